@@ -1,0 +1,158 @@
+//! The contract: what a benchmark is to the harness, whether the harness holds the clock (batched) or it does (series).
+
+use std::borrow::Cow;
+
+use oscost_sys::{CallError, process::Child};
+
+use crate::{Card, Claim, janitor::Keeper};
+
+/// One row of the price list. Adding one is one file; see CONTRIBUTING.md.
+pub trait Benchmark: Sync {
+    /// The facts; reading them runs nothing.
+    fn card(&self) -> &'static Card;
+
+    /// Acquires everything that the loop needs, in the process that will run it. Dropping the subject releases it.
+    ///
+    /// # Errors
+    /// [`Unable::Unsupported`] where this machine lacks something, [`Unable::Failed`] where a call failed.
+    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable>;
+
+    /// What must be true of every operation on this machine, now: a vDSO clock under clock source hpet is a system call.
+    fn claims(&self) -> Cow<'static, [Claim]> {
+        Cow::Borrowed(self.card().claims)
+    }
+}
+
+/// What a set-up yields.
+pub enum Subject {
+    /// A loop of operations; the harness holds the clock.
+    Batched(Box<dyn Batched>),
+    /// Ticks, clock steps, workloads; the benchmark holds the clock.
+    Series(Box<dyn Series>),
+}
+
+/// Of a call made inside a loop: a failure voids the batch, and is named.
+pub type Outcome = Result<(), CallError>;
+
+/// A loop of operations, monomorphised: one indirect call a batch, none an operation.
+pub trait Batched {
+    /// Runs the loop body `iterations` times, and nothing else: no allocation, no output, no clock.
+    ///
+    /// # Errors
+    /// The first call that failed. The batch is void then.
+    fn batch(&mut self, iterations: u64) -> Outcome;
+
+    /// Brings partners into the state that the next batch needs. Not timed.
+    ///
+    /// # Errors
+    /// The call that failed.
+    fn arm(&mut self) -> Outcome {
+        Ok(())
+    }
+
+    /// Brings partners to rest, so that they cost nobody else's batch anything. Not timed.
+    ///
+    /// # Errors
+    /// The call that failed.
+    fn park(&mut self) -> Outcome {
+        Ok(())
+    }
+
+    /// Partners whose switches, CPU and faults count as evidence.
+    fn participants(&self) -> Vec<Participant> {
+        Vec::new()
+    }
+}
+
+/// A measurement that holds the clock itself.
+pub trait Series {
+    /// One launch: yields every quantity of the card, once, to the sink.
+    ///
+    /// # Errors
+    /// The first call that failed. The launch is void then.
+    fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome;
+
+    /// Partners whose switches, CPU and faults count as evidence.
+    fn participants(&self) -> Vec<Participant> {
+        Vec::new()
+    }
+}
+
+/// How long a series goes on.
+#[derive(Debug, Clone, Copy)]
+pub struct SeriesPlan {
+    /// Exactly so many observations (the audit's 100 and 200), or as many as the duration holds.
+    pub observations: Option<u64>,
+    /// How long the launch may take, in ns.
+    pub duration_ns: u64,
+    /// Seed of anything random in it.
+    pub seed: u64,
+}
+
+/// Where a series puts what it found.
+pub trait Sink {
+    /// A quantity of the card.
+    fn quantity(&mut self, name: &'static str, value: f64);
+    /// One observation of the headline, for the distribution (and for `--raw`).
+    fn observation(&mut self, value: f64);
+    /// How many operations the launch made: counts are divided by it.
+    fn operations(&mut self, count: u64);
+}
+
+/// Somebody besides the measuring thread who takes part in the operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Participant {
+    /// A process, by pid.
+    Process(i32),
+    /// A thread of the measuring process, by tid.
+    Thread(i32),
+}
+
+/// Why there is no subject.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Unable {
+    /// This machine, kernel or user lacks something.
+    Unsupported {
+        /// What is lacking, with the name and value of the limit.
+        why: String,
+        /// What the user can do about it.
+        remedy: String,
+    },
+    /// A call failed that should not.
+    Failed(CallError),
+}
+
+impl From<CallError> for Unable {
+    fn from(error: CallError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// What a set-up may use: where to run, and where to declare what must not outlive the worker.
+pub struct SetUp<'a> {
+    /// CPU of the measuring thread.
+    pub cpu: usize,
+    /// CPU of the partner: another one for [`crate::Placement::CrossCpu`], else the same.
+    pub partner_cpu: usize,
+    /// All CPUs that may be used, in the order of preference.
+    pub cpus: &'a [usize],
+    /// Where kernel objects that outlive a process are declared, for the janitor.
+    pub keeper: &'a mut Keeper,
+}
+
+impl SetUp<'_> {
+    /// Forks a partner of the measuring process: pinned to the partner's CPU (unless `pinned` is false), killed when the
+    /// worker dies. `body` runs in the child and returns its exit code; it must end by itself when a call fails.
+    ///
+    /// # Errors
+    /// The call that failed (fork, sched_setaffinity).
+    pub fn fork_partner(&self, pinned: bool, body: impl FnOnce() -> i32) -> Result<Child, CallError> {
+        let cpu = self.partner_cpu;
+        Child::fork(move || {
+            if pinned && oscost_sys::affinity::pin_to(cpu).is_err() {
+                return 1;
+            }
+            body()
+        })
+    }
+}

@@ -1,0 +1,209 @@
+//! The card of a benchmark: facts that lists, help, reports and the skip logic read. Reading a card runs nothing.
+
+/// Everything that is known of a benchmark before it runs.
+///
+/// Start from [`Card::BATCHED`] or [`Card::SERIES`] and name what differs.
+#[derive(Debug, Clone)]
+pub struct Card {
+    /// Path of the file under `families/src`, then placement and declared parameters ("context_switch/pipe/same_cpu").
+    pub id: &'static str,
+    /// The benchmark in a few words.
+    pub title: &'static str,
+    /// What the cost is the cost of, in words ("one sem_wait and one sem_post").
+    pub operation: &'static str,
+    /// Operations in one iteration of the loop; every figure, claim and count is per operation.
+    pub operations_per_iteration: u64,
+    /// How the operation is reached.
+    pub call_path: CallPath,
+    /// Whether the operation waits for somebody else.
+    pub blocks: bool,
+    /// Where the participants run.
+    pub placement: Placement,
+    /// Members of one group are interleaved in one process set; whatever is divided or subtracted shares one.
+    pub group: &'static str,
+    /// What must be true of every operation.
+    pub claims: &'static [Claim],
+    /// What the machine must have.
+    pub needs: &'static [Need],
+    /// Id of the member of the group that ratios divide by.
+    pub baseline: Option<&'static str>,
+    /// Id of the member of the group whose price is a part of this one's (the pipe of a context switch).
+    pub subtract: Option<&'static str>,
+    /// When it is measured without being named.
+    pub tier: Tier,
+    /// Number of the founding document that measured it ("003").
+    pub document: Option<&'static str>,
+    /// Time that launches of this benchmark may take in a run at defaults, in ms; what has not converged by then is
+    /// marked. `None`: as long as the run has time.
+    pub budget_ms: Option<u64>,
+    /// Quantities of a series, the headline first; empty for a batched benchmark, whose quantities are fixed.
+    pub quantities: &'static [QuantityCard],
+    /// What a reader of the figure should know that no count shows; empty where there is nothing.
+    pub remark: &'static str,
+}
+
+impl Card {
+    /// A loop of operations that never block, on one CPU.
+    pub const BATCHED: Card = Card {
+        id: "",
+        title: "",
+        operation: "",
+        operations_per_iteration: 1,
+        call_path: CallPath::Libc,
+        blocks: false,
+        placement: Placement::OneCpu,
+        group: "",
+        claims: &[],
+        needs: &[],
+        baseline: None,
+        subtract: None,
+        tier: Tier::Core,
+        document: None,
+        budget_ms: None,
+        quantities: &[],
+        remark: "",
+    };
+    /// A series that holds the clock itself.
+    pub const SERIES: Card = Card { call_path: CallPath::Libc, ..Card::BATCHED };
+
+    /// First part of the id.
+    #[must_use]
+    pub fn family(&self) -> &'static str {
+        self.id.split('/').next().unwrap_or(self.id)
+    }
+
+    /// The quantity that is quoted and compared.
+    #[must_use]
+    pub fn headline(&self) -> &'static str {
+        self.quantities.first().map_or("floor", |quantity| quantity.name)
+    }
+}
+
+/// One quantity of a series.
+#[derive(Debug, Clone, Copy)]
+pub struct QuantityCard {
+    /// Name, as in the result.
+    pub name: &'static str,
+    /// "ns", "count", "share" or "ratio".
+    pub unit: &'static str,
+    /// How launches are put together.
+    pub over_launches: OverLaunches,
+}
+
+/// How the launches of a series quantity become one figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OverLaunches {
+    /// Median, with an interval.
+    Median,
+    /// Largest value seen.
+    Max,
+    /// Sum: drops, missed ticks.
+    Sum,
+}
+
+/// How an operation is reached: two paths to one service are two ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallPath {
+    /// A function of the vDSO, through libc, without kernel entry.
+    Vdso,
+    /// A wrapper of libc.
+    Libc,
+    /// A system call by inline assembly.
+    Inline,
+    /// A machine instruction.
+    Instruction,
+    /// Code of the process itself.
+    UserSpace,
+}
+
+impl CallPath {
+    /// Name in tables and results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Vdso => "vdso",
+            Self::Libc => "libc",
+            Self::Inline => "inline",
+            Self::Instruction => "instruction",
+            Self::UserSpace => "user space",
+        }
+    }
+}
+
+/// Where the participants run. Part of the id wherever there is more than one participant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Placement {
+    /// One participant, pinned.
+    OneCpu,
+    /// All participants pinned to one CPU.
+    SameCpu,
+    /// Two participants pinned to two CPUs.
+    CrossCpu,
+    /// Many participants over CPUs by distance.
+    Spread,
+    /// Nobody is pinned: a mixture.
+    Unpinned,
+}
+
+impl Placement {
+    /// Name in ids, tables and results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OneCpu => "one_cpu",
+            Self::SameCpu => "same_cpu",
+            Self::CrossCpu => "cross_cpu",
+            Self::Spread => "spread",
+            Self::Unpinned => "unpinned",
+        }
+    }
+}
+
+/// What must be true of every operation. System calls are counted by the audit over all participants; the rest in the
+/// timed launches.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Claim {
+    /// System calls of any kind.
+    SystemCalls(Bound),
+    /// System calls of these names together (glibc's semop is semtimedop).
+    CallsNamed(&'static [&'static str], Bound),
+    /// Voluntary + involuntary switches of all participants.
+    Switches(Bound),
+    /// Voluntary switches alone: 0 for what never blocks, whoever preempts it.
+    VoluntarySwitches(Bound),
+    /// Page faults.
+    Faults(Bound),
+}
+
+/// An exact number for ids that never block, a bound for those that do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Bound {
+    /// Exactly so many an operation.
+    Exactly(f64),
+    /// At most so many an operation.
+    AtMost(f64),
+    /// At least so many an operation.
+    AtLeast(f64),
+    /// Between the two, ends included.
+    Between(f64, f64),
+}
+
+/// What the machine must have for the benchmark to run at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// So many CPUs among the allowed ones.
+    Cpus(u32),
+}
+
+/// When a benchmark is measured without being named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tier {
+    /// By a bare `run`.
+    Core,
+    /// By its family's name, or `--all`.
+    Family,
+    /// Only by its full id, or with `--thorough`.
+    Thorough,
+    /// By other commands (a document's literal method); never listed.
+    Hidden,
+}

@@ -1,0 +1,78 @@
+//! A failed call: its name, and what the system said.
+
+use std::fmt;
+
+/// A call of the operating system that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallError {
+    /// Name of the call, as its manual page is called.
+    pub call: &'static str,
+    /// The error number (errno).
+    pub errno: i32,
+}
+
+impl CallError {
+    /// A failure of `call` with error number `errno`.
+    #[must_use]
+    pub const fn new(call: &'static str, errno: i32) -> Self {
+        Self { call, errno }
+    }
+
+    /// A failure of `call`, with the error number that libc left.
+    #[must_use]
+    pub fn last(call: &'static str) -> Self {
+        Self::new(call, std::io::Error::last_os_error().raw_os_error().unwrap_or(0))
+    }
+
+    /// The symbolic name of the error number ("EPERM"), where it is a common one.
+    #[must_use]
+    pub fn symbol(&self) -> Option<&'static str> {
+        Some(match self.errno {
+            libc::EPERM => "EPERM",
+            libc::ENOENT => "ENOENT",
+            libc::EINTR => "EINTR",
+            libc::EIO => "EIO",
+            libc::EAGAIN => "EAGAIN",
+            libc::ENOMEM => "ENOMEM",
+            libc::EACCES => "EACCES",
+            libc::EFAULT => "EFAULT",
+            libc::EBUSY => "EBUSY",
+            libc::EEXIST => "EEXIST",
+            libc::EINVAL => "EINVAL",
+            libc::ENFILE => "ENFILE",
+            libc::EMFILE => "EMFILE",
+            libc::ENOSPC => "ENOSPC",
+            libc::EPIPE => "EPIPE",
+            libc::EROFS => "EROFS",
+            libc::EDEADLK => "EDEADLK",
+            libc::ENOLCK => "ENOLCK",
+            libc::ENOSYS => "ENOSYS",
+            libc::ETIMEDOUT => "ETIMEDOUT",
+            libc::EOVERFLOW => "EOVERFLOW",
+            libc::EIDRM => "EIDRM",
+            libc::ESRCH => "ESRCH",
+            libc::ECHILD => "ECHILD",
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = std::io::Error::from_raw_os_error(self.errno).to_string();
+        // std appends "(os error n)": the symbol says it better.
+        let words = words.split(" (os error").next().unwrap_or_default();
+        match self.symbol() {
+            Some(symbol) => write!(f, "{} failed: {words} ({symbol})", self.call),
+            None => write!(f, "{} failed: {words} (error {})", self.call, self.errno),
+        }
+    }
+}
+
+impl std::error::Error for CallError {}
+
+/// The result of a call that returns -1 and sets errno on failure.
+#[inline(always)]
+pub(crate) fn check(call: &'static str, result: libc::c_int) -> Result<libc::c_int, CallError> {
+    if result == -1 { Err(CallError::last(call)) } else { Ok(result) }
+}

@@ -1,0 +1,22 @@
+//! The operating system, wrapped by subject. The only crate of oscost with `unsafe` code.
+//!
+//! Calls that are measured are `#[inline(always)]`, so that the loop of a crate that forbids unsafe code compiles to the
+//! call and nothing else. Everything returns [`CallError`] with the name of the call and the error of the system.
+
+mod error;
+
+pub mod affinity;
+pub mod audit;
+pub mod clock;
+pub mod file;
+pub mod identity;
+pub mod memory;
+pub mod namespace;
+pub mod pipe;
+pub mod process;
+pub mod semaphore;
+pub mod system_call;
+pub mod thread;
+pub mod usage;
+
+pub use error::CallError;
