@@ -88,6 +88,9 @@ pub struct CheckedClaim {
     pub observed: Option<f64>,
     /// Whether it holds; absent where it could not be counted.
     pub holds: Option<bool>,
+    /// Members that this version does not know.
+    #[serde(flatten)]
+    pub unknown: Map<String, Value>,
 }
 
 /// An exact number (ids that never block), or a bound (ids that do).

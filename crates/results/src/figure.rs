@@ -107,6 +107,9 @@ pub struct Quantity {
     pub estimate: Estimate,
     /// Unit: "ns", "count", "share", "ratio".
     pub unit: String,
+    /// Members that this version does not know.
+    #[serde(flatten)]
+    pub unknown: Map<String, Value>,
 }
 
 /// An estimate with its interval over launches (95 %, or min..max below 6 launches).
@@ -125,13 +128,16 @@ pub struct Estimate {
 }
 
 /// One mode of a bimodal figure.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Mode {
     /// Median of the mode, in the unit of the headline.
     pub value: f64,
     /// Its share of the clean rounds, 0 to 1.
     pub share: f64,
+    /// Members that this version does not know.
+    #[serde(flatten)]
+    pub unknown: Map<String, Value>,
 }
 
 /// What one launch yielded: the table quantity → number, and what happened around it.
@@ -180,4 +186,7 @@ pub struct Histogram {
     pub first: i32,
     /// Counts from there on.
     pub counts: Vec<u64>,
+    /// Members that this version does not know.
+    #[serde(flatten)]
+    pub unknown: Map<String, Value>,
 }

@@ -12,5 +12,5 @@ pub use evidence::{CheckedClaim, Evidence, Expectation, Verdict};
 pub use figure::{Estimate, Figure, Histogram, LaunchRecord, Mark, Mode, Quantity, Status};
 pub use reproduction::{Judgement, Reproduction};
 pub use result::{
-    Check, CheckState, Conditions, Machine, PairedValue, Plan, RunResult, Tool, FORMAT, VERSION,
+    Check, CheckState, Conditions, FORMAT, Machine, PairedValue, Plan, RunResult, Tool, VERSION,
 };
