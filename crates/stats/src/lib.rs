@@ -1,2 +1,19 @@
+//! Numbers in, numbers out: the statistics behind a figure. No clock, no files, no operating system.
+//!
+//! The launch is the only unit of inference: [`interval`] makes an estimate and its interval from one number a launch,
+//! and [`compare`] judges two such sets. Everything that comes before (within a launch: [`quantile`], [`paired`],
+//! [`modes`], [`histogram`]) only describes. Nothing here deletes a sample; callers select by flags.
+//!
+//! Units are the caller's throughout: what goes in as nanoseconds comes out as nanoseconds.
 #![forbid(unsafe_code)]
-//! .
+
+mod bootstrap;
+pub mod clock;
+pub mod compare;
+pub mod fairness;
+pub mod histogram;
+pub mod interval;
+pub mod modes;
+pub mod order;
+pub mod paired;
+pub mod quantile;
