@@ -141,6 +141,14 @@ pub struct SetUp<'a> {
 }
 
 impl SetUp<'_> {
+    /// A name for a kernel object that nobody can predict: a slash and 128 random bits.
+    ///
+    /// # Errors
+    /// The error of getrandom.
+    pub fn unique_name(&self) -> Result<String, CallError> {
+        oscost_sys::random::bits().map(|bits| format!("/oscost-{bits:032x}"))
+    }
+
     /// Forks a partner of the measuring process: pinned to the partner's CPU (unless `pinned` is false), killed when the
     /// worker dies. `body` runs in the child and returns its exit code; it must end by itself when a call fails.
     ///

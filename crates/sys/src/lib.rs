@@ -14,8 +14,10 @@ pub mod memory;
 pub mod namespace;
 pub mod pipe;
 pub mod process;
+pub mod random;
 pub mod semaphore;
 pub mod system_call;
+pub mod system_call_names;
 pub mod thread;
 pub mod usage;
 

@@ -1,0 +1,163 @@
+//! The janitor: removes kernel objects that outlive a process, where workers cannot be given private namespaces.
+//!
+//! It is started before any object exists, in a session of its own, ignores the signals by which a user ends a program,
+//! and reads what was made from a pipe. When every process that holds the other end is gone, whoever was killed how, it
+//! removes what is left and ends. What it cannot survive is a kill of every process at once (a cgroup's): the result says
+//! that it was the janitor who watched.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::process::{Command, Stdio};
+
+use oscost_sys::{CallError, process, semaphore};
+
+/// First argument by which the program is started as the janitor.
+pub const JANITOR_ARGUMENT: &str = "__janitor";
+
+/// An object that the kernel keeps when its maker dies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Object {
+    /// A System V semaphore set, by identifier.
+    SystemVSemaphore(i32),
+    /// A POSIX semaphore, by name.
+    NamedSemaphore(String),
+}
+
+impl Object {
+    fn to_line(&self) -> String {
+        match self {
+            Self::SystemVSemaphore(id) => format!("system_v_semaphore {id}\n"),
+            Self::NamedSemaphore(name) => format!("named_semaphore {name}\n"),
+        }
+    }
+
+    fn from_line(line: &str) -> Option<Self> {
+        match line.split_once(' ')? {
+            ("system_v_semaphore", id) => id.parse().ok().map(Self::SystemVSemaphore),
+            ("named_semaphore", name) => Some(Self::NamedSemaphore(name.to_owned())),
+            _ => None,
+        }
+    }
+
+    /// Removes the object; that it is gone already is the normal case.
+    fn remove(&self) {
+        let _ = match self {
+            Self::SystemVSemaphore(id) => semaphore::remove_system_v(*id),
+            Self::NamedSemaphore(name) => semaphore::remove_named(name),
+        };
+    }
+}
+
+/// Where a set-up declares what it has made. In private namespaces there is nothing to declare to.
+#[derive(Debug, Default)]
+pub struct Keeper {
+    pipe: Option<File>,
+}
+
+impl Keeper {
+    /// A keeper in a process whose objects vanish with it.
+    #[must_use]
+    pub fn in_private_namespaces() -> Self {
+        Self { pipe: None }
+    }
+
+    /// A keeper that tells the janitor at the other end of `pipe`.
+    #[must_use]
+    pub fn of_janitor(pipe: OwnedFd) -> Self {
+        Self { pipe: Some(pipe.into()) }
+    }
+
+    /// Declares an object that was made just now.
+    ///
+    /// # Errors
+    /// The error of write: the janitor is gone, and the object must be removed by its maker at once.
+    pub fn keep(&mut self, object: &Object) -> Result<(), CallError> {
+        let Some(pipe) = &mut self.pipe else { return Ok(()) };
+        pipe.write_all(object.to_line().as_bytes())
+            .map_err(|error| CallError::new("write", error.raw_os_error().unwrap_or(0)))
+    }
+}
+
+/// A running janitor, seen from the supervisor.
+#[derive(Debug)]
+pub struct Janitor {
+    pipe: OwnedFd,
+}
+
+impl Janitor {
+    /// Starts a janitor from the program itself. It ends by itself when the last end of its pipe is closed.
+    ///
+    /// # Errors
+    /// The error of pipe2 or of starting a program.
+    pub fn start(program: &std::path::Path) -> Result<Self, CallError> {
+        let pipe = oscost_sys::pipe::Pipe::new()?;
+        Command::new(program)
+            .arg(JANITOR_ARGUMENT)
+            .env_clear()
+            .stdin(Stdio::from(pipe.reader))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|error| CallError::new("exec", error.raw_os_error().unwrap_or(0)))?;
+        Ok(Self { pipe: pipe.writer })
+    }
+
+    /// Number of the descriptor that workers inherit, to write to.
+    #[must_use]
+    pub fn descriptor(&self) -> i32 {
+        self.pipe.as_raw_fd()
+    }
+
+    /// Lets workers inherit the pipe.
+    ///
+    /// # Errors
+    /// The error of fcntl.
+    pub fn share(&self) -> Result<(), CallError> {
+        process::keep_over_exec(&self.pipe)
+    }
+}
+
+/// What the program does when it is started as the janitor.
+pub fn serve(input: impl std::io::Read) {
+    process::ignore_endings();
+    // Fails only for a leader of a group, and a fresh child is none unless a shell made it one: then it is a session away
+    // from nothing that matters.
+    let _ = process::new_session();
+    let mut objects = Vec::new();
+    for line in BufReader::new(input).lines() {
+        match line {
+            Ok(line) => objects.extend(Object::from_line(&line)),
+            Err(_) => break,
+        }
+    }
+    objects.iter().for_each(Object::remove);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_what_is_read() {
+        for object in [Object::SystemVSemaphore(17), Object::NamedSemaphore("/oscost-1f".into())] {
+            assert_eq!(Object::from_line(object.to_line().trim_end()), Some(object));
+        }
+        assert_eq!(Object::from_line("system_v_semaphore x"), None);
+        assert_eq!(Object::from_line("rubbish"), None);
+    }
+
+    #[test]
+    fn what_was_declared_is_removed_at_the_end_of_the_pipe() {
+        let set = semaphore::SystemV::new(1).expect("semget");
+        let id = set.id();
+        std::mem::forget(set); // as if its maker had been killed
+        let child = process::Child::fork(|| {
+            serve(Object::SystemVSemaphore(id).to_line().as_bytes());
+            0
+        })
+        .expect("fork");
+        assert_eq!(child.wait().expect("wait").code, Some(0));
+        assert!(semaphore::remove_system_v(id).is_err(), "the janitor has removed it");
+    }
+}

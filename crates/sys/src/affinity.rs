@@ -1,0 +1,77 @@
+//! CPUs: which ones this thread may use, which one it is on, and pinning it. sched_setaffinity(2), sched_getcpu(3).
+
+use crate::{CallError, error::check};
+
+/// CPUs that the calling thread may run on, ascending.
+///
+/// # Errors
+/// The error of sched_getaffinity.
+pub fn allowed() -> Result<Vec<usize>, CallError> {
+    of_process(0)
+}
+
+/// CPUs that process or thread `pid` may run on, ascending; 0 is the calling thread.
+///
+/// # Errors
+/// The error of sched_getaffinity.
+pub fn of_process(pid: i32) -> Result<Vec<usize>, CallError> {
+    // SAFETY: an all-zero cpu_set_t is the empty set.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the kernel writes at most the given size to the local set.
+    check("sched_getaffinity", unsafe {
+        libc::sched_getaffinity(pid, size_of::<libc::cpu_set_t>(), &raw mut set)
+    })?;
+    // SAFETY: the index is below CPU_SETSIZE, the size of the set.
+    Ok((0..libc::CPU_SETSIZE as usize).filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &set) }).collect())
+}
+
+/// Pins the calling thread to one CPU.
+///
+/// # Errors
+/// EINVAL where the CPU does not exist or is not in the cpuset.
+pub fn pin_to(cpu: usize) -> Result<(), CallError> {
+    pin_to_all(&[cpu])
+}
+
+/// Lets the calling thread run on these CPUs only.
+///
+/// # Errors
+/// EINVAL where none of them exists or is in the cpuset.
+pub fn pin_to_all(cpus: &[usize]) -> Result<(), CallError> {
+    // SAFETY: an all-zero cpu_set_t is the empty set.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    for &cpu in cpus.iter().filter(|&&cpu| cpu < libc::CPU_SETSIZE as usize) {
+        // SAFETY: the index is below CPU_SETSIZE.
+        unsafe { libc::CPU_SET(cpu, &mut set) };
+    }
+    // SAFETY: the kernel reads the local set.
+    check("sched_setaffinity", unsafe {
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set)
+    })
+    .map(|_| ())
+}
+
+/// CPU that the calling thread is on (vDSO or rseq: about 2 ns). `None` where the kernel does not say.
+#[inline(always)]
+#[must_use]
+pub fn current() -> Option<usize> {
+    // SAFETY: takes no argument.
+    usize::try_from(unsafe { libc::sched_getcpu() }).ok()
+}
+
+unsafe extern "C" {
+    /// glibc 2.29 and newer, musl 1.2.
+    fn getcpu(cpu: *mut libc::c_uint, node: *mut libc::c_uint) -> libc::c_int;
+}
+
+/// CPU and node of the caller by getcpu(2), as libc reaches it: through the vDSO where there is one.
+///
+/// # Errors
+/// The error of getcpu.
+#[inline(always)]
+pub fn cpu_and_node() -> Result<(u32, u32), CallError> {
+    let (mut cpu, mut node) = (0, 0);
+    // SAFETY: writes two integers to local variables.
+    check("getcpu", unsafe { getcpu(&raw mut cpu, &raw mut node) })?;
+    Ok((cpu, node))
+}

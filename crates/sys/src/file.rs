@@ -1,0 +1,69 @@
+//! Opening, closing and asking for files, through libc. open(2), close(2), stat(2).
+
+use std::ffi::CStr;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use crate::{CallError, error::check};
+
+/// How a file is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// O_RDONLY.
+    Read,
+    /// O_WRONLY.
+    Write,
+}
+
+/// Opens a file; it is closed on exec. open(2).
+///
+/// # Errors
+/// The error of open.
+#[inline(always)]
+pub fn open(path: &CStr, access: Access) -> Result<OwnedFd, CallError> {
+    let flags = match access {
+        Access::Read => libc::O_RDONLY,
+        Access::Write => libc::O_WRONLY,
+    };
+    // SAFETY: the path is a C string.
+    let fd = check("open", unsafe { libc::open(path.as_ptr(), flags | libc::O_CLOEXEC) })?;
+    // SAFETY: the kernel has just handed out this descriptor to us alone.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Opens a file and closes it again: two system calls.
+///
+/// # Errors
+/// The error of open or close.
+#[inline(always)]
+pub fn open_close(path: &CStr) -> Result<(), CallError> {
+    // SAFETY: the path is a C string.
+    let fd = check("open", unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) })?;
+    // SAFETY: the descriptor was opened just now, and nobody else knows it.
+    check("close", unsafe { libc::close(fd) }).map(|_| ())
+}
+
+/// Asks for the attributes of a path and throws them away. stat(2).
+///
+/// # Errors
+/// The error of stat.
+#[inline(always)]
+pub fn stat(path: &CStr) -> Result<(), CallError> {
+    let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: the path is a C string; the kernel writes one stat to a local variable, which is never read.
+    check("stat", unsafe { libc::stat(path.as_ptr(), stat.as_mut_ptr()) }).map(|_| ())
+}
+
+/// An unnamed file in memory with `bytes` bytes of zeros: a regular file that leaves nothing behind. memfd_create(2).
+///
+/// # Errors
+/// The error of memfd_create or ftruncate.
+pub fn in_memory(bytes: u64) -> Result<OwnedFd, CallError> {
+    // SAFETY: the name is a C string.
+    let fd = check("memfd_create", unsafe { libc::memfd_create(c"oscost".as_ptr(), libc::MFD_CLOEXEC) })?;
+    // SAFETY: the kernel has just handed out this descriptor to us alone.
+    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+    #[allow(clippy::cast_possible_wrap)] // sizes of test files
+    // SAFETY: ftruncate touches no memory.
+    check("ftruncate", unsafe { libc::ftruncate(fd.as_raw_fd(), bytes as libc::off_t) })?;
+    Ok(fd)
+}

@@ -1,0 +1,323 @@
+//! Processes: partners by fork, what ends them with their parent, groups, deadlines by pidfd.
+
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use crate::{CallError, error::check, usage::Usage};
+
+/// A forked partner. Dropping it kills and waits for it, so no partner outlives its subject.
+#[derive(Debug)]
+pub struct Child {
+    pid: i32,
+    waited: bool,
+}
+
+impl Child {
+    /// Forks. The child dies with its parent (PR_SET_PDEATHSIG), runs `body` and exits with what it returns; it runs no
+    /// destructor or exit handler of the parent. fork(2).
+    ///
+    /// The caller must have one thread only: another thread's lock would stay locked in the child for ever. Workers have.
+    ///
+    /// # Errors
+    /// The error of fork.
+    pub fn fork(body: impl FnOnce() -> i32) -> Result<Self, CallError> {
+        let parent = std::process::id();
+        // SAFETY: the worker has one thread (the audit's listener takes no lock), so the child finds no lock taken.
+        let pid = check("fork", unsafe { libc::fork() })?;
+        if pid > 0 {
+            return Ok(Self { pid, waited: false });
+        }
+        // In the child: a panic must not unwind into the parent's frames, which belong to a copy of its stack.
+        let code = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            if die_with_parent(parent).is_err() { 1 } else { body() }
+        }))
+        .unwrap_or(101);
+        // SAFETY: ends the process at once, without running exit handlers of the parent's state.
+        unsafe { libc::_exit(code) }
+    }
+
+    /// Process id.
+    #[must_use]
+    pub fn pid(&self) -> i32 {
+        self.pid
+    }
+
+    /// Whether it has ended (without waiting for it, and without forgetting it).
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        // SAFETY: an all-zero siginfo_t is valid; WNOWAIT leaves the child waitable.
+        let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+        // SAFETY: the kernel writes one siginfo to a local variable.
+        let result = unsafe {
+            libc::waitid(
+                libc::P_PID,
+                self.pid.unsigned_abs(),
+                &raw mut info,
+                libc::WEXITED | libc::WNOHANG | libc::WNOWAIT,
+            )
+        };
+        // SAFETY: waitid filled the pid field, or left the zero.
+        result == -1 || unsafe { info.si_pid() } != 0
+    }
+
+    /// Waits for it to end.
+    ///
+    /// # Errors
+    /// The error of wait4.
+    pub fn wait(mut self) -> Result<Ended, CallError> {
+        self.wait_in_place()
+    }
+
+    fn wait_in_place(&mut self) -> Result<Ended, CallError> {
+        self.waited = true;
+        wait_for(self.pid)
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        if !self.waited {
+            let _ = signal(self.pid, Signal::Kill);
+            let _ = self.wait_in_place();
+        }
+    }
+}
+
+/// How a process ended, and what it used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ended {
+    /// Exit code, or `None` if a signal ended it.
+    pub code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// What it used over its life.
+    pub usage: Usage,
+}
+
+fn wait_for(pid: i32) -> Result<Ended, CallError> {
+    let mut status = 0;
+    // SAFETY: an all-zero rusage is valid.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    loop {
+        // SAFETY: the kernel writes a status and one rusage to local variables.
+        let result = unsafe { libc::wait4(pid, &raw mut status, 0, &raw mut usage) };
+        if result == pid {
+            break;
+        }
+        let error = CallError::last("wait4");
+        if error.errno != libc::EINTR {
+            return Err(error);
+        }
+    }
+    Ok(Ended {
+        code: libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status)),
+        signal: libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status)),
+        usage: crate::usage::from_rusage(&usage),
+    })
+}
+
+/// Signals that oscost sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signal {
+    /// SIGTERM.
+    Terminate,
+    /// SIGKILL.
+    Kill,
+    /// SIGSTOP.
+    Stop,
+    /// SIGCONT.
+    Continue,
+}
+
+impl Signal {
+    const fn number(self) -> i32 {
+        match self {
+            Self::Terminate => libc::SIGTERM,
+            Self::Kill => libc::SIGKILL,
+            Self::Stop => libc::SIGSTOP,
+            Self::Continue => libc::SIGCONT,
+        }
+    }
+}
+
+/// Sends `signal` to one process. kill(2).
+///
+/// # Errors
+/// The error of kill; EINVAL for anything but one process.
+pub fn signal(pid: i32, signal: Signal) -> Result<(), CallError> {
+    if pid <= 0 {
+        return Err(CallError::new("kill", libc::EINVAL));
+    }
+    // SAFETY: kill touches no memory.
+    check("kill", unsafe { libc::kill(pid, signal.number()) }).map(|_| ())
+}
+
+/// Sends `signal` to every process of a group. kill(2).
+///
+/// # Errors
+/// The error of kill; EINVAL for the caller's own group or a pid that can be none.
+pub fn signal_group(group: i32, signal: Signal) -> Result<(), CallError> {
+    if group <= 1 {
+        return Err(CallError::new("kill", libc::EINVAL));
+    }
+    // SAFETY: kill touches no memory.
+    check("kill", unsafe { libc::kill(-group, signal.number()) }).map(|_| ())
+}
+
+/// Makes the caller die when its parent does, and fails if that has happened already. prctl(2), PR_SET_PDEATHSIG.
+///
+/// # Errors
+/// The error of prctl; ESRCH if the parent is no longer `expected_parent`.
+pub fn die_with_parent(expected_parent: u32) -> Result<(), CallError> {
+    // SAFETY: prctl with these arguments touches no memory.
+    check("prctl", unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) })?;
+    // The parent may have died before the call: then nothing would ever be sent.
+    if parent_id() == expected_parent { Ok(()) } else { Err(CallError::new("getppid", libc::ESRCH)) }
+}
+
+/// Process id of the parent.
+#[must_use]
+pub fn parent_id() -> u32 {
+    std::os::unix::process::parent_id()
+}
+
+/// Starts a session of its own: signals of the terminal and of the old group no longer arrive. setsid(2).
+///
+/// # Errors
+/// The error of setsid.
+pub fn new_session() -> Result<(), CallError> {
+    // SAFETY: setsid touches no memory.
+    check("setsid", unsafe { libc::setsid() }).map(|_| ())
+}
+
+/// Ignores the signals by which a user ends a program, for processes that must outlive it for a moment.
+pub fn ignore_endings() {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE] {
+        // SAFETY: SIG_IGN is a valid disposition for each of these signals.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+}
+
+/// Gives SIGINT, SIGTERM, SIGHUP and SIGQUIT their default disposition again.
+pub fn default_endings() {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT] {
+        // SAFETY: SIG_DFL is a valid disposition for each of these signals.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+}
+
+/// Never writes a core file and gains no privilege by exec: what a worker promises.
+///
+/// # Errors
+/// The error of prctl.
+pub fn forgo_privileges() -> Result<(), CallError> {
+    // SAFETY: prctl with these arguments touches no memory.
+    check("prctl", unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }).map(|_| ())
+}
+
+/// A descriptor that becomes readable when process `pid` ends. pidfd_open(2).
+///
+/// # Errors
+/// ENOSYS before Linux 5.3, ESRCH if there is no such process.
+pub fn pidfd(pid: i32) -> Result<OwnedFd, CallError> {
+    // SAFETY: pidfd_open touches no memory.
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
+    let fd = i32::try_from(fd).map_err(|_| CallError::new("pidfd_open", libc::EBADF))?;
+    let fd = check("pidfd_open", fd)?;
+    // SAFETY: the kernel has just handed out this descriptor to us alone.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Waits until one of `fds` is readable (or closed at the other end), for at most `timeout_ns`; which ones are. poll(2).
+///
+/// # Errors
+/// The error of ppoll. EINTR is an empty answer: the caller looks at its flags and comes back.
+pub fn poll_readable(fds: &[&dyn AsRawFd], timeout_ns: u64) -> Result<Vec<bool>, CallError> {
+    let mut polled: Vec<libc::pollfd> =
+        fds.iter().map(|fd| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 }).collect();
+    #[allow(clippy::cast_possible_wrap)] // clamped to a day
+    let wait = {
+        let ns = timeout_ns.min(86_400_000_000_000);
+        libc::timespec {
+            tv_sec: (ns / 1_000_000_000) as libc::time_t,
+            tv_nsec: (ns % 1_000_000_000) as libc::c_long,
+        }
+    };
+    // SAFETY: the array has as many entries as is said, and lives through the call.
+    let result = unsafe {
+        libc::ppoll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, &raw const wait, std::ptr::null())
+    };
+    if result == -1 {
+        let error = CallError::last("ppoll");
+        if error.errno != libc::EINTR {
+            return Err(error);
+        }
+        return Ok(vec![false; fds.len()]);
+    }
+    Ok(polled.iter().map(|entry| entry.revents != 0).collect())
+}
+
+/// Lets `fd` stay open over exec, for a worker that is told its number.
+///
+/// # Errors
+/// The error of fcntl.
+pub fn keep_over_exec(fd: &impl AsRawFd) -> Result<(), CallError> {
+    // SAFETY: F_SETFD takes an integer.
+    check("fcntl", unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFD, 0) }).map(|_| ())
+}
+
+/// Takes over a descriptor that the parent left open over exec; it will be closed on the next exec.
+///
+/// # Errors
+/// EBADF where nothing is open under that number.
+pub fn inherited(number: i32) -> Result<OwnedFd, CallError> {
+    if number <= libc::STDERR_FILENO {
+        return Err(CallError::new("fcntl", libc::EBADF));
+    }
+    // SAFETY: F_SETFD takes an integer; a closed descriptor is reported.
+    check("fcntl", unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) })?;
+    // SAFETY: the number was handed over by the parent for this process alone, and is taken once, at its start.
+    Ok(unsafe { OwnedFd::from_raw_fd(number) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_returns_its_code_and_is_waited_for() {
+        let child = Child::fork(|| 7).expect("fork");
+        assert_eq!(child.wait().expect("wait").code, Some(7));
+    }
+
+    #[test]
+    fn a_dropped_child_is_gone() {
+        let child = Child::fork(|| {
+            loop {
+                std::thread::sleep(std::time::Duration::from_secs(1));
+            }
+        })
+        .expect("fork");
+        let pid = child.pid();
+        assert!(!child.has_ended());
+        drop(child);
+        assert_eq!(signal(pid, Signal::Continue).map_err(|error| error.errno), Err(libc::ESRCH));
+    }
+
+    #[test]
+    fn a_panic_in_a_child_stays_there() {
+        let child = Child::fork(|| std::panic::resume_unwind(Box::new("on purpose"))).expect("fork");
+        assert_eq!(child.wait().expect("wait").code, Some(101));
+    }
+
+    #[test]
+    fn nobody_is_signalled_by_a_number_that_is_no_process() {
+        assert!(signal(0, Signal::Kill).is_err());
+        assert!(signal(-1, Signal::Kill).is_err());
+        assert!(signal_group(1, Signal::Kill).is_err());
+    }
+
+    #[test]
+    fn standard_streams_are_not_taken_over() {
+        assert!(inherited(2).is_err());
+    }
+}

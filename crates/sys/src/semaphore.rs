@@ -1,0 +1,273 @@
+//! Semaphores: POSIX named and unnamed, System V, eventfd. sem_overview(7), semop(2), eventfd(2).
+
+use std::ffi::CString;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::ptr::NonNull;
+
+use crate::{CallError, error::check, memory::SharedWords};
+
+/// A POSIX semaphore by name, unlinked when dropped. sem_open(3).
+#[derive(Debug)]
+pub struct Named {
+    semaphore: NonNull<libc::sem_t>,
+    name: CString,
+}
+
+impl Named {
+    /// Creates a semaphore under `name` (one slash, then 64 random bits or more) that must not exist yet.
+    ///
+    /// # Errors
+    /// The error of sem_open (ENOENT without /dev/shm, EROFS, EACCES, EMFILE); EINVAL for a name with a zero byte.
+    pub fn create(name: &str, value: u32) -> Result<Self, CallError> {
+        let name = CString::new(name).map_err(|_| CallError::new("sem_open", libc::EINVAL))?;
+        // SAFETY: the name is a C string; with O_CREAT a mode and a value follow.
+        let pointer = unsafe {
+            libc::sem_open(name.as_ptr(), libc::O_CREAT | libc::O_EXCL, 0o600 as libc::mode_t, value)
+        };
+        if pointer == libc::SEM_FAILED {
+            return Err(CallError::last("sem_open"));
+        }
+        let semaphore = NonNull::new(pointer).ok_or(CallError::new("sem_open", libc::EFAULT))?;
+        Ok(Self { semaphore, name })
+    }
+
+    /// Takes the token, waiting for it. sem_wait(3).
+    ///
+    /// # Errors
+    /// The error of sem_wait.
+    #[inline(always)]
+    pub fn wait(&self) -> Result<(), CallError> {
+        // SAFETY: the semaphore is open as long as self.
+        check("sem_wait", unsafe { libc::sem_wait(self.semaphore.as_ptr()) }).map(|_| ())
+    }
+
+    /// Gives the token back. sem_post(3).
+    ///
+    /// # Errors
+    /// The error of sem_post (EOVERFLOW).
+    #[inline(always)]
+    pub fn post(&self) -> Result<(), CallError> {
+        // SAFETY: the semaphore is open as long as self.
+        check("sem_post", unsafe { libc::sem_post(self.semaphore.as_ptr()) }).map(|_| ())
+    }
+}
+
+impl Drop for Named {
+    fn drop(&mut self) {
+        // SAFETY: the semaphore is open and is not used after this.
+        unsafe { libc::sem_close(self.semaphore.as_ptr()) };
+        // SAFETY: the name is a C string. A forked partner never drops its copy: it ends by _exit.
+        unsafe { libc::sem_unlink(self.name.as_ptr()) };
+    }
+}
+
+/// A POSIX semaphore in memory that is shared with later children. sem_init(3).
+#[derive(Debug)]
+pub struct Unnamed {
+    memory: SharedWords,
+}
+
+impl Unnamed {
+    /// A semaphore of value `value`, shared between processes.
+    ///
+    /// # Errors
+    /// The error of mmap or sem_init.
+    pub fn new(value: u32) -> Result<Self, CallError> {
+        const { assert!(size_of::<libc::sem_t>() <= 128, "a semaphore fits one word's stride") };
+        let memory = SharedWords::new(1)?;
+        let this = Self { memory };
+        // SAFETY: the word's stride holds a sem_t, is aligned for it, zeroed and used for nothing else.
+        check("sem_init", unsafe { libc::sem_init(this.pointer(), 1, value) })?;
+        Ok(this)
+    }
+
+    #[inline(always)]
+    fn pointer(&self) -> *mut libc::sem_t {
+        self.memory.word(0).as_ptr().cast()
+    }
+
+    /// Takes the token, waiting for it. sem_wait(3).
+    ///
+    /// # Errors
+    /// The error of sem_wait.
+    #[inline(always)]
+    pub fn wait(&self) -> Result<(), CallError> {
+        // SAFETY: initialised in `new`, mapped as long as self.
+        check("sem_wait", unsafe { libc::sem_wait(self.pointer()) }).map(|_| ())
+    }
+
+    /// Gives the token back. sem_post(3).
+    ///
+    /// # Errors
+    /// The error of sem_post (EOVERFLOW).
+    #[inline(always)]
+    pub fn post(&self) -> Result<(), CallError> {
+        // SAFETY: initialised in `new`, mapped as long as self.
+        check("sem_post", unsafe { libc::sem_post(self.pointer()) }).map(|_| ())
+    }
+}
+
+/// A System V semaphore set of one semaphore, removed when dropped. semget(2), semop(2).
+#[derive(Debug)]
+pub struct SystemV {
+    id: i32,
+}
+
+impl SystemV {
+    /// A private set of one semaphore of value `value`.
+    ///
+    /// # Errors
+    /// The error of semget (ENOSPC: kernel.sem) or semctl.
+    pub fn new(value: i32) -> Result<Self, CallError> {
+        // SAFETY: semget touches no memory.
+        let id = check("semget", unsafe { libc::semget(libc::IPC_PRIVATE, 1, libc::IPC_CREAT | 0o600) })?;
+        let this = Self { id };
+        // SAFETY: SETVAL takes an integer.
+        check("semctl", unsafe { libc::semctl(id, 0, libc::SETVAL, value) })?;
+        Ok(this)
+    }
+
+    /// Identifier of the set, for the janitor.
+    #[must_use]
+    pub fn id(&self) -> i32 {
+        self.id
+    }
+
+    /// One semop of `operations`, each (change, flags).
+    #[inline(always)]
+    fn operate<const N: usize>(&self, operations: [(i16, i16); N]) -> Result<(), CallError> {
+        let mut operations = operations.map(|(sem_op, sem_flg)| libc::sembuf { sem_num: 0, sem_op, sem_flg });
+        // SAFETY: the kernel reads N operations from a local array.
+        check("semop", unsafe { libc::semop(self.id, operations.as_mut_ptr(), N) }).map(|_| ())
+    }
+
+    /// Takes the token, waiting for it.
+    ///
+    /// # Errors
+    /// The error of semop.
+    #[inline(always)]
+    pub fn wait(&self) -> Result<(), CallError> {
+        self.operate([(-1, 0)])
+    }
+
+    /// Gives the token back.
+    ///
+    /// # Errors
+    /// The error of semop.
+    #[inline(always)]
+    pub fn post(&self) -> Result<(), CallError> {
+        self.operate([(1, 0)])
+    }
+
+    /// Takes the token; the kernel gives it back if the process dies.
+    ///
+    /// # Errors
+    /// The error of semop.
+    #[inline(always)]
+    pub fn wait_undo(&self) -> Result<(), CallError> {
+        self.operate([(-1, UNDO)])
+    }
+
+    /// Gives the token back, and forgets the undo.
+    ///
+    /// # Errors
+    /// The error of semop.
+    #[inline(always)]
+    pub fn post_undo(&self) -> Result<(), CallError> {
+        self.operate([(1, UNDO)])
+    }
+
+    /// Takes the token and gives it back, in one call.
+    ///
+    /// # Errors
+    /// The error of semop.
+    #[inline(always)]
+    pub fn wait_and_post(&self) -> Result<(), CallError> {
+        self.operate([(-1, 0), (1, 0)])
+    }
+}
+
+#[allow(clippy::cast_possible_truncation)] // 0x1000
+const UNDO: i16 = libc::SEM_UNDO as i16;
+
+impl Drop for SystemV {
+    fn drop(&mut self) {
+        // SAFETY: IPC_RMID takes no argument. A forked partner never drops its copy: it ends by _exit.
+        unsafe { libc::semctl(self.id, 0, libc::IPC_RMID) };
+    }
+}
+
+/// Removes a System V set by its identifier: what the janitor does.
+///
+/// # Errors
+/// The error of semctl (EINVAL, EIDRM: it is gone).
+pub fn remove_system_v(id: i32) -> Result<(), CallError> {
+    // SAFETY: IPC_RMID takes no argument.
+    check("semctl", unsafe { libc::semctl(id, 0, libc::IPC_RMID) }).map(|_| ())
+}
+
+/// Removes a POSIX semaphore by its name: what the janitor does.
+///
+/// # Errors
+/// The error of sem_unlink (ENOENT: it is gone).
+pub fn remove_named(name: &str) -> Result<(), CallError> {
+    let name = CString::new(name).map_err(|_| CallError::new("sem_unlink", libc::EINVAL))?;
+    // SAFETY: the name is a C string.
+    check("sem_unlink", unsafe { libc::sem_unlink(name.as_ptr()) }).map(|_| ())
+}
+
+/// An eventfd used as a semaphore: a read takes 1. eventfd(2), EFD_SEMAPHORE.
+#[derive(Debug)]
+pub struct EventFd {
+    fd: OwnedFd,
+}
+
+impl EventFd {
+    /// An eventfd of value `value`.
+    ///
+    /// # Errors
+    /// The error of eventfd.
+    pub fn new(value: u32) -> Result<Self, CallError> {
+        // SAFETY: eventfd touches no memory.
+        let fd = check("eventfd", unsafe { libc::eventfd(value, libc::EFD_CLOEXEC | libc::EFD_SEMAPHORE) })?;
+        // SAFETY: the kernel has just handed out this descriptor to us alone.
+        Ok(Self { fd: unsafe { OwnedFd::from_raw_fd(fd) } })
+    }
+
+    /// Takes the token, waiting for it.
+    ///
+    /// # Errors
+    /// The error of read.
+    #[inline(always)]
+    pub fn wait(&self) -> Result<(), CallError> {
+        let mut value = 0u64;
+        // SAFETY: the kernel writes 8 bytes to a local variable.
+        match unsafe { libc::read(self.fd.as_raw_fd(), (&raw mut value).cast(), 8) } {
+            8 => Ok(()),
+            _ => Err(CallError::last("read")),
+        }
+    }
+
+    /// Gives the token back.
+    ///
+    /// # Errors
+    /// The error of write.
+    #[inline(always)]
+    pub fn post(&self) -> Result<(), CallError> {
+        let value = 1u64;
+        // SAFETY: the kernel reads 8 bytes of a local variable.
+        match unsafe { libc::write(self.fd.as_raw_fd(), (&raw const value).cast(), 8) } {
+            8 => Ok(()),
+            _ => Err(CallError::last("write")),
+        }
+    }
+}
+
+/// System V limits of the caller's IPC namespace, as /proc/sys/kernel says: (semmsl, semmns, semopm, semmni). A new
+/// namespace resets them, so the host's are read before one is entered.
+#[must_use]
+pub fn system_v_limits() -> Option<[u64; 4]> {
+    let text = std::fs::read_to_string("/proc/sys/kernel/sem").ok()?;
+    let values: Vec<u64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    values.try_into().ok()
+}

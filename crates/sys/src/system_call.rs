@@ -1,0 +1,170 @@
+//! System calls by inline assembly, without libc: what remains in a loop is `mov; syscall; dec; jne`.
+//!
+//! A return whose call preceded the kernel entry mispredicts (+47 ns through a libc wrapper on some processors), so an
+//! operation that is to be the price of a kernel entry must not be behind a function call. Source: syscall(2), the psABI
+//! of the architecture.
+
+use crate::CallError;
+
+/// The number that no kernel has: the price of entering the kernel and being refused.
+pub const INVALID: i64 = 0x7fff;
+
+/// Makes a system call without arguments and returns what the kernel returned (negative: -errno).
+///
+/// Only calls without arguments, which can neither read nor write memory of the process, are reachable from here.
+#[inline(always)]
+#[must_use]
+fn raw0(number: i64) -> i64 {
+    // SAFETY: the callers below pass numbers of calls that take no argument and touch no memory of the process.
+    unsafe { raw3(number, 0, 0, 0) }
+}
+
+/// Makes a system call with three arguments.
+///
+/// # Safety
+/// The call must not violate memory safety with these arguments: pointers must be valid for what the call does.
+#[inline(always)]
+#[must_use]
+pub(crate) unsafe fn raw3(number: i64, a: usize, b: usize, c: usize) -> i64 {
+    let result: i64;
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the caller vouches for the call; rcx and r11 are clobbered by `syscall` and declared so.
+    unsafe {
+        std::arch::asm!(
+            "syscall",
+            inlateout("rax") number => result,
+            in("rdi") a,
+            in("rsi") b,
+            in("rdx") c,
+            lateout("rcx") _,
+            lateout("r11") _,
+            options(nostack)
+        );
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: the caller vouches for the call; the kernel preserves every register but x0.
+    unsafe {
+        std::arch::asm!(
+            "svc 0",
+            in("x8") number,
+            inlateout("x0") a => result,
+            in("x1") b,
+            in("x2") c,
+            options(nostack)
+        );
+    }
+    result
+}
+
+/// getppid(2): the cheapest call that does something. It cannot fail.
+#[inline(always)]
+pub fn getppid() -> i64 {
+    raw0(libc::SYS_getppid)
+}
+
+/// getpid(2), never answered from a cache of libc. It cannot fail.
+#[inline(always)]
+pub fn getpid() -> i64 {
+    raw0(libc::SYS_getpid)
+}
+
+/// getpid(2) through the wrapper of libc.
+#[inline(always)]
+pub fn getpid_libc() -> i32 {
+    // SAFETY: getpid takes no argument and cannot fail.
+    unsafe { libc::getpid() }
+}
+
+/// A call number that no kernel has; the kernel answers ENOSYS.
+///
+/// # Errors
+/// Where the kernel answers anything else.
+#[inline(always)]
+pub fn invalid() -> Result<(), CallError> {
+    let result = raw0(INVALID);
+    if result == -i64::from(libc::ENOSYS) {
+        Ok(())
+    } else {
+        Err(CallError::new("invalid system call", i32::try_from(-result).unwrap_or(0)))
+    }
+}
+
+/// sched_yield(2).
+///
+/// # Errors
+/// What the kernel answers, if anything but 0.
+#[inline(always)]
+pub fn sched_yield() -> Result<(), CallError> {
+    status("sched_yield", raw0(libc::SYS_sched_yield)).map(|_| ())
+}
+
+/// read(2) of up to `buffer.len()` bytes; the number of bytes read.
+///
+/// # Errors
+/// The error of the kernel.
+#[inline(always)]
+pub fn read(fd: i32, buffer: &mut [u8]) -> Result<usize, CallError> {
+    // SAFETY: the kernel writes at most `buffer.len()` bytes to a buffer that is borrowed mutably.
+    status("read", unsafe { raw3(libc::SYS_read, fd as usize, buffer.as_mut_ptr() as usize, buffer.len()) })
+}
+
+/// write(2) of `buffer`; the number of bytes written.
+///
+/// # Errors
+/// The error of the kernel.
+#[inline(always)]
+pub fn write(fd: i32, buffer: &[u8]) -> Result<usize, CallError> {
+    // SAFETY: the kernel reads at most `buffer.len()` bytes of a borrowed buffer.
+    status("write", unsafe { raw3(libc::SYS_write, fd as usize, buffer.as_ptr() as usize, buffer.len()) })
+}
+
+/// clock_gettime(2) by a kernel entry, where libc would answer from the vDSO. Seconds and ns of CLOCK_MONOTONIC.
+///
+/// # Errors
+/// The error of the kernel.
+#[inline(always)]
+pub fn clock_gettime_monotonic() -> Result<libc::timespec, CallError> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the kernel writes one timespec to a local variable.
+    let result =
+        unsafe { raw3(libc::SYS_clock_gettime, libc::CLOCK_MONOTONIC as usize, &raw mut time as usize, 0) };
+    status("clock_gettime", result).map(|_| time)
+}
+
+/// gettimeofday(2) by a kernel entry, where libc would answer from the vDSO.
+///
+/// # Errors
+/// The error of the kernel.
+#[inline(always)]
+pub fn gettimeofday() -> Result<libc::timeval, CallError> {
+    let mut time = libc::timeval { tv_sec: 0, tv_usec: 0 };
+    // SAFETY: the kernel writes one timeval to a local variable; the time zone pointer is null.
+    let result = unsafe { raw3(libc::SYS_gettimeofday, &raw mut time as usize, 0, 0) };
+    status("gettimeofday", result).map(|_| time)
+}
+
+/// A call number by which the audit brackets what it counts. The kernel has no such call and answers ENOSYS; whoever
+/// counts system calls sees the number and its argument.
+pub const MARKER: i64 = 0x7ffe;
+
+/// Makes the marker call with `phase` as its argument.
+pub fn marker(phase: usize) {
+    // SAFETY: no kernel has this call: it is refused without reading its arguments.
+    let _ = unsafe { raw3(MARKER, phase, 0, 0) };
+}
+
+#[inline(always)]
+fn status(call: &'static str, result: i64) -> Result<usize, CallError> {
+    if result < 0 {
+        Err(failure(call, result))
+    } else {
+        #[allow(clippy::cast_sign_loss, clippy::cast_possible_truncation)]
+        // not negative, and a usize is 64 bits here
+        Ok(result as usize)
+    }
+}
+
+#[cold]
+fn failure(call: &'static str, result: i64) -> CallError {
+    CallError::new(call, i32::try_from(-result).unwrap_or(0))
+}
