@@ -169,3 +169,113 @@ pub fn shape(histogram: &LogHistogram, columns: usize) -> Vec<f64> {
     let highest = heights.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
     heights.iter().map(|height| height / highest).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(values: impl IntoIterator<Item = f64>) -> LogHistogram {
+        let mut histogram = LogHistogram::new();
+        values.into_iter().for_each(|value| histogram.record(value));
+        histogram
+    }
+
+    #[test]
+    fn bounds_belong_to_the_bucket_above() {
+        assert_eq!(of([1.0]).counts(), (0, &[1][..]));
+        assert_eq!(of([1.0_f64.next_down()]).counts(), (-1, &[1][..]));
+        assert_eq!(of([2.0, 2.0_f64.next_down()]).counts(), (31, &[1, 1][..]));
+        for index in -35_000..33_000 {
+            let bound = lower_bound(index);
+            if bound >= f64::MIN_POSITIVE && bound.is_finite() {
+                assert_eq!(bucket(bound), index);
+                assert_eq!(bucket(bound.next_down()), index - 1);
+            }
+        }
+    }
+
+    #[test]
+    fn the_whole_range_of_numbers_has_buckets() {
+        assert!(BUCKETS.contains(&bucket(f64::from_bits(1))));
+        let extremes = of([f64::MAX, f64::MIN_POSITIVE, f64::INFINITY]);
+        let (first, counts) = extremes.counts();
+        assert_eq!((first, counts.first(), counts.last()), (-1022 * 32, Some(&1), Some(&2)));
+        assert_eq!(first + counts.len() as i32, BUCKETS.end);
+        assert_eq!(LogHistogram::from_counts(first, counts), Some(extremes));
+    }
+
+    #[test]
+    fn values_without_a_logarithm_are_counted_apart() {
+        let histogram = of([-1.0, 0.0, -0.0, 100.0]);
+        assert_eq!((histogram.not_positive(), histogram.total()), (3, 4));
+        assert_eq!(histogram.quantile(0.5), Some(0.0));
+        assert!((histogram.quantile(1.0).unwrap() / 100.0 - 1.0).abs() < 0.011);
+        assert_eq!(shape(&histogram, 3), [1.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn counts_of_others_are_checked() {
+        assert_eq!(LogHistogram::from_counts(5, &[]), Some(LogHistogram::new()));
+        assert_eq!(LogHistogram::from_counts(i32::MAX, &[0, 0]), Some(LogHistogram::new()));
+        assert_eq!(LogHistogram::from_counts(i32::MAX, &[0, 1]), None);
+        assert_eq!(LogHistogram::from_counts(i32::MIN, &[1]), None);
+        assert_eq!(LogHistogram::from_counts(0, &[u64::MAX, 1]), None);
+        assert_eq!(LogHistogram::from_counts(-2, &[0, 0, 3, 0]).unwrap().counts(), (0, &[3][..]));
+        assert_eq!(LogHistogram::new().quantile(0.5), None);
+        assert_eq!(of([1.0]).quantile(1.5), None);
+    }
+
+    #[test]
+    fn pictures_known_shapes() {
+        assert_eq!(shape(&LogHistogram::new(), 4), [0.0; 4]);
+        assert_eq!(shape(&of([100.0]), 0), []);
+        // Narrower than the picture: one bucket a column.
+        assert_eq!(shape(&of([1.0, 1.0, 1.03]), 4), [1.0, 0.5, 0.0, 0.0]);
+        // Eight buckets on four columns, and a thousandth far out gathers in the last column.
+        let even = (0..8).flat_map(|index| std::iter::repeat_n(lower_bound(index) * 1.001, 1000));
+        let mut histogram = of(even);
+        assert_eq!(shape(&histogram, 4), [1.0; 4]);
+        (0..8).for_each(|_| histogram.record(1e6));
+        let heights = shape(&histogram, 4);
+        assert!(
+            heights[3] == 1.0 && heights[..3].iter().all(|height| (height - 2000.0 / 2008.0).abs() < 1e-12)
+        );
+        // Two modes of 70 % and 30 % stay two peaks.
+        let modes = of((0..1000).map(|round| if round % 10 < 7 { 104.0 } else { 128.0 }));
+        let heights = shape(&modes, 8);
+        assert_eq!(heights[0], 1.0);
+        assert!(heights[1..7].iter().all(|&height| height < 0.5), "{heights:?}");
+        assert!((0.3..0.5).contains(&heights[7]), "{heights:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn quantiles_are_within_a_bucket_of_the_truth(values in prop::collection::vec(1e-3..1e9f64, 1..200), q in 0.0..=1.0f64) {
+            let histogram = of(values.iter().copied());
+            let truth = crate::quantile::sorted(values);
+            let rank = ((q * truth.len() as f64).ceil() as usize).max(1);
+            let error = histogram.quantile(q).unwrap() / truth[rank - 1];
+            prop_assert!((1.0 / 1.011..1.011).contains(&error), "{error}");
+        }
+
+        #[test]
+        fn merging_equals_recording_everything(a in prop::collection::vec(-1.0..1e6f64, 0..50), b in prop::collection::vec(-1.0..1e6f64, 0..50)) {
+            let mut merged = of(a.iter().copied());
+            merged.merge(&of(b.iter().copied()));
+            prop_assert_eq!(&merged, &of(b.iter().chain(&a).copied()));
+            prop_assert_eq!(merged.total(), (a.len() + b.len()) as u64);
+            let (first, counts) = merged.counts();
+            let stored = LogHistogram::from_counts(first, counts).unwrap();
+            prop_assert_eq!(stored.counts(), merged.counts());
+        }
+
+        #[test]
+        fn heights_are_shares_of_the_highest(values in prop::collection::vec(1e-3..1e9f64, 1..200), columns in 1..30_usize) {
+            let heights = shape(&of(values), columns);
+            prop_assert_eq!(heights.len(), columns);
+            prop_assert!(heights.iter().all(|height| (0.0..=1.0).contains(height)));
+            prop_assert!(heights.contains(&1.0));
+        }
+    }
+}

@@ -90,3 +90,82 @@ impl Launches {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn ten_launches_give_known_ranks() {
+        // P(Bin(10, 1/10) >= 3) = 0.070 and P(Bin(10, 6/10) >= 3) = 0.988, but 0.945 with 5/10: launches 1 to 6 of 10.
+        let launches = [7.0, 3.0, 10.0, 1.0, 8.0, 2.0, 9.0, 5.0, 4.0, 6.0];
+        let floor = over_launches(&launches, LOWER_QUARTILE).unwrap();
+        assert_eq!(floor, Interval { value: 3.0, low: 1.0, high: 6.0, extremes: false });
+        assert!((floor.half_width_share() - 2.5 / 3.0).abs() < 1e-12);
+        assert_eq!(over_launches(&launches, MEDIAN).map(|interval| interval.value), Some(5.5));
+    }
+
+    #[test]
+    fn ranks_are_not_lifted_by_rounding() {
+        let launches: Vec<f64> = (1..=100).map(f64::from).collect();
+        for percent in 1..=100 {
+            let q = f64::from(percent) / 100.0;
+            let expected = if percent == 50 { 50.5 } else { f64::from(percent) };
+            assert_eq!(over_launches(&launches, q).map(|interval| interval.value), Some(expected));
+        }
+        assert_eq!(over_launches(&launches, 0.0).map(|interval| interval.value), Some(1.0));
+    }
+
+    #[test]
+    fn few_launches_give_their_extremes() {
+        let five = over_launches(&[5.0, 1.0, 4.0, 2.0, 3.0], LOWER_QUARTILE).unwrap();
+        assert_eq!(five, Interval { value: 2.0, low: 1.0, high: 5.0, extremes: true });
+        assert!(!over_launches(&[1.0; 6], LOWER_QUARTILE).unwrap().extremes);
+        let one = over_launches(&[4.0], MEDIAN).unwrap();
+        assert_eq!(one, Interval { value: 4.0, low: 4.0, high: 4.0, extremes: true });
+    }
+
+    #[test]
+    fn refuses_what_is_no_launch() {
+        assert_eq!(over_launches(&[], MEDIAN), None);
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert_eq!(over_launches(&[1.0, bad], MEDIAN), None);
+            assert_eq!(over_launches(&[1.0, 2.0], bad), None);
+        }
+        assert_eq!(over_launches(&[1.0], -0.1), None);
+        assert_eq!(over_launches(&[1.0], 1.1), None);
+    }
+
+    #[test]
+    fn width_of_nothing_is_nothing() {
+        let of = |value, low, high| Interval { value, low, high, extremes: false }.half_width_share();
+        assert_eq!(of(0.0, 0.0, 0.0), 0.0);
+        assert_eq!(of(0.0, -1.0, 1.0), f64::INFINITY);
+        assert_eq!(of(-2.0, -3.0, -1.0), 0.5);
+    }
+
+    proptest! {
+        #[test]
+        fn holds_its_estimate_and_ignores_order_and_unit(
+            launches in prop::collection::vec(0.001..1e6f64, 1..40), q in 0.0..=1.0f64, middle: bool, seed: u64,
+        ) {
+            let q = if middle { MEDIAN } else { q };
+            let interval = over_launches(&launches, q).unwrap();
+            prop_assert!(interval.low <= interval.value && interval.value <= interval.high);
+            prop_assert_eq!(interval.extremes, launches.len() < FEWEST_LAUNCHES);
+            let mut shuffled: Vec<f64> = launches.iter().map(|launch| launch * 4.0).collect();
+            crate::order::shuffle(&mut shuffled, &mut crate::order::seeded(seed, 0));
+            let scaled = over_launches(&shuffled, q).unwrap();
+            prop_assert_eq!(scaled.value, interval.value * 4.0);
+            prop_assert_eq!((scaled.low, scaled.high), (interval.low * 4.0, interval.high * 4.0));
+        }
+
+        #[test]
+        fn rises_with_q(launches in prop::collection::vec(0.001..1e6f64, 6..40), q in 0.01..0.49f64, r in 0.51..1.0f64) {
+            let [low, middle, high] = [q, MEDIAN, r].map(|q| over_launches(&launches, q).unwrap());
+            prop_assert!(low.value <= middle.value && middle.value <= high.value);
+            prop_assert!(low.low <= high.low && low.high <= high.high);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Simulated launches of known truth.
+
+use oscost_stats::order::{self, Xoshiro256PlusPlus};
+
+/// A source of launches: some law, a run of which is a row of launches.
+pub struct Simulator(pub Xoshiro256PlusPlus);
+
+impl Simulator {
+    pub fn new(stream: u64) -> Self {
+        Self(order::seeded(20_261_120, stream))
+    }
+
+    /// Evenly from 0 to 1, neither of them.
+    pub fn uniform(&mut self) -> f64 {
+        (order::below(1 << 52, &mut self.0) as f64 + 0.5) / (1_u64 << 52) as f64
+    }
+
+    /// Standard normal (Box and Muller).
+    pub fn normal(&mut self) -> f64 {
+        (-2.0 * self.uniform().ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+}
+
+/// A law of launches around a floor of 100.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Law {
+    /// Independent, lognormal, of this scatter.
+    Lognormal(f64),
+    /// Independent, of this scatter, and 20 % higher in this share of launches.
+    Bimodal(f64, f64),
+    /// Lognormal of this scatter, each launch correlated to the one before by 0.7.
+    Autocorrelated(f64),
+    /// Lognormal of this scatter, on a machine that moves evenly from a random place to a random place, both up to three
+    /// times the scatter off.
+    Drifting(f64),
+}
+
+impl Law {
+    pub fn run(self, launches: usize, simulator: &mut Simulator) -> Vec<f64> {
+        let (from, to) = (simulator.uniform() * 6.0 - 3.0, simulator.uniform() * 6.0 - 3.0);
+        let mut before = simulator.normal();
+        (0..launches)
+            .map(|launch| {
+                let normal = simulator.normal();
+                match self {
+                    Self::Lognormal(scatter) => 100.0 * (scatter * normal).exp(),
+                    Self::Bimodal(scatter, share) => {
+                        let mode = if simulator.uniform() < share { 120.0 } else { 100.0 };
+                        mode * (scatter * normal).exp()
+                    }
+                    Self::Autocorrelated(scatter) => {
+                        before = 0.7 * before + (1.0_f64 - 0.49).sqrt() * normal;
+                        100.0 * (scatter * before).exp()
+                    }
+                    Self::Drifting(scatter) => {
+                        let place = from + (to - from) * launch as f64 / launches as f64;
+                        100.0 * (scatter * (place + normal)).exp()
+                    }
+                }
+            })
+            .collect()
+    }
+
+    /// Quantile `q` of the launches of very many runs.
+    pub fn truth(self, q: f64, launches: usize, simulator: &mut Simulator) -> f64 {
+        let many = (0..200_000 / launches).flat_map(|_| self.run(launches, simulator)).collect();
+        oscost_stats::quantile::quantile(&oscost_stats::quantile::sorted(many), q)
+            .expect("there are launches")
+    }
+}
