@@ -1,0 +1,278 @@
+//! Numbers for people: a value with its unit, an interval, a count, a ratio. Nothing is clamped.
+
+use oscost_results::Estimate;
+
+/// Up to this relative half-width an interval is quoted as `± x %` whatever its symmetry.
+const NARROW: f64 = 0.01;
+/// Up to this one it is, if the smaller side is at least half the larger; beyond it the bounds themselves are shown.
+const WIDE: f64 = 0.10;
+
+/// Three significant digits: `5.44`, `22.2`, `885`, `12345`. Scientific from 10^6 on and below 10^-3; "no number" for
+/// what is none.
+#[must_use]
+pub fn significant(value: f64) -> String {
+    if !value.is_finite() {
+        return "no number".to_owned();
+    }
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    if !(1e-3..1e6).contains(&rounded(value).abs()) {
+        return format!("{value:.2e}");
+    }
+    format!("{value:.*}", decimals(value))
+}
+
+/// A duration of `ns` nanoseconds: ns below 1 us, us below 1 ms, ms below 1 s, else s.
+#[must_use]
+pub fn duration(ns: f64) -> String {
+    let (scale, unit) = duration_unit(ns);
+    format!("{} {unit}", significant(ns / scale))
+}
+
+/// Whole numbers in groups of three (`1 000 000`), others with three significant digits.
+#[must_use]
+pub fn count(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        grouped(&format!("{value:.0}"))
+    } else {
+        significant(value)
+    }
+}
+
+/// A share (0 to 1) in per cent: `18 %`, `0.215 %`.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    let hundredths = share * 100.0;
+    if hundredths.fract() == 0.0 && hundredths.abs() < 1e6 {
+        format!("{hundredths:.0} %")
+    } else {
+        format!("{} %", significant(hundredths))
+    }
+}
+
+/// A value in the unit of a stored quantity ("ns", "count", "share", "ratio"; any other is written behind it).
+#[must_use]
+pub fn quantity(value: f64, unit: &str) -> String {
+    match unit {
+        "ns" => duration(value),
+        "count" | "" => count(value),
+        "share" => percent(value),
+        "ratio" => format!("{}x", significant(value)),
+        other => format!("{} {other}", significant(value)),
+    }
+}
+
+/// The interval around a value: `± 0.3 %` where it is narrow or roughly symmetric (the larger side, rounded up), else
+/// its bounds, `12.3 .. 41.0 us`. The extremes of few launches are no interval: their bounds stand in brackets, and
+/// those of a sum, which are its value again, are not repeated.
+#[must_use]
+pub fn interval(estimate: &Estimate, unit: &str, unicode: bool) -> String {
+    if estimate.extremes && estimate.low == estimate.high {
+        return String::new();
+    }
+    if estimate.extremes {
+        return format!("[{}]", range(estimate.low, estimate.high, unit));
+    }
+    let sides = relative_sides(estimate);
+    match sides {
+        Some((small, large)) if large <= NARROW || (large <= WIDE && small >= large / 2.0) => {
+            format!("{} {} %", if unicode { "±" } else { "+-" }, half_width_percent(large))
+        }
+        _ => range(estimate.low, estimate.high, unit),
+    }
+}
+
+/// The larger relative half-width of an interval, as a share of its value; `None` around zero and for what is no
+/// interval at all.
+#[must_use]
+pub fn half_width(estimate: &Estimate) -> Option<f64> {
+    relative_sides(estimate).map(|(_, large)| large)
+}
+
+/// Two bounds, the unit once where they share it: `161 .. 164`, `12.3 .. 41.0 us`, `850 ns .. 1.20 us`.
+#[must_use]
+pub fn range(low: f64, high: f64, unit: &str) -> String {
+    let (from, to) = (quantity(low, unit), quantity(high, unit));
+    match (from.rsplit_once(' '), to.rsplit_once(' ')) {
+        (Some((number, first)), Some((_, second))) if first == second && unit != "count" => {
+            format!("{number} .. {to}")
+        }
+        _ => format!("{from} .. {to}"),
+    }
+}
+
+/// A ratio and its interval: `163x (161 .. 164)`.
+#[must_use]
+pub fn ratio(value: f64, bounds: Option<(f64, f64)>) -> String {
+    match bounds {
+        Some((low, high)) => {
+            format!("{}x ({} .. {})", significant(value), significant(low), significant(high))
+        }
+        None => format!("{}x", significant(value)),
+    }
+}
+
+/// A published number, in the unit of the document: all its digits, never rescaled (`0.000013`, `219 000 000`).
+#[must_use]
+pub fn published(value: f64) -> String {
+    if readable(value) { grouped(&format!("{value}")) } else { significant(value) }
+}
+
+/// A number to stand beside a published one: three significant digits, never rescaled (`0.00000901`).
+#[must_use]
+pub fn beside_published(value: f64) -> String {
+    if value == 0.0 || !readable(value) {
+        return significant(value);
+    }
+    grouped(&format!("{value:.*}", decimals(value)))
+}
+
+/// Whether a number can be written out without an exponent.
+fn readable(value: f64) -> bool {
+    value == 0.0 || (1e-9..1e15).contains(&value.abs())
+}
+
+/// Value rounded to three significant digits, so that 999.7 ns is 1.00 us and never 1000 ns.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.2e}").parse().unwrap_or(value)
+}
+
+/// Decimal exponent of the value once it is rounded to three significant digits.
+fn exponent(value: f64) -> i32 {
+    format!("{value:.2e}").rsplit_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0)
+}
+
+/// Decimals that leave three significant digits.
+fn decimals(value: f64) -> usize {
+    usize::try_from(2 - exponent(value)).unwrap_or(0)
+}
+
+/// Scale and name of the unit that a duration is shown in.
+fn duration_unit(ns: f64) -> (f64, &'static str) {
+    [(1.0, "ns"), (1e3, "us"), (1e6, "ms")]
+        .into_iter()
+        .find(|(scale, _)| rounded(ns / scale).abs() < 1000.0)
+        .unwrap_or((1e9, "s"))
+}
+
+/// Smaller and larger relative half-width; `None` where they say nothing.
+fn relative_sides(estimate: &Estimate) -> Option<(f64, f64)> {
+    let below = (estimate.value - estimate.low) / estimate.value.abs();
+    let above = (estimate.high - estimate.value) / estimate.value.abs();
+    let finite = below.is_finite() && above.is_finite() && below >= 0.0 && above >= 0.0;
+    finite.then(|| (below.min(above), below.max(above)))
+}
+
+/// A half-width in per cent with one decimal, rounded up: a quoted interval never claims more than was found.
+fn half_width_percent(share: f64) -> String {
+    let tenths = (share * 1000.0 - 1e-9).ceil().max(0.0);
+    if tenths == 0.0 { "0".to_owned() } else { format!("{:.1}", tenths / 10.0) }
+}
+
+/// Digits before the decimal point in groups of three.
+fn grouped(number: &str) -> String {
+    let (sign, rest) = number.strip_prefix('-').map_or(("", number), |rest| ("-", rest));
+    let (whole, fraction) =
+        rest.split_once('.').map_or((rest, None), |(whole, fraction)| (whole, Some(fraction)));
+    let mut text = String::from(sign);
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    if let Some(fraction) = fraction {
+        text.push('.');
+        text.push_str(fraction);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(low: f64, value: f64, high: f64) -> Estimate {
+        Estimate { value, low, high, extremes: false }
+    }
+
+    #[test]
+    fn durations_change_unit_where_the_rounded_value_does() {
+        for (ns, text) in [
+            (0.0, "0 ns"),
+            (0.1234, "0.123 ns"),
+            (5.444, "5.44 ns"),
+            (22.21, "22.2 ns"),
+            (885.4, "885 ns"),
+            (999.4, "999 ns"),
+            (999.7, "1.00 us"),
+            (2410.0, "2.41 us"),
+            (999_600.0, "1.00 ms"),
+            (39_691_000.0, "39.7 ms"),
+            (1e9, "1.00 s"),
+            (1.2345e13, "12345 s"),
+            (1e16, "1.00e7 s"),
+            (-3.2, "-3.20 ns"),
+            (-1500.0, "-1.50 us"),
+            (1e-6, "1.00e-6 ns"),
+            (f64::NAN, "no number s"),
+        ] {
+            assert_eq!(duration(ns), text, "{ns}");
+        }
+    }
+
+    #[test]
+    fn counts_shares_ratios_and_foreign_units() {
+        assert_eq!(count(0.0), "0");
+        assert_eq!(count(2.0), "2");
+        assert_eq!(count(1_000_000.0), "1 000 000");
+        assert_eq!(count(-12_345.0), "-12 345");
+        assert_eq!(count(0.5), "0.500");
+        assert_eq!(count(1e300), "1.00e300");
+        assert_eq!(percent(0.18), "18 %");
+        assert_eq!(percent(0.00215), "0.215 %");
+        assert_eq!(quantity(1.1, "ratio"), "1.10x");
+        assert_eq!(quantity(1.1, "cycles"), "1.10 cycles");
+        assert_eq!(ratio(163.1, Some((161.2, 164.0))), "163x (161 .. 164)");
+        assert_eq!(ratio(0.9871, None), "0.987x");
+    }
+
+    #[test]
+    fn an_interval_is_a_half_width_only_where_that_says_enough() {
+        assert_eq!(interval(&estimate(5.43, 5.44, 5.455), "ns", true), "± 0.3 %");
+        assert_eq!(interval(&estimate(5.44, 5.44, 5.44), "ns", true), "± 0 %");
+        assert_eq!(interval(&estimate(99.96, 100.0, 100.0), "ns", false), "+- 0.1 %");
+        // Narrow but one-sided is still a half-width; wider and one-sided is not.
+        assert_eq!(interval(&estimate(100.0, 100.0, 100.9), "ns", true), "± 0.9 %");
+        assert_eq!(interval(&estimate(100.0, 100.0, 104.0), "ns", true), "100 .. 104 ns");
+        assert_eq!(interval(&estimate(96.5, 100.0, 104.0), "ns", true), "± 4.0 %");
+        assert_eq!(interval(&estimate(12_300.0, 14_000.0, 41_000.0), "ns", true), "12.3 .. 41.0 us");
+        assert_eq!(interval(&estimate(850.0, 900.0, 1200.0), "ns", true), "850 ns .. 1.20 us");
+        let extremes = Estimate { extremes: true, ..estimate(5.4, 5.44, 5.5) };
+        assert_eq!(interval(&extremes, "ns", true), "[5.40 .. 5.50 ns]");
+        let sum = Estimate { extremes: true, ..estimate(3.0, 3.0, 3.0) };
+        assert_eq!(interval(&sum, "count", true), "");
+    }
+
+    #[test]
+    fn an_interval_around_zero_or_upside_down_shows_its_bounds() {
+        assert_eq!(interval(&estimate(-1.0, 0.0, 2.0), "ns", true), "-1.00 .. 2.00 ns");
+        assert_eq!(interval(&estimate(3.0, 2.0, 1.0), "ns", true), "3.00 .. 1.00 ns");
+        assert_eq!(half_width(&estimate(-1.0, 0.0, 2.0)), None);
+    }
+
+    #[test]
+    fn published_numbers_keep_their_digits() {
+        assert_eq!(published(0.000_013), "0.000013");
+        assert_eq!(published(33.6), "33.6");
+        assert_eq!(published(0.0), "0");
+        assert_eq!(published(219_000_000.0), "219 000 000");
+        assert_eq!(beside_published(0.000_009_012), "0.00000901");
+        assert_eq!(beside_published(129.04), "129");
+        assert_eq!(beside_published(0.0), "0");
+        assert_eq!(beside_published(-2.5), "-2.50");
+        assert_eq!(beside_published(1e20), "1.00e20");
+        assert_eq!(beside_published(f64::INFINITY), "no number");
+    }
+}

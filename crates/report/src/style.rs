@@ -1,0 +1,41 @@
+//! How the output is to look: width, letters, colour.
+
+use anstyle::{AnsiColor, Style as Paint};
+
+/// How a report for a terminal or a pipe is to look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Columns of the terminal; in a pipe a width of the caller's choice.
+    pub width: usize,
+    /// Whether letters beyond ASCII may be written: pictures in block characters, `±`, names as they are.
+    pub unicode: bool,
+    /// Whether verdicts are coloured. The words alone say the same.
+    pub colour: bool,
+}
+
+/// What a verdict means to the reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// It can be relied on.
+    Good,
+    /// With a reservation.
+    Doubt,
+    /// It cannot.
+    Bad,
+}
+
+impl Style {
+    /// `word` in the colour of its meaning.
+    pub(crate) fn paint(&self, word: &str, tone: Tone) -> String {
+        if !self.colour {
+            return word.to_owned();
+        }
+        let colour = match tone {
+            Tone::Good => AnsiColor::Green,
+            Tone::Doubt => AnsiColor::Yellow,
+            Tone::Bad => AnsiColor::Red,
+        };
+        let paint = Paint::new().fg_color(Some(colour.into()));
+        format!("{paint}{word}{paint:#}")
+    }
+}
