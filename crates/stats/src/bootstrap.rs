@@ -98,6 +98,10 @@ impl Distribution {
     fn ratio_quantile(&self, other: &Self, p: f64, mut low: f64, mut high: f64) -> f64 {
         while high - low > 1e-12 * high {
             let middle = low + (high - low) / 2.0;
+            // Numbers can be too small to be halved.
+            if middle <= low || middle >= high {
+                break;
+            }
             match self.ratio_at_most(other, middle).partial_cmp(&(p - ROUNDING)) {
                 Some(Ordering::Less) => low = middle,
                 _ => high = middle,

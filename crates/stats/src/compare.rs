@@ -67,7 +67,7 @@ pub struct Change {
 /// independently, exact like those of the sides. Its margin is the largest of 2 % and, for either side, 2 clock steps in a
 /// batch: 2 q / (n F). No test of significance: on stored runs of one machine Mann-Whitney alarms in 34-62 % of the pairs.
 ///
-/// `None` where a ratio makes no sense: no launches, or a launch that is not positive and finite.
+/// `None` where a ratio makes no sense: no launches, a launch that is not positive and finite, or a ratio that overflows.
 #[must_use]
 pub fn judge(a: &Side<'_>, b: &Side<'_>, q: f64) -> Option<Change> {
     let positive = |side: &Side<'_>| side.launches.iter().all(|&launch| launch > 0.0);
@@ -79,7 +79,10 @@ pub fn judge(a: &Side<'_>, b: &Side<'_>, q: f64) -> Option<Change> {
     let (low, high) = launches_b.distribution().ratio_quantiles(&launches_a.distribution(), OUTSIDE)?;
     let steps = |side: &Side<'_>, value: f64| 2.0 * side.step_ns / (side.operations.max(1) as f64 * value);
     let margin = LEAST_MARGIN.max(steps(a, of_a.value)).max(steps(b, of_b.value));
-    let (low, high) = (low - 1.0, high - 1.0);
+    let (change, low, high) = (of_b.value / of_a.value - 1.0, low - 1.0, high - 1.0);
+    if [change, low, high, margin].iter().any(|number| !number.is_finite()) {
+        return None;
+    }
     let verdict = if of_a.extremes || of_b.extremes {
         Verdict::CannotTell(Doubt::FewLaunches)
     } else if a.noisy || b.noisy {
@@ -95,5 +98,5 @@ pub fn judge(a: &Side<'_>, b: &Side<'_>, q: f64) -> Option<Change> {
     } else {
         Verdict::CannotTell(Doubt::AcrossMargin)
     };
-    Some(Change { verdict, change: of_b.value / of_a.value - 1.0, low, high, margin })
+    Some(Change { verdict, change, low, high, margin })
 }

@@ -106,3 +106,16 @@ fn what_has_no_ratio_is_not_judged() {
         assert_eq!(judge(&side(bad), &side(&good), LOWER_QUARTILE), None);
     }
 }
+
+#[test]
+fn numbers_of_any_size_come_to_an_end() {
+    // A stored result may hold anything: ratios that overflow or vanish must neither hang nor be called the same.
+    let (tiny, huge) = ([f64::from_bits(1); 10], [f64::MAX; 10]);
+    let mixed: Vec<f64> = tiny.iter().chain(&huge).copied().collect();
+    for a in [&tiny[..], &huge, &mixed] {
+        for b in [&tiny[..], &huge, &mixed] {
+            let verdict = judge(&side(a), &side(b), LOWER_QUARTILE).map(|change| change.verdict);
+            assert!(a == b || verdict != Some(Verdict::Same), "{a:?} {b:?}: {verdict:?}");
+        }
+    }
+}
