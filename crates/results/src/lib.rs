@@ -3,14 +3,35 @@
 //! No measuring and no printing here: a result of another machine is read, compared and rendered from this crate alone.
 #![forbid(unsafe_code)]
 
+mod error;
 mod evidence;
 mod figure;
+mod finite;
+mod format;
+mod journal;
+mod layout;
+#[cfg(unix)]
+mod lock;
+mod name;
+mod output;
+mod place;
 mod reproduction;
 mod result;
+mod store;
+mod text;
 
+pub use error::{Count, JournalError, LoadError, NoHome, PathError, ReferenceError, SaveError};
 pub use evidence::{CheckedClaim, Evidence, Expectation, Verdict};
 pub use figure::{Estimate, Figure, Histogram, LaunchRecord, Mark, Mode, Quantity, Status};
+pub use format::{MAX_BYTES, Refused, Unwritable, from_bytes, to_bytes};
+pub use journal::{Journal, Recovered, recover};
+#[cfg(unix)]
+pub use lock::{LockError, RunLock};
+pub use name::RunName;
+pub use output::{check_writable, save_as, write_file};
 pub use reproduction::{Judgement, Reproduction};
 pub use result::{
     Check, CheckState, Conditions, FORMAT, Machine, PairedValue, Plan, RunResult, Tool, VERSION,
 };
+pub use store::{Loaded, Store, load, load_references};
+pub use text::Untrusted;

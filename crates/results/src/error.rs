@@ -1,0 +1,117 @@
+//! Errors that name a file. Their texts are safe for a terminal, whatever the file is called.
+
+use std::fmt::{self, Display, Formatter};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::{Refused, Untrusted, Unwritable};
+
+/// A call of the system that failed, and on which path.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {action} {}: {source}", shown(path))]
+pub struct PathError {
+    /// What was tried, as a verb ("read", "save").
+    pub action: &'static str,
+    /// On which file or directory.
+    pub path: PathBuf,
+    /// What the system said.
+    pub source: io::Error,
+}
+
+impl PathError {
+    /// For `map_err`.
+    pub(crate) fn of(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self { action, path, source }
+    }
+}
+
+/// Why there is no store.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "no place to keep results: neither XDG_STATE_HOME nor HOME names a directory; set HOME, or use --json FILE"
+)]
+pub struct NoHome;
+
+/// Why a result was not saved. Whatever was stored before is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum SaveError {
+    /// It can be no file.
+    #[error(transparent)]
+    Unwritable(#[from] Unwritable),
+    /// The system refused: disk full, no permission.
+    #[error(transparent)]
+    Io(#[from] PathError),
+}
+
+/// Why a file was not loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// It could not be read.
+    #[error(transparent)]
+    Io(#[from] PathError),
+    /// It was read, and is no usable result.
+    #[error("{}: {reason}", shown(path))]
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: Refused,
+    },
+}
+
+/// Why a reference to stored results (`@-1`, `@all`, a path) yields none.
+#[derive(Debug, thiserror::Error)]
+pub enum ReferenceError {
+    /// It starts with `@` and means nothing.
+    #[error("{} means no stored run: @-1 is the newest, @-2 the one before, @all every one", Untrusted::new(reference).terminal())]
+    Unknown {
+        /// As given.
+        reference: String,
+    },
+    /// Fewer runs are stored.
+    #[error("{}: {stored} stored in {}; `oscost run` adds one", Untrusted::new(reference).terminal(), shown(directory))]
+    TooFew {
+        /// As given.
+        reference: String,
+        /// How many there are, in words.
+        stored: Count,
+        /// Where.
+        directory: PathBuf,
+    },
+    /// There is no store.
+    #[error(transparent)]
+    NoHome(#[from] NoHome),
+    /// The store or a named file could not be read, or is no result.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+}
+
+/// A number of runs, in words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Count(pub usize);
+
+impl Display for Count {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => f.write_str("no run is"),
+            1 => f.write_str("1 run is"),
+            count => write!(f, "{count} runs are"),
+        }
+    }
+}
+
+/// Why nothing is kept for the case of a kill. A warning: the run itself goes on.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// A record holds what JSON does not.
+    #[error("a journal record is not written: {0}")]
+    Unwritable(String),
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] PathError),
+}
+
+fn shown(path: &Path) -> String {
+    Untrusted::new(&path.to_string_lossy()).terminal().to_string()
+}

@@ -1,0 +1,172 @@
+//! A result as bytes: plain JSON whose second line is a checksum over all bytes after it.
+//!
+//! ```text
+//! {
+//!   "checksum": "crc32:89abcdef",
+//!   "format": "oscost-result",
+//!   …
+//! ```
+//! The checksum is compared as text and before anything is parsed. Every older [`VERSION`] is read for ever; members
+//! that a later minor version added are kept. A new kind of status, mark or judgement is a new major version.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{FORMAT, RunResult, Untrusted, VERSION, finite, layout::Layout};
+
+/// A result is never longer, in bytes: a longer file is neither read nor written.
+pub const MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+const FIRST_LINE: &str = "{\n";
+const CHECKSUM_KEY: &str = "checksum";
+/// The header is `FIRST_LINE`, `LABEL`, eight lower-case hexadecimal digits, `END_OF_LABEL`.
+const LABEL: &str = "  \"checksum\": \"crc32:";
+const END_OF_LABEL: &str = "\",\n";
+const HEADER_BYTES: usize = FIRST_LINE.len() + LABEL.len() + 8 + END_OF_LABEL.len();
+
+/// Why a result cannot become a file. Either is a defect of the program that made the result.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unwritable {
+    /// A number is NaN or infinite, which JSON cannot hold.
+    #[error("{path} is not a finite number: this is a defect of oscost, nothing was written")]
+    NotFinite {
+        /// Where it is ("figures[3].quantities.floor.value").
+        path: String,
+    },
+    /// The result is larger than any reader accepts.
+    #[error(
+        "the result has {bytes} bytes, more than the {MAX_BYTES} that are read again: nothing was written"
+    )]
+    TooLarge {
+        /// Its size.
+        bytes: u64,
+    },
+    /// A value has no form in JSON.
+    #[error(
+        "the result cannot be written as JSON ({reason}): this is a defect of oscost, nothing was written"
+    )]
+    NoJson {
+        /// serde_json's words.
+        reason: String,
+    },
+}
+
+/// Why bytes are no result that can be used. The texts are safe for a terminal.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// Something else than a result.
+    #[error("not an oscost result ({reason}); name a file that `oscost run` left, or @-1 for the newest")]
+    NotAResult {
+        /// What tells.
+        reason: String,
+    },
+    /// A result once, but not as it was written.
+    #[error("damaged: {reason}; nothing of it can be believed, take another copy or measure again")]
+    Damaged {
+        /// What tells.
+        reason: String,
+    },
+    /// Written by a later major version.
+    #[error("format version {version}, and this oscost reads versions up to {VERSION}; use a newer oscost")]
+    Newer {
+        /// Its version.
+        version: u64,
+    },
+    /// Larger than any result.
+    #[error("larger than the {MAX_BYTES} bytes that a result may have; it was not read")]
+    TooLarge,
+}
+
+/// The bytes of the file that holds `result`, as saved and as printed by `--json -`.
+///
+/// # Errors
+/// [`Unwritable`] if they would not be read again.
+pub fn to_bytes(result: &RunResult) -> Result<Vec<u8>, Unwritable> {
+    if let Some(path) = finite::not_finite(result) {
+        return Err(Unwritable::NotFinite { path });
+    }
+    let mut json = Vec::new();
+    let mut serializer = serde_json::Serializer::with_formatter(&mut json, Layout::default());
+    result.serialize(&mut serializer).map_err(|error| Unwritable::NoJson { reason: error.to_string() })?;
+    json.push(b'\n');
+    let body = &json[FIRST_LINE.len()..];
+    let mut bytes = Vec::with_capacity(HEADER_BYTES + body.len());
+    bytes.extend_from_slice(header(body).as_bytes());
+    bytes.extend_from_slice(body);
+    match bytes.len() as u64 {
+        size if size > MAX_BYTES => Err(Unwritable::TooLarge { bytes: size }),
+        _ => Ok(bytes),
+    }
+}
+
+/// The result in `bytes`, of this or any older version.
+///
+/// # Errors
+/// [`Refused`] with the reason, whatever the bytes are.
+pub fn from_bytes(bytes: &[u8]) -> Result<RunResult, Refused> {
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(Refused::TooLarge);
+    }
+    check_sum(bytes)?;
+    // From here on the file is as somebody wrote it, though not necessarily oscost.
+    let head: Head = serde_json::from_slice(bytes).map_err(|error| not_a_result(&error))?;
+    if head.format != FORMAT {
+        let reason = format!("its format is \"{}\"", Untrusted::new(&head.format).terminal());
+        return Err(Refused::NotAResult { reason });
+    }
+    match head.version {
+        0 => Err(Refused::NotAResult { reason: "there is no version 0".to_owned() }),
+        1 => {
+            let mut result: RunResult =
+                serde_json::from_slice(bytes).map_err(|error| not_a_result(&error))?;
+            result.unknown.remove(CHECKSUM_KEY);
+            Ok(result)
+        }
+        version => Err(Refused::Newer { version }),
+    }
+}
+
+/// The two members that every version has.
+#[derive(Deserialize)]
+struct Head {
+    format: String,
+    version: u64,
+}
+
+/// The first two lines of a file with this body.
+fn header(body: &[u8]) -> String {
+    format!("{FIRST_LINE}{LABEL}{:08x}{END_OF_LABEL}", crc32fast::hash(body))
+}
+
+/// Compares the header with the one that the body asks for.
+fn check_sum(bytes: &[u8]) -> Result<(), Refused> {
+    let damaged = |reason: &str| Err(Refused::Damaged { reason: reason.to_owned() });
+    if bytes.is_empty() {
+        return damaged("it is empty");
+    }
+    let (head, body) = bytes.split_at(bytes.len().min(HEADER_BYTES));
+    let expected = header(body);
+    if head == expected.as_bytes() {
+        return Ok(());
+    }
+    let start = format!("{FIRST_LINE}{LABEL}");
+    if head.len() < HEADER_BYTES && start.as_bytes().starts_with(&head[..head.len().min(start.len())]) {
+        return damaged("it ends within its first two lines");
+    }
+    let labelled = head.starts_with(start.as_bytes()) && head.ends_with(END_OF_LABEL.as_bytes());
+    if labelled && head[start.len()..start.len() + 8].iter().all(u8::is_ascii_hexdigit) {
+        return if body.ends_with(b"\n}\n") {
+            damaged("its checksum does not fit: it was changed after it was written")
+        } else {
+            damaged("its checksum does not fit, and its end is missing")
+        };
+    }
+    if bytes.windows(FORMAT.len()).any(|window| window == FORMAT.as_bytes()) {
+        return damaged("its second line is not the checksum that oscost wrote; another program rewrote it");
+    }
+    Err(Refused::NotAResult { reason: "its second line is no checksum".to_owned() })
+}
+
+/// serde_json quotes the file in its messages.
+fn not_a_result(error: &serde_json::Error) -> Refused {
+    Refused::NotAResult { reason: Untrusted::new(&error.to_string()).terminal().to_string() }
+}

@@ -1,0 +1,156 @@
+//! How the JSON of a result is laid out: a member a line, numbers of a list in one line.
+//!
+//! serde_json's pretty printer gives each number of a histogram its own line, and so most of a file to blanks.
+
+use std::io::{self, Write};
+
+use serde_json::ser::Formatter;
+
+/// Two blanks a level; an element of a list has its own line if it is no number, truth value or null.
+#[derive(Default)]
+pub(crate) struct Layout {
+    /// Lists and objects around the current place: whether their members have lines of their own.
+    open: Vec<bool>,
+    /// An element of a list is about to be written.
+    element: bool,
+}
+
+impl Layout {
+    fn line<W: Write + ?Sized>(&self, writer: &mut W) -> io::Result<()> {
+        writer.write_all(b"\n")?;
+        (0..self.open.len()).try_for_each(|_| writer.write_all(b"  "))
+    }
+
+    /// Gives the element that begins here a line of its own.
+    fn element_line<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        if !std::mem::take(&mut self.element) {
+            return Ok(());
+        }
+        if let Some(lines) = self.open.last_mut() {
+            *lines = true;
+        }
+        self.line(writer)
+    }
+
+    fn close<W: Write + ?Sized>(&mut self, writer: &mut W, bracket: &[u8]) -> io::Result<()> {
+        self.element = false;
+        if self.open.pop() == Some(true) {
+            self.line(writer)?;
+        }
+        writer.write_all(bracket)
+    }
+}
+
+impl Formatter for Layout {
+    fn begin_array<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.element_line(writer)?;
+        self.open.push(false);
+        writer.write_all(b"[")
+    }
+
+    fn end_array<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.close(writer, b"]")
+    }
+
+    fn begin_array_value<W: Write + ?Sized>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.element = true;
+        if first { Ok(()) } else { writer.write_all(b",") }
+    }
+
+    fn end_array_value<W: Write + ?Sized>(&mut self, _: &mut W) -> io::Result<()> {
+        self.element = false;
+        Ok(())
+    }
+
+    fn begin_object<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.element_line(writer)?;
+        self.open.push(false);
+        writer.write_all(b"{")
+    }
+
+    fn end_object<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.close(writer, b"}")
+    }
+
+    fn begin_object_key<W: Write + ?Sized>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        if let Some(lines) = self.open.last_mut() {
+            *lines = true;
+        }
+        if !first {
+            writer.write_all(b",")?;
+        }
+        self.line(writer)
+    }
+
+    fn begin_object_value<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        writer.write_all(b": ")
+    }
+
+    fn begin_string<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.element_line(writer)?;
+        writer.write_all(b"\"")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde::Serialize;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn laid_out(value: &Value) -> String {
+        let mut bytes = Vec::new();
+        let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Layout::default());
+        value.serialize(&mut serializer).expect("a vector takes everything");
+        String::from_utf8(bytes).expect("JSON is text")
+    }
+
+    #[test]
+    fn numbers_share_a_line_and_all_else_has_its_own() {
+        let value =
+            json!({"a": [1, 2.5, null], "b": ["x", "y"], "c": [], "d": {}, "e": [{"f": [true]}, [0]]});
+        let expected = r#"{
+  "a": [1,2.5,null],
+  "b": [
+    "x",
+    "y"
+  ],
+  "c": [],
+  "d": {},
+  "e": [
+    {
+      "f": [true]
+    },
+    [0]
+  ]
+}"#;
+        assert_eq!(laid_out(&value), expected);
+    }
+
+    fn any_json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<u64>().prop_map(Value::from),
+            "\\PC{0,6}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 32, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::btree_map("[a-z\"\\\\]{0,3}", inner, 0..4)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn layout_changes_no_value(value in any_json()) {
+            prop_assert_eq!(serde_json::from_str::<Value>(&laid_out(&value)).ok(), Some(value));
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! A directory held by a descriptor: nothing that another user plants or swaps in its path leads elsewhere.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path};
+
+use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+use rustix::process::{Gid, Uid};
+
+use super::Owner;
+
+/// An open directory, and whose the files made in it are.
+pub(crate) struct Directory {
+    fd: OwnedFd,
+    owner: Option<Owner>,
+}
+
+/// Enough to look things up below a directory, even one that may be entered and not read.
+const PASS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+const LOOK: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+impl Directory {
+    /// Opens the directory at `path` and makes what is missing of it, for its owner alone (0700).
+    ///
+    /// Root acting for a user (`owner`) follows no symbolic link but root's own, and uses no directory of a third user.
+    pub(crate) fn make(path: &Path, owner: Option<Owner>) -> io::Result<Self> {
+        let absolute = std::path::absolute(path)?;
+        let mut fd = fs::openat(fs::CWD, "/", PASS, Mode::empty())?;
+        for component in absolute.components() {
+            fd = match component {
+                Component::Normal(name) => step(&fd, Path::new(name), owner.as_ref())?,
+                Component::ParentDir => fs::openat(&fd, "..", PASS, Mode::empty())?,
+                _ => fd,
+            };
+        }
+        let fd = fs::openat(&fd, ".", LOOK, Mode::empty())?;
+        let holder = fs::fstat(&fd)?.st_uid;
+        let trusted = [0, rustix::process::geteuid().as_raw(), owner.as_ref().map_or(0, |owner| owner.uid)];
+        if !trusted.contains(&holder) {
+            return Err(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                format!("the directory belongs to user {holder}"),
+            ));
+        }
+        Ok(Self { fd, owner })
+    }
+
+    /// Opens the directory at `path` as it is.
+    pub(crate) fn open_existing(path: &Path, owner: Option<Owner>) -> io::Result<Self> {
+        let fd = fs::openat(fs::CWD, path, LOOK, Mode::empty())?;
+        Ok(Self { fd, owner })
+    }
+
+    /// Names of the files in it that are text.
+    pub(crate) fn names(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::Dir::read_from(&self.fd)? {
+            if let Ok(name) = entry?.file_name().to_str() {
+                names.push(name.to_owned());
+            }
+        }
+        Ok(names)
+    }
+
+    /// A file without a name; `None` where the file system cannot do that.
+    pub(crate) fn unnamed(&self, mode: u32) -> io::Result<Option<File>> {
+        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+        match fs::openat(&self.fd, ".", flags, Mode::from_raw_mode(mode)) {
+            Ok(fd) => self.given(fd).map(Some),
+            // EISDIR: a kernel that does not know the flag (open(2), BUGS).
+            Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A new file; it is an error if anything has that name.
+    pub(crate) fn create(&self, name: &str, mode: u32) -> io::Result<File> {
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        self.given(fs::openat(&self.fd, name, flags, Mode::from_raw_mode(mode))?)
+    }
+
+    /// Makes the file the owner's.
+    fn given(&self, fd: OwnedFd) -> io::Result<File> {
+        if let Some(owner) = &self.owner {
+            give(&fd, owner)?;
+        }
+        Ok(File::from(fd))
+    }
+
+    /// A file that is there, for reading and writing. A FIFO or a device does not block, a link is an error.
+    pub(crate) fn open(&self, name: &str) -> io::Result<File> {
+        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = File::from(fs::openat(&self.fd, name, flags, Mode::empty())?);
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        }
+        Ok(file)
+    }
+
+    /// Names an unnamed file; [`io::ErrorKind::Unsupported`] where this process may not.
+    pub(crate) fn link(&self, file: &File, name: &str) -> io::Result<()> {
+        // Without /proc, but only for the privileged, or for one's own descriptors since Linux 6.10.
+        match fs::linkat(file, "", &self.fd, name, AtFlags::EMPTY_PATH) {
+            Err(Errno::NOENT | Errno::PERM | Errno::INVAL) => {}
+            result => return Ok(result?),
+        }
+        let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+        match fs::linkat(fs::CWD, path, &self.fd, name, AtFlags::SYMLINK_FOLLOW) {
+            Err(Errno::NOENT | Errno::PERM | Errno::XDEV | Errno::OPNOTSUPP | Errno::ACCESS) => {
+                Err(io::ErrorKind::Unsupported.into())
+            }
+            result => Ok(result?),
+        }
+    }
+
+    /// Renames; it is an error if the new name is taken.
+    pub(crate) fn name_once(&self, from: &str, to: &str) -> io::Result<()> {
+        match fs::renameat_with(&self.fd, from, &self.fd, to, RenameFlags::NOREPLACE) {
+            // File systems without the flag have links.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                fs::linkat(&self.fd, from, &self.fd, to, AtFlags::empty())?;
+                self.remove(from)
+            }
+            result => Ok(result?),
+        }
+    }
+
+    /// Renames, in place of what had the name.
+    pub(crate) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        Ok(fs::renameat(&self.fd, from, &self.fd, to)?)
+    }
+
+    pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
+        Ok(fs::unlinkat(&self.fd, name, AtFlags::empty())?)
+    }
+
+    /// Whether the open file still has a name.
+    pub(crate) fn has_name(&self, file: &File) -> io::Result<bool> {
+        Ok(file.metadata()?.nlink() > 0)
+    }
+
+    /// Puts the names on the disk. Some file systems cannot, and need not.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        match fs::fsync(&self.fd) {
+            Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok(()),
+            result => Ok(result?),
+        }
+    }
+}
+
+/// One component down, made if it is missing.
+fn step(parent: &OwnedFd, name: &Path, owner: Option<&Owner>) -> io::Result<OwnedFd> {
+    let look = || fs::openat(parent, name, PASS | OFlags::NOFOLLOW, Mode::empty());
+    match look() {
+        Err(Errno::NOENT) => match fs::mkdirat(parent, name, Mode::RWXU) {
+            Ok(()) => {
+                // Opened before it is given away, so that whatever a user puts in its place is not given away.
+                let made = fs::openat(parent, name, LOOK | OFlags::NOFOLLOW, Mode::empty())?;
+                if let Some(owner) = owner {
+                    give(&made, owner)?;
+                }
+                Ok(made)
+            }
+            Err(Errno::EXIST) => Ok(look()?),
+            Err(error) => Err(error.into()),
+        },
+        Err(Errno::NOTDIR | Errno::LOOP) => {
+            let stat = fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
+            let link = FileType::from_raw_mode(stat.st_mode) == FileType::Symlink;
+            if link && owner.is_some() && stat.st_uid != 0 {
+                let says = format!("root does not follow the symbolic link of user {}", stat.st_uid);
+                return Err(io::Error::new(io::ErrorKind::PermissionDenied, says));
+            }
+            Ok(fs::openat(parent, name, PASS, Mode::empty())?)
+        }
+        result => Ok(result?),
+    }
+}
+
+fn give(fd: &OwnedFd, owner: &Owner) -> io::Result<()> {
+    Ok(fs::fchown(fd, Some(Uid::from_raw(owner.uid)), Some(Gid::from_raw(owner.gid)))?)
+}

@@ -1,0 +1,171 @@
+//! A directory in which files appear whole or not at all, and vanish with a writer that is killed.
+//!
+//! On Linux a file has no name until it is complete (O_TMPFILE, then linkat). Where the file system has no such thing
+//! the file has a temporary name meanwhile, and is locked: a temporary file whose lock is free is a stray, its writer is
+//! dead, and [`Directory::sweep`] removes it.
+
+use std::fs::File;
+use std::io::{self, Seek, Write};
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(not(target_os = "linux"))]
+mod other;
+mod owner;
+
+#[cfg(target_os = "linux")]
+pub(crate) use linux::Directory;
+#[cfg(not(target_os = "linux"))]
+pub(crate) use other::Directory;
+pub(crate) use owner::Owner;
+
+/// Permissions of what oscost stores of its own accord: the owner's alone.
+pub(crate) const PRIVATE: u32 = 0o600;
+
+/// A file that is being written: nobody else sees it yet. Dropping it leaves nothing.
+pub(crate) struct NewFile<'a> {
+    directory: &'a Directory,
+    file: File,
+    /// Its name meanwhile, where a file cannot be without.
+    temporary: Option<String>,
+}
+
+impl<'a> NewFile<'a> {
+    /// Begins a file with permissions `mode` (less the umask), locked for this process.
+    pub(crate) fn begin(directory: &'a Directory, mode: u32) -> io::Result<Self> {
+        match directory.unnamed(mode)? {
+            Some(file) => {
+                file.try_lock()?;
+                Ok(Self { directory, file, temporary: None })
+            }
+            None => Self::begin_named(directory, mode),
+        }
+    }
+
+    /// The same under a temporary name.
+    fn begin_named(directory: &'a Directory, mode: u32) -> io::Result<Self> {
+        loop {
+            let name = format!(".{}{TEMPORARY}", random_hex()?);
+            let file = directory.create(&name, mode)?;
+            // Between its creation and its lock a sweep may take it for a stray: then it is begun anew.
+            let locked = match file.try_lock() {
+                Ok(()) => true,
+                Err(std::fs::TryLockError::WouldBlock) => false,
+                Err(std::fs::TryLockError::Error(error)) => {
+                    let _ = directory.remove(&name);
+                    return Err(error);
+                }
+            };
+            if locked && directory.has_name(&file)? {
+                return Ok(Self { directory, file, temporary: Some(name) });
+            }
+        }
+    }
+
+    pub(crate) fn file(&mut self) -> &mut File {
+        &mut self.file
+    }
+
+    /// Gives the file its name, once and for all: an existing file of that name is an error and stays as it is.
+    /// What was written is on the disk when this returns. The file stays open and locked until it is dropped.
+    pub(crate) fn publish(mut self, name: &str) -> io::Result<File> {
+        self.file.sync_all()?;
+        match &self.temporary {
+            Some(temporary) => self.directory.name_once(temporary, name)?,
+            None => match self.directory.link(&self.file, name) {
+                Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+                    return self.named_copy()?.publish(name);
+                }
+                linked => linked?,
+            },
+        }
+        self.temporary = None;
+        self.directory.sync()?;
+        self.file.try_clone()
+    }
+
+    /// Gives the file its name; an existing file of that name is replaced in one step, and stays as it is on failure.
+    pub(crate) fn replace(mut self, name: &str) -> io::Result<()> {
+        self.file.sync_all()?;
+        if self.temporary.is_none() {
+            match self.directory.link(&self.file, name) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    let temporary = format!(".{}{TEMPORARY}", random_hex()?);
+                    self.directory.link(&self.file, &temporary)?;
+                    self.temporary = Some(temporary);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+                    return self.named_copy()?.replace(name);
+                }
+                linked => {
+                    linked?;
+                    return self.directory.sync();
+                }
+            }
+        }
+        if let Some(temporary) = &self.temporary {
+            self.directory.rename(temporary, name)?;
+        }
+        self.temporary = None;
+        self.directory.sync()
+    }
+
+    /// A file without a name cannot always get one (no /proc and no privilege): its bytes move to one that has.
+    fn named_copy(mut self) -> io::Result<Self> {
+        let mut copy = Self::begin_named(self.directory, PRIVATE)?;
+        copy.file.set_permissions(self.file.metadata()?.permissions())?;
+        self.file.rewind()?;
+        io::copy(&mut self.file, &mut copy.file)?;
+        copy.file.flush()?;
+        copy.file.sync_all()?;
+        Ok(copy)
+    }
+}
+
+impl Drop for NewFile<'_> {
+    fn drop(&mut self) {
+        if let Some(temporary) = &self.temporary {
+            // What cannot be removed now is a stray for the next sweep.
+            let _ = self.directory.remove(temporary);
+        }
+    }
+}
+
+const TEMPORARY: &str = ".tmp";
+
+impl Directory {
+    /// Removes temporary files whose writer is dead.
+    pub(crate) fn sweep(&self) -> io::Result<()> {
+        for name in self.names()? {
+            let stray = name
+                .strip_prefix('.')
+                .and_then(|rest| rest.strip_suffix(TEMPORARY))
+                .is_some_and(is_random_hex);
+            if stray && self.open(&name).is_ok_and(|file| file.try_lock().is_ok()) {
+                self.remove(&name)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// 64 random bits: a name that nobody can plant beforehand.
+pub(crate) fn random_hex() -> io::Result<String> {
+    #[cfg(target_os = "linux")]
+    {
+        let mut bytes = [0; 8];
+        // Eight bytes come in one piece or not at all (getrandom(2)).
+        rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
+        Ok(format!("{:016x}", u64::from_ne_bytes(bytes)))
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        use std::hash::{BuildHasher, Hasher};
+        // std seeds it from the system's randomness.
+        Ok(format!("{:016x}", std::hash::RandomState::new().build_hasher().finish()))
+    }
+}
+
+fn is_random_hex(text: &str) -> bool {
+    text.len() == 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}

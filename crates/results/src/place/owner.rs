@@ -1,0 +1,79 @@
+//! Whose the results are: under sudo not root's, but the invoking user's, who would find neither the files nor a way in.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+/// The user who invoked sudo.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Owner {
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
+    /// Their home directory, where it can be found out: sudo usually sets HOME to root's.
+    pub(crate) home: Option<PathBuf>,
+}
+
+impl Owner {
+    /// Of this process; `None` unless root was taken through sudo.
+    pub(crate) fn invoking_sudo() -> Option<Self> {
+        #[cfg(target_os = "linux")]
+        {
+            if !rustix::process::geteuid().is_root() {
+                return None;
+            }
+            let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+            Self::from_environment(|name| std::env::var_os(name), &passwd)
+        }
+        #[cfg(not(target_os = "linux"))]
+        None
+    }
+
+    /// The same of a given environment (sudo(8), ENVIRONMENT) and passwd(5).
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+    fn from_environment(variable: impl Fn(&str) -> Option<OsString>, passwd: &str) -> Option<Self> {
+        let number = |name| variable(name).as_deref().and_then(OsStr::to_str)?.parse::<u32>().ok();
+        let (uid, gid) = (number("SUDO_UID")?, number("SUDO_GID")?);
+        if uid == 0 {
+            return None;
+        }
+        let home = variable("SUDO_HOME").map(PathBuf::from).or_else(|| {
+            passwd.lines().find_map(|line| {
+                let fields: Vec<&str> = line.split(':').collect();
+                fields.get(5).filter(|_| fields[2].parse() == Ok(uid)).map(PathBuf::from)
+            })
+        });
+        Some(Self { uid, gid, home: home.filter(|home| home.is_absolute()) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PASSWD: &str =
+        "root:x:0:0:root:/root:/bin/bash\nanna:x:1000:1001:,,,:/home/anna:/bin/sh\nshort:x\n";
+
+    fn owner(variables: &[(&str, &str)]) -> Option<Owner> {
+        let find = |name: &str| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
+        };
+        Owner::from_environment(find, PASSWD)
+    }
+
+    #[test]
+    fn the_invoking_user_and_their_home() {
+        let anna = Owner { uid: 1000, gid: 1001, home: Some("/home/anna".into()) };
+        assert_eq!(owner(&[("SUDO_UID", "1000"), ("SUDO_GID", "1001")]), Some(anna.clone()));
+        let elsewhere = owner(&[("SUDO_UID", "1000"), ("SUDO_GID", "1001"), ("SUDO_HOME", "/srv/anna")]);
+        assert_eq!(elsewhere, Some(Owner { home: Some("/srv/anna".into()), ..anna }));
+        let unknown = owner(&[("SUDO_UID", "4711"), ("SUDO_GID", "1")]);
+        assert_eq!(unknown, Some(Owner { uid: 4711, gid: 1, home: None }));
+    }
+
+    #[test]
+    fn nobody_without_a_sudo_that_says_who() {
+        assert_eq!(owner(&[]), None);
+        assert_eq!(owner(&[("SUDO_UID", "0"), ("SUDO_GID", "0")]), None);
+        assert_eq!(owner(&[("SUDO_UID", "1000")]), None);
+        assert_eq!(owner(&[("SUDO_UID", "-1"), ("SUDO_GID", "x")]), None);
+    }
+}
