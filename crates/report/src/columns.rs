@@ -125,8 +125,11 @@ impl Columns {
         line
     }
 
-    /// Titles of the columns, each in its place.
+    /// Titles of the columns, each in its place; empty where no row has numbers.
     pub fn titles(&self, section: &Section) -> String {
+        if !section.rows.iter().any(|row| matches!(row.outcome, Outcome::Measured(_))) {
+            return String::new();
+        }
         let batched = |title: &'static str| if section.batched { title } else { "" };
         let quoted = if section.batched { "floor" } else { &section.headline };
         let value = right(quoted, self.value_start() + self.value);

@@ -5,14 +5,25 @@
 #![forbid(unsafe_code)]
 
 mod columns;
+mod csv;
+mod doctor;
+mod evidence;
+mod head;
 mod layout;
+mod markdown;
+mod notes;
 pub mod numbers;
 mod page;
 mod picture;
-mod plain;
+mod reproduction;
 mod story;
 mod style;
 mod text;
+mod words;
 
+pub use csv::price_list_csv;
+pub use doctor::doctor;
+pub use markdown::{price_list_markdown, reproductions_markdown};
+pub use reproduction::reproductions;
 pub use style::Style;
 pub use text::price_list;

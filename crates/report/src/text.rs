@@ -67,11 +67,13 @@ fn heading(section: &Section, columns: &Columns, titled: &mut String, page: &mut
         page.line(&format!("{}{}", left(&heading, free), titles.trim_start()))?;
     } else {
         page.paragraph(&format!("{}  ", section.family), section.operation.as_deref().unwrap_or(""), INDENT)?;
-        if titles != *titled {
+        if titles != *titled && !titles.is_empty() {
             page.line(&titles)?;
         }
     }
-    *titled = titles;
+    if !titles.is_empty() {
+        *titled = titles;
+    }
     Ok(())
 }
 

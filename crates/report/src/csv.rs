@@ -1,0 +1,84 @@
+//! The price list for a spreadsheet: one line a figure and quantity (RFC 4180).
+
+use std::io::{self, Write};
+
+use oscost_results::{Figure, Mark, RunResult, Status, Untrusted, Verdict};
+
+use crate::evidence::system_calls;
+
+/// Names of the columns.
+const HEADER: &str = "id,family,status,verdict,marks,quantity,headline,value,low,high,extremes,unit,operation,call_path,\
+                      placement,system_calls,launches,why,remedy";
+
+/// Writes each figure of `result`, a line for each of its quantities; a figure without numbers has one line. Values are
+/// in the unit of the line, unrounded. Text of the result can be no formula.
+///
+/// # Errors
+/// Those of `out`.
+pub fn price_list_csv(result: &RunResult, out: &mut dyn Write) -> io::Result<()> {
+    write!(out, "{HEADER}\r\n")?;
+    for figure in &result.figures {
+        if figure.quantities.is_empty() || figure.status != Status::Measured {
+            line(figure, ["", "", "", "", "", "", ""], out)?;
+            continue;
+        }
+        for (name, quantity) in &figure.quantities {
+            let estimate = quantity.estimate;
+            let headline = if *name == figure.headline { "yes" } else { "no" };
+            let extremes = if estimate.extremes { "yes" } else { "no" };
+            let [value, low, high] = [estimate.value, estimate.low, estimate.high].map(number);
+            line(figure, [&text(name), headline, &value, &low, &high, extremes, &text(&quantity.unit)], out)?;
+        }
+    }
+    Ok(())
+}
+
+/// One line; the cells of the quantity are ready for CSV.
+fn line(figure: &Figure, quantity: [&str; 7], out: &mut dyn Write) -> io::Result<()> {
+    let status = match figure.status {
+        Status::Measured => "measured",
+        Status::Unsupported => "unsupported",
+        Status::Failed => "failed",
+        Status::Contradicted => "contradicted",
+    };
+    let verdict = match figure.evidence.verdict {
+        Verdict::Proved => "proved",
+        Verdict::Contradicted => "contradicted",
+        Verdict::NoClaim => "no_claim",
+    };
+    let marks = figure.marks.iter().map(|mark| match mark {
+        Mark::Noisy => "noisy",
+        Mark::Bimodal => "bimodal",
+        Mark::NotConverged => "not_converged",
+        Mark::NotRealTime => "not_real_time",
+    });
+    let before =
+        [&*text(&figure.id), &text(&figure.family), status, verdict, &marks.collect::<Vec<_>>().join(" ")];
+    let after = [
+        &*text(&figure.operation),
+        &text(&figure.call_path),
+        &text(&figure.placement),
+        &system_calls(figure).map_or(String::new(), number),
+        &figure.evidence.launches.to_string(),
+        &text(figure.why.as_deref().unwrap_or_default()),
+        &text(figure.remedy.as_deref().unwrap_or_default()),
+    ];
+    let cells: Vec<&str> = before.into_iter().chain(quantity).chain(after).collect();
+    write!(out, "{}\r\n", cells.join(","))
+}
+
+/// A cell of text.
+fn text(text: &str) -> String {
+    Untrusted::new(text).csv().to_string()
+}
+
+/// A cell of a number, with all its digits.
+fn number(value: f64) -> String {
+    // The sum of no calls at all is -0.
+    let value = value + 0.0;
+    if value != 0.0 && !(1e-9..1e15).contains(&value.abs()) {
+        format!("{value:e}")
+    } else {
+        format!("{value}")
+    }
+}
