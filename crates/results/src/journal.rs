@@ -140,10 +140,16 @@ fn line(record: &impl Serialize) -> Result<Vec<u8>, JournalError> {
         return Err(JournalError::Unwritable(format!("{path} is not a finite number")));
     }
     let payload = serde_json::to_vec(record).map_err(|error| JournalError::Unwritable(error.to_string()))?;
-    let mut line = format!("{:08x} {:08x} ", payload.len(), crc32fast::hash(&payload)).into_bytes();
+    let mut line = head(&payload).into_bytes();
     line.extend_from_slice(&payload);
     line.push(b'\n');
     Ok(line)
+}
+
+const HEAD_BYTES: usize = "00000000 00000000 ".len();
+
+fn head(payload: &[u8]) -> String {
+    format!("{:08x} {:08x} ", payload.len(), crc32fast::hash(payload))
 }
 
 /// The whole records at the start of a journal. What is larger than a result could not be saved anyway.
@@ -161,12 +167,139 @@ fn records(file: &File) -> std::io::Result<Vec<Value>> {
 
 /// The record at the start of `bytes`, and what is behind it.
 fn first_record(bytes: &[u8]) -> Option<(Value, &[u8])> {
-    let number = |bytes: &[u8]| u32::from_str_radix(std::str::from_utf8(bytes).ok()?, 16).ok();
-    let (head, rest) = bytes.split_at_checked(18)?;
-    let (payload, rest) = rest.split_at_checked(number(&head[..8])? as usize)?;
+    let (head, rest) = bytes.split_at_checked(HEAD_BYTES)?;
+    let length = usize::from_str_radix(std::str::from_utf8(&head[..8]).ok()?, 16).ok()?;
+    let (payload, rest) = rest.split_at_checked(length)?;
     let rest = rest.strip_prefix(b"\n")?;
-    if head[8] != b' ' || head[17] != b' ' || number(&head[9..17])? != crc32fast::hash(payload) {
+    // As text: a digit of another case is a damaged one.
+    if head != self::head(payload).as_bytes() {
         return None;
     }
     Some((serde_json::from_slice(payload).ok()?, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::time::Instant;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::{LaunchRecord, from_bytes};
+
+    /// A journal as a killed writer leaves it: its bytes, and where its records end.
+    fn left_behind(store: &Store) -> (PathBuf, Vec<u8>, Vec<usize>) {
+        let journal = Journal::create(store, &json!({"seed": 7})).unwrap();
+        let path = journal.path.clone();
+        let length = || fs::metadata(&path).unwrap().len() as usize;
+        let mut ends = vec![length()];
+        for record in [json!(["clock/monotonic", 21.37]), json!({"text": "line\nbreak"}), json!(null)] {
+            journal.append(&record).unwrap();
+            ends.push(length());
+        }
+        drop(journal);
+        (path.clone(), fs::read(&path).unwrap(), ends)
+    }
+
+    #[test]
+    fn a_killed_run_is_recovered_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::at(directory.path());
+        let (path, ..) = left_behind(&store);
+        let mut found = recover(&store).unwrap();
+        assert!(recover(&store).unwrap().is_empty(), "not by two at the same time");
+        let found = found.remove(0);
+        assert_eq!(found.path, path);
+        assert_eq!(found.header, json!({"seed": 7}));
+        let expected = [json!(["clock/monotonic", 21.37]), json!({"text": "line\nbreak"}), json!(null)];
+        assert_eq!(found.records, expected);
+        drop(found);
+        assert_eq!(recover(&store).unwrap().len(), 1, "kept until it is finished");
+        recover(&store).unwrap().remove(0).finish().unwrap();
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_journal_whose_result_is_saved_goes() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::at(directory.path());
+        left_behind(&store);
+        let result = from_bytes(include_bytes!("../tests/samples/v1.json")).unwrap();
+        let name = recover(&store).unwrap().remove(0).name.clone();
+        store.save(&name, &result).unwrap();
+        assert!(recover(&store).unwrap().is_empty());
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_cut_at_every_byte_leaves_the_records_before_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let (path, bytes, ends) = left_behind(&Store::at(directory.path()));
+        for length in 0..=bytes.len() {
+            fs::write(&path, &bytes[..length]).unwrap();
+            let whole = ends.iter().filter(|&&end| end <= length).count();
+            assert_eq!(records(&File::open(&path).unwrap()).unwrap().len(), whole, "{length} bytes");
+        }
+    }
+
+    #[test]
+    fn a_flip_of_every_bit_leaves_the_records_before_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let (path, mut bytes, ends) = left_behind(&Store::at(directory.path()));
+        for at in 0..bytes.len() {
+            for bit in 0..8 {
+                bytes[at] ^= 1 << bit;
+                fs::write(&path, &bytes).unwrap();
+                bytes[at] ^= 1 << bit;
+                let whole = ends.iter().filter(|&&end| end <= at).count();
+                let read = records(&File::open(&path).unwrap()).unwrap();
+                assert_eq!(read.len(), whole, "bit {bit} of byte {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_journal_without_a_header_holds_nothing_and_goes() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::at(directory.path());
+        fs::write(directory.path().join("2026-11-20T23-14-05Z-9f2c41d0.journal"), "rubbish").unwrap();
+        fs::create_dir(directory.path().join("2026-11-20T23-14-06Z-9f2c41d0.journal")).unwrap();
+        assert!(recover(&store).unwrap().is_empty());
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "what is no file is left alone");
+    }
+
+    #[test]
+    fn numbers_that_json_cannot_hold_are_no_record() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::at(directory.path());
+        let journal = Journal::create(&store, &()).unwrap();
+        let mut launch = LaunchRecord::default();
+        launch.quantities.insert("floor".to_owned(), f64::NAN);
+        let error = journal.append(&("clock/monotonic", &launch)).unwrap_err();
+        assert!(error.to_string().contains("[1].quantities.floor"), "{error}");
+        launch.quantities.insert("floor".to_owned(), 0.1 + 0.2);
+        journal.append(&("clock/monotonic", &launch)).unwrap();
+        drop(journal);
+        let read: (String, LaunchRecord) =
+            serde_json::from_value(recover(&store).unwrap()[0].records[0].clone()).unwrap();
+        assert_eq!(read.1, launch);
+    }
+
+    /// Says what a record costs between two launches; asserts no time.
+    #[test]
+    fn what_a_record_costs() {
+        let directory = tempfile::tempdir().unwrap();
+        let journal = Journal::create(&Store::at(directory.path()), &()).unwrap();
+        let result = from_bytes(include_bytes!("../tests/samples/v1.json")).unwrap();
+        let mut costs: Vec<_> = (0..50)
+            .map(|_| {
+                let start = Instant::now();
+                journal.append(&result.figures[0].launches[0]).unwrap();
+                start.elapsed()
+            })
+            .collect();
+        costs.sort();
+        println!("a journal record: median {:?}, worst {:?} of 50", costs[25], costs[49]);
+    }
 }

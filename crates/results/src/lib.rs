@@ -9,6 +9,9 @@ mod figure;
 mod finite;
 mod format;
 mod journal;
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod killed;
 mod layout;
 #[cfg(unix)]
 mod lock;
@@ -17,6 +20,8 @@ mod output;
 mod place;
 mod reproduction;
 mod result;
+#[cfg(test)]
+mod schema;
 mod store;
 mod text;
 

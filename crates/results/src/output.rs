@@ -80,3 +80,67 @@ impl Target {
         Ok(Self::File { directory, name: name.to_owned(), permissions })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_and_nothing_lies_beside_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("out.csv");
+        check_writable(&path).unwrap();
+        assert!(!path.exists(), "looking leaves nothing");
+        write_file(&path, b"first").unwrap();
+        check_writable(&path).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"first", "looking changes nothing");
+        write_file(&path, b"second").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"second");
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_found_before() {
+        let directory = tempfile::tempdir().unwrap();
+        for path in
+            [directory.path().to_owned(), directory.path().join("no/such/out.json"), "/".into(), "".into()]
+        {
+            let error = check_writable(&path).unwrap_err();
+            assert_eq!(error.path, path);
+            assert!(write_file(&path, b"").is_err());
+        }
+        let read_only = directory.path().join("read_only");
+        fs::write(&read_only, "old").unwrap();
+        let mut permissions = fs::metadata(&read_only).unwrap().permissions();
+        permissions.set_readonly(true);
+        fs::set_permissions(&read_only, permissions).unwrap();
+        assert!(check_writable(&read_only).unwrap_err().to_string().contains("read-only"));
+        assert!(write_file(&read_only, b"new").is_err());
+        assert_eq!(fs::read(&read_only).unwrap(), b"old");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions_and_links_of_the_old_file_stay() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let directory = tempfile::tempdir().unwrap();
+        let (file, link) = (directory.path().join("file"), directory.path().join("link"));
+        fs::write(&file, "old").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+        symlink("file", &link).unwrap();
+        write_file(&link, b"new").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o7777, 0o640);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn devices_are_written_to_as_they_are() {
+        check_writable(Path::new("/dev/null")).unwrap();
+        write_file(Path::new("/dev/null"), b"gone").unwrap();
+        let full = write_file(Path::new("/dev/full"), b"no room").unwrap_err();
+        assert_eq!(full.source.kind(), io::ErrorKind::StorageFull);
+        assert_eq!(full.to_string(), "cannot write /dev/full: No space left on device (os error 28)");
+    }
+}

@@ -189,3 +189,155 @@ fn state_home(variable: impl Fn(&str) -> Option<OsString>, owner: Option<&Owner>
         })
         .ok_or(NoHome)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    const SAMPLE: &[u8] = include_bytes!("../tests/samples/v1.json");
+
+    fn sample(note: &str) -> RunResult {
+        RunResult { note: Some(note.to_owned()), ..from_bytes(SAMPLE).unwrap() }
+    }
+
+    fn notes(loaded: &Loaded) -> Vec<&str> {
+        loaded.results.iter().filter_map(|(_, result)| result.note.as_deref()).collect()
+    }
+
+    fn name(second: u32) -> RunName {
+        RunName::of_file(&format!("2026-11-20T23-14-{second:02}Z-9f2c41d0.json"), ENDING).unwrap()
+    }
+
+    #[test]
+    fn a_saved_run_is_read_again_and_never_replaced() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::at(home.path().join("state/oscost/runs"));
+        assert_eq!(store.runs().unwrap(), Vec::<PathBuf>::new(), "a store that is not there is empty");
+        let path = store.save(&name(5), &sample("first")).unwrap();
+        assert_eq!(path, store.directory().join("2026-11-20T23-14-05Z-9f2c41d0.json"));
+        let bytes = fs::read(&path).unwrap();
+        let again = store.save(&name(5), &sample("second")).unwrap_err();
+        assert!(
+            matches!(again, SaveError::Io(error) if error.source.kind() == std::io::ErrorKind::AlreadyExists)
+        );
+        assert_eq!(fs::read(&path).unwrap(), bytes);
+        assert_eq!(load(&path).unwrap(), sample("first"));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+            assert_eq!(mode(&path), 0o600);
+            assert_eq!(mode(store.directory()), 0o700);
+            assert_eq!(mode(&home.path().join("state")), 0o700);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_written_stores_nothing() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::at(home.path().join("runs"));
+        let mut result = sample("");
+        result.duration_ns = 1;
+        result.conditions.clock_pair_ns = Some(f64::NAN);
+        let error = store.save(&name(1), &result).unwrap_err();
+        assert!(error.to_string().contains("conditions.clock_pair_ns"), "{error}");
+        assert_eq!(store.runs().unwrap(), Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn references_name_runs_by_age() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::at(home.path());
+        let load = |references: &[&str]| load_from(|| Ok(store.clone()), references);
+        let nothing = load(&["@-1"]).unwrap_err().to_string();
+        assert!(nothing.contains("no run is stored") && nothing.contains("oscost run"), "{nothing}");
+        load(&["@all"]).unwrap_err();
+        // Stored in another order than that of their age.
+        for second in [30, 10, 20] {
+            store.save(&name(second), &sample(&second.to_string())).unwrap();
+        }
+        fs::write(home.path().join("notes.txt"), "not a run").unwrap();
+        assert_eq!(notes(&load(&["@-1"]).unwrap()), ["30"]);
+        assert_eq!(notes(&load(&["@-3", "@-2"]).unwrap()), ["10", "20"]);
+        assert_eq!(notes(&load(&["@all"]).unwrap()), ["10", "20", "30"]);
+        let path = store.runs().unwrap()[1].to_str().unwrap().to_owned();
+        assert_eq!(notes(&load(&["@-1", &path]).unwrap()), ["30", "20"]);
+        assert!(load(&["@-4"]).unwrap_err().to_string().contains("3 runs are stored"));
+        for unknown in ["@", "@-", "@-0", "@1", "@-+1", "@-x", "@-99999999999999999999", "@newest", "@ALL"] {
+            assert!(matches!(load(&[unknown]), Err(ReferenceError::Unknown { .. })), "{unknown}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_file_is_reported_and_hides_no_other() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::at(home.path());
+        for second in [10, 20, 30] {
+            store.save(&name(second), &sample(&second.to_string())).unwrap();
+        }
+        let damaged = store.runs().unwrap().remove(1);
+        fs::write(&damaged, &SAMPLE[..1000]).unwrap();
+        let load = |references: &[&str]| load_from(|| Ok(store.clone()), references);
+        let all = load(&["@all"]).unwrap();
+        assert_eq!(notes(&all), ["10", "30"]);
+        assert_eq!(all.unusable.len(), 1);
+        assert!(all.unusable[0].to_string().contains("damaged"), "{}", all.unusable[0]);
+        assert!(
+            matches!(load(&["@-2"]), Err(ReferenceError::Load(LoadError::Refused { path, .. })) if path == damaged)
+        );
+    }
+
+    #[test]
+    fn errors_name_the_file_and_are_safe_to_show() {
+        let home = tempfile::tempdir().unwrap();
+        let missing = load(&home.path().join("\u{1b}[31m.json")).unwrap_err().to_string();
+        assert!(missing.contains(r"\u{1b}[31m.json") && missing.starts_with("cannot read"), "{missing}");
+        let directory = load(home.path()).unwrap_err();
+        assert!(matches!(directory, LoadError::Io(_)), "{directory}");
+        // A path needs no store.
+        let path = home.path().join("no.json");
+        let error = load_from(|| Err(NoHome), &[path.to_str().unwrap()]).unwrap_err();
+        assert!(matches!(error, ReferenceError::Load(_)));
+        assert!(matches!(load_from(|| Err(NoHome), &["@-1"]), Err(ReferenceError::NoHome(NoHome))));
+    }
+
+    #[test]
+    fn the_state_directory_follows_the_environment() {
+        let of = |variables: &[(&str, &str)], owner: Option<&Owner>| {
+            let find = |name: &str| {
+                variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
+            };
+            state_home(find, owner)
+        };
+        let is = |path: &str| Ok(PathBuf::from(path));
+        assert_eq!(of(&[("HOME", "/home/anna")], None), is("/home/anna/.local/state"));
+        assert_eq!(of(&[("HOME", "/home/anna"), ("XDG_STATE_HOME", "/state")], None), is("/state"));
+        assert_eq!(
+            of(&[("HOME", "/home/anna"), ("XDG_STATE_HOME", "state")], None),
+            is("/home/anna/.local/state")
+        );
+        assert_eq!(
+            of(&[("HOME", "/home/anna"), ("XDG_STATE_HOME", "")], None),
+            is("/home/anna/.local/state")
+        );
+        assert_eq!(of(&[], None), Err(NoHome));
+        assert_eq!(of(&[("HOME", "relative")], None), Err(NoHome));
+        let anna = Owner { uid: 1000, gid: 1000, home: Some("/home/anna".into()) };
+        assert_eq!(of(&[("HOME", "/root")], Some(&anna)), is("/home/anna/.local/state"));
+        assert_eq!(of(&[("HOME", "/root"), ("XDG_STATE_HOME", "/state")], Some(&anna)), is("/state"));
+        let homeless = Owner { home: None, ..anna };
+        assert_eq!(of(&[("HOME", "/root")], Some(&homeless)), is("/root/.local/state"));
+    }
+
+    #[test]
+    fn an_unusable_state_directory_is_an_error_with_its_path() {
+        let home = tempfile::tempdir().unwrap();
+        fs::write(home.path().join("file"), "").unwrap();
+        let store = Store::at(home.path().join("file/runs"));
+        let error = store.prepare().unwrap_err().to_string();
+        assert!(error.contains("file/runs"), "{error}");
+        store.save(&name(1), &sample("")).unwrap_err();
+    }
+}

@@ -183,3 +183,103 @@ fn step(parent: &OwnedFd, name: &Path, owner: Option<&Owner>) -> io::Result<Owne
 fn give(fd: &OwnedFd, owner: &Owner) -> io::Result<()> {
     Ok(fs::fchown(fd, Some(Uid::from_raw(owner.uid)), Some(Gid::from_raw(owner.gid)))?)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+    use crate::place::{NewFile, PRIVATE};
+
+    const NOBODY: u32 = 65534;
+
+    fn nobody() -> Option<Owner> {
+        if !rustix::process::geteuid().is_root() {
+            println!("SKIP ownership under sudo: these tests do not run as root");
+            return None;
+        }
+        Some(Owner { uid: NOBODY, gid: NOBODY, home: None })
+    }
+
+    #[test]
+    fn what_root_makes_for_a_user_is_the_users() {
+        let Some(owner) = nobody() else { return };
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join(".local/state/oscost/runs");
+        let directory = Directory::make(&path, Some(owner)).unwrap();
+        for name in ["unnamed", "named"] {
+            let begin = if name == "named" { NewFile::begin_named } else { NewFile::begin };
+            let mut new = begin(&directory, PRIVATE).unwrap();
+            new.file().write_all(b"x").unwrap();
+            new.publish(name).unwrap();
+            let made = std::fs::metadata(path.join(name)).unwrap();
+            assert_eq!((made.uid(), made.gid(), made.permissions().mode() & 0o7777), (NOBODY, NOBODY, 0o600));
+        }
+        let mut made = path.as_path();
+        while made != home.path() {
+            assert_eq!(std::fs::metadata(made).unwrap().uid(), NOBODY, "{}", made.display());
+            made = made.parent().unwrap();
+        }
+        assert_eq!(std::fs::metadata(home.path()).unwrap().uid(), 0, "what was there stays whose it was");
+    }
+
+    #[test]
+    fn root_acting_for_a_user_follows_no_link_of_theirs() {
+        let Some(owner) = nobody() else { return };
+        let home = tempfile::tempdir().unwrap();
+        let target = home.path().join("etc");
+        std::fs::create_dir(&target).unwrap();
+        let link = home.path().join("link");
+        symlink(&target, &link).unwrap();
+        Directory::make(&link.join("runs"), Some(owner.clone())).unwrap();
+        std::os::unix::fs::lchown(&link, Some(NOBODY), None).unwrap();
+        for path in [link.join("other"), link.clone()] {
+            let Err(error) = Directory::make(&path, Some(owner.clone())) else {
+                panic!("{} was used", path.display())
+            };
+            assert!(error.to_string().contains("symbolic link of user 65534"), "{error}");
+        }
+        assert!(!target.join("other").exists());
+    }
+
+    #[test]
+    fn a_directory_of_a_third_user_is_not_used() {
+        if nobody().is_none() {
+            return;
+        }
+        let home = tempfile::tempdir().unwrap();
+        std::os::unix::fs::chown(home.path(), Some(4711), None).unwrap();
+        let Err(error) = Directory::make(home.path(), None) else { panic!("it was used") };
+        assert!(error.to_string().contains("belongs to user 4711"), "{error}");
+    }
+
+    #[test]
+    fn a_users_own_links_are_followed() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::create_dir(home.path().join("disk")).unwrap();
+        symlink("disk", home.path().join("state")).unwrap();
+        Directory::make(&home.path().join("state/oscost/runs"), None).unwrap();
+        assert!(home.path().join("disk/oscost/runs").is_dir());
+    }
+
+    #[test]
+    fn planted_names_are_no_way_out() {
+        let home = tempfile::tempdir().unwrap();
+        let directory = Directory::make(home.path(), None).unwrap();
+        let victim = home.path().join("victim");
+        std::fs::write(&victim, "old").unwrap();
+        symlink(&victim, home.path().join("planted")).unwrap();
+        assert_eq!(directory.create("planted", PRIVATE).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        directory.open("planted").unwrap_err();
+        for begin in [NewFile::begin, NewFile::begin_named] {
+            let new = begin(&directory, PRIVATE).unwrap();
+            assert_eq!(new.publish("planted").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        }
+        // A link with the name of a stray is removed by no sweep, nor what it leads to.
+        symlink(&victim, home.path().join(".0123456789abcdef.tmp")).unwrap();
+        directory.sweep().unwrap();
+        assert_eq!(std::fs::read(&victim).unwrap(), b"old");
+        assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 3);
+    }
+}

@@ -43,7 +43,7 @@ impl<'a> NewFile<'a> {
     }
 
     /// The same under a temporary name.
-    fn begin_named(directory: &'a Directory, mode: u32) -> io::Result<Self> {
+    pub(crate) fn begin_named(directory: &'a Directory, mode: u32) -> io::Result<Self> {
         loop {
             let name = format!(".{}{TEMPORARY}", random_hex()?);
             let file = directory.create(&name, mode)?;
@@ -111,7 +111,7 @@ impl<'a> NewFile<'a> {
     }
 
     /// A file without a name cannot always get one (no /proc and no privilege): its bytes move to one that has.
-    fn named_copy(mut self) -> io::Result<Self> {
+    pub(crate) fn named_copy(mut self) -> io::Result<Self> {
         let mut copy = Self::begin_named(self.directory, PRIVATE)?;
         copy.file.set_permissions(self.file.metadata()?.permissions())?;
         self.file.rewind()?;
