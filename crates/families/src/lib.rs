@@ -1,2 +1,49 @@
+//! What oscost measures: one folder a family, one file a benchmark; the id of a benchmark is its path.
+//!
+//! Adding one is a file with its card, its set-up and its loop, and two lines in the family's `mod.rs`.
 #![forbid(unsafe_code)]
-//! .
+
+use oscost_harness::Benchmark;
+
+mod claims;
+mod instrument;
+mod lack;
+mod partner;
+mod semaphore;
+mod syscall;
+
+/// A family: name, one line for headings and help, members.
+#[derive(Clone, Copy)]
+pub struct Family {
+    /// First part of the ids.
+    pub name: &'static str,
+    /// What its figures are the prices of.
+    pub description: &'static str,
+    /// Its benchmarks, in the order of the price list.
+    pub benchmarks: &'static [&'static dyn Benchmark],
+}
+
+/// All families, in the order of the price list.
+pub const FAMILIES: &[Family] = &[
+    Family {
+        name: "instrument",
+        description: "what measuring itself costs, and whether a known cost is found again",
+        benchmarks: instrument::ALL,
+    },
+    Family {
+        name: "syscall",
+        description: "entering the kernel and the cheapest things that it does",
+        benchmarks: syscall::ALL,
+    },
+    Family {
+        name: "semaphore",
+        description: "taking and giving back a token that nobody else wants, and handing one over",
+        benchmarks: semaphore::ALL,
+    },
+];
+
+/// Every benchmark, in the order of the price list.
+#[must_use]
+pub fn all() -> Vec<&'static dyn Benchmark> {
+    FAMILIES.iter().flat_map(|family| family.benchmarks).copied().collect()
+}

@@ -62,6 +62,12 @@ pub trait Batched {
     fn participants(&self) -> Vec<Participant> {
         Vec::new()
     }
+
+    /// Share of the batches so far that ended with all participants on one CPU; `None` where placement decides it. It is
+    /// the quantity `same_cpu_share` of a launch whose participants are not pinned: such a figure is a mixture.
+    fn same_cpu_share(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// A measurement that holds the clock itself.
@@ -136,6 +142,9 @@ pub struct SetUp<'a> {
     pub partner_cpu: usize,
     /// All CPUs that may be used, in the order of preference.
     pub cpus: &'a [usize],
+    /// kernel.sem of the host (semmsl, semmns, semopm, semmni), read before a private namespace reset it; `None` where it
+    /// could not be read.
+    pub host_system_v_limits: Option<[u64; 4]>,
     /// Where kernel objects that outlive a process are declared, for the janitor.
     pub keeper: &'a mut Keeper,
 }

@@ -24,6 +24,12 @@ impl CallError {
         Self::new(call, std::io::Error::last_os_error().raw_os_error().unwrap_or(0))
     }
 
+    /// `call` moved fewer bytes than it was asked for, where that is a failure: EIO.
+    #[must_use]
+    pub const fn short(call: &'static str) -> Self {
+        Self::new(call, libc::EIO)
+    }
+
     /// The symbolic name of the error number ("EPERM"), where it is a common one.
     #[must_use]
     pub fn symbol(&self) -> Option<&'static str> {

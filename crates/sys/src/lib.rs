@@ -20,5 +20,6 @@ pub mod system_call;
 pub mod system_call_names;
 pub mod thread;
 pub mod usage;
+pub mod vdso;
 
 pub use error::CallError;

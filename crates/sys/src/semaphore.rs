@@ -118,12 +118,12 @@ impl SystemV {
     ///
     /// # Errors
     /// The error of semget (ENOSPC: kernel.sem) or semctl.
-    pub fn new(value: i32) -> Result<Self, CallError> {
+    pub fn new(value: u32) -> Result<Self, CallError> {
         // SAFETY: semget touches no memory.
         let id = check("semget", unsafe { libc::semget(libc::IPC_PRIVATE, 1, libc::IPC_CREAT | 0o600) })?;
         let this = Self { id };
         // SAFETY: SETVAL takes an integer.
-        check("semctl", unsafe { libc::semctl(id, 0, libc::SETVAL, value) })?;
+        check("semctl", unsafe { libc::semctl(id, 0, libc::SETVAL, value as libc::c_int) })?;
         Ok(this)
     }
 

@@ -1,0 +1,106 @@
+//! What a failed set-up means to the user: something that this machine lacks (why, and what to do), or a failure.
+
+use oscost_harness::{CallError, SetUp, Unable};
+
+fn unsupported(why: impl Into<String>, remedy: impl Into<String>) -> Unable {
+    Unable::Unsupported { why: why.into(), remedy: remedy.into() }
+}
+
+/// Of a call that makes descriptors.
+pub fn of_descriptors(error: CallError) -> Unable {
+    match error.symbol() {
+        Some("EMFILE") => unsupported(
+            format!("{error}: no descriptor is left under the limit of open files of this process"),
+            "raise the limit: ulimit -n 1024",
+        ),
+        Some("ENFILE") => unsupported(
+            format!("{error}: the system's table of open files is full"),
+            "raise the limit: sysctl -w fs.file-max=1000000",
+        ),
+        _ => Unable::Failed(error),
+    }
+}
+
+/// Of opening the device `path`.
+pub fn of_device(path: &str, error: CallError) -> Unable {
+    match error.symbol() {
+        Some("ENOENT" | "EACCES" | "EPERM") => unsupported(
+            format!("{path} cannot be used here: {error}"),
+            format!("run where /dev has a {path} that anyone may use"),
+        ),
+        _ => of_descriptors(error),
+    }
+}
+
+/// Of creating a named POSIX semaphore.
+pub fn of_named_semaphores(error: CallError) -> Unable {
+    const MOUNT: &str = "mount -t tmpfs -o mode=1777 tmpfs /dev/shm";
+    match error.symbol() {
+        Some("ENOENT" | "ENOSYS") => {
+            unsupported(format!("named semaphores need /dev/shm, and there is none here: {error}"), MOUNT)
+        }
+        Some("EROFS") => unsupported(
+            format!("/dev/shm is read-only here: {error}"),
+            "mount -o remount,rw /dev/shm, or run where it can be written",
+        ),
+        Some("EACCES" | "EPERM") => unsupported(
+            format!("/dev/shm may not be written by this user: {error}"),
+            "chmod 1777 /dev/shm, or run as a user who may write to it",
+        ),
+        Some("ENOSPC") => {
+            unsupported(format!("/dev/shm is full: {error}"), "remove what nobody uses from /dev/shm")
+        }
+        _ => of_descriptors(error),
+    }
+}
+
+/// What the limits of the host forbid before anything is tried: a worker's private namespace has limits of its own, and
+/// would measure what a user of this host cannot have. `operations`: how many one semop is to hold.
+pub fn of_system_v_limits(cx: &SetUp<'_>, operations: u64) -> Result<(), Unable> {
+    let Some([per_set, all, per_call, sets]) = cx.host_system_v_limits else { return Ok(()) };
+    if per_set == 0 || all == 0 || sets == 0 || per_call < operations {
+        return Err(unsupported(
+            format!(
+                "System V semaphores are forbidden here: kernel.sem is \"{per_set} {all} {per_call} {sets}\""
+            ),
+            "sysctl -w kernel.sem=\"32000 1024000000 500 32000\"",
+        ));
+    }
+    Ok(())
+}
+
+/// Of creating a System V semaphore set.
+pub fn of_system_v_semaphores(error: CallError) -> Unable {
+    match error.symbol() {
+        Some("ENOSPC") => {
+            let limits = oscost_sys::semaphore::system_v_limits().map_or_else(
+                || "unknown".to_owned(),
+                |limits| format!("\"{}\"", limits.map(|limit| limit.to_string()).join(" ")),
+            );
+            unsupported(
+                format!("{error}: as many System V semaphores exist as kernel.sem allows, which is {limits}"),
+                "sysctl -w kernel.sem=\"32000 1024000000 500 32000\", or remove sets that nobody uses (ipcs -s, ipcrm)",
+            )
+        }
+        Some("ENOSYS") => unsupported(
+            format!("{error}: this kernel has no System V semaphores"),
+            "run under a kernel with CONFIG_SYSVIPC",
+        ),
+        Some("EPERM" | "EACCES") => unsupported(
+            format!("{error}: System V semaphores are refused here, as some sandboxes do"),
+            "run outside the sandbox",
+        ),
+        _ => Unable::Failed(error),
+    }
+}
+
+/// Of starting a process.
+pub fn of_processes(error: CallError) -> Unable {
+    match error.symbol() {
+        Some("EAGAIN") => unsupported(
+            format!("{error}: no more processes are allowed to this user or in this container"),
+            "raise the limit: ulimit -u, or pids.max of the cgroup",
+        ),
+        _ => Unable::Failed(error),
+    }
+}

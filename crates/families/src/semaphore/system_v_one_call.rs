@@ -1,0 +1,43 @@
+//! A System V semaphore with both operations in one semop: half the kernel entries.
+
+use oscost_harness::{Batched, Benchmark, Card, Outcome, SetUp, Subject, Unable};
+use oscost_sys::semaphore::SystemV;
+
+use super::system_v::system_v_set;
+use crate::claims;
+
+/// `semaphore/system_v_one_call`
+pub struct SystemVOneCall;
+
+static CARD: Card = Card {
+    id: "semaphore/system_v_one_call",
+    title: "System V semaphore, both in one call",
+    operation: "one wait and one post, in one semop",
+    group: "semaphore",
+    claims: &claims::named(&["semop", "semtimedop"], 1.0),
+    baseline: Some("semaphore/posix_named"),
+    ..Card::BATCHED
+};
+
+impl Benchmark for SystemVOneCall {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        Ok(Subject::Batched(Box::new(Cycle(system_v_set(cx, 1, 2)?))))
+    }
+}
+
+/// A semaphore that swings between 1 and 0, and never blocks.
+struct Cycle(SystemV);
+
+impl Batched for Cycle {
+    #[inline(never)]
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        for _ in 0..iterations {
+            self.0.wait_and_post()?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,40 @@
+//! getppid: the cheapest system call that does something.
+
+use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Unable};
+use oscost_sys::system_call;
+
+use crate::claims;
+
+/// `syscall/getppid`
+pub struct Getppid;
+
+static CARD: Card = Card {
+    id: "syscall/getppid",
+    title: "getppid",
+    operation: "one getppid",
+    call_path: CallPath::Inline,
+    group: "syscall",
+    claims: &claims::named(&["getppid"], 1.0),
+    baseline: Some("syscall/invalid"),
+    ..Card::BATCHED
+};
+
+impl Benchmark for Getppid {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        Ok(Subject::Batched(Box::new(Getppid)))
+    }
+}
+
+impl Batched for Getppid {
+    #[inline(never)]
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        for _ in 0..iterations {
+            system_call::getppid();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,33 @@
+//! Entering the kernel, and the cheapest things that it does.
+
+use oscost_harness::Benchmark;
+
+mod getcpu;
+mod getpid;
+mod getpid_libc;
+mod getppid;
+mod invalid;
+mod open_close;
+mod read0_devzero;
+mod read0_file;
+mod read0_pipe;
+mod read1;
+mod sched_yield;
+mod stat;
+mod write1;
+
+pub const ALL: &[&dyn Benchmark] = &[
+    &invalid::Invalid,
+    &getppid::Getppid,
+    &getpid::Getpid,
+    &getpid_libc::GetpidLibc,
+    &read0_devzero::Read0Devzero,
+    &read0_pipe::Read0Pipe,
+    &read0_file::Read0File,
+    &read1::Read1,
+    &write1::Write1,
+    &getcpu::Getcpu,
+    &sched_yield::SchedYield,
+    &open_close::OpenClose,
+    &stat::Stat,
+];

@@ -1,0 +1,42 @@
+//! Opening a device by its path and closing it again.
+
+use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Unable};
+use oscost_sys::file;
+
+use crate::{claims, lack};
+
+/// `syscall/open_close`
+pub struct OpenClose;
+
+const PATH: &std::ffi::CStr = c"/dev/null";
+
+static CARD: Card = Card {
+    id: "syscall/open_close",
+    title: "open and close of /dev/null",
+    operation: "one open and one close of /dev/null",
+    call_path: CallPath::Libc,
+    group: "syscall/path",
+    claims: &claims::exactly(2.0),
+    ..Card::BATCHED
+};
+
+impl Benchmark for OpenClose {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        file::open_close(PATH).map_err(|error| lack::of_device("/dev/null", error))?;
+        Ok(Subject::Batched(Box::new(OpenClose)))
+    }
+}
+
+impl Batched for OpenClose {
+    #[inline(never)]
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        for _ in 0..iterations {
+            file::open_close(PATH)?;
+        }
+        Ok(())
+    }
+}

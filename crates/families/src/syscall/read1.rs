@@ -1,0 +1,54 @@
+//! read of 1 byte from /dev/zero.
+
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Unable};
+use oscost_sys::{
+    CallError,
+    file::{self, Access},
+    system_call,
+};
+
+use crate::{claims, lack};
+
+/// `syscall/read1`
+pub struct Read1;
+
+static CARD: Card = Card {
+    id: "syscall/read1",
+    title: "read of 1 byte from /dev/zero",
+    operation: "one read of 1 byte from /dev/zero",
+    call_path: CallPath::Inline,
+    group: "syscall",
+    claims: &claims::named(&["read"], 1.0),
+    baseline: Some("syscall/invalid"),
+    ..Card::BATCHED
+};
+
+impl Benchmark for Read1 {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        let device =
+            file::open(c"/dev/zero", Access::Read).map_err(|error| lack::of_device("/dev/zero", error))?;
+        Ok(Subject::Batched(Box::new(Device(device))))
+    }
+}
+
+struct Device(OwnedFd);
+
+impl Batched for Device {
+    #[inline(never)]
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        let fd = self.0.as_raw_fd();
+        let mut byte = [0u8];
+        for _ in 0..iterations {
+            if system_call::read(fd, &mut byte)? != 1 {
+                return Err(CallError::short("read"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,228 @@
+//! Laws of the price list: ids are paths, cards are complete, set-ups leave nothing behind, claims are what is counted.
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use oscost_families::{FAMILIES, all};
+use oscost_harness::{Benchmark, Card, Claim, SeriesPlan, Subject};
+use oscost_sys::{audit, system_call::marker, system_call_names};
+use support::{Counted, in_child, skip, with_subject};
+
+fn cards() -> Vec<&'static Card> {
+    all().into_iter().map(Benchmark::card).collect()
+}
+
+#[test]
+fn ids_are_unique_and_in_the_order_of_their_families() {
+    let ids: Vec<&str> = cards().iter().map(|card| card.id).collect();
+    let unique: BTreeSet<&&str> = ids.iter().collect();
+    assert_eq!(unique.len(), ids.len());
+    for family in FAMILIES {
+        assert!(!family.description.is_empty());
+        for benchmark in family.benchmarks {
+            assert_eq!(benchmark.card().family(), family.name, "{}", benchmark.card().id);
+        }
+    }
+}
+
+/// Files of a family that are machinery of several benchmarks.
+const MACHINERY: &[&str] = &["semaphore/handover", "context_switch/two_pipes", "clock/step/readings"];
+
+#[test]
+fn every_id_is_a_file_and_every_file_an_id() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = BTreeSet::new();
+    let mut folders = vec![source.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.file_name().unwrap() != "mod.rs" && path.parent() != Some(source.as_path()) {
+                let part = path.strip_prefix(&source).unwrap().with_extension("");
+                files.insert(part.to_str().unwrap().to_owned());
+            }
+        }
+    }
+    for card in cards() {
+        let is_its_file = |file: &&String| card.id == **file || card.id.starts_with(&format!("{file}/"));
+        assert_eq!(files.iter().filter(is_its_file).count(), 1, "{} has one file", card.id);
+    }
+    for file in files.iter().filter(|file| !MACHINERY.contains(&file.as_str())) {
+        let used = cards().iter().any(|card| card.id == *file || card.id.starts_with(&format!("{file}/")));
+        assert!(used, "{file}.rs has no benchmark");
+    }
+}
+
+#[test]
+fn cards_are_complete_and_consistent() {
+    let cards = cards();
+    let mut groups: BTreeMap<&str, Vec<&Card>> = BTreeMap::new();
+    for card in &cards {
+        assert!(
+            !card.title.is_empty() && !card.operation.is_empty() && !card.group.is_empty(),
+            "{}",
+            card.id
+        );
+        assert!(card.operations_per_iteration > 0, "{}", card.id);
+        assert!(!card.claims.is_empty(), "{} claims nothing", card.id);
+        assert!(card.title.len() <= 60, "{}: the title is for a column of a table", card.id);
+        for other in card.baseline.iter().chain(&card.subtract) {
+            let found = cards.iter().find(|card| card.id == *other);
+            assert_eq!(found.map(|found| found.group), Some(card.group), "{} and {other}", card.id);
+        }
+        let named_for_placement = card.id.ends_with(card.placement.name());
+        assert_eq!(named_for_placement, card.placement.name() != "one_cpu", "{}", card.id);
+        groups.entry(card.group).or_default().push(card);
+    }
+    for (group, members) in groups {
+        assert!(members.len() <= 12, "{group} has {} members", members.len());
+        assert!(
+            members.iter().all(|member| member.placement == members[0].placement),
+            "{group}: one placement"
+        );
+    }
+}
+
+#[test]
+fn set_ups_repeat_and_leave_nothing_behind() {
+    for benchmark in all() {
+        let card = benchmark.card();
+        let outcome = in_child(|private| {
+            for _ in 0..2 {
+                with_subject(benchmark, |subject| run(subject, 10))?;
+            }
+            if !private {
+                return Err(
+                    "SKIP without private namespaces what is left cannot be told from others' objects".into(),
+                );
+            }
+            let sets =
+                std::fs::read_to_string("/proc/sysvipc/sem").map_or(0, |text| text.lines().count() - 1);
+            let names = std::fs::read_dir("/dev/shm").map_or(0, Iterator::count);
+            match (sets, names) {
+                (0, 0) => Ok(()),
+                _ => Err(format!("left {sets} System V sets and {names} names in /dev/shm")),
+            }
+        });
+        report(card.id, outcome);
+    }
+}
+
+/// One small measurement: a batch, or a launch of so many observations.
+fn run(subject: &mut Subject, count: u64) -> Result<Counted, String> {
+    let mut counted = Counted::default();
+    match subject {
+        Subject::Batched(batched) => batched
+            .arm()
+            .and_then(|()| batched.batch(count))
+            .and_then(|()| batched.park())
+            .map_err(|error| error.to_string())?,
+        Subject::Series(series) => {
+            let plan = SeriesPlan { observations: Some(count), duration_ns: 1_000_000_000, seed: 1 };
+            series.launch(&plan, &mut counted).map_err(|error| error.to_string())?;
+            assert_eq!(counted.operations, count);
+        }
+    }
+    Ok(counted)
+}
+
+#[test]
+fn system_calls_are_what_the_cards_claim() {
+    const N: u64 = 23;
+    for benchmark in all() {
+        let card = benchmark.card();
+        let outcome = in_child(|_| {
+            let audited = audit::by_notification(|| {
+                with_subject(benchmark, |subject| {
+                    run(subject, N)?;
+                    for (phase, count) in [(1, N), (2, 2 * N)] {
+                        marker(phase);
+                        run(subject, count)?;
+                        marker(0);
+                    }
+                    Ok(())
+                })
+            });
+            let (outcome, counts) = match audited {
+                Ok(audited) => audited,
+                Err(error) => return Err(format!("SKIP {error}")),
+            };
+            outcome?;
+            let (once, twice) = (counts.phase(1), counts.phase(2));
+            let operations = (N * card.operations_per_iteration) as f64;
+            let per_operation = |wanted: &dyn Fn(i64) -> bool| {
+                let sum = |phase: &BTreeMap<i64, u64>| -> f64 {
+                    phase.iter().filter(|(number, _)| wanted(**number)).map(|(_, count)| *count as f64).sum()
+                };
+                (sum(&twice) - sum(&once)) / operations
+            };
+            for claim in benchmark.claims().iter() {
+                let (observed, bound) = match claim {
+                    Claim::SystemCalls(bound) => (per_operation(&|_| true), bound),
+                    Claim::CallsNamed(names, bound) => {
+                        let named = |number| {
+                            system_call_names::name(number).is_some_and(|name| names.contains(&name))
+                        };
+                        (per_operation(&named), bound)
+                    }
+                    _ => continue,
+                };
+                if !support::holds(*bound, observed) {
+                    return Err(format!("{claim:?}: counted {observed} of {once:?} and {twice:?}"));
+                }
+            }
+            Ok(())
+        });
+        report(card.id, outcome);
+    }
+}
+
+#[test]
+fn switches_and_faults_are_what_the_cards_claim() {
+    const ITERATIONS: u64 = 2000;
+    for benchmark in all() {
+        let card = benchmark.card();
+        let outcome = in_child(|_| {
+            with_subject(benchmark, |subject| {
+                if matches!(subject, Subject::Series(_)) {
+                    return Ok(());
+                }
+                run(subject, ITERATIONS)?;
+                let before = support::usage(subject);
+                run(subject, ITERATIONS)?;
+                let used = support::usage(subject).since(&before);
+                let operations = (ITERATIONS * card.operations_per_iteration) as f64;
+                for claim in benchmark.claims().iter() {
+                    let (count, bound) = match claim {
+                        Claim::Switches(bound) => (used.switches(), bound),
+                        Claim::VoluntarySwitches(bound) => (used.voluntary_switches, bound),
+                        Claim::Faults(bound) => (used.faults(), bound),
+                        _ => continue,
+                    };
+                    // Reading /proc for a partner's counts is not part of the operation, and may wait.
+                    let observed = count as f64 / operations;
+                    if !support::holds(*bound, observed) {
+                        return Err(format!("{claim:?}: counted {observed}"));
+                    }
+                }
+                Ok(())
+            })
+        });
+        report(card.id, outcome);
+    }
+}
+
+/// Fails with the id, or says what was skipped and why.
+#[track_caller]
+fn report(id: &str, outcome: Result<(), String>) {
+    match outcome {
+        Ok(()) => {}
+        Err(why) => match why.strip_prefix("SKIP ") {
+            Some(why) => skip(id, why),
+            None => panic!("{id}: {why}"),
+        },
+    }
+}

@@ -1,0 +1,132 @@
+//! Running a benchmark in a forked child with a deadline, and what the child found out.
+
+use std::io::{Read, Write};
+
+use oscost_harness::{
+    Benchmark, Bound, Participant, Placement, SetUp, Sink, Subject, Unable, janitor::Keeper,
+};
+use oscost_sys::{
+    affinity, namespace,
+    pipe::Pipe,
+    process::{self, Child},
+    semaphore,
+    usage::{self, Usage, Whose},
+};
+
+/// What a series yielded.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct Counted {
+    pub operations: u64,
+    pub quantities: Vec<(&'static str, f64)>,
+    pub observations: Vec<f64>,
+}
+
+impl Sink for Counted {
+    fn quantity(&mut self, name: &'static str, value: f64) {
+        self.quantities.push((name, value));
+    }
+
+    fn observation(&mut self, value: f64) {
+        self.observations.push(value);
+    }
+
+    fn operations(&mut self, count: u64) {
+        self.operations += count;
+    }
+}
+
+/// Says that a test could not be made, past the capture of the test harness.
+#[allow(clippy::print_stderr)]
+pub fn skip(name: &str, why: &str) {
+    let _ = writeln!(std::io::stderr(), "SKIP {name}: {why}");
+}
+
+/// Runs `body` in a child, in private namespaces where they can be had (which is what it is told), for at most 60 s.
+pub fn in_child(body: impl FnOnce(bool) -> Result<(), String>) -> Result<(), String> {
+    let Pipe { reader, writer } = Pipe::new().expect("pipe");
+    let child = Child::fork(|| {
+        let isolation = namespace::isolate(false);
+        let said = match body(isolation.private && isolation.private_shm) {
+            Ok(()) => "ok".to_owned(),
+            Err(why) => why,
+        };
+        i32::from(std::fs::File::from(writer.try_clone().expect("dup")).write_all(said.as_bytes()).is_err())
+    })
+    .expect("fork");
+    drop(writer);
+    if !process::poll_readable(&[&reader], 60_000_000_000).expect("poll")[0] {
+        return Err("nothing was heard of it within 60 s".into());
+    }
+    let mut said = String::new();
+    std::fs::File::from(reader).read_to_string(&mut said).expect("read");
+    let ended = child.wait().expect("wait");
+    match said.as_str() {
+        "ok" => Ok(()),
+        "" => Err(format!("its process ended without a word: {ended:?}")),
+        why => Err(why.to_owned()),
+    }
+}
+
+/// Sets a benchmark up as a worker would, runs `body` on it and drops it.
+pub fn with_subject<T>(
+    benchmark: &dyn Benchmark,
+    body: impl FnOnce(&mut Subject) -> Result<T, String>,
+) -> Result<T, String> {
+    let cpus = affinity::allowed().map_err(|error| error.to_string())?;
+    let placement = benchmark.card().placement;
+    if placement == Placement::CrossCpu && cpus.len() < 2 {
+        return Err("SKIP it needs two CPUs".into());
+    }
+    if placement != Placement::Unpinned {
+        affinity::pin_to(cpus[0]).map_err(|error| error.to_string())?;
+    }
+    let partner_cpu = if placement == Placement::CrossCpu { cpus[1] } else { cpus[0] };
+    let mut keeper = Keeper::in_private_namespaces();
+    let mut cx = SetUp {
+        cpu: cpus[0],
+        partner_cpu,
+        cpus: &cpus,
+        host_system_v_limits: semaphore::system_v_limits(),
+        keeper: &mut keeper,
+    };
+    let subject = benchmark.set_up(&mut cx);
+    let outcome = match subject {
+        Ok(mut subject) => body(&mut subject),
+        Err(Unable::Unsupported { why, remedy }) => Err(format!("SKIP unsupported: {why} ({remedy})")),
+        Err(Unable::Failed(error)) => Err(error.to_string()),
+    };
+    affinity::pin_to_all(&cpus).map_err(|error| error.to_string())?;
+    outcome
+}
+
+/// What the measuring thread and its partners have used.
+pub fn usage(subject: &Subject) -> Usage {
+    let participants = match subject {
+        Subject::Batched(batched) => batched.participants(),
+        Subject::Series(series) => series.participants(),
+    };
+    let own = std::process::id().cast_signed();
+    let mut sum = usage::own(Whose::Thread);
+    for participant in participants {
+        let (pid, tid) = match participant {
+            Participant::Process(pid) => (pid, pid),
+            Participant::Thread(tid) => (own, tid),
+        };
+        let (used, _) = usage::of(pid, tid).expect("the partner lives");
+        sum.voluntary_switches += used.voluntary_switches;
+        sum.involuntary_switches += used.involuntary_switches;
+        sum.minor_faults += used.minor_faults;
+        sum.major_faults += used.major_faults;
+    }
+    sum
+}
+
+/// Whether a count per operation lies within a claim's bound.
+pub fn holds(bound: Bound, observed: f64) -> bool {
+    match bound {
+        Bound::Exactly(value) => (observed - value).abs() < 1e-9,
+        Bound::AtMost(most) => observed <= most,
+        Bound::AtLeast(least) => observed >= least,
+        Bound::Between(least, most) => (least..=most).contains(&observed),
+    }
+}
