@@ -32,36 +32,80 @@ pub(crate) fn contradiction(claim: &CheckedClaim) -> String {
         "system_calls" => format!("{} of {}", if one { "call" } else { "calls" }, names.replace('|', " or ")),
         other => other.replace('_', " "),
     };
-    let observed = claim.observed.map_or("could not count them".to_owned(), |observed| {
-        format!(
-            "counted {}",
-            if observed.abs() < 1e6 { format!("{observed:.2}") } else { format!("{observed:.2e}") }
-        )
-    });
+    // System calls are counted by the audit, everything else while the figure was made.
+    let who = if kind == "system_calls" { "the audit" } else { "the launches" };
+    let observed = match claim.observed {
+        None => "counted nothing".to_owned(),
+        Some(observed) if observed.abs() < 1e6 => format!("counted {observed:.2}"),
+        Some(observed) => format!("counted {observed:.2e}"),
+    };
     let entered = match claim.expected {
         Expectation::Exactly(expected) => expected > 0.0,
         Expectation::Between { at_least, .. } => at_least > 0.0,
     };
-    let meaning = if kind == "system_calls" && entered && claim.observed == Some(0.0) {
+    let meaning = if claim.claim == "system_calls" && entered && claim.observed == Some(0.0) {
         ": answered without entering the kernel"
     } else {
         ""
     };
-    format!("claims {} {what} an operation, the audit {observed}{meaning}", expectation(claim.expected))
+    format!("claims {} {what} an operation, {who} {observed}{meaning}", expectation(claim.expected))
 }
 
 /// A claim's number in words; numbers of a stored result may be of any size.
 fn expectation(expected: Expectation) -> String {
     match expected {
-        Expectation::Exactly(number) => numbers::count(number),
+        Expectation::Exactly(number) => numbers::published(number),
         Expectation::Between { at_least, at_most } if at_least <= 0.0 => {
-            format!("at most {}", numbers::count(at_most))
+            format!("at most {}", numbers::published(at_most))
         }
         Expectation::Between { at_least, at_most } if at_most == f64::MAX => {
-            format!("at least {}", numbers::count(at_least))
+            format!("at least {}", numbers::published(at_least))
         }
         Expectation::Between { at_least, at_most } => {
-            format!("{} to {}", numbers::count(at_least), numbers::count(at_most))
+            format!("{} to {}", numbers::published(at_least), numbers::published(at_most))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claim(claim: &str, expected: Expectation, observed: f64) -> String {
+        let unknown = serde_json::Map::new();
+        let (claim, observed) = (claim.to_owned(), Some(observed));
+        contradiction(&CheckedClaim { claim, expected, observed, holds: Some(false), unknown })
+    }
+
+    #[test]
+    fn a_contradiction_says_what_was_claimed_and_what_was_counted() {
+        assert_eq!(
+            claim("system_calls", Expectation::Exactly(1.0), 0.0),
+            "claims 1 system call an operation, the audit counted 0.00: answered without entering the kernel"
+        );
+        assert_eq!(
+            claim("system_calls", Expectation::Exactly(0.0), 1.0),
+            "claims 0 system calls an operation, the audit counted 1.00"
+        );
+        assert_eq!(
+            claim("system_calls:semop|semtimedop", Expectation::Exactly(2.0), 1.5),
+            "claims 2 calls of semop or semtimedop an operation, the audit counted 1.50"
+        );
+        // Another call may have been made in its place.
+        assert_eq!(
+            claim("system_calls:getpid", Expectation::Exactly(1.0), 0.0),
+            "claims 1 call of getpid an operation, the audit counted 0.00"
+        );
+        let at_most = Expectation::Between { at_least: 0.0, at_most: 0.01 };
+        assert_eq!(
+            claim("voluntary_switches", at_most, 0.25),
+            "claims at most 0.01 voluntary switches an operation, the launches counted 0.25"
+        );
+    }
+
+    #[test]
+    fn counts_per_operation_are_whole_or_have_two_decimals() {
+        let shown = [0.0, -0.0, 2.0, 2.04, 0.001].map(per_operation);
+        assert_eq!(shown, ["0", "0", "2", "2.04", "0.00100"].map(str::to_owned));
     }
 }

@@ -179,3 +179,20 @@ fn voided(figure: &Figure) -> Vec<String> {
 fn whole_percent(share: f64) -> String {
     if (0.0..=1.0).contains(&share) { format!("{:.0} %", share * 100.0) } else { numbers::percent(share) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operation_that_the_id_names_is_not_said_again() {
+        assert!(says_itself("syscall/getppid", "one getppid"));
+        assert!(says_itself("syscall/open_close", "one open and one close"));
+        assert!(!says_itself("syscall/read0_devzero", "one read of 0 bytes from /dev/zero"));
+    }
+
+    #[test]
+    fn shares_are_whole_per_cent_as_long_as_they_are_shares() {
+        assert_eq!([0.181, 1.0, 1.5].map(whole_percent), ["18 %", "100 %", "150 %"].map(str::to_owned));
+    }
+}

@@ -94,11 +94,14 @@ pub fn half_width(estimate: &Estimate) -> Option<f64> {
 #[must_use]
 pub fn range(low: f64, high: f64, unit: &str) -> String {
     let (from, to) = (quantity(low, unit), quantity(high, unit));
-    match (from.rsplit_once(' '), to.rsplit_once(' ')) {
-        (Some((number, first)), Some((_, second))) if first == second && unit != "count" => {
-            format!("{number} .. {to}")
-        }
-        _ => format!("{from} .. {to}"),
+    let shared = match unit {
+        "ns" | "share" => to.rsplit_once(' ').map_or("", |(_, name)| name),
+        "count" | "ratio" => "",
+        other => other,
+    };
+    match from.strip_suffix(shared).and_then(|number| number.strip_suffix(' ')) {
+        Some(number) => format!("{number} .. {to}"),
+        None => format!("{from} .. {to}"),
     }
 }
 
@@ -253,6 +256,16 @@ mod tests {
         assert_eq!(interval(&extremes, "ns", true), "[5.40 .. 5.50 ns]");
         let sum = Estimate { extremes: true, ..estimate(3.0, 3.0, 3.0) };
         assert_eq!(interval(&sum, "count", true), "");
+    }
+
+    #[test]
+    fn bounds_name_their_unit_once_if_they_share_it() {
+        assert_eq!(range(12_300.0, 41_000.0, "ns"), "12.3 .. 41.0 us");
+        assert_eq!(range(900.0, 2e9, "ns"), "900 ns .. 2.00 s");
+        assert_eq!(range(0.1, 0.25, "share"), "10 .. 25 %");
+        assert_eq!(range(1000.0, 2000.0, "count"), "1 000 .. 2 000");
+        assert_eq!(range(1.0, 2.0, "ratio"), "1.00x .. 2.00x");
+        assert_eq!(range(1.0, 2.0, "lines a second"), "1.00 .. 2.00 lines a second");
     }
 
     #[test]

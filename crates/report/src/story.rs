@@ -116,11 +116,15 @@ impl<'a> Story<'a> {
 
     fn section(&self, family: &str, headline: &str, figures: &[&Figure]) -> Section {
         let shared = most_common(figures.iter().map(|figure| figure.operation.as_str()))
-            .filter(|(_, count)| count * 2 > figures.len() && !family.is_empty())
+            .filter(|(_, count)| count * 2 > figures.len())
             .map(|(operation, _)| operation);
         let rows = figures.iter().map(|figure| self.row(figure, shared)).collect();
         Section {
-            family: self.words(family).to_uppercase(),
+            family: if family.is_empty() {
+                "(NO FAMILY)".to_owned()
+            } else {
+                self.words(family).to_uppercase()
+            },
             operation: shared.map(|operation| self.plain(operation)),
             headline: self.words(headline),
             batched: headline == "floor",

@@ -5,7 +5,7 @@ use anstyle::{AnsiColor, Style as Paint};
 /// How a report for a terminal or a pipe is to look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
-    /// Columns of the terminal; in a pipe a width of the caller's choice.
+    /// Columns of the terminal; in a pipe a width of the caller's choice. Fewer than 20 are taken for 20.
     pub width: usize,
     /// Whether letters beyond ASCII may be written: pictures in block characters, `±`, names as they are.
     pub unicode: bool,

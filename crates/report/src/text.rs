@@ -88,13 +88,14 @@ fn figure(row: &Row, columns: &Columns, page: &mut Page<'_>) -> io::Result<()> {
     match &row.outcome {
         Outcome::Withheld { state, why } => {
             let reason = format!(": {why}");
+            let tone = if *state == "unsupported" { Tone::Doubt } else { Tone::Bad };
             if width(&start) + REASON <= page.width() {
-                page.told(&start, state, Tone::Bad, &reason, width(&start))?;
+                page.told(&start, state, tone, &reason, width(&start))?;
             } else {
                 if fits {
                     page.paragraph(&" ".repeat(INDENT), &row.name, INDENT)?;
                 }
-                page.told(&" ".repeat(DEEP), state, Tone::Bad, &reason, DEEP)?;
+                page.told(&" ".repeat(DEEP), state, tone, &reason, DEEP)?;
             }
         }
         Outcome::Measured(numbers) => {
