@@ -1,15 +1,42 @@
 //! How oscost measures: the contract of a benchmark, and everything between it and a figure.
 //!
-//! A benchmark implements [`Benchmark`]; the engine measures it in worker processes, launch by launch, audits its claims,
-//! and yields figures. Nothing here prints: the engine emits events.
+//! A benchmark implements [`Benchmark`]; a [`Catalogue`] holds all that a program can measure. The program calls
+//! [`serve_if_asked`] first thing in `main`, because it is its own worker, and then [`measure`]. Nothing here prints: the
+//! engine emits [`Event`]s.
 #![forbid(unsafe_code)]
 
+mod audit;
 mod benchmark;
+mod calibrate;
 mod card;
+mod catalogue;
+mod claims;
+mod clock;
+mod engine;
+mod environment;
+mod event;
+mod figure;
+mod foreign;
 pub mod janitor;
+mod launch;
+mod message;
+mod plan;
+mod rounds;
+mod summary;
+mod supervise;
+mod worker;
 
 pub use benchmark::{
     Batched, Benchmark, Outcome, Participant, Series, SeriesPlan, SetUp, Sink, Subject, Unable,
 };
 pub use card::{Bound, CallPath, Card, Claim, Need, OverLaunches, Placement, QuantityCard, Tier};
+pub use catalogue::{Catalogue, Choice, NoMatch, Resolver};
+pub use engine::{AUDIT_OPERATIONS, Measured, measure};
+pub use event::Event;
+pub use foreign::{Foreign, Reader};
+
+pub use message::{ClockFacts, ForeignOutput, Launched, Pair};
 pub use oscost_sys::CallError;
+pub use plan::{Effort, IdleCpu, Options, estimate_ns, groups, lacking, preferred};
+pub use supervise::Supervisor;
+pub use worker::serve_if_asked;

@@ -75,3 +75,17 @@ pub fn cpu_and_node() -> Result<(u32, u32), CallError> {
     check("getcpu", unsafe { getcpu(&raw mut cpu, &raw mut node) })?;
     Ok((cpu, node))
 }
+
+/// Gives the calling thread the lowest class: it runs only where the CPU would idle. sched(7), SCHED_IDLE.
+///
+/// The raw call, because the wrapper of another libc (musl) refuses it.
+///
+/// # Errors
+/// The error of sched_setscheduler.
+pub fn run_only_when_idle() -> Result<(), CallError> {
+    let parameter = libc::sched_param { sched_priority: 0 };
+    // SAFETY: the kernel reads one sched_param.
+    let result =
+        unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_IDLE, &raw const parameter) };
+    check("sched_setscheduler", i32::try_from(result).unwrap_or(-1)).map(|_| ())
+}

@@ -107,13 +107,14 @@ impl Drop for SharedWords {
     }
 }
 
-/// Locks all pages of the process, now and later. mlockall(2).
+/// Locks the pages that the process has now; memory that it maps later, or has not touched yet, is left alone (a cold
+/// buffer must stay cold). mlockall(2).
 ///
 /// # Errors
 /// EPERM or ENOMEM where RLIMIT_MEMLOCK forbids it.
-pub fn lock_all() -> Result<(), CallError> {
+pub fn lock_current() -> Result<(), CallError> {
     // SAFETY: mlockall touches no memory of ours.
-    check("mlockall", unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) }).map(|_| ())
+    check("mlockall", unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_ONFAULT) }).map(|_| ())
 }
 
 /// Maps `pages` fresh pages, reads or writes none of them, and unmaps them on drop: for a buffer that must be cold.

@@ -1,0 +1,566 @@
+//! The engine: calibrates, audits, rotates launches through all groups, and puts figures together. METHOD.md, Launches.
+
+use oscost_results::{Figure, PairedValue};
+use oscost_stats::order;
+use oscost_sys::clock;
+
+use crate::catalogue::Choice;
+use crate::event::Event;
+use crate::figure::{self, Outcome};
+use crate::foreign::Foreign;
+use crate::message::{
+    Audited, Calibration, ClockFacts, Failure, Finding, ForeignPlan, Job, LaunchPlan, Launched, Member, Pair,
+    Report, Task,
+};
+use crate::plan::{self, Options};
+use crate::supervise::{Lost, Supervisor};
+use crate::{IdleCpu, Placement, clock::batch_ns};
+
+const SECOND: u64 = 1_000_000_000;
+/// Operations of the first phase of an audit; the second makes twice as many.
+pub const AUDIT_OPERATIONS: u64 = 100;
+/// How many launches of one group may be void before the group is given up.
+const MOST_VOID: u32 = 10;
+
+/// What a run yielded.
+#[derive(Debug)]
+pub struct Measured {
+    /// A figure for every choice, in order; contestants follow.
+    pub figures: Vec<Figure>,
+    /// Paired ratios.
+    pub ratios: Vec<PairedValue>,
+    /// Paired differences.
+    pub differences: Vec<PairedValue>,
+    /// The run ended before its plan did.
+    pub partial: bool,
+    /// Launches of all groups.
+    pub launches: u32,
+    /// The clock that timed.
+    pub clock: Option<ClockFacts>,
+    /// How workers were isolated.
+    pub isolation: Option<String>,
+    /// Seccomp mode of the timed processes.
+    pub seccomp_mode: Option<u32>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+/// One member of a group in the course of a run.
+pub(crate) struct MemberState {
+    pub(crate) choice: Choice,
+    pub(crate) outcome: Outcome,
+    pub(crate) iterations: u64,
+    pub(crate) audited: Option<Audited>,
+    pub(crate) launched: Vec<Launched>,
+    /// Launches in which a call of this member failed, with the first failure.
+    pub(crate) failed_launches: u32,
+    pub(crate) first_failure: Option<Failure>,
+    pub(crate) throttled: bool,
+}
+
+struct GroupState {
+    name: &'static str,
+    members: Vec<MemberState>,
+    canary_iterations: u64,
+    canary_ns: f64,
+    pairs: Vec<Vec<Pair>>,
+    launches: u32,
+    void: u32,
+    void_reason: Option<String>,
+    spent_ns: u64,
+}
+
+struct ContestantState<'a> {
+    foreign: &'a Foreign,
+    launched: Vec<Launched>,
+    failure: Option<Failure>,
+    failed_launches: u32,
+}
+
+/// Measures `choices`, and `contestants` in the same rotation of launches.
+///
+/// It must be called from the main thread: workers die with the thread that started them.
+pub fn measure(
+    supervisor: &Supervisor,
+    choices: &[Choice],
+    contestants: &[Foreign],
+    options: &Options,
+    emit: &mut dyn FnMut(&Event<'_>),
+) -> Measured {
+    let mut engine = Engine {
+        supervisor,
+        options,
+        start_ns: clock::now_ns(),
+        clock: None,
+        isolation: None,
+        seccomp_mode: None,
+        tracer_pid: None,
+        sequence: 0,
+        interrupted: false,
+        warnings: Vec::new(),
+    };
+    engine.run(choices, contestants, emit)
+}
+
+struct Engine<'a> {
+    supervisor: &'a Supervisor,
+    options: &'a Options,
+    start_ns: u64,
+    clock: Option<ClockFacts>,
+    isolation: Option<String>,
+    seccomp_mode: Option<u32>,
+    tracer_pid: Option<u32>,
+    sequence: u32,
+    interrupted: bool,
+    warnings: Vec<String>,
+}
+
+impl Engine<'_> {
+    fn run(
+        &mut self,
+        choices: &[Choice],
+        contestants: &[Foreign],
+        emit: &mut dyn FnMut(&Event<'_>),
+    ) -> Measured {
+        let mut groups = self.form_groups(choices);
+        let mut contestants: Vec<ContestantState<'_>> = contestants
+            .iter()
+            .map(|foreign| ContestantState {
+                foreign,
+                launched: Vec::new(),
+                failure: None,
+                failed_launches: 0,
+            })
+            .collect();
+        emit(&Event::Planned {
+            figures: choices.len() + contestants.len(),
+            groups: groups.len() + contestants.len(),
+            launches: self.options.effort.launches,
+        });
+        emit(&Event::Phase("clock"));
+        self.find_clock();
+        emit(&Event::Phase("calibration"));
+        for group in &mut groups {
+            self.calibrate(group);
+        }
+        emit(&Event::Phase("audit"));
+        for group in &mut groups {
+            self.audit(group);
+        }
+        let complete = self.rotate(&mut groups, &mut contestants, emit);
+        self.finish(choices, groups, &contestants, !complete)
+    }
+
+    fn now(&self) -> u64 {
+        clock::now_ns() - self.start_ns
+    }
+
+    /// Time until the hard deadline.
+    fn left(&self) -> u64 {
+        self.options.effort.deadline_ns.saturating_sub(self.now())
+    }
+
+    fn over(&self) -> bool {
+        self.interrupted || self.supervisor.is_interrupted() || self.left() == 0
+    }
+
+    fn form_groups(&self, choices: &[Choice]) -> Vec<GroupState> {
+        let mut groups: Vec<GroupState> = plan::groups(choices)
+            .into_iter()
+            .map(|(name, positions)| GroupState {
+                name,
+                members: positions
+                    .into_iter()
+                    .map(|position| {
+                        let choice = choices[position];
+                        let outcome = match plan::lacking(&choice, self.options.cpus.len()) {
+                            Some((why, remedy)) => Outcome::Unsupported { why, remedy },
+                            None => Outcome::Running,
+                        };
+                        MemberState {
+                            choice,
+                            outcome,
+                            iterations: 0,
+                            audited: None,
+                            launched: Vec::new(),
+                            failed_launches: 0,
+                            first_failure: None,
+                            throttled: false,
+                        }
+                    })
+                    .collect(),
+                canary_iterations: 0,
+                canary_ns: 0.0,
+                pairs: Vec::new(),
+                launches: 0,
+                void: 0,
+                void_reason: None,
+                spent_ns: 0,
+            })
+            .collect();
+        // A fixed random order: two launches of one group lie a whole pass apart.
+        order::shuffle(&mut groups, &mut order::seeded(self.options.seed, 0));
+        groups
+    }
+
+    fn job(&self, ids: Vec<String>, task: Task, stream: u64) -> Job {
+        let seed = self.options.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(stream);
+        Job { ids, task, cpus: self.options.cpus.clone(), seed, isolate: true }
+    }
+
+    /// Runs a job; remembers how the worker was isolated and watched.
+    fn work(&mut self, job: Job, deadline_ns: u64) -> Result<Report, Lost> {
+        let report = self.supervisor.run(job, deadline_ns.min(self.left().max(1)));
+        match &report {
+            Ok(report) => {
+                self.isolation.get_or_insert_with(|| report.isolation.clone());
+                if !matches!(report.finding, Finding::Audit(_)) {
+                    self.seccomp_mode = report.seccomp_mode;
+                    self.tracer_pid = report.tracer_pid;
+                }
+            }
+            Err(Lost::Interrupted) => self.interrupted = true,
+            Err(Lost::Worker { .. }) => {}
+        }
+        report
+    }
+
+    fn find_clock(&mut self) {
+        let job = self.job(Vec::new(), Task::Clock, 0);
+        match self.work(job, 10 * SECOND) {
+            Ok(Report { finding: Finding::Clock(facts), .. }) => self.clock = Some(facts),
+            Ok(Report { finding: Finding::Foreign(output), .. }) => self.warnings.push(output.stderr),
+            Err(Lost::Worker { what, .. }) => {
+                self.warnings
+                    .push(format!("the clock's step could not be measured ({what}): 10 ns is assumed"));
+            }
+            Ok(_) | Err(Lost::Interrupted) => {}
+        }
+    }
+
+    /// The clock that batches are timed by; where it could not be measured, a step that makes batches no shorter.
+    fn clock_facts(&self) -> ClockFacts {
+        self.clock.unwrap_or(ClockFacts { step_ns: 10.0, pair_ns: 0.0 })
+    }
+
+    /// Finds iterations for every member. A worker that dies names who was running: that member has failed, and the
+    /// others are tried again without it.
+    fn calibrate(&mut self, group: &mut GroupState) {
+        let batch_ns = batch_ns(self.clock_facts().step_ns);
+        while !self.over() {
+            let active = group.active();
+            if active.is_empty() {
+                return;
+            }
+            let job = self.job(group.ids(&active), Task::Calibrate { batch_ns }, 1);
+            match self.work(job, 10 * SECOND) {
+                Ok(Report {
+                    finding: Finding::Calibration { members, canary_iterations, canary_ns },
+                    ..
+                }) => {
+                    group.canary_iterations = canary_iterations;
+                    group.canary_ns = canary_ns;
+                    for (&index, member) in active.iter().zip(members) {
+                        match member {
+                            Member::Done(Calibration { iterations, .. }) => {
+                                group.members[index].iterations = iterations;
+                            }
+                            Member::Unsupported { why, remedy } => {
+                                group.members[index].outcome = Outcome::Unsupported { why, remedy };
+                            }
+                            Member::Failed(failure) => {
+                                group.members[index].outcome = Outcome::Failed(failure);
+                            }
+                        }
+                    }
+                    return;
+                }
+                Ok(_) => return group.lose(&active, None, "the worker reported something else"),
+                Err(Lost::Interrupted) => return,
+                Err(Lost::Worker { what, member }) => group.lose(&active, member, &what),
+            }
+        }
+    }
+
+    fn audit(&mut self, group: &mut GroupState) {
+        for index in group.active() {
+            if self.over() {
+                return;
+            }
+            let job = self.job(group.ids(&[index]), Task::Audit { operations: AUDIT_OPERATIONS }, 2);
+            let audited = match self.work(job, 10 * SECOND) {
+                Ok(Report { finding: Finding::Audit(mut members), .. }) if members.len() == 1 => {
+                    members.remove(0)
+                }
+                Ok(_) => Member::Failed(Failure::new("audit", "the worker reported something else")),
+                Err(Lost::Interrupted) => return,
+                // Evidence that could not be had is no evidence; the figure is measured all the same.
+                Err(Lost::Worker { what, .. }) => {
+                    Member::Done(Audited { missing: Some(what), ..Audited::default() })
+                }
+            };
+            let member = &mut group.members[index];
+            match audited {
+                Member::Done(audited) => member.audited = Some(audited),
+                Member::Unsupported { why, remedy } => member.outcome = Outcome::Unsupported { why, remedy },
+                Member::Failed(failure) => member.outcome = Outcome::Failed(failure),
+            }
+        }
+    }
+
+    /// Passes over all groups until the plan is done, then over what has not converged while there is time. Whether the
+    /// plan was done.
+    fn rotate(
+        &mut self,
+        groups: &mut [GroupState],
+        contestants: &mut [ContestantState<'_>],
+        emit: &mut dyn FnMut(&Event<'_>),
+    ) -> bool {
+        let effort = self.options.effort;
+        for pass in 1..=effort.launches {
+            for group in groups.iter_mut() {
+                if self.over() {
+                    return false;
+                }
+                let left_ns = effort.target_ns.saturating_sub(self.now());
+                emit(&Event::Launching { pass, group: group.name, left_ns });
+                self.launch(group, emit);
+            }
+            for contestant in contestants.iter_mut() {
+                if self.over() {
+                    return false;
+                }
+                let left_ns = effort.target_ns.saturating_sub(self.now());
+                emit(&Event::Launching { pass, group: &contestant.foreign.id, left_ns });
+                self.launch_foreign(contestant);
+            }
+        }
+        let mut pass = effort.launches;
+        loop {
+            pass += 1;
+            let mut launched = false;
+            for group in groups.iter_mut() {
+                if self.interrupted || self.supervisor.is_interrupted() {
+                    return false;
+                }
+                let time = group.spent_ns / u64::from(group.launches.max(1));
+                let fits = self.now() + time <= effort.target_ns;
+                if fits && group.wants_more(&effort) {
+                    let left_ns = effort.target_ns.saturating_sub(self.now());
+                    emit(&Event::Launching { pass, group: group.name, left_ns });
+                    self.launch(group, emit);
+                    launched = true;
+                }
+            }
+            if !launched {
+                return true;
+            }
+        }
+    }
+
+    fn launch(&mut self, group: &mut GroupState, emit: &mut dyn FnMut(&Event<'_>)) {
+        let active = group.active();
+        if active.is_empty() {
+            return;
+        }
+        let effort = self.options.effort;
+        let plan = LaunchPlan {
+            iterations: active.iter().map(|&index| group.members[index].iterations).collect(),
+            canary_iterations: group.canary_iterations,
+            canary_ns: group.canary_ns,
+            clock_pair_ns: self.clock_facts().pair_ns,
+            warm_up_ns: effort.warm_up_ns,
+            member_ns: effort.member_ns,
+            keep_samples: self.options.keep_samples,
+            idle_poll: self.options.idle_cpu == IdleCpu::Poll,
+        };
+        let usual = effort.warm_up_ns + effort.member_ns * active.len() as u64;
+        self.sequence += 1;
+        let job = self.job(group.ids(&active), Task::Launch(plan), u64::from(self.sequence) << 8);
+        let before = self.now();
+        let report = self.work(job, 3 * SECOND + 10 * usual);
+        group.spent_ns += self.now() - before;
+        group.launches += 1;
+        match report {
+            Ok(Report { finding: Finding::Launch { members, pairs }, void, throttled, steal_ns, .. }) => {
+                if let Some(reason) = void {
+                    group.void += 1;
+                    emit(&Event::Warning(format!("{}: a launch is void: {reason}", group.name)));
+                    group.void_reason = Some(reason);
+                    return;
+                }
+                let mut told: Vec<usize> = Vec::new();
+                for (&index, member) in active.iter().zip(members) {
+                    let state = &mut group.members[index];
+                    state.throttled |= throttled;
+                    match member {
+                        Member::Done(mut launched) => {
+                            launched.record.sequence = self.sequence;
+                            launched.record.start_ns = before;
+                            launched.record.steal_ns = steal_ns;
+                            state.launched.push(launched);
+                            told.push(index);
+                        }
+                        Member::Unsupported { why, remedy } => {
+                            state.outcome = Outcome::Unsupported { why, remedy };
+                        }
+                        Member::Failed(failure) => {
+                            state.failed_launches += 1;
+                            state.first_failure.get_or_insert(failure);
+                        }
+                    }
+                }
+                let members: Vec<(&'static str, &Launched)> = told
+                    .iter()
+                    .filter_map(|&index| {
+                        let state = &group.members[index];
+                        Some((state.choice.card().id, state.launched.last()?))
+                    })
+                    .collect();
+                emit(&Event::Launched { sequence: self.sequence, members: &members, pairs: &pairs });
+                group.pairs.push(pairs);
+            }
+            Ok(_) => group.lose(&active, None, "the worker reported something else"),
+            Err(Lost::Interrupted) => {}
+            // The run's own deadline is nobody's failure.
+            Err(Lost::Worker { .. }) if self.left() == 0 => {}
+            Err(Lost::Worker { what, member }) => group.lose(&active, member, &what),
+        }
+    }
+
+    fn launch_foreign(&mut self, contestant: &mut ContestantState<'_>) {
+        let foreign = contestant.foreign;
+        // One that has never worked will not begin to.
+        if contestant.failed_launches >= 3 && contestant.launched.is_empty() {
+            return;
+        }
+        self.sequence += 1;
+        let plan = ForeignPlan {
+            command: foreign.command.clone(),
+            environment: foreign.environment.clone(),
+            cpus: foreign.cpus.clone(),
+            deadline_ns: foreign.deadline_ns,
+        };
+        let job = self.job(Vec::new(), Task::Foreign(plan), u64::from(self.sequence) << 8);
+        let start_ns = self.now();
+        let read = match self.work(job, foreign.deadline_ns + 3 * SECOND) {
+            Ok(Report { finding: Finding::Foreign(output), .. }) => {
+                if output.timed_out {
+                    Err(format!("did not end within {} ms", foreign.deadline_ns / 1_000_000))
+                } else {
+                    (foreign.reader)(&output)
+                }
+            }
+            Ok(_) => Err("the worker reported something else".to_owned()),
+            Err(Lost::Interrupted) => return,
+            Err(Lost::Worker { what, .. }) => Err(what),
+        };
+        match read {
+            Ok(quantities) => {
+                let mut launched = Launched::default();
+                launched.record.sequence = self.sequence;
+                launched.record.start_ns = start_ns;
+                launched.record.quantities = quantities;
+                contestant.launched.push(launched);
+            }
+            Err(what) => {
+                contestant.failed_launches += 1;
+                contestant.failure.get_or_insert(Failure::new("launch", what));
+            }
+        }
+    }
+
+    fn finish(
+        &mut self,
+        choices: &[Choice],
+        groups: Vec<GroupState>,
+        contestants: &[ContestantState<'_>],
+        partial: bool,
+    ) -> Measured {
+        let facts = self.clock_facts();
+        let mut figures: Vec<Figure> = Vec::new();
+        let (mut ratios, mut differences) = (Vec::new(), Vec::new());
+        for group in groups {
+            let context = figure::Context {
+                void_launches: group.void,
+                void_reason: group.void_reason.as_deref(),
+                canary_ns: group.canary_ns,
+                clock_step_ns: facts.step_ns,
+                seccomp_mode: self.seccomp_mode,
+                tracer_pid: self.tracer_pid,
+                interrupted: partial,
+            };
+            let made: Vec<Figure> =
+                group.members.iter().map(|member| figure::of_member(member, &context)).collect();
+            let (more_ratios, more_differences) = figure::paired(&made, &group.members, &group.pairs);
+            ratios.extend(more_ratios);
+            differences.extend(more_differences);
+            figures.extend(made);
+        }
+        let position = |id: &str| choices.iter().position(|choice| choice.card().id == id);
+        figures.sort_by_key(|figure| position(&figure.id));
+        ratios.sort_by_key(|pair| position(&pair.of));
+        differences.sort_by_key(|pair| position(&pair.of));
+        figures.extend(contestants.iter().map(|contestant| {
+            figure::of_foreign(contestant.foreign, &contestant.launched, contestant.failure.as_ref())
+        }));
+        self.warn_of_placement(choices);
+        Measured {
+            figures,
+            ratios,
+            differences,
+            partial,
+            launches: self.sequence,
+            clock: self.clock,
+            isolation: self.isolation.take(),
+            seccomp_mode: self.seccomp_mode,
+            warnings: std::mem::take(&mut self.warnings),
+        }
+    }
+
+    fn warn_of_placement(&mut self, choices: &[Choice]) {
+        let crosses = choices.iter().any(|choice| choice.card().placement == Placement::CrossCpu);
+        if crosses && self.options.cpus.len() > 1 && self.options.idle_cpu == IdleCpu::Poll {
+            self.warnings.push("idle CPUs were kept awake (--idle-cpu poll)".to_owned());
+        }
+    }
+}
+
+impl GroupState {
+    /// Members that still take part.
+    fn active(&self) -> Vec<usize> {
+        let running = |index: &usize| matches!(self.members[*index].outcome, Outcome::Running);
+        (0..self.members.len()).filter(running).collect()
+    }
+
+    fn ids(&self, members: &[usize]) -> Vec<String> {
+        members.iter().map(|&index| self.members[index].choice.card().id.to_owned()).collect()
+    }
+
+    /// A worker was lost: the member that was running has failed; if nobody was, nobody can be measured.
+    fn lose(&mut self, active: &[usize], member: Option<usize>, what: &str) {
+        let failure = Failure::new("worker", what);
+        match member.and_then(|position| active.get(position)) {
+            Some(&index) => self.members[index].outcome = Outcome::Failed(failure),
+            None => {
+                for &index in active {
+                    self.members[index].outcome = Outcome::Failed(failure.clone());
+                }
+            }
+        }
+    }
+
+    /// Whether more launches may bring an interval within its aim: more are allowed, and void ones are made up for.
+    fn wants_more(&self, effort: &plan::Effort) -> bool {
+        let active = self.active();
+        if active.is_empty() || self.launches >= effort.most_launches + self.void || self.void >= MOST_VOID {
+            return false;
+        }
+        let budget = active.iter().filter_map(|&index| self.members[index].choice.card().budget_ms).min();
+        if budget.is_some_and(|budget_ms| self.spent_ns >= budget_ms * 1_000_000) {
+            return false;
+        }
+        self.launches - self.void < effort.launches
+            || active.iter().any(|&index| !figure::has_converged(&self.members[index]))
+    }
+}

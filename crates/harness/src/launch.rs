@@ -1,0 +1,276 @@
+//! One launch of a group, in the worker: set everybody up, run rounds or series, and put the outcome into tables.
+
+use oscost_results::{Histogram, LaunchRecord};
+use oscost_stats::histogram::LogHistogram;
+use oscost_sys::usage::{self, Usage, Whose};
+
+use crate::benchmark::{Benchmark, Participant, Series, SeriesPlan, Sink, Subject};
+use crate::clock::Monotonic;
+use crate::message::{Failure, Finding, LaunchPlan, Launched, Member, Pair};
+use crate::rounds::{self, Progress, RoundPlan, Runner};
+use crate::summary;
+use crate::worker::{Ready, Worker};
+
+/// Runs one launch.
+pub(crate) fn group(
+    worker: &mut Worker<'_>,
+    members: &[Option<&'static dyn Benchmark>],
+    plan: &LaunchPlan,
+) -> Finding {
+    let mut ready: Vec<Member<Ready>> =
+        members.iter().enumerate().map(|(index, member)| worker.set_up(index, *member)).collect();
+    worker.settle();
+    let awake = if plan.idle_poll { worker.keep_awake() } else { Ok(None) };
+    if let Err(error) = &awake {
+        let failure = Failure::new("set-up", error);
+        return Finding::Launch {
+            members: members.iter().map(|_| Member::Failed(failure.clone())).collect(),
+            pairs: Vec::new(),
+        };
+    }
+    let seed = worker.job.seed;
+    let mut progress = worker.progress();
+
+    // Who takes part in rounds, by index among the members.
+    let mut batched: Vec<usize> = Vec::new();
+    let mut participants: Vec<Vec<Participant>> = vec![Vec::new(); members.len()];
+    let mut runners: Vec<Runner<'_>> = Vec::new();
+    let mut series: Vec<(usize, &mut Box<dyn Series>)> = Vec::new();
+    for (index, member) in ready.iter_mut().enumerate() {
+        let Member::Done(ready) = member else { continue };
+        match &mut ready.subject {
+            Subject::Batched(subject) => {
+                participants[index] = subject.participants();
+                batched.push(index);
+                runners.push(Runner {
+                    batched: &mut **subject,
+                    iterations: plan.iterations.get(index).copied().unwrap_or(1).max(1),
+                    operations: ready.benchmark.card().operations_per_iteration.max(1),
+                    failed: None,
+                });
+            }
+            Subject::Series(subject) => {
+                participants[index] = subject.participants();
+                series.push((index, subject));
+            }
+        }
+    }
+    let round_plan = RoundPlan {
+        warm_up_ns: plan.warm_up_ns,
+        member_ns: plan.member_ns,
+        canary_iterations: plan.canary_iterations.max(1),
+        clock_pair_ns: plan.clock_pair_ns,
+        seed,
+    };
+    let mut launched: Vec<Option<Result<Launched, Failure>>> = vec![None; members.len()];
+    let mut pairs = Vec::new();
+    if !runners.is_empty() {
+        // Partners act in the warm-up too: their counts are divided by all the operations that were made.
+        let before = partners(&participants);
+        let mut indices = Indices { indices: &batched, progress: &mut progress };
+        let rounds = rounds::run(&mut Monotonic, &mut runners, &round_plan, &mut indices);
+        let after = partners(&participants);
+        let fast = summary::fast_rounds(&rounds, plan.canary_ns);
+        for (position, &index) in batched.iter().enumerate() {
+            let runner = &runners[position];
+            if let Some((phase, error)) = runner.failed {
+                launched[index] = Some(Err(Failure::new(phase, error)));
+                continue;
+            }
+            let card = members[index].map(Benchmark::card);
+            let blocks = card.is_some_and(|card| card.blocks);
+            let batches = &rounds.members[position];
+            let Some(summary) = summary::summarise(batches, &fast, blocks) else {
+                launched[index] = Some(Err(Failure::new("batch", "no batch fits the launch")));
+                continue;
+            };
+            let operations = (batches.samples.len() as u64 * runner.iterations * runner.operations) as f64;
+            let all_operations =
+                (rounds.batches_made[position] * runner.iterations * runner.operations) as f64;
+            let counts = Counts::of(&batches.used, operations, &before[index], &after[index], all_operations);
+            launched[index] = Some(Ok(Launched {
+                record: LaunchRecord {
+                    cpu: current_cpu(),
+                    iterations: runner.iterations,
+                    rounds: batches.samples.len() as u64,
+                    fast_share: Some(summary.fast_share),
+                    clean_share: Some(summary.clean_share),
+                    quantities: summary.quantities,
+                    switches: counts.switches,
+                    voluntary_switches: counts.voluntary,
+                    migrations: counts.migrations.map(|moved| moved + batches.migrations),
+                    faults: counts.faults,
+                    histogram: Some(summary.histogram),
+                    ..LaunchRecord::default()
+                },
+                clean_sketch: summary.clean_sketch,
+                samples: if plan.keep_samples { batches.samples.clone() } else { Vec::new() },
+            }));
+        }
+        pairs = compare(members, &batched, &rounds, &fast);
+    }
+    for (index, subject) in series {
+        progress.running(index);
+        let before = partners(&participants[index..=index]);
+        launched[index] = Some(one_series(&mut **subject, plan, seed, &participants[index], &before[0]));
+    }
+    let members = ready
+        .into_iter()
+        .zip(launched)
+        .map(|(member, launched)| match (member, launched) {
+            (Member::Done(_), Some(Ok(launched))) => Member::Done(launched),
+            (Member::Done(_), Some(Err(failure))) => Member::Failed(failure),
+            (Member::Done(_), None) => Member::Failed(Failure::new("launch", "it was not run")),
+            (other, _) => other.map(|_| Launched::default()),
+        })
+        .collect();
+    Finding::Launch { members, pairs }
+}
+
+/// Translates the index among the batched members to the index among all.
+struct Indices<'a, P> {
+    indices: &'a [usize],
+    progress: &'a mut P,
+}
+
+impl<P: Progress> Progress for Indices<'_, P> {
+    fn running(&mut self, index: usize) {
+        self.progress.running(self.indices[index]);
+    }
+}
+
+/// Paired comparisons that the cards ask for.
+fn compare(
+    members: &[Option<&'static dyn Benchmark>],
+    batched: &[usize],
+    rounds: &rounds::Rounds,
+    fast: &[bool],
+) -> Vec<Pair> {
+    let card = |position: usize| members[batched[position]].map(Benchmark::card);
+    let mut pairs = Vec::new();
+    for of in 0..batched.len() {
+        let Some(of_card) = card(of) else { continue };
+        let mut partners: Vec<&str> = [of_card.baseline, of_card.subtract].into_iter().flatten().collect();
+        partners.dedup();
+        for to in 0..batched.len() {
+            let Some(to_card) = card(to) else { continue };
+            if to != of && partners.contains(&to_card.id) {
+                let (ratio, difference) = summary::compare(&rounds.members[of], &rounds.members[to], fast);
+                pairs.push(Pair { of: of_card.id.into(), to: to_card.id.into(), ratio, difference });
+            }
+        }
+    }
+    pairs
+}
+
+fn current_cpu() -> u32 {
+    oscost_sys::affinity::current().and_then(|cpu| u32::try_from(cpu).ok()).unwrap_or(u32::MAX)
+}
+
+/// What partners had used at one moment; `None` where /proc does not say.
+type PartnersUsage = Option<Vec<(Usage, Option<usize>)>>;
+
+fn partners(participants: &[Vec<Participant>]) -> Vec<PartnersUsage> {
+    let own = i32::try_from(std::process::id()).unwrap_or(0);
+    let one = |participant: &Participant| match *participant {
+        Participant::Process(pid) => usage::of(pid, pid),
+        Participant::Thread(tid) => usage::of(own, tid),
+    };
+    participants.iter().map(|all| all.iter().map(one).collect()).collect()
+}
+
+/// Counts per operation of everybody who takes part. `None`: a partner could not be looked at.
+struct Counts {
+    switches: Option<f64>,
+    voluntary: Option<f64>,
+    migrations: Option<u64>,
+    faults: Option<f64>,
+}
+
+impl Counts {
+    fn of(
+        own: &Usage,
+        operations: f64,
+        before: &PartnersUsage,
+        after: &PartnersUsage,
+        all_operations: f64,
+    ) -> Self {
+        let (Some(before), Some(after)) = (before, after) else {
+            return Self { switches: None, voluntary: None, migrations: None, faults: None };
+        };
+        let mut partner = Usage::default();
+        let mut migrations = 0;
+        for ((earlier, from), (later, to)) in before.iter().zip(after) {
+            let used = later.since(earlier);
+            partner.voluntary_switches += used.voluntary_switches;
+            partner.involuntary_switches += used.involuntary_switches;
+            partner.minor_faults += used.minor_faults;
+            partner.major_faults += used.major_faults;
+            migrations += u64::from(from != to);
+        }
+        let rate = |own: u64, partner: u64| Some(own as f64 / operations + partner as f64 / all_operations);
+        Self {
+            switches: rate(own.switches(), partner.switches()),
+            voluntary: rate(own.voluntary_switches, partner.voluntary_switches),
+            migrations: Some(migrations),
+            faults: rate(own.faults(), partner.faults()),
+        }
+    }
+}
+
+/// Takes what a series yields.
+#[derive(Default)]
+pub(crate) struct Collected {
+    pub(crate) record: LaunchRecord,
+    pub(crate) samples: Vec<f64>,
+    pub(crate) operations: u64,
+    histogram: LogHistogram,
+}
+
+impl Sink for Collected {
+    fn quantity(&mut self, name: &'static str, value: f64) {
+        self.record.quantities.insert(name.to_owned(), value);
+    }
+    fn observation(&mut self, value: f64) {
+        self.histogram.record(value);
+        self.samples.push(value);
+    }
+    fn operations(&mut self, count: u64) {
+        self.operations = count;
+    }
+}
+
+fn one_series(
+    series: &mut dyn Series,
+    plan: &LaunchPlan,
+    seed: u64,
+    participants: &[Participant],
+    before: &PartnersUsage,
+) -> Result<Launched, Failure> {
+    let mut sink = Collected::default();
+    let series_plan = SeriesPlan { observations: None, duration_ns: plan.member_ns, seed };
+    let used = usage::own(Whose::Thread);
+    let cpu = oscost_sys::affinity::current();
+    series.launch(&series_plan, &mut sink).map_err(|error| Failure::new("launch", error))?;
+    let used = usage::own(Whose::Thread).since(&used);
+    let moved = oscost_sys::affinity::current() != cpu;
+    if let Some((name, _)) = sink.record.quantities.iter().find(|(_, value)| !value.is_finite()) {
+        return Err(Failure::new("launch", format!("the quantity '{name}' is no number")));
+    }
+    let after = partners(&[participants.to_vec()]);
+    let operations = sink.operations.max(1) as f64;
+    let counts = Counts::of(&used, operations, before, &after[0], operations);
+    let (first, buckets) = sink.histogram.counts();
+    let mut record = sink.record;
+    record.cpu = current_cpu();
+    record.rounds = sink.operations;
+    record.switches = counts.switches;
+    record.voluntary_switches = counts.voluntary;
+    record.migrations = counts.migrations.map(|migrations| migrations + u64::from(moved));
+    record.faults = counts.faults;
+    if !buckets.is_empty() {
+        record.histogram = Some(Histogram { first, counts: buckets.to_vec(), ..Histogram::default() });
+    }
+    let samples = if plan.keep_samples { sink.samples } else { Vec::new() };
+    Ok(Launched { record, clean_sketch: Vec::new(), samples })
+}

@@ -1,0 +1,153 @@
+//! The plan of a run: how much effort, which groups, on which CPUs.
+
+use std::collections::BTreeMap;
+
+use crate::card::{Need, Placement};
+use crate::catalogue::Choice;
+
+/// How much is spent on a run. METHOD.md, Launches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Effort {
+    /// "quick", "default" or "thorough".
+    pub name: &'static str,
+    /// Launches of every group.
+    pub launches: u32,
+    /// Most launches of what has not converged, in the time left.
+    pub most_launches: u32,
+    /// Timed part of a launch for each member, ns.
+    pub member_ns: u64,
+    /// Discarded beginning of a launch, ns.
+    pub warm_up_ns: u64,
+    /// Launches beyond the planned ones begin no later than this after the start, ns.
+    pub target_ns: u64,
+    /// No launch goes on after this, ns after the start.
+    pub deadline_ns: u64,
+}
+
+const SECOND: u64 = 1_000_000_000;
+const MILLISECOND: u64 = 1_000_000;
+
+impl Effort {
+    /// `--quick`: 6 launches of 20 ms.
+    pub const QUICK: Self = Self {
+        name: "quick",
+        launches: 6,
+        most_launches: 6,
+        member_ns: 20 * MILLISECOND,
+        warm_up_ns: 50 * MILLISECOND,
+        target_ns: 16 * SECOND,
+        deadline_ns: 40 * SECOND,
+    };
+    /// 10 launches of 40 ms; up to 30 of what has not converged.
+    pub const DEFAULT: Self = Self {
+        name: "default",
+        launches: 10,
+        most_launches: 30,
+        member_ns: 40 * MILLISECOND,
+        warm_up_ns: 50 * MILLISECOND,
+        target_ns: 50 * SECOND,
+        deadline_ns: 120 * SECOND,
+    };
+    /// `--thorough`: 30 launches of 100 ms.
+    pub const THOROUGH: Self = Self {
+        name: "thorough",
+        launches: 30,
+        most_launches: 60,
+        member_ns: 100 * MILLISECOND,
+        warm_up_ns: 50 * MILLISECOND,
+        target_ns: 1200 * SECOND,
+        deadline_ns: 3600 * SECOND,
+    };
+}
+
+/// What an idle CPU does while another one works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IdleCpu {
+    /// What the system makes it do: usually it halts, and waking it costs.
+    Halt,
+    /// A thread of the lowest class keeps it awake.
+    Poll,
+}
+
+/// Everything that decides a run besides the choice of benchmarks.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// How much is spent.
+    pub effort: Effort,
+    /// Seed of every random order.
+    pub seed: u64,
+    /// CPUs to use, in order of preference.
+    pub cpus: Vec<usize>,
+    /// What idle CPUs do.
+    pub idle_cpu: IdleCpu,
+    /// Keep every sample of every launch (`--raw`).
+    pub keep_samples: bool,
+}
+
+/// CPUs in order of preference: the first CPU takes most interrupts on most machines, so it comes last.
+#[must_use]
+pub fn preferred(mut allowed: Vec<usize>) -> Vec<usize> {
+    if allowed.len() > 1 {
+        allowed.rotate_left(1);
+    }
+    allowed
+}
+
+/// Groups of a choice, in order of first appearance, each with the positions of its members.
+#[must_use]
+pub fn groups(choices: &[Choice]) -> Vec<(&'static str, Vec<usize>)> {
+    let mut order: Vec<(&'static str, Vec<usize>)> = Vec::new();
+    let mut known: BTreeMap<&'static str, usize> = BTreeMap::new();
+    for (position, choice) in choices.iter().enumerate() {
+        let group = choice.card().group;
+        let index = *known.entry(group).or_insert_with(|| {
+            order.push((group, Vec::new()));
+            order.len() - 1
+        });
+        order[index].1.push(position);
+    }
+    order
+}
+
+/// What a benchmark needs and `cpus` CPUs do not give, with what to do about it.
+#[must_use]
+pub fn lacking(choice: &Choice, cpus: usize) -> Option<(String, String)> {
+    let card = choice.card();
+    let least = card.needs.iter().map(|need| match need {
+        Need::Cpus(count) => usize::try_from(*count).unwrap_or(usize::MAX),
+    });
+    let least = least.max().unwrap_or(1).max(if card.placement == Placement::CrossCpu { 2 } else { 1 });
+    (cpus < least).then(|| {
+        let plural = if cpus == 1 { "CPU" } else { "CPUs" };
+        (
+            format!("needs {least} CPUs, and {cpus} {plural} may be used"),
+            "give the process more CPUs (taskset, cpuset, --cpu)".to_owned(),
+        )
+    })
+}
+
+/// Time that the planned part of a run takes, ns: launches, calibrations and audits.
+#[must_use]
+pub fn estimate_ns(choices: &[Choice], effort: &Effort) -> u64 {
+    /// Starting and ending a worker, setting members up, reports.
+    const LAUNCH_OVERHEAD_NS: u64 = 15 * MILLISECOND;
+    const CALIBRATION_NS: u64 = 60 * MILLISECOND;
+    const AUDIT_NS: u64 = 25 * MILLISECOND;
+    let groups = groups(choices).len() as u64;
+    let members = choices.len() as u64;
+    // What happens around each batch costs about a tenth of it.
+    let launch = groups * (effort.warm_up_ns + LAUNCH_OVERHEAD_NS) + members * effort.member_ns * 11 / 10;
+    u64::from(effort.launches) * launch + groups * CALIBRATION_NS + members * AUDIT_NS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_cpu_comes_last() {
+        assert_eq!(preferred(vec![0, 1, 2, 3]), [1, 2, 3, 0]);
+        assert_eq!(preferred(vec![5]), [5]);
+        assert_eq!(preferred(Vec::new()), [0usize; 0]);
+    }
+}

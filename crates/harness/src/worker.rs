@@ -1,0 +1,253 @@
+//! The worker's side: one fresh process that does one job and reports, once, after the timed part.
+//!
+//! Whatever changes a process for good (namespaces, affinity, locked memory, a seccomp filter) happens here, never in the
+//! supervisor.
+
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::sync::atomic::Ordering;
+
+use oscost_sys::{affinity, memory, memory::SharedWords, namespace, process, semaphore, usage};
+
+use crate::benchmark::{SetUp, Subject, Unable};
+use crate::catalogue::Catalogue;
+use crate::environment::Environment;
+use crate::janitor::{self, JANITOR_ARGUMENT, Keeper};
+use crate::message::{Failure, Finding, Job, Member, Report, Task};
+use crate::{Benchmark, Placement, audit, calibrate, foreign, launch};
+
+/// First argument by which the program is started as a worker.
+pub const WORKER_ARGUMENT: &str = "__worker";
+
+/// Value of the progress word while member `index` is set up; while it runs, the word is the index plus one.
+pub(crate) const SETTING_UP: u64 = 1 << 32;
+
+/// Does the job of a worker, or of the janitor, if the program was started as one. The first thing in `main`: a program
+/// that measures with this library is its own worker.
+///
+/// Returns the exit code for a worker, `None` for an ordinary start.
+#[must_use]
+pub fn serve_if_asked(catalogue: &dyn Fn() -> Catalogue) -> Option<u8> {
+    let mut arguments = std::env::args().skip(1);
+    match arguments.next()?.as_str() {
+        JANITOR_ARGUMENT => {
+            janitor::serve(std::io::stdin());
+            Some(0)
+        }
+        WORKER_ARGUMENT => Some(match serve(&catalogue(), arguments) {
+            Ok(()) => 0,
+            Err(error) => {
+                // The supervisor reads it; a worker that was started by hand tells the hand.
+                let _ = writeln!(std::io::stderr(), "oscost worker: {error}");
+                1
+            }
+        }),
+        _ => None,
+    }
+}
+
+/// Arguments: pid of the supervisor, descriptor of the progress words, descriptor of the janitor's pipe or "-".
+fn serve(catalogue: &Catalogue, mut arguments: impl Iterator<Item = String>) -> Result<(), String> {
+    let mut next = |what: &str| {
+        arguments.next().ok_or_else(|| format!("no {what} given: workers are started by oscost"))
+    };
+    let parent: u32 = next("supervisor")?.parse().map_err(|_| "the supervisor is no number".to_owned())?;
+    process::die_with_parent(parent).map_err(|error| error.to_string())?;
+    let progress = next("progress descriptor")?;
+    let progress = descriptor(&progress)?;
+    let words = SharedWords::of_file(1, &progress).map_err(|error| error.to_string())?;
+    let janitor = match next("janitor")?.as_str() {
+        "-" => None,
+        number => Some(descriptor(number)?),
+    };
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text).map_err(|error| format!("no job: {error}"))?;
+    let job: Job = serde_json::from_str(&text).map_err(|error| format!("no job: {error}"))?;
+    // No core file of a worker that a signal ends: it would hold nothing but loops.
+    usage::limit(usage::Limit::Core, 0, 0).map_err(|error| error.to_string())?;
+    let report = Worker::new(catalogue, job, janitor, words)?.work();
+    let mut stdout = std::io::stdout().lock();
+    serde_json::to_writer(&mut stdout, &report).map_err(|error| format!("no report: {error}"))?;
+    stdout.flush().map_err(|error| format!("no report: {error}"))
+}
+
+fn descriptor(number: &str) -> Result<OwnedFd, String> {
+    let number = number.parse().map_err(|_| format!("'{number}' is no descriptor"))?;
+    process::inherited(number).map_err(|error| error.to_string())
+}
+
+/// A worker in the middle of its job.
+pub(crate) struct Worker<'a> {
+    catalogue: &'a Catalogue,
+    pub(crate) job: Job,
+    keeper: Keeper,
+    progress: SharedWords,
+    isolation: String,
+    host_system_v_limits: Option<[u64; 4]>,
+}
+
+/// A member that is ready to run.
+pub(crate) struct Ready {
+    pub(crate) benchmark: &'static dyn Benchmark,
+    pub(crate) subject: Subject,
+}
+
+impl<'a> Worker<'a> {
+    fn new(
+        catalogue: &'a Catalogue,
+        job: Job,
+        janitor: Option<OwnedFd>,
+        progress: SharedWords,
+    ) -> Result<Self, String> {
+        // A new namespace resets the System V limits: the host's count, and are read before.
+        let host_system_v_limits = semaphore::system_v_limits();
+        let foreign = matches!(job.task, Task::Foreign(_));
+        let (isolation, private) = if job.isolate {
+            let isolation = namespace::isolate(foreign);
+            (isolation.describe(), isolation.private && isolation.private_shm)
+        } else {
+            ("none: refused here".to_owned(), false)
+        };
+        let keeper = match janitor {
+            Some(pipe) if !private => Keeper::of_janitor(pipe),
+            _ => Keeper::in_private_namespaces(),
+        };
+        Ok(Self { catalogue, job, keeper, progress, isolation, host_system_v_limits })
+    }
+
+    fn work(mut self) -> Report {
+        let members = self.members();
+        let before = match self.place(&members) {
+            Ok(()) => Environment::read(&self.job.cpus),
+            Err(failure) => {
+                let finding = everybody_failed(&self.job.task, self.job.ids.len(), &failure);
+                return self.report(finding, None);
+            }
+        };
+        let finding = match self.job.task.clone() {
+            Task::Clock => calibrate::clock(),
+            Task::Calibrate { batch_ns } => calibrate::group(&mut self, &members, batch_ns),
+            Task::Launch(plan) => launch::group(&mut self, &members, &plan),
+            Task::Audit { operations } => Finding::Audit(
+                members.iter().map(|member| audit::member(&mut self, *member, operations)).collect(),
+            ),
+            Task::Foreign(plan) => Finding::Foreign(foreign::run_here(&plan)),
+        };
+        self.report(finding, Some(before))
+    }
+
+    fn report(&self, finding: Finding, before: Option<Environment>) -> Report {
+        let after = Environment::read(&self.job.cpus);
+        let (seccomp_mode, tracer_pid) = usage::observed_by();
+        Report {
+            isolation: self.isolation.clone(),
+            seccomp_mode,
+            tracer_pid,
+            void: before.as_ref().and_then(|before| before.voided_by(&after)),
+            throttled: before.as_ref().is_some_and(|before| before.throttled_until(&after)),
+            steal_ns: before.as_ref().and_then(|before| before.stolen_until(&after)),
+            finding,
+        }
+    }
+
+    fn members(&self) -> Vec<Option<&'static dyn Benchmark>> {
+        self.job.ids.iter().map(|id| self.catalogue.find(id)).collect()
+    }
+
+    /// Puts the measuring thread where the group's placement wants it. A foreign program places itself.
+    fn place(&self, members: &[Option<&'static dyn Benchmark>]) -> Result<(), Failure> {
+        let placement = members.iter().flatten().next().map(|member| member.card().placement);
+        let placed = match placement {
+            Some(Placement::Unpinned | Placement::Spread) => affinity::pin_to_all(&self.job.cpus),
+            _ => match self.job.cpus.first() {
+                Some(&cpu) => affinity::pin_to(cpu),
+                None => Ok(()),
+            },
+        };
+        placed.map_err(|error| {
+            Failure::new("environment", format!("{error}: CPU {:?} is not to be had", self.job.cpus.first()))
+        })
+    }
+
+    /// Sets one member up. Its name is in the progress word while that lasts.
+    pub(crate) fn set_up(&mut self, index: usize, member: Option<&'static dyn Benchmark>) -> Member<Ready> {
+        let Some(benchmark) = member else {
+            let id = self.job.ids.get(index).cloned().unwrap_or_default();
+            return Member::Failed(Failure::new("set-up", format!("this program has no benchmark '{id}'")));
+        };
+        self.progress.word(0).store(SETTING_UP + index as u64, Ordering::Relaxed);
+        let cpu = self.job.cpus.first().copied().unwrap_or(0);
+        let partner_cpu = match benchmark.card().placement {
+            Placement::CrossCpu => self.job.cpus.get(1).copied().unwrap_or(cpu),
+            _ => cpu,
+        };
+        let mut cx = SetUp {
+            cpu,
+            partner_cpu,
+            cpus: &self.job.cpus,
+            keeper: &mut self.keeper,
+            host_system_v_limits: self.host_system_v_limits,
+        };
+        match benchmark.set_up(&mut cx) {
+            Ok(subject) => Member::Done(Ready { benchmark, subject }),
+            Err(Unable::Unsupported { why, remedy }) => Member::Unsupported { why, remedy },
+            Err(Unable::Failed(error)) => Member::Failed(Failure::new("set-up", error)),
+        }
+    }
+
+    /// Locks and touches what is there by now, if that is allowed; a fault inside a batch is flagged either way.
+    pub(crate) fn settle(&self) {
+        let _ = memory::lock_current();
+    }
+
+    /// Keeps the partner's CPU awake as long as the value lives, by a process of the lowest class; nothing to do on one CPU.
+    pub(crate) fn keep_awake(&self) -> Result<Option<process::Child>, oscost_sys::CallError> {
+        let (Some(&own), Some(&partner)) = (self.job.cpus.first(), self.job.cpus.get(1)) else {
+            return Ok(None);
+        };
+        if own == partner {
+            return Ok(None);
+        }
+        process::Child::fork(|| {
+            if affinity::pin_to(partner).is_err() || affinity::run_only_when_idle().is_err() {
+                return 1;
+            }
+            loop {
+                std::hint::spin_loop();
+            }
+        })
+        .map(Some)
+    }
+
+    /// The word by which the supervisor knows who was running when a worker died.
+    pub(crate) fn progress(&self) -> ProgressWord<'_> {
+        ProgressWord(&self.progress)
+    }
+}
+
+/// Writes the running member's index to the progress word: one store, no system call.
+pub(crate) struct ProgressWord<'a>(&'a SharedWords);
+
+impl crate::rounds::Progress for ProgressWord<'_> {
+    fn running(&mut self, index: usize) {
+        self.0.word(0).store(index as u64 + 1, Ordering::Relaxed);
+    }
+}
+
+/// The finding of a job that could not begin.
+fn everybody_failed(task: &Task, members: usize, failure: &Failure) -> Finding {
+    fn all<T>(members: usize, failure: &Failure) -> Vec<Member<T>> {
+        (0..members).map(|_| Member::Failed(failure.clone())).collect()
+    }
+    match task {
+        Task::Calibrate { .. } => {
+            Finding::Calibration { members: all(members, failure), canary_iterations: 0, canary_ns: 0.0 }
+        }
+        Task::Launch(_) => Finding::Launch { members: all(members, failure), pairs: Vec::new() },
+        Task::Audit { .. } => Finding::Audit(all(members, failure)),
+        Task::Clock | Task::Foreign(_) => Finding::Foreign(crate::message::ForeignOutput {
+            stderr: failure.to_string(),
+            ..Default::default()
+        }),
+    }
+}
