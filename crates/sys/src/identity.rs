@@ -91,3 +91,90 @@ pub fn started_as() -> Option<std::path::PathBuf> {
     use std::os::unix::ffi::OsStrExt;
     Some(std::ffi::OsStr::from_bytes(text.to_bytes()).into())
 }
+
+/// Identity of the running program's build, as its linker wrote it (the note NT_GNU_BUILD_ID; ld --build-id). `None` where
+/// the linker wrote none. dl_iterate_phdr(3), elf(5).
+#[must_use]
+pub fn build_id() -> Option<Vec<u8>> {
+    unsafe extern "C" fn first_object(
+        object: *mut libc::dl_phdr_info,
+        _size: libc::size_t,
+        found: *mut libc::c_void,
+    ) -> libc::c_int {
+        // SAFETY: libc passes a valid description of a loaded object, whose headers live as long as the object.
+        let (object, headers) = unsafe {
+            let object = &*object;
+            (object, std::slice::from_raw_parts(object.dlpi_phdr, usize::from(object.dlpi_phnum)))
+        };
+        // SAFETY: the pointer that `build_id` passes below is to its own variable, which nobody else uses meanwhile.
+        let found = unsafe { &mut *found.cast::<Option<Vec<u8>>>() };
+        for header in headers.iter().filter(|header| header.p_type == libc::PT_NOTE) {
+            let start = object.dlpi_addr.wrapping_add(header.p_vaddr) as *const u8;
+            let bytes = usize::try_from(header.p_filesz).unwrap_or(0);
+            // SAFETY: a note segment of a loaded object is mapped readable, and as long as its header says.
+            let notes = unsafe { std::slice::from_raw_parts(start, bytes) };
+            if let Some(id) = id_in_notes(notes) {
+                *found = Some(id.to_vec());
+                break;
+            }
+        }
+        // The first object is the program itself: stop there.
+        1
+    }
+    let mut found: Option<Vec<u8>> = None;
+    // SAFETY: the callback has the declared type, and `found` outlives the call.
+    unsafe { libc::dl_iterate_phdr(Some(first_object), (&raw mut found).cast()) };
+    found
+}
+
+/// The build id in a segment of notes: name size, description size, type, name, description, each padded to 4 bytes.
+fn id_in_notes(mut notes: &[u8]) -> Option<&[u8]> {
+    const NT_GNU_BUILD_ID: usize = 3;
+    loop {
+        let word = |index: usize| -> Option<usize> {
+            let bytes = notes.get(index * 4..index * 4 + 4)?;
+            usize::try_from(u32::from_ne_bytes(bytes.try_into().ok()?)).ok()
+        };
+        let (name_bytes, id_bytes, kind) = (word(0)?, word(1)?, word(2)?);
+        let id_start = 12_usize.checked_add(name_bytes.checked_next_multiple_of(4)?)?;
+        let end = id_start.checked_add(id_bytes.checked_next_multiple_of(4)?)?;
+        if kind == NT_GNU_BUILD_ID && notes.get(12..12 + name_bytes)? == b"GNU\0" {
+            return notes.get(id_start..id_start + id_bytes);
+        }
+        notes = notes.get(end..)?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(name: &[u8], kind: u32, description: &[u8]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for word in [name.len() as u32, description.len() as u32, kind] {
+            bytes.extend(word.to_ne_bytes());
+        }
+        for part in [name, description] {
+            bytes.extend(part);
+            bytes.resize(bytes.len().next_multiple_of(4), 0);
+        }
+        bytes
+    }
+
+    #[test]
+    fn the_build_id_is_found_among_other_notes() {
+        let mut notes = note(b"GNU\0", 1, &[0; 16]);
+        notes.extend(note(b"Go\0", 3, &[9; 5]));
+        notes.extend(note(b"GNU\0", 3, &[1, 2, 3, 4, 5, 6, 7]));
+        assert_eq!(id_in_notes(&notes), Some(&[1, 2, 3, 4, 5, 6, 7][..]));
+    }
+
+    #[test]
+    fn notes_cut_anywhere_are_no_build_id() {
+        let notes = note(b"GNU\0", 3, &[7; 8]);
+        for end in 0..notes.len() {
+            assert_eq!(id_in_notes(&notes[..end]), None, "cut at {end}");
+        }
+        assert_eq!(id_in_notes(&[0xff; 64]), None);
+    }
+}

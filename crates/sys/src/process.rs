@@ -67,6 +67,24 @@ impl Child {
         self.wait_in_place()
     }
 
+    /// Waits for it to end, for at most `timeout_ns`; then it is killed.
+    ///
+    /// # Errors
+    /// ETIMEDOUT, and the error of wait4. After a time-out it is not waited for: where nobody gets on its CPU, not even
+    /// a kill does, and its end is left to whoever reaps orphans.
+    pub fn wait_at_most(mut self, timeout_ns: u64) -> Result<Ended, CallError> {
+        let deadline = crate::clock::now_ns().saturating_add(timeout_ns);
+        while !self.has_ended() {
+            if crate::clock::now_ns() >= deadline {
+                self.waited = true;
+                let _ = signal(self.pid, Signal::Kill);
+                return Err(CallError::new("wait4", libc::ETIMEDOUT));
+            }
+            std::thread::sleep(std::time::Duration::from_micros(200));
+        }
+        self.wait_in_place()
+    }
+
     fn wait_in_place(&mut self) -> Result<Ended, CallError> {
         self.waited = true;
         wait_for(self.pid)
@@ -301,6 +319,19 @@ mod tests {
         assert!(!child.has_ended());
         drop(child);
         assert_eq!(signal(pid, Signal::Continue).map_err(|error| error.errno), Err(libc::ESRCH));
+    }
+
+    #[test]
+    fn a_child_that_takes_too_long_is_ended() {
+        let forever = || loop {
+            std::thread::sleep(std::time::Duration::from_secs(1));
+        };
+        let child = Child::fork(forever).expect("fork");
+        let pid = child.pid();
+        assert_eq!(child.wait_at_most(1_000_000).map_err(|error| error.errno), Err(libc::ETIMEDOUT));
+        assert_eq!(wait_for(pid).expect("wait").signal, Some(libc::SIGKILL));
+        let child = Child::fork(|| 3).expect("fork");
+        assert_eq!(child.wait_at_most(60_000_000_000).expect("wait").code, Some(3));
     }
 
     #[test]
