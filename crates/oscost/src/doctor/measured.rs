@@ -1,0 +1,243 @@
+//! What no file says: measured once, before the checks, in the time that the level allows.
+
+use std::path::PathBuf;
+
+use oscost_sys::gaps::{self, Scanned};
+use oscost_sys::{affinity, audit, clock, identity, namespace, process, processor, usage};
+
+use super::Level;
+
+/// Measured facts. `None` is "could not be measured", and makes a check unknown.
+#[derive(Debug, Default)]
+pub struct Measured {
+    /// Effective user id.
+    pub effective_uid: Option<u32>,
+    /// What the processor says of a hypervisor; see [`processor::hypervisor`].
+    pub hypervisor: Option<Option<String>>,
+    /// CLOCK_MONOTONIC.
+    pub clock: Option<Clock>,
+    /// Rates of the clocks against each other.
+    pub rates: Option<Rates>,
+    /// Gaps, a CPU an entry.
+    pub gaps: Option<Vec<Scanned>>,
+    /// CPUs that the program may run on.
+    pub allowed_cpus: Option<Vec<usize>>,
+    /// /proc/stat when measuring began.
+    pub stat_before: Option<String>,
+    /// Workers get namespaces of their own.
+    pub namespaces: Option<bool>,
+    /// The audit can count by seccomp user notification.
+    pub seccomp_notification: Option<bool>,
+    /// The audit can count by ptrace.
+    pub ptrace: Option<bool>,
+    /// Soft limit of the real-time priority.
+    pub real_time_limit: Option<u64>,
+    /// Soft limit of locked memory, bytes; `u64::MAX` is unlimited.
+    pub locked_memory_limit: Option<u64>,
+    /// Paths that oscost uses, and what for.
+    pub used_paths: Vec<(&'static str, PathBuf)>,
+}
+
+/// How CLOCK_MONOTONIC is read.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Clock {
+    /// True step, ns; `None` where it did not show.
+    pub step_ns: Option<f64>,
+    /// Difference of two readings taken back to back, ns: the mean of the lower nine tenths.
+    pub pair_ns: f64,
+    /// What clock_getres says, ns.
+    pub advertised_ns: Option<u64>,
+}
+
+/// Rates of CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW and the counter of the processor.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rates {
+    /// How much faster MONOTONIC runs than RAW, parts per million.
+    pub slew_ppm: f64,
+    /// Ticks of the counter a second of RAW.
+    pub counter_hz: f64,
+    /// How much the counter's rate differs between two windows, parts per million.
+    pub drift_ppm: f64,
+    /// Uncertainty of the two above, parts per million.
+    pub uncertainty_ppm: f64,
+}
+
+/// Each of two windows of the rates.
+const WINDOW_NS: u64 = 60_000_000;
+/// A refusal may also be a call that never returns: such a child is given up.
+const PATIENCE_NS: u64 = 500_000_000;
+
+impl Measured {
+    /// Measures the running system. The caller must have one thread: children are forked.
+    #[must_use]
+    pub fn of_this_system(level: Level) -> Self {
+        let stat_before = std::fs::read_to_string("/proc/stat").ok();
+        let clock = read_clock(level.clock_ns());
+        let allowed_cpus = affinity::allowed().ok();
+        let first = Instants::read();
+        let threshold_ns = clock.map_or(1_000, |clock| (8.0 * clock.pair_ns).max(1_000.0) as u64);
+        let gaps = allowed_cpus.as_ref().and_then(|cpus| {
+            // At most 8 turns, whatever the machine: a large one is scanned several CPUs at a time.
+            gaps::scan(cpus, level.gaps_ns(), threshold_ns, cpus.len().div_ceil(8)).ok()
+        });
+        let middle = Instants::after(&first);
+        let namespaces = namespace::probe().ok();
+        let seccomp_notification = works(|| audit::by_notification(|| ()).is_ok());
+        let ptrace = works(|| audit::by_ptrace(|| vec![1]).is_ok());
+        let last = Instants::after(&middle);
+        Self {
+            effective_uid: Some(identity::effective_uid()),
+            hypervisor: processor::hypervisor(),
+            clock,
+            rates: Some(Rates::between(&first, &middle, &last)),
+            gaps,
+            allowed_cpus,
+            stat_before,
+            namespaces,
+            seccomp_notification,
+            ptrace,
+            real_time_limit: limit(usage::Limit::RealTimePriority),
+            locked_memory_limit: limit(usage::Limit::LockedMemory),
+            used_paths: used_paths(),
+        }
+    }
+}
+
+fn limit(of: usage::Limit) -> Option<u64> {
+    usage::limit_of(of).ok().map(|(soft, _)| soft)
+}
+
+/// Whether `body` works in a child; `None` where that could not be tried.
+fn works(body: impl FnOnce() -> bool) -> Option<bool> {
+    let child = process::Child::fork(|| i32::from(!body())).ok()?;
+    Some(child.wait_at_most(PATIENCE_NS).ok()?.code == Some(0))
+}
+
+/// Reads CLOCK_MONOTONIC back to back, 2·10^5 times or for `most_ns`.
+#[must_use]
+pub fn read_clock(most_ns: u64) -> Option<Clock> {
+    const READINGS: usize = 200_000;
+    const FEWEST: usize = 1_000;
+    let mut differences = Vec::with_capacity(READINGS);
+    let start = clock::now_ns();
+    let mut last = start;
+    while differences.len() < READINGS && (last - start < most_ns || differences.len() < FEWEST) {
+        let now = clock::now_ns();
+        differences.push(now - last);
+        last = now;
+    }
+    let step_ns = oscost_stats::clock::clock_step(&differences).map(|step| step.step);
+    differences.sort_unstable();
+    let lower = &differences[..differences.len() * 9 / 10];
+    let pair_ns = lower.iter().sum::<u64>() as f64 / lower.len() as f64;
+    let advertised_ns = clock::resolution_ns(clock::Clock::Monotonic).ok();
+    (pair_ns > 0.0).then_some(Clock { step_ns, pair_ns, advertised_ns })
+}
+
+/// The three clocks at one instant, to within `width_ns`.
+#[derive(Debug, Clone, Copy)]
+struct Instants {
+    monotonic: f64,
+    raw: u64,
+    counter: u64,
+    width_ns: u64,
+}
+
+impl Instants {
+    /// The tightest of 16 readings.
+    fn read() -> Self {
+        let once = || {
+            let before = clock::now_ns();
+            let (raw, counter) = (clock::read_ns(clock::Clock::MonotonicRaw), clock::tsc());
+            let after = clock::now_ns();
+            Self { monotonic: before.midpoint(after) as f64, raw, counter, width_ns: after - before }
+        };
+        let mut best = once();
+        for _ in 0..15 {
+            let next = once();
+            if next.width_ns < best.width_ns {
+                best = next;
+            }
+        }
+        best
+    }
+
+    /// A window later than `earlier`, or at once where that is past.
+    fn after(earlier: &Self) -> Self {
+        // An interrupted or refused sleep only makes the window shorter, and the uncertainty says so.
+        let _ = clock::sleep_until(earlier.monotonic as u64 + WINDOW_NS);
+        Self::read()
+    }
+}
+
+impl Rates {
+    fn between(first: &Instants, middle: &Instants, last: &Instants) -> Self {
+        let raw = |from: &Instants, to: &Instants| to.raw.saturating_sub(from.raw).max(1) as f64;
+        let hertz = |from: &Instants, to: &Instants| {
+            to.counter.wrapping_sub(from.counter) as f64 * 1e9 / raw(from, to)
+        };
+        let uncertainty =
+            |from: &Instants, to: &Instants| (from.width_ns + to.width_ns) as f64 / raw(from, to) * 1e6;
+        Self {
+            slew_ppm: ((last.monotonic - first.monotonic) / raw(first, last) - 1.0) * 1e6,
+            counter_hz: hertz(first, last),
+            drift_ppm: (hertz(middle, last) / hertz(first, middle) - 1.0) * 1e6,
+            uncertainty_ppm: uncertainty(first, middle) + uncertainty(middle, last),
+        }
+    }
+}
+
+/// Where oscost keeps and makes files.
+fn used_paths() -> Vec<(&'static str, PathBuf)> {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let state = std::env::var_os("XDG_STATE_HOME")
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute())
+        .or_else(|| home.map(|home| home.join(".local/state")));
+    let temporary = Some(std::env::temp_dir());
+    let current = std::env::current_dir().ok();
+    [("the stored results", state), ("temporary files", temporary), ("the current directory", current)]
+        .into_iter()
+        .filter_map(|(use_of, path)| Some((use_of, path?)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(monotonic: f64, raw: u64, counter: u64) -> Instants {
+        Instants { monotonic, raw, counter, width_ns: 50 }
+    }
+
+    #[test]
+    fn rates_are_found_exactly() {
+        // RAW counts 10^8 ns while MONOTONIC counts 500 ppm more, and the counter runs at 2 GHz throughout.
+        let rates = Rates::between(
+            &at(7.0, 0, 1_000),
+            &at(50_025_007.0, 50_000_000, 100_001_000),
+            &at(100_050_007.0, 100_000_000, 200_001_000),
+        );
+        assert!((rates.slew_ppm - 500.0).abs() < 1e-6, "{rates:?}");
+        assert!((rates.counter_hz - 2e9).abs() < 1e-3, "{rates:?}");
+        assert!(rates.drift_ppm.abs() < 1e-6, "{rates:?}");
+        assert!((rates.uncertainty_ppm - 4.0).abs() < 1e-9, "{rates:?}");
+    }
+
+    #[test]
+    fn a_counter_that_changes_its_rate_is_seen() {
+        let rates = Rates::between(
+            &at(0.0, 0, 0),
+            &at(50_000_000.0, 50_000_000, 100_000_000),
+            &at(100_000_000.0, 100_000_000, 201_000_000),
+        );
+        assert!((rates.drift_ppm - 10_000.0).abs() < 1e-6, "{rates:?}");
+    }
+
+    #[test]
+    fn clocks_that_stand_still_are_no_panic() {
+        let still = at(1.0, 1, 1);
+        let rates = Rates::between(&still, &still, &still);
+        assert!(rates.uncertainty_ppm > 1e6);
+    }
+}
