@@ -29,7 +29,7 @@ pub enum Unwritable {
     /// A number is NaN or infinite, which JSON cannot hold.
     #[error("{path} is not a finite number: this is a defect of oscost, nothing was written")]
     NotFinite {
-        /// Where it is ("figures[3].quantities.floor.value").
+        /// Where it is (`figures[3].quantities.floor.value`).
         path: String,
     },
     /// The result is larger than any reader accepts.

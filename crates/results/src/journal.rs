@@ -37,6 +37,8 @@ impl Journal {
         let begin = || {
             let mut new = NewFile::begin(&directory, PRIVATE)?;
             new.file().write_all(&line)?;
+            // Before it has its name, so that nobody finds it unlocked while this process lives.
+            new.lock()?;
             new.publish(&name.file(ENDING))
         };
         let file = begin().map_err(PathError::of("write", &path))?;

@@ -1,6 +1,23 @@
 //! What a run of oscost leaves behind: the schema of a result, its versions, and the store that keeps it.
 //!
 //! No measuring and no printing here: a result of another machine is read, compared and rendered from this crate alone.
+//!
+//! ```
+//! use oscost_results::{RunName, Store, Untrusted, from_bytes, load};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let directory = tempfile::tempdir()?;
+//! # let result = from_bytes(include_bytes!("../tests/samples/v1.json"))?;
+//! let store = Store::at(directory.path().join("runs")); // the user's own: Store::of_user()
+//! let path = store.save(&RunName::now()?, &result)?;
+//! for figure in load(&path)?.figures {
+//!     if let Some(floor) = figure.quantities.get("floor") {
+//!         println!("{} {} ns", Untrusted::new(&figure.id).terminal(), floor.estimate.value);
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
 #![forbid(unsafe_code)]
 
 mod error;

@@ -43,7 +43,7 @@ impl RunLock {
         Self::acquire_on(Path::new("/"))
     }
 
-    fn acquire_on(path: &Path) -> Result<Self, LockError> {
+    pub(crate) fn acquire_on(path: &Path) -> Result<Self, LockError> {
         let root = File::open(path)?;
         match root.try_lock() {
             Ok(()) => Ok(Self { _root: root }),

@@ -60,14 +60,14 @@ enum Target {
 
 impl Target {
     fn of(path: &Path) -> io::Result<Self> {
-        let (path, permissions) = match fs::metadata(path) {
+        let (path, old) = match fs::metadata(path) {
             Ok(found) if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
             Ok(found) if !found.is_file() => return Ok(Self::Stream),
             Ok(found) if found.permissions().readonly() => {
                 return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));
             }
             // Through a symbolic link: the file behind it is replaced, not the link.
-            Ok(found) => (fs::canonicalize(path)?, Some(found.permissions())),
+            Ok(found) => (fs::canonicalize(path)?, Some(found)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => (path.to_owned(), None),
             Err(error) => return Err(error),
         };
@@ -76,8 +76,9 @@ impl Target {
             name.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no file name in UTF-8"))?;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let parent = parent.map_or_else(|| PathBuf::from("."), Path::to_owned);
-        let directory = Directory::open_existing(&parent, Owner::invoking_sudo())?;
-        Ok(Self::File { directory, name: name.to_owned(), permissions })
+        let owner = old.as_ref().map_or_else(Owner::invoking_sudo, Owner::of_replaced);
+        let directory = Directory::open_existing(&parent, owner)?;
+        Ok(Self::File { directory, name: name.to_owned(), permissions: old.map(|old| old.permissions()) })
     }
 }
 
@@ -132,6 +133,15 @@ mod tests {
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::read(&file).unwrap(), b"new");
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o7777, 0o640);
+        #[cfg(target_os = "linux")]
+        if rustix::process::geteuid().is_root() {
+            use std::os::unix::fs::{MetadataExt, chown};
+            chown(&file, Some(65534), Some(65534)).unwrap();
+            write_file(&file, b"newer").unwrap();
+            assert_eq!(fs::metadata(&file).unwrap().uid(), 65534, "root leaves a file whose it was");
+        } else {
+            println!("SKIP owner of a replaced file: these tests do not run as root");
+        }
     }
 
     #[cfg(target_os = "linux")]

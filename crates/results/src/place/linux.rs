@@ -144,7 +144,7 @@ impl Directory {
 
     /// Puts the names on the disk. Some file systems cannot, and need not.
     pub(crate) fn sync(&self) -> io::Result<()> {
-        match fs::fsync(&self.fd) {
+        match rustix::io::retry_on_intr(|| fs::fsync(&self.fd)) {
             Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok(()),
             result => Ok(result?),
         }

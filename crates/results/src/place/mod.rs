@@ -4,7 +4,7 @@
 //! the file has a temporary name meanwhile, and is locked: a temporary file whose lock is free is a stray, its writer is
 //! dead, and [`Directory::sweep`] removes it.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, Seek, Write};
 
 #[cfg(target_os = "linux")]
@@ -31,35 +31,32 @@ pub(crate) struct NewFile<'a> {
 }
 
 impl<'a> NewFile<'a> {
-    /// Begins a file with permissions `mode` (less the umask), locked for this process.
+    /// Begins a file with permissions `mode` (less the umask).
     pub(crate) fn begin(directory: &'a Directory, mode: u32) -> io::Result<Self> {
         match directory.unnamed(mode)? {
-            Some(file) => {
-                file.try_lock()?;
-                Ok(Self { directory, file, temporary: None })
-            }
+            Some(file) => Ok(Self { directory, file, temporary: None }),
             None => Self::begin_named(directory, mode),
         }
     }
 
-    /// The same under a temporary name.
+    /// The same under a temporary name, locked for this process.
     pub(crate) fn begin_named(directory: &'a Directory, mode: u32) -> io::Result<Self> {
         loop {
             let name = format!(".{}{TEMPORARY}", random_hex()?);
             let file = directory.create(&name, mode)?;
-            // Between its creation and its lock a sweep may take it for a stray: then it is begun anew.
-            let locked = match file.try_lock() {
-                Ok(()) => true,
-                Err(std::fs::TryLockError::WouldBlock) => false,
-                Err(std::fs::TryLockError::Error(error)) => {
-                    let _ = directory.remove(&name);
-                    return Err(error);
-                }
-            };
-            if locked && directory.has_name(&file)? {
+            // Between its creation and its lock a sweep may take it for a stray: then it is begun anew. Where there are
+            // no locks (some network file systems) no sweep gets one either, and takes nothing.
+            let swept =
+                matches!(file.try_lock(), Err(TryLockError::WouldBlock)) || !directory.has_name(&file)?;
+            if !swept {
                 return Ok(Self { directory, file, temporary: Some(name) });
             }
         }
+    }
+
+    /// Locks the file for as long as this process has it open.
+    pub(crate) fn lock(&self) -> io::Result<()> {
+        Ok(self.file.try_lock()?)
     }
 
     pub(crate) fn file(&mut self) -> &mut File {
@@ -67,7 +64,7 @@ impl<'a> NewFile<'a> {
     }
 
     /// Gives the file its name, once and for all: an existing file of that name is an error and stays as it is.
-    /// What was written is on the disk when this returns. The file stays open and locked until it is dropped.
+    /// What was written is on the disk when this returns. The file stays open, and locked if it was, until it is dropped.
     pub(crate) fn publish(mut self, name: &str) -> io::Result<File> {
         self.file.sync_all()?;
         match &self.temporary {
@@ -155,7 +152,9 @@ pub(crate) fn random_hex() -> io::Result<String> {
     {
         let mut bytes = [0; 8];
         // Eight bytes come in one piece or not at all (getrandom(2)).
-        rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
+        if rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()).is_err() {
+            io::Read::read_exact(&mut File::open("/dev/urandom")?, &mut bytes)?;
+        }
         Ok(format!("{:016x}", u64::from_ne_bytes(bytes)))
     }
     #[cfg(not(target_os = "linux"))]

@@ -1,9 +1,10 @@
 //! Whose the results are: under sudo not root's, but the invoking user's, who would find neither the files nor a way in.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::Metadata;
 use std::path::PathBuf;
 
-/// The user who invoked sudo.
+/// Whom a file is given to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Owner {
     pub(crate) uid: u32,
@@ -13,7 +14,7 @@ pub(crate) struct Owner {
 }
 
 impl Owner {
-    /// Of this process; `None` unless root was taken through sudo.
+    /// The user who invoked sudo; `None` unless root was taken through sudo.
     pub(crate) fn invoking_sudo() -> Option<Self> {
         #[cfg(target_os = "linux")]
         {
@@ -27,7 +28,22 @@ impl Owner {
         None
     }
 
-    /// The same of a given environment (sudo(8), ENVIRONMENT) and passwd(5).
+    /// Of a file that is to be replaced: root leaves it whose it was.
+    pub(crate) fn of_replaced(file: &Metadata) -> Option<Self> {
+        #[cfg(target_os = "linux")]
+        {
+            use std::os::unix::fs::MetadataExt;
+            let root = rustix::process::geteuid().is_root();
+            root.then(|| Self { uid: file.uid(), gid: file.gid(), home: None })
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            let _ = file;
+            None
+        }
+    }
+
+    /// The user who invoked sudo by a given environment (sudo(8), ENVIRONMENT) and passwd(5).
     #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     fn from_environment(variable: impl Fn(&str) -> Option<OsString>, passwd: &str) -> Option<Self> {
         let number = |name| variable(name).as_deref().and_then(OsStr::to_str)?.parse::<u32>().ok();
