@@ -5,7 +5,7 @@ use oscost_stats::order;
 use oscost_sys::clock;
 
 use crate::catalogue::Choice;
-use crate::event::Event;
+use crate::event::{Event, Record};
 use crate::figure::{self, Outcome};
 use crate::foreign::Foreign;
 use crate::message::{
@@ -58,7 +58,7 @@ pub(crate) struct MemberState {
     pub(crate) throttled: bool,
 }
 
-struct GroupState {
+pub(crate) struct GroupState {
     name: &'static str,
     members: Vec<MemberState>,
     canary_iterations: u64,
@@ -68,6 +68,22 @@ struct GroupState {
     void: u32,
     void_reason: Option<String>,
     spent_ns: u64,
+}
+
+impl MemberState {
+    /// A member of which nothing is known yet.
+    pub(crate) fn new(choice: Choice) -> Self {
+        Self {
+            choice,
+            outcome: Outcome::Running,
+            iterations: 0,
+            audited: None,
+            launched: Vec::new(),
+            failed_launches: 0,
+            first_failure: None,
+            throttled: false,
+        }
+    }
 }
 
 struct ContestantState<'a> {
@@ -145,7 +161,7 @@ impl Engine<'_> {
         }
         emit(&Event::Phase("audit"));
         for group in &mut groups {
-            self.audit(group);
+            self.audit(group, emit);
         }
         let complete = self.rotate(&mut groups, &mut contestants, emit);
         self.finish(choices, groups, &contestants, !complete)
@@ -177,16 +193,7 @@ impl Engine<'_> {
                             Some((why, remedy)) => Outcome::Unsupported { why, remedy },
                             None => Outcome::Running,
                         };
-                        MemberState {
-                            choice,
-                            outcome,
-                            iterations: 0,
-                            audited: None,
-                            launched: Vec::new(),
-                            failed_launches: 0,
-                            first_failure: None,
-                            throttled: false,
-                        }
+                        MemberState { outcome, ..MemberState::new(choice) }
                     })
                     .collect(),
                 canary_iterations: 0,
@@ -282,7 +289,7 @@ impl Engine<'_> {
         }
     }
 
-    fn audit(&mut self, group: &mut GroupState) {
+    fn audit(&mut self, group: &mut GroupState, emit: &mut dyn FnMut(&Event<'_>)) {
         for index in group.active() {
             if self.over() {
                 return;
@@ -301,7 +308,11 @@ impl Engine<'_> {
             };
             let member = &mut group.members[index];
             match audited {
-                Member::Done(audited) => member.audited = Some(audited),
+                Member::Done(audited) => {
+                    let id = member.choice.card().id.to_owned();
+                    emit(&Event::Found(&Record::Audited { id, audited: audited.clone() }));
+                    member.audited = Some(audited);
+                }
                 Member::Unsupported { why, remedy } => member.outcome = Outcome::Unsupported { why, remedy },
                 Member::Failed(failure) => member.outcome = Outcome::Failed(failure),
             }
@@ -410,14 +421,21 @@ impl Engine<'_> {
                         }
                     }
                 }
-                let members: Vec<(&'static str, &Launched)> = told
+                let members = told
                     .iter()
                     .filter_map(|&index| {
-                        let state = &group.members[index];
-                        Some((state.choice.card().id, state.launched.last()?))
+                        let state = &mut group.members[index];
+                        let launched = state.launched.last_mut()?;
+                        let told = launched.clone();
+                        // Samples are for the record alone: a long run would fill the memory with them.
+                        launched.samples = Vec::new();
+                        Some((state.choice.card().id.to_owned(), told))
                     })
                     .collect();
-                emit(&Event::Launched { sequence: self.sequence, members: &members, pairs: &pairs });
+                let canary_ns = group.canary_ns;
+                let record =
+                    Record::Launched { sequence: self.sequence, canary_ns, members, pairs: pairs.clone() };
+                emit(&Event::Found(&record));
                 group.pairs.push(pairs);
             }
             Ok(_) => group.lose(&active, None, "the worker reported something else"),

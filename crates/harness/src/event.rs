@@ -1,6 +1,8 @@
 //! What the engine says while it works. It prints nothing itself; nothing is emitted while a launch runs.
 
-use crate::message::{Launched, Pair};
+use serde::{Deserialize, Serialize};
+
+use crate::message::{Audited, Launched, Pair};
 
 /// One thing that happened in a run.
 #[derive(Debug)]
@@ -25,15 +27,31 @@ pub enum Event<'a> {
         /// Time left until the run ends by plan, ns.
         left_ns: u64,
     },
-    /// A launch has ended: what the journal keeps.
+    /// Something was found that must outlive a kill: what the journal keeps.
+    Found(&'a Record),
+    /// Something that the user should know now.
+    Warning(String),
+}
+
+/// What a run finds, piece by piece. The figures follow from these alone ([`crate::rebuild`]).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Record {
+    /// The audit of one benchmark.
+    Audited {
+        /// Its id.
+        id: String,
+        /// What was counted.
+        audited: Audited,
+    },
+    /// One launch of one group.
     Launched {
         /// Position in the run.
         sequence: u32,
+        /// Cost of one iteration of the canary as calibrated, ns.
+        canary_ns: f64,
         /// Ids and what each yielded.
-        members: &'a [(&'static str, &'a Launched)],
+        members: Vec<(String, Launched)>,
         /// Paired comparisons.
-        pairs: &'a [Pair],
+        pairs: Vec<Pair>,
     },
-    /// Something that the user should know now.
-    Warning(String),
 }

@@ -21,6 +21,7 @@ pub mod janitor;
 mod launch;
 mod message;
 mod plan;
+mod rebuild;
 mod rounds;
 mod summary;
 mod supervise;
@@ -32,11 +33,12 @@ pub use benchmark::{
 pub use card::{Bound, CallPath, Card, Claim, Need, OverLaunches, Placement, QuantityCard, Tier};
 pub use catalogue::{Catalogue, Choice, NoMatch, Resolver};
 pub use engine::{AUDIT_OPERATIONS, Measured, measure};
-pub use event::Event;
+pub use event::{Event, Record};
 pub use foreign::{Foreign, Reader};
 
-pub use message::{ClockFacts, ForeignOutput, Launched, Pair};
+pub use message::{Audited, ClockFacts, ForeignOutput, Launched, Pair};
 pub use oscost_sys::CallError;
 pub use plan::{Effort, IdleCpu, Options, estimate_ns, groups, lacking, preferred};
+pub use rebuild::rebuild;
 pub use supervise::Supervisor;
 pub use worker::serve_if_asked;

@@ -1,1 +1,74 @@
-fn main() {}
+//! The program: reads its arguments, does one command, and ends with an exit code that says what came of it.
+#![forbid(unsafe_code)]
+
+mod args;
+mod commands;
+mod exit;
+mod output;
+mod progress;
+mod recover;
+mod session;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use exit::{Ended, Exit};
+
+fn main() -> ExitCode {
+    // A program that measures is its own worker; nothing else may happen before.
+    if let Some(code) = oscost_harness::serve_if_asked(&commands::catalogue) {
+        return ExitCode::from(code);
+    }
+    // What a panic says is for developers: the user is told below.
+    std::panic::set_hook(Box::new(|_| {}));
+    let ended = std::panic::catch_unwind(run).unwrap_or_else(|panic| {
+        let words = panic
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| panic.downcast_ref::<&str>().copied())
+            .unwrap_or("no words");
+        Err(Ended::new(Exit::Internal, format!("internal error: {words}; please report it with 'oscost --version'")))
+    });
+    match ended {
+        Ok(exit) => exit.into(),
+        Err(ended) => {
+            if !ended.is_silent() {
+                // Nobody is left to be told where this fails.
+                let _ = writeln!(anstream::stderr(), "oscost: {ended}");
+            }
+            ended.exit.into()
+        }
+    }
+}
+
+fn run() -> Result<Exit, Ended> {
+    if oscost_sys::identity::is_elevated() {
+        return Err(Ended::new(
+            Exit::Unfit,
+            "this program was started with more privilege than its caller has (set-user-ID or file capabilities), and \
+             refuses: run it as the user who wants the figures",
+        ));
+    }
+    let arguments = match args::Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) if error.use_stderr() => {
+            let _ = write!(anstream::stderr(), "{}", error.render().ansi());
+            return Ok(Exit::Misuse);
+        }
+        // --help and --version.
+        Err(error) => {
+            return output::data(|out| write!(out, "{}", error.render())).map(|()| Exit::Done);
+        }
+    };
+    let talk = output::Talk::new(&arguments.common);
+    match arguments.command {
+        args::Command::Run(options) => commands::run::run(&options, &talk),
+        args::Command::List(options) => commands::list::list(&options),
+        args::Command::Report(options) => commands::report::report(&options, &talk),
+        args::Command::Doctor => commands::doctor::doctor(&talk),
+        args::Command::Completions { shell } => commands::manual::completions(shell),
+        args::Command::Man => commands::manual::man(),
+    }
+}

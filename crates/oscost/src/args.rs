@@ -1,0 +1,157 @@
+//! Arguments of the program.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// The price list of an operating system, with receipts: what its primitives cost on this machine, each figure with
+/// evidence that it measured what it claims.
+#[derive(Debug, Parser)]
+#[command(name = "oscost", version, long_version = long_version(), max_term_width = 100)]
+pub struct Arguments {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Args)]
+pub struct Common {
+    /// Say nothing but errors
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Say what happens
+    #[arg(short, long, global = true)]
+    pub verbose: bool,
+    /// Colours [NO_COLOR and CLICOLOR_FORCE are obeyed]
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorWhen,
+    /// Draw with ASCII characters only
+    #[arg(long, global = true)]
+    pub ascii: bool,
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ColorWhen {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Measure, show the price list, and save the result
+    Run(Run),
+    /// What can be measured here, and what each figure is the cost of
+    List(List),
+    /// Show stored results again
+    Report(Report),
+    /// Is this machine fit to measure, and what to change
+    Doctor,
+    /// Print completions for a shell
+    Completions {
+        /// Shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the man page
+    Man,
+}
+
+#[derive(Debug, Args)]
+pub struct Run {
+    /// Ids, beginnings of ids (a family), or patterns with *; none: the core tier
+    #[arg(value_name = "PATTERN")]
+    pub patterns: Vec<String>,
+    /// Measure every family
+    #[arg(long, conflicts_with = "patterns")]
+    pub all: bool,
+    #[command(flatten)]
+    pub measuring: Measuring,
+    /// Write the result to FILE too, or to standard output instead of the table (-)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write every sample to FILE as CSV
+    #[arg(long, value_name = "FILE")]
+    pub raw: Option<PathBuf>,
+    /// Show the plan, the time it takes and the privileges it uses, and measure nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// Options of every command that measures.
+#[derive(Debug, Args)]
+pub struct Measuring {
+    /// 6 launches of 20 ms: a first look
+    #[arg(long, conflicts_with = "thorough")]
+    pub quick: bool,
+    /// 30 launches of 100 ms
+    #[arg(long)]
+    pub thorough: bool,
+    /// Seed of every random order [default: random]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// CPUs to use, in order of preference ("2", "1,3", "2-5")
+    #[arg(long, value_name = "LIST")]
+    pub cpu: Option<String>,
+    /// What the partner's CPU does while it waits
+    #[arg(long, value_name = "WHAT", default_value = "halt")]
+    pub idle_cpu: IdleCpu,
+    /// End with code 5 where real-time scheduling is refused, instead of measuring without
+    #[arg(long)]
+    pub require_realtime: bool,
+    /// Words to be kept with the result
+    #[arg(long, value_name = "TEXT")]
+    pub note: Option<String>,
+    /// Measure although another run is measuring
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// What a waiting CPU does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum IdleCpu {
+    /// What the system makes it do: usually it halts
+    Halt,
+    /// It is kept awake
+    Poll,
+}
+
+#[derive(Debug, Args)]
+pub struct List {
+    /// Ids, beginnings of ids, or patterns with *
+    #[arg(value_name = "PATTERN")]
+    pub patterns: Vec<String>,
+    /// Print the cards as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Report {
+    /// Files, @-1 (newest stored run), @-2, ..., or @all
+    #[arg(value_name = "RESULT", required = true)]
+    pub results: Vec<String>,
+    /// Format
+    #[arg(long, default_value = "text")]
+    pub format: Format,
+    /// Write to FILE instead of standard output
+    #[arg(short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Text,
+    Markdown,
+    Csv,
+    Json,
+}
+
+/// Version, build, target and C library.
+fn long_version() -> &'static str {
+    let tool = oscost::machine::tool();
+    // Once in the life of the program.
+    Box::leak(format!("{}\nbuild {}\n{}\n{}", tool.version, tool.build_id, tool.target, tool.libc).into_boxed_str())
+}

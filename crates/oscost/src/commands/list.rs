@@ -1,0 +1,72 @@
+//! `oscost list`: what can be measured here, from the cards.
+
+use std::io::Write;
+
+use oscost_harness::{Card, Choice, Tier, lacking};
+use serde_json::json;
+
+use super::catalogue;
+use crate::args::List;
+use crate::exit::{Ended, Exit};
+use crate::output;
+
+/// Lists the cards. Reading them runs nothing; what a machine lacks beyond CPUs is found by running.
+pub fn list(options: &List) -> Result<Exit, Ended> {
+    let catalogue = catalogue();
+    let choices = if options.patterns.is_empty() {
+        catalogue.tier(Tier::Thorough)
+    } else {
+        catalogue.select(&options.patterns, Tier::Thorough).map_err(Ended::misuse)?
+    };
+    let cpus = oscost_sys::affinity::allowed().map_or(1, |cpus| cpus.len());
+    if options.json {
+        let cards: Vec<_> = choices.iter().map(|choice| card_json(choice, cpus)).collect();
+        output::data(|out| {
+            serde_json::to_writer_pretty(&mut *out, &cards)?;
+            writeln!(out)
+        })?;
+    } else {
+        output::data(|out| choices.iter().try_for_each(|choice| line(choice, cpus, out)))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn line(choice: &Choice, cpus: usize, out: &mut dyn Write) -> std::io::Result<()> {
+    let card = choice.card();
+    write!(out, "{:<46} {:<12} {:<9} {}", card.id, card.call_path.name(), tier(card), card.operation)?;
+    match lacking(choice, cpus) {
+        Some((why, remedy)) => writeln!(out, " [unsupported here: {why}; {remedy}]"),
+        None => writeln!(out),
+    }
+}
+
+fn tier(card: &Card) -> &'static str {
+    match card.tier {
+        Tier::Core => "core",
+        Tier::Family => "family",
+        Tier::Thorough => "thorough",
+        Tier::Hidden => "hidden",
+    }
+}
+
+fn card_json(choice: &Choice, cpus: usize) -> serde_json::Value {
+    let card = choice.card();
+    let lacking = lacking(choice, cpus);
+    json!({
+        "id": card.id,
+        "title": card.title,
+        "operation": card.operation,
+        "operations_per_iteration": card.operations_per_iteration,
+        "call_path": card.call_path.name(),
+        "blocks": card.blocks,
+        "placement": card.placement.name(),
+        "group": card.group,
+        "baseline": card.baseline,
+        "subtract": card.subtract,
+        "tier": tier(card),
+        "document": card.document,
+        "headline": card.headline(),
+        "unsupported": lacking.as_ref().map(|(why, _)| why),
+        "remedy": lacking.as_ref().map(|(_, remedy)| remedy),
+    })
+}

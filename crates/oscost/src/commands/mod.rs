@@ -1,0 +1,14 @@
+//! The commands, one file each.
+
+pub mod doctor;
+pub mod list;
+pub mod manual;
+pub mod report;
+pub mod run;
+
+use oscost_harness::Catalogue;
+
+/// All that this program can measure.
+pub fn catalogue() -> Catalogue {
+    Catalogue::new(oscost_families::all())
+}

@@ -1,0 +1,144 @@
+//! `oscost run`: measures, shows the price list, and saves the result.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use oscost_harness::{Choice, Launched, estimate_ns, groups};
+
+use crate::args::Run;
+use crate::exit::{Ended, Exit};
+use crate::output::{self, Talk};
+use crate::session::{self, Request};
+
+/// Does a whole run.
+pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
+    let choices = session::choose(&options.patterns, options.all, options.measuring.thorough)?;
+    if options.dry_run {
+        session::cpus(&options.measuring)?;
+        return dry_run(options, &choices);
+    }
+    // A path that cannot be written is found before measuring, not after.
+    let json = options.json.as_deref().filter(|path| !is_stdout(path));
+    if let Some(path) = json {
+        oscost_results::check_writable(path).map_err(Ended::unwritable)?;
+    }
+    let mut raw = options.raw.as_deref().map(Raw::create).transpose()?;
+    let mut keep = |sequence: u32, id: &str, launched: &Launched| {
+        if let Some(raw) = &mut raw {
+            raw.write(sequence, id, launched);
+        }
+    };
+    let request = Request {
+        choices: &choices,
+        patterns: &options.patterns,
+        measuring: &options.measuring,
+        effort: session::effort(&options.measuring),
+        samples: options.raw.is_some().then_some(&mut keep),
+    };
+    let mut session = session::run(request, talk)?;
+    let saved = session.save();
+    // What was measured is shown even where it could not be saved.
+    let stored = saved.as_ref().ok().cloned().flatten();
+    let shown = if options.json.as_deref().is_some_and(is_stdout) {
+        let bytes = oscost_results::to_bytes(&session.result).map_err(Ended::unwritable)?;
+        output::data(|out| out.write_all(&bytes))
+    } else {
+        output::data(|out| {
+            oscost_report::price_list(&session.result, stored.as_deref(), &talk.style(), out)
+        })
+    };
+    if let Some(path) = json {
+        oscost_results::save_as(path, &session.result).map_err(Ended::unwritable)?;
+    }
+    if let Some(raw) = raw {
+        raw.finish()?;
+    }
+    saved?;
+    match shown {
+        Err(ended) if !ended.is_silent() => Err(ended),
+        _ => Ok(session.exit(&choices)),
+    }
+}
+
+fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// The plan: what would be measured, how long it takes, and what it needs.
+fn dry_run(options: &Run, choices: &[Choice]) -> Result<Exit, Ended> {
+    let effort = session::effort(&options.measuring);
+    let cpus = session::cpus(&options.measuring)?;
+    let seconds = estimate_ns(choices, &effort) as f64 / 1e9;
+    let groups = groups(choices);
+    output::data(|out| {
+        writeln!(
+            out,
+            "{} figures in {} groups, {} launches of {} ms a member each ({}): about {seconds:.0} s; what has not \
+             converged is launched again until {} s; hard deadline {} s",
+            choices.len(),
+            groups.len(),
+            effort.launches,
+            effort.member_ns / 1_000_000,
+            effort.name,
+            effort.target_ns / 1_000_000_000,
+            effort.deadline_ns / 1_000_000_000,
+        )?;
+        let list: Vec<String> = cpus.iter().map(ToString::to_string).collect();
+        writeln!(out, "CPUs in order of preference: {}", list.join(","))?;
+        writeln!(
+            out,
+            "privileges: none needed; user, IPC and mount namespaces are used where they are allowed, and seccomp or \
+             ptrace for the audit"
+        )?;
+        for (group, members) in &groups {
+            writeln!(out, "{group}")?;
+            for &position in members {
+                let choice = &choices[position];
+                match oscost_harness::lacking(choice, cpus.len()) {
+                    Some((why, _)) => writeln!(out, "  {}   unsupported: {why}", choice.card().id)?,
+                    None => writeln!(out, "  {}", choice.card().id)?,
+                }
+            }
+        }
+        Ok(())
+    })?;
+    Ok(Exit::Done)
+}
+
+/// Every sample, as CSV: written launch by launch, so that memory stays small.
+struct Raw {
+    file: BufWriter<File>,
+    path: std::path::PathBuf,
+    failed: Option<std::io::Error>,
+}
+
+impl Raw {
+    fn create(path: &Path) -> Result<Self, Ended> {
+        let unwritable = |error| Ended::unwritable(format!("{} cannot be written: {error}", path.display()));
+        let file = File::create(path).map_err(unwritable)?;
+        let mut raw = Self { file: BufWriter::new(file), path: path.to_owned(), failed: None };
+        raw.file.write_all(b"id,launch,round,ns\n").map_err(unwritable)?;
+        Ok(raw)
+    }
+
+    fn write(&mut self, sequence: u32, id: &str, launched: &Launched) {
+        if self.failed.is_some() {
+            return;
+        }
+        let written = launched
+            .samples
+            .iter()
+            .enumerate()
+            .try_for_each(|(round, sample)| writeln!(self.file, "{id},{sequence},{round},{sample:.4}"));
+        self.failed = written.err();
+    }
+
+    fn finish(mut self) -> Result<(), Ended> {
+        let flushed = match self.failed.take() {
+            Some(error) => Err(error),
+            None => self.file.flush(),
+        };
+        flushed.map_err(|error| Ended::unwritable(format!("{} could not be written: {error}", self.path.display())))
+    }
+}

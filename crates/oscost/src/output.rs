@@ -1,0 +1,81 @@
+//! Where words go: data to standard output, talk to standard error; how wide, in which characters, in which colours.
+
+use std::io::{self, BufWriter, IsTerminal, Write};
+
+use oscost_report::Style;
+
+use crate::args::{ColorWhen, Common};
+use crate::exit::{Ended, Exit};
+
+/// Writes data to standard output. A reader that closes the pipe has seen enough: that is no error. Anything else that
+/// keeps the data from arriving is.
+pub fn data(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Ended> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    match write(&mut out).and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Ended::silent(Exit::Done)),
+        Err(error) => Err(Ended::unwritable(format!("standard output could not be written: {error}"))),
+    }
+}
+
+/// How the program talks to its user.
+#[derive(Debug, Clone, Copy)]
+pub struct Talk {
+    /// Nothing but errors.
+    pub quiet: bool,
+    /// Everything that happens.
+    pub verbose: bool,
+    ascii: bool,
+    color: ColorWhen,
+}
+
+impl Talk {
+    /// As the options say.
+    pub fn new(common: &Common) -> Self {
+        match common.color {
+            ColorWhen::Always => anstream::ColorChoice::Always.write_global(),
+            ColorWhen::Never => anstream::ColorChoice::Never.write_global(),
+            ColorWhen::Auto => anstream::ColorChoice::Auto.write_global(),
+        }
+        Self { quiet: common.quiet, verbose: common.verbose, ascii: common.ascii, color: common.color }
+    }
+
+    /// Tells the user something, unless it is to be quiet. Nobody is left to be told where this fails.
+    pub fn say(&self, words: impl std::fmt::Display) {
+        if !self.quiet {
+            let _ = writeln!(anstream::stderr(), "{}", oscost_results::Untrusted::new(&words.to_string()).terminal());
+        }
+    }
+
+    /// How a table on standard output is to look.
+    pub fn style(&self) -> Style {
+        let stdout = io::stdout();
+        let colour = match self.color {
+            ColorWhen::Always => true,
+            ColorWhen::Never => false,
+            ColorWhen::Auto => {
+                anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never
+            }
+        };
+        Style { width: width(stdout.is_terminal()), unicode: !self.ascii && has_utf8(), colour }
+    }
+
+    /// How a table in a file or another format is to look.
+    pub fn plain_style(&self) -> Style {
+        Style { width: width(false), unicode: !self.ascii && has_utf8(), colour: false }
+    }
+}
+
+/// Columns of the terminal; of what is no terminal as COLUMNS says, or 120.
+fn width(terminal: bool) -> usize {
+    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let own = if terminal { oscost_sys::terminal::columns() } else { None };
+    own.or(told).unwrap_or(120).clamp(20, 400)
+}
+
+/// Whether the locale has UTF-8. POSIX: LC_ALL, then LC_CTYPE, then LANG.
+fn has_utf8() -> bool {
+    let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default().to_ascii_lowercase();
+    locale.contains("utf-8") || locale.contains("utf8")
+}

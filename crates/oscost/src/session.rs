@@ -1,0 +1,299 @@
+//! A measuring session: one run at a time, its journal, the engine, and the result that is saved.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::SystemTime;
+
+use oscost::{doctor, machine};
+use oscost_harness::{
+    Choice, Effort, Event, IdleCpu, Launched, Measured, Options, Record, Supervisor, measure, preferred,
+};
+use oscost_results::{
+    Check, FORMAT, Journal, LockError, Plan, RunLock, RunName, RunResult, Store, VERSION,
+};
+
+use crate::args::{self, Measuring};
+use crate::commands::catalogue;
+use crate::exit::{Ended, Exit};
+use crate::output::Talk;
+use crate::progress::Progress;
+
+/// What to measure, and how it is called in the result.
+pub struct Request<'a> {
+    /// The benchmarks.
+    pub choices: &'a [Choice],
+    /// Patterns as given.
+    pub patterns: &'a [String],
+    /// Options of measuring.
+    pub measuring: &'a Measuring,
+    /// How much is spent.
+    pub effort: Effort,
+    /// Where every launch's samples go, if they are asked for.
+    pub samples: Option<&'a mut dyn FnMut(u32, &str, &Launched)>,
+}
+
+/// A finished session.
+pub struct Session {
+    /// The result; not yet saved.
+    pub result: RunResult,
+    /// The signal that ended it early.
+    pub signal: Option<u8>,
+    name: Option<RunName>,
+    journal: Option<Journal>,
+    store: Option<Store>,
+    _lock: Option<RunLock>,
+}
+
+/// How much is spent, as the options say.
+pub fn effort(measuring: &Measuring) -> Effort {
+    match (measuring.quick, measuring.thorough) {
+        (true, _) => Effort::QUICK,
+        (_, true) => Effort::THOROUGH,
+        _ => Effort::DEFAULT,
+    }
+}
+
+/// CPUs to use, in order of preference.
+pub fn cpus(measuring: &Measuring) -> Result<Vec<usize>, Ended> {
+    let allowed = oscost_sys::affinity::allowed()
+        .map_err(|error| Ended::new(Exit::Unfit, format!("the CPUs of this process cannot be found: {error}")))?;
+    let Some(list) = &measuring.cpu else { return Ok(preferred(allowed)) };
+    let wanted = oscost_sys::cpu_list::parse(list)
+        .filter(|cpus| !cpus.is_empty())
+        .ok_or_else(|| Ended::misuse(format!("'--cpu {list}' is no list of CPUs: write 2, or 1,3, or 2-5")))?;
+    match wanted.iter().find(|cpu| !allowed.contains(cpu)) {
+        None => Ok(wanted),
+        Some(cpu) => {
+            let allowed = allowed.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+            Err(Ended::misuse(format!("'--cpu {list}': this process may not run on CPU {cpu}; it may on {allowed}")))
+        }
+    }
+}
+
+/// Measures what is requested. Everything that can be found wrong is found before the first launch.
+pub fn run(mut request: Request<'_>, talk: &Talk) -> Result<Session, Ended> {
+    let measuring = request.measuring;
+    let cpus = cpus(measuring)?;
+    if measuring.require_realtime {
+        require_realtime()?;
+    }
+    let mut warnings = Vec::new();
+    let lock = lock(measuring, &mut warnings)?;
+    let (interrupted, signal) = listen()?;
+    let store = match Store::of_user() {
+        Ok(store) => match store.prepare() {
+            Ok(()) => Some(store),
+            Err(error) => {
+                talk.say(format!("warning: the result will not be kept: {error}"));
+                None
+            }
+        },
+        Err(error) => {
+            talk.say(format!("warning: the result will not be kept: {error}"));
+            None
+        }
+    };
+    if let Some(store) = &store {
+        crate::recover::recover(store, talk);
+    }
+    let checks = doctor::examine(doctor::Level::Quick);
+    let seed = match measuring.seed {
+        Some(seed) => seed,
+        None => oscost_sys::random::bits().map_or(1, |bits| u64::try_from(bits & 0xffff_ffff).unwrap_or(1)),
+    };
+    let options = Options {
+        effort: request.effort,
+        seed,
+        cpus,
+        idle_cpu: match measuring.idle_cpu {
+            args::IdleCpu::Halt => IdleCpu::Halt,
+            args::IdleCpu::Poll => IdleCpu::Poll,
+        },
+        keep_samples: request.samples.is_some(),
+    };
+    let mut result = blank(&request, &options, checks, warnings);
+    let journal = store.as_ref().and_then(|store| match Journal::create(store, &result) {
+        Ok(journal) => Some(journal),
+        Err(error) => {
+            talk.say(format!("warning: a kill would lose this run: {error}"));
+            None
+        }
+    });
+    let supervisor = Supervisor::new(interrupted)
+        .map_err(|error| Ended::new(Exit::Unfit, format!("no worker can be started here: {error}")))?;
+    let start = oscost_sys::clock::now_ns();
+    let mut progress = Progress::new(!talk.quiet);
+    let mut journal_failed = false;
+    let measured = measure(&supervisor, request.choices, &[], &options, &mut |event| {
+        progress.show(event);
+        match event {
+            Event::Found(record) => {
+                if let (Record::Launched { sequence, members, .. }, Some(samples)) =
+                    (record, request.samples.as_mut())
+                {
+                    members.iter().for_each(|(id, launched)| samples(*sequence, id, launched));
+                }
+                if let Some(journal) = &journal
+                    && !journal_failed
+                    && let Err(error) = journal.append(&without_samples(record))
+                {
+                    journal_failed = true;
+                    progress.suspend(|| talk.say(format!("warning: a kill would lose this run: {error}")));
+                }
+            }
+            Event::Warning(words) if talk.verbose => progress.suspend(|| talk.say(words)),
+            _ => {}
+        }
+    });
+    progress.end();
+    complete(&mut result, measured);
+    result.duration_ns = oscost_sys::clock::now_ns() - start;
+    let signal = match signal.load(Ordering::Relaxed) {
+        0 => None,
+        number => u8::try_from(number).ok(),
+    };
+    let name = journal.as_ref().map(|journal| journal.name().clone()).or_else(|| RunName::now().ok());
+    Ok(Session { result, signal, name, journal, store, _lock: lock })
+}
+
+impl Session {
+    /// Saves the result in the store. Its name; `None` where there is no store, which the user was told.
+    pub fn save(&mut self) -> Result<Option<String>, Ended> {
+        let (Some(store), Some(name)) = (&self.store, &self.name) else { return Ok(None) };
+        let path = store.save(name, &self.result).map_err(Ended::unwritable)?;
+        if let Some(journal) = self.journal.take() {
+            // A journal that stays is removed by the next run: its result is saved.
+            let _ = journal.finish();
+        }
+        Ok(path.file_stem().map(|stem| stem.to_string_lossy().into_owned()))
+    }
+
+    /// How the program ends: a figure that was asked for and is withheld counts against it.
+    pub fn exit(&self, choices: &[Choice]) -> Exit {
+        use oscost_results::Status;
+        if let Some(signal) = self.signal {
+            return Exit::Signal(signal);
+        }
+        let named = |id: &str| choices.iter().any(|choice| choice.named && choice.card().id == id);
+        let withheld = self.result.figures.iter().any(|figure| match figure.status {
+            Status::Measured => false,
+            Status::Failed | Status::Contradicted => true,
+            Status::Unsupported => named(&figure.id),
+        });
+        if withheld { Exit::Withheld } else { Exit::Done }
+    }
+}
+
+/// A run disturbs another one: only one at a time, unless the user insists.
+fn lock(measuring: &Measuring, warnings: &mut Vec<String>) -> Result<Option<RunLock>, Ended> {
+    match RunLock::acquire() {
+        Ok(lock) => Ok(Some(lock)),
+        Err(error @ LockError::Busy { .. }) if !measuring.force => Err(Ended::new(Exit::Unfit, error.to_string())),
+        Err(error) => {
+            warnings.push(match error {
+                LockError::Busy { .. } => "measured while another run was measuring (--force)".to_owned(),
+                LockError::Io(_) => error.to_string(),
+            });
+            Ok(None)
+        }
+    }
+}
+
+/// SIGINT, SIGTERM and SIGHUP end the run and keep what was measured; a second one ends the program at once.
+fn listen() -> Result<(Arc<AtomicBool>, Arc<AtomicUsize>), Ended> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::flag;
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let which = Arc::new(AtomicUsize::new(0));
+    let register = || -> std::io::Result<()> {
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&interrupted))?;
+            flag::register(signal, Arc::clone(&interrupted))?;
+            flag::register_usize(signal, Arc::clone(&which), signal.unsigned_abs() as usize)?;
+        }
+        Ok(())
+    };
+    register().map_err(|error| Ended::new(Exit::Unfit, format!("signals cannot be handled: {error}")))?;
+    Ok((interrupted, which))
+}
+
+/// Fails unless a process of this user may be scheduled in real time.
+fn require_realtime() -> Result<(), Ended> {
+    match oscost_sys::scheduling::probe_real_time() {
+        Ok(()) => Ok(()),
+        Err(error) => Err(Ended::new(
+            Exit::Unfit,
+            format!("--require-realtime: {error}; raise RLIMIT_RTPRIO (ulimit -r 50), or run as root"),
+        )),
+    }
+}
+
+fn without_samples(record: &Record) -> Record {
+    let mut record = record.clone();
+    if let Record::Launched { members, .. } = &mut record {
+        members.iter_mut().for_each(|(_, launched)| launched.samples.clear());
+    }
+    record
+}
+
+/// The result before anything was measured: also the head of the journal.
+fn blank(request: &Request<'_>, options: &Options, doctor: Vec<Check>, warnings: Vec<String>) -> RunResult {
+    let started = jiff::Timestamp::try_from(SystemTime::now()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    let mut conditions = machine::conditions();
+    if options.idle_cpu == IdleCpu::Poll {
+        conditions.unknown.insert("idle_cpu".into(), "poll".into());
+    }
+    RunResult {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        partial: true,
+        started: started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        duration_ns: 0,
+        note: request.measuring.note.clone(),
+        tool: machine::tool(),
+        machine: machine::machine(),
+        conditions,
+        plan: Plan {
+            seed: options.seed,
+            launches: options.effort.launches,
+            launch_ns: options.effort.member_ns,
+            effort: options.effort.name.to_owned(),
+            patterns: request.patterns.to_vec(),
+            cpus: options.cpus.iter().filter_map(|&cpu| u32::try_from(cpu).ok()).collect(),
+            arguments: std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
+            ..Plan::default()
+        },
+        figures: Vec::new(),
+        ratios: Vec::new(),
+        differences: Vec::new(),
+        reproductions: Vec::new(),
+        doctor,
+        warnings,
+        unknown: serde_json::Map::default(),
+    }
+}
+
+fn complete(result: &mut RunResult, measured: Measured) {
+    result.partial = measured.partial;
+    result.figures = measured.figures;
+    result.ratios = measured.ratios;
+    result.differences = measured.differences;
+    result.warnings.extend(measured.warnings);
+    result.conditions.isolation = measured.isolation;
+    result.conditions.seccomp_mode = measured.seccomp_mode;
+    if let Some(clock) = measured.clock {
+        result.conditions.clock_step_ns = Some(clock.step_ns);
+        result.conditions.clock_pair_ns = Some(clock.pair_ns);
+    }
+}
+
+/// The catalogue and the choice of a run: patterns, a tier, or everything.
+pub fn choose(patterns: &[String], all: bool, thorough: bool) -> Result<Vec<Choice>, Ended> {
+    use oscost_harness::Tier;
+    let catalogue = catalogue();
+    let most = if thorough { Tier::Thorough } else { Tier::Family };
+    if patterns.is_empty() {
+        return Ok(catalogue.tier(if all { most } else { Tier::Core }));
+    }
+    catalogue.select(patterns, most).map_err(Ended::misuse)
+}
