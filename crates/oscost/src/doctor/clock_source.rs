@@ -12,30 +12,24 @@ const SLOW_PAIR_NS: f64 = 200.0;
 const COARSE_STEP_NS: f64 = 100.0;
 const BATCH_NS: f64 = 100_000.0;
 
+const UNKNOWN: &str = "all figures, if the clock steps by more than 100 ns or a reading enters the kernel";
+
 pub(super) fn check(system: &System) -> Finding {
     let source = system.line(&format!("{DIRECTORY}/current_clocksource"));
-    let Ok(source) = source else {
-        return Finding::unknown(
-            format!(
-                "{DIRECTORY}/current_clocksource: {}",
-                source.err().map_or(String::new(), |why| why.to_string())
-            ),
-            "all figures, if a reading of the clock enters the kernel",
-        );
+    let name = match &source {
+        Ok(name) => name.clone(),
+        Err(why) => format!("source unknown ({DIRECTORY}/current_clocksource: {why})"),
     };
     let Some(clock) = system.measured.clock else {
-        return Finding::unknown(
-            format!("{source}; its true step could not be measured"),
-            "all figures, if the clock steps by more than 100 ns",
-        );
+        return Finding::unknown(format!("{name}; its true step could not be measured"), UNKNOWN);
     };
     let advertised = clock
         .advertised_ns
         .map_or_else(String::new, |ns| format!(" (clock_getres says {})", duration(ns as f64)));
     let step = clock.step_ns.map_or_else(|| "unknown".to_owned(), duration);
-    let says = format!("{source}; true step {step}{advertised}, a reading {}", duration(clock.pair_ns));
+    let says = format!("{name}; true step {step}{advertised}, a reading {}", duration(clock.pair_ns));
     let coarse = clock.step_ns.is_some_and(|step| step > COARSE_STEP_NS);
-    let slow = clock.pair_ns >= SLOW_PAIR_NS || DEVICES.contains(&source.as_str());
+    let slow = clock.pair_ns >= SLOW_PAIR_NS || DEVICES.contains(&name.as_str());
     let mut matters = Vec::new();
     if slow {
         matters.push(
@@ -50,10 +44,13 @@ pub(super) fn check(system: &System) -> Finding {
             percent(step / BATCH_NS)
         ));
     }
-    match (matters.is_empty(), clock.step_ns) {
-        (true, Some(_)) => Finding::fine(says),
-        (true, None) => Finding::unknown(says, "all figures, if the clock steps by more than 100 ns"),
-        (false, _) => Finding::disturbs(says, matters.join("; ")).remedy(remedy(system, &source)),
+    if !matters.is_empty() {
+        return Finding::disturbs(says, matters.join("; ")).remedy(remedy(system, &name));
+    }
+    if source.is_ok() && clock.step_ns.is_some() {
+        Finding::fine(says)
+    } else {
+        Finding::unknown(says, UNKNOWN)
     }
 }
 
@@ -114,6 +111,10 @@ mod tests {
     fn an_unknown_step_or_source_is_unknown() {
         assert_eq!(check(&recorded("tsc\n", None, 22.0).system).state, CheckState::Unknown);
         assert_eq!(check(&Recorded::new(&[(CURRENT, "tsc\n")]).system).state, CheckState::Unknown);
+        let clock = Clock { step_ns: Some(10.0), pair_ns: 22.0, advertised_ns: None };
+        let found = check(&Recorded::new(&[]).with(|measured| measured.clock = Some(clock)).system);
+        assert_eq!(found.state, CheckState::Unknown);
+        assert!(found.says.ends_with("not there); true step 10 ns, a reading 22 ns"), "{}", found.says);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Load and pressure: who else wants the CPUs now.
 
+use super::allowed_cpus::online;
 use super::system::System;
 use super::{Finding, percent};
 
@@ -14,9 +15,11 @@ const MATTERS: &str = "floors hold (within 1 % of a quiet machine's); typical mo
 pub(super) fn check(system: &System) -> Finding {
     let load = load_average(system);
     let pressure = system.text("/proc/pressure/cpu").ok().as_deref().and_then(waiting_share);
-    let cpus = system.measured.allowed_cpus.as_ref().map(|cpus| cpus.len().max(1));
+    // The load is the whole machine's, whatever part of it this process may use.
+    let cpus = online(system).or_else(|| system.measured.allowed_cpus.clone()).map(|cpus| cpus.len().max(1));
     let mut says = Vec::new();
     says.push(match (load, cpus) {
+        (Some(load), Some(1)) => format!("load {load:.1} on 1 CPU"),
         (Some(load), Some(cpus)) => format!("load {load:.1} on {cpus} CPUs"),
         (Some(load), None) => format!("load {load:.1} on an unknown number of CPUs"),
         (None, _) => "load unknown".to_owned(),
@@ -84,6 +87,14 @@ mod tests {
     fn without_pressure_half_a_load_disturbs() {
         assert_eq!(found(&[("proc/loadavg", "2.00 0 0 1/2 3\n")]).state, CheckState::Disturbs);
         assert_eq!(found(&[("proc/loadavg", "1.99 0 0 1/2 3\n")]).state, CheckState::Fine);
+    }
+
+    #[test]
+    fn the_load_is_held_against_the_whole_machine() {
+        let online = ("sys/devices/system/cpu/online", "0-7\n");
+        let found = found(&[("proc/loadavg", "3.90 0 0 1/2 3\n"), online]);
+        assert_eq!(found.state, CheckState::Fine);
+        assert!(found.says.starts_with("load 3.9 on 8 CPUs; pressure unknown"), "{}", found.says);
     }
 
     #[test]
