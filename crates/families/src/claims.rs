@@ -28,10 +28,19 @@ pub const fn named(names: &'static [&'static str], calls: f64) -> [Claim; 4] {
 
 /// Of an operation of `readings` readings of a clock that the vDSO answers, where the clock source of this machine lets it.
 pub fn of_readings(readings: f64) -> Cow<'static, [Claim]> {
-    let calls = match vdso::answers_clocks() {
+    Cow::Owned(never_blocks(calls_of_readings(readings)).to_vec())
+}
+
+/// System calls of `readings` readings of such a clock.
+pub fn calls_of_readings(readings: f64) -> Bound {
+    match vdso::answers_clocks() {
         Some(true) => Bound::Exactly(0.0),
         Some(false) => Bound::Exactly(readings),
         None => Bound::AtMost(readings),
-    };
-    Cow::Owned(never_blocks(calls).to_vec())
+    }
+}
+
+/// System calls of one reading of a coarse clock: the vDSO answers it whatever the clock source is.
+pub fn calls_of_a_coarse_reading() -> Bound {
+    Bound::Exactly(if vdso::exists() { 0.0 } else { 1.0 })
 }

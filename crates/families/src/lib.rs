@@ -6,6 +6,8 @@
 use oscost_harness::Benchmark;
 
 mod claims;
+mod clock;
+mod context_switch;
 mod instrument;
 mod lack;
 mod partner;
@@ -31,9 +33,19 @@ pub const FAMILIES: &[Family] = &[
         benchmarks: instrument::ALL,
     },
     Family {
+        name: "clock",
+        description: "reading a clock, and how fine each clock really is",
+        benchmarks: clock::ALL,
+    },
+    Family {
         name: "syscall",
         description: "entering the kernel and the cheapest things that it does",
         benchmarks: syscall::ALL,
+    },
+    Family {
+        name: "context_switch",
+        description: "from one process or thread to the next, and the part of it that is the pipe's",
+        benchmarks: context_switch::ALL,
     },
     Family {
         name: "semaphore",

@@ -20,3 +20,14 @@ pub fn start(cx: &SetUp<'_>, pinned: bool, body: impl FnOnce() -> Outcome) -> Re
     pipe::read_byte(&reader).map_err(|error| CallError::new("start of the partner process", error.errno))?;
     Ok(child)
 }
+
+/// Repeats a call that waits, as often as a signal interrupts it: that is no failure of the operation.
+#[inline(always)]
+pub fn uninterrupted(call: impl Fn() -> Outcome) -> Outcome {
+    loop {
+        match call() {
+            Err(error) if error.symbol() == Some("EINTR") => {}
+            outcome => return outcome,
+        }
+    }
+}

@@ -30,6 +30,12 @@ impl CallError {
         Self::new(call, libc::EIO)
     }
 
+    /// `call` went on for as long as it may without an answer from the other side: ETIMEDOUT.
+    #[must_use]
+    pub const fn no_answer(call: &'static str) -> Self {
+        Self::new(call, libc::ETIMEDOUT)
+    }
+
     /// The symbolic name of the error number ("EPERM"), where it is a common one.
     #[must_use]
     pub fn symbol(&self) -> Option<&'static str> {

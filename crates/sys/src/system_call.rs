@@ -15,8 +15,25 @@ pub const INVALID: i64 = 0x7fff;
 #[inline(always)]
 #[must_use]
 fn raw0(number: i64) -> i64 {
-    // SAFETY: the callers below pass numbers of calls that take no argument and touch no memory of the process.
-    unsafe { raw3(number, 0, 0, 0) }
+    let result: i64;
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the callers below pass numbers of calls that take no argument and touch no memory of the process; rcx and
+    // r11 are clobbered by `syscall` and declared so. No argument register is loaded: the loop has nothing but the call.
+    unsafe {
+        std::arch::asm!(
+            "syscall",
+            inlateout("rax") number => result,
+            lateout("rcx") _,
+            lateout("r11") _,
+            options(nostack)
+        );
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: as above; the kernel preserves every register but x0.
+    unsafe {
+        std::arch::asm!("svc 0", in("x8") number, lateout("x0") result, options(nostack));
+    }
+    result
 }
 
 /// Makes a system call with three arguments.

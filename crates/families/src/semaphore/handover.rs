@@ -8,7 +8,7 @@ use oscost_harness::{
 };
 use oscost_sys::process::Child;
 
-use crate::partner;
+use crate::partner::{self, uninterrupted};
 
 /// A semaphore that two processes can share.
 pub trait Token: Sized + 'static {
@@ -95,7 +95,7 @@ impl<T: Token> Benchmark for Handover<T> {
         let (there, back) = (T::make(cx, 0)?, T::make(cx, 0)?);
         let partner = partner::start(cx, true, || {
             loop {
-                wait(&there)?;
+                uninterrupted(|| there.wait())?;
                 back.post()?;
             }
         })?;
@@ -109,23 +109,12 @@ impl<T: Token> Batched for Alternation<T> {
     fn batch(&mut self, iterations: u64) -> Outcome {
         for _ in 0..iterations {
             self.there.post()?;
-            wait(&self.back)?;
+            uninterrupted(|| self.back.wait())?;
         }
         Ok(())
     }
 
     fn participants(&self) -> Vec<Participant> {
         vec![Participant::Process(self.partner.pid())]
-    }
-}
-
-/// Waits through interruptions by signals, which are no failure of the token.
-#[inline(always)]
-fn wait<T: Token>(token: &T) -> Outcome {
-    loop {
-        match token.wait() {
-            Err(error) if error.symbol() == Some("EINTR") => {}
-            outcome => return outcome,
-        }
     }
 }

@@ -1,0 +1,47 @@
+//! gettimeofday, the clock of document 004 (and of 000): microseconds, and it can be set.
+
+use std::borrow::Cow;
+
+use oscost_harness::{Batched, Benchmark, CallPath, Card, Claim, Outcome, SetUp, Subject, Unable};
+use oscost_sys::clock;
+
+use crate::claims;
+
+/// `clock/gettimeofday`
+pub struct Gettimeofday;
+
+static CARD: Card = Card {
+    id: "clock/gettimeofday",
+    title: "gettimeofday",
+    operation: "one gettimeofday",
+    call_path: CallPath::Vdso,
+    group: "clock",
+    claims: &claims::exactly(0.0),
+    baseline: Some("clock/monotonic"),
+    document: Some("004"),
+    ..Card::BATCHED
+};
+
+impl Benchmark for Gettimeofday {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        Ok(Subject::Batched(Box::new(Gettimeofday)))
+    }
+
+    fn claims(&self) -> Cow<'static, [Claim]> {
+        claims::of_readings(1.0)
+    }
+}
+
+impl Batched for Gettimeofday {
+    #[inline(never)]
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        for _ in 0..iterations {
+            let _ = clock::gettimeofday_us();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,46 @@
+//! CLOCK_MONOTONIC_RAW: neither set nor slewed.
+
+use std::borrow::Cow;
+
+use oscost_harness::{Batched, Benchmark, CallPath, Card, Claim, Outcome, SetUp, Subject, Unable};
+use oscost_sys::clock::{self, Clock};
+
+use crate::claims;
+
+/// `clock/monotonic_raw`
+pub struct MonotonicRaw;
+
+static CARD: Card = Card {
+    id: "clock/monotonic_raw",
+    title: "CLOCK_MONOTONIC_RAW",
+    operation: "one clock_gettime(CLOCK_MONOTONIC_RAW)",
+    call_path: CallPath::Vdso,
+    group: "clock",
+    claims: &claims::exactly(0.0),
+    baseline: Some("clock/monotonic"),
+    ..Card::BATCHED
+};
+
+impl Benchmark for MonotonicRaw {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        Ok(Subject::Batched(Box::new(MonotonicRaw)))
+    }
+
+    fn claims(&self) -> Cow<'static, [Claim]> {
+        claims::of_readings(1.0)
+    }
+}
+
+impl Batched for MonotonicRaw {
+    #[inline(never)]
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        for _ in 0..iterations {
+            let _ = clock::read(Clock::MonotonicRaw);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,40 @@
+//! The time stamp counter, unordered (x86-64: RDTSC).
+
+use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Unable};
+use oscost_sys::clock;
+
+use crate::claims;
+
+/// `clock/tsc`
+pub struct Tsc;
+
+static CARD: Card = Card {
+    id: "clock/tsc",
+    title: "time stamp counter",
+    operation: "one reading of the time stamp counter",
+    call_path: CallPath::Instruction,
+    group: "clock",
+    claims: &claims::exactly(0.0),
+    baseline: Some("clock/monotonic"),
+    ..Card::BATCHED
+};
+
+impl Benchmark for Tsc {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        Ok(Subject::Batched(Box::new(Tsc)))
+    }
+}
+
+impl Batched for Tsc {
+    #[inline(never)]
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        for _ in 0..iterations {
+            clock::keep(clock::tsc());
+        }
+        Ok(())
+    }
+}

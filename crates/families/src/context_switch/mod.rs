@@ -1,0 +1,20 @@
+//! Switching from one process or thread to another (document 004), and what of it is the pipe's price.
+
+use oscost_harness::Benchmark;
+
+mod pipe;
+mod pipe_alone;
+mod thread_pipe;
+mod two_pipes;
+mod r#yield;
+
+pub const ALL: &[&dyn Benchmark] = &[
+    &pipe::SAME_CPU,
+    &thread_pipe::SameCpu,
+    &r#yield::SameCpu,
+    &pipe_alone::SAME_CPU,
+    &pipe::CROSS_CPU,
+    &pipe_alone::CROSS_CPU,
+    &pipe::UNPINNED,
+    &pipe_alone::UNPINNED,
+];

@@ -1,0 +1,59 @@
+//! The pipe's price without a switch: one process writes a byte and reads it back. lmbench subtracts this, document 004
+//! does not; both figures need it in their group.
+
+use oscost_harness::{Batched, Benchmark, Card, Outcome, Placement, SetUp, Subject, Unable};
+use oscost_sys::pipe::{Pipe, read_byte, write_byte};
+
+use super::two_pipes;
+use crate::{claims, lack};
+
+/// The benchmark, once for each placement's group.
+pub struct PipeAlone {
+    card: &'static Card,
+}
+
+/// `context_switch/pipe_alone/same_cpu`
+pub static SAME_CPU: PipeAlone = PipeAlone { card: &CARD_SAME_CPU };
+/// `context_switch/pipe_alone/cross_cpu`
+pub static CROSS_CPU: PipeAlone = PipeAlone { card: &CARD_CROSS_CPU };
+/// `context_switch/pipe_alone/unpinned`
+pub static UNPINNED: PipeAlone = PipeAlone { card: &CARD_UNPINNED };
+
+static CARD_SAME_CPU: Card = card("the pipe alone", Placement::SameCpu);
+static CARD_CROSS_CPU: Card = card("the pipe alone", Placement::CrossCpu);
+static CARD_UNPINNED: Card = card("the pipe alone, unpinned", Placement::Unpinned);
+
+const fn card(title: &'static str, placement: Placement) -> Card {
+    Card {
+        operation: "one write and one read of 1 byte through a pipe, in one process",
+        operations_per_iteration: 1,
+        blocks: false,
+        claims: const { &claims::named(&["read", "write"], 2.0) },
+        baseline: None,
+        subtract: None,
+        ..two_pipes::card(two_pipes::pipe_alone(placement), title, placement)
+    }
+}
+
+impl Benchmark for PipeAlone {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        Ok(Subject::Batched(Box::new(Alone(Pipe::new().map_err(lack::of_descriptors)?))))
+    }
+}
+
+struct Alone(Pipe);
+
+impl Batched for Alone {
+    #[inline(never)]
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        for _ in 0..iterations {
+            write_byte(&self.0.writer)?;
+            read_byte(&self.0.reader)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,88 @@
+//! The switch by two pipes to another thread of the same process: no change of address space.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::thread::{Builder, JoinHandle};
+
+use oscost_harness::{
+    Batched, Benchmark, CallError, Card, Outcome, Participant, Placement, SetUp, Subject, Unable,
+};
+use oscost_sys::{affinity, thread};
+
+use super::two_pipes::{self, Side};
+use crate::lack;
+
+/// `context_switch/thread_pipe/same_cpu`
+pub struct SameCpu;
+
+static CARD: Card =
+    two_pipes::card("context_switch/thread_pipe/same_cpu", "switch of threads, one CPU", Placement::SameCpu);
+
+impl Benchmark for SameCpu {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        let (near, far) = two_pipes::sides()?;
+        let shared = Arc::new(Shared::default());
+        let (cpu, partner) = (cx.partner_cpu, Arc::clone(&shared));
+        let thread = Builder::new()
+            .spawn(move || serve(cpu, &far, &partner))
+            .map_err(|error| CallError::new("clone", error.raw_os_error().unwrap_or(0)))
+            .map_err(lack::of_processes)?;
+        // Nothing is timed, and nothing forked, before the thread waits for its first byte.
+        let subject = RoundTrips { near, shared, thread: Some(thread) };
+        subject.near.receive().map_err(|error| CallError::new("start of the partner thread", error.errno))?;
+        Ok(Subject::Batched(Box::new(subject)))
+    }
+}
+
+#[derive(Default)]
+struct Shared {
+    tid: AtomicI32,
+    ends: AtomicBool,
+}
+
+/// The partner: says that it is ready, and answers until it is to end.
+fn serve(cpu: usize, far: &Side, shared: &Shared) -> Outcome {
+    affinity::pin_to(cpu)?;
+    shared.tid.store(thread::id(), Ordering::Release);
+    far.send()?;
+    loop {
+        far.receive()?;
+        if shared.ends.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        far.send()?;
+    }
+}
+
+struct RoundTrips {
+    near: Side,
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<Outcome>>,
+}
+
+/// Between batches the partner sleeps in its read: it needs no arming and no parking.
+impl Batched for RoundTrips {
+    #[inline(never)]
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        self.near.round_trips(iterations)
+    }
+
+    fn participants(&self) -> Vec<Participant> {
+        vec![Participant::Thread(self.shared.tid.load(Ordering::Acquire))]
+    }
+}
+
+impl Drop for RoundTrips {
+    fn drop(&mut self) {
+        // Closing the pipe is not enough: partners of other members, forked meanwhile, hold copies of its ends.
+        self.shared.ends.store(true, Ordering::Relaxed);
+        let told = self.near.send();
+        if let (Ok(()), Some(thread)) = (told, self.thread.take()) {
+            let _ = thread.join();
+        }
+    }
+}

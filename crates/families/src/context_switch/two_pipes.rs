@@ -1,0 +1,106 @@
+//! Two pipes between two sides: a byte goes there, a byte comes back, and each waits for the other.
+
+use std::os::fd::OwnedFd;
+
+use oscost_harness::{Bound, CallPath, Card, Claim, Need, Outcome, Placement, Unable};
+use oscost_sys::pipe::{Pipe, read_byte, write_byte};
+
+use crate::{lack, partner::uninterrupted};
+
+/// One side: what it reads from and what it writes to.
+pub struct Side {
+    reader: OwnedFd,
+    writer: OwnedFd,
+}
+
+/// The two sides of two new pipes.
+pub fn sides() -> Result<(Side, Side), Unable> {
+    let (there, back) =
+        (Pipe::new().map_err(lack::of_descriptors)?, Pipe::new().map_err(lack::of_descriptors)?);
+    let near = Side { reader: back.reader, writer: there.writer };
+    let far = Side { reader: there.reader, writer: back.writer };
+    Ok((near, far))
+}
+
+impl Side {
+    /// Sends a byte to the other side.
+    #[inline(always)]
+    pub fn send(&self) -> Outcome {
+        uninterrupted(|| write_byte(&self.writer))
+    }
+
+    /// Waits for a byte of the other side. The end of the stream (the other side is gone) is an error.
+    #[inline(always)]
+    pub fn receive(&self) -> Outcome {
+        uninterrupted(|| read_byte(&self.reader))
+    }
+
+    /// So many round trips, each of two switches.
+    #[inline(always)]
+    pub fn round_trips(&self, count: u64) -> Outcome {
+        for _ in 0..count {
+            self.send()?;
+            self.receive()?;
+        }
+        Ok(())
+    }
+}
+
+/// A read or a write is a system call whether it waits or not: one of each a switch, and of switches (voluntary and by
+/// preemption) of both sides one.
+const CLAIMS: &[Claim] = &[
+    Claim::SystemCalls(Bound::Between(1.9, 2.1)),
+    Claim::CallsNamed(&["read", "write"], Bound::Between(1.9, 2.1)),
+    Claim::Switches(Bound::Between(0.9, 1.3)),
+];
+
+/// What all cards of two pipes share; `placement` decides the group.
+pub const fn card(id: &'static str, title: &'static str, placement: Placement) -> Card {
+    let (operation, needs): (_, &[Need]) = match placement {
+        Placement::CrossCpu => ("one switch to the other side, on another CPU", &[Need::Cpus(2)]),
+        Placement::Unpinned => ("one switch to the other side, wherever the scheduler puts it", &[]),
+        _ => ("one switch to the other side, on one CPU", &[]),
+    };
+    Card {
+        id,
+        title,
+        operation,
+        operations_per_iteration: 2,
+        call_path: CallPath::Libc,
+        blocks: true,
+        placement,
+        group: group(placement),
+        claims: CLAIMS,
+        needs,
+        baseline: Some(pipe(placement)),
+        subtract: Some(pipe_alone(placement)),
+        ..Card::BATCHED
+    }
+}
+
+/// The group of a placement.
+pub const fn group(placement: Placement) -> &'static str {
+    match placement {
+        Placement::CrossCpu => "context_switch/cross_cpu",
+        Placement::Unpinned => "context_switch/unpinned",
+        _ => "context_switch/same_cpu",
+    }
+}
+
+/// Id of the switch by two pipes, the baseline of its group.
+pub const fn pipe(placement: Placement) -> &'static str {
+    match placement {
+        Placement::CrossCpu => "context_switch/pipe/cross_cpu",
+        Placement::Unpinned => "context_switch/pipe/unpinned",
+        _ => "context_switch/pipe/same_cpu",
+    }
+}
+
+/// Id of the pipe's price in one process, which a hop contains.
+pub const fn pipe_alone(placement: Placement) -> &'static str {
+    match placement {
+        Placement::CrossCpu => "context_switch/pipe_alone/cross_cpu",
+        Placement::Unpinned => "context_switch/pipe_alone/unpinned",
+        _ => "context_switch/pipe_alone/same_cpu",
+    }
+}
