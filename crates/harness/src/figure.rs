@@ -336,7 +336,7 @@ pub(crate) fn paired(
             })
         };
         let floor = |id: &str| Some(figure(id)?.quantities.get("floor")?.estimate.value);
-        if let Some(to) = card.baseline.filter(|to| figure(to).is_some()) {
+        if let Some(to) = card.baseline.filter(|&to| to != card.id && figure(to).is_some()) {
             match withheld(to) {
                 Some(why) => ratios.push(value(card.id, to, "paired", "ratio", None, Some(why))),
                 None => {

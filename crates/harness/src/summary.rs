@@ -80,13 +80,16 @@ pub fn summarise(batches: &Batches, fast: &[bool], blocks: bool) -> Option<Summa
     })
 }
 
-/// Paired ratio and difference of two members over the fast rounds of one launch.
+/// Paired ratio and difference of two members over the fast rounds of one launch; over all of them where none was fast
+/// (a whole launch in a slow phase slows both sides alike).
 #[must_use]
 pub fn compare(of: &Batches, to: &Batches, fast: &[bool]) -> (Option<f64>, Option<f64>) {
     if of.samples.len() != to.samples.len() || of.samples.is_empty() {
         return (None, None);
     }
-    (paired_ratio(&of.samples, &to.samples, fast), paired_difference(&of.samples, &to.samples, fast))
+    let all = vec![true; of.samples.len()];
+    let keep = if fast.contains(&true) { fast } else { &all };
+    (paired_ratio(&of.samples, &to.samples, keep), paired_difference(&of.samples, &to.samples, keep))
 }
 
 #[cfg(test)]
@@ -140,6 +143,7 @@ mod tests {
         let (ratio, difference) = compare(&a, &b, &[true; 4]);
         assert_eq!(ratio, Some(3.0));
         assert_eq!(difference, Some(30.0));
+        assert_eq!(compare(&a, &b, &[false; 4]), (ratio, difference), "a slow launch still has pairs");
         assert_eq!(compare(&a, &batches(&[1.0], &[]), &[true; 4]), (None, None));
     }
 

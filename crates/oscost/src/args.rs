@@ -153,5 +153,7 @@ pub enum Format {
 fn long_version() -> &'static str {
     let tool = oscost::machine::tool();
     // Once in the life of the program.
-    Box::leak(format!("{}\nbuild {}\n{}\n{}", tool.version, tool.build_id, tool.target, tool.libc).into_boxed_str())
+    Box::leak(
+        format!("{}\nbuild {}\n{}\n{}", tool.version, tool.build_id, tool.target, tool.libc).into_boxed_str(),
+    )
 }

@@ -27,8 +27,14 @@ pub const MEANINGS: &[(&str, &str)] = &[
     ("0", "done; unsupported rows do not count against it, unless they were asked for by their full id"),
     ("2", "misuse, or input that cannot be read"),
     ("3", "a figure that was asked for was withheld: failed, contradicted, or named and unsupported"),
-    ("4", "a file that was asked for, or standard output, could not be written (a reader that closes the pipe is no error)"),
-    ("5", "unfit: another run is measuring, --require-realtime was refused, or the program was started with more privilege than its caller has"),
+    (
+        "4",
+        "a file that was asked for, or standard output, could not be written (a reader that closes the pipe is no error)",
+    ),
+    (
+        "5",
+        "unfit: another run is measuring, --require-realtime was refused, or the program was started with more privilege than its caller has",
+    ),
     ("70", "internal error: please report it"),
     ("129, 130, 143", "ended by SIGHUP, SIGINT or SIGTERM; what was measured is saved and marked partial"),
 ];

@@ -29,7 +29,10 @@ fn main() -> ExitCode {
             .map(String::as_str)
             .or_else(|| panic.downcast_ref::<&str>().copied())
             .unwrap_or("no words");
-        Err(Ended::new(Exit::Internal, format!("internal error: {words}; please report it with 'oscost --version'")))
+        Err(Ended::new(
+            Exit::Internal,
+            format!("internal error: {words}; please report it with 'oscost --version'"),
+        ))
     });
     match ended {
         Ok(exit) => exit.into(),

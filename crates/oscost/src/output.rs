@@ -43,7 +43,11 @@ impl Talk {
     /// Tells the user something, unless it is to be quiet. Nobody is left to be told where this fails.
     pub fn say(&self, words: impl std::fmt::Display) {
         if !self.quiet {
-            let _ = writeln!(anstream::stderr(), "{}", oscost_results::Untrusted::new(&words.to_string()).terminal());
+            let _ = writeln!(
+                anstream::stderr(),
+                "{}",
+                oscost_results::Untrusted::new(&words.to_string()).terminal()
+            );
         }
     }
 
@@ -53,9 +57,7 @@ impl Talk {
         let colour = match self.color {
             ColorWhen::Always => true,
             ColorWhen::Never => false,
-            ColorWhen::Auto => {
-                anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never
-            }
+            ColorWhen::Auto => anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never,
         };
         Style { width: width(stdout.is_terminal()), unicode: !self.ascii && has_utf8(), colour }
     }
@@ -76,6 +78,7 @@ fn width(terminal: bool) -> usize {
 /// Whether the locale has UTF-8. POSIX: LC_ALL, then LC_CTYPE, then LANG.
 fn has_utf8() -> bool {
     let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default().to_ascii_lowercase();
+    let locale =
+        ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default().to_ascii_lowercase();
     locale.contains("utf-8") || locale.contains("utf8")
 }

@@ -44,7 +44,10 @@ impl Progress {
                 } else {
                     format!("launch {pass}, for what has not converged")
                 };
-                self.draw(format!("measuring {} figures: {of}, {group} ... at most {left} s left", self.figures));
+                self.draw(format!(
+                    "measuring {} figures: {of}, {group} ... at most {left} s left",
+                    self.figures
+                ));
             }
             Event::Found(_) | Event::Warning(_) => {}
         }

@@ -17,7 +17,9 @@ pub fn recover(store: &Store, talk: &Talk) {
         match save(store, &journal) {
             Ok(0) => {}
             Ok(figures) => {
-                talk.say(format!("an earlier run was killed: {figures} figures of it are saved as {name}, marked partial"));
+                talk.say(format!(
+                    "an earlier run was killed: {figures} figures of it are saved as {name}, marked partial"
+                ));
             }
             Err(error) => {
                 talk.say(format!("warning: the journal of a killed run cannot be used: {error}"));
@@ -47,7 +49,9 @@ fn save(store: &Store, journal: &Recovered) -> Result<usize, String> {
     result.figures = figures;
     result.ratios = ratios;
     result.differences = differences;
-    result.warnings.push("the run was killed: figures rest on the launches that its journal holds".to_owned());
+    result
+        .warnings
+        .push("the run was killed: figures rest on the launches that its journal holds".to_owned());
     let count = result.figures.len();
     store.save(&journal.name, &result).map_err(|error| error.to_string())?;
     Ok(count)

@@ -8,15 +8,16 @@ use oscost::{doctor, machine};
 use oscost_harness::{
     Choice, Effort, Event, IdleCpu, Launched, Measured, Options, Record, Supervisor, measure, preferred,
 };
-use oscost_results::{
-    Check, FORMAT, Journal, LockError, Plan, RunLock, RunName, RunResult, Store, VERSION,
-};
+use oscost_results::{Check, FORMAT, Journal, LockError, Plan, RunLock, RunName, RunResult, Store, VERSION};
 
 use crate::args::{self, Measuring};
 use crate::commands::catalogue;
 use crate::exit::{Ended, Exit};
 use crate::output::Talk;
 use crate::progress::Progress;
+
+/// Takes the samples of a launch: its position in the run, the id, and what it yielded.
+pub type KeepSamples<'a> = dyn FnMut(u32, &str, &Launched) + 'a;
 
 /// What to measure, and how it is called in the result.
 pub struct Request<'a> {
@@ -29,7 +30,7 @@ pub struct Request<'a> {
     /// How much is spent.
     pub effort: Effort,
     /// Where every launch's samples go, if they are asked for.
-    pub samples: Option<&'a mut dyn FnMut(u32, &str, &Launched)>,
+    pub samples: Option<&'a mut KeepSamples<'a>>,
 }
 
 /// A finished session.
@@ -55,17 +56,20 @@ pub fn effort(measuring: &Measuring) -> Effort {
 
 /// CPUs to use, in order of preference.
 pub fn cpus(measuring: &Measuring) -> Result<Vec<usize>, Ended> {
-    let allowed = oscost_sys::affinity::allowed()
-        .map_err(|error| Ended::new(Exit::Unfit, format!("the CPUs of this process cannot be found: {error}")))?;
+    let allowed = oscost_sys::affinity::allowed().map_err(|error| {
+        Ended::new(Exit::Unfit, format!("the CPUs of this process cannot be found: {error}"))
+    })?;
     let Some(list) = &measuring.cpu else { return Ok(preferred(allowed)) };
-    let wanted = oscost_sys::cpu_list::parse(list)
-        .filter(|cpus| !cpus.is_empty())
-        .ok_or_else(|| Ended::misuse(format!("'--cpu {list}' is no list of CPUs: write 2, or 1,3, or 2-5")))?;
+    let wanted = oscost_sys::cpu_list::parse(list).filter(|cpus| !cpus.is_empty()).ok_or_else(|| {
+        Ended::misuse(format!("'--cpu {list}' is no list of CPUs: write 2, or 1,3, or 2-5"))
+    })?;
     match wanted.iter().find(|cpu| !allowed.contains(cpu)) {
         None => Ok(wanted),
         Some(cpu) => {
             let allowed = allowed.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
-            Err(Ended::misuse(format!("'--cpu {list}': this process may not run on CPU {cpu}; it may on {allowed}")))
+            Err(Ended::misuse(format!(
+                "'--cpu {list}': this process may not run on CPU {cpu}; it may on {allowed}"
+            )))
         }
     }
 }
@@ -188,7 +192,9 @@ impl Session {
 fn lock(measuring: &Measuring, warnings: &mut Vec<String>) -> Result<Option<RunLock>, Ended> {
     match RunLock::acquire() {
         Ok(lock) => Ok(Some(lock)),
-        Err(error @ LockError::Busy { .. }) if !measuring.force => Err(Ended::new(Exit::Unfit, error.to_string())),
+        Err(error @ LockError::Busy { .. }) if !measuring.force => {
+            Err(Ended::new(Exit::Unfit, error.to_string()))
+        }
         Err(error) => {
             warnings.push(match error {
                 LockError::Busy { .. } => "measured while another run was measuring (--force)".to_owned(),

@@ -188,8 +188,15 @@ pub fn signal_group(group: i32, signal: Signal) -> Result<(), CallError> {
 pub fn die_with_parent(expected_parent: u32) -> Result<(), CallError> {
     // SAFETY: prctl with these arguments touches no memory.
     check("prctl", unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) })?;
-    // The parent may have died before the call: then nothing would ever be sent.
-    if parent_id() == expected_parent { Ok(()) } else { Err(CallError::new("getppid", libc::ESRCH)) }
+    // The parent may have died before the call: then nothing would ever be sent. The first process of a PID namespace
+    // cannot see its parent (0) and has to trust that it lives.
+    let parent = parent_id();
+    let first_of_namespace = parent == 0 && std::process::id() == 1;
+    if parent == expected_parent || first_of_namespace {
+        Ok(())
+    } else {
+        Err(CallError::new("getppid", libc::ESRCH))
+    }
 }
 
 /// Process id of the parent.

@@ -14,8 +14,7 @@ pub fn probe_real_time() -> Result<(), CallError> {
         let parameter = libc::sched_param { sched_priority: PRIORITY };
         let policy = libc::SCHED_RR | libc::SCHED_RESET_ON_FORK;
         // SAFETY: the kernel reads one sched_param. The raw call, because another libc's wrapper (musl's) refuses it.
-        let result =
-            unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const parameter) };
+        let result = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const parameter) };
         match check("sched_setscheduler", i32::try_from(result).unwrap_or(-1)) {
             Ok(_) => 0,
             Err(error) => error.errno,

@@ -1,6 +1,5 @@
 //! `oscost completions` and `oscost man`, from the arguments and the list of exit codes.
 
-
 use clap::CommandFactory;
 use clap_mangen::roff::{Roff, roman};
 

@@ -44,9 +44,7 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
         let bytes = oscost_results::to_bytes(&session.result).map_err(Ended::unwritable)?;
         output::data(|out| out.write_all(&bytes))
     } else {
-        output::data(|out| {
-            oscost_report::price_list(&session.result, stored.as_deref(), &talk.style(), out)
-        })
+        output::data(|out| oscost_report::price_list(&session.result, stored.as_deref(), &talk.style(), out))
     };
     if let Some(path) = json {
         oscost_results::save_as(path, &session.result).map_err(Ended::unwritable)?;
@@ -139,6 +137,8 @@ impl Raw {
             Some(error) => Err(error),
             None => self.file.flush(),
         };
-        flushed.map_err(|error| Ended::unwritable(format!("{} could not be written: {error}", self.path.display())))
+        flushed.map_err(|error| {
+            Ended::unwritable(format!("{} could not be written: {error}", self.path.display()))
+        })
     }
 }

@@ -1,0 +1,177 @@
+//! Benchmarks of known cost, and benchmarks that misbehave in every way that a worker must survive.
+
+use oscost_harness::{
+    Batched, Benchmark, Bound, CallError, Card, Claim, Outcome, OverLaunches, QuantityCard, Series,
+    SeriesPlan, SetUp, Sink, Subject, Tier, Unable,
+};
+use oscost_sys::system_call;
+
+/// What a benchmark of these tests does.
+enum Does {
+    Calls(u64),
+    FailsAlways,
+    FailsLater,
+    Unsupported,
+    FailsInSetUp,
+    Aborts,
+    ExitsInSetUp,
+    Rubbish,
+    Hangs,
+    Ticks,
+}
+
+pub struct Bad {
+    card: Card,
+    does: Does,
+}
+
+const ONE: Card = Card { title: "a test", operation: "one test", tier: Tier::Family, ..Card::BATCHED };
+
+const fn exactly(calls: f64) -> [Claim; 1] {
+    [Claim::SystemCalls(Bound::Exactly(calls))]
+}
+
+macro_rules! bad {
+    ($($name:ident: $id:literal, $group:literal, $does:expr, $claims:expr $(, $field:ident: $value:expr)*;)*) => {
+        $(static $name: Bad = Bad {
+            card: Card { id: $id, group: $group, claims: $claims $(, $field: $value)*, ..ONE },
+            does: $does,
+        };)*
+        pub static ALL: &[&dyn Benchmark] = &[$(&$name),*];
+    };
+}
+
+const QUANTITIES: &[QuantityCard] = &[
+    QuantityCard { name: "middle", unit: "ns", over_launches: OverLaunches::Median },
+    QuantityCard { name: "largest", unit: "ns", over_launches: OverLaunches::Max },
+    QuantityCard { name: "lost", unit: "count", over_launches: OverLaunches::Sum },
+];
+
+bad! {
+    TEN: "known/calls_10", "known", Does::Calls(10), &exactly(10.0);
+    FORTY: "known/calls_40", "known", Does::Calls(40), &exactly(40.0),
+        baseline: Some("known/calls_10"), subtract: Some("known/calls_10");
+    FALSE: "claims/false", "claims", Does::Calls(2), &exactly(1.0);
+    NONE: "claims/none", "claims/none", Does::Calls(1), &[];
+    ALWAYS: "fails/always", "fails", Does::FailsAlways, &exactly(0.0);
+    LATER: "fails/later", "fails", Does::FailsLater, &exactly(1.0);
+    UNSUPPORTED: "set_up/unsupported", "set_up", Does::Unsupported, &[];
+    FAILS_SET_UP: "set_up/fails", "set_up", Does::FailsInSetUp, &[];
+    ABORTS: "dies/in_batch", "dies", Does::Aborts, &[];
+    EXITS: "dies/in_set_up", "dies", Does::ExitsInSetUp, &[];
+    SURVIVES: "dies/not", "dies", Does::Calls(1), &exactly(1.0);
+    RUBBISH: "rubbish/on_stdout", "rubbish", Does::Rubbish, &[];
+    HANGS: "hangs/for_ever", "hangs", Does::Hangs, &[];
+    HANGS_NOT: "hangs/not", "hangs", Does::Calls(1), &exactly(1.0);
+    TICKS: "series/ticks", "series", Does::Ticks, &exactly(1.0), quantities: QUANTITIES;
+}
+
+impl Benchmark for Bad {
+    fn card(&self) -> &'static Card {
+        let own = ALL.iter().find(|other| std::ptr::addr_eq(**other, self));
+        // Every benchmark of these tests is one of the list's statics.
+        own.map_or_else(|| panic!("not in the list"), |_| static_card(self.card.id))
+    }
+
+    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        Ok(Subject::Batched(match self.does {
+            Does::Calls(calls) => Box::new(Calls(calls)),
+            Does::FailsAlways => Box::new(Fails { after: 0 }),
+            Does::FailsLater => Box::new(Fails { after: 10_000 }),
+            Does::Unsupported => {
+                return Err(Unable::Unsupported { why: "no such thing".into(), remedy: "get one".into() });
+            }
+            Does::FailsInSetUp => return Err(CallError::new("semget", 28).into()),
+            Does::Aborts => Box::new(Aborts),
+            Does::ExitsInSetUp => std::process::exit(42),
+            Does::Rubbish => {
+                use std::io::Write;
+                let _ = std::io::stdout().write_all(b"{\"hello\": [\x1b");
+                std::process::exit(0)
+            }
+            Does::Hangs => {
+                // Its partner must not survive it either.
+                let partner = cx.fork_partner(true, || {
+                    loop {
+                        std::thread::sleep(std::time::Duration::from_secs(1));
+                    }
+                })?;
+                Box::new(Hangs(partner))
+            }
+            Does::Ticks => return Ok(Subject::Series(Box::new(Ticks))),
+        }))
+    }
+}
+
+fn static_card(id: &str) -> &'static Card {
+    macro_rules! of {
+        ($($name:ident)*) => { [$(&$name.card),*] };
+    }
+    of!(TEN FORTY FALSE NONE ALWAYS LATER UNSUPPORTED FAILS_SET_UP ABORTS EXITS SURVIVES RUBBISH HANGS HANGS_NOT TICKS)
+        .into_iter()
+        .find(|card| card.id == id)
+        .unwrap_or(&TEN.card)
+}
+
+struct Calls(u64);
+impl Batched for Calls {
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        for _ in 0..iterations * self.0 {
+            system_call::getppid();
+        }
+        Ok(())
+    }
+}
+
+/// Makes `after` calls, then fails: with 0 in the audit already.
+struct Fails {
+    after: u64,
+}
+impl Batched for Fails {
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        if self.after == 0 {
+            return Err(CallError::new("read", 5));
+        }
+        for _ in 0..iterations {
+            system_call::getppid();
+            self.after -= 1;
+            if self.after == 0 {
+                self.after = 1;
+                return Err(CallError::new("write", 28));
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Aborts;
+impl Batched for Aborts {
+    fn batch(&mut self, _: u64) -> Outcome {
+        std::process::abort()
+    }
+}
+
+struct Hangs(#[expect(dead_code, reason = "lives as long as the subject")] oscost_sys::process::Child);
+impl Batched for Hangs {
+    fn batch(&mut self, _: u64) -> Outcome {
+        loop {
+            std::thread::sleep(std::time::Duration::from_secs(1));
+        }
+    }
+}
+
+struct Ticks;
+impl Series for Ticks {
+    fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
+        let ticks = plan.observations.unwrap_or(50);
+        for tick in 0..ticks {
+            system_call::getppid();
+            sink.observation(1.0 + (tick % 9) as f64);
+        }
+        sink.operations(ticks);
+        sink.quantity("middle", 5.0);
+        sink.quantity("largest", 9.0);
+        sink.quantity("lost", 1.0);
+        Ok(())
+    }
+}

@@ -1,0 +1,323 @@
+//! The instrument on known truth, through real workers: costs that are known, calls that fail, claims that are false,
+//! workers that die, hang or talk rubbish, programs that are not ours.
+//!
+//! It is its own worker, so it has a `main` of its own. Nothing here asserts an absolute time.
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stdout)] // it is its own test harness
+
+mod bad;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use oscost_harness::{
+    Benchmark, Catalogue, Choice, Effort, Event, Foreign, IdleCpu, Measured, Options, Record, Supervisor,
+    Tier, measure, rebuild, serve_if_asked,
+};
+use oscost_results::{Figure, Mark, Status, Verdict};
+
+fn catalogue() -> Catalogue {
+    Catalogue::new(bad::ALL.to_vec())
+}
+
+/// Six short launches: enough for intervals.
+const EFFORT: Effort = Effort {
+    name: "test",
+    launches: 6,
+    most_launches: 6,
+    member_ns: 3_000_000,
+    warm_up_ns: 2_000_000,
+    target_ns: 20_000_000_000,
+    deadline_ns: 60_000_000_000,
+};
+
+fn options() -> Options {
+    let cpus = oscost_harness::preferred(oscost_sys::affinity::allowed().unwrap_or_default());
+    Options { effort: EFFORT, seed: 7, cpus, idle_cpu: IdleCpu::Halt, keep_samples: false }
+}
+
+fn choices(ids: &[&str]) -> Vec<Choice> {
+    let patterns: Vec<String> = ids.iter().map(|&id| id.to_owned()).collect();
+    catalogue().select(&patterns, Tier::Thorough).unwrap_or_else(|miss| fail(&miss.to_string()))
+}
+
+fn fail(words: &str) -> ! {
+    panic!("{words}")
+}
+
+fn measured_with(ids: &[&str], contestants: &[Foreign], emit: &mut dyn FnMut(&Event<'_>)) -> Measured {
+    let supervisor = Supervisor::new(Arc::default()).unwrap_or_else(|error| fail(&error.to_string()));
+    measure(&supervisor, &choices(ids), contestants, &options(), emit)
+}
+
+fn measured(ids: &[&str]) -> Measured {
+    measured_with(ids, &[], &mut |_| {})
+}
+
+fn figure<'a>(measured: &'a Measured, id: &str) -> &'a Figure {
+    measured.figures.iter().find(|figure| figure.id == id).unwrap_or_else(|| fail(&format!("no figure {id}")))
+}
+
+fn value(figure: &Figure, quantity: &str) -> f64 {
+    figure.quantities.get(quantity).map_or_else(
+        || fail(&format!("{} has no {quantity}: {:?} {:?}", figure.id, figure.status, figure.why)),
+        |quantity| quantity.estimate.value,
+    )
+}
+
+fn why(figure: &Figure) -> &str {
+    figure.why.as_deref().unwrap_or_default()
+}
+
+/// A cost of k calls is k times the cost of one: the slope is found, whatever one call costs here.
+fn known_costs_are_found() {
+    let measured = measured(&["known"]);
+    let one = value(figure(&measured, "known/calls_10"), "floor");
+    let four = value(figure(&measured, "known/calls_40"), "floor");
+    let ratio = four / one;
+    assert!((3.0..5.0).contains(&ratio), "40 calls cost {ratio} times as much as 10");
+    for figure in &measured.figures {
+        assert_eq!(figure.evidence.verdict, Verdict::Proved, "{}: {:?}", figure.id, figure.evidence);
+        assert_eq!(figure.launches.len(), 6);
+        let launch = &figure.launches[0];
+        assert!(launch.quantities["floor"] <= launch.quantities["typical"]);
+        assert!(launch.quantities["typical"] <= launch.quantities["max"]);
+    }
+    let pair = measured.ratios.iter().find(|pair| pair.quantity == "paired").expect("a ratio");
+    assert!(pair.value.is_some_and(|ratio| (3.0..5.0).contains(&ratio)), "{pair:?}");
+    let difference = measured.differences.first().expect("a difference");
+    assert!(difference.value.is_some_and(|ns| ns > 0.0));
+}
+
+fn a_false_claim_is_withheld() {
+    let measured = measured(&["claims/false"]);
+    let figure = figure(&measured, "claims/false");
+    assert_eq!(figure.status, Status::Contradicted);
+    assert!(figure.quantities.is_empty() && figure.launches.is_empty(), "a withheld figure shows no numbers");
+    assert!(
+        why(figure).contains("claims 1 system calls an operation, the audit counted 2.00"),
+        "{}",
+        why(figure)
+    );
+}
+
+fn nothing_claimed_is_nothing_proved() {
+    let measured = measured(&["claims/none"]);
+    let figure = figure(&measured, "claims/none");
+    assert_eq!((figure.status, figure.evidence.verdict), (Status::Measured, Verdict::NoClaim));
+}
+
+/// A launch in which a call fails counts for nothing; one that fails in every launch has no figure.
+fn a_failing_call_is_named() {
+    let measured = measured(&["fails", "known/calls_10"]);
+    let failing = figure(&measured, "fails/always");
+    assert_eq!(failing.status, Status::Failed);
+    assert!(why(failing).contains("read failed") && why(failing).contains("EIO"), "{}", why(failing));
+    let late = figure(&measured, "fails/later");
+    assert_eq!(late.status, Status::Failed, "{late:?}");
+    assert!(why(late).starts_with("batch: write failed"), "{}", why(late));
+    assert_eq!(figure(&measured, "known/calls_10").status, Status::Measured, "others go on");
+}
+
+fn set_up_says_what_is_lacking() {
+    let measured = measured(&["set_up"]);
+    let unsupported = figure(&measured, "set_up/unsupported");
+    assert_eq!(unsupported.status, Status::Unsupported);
+    assert_eq!((why(unsupported), unsupported.remedy.as_deref()), ("no such thing", Some("get one")));
+    let failed = figure(&measured, "set_up/fails");
+    assert_eq!(failed.status, Status::Failed);
+    assert!(why(failed).starts_with("set-up: semget failed"), "{}", why(failed));
+}
+
+/// Whoever dies costs its own figure: the others of its group are measured without it.
+fn a_dying_worker_costs_its_own_figure() {
+    let measured = measured(&["dies"]);
+    let dies = figure(&measured, "dies/in_batch");
+    assert_eq!(dies.status, Status::Failed);
+    assert!(why(dies).contains("signal 6"), "{}", why(dies));
+    let set_up = figure(&measured, "dies/in_set_up");
+    assert!(why(set_up).contains("exit code 42"), "{}", why(set_up));
+    assert_eq!(figure(&measured, "dies/not").status, Status::Measured);
+}
+
+fn rubbish_is_no_report() {
+    let measured = measured(&["rubbish"]);
+    let rubbish = figure(&measured, "rubbish/on_stdout");
+    assert_eq!(rubbish.status, Status::Failed);
+    assert!(why(rubbish).contains("rubbish"), "{}", why(rubbish));
+}
+
+/// A worker that hangs is ended at its deadline, with the partner that it leaves.
+fn a_hanging_worker_is_ended() {
+    let start = std::time::Instant::now();
+    let measured = measured(&["hangs"]);
+    let hangs = figure(&measured, "hangs/for_ever");
+    assert_eq!(hangs.status, Status::Failed);
+    assert!(why(hangs).contains("did not end within"), "{}", why(hangs));
+    assert_eq!(figure(&measured, "hangs/not").status, Status::Measured);
+    assert!(start.elapsed().as_secs() < 45);
+}
+
+fn series_yield_their_quantities() {
+    let measured = measured(&["series"]);
+    let figure = figure(&measured, "series/ticks");
+    assert_eq!(figure.status, Status::Measured, "{:?}", figure.why);
+    assert_eq!(figure.headline, "middle");
+    assert_eq!(value(figure, "middle"), 5.0);
+    assert_eq!(value(figure, "largest"), 9.0);
+    assert_eq!(value(figure, "lost"), 6.0, "counts are summed over launches");
+    assert_eq!(figure.evidence.system_calls.get("getppid"), Some(&1.0), "{:?}", figure.evidence);
+    assert!(!figure.marks.contains(&Mark::NotConverged));
+}
+
+/// What a killed run had found makes the same figures.
+fn records_make_the_figures_again() {
+    let mut records: Vec<Record> = Vec::new();
+    let measured = measured_with(&["known"], &[], &mut |event| {
+        if let Event::Found(record) = event {
+            records.push((*record).clone());
+        }
+    });
+    let text = serde_json::to_string(&records).expect("records are data");
+    let records: Vec<Record> = serde_json::from_str(&text).expect("and stay it");
+    let step = measured.clock.expect("a clock").step_ns;
+    let (figures, ratios, differences) = rebuild(&catalogue(), &records, step);
+    let find = |id: &str| figures.iter().find(|figure| figure.id == id).expect("the same figures");
+    for figure in &measured.figures {
+        let again = find(&figure.id);
+        assert_eq!(again.quantities, figure.quantities);
+        assert_eq!(again.evidence.verdict, figure.evidence.verdict);
+    }
+    assert_eq!((ratios.len(), differences.len()), (measured.ratios.len(), measured.differences.len()));
+    let fewer: Vec<Record> = records.into_iter().take(5).collect();
+    let (figures, ..) = rebuild(&catalogue(), &fewer, step);
+    assert!(figures.iter().all(|figure| figure.launches.len() < 6));
+}
+
+fn an_interrupted_run_is_partial() {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let supervisor =
+        Supervisor::new(Arc::clone(&interrupted)).unwrap_or_else(|error| fail(&error.to_string()));
+    let mut launches = 0;
+    let measured = measure(&supervisor, &choices(&["known"]), &[], &options(), &mut |event| {
+        if let Event::Found(Record::Launched { .. }) = event {
+            launches += 1;
+            if launches == 3 {
+                interrupted.store(true, Ordering::Relaxed);
+            }
+        }
+    });
+    assert!(measured.partial);
+    assert!(measured.figures.iter().all(|figure| figure.launches.len() == 3), "three launches are kept");
+    let bounds = measured.figures[0].quantities["floor"].estimate;
+    assert!(bounds.extremes, "fewer than 6 launches have no interval");
+}
+
+fn foreign(name: &str, command: &[&str]) -> Foreign {
+    Foreign {
+        id: format!("foreign/{name}"),
+        title: name.to_owned(),
+        operation: "what it prints".to_owned(),
+        headline: ("printed".to_owned(), "ns".to_owned()),
+        command: command.iter().map(|&word| word.to_owned()).collect(),
+        environment: BTreeMap::new(),
+        cpus: Vec::new(),
+        deadline_ns: 300_000_000,
+        reader: |output| {
+            if output.code != Some(0) {
+                return Err(format!("ended with {:?}: {}", output.code, output.stderr.trim()));
+            }
+            let number =
+                output.stdout.trim().parse().map_err(|_| format!("printed '{}'", output.stdout.trim()))?;
+            Ok(BTreeMap::from([("printed".to_owned(), number)]))
+        },
+    }
+}
+
+fn foreign_programs_take_part_and_leave_nothing() {
+    let mark = format!("{}", 100_000 + std::process::id());
+    let contestants = [
+        foreign("prints", &["echo", "42.5"]),
+        foreign("fails", &["sh", "-c", "echo oops >&2; exit 3"]),
+        foreign("missing", &["no-such-program-of-oscost"]),
+        foreign("hangs", &["sleep", "30"]),
+        foreign("talks", &["echo", "not a number"]),
+        // A child that leaves its session outlives everything but the end of its PID namespace.
+        foreign("leaves", &["sh", "-c", &format!("setsid sleep {mark} & echo 1")]),
+    ];
+    let measured = measured_with(&["known/calls_10"], &contestants, &mut |_| {});
+    assert_eq!(value(figure(&measured, "foreign/prints"), "printed"), 42.5);
+    assert_eq!(figure(&measured, "foreign/prints").launches.len(), 6);
+    for (id, words) in [
+        ("foreign/fails", "oops"),
+        ("foreign/missing", "no-such-program-of-oscost"),
+        ("foreign/hangs", "did not end within 300 ms"),
+        ("foreign/talks", "printed 'not a number'"),
+    ] {
+        let figure = figure(&measured, id);
+        assert_eq!(figure.status, Status::Failed, "{id}");
+        assert!(why(figure).contains(words), "{id}: {}", why(figure));
+    }
+    if measured.isolation.as_deref().is_some_and(|isolation| isolation.contains("namespaces")) {
+        assert!(!runs(&mark), "a child of a foreign program is still there");
+    } else {
+        println!("SKIP foreign_programs_leave_nothing: no namespaces here");
+    }
+}
+
+/// Whether a process has `word` among its arguments.
+fn runs(word: &str) -> bool {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return false };
+    processes.flatten().any(|entry| {
+        std::fs::read(entry.path().join("cmdline"))
+            .is_ok_and(|line| line.split(|&byte| byte == 0).any(|part| part == word.as_bytes()))
+    })
+}
+
+fn main() -> std::process::ExitCode {
+    if let Some(code) = serve_if_asked(&catalogue) {
+        return code.into();
+    }
+    let tests: &[(&str, fn())] = &[
+        ("known_costs_are_found", known_costs_are_found),
+        ("a_false_claim_is_withheld", a_false_claim_is_withheld),
+        ("nothing_claimed_is_nothing_proved", nothing_claimed_is_nothing_proved),
+        ("a_failing_call_is_named", a_failing_call_is_named),
+        ("set_up_says_what_is_lacking", set_up_says_what_is_lacking),
+        ("a_dying_worker_costs_its_own_figure", a_dying_worker_costs_its_own_figure),
+        ("rubbish_is_no_report", rubbish_is_no_report),
+        ("a_hanging_worker_is_ended", a_hanging_worker_is_ended),
+        ("series_yield_their_quantities", series_yield_their_quantities),
+        ("records_make_the_figures_again", records_make_the_figures_again),
+        ("an_interrupted_run_is_partial", an_interrupted_run_is_partial),
+        ("foreign_programs_take_part_and_leave_nothing", foreign_programs_take_part_and_leave_nothing),
+    ];
+    // Filters as the standard harness takes them; options of its own are passed over.
+    let filters: Vec<String> =
+        std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let (mut passed, mut failed) = (0, 0);
+    for (name, test) in tests {
+        if !filters.is_empty() && !filters.iter().any(|filter| name.contains(filter.as_str())) {
+            continue;
+        }
+        match std::panic::catch_unwind(test) {
+            Ok(()) => {
+                passed += 1;
+                println!("test {name} ... ok");
+            }
+            Err(_) => {
+                failed += 1;
+                println!("test {name} ... FAILED");
+            }
+        }
+    }
+    println!(
+        "\ntest result: {}. {passed} passed; {failed} failed; 0 ignored; 0 measured; 0 filtered out",
+        if failed == 0 { "ok" } else { "FAILED" }
+    );
+    u8::from(failed > 0).into()
+}
+
+/// Every benchmark of this program is a [`Benchmark`].
+const _: &[&dyn Benchmark] = bad::ALL;
