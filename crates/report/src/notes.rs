@@ -12,9 +12,10 @@ const RATIOS_DIFFER: f64 = 0.02;
 impl Story<'_> {
     /// All notes of a measured figure, whose heading says `shared_operation`.
     pub fn notes(&self, figure: &Figure, shared_operation: Option<&str>) -> Vec<String> {
-        let mut notes: Vec<String> = self.own_operation(figure, shared_operation).into_iter().collect();
-        notes.extend(self.ratios(figure));
+        // Ratios first: they are short, and go beside the verdict where there is room.
+        let mut notes = self.ratios(figure);
         notes.extend(self.differences(figure));
+        notes.extend(self.own_operation(figure, shared_operation));
         notes.extend(self.marks(figure));
         notes.extend(voided(figure));
         notes.extend(self.other_quantities(figure));

@@ -111,13 +111,11 @@ fn figure(row: &Row, columns: &Columns, page: &mut Page<'_>) -> io::Result<()> {
             page.verdict(&before, numbers.verdict, numbers.tone, &after)?;
         }
     }
-    if !below.is_empty() {
-        page.paragraph(&" ".repeat(DEEP), &below.join("; "), DEEP)?;
+    below.extend(row.remarks.iter().cloned());
+    if below.is_empty() {
+        return Ok(());
     }
-    for remark in &row.remarks {
-        page.paragraph(&" ".repeat(DEEP), remark, DEEP)?;
-    }
-    Ok(())
+    page.paragraph(&" ".repeat(DEEP), &below.join("; "), DEEP)
 }
 
 /// Takes the notes that have room beside the verdict.
