@@ -70,6 +70,7 @@ fn cards_are_complete_and_consistent() {
         assert!(!card.claims.is_empty(), "{} claims nothing", card.id);
         assert!(card.title.len() <= 60, "{}: the title is for a column of a table", card.id);
         for other in card.baseline.iter().chain(&card.subtract) {
+            assert_ne!(*other, card.id, "a ratio to itself");
             let found = cards.iter().find(|card| card.id == *other);
             assert_eq!(found.map(|found| found.group), Some(card.group), "{} and {other}", card.id);
         }

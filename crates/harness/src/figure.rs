@@ -49,6 +49,7 @@ fn rule(card: &Card, name: &str) -> Option<(&'static str, OverLaunches, f64)> {
             "floor" => Some(("ns", OverLaunches::Median, LOWER_QUARTILE)),
             "max" => Some(("ns", OverLaunches::Max, MEDIAN)),
             "p5" | "typical" | "batch_p99" | "mean" => Some(("ns", OverLaunches::Median, MEDIAN)),
+            "same_cpu_share" => Some(("share", OverLaunches::Median, MEDIAN)),
             _ => None,
         };
     }

@@ -84,6 +84,9 @@ pub(crate) fn group(
                 launched[index] = Some(Err(Failure::new("batch", "no batch fits the launch")));
                 continue;
             };
+            let mut quantities = summary.quantities;
+            quantities
+                .extend(runner.batched.same_cpu_share().map(|share| ("same_cpu_share".to_owned(), share)));
             let operations = (batches.samples.len() as u64 * runner.iterations * runner.operations) as f64;
             let all_operations =
                 (rounds.batches_made[position] * runner.iterations * runner.operations) as f64;
@@ -95,7 +98,7 @@ pub(crate) fn group(
                     rounds: batches.samples.len() as u64,
                     fast_share: Some(summary.fast_share),
                     clean_share: Some(summary.clean_share),
-                    quantities: summary.quantities,
+                    quantities,
                     switches: counts.switches,
                     voluntary_switches: counts.voluntary,
                     migrations: counts.migrations.map(|moved| moved + batches.migrations),

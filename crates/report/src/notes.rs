@@ -125,7 +125,10 @@ impl Story<'_> {
             notes.push("bimodal".to_owned());
         }
         if figure.placement == "unpinned" {
-            notes.push("unpinned: a mixture of placements".to_owned());
+            let share = figure.quantities.get("same_cpu_share").map_or(String::new(), |share| {
+                format!(", {} of the batches ended on one CPU", whole_percent(share.estimate.value))
+            });
+            notes.push(format!("unpinned: a mixture of placements{share}"));
         }
         notes
     }

@@ -23,7 +23,7 @@ pub static UNPINNED: Switch = Switch { card: &CARD_UNPINNED };
 static CARD_SAME_CPU: Card = card("switch of processes, one CPU", Placement::SameCpu);
 static CARD_CROSS_CPU: Card = card("switch of processes, two CPUs", Placement::CrossCpu);
 static CARD_UNPINNED: Card = Card {
-    remark: "a mixture of both placements: read it with the share of batches that ended on one CPU",
+    remark: "a mixture of both placements: the more batches end on one CPU the cheaper it looks",
     ..card("switch of processes, unpinned", Placement::Unpinned)
 };
 

@@ -18,9 +18,10 @@ static CARD: Card = Card {
     operation: "one switch to the other process by sched_yield, on one CPU",
     call_path: CallPath::Inline,
     claims: &[
-        // One, and more where the scheduler comes back to the caller.
-        Claim::CallsNamed(&["sched_yield"], Bound::AtLeast(0.9)),
-        Claim::Switches(Bound::Between(0.9, 1.3)),
+        // How many sched_yield a switch takes is counted and not claimed: under the audit both sides yield while they wait
+        // for its listener.
+        // Waking and parking the partner adds two a batch, which on a slow machine holds few operations.
+        Claim::Switches(Bound::Between(0.9, 2.1)),
     ],
     subtract: None,
     ..two_pipes::card("context_switch/yield/same_cpu", "switch by sched_yield, one CPU", Placement::SameCpu)

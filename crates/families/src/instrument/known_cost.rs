@@ -28,7 +28,7 @@ static CARDS: [Card; 3] = [
         claims: &claims::named(&["getppid"], 2.0),
         baseline: Some(CALLS_1),
         subtract: Some(CALLS_1),
-        remark: "must be 2.00 times calls_1, and the difference 1 times syscall/getppid",
+        remark: "found again if what it costs without calls_1 is the price of 1 syscall/getppid",
         ..CARD
     },
     Card {
@@ -38,7 +38,7 @@ static CARDS: [Card; 3] = [
         claims: &claims::named(&["getppid"], 4.0),
         baseline: Some(CALLS_1),
         subtract: Some(CALLS_1),
-        remark: "must be 4.00 times calls_1, and the difference 3 times syscall/getppid",
+        remark: "found again if what it costs without calls_1 is the price of 3 syscall/getppid",
         ..CARD
     },
 ];

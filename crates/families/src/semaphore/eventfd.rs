@@ -50,8 +50,11 @@ pub static CROSS_CPU: Handover<EventFd> = Handover::new(&HANDOVER_CROSS_CPU);
 
 static HANDOVER_SAME_CPU: Card =
     handover::same_cpu("semaphore/eventfd/handover/same_cpu", "hand-over by eventfd", &HANDOVER_CLAIMS);
-static HANDOVER_CROSS_CPU: Card =
-    handover::cross_cpu("semaphore/eventfd/handover/cross_cpu", "hand-over by eventfd", &HANDOVER_CLAIMS);
+static HANDOVER_CROSS_CPU: Card = handover::cross_cpu(
+    "semaphore/eventfd/handover/cross_cpu",
+    "hand-over by eventfd",
+    &handover::on_two_cpus(HANDOVER_CLAIMS),
+);
 const HANDOVER_CLAIMS: [Claim; 3] = handover::in_the_kernel(&["read", "write"]);
 
 impl Token for EventFd {

@@ -49,16 +49,22 @@ pub static SAME_CPU: Handover<Named> = Handover::new(&HANDOVER_SAME_CPU);
 /// `semaphore/posix_named/handover/cross_cpu`
 pub static CROSS_CPU: Handover<Named> = Handover::new(&HANDOVER_CROSS_CPU);
 
-static HANDOVER_SAME_CPU: Card = handover::same_cpu(
-    "semaphore/posix_named/handover/same_cpu",
-    "hand-over by a named POSIX semaphore",
-    &HANDOVER_CLAIMS,
-);
-static HANDOVER_CROSS_CPU: Card = handover::cross_cpu(
-    "semaphore/posix_named/handover/cross_cpu",
-    "hand-over by a named POSIX semaphore",
-    &HANDOVER_CLAIMS,
-);
+static HANDOVER_SAME_CPU: Card = Card {
+    baseline: None,
+    ..handover::same_cpu(
+        "semaphore/posix_named/handover/same_cpu",
+        "hand-over by a named POSIX semaphore",
+        &HANDOVER_CLAIMS,
+    )
+};
+static HANDOVER_CROSS_CPU: Card = Card {
+    baseline: None,
+    ..handover::cross_cpu(
+        "semaphore/posix_named/handover/cross_cpu",
+        "hand-over by a named POSIX semaphore",
+        &handover::on_two_cpus(HANDOVER_CLAIMS),
+    )
+};
 const HANDOVER_CLAIMS: [Claim; 3] = handover::BY_FUTEX;
 
 impl Token for Named {

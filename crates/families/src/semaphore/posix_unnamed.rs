@@ -56,7 +56,7 @@ static HANDOVER_SAME_CPU: Card = handover::same_cpu(
 static HANDOVER_CROSS_CPU: Card = handover::cross_cpu(
     "semaphore/posix_unnamed/handover/cross_cpu",
     "hand-over by an unnamed POSIX semaphore",
-    &HANDOVER_CLAIMS,
+    &handover::on_two_cpus(HANDOVER_CLAIMS),
 );
 const HANDOVER_CLAIMS: [Claim; 3] = handover::BY_FUTEX;
 

@@ -58,7 +58,7 @@ static HANDOVER_SAME_CPU: Card = handover::same_cpu(
 static HANDOVER_CROSS_CPU: Card = handover::cross_cpu(
     "semaphore/system_v/handover/cross_cpu",
     "hand-over by a System V semaphore",
-    &HANDOVER_CLAIMS,
+    &handover::on_two_cpus(HANDOVER_CLAIMS),
 );
 const HANDOVER_CLAIMS: [Claim; 3] = handover::in_the_kernel(&["semop", "semtimedop"]);
 

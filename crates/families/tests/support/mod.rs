@@ -44,16 +44,15 @@ pub fn skip(name: &str, why: &str) {
 /// Runs `body` in a child, in private namespaces where they can be had (which is what it is told), for at most 60 s.
 pub fn in_child(body: impl FnOnce(bool) -> Result<(), String>) -> Result<(), String> {
     let Pipe { reader, writer } = Pipe::new().expect("pipe");
-    let child = Child::fork(|| {
+    let child = Child::fork(move || {
         let isolation = namespace::isolate(false);
         let said = match body(isolation.private && isolation.private_shm) {
             Ok(()) => "ok".to_owned(),
             Err(why) => why,
         };
-        i32::from(std::fs::File::from(writer.try_clone().expect("dup")).write_all(said.as_bytes()).is_err())
+        i32::from(std::fs::File::from(writer).write_all(said.as_bytes()).is_err())
     })
     .expect("fork");
-    drop(writer);
     if !process::poll_readable(&[&reader], 60_000_000_000).expect("poll")[0] {
         return Err("nothing was heard of it within 60 s".into());
     }

@@ -1,0 +1,64 @@
+//! What a machine lacks is said in words with a remedy, and never a failure or a figure.
+
+#[allow(dead_code)] // the other test uses the rest
+mod support;
+
+use oscost_families::all;
+use oscost_harness::{SetUp, Unable, janitor::Keeper};
+use oscost_sys::usage::{Limit, limit};
+use support::in_child;
+
+/// The outcome of setting `id` up on a host with these System V limits; `None` where it can be.
+fn lack_of(id: &str, host_system_v_limits: Option<[u64; 4]>) -> Option<Unable> {
+    let benchmark = all().into_iter().find(|benchmark| benchmark.card().id == id).expect("an id of the list");
+    let mut keeper = Keeper::in_private_namespaces();
+    let mut cx = SetUp { cpu: 0, partner_cpu: 0, cpus: &[0], host_system_v_limits, keeper: &mut keeper };
+    benchmark.set_up(&mut cx).err()
+}
+
+#[test]
+fn limits_of_the_host_count_although_the_namespace_has_its_own() {
+    for id in ["semaphore/system_v", "semaphore/system_v_undo", "semaphore/system_v/handover/same_cpu"] {
+        for forbidden in [[0, 0, 0, 0], [0, 32000, 500, 128], [250, 0, 500, 128], [250, 32000, 500, 0]] {
+            let Some(Unable::Unsupported { why, remedy }) = lack_of(id, Some(forbidden)) else {
+                panic!("{id} under {forbidden:?}");
+            };
+            let [a, b, c, d] = forbidden;
+            assert!(why.contains(&format!("kernel.sem is \"{a} {b} {c} {d}\"")), "{why}");
+            assert!(remedy.contains("kernel.sem="), "{remedy}");
+        }
+    }
+    let one_operation_a_call = Some([250, 32000, 1, 128]);
+    let both = lack_of("semaphore/system_v_one_call", one_operation_a_call);
+    assert!(matches!(both, Some(Unable::Unsupported { .. })), "{both:?}");
+    assert_eq!(lack_of("semaphore/system_v", one_operation_a_call), None);
+    assert_eq!(lack_of("semaphore/system_v", None), None);
+}
+
+#[test]
+fn without_descriptors_the_limit_is_named() {
+    let ids = [
+        "syscall/read0_devzero",
+        "syscall/read0_pipe",
+        "syscall/read0_file",
+        "syscall/open_close",
+        "semaphore/posix_named",
+        "semaphore/eventfd",
+        "context_switch/pipe/same_cpu",
+        "context_switch/thread_pipe/same_cpu",
+    ];
+    for id in ids {
+        let outcome = in_child(|_| {
+            limit(Limit::OpenFiles, 3, 3).map_err(|error| error.to_string())?;
+            match lack_of(id, None) {
+                Some(Unable::Unsupported { why, remedy })
+                    if why.contains("EMFILE") && remedy.contains("ulimit -n") =>
+                {
+                    Ok(())
+                }
+                other => Err(format!("{other:?}")),
+            }
+        });
+        assert_eq!(outcome, Ok(()), "{id}");
+    }
+}
