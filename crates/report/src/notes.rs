@@ -6,7 +6,7 @@ use crate::numbers;
 use crate::story::{Story, headline};
 use crate::words::counted;
 
-/// Ratio of a paired ratio to that of the floors beyond which both are shown (METHOD.md, point 7).
+/// Ratio of a paired ratio to that of the floors beyond which both are shown (METHOD.md, Figures).
 const RATIOS_DIFFER: f64 = 0.02;
 
 impl Story<'_> {
