@@ -38,6 +38,7 @@ pub use foreign::{Foreign, Reader};
 
 pub use message::{Audited, ClockFacts, ForeignOutput, Launched, Pair};
 pub use oscost_sys::CallError;
+pub use oscost_sys::affinity::allowed as allowed_cpus;
 pub use plan::{Effort, IdleCpu, Options, estimate_ns, groups, lacking, preferred};
 pub use rebuild::rebuild;
 pub use supervise::Supervisor;
