@@ -44,6 +44,8 @@ pub enum ColorWhen {
 pub enum Command {
     /// Measure, show the price list, and save the result
     Run(Run),
+    /// A founding document: its tables beside this machine's, and a verdict on each of its statements
+    Reproduce(Reproduce),
     /// What can be measured here, and what each figure is the cost of
     List(List),
     /// Show stored results again
@@ -78,6 +80,38 @@ pub struct Run {
     /// Show the plan, the time it takes and the privileges it uses, and measure nothing
     #[arg(long)]
     pub dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Reproduce {
+    /// tlpi (000), ostep (003), context-switch (004); none: all of them
+    #[arg(value_name = "DOCUMENT")]
+    pub documents: Vec<String>,
+    /// Cycles of document 000's programs [default: 1000,10000,100000,1000000]
+    #[arg(long, value_name = "LIST")]
+    pub operations: Option<String>,
+    /// Passes of document 003's loops [default: 10000000]
+    #[arg(long, value_name = "N")]
+    pub iterations: Option<String>,
+    /// Readings of document 004's first program [default: 100000]
+    #[arg(long, value_name = "N")]
+    pub samples: Option<String>,
+    #[command(flatten)]
+    pub measuring: Measuring,
+    /// Format
+    #[arg(long, default_value = "text")]
+    pub format: Told,
+    /// Write the result to FILE too, or to standard output instead of the tables (-)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+}
+
+/// How a reproduction is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Told {
+    Text,
+    Markdown,
+    Csv,
 }
 
 /// Options of every command that measures.

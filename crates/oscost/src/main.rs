@@ -68,6 +68,7 @@ fn run() -> Result<Exit, Ended> {
     let talk = output::Talk::new(&arguments.common);
     match arguments.command {
         args::Command::Run(options) => commands::run::run(&options, &talk),
+        args::Command::Reproduce(options) => commands::reproduce::reproduce(&options, &talk),
         args::Command::List(options) => commands::list::list(&options),
         args::Command::Report(options) => commands::report::report(&options, &talk),
         args::Command::Doctor => commands::doctor::doctor(&talk),

@@ -23,6 +23,8 @@ pub type KeepSamples<'a> = dyn FnMut(u32, &str, &Launched) + 'a;
 pub struct Request<'a> {
     /// The benchmarks.
     pub choices: &'a [Choice],
+    /// Literal methods of documents, launched once each when the others are done: single runs have no interval.
+    pub single: &'a [Choice],
     /// Patterns as given.
     pub patterns: &'a [String],
     /// Options of measuring.
@@ -128,7 +130,7 @@ pub fn run(mut request: Request<'_>, talk: &Talk) -> Result<Session, Ended> {
     let start = oscost_sys::clock::now_ns();
     let mut progress = Progress::new(!talk.quiet);
     let mut journal_failed = false;
-    let measured = measure(&supervisor, request.choices, &[], &options, &mut |event| {
+    let mut emit = |event: &Event<'_>| {
         progress.show(event);
         match event {
             Event::Found(record) => {
@@ -148,7 +150,15 @@ pub fn run(mut request: Request<'_>, talk: &Talk) -> Result<Session, Ended> {
             Event::Warning(words) if talk.verbose => progress.suspend(|| talk.say(words)),
             _ => {}
         }
-    });
+    };
+    let mut measured = measure(&supervisor, request.choices, &[], &options, &mut emit);
+    if !request.single.is_empty() {
+        let effort = Effort { launches: 1, most_launches: 1, ..options.effort };
+        let once =
+            measure(&supervisor, request.single, &[], &Options { effort, ..options.clone() }, &mut emit);
+        measured.figures.extend(once.figures);
+        measured.partial |= once.partial;
+    }
     progress.end();
     complete(&mut result, measured);
     result.duration_ns = oscost_sys::clock::now_ns() - start;

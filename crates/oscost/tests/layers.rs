@@ -67,8 +67,13 @@ fn unsafe_code_is_forbidden_everywhere_but_in_sys() {
             assert_eq!(text.contains("#![forbid(unsafe_code)]"), *name != "sys", "{}", root.display());
         }
     }
-    let workspace = std::fs::read_to_string(crates().join("../Cargo.toml")).expect("the workspace's manifest");
-    for lint in ["undocumented_unsafe_blocks = \"deny\"", "unsafe_op_in_unsafe_fn = \"deny\"", "print_stdout = \"deny\""] {
+    let workspace =
+        std::fs::read_to_string(crates().join("../Cargo.toml")).expect("the workspace's manifest");
+    for lint in [
+        "undocumented_unsafe_blocks = \"deny\"",
+        "unsafe_op_in_unsafe_fn = \"deny\"",
+        "print_stdout = \"deny\"",
+    ] {
         assert!(workspace.contains(lint), "the workspace must have {lint}");
     }
     for (name, _) in LAYERS {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use oscost_results::{Figure, Mark, RunResult, Status, Untrusted, Verdict};
+use oscost_results::{Figure, Judgement, Mark, RunResult, Status, Untrusted, Verdict};
 
 use crate::evidence::system_calls;
 
@@ -29,6 +29,43 @@ pub fn price_list_csv(result: &RunResult, out: &mut dyn Write) -> io::Result<()>
             let [value, low, high] = [estimate.value, estimate.low, estimate.high].map(number);
             line(figure, [&text(name), headline, &value, &low, &high, extremes, &text(&quantity.unit)], out)?;
         }
+    }
+    Ok(())
+}
+
+/// Writes the reproductions of `result`: one line a published value, literal value or statement.
+///
+/// # Errors
+/// Those of `out`.
+pub fn reproductions_csv(result: &RunResult, out: &mut dyn Write) -> io::Result<()> {
+    write!(
+        out,
+        "document,place,statement,published,unit,literal,figure_id,quantity,value,low,high,verdict,because\r\n"
+    )?;
+    for row in &result.reproductions {
+        let optional = |value: Option<f64>| value.map_or(String::new(), number);
+        let verdict = match row.verdict {
+            Some(Judgement::Holds) => "holds",
+            Some(Judgement::DoesNotHold) => "does_not_hold",
+            Some(Judgement::NotTestableHere) => "not_testable_here",
+            None => "",
+        };
+        let cells = [
+            text(&row.document),
+            text(&row.place),
+            text(row.statement.as_deref().unwrap_or_default()),
+            optional(row.published),
+            text(&row.unit),
+            optional(row.literal),
+            text(row.figure_id.as_deref().unwrap_or_default()),
+            text(row.quantity.as_deref().unwrap_or_default()),
+            optional(row.measured.map(|measured| measured.value)),
+            optional(row.measured.map(|measured| measured.low)),
+            optional(row.measured.map(|measured| measured.high)),
+            verdict.to_owned(),
+            text(&row.because),
+        ];
+        write!(out, "{}\r\n", cells.join(","))?;
     }
     Ok(())
 }

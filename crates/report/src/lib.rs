@@ -21,7 +21,7 @@ mod style;
 mod text;
 mod words;
 
-pub use csv::price_list_csv;
+pub use csv::{price_list_csv, reproductions_csv};
 pub use doctor::doctor;
 pub use markdown::{price_list_markdown, reproductions_markdown};
 pub use reproduction::reproductions;

@@ -4,11 +4,12 @@ pub mod doctor;
 pub mod list;
 pub mod manual;
 pub mod report;
+pub mod reproduce;
 pub mod run;
 
 use oscost_harness::Catalogue;
 
 /// All that this program can measure.
 pub fn catalogue() -> Catalogue {
-    Catalogue::new(oscost_families::all())
+    Catalogue::new(oscost_families::all()).with_resolver(oscost_documents::resolve)
 }

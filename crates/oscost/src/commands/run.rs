@@ -31,6 +31,7 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
     };
     let request = Request {
         choices: &choices,
+        single: &[],
         patterns: &options.patterns,
         measuring: &options.measuring,
         effort: session::effort(&options.measuring),

@@ -1,0 +1,242 @@
+//! What a run found, as the judgements ask for it.
+
+use oscost_results::{Estimate, Figure, Judgement, PairedValue, Reproduction, Status, Verdict};
+
+/// Figures and ratios of one run.
+pub struct Found<'a> {
+    /// All figures, those of the literal methods included.
+    pub figures: &'a [Figure],
+    /// Paired ratios.
+    pub ratios: &'a [PairedValue],
+    /// Paired differences.
+    pub differences: &'a [PairedValue],
+}
+
+impl Found<'_> {
+    /// The figure of this id, if it was measured.
+    #[must_use]
+    pub fn figure(&self, id: &str) -> Option<&Figure> {
+        self.figures.iter().find(|figure| figure.id == id && figure.status == Status::Measured)
+    }
+
+    /// A quantity of a measured figure.
+    #[must_use]
+    pub fn quantity(&self, id: &str, quantity: &str) -> Option<Estimate> {
+        Some(self.figure(id)?.quantities.get(quantity)?.estimate)
+    }
+
+    /// The floor of a measured figure, ns.
+    #[must_use]
+    pub fn floor(&self, id: &str) -> Option<Estimate> {
+        self.quantity(id, "floor")
+    }
+
+    /// A number of a single run.
+    #[must_use]
+    pub fn literal(&self, id: &str, quantity: &str) -> Option<f64> {
+        Some(self.quantity(id, quantity)?.value)
+    }
+
+    /// The paired ratio of two figures.
+    #[must_use]
+    pub fn ratio(&self, of: &str, to: &str) -> Option<Estimate> {
+        let pair =
+            self.ratios.iter().find(|pair| pair.of == of && pair.to == to && pair.quantity == "paired")?;
+        Some(Estimate { value: pair.value?, low: pair.low?, high: pair.high?, extremes: false })
+    }
+
+    /// System calls an operation that the audit counted; `None` where it counted nothing.
+    #[must_use]
+    pub fn calls(&self, id: &str) -> Option<f64> {
+        let evidence = &self.figures.iter().find(|figure| figure.id == id)?.evidence;
+        evidence.audit_method.as_ref()?;
+        Some(evidence.system_calls.values().fold(0.0, |sum, calls| sum + calls))
+    }
+
+    /// Whether the claims of a figure are proved.
+    #[must_use]
+    pub fn proved(&self, id: &str) -> bool {
+        self.figure(id).is_some_and(|figure| figure.evidence.verdict == Verdict::Proved)
+    }
+}
+
+/// Rows of one document.
+pub(crate) struct Rows {
+    document: &'static str,
+    pub(crate) rows: Vec<Reproduction>,
+}
+
+/// A published value, or `None` where the document has none at that place.
+pub(crate) struct Value<'a> {
+    pub(crate) place: String,
+    pub(crate) unit: &'a str,
+    pub(crate) published: Option<f64>,
+    pub(crate) literal: Option<f64>,
+    pub(crate) answer: Option<(String, &'a str, Option<Estimate>)>,
+    pub(crate) because: String,
+}
+
+impl Value<'_> {
+    /// A row with a place and a unit, and nothing in it.
+    pub(crate) fn at(place: impl Into<String>, unit: &str) -> Value<'_> {
+        Value {
+            place: place.into(),
+            unit,
+            published: None,
+            literal: None,
+            answer: None,
+            because: String::new(),
+        }
+    }
+}
+
+impl Rows {
+    pub(crate) fn of(document: &'static str) -> Self {
+        Self { document, rows: Vec::new() }
+    }
+
+    /// Adds a value.
+    pub(crate) fn value(&mut self, value: Value<'_>) {
+        let (figure_id, quantity, measured) = match value.answer {
+            Some((id, quantity, measured)) => (Some(id), Some(quantity.to_owned()), measured),
+            None => (None, None, None),
+        };
+        self.rows.push(Reproduction {
+            document: self.document.to_owned(),
+            place: value.place,
+            statement: None,
+            published: value.published,
+            unit: value.unit.to_owned(),
+            literal: value.literal,
+            figure_id,
+            quantity,
+            measured,
+            verdict: None,
+            because: value.because,
+            unknown: serde_json::Map::default(),
+        });
+    }
+
+    /// Adds a judged statement.
+    pub(crate) fn statement(&mut self, place: &str, statement: &str, (verdict, because): Judged) {
+        self.rows.push(Reproduction {
+            document: self.document.to_owned(),
+            place: place.to_owned(),
+            statement: Some(statement.to_owned()),
+            published: None,
+            unit: String::new(),
+            literal: None,
+            figure_id: None,
+            quantity: None,
+            measured: None,
+            verdict: Some(verdict),
+            because,
+            unknown: serde_json::Map::default(),
+        });
+    }
+}
+
+/// A judgement and the numbers that decide.
+pub(crate) type Judged = (Judgement, String);
+
+/// Judged where everything needed was measured, else not testable.
+pub(crate) fn judged(numbers: Option<Judged>) -> Judged {
+    numbers.unwrap_or_else(|| {
+        (Judgement::NotTestableHere, "a figure that it needs was not measured in this run".to_owned())
+    })
+}
+
+/// Whether a condition holds.
+pub(crate) fn holds_if(condition: bool) -> Judgement {
+    if condition { Judgement::Holds } else { Judgement::DoesNotHold }
+}
+
+/// Whether an interval lies within bounds: it holds inside, does not hold outside, and cannot be told across an edge.
+pub(crate) fn within(estimate: &Estimate, least: f64, most: f64) -> Judgement {
+    if estimate.low >= least && estimate.high <= most {
+        Judgement::Holds
+    } else if estimate.high < least || estimate.low > most {
+        Judgement::DoesNotHold
+    } else {
+        Judgement::NotTestableHere
+    }
+}
+
+/// "163x (161 .. 164)".
+pub(crate) fn times(estimate: &Estimate) -> String {
+    format!("{:.1}x ({:.1} .. {:.1})", estimate.value, estimate.low, estimate.high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(low: f64, high: f64) -> Estimate {
+        Estimate { value: (low + high) / 2.0, low, high, extremes: false }
+    }
+
+    #[test]
+    fn an_interval_decides_unless_it_lies_across_an_edge() {
+        assert_eq!(within(&estimate(34.0, 40.0), 33.0, 48.0), Judgement::Holds);
+        assert_eq!(within(&estimate(150.0, 160.0), 33.0, 48.0), Judgement::DoesNotHold);
+        assert_eq!(within(&estimate(1.0, 2.0), 33.0, 48.0), Judgement::DoesNotHold);
+        assert_eq!(within(&estimate(40.0, 50.0), 33.0, 48.0), Judgement::NotTestableHere);
+    }
+
+    #[test]
+    fn what_was_not_measured_is_not_judged() {
+        let found = Found { figures: &[], ratios: &[], differences: &[] };
+        assert!(found.floor("x").is_none() && found.calls("x").is_none() && !found.proved("x"));
+        assert_eq!(judged(None).0, Judgement::NotTestableHere);
+    }
+}
+
+/// Synthetic figures for the judgements' tests.
+#[cfg(test)]
+pub(crate) mod test {
+    use oscost_results::{Estimate, Figure, PairedValue, Quantity, Status};
+    use serde_json::{Map, json};
+
+    /// A measured figure with one quantity, known to half a per cent, and what the audit counted.
+    pub fn figure(id: &str, quantity: &str, value: f64, calls: Option<f64>) -> Figure {
+        let mut figure: Figure = serde_json::from_value(json!({
+            "id": id, "family": "", "title": "", "operation": "", "operations_per_iteration": 1, "call_path": "libc",
+            "group": "", "status": "measured", "headline": quantity,
+        }))
+        .expect("a figure");
+        figure.status = Status::Measured;
+        set(&mut figure, quantity, value);
+        if let Some(calls) = calls {
+            figure.evidence.audit_method = Some("ptrace".into());
+            if calls > 0.0 {
+                figure.evidence.system_calls.insert("call".into(), calls);
+            }
+        }
+        figure
+    }
+
+    /// Adds a quantity.
+    pub fn set(figure: &mut Figure, quantity: &str, value: f64) {
+        let estimate = Estimate { value, low: value * 0.995, high: value * 1.005, extremes: false };
+        let quantity_of = Quantity { estimate, unit: "ns".into(), unknown: Map::default() };
+        figure.quantities.insert(quantity.into(), quantity_of);
+    }
+
+    pub mod result {
+        use super::*;
+
+        pub fn ratio(of: &str, to: &str, value: f64) -> PairedValue {
+            PairedValue {
+                of: of.into(),
+                to: to.into(),
+                quantity: "paired".into(),
+                unit: "ratio".into(),
+                value: Some(value),
+                low: Some(value * 0.995),
+                high: Some(value * 1.005),
+                why: None,
+                unknown: Map::default(),
+            }
+        }
+    }
+}

@@ -1,0 +1,393 @@
+//! The documents' own methods, repeated literally as hidden benchmarks: their clocks, their loop counts, single runs.
+//!
+//! Ids carry the parameter ("tlpi/literal/system_v/operations_1000"); a worker makes the benchmark from the id alone. The
+//! audit runs them with 100 and 200 operations instead, and counts.
+
+use std::hint::black_box;
+
+use oscost_harness::{
+    Benchmark, CallError, Card, Outcome, OverLaunches, QuantityCard, Series, SeriesPlan, SetUp, Sink,
+    Subject, Tier, Unable,
+};
+use oscost_sys::{clock, semaphore, system_call};
+
+use crate::context_switch::{Reads, Switches, Timestamps};
+
+/// The benchmark of a literal id; `None` for any other.
+#[must_use]
+pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
+    let (method, parameter) = id.rsplit_once('/')?;
+    let count: u64 = parameter.rsplit_once('_')?.1.parse().ok().filter(|&count| count > 0)?;
+    let kind = Kind::of(method, parameter.rsplit_once('_')?.0)?;
+    let card = Card {
+        // A program makes a handful of these in its life, and a card lives as long as the program.
+        id: Box::leak(id.to_owned().into_boxed_str()),
+        group: Box::leak(id.to_owned().into_boxed_str()),
+        quantities: kind.quantities(),
+        placement: kind.placement(),
+        ..LITERAL
+    };
+    Some(Box::leak(Box::new(Literal { card: Box::leak(Box::new(card)), kind, count })))
+}
+
+const LITERAL: Card = Card {
+    title: "a founding document's own method",
+    operation: "what the document counts",
+    tier: Tier::Hidden,
+    ..Card::SERIES
+};
+
+/// Whose method it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    PosixNamed,
+    SystemV,
+    Paired,
+    OneShot,
+    Loop { optimised: bool },
+    LoopMinusLoop { optimised: bool },
+    Timestamps { touched: bool },
+    Reads,
+    Switches { same_cpu: bool, barrier: bool },
+}
+
+impl Kind {
+    fn of(method: &str, parameter: &str) -> Option<Self> {
+        Some(match (method, parameter) {
+            ("tlpi/literal/posix_named", "operations") => Self::PosixNamed,
+            ("tlpi/literal/system_v", "operations") => Self::SystemV,
+            ("tlpi/paired", "operations") => Self::Paired,
+            ("ostep/literal/one_shot", "iterations") => Self::OneShot,
+            ("ostep/literal/loop/o0", "iterations") => Self::Loop { optimised: false },
+            ("ostep/literal/loop/o2", "iterations") => Self::Loop { optimised: true },
+            ("ostep/literal/loop_minus_loop/o0", "iterations") => Self::LoopMinusLoop { optimised: false },
+            ("ostep/literal/loop_minus_loop/o2", "iterations") => Self::LoopMinusLoop { optimised: true },
+            ("context-switch/literal/gettimeofday/cold", "samples") => Self::Timestamps { touched: false },
+            ("context-switch/literal/gettimeofday/touched", "samples") => Self::Timestamps { touched: true },
+            ("context-switch/literal/read0", "in_a_row") => Self::Reads,
+            ("context-switch/literal/switches/unpinned/barrier", "in_a_row") => {
+                Self::Switches { same_cpu: false, barrier: true }
+            }
+            ("context-switch/literal/switches/unpinned/no_barrier", "in_a_row") => {
+                Self::Switches { same_cpu: false, barrier: false }
+            }
+            ("context-switch/literal/switches/same_cpu/barrier", "in_a_row") => {
+                Self::Switches { same_cpu: true, barrier: true }
+            }
+            ("context-switch/literal/switches/same_cpu/no_barrier", "in_a_row") => {
+                Self::Switches { same_cpu: true, barrier: false }
+            }
+            _ => return None,
+        })
+    }
+
+    fn quantities(self) -> &'static [QuantityCard] {
+        const fn of(name: &'static str, unit: &'static str) -> QuantityCard {
+            QuantityCard { name, unit, over_launches: OverLaunches::Median }
+        }
+        match self {
+            Self::PosixNamed | Self::SystemV => const { &[of("elapsed", "ns")] },
+            Self::Paired => const { &[of("ratio", "ratio")] },
+            Self::OneShot => const { &[of("difference", "ns")] },
+            Self::Loop { .. } => const { &[of("average", "ns")] },
+            Self::LoopMinusLoop { .. } => {
+                const { &[of("average", "ns"), of("with_call", "ns"), of("without_call", "ns")] }
+            }
+            Self::Timestamps { .. } => {
+                const {
+                    &[
+                        of("equal_run_length", "count"),
+                        of("steps_over_1us", "count"),
+                        of("largest_step", "ns"),
+                        of("smallest_step", "ns"),
+                        of("backward_steps", "count"),
+                        of("mean", "ns"),
+                        of("faults", "count"),
+                        of("fit_distance", "share"),
+                    ]
+                }
+            }
+            Self::Reads => const { &[of("minimum", "ns"), of("near_minimum", "share")] },
+            Self::Switches { .. } => {
+                const {
+                    &[
+                        of("minimum", "ns"),
+                        of("median", "ns"),
+                        of("spread", "share"),
+                        of("shared_cpu", "share"),
+                    ]
+                }
+            }
+        }
+    }
+
+    fn placement(self) -> oscost_harness::Placement {
+        match self {
+            Self::Switches { same_cpu: false, .. } => oscost_harness::Placement::Unpinned,
+            _ => oscost_harness::Placement::OneCpu,
+        }
+    }
+}
+
+struct Literal {
+    card: &'static Card,
+    kind: Kind,
+    count: u64,
+}
+
+impl Benchmark for Literal {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        let count = self.count;
+        let series: Box<dyn Series> = match self.kind {
+            Kind::PosixNamed => Box::new(Posix { semaphore: named(cx)?, count }),
+            Kind::SystemV => Box::new(SystemV { semaphore: set(cx)?, count }),
+            Kind::Paired => Box::new(Paired { posix: named(cx)?, system_v: set(cx)?, count }),
+            Kind::OneShot => Box::new(OneShot),
+            Kind::Loop { optimised } => Box::new(Loop { optimised, count }),
+            Kind::LoopMinusLoop { optimised } => Box::new(LoopMinusLoop { optimised, count }),
+            Kind::Timestamps { touched } => Box::new(Timestamps { touched, count }),
+            Kind::Reads => Box::new(Reads::new(count)?),
+            Kind::Switches { same_cpu, barrier } => {
+                Box::new(Switches { cpu: same_cpu.then_some(cx.cpu), barrier, count })
+            }
+        };
+        Ok(Subject::Series(series))
+    }
+}
+
+fn named(cx: &mut SetUp<'_>) -> Result<semaphore::Named, Unable> {
+    let name = cx.unique_name()?;
+    let semaphore = semaphore::Named::create(&name, 1)?;
+    cx.keeper.keep(&oscost_harness::janitor::Object::NamedSemaphore(name))?;
+    Ok(semaphore)
+}
+
+fn set(cx: &mut SetUp<'_>) -> Result<semaphore::SystemV, Unable> {
+    let set = semaphore::SystemV::new(1)?;
+    cx.keeper.keep(&oscost_harness::janitor::Object::SystemVSemaphore(set.id()))?;
+    Ok(set)
+}
+
+/// How many operations: the audit's, or the document's.
+fn operations(plan: &SeriesPlan, count: u64) -> u64 {
+    plan.observations.unwrap_or(count)
+}
+
+/// Time of day around a loop, as the documents take it, in ns (the clock counts us).
+fn time_of_day(work: impl FnOnce() -> Outcome) -> Result<f64, CallError> {
+    let start = clock::gettimeofday_us();
+    work()?;
+    let end = clock::gettimeofday_us();
+    // The clock can be set back meanwhile: the document would print a negative time, and so do we.
+    Ok((i128::from(end) - i128::from(start)) as f64 * 1000.0)
+}
+
+/// Document 000's benchmark_posix_sem.
+struct Posix {
+    semaphore: semaphore::Named,
+    count: u64,
+}
+
+impl Series for Posix {
+    fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
+        let count = operations(plan, self.count);
+        let elapsed = time_of_day(|| {
+            for _ in 0..count {
+                self.semaphore.wait()?;
+                self.semaphore.post()?;
+            }
+            Ok(())
+        })?;
+        sink.operations(count);
+        sink.quantity("elapsed", elapsed);
+        Ok(())
+    }
+}
+
+/// Document 000's benchmark_sysv_sem.
+struct SystemV {
+    semaphore: semaphore::SystemV,
+    count: u64,
+}
+
+impl Series for SystemV {
+    fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
+        let count = operations(plan, self.count);
+        let elapsed = time_of_day(|| {
+            for _ in 0..count {
+                self.semaphore.wait()?;
+                self.semaphore.post()?;
+            }
+            Ok(())
+        })?;
+        sink.operations(count);
+        sink.quantity("elapsed", elapsed);
+        Ok(())
+    }
+}
+
+/// Not the document's: the same loops of the same counts, warm, interleaved, by a clock that cannot be set.
+struct Paired {
+    posix: semaphore::Named,
+    system_v: semaphore::SystemV,
+    count: u64,
+}
+
+impl Paired {
+    fn round(&self, count: u64) -> Result<f64, CallError> {
+        let start = clock::now_ns();
+        for _ in 0..count {
+            self.posix.wait()?;
+            self.posix.post()?;
+        }
+        let between = clock::now_ns();
+        for _ in 0..count {
+            self.system_v.wait()?;
+            self.system_v.post()?;
+        }
+        let end = clock::now_ns();
+        Ok((end - between) as f64 / (between - start).max(1) as f64)
+    }
+}
+
+impl Series for Paired {
+    fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
+        let count = operations(plan, self.count);
+        self.round(count.min(1000))?;
+        let end = clock::now_ns() + plan.duration_ns;
+        let mut ratios = Vec::new();
+        while ratios.is_empty() || (clock::now_ns() < end && plan.observations.is_none()) {
+            ratios.push(self.round(count)?);
+        }
+        sink.operations(count * ratios.len() as u64);
+        let ratios = oscost_stats::quantile::sorted(ratios);
+        if let Some(ratio) = oscost_stats::quantile::median(&ratios) {
+            sink.quantity("ratio", ratio);
+        }
+        Ok(())
+    }
+}
+
+/// Document 003's first program: one call between two readings, and only their ns parts subtracted.
+struct OneShot;
+
+impl Series for OneShot {
+    fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
+        let mut difference = 0;
+        let shots = plan.observations.unwrap_or(1);
+        for _ in 0..shots {
+            let start = clock::read(clock::Clock::Monotonic);
+            black_box(system_call::getpid_libc());
+            let end = clock::read(clock::Clock::Monotonic);
+            difference = end.tv_nsec - start.tv_nsec;
+        }
+        sink.operations(shots);
+        sink.quantity("difference", difference as f64);
+        Ok(())
+    }
+}
+
+/// The loop as `-O0` leaves it: counter and result live in memory.
+#[inline(never)]
+fn unoptimised(count: u64, call: bool) -> i32 {
+    let mut pid = 0;
+    let mut pass = 0;
+    while *black_box(&mut pass) < count {
+        *black_box(&mut pid) = if *black_box(&call) { system_call::getpid_libc() } else { 0 };
+        pass += 1;
+    }
+    pid
+}
+
+/// The loop as `-O2` leaves it: counter in a register; the branch stays, because the loop must not be deleted.
+#[inline(never)]
+fn optimised(count: u64, call: bool) -> i32 {
+    let mut pid = 0;
+    for pass in 0..count {
+        clock::keep(pass);
+        pid = if call { system_call::getpid_libc() } else { 0 };
+    }
+    pid
+}
+
+/// The time as the document computes it: in a double, whose grain is coarse far from zero.
+fn in_double() -> f64 {
+    let time = clock::read(clock::Clock::Monotonic);
+    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+}
+
+fn timed(count: u64, call: bool, optimise: bool) -> f64 {
+    let start = in_double();
+    let pid = if optimise { optimised(count, call) } else { unoptimised(count, call) };
+    let end = in_double();
+    black_box(pid);
+    end - start
+}
+
+/// Document 003's second program.
+struct Loop {
+    optimised: bool,
+    count: u64,
+}
+
+impl Series for Loop {
+    fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
+        let count = operations(plan, self.count);
+        let ns = timed(count, true, self.optimised);
+        sink.operations(count);
+        sink.quantity("average", ns / count as f64);
+        Ok(())
+    }
+}
+
+/// Document 003's third program: the loop with the call minus the loop without.
+struct LoopMinusLoop {
+    optimised: bool,
+    count: u64,
+}
+
+impl Series for LoopMinusLoop {
+    fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
+        let count = operations(plan, self.count);
+        let with_call = timed(count, true, self.optimised);
+        let without_call = timed(count, false, self.optimised);
+        sink.operations(count);
+        sink.quantity("average", (with_call - without_call) / count as f64);
+        sink.quantity("with_call", with_call / count as f64);
+        sink.quantity("without_call", without_call / count as f64);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_makes_its_benchmark_and_nothing_else_does() {
+        let id = "tlpi/literal/system_v/operations_1000";
+        let benchmark = resolve(id).expect("a literal id");
+        assert_eq!((benchmark.card().id, benchmark.card().tier), (id, Tier::Hidden));
+        for none in [
+            "tlpi/literal/system_v",
+            "tlpi/literal/x/operations_5",
+            "syscall/getpid",
+            "tlpi/literal/system_v/operations_0",
+            "tlpi/literal/system_v/samples_5",
+            "",
+        ] {
+            assert!(resolve(none).is_none(), "{none}");
+        }
+    }
+
+    #[test]
+    fn both_forms_of_the_loop_make_every_call() {
+        assert_eq!(unoptimised(3, true), system_call::getpid_libc());
+        assert_eq!(optimised(3, true), system_call::getpid_libc());
+        assert_eq!((unoptimised(3, false), optimised(3, false), unoptimised(0, true)), (0, 0, 0));
+    }
+}

@@ -1,0 +1,149 @@
+//! `oscost reproduce`: the founding documents, sentence by sentence.
+
+use std::path::Path;
+
+use oscost_documents::{ALL, Document, Found, Parameters, script_table};
+use oscost_harness::{Choice, Effort, Tier};
+use oscost_results::RunResult;
+
+use super::catalogue;
+use crate::args::{Reproduce, Told};
+use crate::exit::{Ended, Exit};
+use crate::output::{self, Talk};
+use crate::session::{self, Request};
+
+/// A document at defaults stays within a minute, and leaves time for its literal methods.
+const TARGET_NS: u64 = 35_000_000_000;
+
+/// Measures what the documents need, repeats their methods, and shows what became of their statements.
+pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
+    let documents = documents(&options.documents)?;
+    let parameters = parameters(options, &documents)?;
+    let json = options.json.as_deref().filter(|path| *path != Path::new("-"));
+    if let Some(path) = json {
+        oscost_results::check_writable(path).map_err(Ended::unwritable)?;
+    }
+    let (choices, single) = choices(&documents, &parameters)?;
+    let effort = session::effort(&options.measuring);
+    let effort = Effort { target_ns: effort.target_ns.min(TARGET_NS.max(effort.target_ns / 2)), ..effort };
+    let request = Request {
+        choices: &choices,
+        single: &single,
+        patterns: &options.documents,
+        measuring: &options.measuring,
+        effort,
+        samples: None,
+    };
+    let mut session = session::run(request, talk)?;
+    let found = Found {
+        figures: &session.result.figures,
+        ratios: &session.result.ratios,
+        differences: &session.result.differences,
+    };
+    let reproductions = documents.iter().flat_map(|document| (document.judge)(&found, &parameters)).collect();
+    let table = if documents.iter().any(|document| document.name == "tlpi") {
+        script_table(&found, &parameters)
+    } else {
+        String::new()
+    };
+    session.result.reproductions = reproductions;
+    let saved = session.save();
+    let stored = saved.as_ref().ok().cloned().flatten();
+    let shown = show(options, &session.result, &table, stored.as_deref(), talk);
+    if let Some(path) = json {
+        oscost_results::save_as(path, &session.result).map_err(Ended::unwritable)?;
+    }
+    saved?;
+    match shown {
+        Err(ended) if !ended.is_silent() => Err(ended),
+        _ => Ok(session.exit(&choices)),
+    }
+}
+
+fn documents(names: &[String]) -> Result<Vec<&'static Document>, Ended> {
+    if names.is_empty() {
+        return Ok(ALL.to_vec());
+    }
+    let known = || ALL.iter().map(|document| document.name).collect::<Vec<_>>().join(", ");
+    for name in names {
+        if !ALL.iter().any(|document| document.name == name || document.number == name) {
+            return Err(Ended::misuse(format!("no founding document '{name}'; there are {}", known())));
+        }
+    }
+    let chosen =
+        |document: &&&Document| names.iter().any(|name| *name == document.name || *name == document.number);
+    Ok(ALL.iter().filter(chosen).copied().collect())
+}
+
+/// Values of the documents' own options; one of a document that was not chosen is a mistake.
+fn parameters(options: &Reproduce, documents: &[&Document]) -> Result<Parameters, Ended> {
+    let mut parameters = Parameters::default();
+    let given = [
+        ("operations", &options.operations),
+        ("iterations", &options.iterations),
+        ("samples", &options.samples),
+    ];
+    for (name, text) in given {
+        let Some(text) = text else { continue };
+        let parameter =
+            documents.iter().flat_map(|document| document.parameters).find(|known| known.name == name);
+        let parameter = parameter.ok_or_else(|| {
+            let owner =
+                ALL.iter().find(|document| document.parameters.iter().any(|known| known.name == name));
+            let owner = owner.map_or("another document", |document| document.name);
+            Ended::misuse(format!("--{name} is an option of {owner}, which was not chosen"))
+        })?;
+        parameters.set(parameter, text).map_err(Ended::misuse)?;
+    }
+    Ok(parameters)
+}
+
+/// Figures with intervals, and literal methods that run once.
+fn choices(documents: &[&Document], parameters: &Parameters) -> Result<(Vec<Choice>, Vec<Choice>), Ended> {
+    let catalogue = catalogue();
+    let mut figures: Vec<String> = Vec::new();
+    let mut single: Vec<Choice> = Vec::new();
+    for document in documents {
+        for id in document.figures.iter().map(|&id| id.to_owned()).chain((document.literal)(parameters)) {
+            if !id.contains("/literal/") {
+                figures.push(id);
+            } else if let Some(benchmark) = catalogue.find(&id) {
+                single.push(Choice { benchmark, named: false });
+            }
+        }
+    }
+    let mut figures = catalogue.select(&figures, Tier::Thorough).map_err(Ended::misuse)?;
+    // A document names what it wants to know; where this machine cannot tell, the statement says so.
+    figures.iter_mut().for_each(|choice| choice.named = false);
+    Ok((figures, single))
+}
+
+fn show(
+    options: &Reproduce,
+    result: &RunResult,
+    table: &str,
+    saved: Option<&str>,
+    talk: &Talk,
+) -> Result<(), Ended> {
+    if options.json.as_deref() == Some(Path::new("-")) {
+        let bytes = oscost_results::to_bytes(result).map_err(Ended::unwritable)?;
+        return output::data(|out| out.write_all(&bytes));
+    }
+    output::data(|out| match options.format {
+        Told::Text => {
+            oscost_report::reproductions(result, &talk.style(), out)?;
+            if !table.is_empty() {
+                writeln!(out, "\nThe table of document 000's script, from the literal runs:\n{table}")?;
+            }
+            match saved {
+                Some(name) => writeln!(out, "Saved as {name} (oscost report @-1)."),
+                None => writeln!(out, "Not saved."),
+            }
+        }
+        Told::Markdown => {
+            oscost_report::reproductions_markdown(result, out)?;
+            if table.is_empty() { Ok(()) } else { writeln!(out, "\n{table}") }
+        }
+        Told::Csv => oscost_report::reproductions_csv(result, out),
+    })
+}
