@@ -25,6 +25,7 @@ pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
         group: Box::leak(id.to_owned().into_boxed_str()),
         quantities: kind.quantities(),
         placement: kind.placement(),
+        launch_ms: kind.launch_ms(count),
         ..LITERAL
     };
     Some(Box::leak(Box::new(Literal { card: Box::leak(Box::new(card)), kind, count })))
@@ -119,6 +120,17 @@ impl Kind {
                 }
             }
         }
+    }
+
+    /// About what a launch takes on a slow machine, so that it is not ended as if it hung.
+    fn launch_ms(self, count: u64) -> u64 {
+        let ns_each = match self {
+            Self::Reads => 300 * 300,
+            Self::Switches { .. } => 30 * 20_000,
+            Self::Timestamps { .. } => 100,
+            _ => 1000,
+        };
+        count.saturating_mul(ns_each) / 1_000_000
     }
 
     fn placement(self) -> oscost_harness::Placement {

@@ -36,6 +36,8 @@ pub struct Card {
     /// Time that launches of this benchmark may take in a run at defaults, in ms; what has not converged by then is
     /// marked. `None`: as long as the run has time.
     pub budget_ms: Option<u64>,
+    /// What a launch of a series takes beyond the plan's time, in ms: its deadline is set by it. 0 for most.
+    pub launch_ms: u64,
     /// Quantities of a series, the headline first; empty for a batched benchmark, whose quantities are fixed.
     pub quantities: &'static [QuantityCard],
     /// What a reader of the figure should know that no count shows; empty where there is nothing.
@@ -60,6 +62,7 @@ impl Card {
         tier: Tier::Core,
         document: None,
         budget_ms: None,
+        launch_ms: 0,
         quantities: &[],
         remark: "",
     };

@@ -385,7 +385,8 @@ impl Engine<'_> {
             keep_samples: self.options.keep_samples,
             idle_poll: self.options.idle_cpu == IdleCpu::Poll,
         };
-        let usual = effort.warm_up_ns + effort.member_ns * active.len() as u64;
+        let own_ms: u64 = active.iter().map(|&index| group.members[index].choice.card().launch_ms).sum();
+        let usual = effort.warm_up_ns + effort.member_ns * active.len() as u64 + own_ms * 1_000_000;
         self.sequence += 1;
         let job = self.job(group.ids(&active), Task::Launch(plan), u64::from(self.sequence) << 8);
         let before = self.now();

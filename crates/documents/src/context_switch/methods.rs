@@ -155,8 +155,11 @@ pub struct Switches {
     pub count: u64,
 }
 
-/// Pairs of children that run the literal program.
+/// Pairs of children that run the literal program, and how many where each run is long.
 const SWITCH_RUNS: usize = 30;
+const LONG_RUNS: usize = 8;
+/// From so many switches in a row on a run is long.
+const LONG: u64 = 10_000;
 
 /// Words that the children share with us: start and end of the first one's clock, and the CPU that each ended on.
 const ELAPSED: usize = 0;
@@ -223,7 +226,7 @@ impl Series for Switches {
     fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
         let (count, runs) = match plan.observations {
             Some(switches) => (switches, 1),
-            None => (self.count, SWITCH_RUNS),
+            None => (self.count, if self.count >= LONG { LONG_RUNS } else { SWITCH_RUNS }),
         };
         let mut totals = Vec::with_capacity(runs);
         let mut shared = 0usize;

@@ -166,7 +166,7 @@ fn switch_values(found: &Found<'_>, rows: &mut Rows) {
                 because.push(format!("literal: {:.0} us", total / 1000.0));
             }
             if let Some(share) = found.literal(&id, "shared_cpu") {
-                because.push(format!("both children ended on one CPU in {:.0} % of 30 runs", share * 100.0));
+                because.push(format!("both children ended on one CPU in {:.0} % of the runs", share * 100.0));
             }
             if let Some(total) = found.literal(&switches(tag, "no_barrier", count), "median") {
                 because
@@ -338,7 +338,7 @@ fn spread(found: &Found<'_>) -> Option<Judged> {
         (spreads.iter().copied().fold(f64::MAX, f64::min), spreads.iter().copied().fold(0.0, f64::max));
     Some((
         holds_if(most <= 0.2),
-        format!("by {:.0} % to {:.0} % over 30 runs of each kind", least * 100.0, most * 100.0),
+        format!("by {:.0} % to {:.0} % over the runs of each kind", least * 100.0, most * 100.0),
     ))
 }
 
