@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use oscost_results::{Estimate, Evidence, Figure, Mark, Mode, PairedValue, Quantity, Status, Verdict};
 use oscost_stats::interval::{LOWER_QUARTILE, MEDIAN, over_launches};
 use oscost_stats::modes::bimodal;
-use oscost_stats::quantile::{median, sorted};
+use oscost_stats::quantile::{median, quantile, sorted};
 use serde_json::Map;
 
 use crate::card::{CallPath, Card, OverLaunches, Placement};
@@ -20,6 +20,8 @@ const CONVERGED: f64 = 0.01;
 const CLEAN: f64 = 0.2;
 /// The empty loop is worth a bracket from this share of the floor on.
 const LOOP_SHARE: f64 = 0.001;
+/// A core that is slower than this is in another phase.
+const SLOWER: f64 = 0.02;
 /// The paired ratio and the floors' ratio should agree to this.
 const RATIOS_AGREE: f64 = 0.02;
 
@@ -247,6 +249,14 @@ fn modes(launched: &[Launched]) -> Option<Vec<Mode>> {
     Some(modes.map(|mode| Mode { value: mode.value, share: mode.share, unknown: Map::default() }).to_vec())
 }
 
+/// How much slower the core ran in the launch in the middle of the slower half than in the fastest one, if that is
+/// more than the canary's 2 %: a frequency that moves, moves every figure with it.
+fn slowdown(launched: &[Launched]) -> Option<f64> {
+    let speeds = sorted(launched.iter().filter_map(|launched| launched.record.canary_ns).collect());
+    let (fastest, slow) = (*speeds.first()?, quantile(&speeds, 0.75)?);
+    Some(slow / fastest - 1.0).filter(|slowdown| *slowdown > SLOWER)
+}
+
 /// What is noteworthy, in plain words.
 fn remark(figure: &mut Figure, member: &MemberState, context: &Context<'_>) {
     let card = member.choice.card();
@@ -265,6 +275,9 @@ fn remark(figure: &mut Figure, member: &MemberState, context: &Context<'_>) {
     }
     if member.throttled {
         say("a CPU quota stopped launches".to_owned());
+    }
+    if let Some(slowdown) = slowdown(&member.launched) {
+        say(format!("the core ran up to {:.0} % slower in some launches than in others", slowdown * 100.0));
     }
     let floor = figure.quantities.get("floor").map(|quantity| quantity.estimate);
     let per_operation = context.canary_ns / card.operations_per_iteration.max(1) as f64;

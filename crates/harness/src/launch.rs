@@ -71,6 +71,7 @@ pub(crate) fn group(
         let rounds = rounds::run(&mut Monotonic, &mut runners, &round_plan, &mut indices);
         let after = partners(&participants);
         let fast = summary::fast_rounds(&rounds, plan.canary_ns);
+        let speed = summary::canary_speed(&rounds);
         for (position, &index) in batched.iter().enumerate() {
             let runner = &runners[position];
             if let Some((phase, error)) = runner.failed {
@@ -98,6 +99,7 @@ pub(crate) fn group(
                     rounds: batches.samples.len() as u64,
                     fast_share: Some(summary.fast_share),
                     clean_share: Some(summary.clean_share),
+                    canary_ns: speed,
                     quantities,
                     switches: counts.switches,
                     voluntary_switches: counts.voluntary,

@@ -15,10 +15,16 @@ const FAST: f64 = 1.02;
 /// Length of the sketch of clean rounds.
 const SKETCH: usize = 101;
 
+/// Speed of the core in a launch: the 1st percentile of the canary, ns a pass.
+#[must_use]
+pub fn canary_speed(rounds: &Rounds) -> Option<f64> {
+    quantile(&sorted(rounds.canary.clone()), 0.01)
+}
+
 /// Which rounds were fast: the canary within 2 % of the lower of its 1st percentiles here and in the calibration.
 #[must_use]
 pub fn fast_rounds(rounds: &Rounds, calibrated_ns: f64) -> Vec<bool> {
-    let here = quantile(&sorted(rounds.canary.clone()), 0.01).unwrap_or(calibrated_ns);
+    let here = canary_speed(rounds).unwrap_or(calibrated_ns);
     let full_speed = if calibrated_ns > 0.0 { here.min(calibrated_ns) } else { here };
     rounds.canary.iter().map(|&canary| canary <= FAST * full_speed).collect()
 }

@@ -158,6 +158,9 @@ pub struct LaunchRecord {
     pub fast_share: Option<f64>,
     /// Share of rounds that were fast and undisturbed.
     pub clean_share: Option<f64>,
+    /// 1st percentile of one pass of the empty loop in this launch, ns: the speed that the core had.
+    #[serde(default)]
+    pub canary_ns: Option<f64>,
     /// Quantity → number.
     pub quantities: BTreeMap<String, f64>,
     /// Voluntary + involuntary switches of all participants, per operation.
