@@ -1,0 +1,189 @@
+//! What the documents say exists: commands, options, exit codes, sections, words, files and links.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Root of the repository.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn document(name: &str) -> String {
+    let path = root().join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// What the program prints for these arguments.
+fn said(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_oscost")).args(arguments).output().expect("it was built");
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).expect("it prints text")
+}
+
+/// Commands that the program's help lists.
+fn commands() -> BTreeSet<String> {
+    let help = said(&["--help"]);
+    let list = help.split("Commands:").nth(1).and_then(|rest| rest.split("Options:").next());
+    let lines = list.expect("a list of commands").lines();
+    // What a command does may go on in a second line, further in.
+    let lines = lines.filter_map(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' '));
+    lines.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+}
+
+/// Long options in a text, without what follows them.
+fn options(text: &str) -> BTreeSet<String> {
+    let is_part = |letter: char| letter.is_ascii_lowercase() || letter == '-';
+    text.match_indices("--")
+        .filter(|&(at, _)| !text[..at].ends_with(['-', '|']))
+        .map(|(at, _)| text[at..].chars().take_while(|&letter| is_part(letter)).collect::<String>())
+        .filter(|option| option.len() > 2 && !option.starts_with("---"))
+        .collect()
+}
+
+/// What stands between backticks on one line.
+fn code(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().flat_map(|line| line.split('`').skip(1).step_by(2))
+}
+
+#[test]
+fn commands_and_options_of_the_readme_exist() {
+    let readme = document("README.md");
+    let commands = commands();
+    let named = code(&readme).filter_map(|code| code.strip_prefix("oscost ")?.split_whitespace().next());
+    for command in named.filter(|word| word.starts_with(|letter: char| letter.is_ascii_lowercase())) {
+        assert!(commands.contains(command), "README: there is no command '{command}'");
+    }
+    let mut known = options("--release --locked --workspace"); // cargo's
+    for command in commands.iter().filter(|command| *command != "help") {
+        known.extend(options(&said(&[command, "--help"])));
+    }
+    let prose: Vec<&str> = code(&readme).collect();
+    for option in options(&prose.join("\n")) {
+        assert!(known.contains(&option), "README: there is no option '{option}'");
+    }
+}
+
+#[test]
+fn exit_codes_of_the_man_page_stand_in_the_readme() {
+    let page = said(&["man"]);
+    let readme = document("README.md");
+    let codes = page.split("EXIT STATUS").nth(1).expect("exit codes in the man page");
+    let mut lines = codes.lines();
+    let mut count = 0;
+    while lines.any(|line| line.starts_with(".TP")) {
+        let code = lines.next().expect("a code");
+        assert!(readme.contains(&format!("| {code} |")), "README: the exit code {code} is missing");
+        count += 1;
+    }
+    assert!(count >= 5, "{codes}");
+}
+
+/// Files below `folder` with this extension.
+fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            files(&path, extension, found);
+        } else if path.extension().is_some_and(|own| own == extension) {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn sections_of_the_method_that_code_names_exist() {
+    let method = document("METHOD.md");
+    let headings: BTreeSet<&str> = method.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    let mut sources = vec![root().join(".cargo/config.toml")];
+    files(&root().join("crates"), "rs", &mut sources);
+    let reference = concat!("METHOD", ".md, ");
+    let mut count = 0;
+    for source in sources {
+        let text = std::fs::read_to_string(&source).expect("a source");
+        for (at, _) in text.match_indices(reference) {
+            let rest = &text[at + reference.len()..];
+            let named = rest.split(['.', ')', ';', ':', '\n', '`', '"']).next().expect("a name");
+            for section in named.split(" and ").map(str::trim) {
+                count += 1;
+                assert!(headings.contains(section), "{}: METHOD.md has no '{section}'", source.display());
+            }
+        }
+    }
+    assert!(count >= 10, "only {count} references were found");
+}
+
+#[test]
+fn the_glossary_has_each_word_once_and_every_word_of_a_result() {
+    let glossary = document("GLOSSARY.md");
+    let mut words = BTreeSet::new();
+    for row in glossary.lines().filter_map(|line| line.strip_prefix("| ")).skip(1) {
+        let cell = row.split(" | ").next().expect("a cell");
+        for word in cell.split(", ").flat_map(|word| word.split("; ")) {
+            // "contradicted" is a state of a figure and the verdict that led to it.
+            assert!(words.insert(word) || word == "contradicted", "'{word}' has two rows");
+        }
+    }
+    // States, marks and verdicts as they stand in a file.
+    let schema: serde_json::Value =
+        serde_json::from_str(&document("docs/result.schema.json")).expect("a schema");
+    for kind in ["Status", "Mark", "Verdict"] {
+        let mut names = Vec::new();
+        constants(&schema["$defs"][kind], &mut names);
+        assert!(names.len() >= 3, "{kind}: {names:?}");
+        for name in names {
+            let spoken = name.replace('_', " ").replace("real time", "real-time");
+            assert!(words.contains(spoken.as_str()), "GLOSSARY: '{spoken}' ({kind}) is missing");
+        }
+    }
+}
+
+/// Strings that a schema allows.
+fn constants(schema: &serde_json::Value, found: &mut Vec<String>) {
+    match schema {
+        serde_json::Value::Object(members) => {
+            for (name, value) in members {
+                match (name.as_str(), value) {
+                    ("const", serde_json::Value::String(word)) => found.push(word.clone()),
+                    ("enum", serde_json::Value::Array(list)) => {
+                        found.extend(list.iter().filter_map(|word| word.as_str().map(str::to_owned)));
+                    }
+                    _ => constants(value, found),
+                }
+            }
+        }
+        serde_json::Value::Array(list) => list.iter().for_each(|value| constants(value, found)),
+        _ => {}
+    }
+}
+
+const DOCUMENTS: &[&str] =
+    &["README.md", "ARCHITECTURE.md", "METHOD.md", "GLOSSARY.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+
+#[test]
+fn links_and_source_files_exist() {
+    for name in DOCUMENTS {
+        let text = document(name);
+        let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for link in links.filter(|link| !link.starts_with("http")) {
+            assert!(root().join(link).exists(), "{name}: no {link}");
+        }
+        for path in code(&text).filter(|code| code.ends_with(".rs") && code.contains('/')) {
+            let from_root = root().join(path);
+            let from_crates = root().join("crates").join(path);
+            let is_pattern = path.contains(['{', '*', '<']);
+            let from_oscost = root().join("crates/oscost").join(path);
+            assert!(
+                is_pattern || from_root.exists() || from_crates.exists() || from_oscost.exists(),
+                "{name}: no {path}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_example_of_contributing_is_the_real_file() {
+    let contributing = document("CONTRIBUTING.md");
+    let shown = contributing.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next());
+    assert_eq!(shown, Some(document("crates/families/src/syscall/getppid.rs").as_str()));
+}
