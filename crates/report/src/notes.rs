@@ -4,7 +4,6 @@ use oscost_results::{Figure, Mark, PairedValue};
 
 use crate::numbers;
 use crate::story::{Story, headline};
-use crate::words::counted;
 
 /// Ratio of a paired ratio to that of the floors beyond which both are shown (METHOD.md, Figures).
 const RATIOS_DIFFER: f64 = 0.02;
@@ -17,7 +16,6 @@ impl Story<'_> {
         notes.extend(self.differences(figure));
         notes.extend(self.own_operation(figure, shared_operation));
         notes.extend(self.marks(figure));
-        notes.extend(voided(figure));
         notes.extend(self.other_quantities(figure));
         notes
     }
@@ -163,20 +161,6 @@ fn says_itself(id: &str, operation: &str) -> bool {
     operation
         .split(' ')
         .all(|word| matches!(word, "one" | "a" | "an" | "and" | "call" | "of") || parts.contains(&word))
-}
-
-/// What was measured and thrown away.
-fn voided(figure: &Figure) -> Vec<String> {
-    let evidence = &figure.evidence;
-    let mut notes = Vec::new();
-    if evidence.void_launches > 0 {
-        let launches = counted(evidence.void_launches as usize, "launch", "launches");
-        notes.push(format!("{launches} voided: the environment changed"));
-    }
-    if evidence.void_batches > 0 {
-        notes.push(format!("{} batches voided: a call failed", evidence.void_batches));
-    }
-    notes
 }
 
 /// A share in whole per cent.
