@@ -1,26 +1,24 @@
 //! The engine: calibrates, audits, rotates launches through all groups, and puts figures together. METHOD.md, Launches.
 
 use oscost_results::{Figure, PairedValue};
-use oscost_stats::order;
 use oscost_sys::clock;
 
 use crate::catalogue::Choice;
 use crate::event::{Event, Record};
 use crate::figure::{self, Outcome};
 use crate::foreign::Foreign;
+use crate::group::{self, GroupState};
 use crate::message::{
-    Audited, Calibration, ClockFacts, Failure, Finding, ForeignPlan, Job, LaunchPlan, Launched, Member, Pair,
+    Audited, Calibration, ClockFacts, Failure, Finding, ForeignPlan, Job, LaunchPlan, Launched, Member,
     Report, Task,
 };
-use crate::plan::{self, Options};
+use crate::plan::Options;
 use crate::supervise::{Lost, Supervisor};
 use crate::{IdleCpu, Placement, clock::batch_ns};
 
 const SECOND: u64 = 1_000_000_000;
 /// Operations of the first phase of an audit; the second makes twice as many.
 pub const AUDIT_OPERATIONS: u64 = 100;
-/// How many launches of one group may be void before the group is given up.
-const MOST_VOID: u32 = 10;
 
 /// What a run yielded.
 #[derive(Debug)]
@@ -43,47 +41,6 @@ pub struct Measured {
     pub seccomp_mode: Option<u32>,
     /// What the user should know.
     pub warnings: Vec<String>,
-}
-
-/// One member of a group in the course of a run.
-pub(crate) struct MemberState {
-    pub(crate) choice: Choice,
-    pub(crate) outcome: Outcome,
-    pub(crate) iterations: u64,
-    pub(crate) audited: Option<Audited>,
-    pub(crate) launched: Vec<Launched>,
-    /// Launches in which a call of this member failed, with the first failure.
-    pub(crate) failed_launches: u32,
-    pub(crate) first_failure: Option<Failure>,
-    pub(crate) throttled: bool,
-}
-
-pub(crate) struct GroupState {
-    name: &'static str,
-    members: Vec<MemberState>,
-    canary_iterations: u64,
-    canary_ns: f64,
-    pairs: Vec<Vec<Pair>>,
-    launches: u32,
-    void: u32,
-    void_reason: Option<String>,
-    spent_ns: u64,
-}
-
-impl MemberState {
-    /// A member of which nothing is known yet.
-    pub(crate) fn new(choice: Choice) -> Self {
-        Self {
-            choice,
-            outcome: Outcome::Running,
-            iterations: 0,
-            audited: None,
-            launched: Vec::new(),
-            failed_launches: 0,
-            first_failure: None,
-            throttled: false,
-        }
-    }
 }
 
 struct ContestantState<'a> {
@@ -138,7 +95,7 @@ impl Engine<'_> {
         contestants: &[Foreign],
         emit: &mut dyn FnMut(&Event<'_>),
     ) -> Measured {
-        let mut groups = self.form_groups(choices);
+        let mut groups = group::form(choices, self.options);
         let mut contestants: Vec<ContestantState<'_>> = contestants
             .iter()
             .map(|foreign| ContestantState {
@@ -178,36 +135,6 @@ impl Engine<'_> {
 
     fn over(&self) -> bool {
         self.interrupted || self.supervisor.is_interrupted() || self.left() == 0
-    }
-
-    fn form_groups(&self, choices: &[Choice]) -> Vec<GroupState> {
-        let mut groups: Vec<GroupState> = plan::groups(choices)
-            .into_iter()
-            .map(|(name, positions)| GroupState {
-                name,
-                members: positions
-                    .into_iter()
-                    .map(|position| {
-                        let choice = choices[position];
-                        let outcome = match plan::lacking(&choice, self.options.cpus.len()) {
-                            Some((why, remedy)) => Outcome::Unsupported { why, remedy },
-                            None => Outcome::Running,
-                        };
-                        MemberState { outcome, ..MemberState::new(choice) }
-                    })
-                    .collect(),
-                canary_iterations: 0,
-                canary_ns: 0.0,
-                pairs: Vec::new(),
-                launches: 0,
-                void: 0,
-                void_reason: None,
-                spent_ns: 0,
-            })
-            .collect();
-        // A fixed random order: two launches of one group lie a whole pass apart.
-        order::shuffle(&mut groups, &mut order::seeded(self.options.seed, 0));
-        groups
     }
 
     fn job(&self, ids: Vec<String>, task: Task, stream: u64) -> Job {
@@ -499,6 +426,7 @@ impl Engine<'_> {
         let facts = self.clock_facts();
         let mut figures: Vec<Figure> = Vec::new();
         let (mut ratios, mut differences) = (Vec::new(), Vec::new());
+        self.warn_of_speed(&groups);
         for group in groups {
             let context = figure::Context {
                 void_launches: group.void,
@@ -537,49 +465,29 @@ impl Engine<'_> {
         }
     }
 
+    /// A core whose speed moved during the run moved every figure: that is said once, not beside each of them.
+    fn warn_of_speed(&mut self, groups: &[GroupState]) {
+        let slowed: Vec<(&str, f64)> = groups
+            .iter()
+            .filter_map(|group| {
+                let slowdowns = group.members.iter().filter_map(|member| figure::slowdown(&member.launched));
+                Some((group.name, slowdowns.reduce(f64::max)?))
+            })
+            .collect();
+        let Some(most) = slowed.iter().map(|group| group.1).reduce(f64::max) else { return };
+        self.warnings.push(format!(
+            "the core ran up to {:.0} % slower in some launches than in others, in {} of {} groups (its frequency, or a \
+             busy sibling): floors hold as far as full speed was reached, typical does not",
+            most * 100.0,
+            slowed.len(),
+            groups.len()
+        ));
+    }
+
     fn warn_of_placement(&mut self, choices: &[Choice]) {
         let crosses = choices.iter().any(|choice| choice.card().placement == Placement::CrossCpu);
         if crosses && self.options.cpus.len() > 1 && self.options.idle_cpu == IdleCpu::Poll {
             self.warnings.push("idle CPUs were kept awake (--idle-cpu poll)".to_owned());
         }
-    }
-}
-
-impl GroupState {
-    /// Members that still take part.
-    fn active(&self) -> Vec<usize> {
-        let running = |index: &usize| matches!(self.members[*index].outcome, Outcome::Running);
-        (0..self.members.len()).filter(running).collect()
-    }
-
-    fn ids(&self, members: &[usize]) -> Vec<String> {
-        members.iter().map(|&index| self.members[index].choice.card().id.to_owned()).collect()
-    }
-
-    /// A worker was lost: the member that was running has failed; if nobody was, nobody can be measured.
-    fn lose(&mut self, active: &[usize], member: Option<usize>, what: &str) {
-        let failure = Failure::new("worker", what);
-        match member.and_then(|position| active.get(position)) {
-            Some(&index) => self.members[index].outcome = Outcome::Failed(failure),
-            None => {
-                for &index in active {
-                    self.members[index].outcome = Outcome::Failed(failure.clone());
-                }
-            }
-        }
-    }
-
-    /// Whether more launches may bring an interval within its aim: more are allowed, and void ones are made up for.
-    fn wants_more(&self, effort: &plan::Effort) -> bool {
-        let active = self.active();
-        if active.is_empty() || self.launches >= effort.most_launches + self.void || self.void >= MOST_VOID {
-            return false;
-        }
-        let budget = active.iter().filter_map(|&index| self.members[index].choice.card().budget_ms).min();
-        if budget.is_some_and(|budget_ms| self.spent_ns >= budget_ms * 1_000_000) {
-            return false;
-        }
-        self.launches - self.void < effort.launches
-            || active.iter().any(|&index| !figure::has_converged(&self.members[index]))
     }
 }

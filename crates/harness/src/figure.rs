@@ -10,8 +10,8 @@ use serde_json::Map;
 
 use crate::card::{CallPath, Card, OverLaunches, Placement};
 use crate::claims;
-use crate::engine::MemberState;
 use crate::foreign::Foreign;
+use crate::group::MemberState;
 use crate::message::{Failure, Launched, Pair};
 
 /// An interval of the headline wider than this either way has not converged.
@@ -251,7 +251,7 @@ fn modes(launched: &[Launched]) -> Option<Vec<Mode>> {
 
 /// How much slower the core ran in the launch in the middle of the slower half than in the fastest one, if that is
 /// more than the canary's 2 %: a frequency that moves, moves every figure with it.
-fn slowdown(launched: &[Launched]) -> Option<f64> {
+pub(crate) fn slowdown(launched: &[Launched]) -> Option<f64> {
     let speeds = sorted(launched.iter().filter_map(|launched| launched.record.canary_ns).collect());
     let (fastest, slow) = (*speeds.first()?, quantile(&speeds, 0.75)?);
     Some(slow / fastest - 1.0).filter(|slowdown| *slowdown > SLOWER)
@@ -275,9 +275,6 @@ fn remark(figure: &mut Figure, member: &MemberState, context: &Context<'_>) {
     }
     if member.throttled {
         say("a CPU quota stopped launches".to_owned());
-    }
-    if let Some(slowdown) = slowdown(&member.launched) {
-        say(format!("the core ran up to {:.0} % slower in some launches than in others", slowdown * 100.0));
     }
     let floor = figure.quantities.get("floor").map(|quantity| quantity.estimate);
     let per_operation = context.canary_ns / card.operations_per_iteration.max(1) as f64;
@@ -363,9 +360,7 @@ pub(crate) fn paired(
                         (Some(paired), Some(floors))
                             if (floors / paired.value - 1.0).abs() > RATIOS_AGREE =>
                         {
-                            Some(format!(
-                                "the floors' ratio is {floors:.4}: one side spends its time in a slower mode"
-                            ))
+                            Some(format!("{floors:.3}x of the floors, one side is often in a slower mode"))
                         }
                         _ => None,
                     };

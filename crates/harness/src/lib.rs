@@ -17,6 +17,7 @@ mod environment;
 mod event;
 mod figure;
 mod foreign;
+mod group;
 pub mod janitor;
 mod launch;
 mod message;

@@ -3,9 +3,9 @@
 use oscost_results::{Figure, PairedValue};
 
 use crate::catalogue::{Catalogue, Choice};
-use crate::engine::MemberState;
 use crate::event::Record;
 use crate::figure;
+use crate::group::MemberState;
 use crate::message::Pair;
 
 /// The figures, ratios and differences that follow from `records`, with fewer launches than were planned. Records of
