@@ -28,7 +28,8 @@ pub(crate) const SETTING_UP: u64 = 1 << 32;
 /// Returns the exit code for a worker, `None` for an ordinary start.
 #[must_use]
 pub fn serve_if_asked(catalogue: &dyn Fn() -> Catalogue) -> Option<u8> {
-    let mut arguments = std::env::args().skip(1);
+    // args() panics where an argument is no UTF-8, and this is not the place to complain about that.
+    let mut arguments = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     match arguments.next()?.as_str() {
         JANITOR_ARGUMENT => {
             janitor::serve(std::io::stdin());

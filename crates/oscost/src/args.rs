@@ -74,11 +74,11 @@ pub struct Run {
     /// Write the result to FILE too, or to standard output instead of the table (-)
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Write every sample to FILE as CSV
+    /// Write every sample to FILE as CSV: ns per operation, or the unit of the series
     #[arg(long, value_name = "FILE")]
     pub raw: Option<PathBuf>,
     /// Show the plan, the time it takes and the privileges it uses, and measure nothing
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["json", "raw"])]
     pub dry_run: bool,
 }
 
@@ -91,10 +91,10 @@ pub struct Reproduce {
     #[arg(long, value_name = "LIST")]
     pub operations: Option<String>,
     /// Passes of document 003's loops [default: 10000000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub iterations: Option<String>,
     /// Readings of document 004's first program [default: 100000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub samples: Option<String>,
     #[command(flatten)]
     pub measuring: Measuring,
@@ -124,9 +124,9 @@ pub struct Measuring {
     #[arg(long)]
     pub thorough: bool,
     /// Seed of every random order [default: random]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub seed: Option<u64>,
-    /// CPUs to use, in order of preference ("2", "1,3", "2-5")
+    /// CPUs to use, in order of preference: "2", "3,1", "2-5" [default: all allowed, the first one last]
     #[arg(long, value_name = "LIST")]
     pub cpu: Option<String>,
     /// What the partner's CPU does while it waits

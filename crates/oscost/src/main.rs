@@ -9,6 +9,7 @@ mod progress;
 mod recover;
 mod session;
 
+use std::cell::RefCell;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -16,13 +17,26 @@ use clap::Parser;
 
 use exit::{Ended, Exit};
 
+thread_local! {
+    /// Where the last panic was.
+    static PANICKED_AT: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
 fn main() -> ExitCode {
+    if oscost_sys::identity::is_elevated() {
+        let refusal = "oscost: this program was started with more privilege than its caller has (set-user-ID or file \
+                       capabilities), and refuses: run it as the user who wants the figures";
+        let _ = writeln!(std::io::stderr(), "{refusal}");
+        return Exit::Unfit.into();
+    }
     // A program that measures is its own worker; nothing else may happen before.
     if let Some(code) = oscost_harness::serve_if_asked(&commands::catalogue) {
         return ExitCode::from(code);
     }
     // What a panic says is for developers: the user is told below.
-    std::panic::set_hook(Box::new(|_| {}));
+    std::panic::set_hook(Box::new(|panic| {
+        PANICKED_AT.set(panic.location().map(|at| format!(" ({}:{})", at.file(), at.line())));
+    }));
     let ended = std::panic::catch_unwind(run).unwrap_or_else(|panic| {
         let words = panic
             .downcast_ref::<String>()
@@ -31,7 +45,10 @@ fn main() -> ExitCode {
             .unwrap_or("no words");
         Err(Ended::new(
             Exit::Internal,
-            format!("internal error: {words}; please report it with 'oscost --version'"),
+            format!(
+                "internal error: {words}{}; please report it, with what 'oscost --version' says",
+                PANICKED_AT.take().unwrap_or_default()
+            ),
         ))
     });
     match ended {
@@ -47,13 +64,6 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<Exit, Ended> {
-    if oscost_sys::identity::is_elevated() {
-        return Err(Ended::new(
-            Exit::Unfit,
-            "this program was started with more privilege than its caller has (set-user-ID or file capabilities), and \
-             refuses: run it as the user who wants the figures",
-        ));
-    }
     let arguments = match args::Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) if error.use_stderr() => {

@@ -10,6 +10,9 @@ use crate::exit::{Ended, Exit};
 /// Writes data to standard output. A reader that closes the pipe has seen enough: that is no error. Anything else that
 /// keeps the data from arriving is.
 pub fn data(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Ended> {
+    if oscost_sys::terminal::was_closed() {
+        return Err(Ended::unwritable("standard output could not be written: it is closed"));
+    }
     let mut out = BufWriter::new(io::stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {
         Ok(()) => Ok(()),

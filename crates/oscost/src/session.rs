@@ -62,18 +62,29 @@ pub fn cpus(measuring: &Measuring) -> Result<Vec<usize>, Ended> {
         Ended::new(Exit::Unfit, format!("the CPUs of this process cannot be found: {error}"))
     })?;
     let Some(list) = &measuring.cpu else { return Ok(preferred(allowed)) };
-    let wanted = oscost_sys::cpu_list::parse(list).filter(|cpus| !cpus.is_empty()).ok_or_else(|| {
-        Ended::misuse(format!("'--cpu {list}' is no list of CPUs: write 2, or 1,3, or 2-5"))
+    let wanted = in_order(list).ok_or_else(|| {
+        Ended::misuse(format!("'--cpu {list}' is no list of CPUs: write 2, or 3,1, or 2-5"))
     })?;
     match wanted.iter().find(|cpu| !allowed.contains(cpu)) {
         None => Ok(wanted),
         Some(cpu) => {
-            let allowed = allowed.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+            let allowed = oscost_sys::cpu_list::format(&allowed);
             Err(Ended::misuse(format!(
                 "'--cpu {list}': this process may not run on CPU {cpu}; it may on {allowed}"
             )))
         }
     }
+}
+
+/// CPUs of a list in the order in which they were given, each once; `None` where it is no list.
+fn in_order(list: &str) -> Option<Vec<usize>> {
+    let mut cpus = Vec::new();
+    for part in list.split(',') {
+        cpus.extend(oscost_sys::cpu_list::parse(part).filter(|part| !part.is_empty())?);
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    cpus.retain(|&cpu| seen.insert(cpu));
+    Some(cpus)
 }
 
 /// Measures what is requested. Everything that can be found wrong is found before the first launch.
@@ -101,6 +112,9 @@ pub fn run(mut request: Request<'_>, talk: &Talk) -> Result<Session, Ended> {
     };
     if let Some(store) = &store {
         crate::recover::recover(store, talk);
+    }
+    if talk.verbose {
+        talk.say("phase: doctor");
     }
     let checks = doctor::examine(doctor::Level::Quick);
     let seed = match measuring.seed {
@@ -146,6 +160,10 @@ pub fn run(mut request: Request<'_>, talk: &Talk) -> Result<Session, Ended> {
                     journal_failed = true;
                     progress.suspend(|| talk.say(format!("warning: a kill would lose this run: {error}")));
                 }
+            }
+            Event::Phase(phase) if talk.verbose => progress.suspend(|| talk.say(format!("phase: {phase}"))),
+            Event::Launching { pass, group, .. } if talk.verbose => {
+                progress.suspend(|| talk.say(format!("launch {pass} of group {group}")));
             }
             Event::Warning(words) if talk.verbose => progress.suspend(|| talk.say(words)),
             _ => {}
@@ -215,14 +233,16 @@ fn lock(measuring: &Measuring, warnings: &mut Vec<String>) -> Result<Option<RunL
     }
 }
 
-/// SIGINT, SIGTERM and SIGHUP end the run and keep what was measured; a second one ends the program at once.
+/// SIGINT, SIGTERM and SIGHUP end the run and keep what was measured; a second one ends the program at once. One
+/// that the caller had ignored (nohup, the job of a script in the background) stays ignored.
 fn listen() -> Result<(Arc<AtomicBool>, Arc<AtomicUsize>), Ended> {
+    use oscost_sys::process;
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::flag;
     let interrupted = Arc::new(AtomicBool::new(false));
     let which = Arc::new(AtomicUsize::new(0));
     let register = || -> std::io::Result<()> {
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
+        for signal in [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !process::is_ignored(signal)) {
             flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&interrupted))?;
             flag::register(signal, Arc::clone(&interrupted))?;
             flag::register_usize(signal, Arc::clone(&which), signal.unsigned_abs() as usize)?;

@@ -1,93 +1,156 @@
-//! The measured loops of the release build, proved from their disassembly: the operation, and one fused `dec; jne`.
+//! The measured loops of the release program, proved from its disassembly: nothing in them but the operation, and each
+//! begins on a cache line (METHOD.md, Loops).
 //!
-//! It reads the release program, so it needs `cargo build --release` first; x86-64 and objdump. Skipped loudly elsewhere.
-#![allow(clippy::print_stdout)] // a skip must be seen
+//! Only for x86-64, with objdump, and where `cargo build --release` was run: else it is skipped, and says so.
 
-use std::path::PathBuf;
+#![allow(clippy::print_stdout)] // what is skipped is said
+
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// One instruction: its address and its text.
-type Instruction = (u64, String);
-
-/// The release program beside this test's own target directory.
-fn program() -> Option<PathBuf> {
-    let own = std::env::current_exe().ok()?;
-    let target = own.ancestors().find(|path| path.join("release").is_dir())?;
-    Some(target.join("release/oscost")).filter(|path| path.exists())
+/// One instruction: address, and the words of objdump.
+struct Instruction {
+    address: u64,
+    text: String,
 }
 
-/// Instructions of the function whose symbol holds all of `parts`.
-fn function(listing: &str, parts: &[&str]) -> Option<Vec<Instruction>> {
-    let mut lines = listing.lines();
-    lines.by_ref().find(|line| line.ends_with(">:") && parts.iter().all(|part| line.contains(part)))?;
-    let instructions = lines.take_while(|line| !line.is_empty()).filter_map(|line| {
-        let (address, text) = line.trim().split_once(':')?;
-        Some((u64::from_str_radix(address, 16).ok()?, text.trim().to_owned()))
-    });
-    Some(instructions.collect())
+/// Number of getppid on x86-64.
+const GETPPID: &str = "mov $0x6e,%eax";
+
+fn release_program() -> Option<PathBuf> {
+    // target/<profile>/oscost
+    let tested = Path::new(env!("CARGO_BIN_EXE_oscost"));
+    Some(tested.parent()?.parent()?.join("release/oscost")).filter(|path| path.exists())
 }
 
-/// Instructions of the innermost loop: from the target of the last backward jump to that jump.
-fn inner_loop(instructions: &[Instruction]) -> Option<Vec<Instruction>> {
-    instructions.iter().rev().find_map(|(address, text)| {
-        let mut words = text.split_whitespace();
-        words.next().filter(|word| word.starts_with('j'))?;
-        let target = u64::from_str_radix(words.next()?, 16).ok().filter(|target| target < address)?;
-        let inside = instructions.iter().filter(|(at, _)| (target..=*address).contains(at));
-        Some(inside.cloned().collect())
-    })
-}
-
-fn listing() -> Option<String> {
+/// Functions of the release program by name, or the reason for which there are none.
+fn functions() -> Result<Vec<(String, Vec<Instruction>)>, String> {
     if !cfg!(target_arch = "x86_64") {
-        println!("SKIP disassembly: not x86-64");
-        return None;
+        return Err("this is not x86-64".to_owned());
     }
-    let Some(program) = program() else {
-        println!("SKIP disassembly: no release build (cargo build --release)");
-        return None;
-    };
-    match Command::new("objdump").args(["-d", "--no-show-raw-insn"]).arg(program).output() {
-        Ok(output) if output.status.success() => Some(String::from_utf8_lossy(&output.stdout).into_owned()),
-        _ => {
-            println!("SKIP disassembly: no objdump");
-            None
+    let program = release_program().ok_or("there is no release program: cargo build --release")?;
+    let output = Command::new("objdump")
+        .args(["-d", "-C", "--no-show-raw-insn", "-j", ".text"])
+        .arg(&program)
+        .output();
+    let output = output.map_err(|error| format!("objdump (binutils) cannot be run: {error}"))?;
+    assert!(output.status.success(), "objdump: {}", String::from_utf8_lossy(&output.stderr));
+    let mut functions: Vec<(String, Vec<Instruction>)> = Vec::new();
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        if let Some((_, name)) = line.strip_suffix(">:").and_then(|line| line.split_once(" <")) {
+            functions.push((name.to_owned(), Vec::new()));
+        } else if let Some((address, text)) = line.trim().split_once(":\t")
+            && let Ok(address) = u64::from_str_radix(address, 16)
+            && let Some((_, instructions)) = functions.last_mut()
+        {
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            instructions.push(Instruction { address, text });
         }
     }
+    functions.retain(|(name, _)| name.ends_with("::Batched>::batch"));
+    assert!(
+        functions.len() > 10,
+        "only {} measured loops were found in {}",
+        functions.len(),
+        program.display()
+    );
+    Ok(functions)
 }
 
-fn mnemonics(instructions: &[Instruction]) -> Vec<&str> {
-    instructions.iter().filter_map(|(_, text)| text.split_whitespace().next()).collect()
+/// The loop that `instructions[last]` jumps back to the start of, if it does.
+fn loop_ending_at(instructions: &[Instruction], last: usize) -> Option<&[Instruction]> {
+    let target = instructions[last].text.strip_prefix("jne ")?.split(' ').next()?;
+    let target = u64::from_str_radix(target, 16).ok()?;
+    let first = instructions[..=last].iter().position(|instruction| instruction.address == target)?;
+    Some(&instructions[first..=last])
 }
 
-fn loop_of(listing: &str, parts: &[&str]) -> Vec<Instruction> {
-    let function = function(listing, parts).unwrap_or_else(|| panic!("no symbol with {parts:?}"));
-    inner_loop(&function).unwrap_or_else(|| panic!("no loop in {parts:?}: {function:?}"))
+fn loops(instructions: &[Instruction]) -> impl Iterator<Item = &[Instruction]> {
+    (0..instructions.len()).filter_map(|last| loop_ending_at(instructions, last))
+}
+
+fn words(instructions: &[Instruction]) -> Vec<&str> {
+    let word = |instruction: &Instruction| {
+        match instruction.text.as_str() {
+            text if text.starts_with("jne ") => "jne",
+            text if text.starts_with("dec ") => "dec",
+            _ => "",
+        }
+        .len()
+    };
+    instructions
+        .iter()
+        .map(|instruction| match word(instruction) {
+            0 => instruction.text.as_str(),
+            length => &instruction.text[..length],
+        })
+        .collect()
+}
+
+fn functions_or_skip(test: &str) -> Option<Vec<(String, Vec<Instruction>)>> {
+    functions().inspect_err(|why| println!("SKIP {test}: {why}")).ok()
 }
 
 #[test]
-fn loops_hold_the_operation_and_nothing_else() {
-    let Some(listing) = listing() else { return };
-    let empty = loop_of(&listing, &["empty_loop", "batch"]);
-    assert_eq!(mnemonics(&empty), ["dec", "jne"], "{empty:?}");
-    // getppid's loop is the same code as known_cost/calls_1's, which the linker keeps once.
-    let getpid = loop_of(&listing, &["syscall..getpid..", "batch"]);
-    assert_eq!(mnemonics(&getpid), ["mov", "syscall", "dec", "jne"], "{getpid:?}");
-    for aligned in [&empty, &getpid] {
-        assert_eq!(aligned[0].0 % 64, 0, "the loop does not start on a cache line: {aligned:?}");
+fn an_inline_system_call_is_the_call_and_the_count() {
+    let Some(functions) = functions_or_skip("an_inline_system_call_is_the_call_and_the_count") else {
+        return;
+    };
+    // The compiler makes one function of loops that are the same: syscall/getppid and instrument/known_cost/calls_1.
+    let bodies: Vec<_> = functions.iter().flat_map(|(_, all)| loops(all)).collect();
+    let expected = [GETPPID, "syscall", "dec", "jne"];
+    let found = bodies.iter().find(|body| words(body) == expected).unwrap_or_else(|| {
+        let near: Vec<_> =
+            bodies.iter().map(|body| words(body)).filter(|body| body.contains(&GETPPID)).collect();
+        panic!("no loop is {expected:?}; those with getppid: {near:?}")
+    });
+    assert_eq!(found[0].address % 64, 0, "the loop does not start on a cache line");
+    // Each further call of the known cost adds the call and nothing else.
+    for calls in [2, 4] {
+        let mut expected = [GETPPID, "syscall"].repeat(calls);
+        expected.extend(["dec", "jne"]);
+        assert!(bodies.iter().any(|body| words(body) == expected), "no loop of {calls} calls");
     }
-    let system_v = loop_of(&listing, &["semaphore..system_v..", "batch"]);
-    let calls: Vec<&Instruction> = system_v.iter().filter(|(_, text)| text.starts_with("call")).collect();
-    assert_eq!(calls.len(), 2, "two semops: {system_v:?}");
-    // Straight to libc: through a register that holds the address of semop, or through its slot; never to code of ours.
-    assert!(calls.iter().all(|(_, text)| text.contains('*') && !text.contains("oscost")), "{calls:?}");
 }
 
 #[test]
-fn the_reader_of_listings_finds_loops() {
-    let listing = "\n0000000000000040 <_ZN3batch>:\n  40:\ttest   %rdx,%rdx\n  43:\tje     4c <x>\n  45:\tdec    %rdx\n  48:\tjne    45 <x>\n  4a:\tret\n\n";
-    let function = function(listing, &["batch"]).unwrap();
-    assert_eq!(function.len(), 5);
-    assert_eq!(mnemonics(&inner_loop(&function).unwrap()), ["dec", "jne"]);
-    assert!(inner_loop(&function[..2]).is_none());
+fn the_empty_loop_is_one_fused_pair() {
+    let Some(functions) = functions_or_skip("the_empty_loop_is_one_fused_pair") else { return };
+    let (_, empty) =
+        functions.iter().find(|(name, _)| name.contains("empty_loop")).expect("instrument/empty_loop");
+    let bodies: Vec<_> = loops(empty).collect();
+    assert_eq!(bodies.iter().map(|body| words(body)).collect::<Vec<_>>(), [["dec", "jne"]]);
+    assert_eq!(bodies[0][0].address % 64, 0, "the loop does not start on a cache line");
+}
+
+#[test]
+fn system_v_calls_the_library_directly() {
+    let Some(functions) = functions_or_skip("system_v_calls_the_library_directly") else { return };
+    let (name, cycle) = functions
+        .iter()
+        .find(|(name, _)| name.contains("semaphore::system_v::"))
+        .expect("semaphore/system_v");
+    assert!(
+        cycle.iter().any(|instruction| instruction.text.contains("<semop@")),
+        "{name} does not load semop"
+    );
+    let body = loops(cycle).next().expect("a loop");
+    let calls = words(body).iter().filter(|word| word.starts_with("call ")).count();
+    assert_eq!(calls, 2, "one wait and one post: {:?}", words(body));
+    assert_eq!(body[0].address % 64, 0, "the loop does not start on a cache line");
+}
+
+#[test]
+fn every_loop_of_inline_calls_starts_on_a_cache_line() {
+    let Some(functions) = functions_or_skip("every_loop_of_inline_calls_starts_on_a_cache_line") else {
+        return;
+    };
+    let mut seen = 0;
+    for (name, instructions) in &functions {
+        for body in loops(instructions).filter(|body| words(body).contains(&"syscall")) {
+            assert_eq!(body[0].address % 64, 0, "{name}");
+            seen += 1;
+        }
+    }
+    assert!(seen >= 8, "only {seen} loops with inline calls were found");
 }

@@ -1,94 +1,122 @@
-//! The layers of ARCHITECTURE.md, proved from the Cargo.toml files: an edge that is not in the table is a defect.
+//! The layers of ARCHITECTURE.md, proved from the Cargo.toml files, and where `unsafe` may stand.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What each crate may know of ours.
+/// What each crate may use of ours. An edge that is not here is a defect.
 const LAYERS: &[(&str, &[&str])] = &[
     ("sys", &[]),
     ("stats", &[]),
     ("results", &[]),
     ("harness", &["sys", "stats", "results"]),
-    ("families", &["harness", "sys", "stats"]),
+    ("recorddb", &["sys"]),
+    ("families", &["harness", "sys", "stats", "recorddb"]),
     ("documents", &["families", "harness", "sys", "stats", "results"]),
     ("report", &["results", "stats"]),
-    ("oscost", &["sys", "stats", "results", "harness", "families", "documents", "report"]),
+    ("oscost", &["sys", "stats", "results", "harness", "recorddb", "families", "documents", "report"]),
 ];
 
-fn crates() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a crate lies in crates/").to_owned()
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Crates of ours that a manifest names, dev-dependencies included.
-fn named(manifest: &str) -> BTreeSet<String> {
-    manifest
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("oscost-"))
-        .map(|rest| rest.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect())
-        .collect()
+fn manifest(path: &Path) -> String {
+    fs::read_to_string(path.join("Cargo.toml")).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Crates of the workspace by the name of their directory.
+fn crates() -> BTreeMap<String, PathBuf> {
+    let entries = fs::read_dir(root().join("crates")).expect("crates/");
+    let named = entries.map(|entry| {
+        let path = entry.expect("an entry").path();
+        (path.file_name().expect("a name").to_string_lossy().into_owned(), path)
+    });
+    named.filter(|(_, path)| path.join("Cargo.toml").exists()).collect()
+}
+
+/// Lines of the sections whose name satisfies `wanted`.
+fn lines(manifest: &str, wanted: impl Fn(&str) -> bool) -> Vec<&str> {
+    let mut inside = false;
+    let mut lines = Vec::new();
+    for line in manifest.lines().map(str::trim) {
+        if let Some(name) = line.strip_prefix('[') {
+            inside = wanted(name.trim_end_matches(']'));
+        } else if inside && !line.is_empty() && !line.starts_with('#') {
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+/// Our crates among the dependencies that are compiled into a crate. Those of its tests alone are its own affair.
+fn used(manifest: &str) -> BTreeSet<&str> {
+    let sections = |name: &str| {
+        (name.ends_with("dependencies") || name.contains("dependencies."))
+            && !name.contains("dev-dependencies")
+            && !name.starts_with("workspace")
+    };
+    let ours = lines(manifest, sections).into_iter().filter_map(|line| line.strip_prefix("oscost-"));
+    ours.map(|line| line.split(['.', ' ', '=']).next().unwrap_or(line)).collect()
 }
 
 #[test]
-fn every_edge_is_in_the_table() {
-    for (name, allowed) in LAYERS {
-        let manifest = std::fs::read_to_string(crates().join(name).join("Cargo.toml")).expect("a manifest");
-        for other in named(&manifest) {
-            assert!(allowed.contains(&other.as_str()), "{name} may not know {other}");
+fn no_crate_uses_another_that_its_layer_does_not_allow() {
+    for (name, path) in crates() {
+        let Some((_, allowed)) = LAYERS.iter().find(|(layer, _)| *layer == name) else {
+            panic!("crate {name} stands in no layer");
+        };
+        let text = manifest(&path);
+        for other in used(&text) {
+            assert!(allowed.contains(&other), "{name} must not use {other}");
         }
     }
 }
 
 #[test]
-fn every_crate_is_in_the_table() {
-    for entry in std::fs::read_dir(crates()).expect("crates/") {
-        let name = entry.expect("an entry").file_name().into_string().expect("ASCII names");
-        assert!(LAYERS.iter().any(|(known, _)| *known == name), "{name} has no layer");
-    }
+fn the_reader_of_manifests_sees_every_way_to_write_a_dependency() {
+    let text = "[dependencies]\noscost-sys.workspace = true\noscost-stats = { path = \"x\" }\n# oscost-no = 1\n\
+                [dev-dependencies]\noscost-report.workspace = true\n\
+                [target.'cfg(unix)'.dependencies]\noscost-results = \"1\"\n[lints]\nworkspace = true\n";
+    assert_eq!(used(text), ["results", "stats", "sys"].into_iter().collect());
 }
 
-/// All Rust files below `directory`.
-fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(directory).expect("a directory").flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            sources(&path, found);
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
-            found.push(path);
+#[test]
+fn unsafe_code_stands_in_sys_alone() {
+    for (name, path) in crates() {
+        let roots: Vec<PathBuf> = ["src/lib.rs", "src/main.rs"]
+            .iter()
+            .map(|file| path.join(file))
+            .filter(|file| file.exists())
+            .collect();
+        assert!(!roots.is_empty(), "crate {name} has no root");
+        for file in roots {
+            let forbids = fs::read_to_string(&file).unwrap().contains("#![forbid(unsafe_code)]");
+            assert_eq!(forbids, name != "sys", "{}", file.display());
         }
     }
 }
 
 #[test]
-fn unsafe_code_is_forbidden_everywhere_but_in_sys() {
-    for (name, _) in LAYERS {
-        let roots = ["src/lib.rs", "src/main.rs"].map(|file| crates().join(name).join(file));
-        for root in roots.iter().filter(|root| root.exists()) {
-            let text = std::fs::read_to_string(root).expect("a crate root");
-            assert_eq!(text.contains("#![forbid(unsafe_code)]"), *name != "sys", "{}", root.display());
-        }
-    }
-    let workspace =
-        std::fs::read_to_string(crates().join("../Cargo.toml")).expect("the workspace's manifest");
+fn the_lints_that_guard_unsafe_code_and_output_are_on_everywhere() {
+    let workspace = manifest(&root());
     for lint in [
-        "undocumented_unsafe_blocks = \"deny\"",
-        "unsafe_op_in_unsafe_fn = \"deny\"",
-        "print_stdout = \"deny\"",
+        "unsafe_op_in_unsafe_fn",
+        "undocumented_unsafe_blocks",
+        "print_stdout",
+        "print_stderr",
+        "unwrap_used",
+        "dbg_macro",
+        "todo",
     ] {
-        assert!(workspace.contains(lint), "the workspace must have {lint}");
+        let lints = lines(&workspace, |name| name.starts_with("workspace.lints"));
+        assert!(lints.contains(&format!("{lint} = \"deny\"").as_str()), "{lint} is not denied");
     }
-    for (name, _) in LAYERS {
-        let manifest = std::fs::read_to_string(crates().join(name).join("Cargo.toml")).expect("a manifest");
-        assert!(manifest.contains("[lints]\nworkspace = true"), "{name} must have the workspace's lints");
-    }
-}
-
-#[test]
-fn every_file_says_its_purpose_first() {
-    let mut files = Vec::new();
-    sources(&crates(), &mut files);
-    assert!(files.len() > 50, "only {} files were found", files.len());
-    for file in files {
-        let text = std::fs::read_to_string(&file).expect("a source file");
-        assert!(text.starts_with("//! "), "{} does not say its purpose in its first line", file.display());
+    for (name, path) in crates() {
+        let text = manifest(&path);
+        assert!(
+            lines(&text, |name| name == "lints").contains(&"workspace = true"),
+            "{name} has lints of its own"
+        );
     }
 }

@@ -222,6 +222,16 @@ pub fn ignore_endings() {
     }
 }
 
+/// Whether the caller of this program had it ignore `signal`. sigaction(2).
+#[must_use]
+pub fn is_ignored(signal: i32) -> bool {
+    // SAFETY: an all-zero sigaction is valid.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    // SAFETY: without a new action nothing changes; the kernel writes one sigaction to a local variable.
+    let result = unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut action) };
+    result == 0 && action.sa_sigaction == libc::SIG_IGN
+}
+
 /// Gives SIGINT, SIGTERM, SIGHUP and SIGQUIT their default disposition again.
 pub fn default_endings() {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT] {

@@ -1,4 +1,28 @@
-//! The terminal on standard output: how wide it is. ioctl_tty(2).
+//! Standard output: how wide its terminal is, and whether it was open at all. ioctl_tty(2).
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Before `main`: the runtime of Rust opens /dev/null in the place of a closed standard output, and what is written
+/// there would be lost without a word.
+extern "C" fn look() {
+    // SAFETY: F_GETFD touches no memory.
+    let flags = unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFD) };
+    CLOSED.store(flags == -1, Ordering::Relaxed);
+}
+
+// SAFETY: the section holds pointers to functions that the C library calls before `main`; `look` needs nothing that is
+// not there by then.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static LOOK: extern "C" fn() = look;
+
+/// Whether the caller had closed standard output.
+#[must_use]
+pub fn was_closed() -> bool {
+    CLOSED.load(Ordering::Relaxed)
+}
 
 /// Columns of the terminal, `None` where standard output is none.
 #[must_use]

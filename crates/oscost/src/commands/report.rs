@@ -13,6 +13,12 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
     if let Some(path) = &options.output {
         oscost_results::check_writable(path).map_err(Ended::unwritable)?;
     }
+    if options.results.iter().any(|reference| reference.starts_with('@'))
+        && let Ok(store) = oscost_results::Store::of_user()
+        && store.directory().exists()
+    {
+        crate::recover::recover(&store, talk);
+    }
     let loaded = oscost_results::load_references(&options.results).map_err(Ended::misuse)?;
     for unusable in &loaded.unusable {
         talk.say(unusable);

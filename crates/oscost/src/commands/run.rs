@@ -15,7 +15,6 @@ use crate::session::{self, Request};
 pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
     let choices = session::choose(&options.patterns, options.all, options.measuring.thorough)?;
     if options.dry_run {
-        session::cpus(&options.measuring)?;
         return dry_run(options, &choices);
     }
     // A path that cannot be written is found before measuring, not after.
@@ -23,7 +22,7 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
     if let Some(path) = json {
         oscost_results::check_writable(path).map_err(Ended::unwritable)?;
     }
-    let mut raw = options.raw.as_deref().map(Raw::create).transpose()?;
+    let mut raw = options.raw.as_deref().map(Raw::new).transpose()?;
     let mut keep = |sequence: u32, id: &str, launched: &Launched| {
         if let Some(raw) = &mut raw {
             raw.write(sequence, id, launched);
@@ -106,40 +105,52 @@ fn dry_run(options: &Run, choices: &[Choice]) -> Result<Exit, Ended> {
 }
 
 /// Every sample, as CSV: written launch by launch, so that memory stays small.
-struct Raw {
-    file: BufWriter<File>,
-    path: std::path::PathBuf,
+struct Raw<'a> {
+    path: &'a Path,
+    /// Opened by the first launch: a run that is refused leaves an old file as it is.
+    file: Option<BufWriter<File>>,
     failed: Option<std::io::Error>,
 }
 
-impl Raw {
-    fn create(path: &Path) -> Result<Self, Ended> {
-        let unwritable = |error| Ended::unwritable(format!("{} cannot be written: {error}", path.display()));
-        let file = File::create(path).map_err(unwritable)?;
-        let mut raw = Self { file: BufWriter::new(file), path: path.to_owned(), failed: None };
-        raw.file.write_all(b"id,launch,round,ns\n").map_err(unwritable)?;
-        Ok(raw)
+impl<'a> Raw<'a> {
+    fn new(path: &'a Path) -> Result<Self, Ended> {
+        if is_stdout(path) {
+            return Err(Ended::misuse("--raw -: standard output holds the table or the result; name a file"));
+        }
+        oscost_results::check_writable(path).map_err(Ended::unwritable)?;
+        Ok(Self { path, file: None, failed: None })
+    }
+
+    fn file(&mut self) -> std::io::Result<&mut BufWriter<File>> {
+        match &mut self.file {
+            Some(file) => Ok(file),
+            none => {
+                let mut file = BufWriter::new(File::create(self.path)?);
+                file.write_all(b"id,launch,round,value\n")?;
+                Ok(none.insert(file))
+            }
+        }
     }
 
     fn write(&mut self, sequence: u32, id: &str, launched: &Launched) {
         if self.failed.is_some() {
             return;
         }
-        let written = launched
-            .samples
-            .iter()
-            .enumerate()
-            .try_for_each(|(round, sample)| writeln!(self.file, "{id},{sequence},{round},{sample:.4}"));
-        self.failed = written.err();
+        let mut write = || {
+            let file = self.file()?;
+            let mut samples = launched.samples.iter().enumerate();
+            samples.try_for_each(|(round, sample)| writeln!(file, "{id},{sequence},{round},{sample:.4}"))
+        };
+        self.failed = write().err();
     }
 
     fn finish(mut self) -> Result<(), Ended> {
         let flushed = match self.failed.take() {
             Some(error) => Err(error),
-            None => self.file.flush(),
+            None => self.file().and_then(|file| file.flush()),
         };
-        flushed.map_err(|error| {
-            Ended::unwritable(format!("{} could not be written: {error}", self.path.display()))
-        })
+        let path = self.path.to_string_lossy();
+        let path = oscost_results::Untrusted::new(&path);
+        flushed.map_err(|error| Ended::unwritable(format!("cannot write {}: {error}", path.terminal())))
     }
 }

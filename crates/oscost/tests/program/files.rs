@@ -1,0 +1,216 @@
+//! Where output goes: files that cannot be written are found before measuring, and nothing is lost without a word.
+
+use std::fs::{self, File, OpenOptions};
+use std::process::Stdio;
+
+use crate::support::{Home, PROGRAM, finished, is_root, measured, skip};
+
+const QUICK: [&str; 3] = ["run", "--quick", "instrument/empty_loop"];
+
+fn quick<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&QUICK[..], more].concat()
+}
+
+#[test]
+fn files_that_cannot_be_written_are_found_before_measuring() {
+    let home = Home::new();
+    fs::write(home.path().join("file"), "old").unwrap();
+    for option in ["--json", "--raw"] {
+        for path in ["/no/such/directory/x", "/", "file/x"] {
+            home.ask(&quick(&[option, path])).refused(4, path);
+        }
+    }
+    home.ask(&quick(&["--raw", "-"])).refused(2, "name a file");
+    home.ask(&["report", "@-1", "-o", "/no/such/x"]).refused(4, "/no/such/x");
+    assert!(!home.runs().exists(), "nothing was measured");
+    assert_eq!(fs::read_to_string(home.path().join("file")).unwrap(), "old");
+}
+
+#[test]
+fn a_full_or_closed_standard_output_is_code_4_and_a_closed_pipe_is_none() {
+    let home = Home::new();
+    for arguments in
+        [&["list"][..], &["list", "--json"], &["--help"], &["--version"], &["man"], &["completions", "bash"]]
+    {
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        finished(home.command(arguments).stdout(full)).refused(4, "No space left on device");
+        finished(home.other("sh").args(["-c", "exec \"$0\" \"$@\" >&-", PROGRAM]).args(arguments))
+            .refused(4, "it is closed");
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let done = finished(home.command(arguments).stdout(writer));
+        assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn what_was_measured_is_stored_even_where_it_cannot_be_shown() {
+    let home = Home::new();
+    let done = measured(|| {
+        let mut command = home.command(&QUICK);
+        command.stdout(OpenOptions::new().write(true).open("/dev/full").unwrap());
+        command
+    });
+    done.refused(4, "standard output");
+    assert_eq!(home.stored().len(), 1);
+    let done = measured(|| {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = home.command(&QUICK);
+        command.stdout(writer);
+        command
+    });
+    assert_eq!(done.code, Some(0), "a reader that closes the pipe is no error: {done:?}");
+    assert_eq!(home.stored().len(), 2);
+}
+
+#[test]
+fn a_full_disk_is_code_4_and_leaves_old_files_as_they_are() {
+    if !is_root() {
+        return skip(
+            "a_full_disk_is_code_4_and_leaves_old_files_as_they_are",
+            "a small file system needs root",
+        );
+    }
+    let home = Home::new();
+    let script = "mkdir full && mount -t tmpfs -o size=64k oscost-test full && printf old > full/r.json && \
+                  { dd if=/dev/zero of=full/filler bs=4k 2>/dev/null || :; } && \
+                  \"$0\" \"$@\" --json full/r.json; code=$?; cat full/r.json; ls -A full | wc -l; exit $code";
+    let done = measured(|| {
+        let mut command = home.other("unshare");
+        command.args(["-m", "sh", "-c", script, PROGRAM]).args(quick(&["-q"]));
+        let _ = fs::remove_dir(home.path().join("full"));
+        command
+    });
+    done.refused(4, "full/r.json");
+    assert!(done.stderr.contains("No space left"), "{done:?}");
+    assert!(done.stdout.ends_with("old2\n"), "the old file, and nothing beside it: {done:?}");
+}
+
+#[test]
+fn a_state_directory_that_cannot_be_used_is_a_warning() {
+    let home = Home::new();
+    let done = measured(|| {
+        let mut command = home.command(&QUICK);
+        command.env("XDG_STATE_HOME", "/dev/null/state");
+        command
+    });
+    done.well();
+    assert!(done.stderr.contains("warning: the result will not be kept"), "{done:?}");
+    assert!(done.stdout.contains("empty_loop"), "{done:?}");
+    let done = measured(|| {
+        let mut command = home.command(&QUICK);
+        command.env_remove("XDG_STATE_HOME").env_remove("HOME");
+        command
+    });
+    done.well();
+    assert!(done.stderr.contains("neither XDG_STATE_HOME nor HOME"), "{done:?}");
+}
+
+#[test]
+fn json_and_samples_hold_what_the_table_shows() {
+    let home = Home::new();
+    fs::write(home.path().join("r.json"), "an older file").unwrap();
+    let done = home.measure(&quick(&[
+        "--json",
+        "r.json",
+        "--raw",
+        "r.csv",
+        "--seed",
+        "7",
+        "--note",
+        "a \u{1b}[1m note",
+    ]));
+    done.well();
+    // The head may be broken into lines anywhere.
+    let words = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("seed 7") && !words.contains('\u{1b}'), "{done:?}");
+    let result = oscost_results::load(&home.path().join("r.json")).unwrap();
+    assert_eq!(home.stored(), std::slice::from_ref(&result));
+    assert_eq!(
+        (result.plan.seed, result.note.as_deref(), result.partial),
+        (7, Some("a \u{1b}[1m note"), false)
+    );
+    // The samples are those that the summaries were made of.
+    let figure = &result.figures[0];
+    let rows = fs::read_to_string(home.path().join("r.csv")).unwrap();
+    let mut rows = rows.lines();
+    assert_eq!(rows.next(), Some("id,launch,round,value"));
+    let rows: Vec<Vec<&str>> = rows.map(|row| row.split(',').collect()).collect();
+    for launch in &figure.launches {
+        let samples: Vec<f64> = rows
+            .iter()
+            .filter(|row| row[0] == figure.id && row[1] == launch.sequence.to_string())
+            .map(|row| row[3].parse().unwrap())
+            .collect();
+        assert_eq!(samples.len() as u64, launch.rounds);
+        let least = samples.iter().copied().fold(f64::INFINITY, f64::min);
+        assert!((least - launch.quantities["floor"]).abs() <= 0.0001, "{least} {:?}", launch.quantities);
+    }
+    // What is shown again is what was shown.
+    assert_eq!(home.ask(&["report", "@-1"]).well().stdout, done.stdout);
+    let json = home.ask(&["report", "@-1", "--format", "json"]);
+    assert_eq!(oscost_results::from_bytes(json.well().stdout.as_bytes()).unwrap(), result);
+    for (format, words) in [("markdown", "### "), ("csv", "id,family,status")] {
+        let shown = home.ask(&["report", "@all", "--format", format]);
+        assert!(shown.well().stdout.contains(words) && shown.stdout.contains("empty"), "{shown:?}");
+        let written = home.ask(&["report", "@all", "--format", format, "-o", "out"]);
+        assert_eq!(written.well().stdout, "");
+        assert_eq!(fs::read_to_string(home.path().join("out")).unwrap(), shown.stdout);
+    }
+}
+
+#[test]
+fn json_on_standard_output_is_the_result_and_nothing_else() {
+    let home = Home::new();
+    let done = home.measure(&quick(&["--json", "-"]));
+    let result =
+        oscost_results::from_bytes(done.well().stdout.as_bytes()).expect("JSON with a valid checksum");
+    assert_eq!(home.stored(), std::slice::from_ref(&result));
+    assert_eq!(result.figures[0].id, "instrument/empty_loop");
+    assert_eq!(result.doctor.len(), 16, "what the doctor said goes with it");
+    // A cut result is refused.
+    fs::write(home.path().join("cut.json"), &done.stdout[..done.stdout.len() / 2]).unwrap();
+    home.ask(&["report", "cut.json"]).refused(2, "damaged");
+}
+
+#[test]
+fn colour_and_characters_are_as_asked_for() {
+    let home = Home::new();
+    home.measure(&QUICK).well();
+    let shown = |arguments: &[&str], variables: &[(&str, &str)]| {
+        let mut command = home.command(&["report", "@-1"]);
+        command.args(arguments).envs(variables.iter().copied()).stdout(Stdio::piped());
+        finished(&mut command).well().stdout.clone()
+    };
+    let colour = '\u{1b}';
+    assert!(!shown(&[], &[]).contains(colour), "a pipe stays plain");
+    assert!(shown(&["--color", "always"], &[("NO_COLOR", "1")]).contains(colour));
+    assert!(shown(&[], &[("CLICOLOR_FORCE", "1")]).contains(colour));
+    assert!(!shown(&["--color", "never"], &[("CLICOLOR_FORCE", "1")]).contains(colour));
+    assert!(!shown(&[], &[]).is_ascii());
+    assert!(shown(&["--ascii"], &[]).is_ascii());
+    assert!(shown(&[], &[("LC_ALL", "C")]).is_ascii());
+    assert!(shown(&[], &[("LC_ALL", ""), ("LANG", "de_DE.ISO-8859-1")]).is_ascii());
+    assert!(!shown(&[], &[("LC_ALL", ""), ("LANG", "de_DE.UTF-8")]).is_ascii());
+    for width in ["40", "80", "100", "160"] {
+        let text = shown(&["--ascii"], &[("COLUMNS", width)]);
+        let most: usize = width.parse().unwrap();
+        assert!(text.lines().all(|line| line.len() <= most), "{width}:\n{text}");
+    }
+}
+
+#[test]
+fn a_fifo_takes_the_result() {
+    let home = Home::new();
+    let status = home.other("mkfifo").arg("pipe").status().expect("mkfifo");
+    assert!(status.success());
+    let path = home.path().join("pipe");
+    let reader = std::thread::spawn(move || {
+        let mut text = Vec::new();
+        std::io::Read::read_to_end(&mut File::open(path).unwrap(), &mut text).unwrap();
+        text
+    });
+    home.measure(&quick(&["--json", "pipe"])).well();
+    assert!(oscost_results::from_bytes(&reader.join().unwrap()).is_ok());
+}

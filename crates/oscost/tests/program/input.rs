@@ -1,0 +1,139 @@
+//! What users mistype: clear words, code 2, and nothing is measured or made.
+
+use std::os::unix::ffi::OsStrExt;
+
+use crate::support::{Home, finished};
+
+#[test]
+fn an_unknown_pattern_names_the_nearest_ids() {
+    let home = Home::new();
+    home.ask(&["run", "syscall/getpidd"]).refused(2, "nearest: syscall/getpid");
+    home.ask(&["list", "semaphor/posix_named"]).refused(2, "semaphore/posix_named");
+    home.ask(&["run", "qqqqqqqqqqqq"]).refused(2, "'oscost list' shows every id");
+    home.ask(&["run", ""]).refused(2, "no benchmark matches ''");
+    assert!(!home.runs().exists(), "a mistake leaves nothing behind");
+}
+
+#[test]
+fn contradictory_options_are_refused() {
+    let home = Home::new();
+    for arguments in [
+        &["run", "--quick", "--thorough"][..],
+        &["run", "syscall", "--all"],
+        &["run", "-q", "-v"],
+        &["run", "--dry-run", "--json", "-"],
+    ] {
+        home.ask(arguments).refused(2, "cannot be used with");
+    }
+}
+
+#[test]
+fn numbers_that_mean_nothing_are_refused_by_name() {
+    let home = Home::new();
+    for seed in ["-1", "99999999999999999999999", "x", "1.5", ""] {
+        home.ask(&["run", "--seed", seed]).refused(2, "--seed <N>");
+    }
+    home.ask(&["run", "--idle-cpu", "sleep"]).refused(2, "halt, poll");
+}
+
+#[test]
+fn a_cpu_list_is_checked_against_the_allowed_cpus() {
+    let home = Home::new();
+    let allowed = oscost_sys::affinity::allowed().unwrap();
+    let words = format!("it may on {}", oscost_sys::cpu_list::format(&allowed));
+    home.ask(&["run", "--cpu", "60000"]).refused(2, &words);
+    home.ask(&["run", "--cpu", "60000", "--dry-run"]).refused(2, &words);
+    for list in ["", "a", "3-1", "1,,2", "-1", "0-99999999999"] {
+        home.ask(&["run", &format!("--cpu={list}")]).refused(2, "is no list of CPUs");
+    }
+}
+
+#[test]
+fn cpus_are_used_in_the_order_given() {
+    let home = Home::new();
+    let allowed = oscost_sys::affinity::allowed().unwrap();
+    let [first, .., last] = allowed[..] else {
+        return crate::support::skip("cpus_are_used_in_the_order_given", "one CPU");
+    };
+    let done = home.ask(&["run", "--dry-run", "--cpu", &format!("{last},{first},{last}")]);
+    assert!(done.well().stdout.contains(&format!("preference: {last},{first}\n")), "{done:?}");
+}
+
+#[test]
+fn arguments_that_are_no_text_are_refused() {
+    let home = Home::new();
+    let mut command = home.command(&[]);
+    finished(command.arg(std::ffi::OsStr::from_bytes(b"\xff"))).refused(2, "");
+    let mut command = home.command(&["run"]);
+    finished(command.arg(std::ffi::OsStr::from_bytes(b"sys\xff"))).refused(2, "UTF-8");
+}
+
+#[test]
+fn results_that_are_none_are_refused() {
+    let home = Home::new();
+    home.ask(&["report", "@-1"]).refused(2, "no run is stored");
+    home.ask(&["report", "@x"]).refused(2, "@-1 is the newest");
+    home.ask(&["report", "/dev/null"]).refused(2, "/dev/null");
+    home.ask(&["report", "/dev/zero"]).refused(2, "larger than");
+    home.ask(&["report", "/"]).refused(2, "cannot read /");
+    home.ask(&["report"]).refused(2, "<RESULT>");
+    std::fs::write(home.path().join("\u{1b}[31m.json"), "{}").unwrap();
+    let done = home.ask(&["report", "\u{1b}[31m.json"]);
+    done.refused(2, "not an oscost result");
+    assert!(!done.stderr.contains('\u{1b}'), "a file name must not reach the terminal as it is: {done:?}");
+}
+
+#[test]
+fn asking_for_help_version_list_and_man_is_answered_on_standard_output() {
+    let home = Home::new();
+    let version = home.ask(&["--version"]);
+    let lines: Vec<&str> = version.well().stdout.lines().collect();
+    assert_eq!(lines.len(), 4, "version, build, target, C library: {lines:?}");
+    assert_eq!(lines[0], format!("oscost {}", env!("CARGO_PKG_VERSION")));
+    assert!(home.ask(&["--help"]).well().stdout.contains("Usage: oscost"));
+    let man = home.ask(&["man"]).well().stdout.clone();
+    for code in ["0", "2", "3", "4", "5", "70", "129, 130, 143"] {
+        assert!(man.contains(&format!(".TP\n{code}\n")), "exit code {code} is not in the man page");
+    }
+    for option in ["\\-\\-require\\-realtime", "\\-\\-idle\\-cpu", "\\-\\-json", "\\-\\-raw", "\\-\\-format"]
+    {
+        assert!(man.contains(option), "{option} is not in the man page");
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(home.ask(&["completions", shell]).well().stdout.contains("dry-run"), "{shell}");
+    }
+    home.ask(&[]).refused(2, "Usage: oscost");
+    assert!(!home.path().join("state").exists(), "asking leaves nothing behind");
+}
+
+#[test]
+fn the_list_says_the_same_in_words_and_in_json() {
+    let home = Home::new();
+    let text = home.ask(&["list"]);
+    let json = home.ask(&["list", "--json"]);
+    let cards: Vec<serde_json::Value> = serde_json::from_str(&json.well().stdout).unwrap();
+    let ids: Vec<&str> = cards.iter().map(|card| card["id"].as_str().unwrap()).collect();
+    let listed: Vec<&str> =
+        text.well().stdout.lines().map(|line| line.split_whitespace().next().unwrap()).collect();
+    assert_eq!(listed, ids);
+    assert!(ids.contains(&"semaphore/posix_named"));
+    assert!(cards.iter().all(|card| card["tier"] != "hidden"), "hidden ids are never listed");
+}
+
+#[test]
+fn a_dry_run_shows_the_plan_and_leaves_nothing() {
+    let home = Home::new();
+    let done = home.ask(&["run", "--dry-run", "--quick", "semaphore/system_v"]);
+    let plan = &done.well().stdout;
+    // The baseline comes along.
+    for words in [
+        "2 figures in 1 groups",
+        "6 launches of 20 ms",
+        "semaphore/posix_named",
+        "semaphore/system_v",
+        "privileges",
+    ] {
+        assert!(plan.contains(words), "{words}: {plan}");
+    }
+    assert!(!home.path().join("state").exists());
+}

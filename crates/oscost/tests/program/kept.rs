@@ -1,0 +1,105 @@
+//! A run that is killed: nothing of it stays behind but what it had measured.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::time::{Duration, Instant};
+
+use crate::support::{Home, Running, one_at_a_time};
+
+/// Kernel objects with a name on this machine: System V objects by id, and what lies in /dev/shm and /dev/mqueue.
+fn objects() -> BTreeSet<String> {
+    let mut objects = BTreeSet::new();
+    for kind in ["sem", "msg", "shm"] {
+        let table = fs::read_to_string(format!("/proc/sysvipc/{kind}")).unwrap_or_default();
+        let ids = table.lines().skip(1).filter_map(|line| line.split_whitespace().nth(1));
+        objects.extend(ids.map(|id| format!("{kind} {id}")));
+    }
+    for directory in ["/dev/shm", "/dev/mqueue"] {
+        let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+        objects.extend(entries.map(|entry| entry.path().display().to_string()));
+    }
+    objects
+}
+
+/// Processes that a supervisor with this pid started as its workers.
+fn workers(supervisor: u32) -> Vec<String> {
+    let supervisor = supervisor.to_string();
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let commands = processes.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    let commands = commands.map(|command| String::from_utf8_lossy(&command).replace('\0', " "));
+    commands.filter(|command| command.contains(&format!("__worker {supervisor} "))).collect()
+}
+
+fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let patience = Instant::now() + Duration::from_secs(10);
+    while !holds() {
+        assert!(Instant::now() < patience, "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_killed_run_leaves_its_launches_and_nothing_else() {
+    let _lock = one_at_a_time();
+    let home = Home::new();
+    let before = objects();
+    let mut running = Running::until(
+        &mut home.command(&["run", "--thorough", "-v", "semaphore/posix_named", "semaphore/system_v"]),
+        "launch 3 of",
+    );
+    let pid = running.child.id();
+    running.child.kill().unwrap();
+    running.child.wait().unwrap();
+    wait_until("workers are left", || workers(pid).is_empty());
+    wait_until("objects are left", || objects().is_subset(&before));
+    assert_eq!(home.stored().len(), 0);
+
+    // The next start finds what it had measured.
+    let shown = home.ask(&["report", "@-1"]);
+    assert!(
+        shown.well().stderr.contains("an earlier run was killed: 2 figures of it are saved as "),
+        "{shown:?}"
+    );
+    assert!(shown.stdout.contains("partial"), "{shown:?}");
+    assert_eq!(home.leftovers(), Vec::<String>::new(), "the journal has done its work");
+    let stored = home.stored();
+    assert!(stored.len() == 1 && stored[0].partial);
+    assert!(stored[0].warnings.iter().any(|warning| warning.contains("killed")));
+    let figure = stored[0].figures.iter().find(|figure| figure.id == "semaphore/system_v").expect("measured");
+    assert!(figure.launches.len() >= 2, "{} launches", figure.launches.len());
+    assert_eq!(figure.evidence.verdict, oscost_results::Verdict::Proved, "the audit is in the journal too");
+    let paired = stored[0].ratios.iter().find(|ratio| ratio.of == figure.id && ratio.quantity == "paired");
+    assert!(
+        paired.is_some_and(|ratio| ratio.value.is_some()),
+        "and so are the pairs: {:?}",
+        stored[0].ratios
+    );
+
+    // Said once; and the next run works at once.
+    assert_eq!(home.ask(&["report", "@-1"]).well().stderr, "");
+}
+
+#[test]
+fn a_run_that_is_killed_before_its_first_launch_leaves_nothing_to_tell() {
+    let _lock = one_at_a_time();
+    let home = Home::new();
+    let mut running =
+        Running::until(&mut home.command(&["run", "-v", "instrument/empty_loop"]), "phase: calibration");
+    running.child.kill().unwrap();
+    running.child.wait().unwrap();
+    assert_eq!(home.leftovers().len(), 1, "a journal");
+    home.ask(&["report", "@-1"]).refused(2, "no run is stored");
+    assert_eq!(home.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn the_journal_of_a_living_run_is_left_alone() {
+    let _lock = one_at_a_time();
+    let home = Home::new();
+    let running =
+        Running::until(&mut home.command(&["run", "--quick", "-v", "instrument/empty_loop"]), "launch 2 of");
+    home.ask(&["report", "@-1"]).refused(2, "no run is stored");
+    let done = running.end();
+    done.well();
+    assert!(!home.stored()[0].partial);
+}

@@ -1,0 +1,184 @@
+//! Machines that lack something: the run goes on where it can, and says what is missing.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+
+use oscost_results::Status;
+
+use crate::support::{Done, Home, PROGRAM, finished, is_root, measured, skip};
+
+/// The program with these arguments, after `prepare` in a shell under `unshare`.
+fn under(home: &Home, unshare: &[&str], prepare: &str, arguments: &[&str]) -> Done {
+    measured(|| {
+        let mut command = home.other("unshare");
+        command
+            .args(unshare)
+            .args(["sh", "-c", &format!("{prepare} && exec \"$0\" \"$@\""), PROGRAM])
+            .args(arguments);
+        command
+    })
+}
+
+const OBJECTS: [&str; 5] =
+    ["run", "--quick", "semaphore/posix_named", "semaphore/posix_unnamed", "semaphore/system_v"];
+
+fn all_measured(home: &Home, done: &Done) {
+    done.well();
+    let result = home.stored().pop().expect("a result");
+    for figure in &result.figures {
+        assert_eq!(figure.status, Status::Measured, "{}: {:?}", figure.id, figure.why);
+    }
+}
+
+#[test]
+fn one_cpu_is_enough_but_for_what_crosses() {
+    let home = Home::new();
+    let cpu = oscost_sys::affinity::allowed().unwrap()[0].to_string();
+    let done = home.measure(&["run", "--quick", "--cpu", &cpu, "semaphore/system_v/handover"]);
+    done.well();
+    let result = home.stored().pop().unwrap();
+    let crossing = result.figures.iter().find(|figure| figure.id.ends_with("cross_cpu")).expect("a row");
+    assert_eq!(crossing.status, Status::Unsupported);
+    assert!(crossing.why.as_deref().is_some_and(|why| why.contains("needs 2 CPUs")), "{:?}", crossing.why);
+    assert!(result.figures.iter().any(|figure| figure.status == Status::Measured), "the rest is measured");
+    // Asked for by its full name, it is what was asked for and not had.
+    let named = home.measure(&["run", "--quick", "--cpu", &cpu, "semaphore/system_v/handover/cross_cpu"]);
+    assert_eq!(named.code, Some(3), "{named:?}");
+    assert!(named.stdout.contains("needs 2 CPUs"), "{named:?}");
+}
+
+#[test]
+fn without_proc_it_measures() {
+    if !is_root() {
+        return skip("without_proc_it_measures", "unmounting /proc needs root");
+    }
+    let home = Home::new();
+    let done = under(&home, &["-m"], "mount -t tmpfs none /proc", &OBJECTS);
+    all_measured(&home, &done);
+}
+
+#[test]
+fn with_nowhere_to_write_but_its_state_it_measures() {
+    if !is_root() {
+        return skip("with_nowhere_to_write_but_its_state_it_measures", "mounting needs root");
+    }
+    let home = Home::new();
+    // The home of the test lies below /tmp, and stays writable.
+    let prepare = "mount --bind \"$HOME\" /mnt && mount -t tmpfs -o ro none /dev/shm && mount -t tmpfs -o ro none /tmp && \
+                   export HOME=/mnt XDG_STATE_HOME=/mnt/state && cd /mnt";
+    let done = under(&home, &["-m"], prepare, &OBJECTS);
+    all_measured(&home, &done);
+}
+
+#[test]
+fn without_dev_shm_only_what_needs_it_is_missing() {
+    if !is_root() {
+        return skip("without_dev_shm_only_what_needs_it_is_missing", "mounting needs root");
+    }
+    let home = Home::new();
+    // /dev/null is gone too.
+    let done =
+        under(&home, &["-m"], "mount -t tmpfs none /dev", &["run", "--quick", "semaphore/posix_unnamed"]);
+    done.well();
+    let result = home.stored().pop().expect("a result");
+    for figure in &result.figures {
+        // The baseline that came along.
+        let expected =
+            if figure.id == "semaphore/posix_named" { Status::Unsupported } else { Status::Measured };
+        assert_eq!(figure.status, expected, "{}: {:?}", figure.id, figure.why);
+        assert_eq!(
+            figure.why.as_deref().is_some_and(|why| why.contains("/dev/shm")),
+            expected != Status::Measured
+        );
+    }
+}
+
+#[test]
+fn without_namespaces_a_janitor_cleans_up() {
+    let home = Home::new();
+    let prepare =
+        "for kind in user ipc mnt pid; do echo 0 > /proc/sys/user/max_${kind}_namespaces || exit 99; done";
+    let done = under(&home, &["-U", "-r"], prepare, &OBJECTS);
+    if done.code == Some(99) || done.stderr.contains("unshare: ") {
+        return skip("without_namespaces_a_janitor_cleans_up", "no user namespace to be refused more in");
+    }
+    all_measured(&home, &done);
+    let isolation = home.stored()[0].conditions.isolation.clone().unwrap_or_default();
+    assert!(isolation.contains("janitor"), "the result says which: {isolation}");
+}
+
+#[test]
+fn system_v_limits_of_zero_on_the_host_harm_nobody() {
+    if !is_root() {
+        return skip("system_v_limits_of_zero_on_the_host_harm_nobody", "setting limits needs root");
+    }
+    let home = Home::new();
+    let prepare = "echo 0 0 0 0 > /proc/sys/kernel/sem && echo 0 > /proc/sys/fs/mqueue/queues_max";
+    let done =
+        under(&home, &["-i"], prepare, &["run", "--quick", "semaphore/system_v", "semaphore/posix_named"]);
+    // Workers have limits of their own; what a host that refuses semaphores would not give is withheld, with the reason.
+    let result = home.stored().pop().expect("a result");
+    let figure = result.figures.iter().find(|figure| figure.id == "semaphore/system_v").expect("a row");
+    match figure.status {
+        Status::Measured => assert_eq!(done.code, Some(0), "{done:?}"),
+        Status::Unsupported => {
+            assert_eq!(done.code, Some(3), "{done:?}");
+            assert!(figure.why.is_some() && figure.remedy.is_some());
+        }
+        other => panic!("{other:?}: {:?}", figure.why),
+    }
+}
+
+#[test]
+fn an_unprivileged_user_measures() {
+    if !is_root() {
+        return skip("an_unprivileged_user_measures", "these tests run as one: all others prove it");
+    }
+    const NOBODY: u32 = 65534;
+    let home = Home::new();
+    std::os::unix::fs::chown(home.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+    // Not every user can reach where the program was built.
+    let program = home.path().join("oscost");
+    fs::copy(PROGRAM, &program).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let done = measured(|| {
+        let mut command = home.other(program.to_str().unwrap());
+        command.args(OBJECTS).uid(NOBODY).gid(NOBODY);
+        command
+    });
+    all_measured(&home, &done);
+    assert_eq!(home.stored()[0].conditions.uid, Some(NOBODY));
+    // Real-time: refused with the cause, or granted by a limit.
+    let mut command = home.other(program.to_str().unwrap());
+    command.args(["run", "--quick", "--require-realtime", "instrument/empty_loop"]).uid(NOBODY).gid(NOBODY);
+    let (soft, _) = oscost_sys::usage::limit_of(oscost_sys::usage::Limit::RealTimePriority).unwrap();
+    if soft == 0 {
+        finished(&mut command).refused(5, "--require-realtime: sched_setscheduler failed");
+    }
+}
+
+#[test]
+fn more_privilege_than_the_callers_is_refused() {
+    if !is_root() {
+        return skip(
+            "more_privilege_than_the_callers_is_refused",
+            "a set-user-ID file of another user needs root",
+        );
+    }
+    let home = Home::new();
+    let program = home.path().join("oscost");
+    fs::copy(PROGRAM, &program).unwrap();
+    std::os::unix::fs::chown(&program, Some(65534), Some(65534)).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o4755)).unwrap();
+    let status = finished(home.other("findmnt").args(["-no", "OPTIONS", "-T"]).arg(&program));
+    if status.stdout.contains("nosuid") {
+        return skip(
+            "more_privilege_than_the_callers_is_refused",
+            "the temporary directory is mounted nosuid",
+        );
+    }
+    for arguments in [&["--version"][..], &["run"], &["__worker", "1", "3", "-"]] {
+        finished(home.other(program.to_str().unwrap()).args(arguments)).refused(5, "more privilege");
+    }
+}

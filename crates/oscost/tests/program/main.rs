@@ -1,0 +1,11 @@
+//! The program as its users meet it: exit codes, words, files, signals, bad machines.
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stdout)] // what is skipped is said
+
+mod files;
+mod input;
+mod kept;
+mod machines;
+mod signals;
+mod support;
+mod together;

@@ -1,0 +1,203 @@
+//! A home directory of its own for each test, and the program in it.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use oscost_results::RunResult;
+use tempfile::TempDir;
+
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_oscost");
+
+/// Where the program keeps its results in a test.
+pub struct Home {
+    directory: TempDir,
+}
+
+/// How the program ended, and what it said.
+#[derive(Debug)]
+pub struct Done {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl From<Output> for Done {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).expect("UTF-8"),
+            stderr: String::from_utf8(output.stderr).expect("UTF-8"),
+        }
+    }
+}
+
+impl Done {
+    /// Fails unless the program ended with `code` and said `words` on standard error.
+    #[track_caller]
+    pub fn refused(&self, code: i32, words: &str) {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        assert!(self.stderr.contains(words), "{words:?} is not said: {self:?}");
+        assert!(!self.stderr.contains("panicked") && !self.stderr.contains("internal error"), "{self:?}");
+    }
+
+    /// Fails unless all went well.
+    #[track_caller]
+    pub fn well(&self) -> &Self {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        self
+    }
+}
+
+impl Home {
+    pub fn new() -> Self {
+        Self { directory: tempfile::tempdir().expect("a temporary directory") }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub fn runs(&self) -> PathBuf {
+        self.path().join("state/oscost/runs")
+    }
+
+    /// `program` in the environment of this home, and in no other.
+    pub fn other(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.path())
+            .env("XDG_STATE_HOME", self.path().join("state"))
+            .env("LC_ALL", "C.UTF-8")
+            .current_dir(self.path())
+            .stdin(Stdio::null());
+        command
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.other(PROGRAM);
+        command.args(arguments);
+        command
+    }
+
+    /// Does something that measures nothing.
+    pub fn ask(&self, arguments: &[&str]) -> Done {
+        finished(&mut self.command(arguments))
+    }
+
+    /// Measures: one test at a time, and after whoever else measures on this machine.
+    pub fn measure(&self, arguments: &[&str]) -> Done {
+        measured(|| self.command(arguments))
+    }
+
+    /// The stored results, the newest last.
+    pub fn stored(&self) -> Vec<RunResult> {
+        let store = oscost_results::Store::at(self.runs());
+        let paths = store.runs().expect("the store can be read");
+        paths.iter().map(|path| oscost_results::load(path).expect("a stored result is good")).collect()
+    }
+
+    /// Names of the files in the store that are no results.
+    pub fn leftovers(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.runs()).expect("the store can be read");
+        let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"));
+        names.filter(|name| !name.ends_with(".json")).collect()
+    }
+}
+
+pub fn finished(command: &mut Command) -> Done {
+    command.output().expect("the program can be started").into()
+}
+
+/// Held while one test measures. The tests of one program run in threads, those of several in processes.
+pub fn one_at_a_time() -> File {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("measuring.lock");
+    let file = File::create(path).expect("a lock file");
+    file.lock().expect("a lock");
+    file
+}
+
+/// Runs what measures until nobody else disturbs it: whoever works on this machine besides the tests is waited for.
+pub fn measured(command: impl Fn() -> Command) -> Done {
+    let _lock = one_at_a_time();
+    let patience = Instant::now() + Duration::from_secs(300);
+    loop {
+        let done = finished(&mut command());
+        if done.code != Some(5)
+            || !done.stderr.contains("another run is measuring")
+            || Instant::now() > patience
+        {
+            return done;
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+/// A run that is going on.
+pub struct Running {
+    pub child: Child,
+    said: String,
+}
+
+impl Running {
+    /// Starts `command`, which must say what it does (`-v`), and waits until it says `words`.
+    pub fn until(command: &mut Command, words: &str) -> Self {
+        let patience = Instant::now() + Duration::from_secs(300);
+        loop {
+            let child = command
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .expect("the program can be started");
+            let mut running = Self { child, said: String::new() };
+            if running.hears(words) {
+                return running;
+            }
+            let code = running.child.wait().expect("it ends").code();
+            let busy = running.said.contains("another run is measuring");
+            assert!(
+                busy && Instant::now() < patience,
+                "ended with {code:?} before {words:?}: {}",
+                running.said
+            );
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+
+    fn hears(&mut self, words: &str) -> bool {
+        let stderr = self.child.stderr.as_mut().expect("a pipe");
+        let mut byte = [0];
+        while !self.said.contains(words) {
+            if stderr.read(&mut byte).expect("readable") == 0 {
+                return false;
+            }
+            self.said.push(char::from(byte[0]));
+        }
+        true
+    }
+
+    pub fn signal(&self, signal: &str) {
+        let pid = self.child.id().to_string();
+        let status = Command::new("kill").args([&format!("-{signal}"), &pid]).status().expect("kill");
+        assert!(status.success());
+    }
+
+    /// Waits for its end; what it says after the words that were waited for.
+    pub fn end(self) -> Done {
+        self.child.wait_with_output().expect("it ends").into()
+    }
+}
+
+/// Whether this is root: some bad machines only root can make.
+pub fn is_root() -> bool {
+    oscost_sys::identity::effective_uid() == 0
+}
+
+/// Prints why a test proves nothing here.
+pub fn skip(test: &str, why: &str) {
+    println!("SKIP {test}: {why}");
+}
