@@ -71,6 +71,11 @@ impl Talk {
     }
 }
 
+/// Columns of the terminal on standard output, `None` where there is none: a line is never broken in a pipe.
+pub fn terminal_width() -> Option<usize> {
+    if io::stdout().is_terminal() { oscost_sys::terminal::columns() } else { None }
+}
+
 /// Columns of the terminal; of what is no terminal as COLUMNS says, or 120.
 fn width(terminal: bool) -> usize {
     let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());

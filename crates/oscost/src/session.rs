@@ -264,12 +264,19 @@ fn require_realtime() -> Result<(), Ended> {
     }
 }
 
+/// What the journal keeps of a record. Samples are many: they are not even copied.
 fn without_samples(record: &Record) -> Record {
-    let mut record = record.clone();
-    if let Record::Launched { members, .. } = &mut record {
-        members.iter_mut().for_each(|(_, launched)| launched.samples.clear());
+    let Record::Launched { sequence, canary_ns, members, pairs } = record else { return record.clone() };
+    let member = |(id, launched): &(String, Launched)| {
+        let (record, clean_sketch) = (launched.record.clone(), launched.clean_sketch.clone());
+        (id.clone(), Launched { record, clean_sketch, samples: Vec::new() })
+    };
+    Record::Launched {
+        sequence: *sequence,
+        canary_ns: *canary_ns,
+        members: members.iter().map(member).collect(),
+        pairs: pairs.clone(),
     }
-    record
 }
 
 /// The result before anything was measured: also the head of the journal.

@@ -26,17 +26,25 @@ pub fn list(options: &List) -> Result<Exit, Ended> {
             writeln!(out)
         })?;
     } else {
-        output::data(|out| choices.iter().try_for_each(|choice| line(choice, cpus, out)))?;
+        let width = output::terminal_width();
+        output::data(|out| choices.iter().try_for_each(|choice| line(choice, cpus, width, out)))?;
     }
     Ok(Exit::Done)
 }
 
-fn line(choice: &Choice, cpus: usize, out: &mut dyn Write) -> std::io::Result<()> {
+/// One line a benchmark, so that it can be searched; in a terminal that is too narrow the operation stands below.
+fn line(choice: &Choice, cpus: usize, width: Option<usize>, out: &mut dyn Write) -> std::io::Result<()> {
     let card = choice.card();
-    write!(out, "{:<46} {:<12} {:<9} {}", card.id, card.call_path.name(), tier(card), card.operation)?;
-    match lacking(choice, cpus) {
-        Some((why, remedy)) => writeln!(out, " [unsupported here: {why}; {remedy}]"),
-        None => writeln!(out),
+    let start = format!("{:<46} {:<12} {:<9}", card.id, card.call_path.name(), tier(card));
+    let mut end = card.operation.to_owned();
+    if let Some((why, remedy)) = lacking(choice, cpus) {
+        end.push_str(&format!(" [unsupported here: {why}; {remedy}]"));
+    }
+    match width {
+        Some(width) if start.len() + 1 + end.len() > width => {
+            writeln!(out, "{}\n      {end}", start.trim_end())
+        }
+        _ => writeln!(out, "{start} {end}"),
     }
 }
 
