@@ -1,6 +1,6 @@
 //! What a run found, as the judgements ask for it.
 
-use oscost_results::{Estimate, Figure, Judgement, PairedValue, Reproduction, Status, Verdict};
+use oscost_results::{Cell, Estimate, Figure, Judgement, PairedValue, Reproduction, Status, Verdict};
 
 /// Figures and ratios of one run.
 pub struct Found<'a> {
@@ -40,9 +40,13 @@ impl Found<'_> {
     /// The paired ratio of two figures.
     #[must_use]
     pub fn ratio(&self, of: &str, to: &str) -> Option<Estimate> {
-        let pair =
-            self.ratios.iter().find(|pair| pair.of == of && pair.to == to && pair.quantity == "paired")?;
-        Some(Estimate { value: pair.value?, low: pair.low?, high: pair.high?, extremes: false })
+        paired(self.ratios, of, to)
+    }
+
+    /// The paired difference of two figures, ns.
+    #[must_use]
+    pub fn difference(&self, of: &str, to: &str) -> Option<Estimate> {
+        paired(self.differences, of, to)
     }
 
     /// System calls an operation that the audit counted; `None` where it counted nothing.
@@ -53,11 +57,23 @@ impl Found<'_> {
         Some(evidence.system_calls.values().fold(0.0, |sum, calls| sum + calls))
     }
 
+    /// The same as an answer of the figure `id`: counted, not estimated.
+    pub(crate) fn counted(&self, id: &str) -> Option<Answer<'static>> {
+        let calls = self.calls(id)?;
+        let counted = Estimate { value: calls, low: calls, high: calls, extremes: true };
+        Some((id.to_owned(), "system_calls", Some(counted)))
+    }
+
     /// Whether the claims of a figure are proved.
     #[must_use]
     pub fn proved(&self, id: &str) -> bool {
         self.figure(id).is_some_and(|figure| figure.evidence.verdict == Verdict::Proved)
     }
+}
+
+fn paired(pairs: &[PairedValue], of: &str, to: &str) -> Option<Estimate> {
+    let pair = pairs.iter().find(|pair| pair.of == of && pair.to == to && pair.quantity == "paired")?;
+    Some(Estimate { value: pair.value?, low: pair.low?, high: pair.high?, extremes: false })
 }
 
 /// Rows of one document.
@@ -66,21 +82,32 @@ pub(crate) struct Rows {
     pub(crate) rows: Vec<Reproduction>,
 }
 
+/// Id of a figure, its quantity, and value and interval of that where it was measured.
+pub(crate) type Answer<'a> = (String, &'a str, Option<Estimate>);
+
 /// A published value, or `None` where the document has none at that place.
 pub(crate) struct Value<'a> {
     pub(crate) place: String,
+    pub(crate) cell: Option<Cell>,
     pub(crate) unit: &'a str,
     pub(crate) published: Option<f64>,
     pub(crate) literal: Option<f64>,
-    pub(crate) answer: Option<(String, &'a str, Option<Estimate>)>,
+    pub(crate) answer: Option<Answer<'a>>,
     pub(crate) because: String,
 }
 
 impl Value<'_> {
+    /// A value in a table.
+    pub(crate) fn in_table<'a>(table: &str, row: &str, column: &str, unit: &'a str) -> Value<'a> {
+        let cell = Cell { table: table.to_owned(), row: row.to_owned(), column: column.to_owned() };
+        Value { cell: Some(cell), ..Value::at(format!("{table}: {row}, {column}"), unit) }
+    }
+
     /// A row with a place and a unit, and nothing in it.
     pub(crate) fn at(place: impl Into<String>, unit: &str) -> Value<'_> {
         Value {
             place: place.into(),
+            cell: None,
             unit,
             published: None,
             literal: None,
@@ -104,6 +131,7 @@ impl Rows {
         self.rows.push(Reproduction {
             document: self.document.to_owned(),
             place: value.place,
+            cell: value.cell,
             statement: None,
             published: value.published,
             unit: value.unit.to_owned(),
@@ -117,11 +145,28 @@ impl Rows {
         });
     }
 
+    /// Names the figure that decides the statement added last.
+    pub(crate) fn by(&mut self, id: &str, quantity: &str, measured: Option<Estimate>) {
+        if let Some(row) = self.rows.last_mut() {
+            row.figure_id = Some(id.to_owned());
+            row.quantity = Some(quantity.to_owned());
+            row.measured = measured;
+        }
+    }
+
+    /// Names the system calls of a figure as what decides the statement added last.
+    pub(crate) fn by_count(&mut self, found: &Found<'_>, id: &str) {
+        if let Some((id, quantity, counted)) = found.counted(id) {
+            self.by(&id, quantity, counted);
+        }
+    }
+
     /// Adds a judged statement.
     pub(crate) fn statement(&mut self, place: &str, statement: &str, (verdict, because): Judged) {
         self.rows.push(Reproduction {
             document: self.document.to_owned(),
             place: place.to_owned(),
+            cell: None,
             statement: Some(statement.to_owned()),
             published: None,
             unit: String::new(),
@@ -144,6 +189,13 @@ pub(crate) fn judged(numbers: Option<Judged>) -> Judged {
     numbers.unwrap_or_else(|| {
         (Judgement::NotTestableHere, "a figure that it needs was not measured in this run".to_owned())
     })
+}
+
+/// A count as people read it: digits in groups of three.
+pub(crate) fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let groups = digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok());
+    groups.collect::<Vec<_>>().join(" ")
 }
 
 /// Whether a condition holds.
@@ -181,6 +233,11 @@ mod tests {
         assert_eq!(within(&estimate(150.0, 160.0), 33.0, 48.0), Judgement::DoesNotHold);
         assert_eq!(within(&estimate(1.0, 2.0), 33.0, 48.0), Judgement::DoesNotHold);
         assert_eq!(within(&estimate(40.0, 50.0), 33.0, 48.0), Judgement::NotTestableHere);
+    }
+
+    #[test]
+    fn counts_are_grouped() {
+        assert_eq!([5, 1000, 20_000, 1_000_000].map(grouped), ["5", "1 000", "20 000", "1 000 000"]);
     }
 
     #[test]

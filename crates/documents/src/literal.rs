@@ -89,7 +89,7 @@ impl Kind {
         match self {
             Self::PosixNamed | Self::SystemV => const { &[of("elapsed", "ns")] },
             Self::Paired => const { &[of("ratio", "ratio")] },
-            Self::OneShot => const { &[of("difference", "ns")] },
+            Self::OneShot => const { &[of("difference", "ns"), of("over_second", "ns")] },
             Self::Loop { .. } => const { &[of("average", "ns")] },
             Self::LoopMinusLoop { .. } => {
                 const { &[of("average", "ns"), of("with_call", "ns"), of("without_call", "ns")] }
@@ -99,6 +99,7 @@ impl Kind {
                     &[
                         of("equal_run_length", "count"),
                         of("steps_over_1us", "count"),
+                        of("steps_over_10us", "count"),
                         of("largest_step", "ns"),
                         of("smallest_step", "ns"),
                         of("backward_steps", "count"),
@@ -125,6 +126,8 @@ impl Kind {
     /// About what a launch takes on a slow machine, so that it is not ended as if it hung.
     fn launch_ms(self, count: u64) -> u64 {
         let ns_each = match self {
+            // It waits for the turn of a second.
+            Self::OneShot => return 1000,
             Self::Reads => 300 * 300,
             Self::Switches { .. } => 30 * 20_000,
             Self::Timestamps { .. } => 100,
@@ -299,7 +302,20 @@ impl Series for OneShot {
         }
         sink.operations(shots);
         sink.quantity("difference", difference as f64);
+        sink.quantity("over_second", if plan.observations.is_some() { 0.0 } else { over_second() });
         Ok(())
+    }
+}
+
+/// The flaw of the first program: what it would print for two readings between which a second turns.
+fn over_second() -> f64 {
+    let mut start = clock::read(clock::Clock::Monotonic);
+    loop {
+        let end = clock::read(clock::Clock::Monotonic);
+        if end.tv_sec != start.tv_sec {
+            return (end.tv_nsec - start.tv_nsec) as f64;
+        }
+        start = end;
     }
 }
 
@@ -394,6 +410,12 @@ mod tests {
         ] {
             assert!(resolve(none).is_none(), "{none}");
         }
+    }
+
+    #[test]
+    fn the_ns_parts_alone_are_negative_over_the_turn_of_a_second() {
+        let difference = over_second();
+        assert!((-1e9..0.0).contains(&difference), "{difference}");
     }
 
     #[test]

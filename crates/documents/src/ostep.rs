@@ -33,8 +33,9 @@ pub static DOCUMENT: Document = Document {
 
 const CALL: &str = "syscall/getpid_libc";
 const ENTRY: &str = "syscall/invalid";
+const READ: &str = "syscall/read0_devzero";
 /// The forms in which a compiler leaves the loops.
-const FORMS: [(&str, &str); 2] = [("o0", "as -O0 leaves it"), ("o2", "as -O2 leaves it")];
+const FORMS: [(&str, &str); 2] = [("o0", "-O0 form"), ("o2", "-O2 form")];
 
 fn one_shot() -> String {
     "ostep/literal/one_shot/iterations_1".to_owned()
@@ -59,42 +60,47 @@ fn judge(found: &Found<'_>, parameters: &Parameters) -> Vec<Reproduction> {
     rows.rows
 }
 
-fn entries(found: &Found<'_>, id: &str) -> String {
-    match found.calls(id) {
-        Some(calls) => format!("{calls:.3} kernel entries a pass, counted"),
-        None => "kernel entries were not counted".to_owned(),
-    }
-}
+const PROGRAMS: &str =
+    "The three programs (published: macOS, M2 Max, compiled in a way that the document does not tell)";
+const SIDE: &str = "\"A system call\" in two documents, side by side";
+const STEPS: &str = "Clock resolution: the true step, smallest difference that the clock counts by (ours)";
+const SWITCH: &str = "\"Measuring the Cost of a Context Switch\": a heading without text in the document";
 
 fn values(found: &Found<'_>, parameters: &Parameters, rows: &mut Rows) {
     let answer = |id: &str, quantity| Some((id.to_owned(), quantity, found.quantity(id, quantity)));
+    let mut program = |name: &str, id: &str, quantity: &str, published: Option<f64>, figure: Option<&str>| {
+        rows.value(Value {
+            published,
+            literal: found.literal(id, quantity),
+            answer: figure.and_then(|figure| answer(figure, "floor")),
+            ..Value::in_table(PROGRAMS, name, "getpid", "ns")
+        });
+        rows.value(Value {
+            literal: found.calls(id),
+            ..Value::in_table(PROGRAMS, name, "kernel entries", "count")
+        });
+    };
+    program("1 one shot", &one_shot(), "difference", Some(0.0), Some(CALL));
+    program("1 over a second's turn (ours)", &one_shot(), "over_second", None, None);
+    for (method, name, published, figure) in
+        [("loop", "2 loop", 3.120, CALL), ("loop_minus_loop", "3 loop minus loop", 1.855, "syscall/getpid")]
+    {
+        for (index, (form, words)) in FORMS.into_iter().enumerate() {
+            let id = looped(method, form, parameters);
+            program(
+                &format!("{name}, {words}"),
+                &id,
+                "average",
+                (index == 0).then_some(published),
+                Some(figure),
+            );
+        }
+    }
     rows.value(Value {
-        published: Some(0.0),
-        literal: found.literal(&one_shot(), "difference"),
-        answer: answer(CALL, "floor"),
-        because: format!("one cold call; {}", entries(found, &one_shot())),
-        ..Value::at("first program: one getpid", "ns")
+        because: "program 1 subtracts the ns parts alone: over the turn of a second that is negative; it lacks <time.h> too"
+            .to_owned(),
+        ..Value::at("flaws", "")
     });
-    for (index, (form, words)) in FORMS.into_iter().enumerate() {
-        let id = looped("loop", form, parameters);
-        rows.value(Value {
-            published: (index == 0).then_some(3.120),
-            literal: found.literal(&id, "average"),
-            answer: answer(CALL, "floor"),
-            because: entries(found, &id),
-            ..Value::at(format!("second program: the loop, {words}"), "ns")
-        });
-    }
-    for (index, (form, words)) in FORMS.into_iter().enumerate() {
-        let id = looped("loop_minus_loop", form, parameters);
-        rows.value(Value {
-            published: (index == 0).then_some(1.855),
-            literal: found.literal(&id, "average"),
-            answer: answer("syscall/getpid", "floor"),
-            because: entries(found, &id),
-            ..Value::at(format!("third program: loop minus loop, {words}"), "ns")
-        });
-    }
     rows.value(Value {
         published: Some(0.286),
         answer: answer("instrument/empty_loop", "floor"),
@@ -102,33 +108,36 @@ fn values(found: &Found<'_>, parameters: &Parameters, rows: &mut Rows) {
             .to_owned(),
         ..Value::at("a simple operation under ideal conditions", "ns")
     });
-    rows.value(Value {
-        answer: answer(ENTRY, "floor"),
-        because: "ours: no call that enters the kernel can cost less".to_owned(),
-        ..Value::at("a system call that the kernel refuses (not in the document)", "ns")
-    });
-    rows.value(Value {
-        published: Some(300.0),
-        answer: answer("syscall/read0_devzero", "floor"),
-        because: format!(
-            "document 004 prices \"a system call\" too: {}",
-            entries(found, "syscall/read0_devzero")
-        ),
-        ..Value::at("document 004: a read of 0 bytes", "ns")
-    });
-    for clock in ["gettimeofday", "monotonic", "monotonic_raw", "monotonic_coarse", "realtime", "tsc"] {
-        let id = format!("clock/step/{clock}");
+    for (row, published, id) in [
+        ("003: getpid, the loop", Some(3.120), CALL),
+        ("003: getpid, loop minus loop", Some(1.855), "syscall/getpid"),
+        ("004: a read of 0 bytes", Some(300.0), READ),
+        ("a call that the kernel refuses (ours)", None, ENTRY),
+    ] {
         rows.value(Value {
-            answer: answer(&id, "step"),
-            ..Value::at(format!("clock resolution: true step of {clock} (not in the document)"), "ns")
+            published,
+            answer: answer(id, "floor"),
+            ..Value::in_table(SIDE, row, "price", "ns")
+        });
+        rows.value(Value {
+            answer: found.counted(id),
+            because: if id == ENTRY {
+                "what costs less than this has not entered the kernel".to_owned()
+            } else {
+                String::new()
+            },
+            ..Value::in_table(SIDE, row, "kernel entries here", "count")
         });
     }
-    let section = "\"Measuring the Cost of a Context Switch\", which the document leaves empty";
+    for clock in ["gettimeofday", "monotonic", "monotonic_raw", "monotonic_coarse", "realtime", "tsc"] {
+        let id = format!("clock/step/{clock}");
+        rows.value(Value { answer: answer(&id, "step"), ..Value::in_table(STEPS, clock, "step", "ns") });
+    }
     for (id, words) in [
         ("context_switch/pipe/same_cpu", "two pipes, one CPU"),
         ("context_switch/pipe/cross_cpu", "two pipes, two CPUs"),
     ] {
-        rows.value(Value { answer: answer(id, "floor"), ..Value::at(format!("{section}: {words}"), "ns") });
+        rows.value(Value { answer: answer(id, "floor"), ..Value::in_table(SWITCH, words, "a switch", "ns") });
     }
 }
 
@@ -151,11 +160,13 @@ fn statements(found: &Found<'_>, parameters: &Parameters, rows: &mut Rows) {
             (judgement, format!("its step is {:.0} ns, the call costs {:.0} ns", step.value, call.value))
         })),
     );
+    rows.by("clock/step/gettimeofday", "step", found.quantity("clock/step/gettimeofday", "step"));
     rows.statement(
         "first program",
         "the nanosecond resolution of CLOCK_MONOTONIC is too low to measure the cost of a single system call",
         judged(resolution(found)),
     );
+    rows.by("clock/step/monotonic", "step", found.quantity("clock/step/monotonic", "step"));
     rows.statement(
         "first program, comment",
         "int pid = getpid(); // system call",
@@ -169,6 +180,7 @@ fn statements(found: &Found<'_>, parameters: &Parameters, rows: &mut Rows) {
             )
         })),
     );
+    rows.by_count(found, CALL);
     rows.statement(
         "second program",
         "3.120 ns, which is about an order of magnitude higher than the ideal time of .286 ns",
@@ -189,6 +201,7 @@ fn statements(found: &Found<'_>, parameters: &Parameters, rows: &mut Rows) {
         "This implies a clock speed of 1 / 1.855 = .539 GHz, which is definitely the right order of magnitude",
         judged(clock_speed(found)),
     );
+    rows.by(CALL, "floor", call);
 }
 
 /// Too low if one step is more than a tenth of what is to be measured.
@@ -324,7 +337,7 @@ mod tests {
         let found = Found { figures: &[], ratios: &[], differences: &[] };
         let rows = judge(&found, &Parameters::default());
         let published: Vec<f64> = rows.iter().filter_map(|row| row.published).collect();
-        assert_eq!(published, [0.0, 3.120, 1.855, 0.286, 300.0]);
+        assert_eq!(published, [0.0, 3.120, 1.855, 0.286, 3.120, 1.855, 300.0]);
         assert!(
             rows.iter().filter_map(|row| row.verdict).all(|verdict| verdict == Judgement::NotTestableHere)
         );

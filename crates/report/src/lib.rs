@@ -8,6 +8,7 @@ mod columns;
 mod csv;
 mod doctor;
 mod evidence;
+mod grid;
 mod head;
 mod layout;
 mod markdown;

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use oscost_results::{RunResult, Untrusted};
 
-use crate::reproduction::documents;
+use crate::grid::{Grid, PARTS};
+use crate::reproduction::{Block, Published, documents};
 use crate::story::{Outcome, Row, Section, Story};
 
 /// Writes the whole price list of `result` as Markdown with GitHub's tables. `saved` is the name under which it can be
@@ -40,22 +41,69 @@ pub fn reproductions_markdown(result: &RunResult, out: &mut dyn Write) -> io::Re
     }
     for (index, document) in documents.iter().enumerate() {
         writeln!(out, "{}## {}\n", if index > 0 { "\n" } else { "" }, escaped(&document.title))?;
-        if !document.values.is_empty() {
-            writeln!(out, "| | published | literal here | measured | figure | |")?;
-            writeln!(out, "|---|---:|---:|---|---|---|")?;
-            for value in &document.values {
-                let cells = [&value.place, &value.published, &value.literal, &value.measured, &value.figure];
-                line(cells.into_iter().chain([&value.because]).map(String::as_str), out)?;
+        let mut between = "";
+        for block in &document.blocks {
+            write!(out, "{between}")?;
+            between = "\n";
+            match block {
+                Block::List(values) => listed(values, out)?,
+                Block::Grid(grid) => gridded(grid, out)?,
+            }
+        }
+        if !document.answers.is_empty() {
+            writeln!(out, "{between}| figure | | evidence |\n|---|---|---|")?;
+            between = "\n";
+            for answer in &document.answers {
+                line([&*answer.id, &*answer.says, &*answer.evidence].into_iter(), out)?;
             }
         }
         if !document.statements.is_empty() {
-            writeln!(out, "{}| | statement | because |", if document.values.is_empty() { "" } else { "\n" })?;
+            writeln!(out, "{between}| | statement | because |")?;
             writeln!(out, "|---|---|---|")?;
             for statement in &document.statements {
                 line([statement.judgement, &statement.text, &statement.because].into_iter(), out)?;
             }
             writeln!(out, "\n{}", escaped(&document.tally()))?;
         }
+    }
+    Ok(())
+}
+
+/// Values on their own.
+fn listed(values: &[Published], out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "| | published | literal here | measured | figure | |")?;
+    writeln!(out, "|---|---:|---:|---|---|---|")?;
+    for value in values {
+        let [published, literal, measured] = value.parts();
+        line(
+            [&*value.place, published, literal, measured, &*value.figure, &*value.because].into_iter(),
+            out,
+        )?;
+    }
+    Ok(())
+}
+
+/// A table of the document: each part of its columns is a column here.
+fn gridded(grid: &Grid, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}\n", escaped(&grid.title))?;
+    let heads = grid
+        .columns
+        .iter()
+        .flat_map(|column| column.parts.iter().map(move |&part| format!("{}: {}", column.name, PARTS[part])));
+    let heads: Vec<String> = std::iter::once(String::new()).chain(heads).collect();
+    line(heads.iter().map(String::as_str), out)?;
+    writeln!(out, "|---|{}", "---:|".repeat(heads.len() - 1))?;
+    for (row, name) in grid.rows.iter().enumerate() {
+        let cells = (0..grid.columns.len()).flat_map(|column| grid.cell(row, column));
+        let cells: Vec<String> = std::iter::once(name.clone()).chain(cells).collect();
+        line(cells.iter().map(String::as_str), out)?;
+    }
+    let remarks = grid.remarks();
+    if !remarks.is_empty() {
+        writeln!(out)?;
+    }
+    for remark in remarks {
+        writeln!(out, "- {}", escaped(&remark))?;
     }
     Ok(())
 }

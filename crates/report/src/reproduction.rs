@@ -2,11 +2,14 @@
 
 use std::io::{self, Write};
 
-use oscost_results::{Judgement, Reproduction, RunResult};
+use oscost_results::{Figure, Judgement, Reproduction, RunResult};
 
+use crate::evidence::{per_operation, system_calls};
+use crate::grid::Grid;
 use crate::layout::{left, right, width};
 use crate::numbers;
 use crate::page::Page;
+use crate::story::{Outcome, Story};
 use crate::style::{Style, Tone};
 use crate::words::{counted, plain, tally};
 
@@ -19,22 +22,49 @@ const GAP: usize = 2;
 pub(crate) struct Document {
     /// Number and subject.
     pub title: String,
-    /// Published values, and literal repeats of what was not published.
-    pub values: Vec<Published>,
+    /// Published values, and literal repeats of what was not published, in tables and one by one.
+    pub blocks: Vec<Block>,
+    /// The figures of the price list that answer it.
+    pub answers: Vec<Answer>,
     /// Its statements.
     pub statements: Vec<Statement>,
 }
 
+/// Values of a document that belong together.
+pub(crate) enum Block {
+    /// Each on its own.
+    List(Vec<Published>),
+    /// A table.
+    Grid(Grid),
+}
+
+/// A figure that answers, with its evidence.
+pub(crate) struct Answer {
+    /// Its id.
+    pub id: String,
+    /// Quantity, value and interval, or the state and why there is none.
+    pub says: String,
+    /// System calls an operation, and the verdict of the evidence; empty where it was not measured.
+    pub evidence: String,
+}
+
+/// What a value consists of.
+const PARTS: [&str; 3] = ["published", "literal here", "measured"];
+
 /// A published value beside this machine's.
 pub(crate) struct Published {
+    /// Row and column of the table that it stands in.
+    pub cell: Option<(String, String)>,
+    /// Unit of the document.
+    pub unit: String,
     /// Where in the document.
     pub place: String,
-    /// As published, or "-".
-    pub published: String,
-    /// The document's own method repeated here, single runs, or "-".
-    pub literal: String,
-    /// The figure with its interval, or "-".
-    pub measured: String,
+    /// As published, without and with the unit.
+    pub published: Option<[String; 2]>,
+    /// The document's own method repeated here, single runs, without and with the unit.
+    pub literal: Option<[String; 2]>,
+    /// The figure with its interval.
+    pub measured: Option<String>,
     /// Id and quantity of the figure.
     pub figure: String,
     /// What else is to be said.
@@ -51,6 +81,27 @@ pub(crate) struct Statement {
     pub text: String,
     /// The numbers that decide.
     pub because: String,
+}
+
+impl Published {
+    /// Published (0), literal (1) or measured; published and literal ones `bare` of their unit where a heading has it.
+    pub fn part(&self, part: usize, bare: bool) -> Option<&str> {
+        match part {
+            0 => self.published.as_ref().map(|texts| &*texts[usize::from(!bare)]),
+            1 => self.literal.as_ref().map(|texts| &*texts[usize::from(!bare)]),
+            _ => self.measured.as_deref(),
+        }
+    }
+
+    /// All parts with their units, "-" where there is none.
+    pub fn parts(&self) -> [&str; 3] {
+        [0, 1, 2].map(|part| self.part(part, false).unwrap_or("-"))
+    }
+
+    /// It has no number at all: what the document has lost, or left out.
+    pub fn is_empty(&self) -> bool {
+        self.published.is_none() && self.literal.is_none() && self.measured.is_none()
+    }
 }
 
 impl Document {
@@ -80,9 +131,18 @@ pub fn reproductions(result: &RunResult, style: &Style, out: &mut dyn Write) -> 
             page.line("")?;
         }
         page.paragraph("", &document.title, 2)?;
-        if !document.values.is_empty() {
-            values(&document.values, &mut page)?;
+        for block in &document.blocks {
+            match block {
+                Block::List(list) => values(list, &mut page)?,
+                Block::Grid(grid) => {
+                    if !grid.text(&mut page)? {
+                        page.paragraph("", &grid.title, 2)?;
+                        values(&grid.values, &mut page)?;
+                    }
+                }
+            }
         }
+        answers(&document.answers, &mut page)?;
         if !document.statements.is_empty() {
             page.line("Statements")?;
             for statement in &document.statements {
@@ -94,16 +154,43 @@ pub fn reproductions(result: &RunResult, style: &Style, out: &mut dyn Write) -> 
     Ok(())
 }
 
+/// The figures that answer, with their evidence.
+fn answers(answers: &[Answer], page: &mut Page<'_>) -> io::Result<()> {
+    if answers.is_empty() {
+        return Ok(());
+    }
+    page.paragraph("", "Figures of the price list, with their evidence", 2)?;
+    let ids = answers.iter().map(|answer| width(&answer.id)).max().unwrap_or(0);
+    let says = answers.iter().filter(|answer| !answer.evidence.is_empty());
+    let says = says.map(|answer| width(&answer.says)).max().unwrap_or(0);
+    for answer in answers {
+        let text = format!("{}  {}", left(&answer.says, says), answer.evidence);
+        let before = format!("  {}  ", left(&answer.id, ids));
+        let whole = format!("{before}{text}");
+        if width(whole.trim_end()) <= page.width() {
+            page.line(&whole)?;
+        } else {
+            let text = if answer.evidence.is_empty() {
+                answer.says.clone()
+            } else {
+                format!("{}  {}", answer.says, answer.evidence)
+            };
+            page.paragraph("  ", &format!("{}: {text}", answer.id), 6)?;
+        }
+    }
+    Ok(())
+}
+
 /// The table of published values; below one another where it does not fit.
 fn values(values: &[Published], page: &mut Page<'_>) -> io::Result<()> {
     let widest = |cell: fn(&Published) -> &str, title: &str| {
         values.iter().map(|value| width(cell(value))).max().unwrap_or(0).max(width(title))
     };
-    let titles = ["published", "literal here", "measured"];
+    let titles = PARTS;
     let rooms = [
-        widest(|value| &value.published, titles[0]),
-        widest(|value| &value.literal, titles[1]),
-        widest(|value| &value.measured, titles[2]),
+        widest(|value| value.parts()[0], titles[0]),
+        widest(|value| value.parts()[1], titles[1]),
+        widest(|value| value.parts()[2], titles[2]),
     ];
     // A place that is longer has a line of its own.
     let longest = page.width() / 3;
@@ -124,11 +211,16 @@ fn values(values: &[Published], page: &mut Page<'_>) -> io::Result<()> {
         }
         line
     };
-    if total <= page.width() {
+    if total <= page.width() && !values.iter().all(Published::is_empty) {
         page.line(&row("", titles, if figures { "figure" } else { "" }))?;
     }
     for value in values {
-        let cells = [&*value.published, &*value.literal, &*value.measured];
+        let cells = value.parts();
+        if value.is_empty() {
+            // What the document lost or left out is said, not shown as a row of dashes.
+            page.paragraph("  ", &[&*value.place, &*value.because].join(": "), 6)?;
+            continue;
+        }
         if total > page.width() {
             page.paragraph("  ", &value.place, 2)?;
             let parts: Vec<_> =
@@ -184,16 +276,61 @@ pub(crate) fn documents(result: &RunResult, unicode: bool) -> Vec<Document> {
         let index = names.iter().position(|name| *name == reproduction.document).unwrap_or_else(|| {
             names.push(&reproduction.document);
             let title = title(&reproduction.document, unicode);
-            documents.push(Document { title, values: Vec::new(), statements: Vec::new() });
+            documents.push(Document {
+                title,
+                blocks: Vec::new(),
+                answers: Vec::new(),
+                statements: Vec::new(),
+            });
             names.len() - 1
         });
         let Some(document) = documents.get_mut(index) else { continue };
-        match &reproduction.statement {
-            Some(text) => document.statements.push(statement(reproduction, text, result, unicode)),
-            None => document.values.push(published(reproduction, result, unicode)),
+        if let Some(text) = &reproduction.statement {
+            document.statements.push(statement(reproduction, text, result, unicode));
         }
     }
+    for (name, document) in names.into_iter().zip(&mut documents) {
+        let values: Vec<&Reproduction> = result
+            .reproductions
+            .iter()
+            .filter(|row| row.document == name && row.statement.is_none())
+            .collect();
+        let table = |row: &Reproduction| row.cell.as_ref().map(|cell| cell.table.clone());
+        for block in values.chunk_by(|one, next| table(one) == table(next)) {
+            let shown = block.iter().map(|row| published(row, result, unicode)).collect();
+            document.blocks.push(match block.first().and_then(|row| table(row)) {
+                Some(title) => Block::Grid(Grid::new(plain(&title, unicode), shown)),
+                None => Block::List(shown),
+            });
+        }
+        document.answers = figures_of(name, &values, result, unicode);
+    }
     documents
+}
+
+/// The figures that `values` name, each once, in the order of the price list; a document's own methods are no part of it.
+fn figures_of(document: &str, values: &[&Reproduction], result: &RunResult, unicode: bool) -> Vec<Answer> {
+    let named = |figure: &&Figure| {
+        let own = figure.id.strip_prefix(document).is_some_and(|rest| rest.starts_with('/'));
+        !own && values.iter().any(|row| row.figure_id.as_ref() == Some(&figure.id))
+    };
+    let story = Story::new(result, unicode);
+    let answer = |figure: &Figure| {
+        let (says, evidence) = match story.outcome(figure) {
+            Outcome::Withheld { state, why } => (format!("{state}: {why}"), String::new()),
+            Outcome::Measured(numbers) => {
+                let says = [&*plain(&figure.headline, unicode), &*numbers.value, &*numbers.interval];
+                let calls = match system_calls(figure) {
+                    Some(calls) => format!("system calls: {}, ", per_operation(calls)),
+                    None => String::new(),
+                };
+                let parts: Vec<&str> = says.into_iter().filter(|part| !part.is_empty()).collect();
+                (parts.join("  "), format!("{calls}{}", numbers.verdict))
+            }
+        };
+        Answer { id: plain(&figure.id, unicode), says, evidence }
+    };
+    result.figures.iter().filter(named).map(answer).collect()
 }
 
 /// Number and subject of a founding document.
@@ -214,20 +351,26 @@ fn title(document: &str, unicode: bool) -> String {
 
 fn published(reproduction: &Reproduction, result: &RunResult, unicode: bool) -> Published {
     let unit = plain(&reproduction.unit, unicode);
-    let dash = || "-".to_owned();
+    let both = |number: String| {
+        let with_unit = with_unit(&number, &unit);
+        // A multiple keeps its x under any heading.
+        [if unit == "ratio" { with_unit.clone() } else { number }, with_unit]
+    };
     let figure = reproduction.figure_id.as_deref().unwrap_or_default();
     let quantity = reproduction.quantity.as_deref().unwrap_or_default();
     let judgement = reproduction.verdict.map(|verdict| judgement(Some(verdict)).0);
     let because = plain(&reproduction.because, unicode);
     Published {
         place: plain(&reproduction.place, unicode),
-        published: reproduction
-            .published
-            .map_or_else(dash, |value| with_unit(&numbers::published(value), &unit)),
-        literal: reproduction
-            .literal
-            .map_or_else(dash, |value| with_unit(&numbers::beside_published(value), &unit)),
-        measured: measured(reproduction, result, unicode).unwrap_or_else(dash),
+        cell: reproduction
+            .cell
+            .as_ref()
+            .map(|cell| (plain(&cell.row, unicode), plain(&cell.column, unicode))),
+        published: reproduction.published.map(|value| both(numbers::published(value))),
+        literal: reproduction.literal.map(|value| both(beside_published(value, &unit))),
+        measured: measured(reproduction, result, unicode),
+        // Named in headings where it says something.
+        unit: if matches!(&*unit, "ratio" | "count" | "share") { String::new() } else { unit.clone() },
         figure: plain([figure, quantity].join(" ").trim(), unicode),
         because: match judgement {
             Some(judgement) if because.is_empty() => judgement.to_owned(),
@@ -276,6 +419,15 @@ fn measured(reproduction: &Reproduction, result: &RunResult, unicode: bool) -> O
     }
     let interval = numbers::interval(estimate, &unit, unicode);
     Some(format!("{} {interval}", numbers::quantity(estimate.value, &unit)).trim_end().to_owned())
+}
+
+/// A literal number: counts are whole, all others have three significant digits.
+fn beside_published(value: f64, unit: &str) -> String {
+    if unit == "count" && value.fract() == 0.0 {
+        numbers::count(value)
+    } else {
+        numbers::beside_published(value)
+    }
 }
 
 /// A number with the unit of the document; a ratio is a multiple, a share and a count go without.

@@ -160,7 +160,8 @@ impl<'a> Story<'a> {
         }
     }
 
-    fn outcome(&self, figure: &Figure) -> Outcome {
+    /// Its numbers, or why there are none.
+    pub fn outcome(&self, figure: &Figure) -> Outcome {
         let state = match figure.status {
             Status::Measured => return Outcome::Measured(self.numbers(figure)),
             Status::Unsupported => "unsupported",

@@ -153,11 +153,17 @@ fn reproduction() -> impl Strategy<Value = Reproduction> {
     let verdict = select(vec![Judgement::Holds, Judgement::DoesNotHold, Judgement::NotTestableHere]);
     let texts = (option::of(text()), option::of(text()), option::of(text()));
     let numbers = (option::of(number()), option::of(number()), option::of(estimate()));
-    (vec(text(), 4), texts, numbers, option::of(verdict)).prop_map(|(names, texts, numbers, verdict)| {
+    // Few names, so that tables have several rows and columns.
+    let name = || prop_oneof![2 => select(vec!["a", "b", "1 000"]).prop_map(str::to_owned), 1 => text()];
+    let cell =
+        (name(), name(), name()).prop_map(|(table, row, column)| oscost_results::Cell { table, row, column });
+    let more = (option::of(verdict), option::of(cell));
+    (vec(text(), 4), texts, numbers, more).prop_map(|(names, texts, numbers, (verdict, cell))| {
         let [document, place, unit, because] = names.try_into().unwrap();
         Reproduction {
             document,
             place,
+            cell,
             statement: texts.0,
             published: numbers.0,
             unit,
@@ -185,7 +191,7 @@ fn result() -> impl Strategy<Value = RunResult> {
         vec(figure(), 0..5),
         vec(pair(), 0..4),
         vec(pair(), 0..3),
-        vec(reproduction(), 0..5),
+        vec(reproduction(), 0..9),
         vec(check(), 0..4),
     );
     let texts = (vec(text(), 6), option::of(text()), option::of(text()), vec(text(), 0..3));

@@ -51,7 +51,7 @@ pub use journal::{Journal, Recovered, recover};
 pub use lock::{LockError, RunLock};
 pub use name::RunName;
 pub use output::{check_writable, save_as, write_file};
-pub use reproduction::{Judgement, Reproduction};
+pub use reproduction::{Cell, Judgement, Reproduction};
 pub use result::{
     Check, CheckState, Conditions, FORMAT, Machine, PairedValue, Plan, RunResult, Tool, VERSION,
 };

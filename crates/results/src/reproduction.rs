@@ -11,6 +11,9 @@ pub struct Reproduction {
     pub document: String,
     /// Where in the document ("Results, row 4").
     pub place: String,
+    /// Where a value stands in a table with others; `None` for a value on its own, and for a statement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<Cell>,
     /// The statement judged, or `None` for a published value.
     pub statement: Option<String>,
     /// The published value, or `None` for a statement.
@@ -34,6 +37,18 @@ pub struct Reproduction {
     /// Members that this version does not know.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
+}
+
+/// A place in a table: values of one table follow one another, by rows or by columns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Cell {
+    /// Title of the table.
+    pub table: String,
+    /// Name of the row.
+    pub row: String,
+    /// Name of the column, without the unit.
+    pub column: String,
 }
 
 /// What this machine says of a statement.
