@@ -6,6 +6,7 @@ mod files;
 mod input;
 mod kept;
 mod machines;
+mod reproduce;
 mod signals;
 mod support;
 mod together;

@@ -1,0 +1,124 @@
+//! The founding documents from outside: a quick real run of each, their options' ranges, their formats.
+
+use oscost_results::{Judgement, Reproduction, Status};
+
+use crate::support::{Done, Home};
+
+/// A quick run of one document with small parameters, and the result that it stored.
+fn quick(document: &str, options: &[&str]) -> (Done, Vec<Reproduction>) {
+    let home = Home::new();
+    let done = home.measure(&[&["reproduce", document, "--quick"], options].concat());
+    let result = home.stored().pop().expect("the run is stored as any other");
+    let literal = format!("{document}/literal/");
+    let own = result.figures.iter().filter(|figure| figure.id.starts_with(&literal));
+    for figure in own {
+        assert_eq!((figure.status, figure.launches.len()), (Status::Measured, 1), "{}", figure.id);
+        let single = figure.quantities.values().all(|quantity| quantity.estimate.extremes);
+        assert!(single, "{}: a single run has no interval", figure.id);
+    }
+    assert!(result.reproductions.iter().all(|row| row.document == document));
+    done.well();
+    (done, result.reproductions)
+}
+
+/// The value of a cell: published and literal.
+fn cell(rows: &[Reproduction], row: &str, column: &str) -> (Option<f64>, Option<f64>) {
+    let found = rows
+        .iter()
+        .find(|value| value.cell.as_ref().is_some_and(|cell| cell.row == row && cell.column == column));
+    let found = found.unwrap_or_else(|| panic!("no cell {row}, {column}"));
+    (found.published, found.literal)
+}
+
+fn verdict(rows: &[Reproduction], words: &str) -> Judgement {
+    let row = rows.iter().find(|row| row.statement.as_ref().is_some_and(|text| text.contains(words)));
+    row.and_then(|row| row.verdict).unwrap_or_else(|| panic!("no statement with {words:?}"))
+}
+
+#[test]
+fn semaphores_are_reproduced() {
+    let (done, rows) = quick("tlpi", &["--operations", "1000,7"]);
+    assert_eq!(cell(&rows, "1 000", "POSIX time").0, Some(0.000_013));
+    assert_eq!(cell(&rows, "7", "POSIX time").0, None, "what the document has not published stays empty");
+    assert!(cell(&rows, "1 000", "System V time").1.is_some_and(|seconds| seconds > 0.0));
+    // Counted, so exact on every machine.
+    assert_eq!(verdict(&rows, "only require a system call when"), Judgement::Holds);
+    assert_eq!(verdict(&rows, "always require a system call"), Judgement::Holds);
+    assert_eq!(verdict(&rows, "high degree of contention"), Judgement::NotTestableHere);
+    let table = "| Operations | POSIX Time (s) | System V Time (s) | Speedup |";
+    assert!(done.stdout.contains(table), "the script's table is missing: {}", done.stdout);
+    assert!(done.stdout.contains("33.6x"), "{}", done.stdout);
+}
+
+#[test]
+fn system_calls_are_reproduced() {
+    let (_, rows) = quick("ostep", &["--iterations", "10000"]);
+    for program in ["1 one shot", "2 loop, -O0 form", "2 loop, -O2 form", "3 loop minus loop, -O2 form"] {
+        assert_eq!(cell(&rows, program, "kernel entries").1, Some(1.0), "{program}");
+    }
+    let over_second = cell(&rows, "1 over a second's turn (ours)", "getpid").1;
+    assert!(
+        over_second.is_some_and(|ns| ns < 0.0),
+        "{over_second:?}: the ns parts alone go back once a second"
+    );
+    assert_eq!(verdict(&rows, "// system call"), Judgement::Holds);
+    let last = rows.iter().rfind(|row| row.statement.is_none()).and_then(|row| row.figure_id.as_deref());
+    assert_eq!(last, Some("context_switch/pipe/cross_cpu"), "the empty section comes last");
+}
+
+#[test]
+fn switches_are_reproduced() {
+    let (_, rows) = quick("context-switch", &["--samples", "2000"]);
+    let cold = cell(&rows, "page faults", "cold").1;
+    assert!(cold.is_some_and(|faults| faults >= 1.0), "{cold:?}: the pages of a cold array fault");
+    assert_eq!(cell(&rows, "page faults", "touched (ours)").1, Some(0.0));
+    assert_eq!(cell(&rows, "20 000 in a row", "in total").0, Some(39_691.0));
+    let tagged = rows.iter().filter_map(|row| Some((row.cell.as_ref()?, row.literal?)));
+    let tagged: Vec<f64> = tagged
+        .filter(|(cell, _)| cell.column == "on one CPU" && cell.table.contains("same affinity tag"))
+        .map(|(_, share)| share)
+        .collect();
+    assert_eq!(tagged, [100.0; 3], "pinned children end on one CPU");
+    assert_eq!(verdict(&rows, "lmbench"), Judgement::NotTestableHere);
+}
+
+#[test]
+fn every_format_tells_the_same_rows() {
+    let home = Home::new();
+    let arguments = ["reproduce", "tlpi", "--quick", "--operations", "10"];
+    let markdown = home.measure(&[&arguments[..], &["--format", "markdown"]].concat());
+    assert!(markdown.well().stdout.contains("## Document 000"), "{markdown:?}");
+    assert!(
+        markdown.stdout.contains("| does not hold |") || markdown.stdout.contains("| holds |"),
+        "{markdown:?}"
+    );
+    let csv = home.measure(&[&arguments[..], &["--format", "csv", "--json", "rows.json"]].concat());
+    let lines = csv.well().stdout.lines().filter(|line| line.starts_with("tlpi,")).count();
+    let result = oscost_results::load(&home.path().join("rows.json")).expect("the result was written");
+    assert_eq!(lines, result.reproductions.len());
+    assert!(csv.stdout.starts_with("document,place,statement,published,"), "{csv:?}");
+    // What was stored can be told again.
+    let again = home.ask(&["report", "@-1"]);
+    assert!(again.well().stdout.contains("Document 000, TLPI 53.5"), "{again:?}");
+}
+
+#[test]
+fn options_out_of_range_are_refused_with_the_range() {
+    let home = Home::new();
+    for (document, option, range) in [
+        ("tlpi", "--operations", "from 1 to 10000000"),
+        ("ostep", "--iterations", "from 1 to 100000000"),
+        ("context-switch", "--samples", "from 1000 to 10000000"),
+    ] {
+        for value in ["0", "-1", "x", "", "1.5", "100000001", "99999999999999999999999"] {
+            home.ask(&["reproduce", document, &format!("{option}={value}")]).refused(2, range);
+        }
+    }
+    home.ask(&["reproduce", "ostep", "--iterations", "5,6"]).refused(2, "more than one value");
+    home.ask(&["reproduce", "ostep", "--operations", "5"])
+        .refused(2, "an option of tlpi, which was not chosen");
+    home.ask(&["reproduce", "tlpi", "--samples", "5000"]).refused(2, "an option of context-switch");
+    home.ask(&["reproduce", "tlpi2"]).refused(2, "there are tlpi, ostep, context-switch");
+    home.ask(&["reproduce", "tlpi", "--format", "html"]).refused(2, "text, markdown, csv");
+    assert!(!home.runs().exists(), "a mistake leaves nothing behind");
+}
