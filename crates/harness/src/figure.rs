@@ -168,6 +168,7 @@ pub(crate) fn of_member(member: &MemberState, context: &Context<'_>) -> Figure {
     }
     figure.status = Status::Measured;
     figure.quantities = quantities(card, launched);
+    figure.quantities.extend(in_passes(&figure.quantities, launched));
     figure.launches = launched.iter().map(|launched| launched.record.clone()).collect();
     if figure.evidence.clean_share.is_some_and(|share| share < CLEAN) || member.throttled {
         figure.marks.push(Mark::Noisy);
@@ -247,6 +248,23 @@ fn modes(launched: &[Launched]) -> Option<Vec<Mode>> {
     let pooled = sorted(launched.iter().flat_map(|launched| launched.clean_sketch.iter().copied()).collect());
     let modes = bimodal(&pooled)?;
     Some(modes.map(|mode| Mode { value: mode.value, share: mode.share, unknown: Map::default() }).to_vec())
+}
+
+/// The floor in passes of the empty loop: what stays of it when the whole machine runs at another frequency. Both are
+/// lower quartiles over the same launches.
+fn in_passes(quantities: &BTreeMap<String, Quantity>, launched: &[Launched]) -> Option<(String, Quantity)> {
+    let floor = quantities.get("floor")?.estimate;
+    let speeds: Vec<f64> = launched.iter().filter_map(|launched| launched.record.canary_ns).collect();
+    let pass_ns = over_launches(&speeds, LOWER_QUARTILE)?.value;
+    let passes = |ns: f64| ns / pass_ns;
+    let estimate = Estimate {
+        value: passes(floor.value),
+        low: passes(floor.low),
+        high: passes(floor.high),
+        extremes: floor.extremes,
+    };
+    let quantity = Quantity { estimate, unit: "ratio".to_owned(), unknown: Map::default() };
+    (pass_ns > 0.0).then(|| ("floor_in_passes".to_owned(), quantity))
 }
 
 /// How much slower the core ran in the launch in the middle of the slower half than in the fastest one, if that is
