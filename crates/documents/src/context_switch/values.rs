@@ -1,0 +1,133 @@
+//! What document 004 published, beside its programs' literal runs and the figures of the price list.
+
+use super::{ALONE, CROSS, READ, READS, SAME, SWITCHES, TAGS, UNPINNED, reads, switches, timestamps};
+use crate::found::{Answer, Found, Rows, Value, grouped};
+use crate::parameters::Parameters;
+
+const PRECISION: &str =
+    "Precision of gettimeofday (gettimeofday_runtimes): array cold as in the document, or touched before";
+
+/// Section "Precision of gettimeofday".
+pub(super) fn precision(found: &Found<'_>, parameters: &Parameters, rows: &mut Rows) {
+    let cold = timestamps("cold", parameters);
+    let touched = timestamps("touched", parameters);
+    let step = "clock/step/gettimeofday";
+    let mut row = |name: &str,
+                   unit: &'static str,
+                   quantity: &str,
+                   published: Option<f64>,
+                   answer: Option<Answer<'_>>| {
+        // Times are kept in ns; the document speaks of us where steps are meant.
+        let scale = if unit == "us" { 1000.0 } else { 1.0 };
+        let value = |id: &str| found.literal(id, quantity).map(|value| value / scale);
+        let columns = [("cold", published, value(&cold)), ("touched (ours)", None, value(&touched))];
+        for (column, published, literal) in columns {
+            rows.value(Value { published, literal, ..Value::in_table(PRECISION, name, column, unit) });
+        }
+        if let Some(answer) = answer {
+            rows.value(Value {
+                answer: Some(answer),
+                ..Value::in_table(PRECISION, name, "price list", unit)
+            });
+        }
+    };
+    let of_steps = |quantity: &'static str| Some((step.to_owned(), quantity, found.quantity(step, quantity)));
+    let call = Some(("clock/gettimeofday".to_owned(), "floor", found.floor("clock/gettimeofday")));
+    row("equal readings in a row", "count", "equal_run_length", Some(25.0), of_steps("equal_run_length"));
+    row("time of a call (mean)", "ns", "mean", Some(40.0), call);
+    row("steps over 1 us", "count", "steps_over_1us", None, None);
+    row("steps of many us (over 10)", "count", "steps_over_10us", Some(215.0), None);
+    row("largest step", "us", "largest_step", Some(50.0), of_steps("largest_step"));
+    row("backward steps", "count", "backward_steps", None, of_steps("backward_steps"));
+    row("page faults", "count", "faults", None, None);
+    rows.value(Value {
+        because: format!(
+            "published are 215 of 100 000 readings, here of {}; many us has no bound in the document; the largest step is \"usually around 50 us\", on the very \
+             occasional run almost 2000",
+            grouped(parameters.samples)
+        ),
+        ..Value::at("steps", "")
+    });
+}
+
+const READ_TABLE: &str = "The cost of a system call (read_system_call): read of 0 bytes in a row";
+
+/// Section "The cost of a system call".
+pub(super) fn system_call(found: &Found<'_>, rows: &mut Rows) {
+    for (count, published) in READS {
+        let id = reads(count);
+        let name = format!("{} of /dev/zero", grouped(count));
+        rows.value(Value {
+            published: Some(published),
+            literal: found.literal(&id, "minimum"),
+            answer: Some((READ.to_owned(), "floor", found.floor(READ))),
+            ..Value::in_table(READ_TABLE, &name, "minimum a read", "ns")
+        });
+        rows.value(Value {
+            literal: found.literal(&id, "near_minimum").map(|share| share * 100.0),
+            ..Value::in_table(READ_TABLE, &name, "runs near it", "%")
+        });
+    }
+    for (id, object) in [("syscall/read0_pipe", "an empty pipe"), ("syscall/read0_file", "a regular file")] {
+        rows.value(Value {
+            answer: Some((id.to_owned(), "floor", found.floor(id))),
+            ..Value::in_table(READ_TABLE, &format!("{object} (ours)"), "minimum a read", "ns")
+        });
+    }
+    rows.value(Value {
+        because: "what the document reads from; near: within 5 % of the minimum, or a step of the clock"
+            .to_owned(),
+        ..Value::at("not in the document", "")
+    });
+}
+
+/// Section "The cost of a context switch".
+pub(super) fn switch_values(found: &Found<'_>, rows: &mut Rows) {
+    for (index, (tag, words)) in TAGS.into_iter().enumerate() {
+        let table = format!("The cost of a context switch (context_switch): {words}");
+        let figure = if index == 0 { UNPINNED } else { SAME };
+        for (count, totals, published) in SWITCHES {
+            let name = format!("{} in a row", grouped(count));
+            let id = switches(tag, "barrier", count);
+            let each = |total_ns: f64| total_ns / 1000.0 / count as f64;
+            rows.value(Value {
+                published: Some(totals[index]),
+                literal: found.literal(&id, "minimum").map(|total| total / 1000.0),
+                ..Value::in_table(&table, &name, "in total", "us")
+            });
+            rows.value(Value {
+                published: Some(published[index]),
+                literal: found.literal(&id, "minimum").map(each),
+                answer: Some((figure.to_owned(), "floor", found.floor(figure))),
+                ..Value::in_table(&table, &name, "a switch", "us")
+            });
+            let no_barrier = found.literal(&switches(tag, "no_barrier", count), "median");
+            rows.value(Value {
+                literal: found.literal(&id, "median").map(each),
+                ..Value::in_table(&table, &name, "median", "us")
+            });
+            rows.value(Value {
+                literal: no_barrier.map(each),
+                ..Value::in_table(&table, &name, "no barrier", "us")
+            });
+            rows.value(Value {
+                literal: found.literal(&id, "shared_cpu").map(|share| share * 100.0),
+                ..Value::in_table(&table, &name, "on one CPU", "%")
+            });
+        }
+    }
+    rows.value(Value {
+        answer: Some((CROSS.to_owned(), "floor", found.floor(CROSS))),
+        because: "what the document could not pin".to_owned(),
+        ..Value::at("a switch across two CPUs (ours)", "ns")
+    });
+    rows.value(Value {
+        answer: Some((SAME.to_owned(), "less the pipe", found.difference(SAME, ALONE))),
+        because: "what lmbench's lat_ctx -s 0 2 is to be compared with".to_owned(),
+        ..Value::at("a switch on one CPU without the pipe (ours)", "ns")
+    });
+    rows.value(Value {
+        because: "the three programs: their loops here are written from the document's words".to_owned(),
+        ..Value::at("not in the document", "")
+    });
+}
