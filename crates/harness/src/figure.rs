@@ -18,6 +18,8 @@ use crate::message::{Failure, Launched, Pair};
 const CONVERGED: f64 = 0.01;
 /// Fewer clean rounds than this, and the figure is noisy.
 const CLEAN: f64 = 0.2;
+/// With fewer launches at full speed than this, pairs of all launches count.
+const FEW: usize = 3;
 /// The empty loop is worth a bracket from this share of the floor on.
 const LOOP_SHARE: f64 = 0.001;
 /// A core that is slower than this is in another phase.
@@ -168,7 +170,7 @@ pub(crate) fn of_member(member: &MemberState, context: &Context<'_>) -> Figure {
     }
     figure.status = Status::Measured;
     figure.quantities = quantities(card, launched);
-    figure.quantities.extend(in_passes(&figure.quantities, launched));
+    figure.quantities.extend(in_passes(launched));
     figure.launches = launched.iter().map(|launched| launched.record.clone()).collect();
     if figure.evidence.clean_share.is_some_and(|share| share < CLEAN) || member.throttled {
         figure.marks.push(Mark::Noisy);
@@ -250,21 +252,20 @@ fn modes(launched: &[Launched]) -> Option<Vec<Mode>> {
     Some(modes.map(|mode| Mode { value: mode.value, share: mode.share, unknown: Map::default() }).to_vec())
 }
 
-/// The floor in passes of the empty loop: what stays of it when the whole machine runs at another frequency. Both are
-/// lower quartiles over the same launches.
-fn in_passes(quantities: &BTreeMap<String, Quantity>, launched: &[Launched]) -> Option<(String, Quantity)> {
-    let floor = quantities.get("floor")?.estimate;
-    let speeds: Vec<f64> = launched.iter().filter_map(|launched| launched.record.canary_ns).collect();
-    let pass_ns = over_launches(&speeds, LOWER_QUARTILE)?.value;
-    let passes = |ns: f64| ns / pass_ns;
-    let estimate = Estimate {
-        value: passes(floor.value),
-        low: passes(floor.low),
-        high: passes(floor.high),
-        extremes: floor.extremes,
+/// A sibling on the core slows the empty loop more than anything else, so that it lowers a launch's floor in passes: the
+/// upper decile over launches is a launch without one, as long as a tenth of them had none.
+const UNDISTURBED: f64 = 0.9;
+
+/// The floor in passes of the empty loop: what stays of it when the whole machine runs at another frequency.
+fn in_passes(launched: &[Launched]) -> Option<(String, Quantity)> {
+    let passes = |launched: &Launched| {
+        let canary_ns = launched.record.canary_ns.filter(|&ns| ns > 0.0)?;
+        Some(launched.record.quantities.get("floor")? / canary_ns)
     };
+    let passes: Vec<f64> = launched.iter().filter_map(passes).collect();
+    let estimate = estimate(&passes, OverLaunches::Median, UNDISTURBED)?;
     let quantity = Quantity { estimate, unit: "ratio".to_owned(), unknown: Map::default() };
-    (pass_ns > 0.0).then(|| ("floor_in_passes".to_owned(), quantity))
+    Some(("floor_in_passes".to_owned(), quantity))
 }
 
 /// How much slower the core ran in the launch in the middle of the slower half than in the fastest one, if that is
@@ -338,8 +339,12 @@ pub(crate) fn paired(
     let (mut ratios, mut differences) = (Vec::new(), Vec::new());
     let figure = |id: &str| figures.iter().find(|figure| figure.id == id);
     let over = |of: &str, to: &str, value: fn(&Pair) -> Option<f64>| {
-        let values: Vec<f64> =
-            pairs.iter().flatten().filter(|pair| pair.of == of && pair.to == to).filter_map(value).collect();
+        let of_these = || pairs.iter().flatten().filter(|pair| pair.of == of && pair.to == to);
+        let mut values: Vec<f64> =
+            of_these().filter(|pair| pair.fast_share >= CLEAN).filter_map(value).collect();
+        if values.len() < FEW {
+            values = of_these().filter_map(value).collect();
+        }
         estimate(&values, OverLaunches::Median, MEDIAN)
     };
     let value =

@@ -152,6 +152,7 @@ fn compare(
     fast: &[bool],
 ) -> Vec<Pair> {
     let card = |position: usize| members[batched[position]].map(Benchmark::card);
+    let fast_share = fast.iter().filter(|&&fast| fast).count() as f64 / fast.len().max(1) as f64;
     let mut pairs = Vec::new();
     for of in 0..batched.len() {
         let Some(of_card) = card(of) else { continue };
@@ -161,7 +162,13 @@ fn compare(
             let Some(to_card) = card(to) else { continue };
             if to != of && partners.contains(&to_card.id) {
                 let (ratio, difference) = summary::compare(&rounds.members[of], &rounds.members[to], fast);
-                pairs.push(Pair { of: of_card.id.into(), to: to_card.id.into(), ratio, difference });
+                pairs.push(Pair {
+                    of: of_card.id.into(),
+                    to: to_card.id.into(),
+                    ratio,
+                    difference,
+                    fast_share,
+                });
             }
         }
     }

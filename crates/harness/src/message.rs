@@ -200,6 +200,8 @@ pub struct Pair {
     pub ratio: Option<f64>,
     /// Median over fast rounds of the difference, ns.
     pub difference: Option<f64>,
+    /// Share of fast rounds: a launch with hardly any was disturbed in the others too.
+    pub fast_share: f64,
 }
 
 /// What the audit counted.

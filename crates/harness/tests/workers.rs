@@ -83,12 +83,11 @@ fn known_costs_are_found() {
         let launch = &figure.launches[0];
         assert!(launch.quantities["floor"] <= launch.quantities["typical"]);
         assert!(launch.quantities["typical"] <= launch.quantities["max"]);
-        let speeds: Vec<f64> = figure.launches.iter().filter_map(|launch| launch.canary_ns).collect();
-        let passes = value(figure, "floor_in_passes");
-        let bounds = [f64::MAX, 0.0_f64];
-        let [fast, slow] = speeds.iter().fold(bounds, |[low, high], &ns| [low.min(ns), high.max(ns)]);
-        let floor = value(figure, "floor");
-        assert!(floor / slow <= passes && passes <= floor / fast, "{passes} passes of {fast} to {slow} ns");
+        let of_launch = |launch: &oscost_results::LaunchRecord| {
+            launch.canary_ns.map(|canary_ns| launch.quantities["floor"] / canary_ns)
+        };
+        let passes: Vec<f64> = figure.launches.iter().filter_map(of_launch).collect();
+        assert!(passes.contains(&value(figure, "floor_in_passes")), "{passes:?}");
     }
     let pair = measured.ratios.iter().find(|pair| pair.quantity == "paired").expect("a ratio");
     assert!(pair.value.is_some_and(|ratio| (3.0..5.0).contains(&ratio)), "{pair:?}");
