@@ -83,11 +83,11 @@ pub fn interval(estimate: &Estimate, unit: &str, unicode: bool) -> String {
     }
 }
 
-/// The larger relative half-width of an interval, as a share of its value; `None` around zero and for what is no
-/// interval at all.
+/// Half the width of an interval as a share of its value, as the mark *not converged* judges it; `None` around zero and
+/// for what is no interval at all.
 #[must_use]
 pub fn half_width(estimate: &Estimate) -> Option<f64> {
-    relative_sides(estimate).map(|(_, large)| large)
+    relative_sides(estimate).map(|(small, large)| f64::midpoint(small, large))
 }
 
 /// Two bounds, the unit once where they share it: `161 .. 164`, `12.3 .. 41.0 us`, `850 ns .. 1.20 us`.
@@ -273,6 +273,8 @@ mod tests {
         assert_eq!(interval(&estimate(-1.0, 0.0, 2.0), "ns", true), "-1.00 .. 2.00 ns");
         assert_eq!(interval(&estimate(3.0, 2.0, 1.0), "ns", true), "3.00 .. 1.00 ns");
         assert_eq!(half_width(&estimate(-1.0, 0.0, 2.0)), None);
+        assert_eq!(half_width(&estimate(3.0, 2.0, 1.0)), None);
+        assert_eq!(half_width(&estimate(75.0, 100.0, 225.0)), Some(0.75));
     }
 
     #[test]
