@@ -64,8 +64,10 @@ fn with_nowhere_to_write_but_its_state_it_measures() {
         return skip("with_nowhere_to_write_but_its_state_it_measures", "mounting needs root");
     }
     let home = Home::new();
-    // The home of the test lies below /tmp, and stays writable.
-    let prepare = "mount --bind \"$HOME\" /mnt && mount -t tmpfs -o ro none /dev/shm && mount -t tmpfs -o ro none /tmp && \
+    // The home of the test lies below /tmp, and stays writable. /tmp is not covered but made read-only: the program
+    // itself may lie below it.
+    let prepare = "mount --bind \"$HOME\" /mnt && mount -t tmpfs -o ro none /dev/shm && mount --bind /tmp /tmp && \
+                   mount -o remount,ro,bind /tmp && \
                    export HOME=/mnt XDG_STATE_HOME=/mnt/state && cd /mnt";
     let done = under(&home, &["-m"], prepare, &OBJECTS);
     all_measured(&home, &done);
