@@ -6,8 +6,7 @@
 use std::hint::black_box;
 
 use oscost_harness::{
-    Benchmark, CallError, Card, Outcome, OverLaunches, QuantityCard, Series, SeriesPlan, SetUp, Sink,
-    Subject, Tier, Unable,
+    Benchmark, CallError, Card, Outcome, QuantityCard, Series, SeriesPlan, SetUp, Sink, Subject, Tier, Unable,
 };
 use oscost_sys::{clock, semaphore, system_call};
 
@@ -84,7 +83,7 @@ impl Kind {
 
     fn quantities(self) -> &'static [QuantityCard] {
         const fn of(name: &'static str, unit: &'static str) -> QuantityCard {
-            QuantityCard { name, unit, over_launches: OverLaunches::Median }
+            QuantityCard::new(name, unit)
         }
         match self {
             Self::PosixNamed | Self::SystemV => const { &[of("elapsed", "ns")] },

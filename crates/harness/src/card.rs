@@ -38,6 +38,9 @@ pub struct Card {
     pub budget_ms: Option<u64>,
     /// What a launch of a series takes beyond the plan's time, in ms: its deadline is set by it. 0 for most.
     pub launch_ms: u64,
+    /// Planned launches of its group, where a launch is long and the plan has more: the least of the members counts.
+    /// `--thorough` makes its own number.
+    pub launches: Option<u32>,
     /// Quantities of a series, the headline first; empty for a batched benchmark, whose quantities are fixed.
     pub quantities: &'static [QuantityCard],
     /// What a reader of the figure should know that no count shows; empty where there is nothing.
@@ -63,6 +66,7 @@ impl Card {
         document: None,
         budget_ms: None,
         launch_ms: 0,
+        launches: None,
         quantities: &[],
         remark: "",
     };
@@ -91,6 +95,28 @@ pub struct QuantityCard {
     pub unit: &'static str,
     /// How launches are put together.
     pub over_launches: OverLaunches,
+    /// Divided by the baseline's and reduced by the subtracted one's, launch by launch.
+    pub paired: bool,
+}
+
+impl QuantityCard {
+    /// A quantity of which the median over launches is taken, not compared within a launch.
+    #[must_use]
+    pub const fn new(name: &'static str, unit: &'static str) -> Self {
+        Self { name, unit, over_launches: OverLaunches::Median, paired: false }
+    }
+
+    /// The same, put together otherwise.
+    #[must_use]
+    pub const fn over(self, over_launches: OverLaunches) -> Self {
+        Self { over_launches, ..self }
+    }
+
+    /// The same, compared within each launch.
+    #[must_use]
+    pub const fn paired(self) -> Self {
+        Self { paired: true, ..self }
+    }
 }
 
 /// How the launches of a series quantity become one figure.

@@ -260,6 +260,9 @@ impl Engine<'_> {
                 if self.over() {
                     return false;
                 }
+                if pass > group.planned(&effort) {
+                    continue;
+                }
                 let left_ns = effort.target_ns.saturating_sub(self.now());
                 emit(&Event::Launching { pass, group: group.name, left_ns });
                 self.launch(group, emit);

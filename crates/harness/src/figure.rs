@@ -12,7 +12,7 @@ use crate::card::{CallPath, Card, OverLaunches, Placement};
 use crate::claims;
 use crate::foreign::Foreign;
 use crate::group::MemberState;
-use crate::message::{Failure, Launched, Pair};
+use crate::message::{Failure, Launched, PAIRED, Pair};
 
 /// An interval of the headline wider than this either way has not converged.
 const CONVERGED: f64 = 0.01;
@@ -338,8 +338,10 @@ pub(crate) fn paired(
 ) -> (Vec<PairedValue>, Vec<PairedValue>) {
     let (mut ratios, mut differences) = (Vec::new(), Vec::new());
     let figure = |id: &str| figures.iter().find(|figure| figure.id == id);
-    let over = |of: &str, to: &str, value: fn(&Pair) -> Option<f64>| {
-        let of_these = || pairs.iter().flatten().filter(|pair| pair.of == of && pair.to == to);
+    let over = |of: &str, to: &str, quantity: &str, value: fn(&Pair) -> Option<f64>| {
+        let of_these = || {
+            pairs.iter().flatten().filter(|pair| pair.of == of && pair.to == to && pair.quantity == quantity)
+        };
         let mut values: Vec<f64> =
             of_these().filter(|pair| pair.fast_share >= CLEAN).filter_map(value).collect();
         if values.len() < FEW {
@@ -372,9 +374,15 @@ pub(crate) fn paired(
         let floor = |id: &str| Some(figure(id)?.quantities.get("floor")?.estimate.value);
         if let Some(to) = card.baseline.filter(|&to| to != card.id && figure(to).is_some()) {
             match withheld(to) {
-                Some(why) => ratios.push(value(card.id, to, "paired", "ratio", None, Some(why))),
+                Some(why) => ratios.push(value(card.id, to, PAIRED, "ratio", None, Some(why))),
+                None if !card.quantities.is_empty() => {
+                    for quantity in card.quantities.iter().filter(|quantity| quantity.paired) {
+                        let ratio = over(card.id, to, quantity.name, |pair| pair.ratio);
+                        ratios.push(value(card.id, to, quantity.name, "ratio", ratio, None));
+                    }
+                }
                 None => {
-                    let paired = over(card.id, to, |pair| pair.ratio);
+                    let paired = over(card.id, to, PAIRED, |pair| pair.ratio);
                     let floors = match (floor(card.id), floor(to)) {
                         (Some(of), Some(to)) if to != 0.0 => Some(of / to),
                         _ => None,
@@ -387,7 +395,7 @@ pub(crate) fn paired(
                         }
                         _ => None,
                     };
-                    ratios.push(value(card.id, to, "paired", "ratio", paired, warning));
+                    ratios.push(value(card.id, to, PAIRED, "ratio", paired, warning));
                     let floors = floors.map(|ratio| Estimate {
                         value: ratio,
                         low: ratio,
@@ -399,9 +407,19 @@ pub(crate) fn paired(
             }
         }
         if let Some(to) = card.subtract.filter(|to| figure(to).is_some()) {
-            let why = withheld(to);
-            let difference = if why.is_none() { over(card.id, to, |pair| pair.difference) } else { None };
-            differences.push(value(card.id, to, "paired", "ns", difference, why));
+            match withheld(to) {
+                Some(why) => differences.push(value(card.id, to, PAIRED, "ns", None, Some(why))),
+                None if !card.quantities.is_empty() => {
+                    for quantity in card.quantities.iter().filter(|quantity| quantity.paired) {
+                        let difference = over(card.id, to, quantity.name, |pair| pair.difference);
+                        differences.push(value(card.id, to, quantity.name, quantity.unit, difference, None));
+                    }
+                }
+                None => {
+                    let difference = over(card.id, to, PAIRED, |pair| pair.difference);
+                    differences.push(value(card.id, to, PAIRED, "ns", difference, None));
+                }
+            }
         }
     }
     (ratios, differences)

@@ -105,6 +105,11 @@ impl GroupState {
         }
     }
 
+    /// Planned launches.
+    pub(crate) fn planned(&self, effort: &plan::Effort) -> u32 {
+        plan::launches(self.members.iter().map(|member| member.choice.card()), effort)
+    }
+
     /// Whether more launches may bring an interval within its aim: more are allowed, and void ones are made up for.
     pub(crate) fn wants_more(&self, effort: &plan::Effort) -> bool {
         let active = self.active();
@@ -115,7 +120,7 @@ impl GroupState {
         if budget.is_some_and(|budget_ms| self.spent_ns >= budget_ms * 1_000_000) {
             return false;
         }
-        self.launches - self.void < effort.launches
+        self.launches - self.void < self.planned(effort)
             || active.iter().any(|&index| !figure::has_converged(&self.members[index]))
     }
 }

@@ -2,11 +2,13 @@
 
 use oscost_results::{Histogram, LaunchRecord};
 use oscost_stats::histogram::LogHistogram;
+use oscost_stats::order;
 use oscost_sys::usage::{self, Usage, Whose};
 
 use crate::benchmark::{Benchmark, Participant, Series, SeriesPlan, Sink, Subject};
+use crate::card::Card;
 use crate::clock::Monotonic;
-use crate::message::{Failure, Finding, LaunchPlan, Launched, Member, Pair};
+use crate::message::{Failure, Finding, LaunchPlan, Launched, Member, PAIRED, Pair};
 use crate::rounds::{self, Progress, RoundPlan, Runner};
 use crate::summary;
 use crate::worker::{Ready, Worker};
@@ -114,11 +116,14 @@ pub(crate) fn group(
         }
         pairs = compare(members, &batched, &rounds, &fast);
     }
+    // Who comes first has a cold machine, who comes last a warm one: neither is always the same.
+    order::shuffle(&mut series, &mut order::seeded(seed, 1));
     for (index, subject) in series {
         progress.running(index);
         let before = partners(&participants[index..=index]);
         launched[index] = Some(one_series(&mut **subject, plan, seed, &participants[index], &before[0]));
     }
+    pairs.extend(compare_series(members, &launched));
     let members = ready
         .into_iter()
         .zip(launched)
@@ -165,9 +170,42 @@ fn compare(
                 pairs.push(Pair {
                     of: of_card.id.into(),
                     to: to_card.id.into(),
+                    quantity: PAIRED.into(),
                     ratio,
                     difference,
                     fast_share,
+                });
+            }
+        }
+    }
+    pairs
+}
+
+/// Paired comparisons of series of one launch: a quantity of one against the same quantity of the other.
+fn compare_series(
+    members: &[Option<&'static dyn Benchmark>],
+    launched: &[Option<Result<Launched, Failure>>],
+) -> Vec<Pair> {
+    let cards: Vec<Option<&'static Card>> =
+        members.iter().map(|member| member.map(Benchmark::card)).collect();
+    let found = |index: usize| launched.get(index)?.as_ref()?.as_ref().ok();
+    let mut pairs = Vec::new();
+    for (of, card) in cards.iter().enumerate().filter_map(|(of, card)| Some((of, (*card)?))) {
+        let mut partners: Vec<&str> = [card.baseline, card.subtract].into_iter().flatten().collect();
+        partners.dedup();
+        for to_id in partners.into_iter().filter(|&to| to != card.id) {
+            let to = cards.iter().position(|card| card.is_some_and(|card| card.id == to_id));
+            let Some((of_table, to_table)) = found(of).zip(to.and_then(found)) else { continue };
+            for quantity in card.quantities.iter().filter(|quantity| quantity.paired) {
+                let value = |launched: &Launched| launched.record.quantities.get(quantity.name).copied();
+                let Some((of_value, to_value)) = value(of_table).zip(value(to_table)) else { continue };
+                pairs.push(Pair {
+                    of: card.id.into(),
+                    to: to_id.into(),
+                    quantity: quantity.name.into(),
+                    ratio: (to_value != 0.0).then(|| of_value / to_value),
+                    difference: Some(of_value - to_value),
+                    fast_share: 1.0,
                 });
             }
         }

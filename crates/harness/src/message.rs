@@ -196,12 +196,22 @@ pub struct Pair {
     pub of: String,
     /// Id that divides, or is subtracted.
     pub to: String,
-    /// Median over fast rounds of the ratio.
+    /// What is compared: "paired" for rounds of batches, else a quantity of a series.
+    #[serde(default = "rounds")]
+    pub quantity: String,
+    /// Median over fast rounds of the ratio; of a series the ratio of the two launches.
     pub ratio: Option<f64>,
     /// Median over fast rounds of the difference, ns.
     pub difference: Option<f64>,
     /// Share of fast rounds: a launch with hardly any was disturbed in the others too.
     pub fast_share: f64,
+}
+
+/// Name of what is compared between batches.
+pub(crate) const PAIRED: &str = "paired";
+
+fn rounds() -> String {
+    PAIRED.to_owned()
 }
 
 /// What the audit counted.

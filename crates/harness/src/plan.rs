@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::card::{Need, Placement};
+use crate::card::{Card, Need, Placement};
 use crate::catalogue::Choice;
 
 /// How much is spent on a run. METHOD.md, Launches.
@@ -109,6 +109,12 @@ pub fn groups(choices: &[Choice]) -> Vec<(&'static str, Vec<usize>)> {
     order
 }
 
+/// Planned launches of a group that holds these benchmarks.
+pub(crate) fn launches<'a>(cards: impl Iterator<Item = &'a Card>, effort: &Effort) -> u32 {
+    let least = cards.filter_map(|card| card.launches).min().unwrap_or(u32::MAX);
+    if effort.name == Effort::THOROUGH.name { effort.launches } else { effort.launches.min(least) }
+}
+
 /// What a benchmark needs and `cpus` CPUs do not give, with what to do about it.
 #[must_use]
 pub fn lacking(choice: &Choice, cpus: usize) -> Option<(String, String)> {
@@ -133,16 +139,35 @@ pub fn estimate_ns(choices: &[Choice], effort: &Effort) -> u64 {
     const LAUNCH_OVERHEAD_NS: u64 = 15 * MILLISECOND;
     const CALIBRATION_NS: u64 = 60 * MILLISECOND;
     const AUDIT_NS: u64 = 25 * MILLISECOND;
-    let groups = groups(choices).len() as u64;
-    let members = choices.len() as u64;
-    // What happens around each batch costs about a tenth of it.
-    let launch = groups * (effort.warm_up_ns + LAUNCH_OVERHEAD_NS) + members * effort.member_ns * 11 / 10;
-    u64::from(effort.launches) * launch + groups * CALIBRATION_NS + members * AUDIT_NS
+    let group = |members: &[usize]| {
+        let cards = || members.iter().map(|&member| choices[member].card());
+        // Only batches need a warm-up, and what happens around each of them costs about a tenth of it.
+        let warm_up = if cards().any(|card| card.quantities.is_empty()) { effort.warm_up_ns } else { 0 };
+        let member = |card: &Card| match card.quantities {
+            [] => effort.member_ns * 11 / 10,
+            _ => effort.member_ns + card.launch_ms * MILLISECOND,
+        };
+        let launch = warm_up + LAUNCH_OVERHEAD_NS + cards().map(member).sum::<u64>();
+        let audits: u64 = cards().map(|card| AUDIT_NS + card.launch_ms * MILLISECOND).sum();
+        u64::from(launches(cards(), effort)) * launch + CALIBRATION_NS + audits
+    };
+    groups(choices).iter().map(|(_, members)| group(members)).sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_launches_are_fewer() {
+        let card = |launches| Card { launches, ..Card::SERIES };
+        let (long, longer, any) = (card(Some(8)), card(Some(4)), card(None));
+        let planned = |cards: &[&Card], effort| launches(cards.iter().copied(), effort);
+        assert_eq!(planned(&[&any], &Effort::DEFAULT), Effort::DEFAULT.launches);
+        assert_eq!(planned(&[&any, &long, &longer], &Effort::DEFAULT), 4);
+        assert_eq!(planned(&[&long], &Effort::QUICK), Effort::QUICK.launches);
+        assert_eq!(planned(&[&long], &Effort::THOROUGH), Effort::THOROUGH.launches);
+    }
 
     #[test]
     fn the_first_cpu_comes_last() {

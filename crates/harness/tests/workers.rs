@@ -165,7 +165,7 @@ fn a_hanging_worker_is_ended() {
 }
 
 fn series_yield_their_quantities() {
-    let measured = measured(&["series"]);
+    let measured = measured(&["series/ticks"]);
     let figure = figure(&measured, "series/ticks");
     assert_eq!(figure.status, Status::Measured, "{:?}", figure.why);
     assert_eq!(figure.headline, "middle");
@@ -174,6 +174,16 @@ fn series_yield_their_quantities() {
     assert_eq!(value(figure, "lost"), 6.0, "counts are summed over launches");
     assert_eq!(figure.evidence.system_calls.get("getppid"), Some(&1.0), "{:?}", figure.evidence);
     assert!(!figure.marks.contains(&Mark::NotConverged));
+}
+
+/// Series of one group are compared launch by launch, in what their cards name and in nothing else.
+fn series_are_paired() {
+    let measured = measured(&["series"]);
+    let told = |pairs: &[oscost_results::PairedValue]| -> Vec<(String, Option<f64>, Option<f64>)> {
+        pairs.iter().map(|pair| (pair.quantity.clone(), pair.value, pair.low)).collect()
+    };
+    assert_eq!(told(&measured.ratios), [("middle".to_owned(), Some(3.0), Some(3.0))]);
+    assert_eq!(told(&measured.differences), [("middle".to_owned(), Some(10.0), Some(10.0))]);
 }
 
 /// What a killed run had found makes the same figures.
@@ -294,6 +304,7 @@ fn main() -> std::process::ExitCode {
         ("rubbish_is_no_report", rubbish_is_no_report),
         ("a_hanging_worker_is_ended", a_hanging_worker_is_ended),
         ("series_yield_their_quantities", series_yield_their_quantities),
+        ("series_are_paired", series_are_paired),
         ("records_make_the_figures_again", records_make_the_figures_again),
         ("an_interrupted_run_is_partial", an_interrupted_run_is_partial),
         ("foreign_programs_take_part_and_leave_nothing", foreign_programs_take_part_and_leave_nothing),

@@ -17,7 +17,7 @@ enum Does {
     ExitsInSetUp,
     Rubbish,
     Hangs,
-    Ticks,
+    Ticks { middle: f64 },
 }
 
 pub struct Bad {
@@ -42,9 +42,9 @@ macro_rules! bad {
 }
 
 const QUANTITIES: &[QuantityCard] = &[
-    QuantityCard { name: "middle", unit: "ns", over_launches: OverLaunches::Median },
-    QuantityCard { name: "largest", unit: "ns", over_launches: OverLaunches::Max },
-    QuantityCard { name: "lost", unit: "count", over_launches: OverLaunches::Sum },
+    QuantityCard::new("middle", "ns").paired(),
+    QuantityCard::new("largest", "ns").over(OverLaunches::Max),
+    QuantityCard::new("lost", "count").over(OverLaunches::Sum),
 ];
 
 bad! {
@@ -63,7 +63,9 @@ bad! {
     RUBBISH: "rubbish/on_stdout", "rubbish", Does::Rubbish, &[];
     HANGS: "hangs/for_ever", "hangs", Does::Hangs, &[];
     HANGS_NOT: "hangs/not", "hangs", Does::Calls(1), &exactly(1.0);
-    TICKS: "series/ticks", "series", Does::Ticks, &exactly(1.0), quantities: QUANTITIES;
+    TICKS: "series/ticks", "series", Does::Ticks { middle: 5.0 }, &exactly(1.0), quantities: QUANTITIES;
+    SLOWER: "series/slower", "series", Does::Ticks { middle: 15.0 }, &exactly(1.0), quantities: QUANTITIES,
+        baseline: Some("series/ticks"), subtract: Some("series/ticks");
 }
 
 impl Benchmark for Bad {
@@ -98,7 +100,7 @@ impl Benchmark for Bad {
                 })?;
                 Box::new(Hangs(partner))
             }
-            Does::Ticks => return Ok(Subject::Series(Box::new(Ticks))),
+            Does::Ticks { middle } => return Ok(Subject::Series(Box::new(Ticks { middle }))),
         }))
     }
 }
@@ -107,7 +109,7 @@ fn static_card(id: &str) -> &'static Card {
     macro_rules! of {
         ($($name:ident)*) => { [$(&$name.card),*] };
     }
-    of!(TEN FORTY FALSE NONE ALWAYS LATER UNSUPPORTED FAILS_SET_UP ABORTS EXITS SURVIVES RUBBISH HANGS HANGS_NOT TICKS)
+    of!(TEN FORTY FALSE NONE ALWAYS LATER UNSUPPORTED FAILS_SET_UP ABORTS EXITS SURVIVES RUBBISH HANGS HANGS_NOT TICKS SLOWER)
         .into_iter()
         .find(|card| card.id == id)
         .unwrap_or(&TEN.card)
@@ -160,7 +162,9 @@ impl Batched for Hangs {
     }
 }
 
-struct Ticks;
+struct Ticks {
+    middle: f64,
+}
 impl Series for Ticks {
     fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
         let ticks = plan.observations.unwrap_or(50);
@@ -169,7 +173,7 @@ impl Series for Ticks {
             sink.observation(1.0 + (tick % 9) as f64);
         }
         sink.operations(ticks);
-        sink.quantity("middle", 5.0);
+        sink.quantity("middle", self.middle);
         sink.quantity("largest", 9.0);
         sink.quantity("lost", 1.0);
         Ok(())

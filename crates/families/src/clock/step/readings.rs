@@ -36,7 +36,7 @@ const FEW_CHANGES: usize = 64;
 const MOST_CHANGES: usize = 1024;
 
 const fn quantity(name: &'static str, unit: &'static str, over_launches: OverLaunches) -> QuantityCard {
-    QuantityCard { name, unit, over_launches }
+    QuantityCard::new(name, unit).over(over_launches)
 }
 
 const QUANTITIES: &[QuantityCard] = &[
