@@ -20,6 +20,7 @@ mod reproduction;
 mod story;
 mod style;
 mod text;
+mod view;
 mod words;
 
 pub use csv::{price_list_csv, reproductions_csv};

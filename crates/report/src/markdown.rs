@@ -7,6 +7,7 @@ use oscost_results::{RunResult, Untrusted};
 use crate::grid::{Grid, PARTS};
 use crate::reproduction::{Block, Published, documents};
 use crate::story::{Outcome, Row, Section, Story};
+use crate::view;
 
 /// Writes the whole price list of `result` as Markdown with GitHub's tables. `saved` is the name under which it can be
 /// read again, if it was saved.
@@ -20,8 +21,12 @@ pub fn price_list_markdown(result: &RunResult, saved: Option<&str>, out: &mut dy
     for warning in story.warnings() {
         writeln!(out, "\n> {}", escaped(&warning))?;
     }
-    for section in story.sections() {
+    let views = view::of(&story);
+    for section in story.sections(&views) {
         table(&section, out)?;
+    }
+    for view in &views {
+        view.markdown(out)?;
     }
     writeln!(out)?;
     for note in story.footnotes() {
@@ -156,7 +161,7 @@ fn figure(row: &Row, batched: bool, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// One line of a table.
-fn line<'a>(cells: impl Iterator<Item = &'a str>, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn line<'a>(cells: impl Iterator<Item = &'a str>, out: &mut dyn Write) -> io::Result<()> {
     for cell in cells {
         // A cell is never the beginning of a line, and is escaped as what it is: 5.44 begins no list there.
         let inside = escaped(&format!(".{cell}"));

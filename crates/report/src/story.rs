@@ -2,10 +2,13 @@
 //!
 //! Every string that leaves this module is free of control characters; a format escapes what it alone cares for.
 
+use std::collections::BTreeSet;
+
 use oscost_results::{Figure, RunResult, Status, Verdict};
 
 use crate::evidence::{contradiction, per_operation, system_calls};
 use crate::style::Tone;
+use crate::view::View;
 use crate::words::{plain, words};
 use crate::{numbers, picture};
 
@@ -91,11 +94,16 @@ impl<'a> Story<'a> {
         plain(text, self.unicode)
     }
 
-    /// The figures by family in the order of the result; a family's series follow, by the quantity that they quote.
-    pub fn sections(&self) -> Vec<Section> {
+    /// The figures by family in the order of the result; a family's series follow, by the quantity that they quote. What
+    /// was measured and a view covers is left to it.
+    pub fn sections(&self, views: &[View]) -> Vec<Section> {
+        let covered: BTreeSet<&str> =
+            views.iter().flat_map(|view| &view.covers).map(String::as_str).collect();
         let mut groups: Vec<(&str, &str, Vec<&Figure>)> = Vec::new();
         let mut families: Vec<&str> = Vec::new();
-        for figure in &self.result.figures {
+        let told =
+            |figure: &&Figure| figure.status != Status::Measured || !covered.contains(figure.id.as_str());
+        for figure in self.result.figures.iter().filter(told) {
             let headline = headline(figure);
             if !families.contains(&figure.family.as_str()) {
                 families.push(&figure.family);

@@ -9,6 +9,7 @@ use crate::layout::{left, width};
 use crate::page::Page;
 use crate::story::{Outcome, Row, Section, Story};
 use crate::style::{Style, Tone};
+use crate::view;
 
 /// Columns before what belongs to the row above.
 const DEEP: usize = 6;
@@ -28,7 +29,8 @@ pub fn price_list(
     let story = Story::new(result, style.unicode);
     let mut page = Page::new(style, out);
     head(&story, &mut page)?;
-    let sections = story.sections();
+    let views = view::of(&story);
+    let sections = story.sections(&views);
     let columns = Columns::fit(&sections, page.width());
     let mut titled = String::new();
     for section in &sections {
@@ -36,6 +38,10 @@ pub fn price_list(
         for row in &section.rows {
             figure(row, &columns, &mut page)?;
         }
+    }
+    for view in &views {
+        page.line("")?;
+        view.text(&mut page)?;
     }
     page.line("")?;
     for note in story.footnotes() {

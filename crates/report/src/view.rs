@@ -1,0 +1,178 @@
+//! What a family is told by besides rows of the price list: tables, pictures and sentences of its own, in every format.
+
+use std::io::{self, Write};
+
+use oscost_results::Untrusted;
+
+use crate::layout::{left, right, width};
+use crate::page::Page;
+use crate::story::Story;
+
+/// What there is to see of one family.
+pub(crate) struct View {
+    /// Its heading.
+    pub title: String,
+    /// Ids that it tells as well as a row would: where they were measured they have none.
+    pub covers: Vec<String>,
+    /// What it consists of, in order. Text is free of control characters ([`Story::plain`]).
+    pub parts: Vec<Part>,
+}
+
+/// A part of a view.
+#[cfg_attr(not(test), expect(dead_code, reason = "the first family with a view of its own constructs them"))]
+pub(crate) enum Part {
+    /// A paragraph.
+    Words(String),
+    /// A table.
+    Table(Table),
+    /// Lines of letters that line up.
+    Picture(Vec<String>),
+}
+
+/// A table of text: the first column names the row, the others line up at the right.
+pub(crate) struct Table {
+    /// Headings of the columns.
+    pub heads: Vec<String>,
+    /// Cells of the rows; a short row ends early.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// Makes the view of a family, where the result has something of it.
+type Make = fn(&Story<'_>) -> Option<View>;
+
+/// The views, in the order of the price list.
+const VIEWS: &[Make] = &[];
+
+/// Every view of a result.
+pub(crate) fn of(story: &Story<'_>) -> Vec<View> {
+    VIEWS.iter().filter_map(|make| make(story)).collect()
+}
+
+/// Blanks between columns.
+const GAP: usize = 2;
+/// Columns before a table or picture.
+const INDENT: usize = 2;
+
+impl View {
+    /// For people.
+    pub fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
+        page.paragraph("", &self.title, INDENT)?;
+        for part in &self.parts {
+            match part {
+                Part::Words(words) => page.paragraph("  ", words, INDENT)?,
+                Part::Table(table) => table.text(page)?,
+                Part::Picture(lines) => {
+                    lines.iter().try_for_each(|line| page.line(&format!("  {line}")))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// With GitHub's tables.
+    pub fn markdown(&self, out: &mut dyn Write) -> io::Result<()> {
+        let escaped = |text: &str| Untrusted::new(text).markdown().to_string();
+        writeln!(out, "\n### {}", escaped(&self.title))?;
+        for part in &self.parts {
+            writeln!(out)?;
+            match part {
+                Part::Words(words) => writeln!(out, "{}", escaped(words))?,
+                Part::Table(table) => {
+                    crate::markdown::line(table.heads.iter().map(String::as_str), out)?;
+                    writeln!(out, "|---|{}", "---:|".repeat(table.heads.len().saturating_sub(1)))?;
+                    for row in &table.rows {
+                        crate::markdown::line(row.iter().map(String::as_str), out)?;
+                    }
+                }
+                // Indented code: no fence that a line could close.
+                Part::Picture(lines) => lines.iter().try_for_each(|line| writeln!(out, "    {line}"))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Table {
+    /// Aligned, in as many bands of columns as the page needs; a row a paragraph where not even one fits.
+    fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
+        let all = || std::iter::once(&self.heads).chain(&self.rows);
+        let room = |column: usize| all().filter_map(|row| row.get(column)).map(|cell| width(cell)).max();
+        let names = room(0).unwrap_or(0);
+        let rooms: Vec<usize> = (1..self.heads.len()).map(|column| room(column).unwrap_or(0)).collect();
+        let free = page.width().saturating_sub(INDENT + names);
+        if rooms.iter().any(|room| room + GAP > free) {
+            return self.rows.iter().try_for_each(|row| page.paragraph("  ", &row.join("  "), 2 * INDENT));
+        }
+        let mut first = 0;
+        while first < rooms.len() {
+            let mut total = 0;
+            let fits = |room: &&usize| {
+                total += *room + GAP;
+                total <= free
+            };
+            let band = rooms[first..].iter().take_while(fits).count();
+            for row in all() {
+                let cell = |column: usize| row.get(column + 1).map_or("", String::as_str);
+                let cells: String = (first..first + band)
+                    .map(|column| format!("{}{}", " ".repeat(GAP), right(cell(column), rooms[column])))
+                    .collect();
+                page.line(&format!("  {}{cells}", left(row.first().map_or("", String::as_str), names)))?;
+            }
+            first += band;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::style::Style;
+
+    fn table() -> View {
+        let row = |cells: &[&str]| cells.iter().map(|&cell| cell.to_owned()).collect::<Vec<_>>();
+        let rows = vec![row(&["fcntl", "1.2 us", "3"]), row(&["robust mutex", "13 ns", "4"])];
+        let table = Table { heads: row(&["lock", "cycle", "calls"]), rows };
+        View {
+            title: "LOCKS".into(),
+            covers: Vec::new(),
+            parts: vec![
+                Part::Words("in words".into()),
+                Part::Table(table),
+                Part::Picture(vec!["|  x".into()]),
+            ],
+        }
+    }
+
+    fn text(width: usize) -> String {
+        let mut out = Vec::new();
+        let style = Style { width, unicode: false, colour: false };
+        table().text(&mut Page::new(&style, &mut out)).expect("memory");
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn columns_line_up() {
+        let expected = "LOCKS\n  in words\n  lock           cycle  calls\n  fcntl         1.2 us      3\n  robust mutex   13 ns      4\n  |  x\n";
+        assert_eq!(text(80), expected);
+    }
+
+    #[test]
+    fn a_narrow_page_gets_bands_and_the_narrowest_rows() {
+        assert!(text(24).contains("  robust mutex   13 ns\n"), "{}", text(24));
+        assert!(text(24).contains("  robust mutex      4\n"), "{}", text(24));
+        assert!(text(20).contains("  fcntl  1.2 us  3\n"), "{}", text(20));
+    }
+
+    #[test]
+    fn markdown_has_tables_and_pictures() {
+        let mut out = Vec::new();
+        table().markdown(&mut out).expect("memory");
+        let out = String::from_utf8(out).expect("text");
+        assert!(
+            out.contains("### LOCKS\n\nin words\n\n| lock | cycle | calls |\n|---|---:|---:|\n"),
+            "{out}"
+        );
+        assert!(out.contains("\n    |  x\n"), "{out}");
+    }
+}
