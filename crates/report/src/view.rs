@@ -101,7 +101,7 @@ impl Table {
         let rooms: Vec<usize> = (1..self.heads.len()).map(|column| room(column).unwrap_or(0)).collect();
         let free = page.width().saturating_sub(INDENT + names);
         if rooms.iter().any(|room| room + GAP > free) {
-            return self.rows.iter().try_for_each(|row| page.paragraph("  ", &row.join("  "), 2 * INDENT));
+            return self.rows.iter().try_for_each(|row| page.paragraph("  ", &row.join(", "), 2 * INDENT));
         }
         let mut first = 0;
         while first < rooms.len() {
@@ -161,7 +161,7 @@ mod tests {
     fn a_narrow_page_gets_bands_and_the_narrowest_rows() {
         assert!(text(24).contains("  robust mutex   13 ns\n"), "{}", text(24));
         assert!(text(24).contains("  robust mutex      4\n"), "{}", text(24));
-        assert!(text(20).contains("  fcntl  1.2 us  3\n"), "{}", text(20));
+        assert!(text(20).contains("  fcntl, 1.2 us, 3\n"), "{}", text(20));
     }
 
     #[test]
