@@ -181,6 +181,8 @@ pub enum Format {
     Markdown,
     Csv,
     Json,
+    /// One page for a browser, which needs no network
+    Html,
 }
 
 /// Version, build, target and C library.

@@ -10,6 +10,7 @@ mod doctor;
 mod evidence;
 mod grid;
 mod head;
+mod html;
 mod layout;
 mod markdown;
 mod notes;
@@ -25,6 +26,7 @@ mod words;
 
 pub use csv::{price_list_csv, reproductions_csv};
 pub use doctor::doctor;
+pub use html::{Named, page};
 pub use markdown::{price_list_markdown, reproductions_markdown};
 pub use reproduction::reproductions;
 pub use style::Style;

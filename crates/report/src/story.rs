@@ -38,6 +38,8 @@ pub(crate) struct Section {
 
 /// One figure.
 pub(crate) struct Row {
+    /// Id of the figure, as in the result.
+    pub id: String,
     /// Id without the family.
     pub name: String,
     /// How the operation is reached.
@@ -157,6 +159,7 @@ impl<'a> Story<'a> {
         }
         remarks.extend(figure.remarks.iter().map(|remark| self.plain(remark)));
         Row {
+            id: figure.id.clone(),
             name: self.name(figure),
             call_path: match figure.call_path.as_str() {
                 "vdso" => "vDSO".to_owned(),

@@ -92,7 +92,48 @@ impl View {
     }
 }
 
+impl View {
+    /// For a browser.
+    pub fn html(&self, out: &mut dyn Write) -> io::Result<()> {
+        let escaped = |text: &str| Untrusted::new(text).html().to_string();
+        writeln!(out, "<section>\n<h2>{}</h2>", escaped(&self.title))?;
+        for part in &self.parts {
+            match part {
+                Part::Words(words) => writeln!(out, "<p>{}</p>", escaped(words))?,
+                Part::Table(table) => table.html(&escaped(&self.title), out)?,
+                Part::Picture(lines) => {
+                    let lines: Vec<String> = lines.iter().map(|line| escaped(line)).collect();
+                    writeln!(out, "<pre>{}</pre>", lines.join("\n"))?;
+                }
+            }
+        }
+        writeln!(out, "</section>")
+    }
+}
+
 impl Table {
+    /// With headings for rows and columns; `label` is harmless in HTML.
+    fn html(&self, label: &str, out: &mut dyn Write) -> io::Result<()> {
+        let escaped = |text: &str| Untrusted::new(text).html().to_string();
+        write!(
+            out,
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\"><table><thead><tr>"
+        )?;
+        for head in &self.heads {
+            write!(out, "<th scope=\"col\">{}</th>", escaped(head))?;
+        }
+        writeln!(out, "</tr></thead><tbody>")?;
+        for row in &self.rows {
+            let mut cells = row.iter();
+            write!(out, "<tr><th scope=\"row\">{}</th>", escaped(cells.next().map_or("", String::as_str)))?;
+            for cell in cells {
+                write!(out, "<td>{}</td>", escaped(cell))?;
+            }
+            writeln!(out, "</tr>")?;
+        }
+        writeln!(out, "</tbody></table></div>")
+    }
+
     /// Aligned, in as many bands of columns as the page needs; a row a paragraph where not even one fits.
     fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
         let all = || std::iter::once(&self.heads).chain(&self.rows);

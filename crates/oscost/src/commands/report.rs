@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use oscost_results::RunResult;
+use oscost_report::Named;
 
 use crate::args::{Format, Report};
 use crate::exit::{Ended, Exit};
@@ -25,11 +25,14 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
     }
     let style = if options.output.is_some() { talk.plain_style() } else { talk.style() };
     let mut text = Vec::new();
-    let many = loaded.results.len() > 1;
-    for (path, result) in &loaded.results {
-        let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        render(result, &name, options.format, many, &style, &mut text).map_err(Ended::unwritable)?;
-    }
+    let names: Vec<String> = loaded
+        .results
+        .iter()
+        .map(|(path, _)| path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default())
+        .collect();
+    let named: Vec<Named<'_>> =
+        names.iter().zip(&loaded.results).map(|(name, (_, result))| Named { name, result }).collect();
+    render(&named, options.format, &style, &mut text).map_err(Ended::unwritable)?;
     match &options.output {
         Some(path) => oscost_results::write_file(path, &text).map_err(Ended::unwritable)?,
         None => output::data(|out| out.write_all(&text))?,
@@ -38,34 +41,35 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
 }
 
 fn render(
-    result: &RunResult,
-    name: &str,
+    results: &[Named<'_>],
     format: Format,
-    many: bool,
     style: &oscost_report::Style,
     out: &mut Vec<u8>,
 ) -> io::Result<()> {
-    match format {
-        Format::Text => {
-            if !result.figures.is_empty() {
-                oscost_report::price_list(result, Some(name), style, out)?;
+    for &Named { name, result } in results {
+        match format {
+            Format::Text => {
+                if !result.figures.is_empty() {
+                    oscost_report::price_list(result, Some(name), style, out)?;
+                }
+                if !result.reproductions.is_empty() {
+                    oscost_report::reproductions(result, style, out)?;
+                }
+                if results.len() > 1 {
+                    writeln!(out)?;
+                }
             }
-            if !result.reproductions.is_empty() {
-                oscost_report::reproductions(result, style, out)?;
+            Format::Markdown => {
+                oscost_report::price_list_markdown(result, Some(name), out)?;
+                if !result.reproductions.is_empty() {
+                    oscost_report::reproductions_markdown(result, out)?;
+                }
             }
-            if many { writeln!(out) } else { Ok(()) }
-        }
-        Format::Markdown => {
-            oscost_report::price_list_markdown(result, Some(name), out)?;
-            if !result.reproductions.is_empty() {
-                oscost_report::reproductions_markdown(result, out)?;
-            }
-            Ok(())
-        }
-        Format::Csv => oscost_report::price_list_csv(result, out),
-        Format::Json => {
-            let bytes = oscost_results::to_bytes(result).map_err(io::Error::other)?;
-            out.write_all(&bytes)
+            Format::Csv => oscost_report::price_list_csv(result, out)?,
+            Format::Json => out.write_all(&oscost_results::to_bytes(result).map_err(io::Error::other)?)?,
+            // One page for all of them.
+            Format::Html => return oscost_report::page(results, out),
         }
     }
+    Ok(())
 }

@@ -1,0 +1,111 @@
+//! The frame of the page: policy, style, head, sections in order, script.
+
+use std::io::{self, Write};
+
+use oscost_results::CheckState;
+
+use super::{Named, escaped, prices, reproduction};
+use crate::story::Story;
+
+/// The page's style and its SHA-256 in base64; a test keeps them in step.
+const STYLE: &str = include_str!("style.css");
+const STYLE_HASH: &str = include_str!("style.css.sha256");
+/// The page's script and its SHA-256 in base64.
+const SCRIPT: &str = include_str!("page.js");
+const SCRIPT_HASH: &str = include_str!("page.js.sha256");
+
+pub(super) fn write(results: &[Named<'_>], out: &mut dyn Write) -> io::Result<()> {
+    let title = match results {
+        [one] => format!("oscost: {}", one.result.machine.cpu_model),
+        many => format!("oscost: {} results", many.len()),
+    };
+    write!(
+        out,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-{}'; \
+         script-src 'sha256-{}'; base-uri 'none'; form-action 'none'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
+         <a class=\"skip\" href=\"#main\">Skip to the figures</a>\n",
+        STYLE_HASH.trim(),
+        SCRIPT_HASH.trim(),
+        escaped(&title),
+    )?;
+    writeln!(out, "<header>\n<h1>{}</h1>", escaped(&title))?;
+    for named in results {
+        head(named, results.len() > 1, out)?;
+    }
+    writeln!(out, "</header>\n<main id=\"main\">")?;
+    for (index, named) in results.iter().enumerate() {
+        let of = if results.len() > 1 { format!("-{}", index + 1) } else { String::new() };
+        let story = Story::new(named.result, true);
+        if results.len() > 1 {
+            writeln!(out, "<h2 class=\"result\">{}</h2>", escaped(named.name))?;
+        }
+        if !named.result.figures.is_empty() {
+            prices::section(&story, &of, out)?;
+        }
+        for view in crate::view::of(&story) {
+            view.html(out)?;
+        }
+        reproduction::sections(named.result, out)?;
+        doctor(named, out)?;
+    }
+    writeln!(
+        out,
+        "</main>\n<footer><p>Intervals are 95 % over launches unless said otherwise. The page needs no network; with \
+         scripts off, everything but sorting, filtering and zooming works.</p></footer>\n<script>{SCRIPT}</script>\n\
+         </body>\n</html>"
+    )
+}
+
+/// Machine, when, the doctor's verdict, and what is special about this run.
+fn head(named: &Named<'_>, many: bool, out: &mut dyn Write) -> io::Result<()> {
+    let story = Story::new(named.result, true);
+    if many {
+        writeln!(out, "<h2>{}</h2>", escaped(named.name))?;
+    }
+    writeln!(
+        out,
+        "<p class=\"machine\">{}</p>\n<p>Measured {} by {}; {}</p>",
+        escaped(&story.conditions()),
+        escaped(&story.plain(&named.result.started)),
+        escaped(&story.tool()),
+        escaped(&story.doctor().1)
+    )?;
+    for warning in story.warnings() {
+        writeln!(out, "<p class=\"warning\">{}</p>", escaped(&warning))?;
+    }
+    writeln!(out, "<p>{}</p>", escaped(&story.closing(Some(named.name))))
+}
+
+/// Every check of the doctor.
+fn doctor(named: &Named<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let checks = &named.result.doctor;
+    if checks.is_empty() {
+        return Ok(());
+    }
+    let story = Story::new(named.result, true);
+    writeln!(
+        out,
+        "<section>\n<h2>The machine, as the doctor found it</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
+         aria-label=\"Checks of the doctor\"><table>\n<thead><tr><th scope=\"col\">state</th><th scope=\"col\">check</th>\
+         <th scope=\"col\">found</th><th scope=\"col\">what it does</th><th scope=\"col\">remedy</th></tr></thead>\n<tbody>"
+    )?;
+    for check in checks {
+        let state = match check.state {
+            CheckState::Fine => "fine",
+            CheckState::Disturbs => "disturbs",
+            CheckState::Unknown => "unknown",
+        };
+        writeln!(
+            out,
+            "<tr><td class=\"state {state}\">{state}</td><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>",
+            escaped(&story.words(&check.check)),
+            escaped(&story.plain(&check.says)),
+            escaped(&story.plain(&check.matters)),
+            escaped(&story.plain(check.remedy.as_deref().unwrap_or("")))
+        )?;
+    }
+    writeln!(out, "</tbody></table></div>\n</section>")
+}
