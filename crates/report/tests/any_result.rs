@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at once")]
 
 use oscost_report::{
-    Style, doctor, price_list, price_list_csv, price_list_markdown, reproductions, reproductions_markdown,
+    Named, Style, doctor, page, price_list, price_list_csv, price_list_markdown, reproductions,
+    reproductions_markdown,
 };
 use oscost_results::{
     Check, CheckState, CheckedClaim, Conditions, Estimate, Evidence, Expectation, FORMAT, Figure, Histogram,
@@ -271,6 +272,26 @@ proptest! {
                 prop_assert_eq!(two[0].matches('|').count(), two[1].matches('|').count(), "{:?}", two);
             }
         }
+    }
+
+    #[test]
+    fn any_result_is_a_page_without_markup_from_data(result in result(), name in text()) {
+        let shown = harmless(|out| page(&[Named { name: &name, result: &result }], out))?;
+        // Every tag is one that the page is made of, and every element that opens also ends.
+        let empty = ["meta", "input", "wbr", "line", "circle", "use", "path", "!doctype"];
+        let body = shown.split("<script>").next().unwrap();
+        let body = body.split("<style>").next().unwrap().to_owned() + body.split("</style>").nth(1).unwrap();
+        let mut open: Vec<&str> = Vec::new();
+        for tag in body.split('<').skip(1) {
+            let tag = tag.split('>').next().unwrap();
+            match (tag.strip_prefix('/'), tag.split([' ', '\n']).next().unwrap()) {
+                (Some(end), _) => prop_assert_eq!(open.pop(), Some(end), "{}", body),
+                (None, name) if empty.contains(&name) => {}
+                (None, name) => open.push(name),
+            }
+        }
+        // The script's own element ends after the cut.
+        prop_assert_eq!(open, ["html", "body"]);
     }
 
     #[test]

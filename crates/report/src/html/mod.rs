@@ -34,6 +34,11 @@ fn escaped(text: &str) -> impl std::fmt::Display + '_ {
     Untrusted::new(text).html()
 }
 
+/// An id that may be broken after a slash.
+fn breakable(id: &str) -> String {
+    escaped(id).to_string().replace('/', "/<wbr>")
+}
+
 /// A name that can be the target of a link, from any id.
 fn anchor(id: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use oscost_results::{Figure, RunResult, Status};
 
 use super::plot::LogAxis;
-use super::{anchor, escaped, receipt};
+use super::{anchor, breakable, escaped, receipt};
 use crate::numbers;
 use crate::story::{Outcome, Row, Story, headline};
 use crate::style::Tone;
@@ -162,7 +162,7 @@ fn row(
         escaped(&figure.family),
         escaped(&story.plain(&figure.id)),
         estimate.map_or(-1.0, |estimate| estimate.value),
-        escaped(&story.plain(&figure.id)),
+        breakable(&story.plain(&figure.id)),
     )?;
     match (axis, estimate) {
         (Some(axis), Some(estimate)) => {

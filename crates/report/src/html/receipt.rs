@@ -15,11 +15,14 @@ const WIDTH: f64 = 320.0;
 const HEIGHT: f64 = 90.0;
 
 pub(super) fn write(story: &Story<'_>, figure: &Figure, row: &Row, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "<div class=\"receipt\"><p>{}", escaped(&sentence(story, figure, row)))?;
-    for note in row.notes.iter().chain(&row.remarks) {
-        write!(out, " {}.", escaped(note.trim_end_matches('.')))?;
+    writeln!(out, "<div class=\"receipt\"><p>{}</p>", escaped(&sentence(story, figure, row)))?;
+    // The first sentence says the operation already.
+    let notes: Vec<&str> =
+        row.notes.iter().chain(&row.remarks).map(|note| note.trim_end_matches('.')).collect();
+    let notes: Vec<&str> = notes.into_iter().filter(|note| *note != figure.operation).collect();
+    if !notes.is_empty() {
+        writeln!(out, "<p>Noteworthy: {}.</p>", escaped(&notes.join("; ")))?;
     }
-    writeln!(out, "</p>")?;
     if figure.status == Status::Measured {
         writeln!(out, "<div class=\"plots\">")?;
         distribution(story, figure, out)?;
@@ -49,7 +52,7 @@ fn sentence(story: &Story<'_>, figure: &Figure, row: &Row) -> String {
 fn begin(finding: &str, out: &mut dyn Write) -> io::Result<()> {
     write!(
         out,
-        "<figure><figcaption>{}</figcaption><svg class=\"plot\" role=\"img\" aria-label=\"{}\" viewBox=\"0 -4 {WIDTH} \
+        "<figure><figcaption>{}</figcaption><button type=\"button\" class=\"save\">Save as SVG</button><svg class=\"plot\" role=\"img\" aria-label=\"{}\" viewBox=\"0 -4 {WIDTH} \
          {}\">",
         escaped(finding),
         escaped(finding),
@@ -180,7 +183,7 @@ fn evidence(story: &Story<'_>, figure: &Figure, out: &mut dyn Write) -> io::Resu
     writeln!(
         out,
         "<table class=\"evidence\"><caption>Receipt: {}</caption><thead><tr><th scope=\"col\">an operation</th>\
-         <th scope=\"col\">claimed</th><th scope=\"col\">counted</th><th scope=\"col\"></th></tr></thead><tbody>",
+         <th scope=\"col\">claimed</th><th scope=\"col\">counted</th><th scope=\"col\">verdict</th></tr></thead><tbody>",
         escaped(&how)
     )?;
     for claim in &evidence.claims {

@@ -25,9 +25,9 @@ fn section(document: &Document, out: &mut dyn Write) -> io::Result<()> {
             };
             writeln!(
                 out,
-                "<li><span class=\"verdict {tone}\">{sign} {}</span> <q>{}</q> <small>{}</small></li>",
+                "<li><span class=\"verdict {tone}\">{sign} {}</span> {} <small>{}</small></li>",
                 statement.judgement,
-                escaped(statement.text.trim_matches('"')),
+                escaped(&statement.text),
                 escaped(&statement.because)
             )?;
         }
@@ -35,7 +35,7 @@ fn section(document: &Document, out: &mut dyn Write) -> io::Result<()> {
     }
     for block in &document.blocks {
         match block {
-            Block::List(values) => list(values, out)?,
+            Block::List(values) => list(&document.title, values, out)?,
             Block::Grid(grid) => self::grid(grid, out)?,
         }
     }
@@ -52,8 +52,8 @@ fn frame(label: &str, out: &mut dyn Write) -> io::Result<()> {
     )
 }
 
-fn list(values: &[Published], out: &mut dyn Write) -> io::Result<()> {
-    frame("Values on their own", out)?;
+fn list(document: &str, values: &[Published], out: &mut dyn Write) -> io::Result<()> {
+    frame(&format!("Values on their own in {document}"), out)?;
     writeln!(
         out,
         "<thead><tr><th scope=\"col\">place</th><th scope=\"col\">published</th><th scope=\"col\">literal here</th>\
