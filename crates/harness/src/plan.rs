@@ -48,6 +48,8 @@ impl Effort {
         target_ns: 50 * SECOND,
         deadline_ns: 120 * SECOND,
     };
+    /// One launch of the default's length, as a part of somebody else's plan.
+    pub const ONE: Self = Self { name: "one launch", launches: 1, most_launches: 1, ..Self::DEFAULT };
     /// `--thorough`: 30 launches of 100 ms.
     pub const THOROUGH: Self = Self {
         name: "thorough",

@@ -1,8 +1,12 @@
 //! Arguments of the program.
 
+mod compare;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub use compare::{Compare, Format as CompareFormat};
 
 /// The price list of an operating system, with receipts: what its primitives cost on this machine, each figure with
 /// evidence that it measured what it claims.
@@ -50,6 +54,8 @@ pub enum Command {
     List(List),
     /// Show stored results again
     Report(Report),
+    /// Results against one another, a stored one against now, or two commands side by side: a verdict a figure
+    Compare(Compare),
     /// Is this machine fit to measure, and what to change
     Doctor,
     /// Print completions for a shell
@@ -77,6 +83,9 @@ pub struct Run {
     /// Write every sample to FILE as CSV: ns per operation, or the unit of the series
     #[arg(long, value_name = "FILE")]
     pub raw: Option<PathBuf>,
+    /// A single launch, for oscost compare --live
+    #[arg(long, hide = true, conflicts_with_all = ["quick", "thorough"])]
+    pub one_launch: bool,
     /// Show the plan, the time it takes and the privileges it uses, and measure nothing
     #[arg(long, conflicts_with_all = ["json", "raw"])]
     pub dry_run: bool,

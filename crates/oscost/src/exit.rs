@@ -8,6 +8,8 @@ use std::process::ExitCode;
 pub enum Exit {
     /// Done. Unsupported rows do not count against it, unless they were asked for by their full id.
     Done,
+    /// A figure is slower: `compare --fail-on`, `compare --gate`.
+    Slower,
     /// Misuse, or input that cannot be read.
     Misuse,
     /// A figure that was asked for was withheld.
@@ -16,6 +18,8 @@ pub enum Exit {
     Unwritable,
     /// Unfit to measure.
     Unfit,
+    /// Nothing can be told: `compare --gate`, and `git bisect` skips the commit.
+    CannotTell,
     /// A defect of oscost.
     Internal,
     /// Ended by a signal; what was measured is saved and marked partial.
@@ -25,6 +29,7 @@ pub enum Exit {
 /// Codes and their meaning, for the man page.
 pub const MEANINGS: &[(&str, &str)] = &[
     ("0", "done; unsupported rows do not count against it, unless they were asked for by their full id"),
+    ("1", "a figure is slower: compare --fail-on, compare --gate"),
     ("2", "misuse, or input that cannot be read"),
     ("3", "a figure that was asked for was withheld: failed, contradicted, or named and unsupported"),
     (
@@ -35,6 +40,7 @@ pub const MEANINGS: &[(&str, &str)] = &[
         "5",
         "unfit: another run is measuring, --require-realtime was refused, or the program was started with more privilege than its caller has",
     ),
+    ("125", "compare --gate cannot tell: git bisect run skips the commit"),
     ("70", "internal error: please report it"),
     ("129, 130, 143", "ended by SIGHUP, SIGINT or SIGTERM; what was measured is saved and marked partial"),
 ];
@@ -44,10 +50,12 @@ impl Exit {
     pub fn code(self) -> u8 {
         match self {
             Self::Done => 0,
+            Self::Slower => 1,
             Self::Misuse => 2,
             Self::Withheld => 3,
             Self::Unwritable => 4,
             Self::Unfit => 5,
+            Self::CannotTell => 125,
             Self::Internal => 70,
             Self::Signal(signal) => 128 + signal,
         }

@@ -81,6 +81,7 @@ fn run() -> Result<Exit, Ended> {
         args::Command::Reproduce(options) => commands::reproduce::reproduce(&options, &talk),
         args::Command::List(options) => commands::list::list(&options),
         args::Command::Report(options) => commands::report::report(&options, &talk),
+        args::Command::Compare(options) => commands::compare::run(&options, &talk),
         args::Command::Doctor => commands::doctor::doctor(&talk),
         args::Command::Completions { shell } => commands::manual::completions(shell),
         args::Command::Man => commands::manual::man(),

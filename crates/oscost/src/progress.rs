@@ -53,7 +53,8 @@ impl Progress {
         }
     }
 
-    fn draw(&self, words: String) {
+    /// Shows these words.
+    pub fn draw(&self, words: String) {
         self.bar.set_message(words);
         self.bar.force_draw();
     }

@@ -95,7 +95,7 @@ pub fn run(mut request: Request<'_>, talk: &Talk) -> Result<Session, Ended> {
         require_realtime()?;
     }
     let mut warnings = Vec::new();
-    let lock = lock(measuring, &mut warnings)?;
+    let lock = lock(measuring.force, &mut warnings)?;
     let (interrupted, signal) = listen()?;
     let store = match Store::of_user() {
         Ok(store) => match store.prepare() {
@@ -200,6 +200,14 @@ impl Session {
         Ok(path.file_stem().map(|stem| stem.to_string_lossy().into_owned()))
     }
 
+    /// Leaves nothing of it in the store.
+    pub fn discard(&mut self) {
+        if let Some(journal) = self.journal.take() {
+            // A journal that stays is recovered by the next run: nothing is lost, and nothing is wrong.
+            let _ = journal.finish();
+        }
+    }
+
     /// How the program ends: a figure that was asked for and is withheld counts against it.
     pub fn exit(&self, choices: &[Choice]) -> Exit {
         use oscost_results::Status;
@@ -217,12 +225,14 @@ impl Session {
 }
 
 /// A run disturbs another one: only one at a time, unless the user insists.
-fn lock(measuring: &Measuring, warnings: &mut Vec<String>) -> Result<Option<RunLock>, Ended> {
+pub fn lock_of(force: bool) -> Result<Option<RunLock>, Ended> {
+    lock(force, &mut Vec::new())
+}
+
+fn lock(force: bool, warnings: &mut Vec<String>) -> Result<Option<RunLock>, Ended> {
     match RunLock::acquire() {
         Ok(lock) => Ok(Some(lock)),
-        Err(error @ LockError::Busy { .. }) if !measuring.force => {
-            Err(Ended::new(Exit::Unfit, error.to_string()))
-        }
+        Err(error @ LockError::Busy { .. }) if !force => Err(Ended::new(Exit::Unfit, error.to_string())),
         Err(error) => {
             warnings.push(match error {
                 LockError::Busy { .. } => "measured while another run was measuring (--force)".to_owned(),
@@ -235,7 +245,7 @@ fn lock(measuring: &Measuring, warnings: &mut Vec<String>) -> Result<Option<RunL
 
 /// SIGINT, SIGTERM and SIGHUP end the run and keep what was measured; a second one ends the program at once. One
 /// that the caller had ignored (nohup, the job of a script in the background) stays ignored.
-fn listen() -> Result<(Arc<AtomicBool>, Arc<AtomicUsize>), Ended> {
+pub fn listen() -> Result<(Arc<AtomicBool>, Arc<AtomicUsize>), Ended> {
     use oscost_sys::process;
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::flag;

@@ -5,11 +5,13 @@
 #![forbid(unsafe_code)]
 
 mod columns;
+pub mod compare;
 mod csv;
 mod doctor;
 mod evidence;
 mod grid;
 mod head;
+mod history;
 mod html;
 mod layout;
 mod markdown;
@@ -26,6 +28,7 @@ mod words;
 
 pub use csv::{price_list_csv, reproductions_csv};
 pub use doctor::doctor;
+pub use history::history;
 pub use html::{Named, page};
 pub use markdown::{price_list_markdown, reproductions_markdown};
 pub use reproduction::reproductions;

@@ -64,12 +64,12 @@ pub struct Change {
 /// Judges B against A by the quantile `q` over launches (see [`over_launches`]).
 ///
 /// The interval of the change is the 95 % percentile interval of B/A - 1 when the launches of both sides are resampled
-/// independently, exact like those of the sides. Its margin is the largest of 2 % and, for either side, 2 clock steps in a
-/// batch: 2 q / (n F). No test of significance: on stored runs of one machine Mann-Whitney alarms in 34-62 % of the pairs.
+/// independently, exact like those of the sides. Its margin is the largest of 2 %, of `least` (what else is known to move
+/// such figures, as a share), and, for either side, of 2 clock steps in a batch: 2 q / (n F). No test of significance: on stored runs of one machine Mann-Whitney alarms in 34-62 % of the pairs.
 ///
 /// `None` where a ratio makes no sense: no launches, a launch that is not positive and finite, or a ratio that overflows.
 #[must_use]
-pub fn judge(a: &Side<'_>, b: &Side<'_>, q: f64) -> Option<Change> {
+pub fn judge(a: &Side<'_>, b: &Side<'_>, q: f64, least: f64) -> Option<Change> {
     let positive = |side: &Side<'_>| side.launches.iter().all(|&launch| launch > 0.0);
     if !positive(a) || !positive(b) {
         return None;
@@ -78,7 +78,7 @@ pub fn judge(a: &Side<'_>, b: &Side<'_>, q: f64) -> Option<Change> {
     let (launches_a, launches_b) = (Launches::new(a.launches, q)?, Launches::new(b.launches, q)?);
     let (low, high) = launches_b.distribution().ratio_quantiles(&launches_a.distribution(), OUTSIDE)?;
     let steps = |side: &Side<'_>, value: f64| 2.0 * side.step_ns / (side.operations.max(1) as f64 * value);
-    let margin = LEAST_MARGIN.max(steps(a, of_a.value)).max(steps(b, of_b.value));
+    let margin = LEAST_MARGIN.max(least).max(steps(a, of_a.value)).max(steps(b, of_b.value));
     let (change, low, high) = (of_b.value / of_a.value - 1.0, low - 1.0, high - 1.0);
     if [change, low, high, margin].iter().any(|number| !number.is_finite()) {
         return None;

@@ -47,13 +47,24 @@ impl Interval {
 /// `None` without launches, with a value that is not finite, or with `q` outside 0 to 1.
 #[must_use]
 pub fn over_launches(values: &[f64], q: f64) -> Option<Interval> {
+    over_launches_outside(values, q, OUTSIDE)
+}
+
+/// The same with another interval: `outside` is the probability that is left out at each end of it (0.005 for 99 %).
+///
+/// `None` as for [`over_launches`], and with `outside` not below one half.
+#[must_use]
+pub fn over_launches_outside(values: &[f64], q: f64, outside: f64) -> Option<Interval> {
+    if !(0.0..0.5).contains(&outside) {
+        return None;
+    }
     let launches = Launches::new(values, q)?;
     let extremes = launches.sorted.len() < FEWEST_LAUNCHES;
     let (low, high) = if extremes {
         (*launches.sorted.first()?, *launches.sorted.last()?)
     } else {
         let distribution = launches.distribution();
-        (distribution.quantile(OUTSIDE)?, distribution.quantile(1.0 - OUTSIDE)?)
+        (distribution.quantile(outside)?, distribution.quantile(1.0 - outside)?)
     };
     Some(Interval { value: launches.estimate()?, low, high, extremes })
 }

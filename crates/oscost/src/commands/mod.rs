@@ -1,7 +1,10 @@
 //! The commands, one file each.
 
+pub mod compare;
 pub mod doctor;
+mod gate;
 pub mod list;
+mod live;
 pub mod manual;
 pub mod report;
 pub mod reproduce;

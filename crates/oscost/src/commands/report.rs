@@ -32,7 +32,8 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
         .collect();
     let named: Vec<Named<'_>> =
         names.iter().zip(&loaded.results).map(|(name, (_, result))| Named { name, result }).collect();
-    render(&named, options.format, &style, &mut text).map_err(Ended::unwritable)?;
+    let whole_store = options.results == ["@all"];
+    render(&named, options.format, whole_store, &style, &mut text).map_err(Ended::unwritable)?;
     match &options.output {
         Some(path) => oscost_results::write_file(path, &text).map_err(Ended::unwritable)?,
         None => output::data(|out| out.write_all(&text))?,
@@ -43,9 +44,14 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
 fn render(
     results: &[Named<'_>],
     format: Format,
+    whole_store: bool,
     style: &oscost_report::Style,
     out: &mut Vec<u8>,
 ) -> io::Result<()> {
+    // The whole store is a history; results that are named are shown whole.
+    if format == Format::Text && whole_store {
+        return oscost_report::history(results, style, out);
+    }
     for &Named { name, result } in results {
         match format {
             Format::Text => {

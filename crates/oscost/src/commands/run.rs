@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use oscost_harness::{Choice, Launched, estimate_ns, groups};
+use oscost_harness::{Choice, Effort, Launched, estimate_ns, groups};
 
 use crate::args::Run;
 use crate::exit::{Ended, Exit};
@@ -33,7 +33,7 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
         single: &[],
         patterns: &options.patterns,
         measuring: &options.measuring,
-        effort: session::effort(&options.measuring),
+        effort: if options.one_launch { Effort::ONE } else { session::effort(&options.measuring) },
         samples: options.raw.is_some().then_some(&mut keep),
     };
     let mut session = session::run(request, talk)?;

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)] // what is skipped is said
 
+mod compare;
 mod files;
 mod input;
 mod kept;

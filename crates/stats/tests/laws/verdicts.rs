@@ -15,7 +15,7 @@ fn verdicts(law: Law, q: f64, factor: f64, runs: u32) -> [f64; 3] {
     for _ in 0..runs {
         let a = law.run(10, &mut simulator);
         let b: Vec<f64> = law.run(10, &mut simulator).iter().map(|launch| launch * factor).collect();
-        match judge(&side(&a), &side(&b), q).expect("costs are positive").verdict {
+        match judge(&side(&a), &side(&b), q, 0.0).expect("costs are positive").verdict {
             Verdict::Slower | Verdict::Faster => counts[0] += 1.0,
             Verdict::Same => counts[1] += 1.0,
             Verdict::CannotTell(_) => counts[2] += 1.0,
@@ -66,12 +66,12 @@ fn changes_are_found_and_small_ones_are_not_called_changes() {
 #[test]
 fn verdicts_by_known_numbers() {
     let (a, b) = ([100.0; 10], [110.0; 10]);
-    let slower = judge(&side(&a), &side(&b), LOWER_QUARTILE).unwrap();
+    let slower = judge(&side(&a), &side(&b), LOWER_QUARTILE, 0.0).unwrap();
     assert_eq!((slower.verdict, slower.margin), (Verdict::Slower, 0.02));
     for bound in [slower.change, slower.low, slower.high] {
         assert!((bound - 0.1).abs() < 1e-9);
     }
-    let verdict = |a: &Side<'_>, b: &Side<'_>| judge(a, b, LOWER_QUARTILE).unwrap().verdict;
+    let verdict = |a: &Side<'_>, b: &Side<'_>| judge(a, b, LOWER_QUARTILE, 0.0).unwrap().verdict;
     assert_eq!(verdict(&side(&b), &side(&a)), Verdict::Faster);
     assert_eq!(verdict(&side(&a), &side(&a)), Verdict::Same);
     assert_eq!(verdict(&side(&a), &side(&[101.9; 10])), Verdict::Same);
@@ -90,20 +90,20 @@ fn a_coarse_clock_widens_the_margin() {
     // 2 steps of 1000 ns in a batch of 100 operations of 100 ns are 20 % of it: a change of 10 % cannot be called one.
     let coarse = |launches| Side { launches, step_ns: 1000.0, operations: 100, noisy: false };
     let (a, b) = ([100.0; 10], [110.0; 10]);
-    let change = judge(&coarse(&a), &side(&b), LOWER_QUARTILE).unwrap();
+    let change = judge(&coarse(&a), &side(&b), LOWER_QUARTILE, 0.0).unwrap();
     assert_eq!((change.verdict, change.margin), (Verdict::Same, 0.2));
-    assert_eq!(judge(&side(&b), &coarse(&a), LOWER_QUARTILE).unwrap().margin, 0.2);
+    assert_eq!(judge(&side(&b), &coarse(&a), LOWER_QUARTILE, 0.0).unwrap().margin, 0.2);
     // A series observes single operations: 0 is taken as 1.
     let series = Side { launches: &a, step_ns: 10.0, operations: 0, noisy: false };
-    assert_eq!(judge(&series, &series, MEDIAN).unwrap().margin, 0.2);
+    assert_eq!(judge(&series, &series, MEDIAN, 0.0).unwrap().margin, 0.2);
 }
 
 #[test]
 fn what_has_no_ratio_is_not_judged() {
     let good = [1.0; 10];
     for bad in [&[][..], &[0.0; 10], &[-1.0; 10], &[f64::NAN; 10], &[f64::INFINITY; 10], &[1.0, 0.0]] {
-        assert_eq!(judge(&side(&good), &side(bad), LOWER_QUARTILE), None);
-        assert_eq!(judge(&side(bad), &side(&good), LOWER_QUARTILE), None);
+        assert_eq!(judge(&side(&good), &side(bad), LOWER_QUARTILE, 0.0), None);
+        assert_eq!(judge(&side(bad), &side(&good), LOWER_QUARTILE, 0.0), None);
     }
 }
 
@@ -114,7 +114,7 @@ fn numbers_of_any_size_come_to_an_end() {
     let mixed: Vec<f64> = tiny.iter().chain(&huge).copied().collect();
     for a in [&tiny[..], &huge, &mixed] {
         for b in [&tiny[..], &huge, &mixed] {
-            let verdict = judge(&side(a), &side(b), LOWER_QUARTILE).map(|change| change.verdict);
+            let verdict = judge(&side(a), &side(b), LOWER_QUARTILE, 0.0).map(|change| change.verdict);
             assert!(a == b || verdict != Some(Verdict::Same), "{a:?} {b:?}: {verdict:?}");
         }
     }

@@ -1,0 +1,106 @@
+//! `oscost compare`: stored results, a gate for bisecting, two commands side by side; verdicts as exit codes.
+
+use std::path::PathBuf;
+
+use oscost_results::RunResult;
+
+use crate::support::{Home, PROGRAM};
+
+const ID: &str = "instrument/known_cost/calls_4";
+
+/// A home with `now.json`, a quick run of one id, and `half.json`, the same with half of every cost.
+fn home() -> (Home, PathBuf, PathBuf) {
+    let home = Home::new();
+    let (now, half) = (home.path().join("now.json"), home.path().join("half.json"));
+    home.measure(&["run", "--quick", "--json", "now.json", ID]).well();
+    scaled(&now, &half, 0.5);
+    (home, now, half)
+}
+
+fn scaled(from: &std::path::Path, to: &std::path::Path, factor: f64) {
+    let mut result: RunResult = oscost_results::load(from).expect("a result");
+    for figure in &mut result.figures {
+        figure.marks.clear();
+        for launch in &mut figure.launches {
+            launch.quantities.values_mut().for_each(|value| *value *= factor);
+        }
+    }
+    oscost_results::save_as(to, &result).expect("room on the disk");
+}
+
+#[test]
+fn verdicts_are_words_and_codes() {
+    let (home, ..) = home();
+    let same = home.ask(&["compare", "now.json", "now.json"]);
+    assert!(same.well().stdout.contains("machine     the same"), "{same:?}");
+    let slower = home.ask(&["compare", "half.json", "now.json"]);
+    assert!(slower.well().stdout.contains("+100.0 %"), "{slower:?}");
+    // What the machine's noise made of the run is not this test's: a half is seen through any interval that is judged.
+    if !slower.stdout.contains("cannot tell") {
+        assert_eq!(home.ask(&["compare", "half.json", "now.json", "--fail-on", "slower"]).code, Some(1));
+    }
+    home.ask(&["compare", "half.json", "now.json", "--fail-on", "slower:150%"]).well();
+    home.ask(&["compare", "now.json", "half.json", "--fail-on", "slower"]).well();
+    let json = home.ask(&["compare", "half.json", "now.json", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json.well().stdout).unwrap();
+    assert_eq!(json["format"], "oscost-comparison");
+    let matrix = home.ask(&["compare", "now.json", "half.json", "--base", "half.json"]);
+    assert!(matrix.well().stdout.contains("half, then now"), "{matrix:?}");
+    home.ask(&["compare", "now.json", "half.json", "now.json", "-o", "matrix.txt"]).well();
+    assert!(std::fs::read_to_string(home.path().join("matrix.txt")).unwrap().contains("All against now"));
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused() {
+    let home = Home::new();
+    std::fs::write(home.path().join("other.json"), "{\"sysbench\": 1}").unwrap();
+    std::fs::write(home.path().join("deep.json"), "[".repeat(1 << 20)).unwrap();
+    home.ask(&["compare"]).refused(2, "RESULT");
+    home.ask(&["compare", "no.json", "no.json"]).refused(2, "no.json");
+    home.ask(&["compare", "other.json", "other.json"]).refused(2, "other.json");
+    home.ask(&["compare", "deep.json", "deep.json"]).refused(2, "deep.json");
+    home.ask(&["compare", "@-2", "@-1"]).refused(2, "@-2");
+    for wrong in ["faster", "slower:x%", "slower:5"] {
+        home.ask(&["compare", "a", "b", "--fail-on", wrong]).refused(2, "slower:5%");
+    }
+    home.ask(&["compare", "--live", "a", "b"]).refused(2, "--live needs what to measure");
+    home.ask(&["compare", "--live", "a", "b", "--rounds", "5", "syscall"]).refused(2, "6..=200");
+    home.ask(&["compare", "--gate", "a"]).refused(2, "--gate");
+}
+
+#[test]
+fn a_gate_answers_in_the_codes_of_git_bisect() {
+    let (home, now, _) = home();
+    home.ask(&["compare", "--gate", "now.json", "syscall/nothing"]).refused(2, "no benchmark is called");
+    home.ask(&["compare", "--gate", "now.json", "syscall/stat"]).refused(2, "has no figure");
+    scaled(&now, &home.path().join("double.json"), 2.0);
+    // Twice or half of what is measured now, whatever the machine does meanwhile, unless nothing can be told at all.
+    let gate = |base: &str| {
+        let done = home.measure(&["compare", "--gate", base, ID]);
+        (done.code, done.stdout)
+    };
+    let (code, said) = gate("half.json");
+    assert!(matches!(code, Some(1 | 125)), "{said}");
+    assert_eq!(code == Some(125), said.contains("cannot tell"), "{said}");
+    let (code, said) = gate("double.json");
+    assert!(matches!(code, Some(0 | 125)), "{said}");
+    assert_eq!(home.leftovers(), Vec::<String>::new(), "a step of a bisection leaves nothing in the store");
+}
+
+#[test]
+fn sides_are_measured_in_turn() {
+    let home = Home::new();
+    let done = home.measure(&["compare", "--live", PROGRAM, PROGRAM, "--rounds", "6", ID]);
+    assert!(done.well().stdout.contains(ID) || done.stdout.contains("same"), "{done:?}");
+    assert!(!home.runs().exists() || home.stored().is_empty(), "its launches are no runs");
+}
+
+#[test]
+fn a_side_that_fails_is_named() {
+    let home = Home::new();
+    let live = |b: &str| home.measure(&["compare", "--live", PROGRAM, b, ID]);
+    live("false").refused(3, "B: 'false' ended with code 1");
+    live("echo hello; true").refused(3, "printed no result of oscost");
+    live("kill -9 $$;").refused(3, "ended with a signal");
+    live("no-such-program").refused(3, "not found");
+}

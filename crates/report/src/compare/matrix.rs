@@ -1,0 +1,89 @@
+//! Several results against one base: a row a figure, a column a result.
+
+use std::io::{self, Write};
+
+use super::{Comparison, Verdict};
+use crate::numbers;
+use crate::page::Page;
+use crate::style::Style;
+use crate::view::{Part, Table, View};
+use crate::words::plain;
+
+/// Writes comparisons that share their base as a table for people.
+///
+/// # Errors
+/// Those of `out`.
+pub fn matrix(comparisons: &[Comparison<'_>], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    view(comparisons, style.unicode).text(&mut Page::new(style, out))
+}
+
+/// Writes comparisons that share their base as Markdown.
+///
+/// # Errors
+/// Those of `out`.
+pub fn matrix_markdown(comparisons: &[Comparison<'_>], out: &mut dyn Write) -> io::Result<()> {
+    view(comparisons, true).markdown(out)
+}
+
+fn view(comparisons: &[Comparison<'_>], unicode: bool) -> View {
+    let base = comparisons.first().map_or("", |comparison| comparison.a);
+    let mut parts = Vec::new();
+    for comparison in comparisons {
+        let differs = comparison.machine.iter().chain(&comparison.conditions);
+        let differs: Vec<String> =
+            differs.map(|it| format!("{} {} instead of {}", it.what, it.b, it.a)).collect();
+        let differs =
+            if differs.is_empty() { "nothing around it differs".to_owned() } else { differs.join("; ") };
+        parts.push(Part::Words(plain(&format!("{}: {differs}", comparison.b), unicode)));
+        let told = |warning: &String| Part::Words(plain(&format!("warning: {warning}"), unicode));
+        parts.extend(comparison.warnings.iter().map(told));
+    }
+    let mut ids: Vec<&str> = Vec::new();
+    for comparison in comparisons {
+        let rows = comparison.rows.iter().map(|row| &*row.id);
+        for id in rows.chain(comparison.one_sided.iter().map(|one| &*one.id)) {
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+    }
+    let heads = ["figure", base].into_iter().chain(comparisons.iter().map(|comparison| comparison.b));
+    let rows = ids.iter().map(|id| row(id, comparisons, unicode)).collect();
+    parts.push(Part::Table(Table { heads: heads.map(|head| plain(head, unicode)).collect(), rows }));
+    parts.push(Part::Words(
+        "+ slower, - faster, = same, ? cannot tell, each with its change against the first column".to_owned(),
+    ));
+    View { title: format!("All against {}", plain(base, unicode)), covers: Vec::new(), parts }
+}
+
+fn row(id: &str, comparisons: &[Comparison<'_>], unicode: bool) -> Vec<String> {
+    let of = |comparison: &Comparison<'_>| comparison.rows.iter().find(|row| row.id == id).cloned();
+    let lacking = |comparison: &Comparison<'_>, b: bool| {
+        let one = comparison.one_sided.iter().find(|one| one.id == id);
+        let text = one.map_or("", |one| if b { &one.b } else { &one.a });
+        // The reason stands in the comparison of the two; a cell has room for the state.
+        plain(text.split(':').next().unwrap_or(text), unicode)
+    };
+    let base = comparisons.iter().find_map(|comparison| {
+        let row = of(comparison)?;
+        Some(numbers::quantity(row.a.value, &plain(&row.unit, unicode)))
+    });
+    let first = comparisons.first();
+    let base = base.unwrap_or_else(|| first.map_or(String::new(), |comparison| lacking(comparison, false)));
+    let cell = |comparison: &Comparison<'_>| match of(comparison) {
+        None => lacking(comparison, true),
+        Some(row) => {
+            let sign = match row.verdict {
+                Verdict::Slower => "+",
+                Verdict::Faster => "-",
+                Verdict::Same => "=",
+                Verdict::CannotTell => "?",
+            };
+            match row.change {
+                Some(change) => format!("{sign} {:+.1} %", change.change * 100.0),
+                None => format!("{sign} {}", numbers::quantity(row.b.value, &plain(&row.unit, unicode))),
+            }
+        }
+    };
+    [plain(id, unicode), base].into_iter().chain(comparisons.iter().map(cell)).collect()
+}
