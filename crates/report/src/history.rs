@@ -1,14 +1,13 @@
 //! The runs of a store: when, where, under which conditions; and each figure over time as a strip with its intervals.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use oscost_results::{Estimate, Status};
+use oscost_results::{Estimate, Outline};
 
-use crate::Named;
 use crate::layout::{left, width};
 use crate::numbers;
 use crate::page::Page;
-use crate::story::headline;
 use crate::style::Style;
 use crate::words::{counted, plain};
 
@@ -19,36 +18,43 @@ const LETTERS: [char; 8] = ['.', ':', '-', '=', '+', '*', '#', '@'];
 /// Figures whose whole range is smaller have not moved: 2 %, as for a verdict.
 const STILL: f64 = 0.02;
 
-/// Writes the list of `results`, oldest first, and what became of each figure over them.
+/// Writes the list of `runs`, named and oldest first, and what became of each figure over them.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn history(results: &[Named<'_>], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+pub fn history(runs: &[(String, Outline)], style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Page::new(style, out);
     let say = |text: &str| plain(text, style.unicode);
-    page.paragraph("", &format!("{}, oldest first", counted(results.len(), "run", "runs")), 2)?;
+    page.paragraph("", &format!("{}, oldest first", counted(runs.len(), "run", "runs")), 2)?;
     let mut before = String::new();
-    for Named { name, result } in results {
-        let conditions = &result.conditions;
-        let place = [&result.machine.cpu_model, &conditions.kernel, &result.tool.version];
+    for (name, run) in runs {
+        let place = [&run.machine.cpu_model, &run.conditions.kernel, &run.tool.version];
         let place = place.map(|text| say(text)).join(", ");
         // Said once for all the runs that share it.
         let told = if place == before { String::new() } else { format!("   {place}") };
         before = place;
-        let figures = counted(result.figures.len(), "figure", "figures");
-        let effort = say(&result.plan.effort);
-        let partial = if result.partial { ", partial" } else { "" };
-        let note = result.note.as_deref().map_or(String::new(), |note| format!("   {}", say(note)));
+        let figures = counted(run.figures.len(), "figure", "figures");
+        let effort = say(&run.plan.effort);
+        let partial = if run.partial { ", partial" } else { "" };
+        let note = run.note.as_deref().map_or(String::new(), |note| format!("   {}", say(note)));
         page.paragraph("  ", &format!("{}  {figures}, {effort}{partial}{told}{note}", say(name)), 4)?;
     }
-    let mut ids: Vec<&str> = Vec::new();
-    let mut known = std::collections::BTreeSet::new();
-    for figure in results.iter().flat_map(|named| &named.result.figures) {
-        if known.insert(&*figure.id) {
-            ids.push(&figure.id);
+    // Each figure with its estimate in every run: the runs are gone through once, however many there are.
+    let mut order: Vec<&str> = Vec::new();
+    let mut known: BTreeMap<&str, Strip> = BTreeMap::new();
+    for (index, (_, run)) in runs.iter().enumerate() {
+        for figure in &run.figures {
+            let strip = known.entry(&figure.id).or_insert_with(|| {
+                order.push(&figure.id);
+                Strip { unit: String::new(), estimates: vec![None; runs.len()] }
+            });
+            if let Some((estimate, unit)) = figure.quoted() {
+                unit.clone_into(&mut strip.unit);
+                strip.estimates[index] = Some(estimate);
+            }
         }
     }
-    let lines: Vec<[String; 3]> = ids.iter().filter_map(|id| strip(id, results, style)).collect();
+    let lines: Vec<[String; 3]> = order.iter().filter_map(|id| known.get(id)?.line(id, style)).collect();
     if lines.is_empty() {
         return page.paragraph("", "No figure was measured in two runs.", 2);
     }
@@ -72,52 +78,51 @@ pub fn history(results: &[Named<'_>], style: &Style, out: &mut dyn Write) -> io:
     Ok(())
 }
 
-/// Name, strip and range of a figure that was measured in at least two runs.
-fn strip(id: &str, results: &[Named<'_>], style: &Style) -> Option<[String; 3]> {
-    let mut unit = String::new();
-    let estimates: Vec<Option<Estimate>> = results
-        .iter()
-        .map(|named| {
-            let figure = named.result.figures.iter().find(|figure| figure.id == id)?;
-            let quantity =
-                figure.quantities.get(headline(figure)).filter(|_| figure.status == Status::Measured)?;
-            unit.clone_from(&quantity.unit);
-            Some(quantity.estimate).filter(|estimate| estimate.value.is_finite())
-        })
-        .collect();
-    let values: Vec<f64> = estimates.iter().flatten().map(|estimate| estimate.value).collect();
-    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if values.len() < 2 {
-        return None;
-    }
-    let unit = plain(&unit, style.unicode);
-    let letters = if style.unicode { BLOCKS } else { LETTERS };
-    let still = low > 0.0 && high / low - 1.0 <= STILL;
-    let mut strip = String::new();
-    let mut before: Option<Estimate> = None;
-    for estimate in &estimates {
-        match estimate {
-            None => strip.push(' '),
-            Some(estimate) => {
-                let height = if still || high <= low { 0.0 } else { (estimate.value - low) / (high - low) };
-                // A float to integer cast saturates, and takes NaN for 0.
-                strip.push(letters[((height * 7.0).round() as usize).min(7)]);
-            }
+/// One figure over the runs.
+struct Strip {
+    unit: String,
+    estimates: Vec<Option<Estimate>>,
+}
+
+impl Strip {
+    /// Name, strip and range, if it was measured in at least two runs.
+    fn line(&self, id: &str, style: &Style) -> Option<[String; 3]> {
+        let estimates = &self.estimates;
+        let values: Vec<f64> = estimates.iter().flatten().map(|estimate| estimate.value).collect();
+        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if values.len() < 2 {
+            return None;
         }
-        before = estimate.or(before);
+        let unit = plain(&self.unit, style.unicode);
+        let letters = if style.unicode { BLOCKS } else { LETTERS };
+        let still = low > 0.0 && high / low - 1.0 <= STILL;
+        let mut strip = String::new();
+        let mut before: Option<Estimate> = None;
+        for estimate in estimates {
+            match estimate {
+                None => strip.push(' '),
+                Some(estimate) => {
+                    let height =
+                        if still || high <= low { 0.0 } else { (estimate.value - low) / (high - low) };
+                    // A float to integer cast saturates, and takes NaN for 0.
+                    strip.push(letters[((height * 7.0).round() as usize).min(7)]);
+                }
+            }
+            before = estimate.or(before);
+        }
+        let range = if still {
+            format!("{} throughout", numbers::quantity(values[values.len() - 1], &unit))
+        } else {
+            let last = before.map_or(String::new(), |last| {
+                format!(
+                    "; last {} {}",
+                    numbers::quantity(last.value, &unit),
+                    numbers::interval(&last, &unit, style.unicode)
+                )
+            });
+            format!("{}{last}", numbers::range(low, high, &unit))
+        };
+        Some([plain(id, style.unicode), strip, range])
     }
-    let range = if still {
-        format!("{} throughout", numbers::quantity(values[values.len() - 1], &unit))
-    } else {
-        let last = before.map_or(String::new(), |last| {
-            format!(
-                "; last {} {}",
-                numbers::quantity(last.value, &unit),
-                numbers::interval(&last, &unit, style.unicode)
-            )
-        });
-        format!("{}{last}", numbers::range(low, high, &unit))
-    };
-    Some([plain(id, style.unicode), strip, range])
 }

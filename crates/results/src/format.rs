@@ -103,33 +103,41 @@ pub fn to_bytes(result: &RunResult) -> Result<Vec<u8>, Unwritable> {
 /// # Errors
 /// [`Refused`] with the reason, whatever the bytes are.
 pub fn from_bytes(bytes: &[u8]) -> Result<RunResult, Refused> {
+    let head: Head = checked(bytes)?;
+    newest(&head.format, head.version)?;
+    let mut result: RunResult = serde_json::from_slice(bytes).map_err(|error| not_a_result(&error))?;
+    result.unknown.remove(CHECKSUM_KEY);
+    Ok(result)
+}
+
+/// What `bytes` hold, once their length and checksum are right: the file is then as somebody wrote it, though not
+/// necessarily oscost.
+pub(crate) fn checked<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, Refused> {
     if bytes.len() as u64 > MAX_BYTES {
         return Err(Refused::TooLarge);
     }
     check_sum(bytes)?;
-    // From here on the file is as somebody wrote it, though not necessarily oscost.
-    let head: Head = serde_json::from_slice(bytes).map_err(|error| not_a_result(&error))?;
-    if head.format != FORMAT {
-        let reason = format!("its format is \"{}\"", Untrusted::new(&head.format).terminal());
+    serde_json::from_slice(bytes).map_err(|error| not_a_result(&error))
+}
+
+/// Refuses what is no result, and what is newer than this reader.
+pub(crate) fn newest(format: &str, version: u64) -> Result<(), Refused> {
+    if format != FORMAT {
+        let reason = format!("its format is \"{}\"", Untrusted::new(format).terminal());
         return Err(Refused::NotAResult { reason });
     }
-    match head.version {
+    match version {
         0 => Err(Refused::NotAResult { reason: "there is no version 0".to_owned() }),
-        1 => {
-            let mut result: RunResult =
-                serde_json::from_slice(bytes).map_err(|error| not_a_result(&error))?;
-            result.unknown.remove(CHECKSUM_KEY);
-            Ok(result)
-        }
+        version if version <= u64::from(VERSION) => Ok(()),
         version => Err(Refused::Newer { version }),
     }
 }
 
 /// The two members that every version has.
 #[derive(Deserialize)]
-struct Head {
-    format: String,
-    version: u64,
+pub(crate) struct Head {
+    pub format: String,
+    pub version: u64,
 }
 
 /// The first two lines of a file with this body.

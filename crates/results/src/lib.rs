@@ -33,6 +33,7 @@ mod layout;
 #[cfg(unix)]
 mod lock;
 mod name;
+mod outline;
 mod output;
 mod place;
 mod reproduction;
@@ -50,6 +51,7 @@ pub use journal::{Journal, Recovered, recover};
 #[cfg(unix)]
 pub use lock::{LockError, RunLock};
 pub use name::RunName;
+pub use outline::{Outline, OutlineFigure, Outlines, load_outlines, outline_from_bytes};
 pub use output::{check_writable, save_as, write_file};
 pub use reproduction::{Cell, Judgement, Reproduction};
 pub use result::{

@@ -103,7 +103,7 @@ impl Store {
     }
 
     /// What a reference that starts with `@` stands for.
-    fn resolve(&self, reference: &str) -> Result<Vec<PathBuf>, ReferenceError> {
+    pub(crate) fn resolve(&self, reference: &str) -> Result<Vec<PathBuf>, ReferenceError> {
         let mut runs = self.runs().map_err(LoadError::from)?;
         let stored = runs.len();
         let too_few = || ReferenceError::TooFew {
@@ -128,6 +128,11 @@ impl Store {
 /// # Errors
 /// The file cannot be read, or is no result of this or an older version.
 pub fn load(path: &Path) -> Result<RunResult, LoadError> {
+    from_bytes(&read(path)?).map_err(|reason| LoadError::Refused { path: path.to_owned(), reason })
+}
+
+/// The bytes of one result, unless they are more than any result has.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
     let refused = |reason| LoadError::Refused { path: path.to_owned(), reason };
     let file = File::open(path).map_err(PathError::of("read", path))?;
     if file.metadata().map_err(PathError::of("read", path))?.len() > MAX_BYTES {
@@ -136,7 +141,7 @@ pub fn load(path: &Path) -> Result<RunResult, LoadError> {
     // Not every file tells its size, and one may grow: one byte too many is enough to know.
     let mut bytes = Vec::new();
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(PathError::of("read", path))?;
-    from_bytes(&bytes).map_err(refused)
+    Ok(bytes)
 }
 
 /// Results by reference, in the order asked for, and the files of `@all` that could not be used.

@@ -1,8 +1,10 @@
 //! `oscost report`: stored results again.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use oscost_report::Named;
+use oscost_results::Outline;
 
 use crate::args::{Format, Report};
 use crate::exit::{Ended, Exit};
@@ -19,24 +21,46 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
     {
         crate::recover::recover(&store, talk);
     }
+    // The whole store is a history; results that are named are shown whole.
+    if options.results == ["@all"] && options.format == Format::Text {
+        return history(options, talk);
+    }
     let loaded = oscost_results::load_references(&options.results).map_err(Ended::misuse)?;
     for unusable in &loaded.unusable {
         talk.say(unusable);
     }
     let style = if options.output.is_some() { talk.plain_style() } else { talk.style() };
     let mut text = Vec::new();
-    let names: Vec<String> = loaded
-        .results
-        .iter()
-        .map(|(path, _)| path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default())
-        .collect();
+    let names: Vec<String> = loaded.results.iter().map(|(path, _)| name_of(path)).collect();
     let named: Vec<Named<'_>> =
         names.iter().zip(&loaded.results).map(|(name, (_, result))| Named { name, result }).collect();
-    let whole_store = options.results == ["@all"];
-    render(&named, options.format, whole_store, &style, &mut text).map_err(Ended::unwritable)?;
+    render(&named, options.format, &style, &mut text).map_err(Ended::unwritable)?;
+    deliver(options, &text)
+}
+
+/// The runs of the store, and each figure over them.
+fn history(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
+    let outlines = oscost_results::load_outlines().map_err(Ended::misuse)?;
+    for unusable in &outlines.unusable {
+        talk.say(unusable);
+    }
+    let style = if options.output.is_some() { talk.plain_style() } else { talk.style() };
+    let runs: Vec<(String, Outline)> =
+        outlines.runs.into_iter().map(|(path, outline)| (name_of(&path), outline)).collect();
+    let mut text = Vec::new();
+    oscost_report::history(&runs, &style, &mut text).map_err(Ended::unwritable)?;
+    deliver(options, &text)
+}
+
+/// Name of a stored run: its file's, without the ending.
+fn name_of(path: &Path) -> String {
+    path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn deliver(options: &Report, text: &[u8]) -> Result<Exit, Ended> {
     match &options.output {
-        Some(path) => oscost_results::write_file(path, &text).map_err(Ended::unwritable)?,
-        None => output::data(|out| out.write_all(&text))?,
+        Some(path) => oscost_results::write_file(path, text).map_err(Ended::unwritable)?,
+        None => output::data(|out| out.write_all(text))?,
     }
     Ok(Exit::Done)
 }
@@ -44,14 +68,9 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
 fn render(
     results: &[Named<'_>],
     format: Format,
-    whole_store: bool,
     style: &oscost_report::Style,
     out: &mut Vec<u8>,
 ) -> io::Result<()> {
-    // The whole store is a history; results that are named are shown whole.
-    if format == Format::Text && whole_store {
-        return oscost_report::history(results, style, out);
-    }
     for &Named { name, result } in results {
         match format {
             Format::Text => {

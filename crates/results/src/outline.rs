@@ -1,0 +1,195 @@
+//! What a list of many runs needs of each: who, where, and the quoted values, without launches and distributions.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::format::{Head, checked, newest};
+use crate::{Estimate, LoadError, ReferenceError, Refused, Status, Store};
+
+/// A result in outline. Everything else of the file is skipped, not kept.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Outline {
+    format: String,
+    version: u64,
+    /// The run was ended before its plan was.
+    pub partial: bool,
+    /// When the run started, RFC 3339 in UTC.
+    pub started: String,
+    /// What the user said of this run.
+    #[serde(default)]
+    pub note: Option<String>,
+    /// Version of the program.
+    pub tool: OutlineTool,
+    /// Hardware.
+    pub machine: OutlineMachine,
+    /// System.
+    pub conditions: OutlineConditions,
+    /// What was asked for.
+    pub plan: OutlinePlan,
+    /// The figures.
+    pub figures: Vec<OutlineFigure>,
+}
+
+/// See [`crate::Tool`].
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct OutlineTool {
+    /// Version of oscost.
+    pub version: String,
+}
+
+/// See [`crate::Machine`].
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct OutlineMachine {
+    /// Model name of the processor.
+    pub cpu_model: String,
+}
+
+/// See [`crate::Conditions`].
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct OutlineConditions {
+    /// Operating system and release.
+    pub kernel: String,
+}
+
+/// See [`crate::Plan`].
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct OutlinePlan {
+    /// "default", "quick" or "thorough".
+    pub effort: String,
+}
+
+/// See [`crate::Figure`].
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct OutlineFigure {
+    /// Path of the benchmark.
+    pub id: String,
+    /// State of the figure.
+    pub status: Status,
+    /// Quantity that is quoted.
+    #[serde(default)]
+    pub headline: String,
+    /// Estimates over launches.
+    #[serde(default)]
+    pub quantities: BTreeMap<String, OutlineQuantity>,
+}
+
+/// See [`crate::Quantity`].
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct OutlineQuantity {
+    /// The estimate.
+    #[serde(default)]
+    pub value: Option<f64>,
+    /// Lower bound.
+    #[serde(default)]
+    pub low: Option<f64>,
+    /// Upper bound.
+    #[serde(default)]
+    pub high: Option<f64>,
+    /// The bounds are the extremes of few launches.
+    #[serde(default)]
+    pub extremes: bool,
+    /// Unit.
+    pub unit: String,
+}
+
+impl OutlineFigure {
+    /// The quoted estimate with its unit, if it was measured.
+    #[must_use]
+    pub fn quoted(&self) -> Option<(Estimate, &str)> {
+        let name = if self.headline.is_empty() { "floor" } else { &self.headline };
+        let quantity = self.quantities.get(name).filter(|_| self.status == Status::Measured)?;
+        let (value, low, high) = (quantity.value?, quantity.low?, quantity.high?);
+        Some((Estimate { value, low, high, extremes: quantity.extremes }, &quantity.unit))
+    }
+}
+
+/// The outline of the result in `bytes`.
+///
+/// # Errors
+/// [`Refused`] with the reason, as for the whole result.
+pub fn outline_from_bytes(bytes: &[u8]) -> Result<Outline, Refused> {
+    match checked::<Outline>(bytes) {
+        Ok(outline) => newest(&outline.format, outline.version).map(|()| outline),
+        // A newer version may look different: that it is newer tells the reader more than what looks different.
+        Err(reason) => {
+            checked::<Head>(bytes).and_then(|head| newest(&head.format, head.version)).and(Err(reason))
+        }
+    }
+}
+
+/// Outlines of many runs, and the files that could not be used.
+#[derive(Debug, Default)]
+pub struct Outlines {
+    /// Path and outline, oldest first.
+    pub runs: Vec<(PathBuf, Outline)>,
+    /// Damaged files in the store: to be reported, and no reason to show nothing.
+    pub unusable: Vec<LoadError>,
+}
+
+/// The outlines of every run of the user's store, read by all CPUs.
+///
+/// # Errors
+/// There is no store, or nothing in it.
+pub fn load_outlines() -> Result<Outlines, ReferenceError> {
+    let paths = Store::of_user()?.resolve("@all")?;
+    let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let part = paths.len().div_ceil(threads).max(1);
+    let read =
+        |paths: &[PathBuf]| paths.iter().map(|path| (path.clone(), load_outline(path))).collect::<Vec<_>>();
+    let read: Vec<_> = std::thread::scope(|scope| {
+        let parts: Vec<_> = paths.chunks(part).map(|paths| scope.spawn(move || read(paths))).collect();
+        // A thread that panicked would have been a defect of the reader: its files are then read here, in the open.
+        parts
+            .into_iter()
+            .zip(paths.chunks(part))
+            .flat_map(|(thread, paths)| thread.join().unwrap_or_else(|_| read(paths)))
+            .collect()
+    });
+    let mut outlines = Outlines::default();
+    for (path, outline) in read {
+        match outline {
+            Ok(outline) => outlines.runs.push((path, outline)),
+            Err(error) => outlines.unusable.push(error),
+        }
+    }
+    Ok(outlines)
+}
+
+fn load_outline(path: &Path) -> Result<Outline, LoadError> {
+    let bytes = crate::store::read(path)?;
+    outline_from_bytes(&bytes).map_err(|reason| LoadError::Refused { path: path.to_owned(), reason })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::from_bytes;
+
+    const SAMPLE: &[u8] = include_bytes!("../tests/samples/v1.json");
+
+    #[test]
+    fn an_outline_says_what_the_result_says() {
+        let (whole, outline) = (from_bytes(SAMPLE).unwrap(), outline_from_bytes(SAMPLE).unwrap());
+        assert_eq!(outline.started, whole.started);
+        assert_eq!(outline.note, whole.note);
+        assert_eq!(outline.machine.cpu_model, whole.machine.cpu_model);
+        assert_eq!(outline.figures.len(), whole.figures.len());
+        for (short, figure) in outline.figures.iter().zip(&whole.figures) {
+            assert_eq!(short.id, figure.id);
+            let quoted =
+                figure.quantities.get(&figure.headline).filter(|_| figure.status == Status::Measured);
+            assert_eq!(short.quoted().map(|quoted| quoted.0), quoted.map(|quantity| quantity.estimate));
+        }
+    }
+
+    #[test]
+    fn what_is_refused_whole_is_refused_in_outline() {
+        assert!(matches!(outline_from_bytes(b""), Err(Refused::Damaged { .. })));
+        let mut cut = SAMPLE.to_vec();
+        cut.truncate(SAMPLE.len() / 2);
+        assert_eq!(outline_from_bytes(&cut).map(|_| ()), from_bytes(&cut).map(|_| ()));
+    }
+}
