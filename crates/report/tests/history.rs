@@ -34,7 +34,7 @@ fn a_strip_rises_where_the_figure_does() {
         .collect();
     let text = shown(&runs, 100, true);
     let strip = text.lines().find(|line| line.trim_start().starts_with("clock/monotonic ")).unwrap();
-    assert!(strip.contains("\u{2581}\u{2585}\u{2588}"), "{strip}");
+    assert!(strip.contains("\u{2581}\u{2584}\u{2588}"), "{strip}");
     assert!(strip.contains("22.2 .. 44.4 ns"), "{strip}");
     let still = text.lines().find(|line| line.trim_start().starts_with("syscall/getppid ")).unwrap();
     assert!(still.contains("throughout"), "{still}");
