@@ -1,12 +1,14 @@
 //! Arguments of the program.
 
 mod compare;
+mod doctor;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use compare::{Compare, Format as CompareFormat};
+pub use doctor::Doctor;
 
 /// The price list of an operating system, with receipts: what its primitives cost on this machine, each figure with
 /// evidence that it measured what it claims.
@@ -57,7 +59,7 @@ pub enum Command {
     /// Results against one another, a stored one against now, or two commands side by side: a verdict a figure
     Compare(Compare),
     /// Is this machine fit to measure, and what to change
-    Doctor,
+    Doctor(Doctor),
     /// Print completions for a shell
     Completions {
         /// Shell

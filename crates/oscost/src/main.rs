@@ -82,7 +82,7 @@ fn run() -> Result<Exit, Ended> {
         args::Command::List(options) => commands::list::list(&options),
         args::Command::Report(options) => commands::report::report(&options, &talk),
         args::Command::Compare(options) => commands::compare::run(&options, &talk),
-        args::Command::Doctor => commands::doctor::doctor(&talk),
+        args::Command::Doctor(options) => commands::doctor::doctor(&options, &talk),
         args::Command::Completions { shell } => commands::manual::completions(shell),
         args::Command::Man => commands::manual::man(),
     }

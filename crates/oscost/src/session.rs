@@ -267,10 +267,9 @@ pub fn listen() -> Result<(Arc<AtomicBool>, Arc<AtomicUsize>), Ended> {
 fn require_realtime() -> Result<(), Ended> {
     match oscost_sys::scheduling::probe_real_time() {
         Ok(()) => Ok(()),
-        Err(error) => Err(Ended::new(
-            Exit::Unfit,
-            format!("--require-realtime: {error}; raise RLIMIT_RTPRIO (ulimit -r 50), or run as root"),
-        )),
+        Err(error) => {
+            Err(Ended::new(Exit::Unfit, format!("--require-realtime: {error}; {}", error.cause.remedy())))
+        }
     }
 }
 

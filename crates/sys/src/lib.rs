@@ -9,6 +9,7 @@ pub mod affinity;
 pub mod audit;
 pub mod clock;
 pub mod cpu_list;
+pub mod distance;
 pub mod file;
 pub mod gaps;
 pub mod identity;
@@ -26,5 +27,6 @@ pub mod terminal;
 pub mod thread;
 pub mod usage;
 pub mod vdso;
+pub mod wakeup;
 
 pub use error::CallError;

@@ -1,28 +1,190 @@
-//! Real-time scheduling: whether it can be had. sched(7), sched_setscheduler(2).
+//! Real-time scheduling: asking for it, reading it back, and why it was refused. sched(7), sched_setscheduler(2).
 
+use crate::usage::{Limit, limit_of};
 use crate::{CallError, error::check, process::Child};
 
 /// Priority that is asked for: in the middle, never 99, where threads of the kernel live.
 const PRIORITY: i32 = 50;
+/// Bit of CAP_SYS_NICE in a capability set; capabilities(7).
+const SYS_NICE: u32 = 23;
+
+/// How the kernel chooses among those that can run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Policy {
+    /// SCHED_OTHER: fair shares, no real time.
+    Other,
+    /// SCHED_RR: real time, in turns among equals.
+    RoundRobin,
+    /// SCHED_FIFO: real time, until it blocks.
+    Fifo,
+}
+
+impl Policy {
+    fn number(self) -> libc::c_int {
+        match self {
+            Self::Other => libc::SCHED_OTHER,
+            Self::RoundRobin => libc::SCHED_RR,
+            Self::Fifo => libc::SCHED_FIFO,
+        }
+    }
+}
+
+/// Sets policy and priority (1 to 99 in real time, else 0) of the calling thread; its children start without.
+///
+/// The raw call, because another libc's wrapper (musl's) refuses it.
+///
+/// # Errors
+/// EPERM where it is refused ([`probe_real_time`] tells the cause), EINVAL for a priority out of range.
+pub fn set(policy: Policy, priority: i32) -> Result<(), CallError> {
+    let parameter = libc::sched_param { sched_priority: priority };
+    let number = policy.number() | if policy == Policy::Other { 0 } else { libc::SCHED_RESET_ON_FORK };
+    // SAFETY: the kernel reads one sched_param.
+    let result = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, number, &raw const parameter) };
+    check("sched_setscheduler", i32::try_from(result).unwrap_or(-1)).map(|_| ())
+}
+
+/// Policy and priority of the calling thread as the kernel has them; `None` for a policy that oscost never sets.
+///
+/// # Errors
+/// The error of sched_getscheduler or sched_getparam.
+pub fn get() -> Result<Option<(Policy, i32)>, CallError> {
+    // SAFETY: takes numbers only.
+    let number = unsafe { libc::syscall(libc::SYS_sched_getscheduler, 0) };
+    let number =
+        check("sched_getscheduler", i32::try_from(number).unwrap_or(-1))? & !libc::SCHED_RESET_ON_FORK;
+    let mut parameter = libc::sched_param { sched_priority: 0 };
+    // SAFETY: the kernel writes one sched_param to a local variable.
+    let result = unsafe { libc::syscall(libc::SYS_sched_getparam, 0, &raw mut parameter) };
+    check("sched_getparam", i32::try_from(result).unwrap_or(-1))?;
+    let policy =
+        [Policy::Other, Policy::RoundRobin, Policy::Fifo].into_iter().find(|it| it.number() == number);
+    Ok(policy.map(|policy| (policy, parameter.sched_priority)))
+}
+
+/// Why real-time scheduling was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// Neither CAP_SYS_NICE in the first user namespace nor a limit above 0.
+    Capability,
+    /// RLIMIT_RTPRIO is above 0, but below the priority that was asked for.
+    Limit(u64),
+    /// Everything else allows it: the cgroup has no real-time runtime (cpu.rt_runtime_us is 0).
+    Cgroup,
+    /// The call is refused even where it asks for nothing: a seccomp filter.
+    Seccomp,
+}
+
+/// A refusal: what the call said, and why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Refusal {
+    /// The call and its error.
+    pub error: CallError,
+    /// The cause.
+    pub cause: Cause,
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.error, self.cause.words())
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl Cause {
+    /// The cause in words.
+    #[must_use]
+    pub fn words(self) -> String {
+        match self {
+            Self::Capability => "no CAP_SYS_NICE, and RLIMIT_RTPRIO is 0".to_owned(),
+            Self::Limit(limit) => format!("RLIMIT_RTPRIO is {limit}, and {PRIORITY} is asked for"),
+            Self::Cgroup => "the cgroup has no real-time runtime (cpu.rt_runtime_us)".to_owned(),
+            Self::Seccomp => "a seccomp filter refuses the call".to_owned(),
+        }
+    }
+
+    /// What the user can do about it.
+    #[must_use]
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Self::Capability => "run as root, or as root: ulimit -r 50 (limits.conf: rtprio 50)",
+            Self::Limit(_) => "as root: ulimit -r 50 (limits.conf: rtprio 50)",
+            Self::Cgroup => "as root: echo 950000 > cpu.rt_runtime_us of this cgroup and its parents",
+            Self::Seccomp => "run outside the sandbox, or with --security-opt seccomp=unconfined",
+        }
+    }
+}
 
 /// Whether a process of this user may be scheduled SCHED_RR: tried in a child, which changes nothing for the caller.
 ///
 /// # Errors
-/// EPERM where it is refused; the error of fork or wait.
-pub fn probe_real_time() -> Result<(), CallError> {
-    let child = Child::fork(|| {
-        let parameter = libc::sched_param { sched_priority: PRIORITY };
-        let policy = libc::SCHED_RR | libc::SCHED_RESET_ON_FORK;
-        // SAFETY: the kernel reads one sched_param. The raw call, because another libc's wrapper (musl's) refuses it.
-        let result = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const parameter) };
-        match check("sched_setscheduler", i32::try_from(result).unwrap_or(-1)) {
-            Ok(_) => 0,
-            Err(error) => error.errno,
+/// The refusal with its cause; the error of fork or wait stands as one without a better one.
+pub fn probe_real_time() -> Result<(), Refusal> {
+    let tried = |policy: Policy, priority: i32| -> Result<(), CallError> {
+        let child = Child::fork(move || set(policy, priority).err().map_or(0, |error| error.errno))?;
+        match child.wait()?.code {
+            Some(0) => Ok(()),
+            Some(errno) => Err(CallError::new("sched_setscheduler", errno)),
+            None => Err(CallError::new("sched_setscheduler", libc::EPERM)),
         }
-    })?;
-    match child.wait()?.code {
-        Some(0) => Ok(()),
-        Some(errno) => Err(CallError::new("sched_setscheduler", errno)),
-        None => Err(CallError::new("sched_setscheduler", libc::EPERM)),
+    };
+    let Err(error) = tried(Policy::RoundRobin, PRIORITY) else { return Ok(()) };
+    // Anybody may ask for what he has: who is refused that is filtered.
+    if tried(Policy::Other, 0).is_err() {
+        return Err(Refusal { error, cause: Cause::Seccomp });
+    }
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    let limit = limit_of(Limit::RealTimePriority).map_or(0, |(soft, _)| soft);
+    Err(Refusal { error, cause: cause(&status, &map, limit) })
+}
+
+/// The cause from what /proc says of this process.
+fn cause(status: &str, uid_map: &str, limit: u64) -> Cause {
+    let set = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let capable = set
+        .and_then(|set| u64::from_str_radix(set.trim(), 16).ok())
+        .is_some_and(|set| set >> SYS_NICE & 1 == 1);
+    // A capability counts in the first user namespace alone, which maps every user to itself.
+    let first = uid_map.split_whitespace().eq(["0", "0", "4294967295"]);
+    match (capable && first, limit) {
+        (true, _) => Cause::Cgroup,
+        (false, limit) if limit >= PRIORITY.unsigned_abs().into() => Cause::Cgroup,
+        (false, 0) => Cause::Capability,
+        (false, limit) => Cause::Limit(limit),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: &str = "         0          0 4294967295\n";
+
+    #[test]
+    fn causes_are_told_apart() {
+        let (none, all) = ("CapEff:\t0000000000000000\n", "CapEff:\t000001ffffffffff\n");
+        assert_eq!(cause(none, FIRST, 0), Cause::Capability);
+        assert_eq!(
+            cause(all, "0 1000 1\n", 0),
+            Cause::Capability,
+            "a capability of a user namespace is none here"
+        );
+        assert_eq!(cause(none, FIRST, 10), Cause::Limit(10));
+        assert_eq!(cause(none, FIRST, 50), Cause::Cgroup);
+        assert_eq!(cause(all, FIRST, 0), Cause::Cgroup);
+        assert_eq!(cause("", "", 0), Cause::Capability);
+    }
+
+    #[test]
+    fn what_was_set_is_read_back() {
+        let child = Child::fork(|| {
+            let other = get() == Ok(Some((Policy::Other, 0)));
+            let set = set(Policy::RoundRobin, 7);
+            let read = get() == Ok(Some((Policy::RoundRobin, 7)));
+            i32::from(!(other && (set.is_err() || read)))
+        })
+        .expect("fork");
+        assert_eq!(child.wait().expect("wait").code, Some(0));
     }
 }

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use oscost_sys::gaps::{self, Scanned};
-use oscost_sys::{affinity, audit, clock, identity, namespace, process, processor, usage};
+use oscost_sys::scheduling::{Policy, Refusal, probe_real_time};
+use oscost_sys::wakeup::{self, Lateness};
+use oscost_sys::{affinity, audit, clock, distance, identity, namespace, process, processor, usage};
 
 use super::Level;
 
@@ -32,6 +34,14 @@ pub struct Measured {
     pub ptrace: Option<bool>,
     /// Soft limit of the real-time priority.
     pub real_time_limit: Option<u64>,
+    /// Whether SCHED_RR is granted.
+    pub real_time: Option<Result<(), Refusal>>,
+    /// Cache-line distances, at the full level.
+    pub distances: Option<Distances>,
+    /// Lateness of sleepers, at the full level.
+    pub wakeups: Option<Wakeups>,
+    /// Soft RLIMIT_MSGQUEUE, bytes.
+    pub message_queue_limit: Option<u64>,
     /// Soft limit of locked memory, bytes; `u64::MAX` is unlimited.
     pub locked_memory_limit: Option<u64>,
     /// Paths that oscost uses, and what for.
@@ -85,6 +95,10 @@ impl Measured {
         let seccomp_notification = works(|| audit::by_notification(|| ()).is_ok());
         let ptrace = works(|| audit::by_ptrace(|| vec![1]).is_ok());
         let last = Instants::after(&middle);
+        let real_time = probe_real_time();
+        let full = level == Level::Full;
+        let distances = allowed_cpus.as_ref().filter(|_| full).map(|cpus| Distances::between(cpus));
+        let wakeups = allowed_cpus.as_ref().filter(|_| full).map(|cpus| Wakeups::on(cpus, real_time.is_ok()));
         Self {
             effective_uid: Some(identity::effective_uid()),
             hypervisor: processor::hypervisor(),
@@ -97,8 +111,64 @@ impl Measured {
             seccomp_notification,
             ptrace,
             real_time_limit: limit(usage::Limit::RealTimePriority),
+            real_time: Some(real_time),
+            distances,
+            wakeups,
+            message_queue_limit: limit(usage::Limit::MessageQueues),
             locked_memory_limit: limit(usage::Limit::LockedMemory),
             used_paths: used_paths(),
+        }
+    }
+}
+
+/// Cache-line distances of CPUs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Distances {
+    /// The CPUs.
+    pub cpus: Vec<usize>,
+    /// Every pair with the time of one way, ns; `None` where the two never ran at once.
+    pub ns: Vec<(usize, usize, Option<f64>)>,
+}
+
+impl Distances {
+    /// Between these CPUs; of a large machine between the first eight.
+    fn between(cpus: &[usize]) -> Self {
+        const MOST: usize = 8;
+        let cpus: Vec<usize> = cpus.iter().copied().take(MOST).collect();
+        let pairs =
+            cpus.iter().enumerate().flat_map(|(index, &a)| cpus[index + 1..].iter().map(move |&b| (a, b)));
+        let ns = pairs.map(|(a, b)| (a, b, distance::between(a, b).ok().flatten())).collect();
+        Self { cpus, ns }
+    }
+}
+
+/// How late sleepers woke; `None` where it could not be found out.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Wakeups {
+    /// After a timer, SCHED_OTHER.
+    pub timer: Option<Lateness>,
+    /// After a timer, SCHED_RR.
+    pub real_time_timer: Option<Lateness>,
+    /// After a write by another CPU, to one that was left to the system.
+    pub write_to_idle: Option<Lateness>,
+    /// After a write by another CPU, to one that was kept awake.
+    pub write_to_awake: Option<Lateness>,
+}
+
+impl Wakeups {
+    fn on(cpus: &[usize], real_time: bool) -> Self {
+        let Some(&last) = cpus.last() else { return Self::default() };
+        let other = cpus.iter().rev().nth(1);
+        let write = |awake| wakeup::by_write(*other?, last, awake).ok().flatten();
+        Self {
+            timer: wakeup::after_timer(last, Policy::Other).ok().flatten(),
+            real_time_timer: if real_time {
+                wakeup::after_timer(last, Policy::RoundRobin).ok().flatten()
+            } else {
+                None
+            },
+            write_to_idle: write(false),
+            write_to_awake: write(true),
         }
     }
 }

@@ -8,20 +8,27 @@ mod cgroup;
 mod cgroup_quota;
 mod clock_rate;
 mod clock_source;
+mod cpu_distance;
+mod facilities;
 mod frequency;
 mod gaps;
 mod idle_cpus;
+mod ipc_limits;
 mod load;
 pub mod measured;
+mod memory_locking;
 mod mitigations;
 mod mounts;
 mod network;
 mod privileges;
+mod real_time;
 mod seccomp;
 mod smt;
 pub mod system;
 mod tracing;
+pub mod verify;
 mod virtualisation;
+mod wakeup;
 
 use oscost_results::{Check, CheckState};
 
@@ -38,7 +45,7 @@ pub(crate) use virtualisation::hypervisor;
 pub enum Level {
     /// Before a run: under 0.6 s.
     Quick,
-    /// `oscost doctor`: under 2 s.
+    /// `oscost doctor`: a few seconds, with distances and wake-ups.
     Full,
 }
 
@@ -64,7 +71,7 @@ impl Level {
 type Named = (&'static str, fn(&System) -> Finding);
 
 /// All checks, in the order in which they are shown.
-const CHECKS: [Named; 16] = [
+const CHECKS: [Named; 22] = [
     ("clock_source", clock_source::check),
     ("clock_rate", clock_rate::check),
     ("gaps", gaps::check),
@@ -73,12 +80,18 @@ const CHECKS: [Named; 16] = [
     ("smt", smt::check),
     ("frequency", frequency::check),
     ("idle_cpus", idle_cpus::check),
+    ("cpu_distance", cpu_distance::check),
+    ("wakeup", wakeup::check),
     ("cgroup_quota", cgroup_quota::check),
     ("allowed_cpus", allowed_cpus::check),
     ("seccomp", seccomp::check),
     ("tracing", tracing::check),
     ("mitigations", mitigations::check),
     ("privileges", privileges::check),
+    ("real_time", real_time::check),
+    ("memory_locking", memory_locking::check),
+    ("ipc_limits", ipc_limits::check),
+    ("facilities", facilities::check),
     ("network", network::check),
     ("mounts", mounts::check),
 ];
@@ -88,13 +101,32 @@ const CHECKS: [Named; 16] = [
 #[must_use]
 pub fn examine(level: Level) -> Vec<Check> {
     let measured = std::panic::catch_unwind(|| measured::Measured::of_this_system(level)).unwrap_or_default();
-    examine_system(&System::new(std::path::Path::new("/"), measured))
+    let mut checks = examine_system(&System::new(std::path::Path::new("/"), measured));
+    // What a quick look has no time for is not reported as unknown: nobody asked.
+    checks.retain(|check| level == Level::Full || !SLOW.contains(&check.check.as_str()));
+    checks
 }
 
 /// Every check of `system`.
 #[must_use]
 pub fn examine_system(system: &System) -> Vec<Check> {
     CHECKS.iter().map(|&named| examine_one(named, system)).collect()
+}
+
+/// Checks of the full level alone.
+const SLOW: [&str; 2] = ["cpu_distance", "wakeup"];
+/// Checks whose disturbance reaches floors, or leaves nothing proved: with one of them a machine is unfit to measure.
+const FLOORS: [&str; 5] = ["clock_source", "clock_rate", "cgroup_quota", "seccomp", "tracing"];
+
+/// What makes the machine unfit, as names of checks.
+#[must_use]
+pub fn unfit(checks: &[Check]) -> Vec<String> {
+    let disturbs = |check: &&Check| check.state == CheckState::Disturbs;
+    let reaches = |check: &&Check| {
+        FLOORS.contains(&check.check.as_str())
+            || (check.check == "privileges" && check.says.contains("no audit"))
+    };
+    checks.iter().filter(disturbs).filter(reaches).map(|check| check.check.replace('_', " ")).collect()
 }
 
 fn examine_one((name, check): Named, system: &System) -> Check {

@@ -4,7 +4,7 @@ use super::Finding;
 use super::system::System;
 
 /// Bits of a capability set; capabilities(7).
-const IPC_LOCK: u32 = 14;
+pub(super) const IPC_LOCK: u32 = 14;
 const SYS_NICE: u32 = 23;
 /// Less locked memory than this is refused to a worker.
 const LEAST_LOCKED: u64 = 64 << 20;
@@ -71,7 +71,7 @@ fn real_time(system: &System) -> &'static str {
 }
 
 /// Whether the process has a capability; `None` where /proc/self/status does not say.
-fn capable(system: &System, bit: u32) -> Option<bool> {
+pub(super) fn capable(system: &System, bit: u32) -> Option<bool> {
     let set = u64::from_str_radix(&system.own_status("CapEff")?, 16).ok()?;
     Some(set >> bit & 1 == 1)
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout)] // what is skipped is said
 
 mod compare;
+mod doctor;
 mod files;
 mod input;
 mod kept;
