@@ -1,0 +1,58 @@
+//! The checker: is every invariant of a database true, and if not, which is not.
+//!
+//! It reads the files of a database that nobody has open, and closes them again: in a process that has the same database
+//! open and locks by fcntl, that would drop its locks.
+
+use std::path::Path;
+
+use crate::database::Layout;
+use crate::error::{Damage, Error};
+use crate::{book, names};
+
+/// What the checker found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Records that can be fetched.
+    pub records: u64,
+    /// Deleted records, or blocks, that wait to be used again.
+    pub free: u64,
+    /// Records, or blocks, that stand on no list: written by a process that was killed before it linked them, or after it
+    /// unlinked them. They cost space and nothing else.
+    pub lost: u64,
+    /// Bytes of values that no record points to, for the same reason.
+    pub lost_bytes: u64,
+    /// What no process that runs to its end leaves behind.
+    pub damages: Vec<Damage>,
+}
+
+impl Report {
+    /// Whether nothing is damaged. Lost space is no damage.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.damages.is_empty()
+    }
+
+    /// Whether nothing is damaged and nothing lost, as it is when every process ran to its end.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.is_sound() && self.lost == 0 && self.lost_bytes == 0
+    }
+}
+
+/// Checks the database at `path`, which nobody has open.
+///
+/// # Errors
+/// The error of reading its files. What they hold is never an error: it is in the report.
+pub fn check(path: &Path, layout: Layout) -> Result<Report, Error> {
+    let read = |name: &Path| {
+        std::fs::read(name).map_err(|error| {
+            Error::Call(oscost_sys::CallError::new("open", error.raw_os_error().unwrap_or_default()))
+        })
+    };
+    match layout {
+        Layout::Book => {
+            let (index, data) = names::book(path);
+            Ok(book::check::check(&read(&index)?, &read(&data)?))
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! The database as a program sees it: open, fetch, store, delete, rewind, next record.
+
+use std::path::Path;
+
+use crate::error::Error;
+use crate::io::IoCalls;
+use crate::lock::{LockCalls, LockWay};
+use crate::open;
+
+/// How the files are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// As the book describes it: text, 137 chains, one free list. Two files, `NAME.idx` and `NAME.dat`. It records neither
+    /// byte order nor version nor way to lock, has no checksum, and does not recover from a process that was killed.
+    Book,
+}
+
+/// How the bytes are reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// lseek and read, write.
+    SeekRead,
+    /// pread, pwrite.
+    Positioned,
+    /// A shared mapping.
+    Mapped,
+}
+
+/// How a database is opened.
+///
+/// The default opens an existing database of layout `book` by seek and read, for writing, with fine fcntl locks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Layout of the files.
+    pub layout: Layout,
+    /// Way to the bytes.
+    pub access: Access,
+    /// Way to lock; all who have it open must use the same.
+    pub lock: LockWay,
+    /// Make the files if there are none.
+    pub create: bool,
+    /// Empty the database, under the lock of creation.
+    pub truncate: bool,
+    /// Allow store and delete.
+    pub write: bool,
+    /// Permissions of files that are made. 0o2600 (set-group-id without group-execute) asks for mandatory locking where
+    /// the kernel and the mount have it.
+    pub mode: u32,
+    /// Measure how long calls that take a lock last: two clock readings a lock.
+    pub time_locks: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            layout: Layout::Book,
+            access: Access::SeekRead,
+            lock: LockWay::By(crate::Primitive::Fcntl, crate::Granularity::Fine),
+            create: false,
+            truncate: false,
+            write: true,
+            mode: 0o600,
+            time_locks: false,
+        }
+    }
+}
+
+/// What [`Database::store`] does with a key that exists, or does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Store {
+    /// Only if it does not exist.
+    Insert,
+    /// Only if it exists.
+    Replace,
+    /// Either way.
+    Either,
+}
+
+/// What [`Database::store`] did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stored {
+    /// A new record.
+    Inserted {
+        /// In the place of a deleted one; else at the end of the file.
+        reused: bool,
+    },
+    /// A new value for a key that existed.
+    Replaced {
+        /// Over the old one; else elsewhere.
+        in_place: bool,
+    },
+    /// Nothing: it was to be inserted, and the key exists.
+    Exists,
+    /// Nothing: it was to be replaced, and there is no such key.
+    NotFound,
+}
+
+/// What a database has done since it was opened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// System calls of I/O.
+    pub io: IoCalls,
+    /// Calls of the locking primitive.
+    pub locks: LockCalls,
+    /// Index records that were read, on chains and on the free list.
+    pub visits: u64,
+}
+
+/// What each layout does.
+pub(crate) trait Records {
+    fn fetch(&mut self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, Error>;
+    fn store(&mut self, key: &[u8], value: &[u8], how: Store) -> Result<Stored, Error>;
+    fn delete(&mut self, key: &[u8]) -> Result<bool, Error>;
+    fn rewind(&mut self);
+    fn next_record(&mut self, key: &mut Vec<u8>, value: &mut Vec<u8>) -> Result<bool, Error>;
+    fn counters(&self) -> Counters;
+}
+
+/// An open database.
+///
+/// One process opens it for itself: a child must not use what its parent opened. A program opens the same database once:
+/// closing one of two would drop the fcntl locks of the other.
+///
+/// ```
+/// use oscost_recorddb::{Database, Options, Store};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = std::env::temp_dir().join(format!("recorddb-doc-{}", std::process::id()));
+/// # std::fs::create_dir(&directory)?;
+/// let options = Options { create: true, ..Options::default() };
+/// let mut database = Database::open(&directory.join("people"), &options)?;
+/// database.store(b"ada", b"1815", Store::Insert)?;
+/// assert_eq!(database.fetch(b"ada")?.as_deref(), Some(b"1815".as_slice()));
+/// assert!(database.delete(b"ada")?);
+/// assert!(!database.delete(b"ada")?);
+/// # drop(database);
+/// # std::fs::remove_dir_all(&directory)?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct Database {
+    records: Box<dyn Records>,
+}
+
+impl std::fmt::Debug for Database {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Database").field("counters", &self.counters()).finish_non_exhaustive()
+    }
+}
+
+impl Database {
+    /// Opens the database whose files begin with `path`.
+    ///
+    /// # Errors
+    /// The error of a call; [`Error::Refused`] where the files are none of this layout.
+    pub fn open(path: &Path, options: &Options) -> Result<Self, Error> {
+        Ok(Self { records: open::open(path, options)? })
+    }
+
+    /// The value of `key`, if there is such a record.
+    ///
+    /// # Errors
+    /// A key that the layout cannot hold, a failed call, damage.
+    pub fn fetch(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+        let mut value = Vec::new();
+        Ok(self.fetch_into(key, &mut value)?.then_some(value))
+    }
+
+    /// As [`Database::fetch`], into memory of the caller; whether there is such a record.
+    ///
+    /// # Errors
+    /// As [`Database::fetch`].
+    #[inline]
+    pub fn fetch_into(&mut self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, Error> {
+        self.records.fetch(key, value)
+    }
+
+    /// Stores `value` under `key`.
+    ///
+    /// # Errors
+    /// A key or value that the layout cannot hold, no room, a failed call, damage. After a failed call layout `book` may
+    /// have lost the record of this key; no other.
+    #[inline]
+    pub fn store(&mut self, key: &[u8], value: &[u8], how: Store) -> Result<Stored, Error> {
+        self.records.store(key, value, how)
+    }
+
+    /// Deletes the record of `key`; whether there was one.
+    ///
+    /// # Errors
+    /// As [`Database::store`].
+    #[inline]
+    pub fn delete(&mut self, key: &[u8]) -> Result<bool, Error> {
+        self.records.delete(key)
+    }
+
+    /// Makes [`Database::next_record`] begin again.
+    pub fn rewind(&mut self) {
+        self.records.rewind();
+    }
+
+    /// The next record, in no order of keys; `false` after the last. A record that is there all the while is met once
+    /// (layout `book`: at least once, and again if it was replaced meanwhile).
+    ///
+    /// # Errors
+    /// As [`Database::fetch`].
+    pub fn next_record(&mut self, key: &mut Vec<u8>, value: &mut Vec<u8>) -> Result<bool, Error> {
+        self.records.next_record(key, value)
+    }
+
+    /// What it has done since it was opened.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.records.counters()
+    }
+}

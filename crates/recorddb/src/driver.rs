@@ -1,0 +1,221 @@
+//! Children that run a workload together: each opens the database for itself, all start at once, each is timed.
+
+use std::sync::atomic::Ordering;
+
+use oscost_sys::CallError;
+use oscost_sys::clock::now_ns;
+use oscost_sys::memory::SharedWords;
+use oscost_sys::process::Child;
+use oscost_sys::usage::{self, Usage, Whose};
+
+use crate::database::{Counters, Database};
+use crate::workload::{self, Counts, Kind, Plan, Target, Unobserved};
+
+/// What became of one child.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Done {
+    /// Operations of each kind that it made.
+    pub counts: Counts,
+    /// System calls of I/O, calls of locking, records visited, time waited for locks, ns. Of another store: 0.
+    pub work: Work,
+    /// Time from its start to its end, ns.
+    pub clock_ns: u64,
+    /// When it started and ended, CLOCK_MONOTONIC, ns: the run lasts from the first start to the last end.
+    pub from_to_ns: (u64, u64),
+    /// CPU time, switches and faults between start and end.
+    pub usage: Usage,
+}
+
+/// What a database counts, in four numbers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Work {
+    /// System calls of I/O.
+    pub io_calls: u64,
+    /// Calls of the locking primitive.
+    pub lock_calls: u64,
+    /// Records visited.
+    pub visits: u64,
+    /// Time in calls that take a lock, ns, where it was asked for.
+    pub lock_wait_ns: u64,
+}
+
+impl Work {
+    /// What was added between two states of a database.
+    #[must_use]
+    pub fn between(before: &Counters, after: &Counters) -> Self {
+        Self {
+            io_calls: after.io.total() - before.io.total(),
+            lock_calls: after.locks.total() - before.locks.total(),
+            visits: after.visits - before.visits,
+            lock_wait_ns: after.locks.wait_ns - before.locks.wait_ns,
+        }
+    }
+}
+
+/// A target that may count what it does.
+pub trait Counted: Target {
+    /// What it has done since it was opened.
+    fn counters(&self) -> Counters {
+        Counters::default()
+    }
+}
+
+impl Counted for Database {
+    fn counters(&self) -> Counters {
+        Database::counters(self)
+    }
+}
+
+/// Words of one child: state, times, usage, work, counts, and the text of its failure.
+const STATE: usize = 0;
+const FROM: usize = 1;
+const TO: usize = 2;
+const USAGE: usize = 3;
+const WORK: usize = 9;
+const COUNTS: usize = 13;
+const TEXT: usize = COUNTS + Kind::ALL.len();
+const TEXT_WORDS: usize = 24;
+const WORDS: usize = TEXT + TEXT_WORDS;
+
+const READY: u64 = 1;
+const DONE: u64 = 2;
+const FAILED: u64 = 3;
+
+/// Runs one plan a child, all at the same time, and waits for all, at most `timeout_ns`. `open` is called in each child.
+/// The caller has one thread.
+///
+/// What a child says of its failure stands in the place of its result: an error of the store, a wrong answer, the signal
+/// that ended it, or that it went on for too long.
+///
+/// # Errors
+/// The error of mmap or fork. The children are gone then.
+pub fn run<T: Counted, E: std::fmt::Display>(
+    plans: &[Plan],
+    open: impl Fn(&Plan) -> Result<T, E>,
+    timeout_ns: u64,
+) -> Result<Vec<Result<Done, String>>, CallError> {
+    let words = SharedWords::new(1 + plans.len() * WORDS)?;
+    let mut children = Vec::with_capacity(plans.len());
+    for (number, plan) in plans.iter().enumerate() {
+        let own = Own { words: &words, first: 1 + number * WORDS };
+        children.push(Child::fork(|| match own.run(plan, &open) {
+            Ok(()) => 0,
+            Err(text) => {
+                own.fail(&text);
+                1
+            }
+        })?);
+    }
+    let deadline = now_ns().saturating_add(timeout_ns);
+    let own = |number: usize| Own { words: &words, first: 1 + number * WORDS };
+    let all_ready = || (0..plans.len()).all(|number| own(number).word(STATE).load(Ordering::Acquire) != 0);
+    while !all_ready() && now_ns() < deadline && !children.iter().all(Child::has_ended) {
+        std::thread::sleep(std::time::Duration::from_micros(200));
+    }
+    words.word(0).store(1, Ordering::Release);
+    let ended = |(number, child): (usize, Child)| {
+        let left = deadline.saturating_sub(now_ns());
+        let ended = child.wait_at_most(left).map_err(|_| "it went on for too long".to_owned())?;
+        match (own(number).word(STATE).load(Ordering::Acquire), ended.signal) {
+            (DONE, _) => Ok(own(number).done()),
+            (FAILED, _) => Err(own(number).text()),
+            (_, Some(signal)) => Err(format!("signal {signal} ended it")),
+            (_, None) => Err(format!("it ended with code {}", ended.code.unwrap_or_default())),
+        }
+    };
+    Ok(children.into_iter().enumerate().map(ended).collect())
+}
+
+/// The words of one child.
+#[derive(Clone, Copy)]
+struct Own<'a> {
+    words: &'a SharedWords,
+    first: usize,
+}
+
+impl<'a> Own<'a> {
+    fn word(&self, number: usize) -> &'a std::sync::atomic::AtomicU64 {
+        self.words.word(self.first + number)
+    }
+
+    /// In the child.
+    fn run<T: Counted, E: std::fmt::Display>(
+        &self,
+        plan: &Plan,
+        open: &impl Fn(&Plan) -> Result<T, E>,
+    ) -> Result<(), String> {
+        let mut target = open(plan).map_err(|error| error.to_string())?;
+        self.word(STATE).store(READY, Ordering::Release);
+        // Yielding rather than sleeping: all start within a time slice, and a child alone does not wait for a timer.
+        while self.words.word(0).load(Ordering::Acquire) == 0 {
+            std::thread::yield_now();
+        }
+        let before = target.counters();
+        let used = usage::own(Whose::Process);
+        let from = now_ns();
+        let result = workload::run(plan, &mut target, &mut Unobserved);
+        let to = now_ns();
+        let used = usage::own(Whose::Process).since(&used);
+        let work = Work::between(&before, &target.counters());
+        let counts = result.map_err(|failure| failure.to_string())?;
+        let numbers = [
+            (FROM, from),
+            (TO, to),
+            (USAGE, used.user_ns),
+            (USAGE + 1, used.system_ns),
+            (USAGE + 2, used.voluntary_switches),
+            (USAGE + 3, used.involuntary_switches),
+            (USAGE + 4, used.minor_faults),
+            (USAGE + 5, used.major_faults),
+            (WORK, work.io_calls),
+            (WORK + 1, work.lock_calls),
+            (WORK + 2, work.visits),
+            (WORK + 3, work.lock_wait_ns),
+        ];
+        let counts = counts.0.iter().enumerate().map(|(kind, count)| (COUNTS + kind, *count));
+        for (number, value) in numbers.into_iter().chain(counts) {
+            self.word(number).store(value, Ordering::Relaxed);
+        }
+        drop(target);
+        self.word(STATE).store(DONE, Ordering::Release);
+        Ok(())
+    }
+
+    fn done(&self) -> Done {
+        let word = |number| self.word(number).load(Ordering::Relaxed);
+        Done {
+            counts: Counts(std::array::from_fn(|kind| word(COUNTS + kind))),
+            work: Work {
+                io_calls: word(WORK),
+                lock_calls: word(WORK + 1),
+                visits: word(WORK + 2),
+                lock_wait_ns: word(WORK + 3),
+            },
+            clock_ns: word(TO).saturating_sub(word(FROM)),
+            from_to_ns: (word(FROM), word(TO)),
+            usage: Usage {
+                user_ns: word(USAGE),
+                system_ns: word(USAGE + 1),
+                voluntary_switches: word(USAGE + 2),
+                involuntary_switches: word(USAGE + 3),
+                minor_faults: word(USAGE + 4),
+                major_faults: word(USAGE + 5),
+            },
+        }
+    }
+
+    fn fail(&self, text: &str) {
+        for (number, chunk) in text.as_bytes().chunks(8).take(TEXT_WORDS).enumerate() {
+            let mut bytes = [0; 8];
+            bytes[..chunk.len()].copy_from_slice(chunk);
+            self.word(TEXT + number).store(u64::from_ne_bytes(bytes), Ordering::Relaxed);
+        }
+        self.word(STATE).store(FAILED, Ordering::Release);
+    }
+
+    fn text(&self) -> String {
+        let bytes =
+            (0..TEXT_WORDS).flat_map(|number| self.word(TEXT + number).load(Ordering::Relaxed).to_ne_bytes());
+        String::from_utf8_lossy(&bytes.take_while(|byte| *byte != 0).collect::<Vec<u8>>()).into_owned()
+    }
+}

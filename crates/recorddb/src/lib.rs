@@ -1,0 +1,26 @@
+//! A record database that several processes share: document 001's, and what would be built today.
+//!
+//! Records are keys with values. A [`Database`] fetches, stores and deletes them, and walks over all. How its files are
+//! laid out ([`Layout`]), how their bytes are reached ([`Access`]) and how processes keep out of each other's way
+//! ([`LockWay`]) are chosen when it is opened, apart from each other, so that each can be priced. [`workload`] is the
+//! book's test program; [`check`](fn@check) says whether every invariant of a database is true.
+//!
+//! Everything it asks of the system goes through [`io::Io`] and [`lock::Locks`], and is counted there.
+#![forbid(unsafe_code)]
+
+mod book;
+mod check;
+mod database;
+mod error;
+mod names;
+mod open;
+
+pub mod driver;
+pub mod io;
+pub mod lock;
+pub mod workload;
+
+pub use check::{Report, check};
+pub use database::{Access, Counters, Database, Layout, Options, Store, Stored};
+pub use error::{Damage, Error, Refusal};
+pub use lock::{Granularity, LockWay, Primitive};

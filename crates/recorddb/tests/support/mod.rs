@@ -1,0 +1,38 @@
+//! A directory of a test, gone when the test is.
+#![allow(dead_code)] // each test file uses a part
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use oscost_recorddb::workload::{Plan, Workload};
+
+pub struct Directory(PathBuf);
+
+impl Directory {
+    pub fn new() -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let unique = oscost_sys::random::bits().expect("getrandom");
+        let name = format!("recorddb-{unique:032x}-{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir(&path).expect("mkdir");
+        Self(path)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+pub fn plan(records: u32) -> Plan {
+    Plan { workload: Workload::Figure, records, seed: 7, child: 0 }
+}
