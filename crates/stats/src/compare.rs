@@ -6,6 +6,9 @@ use crate::interval::{Launches, OUTSIDE, over_launches};
 pub const LEAST_MARGIN: f64 = 0.02;
 /// Widest half-width of a side that still allows a verdict.
 pub const WIDEST_HALF_WIDTH: f64 = 0.01;
+/// A change must be so many times as large as the wider half-width: launches that scatter within a run were made on a
+/// machine that moves, and it will have moved between the runs, too.
+pub const HALF_WIDTHS: f64 = 4.0;
 
 /// One side of a comparison: one figure of one stored run.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +30,7 @@ pub enum Verdict {
     Slower,
     /// B is smaller by more than the margin, with its whole interval.
     Faster,
-    /// The whole interval lies within the margin.
+    /// The whole interval lies within 2 % (or two clock steps) either way.
     Same,
     /// None of these.
     CannotTell(Doubt),
@@ -42,7 +45,7 @@ pub enum Doubt {
     Noisy,
     /// A side's own half-width is over 1 %.
     WideInterval,
-    /// The interval of the change reaches over a margin.
+    /// The interval of the change is neither beyond the margin nor small enough to be called the same.
     AcrossMargin,
 }
 
@@ -64,8 +67,10 @@ pub struct Change {
 /// Judges B against A by the quantile `q` over launches (see [`over_launches`]).
 ///
 /// The interval of the change is the 95 % percentile interval of B/A - 1 when the launches of both sides are resampled
-/// independently, exact like those of the sides. Its margin is the largest of 2 %, of `least` (what else is known to move
-/// such figures, as a share), and, for either side, of 2 clock steps in a batch: 2 q / (n F). No test of significance: on stored runs of one machine Mann-Whitney alarms in 34-62 % of the pairs.
+/// independently, exact like those of the sides. The same is what lies within 2 %, or for either side within 2 clock steps in
+/// a batch: 2 q / (n F). The margin of a change is the largest of this, of `least` (what else is known to move such figures,
+/// as a share), and of [`HALF_WIDTHS`] times the wider half-width. No test of significance: on stored runs of one machine
+/// Mann-Whitney alarms in 34-62 % of the pairs.
 ///
 /// `None` where a ratio makes no sense: no launches, a launch that is not positive and finite, or a ratio that overflows.
 #[must_use]
@@ -78,7 +83,9 @@ pub fn judge(a: &Side<'_>, b: &Side<'_>, q: f64, least: f64) -> Option<Change> {
     let (launches_a, launches_b) = (Launches::new(a.launches, q)?, Launches::new(b.launches, q)?);
     let (low, high) = launches_b.distribution().ratio_quantiles(&launches_a.distribution(), OUTSIDE)?;
     let steps = |side: &Side<'_>, value: f64| 2.0 * side.step_ns / (side.operations.max(1) as f64 * value);
-    let margin = LEAST_MARGIN.max(least).max(steps(a, of_a.value)).max(steps(b, of_b.value));
+    let resolved = LEAST_MARGIN.max(steps(a, of_a.value)).max(steps(b, of_b.value));
+    let half_width = of_a.half_width_share().max(of_b.half_width_share());
+    let margin = resolved.max(least).max(HALF_WIDTHS * half_width);
     let (change, low, high) = (of_b.value / of_a.value - 1.0, low - 1.0, high - 1.0);
     if [change, low, high, margin].iter().any(|number| !number.is_finite()) {
         return None;
@@ -87,13 +94,13 @@ pub fn judge(a: &Side<'_>, b: &Side<'_>, q: f64, least: f64) -> Option<Change> {
         Verdict::CannotTell(Doubt::FewLaunches)
     } else if a.noisy || b.noisy {
         Verdict::CannotTell(Doubt::Noisy)
-    } else if of_a.half_width_share().max(of_b.half_width_share()) > WIDEST_HALF_WIDTH {
+    } else if half_width > WIDEST_HALF_WIDTH {
         Verdict::CannotTell(Doubt::WideInterval)
     } else if low > margin {
         Verdict::Slower
     } else if high < -margin {
         Verdict::Faster
-    } else if -margin <= low && high <= margin {
+    } else if -resolved <= low && high <= resolved {
         Verdict::Same
     } else {
         Verdict::CannotTell(Doubt::AcrossMargin)

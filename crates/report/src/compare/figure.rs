@@ -1,7 +1,7 @@
 //! One figure of two results: its evidence, its verdict, or why it has none.
 
 use oscost_results::{Figure, LaunchRecord, Mark, RunResult, Status};
-use oscost_stats::compare::{Change, Doubt, Side, Verdict as Judged, judge};
+use oscost_stats::compare::{Change, Doubt, LEAST_MARGIN, Side, Verdict as Judged, judge};
 use oscost_stats::interval::{LOWER_QUARTILE, MEDIAN};
 use oscost_stats::quantile::{quantile, sorted};
 
@@ -96,15 +96,18 @@ fn verdict(a: &Figure, b: &Figure, results: (&RunResult, &RunResult), row: &mut 
         quantile(&sorted(launches(figure, |launch| launch.canary_ns.filter(|ns| *ns > 0.0))), LOWER_QUARTILE)
     };
     let speed = match (speed_of(a), speed_of(b)) {
-        (Some(a), Some(b)) if name == "floor" => Some(b / a - 1.0).filter(|speed| speed.abs() > ONE_SPEED),
-        _ => None,
+        (Some(a), Some(b)) if name == "floor" => b / a - 1.0,
+        _ => 0.0,
     };
-    let judged = match speed {
-        Some(speed) => {
-            row.why = format!("in passes of the empty loop, which took {:+.1} %", speed * 100.0);
-            decide(a, b, results, &in_passes, UNDISTURBED, speed.abs() / 2.0)
-        }
-        None => decide(a, b, results, &plainly, if name == "floor" { LOWER_QUARTILE } else { MEDIAN }, 0.0),
+    let own = if name == "floor" { LOWER_QUARTILE } else { MEDIAN };
+    // A change must be one beyond what the core's speed explains.
+    let in_ns = || decide(a, b, results, &plainly, own, LEAST_MARGIN + speed.abs());
+    let other_speed = speed.abs() > ONE_SPEED;
+    let judged = if other_speed {
+        row.why = format!("in passes of the empty loop, which took {:+.1} %", speed * 100.0);
+        decide(a, b, results, &in_passes, UNDISTURBED, speed.abs() / 2.0)
+    } else {
+        in_ns()
     };
     let Some(change) = judged else {
         // Counts and shares may be zero on both sides, and then are the same whatever the ratio.
@@ -118,28 +121,41 @@ fn verdict(a: &Figure, b: &Figure, results: (&RunResult, &RunResult), row: &mut 
     };
     row.change =
         Some(Shift { change: change.change, low: change.low, high: change.high, margin: change.margin });
+    // What does not follow the core's speed (a memory, a timer) changes in passes although it costs what it did.
+    let only_in_passes = match change.verdict {
+        Judged::Slower => other_speed && !in_ns().is_some_and(|in_ns| in_ns.low > LEAST_MARGIN),
+        Judged::Faster => other_speed && !in_ns().is_some_and(|in_ns| in_ns.high < -LEAST_MARGIN),
+        Judged::Same | Judged::CannotTell(_) => false,
+    };
+    if only_in_passes {
+        row.why += "; in ns it is no change";
+        return;
+    }
     let doubt = match change.verdict {
         Judged::Slower => return row.verdict = Verdict::Slower,
         Judged::Faster => return row.verdict = Verdict::Faster,
         Judged::Same => return row.verdict = Verdict::Same,
         Judged::CannotTell(doubt) => doubt,
     };
-    row.why = match doubt {
-        Doubt::FewLaunches => "fewer than 6 launches".to_owned(),
+    let doubt = match doubt {
+        Doubt::FewLaunches => "fewer than 6 launches",
         Doubt::Noisy => noisy(a, b),
-        Doubt::WideInterval => "an interval is wider than 1 % either way".to_owned(),
-        Doubt::AcrossMargin => "the interval of the change reaches over the margin".to_owned(),
+        Doubt::WideInterval => "an interval is wider than 1 % either way",
+        Doubt::AcrossMargin => "the interval of the change is neither beyond the margin nor within 2 %",
     };
+    if other_speed {
+        row.why += "; ";
+    }
+    row.why += doubt;
 }
 
-fn noisy(a: &Figure, b: &Figure) -> String {
+fn noisy(a: &Figure, b: &Figure) -> &'static str {
     let is = |figure: &Figure| figure.marks.contains(&Mark::Noisy);
     match (is(a), is(b)) {
         (true, true) => "noisy in both",
         (true, false) => "noisy in the first",
         _ => "noisy in the second",
     }
-    .to_owned()
 }
 
 fn decide(

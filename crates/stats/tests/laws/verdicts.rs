@@ -39,14 +39,16 @@ fn false_alarms_are_rare() {
         ("70 % of the launches slow", Law::Bimodal(0.003, 0.7), true),
         ("autocorrelated, scatter 1 %", Law::Autocorrelated(0.01), false),
         ("drifting, scatter 0.3 %", Law::Drifting(0.003), false),
+        ("drifting, scatter 0.6 %", Law::Drifting(0.006), false),
         ("drifting, scatter 1 %", Law::Drifting(0.01), false),
+        ("drifting, scatter 2 %", Law::Drifting(0.02), false),
     ] {
         for (estimate, q) in [("floor", LOWER_QUARTILE), ("median", MEDIAN)] {
             let [false_alarms, same, cannot_tell] = verdicts(law, q, 1.0, runs).map(|share| share * 100.0);
             println!("| {estimate}, {name} | {false_alarms:.2} % | {same:.1} % | {cannot_tell:.1} % |");
-            // The rate must be at most 1 %: five deviations of a binomial of that rate above it.
-            let limit = 1.0 + 5.0 * 100.0 * (0.01 * 0.99 / f64::from(runs)).sqrt();
-            assert!(!independent || false_alarms <= limit, "{estimate}, {name}: {false_alarms} %");
+            // The rate must be at most 1 %, or 2 % where launches are not independent.
+            let limit = if independent { 1.0 } else { 2.0 };
+            assert!(false_alarms <= limit, "{estimate}, {name}: {false_alarms} %");
         }
     }
 }
