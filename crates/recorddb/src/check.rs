@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::database::Layout;
 use crate::error::{Damage, Error};
-use crate::{book, names};
+use crate::{book, fast, names};
 
 /// What the checker found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -54,5 +54,6 @@ pub fn check(path: &Path, layout: Layout) -> Result<Report, Error> {
             let (index, data) = names::book(path);
             Ok(book::check::check(&read(&index)?, &read(&data)?))
         }
+        Layout::Fast => Ok(fast::check::check(&read(&names::fast(path))?)),
     }
 }

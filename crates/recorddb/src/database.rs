@@ -13,6 +13,11 @@ pub enum Layout {
     /// As the book describes it: text, 137 chains, one free list. Two files, `NAME.idx` and `NAME.dat`. It records neither
     /// byte order nor version nor way to lock, has no checksum, and does not recover from a process that was killed.
     Book,
+    /// What would be built today: one file, `NAME.fast`, of words in the byte order of the machine; a tree over hashes in
+    /// 1024 stripes, free blocks by size, a checksum in each record, every change made by one word. It records byte order,
+    /// version and way to lock, and recovers from killed processes: at most the operation in flight is missing. It does
+    /// not recover from a loss of power.
+    Fast,
 }
 
 /// How the bytes are reached.

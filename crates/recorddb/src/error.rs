@@ -19,7 +19,7 @@ pub enum Error {
     Full(&'static str),
     /// The file is no database of this layout, or none that this program may use.
     #[error("{0}")]
-    Refused(Refusal),
+    Refused(#[from] Refusal),
 }
 
 /// Why a file is refused.
@@ -51,6 +51,9 @@ pub enum Refusal {
         /// Places.
         most: usize,
     },
+    /// It was to be emptied while another program has it open.
+    #[error("in use by another program: it cannot be emptied")]
+    InUse,
     /// Nothing may be written: it was opened for reading.
     #[error("opened for reading only")]
     ReadOnly,

@@ -12,6 +12,7 @@ mod book;
 mod check;
 mod database;
 mod error;
+mod fast;
 mod names;
 mod open;
 

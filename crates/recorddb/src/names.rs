@@ -21,6 +21,12 @@ pub(crate) fn mutexes(path: &Path) -> PathBuf {
     with(path, ".mutexes")
 }
 
+/// The file of layout `fast`.
+#[must_use]
+pub(crate) fn fast(path: &Path) -> PathBuf {
+    with(path, ".fast")
+}
+
 /// The lock files of flock: one directory.
 #[must_use]
 pub(crate) fn lock_files(path: &Path) -> PathBuf {

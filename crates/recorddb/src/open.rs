@@ -16,11 +16,12 @@ use crate::database::{Access, Layout, Options, Records};
 use crate::error::Error;
 use crate::io::{EINTR, Io, Mapped, Positioned, SeekRead};
 use crate::lock::{Granularity, Guard, LockWay, Places, Primitive, SystemLocks};
-use crate::names;
+use crate::{fast, names};
 
 pub(crate) fn open(path: &Path, options: &Options) -> Result<Box<dyn Records>, Error> {
     match options.layout {
         Layout::Book => open_book(path, options),
+        Layout::Fast => fast::open::open(path, options),
     }
 }
 
@@ -96,7 +97,7 @@ fn locks(path: &Path, index: &Arc<File>, data: &Arc<File>, options: &Options) ->
 }
 
 /// One lock file a lock, or one for all if locking is coarse: flock locks whole files.
-fn flock_files(
+pub(crate) fn flock_files(
     path: &Path,
     count: usize,
     granularity: Granularity,
@@ -174,6 +175,19 @@ pub(crate) struct Presence {
 }
 
 impl Presence {
+    /// As [`Presence::announce`], of one who only reads: it may change nothing, so that it is the first means nothing more
+    /// than that.
+    pub fn watch(file: &File, byte: Range) -> Result<Self, CallError> {
+        let others = record_lock::in_the_way(file.as_fd(), Owner::Description, LockKind::Write, byte)?;
+        loop {
+            match record_lock::lock(file.as_fd(), Owner::Description, LockKind::Read, byte) {
+                Ok(()) => return Ok(Self { first: others.is_none() }),
+                Err(error) if error.errno == EINTR => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
     /// Finds out whether anybody is there, and waits for one who is settling in.
     pub fn announce(file: &File, byte: Range) -> Result<Self, CallError> {
         loop {

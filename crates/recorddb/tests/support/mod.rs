@@ -36,3 +36,10 @@ impl Drop for Directory {
 pub fn plan(records: u32) -> Plan {
     Plan { workload: Workload::Figure, records, seed: 7, child: 0 }
 }
+
+/// Held by a test that forks or opens: a child of another test would inherit this one's descriptors, and with them its
+/// presence.
+pub fn alone() -> std::sync::MutexGuard<'static, ()> {
+    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

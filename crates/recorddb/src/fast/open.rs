@@ -1,0 +1,208 @@
+//! Opening layout `fast`: making it, finding out who else is there, recovering, taking an arena.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Seek, SeekFrom};
+use std::os::fd::AsFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use oscost_sys::CallError;
+use oscost_sys::mapped_file::MappedFile;
+use oscost_sys::record_lock::{self, LockKind, Owner, Range};
+
+use super::format::{self, ARENAS, EMPTY, FIRST_CHUNK, MAGIC, ROOTS, ROOTS_AT, STRIPES, VERSION, header};
+use super::next::Cursor;
+use super::space::Space;
+use super::words::{FileWords, MappedWords, Words};
+use super::{Fast, LOCK_FILE_COUNT, LOCK_FILES, PLACES, recover};
+use crate::database::{Access, Options, Records};
+use crate::error::{Error, Refusal};
+use crate::io::{Positioned, SeekRead};
+use crate::lock::{Guard, LockWay, Primitive, SystemLocks};
+use crate::names;
+use crate::open::{PRESENCE, Presence, call, flock_files, make_mutexes};
+
+/// Bytes that a mapping tries for: the file may grow to as much while it is open. Address space, not memory.
+const MAPPED: [usize; 3] = [1 << 36, 1 << 32, 1 << 28];
+
+/// Opens, or makes, the database at `path`.
+pub(crate) fn open(path: &Path, options: &Options) -> Result<Box<dyn Records>, Error> {
+    let file = OpenOptions::new()
+        .read(true)
+        .write(options.write)
+        .create(options.create && options.write)
+        .mode(options.mode)
+        .open(names::fast(path))
+        .map_err(|error| call("open", &error))?;
+    let file = Arc::new(file);
+    let presence =
+        if options.write { Presence::announce(&file, PRESENCE)? } else { Presence::watch(&file, PRESENCE)? };
+    if presence.first && options.write {
+        make(&file, options)?;
+    }
+    let map = match options.access {
+        Access::Mapped => Some(Arc::new(mapping(&file, options.write)?)),
+        Access::SeekRead | Access::Positioned => None,
+    };
+    let length = length(&file)?;
+    match (&map, options.access) {
+        (Some(map), _) => {
+            // The length is looked at before anything is touched: behind the end of the file is a SIGBUS.
+            if length < FIRST_CHUNK * 8 {
+                return Err(Refusal::OtherFile.into());
+            }
+            let words = MappedWords::new(Arc::clone(map), Arc::clone(&file), length);
+            begin(path, words, file, presence, options, length)
+        }
+        (None, Access::SeekRead) => {
+            let words = FileWords::new(SeekRead::new(Arc::clone(&file)), length);
+            begin(path, words, file, presence, options, length)
+        }
+        (None, _) => {
+            let words = FileWords::new(Positioned::new(Arc::clone(&file)), length);
+            begin(path, words, file, presence, options, length)
+        }
+    }
+}
+
+fn length(file: &File) -> Result<u64, Error> {
+    Ok((&*file).seek(SeekFrom::End(0)).map_err(|error| call("lseek", &error))?)
+}
+
+fn mapping(file: &File, writable: bool) -> Result<MappedFile, CallError> {
+    let mut failed = CallError::new("mmap", 0);
+    for bytes in MAPPED {
+        match MappedFile::new(file.as_fd(), bytes, writable) {
+            Ok(map) => return Ok(map),
+            Err(error) => failed = error,
+        }
+    }
+    Err(failed)
+}
+
+/// Makes an empty database of a file that is empty, or whose making was cut short: its first word comes last. The caller
+/// is the only one who has it open, for writing.
+fn make(file: &Arc<File>, options: &Options) -> Result<(), Error> {
+    let length = length(file)?;
+    let mut words = FileWords::new(Positioned::new(Arc::clone(file)), length);
+    let made = length >= 8 && words.load(header::MAGIC)? != 0;
+    if made && !options.truncate {
+        return Ok(());
+    }
+    if !made && !options.create {
+        return Err(Refusal::OtherFile.into());
+    }
+    file.set_len(0).map_err(|error| call("ftruncate", &error))?;
+    let mut words = FileWords::new(Positioned::new(Arc::clone(file)), 0);
+    words.make_room(FIRST_CHUNK)?;
+    let roots = [EMPTY; ROOTS as usize];
+    for stripe in 0..STRIPES {
+        words.write(format::stripe(stripe) + ROOTS_AT, &roots)?;
+    }
+    #[allow(clippy::cast_possible_truncation)] // half of the bits are random too
+    let seed = oscost_sys::random::bits()? as u64;
+    words.store(header::VERSION, VERSION)?;
+    words.store(header::SEED, seed)?;
+    words.store(header::CHECK, format::header_check(VERSION, seed))?;
+    words.store(header::END, FIRST_CHUNK)?;
+    words.store(header::MAGIC, MAGIC)
+}
+
+fn begin<W: Words + 'static>(
+    path: &Path,
+    mut words: W,
+    file: Arc<File>,
+    presence: Presence,
+    options: &Options,
+    length: u64,
+) -> Result<Box<dyn Records>, Error> {
+    refuse(&mut words, length, presence, options)?;
+    let alone = presence.first && options.write;
+    let locks = locks(path, &file, alone, options)?;
+    if alone {
+        if recover::is_needed(&mut words)? {
+            recover::recover(&mut words)?;
+        }
+        words.store(header::LOCK_WAY, number(options.lock))?;
+        presence.settle(&file, PRESENCE)?;
+    }
+    let space = if options.write { Some(arena(&file, &mut words)?) } else { None };
+    let seed = words.load(header::SEED)?;
+    let guard = Guard::new(options.lock.granularity(), locks, options.time_locks);
+    let cursor = Cursor::default();
+    Ok(Box::new(Fast { words, guard, space, seed, visits: 0, cursor, buffer: Vec::new(), _presence: file }))
+}
+
+/// Refuses what this program cannot use, or not now.
+fn refuse(words: &mut impl Words, length: u64, presence: Presence, options: &Options) -> Result<(), Error> {
+    let magic = if length < 8 { 0 } else { words.load(header::MAGIC)? };
+    if magic == MAGIC.swap_bytes() {
+        return Err(Refusal::OtherByteOrder.into());
+    }
+    if magic != MAGIC || length < FIRST_CHUNK * 8 {
+        return Err(Refusal::OtherFile.into());
+    }
+    let found = words.load(header::VERSION)?;
+    if found > VERSION {
+        return Err(Refusal::NewerVersion { found, newest: VERSION }.into());
+    }
+    if words.load(header::CHECK)? != format::header_check(found, words.load(header::SEED)?) {
+        return Err(format::damage("a header whose checksum is wrong", header::CHECK).into());
+    }
+    if words.load(header::END)?.checked_mul(8).is_none_or(|end| end > length) {
+        return Err(format::damage("the file was cut", length / 8).into());
+    }
+    if presence.first {
+        return Ok(());
+    }
+    if options.truncate {
+        return Err(Refusal::InUse.into());
+    }
+    let way = words.load(header::LOCK_WAY)?;
+    if way == number(options.lock) {
+        return Ok(());
+    }
+    let found =
+        LockWay::ALL.iter().find(|other| number(**other) == way).map_or("unknown", |other| other.name());
+    Err(Refusal::OtherLockWay { found }.into())
+}
+
+/// The number of a way to lock, from 1.
+fn number(way: LockWay) -> u64 {
+    LockWay::ALL.iter().zip(1..).find_map(|(other, number)| (*other == way).then_some(number)).unwrap_or(0)
+}
+
+/// An arena that nobody uses; its byte stays locked as long as the file is open.
+fn arena(file: &File, words: &mut impl Words) -> Result<Space, Error> {
+    for number in 0..ARENAS {
+        let byte = Range { start: PRESENCE.start + 1 + number as u64, length: 1 };
+        if record_lock::try_lock(file.as_fd(), Owner::Description, LockKind::Write, byte)? {
+            return Ok(Space::take_over(words, number)?.0);
+        }
+    }
+    Err(Refusal::TooManyOpeners { most: ARENAS }.into())
+}
+
+fn locks(path: &Path, file: &Arc<File>, alone: bool, options: &Options) -> Result<SystemLocks, Error> {
+    let LockWay::By(primitive, granularity) = options.lock else {
+        return Ok(SystemLocks::None);
+    };
+    let fcntl = |owner| SystemLocks::Fcntl { owner, files: vec![Arc::clone(file)], places: PLACES };
+    Ok(match primitive {
+        Primitive::Fcntl => fcntl(Owner::Process),
+        Primitive::Ofd => fcntl(Owner::Description),
+        Primitive::Flock => flock_files(path, LOCK_FILE_COUNT, granularity, LOCK_FILES)?,
+        Primitive::RobustMutex => {
+            let bytes = usize::try_from(FIRST_CHUNK * 8).unwrap_or(usize::MAX);
+            let map = MappedFile::new(file.as_fd(), bytes, true)?;
+            let first = usize::try_from(format::stripe(0)).unwrap_or(usize::MAX);
+            let (stride, count) = (format::STRIPE_WORDS as usize, (STRIPES + format::OTHER_LOCKS) as usize);
+            if alone {
+                make_mutexes(&map, first, stride, count)?;
+            }
+            let (map, places, _file) = (Arc::new(map), PLACES, Arc::clone(file));
+            SystemLocks::Mutex { map, first, stride, places, _file }
+        }
+    })
+}

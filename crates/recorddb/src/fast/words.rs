@@ -1,0 +1,254 @@
+//! Words of a file, by each way to its bytes.
+
+use std::fs::File;
+use std::io::IoSlice;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use oscost_sys::CallError;
+use oscost_sys::mapped_file::MappedFile;
+
+use super::format::damage;
+use crate::error::Error;
+use crate::io::{self, EINTR, Io, IoCalls, Positioned};
+
+/// Access to words. A store happens after all stores before it, as another process sees it.
+pub(crate) trait Words {
+    /// The word at index `at`.
+    fn load(&mut self, at: u64) -> Result<u64, Error>;
+    /// Sets it.
+    fn store(&mut self, at: u64, word: u64) -> Result<(), Error>;
+    /// Words from `at` on.
+    fn read(&mut self, at: u64, words: &mut [u64]) -> Result<(), Error>;
+    /// Sets them, in order.
+    fn write(&mut self, at: u64, words: &[u64]) -> Result<(), Error>;
+    /// Makes the file hold `end` words.
+    fn make_room(&mut self, end: u64) -> Result<(), Error>;
+    /// Calls that were made.
+    fn calls(&self) -> IoCalls;
+}
+
+/// Operation not supported: what fallocate says where the file system cannot.
+const EOPNOTSUPP: i32 = 95;
+
+/// Lengthens a file to hold `end` words, and some more, so that it is seldom done. What is added reads as zeros.
+fn lengthen(io: &mut impl Io, known: &mut u64, end: u64) -> Result<(), Error> {
+    let wanted = end * 8;
+    if wanted <= *known {
+        return Ok(());
+    }
+    *known = retry(|| io.end())?;
+    if wanted <= *known {
+        return Ok(());
+    }
+    let from = *known;
+    let step = (wanted / 4).clamp(256 << 10, 32 << 20);
+    let mut room = |length: u64| retry(|| io.make_room(from, length));
+    let made = match room((wanted - from).max(step)) {
+        Ok(()) => (wanted - from).max(step),
+        // The disk may hold what is needed, if not more.
+        Err(_) => match room(wanted - from) {
+            Ok(()) => wanted - from,
+            Err(error) if error.errno == EOPNOTSUPP => {
+                let zeros = vec![0; usize::try_from(wanted - from).unwrap_or(0)];
+                io::write_rest(io, from, &zeros, &[], 0)?;
+                wanted - from
+            }
+            Err(error) => return Err(error.into()),
+        },
+    };
+    *known = from + made;
+    Ok(())
+}
+
+fn retry<T>(mut call: impl FnMut() -> Result<T, CallError>) -> Result<T, CallError> {
+    loop {
+        match call() {
+            Err(error) if error.errno == EINTR => {}
+            other => return other,
+        }
+    }
+}
+
+/// Words of a shared mapping.
+#[derive(Debug)]
+pub(crate) struct MappedWords {
+    map: Arc<MappedFile>,
+    file: Positioned,
+    /// Bytes that the file is known to have.
+    known: u64,
+}
+
+impl MappedWords {
+    /// Words of `file`, which `map` maps and which has `known` bytes.
+    pub fn new(map: Arc<MappedFile>, file: Arc<File>, known: u64) -> Self {
+        Self { map, file: Positioned::new(file), known }
+    }
+
+    /// That the file has these words: a damaged pointer is an error, and no SIGBUS. Its length is asked for only where
+    /// another process may have lengthened it.
+    #[inline(always)]
+    fn inside(&mut self, at: u64, count: usize) -> Result<(), Error> {
+        let end = at.saturating_add(count as u64).saturating_mul(8);
+        if end <= self.known { Ok(()) } else { self.look_again(at, end) }
+    }
+
+    #[cold]
+    fn look_again(&mut self, at: u64, end: u64) -> Result<(), Error> {
+        self.known = retry(|| self.file.end())?;
+        if end <= self.known { Ok(()) } else { Err(outside(at)) }
+    }
+}
+
+/// An index that a mapping may have, or none.
+#[inline(always)]
+fn index(at: u64) -> usize {
+    usize::try_from(at).unwrap_or(usize::MAX)
+}
+
+#[inline(always)]
+fn outside(at: u64) -> Error {
+    damage("a word outside the file", at).into()
+}
+
+impl Words for MappedWords {
+    #[inline]
+    fn load(&mut self, at: u64) -> Result<u64, Error> {
+        self.inside(at, 1)?;
+        Ok(self.map.word(index(at)).ok_or(outside(at))?.load(Ordering::Acquire))
+    }
+
+    #[inline]
+    fn store(&mut self, at: u64, word: u64) -> Result<(), Error> {
+        self.inside(at, 1)?;
+        self.map.word(index(at)).ok_or(outside(at))?.store(word, Ordering::Release);
+        Ok(())
+    }
+
+    #[inline]
+    fn read(&mut self, at: u64, words: &mut [u64]) -> Result<(), Error> {
+        self.inside(at, words.len())?;
+        let from = self.map.words(index(at), words.len()).ok_or(outside(at))?;
+        for (to, from) in words.iter_mut().zip(from) {
+            *to = from.load(Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn write(&mut self, at: u64, words: &[u64]) -> Result<(), Error> {
+        self.inside(at, words.len())?;
+        let to = self.map.words(index(at), words.len()).ok_or(outside(at))?;
+        for (to, from) in to.iter().zip(words) {
+            to.store(*from, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn make_room(&mut self, end: u64) -> Result<(), Error> {
+        if index(end) > self.map.len_words() {
+            return Err(Error::Full("the file is larger than what is mapped of it"));
+        }
+        lengthen(&mut self.file, &mut self.known, end)
+    }
+
+    fn calls(&self) -> IoCalls {
+        self.file.calls()
+    }
+}
+
+/// Words read and written by calls.
+#[derive(Debug)]
+pub(crate) struct FileWords<I> {
+    io: I,
+    known: u64,
+    bytes: Vec<u8>,
+}
+
+impl<I: Io> FileWords<I> {
+    /// Words of the file behind `io`, which has `known` bytes.
+    pub fn new(io: I, known: u64) -> Self {
+        Self { io, known, bytes: Vec::new() }
+    }
+}
+
+impl<I: Io> Words for FileWords<I> {
+    fn load(&mut self, at: u64) -> Result<u64, Error> {
+        let mut word = [0];
+        self.read(at, &mut word)?;
+        Ok(word[0])
+    }
+
+    fn store(&mut self, at: u64, word: u64) -> Result<(), Error> {
+        self.write(at, &[word])
+    }
+
+    fn read(&mut self, at: u64, words: &mut [u64]) -> Result<(), Error> {
+        let position = at.checked_mul(8).ok_or(outside(at))?;
+        self.bytes.resize(words.len() * 8, 0);
+        if io::read_all(&mut self.io, position, &mut self.bytes)? < words.len() * 8 {
+            return Err(outside(at));
+        }
+        for (word, bytes) in words.iter_mut().zip(self.bytes.as_chunks::<8>().0) {
+            *word = u64::from_ne_bytes(*bytes);
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, at: u64, words: &[u64]) -> Result<(), Error> {
+        let position = at.checked_mul(8).ok_or(outside(at))?;
+        self.bytes.clear();
+        self.bytes.extend(words.iter().flat_map(|word| word.to_ne_bytes()));
+        let written = match self.io.write(position, &[IoSlice::new(&self.bytes)]) {
+            Err(error) if error.errno == EINTR => 0,
+            other => other?,
+        };
+        Ok(io::write_rest(&mut self.io, position, &self.bytes, &[], written)?)
+    }
+
+    fn make_room(&mut self, end: u64) -> Result<(), Error> {
+        lengthen(&mut self.io, &mut self.known, end)
+    }
+
+    fn calls(&self) -> IoCalls {
+        self.io.calls()
+    }
+}
+
+/// Words in memory: what the checker reads.
+#[derive(Debug)]
+pub(crate) struct MemoryWords(pub Vec<u64>);
+
+impl Words for MemoryWords {
+    fn load(&mut self, at: u64) -> Result<u64, Error> {
+        self.0.get(index(at)).copied().ok_or(outside(at))
+    }
+
+    fn store(&mut self, at: u64, word: u64) -> Result<(), Error> {
+        *self.0.get_mut(index(at)).ok_or(outside(at))? = word;
+        Ok(())
+    }
+
+    fn read(&mut self, at: u64, words: &mut [u64]) -> Result<(), Error> {
+        let from = index(at);
+        let found = self.0.get(from..from.saturating_add(words.len())).ok_or(outside(at))?;
+        words.copy_from_slice(found);
+        Ok(())
+    }
+
+    fn write(&mut self, at: u64, words: &[u64]) -> Result<(), Error> {
+        let from = index(at);
+        let found = self.0.get_mut(from..from.saturating_add(words.len())).ok_or(outside(at))?;
+        found.copy_from_slice(words);
+        Ok(())
+    }
+
+    fn make_room(&mut self, end: u64) -> Result<(), Error> {
+        self.0.resize(index(end).max(self.0.len()), 0);
+        Ok(())
+    }
+
+    fn calls(&self) -> IoCalls {
+        IoCalls::default()
+    }
+}
