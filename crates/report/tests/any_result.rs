@@ -1,6 +1,11 @@
 //! Any result whatever renders: no panic, no control character, no line wider than the page, no markup from data.
 #![allow(clippy::unwrap_used, reason = "a test may stop at once")]
 
+use std::io::Write;
+
+use oscost_report::compare::{
+    Rules, compare, compare_live, comparison, comparison_json, comparison_markdown, matrix, matrix_markdown,
+};
 use oscost_report::{
     Named, Style, doctor, page, price_list, price_list_csv, price_list_markdown, reproductions,
     reproductions_markdown,
@@ -8,7 +13,7 @@ use oscost_report::{
 use oscost_results::{
     Check, CheckState, CheckedClaim, Conditions, Estimate, Evidence, Expectation, FORMAT, Figure, Histogram,
     Judgement, LaunchRecord, Machine, Mark, Mode, PairedValue, Plan, Quantity, Reproduction, RunResult,
-    Status, Tool, VERSION, Verdict,
+    Status, Tool, Untrusted, VERSION, Verdict,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -48,11 +53,17 @@ fn quantity() -> impl Strategy<Value = Quantity> {
 
 fn launch() -> impl Strategy<Value = LaunchRecord> {
     let first = prop_oneof![any::<i32>(), -1000..1000_i32];
-    let count = prop_oneof![Just(0), 0..100_u64, any::<u64>()];
-    option::of((first, vec(count, 0..9))).prop_map(|histogram| LaunchRecord {
-        histogram: histogram.map(|(first, counts)| Histogram { first, counts, ..Histogram::default() }),
-        ..LaunchRecord::default()
-    })
+    let count = || prop_oneof![Just(0), 0..100_u64, any::<u64>()];
+    let histogram = option::of((first, vec(count(), 0..9)));
+    (histogram, count(), option::of(number()), btree_map(text(), number(), 0..3)).prop_map(
+        |(histogram, iterations, canary_ns, quantities)| LaunchRecord {
+            histogram: histogram.map(|(first, counts)| Histogram { first, counts, ..Histogram::default() }),
+            iterations,
+            canary_ns,
+            quantities,
+            ..LaunchRecord::default()
+        },
+    )
 }
 
 fn evidence() -> impl Strategy<Value = Evidence> {
@@ -272,6 +283,47 @@ proptest! {
                 prop_assert_eq!(two[0].matches('|').count(), two[1].matches('|').count(), "{:?}", two);
             }
         }
+    }
+
+    #[test]
+    fn any_two_results_are_compared(a in result(), b in result(), names in vec(text(), 2), width in 0_usize..220, cross_machine in any::<bool>()) {
+        // A figure of the one in the other makes rows; machine and hypervisor of the one make verdicts.
+        let mut b = b;
+        b.figures.extend(a.figures.iter().step_by(2).cloned());
+        if !cross_machine {
+            b.machine = a.machine.clone();
+        }
+        let rules = Rules { cross_machine };
+        let named = [Named { name: &names[0], result: &a }, Named { name: &names[1], result: &b }];
+        let both = [compare(&named[0], &named[1], rules), compare(&named[0], &named[0], rules)];
+        let thirteen = |side: usize| std::array::from_fn::<_, 13, _>(|_| Named { ..named[side] });
+        let live = compare_live(&thirteen(0), &thirteen(1), rules);
+        let style = Style { width, unicode: false, colour: false };
+        for shown in [
+            harmless(|out| comparison(&both[0], &style, out))?,
+            harmless(|out| comparison(&live, &style, out))?,
+            harmless(|out| matrix(&both, &style, out))?,
+        ] {
+            prop_assert!(shown.is_ascii());
+            for line in shown.lines() {
+                prop_assert!(line.len() <= width.max(20), "{width}: {line:?}");
+            }
+        }
+        for shown in [
+            harmless(|out| comparison_markdown(&both[0], out))?,
+            harmless(|out| comparison_markdown(&live, out))?,
+            harmless(|out| matrix_markdown(&both, out))?,
+        ] {
+            prop_assert!(!shown.contains('<'));
+            let lines: Vec<&str> = shown.lines().collect();
+            for two in lines.windows(2).filter(|two| two[0].starts_with('|') && two[1].starts_with('|')) {
+                let cells = |line: &str| line.replace("\\|", "").matches('|').count();
+                prop_assert_eq!(cells(two[0]), cells(two[1]), "{:?}", two);
+            }
+        }
+        let value = comparison_json(&both[0]);
+        let json = harmless(|out| write!(out, "{}", Untrusted::new(&value.to_string()).json()))?;
+        prop_assert_eq!(serde_json::from_str::<serde_json::Value>(&json).unwrap(), value);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use oscost_report::compare::{
     matrix, matrix_markdown,
 };
 use oscost_report::{Named, Style};
-use oscost_results::{LaunchRecord, Mark, RunResult, Status};
+use oscost_results::{Expectation, LaunchRecord, Mark, RunResult, Status};
 
 /// The fixture with ten launches of every floor, scattered by a few parts in ten thousand, at one speed of the core.
 fn stored() -> RunResult {
@@ -159,6 +159,58 @@ fn evidence_conditions_and_one_sided_figures_are_named() {
     assert!(
         comparison.one_sided.iter().any(|one| one.id == "clock/monotonic_syscall" && one.b == "not there")
     );
+}
+
+/// An audit of what blocks counts a little more or less each time; a call more is still seen.
+#[test]
+fn counts_inside_claimed_bounds_are_no_news() {
+    let with = |futexes: f64| {
+        let mut result = stored();
+        let figure =
+            result.figures.iter_mut().find(|figure| figure.id == "context_switch/pipe/same_cpu").unwrap();
+        figure.evidence.audit_method = Some("seccomp user notification".into());
+        figure.evidence.system_calls.insert("futex".into(), futexes);
+        figure.evidence.claims[0].expected = Expectation::Between { at_least: 1.9, at_most: 2.1 };
+        result
+    };
+    let seen = |a, b| against(&with(a), &with(b)).evidence.len();
+    assert_eq!([seen(1.93, 2.05), seen(1.0, 2.0), seen(0.0, 1.0)], [0, 1, 1]);
+    let exactly = |calls: f64| {
+        let mut result = stored();
+        figure_mut(&mut result).evidence.system_calls.insert("clock_gettime".into(), calls);
+        result
+    };
+    assert_eq!(against(&exactly(1.0), &exactly(1.01)).evidence.len(), 1, "one call in a hundred operations");
+}
+
+/// A table names what a cell lacks, whichever result has it.
+#[test]
+fn cells_without_a_number_say_what_is_there_instead() {
+    let a = stored();
+    let queue = |result: &mut RunResult| {
+        let monotonic = figure_mut(result).clone();
+        let queue = result.figures.iter_mut().find(|figure| figure.id == "semaphore/posix_queue").unwrap();
+        *queue = oscost_results::Figure { id: queue.id.clone(), ..monotonic };
+    };
+    let (mut b, mut c) = (stored(), stored());
+    queue(&mut b);
+    c.figures.retain(|figure| figure.id != "clock/monotonic");
+    let mut out = Vec::new();
+    let style = Style { width: 120, unicode: false, colour: false };
+    matrix(&[against(&a, &a), against(&a, &b), against(&a, &c)], &style, &mut out).unwrap();
+    let shown = String::from_utf8(out).unwrap();
+    let cells = |id: &str| {
+        shown
+            .lines()
+            .find(|line| line.trim().starts_with(id))
+            .unwrap()
+            .split_whitespace()
+            .skip(1)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert_eq!(cells("semaphore/posix_queue"), "unsupported unsupported measured unsupported");
+    assert_eq!(cells("clock/monotonic "), "22.2 ns same same not there");
 }
 
 /// Rounds of A B B A in which B costs 3 % more, on a machine that drifts by far more than that.

@@ -5,7 +5,6 @@ use std::fmt::{self, Display, Formatter, Write};
 /// Text from a result, a file name, the kernel or a command line.
 ///
 /// It has no `Display` of its own, so it cannot reach a terminal or a page by accident: the caller says where it goes.
-/// JSON needs no way out here, because serde escapes it.
 ///
 /// Nothing that moves a cursor, ends a line, rings, or turns the reading direction leaves it in any format: such a
 /// character is shown as its escape (`\u{202e}`).
@@ -43,7 +42,16 @@ impl<'a> Untrusted<'a> {
     pub const fn markdown(self) -> impl Display + 'a {
         Markdown(self.0)
     }
+
+    /// For a terminal, of JSON that serde has written: it escapes some controls, here are the others. Every reader of JSON
+    /// reads the same as before.
+    #[must_use]
+    pub const fn json(self) -> impl Display + 'a {
+        Json(self.0)
+    }
 }
+
+struct Json<'a>(&'a str);
 
 impl fmt::Debug for Untrusted<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -128,6 +136,19 @@ impl Display for Markdown<'_> {
             before = Some(c);
         }
         Ok(())
+    }
+}
+
+impl Display for Json<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|c| match c {
+            // Between the values; inside of one serde has escaped it.
+            '\n' => f.write_char(c),
+            c if hidden(c) => {
+                c.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(f, "\\u{unit:04x}"))
+            }
+            c => f.write_char(c),
+        })
     }
 }
 

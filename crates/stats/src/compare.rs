@@ -69,7 +69,7 @@ pub struct Change {
 /// The interval of the change is the 95 % percentile interval of B/A - 1 when the launches of both sides are resampled
 /// independently, exact like those of the sides. The same is what lies within 2 %, or for either side within 2 clock steps in
 /// a batch: 2 q / (n F). The margin of a change is the largest of this, of `least` (what else is known to move such figures,
-/// as a share), and of [`HALF_WIDTHS`] times the wider half-width. No test of significance: on stored runs of one machine
+/// as a share), and of [`HALF_WIDTHS`] times the wider half-width (up to [`WIDEST_HALF_WIDTH`], beyond which nothing is said). No test of significance: on stored runs of one machine
 /// Mann-Whitney alarms in 34-62 % of the pairs.
 ///
 /// `None` where a ratio makes no sense: no launches, a launch that is not positive and finite, or a ratio that overflows.
@@ -85,7 +85,7 @@ pub fn judge(a: &Side<'_>, b: &Side<'_>, q: f64, least: f64) -> Option<Change> {
     let steps = |side: &Side<'_>, value: f64| 2.0 * side.step_ns / (side.operations.max(1) as f64 * value);
     let resolved = LEAST_MARGIN.max(steps(a, of_a.value)).max(steps(b, of_b.value));
     let half_width = of_a.half_width_share().max(of_b.half_width_share());
-    let margin = resolved.max(least).max(HALF_WIDTHS * half_width);
+    let margin = resolved.max(least).max(HALF_WIDTHS * half_width.min(WIDEST_HALF_WIDTH));
     let (change, low, high) = (of_b.value / of_a.value - 1.0, low - 1.0, high - 1.0);
     if [change, low, high, margin].iter().any(|number| !number.is_finite()) {
         return None;

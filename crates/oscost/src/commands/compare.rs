@@ -6,7 +6,7 @@ use oscost_report::Named;
 use oscost_report::compare::{
     Comparison, Rules, compare, comparison, comparison_json, comparison_markdown, matrix, matrix_markdown,
 };
-use oscost_results::RunResult;
+use oscost_results::{RunResult, Untrusted};
 
 use crate::args::{Compare, CompareFormat};
 use crate::commands::{gate, live};
@@ -54,6 +54,11 @@ fn stored(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
         return Err(Ended::misuse("the results have no figures to compare"));
     }
     show(&comparisons, options, talk)?;
+    // Nothing was slower because nothing was compared: no gate may pass by that.
+    let without = |one: &Comparison<'_>| one.rows.is_empty();
+    if comparisons.iter().all(without) || (options.fail_on.is_some() && comparisons.iter().any(without)) {
+        return Err(Ended::misuse("no figure was measured in both"));
+    }
     Ok(exit(&comparisons, options))
 }
 
@@ -78,10 +83,10 @@ pub fn show(comparisons: &[Comparison<'_>], options: &Compare, talk: &Talk) -> R
         (CompareFormat::Text, many) => matrix(many, &style, &mut text),
         (CompareFormat::Markdown, [one]) => comparison_markdown(one, &mut text),
         (CompareFormat::Markdown, many) => matrix_markdown(many, &mut text),
-        (CompareFormat::Json, [one]) => writeln!(text, "{:#}", comparison_json(one)),
+        (CompareFormat::Json, [one]) => write_json(&comparison_json(one), &mut text),
         (CompareFormat::Json, many) => {
             let all: Vec<_> = many.iter().map(comparison_json).collect();
-            writeln!(text, "{:#}", serde_json::Value::Array(all))
+            write_json(&all.into(), &mut text)
         }
     };
     written.map_err(Ended::unwritable)?;
@@ -89,6 +94,10 @@ pub fn show(comparisons: &[Comparison<'_>], options: &Compare, talk: &Talk) -> R
         Some(path) => oscost_results::write_file(path, &text).map_err(Ended::unwritable),
         None => output::data(|out| out.write_all(&text)),
     }
+}
+
+fn write_json(value: &serde_json::Value, out: &mut Vec<u8>) -> std::io::Result<()> {
+    writeln!(out, "{}", Untrusted::new(&format!("{value:#}")).json())
 }
 
 /// How the program ends: `--fail-on` decides.

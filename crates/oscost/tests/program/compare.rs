@@ -60,12 +60,68 @@ fn what_cannot_be_compared_is_refused() {
     home.ask(&["compare", "other.json", "other.json"]).refused(2, "other.json");
     home.ask(&["compare", "deep.json", "deep.json"]).refused(2, "deep.json");
     home.ask(&["compare", "@-2", "@-1"]).refused(2, "@-2");
+    std::fs::write(home.path().join("brackets.json"), "[".repeat(16 << 20)).unwrap();
+    home.ask(&["compare", "brackets.json", "deep.json"]).refused(2, "brackets.json");
     for wrong in ["faster", "slower:x%", "slower:5"] {
         home.ask(&["compare", "a", "b", "--fail-on", wrong]).refused(2, "slower:5%");
     }
     home.ask(&["compare", "--live", "a", "b"]).refused(2, "--live needs what to measure");
     home.ask(&["compare", "--live", "a", "b", "--rounds", "5", "syscall"]).refused(2, "6..=200");
     home.ask(&["compare", "--gate", "a"]).refused(2, "--gate");
+}
+
+/// A gate must not pass because there was nothing to compare, nor because a file was damaged.
+#[test]
+fn nothing_is_compared_by_accident() {
+    let (home, now, _) = home();
+    let path = |name: &str| home.path().join(name);
+    let whole = std::fs::read(&now).unwrap();
+    let put = |name: &str, bytes: &[u8]| std::fs::write(path(name), bytes).unwrap();
+    put("cut.json", &whole[..whole.len() / 2]);
+    let mut flipped = whole.clone();
+    flipped[whole.len() / 2] ^= 1;
+    put("flipped.json", &flipped);
+    for damaged in ["cut.json", "flipped.json"] {
+        home.ask(&["compare", "now.json", damaged, "--fail-on", "slower"]).refused(2, damaged);
+        home.ask(&["compare", damaged, "now.json"]).refused(2, damaged);
+        home.ask(&["compare", "--gate", damaged, ID]).refused(2, damaged);
+    }
+    let mut result: RunResult = oscost_results::load(&now).unwrap();
+    result.version += 1;
+    oscost_results::save_as(&path("newer.json"), &result).unwrap();
+    home.ask(&["compare", "now.json", "newer.json"]).refused(2, "newer");
+
+    let mut other: RunResult = oscost_results::load(&now).unwrap();
+    other.figures.iter_mut().for_each(|figure| figure.id += "/other");
+    oscost_results::save_as(&path("other.json"), &other).unwrap();
+    let done = home.ask(&["compare", "now.json", "other.json"]);
+    assert!(done.stdout.contains("measured") && done.stdout.contains("not there"), "{done:?}");
+    done.refused(2, "no figure was measured in both");
+    // One of two others has it: a table is made, and a gate does not pass.
+    home.ask(&["compare", "now.json", "now.json", "other.json"]).well();
+    home.ask(&["compare", "now.json", "now.json", "other.json", "--fail-on", "slower"])
+        .refused(2, "no figure");
+}
+
+/// What a file says of itself reaches no terminal as it is, in no format.
+#[test]
+fn hostile_files_are_shown_escaped() {
+    const HURT: &str = "\u{1b}]0;x\u{7}\u{9b}2J\u{202e}<script>=cmd|x\r\n";
+    let (home, now, _) = home();
+    let mut result: RunResult = oscost_results::load(&now).unwrap();
+    result.conditions.kernel = HURT.into();
+    result.tool.build_id = HURT.into();
+    result.figures[0].id = HURT.into();
+    let hostile = "hos\u{202e}tile.json";
+    oscost_results::save_as(&home.path().join(hostile), &result).unwrap();
+    for results in [&["now.json", hostile][..], &["now.json", "now.json", hostile]] {
+        for format in ["text", "markdown", "json"] {
+            let done = home.ask(&[&["compare", "--format", format], results].concat());
+            let bad = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');
+            assert!(!done.well().stdout.contains(bad) && !done.stderr.contains(bad), "{format}: {done:?}");
+            assert!(format != "markdown" || !done.stdout.contains("<script"), "{done:?}");
+        }
+    }
 }
 
 #[test]

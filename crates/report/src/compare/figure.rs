@@ -1,6 +1,6 @@
 //! One figure of two results: its evidence, its verdict, or why it has none.
 
-use oscost_results::{Figure, LaunchRecord, Mark, RunResult, Status};
+use oscost_results::{Expectation, Figure, LaunchRecord, Mark, RunResult, Status};
 use oscost_stats::compare::{Change, Doubt, LEAST_MARGIN, Side, Verdict as Judged, judge};
 use oscost_stats::interval::{LOWER_QUARTILE, MEDIAN};
 use oscost_stats::quantile::{quantile, sorted};
@@ -14,6 +14,8 @@ use crate::words::plain;
 const UNDISTURBED: f64 = 0.9;
 /// Counts an operation that differ by less are the same: an audit of 100 operations resolves no more.
 const ONE_COUNT: f64 = 0.005;
+/// The same where bounds are claimed: who waits for whom, and so how often, differs from audit to audit.
+const ONE_BOUNDED_COUNT: f64 = 0.5;
 
 /// What a side has of a figure, in words.
 pub(super) fn state(figure: &Figure) -> String {
@@ -47,8 +49,10 @@ pub(super) fn compare(
 ) {
     let b = match b {
         Some(b) if a.status == Status::Measured && b.status == Status::Measured => b,
-        // Withheld twice for whatever reason is no news.
-        Some(b) if a.status == b.status => return,
+        // Withheld twice is no news, whatever the reason.
+        Some(b) if a.status != Status::Measured && b.status != Status::Measured => {
+            return into.neither.push(OneSided { id: a.id.clone(), a: state(a), b: state(b) });
+        }
         other => {
             let b = other.map_or("not there".to_owned(), state);
             return into.one_sided.push(OneSided { id: a.id.clone(), a: state(a), b });
@@ -201,12 +205,16 @@ fn evidence(a: &Figure, b: &Figure) -> Vec<Evident> {
     let mut names: Vec<&String> = of_a.keys().chain(of_b.keys()).collect();
     names.sort_unstable();
     names.dedup();
+    let bounded = |figure: &Figure| {
+        figure.evidence.claims.iter().any(|claim| matches!(claim.expected, Expectation::Between { .. }))
+    };
+    let one = if bounded(a) || bounded(b) { ONE_BOUNDED_COUNT } else { ONE_COUNT };
     let count =
         |calls: &std::collections::BTreeMap<String, f64>, name: &str| calls.get(name).copied().unwrap_or(0.0);
     names
         .into_iter()
         .map(|name| (name, count(of_a, name), count(of_b, name)))
-        .filter(|(_, a, b)| (a - b).abs() > ONE_COUNT)
+        .filter(|(_, a, b)| (a - b).abs() > one)
         .map(|(name, of_a, of_b)| Evident {
             id: a.id.clone(),
             what: format!("calls of {}", plain(name, true)),

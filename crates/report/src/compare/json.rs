@@ -30,12 +30,14 @@ pub fn comparison_json(comparison: &Comparison<'_>) -> Value {
         .iter()
         .map(|it| json!({"id": it.id, "what": it.what, "a": it.a, "b": it.b}))
         .collect();
-    let one_sided: Vec<Value> =
-        comparison.one_sided.iter().map(|it| json!({"id": it.id, "a": it.a, "b": it.b})).collect();
+    let states = |all: &[super::OneSided]| -> Vec<Value> {
+        all.iter().map(|it| json!({"id": it.id, "a": it.a, "b": it.b})).collect()
+    };
     json!({
         "format": "oscost-comparison", "version": 1,
         "a": comparison.a, "b": comparison.b,
         "machine": differing(&comparison.machine), "conditions": differing(&comparison.conditions),
-        "warnings": comparison.warnings, "evidence": evidence, "figures": rows, "one_sided": one_sided,
+        "warnings": comparison.warnings, "evidence": evidence, "figures": rows, "one_sided": states(&comparison.one_sided),
+        "neither": states(&comparison.neither),
     })
 }

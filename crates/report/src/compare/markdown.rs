@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use oscost_results::Untrusted;
 
-use super::{Comparison, Verdict};
+use super::{Comparison, Verdict, percent};
 use crate::evidence::per_operation;
 use crate::markdown::line;
 use crate::numbers;
@@ -43,7 +43,6 @@ pub fn comparison_markdown(comparison: &Comparison<'_>, out: &mut dyn Write) -> 
     for verdict in [Verdict::Slower, Verdict::Faster, Verdict::CannotTell] {
         for row in comparison.of(verdict) {
             let value = |value: f64| numbers::quantity(value, &row.unit);
-            let percent = |share: f64| format!("{:+.1} %", share * 100.0);
             let change = row.change.map_or([String::new(), String::new(), String::new()], |change| {
                 [
                     percent(change.change),
@@ -68,8 +67,8 @@ pub fn comparison_markdown(comparison: &Comparison<'_>, out: &mut dyn Write) -> 
     writeln!(out, "\n{} the same.", counted(same, "figure is", "figures are"))?;
     if !comparison.one_sided.is_empty() {
         writeln!(out, "\n| on one side only | first | second |\n|---|---|---|")?;
-        for one in &comparison.one_sided {
-            line([&*one.id, &*one.a, &*one.b].into_iter(), out)?;
+        for (ids, a, b) in comparison.one_sided_alike() {
+            line([&*ids.join(", "), a, b].into_iter(), out)?;
         }
     }
     Ok(())

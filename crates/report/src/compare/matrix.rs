@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::{Comparison, Verdict};
+use super::{Comparison, OneSided, Verdict, percent};
+use crate::layout::width;
 use crate::numbers;
 use crate::page::Page;
 use crate::style::Style;
@@ -25,42 +26,60 @@ pub fn matrix_markdown(comparisons: &[Comparison<'_>], out: &mut dyn Write) -> i
     view(comparisons, true).markdown(out)
 }
 
+/// Columns of the longest name that heads a column.
+const LONGEST_HEAD: usize = 20;
+
 fn view(comparisons: &[Comparison<'_>], unicode: bool) -> View {
     let base = comparisons.first().map_or("", |comparison| comparison.a);
     let mut parts = Vec::new();
-    for comparison in comparisons {
+    // Names of stored runs are too long to head a column.
+    let long =
+        comparisons.iter().any(|comparison| width(comparison.b).max(width(comparison.a)) > LONGEST_HEAD);
+    let heads: Vec<String> = comparisons
+        .iter()
+        .zip(1..)
+        .map(|(comparison, number)| if long { format!("run {number}") } else { comparison.b.to_owned() })
+        .collect();
+    let named = |comparison: &Comparison<'_>, head: &str| {
+        if long { format!("{head}, {}", comparison.b) } else { head.to_owned() }
+    };
+    for (comparison, head) in comparisons.iter().zip(&heads) {
         let differs = comparison.machine.iter().chain(&comparison.conditions);
         let differs: Vec<String> =
             differs.map(|it| format!("{} {} instead of {}", it.what, it.b, it.a)).collect();
         let differs =
             if differs.is_empty() { "nothing around it differs".to_owned() } else { differs.join("; ") };
-        parts.push(Part::Words(plain(&format!("{}: {differs}", comparison.b), unicode)));
+        parts.push(Part::Words(plain(&format!("{}: {differs}", named(comparison, head)), unicode)));
         let told = |warning: &String| Part::Words(plain(&format!("warning: {warning}"), unicode));
         parts.extend(comparison.warnings.iter().map(told));
     }
     let mut ids: Vec<&str> = Vec::new();
     for comparison in comparisons {
         let rows = comparison.rows.iter().map(|row| &*row.id);
-        for id in rows.chain(comparison.one_sided.iter().map(|one| &*one.id)) {
+        for id in rows.chain(withheld(comparison).map(|one| &*one.id)) {
             if !ids.contains(&id) {
                 ids.push(id);
             }
         }
     }
-    let heads = ["figure", base].into_iter().chain(comparisons.iter().map(|comparison| comparison.b));
+    let heads =
+        ["figure", if long { "base" } else { base }].into_iter().chain(heads.iter().map(String::as_str));
     let rows = ids.iter().map(|id| row(id, comparisons, unicode)).collect();
     parts.push(Part::Table(Table { heads: heads.map(|head| plain(head, unicode)).collect(), rows }));
-    parts.push(Part::Words(
-        "+ slower, - faster, = same, ? cannot tell, each with its change against the first column".to_owned(),
-    ));
+    parts.push(Part::Words("each with its change against the first column; ? cannot tell".to_owned()));
     View { title: format!("All against {}", plain(base, unicode)), covers: Vec::new(), parts }
+}
+
+fn withheld<'a>(comparison: &'a Comparison<'_>) -> impl Iterator<Item = &'a OneSided> {
+    comparison.one_sided.iter().chain(&comparison.neither)
 }
 
 fn row(id: &str, comparisons: &[Comparison<'_>], unicode: bool) -> Vec<String> {
     let of = |comparison: &Comparison<'_>| comparison.rows.iter().find(|row| row.id == id).cloned();
     let lacking = |comparison: &Comparison<'_>, b: bool| {
-        let one = comparison.one_sided.iter().find(|one| one.id == id);
-        let text = one.map_or("", |one| if b { &one.b } else { &one.a });
+        let one = withheld(comparison).find(|one| one.id == id);
+        // Another result has it.
+        let text = one.map_or("not there", |one| if b { &one.b } else { &one.a });
         // The reason stands in the comparison of the two; a cell has room for the state.
         plain(text.split(':').next().unwrap_or(text), unicode)
     };
@@ -68,20 +87,19 @@ fn row(id: &str, comparisons: &[Comparison<'_>], unicode: bool) -> Vec<String> {
         let row = of(comparison)?;
         Some(numbers::quantity(row.a.value, &plain(&row.unit, unicode)))
     });
-    let first = comparisons.first();
-    let base = base.unwrap_or_else(|| first.map_or(String::new(), |comparison| lacking(comparison, false)));
+    let known = comparisons.iter().find(|comparison| withheld(comparison).any(|one| one.id == id));
+    let base = base.unwrap_or_else(|| known.map_or(String::new(), |comparison| lacking(comparison, false)));
     let cell = |comparison: &Comparison<'_>| match of(comparison) {
         None => lacking(comparison, true),
         Some(row) => {
-            let sign = match row.verdict {
-                Verdict::Slower => "+",
-                Verdict::Faster => "-",
-                Verdict::Same => "=",
-                Verdict::CannotTell => "?",
+            let value = match row.change {
+                Some(change) => percent(change.change),
+                None => numbers::quantity(row.b.value, &plain(&row.unit, unicode)),
             };
-            match row.change {
-                Some(change) => format!("{sign} {:+.1} %", change.change * 100.0),
-                None => format!("{sign} {}", numbers::quantity(row.b.value, &plain(&row.unit, unicode))),
+            match row.verdict {
+                Verdict::Slower | Verdict::Faster => format!("{} {value}", row.verdict.name()),
+                Verdict::Same => row.verdict.name().to_owned(),
+                Verdict::CannotTell => format!("? {value}"),
             }
         }
     };

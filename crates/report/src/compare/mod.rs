@@ -37,6 +37,8 @@ pub struct Comparison<'a> {
     pub rows: Vec<Row>,
     /// Figures of one side only, or withheld on a side.
     pub one_sided: Vec<OneSided>,
+    /// Figures that were withheld on both sides.
+    pub neither: Vec<OneSided>,
 }
 
 /// A fact that differs.
@@ -123,7 +125,7 @@ impl Verdict {
     }
 }
 
-/// A figure that only one side shows.
+/// A figure that not both sides show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OneSided {
     /// Id of the figure.
@@ -156,6 +158,7 @@ pub fn compare<'a>(a: &Named<'a>, b: &Named<'a>, rules: Rules) -> Comparison<'a>
         evidence: Vec::new(),
         rows: Vec::new(),
         one_sided: Vec::new(),
+        neither: Vec::new(),
     };
     let find = |result: &'a RunResult, id: &str| result.figures.iter().find(|figure| figure.id == id);
     for of_a in &a.result.figures {
@@ -179,9 +182,28 @@ impl Comparison<'_> {
         self.rows.iter().filter(move |row| row.verdict == verdict)
     }
 
+    /// The figures of one side only, those together of which the same is told: ids, what A has, what B has.
+    fn one_sided_alike(&self) -> Vec<(Vec<&str>, &str, &str)> {
+        let mut groups: Vec<(Vec<&str>, &str, &str)> = Vec::new();
+        for one in &self.one_sided {
+            match groups.iter_mut().find(|(_, a, b)| *a == one.a && *b == one.b) {
+                Some((ids, ..)) => ids.push(&one.id),
+                None => groups.push((vec![&one.id], &one.a, &one.b)),
+            }
+        }
+        groups
+    }
+
     /// Whether a figure is slower by more than `share` with its whole interval.
     #[must_use]
     pub fn is_slower_by(&self, share: f64) -> bool {
         self.of(Verdict::Slower).filter_map(|row| row.change).any(|change| change.low > share)
     }
+}
+
+/// A share as a change in percent, with its sign.
+fn percent(share: f64) -> String {
+    let shown = format!("{:+.1} %", share * 100.0);
+    // Less than is shown has no direction.
+    if shown == "-0.0 %" { "+0.0 %".to_owned() } else { shown }
 }

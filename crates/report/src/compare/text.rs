@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Comparison, Row, Verdict};
+use super::{Comparison, Row, Verdict, percent};
 use crate::evidence::per_operation;
 use crate::layout::{left, right, width};
 use crate::numbers;
@@ -75,8 +75,8 @@ pub fn comparison(comparison: &Comparison<'_>, style: &Style, out: &mut dyn Writ
     if same > 0 {
         page.verdict("  ", "same", Tone::Good, &format!("         {}", counted(same, "figure", "figures")))?;
     }
-    for one in &comparison.one_sided {
-        let text = format!("{}: {} {arrow} {}", say(&one.id), say(&one.a), say(&one.b));
+    for (ids, a, b) in comparison.one_sided_alike() {
+        let text = format!("{} {arrow} {}: {}", say(a), say(b), say(&ids.join(", ")));
         page.paragraph("  one side     ", &text, INDENT + VERDICT)?;
     }
     if comparison.rows.is_empty() {
@@ -92,8 +92,8 @@ fn cells(row: &Row, style: &Style, arrow: &str) -> [String; 4] {
     let values = format!("{} {arrow} {}", value(row.a.value), value(row.b.value));
     let change = row.change.map_or(String::new(), |change| {
         format!(
-            "{:+.1} % ({:.1} .. {:.1}), margin {:.1} %",
-            change.change * 100.0,
+            "{} ({:.1} .. {:.1}), margin {:.1} %",
+            percent(change.change),
             change.low * 100.0,
             change.high * 100.0,
             change.margin * 100.0
@@ -101,7 +101,7 @@ fn cells(row: &Row, style: &Style, arrow: &str) -> [String; 4] {
     });
     let mut notes = vec![row.why.clone()];
     if let Some(typical) = row.typical.filter(|_| row.verdict != Verdict::Same) {
-        notes.push(format!("typical {:+.1} %", typical * 100.0));
+        notes.push(format!("typical {}", percent(typical)));
     }
     notes.retain(|note| !note.is_empty());
     [plain(&row.id, style.unicode), values, change, notes.join("; ")]
