@@ -7,10 +7,13 @@ use oscost_harness::Benchmark;
 
 mod claims;
 mod clock;
+mod contention;
 mod context_switch;
 mod instrument;
 mod lack;
+mod lock;
 mod partner;
+mod record_lock;
 mod semaphore;
 mod syscall;
 
@@ -52,10 +55,35 @@ pub const FAMILIES: &[Family] = &[
         description: "taking and giving back a token that nobody else wants, and handing one over",
         benchmarks: semaphore::ALL,
     },
+    Family {
+        name: "lock",
+        description: "taking and giving back what excludes others, handing it over, and fighting for it",
+        benchmarks: lock::ALL,
+    },
+    Family {
+        name: "record_lock",
+        description: "locks on records of a file: of a process, of an open file description, of the whole file",
+        benchmarks: record_lock::ALL,
+    },
 ];
 
-/// Every benchmark, in the order of the price list.
+/// Every benchmark that is listed, in the order of the price list; the cells of contention follow.
 #[must_use]
 pub fn all() -> Vec<&'static dyn Benchmark> {
-    FAMILIES.iter().flat_map(|family| family.benchmarks).copied().collect()
+    let mut all: Vec<&'static dyn Benchmark> =
+        FAMILIES.iter().flat_map(|family| family.benchmarks).copied().collect();
+    all.extend(contention::listed());
+    all
+}
+
+/// What is measured with `--thorough` besides: the whole grid of contention.
+#[must_use]
+pub fn grid() -> Vec<&'static dyn Benchmark> {
+    contention::grid()
+}
+
+/// The benchmark of an id that carries values of its parameters.
+#[must_use]
+pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
+    contention::resolve(id)
 }

@@ -5,11 +5,15 @@ use crate::{Benchmark, Card, Tier};
 /// Finds a benchmark whose id carries values of declared parameters ("…/clients_10"), which no list could hold.
 pub type Resolver = fn(&str) -> Option<&'static dyn Benchmark>;
 
+/// Benchmarks of the thorough tier that are too many to be listed; made when they are asked for.
+pub type Grid = fn() -> Vec<&'static dyn Benchmark>;
+
 /// All benchmarks of a program. Workers of the same program look ids up in it.
 #[derive(Clone, Default)]
 pub struct Catalogue {
     benchmarks: Vec<&'static dyn Benchmark>,
     resolvers: Vec<Resolver>,
+    grids: Vec<Grid>,
 }
 
 /// A pattern that chooses nothing.
@@ -51,7 +55,7 @@ impl Catalogue {
     /// A catalogue of these benchmarks, in this order.
     #[must_use]
     pub fn new(benchmarks: Vec<&'static dyn Benchmark>) -> Self {
-        Self { benchmarks, resolvers: Vec::new() }
+        Self { benchmarks, ..Self::default() }
     }
 
     /// Adds benchmarks to the end.
@@ -65,6 +69,13 @@ impl Catalogue {
     #[must_use]
     pub fn with_resolver(mut self, resolver: Resolver) -> Self {
         self.resolvers.push(resolver);
+        self
+    }
+
+    /// Adds benchmarks that only a thorough choice makes.
+    #[must_use]
+    pub fn with_grid(mut self, grid: Grid) -> Self {
+        self.grids.push(grid);
         self
     }
 
@@ -92,10 +103,13 @@ impl Catalogue {
             Tier::Family => matches!(tier, Tier::Core | Tier::Family),
             Tier::Thorough | Tier::Hidden => tier != Tier::Hidden,
         };
+        let grids = self.grids.iter().filter(|_| most == Tier::Thorough).flat_map(|grid| grid());
         self.benchmarks
             .iter()
+            .copied()
+            .chain(grids)
             .filter(|benchmark| chosen(benchmark.card().tier))
-            .map(|&benchmark| Choice { benchmark, named: false })
+            .map(|benchmark| Choice { benchmark, named: false })
             .collect()
     }
 

@@ -10,7 +10,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::process::{Command, Stdio};
 
-use oscost_sys::{CallError, process, semaphore};
+use oscost_sys::{CallError, process, semaphore, system_v_queue};
 
 /// First argument by which the program is started as the janitor.
 pub const JANITOR_ARGUMENT: &str = "__janitor";
@@ -22,6 +22,8 @@ pub enum Object {
     SystemVSemaphore(i32),
     /// A POSIX semaphore, by name.
     NamedSemaphore(String),
+    /// A System V message queue, by identifier.
+    SystemVQueue(i32),
 }
 
 impl Object {
@@ -29,12 +31,14 @@ impl Object {
         match self {
             Self::SystemVSemaphore(id) => format!("system_v_semaphore {id}\n"),
             Self::NamedSemaphore(name) => format!("named_semaphore {name}\n"),
+            Self::SystemVQueue(id) => format!("system_v_queue {id}\n"),
         }
     }
 
     fn from_line(line: &str) -> Option<Self> {
         match line.split_once(' ')? {
             ("system_v_semaphore", id) => id.parse().ok().map(Self::SystemVSemaphore),
+            ("system_v_queue", id) => id.parse().ok().map(Self::SystemVQueue),
             ("named_semaphore", name) => Some(Self::NamedSemaphore(name.to_owned())),
             _ => None,
         }
@@ -45,6 +49,7 @@ impl Object {
         let _ = match self {
             Self::SystemVSemaphore(id) => semaphore::remove_system_v(*id),
             Self::NamedSemaphore(name) => semaphore::remove_named(name),
+            Self::SystemVQueue(id) => system_v_queue::remove(*id),
         };
     }
 }

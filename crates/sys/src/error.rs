@@ -64,6 +64,7 @@ impl CallError {
             libc::EIDRM => "EIDRM",
             libc::ESRCH => "ESRCH",
             libc::ECHILD => "ECHILD",
+            libc::EOWNERDEAD => "EOWNERDEAD",
             _ => return None,
         })
     }
@@ -82,6 +83,12 @@ impl fmt::Display for CallError {
 }
 
 impl std::error::Error for CallError {}
+
+/// The result of a call that returns its error instead of setting errno (pthread).
+#[inline(always)]
+pub(crate) fn returned(call: &'static str, error: libc::c_int) -> Result<(), CallError> {
+    if error == 0 { Ok(()) } else { Err(CallError::new(call, error)) }
+}
 
 /// The result of a call that returns -1 and sets errno on failure.
 #[inline(always)]

@@ -53,6 +53,19 @@ pub fn stat(path: &CStr) -> Result<(), CallError> {
     check("stat", unsafe { libc::stat(path.as_ptr(), stat.as_mut_ptr()) }).map(|_| ())
 }
 
+/// Another open file description of an open file, for reading and writing: by its link in /proc.
+///
+/// # Errors
+/// The error of open (ENOENT without /proc).
+pub fn open_again(fd: &OwnedFd) -> Result<OwnedFd, CallError> {
+    let path = std::ffi::CString::new(format!("/proc/self/fd/{}", fd.as_raw_fd()))
+        .map_err(|_| CallError::new("open", libc::EINVAL))?;
+    // SAFETY: the path is a C string.
+    let fd = check("open", unsafe { libc::open(path.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) })?;
+    // SAFETY: the kernel has just handed out this descriptor to us alone.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
 /// An unnamed file in memory with `bytes` bytes of zeros: a regular file that leaves nothing behind. memfd_create(2).
 ///
 /// # Errors

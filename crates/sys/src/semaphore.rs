@@ -13,6 +13,11 @@ pub struct Named {
     name: CString,
 }
 
+// SAFETY: the pointer is to a POSIX semaphore, which any thread may use, and which lives as long as this.
+unsafe impl Send for Named {}
+// SAFETY: as above; sem_wait and sem_post are thread-safe (POSIX).
+unsafe impl Sync for Named {}
+
 impl Named {
     /// Creates a semaphore under `name` (one slash, then 64 random bits or more) that must not exist yet.
     ///

@@ -3,7 +3,7 @@
 use oscost_harness::Benchmark;
 
 mod eventfd;
-mod handover;
+pub mod handover;
 mod posix_named;
 mod posix_unnamed;
 mod system_v;

@@ -14,5 +14,8 @@ use oscost_harness::Catalogue;
 
 /// All that this program can measure.
 pub fn catalogue() -> Catalogue {
-    Catalogue::new(oscost_families::all()).with_resolver(oscost_documents::resolve)
+    Catalogue::new(oscost_families::all())
+        .with_grid(oscost_families::grid)
+        .with_resolver(oscost_families::resolve)
+        .with_resolver(oscost_documents::resolve)
 }

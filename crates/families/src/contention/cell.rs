@@ -1,0 +1,201 @@
+//! A cell of the grid: who contends for what, how long it is held, and the card that says so.
+
+use oscost_harness::{
+    Benchmark, Bound, CallPath, Card, Claim, Need, OverLaunches, Placement, QuantityCard, Tier,
+};
+
+use super::run::Contended;
+use crate::lock::excluding::Lock;
+
+/// What the workers are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Workers {
+    /// Processes of one thread.
+    Processes,
+    /// Threads of one process.
+    Threads,
+}
+
+/// The parameters of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cell {
+    /// How many want the lock.
+    pub workers: u32,
+    /// What they are.
+    pub of: Workers,
+    /// How long it is held, us.
+    pub hold_us: u32,
+    /// Whether a worker works for twice the hold time before it wants the lock again.
+    pub thinks: bool,
+}
+
+const MOST_WORKERS: u32 = 64;
+const MOST_HOLD_US: u32 = 10_000;
+
+impl Cell {
+    /// The cell that ends an id.
+    pub fn of_id(id: &str) -> Option<Self> {
+        let (_, cell) = id.split_once("/contended/")?;
+        let mut parts = cell.split('/');
+        let (workers, hold, think) = (parts.next()?, parts.next()?, parts.next()?);
+        let (of, workers) = match workers.split_once('_')? {
+            ("processes", workers) => (Workers::Processes, workers),
+            ("threads", workers) => (Workers::Threads, workers),
+            _ => return None,
+        };
+        let workers = workers.parse().ok().filter(|workers| (1..=MOST_WORKERS).contains(workers))?;
+        let hold_us = hold.strip_prefix("hold_us_")?.parse().ok().filter(|&hold| hold <= MOST_HOLD_US)?;
+        let thinks = match think {
+            "think_0" => false,
+            "think_2_holds" => true,
+            _ => return None,
+        };
+        Some(Self { workers, of, hold_us, thinks })
+    }
+
+    /// As the end of an id.
+    fn words(self) -> String {
+        let of = match self.of {
+            Workers::Processes => "processes",
+            Workers::Threads => "threads",
+        };
+        let think = if self.thinks { "think_2_holds" } else { "think_0" };
+        format!("contended/{of}_{}/hold_us_{}/{think}", self.workers, self.hold_us)
+    }
+
+    /// Time between two wishes of a worker, us.
+    pub fn think_us(self) -> u32 {
+        if self.thinks { 2 * self.hold_us } else { 0 }
+    }
+}
+
+/// A lock that can be contended for.
+pub struct Kind {
+    id: &'static str,
+    calls: &'static [&'static str],
+    baseline: &'static str,
+    processes: bool,
+    threads: bool,
+    make: fn(&'static Card, Cell) -> &'static dyn Benchmark,
+}
+
+impl Kind {
+    /// The lock `L` with this id, whose operations make system calls of these names alone, compared to `baseline`.
+    pub const fn new<L: Lock>(
+        id: &'static str,
+        calls: &'static [&'static str],
+        baseline: &'static str,
+    ) -> Self {
+        Self {
+            id,
+            calls,
+            baseline,
+            processes: true,
+            threads: true,
+            // A benchmark lives as long as the program; each cell is made once.
+            make: |card, cell| Box::leak(Box::new(Contended::<L>::new(card, cell))),
+        }
+    }
+
+    /// The same, of which threads of one process make use alone.
+    pub const fn for_threads(self) -> Self {
+        Self { processes: false, ..self }
+    }
+
+    /// The same, which threads of one process do not keep apart.
+    pub const fn for_processes(self) -> Self {
+        Self { threads: false, ..self }
+    }
+
+    /// First part of the ids of its cells.
+    pub fn id(&self) -> &'static str {
+        self.id
+    }
+
+    /// Whether such workers may contend for it.
+    pub fn takes(&self, of: Workers) -> bool {
+        match of {
+            Workers::Processes => self.processes,
+            Workers::Threads => self.threads,
+        }
+    }
+
+    /// Id of a cell.
+    pub fn id_of(&self, cell: Cell) -> String {
+        format!("{}/{}", self.id, cell.words())
+    }
+
+    /// The benchmark of a cell, made once for each.
+    pub fn benchmark(&self, cell: Cell, rare: bool) -> &'static dyn Benchmark {
+        use std::collections::BTreeMap;
+        use std::sync::{Mutex, PoisonError};
+        static MADE: Mutex<BTreeMap<String, &'static dyn Benchmark>> = Mutex::new(BTreeMap::new());
+        let id = self.id_of(cell);
+        // A panic elsewhere leaves the map whole: it is only ever added to.
+        let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+        *made
+            .entry(id)
+            .or_insert_with_key(|id| (self.make)(Box::leak(Box::new(self.card(cell, id, rare))), cell))
+    }
+
+    fn card(&self, cell: Cell, id: &str, rare: bool) -> Card {
+        let leak = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
+        // Threads alone take a mutex of one process: its group is that of the threads.
+        let baseline = format!("{}/{}", self.baseline, cell.words());
+        let family = self.id.split('/').next().unwrap_or(self.id);
+        let name = self.id.split('/').nth(1).unwrap_or(self.id).replace('_', " ");
+        let claims: &'static [Claim] =
+            Box::leak(Box::new([Claim::CallsNamed(self.calls, Bound::AtMost(most_calls(self.calls)))]));
+        // Groups have at most 12 members: the locks of the kernel are one of their own.
+        let part = if self.calls == ["futex"] || family != "lock" { "" } else { "/kernel" };
+        let grouped = part.is_empty() && baseline != id && self.takes_baseline(cell);
+        Card {
+            id: leak(id.to_owned()),
+            title: leak(format!("{name}, contended")),
+            operation: "one lock, held for a while, and one unlock, with all workers after it",
+            call_path: CallPath::Libc,
+            blocks: true,
+            placement: Placement::Spread,
+            group: leak(format!("{family}{part}/{}", cell.words())),
+            claims,
+            needs: &[Need::Cpus(2)],
+            baseline: grouped.then(|| leak(baseline)),
+            subtract: None,
+            tier: if rare { Tier::Thorough } else { Tier::Family },
+            document: (family == "semaphore").then_some("000"),
+            launches: Some(8),
+            launch_ms: LAUNCH_MS,
+            quantities: QUANTITIES,
+            ..Card::SERIES
+        }
+    }
+
+    /// Whether the baseline exists among the workers of the cell.
+    fn takes_baseline(&self, cell: Cell) -> bool {
+        self.baseline != "record_lock/fcntl" || cell.of == Workers::Processes
+    }
+}
+
+/// A lock that is waited for may wake in vain, and the audit holds up who holds it: bounds, not numbers.
+fn most_calls(calls: &[&str]) -> f64 {
+    if calls == ["sched_yield"] { 1e6 } else { 20.0 }
+}
+
+/// What a launch takes besides the plan's time, ms.
+const LAUNCH_MS: u64 = 60;
+
+/// What a launch yields. METHOD.md, Contention.
+const QUANTITIES: &[QuantityCard] = &[
+    QuantityCard::new("time_per_operation", "ns").paired(),
+    QuantityCard::new("ideal_share", "share"),
+    QuantityCard::new("switches_per_operation", "count"),
+    QuantityCard::new("blocked_share", "share"),
+    QuantityCard::new("owner_change_share", "share"),
+    QuantityCard::new("fairness", "ratio"),
+    QuantityCard::new("longest_wait", "ns").over(OverLaunches::Max),
+    QuantityCard::new("handover_p50", "ns"),
+    QuantityCard::new("handover_p99", "ns"),
+    QuantityCard::new("lost_updates", "count").over(OverLaunches::Sum),
+    QuantityCard::new("hold", "ns"),
+    QuantityCard::new("workers_per_cpu", "ratio"),
+];

@@ -1,0 +1,45 @@
+//! The futex system call that does not sleep, because the word has changed: what a lost race costs.
+
+use std::sync::atomic::AtomicU64;
+
+use oscost_harness::{Batched, Benchmark, Card, Outcome, SetUp, Subject, Unable};
+use oscost_sys::futex;
+
+use super::excluding;
+use crate::claims;
+
+/// `lock/futex_mismatch`
+pub struct WaitMismatch;
+
+static CARD: Card = Card {
+    group: "lock/kernel",
+    baseline: Some("lock/futex_wake"),
+    operation: "one FUTEX_WAIT that finds another value and returns",
+    ..excluding::uncontended(
+        "lock/futex_mismatch",
+        "futex wait that does not sleep",
+        &claims::named(&["futex"], 1.0),
+    )
+};
+
+impl Benchmark for WaitMismatch {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        Ok(Subject::Batched(Box::new(Word(AtomicU64::new(1)))))
+    }
+}
+
+struct Word(AtomicU64);
+
+impl Batched for Word {
+    #[inline(never)]
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        for _ in 0..iterations {
+            futex::wait(&self.0, 0)?;
+        }
+        Ok(())
+    }
+}

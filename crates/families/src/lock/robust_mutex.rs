@@ -1,0 +1,46 @@
+//! A robust POSIX mutex: whoever comes after a holder that died is told.
+
+use oscost_harness::{Card, Outcome, SetUp, Unable};
+use oscost_sys::mutex::{Kind, Mutex};
+
+use super::excluding::{self, Lock, Ring, Uncontended};
+use crate::claims;
+
+/// The lock.
+pub struct Robust(Mutex);
+
+impl Lock for Robust {
+    fn make(_: &mut SetUp<'_>) -> Result<Self, Unable> {
+        Ok(Self(Mutex::new(Kind::Robust)?))
+    }
+
+    #[inline(always)]
+    fn enter(&self) -> Outcome {
+        self.0.lock()
+    }
+
+    #[inline(always)]
+    fn leave(&self) -> Outcome {
+        self.0.unlock()
+    }
+}
+
+/// `lock/robust_mutex`
+pub static UNCONTENDED: Uncontended<Robust> = Uncontended::new(&CARD);
+/// `lock/robust_mutex/handover/same_cpu`
+pub static SAME_CPU: Ring<Robust> = Ring::new(&CARD_SAME_CPU);
+/// `lock/robust_mutex/handover/cross_cpu`
+pub static CROSS_CPU: Ring<Robust> = Ring::new(&CARD_CROSS_CPU);
+
+static CARD: Card =
+    excluding::uncontended("lock/robust_mutex", "robust mutex, uncontended", &claims::exactly(0.0));
+static CARD_SAME_CPU: Card = excluding::same_cpu(
+    "lock/robust_mutex/handover/same_cpu",
+    "hand-over of a robust mutex",
+    &excluding::RING,
+);
+static CARD_CROSS_CPU: Card = excluding::cross_cpu(
+    "lock/robust_mutex/handover/cross_cpu",
+    "hand-over of a robust mutex",
+    &excluding::RING,
+);

@@ -1,0 +1,37 @@
+//! A POSIX reader-writer lock that processes share, taken by readers, who let one another in.
+
+use oscost_harness::{Card, Outcome, SetUp, Unable};
+use oscost_sys::rwlock::RwLock;
+
+use super::excluding::{self, Lock, Uncontended};
+use crate::claims;
+
+/// The lock.
+pub struct Reading(RwLock);
+
+impl Lock for Reading {
+    const EXCLUDES: bool = false;
+
+    fn make(_: &mut SetUp<'_>) -> Result<Self, Unable> {
+        Ok(Self(RwLock::new()?))
+    }
+
+    #[inline(always)]
+    fn enter(&self) -> Outcome {
+        self.0.read()
+    }
+
+    #[inline(always)]
+    fn leave(&self) -> Outcome {
+        self.0.unlock()
+    }
+}
+
+/// `lock/rwlock_read`
+pub static UNCONTENDED: Uncontended<Reading> = Uncontended::new(&CARD);
+
+static CARD: Card = excluding::uncontended(
+    "lock/rwlock_read",
+    "reader-writer lock, reading, uncontended",
+    &claims::exactly(0.0),
+);

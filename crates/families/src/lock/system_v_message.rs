@@ -1,0 +1,84 @@
+//! One System V message as a token: receiving takes it, sending gives it back.
+
+use oscost_harness::janitor::Object;
+use oscost_harness::{CallError, Card, Claim, Outcome, SetUp, Tier, Unable};
+use oscost_sys::system_v_queue::SystemVQueue;
+
+use super::excluding::{self, Held, Uncontended};
+use crate::claims;
+use crate::semaphore::handover::{self, Handover, Token};
+
+/// Why there is no queue, and what to do about it.
+fn lacking(error: CallError) -> Unable {
+    match error.symbol() {
+        Some("ENOSPC") => Unable::Unsupported {
+            why: format!("{error}: kernel.msgmni allows no further System V queue"),
+            remedy: "as root: sysctl -w kernel.msgmni=32000".into(),
+        },
+        Some("ENOSYS") => Unable::Unsupported {
+            why: format!("{error}: this kernel has no System V IPC"),
+            remedy: "a kernel with CONFIG_SYSVIPC".into(),
+        },
+        _ => error.into(),
+    }
+}
+
+impl Token for SystemVQueue {
+    fn make(cx: &mut SetUp<'_>, value: u32) -> Result<Self, Unable> {
+        let queue = SystemVQueue::new(value > 0).map_err(lacking)?;
+        cx.keeper.keep(&Object::SystemVQueue(queue.id()))?;
+        Ok(queue)
+    }
+
+    #[inline(always)]
+    fn wait(&self) -> Outcome {
+        self.receive()
+    }
+
+    #[inline(always)]
+    fn post(&self) -> Outcome {
+        self.send()
+    }
+}
+
+/// `lock/system_v_message`
+pub static UNCONTENDED: Uncontended<Held<SystemVQueue>> = Uncontended::new(&CARD);
+/// `lock/system_v_message/handover/same_cpu`
+pub static SAME_CPU: Handover<SystemVQueue> = Handover::new(&CARD_SAME_CPU);
+/// `lock/system_v_message/handover/cross_cpu`
+pub static CROSS_CPU: Handover<SystemVQueue> = Handover::new(&CARD_CROSS_CPU);
+
+const CLAIMS: [Claim; 3] = handover::in_the_kernel(&["msgsnd", "msgrcv"]);
+
+static CARD: Card = Card {
+    group: "lock/kernel",
+    baseline: Some("lock/futex_wake"),
+    operation: "one receiving of the token and one sending of it",
+    ..excluding::uncontended(
+        "lock/system_v_message",
+        "System V message as a token, uncontended",
+        &claims::exactly(2.0),
+    )
+};
+static CARD_SAME_CPU: Card = Card {
+    group: "lock/handover/same_cpu",
+    baseline: Some("lock/shared_mutex/handover/same_cpu"),
+    tier: Tier::Family,
+    document: None,
+    ..handover::same_cpu(
+        "lock/system_v_message/handover/same_cpu",
+        "hand-over of a System V message",
+        &CLAIMS,
+    )
+};
+static CARD_CROSS_CPU: Card = Card {
+    group: "lock/handover/cross_cpu",
+    baseline: Some("lock/shared_mutex/handover/cross_cpu"),
+    tier: Tier::Family,
+    document: None,
+    ..handover::cross_cpu(
+        "lock/system_v_message/handover/cross_cpu",
+        "hand-over of a System V message",
+        &handover::on_two_cpus(CLAIMS),
+    )
+};

@@ -1,0 +1,56 @@
+//! The file that record locks are taken on: nameless, in memory, and opened anew by each process that must not inherit the locks.
+
+use std::os::fd::OwnedFd;
+
+use oscost_harness::{Bound, CallError, Card, Claim, Tier, Unable};
+use oscost_sys::file;
+
+use crate::lack;
+use crate::lock::excluding;
+
+/// A file without a name that leaves nothing behind.
+pub fn make() -> Result<OwnedFd, Unable> {
+    file::in_memory(4096).map_err(lack::of_descriptors)
+}
+
+/// Another open file description of the same file.
+pub fn again(fd: &OwnedFd) -> Result<OwnedFd, CallError> {
+    file::open_again(fd)
+}
+
+/// Card of locking and unlocking a record that nobody else wants.
+pub const fn uncontended(id: &'static str, title: &'static str, claims: &'static [Claim]) -> Card {
+    Card {
+        operation: "one lock and one unlock of a record of a file that nobody contests",
+        group: "record_lock",
+        baseline: None,
+        document: Some("001"),
+        tier: Tier::Family,
+        ..excluding::uncontended(id, title, claims)
+    }
+}
+
+/// Card of a hand-over on one CPU.
+pub const fn same_cpu(id: &'static str, title: &'static str, claims: &'static [Claim]) -> Card {
+    Card {
+        group: "record_lock/handover/same_cpu",
+        baseline: None,
+        document: Some("001"),
+        ..excluding::same_cpu(id, title, claims)
+    }
+}
+
+/// Card of a hand-over across CPUs.
+pub const fn cross_cpu(id: &'static str, title: &'static str, claims: &'static [Claim]) -> Card {
+    Card {
+        group: "record_lock/handover/cross_cpu",
+        baseline: None,
+        document: Some("001"),
+        ..excluding::cross_cpu(id, title, claims)
+    }
+}
+
+/// Each step of the ring is one call that locks and one that unlocks.
+pub const fn ring(names: &'static [&'static str]) -> [Claim; 2] {
+    [Claim::CallsNamed(names, Bound::Between(1.9, 2.1)), Claim::Switches(Bound::Between(0.3, 1.6))]
+}

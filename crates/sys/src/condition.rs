@@ -1,0 +1,81 @@
+//! A token behind a POSIX condition variable that processes share. pthread_cond_wait(3), pthread_cond_signal(3).
+
+use std::mem::MaybeUninit;
+use std::sync::atomic::Ordering;
+
+use crate::memory::SharedWords;
+use crate::mutex::{Kind, Mutex};
+use crate::{CallError, error::returned};
+
+/// One token: taken by who waits for the condition "it is there", given back with a signal.
+#[derive(Debug)]
+pub struct Condition {
+    mutex: Mutex,
+    memory: SharedWords,
+    token: SharedWords,
+}
+
+impl Condition {
+    /// A condition variable with the token there or not.
+    ///
+    /// # Errors
+    /// The error of mmap, pthread_mutex_init or pthread_cond_init.
+    pub fn new(token: bool) -> Result<Self, CallError> {
+        const { assert!(size_of::<libc::pthread_cond_t>() <= 128, "a condition fits one word's stride") };
+        let this = Self {
+            mutex: Mutex::new(Kind::Shared)?,
+            memory: SharedWords::new(1)?,
+            token: SharedWords::new(1)?,
+        };
+        this.token.word(0).store(u64::from(token), Ordering::Relaxed);
+        let mut attributes = MaybeUninit::<libc::pthread_condattr_t>::uninit();
+        // SAFETY: pthread_condattr_init writes the local attributes that the call after it changes; the word's stride holds
+        // a condition variable, is aligned for it, zeroed and used for nothing else.
+        let results = unsafe {
+            [
+                libc::pthread_condattr_init(attributes.as_mut_ptr()),
+                libc::pthread_condattr_setpshared(attributes.as_mut_ptr(), libc::PTHREAD_PROCESS_SHARED),
+                libc::pthread_cond_init(this.pointer(), attributes.as_ptr()),
+            ]
+        };
+        match results.into_iter().find(|&result| result != 0) {
+            None => Ok(this),
+            Some(error) => Err(CallError::new("pthread_cond_init", error)),
+        }
+    }
+
+    #[inline(always)]
+    fn pointer(&self) -> *mut libc::pthread_cond_t {
+        self.memory.word(0).as_ptr().cast()
+    }
+
+    /// Takes the token, waiting for it.
+    ///
+    /// # Errors
+    /// The error of pthread_mutex_lock, pthread_cond_wait or pthread_mutex_unlock.
+    #[inline(always)]
+    pub fn wait(&self) -> Result<(), CallError> {
+        self.mutex.lock()?;
+        while self.token.word(0).load(Ordering::Relaxed) == 0 {
+            // SAFETY: both were initialised in `new`, are mapped as long as self, and the mutex is held.
+            returned("pthread_cond_wait", unsafe {
+                libc::pthread_cond_wait(self.pointer(), self.mutex.pointer())
+            })?;
+        }
+        self.token.word(0).store(0, Ordering::Relaxed);
+        self.mutex.unlock()
+    }
+
+    /// Gives the token back and wakes one who waits.
+    ///
+    /// # Errors
+    /// The error of pthread_mutex_lock, pthread_cond_signal or pthread_mutex_unlock.
+    #[inline(always)]
+    pub fn post(&self) -> Result<(), CallError> {
+        self.mutex.lock()?;
+        self.token.word(0).store(1, Ordering::Relaxed);
+        // SAFETY: initialised in `new`, mapped as long as self.
+        returned("pthread_cond_signal", unsafe { libc::pthread_cond_signal(self.pointer()) })?;
+        self.mutex.unlock()
+    }
+}

@@ -1,0 +1,76 @@
+//! A System V message queue with one short message as a token. msgget(2), msgsnd(2), msgrcv(2).
+
+use crate::{CallError, error::check};
+
+/// A private queue, removed when dropped.
+#[derive(Debug)]
+pub struct SystemVQueue {
+    id: i32,
+}
+
+/// A message without text: its type is all there is.
+#[repr(C)]
+struct Message {
+    kind: libc::c_long,
+}
+
+impl SystemVQueue {
+    /// A queue with the token in it or not.
+    ///
+    /// # Errors
+    /// The error of msgget (ENOSPC: kernel.msgmni) or msgsnd.
+    pub fn new(token: bool) -> Result<Self, CallError> {
+        // SAFETY: msgget touches no memory.
+        let id = check("msgget", unsafe { libc::msgget(libc::IPC_PRIVATE, libc::IPC_CREAT | 0o600) })?;
+        let this = Self { id };
+        if token {
+            this.send()?;
+        }
+        Ok(this)
+    }
+
+    /// Identifier of the queue, for the janitor.
+    #[must_use]
+    pub fn id(&self) -> i32 {
+        self.id
+    }
+
+    /// Puts the token into the queue.
+    ///
+    /// # Errors
+    /// The error of msgsnd.
+    #[inline(always)]
+    pub fn send(&self) -> Result<(), CallError> {
+        let message = Message { kind: 1 };
+        // SAFETY: the kernel reads the type of a local message, which has no text.
+        check("msgsnd", unsafe { libc::msgsnd(self.id, (&raw const message).cast(), 0, 0) }).map(|_| ())
+    }
+
+    /// Takes the token out of the queue, waiting for it.
+    ///
+    /// # Errors
+    /// The error of msgrcv.
+    #[inline(always)]
+    pub fn receive(&self) -> Result<(), CallError> {
+        let mut message = Message { kind: 0 };
+        // SAFETY: the kernel writes the type of a local message, which has no text.
+        let got = unsafe { libc::msgrcv(self.id, (&raw mut message).cast(), 0, 0, 0) };
+        check("msgrcv", i32::try_from(got).unwrap_or(-1)).map(|_| ())
+    }
+}
+
+/// Removes a queue.
+///
+/// # Errors
+/// The error of msgctl (EINVAL: it is gone).
+pub fn remove(id: i32) -> Result<(), CallError> {
+    // SAFETY: IPC_RMID reads no memory.
+    check("msgctl", unsafe { libc::msgctl(id, libc::IPC_RMID, std::ptr::null_mut()) }).map(|_| ())
+}
+
+impl Drop for SystemVQueue {
+    fn drop(&mut self) {
+        // That it is gone already is no harm. A forked partner never drops its copy: it ends by _exit.
+        let _ = remove(self.id);
+    }
+}
