@@ -28,7 +28,15 @@ fn ids_are_unique_and_in_the_order_of_their_families() {
 }
 
 /// Files of a family that are machinery of several benchmarks.
-const MACHINERY: &[&str] = &["semaphore/handover", "context_switch/two_pipes", "clock/step/readings"];
+const MACHINERY: &[&str] = &[
+    "clock/step/readings",
+    "contention/cell",
+    "contention/run",
+    "context_switch/two_pipes",
+    "lock/excluding",
+    "record_lock/file",
+    "semaphore/handover",
+];
 
 #[test]
 fn every_id_is_a_file_and_every_file_an_id() {
@@ -74,7 +82,8 @@ fn cards_are_complete_and_consistent() {
             let found = cards.iter().find(|card| card.id == *other);
             assert_eq!(found.map(|found| found.group), Some(card.group), "{} and {other}", card.id);
         }
-        let named_for_placement = card.id.ends_with(card.placement.name());
+        // Contended cells are always spread.
+        let named_for_placement = card.id.ends_with(card.placement.name()) || card.id.contains("/contended/");
         assert_eq!(named_for_placement, card.placement.name() != "one_cpu", "{}", card.id);
         groups.entry(card.group).or_default().push(card);
     }

@@ -159,7 +159,7 @@ impl<'a> Worker<'a> {
     fn place(&self, members: &[Option<&'static dyn Benchmark>]) -> Result<(), Failure> {
         let placement = members.iter().flatten().next().map(|member| member.card().placement);
         let placed = match placement {
-            Some(Placement::Unpinned | Placement::Spread) => affinity::pin_to_all(&self.job.cpus),
+            Some(Placement::Unpinned) => affinity::pin_to_all(&self.job.cpus),
             _ => match self.job.cpus.first() {
                 Some(&cpu) => affinity::pin_to(cpu),
                 None => Ok(()),

@@ -6,6 +6,7 @@
 
 mod columns;
 pub mod compare;
+mod contention;
 mod csv;
 mod doctor;
 mod evidence;

@@ -10,6 +10,7 @@
 mod bootstrap;
 pub mod clock;
 pub mod compare;
+pub mod crossing;
 pub mod fairness;
 pub mod histogram;
 pub mod interval;

@@ -58,11 +58,18 @@ static LISTED: LazyLock<Vec<&'static dyn Benchmark>> = LazyLock::new(|| {
     for kind in &KINDS {
         let holds: &[u32] = match kind.id() {
             "semaphore/posix_named" | "semaphore/system_v" => &HOLDS_US,
+            // The control contends without hold, and is compared there.
             "lock/none" => &[0],
+            "lock/shared_mutex" => &[0, 1, 100],
             _ => &[1, 100],
         };
         let of = if kind.takes(Workers::Processes) { Workers::Processes } else { Workers::Threads };
         listed.extend(holds.iter().map(|&hold_us| kind.benchmark(cell(4, of, hold_us, false), false)));
+        if kind.id() == "lock/shared_mutex" {
+            // Beside the mutex that threads alone can use.
+            let threads = |&hold_us: &u32| kind.benchmark(cell(4, Workers::Threads, hold_us, false), false);
+            listed.extend([1, 100].iter().map(threads));
+        }
     }
     listed
 });

@@ -62,11 +62,13 @@ mod word {
     /// 0 wait, 1 and 2 the phases, 3 end.
     pub const PHASE: usize = 0;
     pub const READY: usize = 1;
+    /// When the first phase was over.
+    pub const OVER_AT: usize = 2;
     /// Under the lock: the plain counter, who held it last, when it was given back.
-    pub const COUNTER: usize = 2;
-    pub const OWNER: usize = 3;
-    pub const RELEASED: usize = 4;
-    pub const WORKERS: usize = 5;
+    pub const COUNTER: usize = 3;
+    pub const OWNER: usize = 4;
+    pub const RELEASED: usize = 5;
+    pub const WORKERS: usize = 6;
 }
 
 /// What a worker leaves, in words of its own.
@@ -75,12 +77,11 @@ mod left {
     pub const CHANGES: usize = 1;
     pub const SWITCHES: usize = 2;
     pub const VOLUNTARY: usize = 3;
-    pub const ENDED_AT: usize = 4;
-    pub const ALL_TURNS: usize = 5;
-    pub const LONGEST_WAIT: usize = 6;
-    pub const FAILED: usize = 7;
-    pub const KEPT: usize = 8;
-    pub const HANDOVERS: usize = 9;
+    pub const ALL_TURNS: usize = 4;
+    pub const LONGEST_WAIT: usize = 5;
+    pub const FAILED: usize = 6;
+    pub const KEPT: usize = 7;
+    pub const HANDOVERS: usize = 8;
 }
 const WORDS: usize = left::HANDOVERS + KEPT;
 
@@ -175,20 +176,24 @@ fn work<L: Lock>(lock: &L, shared: &Shared<'_>, orders: &Orders, whose: Whose) -
         }
     }
     let before = usage::own(whose);
-    let (mut turns, mut changes) = (0_u64, 0_u64);
+    let (mut turns, mut changes, mut more) = (0_u64, 0_u64, 0_u64);
     while orders.turns.map_or_else(|| shared.phase() == 1, |most| turns < most) {
-        changes += u64::from(turn(lock, shared, orders)?);
+        let changed = turn(lock, shared, orders)?;
+        if orders.turns.is_none() && shared.phase() != 1 {
+            // It was waited for beyond the phase, perhaps for long: it is no part of the phase's throughput.
+            more = 1;
+            break;
+        }
+        changes += u64::from(changed);
         turns += 1;
         spin(orders.think);
     }
     let used = usage::own(whose).since(&before);
-    leave(left::ENDED_AT, clock::now_ns());
     leave(left::TURNS, turns);
     leave(left::CHANGES, changes);
     leave(left::SWITCHES, used.switches());
     leave(left::VOLUNTARY, used.voluntary_switches);
     let (mut kept, mut longest) = (0, 0);
-    let mut more = 0;
     while orders.turns.is_none() && shared.phase() < 3 {
         let wanted = clock::now_ns();
         lock.enter()?;
@@ -288,6 +293,7 @@ impl<L: Lock> Fight<L> {
         shared.word(word::PHASE).store(1, Ordering::Release);
         if !counted {
             clock::sleep_until(start + phase_ns)?;
+            shared.word(word::OVER_AT).store(clock::now_ns(), Ordering::Release);
             shared.word(word::PHASE).store(2, Ordering::Release);
             clock::sleep_until(start + 2 * phase_ns)?;
         }
@@ -379,8 +385,9 @@ impl<L: Lock> Fight<L> {
         let sum = |what: usize| all(what).iter().sum::<u64>();
         let turns = sum(left::TURNS);
         let per_turn = |count: u64| count as f64 / turns.max(1) as f64;
-        let ended = all(left::ENDED_AT).into_iter().max().unwrap_or(start);
-        let time_ns = ended.saturating_sub(start) as f64 / turns.max(1) as f64;
+        // Counted turns have no phase: what they took is not told, only that they were made.
+        let over = shared.word(word::OVER_AT).load(Ordering::Acquire).max(start + 1);
+        let time_ns = (over - start) as f64 / turns.max(1) as f64;
         // Nobody could do better than one turn after the other, nor than all workers at once between their thoughts.
         let think_ns = hold_ns * f64::from(self.cell.think_us()) / f64::from(self.cell.hold_us.max(1));
         let serial = if L::EXCLUDES {
@@ -419,7 +426,9 @@ impl<L: Lock> Fight<L> {
             }
         }
         let handovers = sorted(handovers);
-        if let (Some(p50), Some(p99)) = (quantile(&handovers, 0.5), quantile(&handovers, 0.99)) {
+        if L::EXCLUDES
+            && let (Some(p50), Some(p99)) = (quantile(&handovers, 0.5), quantile(&handovers, 0.99))
+        {
             sink.quantity("handover_p50", p50);
             sink.quantity("handover_p99", p99);
         }

@@ -42,5 +42,5 @@ static CARD_SAME_CPU: Card = excluding::same_cpu(
 static CARD_CROSS_CPU: Card = excluding::cross_cpu(
     "lock/pi_mutex/handover/cross_cpu",
     "hand-over of a priority-inheritance mutex",
-    &excluding::RING,
+    &excluding::RING_CROSS,
 );

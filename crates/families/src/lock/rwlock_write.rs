@@ -45,5 +45,5 @@ static CARD_SAME_CPU: Card = excluding::same_cpu(
 static CARD_CROSS_CPU: Card = excluding::cross_cpu(
     "lock/rwlock_write/handover/cross_cpu",
     "hand-over of a reader-writer lock, writing",
-    &excluding::RING,
+    &excluding::RING_CROSS,
 );
