@@ -68,7 +68,8 @@ const LEVELS: usize = 14;
 
 /// A key as words, and what follows from it.
 struct Key {
-    words: [u64; format::LONGEST_KEY / 8],
+    short: [u64; 8],
+    long: Vec<u64>,
     count: usize,
     length: usize,
     hash: u64,
@@ -80,15 +81,27 @@ impl Key {
         if key.is_empty() || key.len() > format::LONGEST_KEY {
             return Err(Error::Input("a key of layout fast has 1 to 1024 bytes"));
         }
-        let mut words = [0; format::LONGEST_KEY / 8];
-        let count = format::pack(key, &mut words);
-        let hash = format::hash(seed, &words[..count], key.len());
-        Ok(Self { words, count, length: key.len(), hash })
+        let mut made = Self {
+            short: [0; 8],
+            long: Vec::new(),
+            count: key.len().div_ceil(8),
+            length: key.len(),
+            hash: 0,
+        };
+        // Clearing room for the longest key would cost more than all the rest.
+        if made.count > made.short.len() {
+            made.long.resize(made.count, 0);
+            format::pack(key, &mut made.long);
+        } else {
+            format::pack(key, &mut made.short);
+        }
+        made.hash = format::hash(seed, made.words(), key.len());
+        Ok(made)
     }
 
     #[inline]
     fn words(&self) -> &[u64] {
-        &self.words[..self.count]
+        if self.long.is_empty() { &self.short[..self.count] } else { &self.long }
     }
 }
 
