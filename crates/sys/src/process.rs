@@ -1,6 +1,9 @@
 //! Processes: partners by fork, what ends them with their parent, groups, deadlines by pidfd.
 
+use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 use crate::{CallError, error::check, usage::Usage};
 
@@ -197,6 +200,15 @@ pub fn die_with_parent(expected_parent: u32) -> Result<(), CallError> {
     } else {
         Err(CallError::new("getppid", libc::ESRCH))
     }
+}
+
+/// The process that `command` starts dies when the calling thread does, whatever programs it turns into.
+pub fn end_with_caller(command: &mut Command) {
+    let parent = std::process::id();
+    let hook = move || die_with_parent(parent).map_err(|error| io::Error::from_raw_os_error(error.errno));
+    // SAFETY: between fork and exec the hook calls prctl, getppid and getpid, which are async-signal-safe, and allocates
+    // nothing.
+    unsafe { command.pre_exec(hook) };
 }
 
 /// Process id of the parent.

@@ -4,12 +4,13 @@ use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use oscost_report::Named;
 use oscost_report::compare::{Rules, compare_live};
-use oscost_results::{RunResult, from_bytes};
-use oscost_sys::process::{Signal, signal_group};
+use oscost_results::{RunResult, Untrusted, from_bytes};
+use oscost_sys::process::{Signal, end_with_caller, signal_group};
 
 use crate::args::Compare;
 use crate::commands::compare::{exit, show};
@@ -20,6 +21,8 @@ use crate::session;
 
 /// One launch of a side may take this long, whatever is measured.
 const DEADLINE: Duration = Duration::from_secs(300);
+/// What a side has written is read at most so long after its end.
+const PIPES: Duration = Duration::from_secs(2);
 /// Launches of one round: A B B A, so that a drift over the round cancels.
 const ORDER: [usize; 4] = [0, 1, 1, 0];
 
@@ -85,16 +88,19 @@ fn launch(
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0);
+    // Nothing of a side outlives this program, however it ends.
+    end_with_caller(&mut command);
     let mut child = command.spawn().map_err(|error| format!("sh cannot be started: {error}"))?;
     let readers = (drain(child.stdout.take()), drain(child.stderr.take()));
     let ended = wait(&mut child, interrupted);
-    let [stdout, stderr] = [readers.0, readers.1].map(|reader| reader.join().unwrap_or_default());
+    // Whatever left the group may hold the pipes for ever.
+    let read = [readers.0, readers.1].map(|reader| reader.recv_timeout(PIPES));
     match ended {
         Came::Interrupted => return Ok(None),
         Came::Late => return Err(format!("did not end within {} s: {side}", DEADLINE.as_secs())),
         Came::Code(code) => {
-            let words = String::from_utf8_lossy(&stderr);
-            let words = words.trim();
+            let words = read[1].as_deref().map(String::from_utf8_lossy).unwrap_or_default();
+            let words = Untrusted::new(words.trim()).terminal().to_string();
             // 3: a figure was withheld; the others count, and the withheld one says so in the comparison.
             if !matches!(code, Some(0 | 3)) {
                 let code = code.map_or("a signal".to_owned(), |code| format!("code {code}"));
@@ -105,7 +111,10 @@ fn launch(
             }
         }
     }
-    match from_bytes(&stdout) {
+    let Ok(stdout) = &read[0] else {
+        return Err(format!("'{side}' has ended, but something that it started keeps its output open"));
+    };
+    match from_bytes(stdout) {
         Ok(result) => Ok(Some(result)),
         Err(error) => Err(format!(
             "'{side}' printed no result of oscost ({error}); it must start an oscost, which gets further arguments"
@@ -155,14 +164,17 @@ fn wait(child: &mut Child, interrupted: &dyn Fn() -> bool) -> Came {
 }
 
 /// Reads a pipe to its end, so that nobody waits for room in it.
-fn drain(pipe: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<Vec<u8>> {
+fn drain(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
     /// More than a result may be.
     const MOST: u64 = 17 << 20;
+    let (sender, receiver) = channel();
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(pipe) = pipe {
             let _ = pipe.take(MOST).read_to_end(&mut bytes);
         }
-        bytes
-    })
+        // Nobody listens any more once the pipe was held open for too long.
+        let _ = sender.send(bytes);
+    });
+    receiver
 }

@@ -1,10 +1,12 @@
 //! `oscost compare`: stored results, a gate for bisecting, two commands side by side; verdicts as exit codes.
 
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use oscost_results::RunResult;
 
-use crate::support::{Home, PROGRAM};
+use crate::support::{Home, PROGRAM, one_at_a_time};
 
 const ID: &str = "instrument/known_cost/calls_4";
 
@@ -159,4 +161,47 @@ fn a_side_that_fails_is_named() {
     live("echo hello; true").refused(3, "printed no result of oscost");
     live("kill -9 $$;").refused(3, "ended with a signal");
     live("no-such-program").refused(3, "not found");
+    live("printf '\\033[2J\\342\\200\\256' >&2; false").refused(3, r"\u{1b}[2J\u{202e}");
+    // What it starts in a session of its own holds the pipe, and is the user's; nobody waits for it.
+    live("setsid sleep 4 & true").refused(3, "keeps its output open");
+}
+
+/// A side dies with the program that started it, even if that is killed.
+#[test]
+fn no_side_is_left_running() {
+    let home = Home::new();
+    // So many seconds that they name the process.
+    let seconds = format!("7{:07}", std::process::id());
+    let sleeping = || {
+        let processes = std::fs::read_dir("/proc").unwrap().flatten();
+        let commands = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
+        commands.filter(|line| line.split(|byte| *byte == 0).any(|word| word == seconds.as_bytes())).count()
+    };
+    let patience = Instant::now() + Duration::from_secs(300);
+    let wait = || {
+        assert!(Instant::now() < patience, "{} sides run", sleeping());
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let _alone = one_at_a_time();
+    for signal in ["KILL", "INT"] {
+        let side = format!("exec sleep {seconds} #");
+        let start = || {
+            let mut command = home.command(&["compare", "--live", &side, "false", ID]);
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+        };
+        let mut live = start();
+        while sleeping() == 0 {
+            wait();
+            // Somebody else on this machine is measuring.
+            if live.try_wait().unwrap().is_some() {
+                live = start();
+            }
+        }
+        let killed = Command::new("kill").args([&format!("-{signal}"), &live.id().to_string()]).status();
+        assert!(killed.unwrap().success());
+        live.wait().unwrap();
+        while sleeping() > 0 {
+            wait();
+        }
+    }
 }
