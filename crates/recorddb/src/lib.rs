@@ -13,6 +13,8 @@ mod check;
 mod database;
 mod error;
 mod fast;
+#[cfg(test)]
+mod faults;
 mod names;
 mod open;
 

@@ -38,5 +38,8 @@ static CARD: Card = Card {
 };
 static CARD_SAME_CPU: Card =
     excluding::same_cpu("lock/futex/handover/same_cpu", "hand-over of a futex lock", &excluding::RING);
-static CARD_CROSS_CPU: Card =
-    excluding::cross_cpu("lock/futex/handover/cross_cpu", "hand-over of a futex lock", &excluding::RING_CROSS);
+static CARD_CROSS_CPU: Card = excluding::cross_cpu(
+    "lock/futex/handover/cross_cpu",
+    "hand-over of a futex lock",
+    &excluding::RING_CROSS,
+);

@@ -141,6 +141,8 @@ pub(crate) struct Fast<W: Words, L: Locks> {
     visits: u64,
     cursor: Cursor,
     buffer: Vec<u64>,
+    /// A call failed, and blocks may be lost: whoever comes next is to recover them.
+    lost: bool,
     /// Holds the byte by which others see that somebody is here, and that of the arena.
     _presence: Arc<File>,
 }
@@ -157,6 +159,7 @@ impl<W: Words, L: Locks> Fast<W, L> {
         self.guard.enter(id, kind)?;
         let result = body(self);
         let left = self.guard.leave(id);
+        self.lost |= matches!(result, Err(Error::Call(_) | Error::Damaged(_)));
         let value = result?;
         left?;
         Ok(value)
@@ -344,7 +347,7 @@ impl<W: Words, L: Locks> Fast<W, L> {
     /// Frees what has been unlinked. The operation is done: that its space is lost for now is no error of it.
     #[inline]
     fn give_unlinked(&mut self, at: u64, class: usize) {
-        let _ = self.give(at, class);
+        self.lost |= self.give(at, class).is_err();
     }
 
     #[inline]
@@ -496,7 +499,7 @@ impl<W: Words, L: Locks> Records for Fast<W, L> {
 
 impl<W: Words, L: Locks> Drop for Fast<W, L> {
     fn drop(&mut self) {
-        if let Some(space) = self.space.take() {
+        if let Some(space) = self.space.take().filter(|_| !self.lost) {
             // Where it fails the arena counts as that of a killed process: its space is recovered.
             let _ = space.give_back(&mut self.words);
         }

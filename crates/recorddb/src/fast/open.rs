@@ -96,6 +96,11 @@ fn make(file: &Arc<File>, options: &Options) -> Result<(), Error> {
     file.set_len(0).map_err(|error| call("ftruncate", &error))?;
     let mut words = FileWords::new(Positioned::new(Arc::clone(file)), 0);
     words.make_room(FIRST_CHUNK)?;
+    fill(&mut words)
+}
+
+/// Writes an empty database over zeros; its first word last.
+fn fill(words: &mut impl Words) -> Result<(), Error> {
     let roots = [EMPTY; ROOTS as usize];
     for stripe in 0..STRIPES {
         words.write(format::stripe(stripe) + ROOTS_AT, &roots)?;
@@ -131,7 +136,17 @@ fn begin<W: Words + 'static>(
     let seed = words.load(header::SEED)?;
     let guard = Guard::new(options.lock.granularity(), locks, options.time_locks);
     let cursor = Cursor::default();
-    Ok(Box::new(Fast { words, guard, space, seed, visits: 0, cursor, buffer: Vec::new(), _presence: file }))
+    Ok(Box::new(Fast {
+        words,
+        guard,
+        space,
+        seed,
+        visits: 0,
+        cursor,
+        buffer: Vec::new(),
+        lost: false,
+        _presence: file,
+    }))
 }
 
 /// Refuses what this program cannot use, or not now.
@@ -204,5 +219,37 @@ fn locks(path: &Path, file: &Arc<File>, alone: bool, options: &Options) -> Resul
             let (map, places, _file) = (Arc::new(map), PLACES, Arc::clone(file));
             SystemLocks::Mutex { map, first, stride, places, _file }
         }
+    })
+}
+
+/// A database in memory, made if it is empty, recovered if it has to be.
+#[cfg(test)]
+pub(crate) fn in_memory<I: crate::io::Io + 'static, L: crate::lock::Locks + 'static>(
+    mut io: I,
+    guard: Guard<L>,
+) -> Box<dyn Records> {
+    let known = io.end().expect("memory");
+    let mut words = FileWords::new(io, known);
+    if known == 0 {
+        words.make_room(FIRST_CHUNK).expect("memory");
+        fill(&mut words).expect("memory");
+    }
+    if recover::is_needed(&mut words).expect("memory") {
+        recover::recover(&mut words).expect("nothing is damaged");
+    }
+    let (space, _) = Space::take_over(&mut words, 0).expect("memory");
+    let seed = words.load(header::SEED).expect("memory");
+    let null = Arc::new(File::open("/dev/null").expect("there"));
+    let cursor = Cursor::default();
+    Box::new(Fast {
+        words,
+        guard,
+        space: Some(space),
+        seed,
+        visits: 0,
+        cursor,
+        buffer: Vec::new(),
+        lost: false,
+        _presence: null,
     })
 }

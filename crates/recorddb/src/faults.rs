@@ -1,0 +1,397 @@
+//! Faults on purpose, through the traits of I/O and of locking: the n-th call fails, or moves half of its bytes.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io::{IoSlice, IoSliceMut};
+use std::rc::Rc;
+
+use oscost_sys::CallError;
+use oscost_sys::mapped_file::Locked;
+use oscost_sys::record_lock::LockKind;
+
+use crate::book::{Book, check, format};
+use crate::check::Report;
+use crate::database::{Records, Store};
+use crate::error::Error;
+use crate::fast;
+use crate::io::{Io, IoCalls};
+use crate::lock::{Granularity, Guard, LockId, Locks};
+
+const EIO: i32 = 5;
+const ENOSPC: i32 = 28;
+const EDEADLK: i32 = 35;
+const ENOLCK: i32 = 37;
+const EINTR: i32 = 4;
+
+/// What happens at a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    Error(i32),
+    /// Half of the bytes, or none of one.
+    Short,
+}
+
+/// Calls so far, and at which one what happens; a disk that is full stays full.
+#[derive(Debug, Default)]
+struct Plan {
+    made: u64,
+    at: Option<(u64, Fault)>,
+    for_good: bool,
+    happened: bool,
+}
+
+impl Plan {
+    fn next(&mut self) -> Option<Fault> {
+        self.made += 1;
+        let (at, fault) = self.at?;
+        let now = self.made == at || self.for_good && self.made > at;
+        self.happened |= now;
+        now.then_some(fault)
+    }
+}
+
+/// A file in memory whose calls fail by plan: those that read, those that write, or both.
+#[derive(Clone)]
+struct Memory {
+    bytes: Rc<RefCell<Vec<u8>>>,
+    position: usize,
+    reads: Rc<RefCell<Plan>>,
+    writes: Rc<RefCell<Plan>>,
+}
+
+impl Memory {
+    fn new(bytes: &Rc<RefCell<Vec<u8>>>, reads: &Rc<RefCell<Plan>>, writes: &Rc<RefCell<Plan>>) -> Self {
+        let (bytes, reads, writes) = (Rc::clone(bytes), Rc::clone(reads), Rc::clone(writes));
+        Self { bytes, position: 0, reads, writes }
+    }
+}
+
+fn short(length: usize) -> usize {
+    length / 2
+}
+
+impl Io for Memory {
+    fn read(&mut self, at: u64, parts: &mut [IoSliceMut<'_>]) -> Result<usize, CallError> {
+        self.position = usize::try_from(at).unwrap();
+        let wanted: usize = parts.iter().map(|part| part.len()).sum();
+        let mut all = vec![0; wanted];
+        let read = self.read_on(&mut all)?;
+        let mut rest = &all[..read];
+        for part in parts {
+            let take = part.len().min(rest.len());
+            part[..take].copy_from_slice(&rest[..take]);
+            rest = &rest[take..];
+        }
+        Ok(read)
+    }
+
+    fn read_on(&mut self, part: &mut [u8]) -> Result<usize, CallError> {
+        let bytes = self.bytes.borrow();
+        let there = bytes.get(self.position..).unwrap_or_default();
+        let mut take = there.len().min(part.len());
+        match self.reads.borrow_mut().next() {
+            Some(Fault::Error(errno)) => return Err(CallError::new("read", errno)),
+            // Of one byte half is all of it: nothing read would be the end of the file.
+            Some(Fault::Short) if take > 1 => take = short(take),
+            _ => {}
+        }
+        part[..take].copy_from_slice(&there[..take]);
+        self.position += take;
+        Ok(take)
+    }
+
+    fn write(&mut self, at: u64, parts: &[IoSlice<'_>]) -> Result<usize, CallError> {
+        self.position = usize::try_from(at).unwrap();
+        self.write_on(parts)
+    }
+
+    fn end(&mut self) -> Result<u64, CallError> {
+        self.position = self.bytes.borrow().len();
+        Ok(self.position as u64)
+    }
+
+    fn write_on(&mut self, parts: &[IoSlice<'_>]) -> Result<usize, CallError> {
+        let all: Vec<u8> = parts.iter().flat_map(|part| part.iter().copied()).collect();
+        let mut take = all.len();
+        let fault = self.writes.borrow_mut().next();
+        match fault {
+            // A full disk has room for what is there already, and for a part of what is not.
+            Some(Fault::Error(ENOSPC)) => {
+                let room = self.bytes.borrow().len().saturating_sub(self.position);
+                take = take.min(room.max(if self.writes.borrow().for_good { 0 } else { short(take) }));
+                if take == 0 {
+                    return Err(CallError::new("write", ENOSPC));
+                }
+            }
+            Some(Fault::Error(errno)) => return Err(CallError::new("write", errno)),
+            Some(Fault::Short) => take = short(take).max(1),
+            None => {}
+        }
+        let mut bytes = self.bytes.borrow_mut();
+        let end = self.position + take;
+        if bytes.len() < end {
+            bytes.resize(end, 0);
+        }
+        bytes[self.position..end].copy_from_slice(&all[..take]);
+        self.position = end;
+        Ok(take)
+    }
+
+    fn cut(&mut self, length: u64) -> Result<(), CallError> {
+        self.bytes.borrow_mut().resize(usize::try_from(length).unwrap(), 0);
+        Ok(())
+    }
+
+    fn make_room(&mut self, at: u64, length: u64) -> Result<(), CallError> {
+        if let Some(Fault::Error(errno)) = self.writes.borrow_mut().next() {
+            return Err(CallError::new("fallocate", errno));
+        }
+        let end = usize::try_from(at + length).unwrap();
+        let mut bytes = self.bytes.borrow_mut();
+        let longer = bytes.len().max(end);
+        bytes.resize(longer, 0);
+        Ok(())
+    }
+
+    fn calls(&self) -> IoCalls {
+        IoCalls::default()
+    }
+}
+
+/// Locks that fail by plan, and know what is held.
+#[derive(Clone, Default)]
+struct FaultyLocks {
+    plan: Rc<RefCell<Plan>>,
+    held: Rc<RefCell<Vec<LockId>>>,
+}
+
+impl Locks for FaultyLocks {
+    fn lock(&mut self, id: LockId, _: LockKind) -> Result<Locked, CallError> {
+        if let Some(Fault::Error(errno)) = self.plan.borrow_mut().next() {
+            return Err(CallError::new("fcntl", errno));
+        }
+        assert!(!self.held.borrow().contains(&id), "{id:?} is taken twice");
+        let order = |id: &LockId| match id {
+            LockId::Whole => 0,
+            LockId::Creation => 1,
+            LockId::Chain(_) => 2,
+            LockId::FreeList => 3,
+            LockId::DataAppend => 4,
+            LockId::IndexAppend => 5,
+        };
+        assert!(self.held.borrow().iter().all(|held| order(held) < order(&id)), "out of order: {id:?}");
+        self.held.borrow_mut().push(id);
+        Ok(Locked::Clean)
+    }
+
+    fn unlock(&mut self, id: LockId) -> Result<(), CallError> {
+        self.held.borrow_mut().retain(|held| *held != id);
+        Ok(())
+    }
+}
+
+/// What every run of the workload begins with.
+struct World {
+    index: Rc<RefCell<Vec<u8>>>,
+    data: Rc<RefCell<Vec<u8>>>,
+    reads: Rc<RefCell<Plan>>,
+    writes: Rc<RefCell<Plan>>,
+    locks: FaultyLocks,
+}
+
+impl World {
+    fn new() -> Self {
+        Self {
+            index: Rc::new(RefCell::new(format::empty_index())),
+            data: Rc::default(),
+            reads: Rc::default(),
+            writes: Rc::default(),
+            locks: FaultyLocks::default(),
+        }
+    }
+
+    fn book(&self) -> Book<Memory, FaultyLocks> {
+        let file = |bytes| Memory::new(bytes, &self.reads, &self.writes);
+        let guard = Guard::new(Some(Granularity::Fine), self.locks.clone(), false);
+        Book::new(file(&self.index), file(&self.data), guard, true)
+    }
+
+    fn fast(&self) -> Box<dyn Records> {
+        let file = Memory::new(&self.data, &self.reads, &self.writes);
+        fast::open::in_memory(file, Guard::new(Some(Granularity::Fine), self.locks.clone(), false))
+    }
+}
+
+type Model = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// A short workload with every kind of operation. Ends at the first error, with the key it was about.
+fn work(database: &mut dyn Records, model: &mut Model) -> Result<(), (Vec<u8>, Error)> {
+    let mut value = Vec::new();
+    for step in 0..60u32 {
+        let key = format!("key{}", step * 7 % 13).into_bytes();
+        let new = vec![b'a' + (step % 26) as u8; 5 + (step * 5 % 11) as usize];
+        let result = match step % 4 {
+            0 | 1 => database.store(&key, &new, Store::Either).map(|_| {
+                model.insert(key.clone(), new);
+            }),
+            2 => database.fetch(&key, &mut value).map(|found| {
+                assert_eq!(found.then_some(&value), model.get(&key), "a wrong answer");
+            }),
+            _ => database.delete(&key).map(|deleted| {
+                assert_eq!(deleted, model.remove(&key).is_some(), "a wrong answer");
+            }),
+        };
+        result.map_err(|error| (key, error))?;
+    }
+    Ok(())
+}
+
+/// Runs the workload with a fault at its n-th call for every n, and hands each outcome to `judge`. How many there were.
+fn sweep(
+    open: impl Fn(&World) -> Box<dyn Records>,
+    plan: impl Fn(&World) -> Rc<RefCell<Plan>>,
+    fault: Fault,
+    for_good: bool,
+    mut judge: impl FnMut(&World, &Model, Option<(Vec<u8>, Error)>),
+) -> u64 {
+    for at in 1.. {
+        let world = World::new();
+        let mut database = open(&world);
+        *plan(&world).borrow_mut() = Plan { at: Some((at, fault)), for_good, ..Plan::default() };
+        let mut model = Model::new();
+        let failed = work(&mut *database, &mut model).err();
+        let happened = plan(&world).borrow().happened;
+        assert!(world.locks.held.borrow().is_empty(), "locks are left: {:?}", world.locks.held);
+        *plan(&world).borrow_mut() = Plan::default();
+        drop(database);
+        if !happened {
+            assert_eq!(failed, None);
+            return at - 1;
+        }
+        judge(&world, &model, failed);
+        // Whatever happened: every other record is there, and the store goes on.
+    }
+    unreachable!("some workload has no n-th call")
+}
+
+fn book(world: &World) -> Box<dyn Records> {
+    Box::new(world.book())
+}
+
+fn report(world: &World) -> Report {
+    check::check(&world.index.borrow(), &world.data.borrow())
+}
+
+/// Every record but that of the failed operation is there.
+fn others_are_there(database: &mut dyn Records, model: &Model, failed: Option<&[u8]>) {
+    let mut value = Vec::new();
+    for (key, expected) in model.iter().filter(|(key, _)| Some(key.as_slice()) != failed) {
+        assert_eq!(database.fetch(key, &mut value), Ok(true), "{}", String::from_utf8_lossy(key));
+        assert_eq!(value, *expected);
+    }
+}
+
+#[test]
+fn book_goes_on_after_signals_and_short_calls() {
+    let reads = |world: &World| Rc::clone(&world.reads);
+    let writes = |world: &World| Rc::clone(&world.writes);
+    let locks = |world: &World| Rc::clone(&world.locks.plan);
+    let judge = |world: &World, model: &Model, failed: Option<(Vec<u8>, Error)>| {
+        assert_eq!(failed, None);
+        assert!(report(world).is_clean(), "{:?}", report(world));
+        others_are_there(&mut world.book(), model, None);
+    };
+    assert!(sweep(book, reads, Fault::Error(EINTR), false, judge) > 100);
+    assert!(sweep(book, reads, Fault::Short, false, judge) > 100);
+    assert!(sweep(book, writes, Fault::Error(EINTR), false, judge) > 100);
+    assert!(sweep(book, writes, Fault::Short, false, judge) > 100);
+    assert!(sweep(book, locks, Fault::Error(EINTR), false, judge) > 60);
+}
+
+#[test]
+fn book_tells_every_error_and_costs_no_other_record() {
+    let reads = |world: &World| Rc::clone(&world.reads);
+    let locks = |world: &World| Rc::clone(&world.locks.plan);
+    let expect = |errno: i32| {
+        move |world: &World, model: &Model, failed: Option<(Vec<u8>, Error)>| {
+            let (key, error) = failed.expect("an error is told");
+            assert!(matches!(error, Error::Call(call) if call.errno == errno), "{error}");
+            // What failed on its way may be half done: space may be lost, and nothing is damaged.
+            assert!(report(world).is_sound(), "{:?}", report(world));
+            others_are_there(&mut world.book(), model, Some(&key));
+        }
+    };
+    assert!(sweep(book, locks, Fault::Error(ENOLCK), false, expect(ENOLCK)) > 60);
+    assert!(sweep(book, locks, Fault::Error(EDEADLK), false, expect(EDEADLK)) > 60);
+    // A read that fails comes before what its operation writes, but in a deletion, which blanks the value first.
+    sweep(book, reads, Fault::Error(EIO), false, |world, model, failed| {
+        let (key, error) = failed.expect("an error is told");
+        assert!(matches!(error, Error::Call(call) if call.errno == EIO), "{error}");
+        assert!(report(world).is_sound(), "{:?}", report(world));
+        others_are_there(&mut world.book(), model, Some(&key));
+    });
+}
+
+/// What the disk has no room for is cut off again. Writing over what is there needs none.
+#[test]
+fn book_on_a_full_disk_is_not_damaged() {
+    let writes = |world: &World| Rc::clone(&world.writes);
+    let full = sweep(book, writes, Fault::Error(ENOSPC), true, |world, model, failed| {
+        if let Some((key, error)) = failed {
+            assert!(matches!(error, Error::Call(call) if call.errno == ENOSPC), "{error}");
+            others_are_there(&mut world.book(), model, Some(&key));
+        }
+        assert!(report(world).is_sound(), "{:?}", report(world));
+    });
+    assert!(full > 100);
+}
+
+/// An error in the middle of a deletion or a replacement may damage it: the layout has no recovery. Then the checker says
+/// so; and where it says nothing every other record is there.
+#[test]
+fn book_after_a_failed_write_is_whole_or_seen_to_be_damaged() {
+    let writes = |world: &World| Rc::clone(&world.writes);
+    let mut damaged = 0;
+    let writes = sweep(book, writes, Fault::Error(EIO), false, |world, model, failed| {
+        let (key, error) = failed.expect("an error is told");
+        assert!(matches!(error, Error::Call(call) if call.errno == EIO), "{error}");
+        if report(world).is_sound() {
+            others_are_there(&mut world.book(), model, Some(&key));
+        } else {
+            damaged += 1;
+        }
+    });
+    assert!(damaged < writes / 2, "{damaged} of {writes}");
+}
+
+/// Layout `fast` costs nobody anything, whatever call fails: not even the failed operation's key changes in part.
+#[test]
+fn fast_is_whole_after_any_error() {
+    let open = |world: &World| world.fast();
+    let reads = |world: &World| Rc::clone(&world.reads);
+    let writes = |world: &World| Rc::clone(&world.writes);
+    let locks = |world: &World| Rc::clone(&world.locks.plan);
+    let judge = |world: &World, model: &Model, failed: Option<(Vec<u8>, Error)>| {
+        let found = fast::check::check(&world.data.borrow());
+        assert!(found.is_sound(), "{found:?}");
+        let key = failed.map(|(key, error)| {
+            assert!(matches!(error, Error::Call(_)), "{error}");
+            key
+        });
+        others_are_there(&mut *world.fast(), model, key.as_deref());
+        // Opening recovered what was lost.
+        let found = fast::check::check(&world.data.borrow());
+        assert_eq!((found.lost, found.damages.len()), (0, 0), "{found:?}");
+    };
+    for errno in [EIO, ENOSPC, EINTR] {
+        assert!(sweep(open, writes, Fault::Error(errno), errno == ENOSPC, judge) > 100);
+    }
+    assert!(sweep(open, reads, Fault::Error(EIO), false, judge) > 100);
+    for fault in [Fault::Short, Fault::Error(EINTR)] {
+        assert!(sweep(open, reads, fault, false, judge) > 100);
+    }
+    assert!(sweep(open, writes, Fault::Short, false, judge) > 100);
+    for errno in [ENOLCK, EDEADLK, EINTR] {
+        assert!(sweep(open, locks, Fault::Error(errno), false, judge) > 60);
+    }
+}
