@@ -54,28 +54,53 @@ pub fn history(runs: &[(String, Outline)], style: &Style, out: &mut dyn Write) -
             }
         }
     }
-    let lines: Vec<[String; 3]> = order.iter().filter_map(|id| known.get(id)?.line(id, style)).collect();
+    // As many runs as a line has room for: the newest.
+    let room = page.width().saturating_sub(6);
+    let lines: Vec<Line> = order
+        .iter()
+        .filter_map(|id| known.get(id)?.line(id, runs.len().saturating_sub(room), style))
+        .collect();
     if lines.is_empty() {
         return page.paragraph("", "No figure was measured in two runs.", 2);
     }
     page.line("")?;
+    let which = if runs.len() > room { format!("the newest {room} runs") } else { "these runs".to_owned() };
     page.paragraph(
         "",
-        "figures over these runs, one letter a run from the lowest to the highest value, blank where it was not \
-         measured; then the range, and the last one with its interval",
+        &format!(
+            "figures over {which}, one letter a run from the lowest to the highest value, blank where it was not \
+             measured; then the range, and the last one with its interval; below, where one is over 1 %, how wide the \
+             interval of each is either way, in percent (9: over 8; ?: fewer than 6 launches)"
+        ),
         2,
     )?;
-    let names = lines.iter().map(|line| width(&line[0])).max().unwrap_or(0);
-    let strips = lines.iter().map(|line| width(&line[1])).max().unwrap_or(0);
-    for [name, strip, range] in &lines {
+    let names = lines.iter().map(|line| width(&line.name)).max().unwrap_or(0);
+    let strips = lines.iter().map(|line| width(&line.strip)).max().unwrap_or(0);
+    for Line { name, strip, range, intervals } in &lines {
         if 2 + names + 2 + strips + 2 + width(range) <= page.width() {
             page.line(&format!("  {}  {}  {range}", left(name, names), left(strip, strips)))?;
+            if let Some(intervals) = intervals {
+                page.line(&format!("  {}  {intervals}", " ".repeat(names)))?;
+            }
         } else {
             page.paragraph("  ", name, 4)?;
-            page.paragraph("      ", &format!("{strip} {range}"), 6)?;
+            page.line(&format!("      {strip}"))?;
+            if let Some(intervals) = intervals {
+                page.line(&format!("      {intervals}"))?;
+            }
+            page.paragraph("      ", range, 6)?;
         }
     }
     Ok(())
+}
+
+/// What is shown of a figure.
+struct Line {
+    name: String,
+    strip: String,
+    range: String,
+    /// Half-widths, a digit a run, where one of them is worth it.
+    intervals: Option<String>,
 }
 
 /// One figure over the runs.
@@ -85,9 +110,9 @@ struct Strip {
 }
 
 impl Strip {
-    /// Name, strip and range, if it was measured in at least two runs.
-    fn line(&self, id: &str, style: &Style) -> Option<[String; 3]> {
-        let estimates = &self.estimates;
+    /// The runs from number `first` on, if it was measured in at least two of them.
+    fn line(&self, id: &str, first: usize, style: &Style) -> Option<Line> {
+        let estimates = self.estimates.get(first..)?;
         let values: Vec<f64> = estimates.iter().flatten().map(|estimate| estimate.value).collect();
         let low = values.iter().copied().fold(f64::INFINITY, f64::min);
         let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -123,6 +148,19 @@ impl Strip {
             });
             format!("{}{last}", numbers::range(low, high, &unit))
         };
-        Some([plain(id, style.unicode), strip, range])
+        let intervals: String = estimates.iter().map(digit).collect();
+        let wide = intervals.chars().any(|digit| !matches!(digit, ' ' | '1'));
+        Some(Line { name: plain(id, style.unicode), strip, range, intervals: wide.then_some(intervals) })
     }
+}
+
+/// The half-width of an interval in whole percent, rounded up.
+fn digit(estimate: &Option<Estimate>) -> char {
+    let Some(estimate) = estimate else { return ' ' };
+    if estimate.extremes {
+        return '?';
+    }
+    let percent = (estimate.high - estimate.low) / 2.0 / estimate.value.abs() * 100.0;
+    // A share of zero is none: an interval without a width is as narrow as can be, any other one is wide.
+    if percent.is_nan() { '1' } else { char::from(b'0' + percent.ceil().clamp(1.0, 9.0) as u8) }
 }

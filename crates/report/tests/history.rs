@@ -45,6 +45,42 @@ fn a_strip_rises_where_the_figure_does() {
 }
 
 #[test]
+fn wide_intervals_are_told_run_by_run() {
+    let mut runs: Vec<(String, Outline)> =
+        (0..4).map(|run| (format!("run-{run}"), outline(1.0, None))).collect();
+    let figure = |outline: &mut Outline, id: &str, half: f64, extremes: bool| {
+        let figure = outline.figures.iter_mut().find(|figure| figure.id == id).unwrap();
+        let floor = figure.quantities.get_mut("floor").unwrap();
+        let value = floor.value.unwrap();
+        (floor.low, floor.high, floor.extremes) =
+            (Some(value * (1.0 - half)), Some(value * (1.0 + half)), extremes);
+    };
+    figure(&mut runs[1].1, "clock/monotonic", 0.034, false);
+    figure(&mut runs[2].1, "clock/monotonic", 0.5, false);
+    figure(&mut runs[3].1, "clock/monotonic", 0.5, true);
+    let text = shown(&runs, 100, true);
+    let mut lines = text.lines().skip_while(|line| !line.trim_start().starts_with("clock/monotonic "));
+    assert!(lines.next().unwrap().contains("\u{2581}\u{2581}\u{2581}\u{2581}"));
+    assert_eq!(lines.next().unwrap().trim(), "149?", "{text}");
+    assert!(
+        lines.next().unwrap().trim_start().starts_with("clock/monotonic_syscall"),
+        "a narrow one needs no line"
+    );
+}
+
+#[test]
+fn a_line_has_room_for_the_newest_runs() {
+    let runs: Vec<(String, Outline)> = (0..200)
+        .map(|run| (format!("run-{run}"), outline(if run < 150 { 2.0 } else { 1.0 }, None)))
+        .collect();
+    let text = shown(&runs, 40, false);
+    assert!(text.replace("\n ", "").contains("the newest 34 runs"), "{text}");
+    let strip = text.lines().skip_while(|line| line.trim() != "clock/monotonic").nth(1).unwrap();
+    // All of them from after the change: the figure has not moved since.
+    assert_eq!(strip.trim(), ".".repeat(34));
+}
+
+#[test]
 fn hostile_names_and_notes_obey_nobody() {
     let note = "\u{1b}[2J\u{202e}\r\n<script>";
     let mut runs = vec![(note.to_owned(), outline(1.0, Some(note))), ("b".to_owned(), outline(1.1, None))];
