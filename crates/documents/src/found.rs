@@ -43,6 +43,14 @@ impl Found<'_> {
         paired(self.ratios, of, to)
     }
 
+    /// The ratio of one quantity of two series, launch by launch.
+    #[must_use]
+    pub fn ratio_of(&self, of: &str, to: &str, quantity: &str) -> Option<Estimate> {
+        let pair =
+            self.ratios.iter().find(|pair| pair.of == of && pair.to == to && pair.quantity == quantity)?;
+        Some(Estimate { value: pair.value?, low: pair.low?, high: pair.high?, extremes: false })
+    }
+
     /// The paired difference of two figures, ns.
     #[must_use]
     pub fn difference(&self, of: &str, to: &str) -> Option<Estimate> {

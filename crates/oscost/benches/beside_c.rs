@@ -19,6 +19,17 @@ const PAIRS: &[(&str, &str)] = &[
     ("syscall/getpid", "getpid"),
     ("syscall/read0_devzero", "read0_devzero"),
     ("semaphore/posix_unnamed", "posix_unnamed"),
+    ("semaphore/system_v", "system_v"),
+    ("semaphore/eventfd", "eventfd"),
+    ("lock/shared_mutex", "shared_mutex"),
+    ("lock/robust_mutex", "robust_mutex"),
+    ("lock/pi_mutex", "pi_mutex"),
+    ("lock/rwlock_read", "rwlock_read"),
+    ("lock/rwlock_write", "rwlock_write"),
+    ("lock/pipe_token", "pipe_token"),
+    ("lock/system_v_message", "system_v_message"),
+    ("record_lock/fcntl", "fcntl"),
+    ("record_lock/flock", "flock"),
 ];
 
 const EFFORT: Effort = Effort { most_launches: 12, launches: 12, ..Effort::DEFAULT };
@@ -70,7 +81,7 @@ fn compare() -> Result<(), String> {
         })
         .collect();
     let patterns: Vec<String> = PAIRS.iter().map(|(id, _)| (*id).to_owned()).collect();
-    let choices = catalogue().select(&patterns, Tier::Core).map_err(|error| error.to_string())?;
+    let choices = catalogue().select(&patterns, Tier::Family).map_err(|error| error.to_string())?;
     let options = Options { effort: EFFORT, seed: 1, cpus, idle_cpu: IdleCpu::Halt, keep_samples: false };
     let supervisor = Supervisor::new(Arc::default()).map_err(|error| error.to_string())?;
     let measured = measure(&supervisor, &choices, &contestants, &options, &mut |_| {});

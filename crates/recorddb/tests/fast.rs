@@ -1,4 +1,5 @@
 //! Layout `fast`: answers, space, refusals, what a killed process leaves.
+#![allow(clippy::print_stdout)] // what was killed and what came back is told
 
 mod support;
 

@@ -1,4 +1,6 @@
-//! Document 000, TLPI 53.5: POSIX against System V semaphores, uncontended.
+//! Document 000, TLPI 53.5: POSIX against System V semaphores, uncontended and contended.
+
+mod contention;
 
 use oscost_results::{Judgement, Reproduction};
 
@@ -11,12 +13,7 @@ pub static DOCUMENT: Document = Document {
     name: "tlpi",
     number: "000",
     parameters: &[OPERATIONS],
-    figures: &[
-        "semaphore/posix_named",
-        "semaphore/system_v",
-        "semaphore/system_v_one_call",
-        "syscall/invalid",
-    ],
+    figures: &contention::FIGURES,
     literal,
     judge,
 };
@@ -133,6 +130,7 @@ fn values(found: &Found<'_>, parameters: &Parameters, rows: &mut Rows) {
             ..Value::in_table(CYCLE, name, "system calls", "count")
         });
     }
+    contention::values(found, rows);
     rows.value(Value {
         because:
             "tlpi_hdr.h and semun.h, which both programs include; machine, compiler and kernel of the results"
@@ -213,16 +211,7 @@ fn statements(found: &Found<'_>, parameters: &Parameters, rows: &mut Rows) {
         "The 47x performance difference reflects the cost of system call overhead versus direct memory access",
         judged(split(found)),
     );
-    rows.statement(
-        "TLPI 53.5",
-        "under a high degree of contention the performance of POSIX semaphores and System V semaphores is similar",
-        (
-            Judgement::NotTestableHere,
-            "no contended figure exists yet; one would test it in which both primitives are seen to block in 20 % of their \
-             operations or more"
-                .to_owned(),
-        ),
-    );
+    contention::statement(found, rows);
 }
 
 fn largest(parameters: &Parameters) -> Option<u64> {

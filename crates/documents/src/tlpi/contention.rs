@@ -1,0 +1,173 @@
+//! The other half of TLPI's sentence: POSIX and System V semaphores where they are contended, judged where both block.
+
+use oscost_results::{Estimate, Judgement};
+
+use super::{POSIX, SYSTEM_V};
+use crate::found::{Found, Judged, Rows, Value, times};
+
+/// Hold times of the cells, us, and the ids of both semaphores there, with four processes that never pause.
+macro_rules! cells {
+    ($($hold:literal),*) => {
+        /// Ids of all cells: POSIX, then System V, by hold time.
+        pub(super) const CELLS: &[(u32, &str, &str)] = &[$((
+            $hold,
+            concat!("semaphore/posix_named/contended/processes_4/hold_us_", $hold, "/think_0"),
+            concat!("semaphore/system_v/contended/processes_4/hold_us_", $hold, "/think_0"),
+        )),*];
+    };
+}
+cells!(0, 1, 3, 10, 30, 100, 300);
+
+/// Share of operations that must block on either side before a cell is what TLPI speaks of.
+const BLOCKED: f64 = 0.2;
+/// Times whose ratio lies between this and its inverse are similar.
+const SIMILAR: f64 = 1.5;
+const PLACE: &str = "TLPI 53.5";
+const TABLE: &str = "Contended by 4 processes: a turn by hold time (not in the document)";
+const WORDS: &str = "under a high degree of contention the performance of POSIX semaphores and System V semaphores is similar";
+
+/// A cell in which both were measured.
+struct Cell {
+    hold_us: u32,
+    ratio: Estimate,
+    blocked: [f64; 2],
+}
+
+fn cell(found: &Found<'_>, &(hold_us, posix, system_v): &(u32, &str, &str)) -> Option<Cell> {
+    let blocked = |id| Some(found.quantity(id, "blocked_share")?.value);
+    let ratio = found.ratio_of(system_v, posix, "time_per_operation")?;
+    Some(Cell { hold_us, ratio, blocked: [blocked(posix)?, blocked(system_v)?] })
+}
+
+/// What was found of each cell, beside a document that has none.
+pub(super) fn values(found: &Found<'_>, rows: &mut Rows) {
+    for cell @ &(hold_us, posix, system_v) in CELLS {
+        let row = format!("{hold_us} us");
+        for (name, id) in [("POSIX", posix), ("System V", system_v)] {
+            let time = found.quantity(id, "time_per_operation");
+            rows.value(Value {
+                answer: Some((id.to_owned(), "time_per_operation", time)),
+                because: if time.is_some() { String::new() } else { "not measured here".to_owned() },
+                ..Value::in_table(TABLE, &row, name, "ns")
+            });
+        }
+        let because = self::cell(found, cell).map_or(String::new(), |cell| {
+            let [posix, system_v] = cell.blocked.map(|share| share * 100.0);
+            format!(
+                "System V / POSIX {}; blocked: POSIX {posix:.0} %, System V {system_v:.0} %",
+                times(&cell.ratio)
+            )
+        });
+        rows.value(Value {
+            answer: Some((system_v.to_owned(), "blocked_share", found.quantity(system_v, "blocked_share"))),
+            because,
+            ..Value::in_table(TABLE, &row, "System V blocked", "share")
+        });
+    }
+}
+
+/// The statement: judged by the cells in which both block often, with the others beside.
+pub(super) fn statement(found: &Found<'_>, rows: &mut Rows) {
+    let cells: Vec<Cell> = CELLS.iter().filter_map(|ids| cell(found, ids)).collect();
+    rows.statement(PLACE, WORDS, judged(&cells));
+    let longest = CELLS.last().map_or(SYSTEM_V, |cell| cell.2);
+    rows.by(longest, "time_per_operation", found.quantity(longest, "time_per_operation"));
+}
+
+fn judged(cells: &[Cell]) -> Judged {
+    if cells.is_empty() {
+        let words =
+            "no contended cell was measured: two CPUs are needed, and 'oscost reproduce tlpi' measures them";
+        return (Judgement::NotTestableHere, words.to_owned());
+    }
+    let (often, seldom): (Vec<&Cell>, Vec<&Cell>) =
+        cells.iter().partition(|cell| cell.blocked.iter().all(|share| *share >= BLOCKED));
+    let told = |cells: &[&Cell]| -> String {
+        let each = |cell: &&Cell| format!("{} us {}", cell.hold_us, times(&cell.ratio));
+        cells.iter().map(each).collect::<Vec<_>>().join(", ")
+    };
+    let beside = if seldom.is_empty() {
+        String::new()
+    } else {
+        format!("; much competition but little blocking, not judged: {}", told(&seldom))
+    };
+    if often.is_empty() {
+        let words =
+            format!("in no cell do both block in {:.0} % of their operations{beside}", BLOCKED * 100.0);
+        return (Judgement::NotTestableHere, words);
+    }
+    let similar = |cell: &&&Cell| cell.ratio.high <= SIMILAR && cell.ratio.low >= 1.0 / SIMILAR;
+    let apart = |cell: &&&Cell| cell.ratio.low > SIMILAR || cell.ratio.high < 1.0 / SIMILAR;
+    let (alike, unlike) = (often.iter().filter(similar).count(), often.iter().filter(apart).count());
+    let judgement = match (alike, unlike) {
+        (alike, 0) if alike == often.len() => Judgement::Holds,
+        (0, unlike) if unlike == often.len() => Judgement::DoesNotHold,
+        // It holds somewhere and not elsewhere: as a sentence without a condition it does not.
+        (_, 1..) => Judgement::DoesNotHold,
+        _ => Judgement::NotTestableHere,
+    };
+    let from = often.iter().rev().take_while(|cell| similar(cell)).last().map_or(String::new(), |cell| {
+        format!("; similar (within {SIMILAR}x) from a hold of {} us on", cell.hold_us)
+    });
+    let words = format!(
+        "where both block in {:.0} % and more, by hold time: {}{from}; System V hands the token to who waits and pays a switch \
+         for it, POSIX lets the running process take it first{beside}",
+        BLOCKED * 100.0,
+        told(&often)
+    );
+    (judgement, words)
+}
+
+/// Every id that is needed.
+pub(super) const FIGURES: [&str; 4 + 2 * CELLS.len()] = {
+    let mut ids = [POSIX; 4 + 2 * CELLS.len()];
+    ids[1] = SYSTEM_V;
+    ids[2] = super::ONE_CALL;
+    ids[3] = super::ENTRY;
+    let mut index = 0;
+    while index < CELLS.len() {
+        ids[4 + 2 * index] = CELLS[index].1;
+        ids[5 + 2 * index] = CELLS[index].2;
+        index += 1;
+    }
+    ids
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(hold_us: u32, ratio: f64, blocked: [f64; 2]) -> Cell {
+        let ratio = Estimate { value: ratio, low: ratio * 0.98, high: ratio * 1.02, extremes: false };
+        Cell { hold_us, ratio, blocked }
+    }
+
+    #[test]
+    fn only_cells_in_which_both_block_decide() {
+        let seldom = cell(0, 27.0, [0.05, 1.0]);
+        assert_eq!(judged(&[]).0, Judgement::NotTestableHere);
+        assert_eq!(judged(std::slice::from_ref(&seldom)).0, Judgement::NotTestableHere);
+        let (judgement, words) = judged(&[seldom, cell(30, 1.1, [0.9, 1.0]), cell(100, 1.05, [0.9, 1.0])]);
+        assert_eq!(judgement, Judgement::Holds);
+        assert!(words.contains("similar (within 1.5x) from a hold of 30 us on"), "{words}");
+        assert!(words.contains("not judged: 0 us 27"), "{words}");
+    }
+
+    #[test]
+    fn a_sentence_that_holds_in_part_does_not_hold() {
+        let (judgement, words) = judged(&[cell(1, 2.6, [0.9, 1.0]), cell(100, 1.1, [1.0, 1.0])]);
+        assert_eq!(judgement, Judgement::DoesNotHold);
+        assert!(words.contains("from a hold of 100 us on"), "{words}");
+        assert_eq!(judged(&[cell(1, 2.6, [0.9, 1.0])]).0, Judgement::DoesNotHold);
+        assert_eq!(
+            judged(&[cell(1, 1.5, [0.9, 1.0])]).0,
+            Judgement::NotTestableHere,
+            "the interval holds the bound"
+        );
+        assert_eq!(
+            judged(&[cell(1, 0.5, [0.9, 1.0])]).0,
+            Judgement::DoesNotHold,
+            "System V may be the cheaper one"
+        );
+    }
+}
