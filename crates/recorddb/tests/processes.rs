@@ -20,8 +20,11 @@ fn fcntl(granularity: Granularity) -> Options {
     Options { create: true, lock, ..Options::default() }
 }
 
+/// First byte, length, kind.
+type Seen = Vec<(u64, u64, LockKind)>;
+
 /// Locks that another process holds on a file, found by asking for each byte, and for everything behind them.
-fn seen(file: &std::fs::File, bytes: u64) -> Vec<(u64, u64, LockKind)> {
+fn seen(file: &std::fs::File, bytes: u64) -> Seen {
     let mut found = Vec::new();
     let mut at = 0;
     while at < bytes {
@@ -52,7 +55,7 @@ fn the_locks_that_others_see_are_those_of_the_book() {
     use LockKind::{Read, Write};
     let own = chain(b"key");
     // (on the index, on the data): nothing; chain read; chain written; and within it free list, data, index.
-    let fine: Vec<(Vec<(u64, u64, LockKind)>, Vec<(u64, u64, LockKind)>)> = vec![
+    let fine: Vec<(Seen, Seen)> = vec![
         (vec![], vec![]),
         (vec![(own, 1, Read)], vec![]),
         (vec![(own, 1, Write)], vec![]),
