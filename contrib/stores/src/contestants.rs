@@ -77,6 +77,7 @@ fn opened(target: impl Target<Error = String> + 'static) -> Opened {
 
 const FCNTL: LockWay = LockWay::By(Primitive::Fcntl, Granularity::Fine);
 const MUTEX: LockWay = LockWay::By(Primitive::RobustMutex, Granularity::Fine);
+const COARSE_FCNTL: LockWay = LockWay::By(Primitive::Fcntl, Granularity::Coarse);
 const COARSE: LockWay = LockWay::By(Primitive::RobustMutex, Granularity::Coarse);
 
 /// All of them.
@@ -96,6 +97,11 @@ pub const ALL: &[Contestant] = &[
         name: "recorddb book, seek and read, fcntl",
         durable: false,
         open: |at, _| ours(at, Layout::Book, Access::SeekRead, FCNTL),
+    },
+    Contestant {
+        name: "recorddb book, seek and read, coarse",
+        durable: false,
+        open: |at, _| ours(at, Layout::Book, Access::SeekRead, COARSE_FCNTL),
     },
     #[cfg(feature = "tdb")]
     Contestant {

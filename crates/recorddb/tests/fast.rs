@@ -457,3 +457,46 @@ fn flipped_bits_are_found() {
     // Free blocks and the words of nobody are not looked at.
     assert!(damaged > 4 * untouched, "{damaged} damaged, {untouched} not");
 }
+
+/// Bytes that nobody wrote: the checkers end, and do not panic.
+#[test]
+fn checkers_end_whatever_they_are_given() {
+    let _alone = alone();
+    let directory = Directory::new();
+    let path = directory.file("db");
+    for layout in [Layout::Fast, Layout::Book] {
+        let options = Options { layout, lock: LockWay::None, ..options() };
+        let mut database = Database::open(&path, &options).expect("open");
+        for number in 0..200 {
+            database
+                .store(number.to_string().as_bytes(), &vec![b'v'; number % 60 + 1], Store::Insert)
+                .expect("stored");
+        }
+    }
+    let read = |name| std::fs::read(directory.file(name)).expect("read");
+    let (fast, index, data) = (read("db.fast"), read("db.idx"), read("db.dat"));
+    let mut state = 3u64;
+    let mut below = |bound: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(7);
+        usize::try_from(state >> 33).expect("31 bits") % bound
+    };
+    // Bytes of one place copied over another: pointers to whole records and nodes, in wrong places.
+    let mut mutate = |bytes: &[u8], step: usize| {
+        let mut bytes = bytes.to_vec();
+        for _ in 0..=below(6) {
+            let (from, to) = (below(bytes.len() / step) * step, below(bytes.len() / step) * step);
+            let length = (step * (1 + below(20))).min(bytes.len() - from.max(to));
+            bytes.copy_within(from..from + length, to);
+        }
+        if below(4) == 0 {
+            bytes.truncate(below(bytes.len()));
+        }
+        bytes
+    };
+    for _ in 0..300 {
+        let _ = oscost_recorddb::check_fast(&mutate(&fast, 8));
+    }
+    for _ in 0..3000 {
+        let _ = oscost_recorddb::check_book(&mutate(&index, 1), &data);
+    }
+}

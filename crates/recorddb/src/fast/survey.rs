@@ -123,6 +123,8 @@ impl Survey {
         Some(block.head)
     }
 
+    /// Follows the slot at `at`, all of whose hashes begin as `start` does down to `shift`. What is still to be followed is
+    /// kept here and not on the stack: a damaged file may hold lists of any length.
     fn tree(
         &mut self,
         words: &mut impl Words,
@@ -131,30 +133,36 @@ impl Survey {
         start: u64,
         seed: u64,
     ) -> Result<(), Error> {
-        match format::slot(words.load(at)?, at) {
-            Err(damage) => self.damages.push(damage),
-            Ok(Slot::Empty) => {}
-            Ok(Slot::Record(record, tag)) => match self.lead(at, record, Led::Tree) {
-                Some(head) if head.kind == Kind::Record => {
-                    self.record(words, record, head, (shift, start), tag, seed)?;
-                }
-                Some(_) => self.damages.push(format::damage("a slot that points to something else", at)),
-                None => {}
-            },
-            Ok(Slot::Node(node)) => match self.lead(at, node, Led::Tree) {
-                Some(head) if head == Head::node(head.class, start, shift) => {
-                    for number in 0..FAN_OUT {
-                        // Below the last level a node is a list, and what it holds has the hash so far.
-                        let (shift, start) = match shift.checked_sub(4) {
-                            Some(shift) => (shift, start | number << shift),
-                            None => (shift, start),
-                        };
-                        self.tree(words, node + 1 + number, shift, start, seed)?;
+        let mut todo = vec![(at, shift, start, false)];
+        while let Some((at, shift, start, record_only)) = todo.pop() {
+            match format::slot(words.load(at)?, at) {
+                Err(damage) => self.damages.push(damage),
+                Ok(Slot::Empty) => {}
+                Ok(Slot::Record(record, tag)) => match self.lead(at, record, Led::Tree) {
+                    Some(head) if head.kind == Kind::Record => {
+                        self.record(words, record, head, (shift, start), tag, seed)?;
                     }
+                    Some(_) => self.damages.push(format::damage("a slot that points to something else", at)),
+                    None => {}
+                },
+                Ok(Slot::Node(_)) if record_only => {
+                    self.damages.push(format::damage("a node where a record is to be", at));
                 }
-                Some(_) => self.damages.push(format::damage("a slot that points to something else", at)),
-                None => {}
-            },
+                Ok(Slot::Node(node)) => match self.lead(at, node, Led::Tree) {
+                    Some(head) if head == Head::node(head.class, start, shift) => {
+                        for number in 0..FAN_OUT {
+                            // Below the last level a node is a list, and what it holds has the hash so far; its last slot
+                            // leads to the next one.
+                            todo.push(match shift.checked_sub(4) {
+                                Some(shift) => (node + 1 + number, shift, start | number << shift, false),
+                                None => (node + 1 + number, shift, start, number + 1 < FAN_OUT),
+                            });
+                        }
+                    }
+                    Some(_) => self.damages.push(format::damage("a slot that points to something else", at)),
+                    None => {}
+                },
+            }
         }
         Ok(())
     }
