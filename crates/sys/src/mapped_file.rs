@@ -91,24 +91,6 @@ impl MappedFile {
         Some(unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast::<AtomicU8>().add(first), count) })
     }
 
-    /// Faults the pages of some words in at once, where the kernel can (Linux 5.14); else they fault when touched.
-    /// madvise(2).
-    pub fn populate(&self, first: usize, count: usize) {
-        if self.words(first, count).is_none() || count == 0 {
-            return;
-        }
-        let page_words = 4096 / size_of::<AtomicU64>();
-        let from = first / page_words * page_words;
-        // SAFETY: advice on our own mapping; a failure changes nothing.
-        unsafe {
-            libc::madvise(
-                self.start.as_ptr().add(from).cast(),
-                (first + count - from) * size_of::<AtomicU64>(),
-                libc::MADV_POPULATE_WRITE,
-            )
-        };
-    }
-
     /// Makes a robust mutex of [`MUTEX_WORDS`] words at word `first`. Nobody may be using that place.
     ///
     /// # Errors

@@ -112,24 +112,19 @@ struct Found {
     head: Head,
 }
 
-/// The way from a root to where a key is, or would be.
+/// Where the way from a root leads: where a key is, or would be.
+#[derive(Debug, Clone, Copy)]
 struct Way {
-    /// Slots passed: the last is the key's own.
-    slots: [u64; LEVELS],
-    /// How many.
+    /// The key's own slot.
+    last: u64,
+    /// Slots passed, this one included; they stand in [`Fast::passed`].
     count: usize,
-    /// What the last one holds.
+    /// What it holds.
     slot: Slot,
     /// The record, if it is the key's.
     found: Option<Found>,
-    /// The last one is for one more node of a list, not for a record.
+    /// It is for one more node of a list, not for a record.
     list_is_full: bool,
-}
-
-impl Way {
-    fn last(&self) -> u64 {
-        self.slots[self.count - 1]
-    }
 }
 
 /// The database over some words and some locks.
@@ -141,6 +136,8 @@ pub(crate) struct Fast<W: Words, L: Locks> {
     visits: u64,
     cursor: Cursor,
     buffer: Vec<u64>,
+    /// Slots passed on the way to a key.
+    passed: [u64; LEVELS],
     /// A call failed, and blocks may be lost: whoever comes next is to recover them.
     lost: bool,
     /// Holds the byte by which others see that somebody is here, and that of the arena.
@@ -170,14 +167,14 @@ impl<W: Words, L: Locks> Fast<W, L> {
     fn find(&mut self, key: &Key) -> Result<Way, Error> {
         let (stripe, root) = format::root(key.hash);
         let mut at = format::stripe(stripe) + format::ROOTS_AT + root;
-        let mut way =
-            Way { slots: [0; LEVELS], count: 0, slot: Slot::Empty, found: None, list_is_full: false };
+        let mut way = Way { last: at, count: 0, slot: Slot::Empty, found: None, list_is_full: false };
         let mut shift = format::ROOT_SHIFT;
         loop {
-            let Some(place) = way.slots.get_mut(way.count) else {
+            let Some(place) = self.passed.get_mut(way.count) else {
                 return Err(damage("a tree deeper than its keys", at).into());
             };
             *place = at;
+            way.last = at;
             way.count += 1;
             way.slot = format::slot(self.words.load(at)?, at)?;
             match way.slot {
@@ -219,7 +216,7 @@ impl<W: Words, L: Locks> Fast<W, L> {
                     Slot::Empty => free = free.or(Some(at)),
                     Slot::Record(record, tag) => {
                         if let Some(found) = self.compare(record, tag, key, LIST_SHIFT)? {
-                            way.slots[way.count - 1] = at;
+                            way.last = at;
                             way.slot = Slot::Record(record, tag);
                             way.found = Some(found);
                             return Ok(way);
@@ -232,7 +229,7 @@ impl<W: Words, L: Locks> Fast<W, L> {
             match format::slot(self.words.load(last)?, last)? {
                 Slot::Node(next) => node = next,
                 Slot::Empty => {
-                    way.slots[way.count - 1] = free.unwrap_or(last);
+                    way.last = free.unwrap_or(last);
                     way.slot = Slot::Empty;
                     way.found = None;
                     way.list_is_full = free.is_none();
@@ -359,7 +356,7 @@ impl<W: Words, L: Locks> Fast<W, L> {
             _ if way.list_is_full => self.new_node(key.hash, LIST_SHIFT, &[(0, slot)]).map(format::node_slot),
             _ => Ok(slot),
         };
-        match linked.and_then(|slot| self.words.store(way.last(), slot)) {
+        match linked.and_then(|slot| self.words.store(way.last, slot)) {
             Ok(()) => Ok(Stored::Inserted { reused: false }),
             Err(error) => Err(self.take_back(at, class, error)),
         }
@@ -396,7 +393,7 @@ impl<W: Words, L: Locks> Fast<W, L> {
     #[inline]
     fn replace(&mut self, key: &Key, value: &[u8], way: &Way, found: Found) -> Result<Stored, Error> {
         let (at, class) = self.new_record(key, value)?;
-        if let Err(error) = self.words.store(way.last(), format::record_slot(at, key.hash)) {
+        if let Err(error) = self.words.store(way.last, format::record_slot(at, key.hash)) {
             return Err(self.take_back(at, class, error));
         }
         self.give_unlinked(found.at, found.head.class);
@@ -405,9 +402,10 @@ impl<W: Words, L: Locks> Fast<W, L> {
 
     /// Unlinks a record, and every node above it that is left with less than two.
     fn unlink(&mut self, way: &Way, found: Found) -> Result<(), Error> {
-        self.words.store(way.last(), format::EMPTY)?;
+        self.words.store(way.last, format::EMPTY)?;
         self.give_unlinked(found.at, found.head.class);
-        for pair in way.slots[..way.count].windows(2).rev() {
+        let passed = self.passed;
+        for pair in passed[..way.count].windows(2).rev() {
             let Slot::Node(node) = format::slot(self.words.load(pair[0])?, pair[0])? else { break };
             let mut slots = [0; format::FAN_OUT as usize];
             self.words.read(node + 1, &mut slots)?;

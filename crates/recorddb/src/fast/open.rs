@@ -15,7 +15,7 @@ use super::format::{self, ARENAS, EMPTY, FIRST_CHUNK, MAGIC, ROOTS, ROOTS_AT, ST
 use super::next::Cursor;
 use super::space::Space;
 use super::words::{FileWords, MappedWords, Words};
-use super::{Fast, LOCK_FILE_COUNT, LOCK_FILES, PLACES, recover};
+use super::{Fast, LEVELS, LOCK_FILE_COUNT, LOCK_FILES, PLACES, recover};
 use crate::database::{Access, Options, Records};
 use crate::error::{Error, Refusal};
 use crate::io::{Positioned, SeekRead};
@@ -144,6 +144,7 @@ fn begin<W: Words + 'static>(
         visits: 0,
         cursor,
         buffer: Vec::new(),
+        passed: [0; LEVELS],
         lost: false,
         _presence: file,
     }))
@@ -249,6 +250,7 @@ pub(crate) fn in_memory<I: crate::io::Io + 'static, L: crate::lock::Locks + 'sta
         visits: 0,
         cursor,
         buffer: Vec::new(),
+        passed: [0; LEVELS],
         lost: false,
         _presence: null,
     })

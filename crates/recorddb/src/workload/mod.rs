@@ -226,6 +226,27 @@ pub enum Failure<E> {
 
 /// Runs a plan; each answer is compared with what it must be, each value byte by byte.
 ///
+/// ```
+/// use oscost_recorddb::workload::{self, Kind, Plan, Unobserved, Workload};
+/// use oscost_recorddb::{Database, LockWay, Options};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = std::env::temp_dir().join(format!("workload-doc-{}", std::process::id()));
+/// # std::fs::create_dir(&directory)?;
+/// let options = Options { create: true, ..Options::default() };
+/// let mut database = Database::open(&directory.join("db"), &options)?;
+/// let before = database.counters().locks.total();
+/// let plan = Plan { workload: Workload::Text, records: 100, seed: 1, child: 0 };
+/// let counts = workload::run(&plan, &mut database, &mut Unobserved)?;
+/// // The calls of fcntl are those that the book's table gives for each kind of operation.
+/// let calls = database.counters().locks.total() - before;
+/// assert_eq!(calls, Kind::ALL.iter().map(|kind| counts.of(*kind) * kind.fine_lock_calls()).sum::<u64>());
+/// # drop(database);
+/// # std::fs::remove_dir_all(&directory)?;
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// The first error of the store, and the first wrong answer.
 pub fn run<T: Target>(

@@ -308,16 +308,15 @@ impl Sequence {
         let seed =
             (u64::from(self.plan.child) << 48) ^ (u64::from(self.number) << 16) ^ u64::from(known.version);
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x6a09_e667_f3bc_c908;
+        let length = usize::from(known.length);
         self.value.clear();
-        let mut left = usize::from(known.length);
-        while left > 0 {
+        for _ in 0..length.div_ceil(8) {
             state = (state ^ (state >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             // Eight letters: 'A' to 'P', by four bits each.
-            let word = ((state & 0x0f0f_0f0f_0f0f_0f0f) + 0x4141_4141_4141_4141).to_le_bytes();
-            let take = left.min(word.len());
-            self.value.extend_from_slice(&word[..take]);
-            left -= take;
+            let word = (state & 0x0f0f_0f0f_0f0f_0f0f) + 0x4141_4141_4141_4141;
+            self.value.extend_from_slice(&word.to_le_bytes());
         }
+        self.value.truncate(length);
     }
 }
 
