@@ -192,6 +192,63 @@ impl SystemV {
     }
 }
 
+/// A System V semaphore set with a semaphore for each of several waiters, removed when dropped. semget(2), semop(2).
+#[derive(Debug)]
+pub struct SystemVSet {
+    id: i32,
+    posts: Vec<libc::sembuf>,
+}
+
+impl SystemVSet {
+    /// A private set of `count` semaphores of value 0.
+    ///
+    /// # Errors
+    /// The error of semget (ENOSPC: kernel.sem, EINVAL: more than a set may have).
+    pub fn new(count: u16) -> Result<Self, CallError> {
+        // SAFETY: semget touches no memory.
+        let id = check("semget", unsafe {
+            libc::semget(libc::IPC_PRIVATE, i32::from(count), libc::IPC_CREAT | 0o600)
+        })?;
+        let posts = (0..count).map(|sem_num| libc::sembuf { sem_num, sem_op: 1, sem_flg: 0 }).collect();
+        Ok(Self { id, posts })
+    }
+
+    /// Identifier of the set, for the janitor.
+    #[must_use]
+    pub fn id(&self) -> i32 {
+        self.id
+    }
+
+    /// Gives every waiter a token, in one call.
+    ///
+    /// # Errors
+    /// The error of semop (E2BIG: more than semopm of kernel.sem).
+    #[inline(always)]
+    pub fn post_all(&self) -> Result<(), CallError> {
+        // SAFETY: the kernel reads the operations, which it does not change.
+        check("semop", unsafe { libc::semop(self.id, self.posts.as_ptr().cast_mut(), self.posts.len()) })
+            .map(|_| ())
+    }
+
+    /// Takes the token of waiter `index`, waiting for it.
+    ///
+    /// # Errors
+    /// The error of semop (EFBIG: there is no such waiter).
+    #[inline(always)]
+    pub fn wait(&self, index: u16) -> Result<(), CallError> {
+        let mut operation = libc::sembuf { sem_num: index, sem_op: -1, sem_flg: 0 };
+        // SAFETY: the kernel reads one operation.
+        check("semop", unsafe { libc::semop(self.id, &raw mut operation, 1) }).map(|_| ())
+    }
+}
+
+impl Drop for SystemVSet {
+    fn drop(&mut self) {
+        // That it is gone already is no harm. A forked partner never drops its copy: it ends by _exit.
+        let _ = remove_system_v(self.id);
+    }
+}
+
 #[allow(clippy::cast_possible_truncation)] // 0x1000
 const UNDO: i16 = libc::SEM_UNDO as i16;
 

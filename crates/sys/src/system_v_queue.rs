@@ -59,6 +59,37 @@ impl SystemVQueue {
     }
 }
 
+impl SystemVQueue {
+    /// Puts `words`, of which the first is kept for the kernel and must not be 0, into the queue without waiting for room.
+    /// msgsnd(2).
+    ///
+    /// # Errors
+    /// EAGAIN where the queue is full (kernel.msgmnb), EINVAL for more than kernel.msgmax or less than a word.
+    #[inline(always)]
+    pub fn send_words(&self, words: &[u64]) -> Result<(), CallError> {
+        let Some(text) = words.len().checked_sub(1) else {
+            return Err(CallError::new("msgsnd", libc::EINVAL));
+        };
+        // SAFETY: the kernel reads the type, which is one word, and the words after it.
+        check("msgsnd", unsafe { libc::msgsnd(self.id, words.as_ptr().cast(), text * 8, libc::IPC_NOWAIT) })
+            .map(|_| ())
+    }
+
+    /// Takes a message out of the queue, waiting for it; its first word is the kernel's. msgrcv(2).
+    ///
+    /// # Errors
+    /// The error of msgrcv; E2BIG for a message that is longer than the buffer.
+    #[inline(always)]
+    pub fn receive_words(&self, words: &mut [u64]) -> Result<(), CallError> {
+        let Some(text) = words.len().checked_sub(1) else {
+            return Err(CallError::new("msgrcv", libc::EINVAL));
+        };
+        // SAFETY: the kernel writes the type, which is one word, and at most the words after it.
+        let got = unsafe { libc::msgrcv(self.id, words.as_mut_ptr().cast(), text * 8, 0, 0) };
+        check("msgrcv", i32::try_from(got).unwrap_or(-1)).map(|_| ())
+    }
+}
+
 /// Removes a queue.
 ///
 /// # Errors

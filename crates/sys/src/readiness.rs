@@ -1,0 +1,162 @@
+//! Waiting for descriptors: epoll with edges, poll, and what becomes ready: counters and timers. epoll(7), poll(2),
+//! eventfd(2), timerfd_create(2).
+
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use crate::{CallError, error::check};
+
+/// Waits for edges of some descriptors. epoll(7), EPOLLET.
+#[derive(Debug)]
+pub struct Edges {
+    fd: OwnedFd,
+}
+
+impl Edges {
+    /// Waits for edges of `sources` from now on.
+    ///
+    /// # Errors
+    /// The error of epoll_create1 or epoll_ctl.
+    pub fn of(sources: &[&OwnedFd]) -> Result<Self, CallError> {
+        // SAFETY: epoll_create1 touches no memory.
+        let fd = check("epoll_create1", unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
+        // SAFETY: the kernel has just handed out this descriptor to us alone.
+        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        for source in sources {
+            let mut event =
+                libc::epoll_event { events: (libc::EPOLLIN | libc::EPOLLET).cast_unsigned(), u64: 0 };
+            // SAFETY: the kernel reads one epoll_event.
+            check("epoll_ctl", unsafe {
+                libc::epoll_ctl(fd.as_raw_fd(), libc::EPOLL_CTL_ADD, source.as_raw_fd(), &raw mut event)
+            })?;
+        }
+        Ok(Self { fd })
+    }
+
+    /// Sleeps until there is an edge.
+    ///
+    /// # Errors
+    /// The error of epoll_wait; a signal is none.
+    #[inline(always)]
+    pub fn wait(&self) -> Result<(), CallError> {
+        let mut events = [libc::epoll_event { events: 0, u64: 0 }; 2];
+        // SAFETY: the kernel writes at most two events to a local array.
+        match unsafe { libc::epoll_wait(self.fd.as_raw_fd(), events.as_mut_ptr(), 2, -1) } {
+            -1 => unless_interrupted(CallError::last("epoll_wait")),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn unless_interrupted(error: CallError) -> Result<(), CallError> {
+    if error.errno == libc::EINTR { Ok(()) } else { Err(error) }
+}
+
+/// Sleeps until `fd` can be read. poll(2).
+///
+/// # Errors
+/// The error of poll; a signal is none.
+#[inline(always)]
+pub fn poll_one(fd: &OwnedFd) -> Result<(), CallError> {
+    let mut polled = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: one entry, which lives through the call.
+    match unsafe { libc::poll(&raw mut polled, 1, -1) } {
+        -1 => unless_interrupted(CallError::last("poll")),
+        _ => Ok(()),
+    }
+}
+
+/// A counter of 0 that never makes its users wait. eventfd(2), EFD_NONBLOCK.
+///
+/// # Errors
+/// The error of eventfd.
+pub fn counter() -> Result<OwnedFd, CallError> {
+    // SAFETY: eventfd touches no memory.
+    let fd = check("eventfd", unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })?;
+    // SAFETY: the kernel has just handed out this descriptor to us alone.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Adds one to a counter: everybody who waits for it is woken.
+///
+/// # Errors
+/// The error of write.
+#[inline(always)]
+pub fn count(fd: &OwnedFd) -> Result<(), CallError> {
+    let one = 1u64;
+    // SAFETY: the kernel reads 8 bytes of a local variable.
+    match unsafe { libc::write(fd.as_raw_fd(), (&raw const one).cast(), 8) } {
+        8 => Ok(()),
+        _ => Err(CallError::last("write")),
+    }
+}
+
+/// Takes all that a counter or a timer holds, waiting for it if the descriptor does; 0 where it holds nothing.
+///
+/// # Errors
+/// The error of read.
+#[inline(always)]
+pub fn drain(fd: &OwnedFd) -> Result<u64, CallError> {
+    let mut value = 0u64;
+    // SAFETY: the kernel writes 8 bytes to a local variable.
+    if unsafe { libc::read(fd.as_raw_fd(), (&raw mut value).cast(), 8) } == 8 {
+        return Ok(value);
+    }
+    let error = CallError::last("read");
+    if matches!(error.errno, libc::EAGAIN | libc::EINTR) { Ok(0) } else { Err(error) }
+}
+
+/// A timer on CLOCK_MONOTONIC that expires at `first_ns` and every `period_ns` from then on. timerfd_create(2).
+///
+/// # Errors
+/// The error of timerfd_create or timerfd_settime.
+pub fn timer(first_ns: u64, period_ns: u64) -> Result<OwnedFd, CallError> {
+    // SAFETY: timerfd_create touches no memory.
+    let fd =
+        check("timerfd_create", unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC) })?;
+    // SAFETY: the kernel has just handed out this descriptor to us alone.
+    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+    #[allow(clippy::cast_possible_wrap)] // times lie within the machine's uptime
+    let time = |ns: u64| libc::timespec {
+        tv_sec: (ns / 1_000_000_000) as libc::time_t,
+        tv_nsec: (ns % 1_000_000_000) as libc::c_long,
+    };
+    let setting = libc::itimerspec { it_interval: time(period_ns), it_value: time(first_ns.max(1)) };
+    // SAFETY: the kernel reads one itimerspec; the old one is not asked for.
+    check("timerfd_settime", unsafe {
+        libc::timerfd_settime(
+            fd.as_raw_fd(),
+            libc::TFD_TIMER_ABSTIME,
+            &raw const setting,
+            std::ptr::null_mut(),
+        )
+    })?;
+    Ok(fd)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edge_is_told_once() {
+        let counter = counter().expect("an eventfd");
+        let edges = Edges::of(&[&counter]).expect("epoll");
+        count(&counter).expect("counted");
+        edges.wait().expect("an edge");
+        count(&counter).expect("counted");
+        edges.wait().expect("another edge, though nothing was read");
+        assert_eq!(drain(&counter), Ok(2));
+        assert_eq!(drain(&counter), Ok(0));
+    }
+
+    #[test]
+    fn a_timer_counts_its_periods() {
+        let start = crate::clock::now_ns();
+        let timer = timer(start + 1_000_000, 1_000_000).expect("a timer");
+        let mut expired = 0;
+        while expired < 3 {
+            expired += drain(&timer).expect("read");
+        }
+        assert!(crate::clock::now_ns() >= start + 3_000_000);
+    }
+}
