@@ -103,6 +103,12 @@ pub trait Sink {
     fn observation(&mut self, value: f64);
     /// How many operations the launch made: counts are divided by it.
     fn operations(&mut self, count: u64);
+    /// What participants used that lived only within the launch, so that nobody could look at them before and after, and
+    /// how often they changed their CPU.
+    fn used(&mut self, _usage: &oscost_sys::usage::Usage, _migrations: u64) {}
+    /// The values of one participant in their order, ns, for pictures and files. `kept` ones stay in the result; no more
+    /// than a thousand values of each.
+    fn track(&mut self, _name: String, _values: Vec<f64>, _kept: bool) {}
 }
 
 /// Somebody besides the measuring thread who takes part in the operation.

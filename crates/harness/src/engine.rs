@@ -1,5 +1,7 @@
 //! The engine: calibrates, audits, rotates launches through all groups, and puts figures together. METHOD.md, Launches.
 
+use std::collections::BTreeMap;
+
 use oscost_results::{Figure, PairedValue};
 use oscost_sys::clock;
 
@@ -117,8 +119,16 @@ impl Engine<'_> {
             self.calibrate(group);
         }
         emit(&Event::Phase("audit"));
+        let mut audited: BTreeMap<&'static str, Audited> = BTreeMap::new();
         for group in &mut groups {
+            // A guest of several groups is audited once.
+            for member in &mut group.members {
+                member.audited = audited.get(member.choice.card().id).cloned();
+            }
             self.audit(group, emit);
+            let found = group.members.iter();
+            audited
+                .extend(found.filter_map(|member| Some((member.choice.card().id, member.audited.clone()?))));
         }
         let complete = self.rotate(&mut groups, &mut contestants, emit);
         self.finish(choices, groups, &contestants, !complete)
@@ -220,6 +230,9 @@ impl Engine<'_> {
         for index in group.active() {
             if self.over() {
                 return;
+            }
+            if group.members[index].audited.is_some() {
+                continue;
             }
             let job = self.job(group.ids(&[index]), Task::Audit { operations: AUDIT_OPERATIONS }, 2);
             let audited = match self.work(job, 10 * SECOND) {
@@ -340,6 +353,10 @@ impl Engine<'_> {
                             launched.record.sequence = self.sequence;
                             launched.record.start_ns = before;
                             launched.record.steal_ns = steal_ns;
+                            // One picture is enough, and every launch's would fill the file.
+                            if !state.launched.is_empty() {
+                                launched.record.tracks.clear();
+                            }
                             state.launched.push(launched);
                             told.push(index);
                         }
@@ -360,6 +377,7 @@ impl Engine<'_> {
                         let told = launched.clone();
                         // Samples are for the record alone: a long run would fill the memory with them.
                         launched.samples = Vec::new();
+                        launched.tracks = Vec::new();
                         Some((state.choice.card().id.to_owned(), told))
                     })
                     .collect();
@@ -430,6 +448,8 @@ impl Engine<'_> {
         let mut figures: Vec<Figure> = Vec::new();
         let (mut ratios, mut differences) = (Vec::new(), Vec::new());
         self.warn_of_speed(&groups);
+        let mut groups = groups;
+        group::pool(&mut groups);
         for group in groups {
             let context = figure::Context {
                 void_launches: group.void,
@@ -445,7 +465,9 @@ impl Engine<'_> {
             let (more_ratios, more_differences) = figure::paired(&made, &group.members, &group.pairs);
             ratios.extend(more_ratios);
             differences.extend(more_differences);
-            figures.extend(made);
+            let known = |made: &Figure| figures.iter().any(|figure: &Figure| figure.id == made.id);
+            let new: Vec<Figure> = made.into_iter().filter(|made| !known(made)).collect();
+            figures.extend(new);
         }
         let position = |id: &str| choices.iter().position(|choice| choice.card().id == id);
         figures.sort_by_key(|figure| position(&figure.id));

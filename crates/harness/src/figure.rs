@@ -27,6 +27,9 @@ const SLOWER: f64 = 0.02;
 /// The paired ratio and the floors' ratio should agree to this.
 const RATIOS_AGREE: f64 = 0.02;
 
+/// Quantity of a series that asked for real-time scheduling: 1 where it was granted to everybody, else 0.
+const REAL_TIME: &str = "real_time";
+
 /// What became of a member before its launches are looked at.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Outcome {
@@ -174,6 +177,10 @@ pub(crate) fn of_member(member: &MemberState, context: &Context<'_>) -> Figure {
     figure.launches = launched.iter().map(|launched| launched.record.clone()).collect();
     if figure.evidence.clean_share.is_some_and(|share| share < CLEAN) || member.throttled {
         figure.marks.push(Mark::Noisy);
+    }
+    // A series that asks for real-time scheduling says whether it had it.
+    if values_of(launched, REAL_TIME).contains(&0.0) {
+        figure.marks.push(Mark::NotRealTime);
     }
     if let Some(modes) = modes(launched) {
         figure.marks.push(Mark::Bimodal);

@@ -1,5 +1,7 @@
 //! A group and its members in the course of a run: who still takes part, and whether more launches would help.
 
+use std::collections::BTreeMap;
+
 use oscost_stats::order;
 
 use crate::catalogue::Choice;
@@ -11,6 +13,7 @@ use crate::plan::{self, Options};
 const MOST_VOID: u32 = 10;
 
 /// One member of a group in the course of a run.
+#[derive(Clone)]
 pub(crate) struct MemberState {
     pub(crate) choice: Choice,
     pub(crate) outcome: Outcome,
@@ -79,6 +82,54 @@ pub(crate) fn form(choices: &[Choice], options: &Options) -> Vec<GroupState> {
         .collect();
     order::shuffle(&mut groups, &mut order::seeded(options.seed, 0));
     groups
+}
+
+/// Puts the launches that a guest made in several groups together: its figure is made of them all.
+pub(crate) fn pool(groups: &mut [GroupState]) {
+    let mut first: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
+    for index in 0..groups.len() {
+        for member in 0..groups[index].members.len() {
+            let id = groups[index].members[member].choice.card().id;
+            let Some(&(host, place)) = first.get(id) else {
+                first.insert(id, (index, member));
+                continue;
+            };
+            let guest = &mut groups[index].members[member];
+            let (launched, failed) = (std::mem::take(&mut guest.launched), guest.failed_launches);
+            let (outcome, failure) = (guest.outcome.clone(), guest.first_failure.take());
+            let (throttled, audited) = (guest.throttled, guest.audited.take());
+            let pooled = &mut groups[host].members[place];
+            // One group in which it could be measured is enough.
+            if pooled.launched.is_empty() && !launched.is_empty() {
+                pooled.outcome = outcome;
+            }
+            pooled.launched.extend(launched);
+            pooled.failed_launches += failed;
+            pooled.first_failure = pooled.first_failure.take().or(failure);
+            pooled.throttled |= throttled;
+            pooled.audited = pooled.audited.take().or(audited);
+        }
+    }
+    // Whichever group tells of it, tells the same.
+    for (&id, &(host, place)) in &first {
+        let pooled = {
+            let member = &mut groups[host].members[place];
+            member.launched.sort_by_key(|launched| launched.record.sequence);
+            let mut told = false;
+            for launched in &mut member.launched {
+                if told {
+                    launched.record.tracks.clear();
+                }
+                told |= !launched.record.tracks.is_empty();
+            }
+            member.clone()
+        };
+        for member in groups.iter_mut().skip(host + 1).flat_map(|group| &mut group.members) {
+            if member.choice.card().id == id {
+                *member = pooled.clone();
+            }
+        }
+    }
 }
 
 impl GroupState {

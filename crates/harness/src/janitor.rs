@@ -24,6 +24,8 @@ pub enum Object {
     NamedSemaphore(String),
     /// A System V message queue, by identifier.
     SystemVQueue(i32),
+    /// A Unix socket, by path.
+    Socket(String),
 }
 
 impl Object {
@@ -32,6 +34,7 @@ impl Object {
             Self::SystemVSemaphore(id) => format!("system_v_semaphore {id}\n"),
             Self::NamedSemaphore(name) => format!("named_semaphore {name}\n"),
             Self::SystemVQueue(id) => format!("system_v_queue {id}\n"),
+            Self::Socket(path) => format!("socket {path}\n"),
         }
     }
 
@@ -39,6 +42,7 @@ impl Object {
         match line.split_once(' ')? {
             ("system_v_semaphore", id) => id.parse().ok().map(Self::SystemVSemaphore),
             ("system_v_queue", id) => id.parse().ok().map(Self::SystemVQueue),
+            ("socket", path) => Some(Self::Socket(path.to_owned())),
             ("named_semaphore", name) => Some(Self::NamedSemaphore(name.to_owned())),
             _ => None,
         }
@@ -50,7 +54,19 @@ impl Object {
             Self::SystemVSemaphore(id) => semaphore::remove_system_v(*id),
             Self::NamedSemaphore(name) => semaphore::remove_named(name),
             Self::SystemVQueue(id) => system_v_queue::remove(*id),
+            Self::Socket(path) => {
+                remove_socket(path);
+                Ok(())
+            }
         };
+    }
+}
+
+/// Removes what has this name if it is a socket.
+fn remove_socket(path: &str) {
+    use std::os::unix::fs::FileTypeExt;
+    if std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket()) {
+        let _ = std::fs::remove_file(path);
     }
 }
 
@@ -145,11 +161,30 @@ mod tests {
 
     #[test]
     fn what_is_written_is_what_is_read() {
-        for object in [Object::SystemVSemaphore(17), Object::NamedSemaphore("/oscost-1f".into())] {
+        for object in [
+            Object::SystemVSemaphore(17),
+            Object::NamedSemaphore("/oscost-1f".into()),
+            Object::Socket("/dev/shm/oscost-1f-0".into()),
+        ] {
             assert_eq!(Object::from_line(object.to_line().trim_end()), Some(object));
         }
         assert_eq!(Object::from_line("system_v_semaphore x"), None);
         assert_eq!(Object::from_line("rubbish"), None);
+    }
+
+    #[test]
+    fn nothing_but_a_socket_is_removed_as_one() {
+        let directory = std::env::temp_dir().join(format!("oscost-janitor-{}", std::process::id()));
+        std::fs::create_dir(&directory).expect("a folder");
+        let (file, socket) = (directory.join("file"), directory.join("socket"));
+        std::fs::write(&file, "x").expect("written");
+        let listener = std::os::unix::net::UnixListener::bind(&socket).expect("bound");
+        for path in [&file, &socket] {
+            Object::Socket(path.to_string_lossy().into_owned()).remove();
+        }
+        assert!(file.exists() && !socket.exists());
+        drop(listener);
+        std::fs::remove_dir_all(&directory).expect("removed");
     }
 
     #[test]

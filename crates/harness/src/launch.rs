@@ -112,6 +112,7 @@ pub(crate) fn group(
                 },
                 clean_sketch: summary.clean_sketch,
                 samples: if plan.keep_samples { batches.samples.clone() } else { Vec::new() },
+                tracks: Vec::new(),
             }));
         }
         pairs = compare(members, &batched, &rounds, &fast);
@@ -275,7 +276,13 @@ pub(crate) struct Collected {
     pub(crate) samples: Vec<f64>,
     pub(crate) operations: u64,
     histogram: LogHistogram,
+    used: Usage,
+    migrations: u64,
+    tracks: Vec<(String, Vec<f64>)>,
 }
+
+/// Values of a track that stay in the result.
+const TRACK: usize = 1000;
 
 impl Sink for Collected {
     fn quantity(&mut self, name: &'static str, value: f64) {
@@ -287,6 +294,20 @@ impl Sink for Collected {
     }
     fn operations(&mut self, count: u64) {
         self.operations = count;
+    }
+    fn used(&mut self, usage: &Usage, migrations: u64) {
+        self.used.voluntary_switches += usage.voluntary_switches;
+        self.used.involuntary_switches += usage.involuntary_switches;
+        self.used.minor_faults += usage.minor_faults;
+        self.used.major_faults += usage.major_faults;
+        self.migrations += migrations;
+    }
+    fn track(&mut self, name: String, values: Vec<f64>, kept: bool) {
+        if kept {
+            let values = values.iter().copied().take(TRACK).collect();
+            self.record.tracks.insert(name.clone(), values);
+        }
+        self.tracks.push((name, values));
     }
 }
 
@@ -302,7 +323,11 @@ fn one_series(
     let used = usage::own(Whose::Thread);
     let cpu = oscost_sys::affinity::current();
     series.launch(&series_plan, &mut sink).map_err(|error| Failure::new("launch", error))?;
-    let used = usage::own(Whose::Thread).since(&used);
+    let mut used = usage::own(Whose::Thread).since(&used);
+    used.voluntary_switches += sink.used.voluntary_switches;
+    used.involuntary_switches += sink.used.involuntary_switches;
+    used.minor_faults += sink.used.minor_faults;
+    used.major_faults += sink.used.major_faults;
     let moved = oscost_sys::affinity::current() != cpu;
     if let Some((name, _)) = sink.record.quantities.iter().find(|(_, value)| !value.is_finite()) {
         return Err(Failure::new("launch", format!("the quantity '{name}' is no number")));
@@ -316,11 +341,12 @@ fn one_series(
     record.rounds = sink.operations;
     record.switches = counts.switches;
     record.voluntary_switches = counts.voluntary;
-    record.migrations = counts.migrations.map(|migrations| migrations + u64::from(moved));
+    record.migrations = counts.migrations.map(|migrations| migrations + u64::from(moved) + sink.migrations);
     record.faults = counts.faults;
     if !buckets.is_empty() {
         record.histogram = Some(Histogram { first, counts: buckets.to_vec(), ..Histogram::default() });
     }
-    let samples = if plan.keep_samples { sink.samples } else { Vec::new() };
-    Ok(Launched { record, clean_sketch: Vec::new(), samples })
+    let (samples, tracks) =
+        if plan.keep_samples { (sink.samples, sink.tracks) } else { (Vec::new(), Vec::new()) };
+    Ok(Launched { record, clean_sketch: Vec::new(), samples, tracks })
 }

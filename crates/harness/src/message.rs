@@ -187,6 +187,9 @@ pub struct Launched {
     pub clean_sketch: Vec<f64>,
     /// Every sample in order of rounds, if asked for.
     pub samples: Vec<f64>,
+    /// The values of single participants by name, if samples are asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tracks: Vec<(String, Vec<f64>)>,
 }
 
 /// A paired comparison within the rounds of one launch.

@@ -1,6 +1,6 @@
 //! The plan of a run: how much effort, which groups, on which CPUs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::card::{Card, Need, Placement};
 use crate::catalogue::Choice;
@@ -95,7 +95,9 @@ pub fn preferred(mut allowed: Vec<usize>) -> Vec<usize> {
     allowed
 }
 
-/// Groups of a choice, in order of first appearance, each with the positions of its members.
+/// Groups of a choice, in order of first appearance, each with the positions of its members. What a member is divided by
+/// and another group holds is a guest in this one too, launched beside the member; a group of which nothing is left but
+/// guests of others is none.
 #[must_use]
 pub fn groups(choices: &[Choice]) -> Vec<(&'static str, Vec<usize>)> {
     let mut order: Vec<(&'static str, Vec<usize>)> = Vec::new();
@@ -108,6 +110,23 @@ pub fn groups(choices: &[Choice]) -> Vec<(&'static str, Vec<usize>)> {
         });
         order[index].1.push(position);
     }
+    let mut away: BTreeSet<usize> = BTreeSet::new();
+    for (group, members) in &mut order {
+        let mut guests: Vec<usize> = members
+            .iter()
+            .filter_map(|&member| choices[member].card().baseline)
+            .filter_map(|id| choices.iter().position(|choice| choice.card().id == id))
+            .filter(|&guest| choices[guest].card().group != *group)
+            .collect();
+        guests.sort_unstable();
+        guests.dedup();
+        away.extend(&guests);
+        members.extend(guests);
+    }
+    let at_home = |group: &str, member: usize| choices[member].card().group == group;
+    order.retain(|(group, members)| {
+        members.iter().any(|&member| at_home(group, member) && !away.contains(&member))
+    });
     order
 }
 
@@ -159,6 +178,32 @@ pub fn estimate_ns(choices: &[Choice], effort: &Effort) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Benchmark, SetUp, Subject, Unable};
+
+    struct Named(Card);
+    impl Benchmark for Named {
+        fn card(&self) -> &'static Card {
+            Box::leak(Box::new(self.0.clone()))
+        }
+        fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
+            Err(Unable::Unsupported { why: "a test".into(), remedy: String::new() })
+        }
+    }
+
+    fn choice(id: &'static str, group: &'static str, baseline: Option<&'static str>) -> Choice {
+        let benchmark = Box::leak(Box::new(Named(Card { id, group, baseline, ..Card::SERIES })));
+        Choice { benchmark, named: false }
+    }
+
+    #[test]
+    fn a_partner_of_other_groups_is_a_guest_in_each_and_has_none_of_its_own() {
+        let partner = choice("partner", "p", None);
+        let choices = [partner, choice("a", "a", Some("partner")), choice("b", "b", Some("partner"))];
+        assert_eq!(groups(&choices), [("a", vec![1, 0]), ("b", vec![2, 0])]);
+        assert_eq!(groups(&[partner]), [("p", vec![0])], "alone it has its own");
+        let at_home = [partner, choice("a", "p", Some("partner"))];
+        assert_eq!(groups(&at_home), [("p", vec![0, 1])], "in one group nobody is a guest");
+    }
 
     #[test]
     fn long_launches_are_fewer() {

@@ -278,7 +278,7 @@ fn without_samples(record: &Record) -> Record {
     let Record::Launched { sequence, canary_ns, members, pairs } = record else { return record.clone() };
     let member = |(id, launched): &(String, Launched)| {
         let (record, clean_sketch) = (launched.record.clone(), launched.clean_sketch.clone());
-        (id.clone(), Launched { record, clean_sketch, samples: Vec::new() })
+        (id.clone(), Launched { record, clean_sketch, ..Launched::default() })
     };
     Record::Launched {
         sequence: *sequence,

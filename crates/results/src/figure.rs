@@ -176,6 +176,9 @@ pub struct LaunchRecord {
     /// Distribution of the samples of all rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histogram: Option<Histogram>,
+    /// What single participants saw, value by value in ns ("client_1"), in the first launch of a series that tells it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tracks: BTreeMap<String, Vec<f64>>,
     /// Members that this version does not know.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
