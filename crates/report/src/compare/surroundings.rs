@@ -113,7 +113,7 @@ pub(super) fn warnings(
     if let Some(speed) = speed.filter(|speed| speed.abs() > ONE_SPEED) {
         all.push(format!(
             "an empty loop took {:+.1} % in the second run: the core's speed differs, so figures are judged in passes of \
-             that loop, with half of this as margin",
+             that loop, with half of this as margin, and a change must be one in ns as well",
             speed * 100.0
         ));
     }

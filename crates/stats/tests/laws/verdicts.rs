@@ -66,6 +66,38 @@ fn changes_are_found_and_small_ones_are_not_called_changes() {
 }
 
 #[test]
+fn coverage_of_changes() {
+    let runs = 2000;
+    for (law, independent) in [
+        (Law::Lognormal(0.003), true),
+        (Law::Lognormal(0.01), true),
+        (Law::Bimodal(0.003, 0.1), true),
+        (Law::Bimodal(0.003, 0.3), true),
+        (Law::Autocorrelated(0.01), false),
+        (Law::Drifting(0.01), false),
+    ] {
+        for q in [LOWER_QUARTILE, MEDIAN] {
+            let mut simulator = Simulator::new(98);
+            let held = (0..runs)
+                .filter(|_| {
+                    let a = law.run(10, &mut simulator);
+                    let b: Vec<f64> =
+                        law.run(10, &mut simulator).iter().map(|launch| launch * 1.03).collect();
+                    let change = judge(&side(&a), &side(&b), q, 0.0).expect("costs are positive");
+                    change.low <= 0.03 && 0.03 <= change.high
+                })
+                .count();
+            let share = held as f64 / f64::from(runs);
+            println!(
+                "a change of 3 %, {law:?}, quantile {q}: held by {:.1} % of the intervals",
+                share * 100.0
+            );
+            assert!(!independent || share >= 0.8, "{law:?}, {q}: {share}");
+        }
+    }
+}
+
+#[test]
 fn verdicts_by_known_numbers() {
     let (a, b) = ([100.0; 10], [110.0; 10]);
     let slower = judge(&side(&a), &side(&b), LOWER_QUARTILE, 0.0).unwrap();
