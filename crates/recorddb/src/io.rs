@@ -82,7 +82,7 @@ impl IoCalls {
 }
 
 /// Access to one file. Each method makes the calls that its way needs, once: it may move fewer bytes than asked for, or
-/// fail with EINTR. [`read_all`] and [`write_all`] are what users of it want. Faults are injected by wrapping it.
+/// fail with EINTR. [`read_all`], [`write_rest`] and [`append`] are what users of it want. Faults are injected by wrapping it.
 pub trait Io {
     /// Reads what stands at `at`; how many bytes there were.
     ///
