@@ -410,8 +410,10 @@ impl Engine<'_> {
         };
         let job = self.job(Vec::new(), Task::Foreign(plan), u64::from(self.sequence) << 8);
         let start_ns = self.now();
+        let mut duration_ns = 0;
         let read = match self.work(job, foreign.deadline_ns + 3 * SECOND) {
             Ok(Report { finding: Finding::Foreign(output), .. }) => {
+                duration_ns = output.duration_ns;
                 if output.timed_out {
                     Err(format!("did not end within {} ms", foreign.deadline_ns / 1_000_000))
                 } else {
@@ -428,6 +430,7 @@ impl Engine<'_> {
                 launched.record.sequence = self.sequence;
                 launched.record.start_ns = start_ns;
                 launched.record.quantities = quantities;
+                launched.record.quantities.insert("duration".to_owned(), duration_ns as f64);
                 contestant.launched.push(launched);
             }
             Err(what) => {

@@ -455,7 +455,8 @@ pub(crate) fn of_foreign(foreign: &Foreign, launched: &[Launched], failure: Opti
     names.dedup();
     for name in names {
         if let Some(estimate) = estimate(&values_of(launched, name), OverLaunches::Median, MEDIAN) {
-            let unit = foreign.headline.1.clone();
+            // How long it ran is known whatever it measures.
+            let unit = if name == "duration" { "ns".to_owned() } else { foreign.headline.1.clone() };
             figure.quantities.insert(name.clone(), Quantity { estimate, unit, unknown: Map::default() });
         }
     }

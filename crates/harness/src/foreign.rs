@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::os::fd::OwnedFd;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Stdio};
 
 use oscost_sys::{affinity, clock, namespace, pipe::Pipe, process};
@@ -64,7 +64,9 @@ fn run(plan: &ForeignPlan) -> Result<ForeignOutput, oscost_sys::CallError> {
         process::default_endings();
         let Some((program, arguments)) = plan.command.split_first() else { return 127 };
         let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
-        let error = Command::new(program)
+        let complaint = err_writer.try_clone();
+        let mut command = Command::new(program);
+        command
             .args(arguments)
             .env_clear()
             .env("PATH", path)
@@ -72,11 +74,22 @@ fn run(plan: &ForeignPlan) -> Result<ForeignOutput, oscost_sys::CallError> {
             .envs(&plan.environment)
             .stdin(Stdio::null())
             .stdout(out_writer)
-            .stderr(err_writer)
-            .exec();
-        // Only reached where exec failed.
+            .stderr(err_writer);
+        // The first process of a PID namespace is not the program but who waits for it: a program whose parent has the
+        // number 1 takes itself for an orphan, and ends (lmbench's children do).
+        let error = if std::process::id() == 1 {
+            match command.status() {
+                Ok(status) => return status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)),
+                Err(error) => error,
+            }
+        } else {
+            command.exec()
+        };
+        // Only reached where the program could not be started.
         use std::io::Write;
-        let _ = writeln!(std::io::stderr(), "{program}: {error}");
+        if let Ok(complaint) = complaint {
+            let _ = writeln!(std::fs::File::from(complaint), "{program}: {error}");
+        }
         127
     })?;
     let (stdout, stderr, timed_out) = collect(out_reader, err_reader, start + plan.deadline_ns);

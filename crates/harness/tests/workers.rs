@@ -254,6 +254,8 @@ fn foreign_programs_take_part_and_leave_nothing() {
     let mark = format!("{}", 100_000 + std::process::id());
     let contestants = [
         foreign("prints", &["echo", "42.5"]),
+        // Its children must not take themselves for orphans: their parent is not the first process.
+        foreign("parents", &["sh", "-c", "sh -c 'test $PPID != 1 && echo 7'"]),
         foreign("fails", &["sh", "-c", "echo oops >&2; exit 3"]),
         foreign("missing", &["no-such-program-of-oscost"]),
         foreign("hangs", &["sleep", "30"]),
@@ -264,6 +266,7 @@ fn foreign_programs_take_part_and_leave_nothing() {
     let measured = measured_with(&["known/calls_10"], &contestants, &mut |_| {});
     assert_eq!(value(figure(&measured, "foreign/prints"), "printed"), 42.5);
     assert_eq!(figure(&measured, "foreign/prints").launches.len(), 6);
+    assert_eq!(value(figure(&measured, "foreign/parents"), "printed"), 7.0);
     for (id, words) in [
         ("foreign/fails", "oops"),
         ("foreign/missing", "no-such-program-of-oscost"),

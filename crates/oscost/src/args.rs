@@ -1,6 +1,7 @@
 //! Arguments of the program.
 
 mod compare;
+mod crosscheck;
 mod doctor;
 
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use compare::{Compare, Format as CompareFormat};
+pub use crosscheck::{Crosscheck, Format as CrosscheckFormat};
 pub use doctor::Doctor;
 
 /// The price list of an operating system, with receipts: what its primitives cost on this machine, each figure with
@@ -58,6 +60,8 @@ pub enum Command {
     Report(Report),
     /// Results against one another, a stored one against now, or two commands side by side: a verdict a figure
     Compare(Compare),
+    /// Other tools beside ours, in one rotation of launches: perf bench, rt-tests, stress-ng, lmbench
+    Crosscheck(Crosscheck),
     /// Is this machine fit to measure, and what to change
     Doctor(Doctor),
     /// Print completions for a shell

@@ -3,6 +3,7 @@
 
 mod args;
 mod commands;
+mod crosscheck;
 mod exit;
 mod output;
 mod progress;
@@ -82,6 +83,7 @@ fn run() -> Result<Exit, Ended> {
         args::Command::List(options) => commands::list::list(&options),
         args::Command::Report(options) => commands::report::report(&options, &talk),
         args::Command::Compare(options) => commands::compare::run(&options, &talk),
+        args::Command::Crosscheck(options) => commands::crosscheck::crosscheck(&options, &talk),
         args::Command::Doctor(options) => commands::doctor::doctor(&options, &talk),
         args::Command::Completions { shell } => commands::manual::completions(shell),
         args::Command::Man => commands::manual::man(),

@@ -6,7 +6,8 @@ use std::time::SystemTime;
 
 use oscost::{doctor, machine};
 use oscost_harness::{
-    Choice, Effort, Event, IdleCpu, Launched, Measured, Options, Record, Supervisor, measure, preferred,
+    Choice, Effort, Event, Foreign, IdleCpu, Launched, Measured, Options, Record, Supervisor, measure,
+    preferred,
 };
 use oscost_results::{Check, FORMAT, Journal, LockError, Plan, RunLock, RunName, RunResult, Store, VERSION};
 
@@ -25,6 +26,8 @@ pub struct Request<'a> {
     pub choices: &'a [Choice],
     /// Literal methods of documents, launched once each when the others are done: single runs have no interval.
     pub single: &'a [Choice],
+    /// Programs that are not ours, in the same rotation of launches.
+    pub contestants: &'a [Foreign],
     /// Patterns as given.
     pub patterns: &'a [String],
     /// Options of measuring.
@@ -169,7 +172,7 @@ pub fn run(mut request: Request<'_>, talk: &Talk) -> Result<Session, Ended> {
             _ => {}
         }
     };
-    let mut measured = measure(&supervisor, request.choices, &[], &options, &mut emit);
+    let mut measured = measure(&supervisor, request.choices, request.contestants, &options, &mut emit);
     if !request.single.is_empty() {
         let effort = Effort { launches: 1, most_launches: 1, ..options.effort };
         let once =

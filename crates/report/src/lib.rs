@@ -4,6 +4,7 @@
 //! result is escaped for the place where it is shown.
 #![forbid(unsafe_code)]
 
+mod agreement;
 mod columns;
 pub mod compare;
 mod contention;
@@ -27,6 +28,7 @@ mod text;
 mod view;
 mod words;
 
+pub use agreement::{Agreement, Side, agreement, agreement_json, agreement_markdown};
 pub use csv::{price_list_csv, reproductions_csv};
 pub use doctor::doctor;
 pub use history::history;

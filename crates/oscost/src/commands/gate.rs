@@ -44,6 +44,7 @@ pub fn gate(gate: &[String], options: &Compare, talk: &Talk) -> Result<Exit, End
         Request {
             choices: &choices,
             single: &[],
+            contestants: &[],
             patterns: std::slice::from_ref(id),
             measuring: &measuring,
             effort: EFFORT,

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub mod compare;
+pub mod crosscheck;
 pub mod doctor;
 mod gate;
 pub mod list;

@@ -29,6 +29,7 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
     let request = Request {
         choices: &choices,
         single: &single,
+        contestants: &[],
         patterns: &options.documents,
         measuring: &options.measuring,
         effort,

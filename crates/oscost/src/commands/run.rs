@@ -31,6 +31,7 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
     let request = Request {
         choices: &choices,
         single: &[],
+        contestants: &[],
         patterns: &options.patterns,
         measuring: &options.measuring,
         effort: if options.one_launch { Effort::ONE } else { session::effort(&options.measuring) },

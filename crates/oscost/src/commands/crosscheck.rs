@@ -1,0 +1,247 @@
+//! `oscost crosscheck`: peers in the same rotation of launches as our figures, and both side by side.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use oscost_harness::{Choice, Effort, Foreign, Tier};
+use oscost_report::{Agreement, Side, agreement, agreement_json, agreement_markdown};
+use oscost_results::{Estimate, Figure, RunResult, Status};
+use oscost_stats::interval::{MEDIAN, over_launches};
+
+use super::catalogue;
+use crate::args::{Crosscheck, CrosscheckFormat};
+use crate::crosscheck::{PEERS, Peer, Probe, find};
+use crate::exit::{Ended, Exit};
+use crate::output::{self, Talk};
+use crate::session::{self, Request};
+
+const SECOND: u64 = 1_000_000_000;
+
+/// A probe that was asked for, and its program where it is here.
+struct Asked {
+    peer: &'static Peer,
+    probe: &'static Probe,
+    path: Option<PathBuf>,
+}
+
+/// Runs what is found, and shows what is not.
+pub fn crosscheck(options: &Crosscheck, talk: &Talk) -> Result<Exit, Ended> {
+    let json = options.json.as_deref().filter(|path| *path != Path::new("-"));
+    if let Some(path) = json {
+        oscost_results::check_writable(path).map_err(Ended::unwritable)?;
+    }
+    let asked = asked(options)?;
+    let ids: Vec<String> = asked
+        .iter()
+        .filter(|asked| asked.path.is_some())
+        .filter_map(|asked| asked.probe.counterpart.map(str::to_owned))
+        .collect();
+    let choices = if ids.is_empty() {
+        Vec::new()
+    } else {
+        catalogue().select(&ids, Tier::Family).map_err(Ended::misuse)?
+    };
+    let cpus = session::cpus(&options.measuring)?;
+    // Everything that is compared here takes place on one CPU.
+    let one: Vec<usize> = cpus.into_iter().take(1).collect();
+    let contestants: Vec<Foreign> = asked
+        .iter()
+        .filter_map(|asked| Some(asked.probe.contestant(asked.peer, asked.path.as_deref()?, &one)))
+        .collect();
+    let effort = session::effort(&options.measuring);
+    // Peers take a second or two a launch: the rotation goes on as long as they need.
+    let effort = Effort {
+        launches: if effort.name == Effort::QUICK.name { 3 } else { effort.launches },
+        most_launches: effort.launches,
+        deadline_ns: effort.deadline_ns.max(900 * SECOND),
+        ..effort
+    };
+    let (result, signal) = if contestants.is_empty() {
+        (None, None)
+    } else {
+        let (result, signal) = measured(options, &choices, &contestants, effort, talk)?;
+        (Some(result), signal)
+    };
+    let rows = rows(&asked, result.as_ref());
+    let mut text = Vec::new();
+    let style = talk.style();
+    match options.format {
+        CrosscheckFormat::Text => agreement(&rows, &style, &mut text),
+        CrosscheckFormat::Markdown => agreement_markdown(&rows, &mut text),
+        CrosscheckFormat::Json => writeln!(text, "{:#}", agreement_json(&rows)),
+    }
+    .map_err(Ended::unwritable)?;
+    output::data(|out| out.write_all(&text))?;
+    if let (Some(path), Some(result)) = (json, &result) {
+        oscost_results::save_as(path, result).map_err(Ended::unwritable)?;
+    }
+    Ok(match signal {
+        Some(signal) => Exit::Signal(signal),
+        None => Exit::Done,
+    })
+}
+
+fn measured(
+    options: &Crosscheck,
+    choices: &[Choice],
+    contestants: &[Foreign],
+    effort: Effort,
+    talk: &Talk,
+) -> Result<(RunResult, Option<u8>), Ended> {
+    let mut session = session::run(
+        Request {
+            choices,
+            single: &[],
+            contestants,
+            patterns: &options.patterns,
+            measuring: &options.measuring,
+            effort,
+            samples: None,
+        },
+        talk,
+    )?;
+    // A comparison of tools is no run of the store: its peers' figures would stand in histories as ours.
+    session.discard();
+    Ok((session.result, session.signal))
+}
+
+/// The probes that the options choose.
+fn asked(options: &Crosscheck) -> Result<Vec<Asked>, Ended> {
+    let mut folders: BTreeMap<&str, Option<PathBuf>> = BTreeMap::new();
+    for with in &options.with {
+        let (name, folder) = match with.split_once('=') {
+            Some((name, folder)) => (name, Some(PathBuf::from(folder))),
+            None => (with.as_str(), None),
+        };
+        let peer = PEERS.iter().find(|peer| peer.name == name).ok_or_else(|| {
+            let names: Vec<&str> = PEERS.iter().map(|peer| peer.name).collect();
+            Ended::misuse(format!(
+                "'--with {with}': no peer is called '{name}'; known are {}",
+                names.join(", ")
+            ))
+        })?;
+        if let Some(folder) = folder.as_ref().filter(|folder| !folder.is_dir()) {
+            return Err(Ended::misuse(format!("'--with {with}': {} is no folder", folder.display())));
+        }
+        folders.insert(peer.name, folder);
+    }
+    let chosen = |peer: &Peer| folders.is_empty() || folders.contains_key(peer.name);
+    let starts = |pattern: &str, id: &str| {
+        id == pattern || id.strip_prefix(pattern).is_some_and(|rest| rest.starts_with('/'))
+    };
+    let matches = |peer: &Peer, probe: &Probe| {
+        let of = |pattern: &String| {
+            starts(pattern, &probe.id(peer)) || probe.counterpart.is_some_and(|id| starts(pattern, id))
+        };
+        options.patterns.is_empty() || options.patterns.iter().any(of)
+    };
+    let mut asked = Vec::new();
+    for peer in PEERS.into_iter().filter(|peer| chosen(peer)) {
+        for probe in peer.probes.iter().filter(|probe| matches(peer, probe)) {
+            let folder = folders.get(peer.name).and_then(Option::as_deref);
+            asked.push(Asked { peer, probe, path: find(probe.command[0], folder) });
+        }
+    }
+    if asked.is_empty() {
+        return Err(Ended::misuse(format!(
+            "no peer measures '{}'; without a pattern all are shown",
+            options.patterns.join(" ")
+        )));
+    }
+    Ok(asked)
+}
+
+/// The first line of what a program says of its version.
+fn version(path: &Path) -> String {
+    let output = Command::new(path).arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output();
+    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let line = text.lines().next().unwrap_or("").trim();
+    line.chars().take(60).collect()
+}
+
+fn rows(asked: &[Asked], result: Option<&RunResult>) -> Vec<Agreement> {
+    let mut versions: BTreeMap<&str, String> = BTreeMap::new();
+    let figure = |id: &str| result?.figures.iter().find(|figure| figure.id == id);
+    asked
+        .iter()
+        .map(|Asked { peer, probe, path }| {
+            let found = match path {
+                None => Err(absent(peer, probe)),
+                Some(_) => figure(&probe.id(peer)).map_or_else(|| Err("it was not run".to_owned()), side),
+            };
+            let ours = probe.counterpart.map(|id| {
+                let ours = figure(id)
+                    .map_or_else(|| Err("not measured, because the peer is not here".to_owned()), side);
+                (id.to_owned(), ours)
+            });
+            let ratio = probe.counterpart.and_then(|id| ratio(figure(&probe.id(peer))?, figure(id)?));
+            // lmbench's programs know no --version, and would measure.
+            let version = match path {
+                Some(path) if !peer.package.is_empty() => {
+                    versions.entry(peer.name).or_insert_with(|| version(path)).clone()
+                }
+                _ => String::new(),
+            };
+            Agreement {
+                peer: probe.id(peer),
+                version,
+                measures: probe.measures.to_owned(),
+                conversion: probe.conversion.to_owned(),
+                found,
+                ours,
+                ratio,
+                differs: probe.differs.to_owned(),
+            }
+        })
+        .collect()
+}
+
+/// Why there is nothing of a peer, and how it is come by.
+fn absent(peer: &Peer, probe: &Probe) -> String {
+    let program = probe.command[0];
+    if peer.package.is_empty() {
+        format!("not here: {program} is not on the PATH (build it, and give --with {}=DIR)", peer.name)
+    } else {
+        format!("not here: {program} is not on the PATH (Debian: apt install {})", peer.package)
+    }
+}
+
+/// The headline of every launch.
+fn launches(figure: &Figure) -> Vec<f64> {
+    figure.launches.iter().filter_map(|launch| launch.quantities.get(&figure.headline).copied()).collect()
+}
+
+/// One side, or why it has no figure.
+fn side(figure: &Figure) -> Result<Side, String> {
+    if figure.status != Status::Measured {
+        return Err(figure.why.clone().unwrap_or_else(|| "not measured".to_owned()));
+    }
+    let quoted = figure.quantities.get(&figure.headline).map(|quantity| quantity.estimate);
+    let all = launches(figure);
+    let best = all.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = all.iter().copied().fold(0.0, f64::max);
+    let quoted = quoted.filter(|_| best.is_finite() && best > 0.0).ok_or("no launch has a number")?;
+    let spent: f64 = figure.launches.iter().filter_map(|launch| launch.quantities.get("duration")).sum();
+    // Of ours a launch takes its warm-up and its timed part; what the group shares is not divided.
+    let ours = figure.launches.len() as f64 * (Effort::DEFAULT.warm_up_ns + Effort::DEFAULT.member_ns) as f64;
+    let ns = if spent > 0.0 { spent } else { ours };
+    Ok(Side { quoted, best, spread: most / best - 1.0, seconds: ns / 1e9 })
+}
+
+/// Ratio of launches of the same pass.
+fn ratio(peer: &Figure, ours: &Figure) -> Option<Estimate> {
+    let ratios: Vec<f64> = launches(peer)
+        .iter()
+        .zip(launches(ours))
+        .filter(|(_, ours)| *ours > 0.0)
+        .map(|(peer, ours)| peer / ours)
+        .collect();
+    over_launches(&ratios, MEDIAN).map(|it| Estimate {
+        value: it.value,
+        low: it.low,
+        high: it.high,
+        extremes: it.extremes,
+    })
+}

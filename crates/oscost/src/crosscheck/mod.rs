@@ -1,0 +1,204 @@
+//! Peers: other tools that price the same things. One file each: how it is found, run and read, and what its number means.
+
+mod lmbench;
+mod perf;
+mod rt_tests;
+mod stress_ng;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use oscost_harness::{Foreign, ForeignOutput, Reader};
+
+/// A tool that is not ours.
+pub struct Peer {
+    /// As users call it.
+    pub name: &'static str,
+    /// How it is come by on Debian; empty where there is no package.
+    pub package: &'static str,
+    /// What it measures.
+    pub probes: &'static [Probe],
+    /// Variables that it is run with.
+    pub environment: &'static [(&'static str, &'static str)],
+}
+
+/// One measurement of a peer.
+pub struct Probe {
+    /// Last part of its id ("perf/bench_sched_pipe").
+    pub name: &'static str,
+    /// Program and arguments; the program is looked for by name.
+    pub command: &'static [&'static str],
+    /// What its number is the cost of, in its own terms.
+    pub measures: &'static str,
+    /// How its number becomes ours, in words.
+    pub conversion: &'static str,
+    /// Our figure of the same or the nearest meaning; `None` where there is none.
+    pub counterpart: Option<&'static str>,
+    /// Why the two may differ although nobody is wrong; empty where the meaning is the same.
+    pub differs: &'static str,
+    /// Reads ns of our unit out of what it printed.
+    pub reader: Reader,
+}
+
+/// Every peer that is known.
+pub const PEERS: [&Peer; 4] = [&perf::PERF, &rt_tests::RT_TESTS, &stress_ng::STRESS_NG, &lmbench::LMBENCH];
+
+/// The quantity that a peer's figure quotes.
+const HEADLINE: &str = "converted";
+/// One launch of a peer takes a second or two; one that goes on is ended.
+const DEADLINE_NS: u64 = 15_000_000_000;
+
+impl Probe {
+    /// Id of its figure.
+    pub fn id(&self, peer: &Peer) -> String {
+        format!("{}/{}", peer.name, self.name)
+    }
+
+    /// As a contestant on these CPUs, with the program at `path`.
+    pub fn contestant(&self, peer: &Peer, path: &Path, cpus: &[usize]) -> Foreign {
+        let arguments = self.command.iter().skip(1).map(|&argument| argument.to_owned());
+        Foreign {
+            id: self.id(peer),
+            title: self.measures.to_owned(),
+            operation: self.measures.to_owned(),
+            headline: (HEADLINE.to_owned(), "ns".to_owned()),
+            command: std::iter::once(path.display().to_string()).chain(arguments).collect(),
+            environment: peer
+                .environment
+                .iter()
+                .map(|&(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
+            cpus: cpus.to_vec(),
+            deadline_ns: DEADLINE_NS,
+            reader: self.reader,
+        }
+    }
+}
+
+/// Where the program of a probe lies: in the folder that the user named, or on the PATH.
+pub fn find(program: &str, folder: Option<&Path>) -> Option<PathBuf> {
+    let folders: Vec<PathBuf> = match folder {
+        Some(folder) => vec![folder.to_owned()],
+        None => std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect(),
+    };
+    folders.into_iter().map(|folder| folder.join(program)).find(|path| path.is_file())
+}
+
+/// What the program printed, if it ended well: an error beside a figure is no figure.
+fn printed(output: &ForeignOutput) -> Result<String, String> {
+    let text = format!("{}\n{}", output.stdout, output.stderr);
+    match (output.code, output.signal) {
+        (Some(0), _) => Ok(text),
+        (Some(code), _) => Err(format!("ended with code {code}: {}", shortened(&text))),
+        (None, Some(signal)) => Err(format!("ended by signal {signal}: {}", shortened(&text))),
+        (None, None) => Err(format!("did not end well: {}", shortened(&text))),
+    }
+}
+
+/// What could not be read, in one line of reasonable length.
+fn shortened(text: &str) -> String {
+    const MOST: usize = 160;
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match words.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}...", &words[..end]),
+        None if words.is_empty() => "it printed nothing".to_owned(),
+        None => words,
+    }
+}
+
+/// The number right before `unit` on the line that holds `mark`, times `factor`: the figure in ns.
+fn before(
+    output: &ForeignOutput,
+    mark: &str,
+    unit: &str,
+    factor: f64,
+) -> Result<BTreeMap<String, f64>, String> {
+    let text = printed(output)?;
+    let number = text.lines().filter(|line| line.contains(mark)).find_map(|line| {
+        let (head, _) = line.split_once(unit)?;
+        head.split_whitespace().next_back()?.trim_start_matches(':').parse::<f64>().ok()
+    });
+    figure(number.map(|number| number * factor), &text)
+}
+
+/// A figure, or what was printed instead.
+fn figure(ns: Option<f64>, text: &str) -> Result<BTreeMap<String, f64>, String> {
+    match ns.filter(|ns| ns.is_finite() && *ns > 0.0) {
+        Some(ns) => Ok(BTreeMap::from([(HEADLINE.to_owned(), ns)])),
+        None => Err(format!("its output cannot be read: {}", shortened(text))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(super) fn output(stdout: &str, stderr: &str) -> ForeignOutput {
+        ForeignOutput {
+            stdout: stdout.into(),
+            stderr: stderr.into(),
+            code: Some(0),
+            ..ForeignOutput::default()
+        }
+    }
+
+    /// What a probe of this name reads out of a text, on either stream.
+    pub(super) fn read(peer: &Peer, name: &str, text: &str) -> f64 {
+        let probe = peer.probes.iter().find(|probe| probe.name == name).expect("the probe");
+        let (out, err) = ((probe.reader)(&output(text, "")), (probe.reader)(&output("", text)));
+        assert_eq!(out, err);
+        out.expect("a figure")["converted"]
+    }
+
+    #[test]
+    fn what_is_no_figure_is_shown_and_never_guessed() {
+        for peer in PEERS {
+            for probe in peer.probes {
+                for text in [
+                    "",
+                    "\u{1b}[31m \u{0} rubbish",
+                    "1 2 3 4 5",
+                    "Avg nothing usecs/op",
+                    "-nan usecs/op Avg -1, nan microseconds",
+                ] {
+                    let told = (probe.reader)(&output(text, "")).expect_err(text);
+                    assert!(told.contains("cannot be read"), "{}: {told}", probe.name);
+                }
+                let mut failed = output(
+                    "     0.124713 usecs/op\n#1 -> #0, Min 1, Cur 1, Avg 2, Max 8\nSimple syscall: 0.1 microseconds",
+                    "",
+                );
+                failed.code = Some(2);
+                let told = (probe.reader)(&failed).expect_err("an error beside a figure");
+                assert!(told.contains("code 2"), "{told}");
+                failed.code = None;
+                failed.signal = Some(9);
+                assert!((probe.reader)(&failed).expect_err("killed").contains("signal 9"));
+            }
+        }
+    }
+
+    #[test]
+    fn every_counterpart_exists() {
+        let catalogue = crate::commands::catalogue();
+        for peer in PEERS {
+            for probe in peer.probes {
+                if let Some(id) = probe.counterpart {
+                    assert!(catalogue.find(id).is_some(), "{}: {id}", probe.id(peer));
+                }
+                assert!(!probe.measures.is_empty() && !probe.conversion.is_empty());
+                assert!(
+                    probe.counterpart.is_some() || !probe.differs.is_empty(),
+                    "{} says why it stands alone",
+                    probe.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn long_output_is_shortened_at_a_letter() {
+        assert_eq!(shortened("  a \n b "), "a b");
+        assert!(shortened(&"\u{e9}".repeat(500)).ends_with("..."));
+    }
+}

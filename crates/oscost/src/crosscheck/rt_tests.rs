@@ -1,0 +1,81 @@
+//! rt-tests: hand-overs between two real-time threads, and the lateness of timers. ptsematest(8), svsematest(8),
+//! pmqtest(8), cyclictest(8).
+
+use std::collections::BTreeMap;
+
+use oscost_harness::ForeignOutput;
+
+use super::{Peer, Probe, figure, printed};
+
+const WHOLE: &str = "whole microseconds: an average of 1 is anything from 1.0 to 2.0";
+
+pub static RT_TESTS: Peer = Peer {
+    name: "rt-tests",
+    package: "rt-tests",
+    environment: &[],
+    probes: &[
+        Probe {
+            name: "ptsematest",
+            command: &["ptsematest", "-q", "-t1", "-p50", "-i500", "-l200"],
+            measures: "from the unlocking of a mutex to the other thread's having it (pthread mutexes, for all its name)",
+            conversion: "Avg, us x 1000",
+            counterpart: Some("lock/shared_mutex/handover/same_cpu"),
+            differs: WHOLE,
+            reader: average,
+        },
+        Probe {
+            name: "svsematest",
+            command: &["svsematest", "-f", "-q", "-t1", "-p50", "-i500", "-l200"],
+            measures: "from the posting of a System V semaphore to the other process's having it",
+            conversion: "Avg, us x 1000",
+            counterpart: Some("semaphore/system_v/handover/same_cpu"),
+            differs: WHOLE,
+            reader: average,
+        },
+        Probe {
+            name: "pmqtest",
+            command: &["pmqtest", "-q", "-t1", "-p50", "-i500", "-l200"],
+            measures: "from the sending of a POSIX message to the other thread's having it",
+            conversion: "Avg, us x 1000",
+            counterpart: None,
+            differs: "no figure of the price list hands over by a POSIX queue",
+            reader: average,
+        },
+        Probe {
+            name: "cyclictest",
+            command: &["cyclictest", "-q", "-p50", "-i1000", "-l200", "-t1"],
+            measures: "how late a sleeper wakes after its timer, in real time",
+            conversion: "Avg, us x 1000",
+            counterpart: None,
+            differs: "oscost doctor measures it (wakeup), and no figure of the price list is a lateness",
+            reader: average,
+        },
+    ],
+};
+
+/// The average of the line that has all four of Min, Cur or Act, Avg and Max.
+fn average(output: &ForeignOutput) -> Result<BTreeMap<String, f64>, String> {
+    let text = printed(output)?;
+    let line = text.lines().rev().find(|line| ["Min", "Avg", "Max"].iter().all(|word| line.contains(word)));
+    let number = line.and_then(|line| {
+        let (_, rest) = line.split_once("Avg")?;
+        rest.trim_start_matches(':').trim_start().split([',', ' ']).next()?.parse::<f64>().ok()
+    });
+    figure(number.map(|us| us * 1e3), &text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::read;
+    use super::*;
+
+    // Version 2.4.
+    #[test]
+    fn its_lines_are_read() {
+        let pair = "#0: ID3218, P80, CPU2, I500; #1: ID3219, P80, CPU2, Cycles 150\n#1 -> #0, Min    1, Cur   25, Avg    2, Max   25\n";
+        assert_eq!(read(&RT_TESTS, "ptsematest", pair), 2000.0);
+        assert_eq!(read(&RT_TESTS, "svsematest", pair), 2000.0);
+        let cyclic = "# /dev/cpu_dma_latency set to 0us\nT: 0 ( 3277) P:80 I:1000 C:    200 Min:      3 Act:    8 Avg:    6 Max:      11\n";
+        assert_eq!(read(&RT_TESTS, "cyclictest", cyclic), 6000.0);
+    }
+}

@@ -1,0 +1,115 @@
+//! stress-ng: bogus operations a second, which it says are no benchmark; shown beside ours because they are used as one.
+
+use std::collections::BTreeMap;
+
+use oscost_harness::ForeignOutput;
+
+use super::{Peer, Probe, before, figure, printed};
+
+const BOGO: &str = "an operation is bogus: stress-ng counts passes of a stressor's loop, not calls";
+
+/// A stressor for one second, by its bogus operations.
+macro_rules! stressor {
+    ($name:literal, $option:literal, $measures:literal, $counterpart:expr, $differs:expr) => {
+        Probe {
+            name: $name,
+            command: &["stress-ng", $option, "1", "-t", "1", "--metrics"],
+            measures: $measures,
+            conversion: "10^9 / bogo ops/s (real time)",
+            counterpart: $counterpart,
+            differs: $differs,
+            reader: |output| per_operation(output, $name),
+        }
+    };
+}
+
+pub static STRESS_NG: Peer = Peer {
+    name: "stress-ng",
+    package: "stress-ng",
+    environment: &[],
+    probes: &[
+        stressor!(
+            "sem",
+            "--sem",
+            "a wait and a post of a POSIX semaphore that several threads want",
+            Some("semaphore/posix_unnamed"),
+            "contended, with timed waits and yields between; ours is not contended"
+        ),
+        stressor!(
+            "sem-sysv",
+            "--sem-sysv",
+            "a System V semaphore among processes",
+            Some("semaphore/system_v"),
+            BOGO
+        ),
+        stressor!("mq", "--mq", "a POSIX message from one process to another", None, BOGO),
+        stressor!(
+            "msg",
+            "--msg",
+            "a System V message from one process to another",
+            Some("lock/system_v_message"),
+            "sender and receiver run ahead of one another by a whole queue; ours sends and receives one message"
+        ),
+        Probe {
+            name: "switch",
+            command: &["stress-ng", "--switch", "1", "-t", "1", "--metrics"],
+            measures: "a context switch by a pipe, from one process to the other",
+            conversion: "nanosecs per context switch, as printed",
+            counterpart: Some("context_switch/pipe/same_cpu"),
+            differs: "its writer fills the pipe before it is switched away: an operation is a write and its share of a switch",
+            reader: |output| {
+                before(output, "nanosecs per context switch", "nanosecs per context switch", 1.0)
+            },
+        },
+        Probe {
+            name: "flock",
+            command: &["stress-ng", "--flock", "1", "-t", "1", "--metrics"],
+            measures: "one locking of a whole file that several processes want, with the clock around each call",
+            conversion: "nanosecs per flock lock call, as printed",
+            counterpart: Some("record_lock/flock"),
+            differs: "contended, one call of the two, and a pair of clock readings in it; ours is a lock and an unlock, not contended",
+            reader: |output| {
+                before(output, "nanosecs per flock lock call", "nanosecs per flock lock call", 1.0)
+            },
+        },
+        stressor!(
+            "lockf",
+            "--lockf",
+            "locking and unlocking random parts of a file by lockf",
+            Some("record_lock/fcntl"),
+            BOGO
+        ),
+    ],
+};
+
+/// ns of a bogus operation: the line of the stressor has its name, operations, three times, and operations a second.
+fn per_operation(output: &ForeignOutput, name: &str) -> Result<BTreeMap<String, f64>, String> {
+    let text = printed(output)?;
+    let rate = text.lines().find_map(|line| {
+        let mut words = line.split_whitespace().skip_while(|word| *word != name);
+        words.next()?;
+        let numbers: Vec<f64> = words.map_while(|word| word.parse().ok()).collect();
+        numbers.get(4).copied().filter(|rate| *rate > 0.0)
+    });
+    figure(rate.map(|rate| 1e9 / rate), &text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::read;
+    use super::*;
+
+    // Version 0.15.06.
+    #[test]
+    fn its_lines_are_read() {
+        let text = "stress-ng: info:  [3373] dispatching hogs: 1 sem-sysv\n\
+                    stress-ng: metrc: [3373] stressor       bogo ops real time  usr time  sys time   bogo ops/s     bogo ops/s CPU used per       RSS Max\n\
+                    stress-ng: metrc: [3373]                           (secs)    (secs)    (secs)   (real time) (usr+sys time) instance (%)          (KB)\n\
+                    stress-ng: metrc: [3373] sem-sysv        2211661      1.01      0.24      0.77   2000000.00     2201720.23        99.77          2532\n";
+        assert_eq!(read(&STRESS_NG, "sem-sysv", text), 500.0);
+        let switch = "stress-ng: metrc: [3589] switch              1982.13 nanosecs per context switch (pipe method) (geometic mean of 1 instances)\n";
+        assert_eq!(read(&STRESS_NG, "switch", switch), 1982.13);
+        let flock = "stress-ng: metrc: [3615] flock                781.07 nanosecs per flock lock call (geometic mean of 1 instances)\n";
+        assert_eq!(read(&STRESS_NG, "flock", flock), 781.07);
+    }
+}

@@ -1,0 +1,199 @@
+//! Our figures beside those of other tools: what each measures, converted, as ratios, and why they differ where they do.
+
+use std::io::{self, Write};
+
+use oscost_results::Estimate;
+use serde_json::{Value, json};
+
+use crate::numbers;
+use crate::page::Page;
+use crate::style::Style;
+use crate::view::{Part, Table, View};
+use crate::words::plain;
+
+/// Ratios within this of 1 agree.
+const AGREES: f64 = 0.05;
+
+/// One measurement of a peer, beside ours.
+#[derive(Debug, Clone)]
+pub struct Agreement {
+    /// "perf/bench_sched_pipe".
+    pub peer: String,
+    /// Name and version of the tool; empty where it is not here.
+    pub version: String,
+    /// What its number is the cost of.
+    pub measures: String,
+    /// How it becomes ours, in words.
+    pub conversion: String,
+    /// What it gave, or why there is nothing.
+    pub found: Result<Side, String>,
+    /// Our figure, if there is one of that meaning, or why it was not measured.
+    pub ours: Option<(String, Result<Side, String>)>,
+    /// Peer by ours, over the launches of one rotation.
+    pub ratio: Option<Estimate>,
+    /// Why the two may differ although nobody is wrong.
+    pub differs: String,
+}
+
+/// A figure of either side.
+#[derive(Debug, Clone, Copy)]
+pub struct Side {
+    /// What is quoted, ns: ours the headline, the peer's the median of its launches.
+    pub quoted: Estimate,
+    /// Least of the launches, ns.
+    pub best: f64,
+    /// Largest launch by the least, minus 1.
+    pub spread: f64,
+    /// Time of all launches, s.
+    pub seconds: f64,
+}
+
+impl Agreement {
+    /// The peer's best repeat by ours, if both are there.
+    fn best(&self) -> Option<f64> {
+        let ours = self.ours.as_ref()?.1.as_ref().ok()?;
+        Some(self.found.as_ref().ok()?.best / ours.best)
+    }
+
+    /// What is to be said of the pair, in words.
+    fn verdict(&self) -> String {
+        match (&self.found, &self.ours, self.best()) {
+            (Err(why), ..) => why.clone(),
+            (_, None, _) => format!("nothing of ours: {}", self.differs),
+            (_, Some((_, Err(why))), _) => format!("ours: {why}"),
+            (.., Some(best)) if (best - 1.0).abs() <= AGREES => "agrees".to_owned(),
+            _ if self.differs.is_empty() => "differs, for a reason that is not known".to_owned(),
+            _ => format!("differs: {}", self.differs),
+        }
+    }
+}
+
+/// Writes the table for people.
+///
+/// # Errors
+/// Those of `out`.
+pub fn agreement(rows: &[Agreement], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    view(rows, style.unicode).text(&mut Page::new(style, out))
+}
+
+/// Writes the table as Markdown.
+///
+/// # Errors
+/// Those of `out`.
+pub fn agreement_markdown(rows: &[Agreement], out: &mut dyn Write) -> io::Result<()> {
+    view(rows, true).markdown(out)
+}
+
+/// The table as data.
+#[must_use]
+pub fn agreement_json(rows: &[Agreement]) -> Value {
+    let side = |side: &Result<Side, String>| match side {
+        Ok(side) => json!({
+            "value": side.quoted.value, "low": side.quoted.low, "high": side.quoted.high, "best": side.best,
+            "spread": side.spread, "seconds": side.seconds, "unit": "ns",
+        }),
+        Err(why) => json!({ "why": why }),
+    };
+    let rows: Vec<Value> = rows
+        .iter()
+        .map(|row| {
+            json!({
+                "peer": row.peer, "version": row.version, "measures": row.measures, "conversion": row.conversion,
+                "found": side(&row.found),
+                "id": row.ours.as_ref().map(|ours| &ours.0), "ours": row.ours.as_ref().map(|ours| side(&ours.1)),
+                "ratio": row.ratio.map(|ratio| json!({"value": ratio.value, "low": ratio.low, "high": ratio.high})),
+                "best_ratio": row.best(), "verdict": row.verdict(),
+            })
+        })
+        .collect();
+    json!({ "format": "oscost-crosscheck", "version": 1, "rows": rows })
+}
+
+fn view(rows: &[Agreement], unicode: bool) -> View {
+    let heads =
+        ["", "peer", "ours", "peer / ours", "best / best", "spread peer", "spread ours", "s peer", "s ours"];
+    let cells = |row: &Agreement| -> Vec<String> {
+        let peer = row.found.as_ref().ok();
+        let ours = row.ours.as_ref().and_then(|ours| ours.1.as_ref().ok());
+        let value =
+            |side: Option<&Side>| side.map_or("-".to_owned(), |side| numbers::duration(side.quoted.value));
+        let spread = |side: Option<&Side>| side.map_or(String::new(), |side| numbers::percent(side.spread));
+        let seconds = |side: Option<&Side>| side.map_or(String::new(), |side| format!("{:.1}", side.seconds));
+        vec![
+            plain(&row.peer, unicode),
+            value(peer),
+            value(ours),
+            row.ratio.map_or(String::new(), |it| numbers::ratio(it.value, Some((it.low, it.high)))),
+            row.best().map_or(String::new(), |best| format!("{best:.2}x")),
+            spread(peer),
+            spread(ours),
+            seconds(peer),
+            seconds(ours),
+        ]
+    };
+    let mut parts = vec![
+        Part::Words(
+            "Peer: median of its launches, converted; ours: the headline. The ratio is over launches of one rotation; best by \
+             best is what agreement is judged by (5 %). Spread: the largest launch over the least."
+                .to_owned(),
+        ),
+        Part::Table(Table { heads: heads.map(str::to_owned).to_vec(), rows: rows.iter().map(cells).collect() }),
+    ];
+    for row in rows {
+        let ours =
+            row.ours.as_ref().map_or("no figure of ours".to_owned(), |ours| format!("beside {}", ours.0));
+        let version = if row.version.is_empty() { String::new() } else { format!(" ({})", row.version) };
+        let words =
+            format!("{}{version}: {}; {}; {ours}. {}", row.peer, row.measures, row.conversion, row.verdict());
+        parts.push(Part::Words(plain(&words, unicode)));
+    }
+    View { title: "CROSSCHECK".to_owned(), covers: Vec::new(), parts }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn side(best: f64) -> Side {
+        let quoted = Estimate { value: best * 1.1, low: best, high: best * 1.2, extremes: false };
+        Side { quoted, best, spread: 0.2, seconds: 1.5 }
+    }
+
+    fn row(found: Result<Side, String>, ours: Option<Result<Side, String>>) -> Agreement {
+        Agreement {
+            peer: "perf/x".into(),
+            version: "perf version 6.1 \u{1b}[31m".into(),
+            measures: "a thing".into(),
+            conversion: "x 1000".into(),
+            found,
+            ours: ours.map(|ours| ("syscall/getppid".into(), ours)),
+            ratio: None,
+            differs: "a mean".into(),
+        }
+    }
+
+    #[test]
+    fn agreement_is_of_the_best_repeats() {
+        assert_eq!(row(Ok(side(104.0)), Some(Ok(side(100.0)))).verdict(), "agrees");
+        assert_eq!(row(Ok(side(106.0)), Some(Ok(side(100.0)))).verdict(), "differs: a mean");
+        assert_eq!(row(Ok(side(1.0)), None).verdict(), "nothing of ours: a mean");
+        assert_eq!(row(Err("did not end".into()), Some(Ok(side(1.0)))).verdict(), "did not end");
+        assert_eq!(row(Ok(side(1.0)), Some(Err("unsupported".into()))).verdict(), "ours: unsupported");
+        let silent = Agreement { differs: String::new(), ..row(Ok(side(2.0)), Some(Ok(side(1.0)))) };
+        assert!(silent.verdict().contains("not known"));
+    }
+
+    #[test]
+    fn every_format_is_harmless() {
+        let rows = [row(Ok(side(104.0)), Some(Ok(side(100.0)))), row(Err("\u{202e}<script>".into()), None)];
+        let mut text = Vec::new();
+        agreement(&rows, &Style { width: 80, unicode: true, colour: false }, &mut text).expect("memory");
+        agreement_markdown(&rows, &mut text).expect("memory");
+        let text = String::from_utf8(text).expect("text");
+        assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");
+        assert!(text.contains("perf/x") && text.contains("104 ns") | text.contains("114 ns"), "{text}");
+        let json = agreement_json(&rows);
+        assert_eq!(json["rows"][0]["verdict"], "agrees");
+        assert_eq!(json["rows"][1]["found"]["why"], "\u{202e}<script>");
+    }
+}
