@@ -111,6 +111,9 @@ pub struct Reproduce {
     /// Readings of document 004's first program [default: 100000]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub samples: Option<String>,
+    /// Folder of lmbench's programs, with which document 004 wants to be compared [default: the PATH]
+    #[arg(long, value_name = "DIR")]
+    pub lmbench: Option<PathBuf>,
     #[command(flatten)]
     pub measuring: Measuring,
     /// Format

@@ -218,7 +218,9 @@ impl Session {
             return Exit::Signal(signal);
         }
         let named = |id: &str| choices.iter().any(|choice| choice.named && choice.card().id == id);
-        let withheld = self.result.figures.iter().any(|figure| match figure.status {
+        // What a program that is not ours does not tell is no figure of this one's.
+        let own = self.result.figures.iter().filter(|figure| figure.call_path != "foreign");
+        let withheld = own.into_iter().any(|figure| match figure.status {
             Status::Measured => false,
             Status::Failed | Status::Contradicted => true,
             Status::Unsupported => named(&figure.id),

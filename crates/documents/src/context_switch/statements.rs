@@ -128,7 +128,8 @@ pub(super) fn statements(found: &Found<'_>, parameters: &Parameters, rows: &mut 
         "These results should be compared against the results given by the lmbench tool",
         (
             Judgement::NotTestableHere,
-            "lmbench is not run here. Its lat_ctx -s 0 2 subtracts the pipe's price in one process: compare it with the hop \
+            "no statement, but a wish: the table at the end has lmbench beside ours, where it is found (--lmbench DIR). Its \
+             lat_ctx -s 0 2 subtracts the pipe's price in one process: compare it with the hop \
              minus the pipe (context_switch/pipe, without pipe_alone); lat_pipe is a round trip: two hops; lat_syscall null is \
              getppid through libc, read is one byte: syscall/read1"
                 .to_owned(),

@@ -20,7 +20,7 @@ use crate::session::{self, Request};
 const SECOND: u64 = 1_000_000_000;
 
 /// A probe that was asked for, and its program where it is here.
-struct Asked {
+pub struct Asked {
     peer: &'static Peer,
     probe: &'static Probe,
     path: Option<PathBuf>,
@@ -44,12 +44,7 @@ pub fn crosscheck(options: &Crosscheck, talk: &Talk) -> Result<Exit, Ended> {
         catalogue().select(&ids, Tier::Family).map_err(Ended::misuse)?
     };
     let cpus = session::cpus(&options.measuring)?;
-    // Everything that is compared here takes place on one CPU.
-    let one: Vec<usize> = cpus.into_iter().take(1).collect();
-    let contestants: Vec<Foreign> = asked
-        .iter()
-        .filter_map(|asked| Some(asked.probe.contestant(asked.peer, asked.path.as_deref()?, &one)))
-        .collect();
+    let contestants = contestants(&asked, &cpus);
     let effort = session::effort(&options.measuring);
     // Peers take a second or two a launch: the rotation goes on as long as they need.
     let effort = Effort {
@@ -161,7 +156,28 @@ fn version(path: &Path) -> String {
     line.chars().take(60).collect()
 }
 
-fn rows(asked: &[Asked], result: Option<&RunResult>) -> Vec<Agreement> {
+/// The programs that are here, as contestants. Everything that is compared takes place on one CPU.
+pub fn contestants(asked: &[Asked], cpus: &[usize]) -> Vec<Foreign> {
+    let one = &cpus[..cpus.len().min(1)];
+    asked
+        .iter()
+        .filter_map(|asked| Some(asked.probe.contestant(asked.peer, asked.path.as_deref()?, one)))
+        .collect()
+}
+
+/// What document 004 asks to be compared with: lmbench, in `folder` or on the PATH.
+pub fn of_document_004(folder: Option<&Path>) -> Vec<Asked> {
+    let probes = ["lat_ctx", "lat_pipe", "lat_syscall_null", "lat_syscall_read"];
+    let lmbench = PEERS.into_iter().filter(|peer| peer.name == "lmbench");
+    lmbench
+        .flat_map(|peer| peer.probes.iter().map(move |probe| (peer, probe)))
+        .filter(|(_, probe)| probes.contains(&probe.name))
+        .map(|(peer, probe)| Asked { peer, probe, path: find(probe.command[0], folder) })
+        .collect()
+}
+
+/// The pairs, as they are shown.
+pub fn rows(asked: &[Asked], result: Option<&RunResult>) -> Vec<Agreement> {
     let mut versions: BTreeMap<&str, String> = BTreeMap::new();
     let figure = |id: &str| result?.figures.iter().find(|figure| figure.id == id);
     asked
@@ -202,9 +218,9 @@ fn rows(asked: &[Asked], result: Option<&RunResult>) -> Vec<Agreement> {
 fn absent(peer: &Peer, probe: &Probe) -> String {
     let program = probe.command[0];
     if peer.package.is_empty() {
-        format!("not here: {program} is not on the PATH (build it, and give --with {}=DIR)", peer.name)
+        format!("not here: {program} was not found (build it, and give --with {}=DIR)", peer.name)
     } else {
-        format!("not here: {program} is not on the PATH (Debian: apt install {})", peer.package)
+        format!("not here: {program} was not found (Debian: apt install {})", peer.package)
     }
 }
 

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use oscost_documents::{ALL, Document, Found, Parameters, script_table};
 use oscost_harness::{Choice, Effort, Tier};
+use oscost_report::{Agreement, agreement, agreement_markdown};
 use oscost_results::RunResult;
 
-use super::catalogue;
+use super::{catalogue, crosscheck};
 use crate::args::{Reproduce, Told};
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
@@ -24,12 +25,15 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
         oscost_results::check_writable(path).map_err(Ended::unwritable)?;
     }
     let (choices, single) = choices(&documents, &parameters)?;
+    let switches = documents.iter().any(|document| document.name == "context-switch");
+    let lmbench = if switches { crosscheck::of_document_004(options.lmbench.as_deref()) } else { Vec::new() };
+    let contestants = crosscheck::contestants(&lmbench, &session::cpus(&options.measuring)?);
     let effort = session::effort(&options.measuring);
     let effort = Effort { target_ns: effort.target_ns.min(TARGET_NS.max(effort.target_ns / 2)), ..effort };
     let request = Request {
         choices: &choices,
         single: &single,
-        contestants: &[],
+        contestants: &contestants,
         patterns: &options.documents,
         measuring: &options.measuring,
         effort,
@@ -50,7 +54,8 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
     session.result.reproductions = reproductions;
     let saved = session.save();
     let stored = saved.as_ref().ok().cloned().flatten();
-    let shown = show(options, &session.result, &table, stored.as_deref(), talk);
+    let rows = crosscheck::rows(&lmbench, Some(&session.result));
+    let shown = show(options, &session.result, &table, &rows, stored.as_deref(), talk);
     if let Some(path) = json {
         oscost_results::save_as(path, &session.result).map_err(Ended::unwritable)?;
     }
@@ -123,6 +128,7 @@ fn show(
     options: &Reproduce,
     result: &RunResult,
     table: &str,
+    lmbench: &[Agreement],
     saved: Option<&str>,
     talk: &Talk,
 ) -> Result<(), Ended> {
@@ -136,6 +142,10 @@ fn show(
             if !table.is_empty() {
                 writeln!(out, "\nThe table of document 000's script, from the literal runs:\n{table}")?;
             }
+            if !lmbench.is_empty() {
+                writeln!(out, "\nDocument 004 ends with lmbench:")?;
+                agreement(lmbench, &talk.style(), out)?;
+            }
             match saved {
                 Some(name) => writeln!(out, "Saved as {name} (oscost report @-1)."),
                 None => writeln!(out, "Not saved."),
@@ -143,6 +153,9 @@ fn show(
         }
         Told::Markdown => {
             oscost_report::reproductions_markdown(result, out)?;
+            if !lmbench.is_empty() {
+                agreement_markdown(lmbench, out)?;
+            }
             if table.is_empty() { Ok(()) } else { writeln!(out, "\n{table}") }
         }
         Told::Csv => oscost_report::reproductions_csv(result, out),

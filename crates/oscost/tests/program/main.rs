@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout)] // what is skipped is said
 
 mod compare;
+mod crosscheck;
 mod doctor;
 mod files;
 mod input;

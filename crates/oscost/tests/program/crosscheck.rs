@@ -1,0 +1,75 @@
+//! `oscost crosscheck`: peers that tell, fail, talk rubbish or leave children behind, as programs of a folder.
+
+use std::os::unix::fs::PermissionsExt;
+
+use crate::support::Home;
+
+/// A folder with programs of these names and texts (of sh).
+fn peers(home: &Home, programs: &[(&str, &str)]) -> String {
+    let folder = home.path().join("peers");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    for (name, text) in programs {
+        let path = folder.join(name);
+        std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("a program");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("its mode");
+    }
+    folder.display().to_string()
+}
+
+#[test]
+fn what_is_not_here_is_said_with_how_to_get_it() {
+    let home = Home::new();
+    let folder = peers(&home, &[]);
+    let done = home.ask(&["crosscheck", "--format", "json", "--with", &format!("lmbench={folder}")]);
+    assert!(done.well().stdout.contains("not here: lat_ctx"), "{done:?}");
+    assert!(done.stdout.contains("--with lmbench=DIR"), "{done:?}");
+    home.ask(&["crosscheck", "--with", "sysbench"])
+        .refused(2, "known are perf, rt-tests, stress-ng, lmbench");
+    home.ask(&["crosscheck", "--with", "lmbench=/no/such/folder"]).refused(2, "is no folder");
+    home.ask(&["crosscheck", "no/such/id"]).refused(2, "no peer measures 'no/such/id'");
+}
+
+#[test]
+fn a_peer_is_read_or_shown_and_nothing_of_it_stays() {
+    let home = Home::new();
+    // Two that only wait: one leaves a child that outlives its session, the other is told apart by its number.
+    let mark = 200_000 + std::process::id();
+    let folder = peers(
+        &home,
+        &[
+            (
+                "lat_syscall",
+                &format!(
+                    "setsid sleep {mark} >/dev/null 2>&1 & echo 'Simple syscall: 0.1000 microseconds' >&2"
+                ),
+            ),
+            ("lat_pipe", "echo 'Pipe latency: 2.0 microseconds'; exit 1"),
+            ("lat_sem", "printf '\\033[31m<b>'; echo no figure"),
+        ],
+    );
+    let with = format!("lmbench={folder}");
+    let done = home.measure(&["crosscheck", "--quick", "--with", &with, "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&done.well().stdout).expect("JSON");
+    let row = |peer: &str| {
+        let rows = json["rows"].as_array().expect("rows");
+        rows.iter().find(|row| row["peer"] == format!("lmbench/{peer}")).expect("the probe").clone()
+    };
+    let read = row("lat_syscall_null");
+    assert_eq!(read["found"]["value"], 100.0, "{read}");
+    assert!(read["ours"]["value"].as_f64().is_some_and(|ns| ns > 0.0), "{read}");
+    assert!(read["ratio"]["value"].as_f64().is_some_and(|ratio| ratio > 0.0), "{read}");
+    let failed = row("lat_pipe")["found"]["why"].as_str().expect("why").to_owned();
+    assert!(failed.contains("ended with code 1"), "an error beside a figure: {failed}");
+    let rubbish = row("lat_sem")["found"]["why"].as_str().expect("why").to_owned();
+    assert!(rubbish.contains("cannot be read"), "{rubbish}");
+    let shown = home.measure(&["crosscheck", "--quick", "--with", &with]);
+    assert!(!shown.well().stdout.contains('\u{1b}'), "what it printed is escaped");
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let commands = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    let stays =
+        commands.map(|it| String::from_utf8_lossy(&it).into_owned()).any(|it| it.contains(&mark.to_string()));
+    if oscost_sys::namespace::probe().unwrap_or(false) {
+        assert!(!stays, "a child of a peer is still there");
+    }
+    assert!(!home.runs().exists() || home.stored().is_empty(), "peers' figures stand in no history");
+}
