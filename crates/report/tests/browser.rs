@@ -142,6 +142,12 @@ fn a_reader_in_chromium() {
     let folder = tempfile::tempdir().unwrap();
     let result = fixture::result();
     write(folder.path(), "page", &result);
+    let mut later = result.clone();
+    later.conditions.kernel = "Linux 99".into();
+    let mut two = Vec::new();
+    page(&[Named { name: "before", result: &result }, Named { name: "after", result: &later }], &mut two)
+        .unwrap();
+    std::fs::write(folder.path().join("two.html"), two).unwrap();
     let (attacked, used) = hostile(&result);
     let shown = write(folder.path(), "hostile", &attacked);
     let mut texts: Vec<String> = used.iter().map(|text| visible(text)).collect();

@@ -310,7 +310,7 @@ impl<L: Lock> Fight<L> {
     ) -> Result<u64, CallError> {
         let mut children: Vec<Child> = Vec::with_capacity(orders.len());
         for orders in orders {
-            children.push(Child::fork(|| {
+            let child = Child::fork(|| {
                 let result = self
                     .lock
                     .own()
@@ -324,6 +324,11 @@ impl<L: Lock> Fight<L> {
                         1
                     }
                 }
+            });
+            // The limit counts all processes of the user, not only these.
+            children.push(child.map_err(|error| match error.symbol() {
+                Some("EAGAIN") => CallError::new("fork, of which RLIMIT_NPROC allows no more,", error.errno),
+                _ => error,
             })?);
         }
         let start =

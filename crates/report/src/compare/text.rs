@@ -34,7 +34,7 @@ pub fn comparison(comparison: &Comparison<'_>, style: &Style, out: &mut dyn Writ
     }
     for evident in &comparison.evidence {
         let (a, b) = (per_operation(evident.a), per_operation(evident.b));
-        let text = format!("{}: {} {a} {arrow} {b} an operation", say(&evident.id), evident.what);
+        let text = format!("{}: {} {a} {arrow} {b} an operation", say(&evident.id), say(&evident.what));
         page.told("  ", "evidence", Tone::Doubt, &format!("     {text}"), INDENT + VERDICT)?;
     }
     let lines: Vec<(&Row, [String; 4])> =
@@ -99,7 +99,7 @@ fn cells(row: &Row, style: &Style, arrow: &str) -> [String; 4] {
             change.margin * 100.0
         )
     });
-    let mut notes = vec![row.why.clone()];
+    let mut notes = vec![plain(&row.why, style.unicode)];
     if let Some(typical) = row.typical.filter(|_| row.verdict != Verdict::Same) {
         notes.push(format!("typical {}", percent(typical)));
     }

@@ -5,6 +5,7 @@ mod plot;
 mod prices;
 mod receipt;
 mod reproduction;
+mod several;
 
 use std::io::{self, Write};
 

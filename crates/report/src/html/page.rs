@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use oscost_results::CheckState;
 
-use super::{Named, escaped, prices, reproduction};
+use super::{Named, escaped, prices, reproduction, several};
 use crate::story::Story;
 
 /// The page's style and its SHA-256 in base64; a test keeps them in step.
@@ -36,20 +36,19 @@ pub(super) fn write(results: &[Named<'_>], out: &mut dyn Write) -> io::Result<()
         head(named, results.len() > 1, out)?;
     }
     writeln!(out, "</header>\n<main id=\"main\">")?;
+    several::sections(results, out)?;
     for (index, named) in results.iter().enumerate() {
-        let of = if results.len() > 1 { format!("-{}", index + 1) } else { String::new() };
-        let story = Story::new(named.result, true);
-        if results.len() > 1 {
-            writeln!(out, "<h2 class=\"result\">{}</h2>", escaped(named.name))?;
+        if results.len() == 1 {
+            of_one(named, "", out)?;
+            continue;
         }
-        if !named.result.figures.is_empty() {
-            prices::section(&story, &of, out)?;
-        }
-        for view in crate::view::of(&story) {
-            view.html(out)?;
-        }
-        reproduction::sections(named.result, out)?;
-        doctor(named, out)?;
+        writeln!(out, "<h2 class=\"result\">{}</h2>", escaped(named.name))?;
+        let mut sections = Vec::new();
+        of_one(named, &format!("-{}", index + 1), &mut sections)?;
+        // Regions of several results need names that tell them apart.
+        let mark = "role=\"region\" aria-label=\"";
+        let told = format!("{mark}Result {}: ", index + 1);
+        out.write_all(String::from_utf8_lossy(&sections).replace(mark, &told).as_bytes())?;
     }
     writeln!(
         out,
@@ -57,6 +56,19 @@ pub(super) fn write(results: &[Named<'_>], out: &mut dyn Write) -> io::Result<()
          scripts off, everything but sorting, filtering and zooming works.</p></footer>\n<script>{SCRIPT}</script>\n\
          </body>\n</html>"
     )
+}
+
+/// Every section of one result; `of` tells its names apart from those of others.
+fn of_one(named: &Named<'_>, of: &str, out: &mut dyn Write) -> io::Result<()> {
+    let story = Story::new(named.result, true);
+    if !named.result.figures.is_empty() {
+        prices::section(&story, of, out)?;
+    }
+    for view in crate::view::of(&story) {
+        view.html(out)?;
+    }
+    reproduction::sections(named.result, out)?;
+    doctor(named, out)
 }
 
 /// Machine, when, the doctor's verdict, and what is special about this run.

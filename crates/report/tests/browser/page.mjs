@@ -100,6 +100,17 @@ async function accessible(name, scheme, width) {
 }
 for (const scheme of ["light", "dark"]) for (const width of [420, 1280]) await accessible("page", scheme, width);
 await accessible("page", "light", 2560);
+for (const width of [420, 1280]) await accessible("two", "light", width);
+{
+  const one = await open("two");
+  const link = one.page.locator(".compared tbody a").first();
+  const target = (await link.getAttribute("href")).slice(1);
+  await link.click();
+  equal(await one.page.locator("[id='" + target + "'] details").evaluate((details) => details.open), true, "a verdict leads to its receipt");
+  quiet(one, "the page of two results");
+  await one.context.close();
+  console.log("ok verdicts of two results lead to receipts");
+}
 {
   const one = await open("hostile");
   const { page } = one;
