@@ -104,3 +104,80 @@ pub fn of_processes(error: CallError) -> Unable {
         _ => Unable::Failed(error),
     }
 }
+
+/// Of making a socket or a FIFO with a name in /dev/shm.
+pub fn of_shared_memory(error: CallError) -> Unable {
+    match error.symbol() {
+        Some("ENOENT" | "EACCES" | "EPERM" | "EROFS" | "ENOSPC") => unsupported(
+            format!("no socket or FIFO can be made in /dev/shm: {error}"),
+            "mount -t tmpfs -o mode=1777 tmpfs /dev/shm, or run as a user who may write to it",
+        ),
+        _ => of_descriptors(error),
+    }
+}
+
+/// Of creating a POSIX message queue, one of `queues` for ten messages of `bytes` bytes each.
+pub fn of_posix_queues(error: CallError, queues: usize, bytes: usize) -> Unable {
+    use oscost_sys::usage::{Limit, limit_of};
+    let setting = |name: &str| {
+        let path = format!("/proc/sys/fs/mqueue/{name}");
+        std::fs::read_to_string(path).map_or_else(|_| "unknown".to_owned(), |text| text.trim().to_owned())
+    };
+    match error.symbol() {
+        // The kernel has one error for both.
+        Some("EMFILE") => {
+            let limit = limit_of(Limit::MessageQueues).map_or(0, |(soft, _)| soft);
+            let files = limit_of(Limit::OpenFiles).map_or(0, |(soft, _)| soft);
+            unsupported(
+                format!(
+                    "{error}: {queues} queues do not fit the limit on POSIX queues (RLIMIT_MSGQUEUE is {limit} bytes) or the \
+                     one on open files (RLIMIT_NOFILE is {files})"
+                ),
+                "ulimit -q unlimited, ulimit -n 1024, or fewer clients",
+            )
+        }
+        Some("ENOSPC") => unsupported(
+            format!("{error}: fs.mqueue.queues_max is {}", setting("queues_max")),
+            "sysctl -w fs.mqueue.queues_max=1024, or fewer clients",
+        ),
+        Some("EINVAL") => unsupported(
+            format!(
+                "{error}: ten messages of {bytes} bytes, and fs.mqueue.msg_max is {}, fs.mqueue.msgsize_max {}",
+                setting("msg_max"),
+                setting("msgsize_max")
+            ),
+            "sysctl -w fs.mqueue.msgsize_max=65536, or a smaller --size",
+        ),
+        Some("ENOSYS" | "EACCES" | "EPERM") => unsupported(
+            format!("{error}: POSIX message queues cannot be had here"),
+            "run under a kernel with CONFIG_POSIX_MQUEUE, outside a sandbox that refuses them",
+        ),
+        _ => of_descriptors(error),
+    }
+}
+
+/// Of creating a System V message queue.
+pub fn of_system_v_queues(error: CallError) -> Unable {
+    match error.symbol() {
+        Some("ENOSPC") => unsupported(
+            format!("{error}: as many System V queues exist as kernel.msgmni allows"),
+            "sysctl -w kernel.msgmni=32000, or remove queues that nobody uses (ipcs -q, ipcrm)",
+        ),
+        Some("ENOSYS" | "EPERM" | "EACCES") => unsupported(
+            format!("{error}: System V queues cannot be had here"),
+            "run under a kernel with CONFIG_SYSVIPC, outside a sandbox that refuses them",
+        ),
+        _ => Unable::Failed(error),
+    }
+}
+
+/// Of a socket on the loopback device.
+pub fn of_loopback(error: CallError) -> Unable {
+    match error.symbol() {
+        Some("EADDRNOTAVAIL" | "ENETUNREACH" | "EAFNOSUPPORT" | "EACCES" | "EPERM") => unsupported(
+            format!("{error}: there is no loopback device that is up"),
+            "ip link set lo up, or run where the network namespace has one",
+        ),
+        _ => of_descriptors(error),
+    }
+}

@@ -13,6 +13,7 @@ mod instrument;
 mod lack;
 mod lock;
 mod partner;
+pub mod realtime_ipc;
 mod record_lock;
 mod semaphore;
 mod syscall;
@@ -65,25 +66,34 @@ pub const FAMILIES: &[Family] = &[
         description: "locks on records of a file: of a process, of an open file description, of the whole file",
         benchmarks: record_lock::ALL,
     },
+    Family {
+        name: "realtime_ipc",
+        description: "a message from one server to many clients, tick by tick, by every transport",
+        benchmarks: &[],
+    },
 ];
 
-/// Every benchmark that is listed, in the order of the price list; the cells of contention follow.
+/// Every benchmark that is listed, in the order of the price list; the cells of contention and the sessions of real-time
+/// messages follow.
 #[must_use]
 pub fn all() -> Vec<&'static dyn Benchmark> {
     let mut all: Vec<&'static dyn Benchmark> =
         FAMILIES.iter().flat_map(|family| family.benchmarks).copied().collect();
     all.extend(contention::listed());
+    all.extend(realtime_ipc::listed());
     all
 }
 
-/// What is measured with `--thorough` besides: the whole grid of contention.
+/// What is measured with `--thorough` besides: the whole grid of contention, all transports of real-time messages.
 #[must_use]
 pub fn grid() -> Vec<&'static dyn Benchmark> {
-    contention::grid()
+    let mut grid = contention::grid();
+    grid.extend(realtime_ipc::grid());
+    grid
 }
 
 /// The benchmark of an id that carries values of its parameters.
 #[must_use]
 pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
-    contention::resolve(id)
+    contention::resolve(id).or_else(|| realtime_ipc::resolve(id))
 }

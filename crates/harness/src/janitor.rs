@@ -89,6 +89,16 @@ impl Keeper {
         Self { pipe: Some(pipe.into()) }
     }
 
+    /// Another keeper of the same janitor, for what makes its objects after its set-up.
+    ///
+    /// # Errors
+    /// The error of fcntl.
+    pub fn another(&self) -> Result<Self, CallError> {
+        let pipe = self.pipe.as_ref().map(File::try_clone).transpose();
+        let pipe = pipe.map_err(|error| CallError::new("fcntl", error.raw_os_error().unwrap_or(0)))?;
+        Ok(Self { pipe })
+    }
+
     /// Declares an object that was made just now.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 mod compare;
 mod crosscheck;
 mod doctor;
+mod realtime;
 
 use std::path::PathBuf;
 
@@ -11,6 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use compare::{Compare, Format as CompareFormat};
 pub use crosscheck::{Crosscheck, Format as CrosscheckFormat};
 pub use doctor::Doctor;
+pub use realtime::{FAMILY, RealTime};
 
 /// The price list of an operating system, with receipts: what its primitives cost on this machine, each figure with
 /// evidence that it measured what it claims.
@@ -83,6 +85,8 @@ pub struct Run {
     pub all: bool,
     #[command(flatten)]
     pub measuring: Measuring,
+    #[command(flatten)]
+    pub real_time: RealTime,
     /// Write the result to FILE too, or to standard output instead of the table (-)
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

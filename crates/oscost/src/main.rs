@@ -7,6 +7,7 @@ mod crosscheck;
 mod exit;
 mod output;
 mod progress;
+mod raw_dir;
 mod recover;
 mod session;
 

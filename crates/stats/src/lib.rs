@@ -17,4 +17,5 @@ pub mod interval;
 pub mod modes;
 pub mod order;
 pub mod paired;
+pub mod peaks;
 pub mod quantile;

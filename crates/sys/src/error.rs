@@ -36,11 +36,25 @@ impl CallError {
         Self::new(call, libc::ETIMEDOUT)
     }
 
+    /// What `call` needs has ended: ESRCH.
+    #[must_use]
+    pub const fn gone(call: &'static str) -> Self {
+        Self::new(call, libc::ESRCH)
+    }
+
     /// The symbolic name of the error number ("EPERM"), where it is a common one.
     #[must_use]
     pub fn symbol(&self) -> Option<&'static str> {
         Some(match self.errno {
             libc::EPERM => "EPERM",
+            libc::EAFNOSUPPORT => "EAFNOSUPPORT",
+            libc::E2BIG => "E2BIG",
+            libc::EMSGSIZE => "EMSGSIZE",
+            libc::ENETUNREACH => "ENETUNREACH",
+            libc::EADDRNOTAVAIL => "EADDRNOTAVAIL",
+            libc::ENOBUFS => "ENOBUFS",
+            libc::ECONNRESET => "ECONNRESET",
+            libc::ECONNREFUSED => "ECONNREFUSED",
             libc::ENOENT => "ENOENT",
             libc::EINTR => "EINTR",
             libc::EIO => "EIO",

@@ -28,6 +28,71 @@ impl Pipe {
     }
 }
 
+impl Pipe {
+    /// A pipe whose writer never waits for room.
+    ///
+    /// # Errors
+    /// The error of pipe2 or fcntl.
+    pub fn without_waiting_writer() -> Result<Self, CallError> {
+        let this = Self::new()?;
+        // SAFETY: F_SETFL takes an integer. The two ends have flags of their own.
+        crate::error::check("fcntl", unsafe {
+            libc::fcntl(this.writer.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK)
+        })?;
+        Ok(this)
+    }
+
+    /// A FIFO whose writer never waits for room. It has the name `path`, which must not exist, only until both ends are
+    /// open. mkfifo(3).
+    ///
+    /// # Errors
+    /// The error of mkfifo or open; EINVAL for a path with a zero byte.
+    pub fn fifo(path: &str) -> Result<Self, CallError> {
+        let path = std::ffi::CString::new(path).map_err(|_| CallError::new("mknodat", libc::EINVAL))?;
+        // SAFETY: the path is a C string.
+        crate::error::check("mknodat", unsafe { libc::mkfifo(path.as_ptr(), 0o600) })?;
+        let open = |flags: libc::c_int| -> Result<OwnedFd, CallError> {
+            // SAFETY: the path is a C string.
+            let fd =
+                crate::error::check("open", unsafe { libc::open(path.as_ptr(), flags | libc::O_CLOEXEC) })?;
+            // SAFETY: the kernel has just handed out this descriptor to us alone.
+            Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+        };
+        // A reader that does not wait for a writer, which then has one: Linux opens a FIFO for both at once.
+        let opened = open(libc::O_RDWR).and_then(|both| {
+            let writer = open(libc::O_WRONLY | libc::O_NONBLOCK)?;
+            let reader = open(libc::O_RDONLY)?;
+            drop(both);
+            Ok(Self { reader, writer })
+        });
+        // SAFETY: the path is a C string.
+        unsafe { libc::unlink(path.as_ptr()) };
+        opened
+    }
+}
+
+/// Writes bytes through libc: how many.
+///
+/// # Errors
+/// The error of write (EAGAIN where there is no room and the writer does not wait).
+#[inline(always)]
+pub fn write(fd: &OwnedFd, bytes: &[u8]) -> Result<usize, CallError> {
+    // SAFETY: the kernel reads the bytes.
+    let written = unsafe { libc::write(fd.as_raw_fd(), bytes.as_ptr().cast(), bytes.len()) };
+    usize::try_from(written).map_err(|_| CallError::last("write"))
+}
+
+/// Reads what is there through libc, waiting for it: how many bytes, 0 at the end of the stream.
+///
+/// # Errors
+/// The error of read.
+#[inline(always)]
+pub fn read(fd: &OwnedFd, buffer: &mut [u8]) -> Result<usize, CallError> {
+    // SAFETY: the kernel writes at most the length of the buffer.
+    let got = unsafe { libc::read(fd.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len()) };
+    usize::try_from(got).map_err(|_| CallError::last("read"))
+}
+
 /// Writes one byte through libc.
 ///
 /// # Errors

@@ -105,14 +105,17 @@ pub fn drain(fd: &OwnedFd) -> Result<u64, CallError> {
     if matches!(error.errno, libc::EAGAIN | libc::EINTR) { Ok(0) } else { Err(error) }
 }
 
-/// A timer on CLOCK_MONOTONIC that expires at `first_ns` and every `period_ns` from then on. timerfd_create(2).
+/// A timer on CLOCK_MONOTONIC that expires at `first_ns` and every `period_ns` from then on; it counts on only when it
+/// is read, for which readers wait if `waits`. timerfd_create(2).
 ///
 /// # Errors
 /// The error of timerfd_create or timerfd_settime.
-pub fn timer(first_ns: u64, period_ns: u64) -> Result<OwnedFd, CallError> {
+pub fn timer(first_ns: u64, period_ns: u64, waits: bool) -> Result<OwnedFd, CallError> {
+    let waits = if waits { 0 } else { libc::TFD_NONBLOCK };
     // SAFETY: timerfd_create touches no memory.
-    let fd =
-        check("timerfd_create", unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC) })?;
+    let fd = check("timerfd_create", unsafe {
+        libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC | waits)
+    })?;
     // SAFETY: the kernel has just handed out this descriptor to us alone.
     let fd = unsafe { OwnedFd::from_raw_fd(fd) };
     #[allow(clippy::cast_possible_wrap)] // times lie within the machine's uptime
@@ -152,7 +155,7 @@ mod tests {
     #[test]
     fn a_timer_counts_its_periods() {
         let start = crate::clock::now_ns();
-        let timer = timer(start + 1_000_000, 1_000_000).expect("a timer");
+        let timer = timer(start + 1_000_000, 1_000_000, true).expect("a timer");
         let mut expired = 0;
         while expired < 3 {
             expired += drain(&timer).expect("read");

@@ -9,11 +9,16 @@ use oscost_harness::{Choice, Effort, Launched, estimate_ns, groups};
 use crate::args::Run;
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
+use crate::raw_dir::RawDir;
 use crate::session::{self, Request};
 
 /// Does a whole run.
 pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
-    let choices = session::choose(&options.patterns, options.all, options.measuring.thorough)?;
+    let effort = session::effort(&options.measuring);
+    let choices = match options.real_time.choose(&options.patterns, &effort)? {
+        Some(choices) => choices,
+        None => session::choose(&options.patterns, options.all, options.measuring.thorough)?,
+    };
     if options.dry_run {
         return dry_run(options, &choices);
     }
@@ -23,7 +28,12 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
         oscost_results::check_writable(path).map_err(Ended::unwritable)?;
     }
     let mut raw = options.raw.as_deref().map(Raw::new).transpose()?;
+    let mut raw_dir = options.real_time.raw_dir.as_deref().map(RawDir::new).transpose()?;
+    let keeps = raw.is_some() || raw_dir.is_some();
     let mut keep = |sequence: u32, id: &str, launched: &Launched| {
+        if let Some(raw_dir) = &mut raw_dir {
+            raw_dir.keep(id, launched);
+        }
         if let Some(raw) = &mut raw {
             raw.write(sequence, id, launched);
         }
@@ -34,8 +44,8 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
         contestants: &[],
         patterns: &options.patterns,
         measuring: &options.measuring,
-        effort: if options.one_launch { Effort::ONE } else { session::effort(&options.measuring) },
-        samples: options.raw.is_some().then_some(&mut keep),
+        effort: if options.one_launch { Effort::ONE } else { effort },
+        samples: keeps.then_some(&mut keep),
     };
     let mut session = session::run(request, talk)?;
     let saved = session.save();
@@ -52,6 +62,9 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
     }
     if let Some(raw) = raw {
         raw.finish()?;
+    }
+    if let Some(raw_dir) = raw_dir {
+        raw_dir.finish()?;
     }
     saved?;
     match shown {

@@ -1,0 +1,198 @@
+//! A transport with one shape of session as a benchmark: its card, its claims, its set-up.
+
+use std::borrow::Cow;
+
+use oscost_harness::{Benchmark, Bound, Card, Claim, Need, Placement, SetUp, Subject, Tier, Unable};
+use oscost_sys::scheduling::Policy;
+
+use super::session::{Ground, Session};
+use super::shape::Shape;
+use super::tell;
+use super::transport::{Kind, Make};
+use crate::lack;
+
+/// The transport beside which each launch of another one is: document 002's.
+pub const PARTNER: &str = "unix_datagram";
+
+/// How often the server calls in a tick.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rings {
+    /// Once for every client.
+    Each,
+    /// Once for all.
+    Once,
+    /// Once for all, with a lock that others may hold.
+    Locked,
+    /// It does not.
+    Never,
+}
+
+/// A transport.
+pub struct Spec {
+    pub name: &'static str,
+    pub kind: Kind,
+    pub make: Make,
+    /// Calls of the server, by any of these names.
+    sends: &'static [&'static str],
+    rings: Rings,
+    /// Calls of a client.
+    receives: &'static [&'static str],
+    /// Its clients never sleep.
+    pub awake: bool,
+}
+
+impl Spec {
+    pub const fn new(
+        name: &'static str,
+        kind: Kind,
+        make: Make,
+        sends: &'static [&'static str],
+        rings: Rings,
+        receives: &'static [&'static str],
+    ) -> Self {
+        Self { name, kind, make, sends, rings, receives, awake: false }
+    }
+
+    /// The same with clients that never sleep.
+    pub const fn awake(self) -> Self {
+        Self { awake: true, ..self }
+    }
+
+    /// Id of a session of this shape.
+    pub fn id_of(&self, shape: &Shape) -> String {
+        format!("realtime_ipc/{}/{}", self.name, shape.text())
+    }
+
+    /// What must be true of a tick. Clients that lag get several ticks with one call, or wake for nothing once: their
+    /// calls are bounds.
+    fn claims(&self, shape: &Shape) -> Vec<Claim> {
+        let clients = shape.clients as f64;
+        let sends = match self.rings {
+            Rings::Each => clients,
+            Rings::Once | Rings::Locked => 1.0,
+            Rings::Never => 0.0,
+        };
+        let server = f64::from(u8::from(self.kind != Kind::Timer));
+        let receives = if self.receives.is_empty() { 0.0 } else { clients };
+        let mut claims = Vec::new();
+        if self.rings == Rings::Locked {
+            // Whoever is woken wants the lock that another one holds.
+            claims.push(Claim::CallsNamed(self.sends, Bound::Between(0.5 * clients, 4.0 * clients + 4.0)));
+        } else if self.sends == self.receives {
+            let bound = Bound::Between(sends + 0.5 * receives, sends + 1.5 * receives + 0.5);
+            claims.push(Claim::CallsNamed(self.sends, bound));
+        } else {
+            if !self.sends.is_empty() {
+                claims.push(Claim::CallsNamed(self.sends, Bound::Between(0.97 * sends, 1.03 * sends)));
+            }
+            if !self.receives.is_empty() {
+                let bound = Bound::Between(0.5 * receives, 1.2 * receives + 0.2);
+                claims.push(Claim::CallsNamed(self.receives, bound));
+            }
+        }
+        // One sleep of the server, and the drain of a counter that some of them have.
+        let most =
+            if self.rings == Rings::Locked { 4.0 * clients + 8.0 } else { 1.5 * (sends + receives) + 2.5 };
+        claims.push(Claim::SystemCalls(Bound::Between(0.5 * receives, most + 0.5 * clients)));
+        let sleepers = server + if self.awake { 0.0 } else { clients };
+        let least = if self.rings == Rings::Locked { 0.5 } else { 0.8 };
+        let most = if self.rings == Rings::Locked { 3.0 } else { 1.2 };
+        claims.push(Claim::VoluntarySwitches(Bound::Between(least * sleepers, most * sleepers + 0.5)));
+        claims
+    }
+}
+
+/// Sessions of one shape over one transport, as a benchmark.
+pub struct RealTimeIpc {
+    spec: &'static Spec,
+    shape: Shape,
+    card: &'static Card,
+}
+
+fn leaked(text: String) -> &'static str {
+    Box::leak(text.into_boxed_str())
+}
+
+impl RealTimeIpc {
+    /// Made for as long as the program lives: ids are few, and each is made once.
+    pub fn leaked(spec: &'static Spec, shape: Shape, tier: Tier) -> &'static dyn Benchmark {
+        let id = leaked(spec.id_of(&shape));
+        let partner = (spec.name != PARTNER).then(|| {
+            // Who wakes carries nothing, so that the partner beside it is as small as it can be.
+            let shape = if spec.kind == Kind::Queue { shape } else { Shape { size: 24, ..shape } };
+            leaked(format!("realtime_ipc/{PARTNER}/{}", shape.text()))
+        });
+        let (clients, plural) = (shape.clients, if shape.clients == 1 { "" } else { "s" });
+        let place = if shape.spread { "spread" } else { "one CPU" };
+        let counted = shape.ticks.unwrap_or(100) as u64;
+        let session_ns = 100_000_000 + (counted + 1) * shape.tick_ns;
+        let card = Card {
+            id,
+            title: leaked(format!("{}, {clients} client{plural}, {place}", spec.name)),
+            operation: leaked(if spec.kind == Kind::Timer {
+                format!("one tick of each of {clients} client{plural}, without a server")
+            } else {
+                format!("one tick: a message from the server to each of {clients} client{plural}")
+            }),
+            blocks: true,
+            placement: if shape.spread { Placement::Spread } else { Placement::SameCpu },
+            group: id,
+            claims: Vec::leak(spec.claims(&shape)),
+            needs: if shape.spread { &[Need::Cpus(2)] } else { &[] },
+            baseline: partner,
+            tier,
+            document: (spec.name == PARTNER && !shape.spread).then_some("002"),
+            launch_ms: (session_ns / 1_000_000).saturating_sub(20),
+            launches: Some(8),
+            quantities: tell::QUANTITIES,
+            ..Card::SERIES
+        };
+        Box::leak(Box::new(Self { spec, shape, card: Box::leak(Box::new(card)) }))
+    }
+}
+
+impl Benchmark for RealTimeIpc {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn claims(&self) -> Cow<'static, [Claim]> {
+        Cow::Borrowed(self.card.claims)
+    }
+
+    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        let Shape { clients, spread, .. } = self.shape;
+        if self.spec.awake && clients >= cx.cpus.len() {
+            return Err(Unable::Unsupported {
+                why: format!(
+                    "{clients} clients that never sleep and a server need {} CPUs, and {} may be used",
+                    clients + 1,
+                    cx.cpus.len()
+                ),
+                remedy: "fewer clients, or more CPUs (taskset, cpuset, --cpu)".to_owned(),
+            });
+        }
+        if self.spec.kind != Kind::Queue && self.shape.size != 24 {
+            return Err(Unable::Unsupported {
+                why: format!("{} wakes its clients and carries no payload", self.spec.name),
+                remedy: "leave --size out, or name a transport that queues messages".to_owned(),
+            });
+        }
+        if self.spec.name == "system_v_semaphore" {
+            lack::of_system_v_limits(cx, clients as u64)?;
+        }
+        let others = if spread { &cx.cpus[1..] } else { &cx.cpus[..1] };
+        let cpus = std::iter::once(cx.cpu).chain((0..clients).map(|client| others[client % others.len()]));
+        let mut session = Session {
+            make: self.spec.make,
+            kind: self.spec.kind,
+            shape: self.shape,
+            // Real time would end, or be ended by, who never sleeps.
+            policy: if self.spec.awake { Policy::Other } else { self.shape.policy },
+            cpus: cpus.collect(),
+            ground: Ground { keeper: cx.keeper.another()? },
+        };
+        session.try_transport()?;
+        Ok(Subject::Series(Box::new(session)))
+    }
+}

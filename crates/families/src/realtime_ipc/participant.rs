@@ -1,0 +1,56 @@
+//! What server and clients have in common: their place, their priority with its bounds, and the account of their loop.
+
+use oscost_harness::{CallError, Outcome};
+use oscost_sys::scheduling::{self, Policy};
+use oscost_sys::usage::{self, Limit, Usage, Whose};
+use oscost_sys::{affinity, clock};
+
+use super::table::{Account, Table};
+
+/// CPU time that a real-time participant may use without a wait, us: a signal ends it then, and a kill soon after.
+const RUNAWAY_US: (u64, u64) = (200_000, 300_000);
+
+/// One participant in its process.
+pub struct Participant {
+    cpu: usize,
+    asked: (Policy, i32),
+    granted: bool,
+    began: Usage,
+    cpu_ns: u64,
+}
+
+impl Participant {
+    /// Takes its place, and its priority where that is granted. What runs away in real time is ended by the kernel.
+    ///
+    /// # Errors
+    /// The error of sched_setaffinity or setrlimit.
+    pub fn begin(cpu: usize, policy: Policy, priority: i32) -> Result<Self, CallError> {
+        affinity::pin_to(cpu)?;
+        let asked = (policy, if policy == Policy::Other { 0 } else { priority });
+        let granted = policy == Policy::Other || {
+            usage::limit(Limit::RealTimeTime, RUNAWAY_US.0, RUNAWAY_US.1)?;
+            scheduling::set(asked.0, asked.1).is_ok() && scheduling::get() == Ok(Some(asked))
+        };
+        Ok(Self { cpu, asked, granted, began: usage::own(Whose::Thread), cpu_ns: 0 })
+    }
+
+    /// Its loop begins now.
+    pub fn start(&mut self) {
+        self.began = usage::own(Whose::Thread);
+        self.cpu_ns = clock::read_ns(clock::Clock::ThreadCpuTime);
+    }
+
+    /// CPU time since its loop began, ns.
+    pub fn cpu_ns(&self) -> u64 {
+        clock::read_ns(clock::Clock::ThreadCpuTime).saturating_sub(self.cpu_ns)
+    }
+
+    /// Leaves its account in the table.
+    pub fn leave(&self, of: Option<usize>, table: &Table) -> Outcome {
+        let usage = usage::own(Whose::Thread).since(&self.began);
+        let kept = self.asked.0 == Policy::Other || scheduling::get() == Ok(Some(self.asked));
+        let moved = affinity::current().is_some_and(|cpu| cpu != self.cpu);
+        table.leave(of, &Account { usage, migrations: u64::from(moved), as_asked: self.granted && kept });
+        Ok(())
+    }
+}

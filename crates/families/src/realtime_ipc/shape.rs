@@ -1,0 +1,173 @@
+//! The parameters of a session, and the id that holds them.
+
+use oscost_sys::scheduling::Policy;
+
+/// Time between ticks where none is given, ns.
+const TICK_NS: u64 = 1_000_000;
+/// Bytes of a message where none is given: document 002's message has as many.
+const SIZE: usize = 24;
+/// What a session may be asked for.
+const TICKS_NS: std::ops::RangeInclusive<u64> = 50_000..=1_000_000_000;
+const SIZES: std::ops::RangeInclusive<usize> = 16..=65_536;
+const CLIENTS: std::ops::RangeInclusive<usize> = 1..=999;
+const COUNTS: std::ops::RangeInclusive<usize> = 10..=100_000;
+/// Most words of a session's table of receptions: 64 MiB.
+const MOST_WORDS: usize = 8 << 20;
+/// Longest session, ns.
+const LONGEST_NS: u64 = 300_000_000_000;
+
+/// The parameters of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Over several CPUs, or all on one.
+    pub spread: bool,
+    /// How many clients.
+    pub clients: usize,
+    /// Time between ticks, ns.
+    pub tick_ns: u64,
+    /// Bytes of a message.
+    pub size: usize,
+    /// Scheduling of server and clients.
+    pub policy: Policy,
+    /// Ticks that count; `None`: as many as the effort of the run has.
+    pub ticks: Option<usize>,
+}
+
+impl Shape {
+    /// So many clients, with the defaults of everything else.
+    #[must_use]
+    pub const fn of(spread: bool, clients: usize) -> Self {
+        Self { spread, clients, tick_ns: TICK_NS, size: SIZE, policy: Policy::RoundRobin, ticks: None }
+    }
+
+    /// The end of the id, from the placement on; what has its default is left out.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text =
+            format!("{}/clients_{}", if self.spread { "spread" } else { "same_cpu" }, self.clients);
+        if self.tick_ns != TICK_NS {
+            text.push_str(&match self.tick_ns {
+                ns if ns.is_multiple_of(1_000_000) => format!("/tick_{}ms", ns / 1_000_000),
+                ns if ns.is_multiple_of(1_000) => format!("/tick_{}us", ns / 1_000),
+                ns => format!("/tick_{ns}ns"),
+            });
+        }
+        if self.size != SIZE {
+            text.push_str(&format!("/size_{}", self.size));
+        }
+        match self.policy {
+            Policy::RoundRobin => {}
+            Policy::Fifo => text.push_str("/policy_fifo"),
+            Policy::Other => text.push_str("/policy_other"),
+        }
+        if let Some(ticks) = self.ticks {
+            text.push_str(&format!("/ticks_{ticks}"));
+        }
+        text
+    }
+
+    /// The shape of the end of an id; `None` where it is none, or is written in another way than [`Shape::text`] does.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.split('/');
+        let spread = match parts.next()? {
+            "same_cpu" => false,
+            "spread" => true,
+            _ => return None,
+        };
+        let mut shape = Self::of(spread, parts.next()?.strip_prefix("clients_")?.parse().ok()?);
+        for part in parts {
+            match part.split_once('_')? {
+                ("tick", tick) => shape.tick_ns = nanoseconds(tick)?,
+                ("size", size) => shape.size = size.parse().ok()?,
+                ("policy", "fifo") => shape.policy = Policy::Fifo,
+                ("policy", "other") => shape.policy = Policy::Other,
+                ("ticks", ticks) => shape.ticks = Some(ticks.parse().ok()?),
+                _ => return None,
+            }
+        }
+        (shape.misfit().is_none() && shape.text() == text).then_some(shape)
+    }
+
+    /// What is out of its bounds, in words.
+    #[must_use]
+    pub fn misfit(&self) -> Option<String> {
+        let ticks = self.ticks.unwrap_or(100);
+        Some(match () {
+            () if !CLIENTS.contains(&self.clients) => {
+                format!("{} clients: 1 to 999 are possible", self.clients)
+            }
+            () if !TICKS_NS.contains(&self.tick_ns) => {
+                format!("a tick of {} ns: 50us to 1s are possible", self.tick_ns)
+            }
+            () if !SIZES.contains(&self.size) || !self.size.is_multiple_of(8) => {
+                format!("messages of {} bytes: 16 to 65536 in steps of 8 are possible", self.size)
+            }
+            () if !COUNTS.contains(&ticks) => format!("{ticks} ticks: 10 to 100000 are possible"),
+            () if self.clients * ticks > MOST_WORDS => {
+                format!("{ticks} ticks for {} clients are more than fit: {MOST_WORDS} in all", self.clients)
+            }
+            () if self.tick_ns * ticks as u64 > LONGEST_NS => {
+                format!("{ticks} ticks of {} ns are longer than 300 s", self.tick_ns)
+            }
+            () => return None,
+        })
+    }
+}
+
+/// "10ms", "1450us", "1451247ns".
+fn nanoseconds(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_lowercase());
+    let value: u64 = digits.parse().ok()?;
+    match &text[digits.len()..] {
+        "ms" => value.checked_mul(1_000_000),
+        "us" => value.checked_mul(1_000),
+        "ns" => Some(value),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_what_is_read() {
+        let full = Shape {
+            tick_ns: 1_451_247,
+            size: 1024,
+            policy: Policy::Fifo,
+            ticks: Some(1000),
+            ..Shape::of(true, 7)
+        };
+        assert_eq!(full.text(), "spread/clients_7/tick_1451247ns/size_1024/policy_fifo/ticks_1000");
+        for shape in [Shape::of(false, 1), Shape { tick_ns: 10_000_000, ..Shape::of(false, 10) }, full] {
+            assert_eq!(Shape::parse(&shape.text()), Some(shape));
+        }
+    }
+
+    #[test]
+    fn what_is_out_of_bounds_or_written_otherwise_is_none() {
+        for text in [
+            "same_cpu",
+            "same_cpu/clients_0",
+            "same_cpu/clients_1000",
+            "same_cpu/clients_01",
+            "elsewhere/clients_1",
+            "same_cpu/clients_1/tick_1ms",
+            "same_cpu/clients_1/tick_10000us",
+            "same_cpu/clients_1/tick_49us",
+            "same_cpu/clients_1/tick_2s",
+            "same_cpu/clients_1/size_8",
+            "same_cpu/clients_1/size_17",
+            "same_cpu/clients_1/size_65544",
+            "same_cpu/clients_1/ticks_9",
+            "same_cpu/clients_1/policy_rr",
+            "same_cpu/clients_1/ticks_100/size_64",
+            "same_cpu/clients_999/ticks_100000",
+            "same_cpu/clients_1/",
+        ] {
+            assert_eq!(Shape::parse(text), None, "{text}");
+        }
+    }
+}

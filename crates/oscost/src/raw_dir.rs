@@ -1,0 +1,105 @@
+//! Every latency of real-time messages as files, as document 002's bench script lays them out: `<n>-tasks/<k>.out` with a
+//! value a line in us, `<k>.sum` with the summary.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use oscost_harness::Launched;
+use oscost_results::Untrusted;
+
+use crate::args::FAMILY;
+use crate::exit::Ended;
+
+/// The files, written when the run is over.
+pub struct RawDir {
+    directory: PathBuf,
+    /// By the path of the id without the family, and client.
+    clients: BTreeMap<(PathBuf, String), Vec<f64>>,
+}
+
+impl RawDir {
+    /// Files below `directory`, which is made if it does not exist.
+    pub fn new(directory: &Path) -> Result<Self, Ended> {
+        fs::create_dir_all(directory).map_err(|error| unwritable(directory, &error))?;
+        Ok(Self { directory: directory.to_owned(), clients: BTreeMap::new() })
+    }
+
+    /// Keeps the values of a launch.
+    pub fn keep(&mut self, id: &str, launched: &Launched) {
+        let Some(path) = id.strip_prefix(FAMILY).and_then(|rest| rest.strip_prefix('/')).and_then(folder)
+        else {
+            return;
+        };
+        for (client, values) in &launched.tracks {
+            let Some(number) = client.strip_prefix("client_") else { continue };
+            self.clients.entry((path.clone(), number.to_owned())).or_default().extend(values);
+        }
+    }
+
+    /// Writes all files.
+    pub fn finish(self) -> Result<(), Ended> {
+        for ((folder, client), values) in &self.clients {
+            let folder = self.directory.join(folder);
+            write(&folder, client, values).map_err(|error| unwritable(&folder, &error))?;
+        }
+        Ok(())
+    }
+}
+
+/// "pipe/same_cpu/clients_10/tick_10ms" lies in "pipe/same_cpu/tick_10ms/10-tasks".
+fn folder(path: &str) -> Option<PathBuf> {
+    let mut parts: Vec<&str> = path.split('/').collect();
+    let clients = parts.iter().position(|part| part.starts_with("clients_"))?;
+    let count = parts.remove(clients).strip_prefix("clients_")?.to_owned();
+    Some(parts.iter().collect::<PathBuf>().join(format!("{count}-tasks")))
+}
+
+fn write(folder: &Path, client: &str, values: &[f64]) -> std::io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let us: Vec<u64> = values.iter().map(|ns| (ns / 1000.0).round() as u64).collect();
+    let mut out = BufWriter::new(File::create(folder.join(format!("{client}.out")))?);
+    us.iter().try_for_each(|value| writeln!(out, "{value}"))?;
+    out.flush()?;
+    let mut sum = BufWriter::new(File::create(folder.join(format!("{client}.sum")))?);
+    writeln!(sum, "Transmission summary:\ntotal msg received: {}", us.len())?;
+    if let (Some(min), Some(max)) = (us.iter().min(), us.iter().max()) {
+        writeln!(
+            sum,
+            "min time: {min}\nmax time: {max}\naverage: {}",
+            us.iter().sum::<u64>() / us.len() as u64
+        )?;
+    }
+    sum.flush()
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Ended {
+    let path = path.to_string_lossy();
+    Ended::unwritable(format!("cannot write to {}: {error}", Untrusted::new(&path).terminal()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_laid_out_as_by_the_script() {
+        let directory = tempfile::tempdir().expect("a folder");
+        let Ok(mut raw) = RawDir::new(directory.path()) else { panic!("a writable folder") };
+        let launched = Launched {
+            tracks: vec![("client_2".to_owned(), vec![31_400.0, 12_600.0])],
+            ..Launched::default()
+        };
+        raw.keep("realtime_ipc/pipe/same_cpu/clients_10", &launched);
+        raw.keep("syscall/getppid", &launched);
+        assert!(raw.finish().is_ok());
+        let read = |name: &str| {
+            fs::read_to_string(directory.path().join("pipe/same_cpu/10-tasks").join(name)).expect("a file")
+        };
+        assert_eq!(read("2.out"), "31\n13\n");
+        let expected =
+            "Transmission summary:\ntotal msg received: 2\nmin time: 13\nmax time: 31\naverage: 22\n";
+        assert_eq!(read("2.sum"), expected);
+    }
+}
