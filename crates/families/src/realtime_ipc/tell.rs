@@ -1,5 +1,5 @@
-//! What a session says: the three series, by client as in document 002 and by order within each tick. METHOD.md, Real-time
-//! messages.
+//! What a session says: the three series, by client as in document 002 and by order within each tick.
+//! METHOD.md, Real-time messages.
 
 use oscost_harness::{OverLaunches, QuantityCard, Sink};
 use oscost_stats::peaks::{body, median_deviation, moments, peaks};
