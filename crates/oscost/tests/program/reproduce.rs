@@ -44,7 +44,18 @@ fn semaphores_are_reproduced() {
     // Counted, so exact on every machine.
     assert_eq!(verdict(&rows, "only require a system call when"), Judgement::Holds);
     assert_eq!(verdict(&rows, "always require a system call"), Judgement::Holds);
-    assert_eq!(verdict(&rows, "high degree of contention"), Judgement::NotTestableHere);
+    // What the fight says is the machine's; that it was fought, and by which cells it was judged, is not.
+    let contended =
+        rows.iter().find(|row| row.statement.as_ref().is_some_and(|it| it.contains("degree of contention")));
+    let because = &contended.expect("the statement").because;
+    if oscost_sys::affinity::allowed().expect("CPUs").len() > 1 {
+        assert!(
+            because.starts_with("where both block in 20 %") || because.starts_with("in no cell"),
+            "{because}"
+        );
+    } else {
+        assert_eq!(verdict(&rows, "high degree of contention"), Judgement::NotTestableHere);
+    }
     let table = "| Operations | POSIX Time (s) | System V Time (s) | Speedup |";
     assert!(done.stdout.contains(table), "the script's table is missing: {}", done.stdout);
     assert!(done.stdout.contains("33.6x"), "{}", done.stdout);
