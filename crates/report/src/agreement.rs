@@ -31,6 +31,8 @@ pub struct Agreement {
     pub ours: Option<(String, Result<Side, String>)>,
     /// Peer by ours, over the launches of one rotation.
     pub ratio: Option<Estimate>,
+    /// What failed of the peer's launches beside those that gave a figure; empty if nothing did.
+    pub failures: String,
     /// Why the two may differ although nobody is wrong.
     pub differs: String,
 }
@@ -57,6 +59,11 @@ impl Agreement {
 
     /// What is to be said of the pair, in words.
     fn verdict(&self) -> String {
+        let verdict = self.of_figures();
+        if self.failures.is_empty() { verdict } else { format!("{verdict} ({})", self.failures) }
+    }
+
+    fn of_figures(&self) -> String {
         match (&self.found, &self.ours, self.best()) {
             (Err(why), ..) => why.clone(),
             (_, None, _) => format!("nothing of ours: {}", self.differs),
@@ -168,6 +175,7 @@ mod tests {
             found,
             ours: ours.map(|ours| ("syscall/getppid".into(), ours)),
             ratio: None,
+            failures: String::new(),
             differs: "a mean".into(),
         }
     }
@@ -181,6 +189,9 @@ mod tests {
         assert_eq!(row(Ok(side(1.0)), Some(Err("unsupported".into()))).verdict(), "ours: unsupported");
         let silent = Agreement { differs: String::new(), ..row(Ok(side(2.0)), Some(Ok(side(1.0)))) };
         assert!(silent.verdict().contains("not known"));
+        let failures = "launches failed: launch: did not end".to_owned();
+        let marked = Agreement { failures, ..row(Ok(side(104.0)), Some(Ok(side(100.0)))) };
+        assert_eq!(marked.verdict(), "agrees (launches failed: launch: did not end)");
     }
 
     #[test]

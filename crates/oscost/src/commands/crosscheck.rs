@@ -1,14 +1,18 @@
 //! `oscost crosscheck`: peers in the same rotation of launches as our figures, and both side by side.
 
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use oscost_harness::{Choice, Effort, Foreign, Tier};
 use oscost_report::{Agreement, Side, agreement, agreement_json, agreement_markdown};
 use oscost_results::{Estimate, Figure, RunResult, Status};
 use oscost_stats::interval::{MEDIAN, over_launches};
+use oscost_sys::process;
 
 use super::catalogue;
 use crate::args::{Crosscheck, CrosscheckFormat};
@@ -18,6 +22,10 @@ use crate::output::{self, Talk};
 use crate::session::{self, Request};
 
 const SECOND: u64 = 1_000_000_000;
+/// How long a program may take to say its version.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// What is read of its version, bytes.
+const MOST_VERSION: u64 = 4096;
 
 /// A probe that was asked for, and its program where it is here.
 pub struct Asked {
@@ -148,10 +156,33 @@ fn asked(options: &Crosscheck) -> Result<Vec<Asked>, Ended> {
     Ok(asked)
 }
 
-/// The first line of what a program says of its version.
+/// The first line of what a program says of its version; empty if it says nothing in time.
 fn version(path: &Path) -> String {
-    let output = Command::new(path).arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output();
-    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    let mut command = Command::new(path);
+    command
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .process_group(0);
+    let Ok(mut child) = command.spawn() else { return String::new() };
+    let (said, heard) = mpsc::channel();
+    if let Some(stdout) = child.stdout.take() {
+        // A child of it that holds the pipe open holds up this thread and nobody else.
+        let listen = move || {
+            let mut text = Vec::new();
+            let _ = stdout.take(MOST_VERSION).read_to_end(&mut text);
+            let _ = said.send(text);
+        };
+        let _ = std::thread::Builder::new().spawn(listen);
+    }
+    let text = heard.recv_timeout(PATIENCE).unwrap_or_default();
+    // It has said what it had to say; what it started goes with it.
+    if let Ok(group) = i32::try_from(child.id()) {
+        let _ = process::signal_group(group, process::Signal::Kill);
+    }
+    let _ = child.wait();
+    let text = String::from_utf8_lossy(&text);
     let line = text.lines().next().unwrap_or("").trim();
     line.chars().take(60).collect()
 }
@@ -179,6 +210,8 @@ pub fn of_document_004(folder: Option<&Path>) -> Vec<Asked> {
 /// The pairs, as they are shown.
 pub fn rows(asked: &[Asked], result: Option<&RunResult>) -> Vec<Agreement> {
     let mut versions: BTreeMap<&str, String> = BTreeMap::new();
+    let timed_ns = result.map_or(0, |result| result.plan.launch_ns);
+    let side = |figure: &Figure| side(figure, timed_ns);
     let figure = |id: &str| result?.figures.iter().find(|figure| figure.id == id);
     asked
         .iter()
@@ -208,6 +241,7 @@ pub fn rows(asked: &[Asked], result: Option<&RunResult>) -> Vec<Agreement> {
                 found,
                 ours,
                 ratio,
+                failures: figure(&probe.id(peer)).map(|peer| peer.remarks.join("; ")).unwrap_or_default(),
                 differs: probe.differs.to_owned(),
             }
         })
@@ -229,8 +263,8 @@ fn launches(figure: &Figure) -> Vec<f64> {
     figure.launches.iter().filter_map(|launch| launch.quantities.get(&figure.headline).copied()).collect()
 }
 
-/// One side, or why it has no figure.
-fn side(figure: &Figure) -> Result<Side, String> {
+/// One side, of which a launch of ours is timed for `timed_ns`, or why it has no figure.
+fn side(figure: &Figure, timed_ns: u64) -> Result<Side, String> {
     if figure.status != Status::Measured {
         return Err(figure.why.clone().unwrap_or_else(|| "not measured".to_owned()));
     }
@@ -241,13 +275,16 @@ fn side(figure: &Figure) -> Result<Side, String> {
     let quoted = quoted.filter(|_| best.is_finite() && best > 0.0).ok_or("no launch has a number")?;
     let spent: f64 = figure.launches.iter().filter_map(|launch| launch.quantities.get("duration")).sum();
     // Of ours a launch takes its warm-up and its timed part; what the group shares is not divided.
-    let ours = figure.launches.len() as f64 * (Effort::DEFAULT.warm_up_ns + Effort::DEFAULT.member_ns) as f64;
+    let ours = figure.launches.len() as f64 * (Effort::DEFAULT.warm_up_ns + timed_ns) as f64;
     let ns = if spent > 0.0 { spent } else { ours };
     Ok(Side { quoted, best, spread: most / best - 1.0, seconds: ns / 1e9 })
 }
 
-/// Ratio of launches of the same pass.
+/// Ratio of launches of the same pass; none where a launch of the peer failed, since it is not known of which pass.
 fn ratio(peer: &Figure, ours: &Figure) -> Option<Estimate> {
+    if !peer.remarks.is_empty() {
+        return None;
+    }
     let ratios: Vec<f64> = launches(peer)
         .iter()
         .zip(launches(ours))

@@ -88,11 +88,24 @@ pub fn find(program: &str, folder: Option<&Path>) -> Option<PathBuf> {
 fn printed(output: &ForeignOutput) -> Result<String, String> {
     let text = format!("{}\n{}", output.stdout, output.stderr);
     match (output.code, output.signal) {
+        (Some(0), _) if complains(&text) => Err(format!("an error beside its figure: {}", shortened(&text))),
         (Some(0), _) => Ok(text),
         (Some(code), _) => Err(format!("ended with code {code}: {}", shortened(&text))),
         (None, Some(signal)) => Err(format!("ended by signal {signal}: {}", shortened(&text))),
         (None, None) => Err(format!("did not end well: {}", shortened(&text))),
     }
+}
+
+/// Whether a line calls itself an error: peers print some and end with code 0 all the same.
+fn complains(text: &str) -> bool {
+    const WORDS: [&str; 4] = ["error:", "fatal:", "fail:", "failed:"];
+    text.lines().any(|line| {
+        let mut words = line
+            .split_whitespace()
+            .skip_while(|word| !WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)));
+        // "failed: 0" counts what did not fail.
+        words.next().is_some() && words.next() != Some("0")
+    })
 }
 
 /// What could not be read, in one line of reasonable length.
@@ -171,11 +184,22 @@ mod tests {
                 failed.code = Some(2);
                 let told = (probe.reader)(&failed).expect_err("an error beside a figure");
                 assert!(told.contains("code 2"), "{told}");
+                failed.code = Some(0);
+                failed.stderr = "stress-ng: fail:  [12] sem: no wait succeeded".to_owned();
+                let told = (probe.reader)(&failed).expect_err("an error beside a figure, ended well");
+                assert!(told.contains("error beside") && told.contains("no wait"), "{told}");
                 failed.code = None;
                 failed.signal = Some(9);
                 assert!((probe.reader)(&failed).expect_err("killed").contains("signal 9"));
             }
         }
+    }
+
+    #[test]
+    fn a_count_of_no_failures_is_no_complaint() {
+        assert!(!complains("stress-ng: info:  [1] failed: 0\n[1] an error is near\n"));
+        assert!(complains("perf: Error: no such thing"));
+        assert!(complains("stress-ng: info:  [1] failed: 1: sem (1)"));
     }
 
     #[test]

@@ -44,6 +44,15 @@ fn a_peer_is_read_or_shown_and_nothing_of_it_stays() {
                 ),
             ),
             ("lat_pipe", "echo 'Pipe latency: 2.0 microseconds'; exit 1"),
+            // It fails at every other launch, by what it keeps in the folder.
+            (
+                "lat_unix",
+                "d=${0%/*}; [ -e $d/again ] && { rm $d/again; exit 3; }; : >$d/again; echo 'AF_UNIX: 2.0 microseconds'",
+            ),
+            (
+                "lat_sig",
+                "echo 'lat_sig: fatal: no handler'; echo 'Signal handler overhead: 1.0 microseconds'",
+            ),
             ("lat_sem", "printf '\\033[31m<b>'; echo no figure"),
         ],
     );
@@ -60,6 +69,12 @@ fn a_peer_is_read_or_shown_and_nothing_of_it_stays() {
     assert!(read["ratio"]["value"].as_f64().is_some_and(|ratio| ratio > 0.0), "{read}");
     let failed = row("lat_pipe")["found"]["why"].as_str().expect("why").to_owned();
     assert!(failed.contains("ended with code 1"), "an error beside a figure: {failed}");
+    let sometimes = row("lat_unix");
+    assert_eq!(sometimes["found"]["value"], 1000.0, "{sometimes}");
+    let verdict = sometimes["verdict"].as_str().expect("verdict");
+    assert!(verdict.contains("launches failed") && verdict.contains("code 3"), "{verdict}");
+    let beside = row("lat_sig")["found"]["why"].as_str().expect("why").to_owned();
+    assert!(beside.contains("error beside"), "{beside}");
     let rubbish = row("lat_sem")["found"]["why"].as_str().expect("why").to_owned();
     assert!(rubbish.contains("cannot be read"), "{rubbish}");
     let shown = home.measure(&["crosscheck", "--quick", "--with", &with]);
@@ -72,4 +87,21 @@ fn a_peer_is_read_or_shown_and_nothing_of_it_stays() {
         assert!(!stays, "a child of a peer is still there");
     }
     assert!(!home.runs().exists() || home.stored().is_empty(), "peers' figures stand in no history");
+}
+
+#[test]
+fn a_peer_that_never_tells_its_version_is_not_waited_for() {
+    let home = Home::new();
+    let mark = 300_000 + std::process::id();
+    let text =
+        format!("case $1 in --version) sleep {mark} & exec sleep {mark};; *) echo '  0.1 usecs/op';; esac");
+    let folder = peers(&home, &[("perf", &text)]);
+    let with = format!("perf={folder}");
+    let done = home.measure(&["crosscheck", "perf/bench_syscall_basic", "--quick", "--with", &with]);
+    assert!(done.well().stdout.contains("perf/bench_syscall_basic"), "{done:?}");
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let commands = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    let stays =
+        commands.map(|it| String::from_utf8_lossy(&it).into_owned()).any(|it| it.contains(&mark.to_string()));
+    assert!(!stays, "what it was asked for its version with is still there");
 }
