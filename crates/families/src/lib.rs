@@ -14,6 +14,7 @@ mod lack;
 mod lock;
 mod partner;
 pub mod realtime_ipc;
+mod record_database;
 mod record_lock;
 mod semaphore;
 mod syscall;
@@ -70,6 +71,11 @@ pub const FAMILIES: &[Family] = &[
         name: "realtime_ipc",
         description: "a message from one server to many clients, tick by tick, by every transport",
         benchmarks: &[],
+    },
+    Family {
+        name: "record_database",
+        description: "a database that processes share, without locks, with one lock, and with many",
+        benchmarks: record_database::ALL,
     },
 ];
 

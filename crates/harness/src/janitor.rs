@@ -26,6 +26,8 @@ pub enum Object {
     SystemVQueue(i32),
     /// A Unix socket, by path.
     Socket(String),
+    /// A directory of our own that holds plain files alone, by path.
+    Directory(String),
 }
 
 impl Object {
@@ -35,6 +37,7 @@ impl Object {
             Self::NamedSemaphore(name) => format!("named_semaphore {name}\n"),
             Self::SystemVQueue(id) => format!("system_v_queue {id}\n"),
             Self::Socket(path) => format!("socket {path}\n"),
+            Self::Directory(path) => format!("directory {path}\n"),
         }
     }
 
@@ -43,6 +46,7 @@ impl Object {
             ("system_v_semaphore", id) => id.parse().ok().map(Self::SystemVSemaphore),
             ("system_v_queue", id) => id.parse().ok().map(Self::SystemVQueue),
             ("socket", path) => Some(Self::Socket(path.to_owned())),
+            ("directory", path) => Some(Self::Directory(path.to_owned())),
             ("named_semaphore", name) => Some(Self::NamedSemaphore(name.to_owned())),
             _ => None,
         }
@@ -58,6 +62,10 @@ impl Object {
                 remove_socket(path);
                 Ok(())
             }
+            Self::Directory(path) => {
+                remove_directory(path);
+                Ok(())
+            }
         };
     }
 }
@@ -68,6 +76,22 @@ fn remove_socket(path: &str) {
     if std::fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket()) {
         let _ = std::fs::remove_file(path);
     }
+}
+
+/// Removes the plain files of a directory that has a name of ours, and the directory if nothing else is in it. What is
+/// behind a symbolic link is left alone.
+fn remove_directory(path: &str) {
+    let path = std::path::Path::new(path);
+    let is_ours = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"oscost-"));
+    if !is_ours || !std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) {
+        return;
+    }
+    for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|found| found.is_file()) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+    let _ = std::fs::remove_dir(path);
 }
 
 /// Where a set-up declares what it has made. In private namespaces there is nothing to declare to.
@@ -175,6 +199,7 @@ mod tests {
             Object::SystemVSemaphore(17),
             Object::NamedSemaphore("/oscost-1f".into()),
             Object::Socket("/dev/shm/oscost-1f-0".into()),
+            Object::Directory("/dev/shm/oscost-1f".into()),
         ] {
             assert_eq!(Object::from_line(object.to_line().trim_end()), Some(object));
         }
@@ -209,5 +234,27 @@ mod tests {
         .expect("fork");
         assert_eq!(child.wait().expect("wait").code, Some(0));
         assert!(semaphore::remove_system_v(id).is_err(), "the janitor has removed it");
+    }
+
+    #[test]
+    fn a_directory_goes_with_its_plain_files_if_its_name_is_ours_and_nothing_else_is_in_it() {
+        let base = std::env::temp_dir().join(format!("janitor-{}", std::process::id()));
+        let make = |name: &str| {
+            let path = base.join(name);
+            std::fs::create_dir_all(&path).unwrap();
+            std::fs::write(path.join("db.idx"), b"x").unwrap();
+            path
+        };
+        let (ours, foreign, nested) = (make("oscost-1"), make("other"), make("oscost-2"));
+        std::fs::create_dir(nested.join("deep")).unwrap();
+        let link = base.join("oscost-3");
+        std::os::unix::fs::symlink(&foreign, &link).unwrap();
+        for path in [&ours, &foreign, &nested, &link] {
+            Object::Directory(path.to_str().unwrap().to_owned()).remove();
+        }
+        assert!(!ours.exists());
+        assert!(foreign.join("db.idx").exists());
+        assert!(nested.join("deep").exists() && !nested.join("db.idx").exists());
+        std::fs::remove_dir_all(&base).unwrap();
     }
 }
