@@ -21,6 +21,7 @@ mod notes;
 pub mod numbers;
 mod page;
 mod picture;
+mod realtime_ipc;
 mod reproduction;
 mod story;
 mod style;

@@ -24,7 +24,7 @@ pub(crate) fn distribution(launches: &[LaunchRecord], unicode: bool) -> String {
 }
 
 /// Heights from 0 to 1 as one letter each.
-fn draw(heights: &[f64], unicode: bool) -> String {
+pub(crate) fn draw(heights: &[f64], unicode: bool) -> String {
     let letters = if unicode { BLOCKS } else { LETTERS };
     // A float to integer cast saturates, and takes NaN for 0.
     heights.iter().map(|height| letters[((height * 7.0).ceil() as usize).min(7)]).collect()

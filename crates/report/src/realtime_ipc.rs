@@ -1,0 +1,400 @@
+//! Real-time messages: a line a transport with its distribution and its service time against the tick, the timeline of one
+//! client with its peaks, how many clients fit a period, and how cost grows with their number.
+
+use oscost_results::{Estimate, Figure, Mark, PairedValue, Status};
+use oscost_stats::peaks::{frequency, peaks};
+
+use crate::story::Story;
+use crate::view::{Part, Table, View};
+use crate::{numbers, picture};
+
+/// Transport beside which each launch of another one was.
+const PARTNER: &str = "unix_datagram";
+/// Transports that queue a payload.
+const QUEUES: &[&str] = &[
+    "unix_datagram",
+    "unix_datagram_connected",
+    "unix_seqpacket",
+    "unix_stream",
+    "pipe",
+    "fifo",
+    "posix_queue",
+    "system_v_queue",
+    "udp",
+    "tcp",
+];
+/// Transports whose receiver is a descriptor that poll and epoll take beside others.
+const POLLABLE: &[&str] = &[
+    "unix_datagram",
+    "unix_datagram_connected",
+    "unix_seqpacket",
+    "unix_stream",
+    "pipe",
+    "fifo",
+    "posix_queue",
+    "eventfd",
+    "eventfd_broadcast",
+    "poll_broadcast",
+    "udp",
+    "tcp",
+    "timerfd_each",
+    "timerfd_pair",
+];
+/// Columns of a bar, and of a timeline.
+const BAR: usize = 10;
+const TIMELINE: usize = 60;
+/// Off the straight line by more than this, growth has left it.
+const OFF_LINE: f64 = 0.2;
+/// A peak is no smaller than this above the median, ns. METHOD.md, Real-time messages.
+const LEAST_PEAK_NS: f64 = 100.0;
+
+/// A measured session.
+struct Session<'a> {
+    figure: &'a Figure,
+    transport: &'a str,
+    placement: &'a str,
+    clients: u32,
+    tick_ns: f64,
+    /// What else its id says ("size_1024/policy_fifo").
+    rest: String,
+}
+
+fn session(figure: &Figure) -> Option<Session<'_>> {
+    let mut parts = figure.id.strip_prefix("realtime_ipc/")?.split('/');
+    let (transport, placement) = (parts.next()?, parts.next()?);
+    let clients = parts.next()?.strip_prefix("clients_")?.parse().ok().filter(|&count| count > 0)?;
+    let (mut tick_ns, mut rest) = (1e6, Vec::new());
+    for part in parts {
+        match part.strip_prefix("tick_") {
+            Some(tick) => tick_ns = nanoseconds(tick)?,
+            None => rest.push(part),
+        }
+    }
+    Some(Session { figure, transport, placement, clients, tick_ns, rest: rest.join("/") })
+}
+
+/// "10ms" as ns.
+fn nanoseconds(text: &str) -> Option<f64> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "ms" => 1e6,
+        "us" => 1e3,
+        "ns" => 1.0,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok().filter(|&value| value > 0).map(|value| value as f64 * unit)
+}
+
+impl Session<'_> {
+    fn quantity(&self, name: &str) -> Option<Estimate> {
+        Some(self.figure.quantities.get(name)?.estimate)
+    }
+
+    fn value(&self, name: &str) -> Option<f64> {
+        self.quantity(name).map(|estimate| estimate.value).filter(|value| value.is_finite())
+    }
+
+    fn time(&self, name: &str) -> String {
+        self.value(name).map_or(String::new(), numbers::duration)
+    }
+}
+
+/// The view of all sessions of a result.
+pub(crate) fn view(story: &Story<'_>) -> Option<View> {
+    let measured = story.result.figures.iter().filter(|figure| figure.status == Status::Measured);
+    let sessions: Vec<Session<'_>> = measured.filter_map(session).collect();
+    if sessions.is_empty() {
+        return None;
+    }
+    let mut parts = vec![Part::Words(
+        "A server stamps each tick and sends it to every client. Last: latency of the client that has it last in a tick, median \
+         and 99th percentile; next: gap between clients; service: mean + sd of the client served last, as document 002 has it, \
+         beside it as a bar of the tick; server: its CPU time a tick; x: last against the unix_datagram session right beside it."
+            .to_owned(),
+    )];
+    let mut situations: Vec<(&str, u32, f64, &str)> = Vec::new();
+    for session in &sessions {
+        let situation = (session.placement, session.clients, session.tick_ns, session.rest.as_str());
+        if !situations.contains(&situation) {
+            situations.push(situation);
+        }
+    }
+    for &(placement, clients, tick_ns, rest) in &situations {
+        let here: Vec<&Session<'_>> = sessions
+            .iter()
+            .filter(|session| {
+                (session.placement, session.clients, session.tick_ns, session.rest.as_str())
+                    == (placement, clients, tick_ns, rest)
+            })
+            .collect();
+        let plural = if clients == 1 { "" } else { "s" };
+        let place = if placement == "spread" { "over several CPUs" } else { "on one CPU" };
+        let rest = if rest.is_empty() { String::new() } else { format!(", {rest}") };
+        let heading = format!("{clients} client{plural} {place}, tick {}{rest}", numbers::duration(tick_ns));
+        parts.push(Part::Words(story.plain(&heading)));
+        parts.push(Part::Table(table(story, &here)));
+        parts.extend(best(story, &here).map(Part::Words));
+    }
+    parts.extend(timeline(story, &sessions));
+    let told =
+        fits(story, &sessions).into_iter().chain(growth(story, &sessions)).chain(cadence(story, &sessions));
+    parts.extend(told.map(Part::Words));
+    parts.extend(reservations(story, &sessions).map(Part::Words));
+    let covers = sessions.iter().map(|session| session.figure.id.clone()).collect();
+    Some(View { title: "REALTIME IPC".to_owned(), covers, parts })
+}
+
+/// The ratio of a session's last client to its partner's.
+fn ratio<'a>(story: &'a Story<'_>, session: &Session<'_>) -> Option<&'a PairedValue> {
+    story.result.ratios.iter().find(|pair| pair.of == session.figure.id && pair.quantity == "last_p50")
+}
+
+fn table(story: &Story<'_>, sessions: &[&Session<'_>]) -> Table {
+    let heads =
+        ["transport", "last", "p99", "shape", "next", "service", "of the tick", "server", "x", "lost"];
+    let row = |session: &&Session<'_>| {
+        let load = session.value("dispatch_load").unwrap_or(0.0);
+        let against = ratio(story, session).and_then(|pair| Some((pair.value?, pair.low.zip(pair.high))));
+        let lost: f64 = ["dropped", "missed", "overruns"].iter().filter_map(|name| session.value(name)).sum();
+        vec![
+            story.words(session.transport),
+            session.time("last_p50"),
+            session.time("last_p99"),
+            picture::distribution(&session.figure.launches, story.unicode),
+            session.time("next_p50"),
+            session.time("client_service"),
+            format!("{} {:>6}", bar(load, story.unicode), format!("{:.1} %", load * 100.0)),
+            session.time("server_cpu"),
+            against.map_or(String::new(), |(value, bounds)| numbers::ratio(value, bounds)),
+            if lost == 0.0 { "0".to_owned() } else { numbers::count(lost) },
+        ]
+    };
+    Table {
+        heads: heads.iter().map(|head| (*head).to_owned()).collect(),
+        rows: sessions.iter().map(row).collect(),
+    }
+}
+
+/// A share of the tick as a bar; what is over the tick is full.
+fn bar(share: f64, unicode: bool) -> String {
+    let filled = ((share * BAR as f64).ceil() as usize).min(BAR);
+    let (full, empty) = if unicode { ("█", "░") } else { ("#", ".") };
+    format!("{}{}", full.repeat(filled), empty.repeat(BAR - filled))
+}
+
+/// The best transport that queues a payload and the best that is pollable, by their paired ratios; a ratio whose interval
+/// overlaps the next one's is not ranked before it.
+fn best(story: &Story<'_>, sessions: &[&Session<'_>]) -> Option<String> {
+    let against = |names: &[&str]| {
+        let mut found: Vec<(&str, f64, f64, f64)> = sessions
+            .iter()
+            .filter(|session| names.contains(&session.transport))
+            .filter_map(|session| {
+                if session.transport == PARTNER {
+                    return Some((session.transport, 1.0, 1.0, 1.0));
+                }
+                let pair = ratio(story, session)?;
+                Some((session.transport, pair.value?, pair.low?, pair.high?))
+            })
+            .collect();
+        found.sort_by(|one, other| one.1.total_cmp(&other.1));
+        let &(name, value, low, high) = found.first()?;
+        let equals: Vec<String> =
+            found[1..].iter().take_while(|other| other.2 <= high).map(|other| story.words(other.0)).collect();
+        let equals = if equals.is_empty() {
+            String::new()
+        } else {
+            format!("; not told apart from {}", equals.join(", "))
+        };
+        let bounds = (low < high).then_some((low, high));
+        Some(format!("{} ({}{equals})", story.words(name), numbers::ratio(value, bounds)))
+    };
+    if sessions.len() < 3 {
+        return None;
+    }
+    Some(format!(
+        "best that queues a payload: {}; best that is pollable: {}",
+        against(QUEUES)?,
+        against(POLLABLE)?
+    ))
+}
+
+/// Values of one client as letters, a column the highest of its ticks, and its peaks.
+fn timeline(story: &Story<'_>, sessions: &[Session<'_>]) -> Vec<Part> {
+    let most = sessions.iter().max_by_key(|session| (session.transport == PARTNER, session.clients));
+    let Some(session) = most else { return Vec::new() };
+    let tracks = session.figure.launches.iter().find(|launch| !launch.tracks.is_empty());
+    let Some(values) = tracks.and_then(|launch| launch.tracks.values().next_back()) else {
+        return Vec::new();
+    };
+    let values: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
+    let Some(found) = peaks(&values, LEAST_PEAK_NS) else { return Vec::new() };
+    let highest = values.iter().copied().fold(0.0, f64::max);
+    let columns = values.chunks(values.len().div_ceil(TIMELINE).max(1));
+    let heights: Vec<f64> =
+        columns.map(|chunk| chunk.iter().copied().fold(0.0, f64::max) / highest.max(1.0)).collect();
+    let told = if found.count == 0 {
+        "no peak".to_owned()
+    } else {
+        format!(
+            "peaks {} to {}, {} ({} in a thousand ticks)",
+            numbers::duration(found.low),
+            numbers::duration(found.high),
+            frequency(found.per_thousand),
+            numbers::significant(found.per_thousand)
+        )
+    };
+    let heading = format!(
+        "one launch of {}, its last client tick by tick, to {}: {told}",
+        story.words(&format!("{}/{}/clients_{}", session.transport, session.placement, session.clients)),
+        numbers::duration(highest)
+    );
+    vec![Part::Words(heading), Part::Picture(vec![picture::draw(&heights, story.unicode)])]
+}
+
+/// Sessions of one transport on one CPU at one tick, by their number of clients.
+fn families<'a>(sessions: &'a [Session<'a>]) -> Vec<Vec<&'a Session<'a>>> {
+    let mut families: Vec<Vec<&Session<'_>>> = Vec::new();
+    let key = |session: &Session<'_>| {
+        (
+            session.transport.to_owned(),
+            session.placement.to_owned(),
+            session.tick_ns.to_bits(),
+            session.rest.clone(),
+        )
+    };
+    for session in sessions {
+        match families
+            .iter_mut()
+            .find(|family| family.first().is_some_and(|first| key(first) == key(session)))
+        {
+            Some(family) => family.push(session),
+            None => families.push(vec![session]),
+        }
+    }
+    for family in &mut families {
+        family.sort_by_key(|session| session.clients);
+        family.dedup_by_key(|session| session.clients);
+    }
+    families.retain(|family| family.len() > 1);
+    families
+}
+
+/// How many clients fit the period, by the line through the fewest and the most that were measured.
+fn fits(story: &Story<'_>, sessions: &[Session<'_>]) -> Option<String> {
+    let fit = |family: &[&Session<'_>], name: &str| -> Option<String> {
+        let (few, many) = (family.first()?, family.last()?);
+        let slope = (many.value(name)? - few.value(name)?) / f64::from(many.clients - few.clients);
+        let count = f64::from(few.clients) + (few.tick_ns - few.value(name)?) / slope;
+        // A line that does not rise has no end, and a tick that is too short for the first has no beginning.
+        match (slope > 0.0, count >= 1.0) {
+            (false, _) => None,
+            (true, false) => Some("none".to_owned()),
+            (true, true) => Some(numbers::significant(count.floor())),
+        }
+    };
+    let told: Vec<String> = families(sessions)
+        .iter()
+        .filter(|family| family[0].placement == "same_cpu")
+        .filter_map(|family| {
+            let (p99, most) = (fit(family, "last_p99")?, fit(family, "last_max"));
+            let most = most.map_or("?".to_owned(), |most| most);
+            Some(format!("{} {p99} ({most})", story.words(family[0].transport)))
+        })
+        .collect();
+    (!told.is_empty()).then(|| {
+        format!(
+            "clients that fit a tick on one CPU by the 99th percentile (by the maximum), extrapolated: {}",
+            told.join(", ")
+        )
+    })
+}
+
+/// What each further client adds, and where growth leaves the line.
+fn growth(story: &Story<'_>, sessions: &[Session<'_>]) -> Option<String> {
+    let told: Vec<String> = families(sessions)
+        .iter()
+        .filter(|family| family[0].placement == "same_cpu")
+        .filter_map(|family| {
+            let slope = |name: &str, one: &Session<'_>, other: &Session<'_>| {
+                Some((other.value(name)? - one.value(name)?) / f64::from(other.clients - one.clients))
+            };
+            let (first, second) = (family[0], family[1]);
+            let service = slope("client_service", first, second)?;
+            let server = slope("server_cpu", first, second);
+            let leaves = family.iter().skip(2).find(|session| {
+                let line = first.value("client_service").unwrap_or(0.0)
+                    + service * f64::from(session.clients - first.clients);
+                session.value("client_service").is_some_and(|value| (value / line - 1.0).abs() > OFF_LINE)
+            });
+            let leaves = match (leaves, family.len() > 2) {
+                (Some(session), _) => format!(", off the line at {}", session.clients),
+                (None, true) => ", on the line".to_owned(),
+                (None, false) => String::new(),
+            };
+            let server = server
+                .map_or(String::new(), |server| format!(" + {} of the server", numbers::duration(server)));
+            Some(format!("{} {}{server}{leaves}", story.words(first.transport), numbers::duration(service)))
+        })
+        .collect();
+    (!told.is_empty())
+        .then(|| format!("each further client adds to the service time on one CPU: {}", told.join("; ")))
+}
+
+/// How the wake-up ages with the period, where several were measured.
+fn cadence(story: &Story<'_>, sessions: &[Session<'_>]) -> Vec<String> {
+    let mut told = Vec::new();
+    let mut known: Vec<(&str, &str, u32)> = Vec::new();
+    for session in sessions {
+        let key = (session.transport, session.placement, session.clients);
+        if known.contains(&key) {
+            continue;
+        }
+        known.push(key);
+        let mut same: Vec<&Session<'_>> = sessions
+            .iter()
+            .filter(|other| {
+                (other.transport, other.placement, other.clients) == key && other.rest == session.rest
+            })
+            .collect();
+        same.sort_by(|one, other| one.tick_ns.total_cmp(&other.tick_ns));
+        if same.len() > 1 {
+            let points: Vec<String> = same
+                .iter()
+                .map(|session| {
+                    format!("{} every {}", session.time("last_p50"), numbers::duration(session.tick_ns))
+                })
+                .collect();
+            told.push(format!(
+                "{}: last {}",
+                story.words(&format!("{}/{}/clients_{}", key.0, key.1, key.2)),
+                points.join(", ")
+            ));
+        }
+    }
+    told
+}
+
+/// What limits the figures.
+fn reservations(story: &Story<'_>, sessions: &[Session<'_>]) -> impl Iterator<Item = String> + use<> {
+    let marked = sessions.iter().filter(|session| session.figure.marks.contains(&Mark::NotRealTime)).count();
+    let not_real_time = (marked > 0).then(|| {
+        format!(
+            "NOT REAL-TIME: the priority was refused in {marked} of {} sessions; oscost doctor says why and what to do",
+            sessions.len()
+        )
+    });
+    let mut reversed: Vec<String> = sessions
+        .iter()
+        .filter(|session| session.value("reversed_share").is_some_and(|share| share > 0.5))
+        .map(|session| story.words(session.transport))
+        .collect();
+    reversed.dedup();
+    let reversed = (!reversed.is_empty()).then(|| {
+        format!(
+            "served in reversed order from tick to tick: {} (a wait queue is served from its head)",
+            reversed.join(", ")
+        )
+    });
+    not_real_time.into_iter().chain(reversed)
+}

@@ -1,0 +1,142 @@
+//! The view of real-time messages: a line a transport, fits, slopes, the timeline, what is best, what limits the figures.
+#![allow(clippy::unwrap_used, reason = "a test may stop at once")]
+
+mod fixture;
+
+use oscost_report::{Style, price_list, price_list_markdown};
+use oscost_results::{Figure, Mark, PairedValue, RunResult};
+use serde_json::json;
+
+/// A session in which the last client has its message after `last` ns.
+fn session(transport: &str, clients: u32, tick: &str, last: f64) -> Figure {
+    let ns = |value: f64| json!({"value": value, "low": value * 0.99, "high": value * 1.01, "unit": "ns"});
+    let share = |value: f64| json!({"value": value, "low": value, "high": value, "unit": "share"});
+    let mut values = vec![last; 99];
+    values.push(last * 5.0);
+    serde_json::from_value(json!({
+        "id": format!("realtime_ipc/{transport}/same_cpu/clients_{clients}{tick}"), "family": "realtime_ipc",
+        "title": "", "operation": "a tick", "operations_per_iteration": 1, "call_path": "libc", "group": "g",
+        "placement": "same_cpu", "status": "measured", "headline": "last_p50", "quantities": {
+            "last_p50": ns(last), "last_p99": ns(last * 2.0), "last_max": ns(last * 4.0), "next_p50": ns(1000.0),
+            "client_service": ns(last * 1.5), "dispatch_load": share(last * 1.5 / 1e6), "server_cpu": ns(last / 2.0),
+            "dropped": {"value": 3.0, "low": 3.0, "high": 3.0, "unit": "count"},
+            "reversed_share": share(if transport == "poll_broadcast" { 1.0 } else { 0.0 }),
+        },
+        "launches": [{"sequence": 1, "start_ns": 0, "cpu": 0, "iterations": 0, "rounds": 100, "quantities": {},
+            "tracks": {"client_1": values, format!("client_{clients}"): values}}],
+    }))
+    .unwrap()
+}
+
+fn ratio(of: &Figure, to: &Figure, value: f64, spread: f64) -> PairedValue {
+    PairedValue {
+        of: of.id.clone(),
+        to: to.id.clone(),
+        quantity: "last_p50".into(),
+        unit: "ratio".into(),
+        value: Some(value),
+        low: Some(value - spread),
+        high: Some(value + spread),
+        why: None,
+        unknown: Default::default(),
+    }
+}
+
+fn result() -> RunResult {
+    let mut result = fixture::result();
+    result.figures.clear();
+    result.ratios.clear();
+    for (clients, partner) in [(1, 15_000.0), (10, 60_000.0)] {
+        let partner = session("unix_datagram", clients, "", partner);
+        for (name, of_it, spread) in
+            [("futex_broadcast", 0.5, 0.01), ("pipe", 0.7, 0.02), ("poll_broadcast", 0.6, 0.2)]
+        {
+            let last = partner.quantities["last_p50"].estimate.value * of_it;
+            let figure = session(name, clients, "", last);
+            result.ratios.push(ratio(&figure, &partner, of_it, spread));
+            result.figures.push(figure);
+        }
+        result.figures.push(partner);
+    }
+    result
+}
+
+fn told(result: &RunResult) -> String {
+    let mut out = Vec::new();
+    price_list(result, None, &Style { width: 400, unicode: false, colour: false }, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn every_transport_has_a_line_with_its_ratio_and_its_bar() {
+    let told = told(&result());
+    let line =
+        told.lines().find(|line| line.contains("futex broadcast") && line.contains("30.0 us")).unwrap();
+    assert!(line.contains("0.500x") && line.contains("#........."), "{line}");
+    assert!(line.trim_end().ends_with('3'), "what was lost: {line}");
+    assert!(told.contains("10 clients on one CPU, tick 1.00 ms"), "{told}");
+}
+
+#[test]
+fn the_best_are_named_and_what_overlaps_is_not_ranked() {
+    let told = told(&result());
+    assert!(told.contains("best that queues a payload: pipe (0.700x (0.680 .. 0.720))"), "{told}");
+    assert!(
+        told.contains(
+            "best that is pollable: poll broadcast (0.600x (0.400 .. 0.800); not told apart from pipe)"
+        ),
+        "{told}"
+    );
+}
+
+#[test]
+fn growth_and_fit_follow_from_the_line_through_the_ends() {
+    let mut result = result();
+    let told_of = told(&result);
+    // From 15 to 60 us by nine clients: 5 us each; service is 1.5 times that, the server half.
+    assert!(told_of.contains("unix datagram 7.50 us + 2.50 us of the server"), "{told_of}");
+    // p99 is twice: 30 us at one client and 10 us for each more, so 1 ms holds 98; the maximum is 60 and 20.
+    assert!(told_of.contains("unix datagram 98.0 (48.0)"), "{told_of}");
+    result.figures.push(session("unix_datagram", 100, "", 2e6));
+    assert!(told(&result).contains("off the line at 100"), "{}", told(&result));
+}
+
+#[test]
+fn the_timeline_tells_its_peak() {
+    let told = told(&result());
+    assert!(told.contains("peaks 300 us to 300 us, medium (10.0 in a thousand ticks)"), "{told}");
+    let strip = told.lines().find(|line| line.trim_end().ends_with('@')).unwrap();
+    assert_eq!(strip.trim().len(), 50, "{strip}");
+}
+
+#[test]
+fn a_sweep_of_ticks_is_told_in_their_order() {
+    let mut result = result();
+    result.figures.push(session("unix_datagram", 1, "/tick_10ms", 40_000.0));
+    let told = told(&result);
+    assert!(
+        told.contains("unix datagram/same cpu/clients 1: last 15.0 us every 1.00 ms, 40.0 us every 10.0 ms"),
+        "{told}"
+    );
+}
+
+#[test]
+fn reservations_are_said() {
+    let mut result = result();
+    assert!(told(&result).contains("served in reversed order from tick to tick: poll broadcast"));
+    assert!(!told(&result).contains("NOT REAL-TIME"));
+    result.figures[0].marks.push(Mark::NotRealTime);
+    assert!(told(&result).contains("NOT REAL-TIME: the priority was refused in 1 of 8 sessions"));
+}
+
+#[test]
+fn hostile_ids_stay_harmless() {
+    let mut result = result();
+    result.figures[0].id = "realtime_ipc/\u{1b}[31mx|y/same_cpu/clients_1".into();
+    result.figures[1].id = "realtime_ipc/pipe/same_cpu/clients_0".into();
+    result.figures[2].id = "realtime_ipc/pipe/same_cpu/clients_4294967295/tick_99999999999999999999ms".into();
+    assert!(!told(&result).contains('\u{1b}'));
+    let mut out = Vec::new();
+    price_list_markdown(&result, None, &mut out).unwrap();
+    assert!(!out.contains(&0x1b));
+}
