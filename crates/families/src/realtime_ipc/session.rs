@@ -8,6 +8,8 @@ use oscost_sys::pipe::{self, Pipe};
 use oscost_sys::process::{self, Child};
 use oscost_sys::{clock, scheduling::Policy};
 
+use crate::lack;
+
 use super::shape::Shape;
 use super::table::Table;
 use super::transport::{Kind, Make};
@@ -87,7 +89,7 @@ impl Session {
     /// Makes the transport once, to know whether it can be.
     pub fn try_transport(&mut self) -> Result<(), Unable> {
         let course = self.course(1);
-        let table = Rc::new(Table::new(self.shape.clients, 1)?);
+        let table = Rc::new(Table::new(self.shape.clients, 1).map_err(lack::of_descriptors)?);
         (self.make)(&mut self.ground, &course, &table).map(drop)
     }
 

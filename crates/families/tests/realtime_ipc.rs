@@ -1,0 +1,231 @@
+//! Sessions of real-time messages: every transport keeps its account, orders are what they are said to be, and whoever is
+//! stopped or killed leaves nothing and holds nobody up.
+
+#[allow(dead_code, reason = "other tests use the rest")]
+mod support;
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use oscost_families::realtime_ipc::{self, Shape, id_of};
+use oscost_families::resolve;
+use oscost_harness::{Series, SeriesPlan, Subject};
+use oscost_sys::process::{self, Child, Signal};
+use oscost_sys::{affinity, namespace, usage};
+use support::{Counted, in_child, skip, with_subject};
+
+fn launch(series: &mut dyn Series, ticks: u64) -> Result<BTreeMap<&'static str, f64>, String> {
+    let mut counted = Counted::default();
+    let plan = SeriesPlan { observations: Some(ticks), duration_ns: 2_000_000_000, seed: 1 };
+    series.launch(&plan, &mut counted).map_err(|error| error.to_string())?;
+    assert_eq!(counted.operations, ticks);
+    Ok(counted.quantities.into_iter().collect())
+}
+
+/// Runs `body` on the quantities of one session in a process of its own.
+fn session(
+    name: &'static str,
+    shape: Shape,
+    ticks: u64,
+    body: impl FnOnce(&BTreeMap<&'static str, f64>) -> Result<(), String>,
+) -> Result<(), String> {
+    let id = id_of(name, &shape);
+    let benchmark = resolve(&id).expect("an id");
+    in_child(move |_| {
+        with_subject(benchmark, |subject| match subject {
+            Subject::Series(series) => body(&launch(&mut **series, ticks)?),
+            Subject::Batched(_) => Err("no series".into()),
+        })
+    })
+}
+
+#[track_caller]
+fn report(name: &str, outcome: Result<(), String>) {
+    match outcome {
+        Ok(()) => {}
+        Err(why) => match why.strip_prefix("SKIP ") {
+            Some(why) => skip(name, why),
+            None => panic!("{name}: {why}"),
+        },
+    }
+}
+
+fn cpus() -> usize {
+    affinity::allowed().expect("CPUs").len()
+}
+
+#[test]
+fn every_transport_keeps_its_account() {
+    for name in realtime_ipc::transports() {
+        let spread = realtime_ipc::never_sleeps(name);
+        let clients = if spread { 1 } else { 3 };
+        if spread && cpus() < 2 {
+            skip(name, "it needs two CPUs");
+            continue;
+        }
+        let outcome = session(name, Shape::of(spread, clients), 50, |told| {
+            let sum = told["received"] + told["dropped"] + told["missed"];
+            match (told["sent"] == sum, told["sent"] == 50.0 * clients as f64) {
+                (true, true) => Ok(()),
+                _ => Err(format!("{told:?}")),
+            }
+        });
+        report(name, outcome);
+    }
+}
+
+#[test]
+fn a_wait_queue_is_served_from_its_head_and_a_futex_in_order() {
+    for (name, quantity) in [("poll_broadcast", "reversed_share"), ("futex_broadcast", "same_order_share")] {
+        let outcome = session(name, Shape::of(false, 5), 100, |told| {
+            if told.get("real_time") != Some(&1.0) {
+                return Err("SKIP without real-time priority others get in between".into());
+            }
+            // On a loaded machine a tick may be late for some.
+            if told[quantity] > 0.8 { Ok(()) } else { Err(format!("{quantity} is {}", told[quantity])) }
+        });
+        report(name, outcome);
+    }
+}
+
+#[test]
+fn two_hundred_clients_work() {
+    let shape = Shape { tick_ns: 10_000_000, ..Shape::of(false, 200) };
+    for name in ["futex_broadcast", "unix_datagram"] {
+        let outcome =
+            session(
+                name,
+                shape,
+                20,
+                |told| {
+                    if told["sent"] == 4000.0 { Ok(()) } else { Err(format!("{told:?}")) }
+                },
+            );
+        report(name, outcome);
+    }
+}
+
+#[test]
+fn large_messages_arrive_whole() {
+    let shape = Shape { size: 65_536, tick_ns: 5_000_000, ..Shape::of(false, 2) };
+    for name in ["pipe", "unix_stream", "tcp", "unix_seqpacket"] {
+        report(name, session(name, shape, 20, |_| Ok(())));
+    }
+}
+
+/// Processes of which `pid` is the parent, oldest first.
+fn children(pid: i32) -> Vec<i32> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    text.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+}
+
+/// Does `act` to the participants of a session that is under way; what became of the session, and how long after it ended.
+fn disturbed(name: &'static str, act: impl Fn(i32, &[i32])) -> (Result<(), String>, Duration, Vec<i32>) {
+    let id = id_of(name, &Shape::of(false, 3));
+    let benchmark = resolve(&id).expect("an id");
+    let pipe = oscost_sys::pipe::Pipe::new().expect("pipe");
+    let worker = Child::fork(|| {
+        let _ = namespace::isolate(false);
+        let outcome = with_subject(benchmark, |subject| match subject {
+            Subject::Series(series) => launch(&mut **series, 400).map(drop),
+            Subject::Batched(_) => Err("no series".into()),
+        });
+        let said = outcome.err().unwrap_or_default();
+        let _ = oscost_sys::pipe::write(&pipe.writer, format!("{said}\n").as_bytes());
+        0
+    })
+    .expect("fork");
+    let begun = Instant::now();
+    let mut participants = Vec::new();
+    while participants.len() < 4 && begun.elapsed() < Duration::from_secs(10) {
+        participants = children(worker.pid());
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    std::thread::sleep(Duration::from_millis(50));
+    act(worker.pid(), &participants);
+    let acted = Instant::now();
+    let ended = worker.wait_at_most(20_000_000_000);
+    let took = acted.elapsed();
+    drop(pipe.writer);
+    let mut said = vec![0; 4096];
+    let length = oscost_sys::pipe::read(&pipe.reader, &mut said).expect("read");
+    let said = String::from_utf8_lossy(&said[..length]).trim().to_owned();
+    let outcome = match (ended, said.is_empty()) {
+        (Err(error), _) => Err(format!("the worker hangs: {error}")),
+        (Ok(_), true) => Ok(()),
+        (Ok(_), false) => Err(said),
+    };
+    (outcome, took, participants)
+}
+
+/// Whether all have ended, within a second.
+fn all_gone(pids: &[i32]) -> bool {
+    let begun = Instant::now();
+    let lives = |pid: &i32| usage::of(*pid, *pid).is_some();
+    while pids.iter().any(lives) && begun.elapsed() < Duration::from_secs(1) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    !pids.iter().any(lives)
+}
+
+#[test]
+fn a_client_that_is_stopped_for_a_while_is_accounted_for() {
+    for name in ["unix_datagram", "futex_broadcast", "pipe"] {
+        let (outcome, _, participants) = disturbed(name, |_, participants| {
+            if let Some(&client) = participants.first() {
+                let _ = process::signal(client, Signal::Stop);
+                std::thread::sleep(Duration::from_millis(100));
+                let _ = process::signal(client, Signal::Continue);
+            }
+        });
+        report(name, outcome);
+        assert!(all_gone(&participants), "{name}");
+    }
+}
+
+#[test]
+fn whoever_is_killed_or_stays_stopped_ends_the_session_and_nothing_hangs() {
+    for name in ["unix_datagram", "futex_broadcast", "condition_variable"] {
+        for (what, who, signal) in [
+            ("a client killed", 0, Signal::Kill),
+            ("the server killed", 3, Signal::Kill),
+            ("a client stopped", 1, Signal::Stop),
+        ] {
+            let (outcome, took, participants) = disturbed(name, |_, participants| {
+                let _ = participants.get(who).map(|&pid| process::signal(pid, signal));
+            });
+            assert!(outcome.is_err(), "{name}, {what}: such a session does not count");
+            assert!(took < Duration::from_secs(15), "{name}, {what}: {took:?}");
+            assert!(all_gone(&participants), "{name}, {what}: nobody is left");
+        }
+    }
+}
+
+#[test]
+fn nobody_outlives_a_killed_controller() {
+    let (_, _, participants) = disturbed("futex_broadcast", |worker, _| {
+        let _ = process::signal(worker, Signal::Kill);
+    });
+    assert_eq!(participants.len(), 4);
+    assert!(all_gone(&participants), "nobody is left");
+}
+
+#[test]
+fn low_limits_are_told_in_words() {
+    use usage::{Limit, limit};
+    for (name, resource, soft, words) in [
+        ("posix_queue", Limit::MessageQueues, 1000, "RLIMIT_MSGQUEUE"),
+        ("pipe", Limit::OpenFiles, 8, "open files"),
+    ] {
+        let id = id_of(name, &Shape::of(false, 10));
+        let benchmark = resolve(&id).expect("an id");
+        let outcome = in_child(move |_| {
+            limit(resource, soft, soft).map_err(|error| error.to_string())?;
+            match with_subject(benchmark, |_| Ok(())) {
+                Err(why) if why.starts_with("SKIP unsupported") && why.contains(words) => Ok(()),
+                other => Err(format!("{other:?}").replace("SKIP", "skip")),
+            }
+        });
+        report(name, outcome);
+    }
+}
