@@ -137,6 +137,8 @@ struct Orders {
     worker: usize,
     cpu: usize,
     hold: u64,
+    /// The same in ns.
+    hold_ns: u64,
     think: u64,
     /// So many turns and no more, where operations are counted.
     turns: Option<u64>,
@@ -176,12 +178,15 @@ fn work<L: Lock>(lock: &L, shared: &Shared<'_>, orders: &Orders, whose: Whose) -
         }
     }
     let before = usage::own(whose);
-    let (mut turns, mut changes, mut more) = (0_u64, 0_u64, 0_u64);
+    let (mut turns, mut changes, mut more, mut longest) = (0_u64, 0_u64, 0_u64, 0);
     while orders.turns.map_or_else(|| shared.phase() == 1, |most| turns < most) {
         let changed = turn(lock, shared, orders)?;
         if orders.turns.is_none() && shared.phase() != 1 {
             // It was waited for beyond the phase, perhaps for long: it is no part of the phase's throughput.
             more = 1;
+            // Who starved through the end of the phase waited at least since then.
+            let since = clock::now_ns().saturating_sub(shared.word(word::OVER_AT).load(Ordering::Acquire));
+            longest = since.saturating_sub(orders.hold_ns);
             break;
         }
         changes += u64::from(changed);
@@ -193,7 +198,7 @@ fn work<L: Lock>(lock: &L, shared: &Shared<'_>, orders: &Orders, whose: Whose) -
     leave(left::CHANGES, changes);
     leave(left::SWITCHES, used.switches());
     leave(left::VOLUNTARY, used.voluntary_switches);
-    let (mut kept, mut longest) = (0, 0);
+    let mut kept = 0;
     while orders.turns.is_none() && shared.phase() < 3 {
         let wanted = clock::now_ns();
         lock.enter()?;
@@ -239,6 +244,7 @@ impl<L: Lock> Series for Fight<L> {
                 worker,
                 cpu: self.cpus.get(worker % self.cpus.len().max(1)).copied().unwrap_or(own_cpu),
                 hold,
+                hold_ns: hold_ns as u64,
                 think,
                 turns: plan
                     .observations

@@ -35,7 +35,7 @@ pub static LMBENCH: Peer = Peer {
             "one getppid through libc, the loop's own cost subtracted",
             "microseconds x 1000",
             Some("syscall/getpid_libc"),
-            ""
+            "another empty call by the same path: it calls getppid, ours getpid"
         ),
         microseconds!(
             "lat_syscall_read",
