@@ -112,7 +112,7 @@ fn spin(passes: u64) {
 /// Passes that last `ns` on this CPU, and how long they really took, ns: the shortest of some tries.
 fn calibrate(ns: u64) -> (u64, f64) {
     const TRIES: usize = 15;
-    const PASSES: u64 = 20_000;
+    const PASSES: u64 = 100_000;
     let shortest = |passes: u64| {
         let once = |_| {
             let start = clock::now_ns();
@@ -121,14 +121,14 @@ fn calibrate(ns: u64) -> (u64, f64) {
         };
         (0..TRIES).map(once).min().unwrap_or(1).max(1)
     };
-    let (one, two) = (shortest(PASSES), shortest(2 * PASSES));
-    // What the clock itself costs is in both.
-    let pass_ns = two.saturating_sub(one).max(1) as f64 / PASSES as f64;
+    // One length, less the clock: a difference of two lengths may be next to nothing where others disturb, and the hold
+    // would be next to endless.
+    let pair_ns = shortest(0) as f64;
+    let pass_ns = (shortest(PASSES) as f64 - pair_ns).max(1.0) / PASSES as f64;
     let passes = (ns as f64 / pass_ns).round() as u64;
     if passes == 0 {
         return (0, 0.0);
     }
-    let pair_ns = shortest(0) as f64;
     (passes, (shortest(passes) as f64 - pair_ns).max(0.0))
 }
 
