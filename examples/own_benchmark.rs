@@ -78,8 +78,14 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let options =
-        Options { effort: Effort::QUICK, seed: 1, cpus, idle_cpu: IdleCpu::Halt, keep_samples: false };
+    let options = Options {
+        effort: Effort::QUICK,
+        seed: 1,
+        cpus,
+        idle_cpu: IdleCpu::Halt,
+        keep_samples: false,
+        directory: None,
+    };
     let choices = catalogue().tier(Tier::Core);
     let measured = measure(&supervisor, &choices, &[], &options, &mut |_| {});
     for figure in &measured.figures {

@@ -12,7 +12,14 @@ use support::in_child;
 fn lack_of(id: &str, host_system_v_limits: Option<[u64; 4]>) -> Option<Unable> {
     let benchmark = all().into_iter().find(|benchmark| benchmark.card().id == id).expect("an id of the list");
     let mut keeper = Keeper::in_private_namespaces();
-    let mut cx = SetUp { cpu: 0, partner_cpu: 0, cpus: &[0], host_system_v_limits, keeper: &mut keeper };
+    let mut cx = SetUp {
+        cpu: 0,
+        partner_cpu: 0,
+        cpus: &[0],
+        host_system_v_limits,
+        keeper: &mut keeper,
+        directory: None,
+    };
     benchmark.set_up(&mut cx).err()
 }
 

@@ -14,8 +14,13 @@ use crate::worker::{Ready, Worker};
 /// A series that is audited may take this long for its observations.
 const SERIES_NS: u64 = 2_000_000_000;
 
-/// How many operations the two phases of the audit made.
-type Made = [u64; 2];
+/// What one phase of the audit made.
+#[derive(Default, serde::Serialize, serde::Deserialize)]
+struct Made {
+    operations: u64,
+    /// System calls by name that the series itself counted.
+    counted: BTreeMap<String, u64>,
+}
 
 /// Audits one member. The process is fit for nothing else afterwards: a filter cannot be taken off.
 pub(crate) fn member(
@@ -37,7 +42,7 @@ pub(crate) fn member(
         serde_json::to_vec(&made).unwrap_or_default()
     });
     match traced {
-        Ok((bytes, counts)) => match serde_json::from_slice::<Member<Made>>(&bytes) {
+        Ok((bytes, counts)) => match serde_json::from_slice::<Member<[Made; 2]>>(&bytes) {
             Ok(made) => made.map(|made| told("ptrace", made, &counts, stated)),
             Err(error) => Member::Failed(Failure::new("audit", error)),
         },
@@ -54,7 +59,7 @@ fn bracketed(
     worker: &mut Worker<'_>,
     benchmark: Option<&'static dyn Benchmark>,
     operations: u64,
-) -> Member<Made> {
+) -> Member<[Made; 2]> {
     match worker.set_up(0, benchmark) {
         Member::Done(Ready { benchmark, mut subject }) => {
             let per_iteration = benchmark.card().operations_per_iteration.max(1);
@@ -73,7 +78,12 @@ fn bracketed(
                     phase(0, iterations)
                         .and_then(|()| phase(1, iterations))
                         .and_then(|()| phase(2, 2 * iterations))
-                        .map(|()| [iterations * per_iteration, 2 * iterations * per_iteration])
+                        .map(|()| {
+                            [1, 2].map(|times| Made {
+                                operations: times * iterations * per_iteration,
+                                ..Made::default()
+                            })
+                        })
                 }
                 Subject::Series(series) => {
                     let mut phase = |number: usize, observations: u64| {
@@ -86,7 +96,7 @@ fn bracketed(
                         marker(number);
                         let outcome = series.launch(&plan, &mut sink);
                         marker(0);
-                        outcome.map(|()| sink.operations)
+                        outcome.map(|()| Made { operations: sink.operations, counted: sink.counted })
                     };
                     phase(0, operations).and_then(|_| Ok([phase(1, operations)?, phase(2, 2 * operations)?]))
                 }
@@ -96,14 +106,14 @@ fn bracketed(
                 Err(error) => Member::Failed(Failure::new("audit", error)),
             }
         }
-        other => other.map(|_| [0, 0]),
+        other => other.map(|_| Default::default()),
     }
 }
 
 /// Calls per operation by name: (c(2N) - c(N)) / N, so that what happens once cancels.
-fn told(method: &str, made: Made, counts: &counting::Counts, mut stated: Vec<CheckedClaim>) -> Audited {
+fn told(method: &str, made: [Made; 2], counts: &counting::Counts, mut stated: Vec<CheckedClaim>) -> Audited {
     let (first, second) = (counts.phase(1), counts.phase(2));
-    let operations = made[1].saturating_sub(made[0]) as f64;
+    let operations = made[1].operations.saturating_sub(made[0].operations) as f64;
     let mut system_calls = BTreeMap::new();
     if operations > 0.0 {
         let numbers: std::collections::BTreeSet<i64> = first.keys().chain(second.keys()).copied().collect();
@@ -118,6 +128,10 @@ fn told(method: &str, made: Made, counts: &counting::Counts, mut stated: Vec<Che
                 };
                 *system_calls.entry(name).or_insert(0.0) += rate;
             }
+        }
+        for (name, count) in &made[1].counted {
+            let before = made[0].counted.get(name).copied().unwrap_or(0);
+            stated.push(claims::own_count(name, (*count as f64 - before as f64) / operations));
         }
         claims::observe_calls(&mut stated, &system_calls);
         Audited { method: Some(method.to_owned()), missing: None, system_calls, claims: stated }

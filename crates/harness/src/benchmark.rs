@@ -1,6 +1,7 @@
 //! The contract: what a benchmark is to the harness, whether the harness holds the clock (batched) or it does (series).
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use oscost_sys::{CallError, process::Child};
 
@@ -103,6 +104,9 @@ pub trait Sink {
     fn observation(&mut self, value: f64);
     /// How many operations the launch made: counts are divided by it.
     fn operations(&mut self, count: u64);
+    /// How many system calls of this name the series itself counted in this launch: an audit holds them against what it
+    /// saw, to the last one.
+    fn counted(&mut self, _name: &'static str, _calls: u64) {}
     /// What participants used that lived only within the launch, so that nobody could look at them before and after, and
     /// how often they changed their CPU.
     fn used(&mut self, _usage: &oscost_sys::usage::Usage, _migrations: u64) {}
@@ -153,6 +157,8 @@ pub struct SetUp<'a> {
     pub host_system_v_limits: Option<[u64; 4]>,
     /// Where kernel objects that outlive a process are declared, for the janitor.
     pub keeper: &'a mut Keeper,
+    /// Where files go that are measured, if the user said so; see [`crate::Directory`].
+    pub directory: Option<&'a Path>,
 }
 
 impl SetUp<'_> {

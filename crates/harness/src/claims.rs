@@ -25,6 +25,18 @@ pub fn stated(claim: &Claim) -> CheckedClaim {
     CheckedClaim { claim: name, expected, observed: None, holds: None, unknown: serde_json::Map::default() }
 }
 
+/// The claim that calls of this name are as many as the series itself counted.
+#[must_use]
+pub fn own_count(name: &str, an_operation: f64) -> CheckedClaim {
+    CheckedClaim {
+        claim: format!("system_calls:{name}"),
+        expected: Expectation::Exactly(an_operation),
+        observed: None,
+        holds: None,
+        unknown: serde_json::Map::default(),
+    }
+}
+
 /// Puts what the audit counted into the claims about system calls.
 pub fn observe_calls(claims: &mut [CheckedClaim], calls: &BTreeMap<String, f64>) {
     for claim in claims {

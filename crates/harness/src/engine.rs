@@ -149,7 +149,14 @@ impl Engine<'_> {
 
     fn job(&self, ids: Vec<String>, task: Task, stream: u64) -> Job {
         let seed = self.options.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(stream);
-        Job { ids, task, cpus: self.options.cpus.clone(), seed, isolate: true }
+        Job {
+            ids,
+            task,
+            cpus: self.options.cpus.clone(),
+            seed,
+            isolate: true,
+            directory: self.options.directory.clone(),
+        }
     }
 
     /// Runs a job; remembers how the worker was isolated and watched.

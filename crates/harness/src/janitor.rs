@@ -15,6 +15,9 @@ use oscost_sys::{CallError, process, semaphore, system_v_queue};
 /// First argument by which the program is started as the janitor.
 pub const JANITOR_ARGUMENT: &str = "__janitor";
 
+/// Of which a worker in private namespaces has one of its own.
+pub(crate) const SHARED_MEMORY: &str = "/dev/shm";
+
 /// An object that the kernel keeps when its maker dies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Object {
@@ -26,7 +29,7 @@ pub enum Object {
     SystemVQueue(i32),
     /// A Unix socket, by path.
     Socket(String),
-    /// A directory of our own that holds plain files alone, by path.
+    /// A directory of our own that holds plain files, and directories of plain files, alone, by path.
     Directory(String),
 }
 
@@ -50,6 +53,12 @@ impl Object {
             ("named_semaphore", name) => Some(Self::NamedSemaphore(name.to_owned())),
             _ => None,
         }
+    }
+
+    /// Whether it stays when the private namespaces of its maker are gone, /dev/shm among them. An identifier of such a
+    /// namespace would be somebody else's outside.
+    fn outlives_namespaces(&self) -> bool {
+        matches!(self, Self::Directory(path) if !std::path::Path::new(path).starts_with(SHARED_MEMORY))
     }
 
     /// Removes the object; that it is gone already is the normal case.
@@ -78,8 +87,8 @@ fn remove_socket(path: &str) {
     }
 }
 
-/// Removes the plain files of a directory that has a name of ours, and the directory if nothing else is in it. What is
-/// behind a symbolic link is left alone.
+/// Removes the plain files of a directory that has a name of ours and of the directories in it, and what is empty then.
+/// What is behind a symbolic link is left alone.
 fn remove_directory(path: &str) {
     let path = std::path::Path::new(path);
     let is_ours = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"oscost-"));
@@ -87,30 +96,47 @@ fn remove_directory(path: &str) {
         return;
     }
     for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|found| found.is_dir()) {
+            remove_files(&entry.path());
+        }
+    }
+    remove_files(path);
+}
+
+/// Removes plain files, and the directory that held them if nothing else is in it.
+fn remove_files(directory: &std::path::Path) {
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
         if entry.file_type().is_ok_and(|found| found.is_file()) {
             let _ = std::fs::remove_file(entry.path());
         }
     }
-    let _ = std::fs::remove_dir(path);
+    let _ = std::fs::remove_dir(directory);
 }
 
-/// Where a set-up declares what it has made. In private namespaces there is nothing to declare to.
+/// Where a set-up declares what it has made. In private namespaces there is nothing to declare but files outside them.
 #[derive(Debug, Default)]
 pub struct Keeper {
     pipe: Option<File>,
+    private: bool,
 }
 
 impl Keeper {
     /// A keeper in a process whose objects vanish with it.
     #[must_use]
     pub fn in_private_namespaces() -> Self {
-        Self { pipe: None }
+        Self { pipe: None, private: true }
+    }
+
+    /// The same, of a janitor at the other end of `pipe` who removes directories that no namespace holds.
+    #[must_use]
+    pub fn of_files(pipe: OwnedFd) -> Self {
+        Self { pipe: Some(pipe.into()), private: true }
     }
 
     /// A keeper that tells the janitor at the other end of `pipe`.
     #[must_use]
     pub fn of_janitor(pipe: OwnedFd) -> Self {
-        Self { pipe: Some(pipe.into()) }
+        Self { pipe: Some(pipe.into()), private: false }
     }
 
     /// Another keeper of the same janitor, for what makes its objects after its set-up.
@@ -120,7 +146,7 @@ impl Keeper {
     pub fn another(&self) -> Result<Self, CallError> {
         let pipe = self.pipe.as_ref().map(File::try_clone).transpose();
         let pipe = pipe.map_err(|error| CallError::new("fcntl", error.raw_os_error().unwrap_or(0)))?;
-        Ok(Self { pipe })
+        Ok(Self { pipe, private: self.private })
     }
 
     /// Declares an object that was made just now.
@@ -129,6 +155,9 @@ impl Keeper {
     /// The error of write: the janitor is gone, and the object must be removed by its maker at once.
     pub fn keep(&mut self, object: &Object) -> Result<(), CallError> {
         let Some(pipe) = &mut self.pipe else { return Ok(()) };
+        if self.private && !object.outlives_namespaces() {
+            return Ok(());
+        }
         pipe.write_all(object.to_line().as_bytes())
             .map_err(|error| CallError::new("write", error.raw_os_error().unwrap_or(0)))
     }
@@ -236,6 +265,27 @@ mod tests {
         assert!(semaphore::remove_system_v(id).is_err(), "the janitor has removed it");
     }
 
+    /// Identifiers and names of a private namespace would be somebody else's outside; files are outside.
+    #[test]
+    fn of_private_namespaces_only_files_outside_them_are_declared() {
+        let told = |keeper: fn(OwnedFd) -> Keeper| {
+            let pipe = oscost_sys::pipe::Pipe::new().unwrap();
+            let mut keeper = keeper(pipe.writer);
+            for object in [
+                Object::SystemVSemaphore(17),
+                Object::Directory("/dev/shm/oscost-1".into()),
+                Object::Directory("/mnt/oscost-2".into()),
+            ] {
+                keeper.another().unwrap().keep(&object).unwrap();
+            }
+            drop(keeper.pipe.take());
+            std::io::read_to_string(File::from(pipe.reader)).unwrap().lines().count()
+        };
+        assert_eq!(told(Keeper::of_files), 1);
+        assert_eq!(told(Keeper::of_janitor), 3);
+        assert!(Keeper::in_private_namespaces().keep(&Object::SystemVQueue(1)).is_ok());
+    }
+
     #[test]
     fn a_directory_goes_with_its_plain_files_if_its_name_is_ours_and_nothing_else_is_in_it() {
         let base = std::env::temp_dir().join(format!("janitor-{}", std::process::id()));
@@ -246,7 +296,9 @@ mod tests {
             path
         };
         let (ours, foreign, nested) = (make("oscost-1"), make("other"), make("oscost-2"));
-        std::fs::create_dir(nested.join("deep")).unwrap();
+        std::fs::create_dir_all(nested.join("deep/deeper")).unwrap();
+        std::fs::create_dir(ours.join("db.locks")).unwrap();
+        std::fs::write(ours.join("db.locks/0"), b"x").unwrap();
         let link = base.join("oscost-3");
         std::os::unix::fs::symlink(&foreign, &link).unwrap();
         for path in [&ours, &foreign, &nested, &link] {

@@ -1,5 +1,7 @@
 //! One launch of a group, in the worker: set everybody up, run rounds or series, and put the outcome into tables.
 
+use std::collections::BTreeMap;
+
 use oscost_results::{Histogram, LaunchRecord};
 use oscost_stats::histogram::LogHistogram;
 use oscost_stats::order;
@@ -275,6 +277,7 @@ pub(crate) struct Collected {
     pub(crate) record: LaunchRecord,
     pub(crate) samples: Vec<f64>,
     pub(crate) operations: u64,
+    pub(crate) counted: BTreeMap<String, u64>,
     histogram: LogHistogram,
     used: Usage,
     migrations: u64,
@@ -294,6 +297,9 @@ impl Sink for Collected {
     }
     fn operations(&mut self, count: u64) {
         self.operations = count;
+    }
+    fn counted(&mut self, name: &'static str, calls: u64) {
+        *self.counted.entry(name.to_owned()).or_insert(0) += calls;
     }
     fn used(&mut self, usage: &Usage, migrations: u64) {
         self.used.voluntary_switches += usage.voluntary_switches;

@@ -12,6 +12,7 @@ mod card;
 mod catalogue;
 mod claims;
 mod clock;
+mod directory;
 mod engine;
 mod environment;
 mod event;
@@ -33,6 +34,7 @@ pub use benchmark::{
 };
 pub use card::{Bound, CallPath, Card, Claim, Need, OverLaunches, Placement, QuantityCard, Tier};
 pub use catalogue::{Catalogue, Choice, NoMatch, Resolver};
+pub use directory::Directory;
 pub use engine::{AUDIT_OPERATIONS, Measured, measure};
 pub use event::{Event, Record};
 pub use foreign::{Foreign, Reader};

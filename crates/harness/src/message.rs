@@ -1,6 +1,7 @@
 //! What supervisor and worker say to each other: one JSON object each way, before and after the measuring.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use oscost_results::{CheckedClaim, LaunchRecord};
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,8 @@ pub struct Job {
     pub seed: u64,
     /// Whether to enter private namespaces.
     pub isolate: bool,
+    /// Where files go that are measured; none: into memory.
+    pub directory: Option<PathBuf>,
 }
 
 /// What to do.

@@ -1,6 +1,7 @@
 //! The plan of a run: how much effort, which groups, on which CPUs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use crate::card::{Card, Need, Placement};
 use crate::catalogue::Choice;
@@ -84,6 +85,8 @@ pub struct Options {
     pub idle_cpu: IdleCpu,
     /// Keep every sample of every launch (`--raw`).
     pub keep_samples: bool,
+    /// Where files go that are measured (`--directory`); none: into memory.
+    pub directory: Option<PathBuf>,
 }
 
 /// CPUs in order of preference: the first CPU takes most interrupts on most machines, so it comes last.

@@ -26,6 +26,7 @@ const PATIENCE_NS: u64 = 200_000_000;
 pub struct Supervisor {
     program: PathBuf,
     isolate: bool,
+    private: bool,
     janitor: Option<Janitor>,
     interrupted: Arc<AtomicBool>,
     words: SharedWords,
@@ -54,6 +55,18 @@ impl Supervisor {
     /// # Errors
     /// The error of memfd_create, of finding the program, or of starting the janitor.
     pub fn new(interrupted: Arc<AtomicBool>) -> Result<Self, CallError> {
+        Self::start_up(interrupted, false)
+    }
+
+    /// The same, with a janitor in any case: files in a directory of the user's outlive every namespace.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_files(interrupted: Arc<AtomicBool>) -> Result<Self, CallError> {
+        Self::start_up(interrupted, true)
+    }
+
+    fn start_up(interrupted: Arc<AtomicBool>, files: bool) -> Result<Self, CallError> {
         let own = PathBuf::from("/proc/self/exe");
         let has_proc = own.exists();
         let program = if has_proc {
@@ -66,7 +79,7 @@ impl Supervisor {
         // The maps of a user namespace are written through /proc; root needs none.
         let isolate = has_proc || identity::effective_uid() == 0;
         let private = isolate && oscost_sys::namespace::probe()?;
-        let janitor = if private {
+        let janitor = if private && !files {
             None
         } else {
             let janitor = Janitor::start(&program)?;
@@ -75,13 +88,13 @@ impl Supervisor {
         };
         let (words, words_fd) = SharedWords::in_file(1)?;
         process::keep_over_exec(&words_fd)?;
-        Ok(Self { program, isolate, janitor, interrupted, words, words_fd })
+        Ok(Self { program, isolate, private, janitor, interrupted, words, words_fd })
     }
 
     /// Whether kernel objects of workers vanish by themselves.
     #[must_use]
     pub fn is_private(&self) -> bool {
-        self.janitor.is_none()
+        self.private
     }
 
     /// Whether the user has ended the run.

@@ -110,8 +110,9 @@ impl<'a> Worker<'a> {
             ("none: refused here".to_owned(), false)
         };
         let keeper = match janitor {
-            Some(pipe) if !private => Keeper::of_janitor(pipe),
-            _ => Keeper::in_private_namespaces(),
+            Some(pipe) if private => Keeper::of_files(pipe),
+            Some(pipe) => Keeper::of_janitor(pipe),
+            None => Keeper::in_private_namespaces(),
         };
         Ok(Self { catalogue, job, keeper, progress, isolation, host_system_v_limits })
     }
@@ -188,6 +189,7 @@ impl<'a> Worker<'a> {
             cpus: &self.job.cpus,
             keeper: &mut self.keeper,
             host_system_v_limits: self.host_system_v_limits,
+            directory: self.job.directory.as_deref(),
         };
         match benchmark.set_up(&mut cx) {
             Ok(subject) => Member::Done(Ready { benchmark, subject }),

@@ -34,7 +34,7 @@ const EFFORT: Effort = Effort {
 
 fn options() -> Options {
     let cpus = oscost_harness::preferred(oscost_sys::affinity::allowed().unwrap_or_default());
-    Options { effort: EFFORT, seed: 7, cpus, idle_cpu: IdleCpu::Halt, keep_samples: false }
+    Options { effort: EFFORT, seed: 7, cpus, idle_cpu: IdleCpu::Halt, keep_samples: false, directory: None }
 }
 
 fn choices(ids: &[&str]) -> Vec<Choice> {
@@ -176,6 +176,17 @@ fn series_yield_their_quantities() {
     assert!(!figure.marks.contains(&Mark::NotConverged));
 }
 
+/// What a series itself counted is held against what the audit saw.
+fn own_counts_are_audited() {
+    let right = measured(&["series/ticks"]);
+    let claims = &figure(&right, "series/ticks").evidence.claims;
+    assert!(claims.iter().any(|claim| claim.claim == "system_calls:getppid" && claim.holds == Some(true)));
+    let wrong = measured(&["miscounts"]);
+    let figure = figure(&wrong, "miscounts/ticks");
+    assert_eq!(figure.status, Status::Contradicted);
+    assert!(why(figure).contains("claims 2 system calls getppid"), "{}", why(figure));
+}
+
 /// Series of one group are compared launch by launch, in what their cards name and in nothing else.
 fn series_are_paired() {
     let measured = measured(&["series"]);
@@ -307,6 +318,7 @@ fn main() -> std::process::ExitCode {
         ("rubbish_is_no_report", rubbish_is_no_report),
         ("a_hanging_worker_is_ended", a_hanging_worker_is_ended),
         ("series_yield_their_quantities", series_yield_their_quantities),
+        ("own_counts_are_audited", own_counts_are_audited),
         ("series_are_paired", series_are_paired),
         ("records_make_the_figures_again", records_make_the_figures_again),
         ("an_interrupted_run_is_partial", an_interrupted_run_is_partial),

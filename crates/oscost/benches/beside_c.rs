@@ -82,7 +82,14 @@ fn compare() -> Result<(), String> {
         .collect();
     let patterns: Vec<String> = PAIRS.iter().map(|(id, _)| (*id).to_owned()).collect();
     let choices = catalogue().select(&patterns, Tier::Family).map_err(|error| error.to_string())?;
-    let options = Options { effort: EFFORT, seed: 1, cpus, idle_cpu: IdleCpu::Halt, keep_samples: false };
+    let options = Options {
+        effort: EFFORT,
+        seed: 1,
+        cpus,
+        idle_cpu: IdleCpu::Halt,
+        keep_samples: false,
+        directory: None,
+    };
     let supervisor = Supervisor::new(Arc::default()).map_err(|error| error.to_string())?;
     let measured = measure(&supervisor, &choices, &contestants, &options, &mut |_| {});
     let floor = |id: &str| {

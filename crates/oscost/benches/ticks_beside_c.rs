@@ -55,7 +55,14 @@ fn compare() -> Result<(), String> {
         },
     };
     let choices = catalogue().select(&[ID.to_owned()], Tier::Family).map_err(|error| error.to_string())?;
-    let options = Options { effort: EFFORT, seed: 1, cpus, idle_cpu: IdleCpu::Halt, keep_samples: false };
+    let options = Options {
+        effort: EFFORT,
+        seed: 1,
+        cpus,
+        idle_cpu: IdleCpu::Halt,
+        keep_samples: false,
+        directory: None,
+    };
     let supervisor = Supervisor::new(Arc::default()).map_err(|error| error.to_string())?;
     let measured = measure(&supervisor, &choices, &[contestant], &options, &mut |_| {});
     let medians = |id: &str| -> Vec<f64> {

@@ -1,5 +1,6 @@
 //! A measuring session: one run at a time, its journal, the engine, and the result that is saved.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::SystemTime;
@@ -34,6 +35,8 @@ pub struct Request<'a> {
     pub measuring: &'a Measuring,
     /// How much is spent.
     pub effort: Effort,
+    /// Where files go that are measured, if not into memory.
+    pub directory: Option<&'a Path>,
     /// Where every launch's samples go, if they are asked for.
     pub samples: Option<&'a mut KeepSamples<'a>>,
 }
@@ -133,6 +136,7 @@ pub fn run(mut request: Request<'_>, talk: &Talk) -> Result<Session, Ended> {
             args::IdleCpu::Poll => IdleCpu::Poll,
         },
         keep_samples: request.samples.is_some(),
+        directory: request.directory.map(Path::to_path_buf),
     };
     let mut result = blank(&request, &options, checks, warnings);
     let journal = store.as_ref().and_then(|store| match Journal::create(store, &result) {
@@ -142,7 +146,8 @@ pub fn run(mut request: Request<'_>, talk: &Talk) -> Result<Session, Ended> {
             None
         }
     });
-    let supervisor = Supervisor::new(interrupted)
+    let start_up = if options.directory.is_some() { Supervisor::with_files } else { Supervisor::new };
+    let supervisor = start_up(interrupted)
         .map_err(|error| Ended::new(Exit::Unfit, format!("no worker can be started here: {error}")))?;
     let start = oscost_sys::clock::now_ns();
     let mut progress = Progress::new(!talk.quiet);

@@ -111,6 +111,15 @@ fn mount(
     check("mount", result).map(|_| ())
 }
 
+/// Mounts a tmpfs with the option that asks for mandatory locks, in the private mount namespace of the caller.
+#[cfg(test)]
+pub(crate) fn mount_mand(path: &std::path::Path) -> Result<(), CallError> {
+    use std::os::unix::ffi::OsStrExt;
+    let path = std::ffi::CString::new(path.as_os_str().as_bytes())
+        .map_err(|_| CallError::new("mount", libc::EINVAL))?;
+    mount(Some(c"oscost"), &path, Some(c"tmpfs"), libc::MS_MANDLOCK, Some(c"mode=1777"))
+}
+
 /// Whether workers can be isolated here: tried in a child, which changes nothing for the caller.
 ///
 /// # Errors

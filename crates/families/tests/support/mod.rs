@@ -89,6 +89,7 @@ pub fn with_subject<T>(
         cpus: &cpus,
         host_system_v_limits: semaphore::system_v_limits(),
         keeper: &mut keeper,
+        directory: None,
     };
     let subject = benchmark.set_up(&mut cx);
     let outcome = match subject {

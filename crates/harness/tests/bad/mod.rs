@@ -17,7 +17,7 @@ enum Does {
     ExitsInSetUp,
     Rubbish,
     Hangs,
-    Ticks { middle: f64 },
+    Ticks { middle: f64, counts: u64 },
 }
 
 pub struct Bad {
@@ -63,9 +63,10 @@ bad! {
     RUBBISH: "rubbish/on_stdout", "rubbish", Does::Rubbish, &[];
     HANGS: "hangs/for_ever", "hangs", Does::Hangs, &[];
     HANGS_NOT: "hangs/not", "hangs", Does::Calls(1), &exactly(1.0);
-    TICKS: "series/ticks", "series", Does::Ticks { middle: 5.0 }, &exactly(1.0), quantities: QUANTITIES;
-    SLOWER: "series/slower", "series", Does::Ticks { middle: 15.0 }, &exactly(1.0), quantities: QUANTITIES,
+    TICKS: "series/ticks", "series", Does::Ticks { middle: 5.0, counts: 1 }, &exactly(1.0), quantities: QUANTITIES;
+    SLOWER: "series/slower", "series", Does::Ticks { middle: 15.0, counts: 1 }, &exactly(1.0), quantities: QUANTITIES,
         baseline: Some("series/ticks"), subtract: Some("series/ticks");
+    MISCOUNTS: "miscounts/ticks", "miscounts", Does::Ticks { middle: 5.0, counts: 2 }, &exactly(1.0), quantities: QUANTITIES;
 }
 
 impl Benchmark for Bad {
@@ -100,7 +101,7 @@ impl Benchmark for Bad {
                 })?;
                 Box::new(Hangs(partner))
             }
-            Does::Ticks { middle } => return Ok(Subject::Series(Box::new(Ticks { middle }))),
+            Does::Ticks { middle, counts } => return Ok(Subject::Series(Box::new(Ticks { middle, counts }))),
         }))
     }
 }
@@ -109,7 +110,7 @@ fn static_card(id: &str) -> &'static Card {
     macro_rules! of {
         ($($name:ident)*) => { [$(&$name.card),*] };
     }
-    of!(TEN FORTY FALSE NONE ALWAYS LATER UNSUPPORTED FAILS_SET_UP ABORTS EXITS SURVIVES RUBBISH HANGS HANGS_NOT TICKS SLOWER)
+    of!(TEN FORTY FALSE NONE ALWAYS LATER UNSUPPORTED FAILS_SET_UP ABORTS EXITS SURVIVES RUBBISH HANGS HANGS_NOT TICKS SLOWER MISCOUNTS)
         .into_iter()
         .find(|card| card.id == id)
         .unwrap_or(&TEN.card)
@@ -164,6 +165,8 @@ impl Batched for Hangs {
 
 struct Ticks {
     middle: f64,
+    /// Calls that it says it made in a tick; it makes one.
+    counts: u64,
 }
 impl Series for Ticks {
     fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
@@ -173,6 +176,7 @@ impl Series for Ticks {
             sink.observation(1.0 + (tick % 9) as f64);
         }
         sink.operations(ticks);
+        sink.counted("getppid", ticks * self.counts);
         sink.quantity("middle", self.middle);
         sink.quantity("largest", 9.0);
         sink.quantity("lost", 1.0);

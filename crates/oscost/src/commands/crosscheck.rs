@@ -101,6 +101,7 @@ fn measured(
             patterns: &options.patterns,
             measuring: &options.measuring,
             effort,
+            directory: None,
             samples: None,
         },
         talk,

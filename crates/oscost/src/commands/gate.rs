@@ -48,6 +48,7 @@ pub fn gate(gate: &[String], options: &Compare, talk: &Talk) -> Result<Exit, End
             patterns: std::slice::from_ref(id),
             measuring: &measuring,
             effort: EFFORT,
+            directory: None,
             samples: None,
         },
         talk,

@@ -37,6 +37,7 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
         patterns: &options.documents,
         measuring: &options.measuring,
         effort,
+        directory: None,
         samples: None,
     };
     let mut session = session::run(request, talk)?;

@@ -45,6 +45,7 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
         patterns: &options.patterns,
         measuring: &options.measuring,
         effort: if options.one_launch { Effort::ONE } else { effort },
+        directory: None,
         samples: keeps.then_some(&mut keep),
     };
     let mut session = session::run(request, talk)?;

@@ -56,6 +56,7 @@ pub fn verify(
             cpus: cpus.clone(),
             idle_cpu: IdleCpu::Halt,
             keep_samples: false,
+            directory: None,
         };
         measure(supervisor, &choices, &[], &options, emit)
     };
