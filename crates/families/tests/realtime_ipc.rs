@@ -7,7 +7,7 @@ mod support;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use oscost_families::realtime_ipc::{self, Shape, id_of};
+use oscost_families::realtime_ipc::{self, Load, Shape, id_of};
 use oscost_families::resolve;
 use oscost_harness::{Series, SeriesPlan, Subject};
 use oscost_sys::process::{self, Child, Signal};
@@ -161,7 +161,11 @@ fn disturbed(name: &'static str, act: impl Fn(i32, &[i32])) -> (Result<(), Strin
 /// Whether all have ended, within a second.
 fn all_gone(pids: &[i32]) -> bool {
     let begun = Instant::now();
-    let lives = |pid: &i32| usage::of(*pid, *pid).is_some();
+    // Whoever has ended and was not yet asked about has a number still.
+    let lives = |pid: &i32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
+    };
     while pids.iter().any(lives) && begun.elapsed() < Duration::from_secs(1) {
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -208,6 +212,99 @@ fn nobody_outlives_a_killed_controller() {
     });
     assert_eq!(participants.len(), 4);
     assert!(all_gone(&participants), "nobody is left");
+}
+
+/// A session with this load: its quantities, or why there are none.
+fn loaded(load: Load) -> Result<BTreeMap<&'static str, f64>, String> {
+    let shape = Shape { ticks: Some(600), load: Some(load), ..Shape::of(false, 2) };
+    let benchmark = resolve(&id_of("futex_broadcast", &shape)).expect("an id");
+    let told = tempfile(|path| {
+        in_child(|_| {
+            with_subject(benchmark, |subject| match subject {
+                Subject::Series(series) => {
+                    let mut counted = Counted::default();
+                    let plan = SeriesPlan { observations: None, duration_ns: 20_000_000, seed: 1 };
+                    series.launch(&plan, &mut counted).map_err(|error| error.to_string())?;
+                    let lines: Vec<String> =
+                        counted.quantities.iter().map(|(name, value)| format!("{name} {value}\n")).collect();
+                    std::fs::write(path, lines.concat()).map_err(|error| error.to_string())
+                }
+                Subject::Batched(_) => Err("no series".into()),
+            })
+        })
+    })?;
+    Ok(told
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .map(|(name, value)| (&*String::leak(name.to_owned()), value.parse().expect("a number")))
+        .collect())
+}
+
+/// What `body` leaves in a file.
+fn tempfile(body: impl FnOnce(&str) -> Result<(), String>) -> Result<String, String> {
+    let path = std::env::temp_dir().join(format!("oscost-{:x}", oscost_sys::random::bits().expect("bits")));
+    let path = path.to_str().expect("text").to_owned();
+    let outcome = body(&path);
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    let _ = std::fs::remove_file(&path);
+    outcome.map(|()| text)
+}
+
+#[test]
+fn a_load_has_its_part_of_the_session_and_both_parts_are_told() {
+    for load in
+        [Load::Cpu, Load::Memory, Load::Transfer, Load::TransferFsync, Load::Network, Load::StartProgram]
+    {
+        let told = match loaded(load) {
+            Ok(told) => told,
+            Err(why) => {
+                report(load.name(), Err(why));
+                continue;
+            }
+        };
+        assert_eq!(told["sent"], told["received"] + told["dropped"] + told["missed"], "{load:?}");
+        // Half of the ticks that count, 1 ms apart: on a loaded machine it goes on for longer.
+        assert!(told["load_time"] >= 250e6 && told["load_rounds"] >= 1.0, "{load:?}: {told:?}");
+        for part in ["idle", "busy"] {
+            let of = |name: &str| told[format!("{part}_{name}").as_str()];
+            assert!(of("p50") <= of("p99") && of("p99") <= of("peak"), "{load:?}: {told:?}");
+            assert!(of("range_low") <= of("range_high") && of("mean") > 0.0, "{load:?}: {told:?}");
+        }
+        assert_eq!(told["busy_peak"], told["latency_max"], "the other quantities are of the busy part");
+    }
+}
+
+#[test]
+fn a_load_that_fails_is_told_in_its_own_words() {
+    let command = Load::command("echo 'the disk is on fire' >&2; exit 3").expect("a command");
+    let why = loaded(command).expect_err("it fails");
+    assert!(
+        why.contains("the load command failed: the command ended with exit code 3: the disk is on fire"),
+        "{why}"
+    );
+    let missing = loaded(Load::command("oscost-no-such-program").expect("a command")).expect_err("it fails");
+    assert!(missing.contains("exit code 127"), "{missing}");
+}
+
+#[test]
+fn nothing_that_a_load_started_is_left() {
+    // It leaves its session, its group and its parent, and heeds no signal but the one that nobody can refuse.
+    let mark = format!("{}.25", 10_000 + std::process::id() % 10_000);
+    let command =
+        format!("trap '' TERM INT HUP; setsid sh -c 'trap \"\" TERM HUP; sleep {mark}' & sleep {mark}");
+    let told = loaded(Load::command(&command).expect("a command"));
+    report("nothing_that_a_load_started_is_left", told.map(drop));
+    assert_eq!(sleepers(&mark), 0);
+}
+
+/// How many processes have this argument.
+fn sleepers(argument: &str) -> usize {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return 0 };
+    processes
+        .flatten()
+        .filter_map(|process| std::fs::read(process.path().join("cmdline")).ok())
+        .filter(|line| line.split(|&byte| byte == 0).any(|word| word == argument.as_bytes()))
+        .count()
 }
 
 #[test]

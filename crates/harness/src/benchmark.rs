@@ -111,7 +111,7 @@ pub trait Sink {
     /// how often they changed their CPU.
     fn used(&mut self, _usage: &oscost_sys::usage::Usage, _migrations: u64) {}
     /// The values of one participant in their order, ns, for pictures and files. `kept` ones stay in the result; no more
-    /// than a thousand values of each.
+    /// than three thousand values of each.
     fn track(&mut self, _name: String, _values: Vec<f64>, _kept: bool) {}
 }
 

@@ -285,7 +285,7 @@ pub(crate) struct Collected {
 }
 
 /// Values of a track that stay in the result.
-const TRACK: usize = 1000;
+const TRACK: usize = 3000;
 
 impl Sink for Collected {
     fn quantity(&mut self, name: &'static str, value: f64) {

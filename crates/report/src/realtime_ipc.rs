@@ -224,9 +224,8 @@ fn timeline(story: &Story<'_>, sessions: &[Session<'_>]) -> Vec<Part> {
     let most = sessions.iter().max_by_key(|session| (session.transport == PARTNER, session.clients));
     let Some(session) = most else { return Vec::new() };
     let tracks = session.figure.launches.iter().find(|launch| !launch.tracks.is_empty());
-    let Some(values) = tracks.and_then(|launch| launch.tracks.values().next_back()) else {
-        return Vec::new();
-    };
+    let clients = tracks.map(|launch| launch.tracks.iter().filter(|track| track.0.starts_with("client_")));
+    let Some((_, values)) = clients.and_then(|mut clients| clients.next_back()) else { return Vec::new() };
     let values: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
     let Some(found) = peaks(&values, LEAST_PEAK_NS) else { return Vec::new() };
     let highest = values.iter().copied().fold(0.0, f64::max);

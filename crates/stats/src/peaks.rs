@@ -69,6 +69,36 @@ pub fn moments(values: &[f64]) -> Option<(f64, f64)> {
     Some((mean, variance.sqrt()))
 }
 
+/// Mean and standard deviation of the worst `length` neighbours: those whose sum of the two is the greatest. `None` where
+/// there are not so many values.
+#[must_use]
+pub fn worst_stretch(values: &[f64], length: usize) -> Option<(f64, f64)> {
+    if length == 0 || values.len() < length {
+        return None;
+    }
+    // Around a value of their own the squares of large numbers keep their digits.
+    let origin = values[0];
+    let (mut sum, mut squares) = (0.0, 0.0);
+    let mut worst: Option<(f64, f64)> = None;
+    for (index, value) in values.iter().map(|value| value - origin).enumerate() {
+        sum += value;
+        squares += value * value;
+        if index >= length {
+            let gone = values[index - length] - origin;
+            sum -= gone;
+            squares -= gone * gone;
+        }
+        if index + 1 >= length {
+            let mean = sum / length as f64;
+            let deviation = (squares / length as f64 - mean * mean).max(0.0).sqrt();
+            if worst.is_none_or(|(most, width)| mean + origin + deviation > most + width) {
+                worst = Some((mean + origin, deviation));
+            }
+        }
+    }
+    worst
+}
+
 /// What is left when values beyond three standard deviations are taken away until none is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Body {
@@ -138,6 +168,19 @@ mod tests {
         assert_eq!(peaks(&series(&[(7, 14.1)]), 0.1).map(|found| found.count), Some(1));
         assert_eq!(peaks(&series(&[(7, 14.1)]), 50.0).map(|found| found.count), Some(0));
         assert_eq!(peaks(&[], 1.0), None);
+    }
+
+    #[test]
+    fn the_worst_stretch_is_that_of_all_stretches_looked_at_one_by_one() {
+        let values: Vec<f64> = series(&[(0, 50.0), (500, 1e9), (503, 1e9 + 1.0), (999, 60.0)]);
+        for length in [1, 2, 7, 1000] {
+            let each = values.windows(length).filter_map(moments);
+            let (mean, sd) = each.max_by(|a, b| (a.0 + a.1).total_cmp(&(b.0 + b.1))).expect("values");
+            let found = worst_stretch(&values, length).expect("values");
+            assert!((found.0 + found.1 - mean - sd).abs() < 1e-3 * (mean + sd), "{length}: {found:?}");
+        }
+        assert_eq!(worst_stretch(&values, 1001), None);
+        assert_eq!(worst_stretch(&values, 0), None);
     }
 
     #[test]

@@ -42,6 +42,15 @@ impl CallError {
         Self::new(call, libc::ESRCH)
     }
 
+    /// No failure of a call but of something else that the words tell.
+    #[must_use]
+    pub const fn told(words: &'static str) -> Self {
+        Self::new(words, Self::TOLD)
+    }
+
+    /// An error number that no system has.
+    const TOLD: i32 = i32::MIN;
+
     /// The symbolic name of the error number ("EPERM"), where it is a common one.
     #[must_use]
     pub fn symbol(&self) -> Option<&'static str> {
@@ -86,6 +95,9 @@ impl CallError {
 
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.errno == Self::TOLD {
+            return f.write_str(self.call);
+        }
         let words = std::io::Error::from_raw_os_error(self.errno).to_string();
         // std appends "(os error n)": the symbol says it better.
         let words = words.split(" (os error").next().unwrap_or_default();

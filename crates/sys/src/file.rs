@@ -80,3 +80,43 @@ pub fn in_memory(bytes: u64) -> Result<OwnedFd, CallError> {
     check("ftruncate", unsafe { libc::ftruncate(fd.as_raw_fd(), bytes as libc::off_t) })?;
     Ok(fd)
 }
+
+/// A file without a name in `folder`, for reading and writing: it is gone when it is closed. open(2), O_TMPFILE; where the
+/// file system has none, a new file that loses its random name at once.
+///
+/// # Errors
+/// The error of open, getrandom or unlink.
+pub fn unnamed(folder: &std::path::Path) -> Result<OwnedFd, CallError> {
+    use std::os::unix::ffi::OsStrExt;
+    let path = |path: &std::path::Path| {
+        std::ffi::CString::new(path.as_os_str().as_bytes()).map_err(|_| CallError::new("open", libc::EINVAL))
+    };
+    let open = |path: &CStr, flags: libc::c_int| {
+        // SAFETY: the path is a C string.
+        let fd = unsafe { libc::open(path.as_ptr(), flags | libc::O_RDWR | libc::O_CLOEXEC, 0o600) };
+        // SAFETY: the kernel has just handed out this descriptor to us alone.
+        check("open", fd).map(|fd| unsafe { OwnedFd::from_raw_fd(fd) })
+    };
+    if let Ok(fd) = open(&path(folder)?, libc::O_TMPFILE) {
+        return Ok(fd);
+    }
+    let name = path(&folder.join(format!(".oscost-{:032x}", crate::random::bits()?)))?;
+    let fd = open(&name, libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW)?;
+    // SAFETY: the path is a C string.
+    check("unlink", unsafe { libc::unlink(name.as_ptr()) })?;
+    Ok(fd)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn an_unnamed_file_leaves_its_folder_empty() {
+        let folder = std::env::temp_dir().join(format!("oscost-unnamed-{}", std::process::id()));
+        std::fs::create_dir(&folder).expect("a folder");
+        let file = super::unnamed(&folder).expect("a file");
+        assert_eq!(std::fs::read_dir(&folder).expect("a folder").count(), 0);
+        drop(file);
+        std::fs::remove_dir(&folder).expect("an empty folder");
+        assert!(super::unnamed(&folder).is_err());
+    }
+}

@@ -29,6 +29,7 @@ pub mod process;
 pub mod processor;
 pub mod random;
 pub mod readiness;
+pub mod reaper;
 pub mod record_lock;
 pub mod rwlock;
 pub mod scheduling;

@@ -5,10 +5,11 @@ use std::borrow::Cow;
 use oscost_harness::{Benchmark, Bound, Card, Claim, Need, Placement, SetUp, Subject, Tier, Unable};
 use oscost_sys::scheduling::Policy;
 
-use super::session::{Ground, Session};
+use super::load::Loading;
+use super::session::{Ground, Session, planned};
 use super::shape::Shape;
-use super::tell;
 use super::transport::{Kind, Make};
+use super::{tell, tell_load};
 use crate::lack;
 
 /// The transport beside which each launch of another one is: document 002's.
@@ -95,7 +96,12 @@ impl Spec {
             if self.rings == Rings::Locked { 4.0 * clients + 8.0 } else { 1.5 * (sends + receives) + 2.5 };
         claims.push(Claim::SystemCalls(Bound::Between(0.5 * receives, most + 0.5 * clients)));
         let sleepers = server + if self.awake { 0.0 } else { clients };
-        let least = if self.rings == Rings::Locked { 0.5 } else { 0.8 };
+        // Under a load, and not in real time, a client that lags gets several ticks with one wake-up.
+        let least = match (self.rings, shape.load) {
+            (_, Some(_)) => 0.3,
+            (Rings::Locked, None) => 0.5,
+            (_, None) => 0.8,
+        };
         let most = if self.rings == Rings::Locked { 3.0 } else { 1.2 };
         claims.push(Claim::VoluntarySwitches(Bound::Between(least * sleepers, most * sleepers + 0.5)));
         claims
@@ -124,11 +130,18 @@ impl RealTimeIpc {
         });
         let (clients, plural) = (shape.clients, if shape.clients == 1 { "" } else { "s" });
         let place = if shape.spread { "spread" } else { "one CPU" };
-        let counted = shape.ticks.unwrap_or(100) as u64;
-        let session_ns = 100_000_000 + (counted + 1) * shape.tick_ns;
+        let session_ns = planned(&shape, false).1 as u64 * shape.tick_ns;
+        let under = if shape.load.is_some() { ", under load" } else { "" };
+        let (launches, quantities, remark) = match shape.load {
+            None => (8, tell::QUANTITIES, ""),
+            Some(load) => {
+                let quantities = [tell::QUANTITIES, tell_load::QUANTITIES].concat();
+                (6, &*Vec::leak(quantities), leaked(load.words()))
+            }
+        };
         let card = Card {
             id,
-            title: leaked(format!("{}, {clients} client{plural}, {place}", spec.name)),
+            title: leaked(format!("{}, {clients} client{plural}, {place}{under}", spec.name)),
             operation: leaked(if spec.kind == Kind::Timer {
                 format!("one tick of each of {clients} client{plural}, without a server")
             } else {
@@ -143,8 +156,9 @@ impl RealTimeIpc {
             tier,
             document: (spec.name == PARTNER && !shape.spread).then_some("002"),
             launch_ms: (session_ns / 1_000_000).saturating_sub(20),
-            launches: Some(8),
-            quantities: tell::QUANTITIES,
+            launches: Some(launches),
+            quantities,
+            remark,
             ..Card::SERIES
         };
         Box::leak(Box::new(Self { spec, shape, card: Box::leak(Box::new(card)) }))
@@ -181,6 +195,10 @@ impl Benchmark for RealTimeIpc {
         if self.spec.name == "system_v_semaphore" {
             lack::of_system_v_limits(cx, clients as u64)?;
         }
+        if let Some(load) = self.shape.load {
+            // What it lacks is said before anything is measured.
+            Loading::ready(load, &cx.cpus[..1])?;
+        }
         let others = if spread { &cx.cpus[1..] } else { &cx.cpus[..1] };
         let cpus = std::iter::once(cx.cpu).chain((0..clients).map(|client| others[client % others.len()]));
         let mut session = Session {
@@ -190,6 +208,8 @@ impl Benchmark for RealTimeIpc {
             // Real time would end, or be ended by, who never sleeps.
             policy: if self.spec.awake { Policy::Other } else { self.shape.policy },
             cpus: cpus.collect(),
+            // The document's machines had one CPU: there the load is on it, too.
+            load_cpus: if spread { cx.cpus.to_vec() } else { vec![cx.cpu] },
             ground: Ground { keeper: cx.keeper.another()? },
         };
         session.try_transport()?;

@@ -13,6 +13,7 @@ mod eventfd_broadcast;
 mod fifo;
 mod futex_broadcast;
 mod futex_each;
+mod load;
 mod nanosleep_each;
 mod participant;
 mod pipe;
@@ -30,6 +31,7 @@ mod system_v_semaphore;
 mod table;
 mod tcp;
 mod tell;
+mod tell_load;
 mod timerfd_each;
 mod timerfd_pair;
 mod transport;
@@ -45,6 +47,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use oscost_harness::{Benchmark, Tier};
 
 use benchmark::{PARTNER, RealTimeIpc, Rings, Spec};
+pub use load::Load;
 pub use shape::Shape;
 use transport::Kind::{Queue, Timer, Wake};
 

@@ -10,16 +10,20 @@ use oscost_sys::{clock, scheduling::Policy};
 
 use crate::lack;
 
+use super::load::{Busy, Loading};
 use super::shape::Shape;
 use super::table::Table;
 use super::transport::{Kind, Make};
-use super::{client, server, tell};
+use super::{client, server, tell, tell_load};
 
 /// Beginning of every session that does not count, ns.
 const DISCARDED_NS: u64 = 100_000_000;
 /// Ticks that count in a launch, and in one of `--quick`.
 const TICKS: usize = 100;
 const TICKS_QUICK: usize = 50;
+/// Time that counts in a session with a load, and in one of `--quick`, ns.
+const LOADED_NS: u64 = 3_000_000_000;
+const LOADED_QUICK_NS: u64 = 600_000_000;
 /// A launch of at most this is one of `--quick`, ns.
 const QUICK_NS: u64 = 20_000_000;
 /// Patience with participants that should have answered or ended, ns.
@@ -67,22 +71,30 @@ pub struct Session {
     pub policy: Policy,
     /// CPU of the server, then of each client.
     pub cpus: Vec<usize>,
+    /// CPUs of the load, if there is one.
+    pub load_cpus: Vec<usize>,
     pub ground: Ground,
 }
 
 /// Ticks of one launch: those that are discarded at the beginning, and all.
-fn planned(shape: &Shape, plan: &SeriesPlan) -> (usize, usize) {
-    if let Some(observations) = plan.observations {
-        return (0, usize::try_from(observations).unwrap_or(usize::MAX));
-    }
-    let counted = match shape.ticks {
-        Some(ticks) => ticks,
-        None if plan.duration_ns <= QUICK_NS => TICKS_QUICK,
-        None => TICKS,
+pub fn planned(shape: &Shape, quick: bool) -> (usize, usize) {
+    let lasting = |ns: u64| usize::try_from(ns / shape.tick_ns).unwrap_or(usize::MAX);
+    let counted = match (shape.ticks, shape.load) {
+        (Some(ticks), _) => ticks,
+        (None, Some(_)) => lasting(if quick { LOADED_QUICK_NS } else { LOADED_NS }).max(60),
+        (None, None) if quick => TICKS_QUICK,
+        (None, None) => TICKS,
     };
     let discarded = usize::try_from(DISCARDED_NS.div_ceil(shape.tick_ns)).unwrap_or(usize::MAX);
     // A client that ends delays the others: the last tick does not count.
     (discarded, discarded + counted + 1)
+}
+
+/// Ticks, counted from the first, before which the load goes on and off: of those that count two parts are before it, three
+/// under it, and one after it.
+fn load_ticks(discarded: usize, ticks: usize) -> (usize, usize) {
+    let counted = ticks.saturating_sub(discarded + 1);
+    (discarded + counted / 3, discarded + counted - counted / 6)
 }
 
 impl Session {
@@ -107,15 +119,20 @@ impl Session {
         }
     }
 
-    /// Runs a session to its end; nobody of it lives afterwards.
-    fn run(&mut self, ticks: usize) -> Result<Rc<Table>, CallError> {
+    /// Runs a session to its end, with a load between the two ticks of `loaded`; nobody of it lives afterwards.
+    fn run(
+        &mut self,
+        ticks: usize,
+        loaded: Option<(usize, usize)>,
+    ) -> Result<(Rc<Table>, Option<Busy>), CallError> {
+        // Before anything else: it inherits nothing of the session, and gets ready before the first tick.
+        let mut load = match self.shape.load.filter(|_| loaded.is_some()) {
+            Some(load) => Some(Loading::ready(load, &self.load_cpus).map_err(refused)?),
+            None => None,
+        };
         let mut course = self.course(ticks);
         let table = Rc::new(Table::new(self.shape.clients, ticks)?);
-        let mut transport =
-            (self.make)(&mut self.ground, &course, &table).map_err(|unable| match unable {
-                Unable::Failed(error) => error,
-                Unable::Unsupported { .. } => CallError::no_answer("the transport"),
-            })?;
+        let mut transport = (self.make)(&mut self.ground, &course, &table).map_err(refused)?;
         let (ready, life) = (Pipe::new()?, Pipe::new()?);
         let mut participants = Vec::with_capacity(self.shape.clients + 1);
         for client in 0..self.shape.clients {
@@ -146,6 +163,17 @@ impl Session {
         }
         // The other end is open in every participant until it ends, however it does.
         drop(life.writer);
+        let mut busy = None;
+        if let (Some((on, off)), Some(mut load)) = (loaded, load.take()) {
+            let wait = |tick: usize| {
+                let until = course.start_ns + tick as u64 * course.period_ns;
+                process::poll_readable(&[&life.reader], until.saturating_sub(clock::now_ns()))
+            };
+            wait(on)?;
+            load.go()?;
+            wait(off)?;
+            busy = Some(load.stop().map_err(|words| told(&self.shape, &words))?);
+        }
         let course_ns = course.start_ns.saturating_sub(clock::now_ns()) + ticks as u64 * course.period_ns;
         let ended = process::poll_readable(&[&life.reader], 2 * course_ns + PATIENCE_NS)?[0];
         if !ended {
@@ -160,7 +188,7 @@ impl Session {
             }
         }
         check(&table, course.kind)?;
-        Ok(table)
+        Ok((table, busy))
     }
 
     fn cpu(&self, participant: usize) -> usize {
@@ -171,6 +199,20 @@ impl Session {
 /// Exit code of a participant: 0, or the error number of what failed.
 fn code(outcome: Outcome) -> i32 {
     outcome.err().map_or(0, |error| error.errno.clamp(1, 255))
+}
+
+/// Of what worked a moment ago, at the set-up.
+fn refused(unable: Unable) -> CallError {
+    match unable {
+        Unable::Failed(error) => error,
+        Unable::Unsupported { why, .. } => CallError::told(String::leak(why)),
+    }
+}
+
+/// What a load said when it failed. A worker that says it ends soon.
+fn told(shape: &Shape, words: &str) -> CallError {
+    let name = shape.load.map_or("", |load| load.name());
+    CallError::told(String::leak(format!("the load {name} failed: {words}")))
 }
 
 fn of_std(error: &std::io::Error) -> CallError {
@@ -209,16 +251,44 @@ fn check(table: &Table, kind: Kind) -> Outcome {
 
 impl Series for Session {
     fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
-        let (discarded, ticks) = planned(&self.shape, plan);
+        // An audit counts the session's own calls, and so has no load in it.
+        let (discarded, ticks, loaded) = match plan.observations {
+            Some(observations) => (0, usize::try_from(observations).unwrap_or(usize::MAX), None),
+            None => {
+                let (discarded, ticks) = planned(&self.shape, plan.duration_ns <= QUICK_NS);
+                (discarded, ticks, self.shape.load.map(|_| load_ticks(discarded, ticks)))
+            }
+        };
         let before = tell::idle(&self.cpus);
-        let table = self.run(ticks)?;
+        let (table, busy) = self.run(ticks, loaded)?;
         let idle_share = tell::idle(&self.cpus).zip(before).and_then(|(after, before)| after.share(&before));
         sink.operations(table.sent() as u64);
         for participant in (0..self.shape.clients).map(Some).chain([None]) {
             let account = table.account(participant);
             sink.used(&account.usage, account.migrations);
         }
-        tell::tell(&table, discarded, self, idle_share, sink);
+        tell::tell(&table, discarded, self, (idle_share, busy.as_ref()), sink);
+        if let Some(busy) = &busy {
+            tell_load::tell(&table, discarded, &self.shape, busy, sink)?;
+        }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::realtime_ipc::Load;
+
+    #[test]
+    fn a_load_has_half_of_the_ticks_that_count_after_a_third_of_them() {
+        let plain = Shape::of(false, 1);
+        assert_eq!(planned(&plain, false), (100, 201));
+        assert_eq!(planned(&plain, true), (100, 151));
+        let loaded = Shape { load: Some(Load::Cpu), ..plain };
+        assert_eq!(planned(&loaded, false), (100, 3101));
+        assert_eq!(planned(&Shape { tick_ns: 10_000_000, ..loaded }, true), (10, 71));
+        assert_eq!(load_ticks(100, 3101), (1100, 2600));
+        assert_eq!(load_ticks(10, 71), (30, 60));
     }
 }

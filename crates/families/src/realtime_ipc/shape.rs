@@ -2,6 +2,8 @@
 
 use oscost_sys::scheduling::Policy;
 
+use super::load::Load;
+
 /// Time between ticks where none is given, ns.
 const TICK_NS: u64 = 1_000_000;
 /// Bytes of a message where none is given: document 002's message has as many.
@@ -11,6 +13,8 @@ const TICKS_NS: std::ops::RangeInclusive<u64> = 50_000..=1_000_000_000;
 const SIZES: std::ops::RangeInclusive<usize> = 16..=65_536;
 const CLIENTS: std::ops::RangeInclusive<usize> = 1..=999;
 const COUNTS: std::ops::RangeInclusive<usize> = 10..=100_000;
+/// Fewest ticks with a load: each part of such a session has to have some.
+const LEAST_LOADED: usize = 60;
 /// Most words of a session's table of receptions: 64 MiB.
 const MOST_WORDS: usize = 8 << 20;
 /// Longest session, ns.
@@ -31,13 +35,23 @@ pub struct Shape {
     pub policy: Policy,
     /// Ticks that count; `None`: as many as the effort of the run has.
     pub ticks: Option<usize>,
+    /// What keeps the machine busy in the middle of it.
+    pub load: Option<Load>,
 }
 
 impl Shape {
     /// So many clients, with the defaults of everything else.
     #[must_use]
     pub const fn of(spread: bool, clients: usize) -> Self {
-        Self { spread, clients, tick_ns: TICK_NS, size: SIZE, policy: Policy::RoundRobin, ticks: None }
+        Self {
+            spread,
+            clients,
+            tick_ns: TICK_NS,
+            size: SIZE,
+            policy: Policy::RoundRobin,
+            ticks: None,
+            load: None,
+        }
     }
 
     /// The end of the id, from the placement on; what has its default is left out.
@@ -63,6 +77,9 @@ impl Shape {
         if let Some(ticks) = self.ticks {
             text.push_str(&format!("/ticks_{ticks}"));
         }
+        if let Some(load) = self.load {
+            text.push_str(&format!("/load_{}", load.text()));
+        }
         text
     }
 
@@ -83,6 +100,7 @@ impl Shape {
                 ("policy", "fifo") => shape.policy = Policy::Fifo,
                 ("policy", "other") => shape.policy = Policy::Other,
                 ("ticks", ticks) => shape.ticks = Some(ticks.parse().ok()?),
+                ("load", load) => shape.load = Some(Load::parse(load)?),
                 _ => return None,
             }
         }
@@ -102,6 +120,9 @@ impl Shape {
             }
             () if !SIZES.contains(&self.size) || !self.size.is_multiple_of(8) => {
                 format!("messages of {} bytes: 16 to 65536 in steps of 8 are possible", self.size)
+            }
+            () if self.load.is_some() && self.ticks.is_some_and(|ticks| ticks < LEAST_LOADED) => {
+                format!("{ticks} ticks: a session with a load has {LEAST_LOADED} at least")
             }
             () if !COUNTS.contains(&ticks) => format!("{ticks} ticks: 10 to 100000 are possible"),
             () if self.clients * ticks > MOST_WORDS => {
@@ -138,9 +159,13 @@ mod tests {
             size: 1024,
             policy: Policy::Fifo,
             ticks: Some(1000),
+            load: Load::command("sleep 1"),
             ..Shape::of(true, 7)
         };
-        assert_eq!(full.text(), "spread/clients_7/tick_1451247ns/size_1024/policy_fifo/ticks_1000");
+        assert_eq!(
+            full.text(),
+            "spread/clients_7/tick_1451247ns/size_1024/policy_fifo/ticks_1000/load_command_sleep%201"
+        );
         for shape in [Shape::of(false, 1), Shape { tick_ns: 10_000_000, ..Shape::of(false, 10) }, full] {
             assert_eq!(Shape::parse(&shape.text()), Some(shape));
         }
@@ -165,6 +190,9 @@ mod tests {
             "same_cpu/clients_1/policy_rr",
             "same_cpu/clients_1/ticks_100/size_64",
             "same_cpu/clients_999/ticks_100000",
+            "same_cpu/clients_1/load_pigeon",
+            "same_cpu/clients_1/load_cpu/ticks_100",
+            "same_cpu/clients_1/ticks_50/load_cpu",
             "same_cpu/clients_1/",
         ] {
             assert_eq!(Shape::parse(text), None, "{text}");

@@ -6,6 +6,7 @@ use oscost_stats::peaks::{body, median_deviation, moments, peaks};
 use oscost_stats::quantile::{quantile, sorted};
 use oscost_sys::scheduling::Policy;
 
+use super::load::Busy;
 use super::session::Session;
 use super::table::Table;
 use super::transport::Kind;
@@ -79,20 +80,31 @@ impl Spread {
     }
 }
 
-fn difference(later: u64, earlier: u64) -> f64 {
+pub fn difference(later: u64, earlier: u64) -> f64 {
     later.saturating_sub(earlier) as f64
 }
 
-/// Tells all of a session but its first `discarded` ticks and its last one.
-pub fn tell(table: &Table, discarded: usize, session: &Session, idle: Option<f64>, sink: &mut dyn Sink) {
+/// Ticks that count: all but the first `discarded` and the last one.
+pub fn counted(table: &Table, discarded: usize) -> std::ops::Range<usize> {
+    discarded.min(table.sent())..table.sent().saturating_sub(1)
+}
+
+/// Tells the ticks of a session that count; of one with a load, those under it.
+pub fn tell(
+    table: &Table,
+    discarded: usize,
+    session: &Session,
+    (idle, busy): (Option<f64>, Option<&Busy>),
+    sink: &mut dyn Sink,
+) {
     let clients = table.clients();
-    let counted = discarded.min(table.sent())..table.sent().saturating_sub(1);
+    let under = |tick: &usize| busy.is_none_or(|busy| busy.covers(table.tick(*tick)[0]));
     let mut by_client: Vec<Vec<f64>> = vec![Vec::new(); clients];
     let (mut lateness, mut response, mut loops) = (Vec::new(), Vec::new(), Vec::new());
     let (mut first, mut next, mut last) = (Vec::new(), Vec::new(), Vec::new());
     let (mut same, mut reversed, mut pairs) = (0u32, 0u32, 0u32);
     let mut before: Option<Vec<usize>> = None;
-    for tick in counted {
+    for tick in counted(table, discarded).filter(under) {
         let [due, stamp, sent] = table.tick(tick);
         lateness.push(difference(stamp, due));
         loops.push(difference(sent, stamp));
@@ -148,10 +160,22 @@ pub fn tell(table: &Table, discarded: usize, session: &Session, idle: Option<f64
     if let Some(share) = idle {
         sink.quantity("idle_share", share);
     }
-    for (client, values) in by_client.into_iter().enumerate() {
-        let ends = client == 0 || client + 1 == clients;
-        sink.track(format!("client_{}", client + 1), values, ends);
+    // With a load the tracks are the whole session's, and told with it.
+    if busy.is_none() {
+        for (client, values) in by_client.into_iter().enumerate() {
+            sink.track(track(client), values, is_kept(client, clients));
+        }
     }
+}
+
+/// Name of the track of a client.
+pub fn track(client: usize) -> String {
+    format!("client_{}", client + 1)
+}
+
+/// Whether the track of a client stays in the result: the first one's and the last one's.
+pub fn is_kept(client: usize, clients: usize) -> bool {
+    client == 0 || client + 1 == clients
 }
 
 fn tell_orders(first: &[f64], next: &[f64], last: &[f64], sink: &mut dyn Sink) {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use oscost_families::realtime_ipc::{self, Shape};
+use oscost_families::realtime_ipc::{self, Load, Shape};
 use oscost_harness::{Choice, Effort};
 use oscost_sys::scheduling::Policy;
 
@@ -16,7 +16,7 @@ pub const FAMILY: &str = "realtime_ipc";
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Real-time messages (run realtime_ipc)")]
 pub struct RealTime {
-    /// Numbers of clients, 1 to 999 [default: 1,10]
+    /// Numbers of clients, 1 to 999 [default: 1,10; with a load 1]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub clients: Vec<usize>,
     /// Times between ticks, 50us to 1s; several are a sweep [default: 1ms]
@@ -28,25 +28,35 @@ pub struct RealTime {
     /// Frames of its buffer: 44100 and 64 make 1.45 ms
     #[arg(long, value_name = "N", requires = "rate", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub frames: Option<u64>,
-    /// Ticks that count in a launch, 10 to 100000 [default: 100, with --quick 50]
+    /// Ticks that count in a launch, 10 to 100000 [default: 100, with --quick 50; with a load 3 s, with --quick 0.6 s]
     #[arg(long, value_name = "N")]
     pub ticks: Option<usize>,
-    /// Transports [default: eight; with --quick four, with --thorough all]
+    /// Transports [default: eight; with --quick four, with a load two, with --thorough all]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub transport: Vec<String>,
     /// Bytes of a message, 16 to 65536 in steps of 8 [default: 24]
     #[arg(long, value_name = "BYTES")]
     pub size: Option<usize>,
-    /// Where server and clients run [default: both]
+    /// Where server and clients run [default: both; with a load same_cpu]
     #[arg(long, value_name = "WHERE")]
     pub placement: Option<Where>,
     /// Real-time scheduling, or none
     #[arg(long, value_name = "POLICY")]
     pub policy: Option<Scheduling>,
+    /// What keeps the machine busy in the middle half of each session: start_program, transfer, transfer_fsync, network,
+    /// window, cpu, memory
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub load: Vec<String>,
+    /// The same by a command for a shell, started again when it has ended
+    #[arg(long, value_name = "CMD")]
+    pub load_command: Option<String>,
     /// Write every latency to files below DIR, as document 002's bench script lays them out: us, a file a client
     #[arg(long, value_name = "DIR")]
     pub raw_dir: Option<PathBuf>,
 }
+
+/// Transports that are measured under a load where none are named: the document's, and the broadcast.
+const LOADED: [&str; 2] = ["unix_datagram", "futex_broadcast"];
 
 /// Placements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -81,6 +91,8 @@ impl RealTime {
             (self.size.is_some(), "--size"),
             (self.placement.is_some(), "--placement"),
             (self.policy.is_some(), "--policy"),
+            (!self.load.is_empty(), "--load"),
+            (self.load_command.is_some(), "--load-command"),
             (self.raw_dir.is_some(), "--raw-dir"),
         ]
         .into_iter()
@@ -130,33 +142,66 @@ impl RealTime {
                 known.join(", ")
             )));
         }
+        let loads = self.loads()?;
+        let loaded = loads.iter().any(Option::is_some);
         let placements = match self.placement {
             Some(place) => vec![place == Where::Spread],
+            None if loaded => vec![false],
             None if effort.name == Effort::QUICK.name && self.transport.is_empty() => vec![false],
             None => vec![false, true],
         };
-        let clients = if self.clients.is_empty() { vec![1, 10] } else { self.clients.clone() };
+        let clients = match (self.clients.is_empty(), loaded) {
+            (false, _) => self.clients.clone(),
+            (true, true) => vec![1],
+            (true, false) => vec![1, 10],
+        };
         let mut ids = Vec::new();
         for spread in placements {
             let names: Vec<&str> = match () {
                 () if !self.transport.is_empty() => self.transport.iter().map(String::as_str).collect(),
-                () if effort.name == Effort::QUICK.name => realtime_ipc::quick_transports().to_vec(),
                 () if effort.name == Effort::THOROUGH.name => realtime_ipc::transports().collect(),
+                () if loaded => LOADED.to_vec(),
+                () if effort.name == Effort::QUICK.name => realtime_ipc::quick_transports().to_vec(),
                 () => realtime_ipc::main_transports(spread && self.placement.is_none()).to_vec(),
             };
             for (&clients, tick_ns) in
                 clients.iter().flat_map(|count| self.ticks_ns().into_iter().map(move |tick| (count, tick)))
             {
-                let shape = self.shape(spread, clients, tick_ns?)?;
-                for name in &names {
-                    // By default one that cannot share a CPU is left out there.
-                    if spread || self.placement.is_some() || !realtime_ipc::never_sleeps(name) {
-                        ids.push(realtime_ipc::id_of(name, &shape));
+                let tick_ns = tick_ns?;
+                for &load in &loads {
+                    let shape = self.shape(spread, clients, tick_ns, load)?;
+                    for name in &names {
+                        // By default one that cannot share a CPU is left out there.
+                        if spread || self.placement.is_some() || !realtime_ipc::never_sleeps(name) {
+                            ids.push(realtime_ipc::id_of(name, &shape));
+                        }
                     }
                 }
             }
         }
         Ok(ids)
+    }
+
+    /// The loads; one that is none where there is none.
+    fn loads(&self) -> Result<Vec<Option<Load>>, Ended> {
+        let named = |name: &String| {
+            Load::named(name).map(Some).ok_or_else(|| {
+                let known = Load::NAMED.map(|load| load.name()).join(", ");
+                let name = oscost_results::Untrusted::new(name).terminal().to_string();
+                Ended::misuse(format!("no load is called '{name}'; there are {known}, and --load-command"))
+            })
+        };
+        let mut loads = self.load.iter().map(named).collect::<Result<Vec<_>, _>>()?;
+        if let Some(command) = &self.load_command {
+            let load = Load::command(command).ok_or_else(|| {
+                Ended::misuse("--load-command: a command of 1 to 200 bytes; a longer one belongs in a script")
+            })?;
+            loads.push(Some(load));
+        }
+        if loads.is_empty() {
+            loads.push(None);
+        }
+        Ok(loads)
     }
 
     /// Times between ticks, or what is wrong with them.
@@ -178,11 +223,12 @@ impl RealTime {
             .collect()
     }
 
-    fn shape(&self, spread: bool, clients: usize, tick_ns: u64) -> Result<Shape, Ended> {
+    fn shape(&self, spread: bool, clients: usize, tick_ns: u64, load: Option<Load>) -> Result<Shape, Ended> {
         let mut shape = Shape::of(spread, clients);
         shape.tick_ns = tick_ns;
         shape.size = self.size.unwrap_or(shape.size);
         shape.ticks = self.ticks;
+        shape.load = load;
         shape.policy = match self.policy {
             None | Some(Scheduling::Rr) => Policy::RoundRobin,
             Some(Scheduling::Fifo) => Policy::Fifo,
@@ -223,6 +269,8 @@ mod tests {
             size: None,
             placement: None,
             policy: None,
+            load: Vec::new(),
+            load_command: None,
             raw_dir: None,
         }
     }
@@ -272,6 +320,24 @@ mod tests {
     }
 
     #[test]
+    fn a_load_is_part_of_the_id_and_its_partner_has_it_too() {
+        let options = RealTime {
+            load: vec!["transfer".into(), "cpu".into()],
+            load_command: Some("sleep 1".into()),
+            ..options()
+        };
+        let found = chosen(&options, &Effort::DEFAULT);
+        let end = "/same_cpu/clients_1/load_";
+        let expected: Vec<String> = ["transfer", "cpu", "command_sleep%201"]
+            .iter()
+            .flat_map(|load| {
+                ["unix_datagram", "futex_broadcast"].map(|name| format!("realtime_ipc/{name}{end}{load}"))
+            })
+            .collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
     fn what_does_not_fit_is_refused() {
         let refused = |options: RealTime| options.choose(&[FAMILY.to_owned()], &Effort::DEFAULT).is_err();
         assert!(refused(RealTime { clients: vec![0], ..options() }));
@@ -281,6 +347,9 @@ mod tests {
         assert!(refused(RealTime { size: Some(8), ..options() }));
         assert!(refused(RealTime { ticks: Some(1), ..options() }));
         assert!(refused(RealTime { transport: vec!["pigeon".into()], ..options() }));
+        assert!(refused(RealTime { load: vec!["pigeon".into()], ..options() }));
+        assert!(refused(RealTime { load: vec!["cpu".into()], ticks: Some(59), ..options() }));
+        assert!(refused(RealTime { load_command: Some(String::new()), ..options() }));
         let spin = ["spin".to_owned()].to_vec();
         assert!(refused(RealTime { transport: spin, placement: Some(Where::SameCpu), ..options() }));
         let elsewhere = RealTime { size: Some(64), ..options() };

@@ -1,0 +1,102 @@
+//! Load `window`: an X11 window is moved about and drawn, as document 002 has it done by hand.
+
+use super::{Lacking, Round};
+
+/// Without the feature there is no X11.
+#[cfg(not(feature = "window"))]
+pub fn prepare() -> Result<Round, Lacking> {
+    Err(Lacking::new(
+        "this oscost was built without the feature window",
+        "cargo build --release --features window",
+    ))
+}
+
+/// Connects to the display, and shows a window.
+#[cfg(feature = "window")]
+pub fn prepare() -> Result<Round, Lacking> {
+    x11::prepare()
+}
+
+#[cfg(feature = "window")]
+mod x11 {
+    use std::time::Duration;
+
+    use x11rb::connection::Connection;
+    use x11rb::protocol::xproto::{
+        ConfigureWindowAux, ConnectionExt, CreateGCAux, CreateWindowAux, Rectangle, WindowClass,
+    };
+    use x11rb::rust_connection::RustConnection;
+
+    use super::{Lacking, Round};
+
+    /// Size of the window, and how far it is moved about.
+    const SIZE: (u16, u16) = (800, 600);
+    const WAY: i32 = 100;
+    /// Between two moves.
+    const PAUSE: Duration = Duration::from_millis(2);
+
+    pub fn prepare() -> Result<Round, Lacking> {
+        let (connection, screen) = x11rb::connect(None).map_err(|error| {
+            Lacking::new(
+                format!("no display can be reached: {error}"),
+                "set DISPLAY (and XAUTHORITY), or start one: Xvfb :99 & DISPLAY=:99",
+            )
+        })?;
+        let lacks = |error: String| {
+            Lacking::new(format!("the display shows no window: {error}"), "try another display")
+        };
+        let (window, paint) = show(&connection, screen).map_err(lacks)?;
+        let mut step = 0;
+        Ok(Box::new(move || {
+            step += 1;
+            draw(&connection, window, paint, step)
+                .map_err(|error| format!("the display is gone: {error}"))?;
+            std::thread::sleep(PAUSE);
+            Ok(())
+        }))
+    }
+
+    fn show(connection: &RustConnection, screen: usize) -> Result<(u32, u32), String> {
+        let make = || -> Result<(u32, u32), Box<dyn std::error::Error>> {
+            let screen = &connection.setup().roots[screen];
+            let (window, paint) = (connection.generate_id()?, connection.generate_id()?);
+            let looks = CreateWindowAux::new().background_pixel(screen.white_pixel).override_redirect(1);
+            connection
+                .create_window(
+                    x11rb::COPY_DEPTH_FROM_PARENT,
+                    window,
+                    screen.root,
+                    0,
+                    0,
+                    SIZE.0,
+                    SIZE.1,
+                    0,
+                    WindowClass::INPUT_OUTPUT,
+                    0,
+                    &looks,
+                )?
+                .check()?;
+            connection
+                .create_gc(paint, window, &CreateGCAux::new().foreground(screen.black_pixel))?
+                .check()?;
+            connection.map_window(window)?.check()?;
+            Ok((window, paint))
+        };
+        make().map_err(|error| error.to_string())
+    }
+
+    /// Moves the window to and fro, fills it, clears it, and waits until the server has done so.
+    fn draw(connection: &RustConnection, window: u32, paint: u32, step: i32) -> Result<(), String> {
+        let make = || -> Result<(), Box<dyn std::error::Error>> {
+            let way = step % (2 * WAY);
+            let at = if way < WAY { way } else { 2 * WAY - way };
+            connection.configure_window(window, &ConfigureWindowAux::new().x(at).y(at / 2))?;
+            let whole = Rectangle { x: 0, y: 0, width: SIZE.0, height: SIZE.1 };
+            connection.poly_fill_rectangle(window, paint, &[whole])?;
+            connection.clear_area(false, window, 0, 0, SIZE.0, SIZE.1)?;
+            connection.get_input_focus()?.reply()?;
+            Ok(())
+        };
+        make().map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,94 @@
+//! Orphans: taking over the ones of one's own descendants, and waiting until nobody of them is left. prctl(2), wait(2).
+
+use crate::process::{Signal, signal};
+use crate::{CallError, error::check};
+
+/// Descendants whose parent ends become children of the caller instead of the system's. prctl(2),
+/// PR_SET_CHILD_SUBREAPER.
+///
+/// # Errors
+/// The error of prctl.
+pub fn adopt_orphans() -> Result<(), CallError> {
+    // SAFETY: prctl with these arguments touches no memory.
+    check("prctl", unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }).map(|_| ())
+}
+
+/// Waits until the caller has no child left, its own and adopted ones. wait4(2).
+///
+/// # Errors
+/// Any error of waitpid but ECHILD, which is the end, and EINTR.
+pub fn wait_for_all() -> Result<(), CallError> {
+    loop {
+        // SAFETY: without a status the kernel writes nothing.
+        let result = unsafe { libc::waitpid(-1, std::ptr::null_mut(), 0) };
+        if result == -1 {
+            let error = CallError::last("wait4");
+            match error.errno {
+                libc::ECHILD => return Ok(()),
+                libc::EINTR => {}
+                _ => return Err(error),
+            }
+        }
+    }
+}
+
+/// Kills every child of the caller, and whom it adopts by that, until nobody is left. Needs [`adopt_orphans`] and /proc to
+/// find those who were adopted; without /proc it waits for them.
+///
+/// # Errors
+/// The error of waitpid.
+pub fn end_all() -> Result<(), CallError> {
+    let own = std::process::id();
+    loop {
+        let children =
+            std::fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap_or_default();
+        let mut found = false;
+        for pid in children.split_whitespace().filter_map(|word| word.parse().ok()) {
+            found = true;
+            // Who has ended already is waited for below.
+            let _ = signal(pid, Signal::Kill);
+        }
+        if !found {
+            return wait_for_all();
+        }
+        // SAFETY: without a status the kernel writes nothing.
+        unsafe { libc::waitpid(-1, std::ptr::null_mut(), 0) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::Child;
+
+    #[test]
+    fn an_orphan_that_left_its_session_is_ended_too() {
+        let pipe = crate::pipe::Pipe::new().expect("pipe");
+        let child = Child::fork(|| {
+            let run = || -> Result<(), CallError> {
+                adopt_orphans()?;
+                let parent = Child::fork(|| {
+                    let orphan = Child::fork(|| {
+                        let _ = crate::process::new_session();
+                        std::thread::sleep(std::time::Duration::from_secs(100));
+                        0
+                    });
+                    // Forgotten, not dropped: the drop would end it.
+                    std::mem::forget(orphan);
+                    std::thread::sleep(std::time::Duration::from_secs(100));
+                    0
+                })?;
+                std::mem::forget(parent);
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                end_all()
+            };
+            i32::from(run().is_err())
+        })
+        .expect("fork");
+        assert_eq!(child.wait_at_most(10_000_000_000).expect("in time").code, Some(0));
+        // Everybody has closed his copy.
+        drop(pipe.writer);
+        let end = crate::pipe::read(&pipe.reader, &mut [0; 1]).expect("read");
+        assert_eq!(end, 0);
+    }
+}
