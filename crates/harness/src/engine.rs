@@ -414,6 +414,7 @@ impl Engine<'_> {
             environment: foreign.environment.clone(),
             cpus: foreign.cpus.clone(),
             deadline_ns: foreign.deadline_ns,
+            contained: foreign.contained,
         };
         let job = self.job(Vec::new(), Task::Foreign(plan), u64::from(self.sequence) << 8);
         let start_ns = self.now();

@@ -38,6 +38,8 @@ pub struct Foreign {
     pub cpus: Vec<usize>,
     /// How long one launch may take, ns.
     pub deadline_ns: u64,
+    /// What it writes to /tmp and /var/tmp vanishes with it, and it starts in /tmp. It reads there what lies there.
+    pub contained: bool,
     /// How its output is read.
     pub reader: Reader,
 }
@@ -56,8 +58,18 @@ fn run(plan: &ForeignPlan) -> Result<ForeignOutput, oscost_sys::CallError> {
     let Pipe { reader: err_reader, writer: err_writer } = err;
     let start = clock::now_ns();
     let child = process::Child::fork(move || {
-        // In a PID namespace of its own it sees only itself; where that was refused, /proc stays the host's.
-        let _ = namespace::mount_proc();
+        // The first process of a PID namespace has its own mounts, too: there its processes see only each other, and what is
+        // mounted is seen nowhere else.
+        let alone = std::process::id() == 1;
+        if alone {
+            let _ = namespace::mount_proc();
+        }
+        if alone && plan.contained {
+            for folder in [c"/tmp", c"/var/tmp"] {
+                let _ = namespace::write_apart(folder);
+            }
+            let _ = std::env::set_current_dir("/tmp");
+        }
         if !plan.cpus.is_empty() && affinity::pin_to_all(&plan.cpus).is_err() {
             return 125;
         }
@@ -77,7 +89,7 @@ fn run(plan: &ForeignPlan) -> Result<ForeignOutput, oscost_sys::CallError> {
             .stderr(err_writer);
         // The first process of a PID namespace is not the program but who waits for it: a program whose parent has the
         // number 1 takes itself for an orphan, and ends (lmbench's children do).
-        let error = if std::process::id() == 1 {
+        let error = if alone {
             match command.status() {
                 Ok(status) => return status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)),
                 Err(error) => error,

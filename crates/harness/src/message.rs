@@ -70,6 +70,8 @@ pub struct ForeignPlan {
     pub cpus: Vec<usize>,
     /// How long it may run, ns.
     pub deadline_ns: u64,
+    /// What it writes to /tmp and /var/tmp vanishes with it, and it starts in /tmp.
+    pub contained: bool,
 }
 
 /// What a worker found.

@@ -250,6 +250,7 @@ fn foreign(name: &str, command: &[&str]) -> Foreign {
         environment: BTreeMap::new(),
         cpus: Vec::new(),
         deadline_ns: 300_000_000,
+        contained: name == "writes",
         reader: |output| {
             if output.code != Some(0) {
                 return Err(format!("ended with {:?}: {}", output.code, output.stderr.trim()));
@@ -263,6 +264,9 @@ fn foreign(name: &str, command: &[&str]) -> Foreign {
 
 fn foreign_programs_take_part_and_leave_nothing() {
     let mark = format!("{}", 100_000 + std::process::id());
+    let lies = format!("/tmp/oscost-test-lies-{mark}");
+    let (stays, stays_too) = (format!("/tmp/oscost-test-{mark}"), format!("/var/tmp/oscost-test-{mark}"));
+    std::fs::write(&lies, "").expect("a file in /tmp");
     let contestants = [
         foreign("prints", &["echo", "42.5"]),
         // Its children must not take themselves for orphans: their parent is not the first process.
@@ -271,10 +275,22 @@ fn foreign_programs_take_part_and_leave_nothing() {
         foreign("missing", &["no-such-program-of-oscost"]),
         foreign("hangs", &["sleep", "30"]),
         foreign("talks", &["echo", "not a number"]),
+        // What lies in /tmp is there, what is written there is not, afterwards.
+        foreign(
+            "writes",
+            &[
+                "sh",
+                "-c",
+                &format!(
+                    "test \"$(pwd)\" = /tmp && test -e {lies} && echo 3 >{stays} && echo 3 >{stays_too} && cat {stays}"
+                ),
+            ],
+        ),
         // A child that leaves its session outlives everything but the end of its PID namespace.
         foreign("leaves", &["sh", "-c", &format!("setsid sleep {mark} & echo 1")]),
     ];
     let measured = measured_with(&["known/calls_10"], &contestants, &mut |_| {});
+    std::fs::remove_file(&lies).expect("the file in /tmp");
     assert_eq!(value(figure(&measured, "foreign/prints"), "printed"), 42.5);
     assert_eq!(figure(&measured, "foreign/prints").launches.len(), 6);
     assert_eq!(value(figure(&measured, "foreign/parents"), "printed"), 7.0);
@@ -290,6 +306,8 @@ fn foreign_programs_take_part_and_leave_nothing() {
     }
     if measured.isolation.as_deref().is_some_and(|isolation| isolation.contains("namespaces")) {
         assert!(!runs(&mark), "a child of a foreign program is still there");
+        assert_eq!(value(figure(&measured, "foreign/writes"), "printed"), 3.0);
+        assert!(!std::path::Path::new(&stays).exists() && !std::path::Path::new(&stays_too).exists());
     } else {
         println!("SKIP foreign_programs_leave_nothing: no namespaces here");
     }

@@ -33,6 +33,8 @@ pub struct Agreement {
     pub ratio: Option<Estimate>,
     /// What failed of the peer's launches beside those that gave a figure; empty if nothing did.
     pub failures: String,
+    /// What the peer's figure is rounded down to, ns; 0 where its digits are no matter.
+    pub step: f64,
     /// Why the two may differ although nobody is wrong.
     pub differs: String,
 }
@@ -57,6 +59,11 @@ impl Agreement {
         Some(self.found.as_ref().ok()?.best / ours.best)
     }
 
+    /// Whether ours is what the peer's was rounded down from, give or take what agreement allows.
+    fn within_step(&self, peer: f64, ours: f64) -> bool {
+        self.step > 0.0 && (peer * (1.0 - AGREES)..(peer + self.step) * (1.0 + AGREES)).contains(&ours)
+    }
+
     /// What is to be said of the pair, in words.
     fn verdict(&self) -> String {
         let verdict = self.of_figures();
@@ -69,6 +76,12 @@ impl Agreement {
             (_, None, _) => format!("nothing of ours: {}", self.differs),
             (_, Some((_, Err(why))), _) => format!("ours: {why}"),
             (.., Some(best)) if (best - 1.0).abs() <= AGREES => "agrees".to_owned(),
+            (Ok(peer), Some((_, Ok(ours))), _) if self.within_step(peer.best, ours.best) => {
+                format!(
+                    "agrees as far as its digits go: it is rounded down to {}",
+                    numbers::duration(self.step)
+                )
+            }
             _ if self.differs.is_empty() => "differs, for a reason that is not known".to_owned(),
             _ => format!("differs: {}", self.differs),
         }
@@ -176,6 +189,7 @@ mod tests {
             ours: ours.map(|ours| ("syscall/getppid".into(), ours)),
             ratio: None,
             failures: String::new(),
+            step: 0.0,
             differs: "a mean".into(),
         }
     }
@@ -189,6 +203,10 @@ mod tests {
         assert_eq!(row(Ok(side(1.0)), Some(Err("unsupported".into()))).verdict(), "ours: unsupported");
         let silent = Agreement { differs: String::new(), ..row(Ok(side(2.0)), Some(Ok(side(1.0)))) };
         assert!(silent.verdict().contains("not known"));
+        let whole = Agreement { step: 1000.0, ..row(Ok(side(1000.0)), Some(Ok(side(1900.0)))) };
+        assert!(whole.verdict().starts_with("agrees as far as its digits go"), "{}", whole.verdict());
+        let beyond = Agreement { step: 1000.0, ..row(Ok(side(1000.0)), Some(Ok(side(2200.0)))) };
+        assert_eq!(beyond.verdict(), "differs: a mean");
         let failures = "launches failed: launch: did not end".to_owned();
         let marked = Agreement { failures, ..row(Ok(side(104.0)), Some(Ok(side(100.0)))) };
         assert_eq!(marked.verdict(), "agrees (launches failed: launch: did not end)");

@@ -1,6 +1,8 @@
 //! Private namespaces: kernel objects of a worker vanish with it, whoever is killed how. namespaces(7), unshare(2).
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 
 use crate::{CallError, error::check, identity};
 
@@ -95,6 +97,46 @@ fn private_shm() -> Result<(), CallError> {
 /// The error of mount.
 pub fn mount_proc() -> Result<(), CallError> {
     mount(Some(c"proc"), c"/proc", Some(c"proc"), libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC, None)
+}
+
+/// Writes to `folder` vanish with this mount namespace; what lies there can be read. An overlay whose upper layer is in
+/// memory; it needs a /proc and a /dev/shm to mount on. Linux's Documentation/filesystems/overlayfs.rst.
+///
+/// # Errors
+/// The error of mount, mkdir or umount2; then writes go where they always go.
+pub fn write_apart(folder: &CStr) -> Result<(), CallError> {
+    const LAYERS: &str = "/dev/shm";
+    let made = |result: std::io::Result<()>| {
+        result.map_err(|error| CallError::new("mkdir", error.raw_os_error().unwrap_or(0)))
+    };
+    mount(
+        Some(c"oscost"),
+        c"/dev/shm",
+        Some(c"tmpfs"),
+        libc::MS_NOSUID | libc::MS_NODEV,
+        Some(c"mode=0755"),
+    )?;
+    let layered = made(std::fs::create_dir(format!("{LAYERS}/upper")))
+        .and_then(|()| made(std::fs::create_dir(format!("{LAYERS}/work"))))
+        .and_then(|()| {
+            made(std::fs::set_permissions(format!("{LAYERS}/upper"), Permissions::from_mode(0o1777)))
+        })
+        .and_then(|()| overlay(folder, LAYERS));
+    // The overlay holds what it needs of the layers' file system; nobody else shall see them.
+    // SAFETY: the path is a C string constant.
+    let gone = check("umount2", unsafe { libc::umount2(c"/dev/shm".as_ptr(), libc::MNT_DETACH) });
+    layered.and(gone.map(|_| ()))
+}
+
+/// Mounts the overlay: in a user namespace it keeps its marks in attributes that anybody may write.
+fn overlay(folder: &CStr, layers: &str) -> Result<(), CallError> {
+    let lower = folder.to_string_lossy();
+    let options = format!("lowerdir={lower},upperdir={layers}/upper,workdir={layers}/work");
+    let attempt = |options: String| {
+        let options = CString::new(options).map_err(|_| CallError::new("mount", libc::EINVAL))?;
+        mount(Some(c"oscost"), folder, Some(c"overlay"), libc::MS_NOSUID | libc::MS_NODEV, Some(&options))
+    };
+    attempt(options.clone()).or_else(|_| attempt(format!("{options},userxattr")))
 }
 
 fn mount(

@@ -4,13 +4,17 @@ use oscost_harness::Benchmark;
 
 mod pipe;
 mod pipe_alone;
+mod posix_queue;
 mod thread_pipe;
 mod two_pipes;
+mod unix_stream;
 mod r#yield;
 
 pub const ALL: &[&dyn Benchmark] = &[
     &pipe::SAME_CPU,
     &thread_pipe::SameCpu,
+    &unix_stream::SameCpu,
+    &posix_queue::SameCpu,
     &r#yield::SameCpu,
     &pipe_alone::SAME_CPU,
     &pipe::CROSS_CPU,

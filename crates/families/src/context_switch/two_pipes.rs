@@ -1,9 +1,10 @@
-//! Two pipes between two sides: a byte goes there, a byte comes back, and each waits for the other.
+//! Two pipes, or a pair of sockets, between two sides: a byte goes there, a byte comes back, and each waits for the other.
 
 use std::os::fd::OwnedFd;
 
-use oscost_harness::{Bound, CallPath, Card, Claim, Need, Outcome, Placement, Unable};
+use oscost_harness::{Bound, CallError, CallPath, Card, Claim, Need, Outcome, Placement, Unable};
 use oscost_sys::pipe::{Pipe, read_byte, write_byte};
+use oscost_sys::socket::{self, Kind};
 
 use crate::{lack, partner::uninterrupted};
 
@@ -20,6 +21,19 @@ pub fn sides() -> Result<(Side, Side), Unable> {
     let near = Side { reader: back.reader, writer: there.writer };
     let far = Side { reader: there.reader, writer: back.writer };
     Ok((near, far))
+}
+
+/// The two sides of a new pair of Unix stream sockets.
+pub fn socket_sides() -> Result<(Side, Side), Unable> {
+    let [near, far] = socket::pair(Kind::Stream).map_err(lack::of_descriptors)?;
+    Ok((both_ways(near)?, both_ways(far)?))
+}
+
+/// A socket is read from and written to.
+fn both_ways(reader: OwnedFd) -> Result<Side, Unable> {
+    let again = |error: std::io::Error| CallError::new("fcntl", error.raw_os_error().unwrap_or(0));
+    let writer = reader.try_clone().map_err(again).map_err(lack::of_descriptors)?;
+    Ok(Side { reader, writer })
 }
 
 impl Side {
@@ -47,8 +61,8 @@ impl Side {
 }
 
 /// A read or a write is a system call whether it waits or not: one of each a switch.
-const READS_AND_WRITES: Claim = Claim::CallsNamed(&["read", "write"], Bound::Between(1.9, 2.1));
-const CALLS: Claim = Claim::SystemCalls(Bound::Between(1.9, 2.1));
+pub const READS_AND_WRITES: Claim = Claim::CallsNamed(&["read", "write"], Bound::Between(1.9, 2.1));
+pub const CALLS: Claim = Claim::SystemCalls(Bound::Between(1.9, 2.1));
 /// Of switches, voluntary and by preemption, of both sides there is one.
 const ON_ONE_CPU: &[Claim] = &[CALLS, READS_AND_WRITES, Claim::Switches(Bound::Between(0.9, 1.3))];
 /// A side that is held up finds the byte there already, and need not sleep.

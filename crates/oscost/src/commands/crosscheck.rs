@@ -212,25 +212,29 @@ pub fn of_document_004(folder: Option<&Path>) -> Vec<Asked> {
 pub fn rows(asked: &[Asked], result: Option<&RunResult>) -> Vec<Agreement> {
     let mut versions: BTreeMap<&str, String> = BTreeMap::new();
     let timed_ns = result.map_or(0, |result| result.plan.launch_ns);
-    let side = |figure: &Figure| side(figure, timed_ns);
     let figure = |id: &str| result?.figures.iter().find(|figure| figure.id == id);
     asked
         .iter()
         .map(|Asked { peer, probe, path }| {
             let found = match path {
                 None => Err(absent(peer, probe)),
-                Some(_) => figure(&probe.id(peer)).map_or_else(|| Err("it was not run".to_owned()), side),
+                Some(_) => {
+                    let peer = figure(&probe.id(peer));
+                    peer.map_or_else(|| Err("it was not run".to_owned()), |peer| side(peer, "", timed_ns))
+                }
             };
             let ours = probe.counterpart.map(|id| {
-                let ours = figure(id)
-                    .map_or_else(|| Err("not measured, because the peer is not here".to_owned()), side);
-                (id.to_owned(), ours)
+                let absent = || Err("not measured, because the peer is not here".to_owned());
+                let ours = figure(id).map_or_else(absent, |ours| side(ours, probe.quantity, timed_ns));
+                let quantity = if probe.quantity.is_empty() { "" } else { ", " };
+                (format!("{id}{quantity}{}", probe.quantity), ours)
             });
-            let ratio = probe.counterpart.and_then(|id| ratio(figure(&probe.id(peer))?, figure(id)?));
+            let ratio =
+                probe.counterpart.and_then(|id| ratio(figure(&probe.id(peer))?, figure(id)?, probe.quantity));
             // lmbench's programs know no --version, and would measure.
             let version = match path {
                 Some(path) if !peer.package.is_empty() => {
-                    versions.entry(peer.name).or_insert_with(|| version(path)).clone()
+                    versions.entry(probe.command[0]).or_insert_with(|| version(path)).clone()
                 }
                 _ => String::new(),
             };
@@ -243,6 +247,7 @@ pub fn rows(asked: &[Asked], result: Option<&RunResult>) -> Vec<Agreement> {
                 ours,
                 ratio,
                 failures: figure(&probe.id(peer)).map(|peer| peer.remarks.join("; ")).unwrap_or_default(),
+                step: probe.step_ns,
                 differs: probe.differs.to_owned(),
             }
         })
@@ -259,18 +264,24 @@ fn absent(peer: &Peer, probe: &Probe) -> String {
     }
 }
 
-/// The headline of every launch.
-fn launches(figure: &Figure) -> Vec<f64> {
-    figure.launches.iter().filter_map(|launch| launch.quantities.get(&figure.headline).copied()).collect()
+/// The quantity that is meant.
+fn meant<'a>(figure: &'a Figure, quantity: &'a str) -> &'a str {
+    if quantity.is_empty() { &figure.headline } else { quantity }
+}
+
+/// A quantity of every launch.
+fn launches(figure: &Figure, quantity: &str) -> Vec<f64> {
+    figure.launches.iter().filter_map(|launch| launch.quantities.get(quantity).copied()).collect()
 }
 
 /// One side, of which a launch of ours is timed for `timed_ns`, or why it has no figure.
-fn side(figure: &Figure, timed_ns: u64) -> Result<Side, String> {
+fn side(figure: &Figure, quantity: &str, timed_ns: u64) -> Result<Side, String> {
     if figure.status != Status::Measured {
         return Err(figure.why.clone().unwrap_or_else(|| "not measured".to_owned()));
     }
-    let quoted = figure.quantities.get(&figure.headline).map(|quantity| quantity.estimate);
-    let all = launches(figure);
+    let quantity = meant(figure, quantity);
+    let quoted = figure.quantities.get(quantity).map(|quantity| quantity.estimate);
+    let all = launches(figure, quantity);
     let best = all.iter().copied().fold(f64::INFINITY, f64::min);
     let most = all.iter().copied().fold(0.0, f64::max);
     let quoted = quoted.filter(|_| best.is_finite() && best > 0.0).ok_or("no launch has a number")?;
@@ -282,13 +293,13 @@ fn side(figure: &Figure, timed_ns: u64) -> Result<Side, String> {
 }
 
 /// Ratio of launches of the same pass; none where a launch of the peer failed, since it is not known of which pass.
-fn ratio(peer: &Figure, ours: &Figure) -> Option<Estimate> {
+fn ratio(peer: &Figure, ours: &Figure, quantity: &str) -> Option<Estimate> {
     if !peer.remarks.is_empty() {
         return None;
     }
-    let ratios: Vec<f64> = launches(peer)
+    let ratios: Vec<f64> = launches(peer, meant(peer, ""))
         .iter()
-        .zip(launches(ours))
+        .zip(launches(ours, meant(ours, quantity)))
         .filter(|(_, ours)| *ours > 0.0)
         .map(|(peer, ours)| peer / ours)
         .collect();

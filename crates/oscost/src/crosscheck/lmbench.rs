@@ -17,6 +17,7 @@ macro_rules! microseconds {
             counterpart: $counterpart,
             differs: $differs,
             reader: |output| before(output, $mark, "microseconds", $factor),
+            ..Probe::PLAIN
         }
     };
 }
@@ -65,6 +66,7 @@ pub static LMBENCH: Peer = Peer {
             counterpart: Some("context_switch/pipe/same_cpu"),
             differs: "",
             reader: hop,
+            ..Probe::PLAIN
         },
         microseconds!(
             "lat_pipe",
@@ -83,8 +85,8 @@ pub static LMBENCH: Peer = Peer {
             1e3 / 2.0,
             "one round trip of two processes by a Unix stream socket",
             "microseconds x 1000 / 2",
-            None,
-            "no figure of the price list is a message by a stream socket"
+            Some("context_switch/unix_stream/same_cpu"),
+            ""
         ),
         microseconds!(
             "lat_sem",

@@ -34,6 +34,10 @@ pub struct Probe {
     pub conversion: &'static str,
     /// Our figure of the same or the nearest meaning; `None` where there is none.
     pub counterpart: Option<&'static str>,
+    /// The quantity of it that is meant; empty: its headline.
+    pub quantity: &'static str,
+    /// What it rounds down to, ns of our unit; 0 where its digits are no matter.
+    pub step_ns: f64,
     /// Why the two may differ although nobody is wrong; empty where the meaning is the same.
     pub differs: &'static str,
     /// Reads ns of our unit out of what it printed.
@@ -49,6 +53,19 @@ const HEADLINE: &str = "converted";
 const DEADLINE_NS: u64 = 15_000_000_000;
 
 impl Probe {
+    /// What most have in common.
+    const PLAIN: Self = Self {
+        name: "",
+        command: &[],
+        measures: "",
+        conversion: "",
+        counterpart: None,
+        quantity: "",
+        step_ns: 0.0,
+        differs: "",
+        reader: |_| Err("it has no reader".to_owned()),
+    };
+
     /// Id of its figure.
     pub fn id(&self, peer: &Peer) -> String {
         format!("{}/{}", peer.name, self.name)
@@ -70,6 +87,7 @@ impl Probe {
                 .collect(),
             cpus: cpus.to_vec(),
             deadline_ns: DEADLINE_NS,
+            contained: true,
             reader: self.reader,
         }
     }
@@ -81,7 +99,9 @@ pub fn find(program: &str, folder: Option<&Path>) -> Option<PathBuf> {
         Some(folder) => vec![folder.to_owned()],
         None => std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect(),
     };
-    folders.into_iter().map(|folder| folder.join(program)).find(|path| path.is_file())
+    // It is not started in the folder that we are in.
+    let absolute = |folder: PathBuf| std::path::absolute(folder.join(program)).ok();
+    folders.into_iter().filter_map(absolute).find(|path| path.is_file())
 }
 
 /// What the program printed, if it ended well: an error beside a figure is no figure.
@@ -208,7 +228,9 @@ mod tests {
         for peer in PEERS {
             for probe in peer.probes {
                 if let Some(id) = probe.counterpart {
-                    assert!(catalogue.find(id).is_some(), "{}: {id}", probe.id(peer));
+                    let benchmark = catalogue.find(id).unwrap_or_else(|| panic!("{}: {id}", probe.id(peer)));
+                    let known = benchmark.card().quantities.iter().any(|it| it.name == probe.quantity);
+                    assert!(probe.quantity.is_empty() || known, "{}: {}", probe.name, probe.quantity);
                 }
                 assert!(!probe.measures.is_empty() && !probe.conversion.is_empty());
                 assert!(

@@ -15,6 +15,7 @@ pub static PERF: Peer = Peer {
             counterpart: Some("syscall/getpid_libc"),
             differs: "a mean with every disturbance in it, against a floor; its loop calls through the PLT",
             reader: |output| before(output, "usecs/op", "usecs/op", 1e3),
+            ..Probe::PLAIN
         },
         Probe {
             name: "bench_sched_pipe",
@@ -24,6 +25,7 @@ pub static PERF: Peer = Peer {
             counterpart: Some("context_switch/pipe/same_cpu"),
             differs: "a mean with every disturbance in it, against a floor",
             reader: |output| before(output, "usecs/op", "usecs/op", 1e3 / 2.0),
+            ..Probe::PLAIN
         },
         Probe {
             name: "bench_futex_wake",
@@ -34,6 +36,7 @@ pub static PERF: Peer = Peer {
             differs: "the waker's side of one wake-up with a sleeper: lock/futex_wake wakes nobody, and a hand-over has both \
                       sides",
             reader: |output| before(output, "Wokeup", "ms", 1e6),
+            ..Probe::PLAIN
         },
     ],
 };

@@ -7,7 +7,10 @@ use oscost_harness::ForeignOutput;
 
 use super::{Peer, Probe, figure, printed};
 
-const WHOLE: &str = "whole microseconds: an average of 1 is anything from 1.0 to 2.0";
+/// Averages are printed in whole microseconds, rounded down.
+const WHOLE_US: f64 = 1e3;
+const COLD: &str =
+    "one hand-over every 500 us, through caches that others have used meanwhile; ours go without a pause";
 
 pub static RT_TESTS: Peer = Peer {
     name: "rt-tests",
@@ -20,8 +23,10 @@ pub static RT_TESTS: Peer = Peer {
             measures: "from the unlocking of a mutex to the other thread's having it (pthread mutexes, for all its name)",
             conversion: "Avg, us x 1000",
             counterpart: Some("lock/shared_mutex/handover/same_cpu"),
-            differs: WHOLE,
+            step_ns: WHOLE_US,
+            differs: COLD,
             reader: average,
+            ..Probe::PLAIN
         },
         Probe {
             name: "svsematest",
@@ -29,25 +34,31 @@ pub static RT_TESTS: Peer = Peer {
             measures: "from the posting of a System V semaphore to the other process's having it",
             conversion: "Avg, us x 1000",
             counterpart: Some("semaphore/system_v/handover/same_cpu"),
-            differs: WHOLE,
+            step_ns: WHOLE_US,
+            differs: COLD,
             reader: average,
+            ..Probe::PLAIN
         },
         Probe {
             name: "pmqtest",
             command: &["pmqtest", "-q", "-t1", "-p50", "-i500", "-l200"],
             measures: "from the sending of a POSIX message to the other thread's having it",
             conversion: "Avg, us x 1000",
-            counterpart: None,
-            differs: "no figure of the price list hands over by a POSIX queue",
+            counterpart: Some("context_switch/posix_queue/same_cpu"),
+            step_ns: WHOLE_US,
+            differs: COLD,
             reader: average,
+            ..Probe::PLAIN
         },
         Probe {
             name: "cyclictest",
-            command: &["cyclictest", "-q", "-p50", "-i1000", "-l200", "-t1"],
+            command: &["cyclictest", "-q", "--laptop", "-p50", "-i1000", "-l200", "-t1"],
             measures: "how late a sleeper wakes after its timer, in real time",
             conversion: "Avg, us x 1000",
-            counterpart: None,
-            differs: "oscost doctor measures it (wakeup), and no figure of the price list is a lateness",
+            counterpart: Some("realtime_ipc/nanosleep_each/same_cpu/clients_1"),
+            quantity: "latency_mean",
+            step_ns: WHOLE_US,
+            differs: "it keeps the late wake-ups of its start",
             reader: average,
         },
     ],

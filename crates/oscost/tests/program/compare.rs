@@ -199,7 +199,9 @@ fn no_side_is_left_running() {
         }
         let killed = Command::new("kill").args([&format!("-{signal}"), &live.id().to_string()]).status();
         assert!(killed.unwrap().success());
-        live.wait().unwrap();
+        while live.try_wait().unwrap().is_none() {
+            wait();
+        }
         while sleeping() > 0 {
             wait();
         }

@@ -1,5 +1,7 @@
 //! `oscost crosscheck`: peers that tell, fail, talk rubbish or leave children behind, as programs of a folder.
 
+use std::io::Write;
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 
 use crate::support::Home;
@@ -34,6 +36,14 @@ fn a_peer_is_read_or_shown_and_nothing_of_it_stays() {
     let home = Home::new();
     // Two that only wait: one leaves a child that outlives its session, the other is told apart by its number.
     let mark = 200_000 + std::process::id();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port of loopback");
+    let port = listener.local_addr().expect("its address").port();
+    std::thread::spawn(move || {
+        for (count, stream) in listener.incoming().enumerate() {
+            let code = if count % 2 == 0 { "0\n" } else { "3\n" };
+            let _ = stream.and_then(|mut stream| stream.write_all(code.as_bytes()));
+        }
+    });
     let folder = peers(
         &home,
         &[
@@ -44,10 +54,12 @@ fn a_peer_is_read_or_shown_and_nothing_of_it_stays() {
                 ),
             ),
             ("lat_pipe", "echo 'Pipe latency: 2.0 microseconds'; exit 1"),
-            // It fails at every other launch, by what it keeps in the folder.
+            // It fails at every other launch, as it is told: what it keeps itself vanishes with it.
             (
                 "lat_unix",
-                "d=${0%/*}; [ -e $d/again ] && { rm $d/again; exit 3; }; : >$d/again; echo 'AF_UNIX: 2.0 microseconds'",
+                &format!(
+                    "exec bash -c 'read -r c </dev/tcp/127.0.0.1/{port}; echo AF_UNIX: 2.0 microseconds; exit $c'"
+                ),
             ),
             (
                 "lat_sig",
