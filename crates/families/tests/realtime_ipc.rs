@@ -76,7 +76,12 @@ fn every_transport_keeps_its_account() {
 
 #[test]
 fn a_wait_queue_is_served_from_its_head_and_a_futex_in_order() {
-    for (name, quantity) in [("poll_broadcast", "reversed_share"), ("futex_broadcast", "same_order_share")] {
+    let orders = [
+        ("poll_broadcast", "reversed_share"),
+        ("futex_broadcast", "same_order_share"),
+        ("bpf", "same_order_share"),
+    ];
+    for (name, quantity) in orders {
         let outcome = session(name, Shape::of(false, 5), 100, |told| {
             if told.get("real_time") != Some(&1.0) {
                 return Err("SKIP without real-time priority others get in between".into());
@@ -91,7 +96,7 @@ fn a_wait_queue_is_served_from_its_head_and_a_futex_in_order() {
 #[test]
 fn two_hundred_clients_work() {
     let shape = Shape { tick_ns: 10_000_000, ..Shape::of(false, 200) };
-    for name in ["futex_broadcast", "unix_datagram"] {
+    for name in ["futex_broadcast", "unix_datagram", "bpf"] {
         let outcome =
             session(
                 name,

@@ -35,6 +35,7 @@ const POLLABLE: &[&str] = &[
     "eventfd",
     "eventfd_broadcast",
     "poll_broadcast",
+    "bpf",
     "udp",
     "tcp",
     "timerfd_each",

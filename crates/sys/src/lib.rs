@@ -41,6 +41,7 @@ pub mod system_call_names;
 pub mod system_v_queue;
 pub mod terminal;
 pub mod thread;
+pub mod tick_device;
 pub mod usage;
 pub mod vdso;
 pub mod wakeup;

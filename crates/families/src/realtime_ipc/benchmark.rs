@@ -73,7 +73,7 @@ impl Spec {
             Rings::Once | Rings::Locked => 1.0,
             Rings::Never => 0.0,
         };
-        let server = f64::from(u8::from(self.kind != Kind::Timer));
+        let server = f64::from(u8::from(!self.kind.is_without_server_process()));
         let receives = if self.receives.is_empty() { 0.0 } else { clients };
         let mut claims = Vec::new();
         if self.rings == Rings::Locked {
@@ -142,10 +142,12 @@ impl RealTimeIpc {
         let card = Card {
             id,
             title: leaked(format!("{}, {clients} client{plural}, {place}{under}", spec.name)),
-            operation: leaked(if spec.kind == Kind::Timer {
-                format!("one tick of each of {clients} client{plural}, without a server")
-            } else {
-                format!("one tick: a message from the server to each of {clients} client{plural}")
+            operation: leaked(match spec.kind {
+                Kind::Timer => format!("one tick of each of {clients} client{plural}, without a server"),
+                Kind::Kernel => {
+                    format!("one tick: the kernel's own server wakes each of {clients} client{plural}")
+                }
+                _ => format!("one tick: a message from the server to each of {clients} client{plural}"),
             }),
             blocks: true,
             placement: if shape.spread { Placement::Spread } else { Placement::SameCpu },

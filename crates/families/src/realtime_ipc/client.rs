@@ -49,9 +49,10 @@ pub fn attend(
                 table.receive(client, next, now_ns);
                 next += 1;
             }
-            Got::Woken => {
-                let head = match course.kind {
-                    Kind::Timer => course.ticks_until(now_ns),
+            Got::Woken | Got::Counted { .. } => {
+                let head = match got {
+                    Got::Counted { sent, .. } => sent.min(course.ticks),
+                    _ if course.kind == Kind::Timer => course.ticks_until(now_ns),
                     _ => table.head(),
                 };
                 let oldest = head.saturating_sub(RING);
@@ -63,8 +64,9 @@ pub fn attend(
                     table.receive(client, next, now_ns);
                     next += 1;
                 }
-                let ended = match course.kind {
-                    Kind::Timer => next >= course.ticks,
+                let ended = match got {
+                    Got::Counted { done, .. } => done,
+                    _ if course.kind == Kind::Timer => next >= course.ticks,
                     _ => table.is_done() && next >= table.sent(),
                 };
                 if ended {

@@ -2,10 +2,11 @@
 //! one would weigh today.
 //!
 //! An id is `realtime_ipc/<transport>/<same_cpu|spread>/clients_<n>`, and further parts for what has not its default:
-//! `tick_10ms`, `size_1024`, `policy_fifo`, `ticks_1000`. A new transport (one by BPF or a kernel module, say) is a file
-//! and a line in [`TRANSPORTS`].
+//! `tick_10ms`, `size_1024`, `policy_fifo`, `ticks_1000`. A new transport is a file and a line in
+//! [`TRANSPORTS`].
 
 mod benchmark;
+mod bpf;
 mod client;
 mod condition_variable;
 mod eventfd;
@@ -13,6 +14,8 @@ mod eventfd_broadcast;
 mod fifo;
 mod futex_broadcast;
 mod futex_each;
+mod kernel_module;
+mod kernel_page;
 mod load;
 mod nanosleep_each;
 mod participant;
@@ -49,10 +52,10 @@ use oscost_harness::{Benchmark, Tier};
 use benchmark::{PARTNER, RealTimeIpc, Rings, Spec};
 pub use load::Load;
 pub use shape::Shape;
-use transport::Kind::{Queue, Timer, Wake};
+use transport::Kind::{Kernel, Queue, Timer, Wake};
 
 /// All transports.
-static TRANSPORTS: [Spec; 24] = [
+static TRANSPORTS: [Spec; 26] = [
     Spec::new(PARTNER, Queue, unix_datagram::make, &["sendto"], Rings::Each, &["recvfrom"]),
     Spec::new(
         "unix_datagram_connected",
@@ -97,6 +100,8 @@ static TRANSPORTS: [Spec; 24] = [
     Spec::new("timerfd_each", Timer, timerfd_each::make, &[], Rings::Never, &["read"]),
     Spec::new("timerfd_pair", Timer, timerfd_pair::make, &[], Rings::Never, &["epoll_wait", "epoll_pwait"]),
     Spec::new("nanosleep_each", Timer, nanosleep_each::make, &[], Rings::Never, &["clock_nanosleep"]),
+    Spec::new("bpf", Kernel, bpf::make, &[], Rings::Never, &["epoll_wait", "epoll_pwait"]),
+    Spec::new("kernel_module", Kernel, kernel_module::make, &[], Rings::Never, &["pread64"]),
     Spec::new("spin", Wake, spin::make, &[], Rings::Never, &[]).awake(),
 ];
 

@@ -155,6 +155,9 @@ impl Session {
                 table.sent_by(tick, due_ns);
             }
             table.finish(ticks, 0, 0);
+        } else if course.kind == Kind::Kernel {
+            course.start_ns = clock::now_ns() + 3_000_000;
+            transport.start(&course)?;
         } else {
             course.start_ns = clock::now_ns() + 3_000_000;
             let cpu = self.cpu(0);
@@ -187,6 +190,7 @@ impl Session {
                 (None, _) => return Err(CallError::gone("a participant, ended by a signal")),
             }
         }
+        transport.stamps(&table);
         check(&table, course.kind)?;
         Ok((table, busy))
     }

@@ -9,7 +9,6 @@ use oscost_sys::scheduling::Policy;
 use super::load::Busy;
 use super::session::Session;
 use super::table::Table;
-use super::transport::Kind;
 
 const fn ns(name: &'static str) -> QuantityCard {
     QuantityCard::new(name, "ns")
@@ -148,7 +147,7 @@ pub fn tell(
     response.tell("response_p99", 0.99, sink);
     response.tell("response_max", 1.0, sink);
     tell_clients(&by_client, session.shape.tick_ns, sink);
-    if session.kind != Kind::Timer {
+    if !session.kind.is_without_server_process() {
         Spread::of(&loops).tell("server_loop", 0.5, sink);
         sink.quantity("server_cpu", table.cpu_ns() as f64 / table.sent().max(1) as f64);
     }
@@ -242,7 +241,7 @@ fn tell_clients(by_client: &[Vec<f64>], tick_ns: u64, sink: &mut dyn Sink) {
 
 fn tell_counts(table: &Table, session: &Session, sink: &mut dyn Sink) {
     let (mut received, mut dropped, mut gaps, mut switches) = (0, 0, 0, 0);
-    let mut as_asked = session.kind == Kind::Timer || table.account(None).as_asked;
+    let mut as_asked = session.kind.is_without_server_process() || table.account(None).as_asked;
     for client in 0..table.clients() {
         let [got, missing, full] = table.counts(client);
         received += got;

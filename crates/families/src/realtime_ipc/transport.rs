@@ -16,6 +16,15 @@ pub enum Kind {
     Wake,
     /// A timer of its own wakes it; there is no server.
     Timer,
+    /// The server is inside the kernel: it wakes, and has counted and stamped the ticks itself.
+    Kernel,
+}
+
+impl Kind {
+    /// Nobody sends: a timer of each client's, or the kernel's, does.
+    pub const fn is_without_server_process(self) -> bool {
+        matches!(self, Self::Timer | Self::Kernel)
+    }
 }
 
 /// What a client got.
@@ -25,6 +34,13 @@ pub enum Got {
     Message(usize),
     /// It was woken; maybe for nothing.
     Woken,
+    /// It was woken, and the kernel says how many ticks there were, and whether that is all.
+    Counted {
+        /// Ticks until now.
+        sent: usize,
+        /// There will be no more.
+        done: bool,
+    },
 }
 
 /// A way to send a message to every client. Made by the controller, used by the server's and the clients' processes, each
@@ -45,6 +61,17 @@ pub trait Transport {
     fn enter(&mut self, _client: usize) -> Outcome {
         Ok(())
     }
+
+    /// In the controller, when every client waits: a server inside the kernel starts. Its course says when.
+    ///
+    /// # Errors
+    /// The call that failed.
+    fn start(&mut self, _course: &Course) -> Outcome {
+        Ok(())
+    }
+
+    /// In the controller, after the end: what a server inside the kernel noted.
+    fn stamps(&self, _table: &Table) {}
 
     /// In the server: hands `bytes` to every client, or wakes all.
     ///
