@@ -22,6 +22,7 @@ pub mod numbers;
 mod page;
 mod picture;
 mod realtime_ipc;
+mod realtime_load;
 mod reproduction;
 mod story;
 mod style;

@@ -4,6 +4,7 @@
 use oscost_results::{Estimate, Figure, Mark, PairedValue, Status};
 use oscost_stats::peaks::{frequency, peaks};
 
+use crate::realtime_load::is_loaded;
 use crate::story::Story;
 use crate::view::{Part, Table, View};
 use crate::{numbers, picture};
@@ -50,17 +51,18 @@ const OFF_LINE: f64 = 0.2;
 const LEAST_PEAK_NS: f64 = 100.0;
 
 /// A measured session.
-struct Session<'a> {
-    figure: &'a Figure,
-    transport: &'a str,
-    placement: &'a str,
-    clients: u32,
-    tick_ns: f64,
+pub(crate) struct Session<'a> {
+    pub figure: &'a Figure,
+    pub transport: &'a str,
+    pub placement: &'a str,
+    pub clients: u32,
+    pub tick_ns: f64,
     /// What else its id says ("size_1024/policy_fifo").
-    rest: String,
+    pub rest: String,
 }
 
-fn session(figure: &Figure) -> Option<Session<'_>> {
+/// The session of a figure; `None` for a figure of something else.
+pub(crate) fn session(figure: &Figure) -> Option<Session<'_>> {
     let mut parts = figure.id.strip_prefix("realtime_ipc/")?.split('/');
     let (transport, placement) = (parts.next()?, parts.next()?);
     let clients = parts.next()?.strip_prefix("clients_")?.parse().ok().filter(|&count| count > 0)?;
@@ -91,11 +93,13 @@ impl Session<'_> {
         Some(self.figure.quantities.get(name)?.estimate)
     }
 
-    fn value(&self, name: &str) -> Option<f64> {
+    /// A quantity of it.
+    pub fn value(&self, name: &str) -> Option<f64> {
         self.quantity(name).map(|estimate| estimate.value).filter(|value| value.is_finite())
     }
 
-    fn time(&self, name: &str) -> String {
+    /// A quantity as a time; empty where there is none.
+    pub fn time(&self, name: &str) -> String {
         self.value(name).map_or(String::new(), numbers::duration)
     }
 }
@@ -103,7 +107,8 @@ impl Session<'_> {
 /// The view of all sessions of a result.
 pub(crate) fn view(story: &Story<'_>) -> Option<View> {
     let measured = story.result.figures.iter().filter(|figure| figure.status == Status::Measured);
-    let sessions: Vec<Session<'_>> = measured.filter_map(session).collect();
+    let sessions: Vec<Session<'_>> =
+        measured.filter_map(session).filter(|session| !is_loaded(session)).collect();
     if sessions.is_empty() {
         return None;
     }

@@ -40,7 +40,7 @@ pub(crate) struct Table {
 type Make = fn(&Story<'_>) -> Option<View>;
 
 /// The views, in the order of the price list.
-const VIEWS: &[Make] = &[crate::contention::view, crate::realtime_ipc::view];
+const VIEWS: &[Make] = &[crate::contention::view, crate::realtime_ipc::view, crate::realtime_load::view];
 
 /// Every view of a result.
 pub(crate) fn of(story: &Story<'_>) -> Vec<View> {

@@ -129,6 +129,49 @@ fn reservations_are_said() {
     assert!(told(&result).contains("NOT REAL-TIME: the priority was refused in 1 of 8 sessions"));
 }
 
+/// The session with a load that is twice as slow as without one.
+fn loaded() -> Figure {
+    let mut figure = session("futex_broadcast", 1, "/load_command_rm%20-rf", 10_000.0);
+    for (part, factor) in [("idle", 1.0), ("busy", 2.0)] {
+        for (index, name) in
+            ["mean", "width", "p50", "p99", "range_low", "range_high", "peak"].iter().enumerate()
+        {
+            let mut quantity = figure.quantities["last_p50"].clone();
+            quantity.estimate.value = factor * (index + 1) as f64 * 1000.0;
+            figure.quantities.insert(format!("{part}_{name}"), quantity);
+        }
+    }
+    let mut window = figure.quantities["last_p50"].clone();
+    window.estimate.value = 1e9;
+    figure.quantities.insert("range_window".into(), window);
+    figure.remarks = vec!["load: sh -c 'rm \u{1b}[31m-rf'".into()];
+    figure.launches[0].tracks.insert("load".into(), vec![50.0, 75.0]);
+    figure
+}
+
+#[test]
+fn idle_and_busy_stand_beside_each_other_and_the_load_is_marked() {
+    let mut result = result();
+    let sessions = told(&result).matches("futex broadcast").count();
+    result.figures.push(loaded());
+    let told = told(&result);
+    assert!(!told.contains('\u{1b}'), "{told}");
+    let lines: Vec<&str> = told.lines().collect();
+    let idle = lines.iter().position(|line| line.contains("  idle  ")).expect("a line");
+    assert!(
+        lines[idle].contains("futex broadcast, 1 client on one CPU")
+            && lines[idle].contains("5.00 us .. 6.00 us")
+    );
+    assert!(lines[idle + 1].contains("busy") && lines[idle + 1].contains("10.0 us .. 12.0 us"), "{told}");
+    assert!(lines[idle + 1].contains("14.0 us"), "{told}");
+    // 100 ticks in columns of two: the load is on from the middle of column 25 to that of 37.
+    let under = lines.iter().find(|line| line.contains("=====")).expect("marks");
+    assert_eq!(under.matches('=').count(), 12, "{under}");
+    assert!(told.contains("worst 1.00 s"), "{told}");
+    // It is told in its own view alone: two mentions more, in its table and over its picture.
+    assert_eq!(told.matches("futex broadcast").count(), sessions + 2, "{told}");
+}
+
 #[test]
 fn hostile_ids_stay_harmless() {
     let mut result = result();
