@@ -6,6 +6,7 @@
 
 mod context_switch;
 mod found;
+pub mod grame;
 mod literal;
 mod ostep;
 mod parameters;
@@ -35,4 +36,5 @@ pub struct Document {
 }
 
 /// The documents that can be reproduced, in their order.
-pub const ALL: &[&Document] = &[&tlpi::DOCUMENT, &ostep::DOCUMENT, &context_switch::DOCUMENT];
+pub const ALL: &[&Document] =
+    &[&tlpi::DOCUMENT, &grame::DOCUMENT, &ostep::DOCUMENT, &context_switch::DOCUMENT];

@@ -15,6 +15,9 @@ use crate::context_switch::{Reads, Switches, Timestamps};
 /// The benchmark of a literal id; `None` for any other.
 #[must_use]
 pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
+    if id.starts_with(crate::grame::PREFIX) {
+        return crate::grame::resolve(id);
+    }
     let (method, parameter) = id.rsplit_once('/')?;
     let count: u64 = parameter.rsplit_once('_')?.1.parse().ok().filter(|&count| count > 0)?;
     let kind = Kind::of(method, parameter.rsplit_once('_')?.0)?;

@@ -1,5 +1,7 @@
 //! Parameters of the documents' own methods, with their ranges.
 
+use crate::grame::Settings;
+
 /// An option of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameter {
@@ -52,12 +54,19 @@ pub struct Parameters {
     pub iterations: u64,
     /// Readings of document 004's first program.
     pub samples: u64,
+    /// Sessions of document 002's method.
+    pub grame: Settings,
 }
 
 impl Default for Parameters {
     /// As the documents have them.
     fn default() -> Self {
-        Self { operations: vec![1000, 10_000, 100_000, 1_000_000], iterations: 10_000_000, samples: 100_000 }
+        Self {
+            operations: vec![1000, 10_000, 100_000, 1_000_000],
+            iterations: 10_000_000,
+            samples: 100_000,
+            grame: Settings::default(),
+        }
     }
 }
 
@@ -99,6 +108,8 @@ mod tests {
         parameters.set(&OPERATIONS, "7,8").expect("in range");
         parameters.set(&ITERATIONS, "9").expect("in range");
         parameters.set(&SAMPLES, "5000").expect("in range");
-        assert_eq!(parameters, Parameters { operations: vec![7, 8], iterations: 9, samples: 5000 });
+        let expected =
+            Parameters { operations: vec![7, 8], iterations: 9, samples: 5000, ..Parameters::default() };
+        assert_eq!(parameters, expected);
     }
 }

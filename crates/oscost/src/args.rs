@@ -3,6 +3,7 @@
 mod compare;
 mod crosscheck;
 mod doctor;
+mod grame;
 mod realtime;
 
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use compare::{Compare, Format as CompareFormat};
 pub use crosscheck::{Crosscheck, Format as CrosscheckFormat};
 pub use doctor::Doctor;
+pub use grame::{DOCUMENT as GRAME, Grame};
 pub use realtime::{FAMILY, RealTime};
 
 /// The price list of an operating system, with receipts: what its primitives cost on this machine, each figure with
@@ -103,7 +105,7 @@ pub struct Run {
 
 #[derive(Debug, Args)]
 pub struct Reproduce {
-    /// tlpi (000), ostep (003), context-switch (004); none: all of them
+    /// tlpi (000), grame (002), ostep (003), context-switch (004); none: all of them
     #[arg(value_name = "DOCUMENT")]
     pub documents: Vec<String>,
     /// Cycles of document 000's programs [default: 1000,10000,100000,1000000]
@@ -118,6 +120,8 @@ pub struct Reproduce {
     /// Folder of lmbench's programs, with which document 004 wants to be compared [default: the PATH]
     #[arg(long, value_name = "DIR")]
     pub lmbench: Option<PathBuf>,
+    #[command(flatten)]
+    pub grame: Grame,
     #[command(flatten)]
     pub measuring: Measuring,
     /// Format

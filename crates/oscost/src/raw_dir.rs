@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use oscost_documents::grame::PREFIX;
 use oscost_harness::Launched;
 use oscost_results::Untrusted;
 
@@ -38,6 +39,19 @@ impl RawDir {
         }
     }
 
+    /// Keeps the values of a session of document 002's own method; of several sessions of one kind each in a folder of its own.
+    pub fn keep_session(&mut self, id: &str, launched: &Launched) {
+        let Some(parts) = id.strip_prefix(PREFIX) else { return };
+        let mut parts = parts.split('/');
+        let Some(count) = parts.next().and_then(|part| part.strip_prefix("clients_")) else { return };
+        let session = parts.find(|part| part.starts_with("session_"));
+        let folder: PathBuf = session.into_iter().collect::<PathBuf>().join(format!("{count}-tasks"));
+        for (client, values) in &launched.tracks {
+            let Some(number) = client.strip_prefix("client_") else { continue };
+            self.clients.insert((folder.clone(), number.to_owned()), values.clone());
+        }
+    }
+
     /// Writes all files.
     pub fn finish(self) -> Result<(), Ended> {
         for ((folder, client), values) in &self.clients {
@@ -58,7 +72,7 @@ fn folder(path: &str) -> Option<PathBuf> {
 
 fn write(folder: &Path, client: &str, values: &[f64]) -> std::io::Result<()> {
     fs::create_dir_all(folder)?;
-    let us: Vec<u64> = values.iter().map(|ns| (ns / 1000.0).round() as u64).collect();
+    let us: Vec<i64> = values.iter().map(|ns| (ns / 1000.0).round() as i64).collect();
     let mut out = BufWriter::new(File::create(folder.join(format!("{client}.out")))?);
     us.iter().try_for_each(|value| writeln!(out, "{value}"))?;
     out.flush()?;
@@ -68,7 +82,7 @@ fn write(folder: &Path, client: &str, values: &[f64]) -> std::io::Result<()> {
         writeln!(
             sum,
             "min time: {min}\nmax time: {max}\naverage: {}",
-            us.iter().sum::<u64>() / us.len() as u64
+            us.iter().sum::<i64>() / us.len() as i64
         )?;
     }
     sum.flush()

@@ -180,6 +180,8 @@ pub fn run(mut request: Request<'_>, talk: &Talk) -> Result<Session, Ended> {
     let mut measured = measure(&supervisor, request.choices, request.contestants, &options, &mut emit);
     if !request.single.is_empty() {
         let effort = Effort { launches: 1, most_launches: 1, ..options.effort };
+        let needed_ns = 2 * oscost_harness::estimate_ns(request.single, &effort);
+        let effort = Effort { deadline_ns: effort.deadline_ns.max(needed_ns), ..effort };
         let once =
             measure(&supervisor, request.single, &[], &Options { effort, ..options.clone() }, &mut emit);
         measured.figures.extend(once.figures);

@@ -42,6 +42,16 @@ pub struct Path {
     address: libc::sockaddr_un,
 }
 
+impl PartialEq for Path {
+    /// Whether it is the same path, byte for byte to its end.
+    fn eq(&self, other: &Self) -> bool {
+        let bytes = |path: &Self| path.address.sun_path.into_iter().take_while(|&byte| byte != 0);
+        bytes(self).eq(bytes(other))
+    }
+}
+
+impl Eq for Path {}
+
 impl std::fmt::Debug for Path {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Path")
@@ -134,6 +144,46 @@ pub fn receive(fd: &OwnedFd, buffer: &mut [u8]) -> Result<usize, CallError> {
     // SAFETY: the kernel writes at most the length of the buffer.
     let got = unsafe { libc::recv(fd.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0) };
     usize::try_from(got).map_err(|_| CallError::last("recvfrom"))
+}
+
+/// Sends a datagram to `path`, waiting for room in the receiver's queue. sendto(2).
+///
+/// # Errors
+/// ECONNREFUSED and ENOENT where the receiver is gone.
+#[inline(always)]
+pub fn send_to_patiently(fd: &OwnedFd, bytes: &[u8], path: &Path) -> Result<(), CallError> {
+    let (address, length) = path.pointer();
+    // SAFETY: the kernel reads the bytes and one sockaddr_un.
+    let sent = unsafe {
+        libc::sendto(fd.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL, address, length)
+    };
+    whole("sendto", sent, bytes.len())
+}
+
+/// Receives one datagram, waiting for it: how many bytes, and who sent it (`None`: a socket without a path).
+/// recvfrom(2).
+///
+/// # Errors
+/// The error of recvfrom.
+#[inline(always)]
+pub fn receive_from(fd: &OwnedFd, buffer: &mut [u8]) -> Result<(usize, Option<Path>), CallError> {
+    // SAFETY: an all-zero sockaddr_un is valid.
+    let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
+    let mut length = size_of::<libc::sockaddr_un>() as libc::socklen_t;
+    // SAFETY: the kernel writes at most the length of the buffer, and at most one sockaddr_un.
+    let got = unsafe {
+        libc::recvfrom(
+            fd.as_raw_fd(),
+            buffer.as_mut_ptr().cast(),
+            buffer.len(),
+            0,
+            (&raw mut address).cast(),
+            &raw mut length,
+        )
+    };
+    let got = usize::try_from(got).map_err(|_| CallError::last("recvfrom"))?;
+    let named = address.sun_path[0] != 0 && length as usize > size_of::<libc::sa_family_t>();
+    Ok((got, named.then_some(Path { address })))
 }
 
 fn whole(call: &'static str, result: isize, length: usize) -> Result<(), CallError> {
@@ -242,6 +292,13 @@ mod tests {
         let sender = datagram().expect("a socket");
         send_to(&sender, b"x", &path).expect("sent");
         assert_eq!(receive(&receiver, &mut [0; 4]), Ok(1));
+        // Who has no path is nobody; who has one is known by it.
+        send_to_patiently(&sender, b"xy", &path).expect("sent");
+        let (length, from) = receive_from(&receiver, &mut [0; 4]).expect("a message");
+        assert_eq!((length, from.is_none()), (2, true));
+        send_to_patiently(&receiver, b"x", &path).expect("sent");
+        let (_, from) = receive_from(&receiver, &mut [0; 4]).expect("a message");
+        assert!(from == Some(path) && from != Some(Path::new("/elsewhere").expect("a path")));
         drop(receiver);
         assert!(send_to(&sender, b"x", &path).is_err_and(|error| error.errno == libc::ECONNREFUSED));
         std::fs::remove_dir_all(&directory).expect("removed");

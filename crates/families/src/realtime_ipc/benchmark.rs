@@ -123,11 +123,15 @@ impl RealTimeIpc {
     /// Made for as long as the program lives: ids are few, and each is made once.
     pub fn leaked(spec: &'static Spec, shape: Shape, tier: Tier) -> &'static dyn Benchmark {
         let id = leaked(spec.id_of(&shape));
-        let partner = (spec.name != PARTNER).then(|| {
+        let partner = match (spec.name == PARTNER, shape.policy) {
+            // Whether another policy makes a difference is asked of neighbours, too.
+            (true, Policy::Fifo) => Some(Shape { policy: Policy::RoundRobin, ..shape }),
+            (true, _) => None,
             // Who wakes carries nothing, so that the partner beside it is as small as it can be.
-            let shape = if spec.kind == Kind::Queue { shape } else { Shape { size: 24, ..shape } };
-            leaked(format!("realtime_ipc/{PARTNER}/{}", shape.text()))
-        });
+            (false, _) if spec.kind != Kind::Queue => Some(Shape { size: 24, ..shape }),
+            (false, _) => Some(shape),
+        };
+        let partner = partner.map(|shape| leaked(format!("realtime_ipc/{PARTNER}/{}", shape.text())));
         let (clients, plural) = (shape.clients, if shape.clients == 1 { "" } else { "s" });
         let place = if shape.spread { "spread" } else { "one CPU" };
         let session_ns = planned(&shape, false).1 as u64 * shape.tick_ns;

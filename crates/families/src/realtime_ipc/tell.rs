@@ -34,7 +34,7 @@ pub const QUANTITIES: &[QuantityCard] = &[
     ns("body_low"),
     ns("body_high"),
     QuantityCard::new("body_share", "share"),
-    QuantityCard::new("peaks_per_thousand", "ratio"),
+    QuantityCard::new("peaks_per_thousand", "count"),
     ns("peaks_low"),
     ns("peaks_high").over(OverLaunches::Max),
     ns("response_p50"),

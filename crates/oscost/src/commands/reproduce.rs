@@ -3,14 +3,15 @@
 use std::path::Path;
 
 use oscost_documents::{ALL, Document, Found, Parameters, script_table};
-use oscost_harness::{Choice, Effort, Tier};
+use oscost_harness::{Choice, Effort, Launched, Tier, estimate_ns};
 use oscost_report::{Agreement, agreement, agreement_markdown};
 use oscost_results::RunResult;
 
 use super::{catalogue, crosscheck};
-use crate::args::{Reproduce, Told};
+use crate::args::{GRAME, Reproduce, Told};
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
+use crate::raw_dir::RawDir;
 use crate::session::{self, Request};
 
 /// A document at defaults stays within a minute, and leaves time for its literal methods.
@@ -29,7 +30,19 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
     let lmbench = if switches { crosscheck::of_document_004(options.lmbench.as_deref()) } else { Vec::new() };
     let contestants = crosscheck::contestants(&lmbench, &session::cpus(&options.measuring)?);
     let effort = session::effort(&options.measuring);
-    let effort = Effort { target_ns: effort.target_ns.min(TARGET_NS.max(effort.target_ns / 2)), ..effort };
+    let effort = Effort {
+        target_ns: effort.target_ns.min(TARGET_NS.max(effort.target_ns / 2)),
+        // What a document needs is measured once, however long that takes.
+        deadline_ns: effort.deadline_ns.max(2 * estimate_ns(&choices, &effort)),
+        ..effort
+    };
+    let mut raw_dir = options.grame.raw_dir.as_deref().map(RawDir::new).transpose()?;
+    let keeps = raw_dir.is_some();
+    let mut keep = |_: u32, id: &str, launched: &Launched| {
+        if let Some(raw_dir) = &mut raw_dir {
+            raw_dir.keep_session(id, launched);
+        }
+    };
     let request = Request {
         choices: &choices,
         single: &single,
@@ -38,7 +51,7 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
         measuring: &options.measuring,
         effort,
         directory: None,
-        samples: None,
+        samples: keeps.then_some(&mut keep),
     };
     let mut session = session::run(request, talk)?;
     let found = Found {
@@ -59,6 +72,9 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
     let shown = show(options, &session.result, &table, &rows, stored.as_deref(), talk);
     if let Some(path) = json {
         oscost_results::save_as(path, &session.result).map_err(Ended::unwritable)?;
+    }
+    if let Some(raw_dir) = raw_dir {
+        raw_dir.finish()?;
     }
     saved?;
     match shown {
@@ -84,7 +100,9 @@ fn documents(names: &[String]) -> Result<Vec<&'static Document>, Ended> {
 
 /// Values of the documents' own options; one of a document that was not chosen is a mistake.
 fn parameters(options: &Reproduce, documents: &[&Document]) -> Result<Parameters, Ended> {
-    let mut parameters = Parameters::default();
+    let grame = documents.iter().any(|document| document.name == GRAME);
+    let grame = options.grame.settings(grame, options.measuring.quick, options.measuring.thorough)?;
+    let mut parameters = Parameters { grame, ..Parameters::default() };
     let given = [
         ("operations", &options.operations),
         ("iterations", &options.iterations),

@@ -6,6 +6,7 @@ mod compare;
 mod crosscheck;
 mod doctor;
 mod files;
+mod grame;
 mod input;
 mod kept;
 mod machines;

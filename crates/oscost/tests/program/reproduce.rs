@@ -129,7 +129,7 @@ fn options_out_of_range_are_refused_with_the_range() {
     home.ask(&["reproduce", "ostep", "--operations", "5"])
         .refused(2, "an option of tlpi, which was not chosen");
     home.ask(&["reproduce", "tlpi", "--samples", "5000"]).refused(2, "an option of context-switch");
-    home.ask(&["reproduce", "tlpi2"]).refused(2, "there are tlpi, ostep, context-switch");
+    home.ask(&["reproduce", "tlpi2"]).refused(2, "there are tlpi, grame, ostep, context-switch");
     home.ask(&["reproduce", "tlpi", "--format", "html"]).refused(2, "text, markdown, csv");
     assert!(!home.runs().exists(), "a mistake leaves nothing behind");
 }

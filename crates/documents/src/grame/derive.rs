@@ -1,0 +1,326 @@
+//! What follows from a session's values: document 002's quantities of single clients, and the same by order within a tick.
+//!
+//! The document's words have numbers here: width is 2 sd, peaks are what `oscost_stats::peaks` finds, the range of a busy
+//! client is mean - sd to mean + sd of its worst second.
+
+use std::collections::BTreeMap;
+
+use oscost_harness::{QuantityCard, Sink};
+use oscost_stats::peaks::{moments, peaks};
+use oscost_stats::quantile::{median, sorted};
+
+use super::record::Value;
+use super::settings::Shape;
+
+const fn ns(name: &'static str) -> QuantityCard {
+    QuantityCard::new(name, "ns")
+}
+
+/// The quantities of a session, the headline first.
+pub(super) const QUANTITIES: &[QuantityCard] = &[
+    ns("latency_mean"),
+    ns("latency_width"),
+    ns("latency_min"),
+    ns("latency_max"),
+    QuantityCard::new("peaks_per_thousand", "count"),
+    ns("peaks_low"),
+    ns("peaks_high"),
+    ns("second_low"),
+    ns("second_high"),
+    ns("client_first"),
+    ns("client_next"),
+    ns("client_service"),
+    ns("client_last_sd"),
+    ns("first_p50"),
+    ns("next_p50"),
+    ns("last_p50"),
+    ns("even_odd"),
+    QuantityCard::new("same_order_share", "share"),
+    QuantityCard::new("reversed_share", "share"),
+    ns("server_loop"),
+    ns("period_mean"),
+    QuantityCard::new("received", "count"),
+    QuantityCard::new("opened", "count"),
+    QuantityCard::new("closed", "count"),
+    QuantityCard::new("dropped", "count"),
+    QuantityCard::new("lost", "count"),
+    QuantityCard::new("real_time", "share"),
+];
+
+/// A peak is no smaller than this above the median, ns: ten steps of a clock that counts us.
+const LEAST_PEAK_NS: f64 = 10_000.0;
+/// Up to so many clients all of them stay in the result value by value, beyond it the first and the last one served.
+const KEPT: usize = 5;
+
+/// Tells all of a session: the values of its clients, and when each sending loop began and how long it took, us.
+pub(super) fn tell(series: &[Vec<Value>], loops: &[(u64, u64)], shape: &Shape, sink: &mut dyn Sink) {
+    let by_client: Vec<Vec<f64>> = series
+        .iter()
+        .map(|values| values.iter().map(|value| value.latency_us as f64 * 1000.0).collect())
+        .collect();
+    let all: Vec<f64> = by_client.iter().flatten().copied().collect();
+    all.iter().for_each(|&value| sink.observation(value));
+    sink.quantity("received", all.len() as f64);
+    let ordered = sorted(all.clone());
+    if let (Some((mean, deviation)), Some(&least), Some(&most)) =
+        (moments(&all), ordered.first(), ordered.last())
+    {
+        sink.quantity("latency_mean", mean);
+        sink.quantity("latency_width", 2.0 * deviation);
+        sink.quantity("latency_min", least);
+        sink.quantity("latency_max", most);
+    }
+    tell_peaks(&by_client, sink);
+    tell_clients(&by_client, sink);
+    tell_orders(series, sink);
+    let a_second = usize::try_from(1_000_000_000 / shape.tick_ns).unwrap_or(1).max(2);
+    if let Some((low, high)) = by_client.first().and_then(|values| worst_second(values, a_second)) {
+        sink.quantity("second_low", low);
+        sink.quantity("second_high", high);
+    }
+    let durations = sorted(loops.iter().map(|&(_, took)| took as f64 * 1000.0).collect());
+    if let Some(middle) = median(&durations) {
+        sink.quantity("server_loop", middle);
+    }
+    if let (Some((first, _)), Some((last, _)), more @ 1..) =
+        (loops.first(), loops.last(), loops.len().saturating_sub(1))
+    {
+        sink.quantity("period_mean", last.saturating_sub(*first) as f64 * 1000.0 / more as f64);
+    }
+    let ends = ends(&by_client);
+    for (client, values) in by_client.into_iter().enumerate() {
+        let kept =
+            shape.clients <= KEPT || ends.is_some_and(|(first, last)| client == first || client == last);
+        sink.track(format!("client_{}", client + 1), values, kept);
+    }
+}
+
+/// The clients that are served first and last, by their means.
+fn ends(by_client: &[Vec<f64>]) -> Option<(usize, usize)> {
+    let mut means: Vec<(f64, usize)> = by_client
+        .iter()
+        .enumerate()
+        .filter_map(|(client, values)| moments(values).map(|(mean, _)| (mean, client)))
+        .collect();
+    means.sort_by(|one, other| one.0.total_cmp(&other.0));
+    Some((means.first()?.1, means.last()?.1))
+}
+
+/// Peaks are runs of ticks, so they are looked for in each client's own series.
+fn tell_peaks(by_client: &[Vec<f64>], sink: &mut dyn Sink) {
+    let found: Vec<_> = by_client.iter().filter_map(|values| peaks(values, LEAST_PEAK_NS)).collect();
+    let values: usize = by_client.iter().map(Vec::len).sum();
+    let count: usize = found.iter().map(|peaks| peaks.count).sum();
+    sink.quantity("peaks_per_thousand", count as f64 * 1000.0 / values.max(1) as f64);
+    let with_peaks = || found.iter().filter(|peaks| peaks.count > 0);
+    if let Some(low) = with_peaks().map(|peaks| peaks.low).reduce(f64::min) {
+        sink.quantity("peaks_low", low);
+        sink.quantity("peaks_high", with_peaks().map(|peaks| peaks.high).fold(low, f64::max));
+    }
+}
+
+/// First, next and service time as the document has them: of clients, by their means.
+fn tell_clients(by_client: &[Vec<f64>], sink: &mut dyn Sink) {
+    let mut clients: Vec<(f64, f64)> = by_client.iter().filter_map(|values| moments(values)).collect();
+    clients.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let (Some(first), Some(last)) = (clients.first(), clients.last()) else { return };
+    sink.quantity("client_first", first.0);
+    if clients.len() > 1 {
+        sink.quantity("client_next", (last.0 - first.0) / (clients.len() - 1) as f64);
+    }
+    sink.quantity("client_service", last.0 + last.1);
+    sink.quantity("client_last_sd", last.1);
+    let splits = by_client.iter().filter_map(|values| even_odd(values));
+    if let Some(widest) = splits.map(|(even, odd)| (even - odd).abs()).reduce(f64::max) {
+        sink.quantity("even_odd", widest);
+    }
+}
+
+/// Means of the values of even and of odd numbers. `None` where there are not both.
+pub(super) fn even_odd(values: &[f64]) -> Option<(f64, f64)> {
+    let half = |parity: usize| -> Vec<f64> { values.iter().copied().skip(parity).step_by(2).collect() };
+    Some((moments(&half(0))?.0, moments(&half(1))?.0))
+}
+
+/// Mean - sd and mean + sd of the stretch of `length` values whose mean + sd is highest.
+pub(super) fn worst_second(values: &[f64], length: usize) -> Option<(f64, f64)> {
+    let range =
+        |window: &[f64]| moments(window).map(|(mean, deviation)| (mean - deviation, mean + deviation));
+    let windows = values.windows(length.min(values.len()).max(1));
+    windows.filter_map(range).max_by(|one, other| one.1.total_cmp(&other.1))
+}
+
+/// Ranks within each tick, which the time stamp tells; only ticks that every client has count.
+fn tell_orders(series: &[Vec<Value>], sink: &mut dyn Sink) {
+    let mut ticks: BTreeMap<u64, Vec<(i64, usize)>> = BTreeMap::new();
+    for (client, values) in series.iter().enumerate() {
+        for value in values {
+            ticks.entry(value.stamp_us).or_default().push((value.latency_us, client));
+        }
+    }
+    let (mut first, mut next, mut last) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut same, mut reversed, mut pairs) = (0u32, 0u32, 0u32);
+    let mut before: Option<Vec<usize>> = None;
+    for mut tick in ticks.into_values() {
+        if tick.len() != series.len() {
+            before = None;
+            continue;
+        }
+        tick.sort_unstable();
+        if let (Some(one), Some(other)) = (tick.first(), tick.last()) {
+            first.push(one.0 as f64 * 1000.0);
+            last.push(other.0 as f64 * 1000.0);
+            if series.len() > 1 {
+                next.push((other.0 - one.0) as f64 * 1000.0 / (series.len() - 1) as f64);
+            }
+        }
+        let order: Vec<usize> = tick.into_iter().map(|(_, client)| client).collect();
+        if let Some(before) = &before {
+            pairs += 1;
+            same += u32::from(*before == order);
+            reversed += u32::from(before.iter().rev().eq(&order));
+        }
+        before = Some(order);
+    }
+    for (name, values) in [("first_p50", first), ("next_p50", next), ("last_p50", last)] {
+        if let Some(middle) = median(&sorted(values)) {
+            sink.quantity(name, middle);
+        }
+    }
+    if series.len() > 1 && pairs > 0 {
+        sink.quantity("same_order_share", f64::from(same) / f64::from(pairs));
+        sink.quantity("reversed_share", f64::from(reversed) / f64::from(pairs));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::settings::Settings;
+    use super::*;
+
+    #[derive(Default)]
+    struct Told {
+        quantities: BTreeMap<&'static str, f64>,
+        kept: Vec<String>,
+    }
+
+    impl Sink for Told {
+        fn quantity(&mut self, name: &'static str, value: f64) {
+            assert!(QUANTITIES.iter().any(|quantity| quantity.name == name), "{name} is not on the card");
+            assert!(self.quantities.insert(name, value).is_none(), "{name} twice");
+        }
+        fn observation(&mut self, _: f64) {}
+        fn operations(&mut self, _: u64) {}
+        fn track(&mut self, name: String, _: Vec<f64>, kept: bool) {
+            if kept {
+                self.kept.push(name);
+            }
+        }
+    }
+
+    /// Latencies of clients, us, tick by tick of 10 ms.
+    fn told(clients: &[&[i64]]) -> Told {
+        let series: Vec<Vec<Value>> = clients
+            .iter()
+            .map(|values| {
+                let value =
+                    |(tick, &latency_us): (usize, &i64)| Value { stamp_us: tick as u64 * 10_000, latency_us };
+                values.iter().enumerate().map(value).collect()
+            })
+            .collect();
+        let loops: Vec<(u64, u64)> = (0..11).map(|tick| (tick * 10_100, 4 + tick % 2)).collect();
+        let mut told = Told::default();
+        tell(&series, &loops, &Settings::default().shape(clients.len(), 1), &mut told);
+        told
+    }
+
+    #[test]
+    fn one_client_has_mean_width_and_range() {
+        let told = told(&[&[10, 12, 10, 12]]);
+        let expected = [
+            ("latency_mean", 11_000.0),
+            ("latency_width", 2_000.0),
+            ("latency_min", 10_000.0),
+            ("latency_max", 12_000.0),
+            ("client_first", 11_000.0),
+            ("client_service", 12_000.0),
+            ("client_last_sd", 1_000.0),
+            ("even_odd", 2_000.0),
+            ("second_low", 10_000.0),
+            ("second_high", 12_000.0),
+            ("server_loop", 4_000.0),
+            ("period_mean", 10_100_000.0),
+            ("received", 4.0),
+            ("peaks_per_thousand", 0.0),
+        ];
+        for (name, value) in expected {
+            assert_eq!(told.quantities.get(name), Some(&value), "{name}");
+        }
+        for absent in ["client_next", "reversed_share", "peaks_low"] {
+            assert!(!told.quantities.contains_key(absent), "{absent}");
+        }
+    }
+
+    #[test]
+    fn a_stack_has_the_same_next_by_client_and_by_order() {
+        let told = told(&[&[30, 30, 30, 30], &[20, 20, 20, 20], &[10, 10, 10, 10]]);
+        for name in ["client_next", "next_p50", "client_first", "first_p50"] {
+            assert_eq!(told.quantities.get(name), Some(&10_000.0), "{name}");
+        }
+        assert_eq!(told.quantities.get("same_order_share"), Some(&1.0));
+        assert_eq!(told.quantities.get("client_service"), Some(&30_000.0));
+        assert_eq!(told.kept.len(), 3);
+    }
+
+    #[test]
+    fn a_reversing_order_hides_in_the_means_of_clients_and_shows_by_order() {
+        let told = told(&[&[10, 30, 10, 30], &[20, 20, 20, 20], &[30, 10, 30, 10]]);
+        assert_eq!(told.quantities.get("client_next"), Some(&0.0));
+        assert_eq!(told.quantities.get("next_p50"), Some(&10_000.0));
+        assert_eq!(told.quantities.get("reversed_share"), Some(&1.0));
+        assert_eq!(told.quantities.get("same_order_share"), Some(&0.0));
+        assert_eq!(told.quantities.get("even_odd"), Some(&20_000.0));
+    }
+
+    #[test]
+    fn of_many_clients_the_first_and_the_last_stay() {
+        let values: Vec<[i64; 2]> = (0..10).map(|client| [100 - client * 5; 2]).collect();
+        let clients: Vec<&[i64]> = values.iter().map(|values| &values[..]).collect();
+        assert_eq!(told(&clients).kept, ["client_1", "client_10"]);
+    }
+
+    #[test]
+    fn ticks_that_somebody_missed_have_no_order() {
+        let told = told(&[&[10, 10, 10], &[20]]);
+        assert_eq!(told.quantities.get("last_p50"), Some(&20_000.0));
+        assert!(!told.quantities.contains_key("same_order_share"), "one tick has no order to compare");
+    }
+
+    #[test]
+    fn peaks_are_runs_above_the_body() {
+        let mut values = vec![20; 1000];
+        for (at, peak) in [(100, 60), (101, 70), (500, 80)] {
+            values[at] = peak;
+        }
+        let told = told(&[&values]);
+        assert_eq!(told.quantities.get("peaks_per_thousand"), Some(&2.0));
+        assert_eq!(told.quantities.get("peaks_high"), Some(&80_000.0));
+    }
+
+    #[test]
+    fn the_worst_second_is_found_wherever_it_is() {
+        let mut values = vec![10.0; 50];
+        values[30..34].copy_from_slice(&[80.0, 60.0, 60.0, 80.0]);
+        let (low, high) = worst_second(&values, 4).expect("a stretch");
+        assert_eq!((low, high), (60.0, 80.0));
+        assert_eq!(worst_second(&[], 4), None);
+        assert_eq!(worst_second(&[7.0], 4), Some((7.0, 7.0)));
+    }
+
+    #[test]
+    fn nothing_is_told_of_nobody() {
+        let told = told(&[&[], &[]]);
+        assert_eq!(told.quantities.get("received"), Some(&0.0));
+        assert!(!told.quantities.contains_key("latency_mean"));
+    }
+}

@@ -1,0 +1,155 @@
+//! Document 002: real-time messages from one server to 1 to 10 clients, its sockets' sessions repeated literally, its
+//! statements judged at 1 ms in paired launches.
+
+mod client;
+mod derive;
+mod published;
+mod record;
+mod server;
+mod session;
+mod settings;
+mod statements;
+mod tables;
+
+pub use session::resolve;
+pub use settings::{OPTIONS, PREFIX, Settings};
+
+use oscost_families::realtime_ipc;
+use oscost_results::{Mark, Reproduction};
+use oscost_sys::scheduling::Policy;
+
+use crate::Document;
+use crate::found::{Found, Rows};
+use crate::parameters::Parameters;
+use settings::family_id;
+
+/// The document.
+pub static DOCUMENT: Document = Document {
+    name: "grame",
+    number: "002",
+    parameters: &[],
+    figures: &["clock/gettimeofday", HOP],
+    literal,
+    judge,
+};
+
+/// The document's transport, which is the partner of all others.
+const SOCKET: &str = "unix_datagram";
+/// A switch by a pipe on one CPU, and the pipe without the switch.
+const HOP: &str = "context_switch/pipe/same_cpu";
+const ALONE: &str = "context_switch/pipe_alone/same_cpu";
+/// The tick by which statements are judged (section 5), and that of a sound server: 64 frames at 44 100 Hz.
+const JUDGED_NS: u64 = 1_000_000;
+const SOUND_NS: u64 = 1_451_247;
+/// Ways by which the kernel wakes clients itself, where this build and machine have them.
+const KERNEL_SIDE: [&str; 2] = ["kernel_module", "bpf"];
+/// A plain wait queue in user space: waiters at the head, as in the document's module.
+const WAIT_QUEUE: &str = "poll_broadcast";
+/// Transports whose order of service is shown, besides the socket's.
+const ORDERS: [&str; 9] = [
+    WAIT_QUEUE,
+    "futex_broadcast",
+    "eventfd_broadcast",
+    "condition_variable",
+    "pipe",
+    "posix_queue",
+    "system_v_semaphore",
+    "unix_seqpacket",
+    "udp",
+];
+const ORDERS_QUICK: [&str; 2] = [WAIT_QUEUE, "futex_broadcast"];
+
+/// Id of a session of the family at 1 ms.
+fn at_1ms(transport: &str, clients: usize) -> String {
+    family_id(transport, clients, JUDGED_NS, Policy::RoundRobin)
+}
+
+/// Kernel-side transports of this build.
+fn kernel_side() -> impl Iterator<Item = &'static str> {
+    KERNEL_SIDE.into_iter().filter(|name| realtime_ipc::transports().any(|known| known == *name))
+}
+
+impl Settings {
+    /// The fewest and the most clients.
+    fn ends(&self) -> Vec<usize> {
+        let mut ends: Vec<usize> =
+            [self.clients.first(), self.clients.last()].into_iter().flatten().copied().collect();
+        ends.dedup();
+        ends
+    }
+
+    fn most(&self) -> usize {
+        self.clients.last().copied().unwrap_or(1)
+    }
+
+    /// Transports whose order of service is shown.
+    fn orders(&self) -> Vec<&'static str> {
+        match (self.quick, self.sessions > 1) {
+            (true, _) => ORDERS_QUICK.to_vec(),
+            // With --thorough all that wait: who never sleeps has no order.
+            (_, true) => realtime_ipc::transports()
+                .filter(|name| {
+                    *name != SOCKET && !realtime_ipc::never_sleeps(name) && !KERNEL_SIDE.contains(name)
+                })
+                .collect(),
+            _ => ORDERS.to_vec(),
+        }
+    }
+}
+
+fn literal(parameters: &Parameters) -> Vec<String> {
+    let settings = &parameters.grame;
+    let mut ids = Vec::new();
+    for &clients in &settings.clients {
+        ids.extend((1..=settings.sessions).map(|session| settings.shape(clients, session).id()));
+    }
+    ids.extend(settings.clients.iter().map(|&clients| at_1ms(SOCKET, clients)));
+    let sound = if settings.quick { settings.ends() } else { settings.clients.clone() };
+    ids.extend(sound.into_iter().map(|clients| family_id(SOCKET, clients, SOUND_NS, Policy::RoundRobin)));
+    ids.extend(
+        settings.ends().into_iter().map(|clients| family_id(SOCKET, clients, JUDGED_NS, Policy::Fifo)),
+    );
+    ids.extend(settings.orders().into_iter().map(|name| at_1ms(name, settings.most())));
+    for name in kernel_side() {
+        ids.extend(settings.ends().into_iter().map(|clients| at_1ms(name, clients)));
+    }
+    ids
+}
+
+/// Id of the session of so many clients that is shown: of several the one with the median service time.
+fn shown_session(found: &Found<'_>, settings: &Settings, clients: usize) -> String {
+    let mut sessions: Vec<(f64, String)> = (1..=settings.sessions)
+        .map(|session| settings.shape(clients, session).id())
+        .filter_map(|id| Some((found.literal(&id, "client_service")?, id)))
+        .collect();
+    sessions.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let middle = sessions.len().saturating_sub(1) / 2;
+    sessions.into_iter().nth(middle).map_or_else(|| settings.shape(clients, 1).id(), |(_, id)| id)
+}
+
+fn judge(found: &Found<'_>, parameters: &Parameters) -> Vec<Reproduction> {
+    let settings = &parameters.grame;
+    let mut rows = Rows::of(DOCUMENT.name);
+    tables::method(found, settings, &mut rows);
+    tables::single_clients(found, settings, &mut rows);
+    tables::over_clients(found, settings, &mut rows);
+    tables::orders(found, settings, &mut rows);
+    tables::outputs(found, settings, &mut rows);
+    tables::lost(&mut rows);
+    statements::statements(found, settings, &mut rows);
+    if not_real_time(found) {
+        for row in rows.rows.iter_mut().filter(|row| row.verdict.is_some()) {
+            row.because = format!("not real-time: {}", row.because);
+        }
+    }
+    rows.rows
+}
+
+/// Whether the priority was refused to any session.
+fn not_real_time(found: &Found<'_>) -> bool {
+    let sessions = found
+        .figures
+        .iter()
+        .filter(|figure| figure.id.starts_with(PREFIX) || figure.id.starts_with("realtime_ipc/"));
+    sessions.into_iter().any(|figure| figure.marks.contains(&Mark::NotRealTime))
+}

@@ -1,0 +1,196 @@
+//! The document's server (server.c): a listener that opens and closes clients, a sender that stamps once and sends to
+//! everybody, newest client first, then sleeps. Its mistakes are not repeated: the list has a lock, lengths are checked.
+
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use oscost_harness::{CallError, Outcome};
+use oscost_sys::scheduling::{self, Policy};
+use oscost_sys::usage::{self, Limit};
+use oscost_sys::{affinity, clock, socket};
+
+use super::record::{Count, Record};
+use super::settings::Shape;
+
+/// Types of a message: open and close by a client, the time by the server.
+pub(super) const OPEN: u32 = 1;
+pub(super) const CLOSE: u32 = 2;
+pub(super) const TIME: u32 = 3;
+/// Bytes of a message: a type, and a time in seconds and us.
+pub(super) const MESSAGE: usize = 24;
+
+/// Priorities of the document's source: sender, listener, clients.
+const SENDER: i32 = 99;
+const LISTENER: i32 = 97;
+pub(super) const CLIENT: i32 = 98;
+
+/// How often wait_first and wait_end look, and how often at most for a first client.
+const POLL: Duration = Duration::from_millis(100);
+const POLLS: u32 = 50;
+/// CPU time that a real-time thread may use without a wait, us: a signal ends it then, and a kill soon after.
+const RUNAWAY_US: (u64, u64) = (200_000, 300_000);
+
+/// A message as it is sent.
+pub(super) fn message(kind: u32, time_us: u64) -> [u8; MESSAGE] {
+    let mut bytes = [0; MESSAGE];
+    bytes[..4].copy_from_slice(&kind.to_ne_bytes());
+    bytes[8..16].copy_from_slice(&(time_us / 1_000_000).to_ne_bytes());
+    bytes[16..].copy_from_slice(&(time_us % 1_000_000).to_ne_bytes());
+    bytes
+}
+
+/// Type and time (us) of a message; `None` for anything of another length.
+pub(super) fn read(bytes: &[u8]) -> Option<(u32, u64)> {
+    let word = |at: usize| Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
+    if bytes.len() != MESSAGE {
+        return None;
+    }
+    let kind = u32::from_ne_bytes(bytes.get(..4)?.try_into().ok()?);
+    Some((kind, word(8)?.checked_mul(1_000_000)?.checked_add(word(16)?)?))
+}
+
+/// Takes a priority where that is granted; whether it was.
+pub(super) fn prioritise(policy: Policy, priority: i32) -> bool {
+    policy == Policy::Other
+        || (usage::limit(Limit::RealTimeTime, RUNAWAY_US.0, RUNAWAY_US.1).is_ok()
+            && scheduling::set(policy, priority).is_ok()
+            && scheduling::get() == Ok(Some((policy, priority))))
+}
+
+/// The sockets of a server: one that listens at its path, one that sends.
+pub(super) struct Sockets {
+    pub(super) listening: OwnedFd,
+    pub(super) sending: OwnedFd,
+}
+
+type List = Mutex<Vec<socket::Path>>;
+
+/// What the threads of a server share.
+struct Service<'a> {
+    record: &'a Record,
+    sockets: &'a Sockets,
+    shape: &'a Shape,
+    /// Clients of this session; whoever else opens is a stranger.
+    known: &'a [socket::Path],
+    list: List,
+    over: AtomicBool,
+}
+
+/// Serves from the first client that opens until the last one is gone, in the server's process.
+///
+/// # Errors
+/// The call that failed; ETIMEDOUT where nobody opens.
+pub(super) fn serve(
+    record: &Record,
+    sockets: &Sockets,
+    shape: &Shape,
+    cpu: usize,
+    (own, known): (&socket::Path, &[socket::Path]),
+) -> Outcome {
+    affinity::pin_to(cpu)?;
+    record.touch();
+    let list = Mutex::new(Vec::with_capacity(known.len()));
+    let service = Service { record, sockets, shape, known, list, over: AtomicBool::new(false) };
+    let of_std = |error: std::io::Error| CallError::new("pthread_create", error.raw_os_error().unwrap_or(0));
+    std::thread::scope(|scope| {
+        std::thread::Builder::new().spawn_scoped(scope, || service.listen()).map_err(of_std)?;
+        let served = (|| {
+            let mut polls = 0;
+            while lock(&service.list).is_empty() {
+                if polls == POLLS {
+                    return Err(CallError::no_answer("the first client"));
+                }
+                polls += 1;
+                std::thread::sleep(POLL);
+            }
+            let sender =
+                std::thread::Builder::new().spawn_scoped(scope, || service.send()).map_err(of_std)?;
+            while !lock(&service.list).is_empty() && !sender.is_finished() {
+                std::thread::sleep(POLL);
+            }
+            Ok(())
+        })();
+        service.over.store(true, Ordering::Release);
+        // Any message wakes the listener, which sees that it is over.
+        let woken = socket::send_to_patiently(&sockets.sending, &message(CLOSE, 0), own);
+        served.and(woken)
+    })
+}
+
+fn lock(list: &List) -> std::sync::MutexGuard<'_, Vec<socket::Path>> {
+    list.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Service<'_> {
+    /// The listener: a new client goes to the head of the list.
+    fn listen(&self) {
+        let Self { record, sockets, known, .. } = self;
+        prioritise(self.shape.policy, LISTENER);
+        let mut buffer = [0; MESSAGE + 1];
+        while let Ok((length, from)) = socket::receive_from(&sockets.listening, &mut buffer) {
+            if self.over.load(Ordering::Acquire) {
+                break;
+            }
+            let from = from.filter(|from| known.contains(from));
+            let kind = read(buffer.get(..length).unwrap_or_default()).map(|(kind, _)| kind);
+            let mut list = lock(&self.list);
+            match (kind, from) {
+                (Some(OPEN), Some(from)) if !list.contains(&from) => {
+                    list.insert(0, from);
+                    record.count(Count::Opened, 1);
+                }
+                (Some(CLOSE), Some(from)) => {
+                    let before = list.len();
+                    list.retain(|client| *client != from);
+                    record.count(Count::Closed, (before - list.len()) as u64);
+                }
+                _ => record.count(Count::Refused, 1),
+            }
+        }
+    }
+
+    /// The sender: never more loops than there is room for, whoever does not close.
+    fn send(&self) {
+        let Self { record, sockets, shape, .. } = self;
+        let granted = prioritise(shape.policy, SENDER);
+        let sleep = Duration::from_nanos(shape.tick_ns);
+        let mut gone = Vec::with_capacity(8);
+        for _ in 0..record.ticks() {
+            let stamp_us = clock::gettimeofday_us();
+            let bytes = message(TIME, stamp_us);
+            {
+                let mut list = lock(&self.list);
+                if list.is_empty() {
+                    break;
+                }
+                for client in list.iter() {
+                    let sent = if shape.waits {
+                        socket::send_to_patiently(&sockets.sending, &bytes, client)
+                    } else {
+                        socket::send_to(&sockets.sending, &bytes, client)
+                    };
+                    match sent {
+                        Ok(()) => {}
+                        Err(error)
+                            if shape.patient && matches!(error.symbol(), Some("EAGAIN" | "ENOBUFS")) =>
+                        {
+                            record.count(Count::Dropped, 1);
+                        }
+                        Err(_) => gone.push(*client),
+                    }
+                }
+                if !gone.is_empty() {
+                    list.retain(|client| !gone.contains(client));
+                    record.count(Count::Lost, gone.len() as u64);
+                    gone.clear();
+                }
+                record.sent(stamp_us, clock::gettimeofday_us());
+            }
+            std::thread::sleep(sleep);
+        }
+        let kept = shape.policy == Policy::Other || scheduling::get() == Ok(Some((shape.policy, SENDER)));
+        record.count(Count::Granted, u64::from(granted && kept));
+    }
+}

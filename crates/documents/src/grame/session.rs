@@ -1,0 +1,215 @@
+//! A session of the document's own method as a hidden benchmark: server and clients in processes of their own, on one CPU.
+
+use std::os::fd::OwnedFd;
+
+use oscost_harness::janitor::{Keeper, Object};
+use oscost_harness::{
+    Benchmark, CallError, Card, Outcome, Placement, Series, SeriesPlan, SetUp, Sink, Subject, Tier, Unable,
+};
+use oscost_sys::pipe::Pipe;
+use oscost_sys::process::{self, Child};
+use oscost_sys::{clock, socket};
+
+use super::record::{Count, Record};
+use super::settings::Shape;
+use super::{client, derive, server};
+
+/// Patience beyond the time that a session takes, ns.
+const PATIENCE_NS: u64 = 3_000_000_000;
+/// The audit counts calls, and times nothing: its ticks may follow one another faster, ns.
+const AUDIT_TICK_NS: u64 = 1_000_000;
+
+/// The benchmark of a session's id; `None` for any other.
+#[must_use]
+pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
+    let shape = Shape::parse(id)?;
+    // A program makes a handful of these in its life, and a card lives as long as the program.
+    let id: &'static str = Box::leak(id.to_owned().into_boxed_str());
+    let plural = if shape.clients == 1 { "" } else { "s" };
+    let card = Card {
+        id,
+        title: Box::leak(
+            format!("document 002's own session, {} client{plural}", shape.clients).into_boxed_str(),
+        ),
+        operation: "one sending loop of the server",
+        blocks: true,
+        placement: Placement::SameCpu,
+        group: id,
+        tier: Tier::Hidden,
+        document: Some("002"),
+        // A relative sleep is longer than the tick.
+        launch_ms: shape.ticks as u64 * (shape.tick_ns * 5 / 4 + 200_000) / 1_000_000 + 1000,
+        quantities: derive::QUANTITIES,
+        ..Card::SERIES
+    };
+    Some(Box::leak(Box::new(Literal { card: Box::leak(Box::new(card)), shape })))
+}
+
+struct Literal {
+    card: &'static Card,
+    shape: Shape,
+}
+
+impl Benchmark for Literal {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        let mut session = Session { shape: self.shape, cpu: cx.cpu, keeper: cx.keeper.another()? };
+        // Whether the sockets can be made is known before the first launch.
+        session.sockets().map_err(of_sockets)?;
+        Ok(Subject::Series(Box::new(session)))
+    }
+}
+
+fn of_sockets(error: CallError) -> Unable {
+    let remedy = match error.symbol() {
+        Some("EMFILE") => "raise the limit of open files: ulimit -n 4096",
+        Some("ENOENT" | "EACCES" | "EROFS" | "ENOSPC") => "run where /dev/shm can be written",
+        _ => return Unable::Failed(error),
+    };
+    Unable::Unsupported {
+        why: format!("the session's sockets cannot be made: {error}"),
+        remedy: remedy.to_owned(),
+    }
+}
+
+struct Session {
+    shape: Shape,
+    cpu: usize,
+    keeper: Keeper,
+}
+
+/// A bound socket, whose name goes with it.
+struct Bound {
+    socket: OwnedFd,
+    address: socket::Path,
+    path: String,
+}
+
+impl Drop for Bound {
+    fn drop(&mut self) {
+        // That it is gone already is no harm. A forked participant never drops its copy: it ends by _exit.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Everybody's sockets. Bound before anybody starts: the document's server is not awaited by its script, and its names in
+/// /tmp are fixed.
+struct Sockets {
+    server: server::Sockets,
+    listening: socket::Path,
+    clients: Vec<Bound>,
+    _names: Bound,
+}
+
+impl Session {
+    fn sockets(&mut self) -> Result<Sockets, CallError> {
+        let name = oscost_sys::random::bits()?;
+        let mut bound = |what: &str| -> Result<Bound, CallError> {
+            let path = format!("/dev/shm/oscost-{name:032x}-{what}");
+            let address = socket::Path::new(&path)?;
+            let bound = Bound { socket: socket::datagram_at(&address)?, address, path: path.clone() };
+            self.keeper.keep(&Object::Socket(path))?;
+            Ok(bound)
+        };
+        let names = bound("server")?;
+        let listening = names.socket.try_clone().map_err(|error| of_std(&error))?;
+        // The document's server has two sockets where it does not wait, else one for both ways.
+        let sending = if self.shape.waits {
+            names.socket.try_clone().map_err(|error| of_std(&error))?
+        } else {
+            socket::datagram()?
+        };
+        let clients =
+            (0..self.shape.clients).map(|client| bound(&client.to_string())).collect::<Result<_, _>>()?;
+        let address = names.address;
+        Ok(Sockets {
+            server: server::Sockets { listening, sending },
+            listening: address,
+            clients,
+            _names: names,
+        })
+    }
+
+    /// Runs a session to its end; nobody of it lives afterwards.
+    fn run(&mut self, values: usize, sink: &mut dyn Sink) -> Result<Record, CallError> {
+        let (shape, cpu) = (self.shape, self.cpu);
+        let sockets = self.sockets()?;
+        let known: Vec<socket::Path> = sockets.clients.iter().map(|client| client.address).collect();
+        // Clients open one after another: the server has more loops than each has values.
+        let record = Record::new(shape.clients, values, 2 * values + 200)?;
+        let life = Pipe::new()?;
+        let whom = (&sockets.listening, &*known);
+        let server = Child::fork(|| code(server::serve(&record, &sockets.server, &shape, cpu, whom)))?;
+        // The other end is open in the server alone until it ends, however it does.
+        drop(life.writer);
+        let mut clients = Vec::with_capacity(shape.clients);
+        for (number, own) in sockets.clients.iter().enumerate() {
+            let attend = || client::attend(&record, &own.socket, &sockets.listening, &shape, (number, cpu));
+            clients.push(Child::fork(|| code(attend()))?);
+        }
+        let expected_ns = values as u64 * (shape.tick_ns * 5 / 4 + 200_000);
+        let ended = process::poll_readable(&[&life.reader], 2 * expected_ns + PATIENCE_NS)?[0];
+        if !ended {
+            return Err(CallError::no_answer("the server's end"));
+        }
+        // Whoever was taken off the list still waits for a message; a queue that is full wakes its client anyway.
+        let end = server::message(server::CLOSE, 0);
+        for (own, child) in sockets.clients.iter().zip(&clients) {
+            if !child.has_ended() {
+                let _ = socket::send_to(&sockets.server.sending, &end, &own.address);
+            }
+        }
+        let deadline = clock::now_ns() + PATIENCE_NS;
+        for participant in std::iter::once(server).chain(clients) {
+            let ended = participant.wait_at_most(deadline.saturating_sub(clock::now_ns()))?;
+            sink.used(&ended.usage, 0);
+            match (ended.code, ended.signal) {
+                (Some(0), _) => {}
+                (Some(errno), _) => return Err(CallError::new("a participant's loop", errno)),
+                (None, _) => return Err(CallError::gone("a participant, ended by a signal")),
+            }
+        }
+        Ok(record)
+    }
+}
+
+/// Exit code of a participant: 0, or the error number of what failed.
+fn code(outcome: Outcome) -> i32 {
+    outcome.err().map_or(0, |error| error.errno.clamp(1, 255))
+}
+
+fn of_std(error: &std::io::Error) -> CallError {
+    CallError::new("fcntl", error.raw_os_error().unwrap_or(0))
+}
+
+impl Series for Session {
+    fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
+        let (values, discard) = match plan.observations {
+            Some(observations) => {
+                self.shape.tick_ns = self.shape.tick_ns.min(AUDIT_TICK_NS);
+                (usize::try_from(observations).unwrap_or(usize::MAX), 0)
+            }
+            None => (self.shape.ticks, self.shape.discard),
+        };
+        let record = self.run(values, sink)?;
+        sink.operations(record.counted(Count::Ticks));
+        let series: Vec<_> = (0..record.clients()).map(|client| record.of(client, discard)).collect();
+        let loops = record.loops();
+        derive::tell(&series, &loops, &self.shape, sink);
+        for (name, what) in [
+            ("opened", Count::Opened),
+            ("closed", Count::Closed),
+            ("dropped", Count::Dropped),
+            ("lost", Count::Lost),
+        ] {
+            sink.quantity(name, record.counted(what) as f64);
+        }
+        let granted = record.counted(Count::Granted) > 0
+            && (0..record.clients()).all(|client| record.was_granted(client));
+        sink.quantity("real_time", f64::from(u8::from(granted)));
+        Ok(())
+    }
+}
