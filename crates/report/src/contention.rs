@@ -1,6 +1,8 @@
 //! Contention: what each lock costs with several workers after it, whether it hands over or lets the running one in, how
 //! fairly, and where the price of a System V semaphore meets that of a POSIX one.
 
+mod plots;
+
 use oscost_results::{Estimate, Figure, Status};
 use oscost_stats::crossing::crossing;
 use oscost_stats::interval::Interval;
@@ -140,7 +142,10 @@ fn told(story: &Story<'_>, (workers, think): (&str, &str), cells: &[&Cell<'_>]) 
             .to_owned(),
         ));
     }
-    parts.extend(crossed(story, cells, &holds));
+    let about = story.plain(&format!("{who} {thinking}"));
+    parts.extend(crossed(story, &about, cells, &holds));
+    let fairness = plots::fairness(story, &about, cells, &locks(cells), &holds);
+    parts.extend(fairness.map(|plot| Part::Plot(Box::new(plot))));
     parts
 }
 
@@ -186,7 +191,7 @@ fn behaviour(story: &Story<'_>, cells: &[&Cell<'_>]) -> Table {
 }
 
 /// The ratio of the two semaphores by hold time, as a picture, and where it falls below 2 and below 1.1.
-fn crossed(story: &Story<'_>, cells: &[&Cell<'_>], holds: &[u32]) -> Vec<Part> {
+fn crossed(story: &Story<'_>, about: &str, cells: &[&Cell<'_>], holds: &[u32]) -> Vec<Part> {
     let ratio = |hold: u32| -> Option<(f64, Interval)> {
         let of = cells.iter().find(|cell| cell.lock == PAIR.0 && cell.hold == hold)?;
         let to = cells.iter().find(|cell| cell.lock == PAIR.1 && cell.hold == hold)?;
@@ -208,31 +213,34 @@ fn crossed(story: &Story<'_>, cells: &[&Cell<'_>], holds: &[u32]) -> Vec<Part> {
         let side = if ratio.value >= 1.0 { bar.repeat(length) } else { "-".repeat(length) };
         format!("{hold:>5} us {:>8}  {side}", numbers::ratio(ratio.value, None))
     });
-    let mut parts = vec![
-        Part::Words("System V over POSIX by hold time (bar: logarithm of the ratio; dashes: System V is the cheaper one)".to_owned()),
-        Part::Picture(lines.collect()),
-    ];
-    for bound in [2.0, 1.1] {
-        let found = crossing(&curve, bound);
-        let at = |x: Option<f64>| {
-            let point = curve.iter().find(|(hold, _)| Some(*hold) == x);
-            point.map(|(hold, ratio)| {
-                format!("{hold:.0} us ({})", numbers::ratio(ratio.value, Some((ratio.low, ratio.high))))
-            })
-        };
-        let words = match (at(found.above), at(found.below)) {
-            (Some(above), Some(below)) => {
-                format!("The ratio falls below {bound} between a hold of {above} and {below}.")
-            }
-            (Some(above), None) => format!(
-                "The ratio is surely above {bound} up to a hold of {above}, and nowhere surely below from there on."
-            ),
-            (None, Some(below)) => format!(
-                "The ratio is surely below {bound} from a hold of {below} on, and nowhere surely above before."
-            ),
-            (None, None) => format!("Whether the ratio is above or below {bound} cannot be told at any end."),
-        };
-        parts.push(Part::Words(words));
+    let key = "    hold     ratio  its logarithm; dashes: System V is cheaper".to_owned();
+    let letters = std::iter::once(key).chain(lines).collect();
+    let bounds = [2.0, 1.1].map(|bound| below(&curve, bound));
+    plots::ratios(about, &curve, &bounds.join(" "), letters)
+        .map(|plot| Part::Plot(Box::new(plot)))
+        .into_iter()
+        .collect()
+}
+
+/// Where the ratio falls below `bound`, in words.
+fn below(curve: &[(f64, Interval)], bound: f64) -> String {
+    let found = crossing(curve, bound);
+    let at = |x: Option<f64>| {
+        let point = curve.iter().find(|(hold, _)| Some(*hold) == x);
+        point.map(|(hold, ratio)| {
+            format!("{hold:.0} us ({})", numbers::ratio(ratio.value, Some((ratio.low, ratio.high))))
+        })
+    };
+    match (at(found.above), at(found.below)) {
+        (Some(above), Some(below)) => {
+            format!("The ratio falls below {bound} between a hold of {above} and {below}.")
+        }
+        (Some(above), None) => format!(
+            "The ratio is surely above {bound} up to a hold of {above}, and nowhere surely below from there on."
+        ),
+        (None, Some(below)) => format!(
+            "The ratio is surely below {bound} from a hold of {below} on, and nowhere surely above before."
+        ),
+        (None, None) => format!("Whether the ratio is above or below {bound} cannot be told at any end."),
     }
-    parts
 }

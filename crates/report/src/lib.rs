@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod agreement;
+mod axis;
 mod columns;
 pub mod compare;
 mod contention;
@@ -21,8 +22,10 @@ mod notes;
 pub mod numbers;
 mod page;
 mod picture;
+mod plot;
 mod realtime_ipc;
 mod realtime_load;
+mod record_database;
 mod reproduction;
 mod story;
 mod style;

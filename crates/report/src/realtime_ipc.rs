@@ -1,8 +1,9 @@
 //! Real-time messages: a line a transport with its distribution and its service time against the tick, the timeline of one
 //! client with its peaks, how many clients fit a period, and how cost grows with their number.
 
-use oscost_results::{Estimate, Figure, Mark, PairedValue, Status};
-use oscost_stats::peaks::{frequency, peaks};
+pub(crate) mod plots;
+
+use oscost_results::{Estimate, Figure, Mark, PairedValue, RunResult, Status};
 
 use crate::realtime_load::is_loaded;
 use crate::story::Story;
@@ -89,6 +90,12 @@ fn nanoseconds(text: &str) -> Option<f64> {
 }
 
 impl Session<'_> {
+    /// Its id without the family, and without what is the same everywhere.
+    fn name(&self) -> String {
+        let rest = if self.rest.is_empty() { String::new() } else { format!("/{}", self.rest) };
+        format!("{}/{}/clients_{}{rest}", self.transport, self.placement, self.clients)
+    }
+
     fn quantity(&self, name: &str) -> Option<Estimate> {
         Some(self.figure.quantities.get(name)?.estimate)
     }
@@ -134,20 +141,32 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
             })
             .collect();
         let plural = if clients == 1 { "" } else { "s" };
-        let place = if placement == "spread" { "over several CPUs" } else { "on one CPU" };
         let rest = if rest.is_empty() { String::new() } else { format!(", {rest}") };
-        let heading = format!("{clients} client{plural} {place}, tick {}{rest}", numbers::duration(tick_ns));
-        parts.push(Part::Words(story.plain(&heading)));
+        let heading = format!(
+            "{clients} client{plural} {}, tick {}{rest}",
+            place(placement),
+            numbers::duration(tick_ns)
+        );
+        let heading = story.plain(&heading);
+        parts.push(Part::Words(heading.clone()));
         parts.push(Part::Table(table(story, &here)));
         parts.extend(best(story, &here).map(Part::Words));
+        parts.extend(plots::situation(story, &heading, &here));
     }
     parts.extend(timeline(story, &sessions));
+    parts.extend(plots::service(story, &families(&sessions)));
+    parts.extend(plots::load(story, &sessions));
     let told =
         fits(story, &sessions).into_iter().chain(growth(story, &sessions)).chain(cadence(story, &sessions));
     parts.extend(told.map(Part::Words));
     parts.extend(reservations(story, &sessions).map(Part::Words));
     let covers = sessions.iter().map(|session| session.figure.id.clone()).collect();
     Some(View { title: "REALTIME IPC".to_owned(), covers, parts })
+}
+
+/// Whether a result has series of messages to look into.
+pub(crate) fn has_tracks(result: &RunResult) -> bool {
+    result.figures.iter().filter_map(session).any(|session| plots::last_client(&session).is_some())
 }
 
 /// The ratio of a session's last client to its partner's.
@@ -225,36 +244,30 @@ fn best(story: &Story<'_>, sessions: &[&Session<'_>]) -> Option<String> {
     ))
 }
 
-/// Values of one client as letters, a column the highest of its ticks, and its peaks.
+/// Where participants run, in words.
+fn place(placement: &str) -> &'static str {
+    if placement == "spread" { "over several CPUs" } else { "on one CPU" }
+}
+
+/// Values of one client as letters, a column the highest of its ticks, and its peaks; then every value of every client.
 fn timeline(story: &Story<'_>, sessions: &[Session<'_>]) -> Vec<Part> {
     let most = sessions.iter().max_by_key(|session| (session.transport == PARTNER, session.clients));
     let Some(session) = most else { return Vec::new() };
-    let tracks = session.figure.launches.iter().find(|launch| !launch.tracks.is_empty());
-    let clients = tracks.map(|launch| launch.tracks.iter().filter(|track| track.0.starts_with("client_")));
-    let Some((_, values)) = clients.and_then(|mut clients| clients.next_back()) else { return Vec::new() };
-    let values: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
-    let Some(found) = peaks(&values, LEAST_PEAK_NS) else { return Vec::new() };
+    let all: Vec<&Session<'_>> = sessions.iter().collect();
+    let messages = plots::messages(story, &all, session);
+    let Some(values) = plots::last_client(session) else { return messages.into_iter().collect() };
+    let Some(told) = plots::told(&values) else { return messages.into_iter().collect() };
     let highest = values.iter().copied().fold(0.0, f64::max);
     let columns = values.chunks(values.len().div_ceil(TIMELINE).max(1));
     let heights: Vec<f64> =
         columns.map(|chunk| chunk.iter().copied().fold(0.0, f64::max) / highest.max(1.0)).collect();
-    let told = if found.count == 0 {
-        "no peak".to_owned()
-    } else {
-        format!(
-            "peaks {} to {}, {} ({} in a thousand ticks)",
-            numbers::duration(found.low),
-            numbers::duration(found.high),
-            frequency(found.per_thousand),
-            numbers::significant(found.per_thousand)
-        )
-    };
     let heading = format!(
         "one launch of {}, its last client tick by tick, to {}: {told}",
-        story.words(&format!("{}/{}/clients_{}", session.transport, session.placement, session.clients)),
+        story.words(&session.name()),
         numbers::duration(highest)
     );
-    vec![Part::Words(heading), Part::Picture(vec![picture::draw(&heights, story.unicode)])]
+    let letters = vec![picture::draw(&heights, story.unicode)];
+    [Part::Words(heading), Part::Picture(letters)].into_iter().chain(messages).collect()
 }
 
 /// Sessions of one transport on one CPU at one tick, by their number of clients.

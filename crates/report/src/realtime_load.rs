@@ -3,7 +3,7 @@
 
 use oscost_results::{Mark, Status};
 
-use crate::realtime_ipc::{Session, session};
+use crate::realtime_ipc::{Session, plots, session};
 use crate::story::Story;
 use crate::view::{Part, Table, View};
 use crate::{numbers, picture};
@@ -41,9 +41,11 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
     for name in loads {
         let here: Vec<&Session<'_>> = sessions.iter().filter(|session| load(session) == Some(name)).collect();
         let what = here[0].figure.remarks.iter().find_map(|remark| remark.strip_prefix("load: "));
-        parts.push(Part::Words(format!("under {}", story.plain(what.unwrap_or(name)))));
+        let heading = format!("under {}", story.plain(what.unwrap_or(name)));
+        parts.push(Part::Words(heading.clone()));
         parts.push(Part::Table(table(story, &here)));
         parts.extend(here.iter().find_map(|session| timeline(story, session)).into_iter().flatten());
+        parts.extend(plots::under_load(story, &heading, &here));
     }
     let marked = sessions.iter().filter(|session| session.figure.marks.contains(&Mark::NotRealTime)).count();
     if marked > 0 {

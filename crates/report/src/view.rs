@@ -4,8 +4,10 @@ use std::io::{self, Write};
 
 use oscost_results::Untrusted;
 
+use crate::html::plots::figure;
 use crate::layout::{left, right, width};
 use crate::page::Page;
+use crate::plot::Plot;
 use crate::story::Story;
 
 /// What there is to see of one family.
@@ -26,6 +28,8 @@ pub(crate) enum Part {
     Table(Table),
     /// Lines of letters that line up.
     Picture(Vec<String>),
+    /// A plot: where nothing can be drawn its finding and its letters.
+    Plot(Box<Plot>),
 }
 
 /// A table of text: the first column names the row, the others line up at the right.
@@ -40,7 +44,12 @@ pub(crate) struct Table {
 type Make = fn(&Story<'_>) -> Option<View>;
 
 /// The views, in the order of the price list.
-const VIEWS: &[Make] = &[crate::contention::view, crate::realtime_ipc::view, crate::realtime_load::view];
+const VIEWS: &[Make] = &[
+    crate::contention::view,
+    crate::record_database::view,
+    crate::realtime_ipc::view,
+    crate::realtime_load::view,
+];
 
 /// Every view of a result.
 pub(crate) fn of(story: &Story<'_>) -> Vec<View> {
@@ -60,8 +69,10 @@ impl View {
             match part {
                 Part::Words(words) => page.paragraph("  ", words, INDENT)?,
                 Part::Table(table) => table.text(page)?,
-                Part::Picture(lines) => {
-                    lines.iter().try_for_each(|line| page.line(&format!("  {line}")))?;
+                Part::Picture(lines) => letters(lines, page)?,
+                Part::Plot(plot) => {
+                    page.paragraph("  ", &format!("{} {}", plot.finding, plot.note), INDENT)?;
+                    letters(&plot.letters, page)?;
                 }
             }
         }
@@ -85,10 +96,22 @@ impl View {
                 }
                 // Indented code: no fence that a line could close.
                 Part::Picture(lines) => lines.iter().try_for_each(|line| writeln!(out, "    {line}"))?,
+                Part::Plot(plot) => {
+                    writeln!(out, "{}", escaped(format!("{} {}", plot.finding, plot.note).trim_end()))?;
+                    if !plot.letters.is_empty() {
+                        writeln!(out)?;
+                    }
+                    plot.letters.iter().try_for_each(|line| writeln!(out, "    {line}"))?;
+                }
             }
         }
         Ok(())
     }
+}
+
+/// Lines of letters as they are.
+fn letters(lines: &[String], page: &mut Page<'_>) -> io::Result<()> {
+    lines.iter().try_for_each(|line| page.line(&format!("  {line}")))
 }
 
 impl View {
@@ -96,24 +119,36 @@ impl View {
     pub fn html(&self, out: &mut dyn Write) -> io::Result<()> {
         let escaped = |text: &str| Untrusted::new(text).html().to_string();
         writeln!(out, "<section>\n<h2>{}</h2>", escaped(&self.title))?;
+        // Plots that follow one another stand side by side where there is room.
+        let mut plotting = false;
         for part in &self.parts {
+            let plots = matches!(part, Part::Plot(_));
+            if plots != plotting {
+                writeln!(out, "{}", if plots { "<div class=\"charts\">" } else { "</div>" })?;
+                plotting = plots;
+            }
             match part {
                 Part::Words(words) => writeln!(out, "<p>{}</p>", escaped(words))?,
-                Part::Table(table) => table.html(&escaped(&self.title), out)?,
+                Part::Table(table) => table.html(&self.title, out)?,
                 Part::Picture(lines) => {
                     let lines: Vec<String> = lines.iter().map(|line| escaped(line)).collect();
                     writeln!(out, "<pre>{}</pre>", lines.join("\n"))?;
                 }
+                Part::Plot(plot) => figure(plot, out)?,
             }
+        }
+        if plotting {
+            writeln!(out, "</div>")?;
         }
         writeln!(out, "</section>")
     }
 }
 
 impl Table {
-    /// With headings for rows and columns; `label` is harmless in HTML.
-    fn html(&self, label: &str, out: &mut dyn Write) -> io::Result<()> {
+    /// With headings for rows and columns; `label` names the region in which it can be scrolled.
+    pub fn html(&self, label: &str, out: &mut dyn Write) -> io::Result<()> {
         let escaped = |text: &str| Untrusted::new(text).html().to_string();
+        let label = escaped(label);
         write!(
             out,
             "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\"><table><thead><tr>"

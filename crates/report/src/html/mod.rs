@@ -2,6 +2,7 @@
 
 mod page;
 mod plot;
+pub(crate) mod plots;
 mod prices;
 mod receipt;
 mod reproduction;

@@ -13,25 +13,57 @@ const STYLE_HASH: &str = include_str!("style.css.sha256");
 /// The page's script and its SHA-256 in base64.
 const SCRIPT: &str = include_str!("page.js");
 const SCRIPT_HASH: &str = include_str!("page.js.sha256");
+/// uPlot 1.6.32 as npm has it, for pages with series to look into; its licence is beside it.
+const UPLOT: &str = include_str!("uplot/uPlot.iife.min.js");
+const UPLOT_HASH: &str = include_str!("uplot/uPlot.iife.min.js.sha256");
+const UPLOT_STYLE: &str = include_str!("uplot/uPlot.min.css");
+const UPLOT_STYLE_HASH: &str = include_str!("uplot/uPlot.min.css.sha256");
 
 pub(super) fn write(results: &[Named<'_>], out: &mut dyn Write) -> io::Result<()> {
     let title = match results {
         [one] => format!("oscost: {}", one.result.machine.cpu_model),
         many => format!("oscost: {} results", many.len()),
     };
+    let mut body = Vec::new();
+    sections(results, &title, &mut body)?;
+    // Whoever has nothing to look into needs no script for it.
+    let looks = results.iter().any(|named| crate::realtime_ipc::has_tracks(named.result));
+    let (library, style) = if looks { (UPLOT, UPLOT_STYLE) } else { ("", "") };
+    let hashes = |ours: &str, theirs: &str| {
+        let theirs = if looks { format!(" 'sha256-{}'", theirs.trim()) } else { String::new() };
+        format!("'sha256-{}'{theirs}", ours.trim())
+    };
+    let element = |name: &str, text: &str| {
+        if text.is_empty() { String::new() } else { format!("<{name}>{text}</{name}>\n") }
+    };
     write!(
         out,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-{}'; \
-         script-src 'sha256-{}'; base-uri 'none'; form-action 'none'\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src {}; \
+         script-src {}; base-uri 'none'; form-action 'none'\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n{}{}</head>\n<body>\n\
          <a class=\"skip\" href=\"#main\">Skip to the figures</a>\n",
-        STYLE_HASH.trim(),
-        SCRIPT_HASH.trim(),
+        hashes(STYLE_HASH, UPLOT_STYLE_HASH),
+        hashes(SCRIPT_HASH, UPLOT_HASH),
         escaped(&title),
+        element("style", STYLE),
+        element("style", style),
     )?;
-    writeln!(out, "<header>\n<h1>{}</h1>", escaped(&title))?;
+    out.write_all(&body)?;
+    writeln!(
+        out,
+        "<footer><p>Intervals are 95 % over launches unless said otherwise. The page needs no network; with \
+         scripts off, everything but sorting, filtering, zooming and saving works.</p></footer>\n{}{}\
+         </body>\n</html>",
+        element("script", library),
+        element("script", SCRIPT),
+    )
+}
+
+/// Everything between the head of the page and its foot.
+fn sections(results: &[Named<'_>], title: &str, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "<header>\n<h1>{}</h1>", escaped(title))?;
     for named in results {
         head(named, results.len() > 1, out)?;
     }
@@ -50,12 +82,7 @@ pub(super) fn write(results: &[Named<'_>], out: &mut dyn Write) -> io::Result<()
         let told = format!("{mark}Result {}: ", index + 1);
         out.write_all(String::from_utf8_lossy(&sections).replace(mark, &told).as_bytes())?;
     }
-    writeln!(
-        out,
-        "</main>\n<footer><p>Intervals are 95 % over launches unless said otherwise. The page needs no network; with \
-         scripts off, everything but sorting, filtering and zooming works.</p></footer>\n<script>{SCRIPT}</script>\n\
-         </body>\n</html>"
-    )
+    writeln!(out, "</main>")
 }
 
 /// Every section of one result; `of` tells its names apart from those of others.
@@ -100,7 +127,7 @@ fn doctor(named: &Named<'_>, out: &mut dyn Write) -> io::Result<()> {
     let story = Story::new(named.result, true);
     writeln!(
         out,
-        "<section>\n<h2>The machine, as the doctor found it</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
+        "<section>\n<h2>The machine, as the doctor found it</h2>\n<div class=\"scroll told\" tabindex=\"0\" role=\"region\" \
          aria-label=\"Checks of the doctor\"><table>\n<thead><tr><th scope=\"col\">state</th><th scope=\"col\">check</th>\
          <th scope=\"col\">found</th><th scope=\"col\">what it does</th><th scope=\"col\">remedy</th></tr></thead>\n<tbody>"
     )?;

@@ -48,7 +48,7 @@ fn section(comparison: &Comparison<'_>, position: usize, out: &mut dyn Write) ->
     }
     writeln!(
         out,
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Verdicts {position}\"><table><thead><tr>\
+        "<div class=\"scroll told\" tabindex=\"0\" role=\"region\" aria-label=\"Verdicts {position}\"><table><thead><tr>\
          <th scope=\"col\">figure</th><th scope=\"col\">verdict</th><th scope=\"col\">first</th><th scope=\"col\">second</th>\
          <th scope=\"col\">change</th><th scope=\"col\">because</th></tr></thead><tbody>"
     )?;
