@@ -10,6 +10,18 @@ pub struct Found<'a> {
     pub ratios: &'a [PairedValue],
     /// Paired differences.
     pub differences: &'a [PairedValue],
+    /// Kind of file system of `--directory`; none: files lie in memory.
+    pub file_system: Option<&'a str>,
+    /// CPUs that were used.
+    pub cpus: Option<usize>,
+}
+
+impl<'a> Found<'a> {
+    /// What a run found that knows neither of files nor of CPUs.
+    #[must_use]
+    pub fn of(figures: &'a [Figure], ratios: &'a [PairedValue], differences: &'a [PairedValue]) -> Self {
+        Self { figures, ratios, differences, file_system: None, cpus: None }
+    }
 }
 
 impl Found<'_> {
@@ -250,7 +262,7 @@ mod tests {
 
     #[test]
     fn what_was_not_measured_is_not_judged() {
-        let found = Found { figures: &[], ratios: &[], differences: &[] };
+        let found = Found::of(&[], &[], &[]);
         assert!(found.floor("x").is_none() && found.calls("x").is_none() && !found.proved("x"));
         assert_eq!(judged(None).0, Judgement::NotTestableHere);
     }

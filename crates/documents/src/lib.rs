@@ -4,6 +4,7 @@
 //! the same engine (single runs, no interval); a statement is judged from figures of the price list.
 #![forbid(unsafe_code)]
 
+pub mod apue;
 mod context_switch;
 mod found;
 pub mod grame;
@@ -13,10 +14,10 @@ mod parameters;
 mod tlpi;
 
 pub use found::Found;
-pub use literal::resolve;
 pub use parameters::{Parameter, Parameters};
 pub use tlpi::script_table;
 
+use oscost_harness::Benchmark;
 use oscost_results::Reproduction;
 
 /// A founding document.
@@ -37,4 +38,10 @@ pub struct Document {
 
 /// The documents that can be reproduced, in their order.
 pub const ALL: &[&Document] =
-    &[&tlpi::DOCUMENT, &grame::DOCUMENT, &ostep::DOCUMENT, &context_switch::DOCUMENT];
+    &[&tlpi::DOCUMENT, &apue::DOCUMENT, &grame::DOCUMENT, &ostep::DOCUMENT, &context_switch::DOCUMENT];
+
+/// The benchmark of a document's own id; `None` for any other.
+#[must_use]
+pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
+    literal::resolve(id).or_else(|| apue::resolve(id))
+}

@@ -349,7 +349,7 @@ mod tests {
     }
 
     fn verdict(figures: &[oscost_results::Figure], words: &str) -> Judgement {
-        let found = Found { figures, ratios: &[], differences: &[] };
+        let found = Found::of(figures, &[], &[]);
         let rows = judge(&found, &Parameters::default());
         let row = rows.iter().find(|row| row.statement.as_ref().is_some_and(|text| text.contains(words)));
         row.and_then(|row| row.verdict).expect("a judged statement")
@@ -377,7 +377,7 @@ mod tests {
 
     #[test]
     fn published_values_stand_whatever_was_measured() {
-        let found = Found { figures: &[], ratios: &[], differences: &[] };
+        let found = Found::of(&[], &[], &[]);
         let rows = judge(&found, &Parameters::default());
         let published: Vec<f64> = rows.iter().filter_map(|row| row.published).collect();
         assert_eq!(published, [0.0, 3.120, 1.855, 0.286, 3.120, 1.855, 300.0]);

@@ -1,5 +1,6 @@
 //! Parameters of the documents' own methods, with their ranges.
 
+use crate::apue::Plan;
 use crate::grame::Settings;
 
 /// An option of a document.
@@ -54,6 +55,8 @@ pub struct Parameters {
     pub iterations: u64,
     /// Readings of document 004's first program.
     pub samples: u64,
+    /// Cells of document 001.
+    pub apue: Plan,
     /// Sessions of document 002's method.
     pub grame: Settings,
 }
@@ -65,6 +68,7 @@ impl Default for Parameters {
             operations: vec![1000, 10_000, 100_000, 1_000_000],
             iterations: 10_000_000,
             samples: 100_000,
+            apue: Plan::default(),
             grame: Settings::default(),
         }
     }

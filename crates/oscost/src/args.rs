@@ -1,5 +1,6 @@
 //! Arguments of the program.
 
+mod apue;
 mod compare;
 mod crosscheck;
 mod doctor;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use apue::{Apue, DOCUMENT as APUE};
 pub use compare::{Compare, Format as CompareFormat};
 pub use crosscheck::{Crosscheck, Format as CrosscheckFormat};
 pub use doctor::Doctor;
@@ -55,9 +57,9 @@ pub enum ColorWhen {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Measure, show the price list, and save the result
-    Run(Run),
+    Run(Box<Run>),
     /// A founding document: its tables beside this machine's, and a verdict on each of its statements
-    Reproduce(Reproduce),
+    Reproduce(Box<Reproduce>),
     /// What can be measured here, and what each figure is the cost of
     List(List),
     /// Show stored results again
@@ -105,7 +107,7 @@ pub struct Run {
 
 #[derive(Debug, Args)]
 pub struct Reproduce {
-    /// tlpi (000), grame (002), ostep (003), context-switch (004); none: all of them
+    /// tlpi (000), apue (001), grame (002), ostep (003), context-switch (004); none: all of them
     #[arg(value_name = "DOCUMENT")]
     pub documents: Vec<String>,
     /// Cycles of document 000's programs [default: 1000,10000,100000,1000000]
@@ -120,6 +122,8 @@ pub struct Reproduce {
     /// Folder of lmbench's programs, with which document 004 wants to be compared [default: the PATH]
     #[arg(long, value_name = "DIR")]
     pub lmbench: Option<PathBuf>,
+    #[command(flatten)]
+    pub apue: Apue,
     #[command(flatten)]
     pub grame: Grame,
     #[command(flatten)]

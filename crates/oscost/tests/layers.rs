@@ -12,7 +12,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("harness", &["sys", "stats", "results"]),
     ("recorddb", &["sys"]),
     ("families", &["harness", "sys", "stats", "recorddb"]),
-    ("documents", &["families", "harness", "sys", "stats", "results"]),
+    ("documents", &["families", "harness", "recorddb", "sys", "stats", "results"]),
     ("report", &["results", "stats"]),
     ("oscost", &["sys", "stats", "results", "harness", "recorddb", "families", "documents", "report"]),
 ];

@@ -311,7 +311,8 @@ pub(crate) fn documents(result: &RunResult, unicode: bool) -> Vec<Document> {
 /// The figures that `values` name, each once, in the order of the price list; a document's own methods are no part of it.
 fn figures_of(document: &str, values: &[&Reproduction], result: &RunResult, unicode: bool) -> Vec<Answer> {
     let named = |figure: &&Figure| {
-        let own = figure.id.strip_prefix(document).is_some_and(|rest| rest.starts_with('/'));
+        let rest = figure.id.strip_prefix(document);
+        let own = rest.is_some_and(|rest| rest.starts_with("/literal/") || rest.starts_with("/paired/"));
         !own && values.iter().any(|row| row.figure_id.as_ref() == Some(&figure.id))
     };
     let story = Story::new(result, unicode);

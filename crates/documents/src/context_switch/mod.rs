@@ -137,7 +137,7 @@ mod tests {
     }
 
     fn verdict(figures: &[oscost_results::Figure], words: &str) -> Judgement {
-        let found = Found { figures, ratios: &[], differences: &[] };
+        let found = Found::of(figures, &[], &[]);
         let rows = judge(&found, &Parameters::default());
         let row = rows.iter().find(|row| row.statement.as_ref().is_some_and(|text| text.contains(words)));
         row.and_then(|row| row.verdict).expect("a judged statement")
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn every_published_number_is_there_without_a_measurement() {
-        let found = Found { figures: &[], ratios: &[], differences: &[] };
+        let found = Found::of(&[], &[], &[]);
         let rows = judge(&found, &Parameters::default());
         let published: Vec<f64> = rows.iter().filter_map(|row| row.published).collect();
         for value in [

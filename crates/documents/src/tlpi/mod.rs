@@ -375,7 +375,7 @@ mod tests {
 
     fn verdicts(ratio: f64, calls: f64) -> Vec<(String, Judgement)> {
         let (figures, ratios) = found_with(ratio, calls);
-        let found = Found { figures: &figures, ratios: &ratios, differences: &[] };
+        let found = Found::of(&figures, &ratios, &[]);
         let rows = judge(&found, &Parameters::default());
         rows.into_iter().filter_map(|row| Some((row.statement?, row.verdict?))).collect()
     }
@@ -414,14 +414,14 @@ mod tests {
                     .filter(|figure| figure.id == id)
                     .for_each(|figure| set(figure, "ratio", ratio));
             }
-            let found = Found { figures: &figures, ratios: &ratios, differences: &[] };
+            let found = Found::of(&figures, &ratios, &[]);
             growth(&found, &Parameters::default()).expect("all figures are there").0
         };
         assert_eq!(judged([33.6, 45.7, 47.1, 48.1]), Judgement::Holds);
         assert_eq!(judged([47.0, 47.5, 47.1, 47.2]), Judgement::DoesNotHold);
         assert_eq!(judged([47.0, 47.5, 47.1, 49.2]), Judgement::NotTestableHere);
         let one = Parameters { operations: vec![5], ..Parameters::default() };
-        let nothing = Found { figures: &[], ratios: &[], differences: &[] };
+        let nothing = Found::of(&[], &[], &[]);
         assert_eq!(growth(&nothing, &one).expect("one count").0, Judgement::NotTestableHere);
     }
 
@@ -446,7 +446,7 @@ mod tests {
 
     #[test]
     fn without_figures_nothing_is_judged_and_the_document_still_stands() {
-        let found = Found { figures: &[], ratios: &[], differences: &[] };
+        let found = Found::of(&[], &[], &[]);
         let rows = judge(&found, &Parameters::default());
         assert!(
             rows.iter().filter_map(|row| row.verdict).all(|verdict| verdict == Judgement::NotTestableHere)
@@ -461,7 +461,7 @@ mod tests {
     #[test]
     fn the_scripts_table_is_the_documents() {
         let (figures, ratios) = found_with(48.0, 2.0);
-        let found = Found { figures: &figures, ratios: &ratios, differences: &[] };
+        let found = Found::of(&figures, &ratios, &[]);
         let table = script_table(&found, &Parameters::default());
         assert!(table.contains("|       1000 |       0.000013 |          0.000437 |    33.6x |"), "{table}");
         assert!(table.contains("|    1000000 |       0.009119 |          0.439309 |    48.1x |"), "{table}");

@@ -8,7 +8,7 @@ use oscost_report::{Agreement, agreement, agreement_markdown};
 use oscost_results::RunResult;
 
 use super::{catalogue, crosscheck};
-use crate::args::{GRAME, Reproduce, Told};
+use crate::args::{APUE, GRAME, Reproduce, Told};
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
 use crate::raw_dir::RawDir;
@@ -29,13 +29,8 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
     let switches = documents.iter().any(|document| document.name == "context-switch");
     let lmbench = if switches { crosscheck::of_document_004(options.lmbench.as_deref()) } else { Vec::new() };
     let contestants = crosscheck::contestants(&lmbench, &session::cpus(&options.measuring)?);
-    let effort = session::effort(&options.measuring);
-    let effort = Effort {
-        target_ns: effort.target_ns.min(TARGET_NS.max(effort.target_ns / 2)),
-        // What a document needs is measured once, however long that takes.
-        deadline_ns: effort.deadline_ns.max(2 * estimate_ns(&choices, &effort)),
-        ..effort
-    };
+    let directory = options.apue.directory()?;
+    let effort = effort(options, &choices, &single, talk);
     let mut raw_dir = options.grame.raw_dir.as_deref().map(RawDir::new).transpose()?;
     let keeps = raw_dir.is_some();
     let mut keep = |_: u32, id: &str, launched: &Launched| {
@@ -50,7 +45,7 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
         patterns: &options.documents,
         measuring: &options.measuring,
         effort,
-        directory: None,
+        directory: directory.as_ref().map(|(path, _)| path.as_path()),
         samples: keeps.then_some(&mut keep),
     };
     let mut session = session::run(request, talk)?;
@@ -58,6 +53,8 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
         figures: &session.result.figures,
         ratios: &session.result.ratios,
         differences: &session.result.differences,
+        file_system: directory.as_ref().map(|(_, kind)| kind.as_str()),
+        cpus: Some(session.result.plan.cpus.len()),
     };
     let reproductions = documents.iter().flat_map(|document| (document.judge)(&found, &parameters)).collect();
     let table = if documents.iter().any(|document| document.name == "tlpi") {
@@ -120,26 +117,50 @@ fn parameters(options: &Reproduce, documents: &[&Document]) -> Result<Parameters
         })?;
         parameters.set(parameter, text).map_err(Ended::misuse)?;
     }
+    let apue = documents.iter().any(|document| document.name == APUE);
+    options.apue.apply(apue, &options.measuring, &mut parameters)?;
     Ok(parameters)
+}
+
+/// What is spent. A run that is longer than the usual may take what it needs, and says so before.
+fn effort(options: &Reproduce, choices: &[Choice], single: &[Choice], talk: &Talk) -> Effort {
+    let effort = session::effort(&options.measuring);
+    let once = Effort { launches: 1, most_launches: 1, ..effort };
+    let planned = estimate_ns(choices, &effort) + estimate_ns(single, &once);
+    if options.measuring.thorough && !talk.quiet {
+        talk.say(format!("about {} min", planned.div_ceil(60_000_000_000)));
+    }
+    Effort {
+        target_ns: effort.target_ns.min(TARGET_NS.max(effort.target_ns / 2)),
+        deadline_ns: effort.deadline_ns.max(3 * planned),
+        ..effort
+    }
 }
 
 /// Figures with intervals, and literal methods that run once.
 fn choices(documents: &[&Document], parameters: &Parameters) -> Result<(Vec<Choice>, Vec<Choice>), Ended> {
     let catalogue = catalogue();
     let mut figures: Vec<String> = Vec::new();
-    let mut single: Vec<Choice> = Vec::new();
+    let (mut own, mut single): (Vec<Choice>, Vec<Choice>) = (Vec::new(), Vec::new());
     for document in documents {
-        for id in document.figures.iter().map(|&id| id.to_owned()).chain((document.literal)(parameters)) {
-            if !id.contains("/literal/") {
-                figures.push(id);
-            } else if let Some(benchmark) = catalogue.find(&id) {
-                single.push(Choice { benchmark, named: false });
-            }
+        figures.extend(document.figures.iter().map(|&id| id.to_owned()));
+        for id in (document.literal)(parameters) {
+            let list = match id.strip_prefix(document.name) {
+                _ if id.contains("/literal/") => &mut single,
+                Some(rest) if rest.starts_with('/') => &mut own,
+                _ => {
+                    figures.push(id);
+                    continue;
+                }
+            };
+            list.extend(catalogue.find(&id).map(|benchmark| Choice { benchmark, named: false }));
         }
     }
     let mut figures = catalogue.select(&figures, Tier::Thorough).map_err(Ended::misuse)?;
     // A document names what it wants to know; where this machine cannot tell, the statement says so.
     figures.iter_mut().for_each(|choice| choice.named = false);
+    // Its own cells are those that were asked for, without what a price list would divide them by.
+    figures.extend(own);
     Ok((figures, single))
 }
 

@@ -2,7 +2,7 @@
 
 use oscost_results::{Judgement, Reproduction, Status};
 
-use crate::support::{Done, Home};
+use crate::support::{Done, Home, Running, one_at_a_time};
 
 /// A quick run of one document with small parameters, and the result that it stored.
 fn quick(document: &str, options: &[&str]) -> (Done, Vec<Reproduction>) {
@@ -78,6 +78,92 @@ fn system_calls_are_reproduced() {
 }
 
 #[test]
+fn record_locking_is_reproduced() {
+    let options = ["--nrec", "40,60", "--children", "1,2", "--lock", "none,coarse,fine"];
+    let (done, rows) = quick("apue", &options);
+    let of = |table: &str, row: &str, column: &str| {
+        let found = rows.iter().find(|value| {
+            value
+                .cell
+                .as_ref()
+                .is_some_and(|cell| cell.table.contains(table) && cell.row == row && cell.column == column)
+        });
+        found.unwrap_or_else(|| panic!("no cell {table}, {row}, {column}"))
+    };
+    let clock = of("Figure 20.7, no locking", "12 000", "clock");
+    assert_eq!((clock.published, clock.literal), (Some(13.97), None), "published, and not asked for");
+    let clock = of("Figure 20.7, advisory locking, fine", "60", "clock");
+    assert_eq!(clock.published, None, "what the document has not published stays empty");
+    assert!(clock.literal.is_some_and(|seconds| seconds > 0.0));
+    assert_eq!(clock.figure_id.as_deref(), Some("apue/book/seek/figure/fine_fcntl/children_1/nrec_60"));
+    // Counted, so exact on every machine.
+    let calls = of("An operation here", "60, coarse", "calls of locking").measured.expect("counted");
+    assert_eq!((calls.low, calls.high), (2.0, 2.0));
+    let calls =
+        of("An operation here", "60, fine, 2 children", "calls of locking").measured.expect("counted");
+    assert!(calls.low > 2.0 && calls.high < 8.0, "{calls:?}");
+    assert_eq!(rows.iter().filter(|row| row.place.starts_with("section 20.9")).count(), 7, "its statements");
+    let text = "apue/book/seek/figure/fine_fcntl/children_1/nrec_60";
+    let evidence = done.stdout.lines().find(|line| line.contains(text) && line.contains("system calls"));
+    assert!(evidence.is_some_and(|line| line.ends_with("proved")), "{}", done.stdout);
+}
+
+/// Files go where they are wanted, and nothing of them stays; where locks cannot be mandatory it is said why.
+#[test]
+fn a_directory_is_used_and_left_empty() {
+    let home = Home::new();
+    let files = home.path().join("files");
+    std::fs::create_dir(&files).expect("a directory");
+    let directory = files.to_str().expect("UTF-8");
+    let arguments =
+        ["reproduce", "apue", "--nrec", "30", "--lock", "fine,mandatory", "--primitive", "ofd", "--single"];
+    let done = home.measure(&[&arguments[..], &["--directory", directory]].concat());
+    let result = home.stored().pop().expect("stored");
+    assert_eq!(std::fs::read_dir(&files).expect("read").count(), 0, "nothing is left");
+    let kind = oscost_sys::file_system::kind(&files).expect("a file system");
+    assert!(done.well().stdout.contains(&format!("files on {kind}")), "{}", done.stdout);
+    let mandatory =
+        result.figures.iter().find(|figure| figure.id.contains("/mandatory_ofd/")).expect("a figure");
+    let why = mandatory.why.as_deref().unwrap_or_default();
+    if mandatory.status == Status::Measured {
+        assert_eq!(
+            verdict(&result.reproductions, "the number of locking calls is the same"),
+            Judgement::Holds
+        );
+    } else {
+        assert_eq!(mandatory.status, Status::Unsupported);
+        assert!(why.contains("not asked for") || why.contains("cannot be told"), "{why}");
+        assert_eq!(verdict(&result.reproductions, "by 13% to 19%"), Judgement::NotTestableHere);
+    }
+    let fine = result.figures.iter().find(|figure| figure.id.contains("/fine_ofd/")).expect("a figure");
+    assert_eq!((fine.status, fine.launches.len()), (Status::Measured, 1));
+}
+
+/// Whoever is killed leaves nothing in a directory that no namespace holds.
+#[test]
+fn a_killed_run_leaves_nothing_in_the_directory() {
+    let home = Home::new();
+    let files = home.path().join("files");
+    std::fs::create_dir(&files).expect("a directory");
+    let directory = files.to_str().expect("UTF-8");
+    let _lock = one_at_a_time();
+    let mut command = home.command(&["reproduce", "apue", "--nrec", "2000", "--directory", directory, "-v"]);
+    let mut running = Running::until(&mut command, "launch 1 of group apue");
+    let count = || std::fs::read_dir(&files).expect("read").count();
+    let wait_for = |wanted: fn(usize) -> bool| {
+        let start = std::time::Instant::now();
+        while !wanted(count()) && start.elapsed().as_secs() < 60 {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        count()
+    };
+    assert!(wait_for(|count| count > 0) > 0, "a database was made");
+    running.child.kill().expect("alive");
+    running.child.wait().expect("ended");
+    assert_eq!(wait_for(|count| count == 0), 0, "the janitor has removed it");
+}
+
+#[test]
 fn switches_are_reproduced() {
     let (_, rows) = quick("context-switch", &["--samples", "2000"]);
     let cold = cell(&rows, "page faults", "cold").1;
@@ -129,7 +215,28 @@ fn options_out_of_range_are_refused_with_the_range() {
     home.ask(&["reproduce", "ostep", "--operations", "5"])
         .refused(2, "an option of tlpi, which was not chosen");
     home.ask(&["reproduce", "tlpi", "--samples", "5000"]).refused(2, "an option of context-switch");
-    home.ask(&["reproduce", "tlpi2"]).refused(2, "there are tlpi, grame, ostep, context-switch");
+    for (option, value, words) in [
+        ("--nrec", "0", "from 1 to 1000000"),
+        ("--nrec", "-1", "from 1 to 1000000"),
+        ("--nrec", "1000001", "from 1 to 1000000"),
+        ("--nrec", "100001", "layout book holds 100000 records"),
+        ("--children", "17", "from 1 to 16"),
+        ("--children", "", "from 1 to 16"),
+        ("--lock", "some", "none, coarse, fine, mandatory"),
+        ("--primitive", "rwlock", "fcntl, ofd, flock, mutex"),
+        ("--io", "none", "seek, positioned, mapped"),
+        ("--workload", "x", "figure, text"),
+        ("--layout", "x", "book, fast"),
+        ("--directory", "/no such directory", "No such file"),
+        ("--directory", "/dev/null", "not a directory"),
+    ] {
+        home.ask(&["reproduce", "apue", &format!("{option}={value}")]).refused(2, words);
+    }
+    let flock = ["reproduce", "apue", "--lock", "mandatory", "--primitive", "flock"];
+    home.ask(&flock).refused(2, "--primitive fcntl or ofd");
+    home.ask(&["reproduce", "tlpi", "--nrec", "5"]).refused(2, "an option of apue, which was not chosen");
+    home.ask(&["reproduce", "tlpi", "--single"]).refused(2, "an option of apue, which was not chosen");
+    home.ask(&["reproduce", "tlpi2"]).refused(2, "there are tlpi, apue, grame, ostep, context-switch");
     home.ask(&["reproduce", "tlpi", "--format", "html"]).refused(2, "text, markdown, csv");
     assert!(!home.runs().exists(), "a mistake leaves nothing behind");
 }

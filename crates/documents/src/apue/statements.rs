@@ -1,0 +1,384 @@
+//! Document 001's seven statements, and ours beside them.
+
+use oscost_results::{Estimate, Judgement};
+
+use super::cell::{Cell, Locking};
+use super::measured::{self, is_split, quantity, ratio, together, value};
+use super::plan::Plan;
+use super::published::FIGURE_20_7;
+use super::values::{added_by_the_book, fitted, model_of, name_of};
+use crate::found::{Found, Judged, Rows, grouped, holds_if, judged, within};
+
+const PLACE: &str = "section 20.9, Single-Process Results";
+const OURS: &str = "ours";
+/// Times whose ratio lies between this and its inverse are about equal.
+const ALMOST: f64 = 1.1;
+/// The same of what is "about the same".
+const ABOUT: f64 = 1.25;
+const TOO_SHORT: &str =
+    "no cell took 0.5 s of CPU in all, below which user and sys are a few samples of the timer's";
+/// An operation that waits for a disk gives up its CPU; this seldom, and none did.
+const WAITS: f64 = 0.01;
+
+/// All of them, in the order of the document.
+pub(super) fn statements(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
+    let cells = one_child(found, plan);
+    let share = cells.iter().find_map(|cell| quantity(found, cell, "cpu_share"));
+    rows.statement(
+        PLACE,
+        "In all cases, the user CPU time plus the system CPU time approximately equals the clock time",
+        judged(cpu_is_clock(found, &cells)),
+    );
+    if let Some((id, estimate)) = &share {
+        rows.by(id, "cpu_share", Some(*estimate));
+    }
+    rows.statement(
+        PLACE,
+        "This set of tests was CPU limited and not disk limited",
+        judged(cpu_limited(found, &cells)),
+    );
+    rows.statement(
+        PLACE,
+        "The six columns under Advisory locking are almost equal for each row",
+        judged(advisory(found, plan)),
+    );
+    rows.statement(
+        PLACE,
+        "adding the locking calls increases the system CPU time by 32% to 73%",
+        judged(added_system_time(found, plan)),
+    );
+    rows.statement(
+        PLACE,
+        "the user CPU time is about the same for all four versions of locking",
+        judged(user_time(found, plan)),
+    );
+    rows.statement(
+        PLACE,
+        "mandatory locking increases the system CPU time by 13% to 19% compared to advisory locking",
+        mandatory(found, plan, mandatory_adds),
+    );
+    rows.statement(
+        PLACE,
+        "the number of locking calls is the same: the additional system call overhead must be from the reads and writes",
+        match mandatory(found, plan, reads_and_writes) {
+            (Judgement::NotTestableHere, why) if why.contains("mandatory locks") => {
+                (Judgement::NotTestableHere, "locks are not mandatory here, as said before".to_owned())
+            }
+            judged => judged,
+        },
+    );
+    ours(found, plan, rows);
+}
+
+/// Cells of one child that were measured.
+fn one_child(found: &Found<'_>, plan: &Plan) -> Vec<Cell> {
+    let cells = plan.each_cell().into_iter();
+    cells.filter(|cell| cell.children == 1 && measured::figure(found, cell).is_some()).collect()
+}
+
+/// Records of one child that were run.
+fn sizes(plan: &Plan) -> Vec<u32> {
+    let run = |nrec: &u32| plan.cells().iter().any(|(cell, _)| cell.children == 1 && cell.nrec == *nrec);
+    plan.rows_of_one_child().into_iter().filter(run).collect()
+}
+
+fn percent(ratio: f64) -> String {
+    format!("{:+.0} %", (ratio - 1.0) * 100.0)
+}
+
+/// "+8 % (+6 .. +11 %)", or "+8 % in a single run".
+fn added(ratio: &Estimate) -> String {
+    if ratio.extremes && ratio.low == ratio.high {
+        return format!("{} in a single run", percent(ratio.value));
+    }
+    let low = (ratio.low - 1.0) * 100.0;
+    format!("{} ({low:+.0} .. {})", percent(ratio.value), percent(ratio.high))
+}
+
+/// Holds if all do, does not hold if one does not, and else cannot be told. Single runs decide only among themselves.
+fn every(judgements: impl IntoIterator<Item = (Estimate, Judgement)>) -> Option<Judgement> {
+    let judgements: Vec<(Estimate, Judgement)> = judgements.into_iter().collect();
+    let single = judgements.iter().all(|(estimate, _)| estimate.extremes);
+    let decide: Vec<Judgement> = judgements
+        .into_iter()
+        .filter(|(estimate, _)| single || !estimate.extremes)
+        .map(|(_, judgement)| judgement)
+        .collect();
+    if decide.is_empty() {
+        return None;
+    }
+    Some(if decide.contains(&Judgement::DoesNotHold) {
+        Judgement::DoesNotHold
+    } else if decide.iter().all(|judgement| *judgement == Judgement::Holds) {
+        Judgement::Holds
+    } else {
+        Judgement::NotTestableHere
+    })
+}
+
+fn cpu_is_clock(found: &Found<'_>, cells: &[Cell]) -> Option<Judged> {
+    let shares: Vec<Estimate> =
+        cells.iter().filter_map(|cell| Some(quantity(found, cell, "cpu_share")?.1)).collect();
+    let judgement = every(shares.iter().map(|share| (*share, within(share, 0.9, 1.1))))?;
+    let least = shares.iter().map(|share| share.value).fold(f64::MAX, f64::min);
+    let most = shares.iter().map(|share| share.value).fold(0.0, f64::max);
+    let words = format!(
+        "CPU is {:.1} to {:.1} % of the clock in {} cells; 90 to 110 count as holding",
+        least * 100.0,
+        most * 100.0,
+        shares.len()
+    );
+    // Who never waits and yet is not on a CPU was kept from it.
+    if judgement != Judgement::Holds && waits(found, cells) < WAITS {
+        let words = format!("{words}; the program did not wait: others had its CPU for the rest of the time");
+        return Some((Judgement::NotTestableHere, words));
+    }
+    Some((judgement, words))
+}
+
+/// Waits an operation, the most of all cells.
+fn waits(found: &Found<'_>, cells: &[Cell]) -> f64 {
+    let figures = cells.iter().filter_map(|cell| measured::figure(found, cell));
+    figures.filter_map(|figure| figure.evidence.voluntary_switches).fold(0.0, f64::max)
+}
+
+fn cpu_limited(found: &Found<'_>, cells: &[Cell]) -> Option<Judged> {
+    let figures = cells.iter().filter_map(|cell| measured::figure(found, cell));
+    let counted = figures.filter_map(|figure| figure.evidence.voluntary_switches).count();
+    let waits = waits(found, cells);
+    let files = match found.file_system {
+        None => "; the files lie in memory, where no disk could limit: --directory DIR puts them on one"
+            .to_owned(),
+        Some("tmpfs" | "ramfs") => "; the files lie in memory, where no disk could limit".to_owned(),
+        Some(kind) => format!("; the files lie on {kind}"),
+    };
+    (counted > 0).then(|| {
+        (
+            holds_if(waits < WAITS),
+            format!("{waits:.4} waits an operation at most; fewer than {WAITS} count as none{files}"),
+        )
+    })
+}
+
+fn advisory(found: &Found<'_>, plan: &Plan) -> Option<Judged> {
+    let mut told = Vec::new();
+    let mut judgements = Vec::new();
+    for nrec in sizes(plan) {
+        let [coarse, fine] = [Locking::Coarse, Locking::Fine].map(|way| plan.cell(way, 1, nrec));
+        let Some(cpu) = ratio(found, &fine, &coarse, "cpu") else { continue };
+        // Nobody waits for a lock of one process: what the clock shows beyond the CPU time is other programs'.
+        judgements.push((cpu, within(&cpu, 1.0 / ALMOST, ALMOST)));
+        let clock = ratio(found, &fine, &coarse, "clock").map_or(String::new(), |clock| added(&clock));
+        told.push(format!("{}: CPU {}, clock {clock}", grouped(u64::from(nrec)), added(&cpu)));
+    }
+    Some((
+        every(judgements)?,
+        format!(
+            "fine over coarse at {}; within 10 % of CPU counts as almost equal (its own user times at 2 000 are 0.17 and \
+             0.13 s)",
+            told.join("; ")
+        ),
+    ))
+}
+
+/// Ratios of one time, coarse and fine over none, of every number of records at which it can be told.
+fn over_none(found: &Found<'_>, plan: &Plan, name: &'static str) -> Vec<(Cell, Estimate)> {
+    let mut ratios = Vec::new();
+    for nrec in sizes(plan) {
+        let none = plan.cell(Locking::None, 1, nrec);
+        for locking in [Locking::Coarse, Locking::Fine] {
+            let cell = plan.cell(locking, 1, nrec);
+            let told = name == "cpu" || is_split(found, [&cell, &none]);
+            ratios.extend(ratio(found, &cell, &none, name).filter(|_| told).map(|ratio| (cell, ratio)));
+        }
+    }
+    ratios
+}
+
+fn each(ratios: &[(Cell, Estimate)]) -> String {
+    ratios
+        .iter()
+        .map(|(cell, ratio)| format!("{} {}", name_of(cell), added(ratio)))
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+fn added_system_time(found: &Found<'_>, plan: &Plan) -> Option<Judged> {
+    let ratios = over_none(found, plan, "system");
+    let judgement = every(ratios.iter().map(|(_, ratio)| (*ratio, within(ratio, 1.315, 1.735))));
+    let Some(judgement) = judgement else {
+        let cpu = over_none(found, plan, "cpu");
+        return (!cpu.is_empty())
+            .then(|| (Judgement::NotTestableHere, format!("{TOO_SHORT}; of CPU {}", each(&cpu))));
+    };
+    Some((
+        judgement,
+        format!(
+            "{}; ours: a call of locking has one price, so that the share falls as nrec grows",
+            each(&ratios)
+        ),
+    ))
+}
+
+fn user_time(found: &Found<'_>, plan: &Plan) -> Option<Judged> {
+    let ratios = over_none(found, plan, "user");
+    let [first, ..] = FIGURE_20_7 else { return None };
+    let published = first.times[1][0] / first.times[0][0];
+    let own = format!("its own table contradicts it: 0.10 and 0.17 s at 2 000, {}", percent(published));
+    let judgement = every(ratios.iter().map(|(_, ratio)| (*ratio, within(ratio, 1.0 / ABOUT, ABOUT))));
+    let Some(judgement) = judgement else {
+        return Some((Judgement::NotTestableHere, format!("{TOO_SHORT}; {own}")));
+    };
+    Some((judgement, format!("{}; within 25 % counts as about the same; {own}", each(&ratios))))
+}
+
+/// What is judged of fine mandatory against fine advisory locking.
+type OfMandatory = fn(&Found<'_>, &[(Cell, Cell)]) -> Option<Judged>;
+
+fn mandatory(found: &Found<'_>, plan: &Plan, judge: OfMandatory) -> Judged {
+    let pairs: Vec<(Cell, Cell)> = sizes(plan)
+        .into_iter()
+        .map(|nrec| (plan.cell(Locking::Mandatory, 1, nrec), plan.cell(Locking::Fine, 1, nrec)))
+        .filter(|(mandatory, fine)| {
+            [mandatory, fine].into_iter().all(|cell| measured::figure(found, cell).is_some())
+        })
+        .collect();
+    if pairs.is_empty() {
+        let asked = plan.cells().into_iter().map(|(cell, _)| cell);
+        let why = asked
+            .filter(|cell| cell.locking == Locking::Mandatory)
+            .find_map(|cell| measured::unsupported(found, &cell));
+        let why = why.unwrap_or_else(|| "mandatory locking was not asked for in this run".to_owned());
+        return (Judgement::NotTestableHere, why);
+    }
+    judged(judge(found, &pairs))
+}
+
+fn mandatory_adds(found: &Found<'_>, pairs: &[(Cell, Cell)]) -> Option<Judged> {
+    let mut told = Vec::new();
+    let mut judgements = Vec::new();
+    for (mandatory, fine) in pairs {
+        let cpu = ratio(found, mandatory, fine, "cpu")?;
+        let split = is_split(found, [mandatory, fine]);
+        let system = ratio(found, mandatory, fine, "system").filter(|_| split);
+        let decides = system.unwrap_or(cpu);
+        judgements.push((decides, within(&decides, 1.125, 1.195)));
+        let of_system = system.map_or("too short to tell".to_owned(), |system| added(&system));
+        told.push(format!("{}: sys {of_system}, CPU {}", grouped(u64::from(fine.nrec)), added(&cpu)));
+    }
+    Some((every(judgements)?, told.join("; ")))
+}
+
+fn reads_and_writes(found: &Found<'_>, pairs: &[(Cell, Cell)]) -> Option<Judged> {
+    let mut told = Vec::new();
+    let mut judgements = Vec::new();
+    for (mandatory, fine) in pairs {
+        let more = together(found, (mandatory, fine), ("lock_calls", |of, to| of - to))?;
+        let added = together(found, (mandatory, fine), ("cpu", |of, to| of - to))?;
+        let calls = value(found, fine, "io_calls")?;
+        let judgement = match () {
+            () if more.low != 0.0 || more.high != 0.0 => Judgement::DoesNotHold,
+            () if added.low > 0.0 => Judgement::Holds,
+            () if added.high < 0.0 => Judgement::DoesNotHold,
+            () => Judgement::NotTestableHere,
+        };
+        judgements.push((added, judgement));
+        told.push(format!(
+            "{}: {:.0} more calls of locking, {:.0} ns more a call of I/O",
+            grouped(u64::from(fine.nrec)),
+            more.value,
+            added.value / calls
+        ));
+    }
+    Some((every(judgements)?, told.join("; ")))
+}
+
+/// What the document does not say.
+fn ours(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
+    rows.statement(
+        OURS,
+        "the time that locking adds is so much a call, whatever nrec is",
+        judged(a_call(found, plan)),
+    );
+    rows.statement(
+        OURS,
+        "CPU time is within 10 % of a model of records visited and calls of locking",
+        judged(by_model(found, plan)),
+    );
+    for (nrec, numbers) in plan.shapes_of_children() {
+        let Some(&most) = numbers.last().filter(|most| **most > 1) else { continue };
+        let statement =
+            format!("fine-grained locking is at least twice as fast as coarse-grained with {most} children");
+        rows.statement(OURS, &statement, judged(twice(found, plan, nrec, most)));
+    }
+}
+
+fn a_call(found: &Found<'_>, plan: &Plan) -> Option<Judged> {
+    let mut told = Vec::new();
+    let mut prices: Vec<Estimate> = Vec::new();
+    for nrec in sizes(plan) {
+        let [none, fine] = [Locking::None, Locking::Fine].map(|way| plan.cell(way, 1, nrec));
+        let (Some(added), Some(calls)) = (
+            together(found, (&fine, &none), ("cpu", |of, to| of - to)),
+            value(found, &fine, "lock_calls").filter(|calls| *calls > 0.0),
+        ) else {
+            continue;
+        };
+        told.push(format!("{:.2} us at {}", added.value / calls / 1e3, grouped(u64::from(nrec))));
+        if !added.extremes {
+            prices.push(Estimate { low: added.low / calls, high: added.high / calls, ..added });
+        }
+    }
+    let book: Vec<String> = added_by_the_book().iter().map(|(_, us)| format!("{:.2}", us[1])).collect();
+    let words =
+        format!("fine: {}; the document's own numbers make it {} us", told.join(", "), book.join(", "));
+    let [first, .., last] = prices.as_slice() else {
+        return (!told.is_empty()).then(|| {
+            (
+                Judgement::NotTestableHere,
+                format!("{words}; single runs and one number of records do not decide"),
+            )
+        });
+    };
+    // Intervals that meet, to 10 %, are of one price.
+    Some((holds_if(first.low <= ALMOST * last.high && last.low <= ALMOST * first.high), words))
+}
+
+fn by_model(found: &Found<'_>, plan: &Plan) -> Option<Judged> {
+    let cells = fitted(found, plan);
+    let model = model_of(&cells)?;
+    let off = |(cell, point): &(Cell, super::model::Point)| (*cell, model.cpu_ns(point) / point.cpu_ns - 1.0);
+    let (cell, worst) = cells.iter().map(off).max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
+    Some((
+        holds_if(worst.abs() <= 0.1),
+        format!(
+            "{:.2} us a record, {:.2} us a call of locking{}; farthest off: {}, {:+.1} %",
+            model.visit_ns / 1e3,
+            model.lock_call_ns / 1e3,
+            match model.operation_ns {
+                0.0 => String::new(),
+                ns => format!(", {:.2} us an operation", ns / 1e3),
+            },
+            name_of(&cell),
+            worst * 100.0
+        ),
+    ))
+}
+
+fn twice(found: &Found<'_>, plan: &Plan, nrec: u32, children: u32) -> Option<Judged> {
+    let [coarse, fine] = [Locking::Coarse, Locking::Fine].map(|way| plan.cell(way, children, nrec));
+    let clock = ratio(found, &coarse, &fine, "clock")?;
+    let switches = |cell| value(found, cell, "switches_per_operation");
+    let words = format!(
+        "{:.2}x ({:.2} .. {:.2}) by the clock; {:.2} context switches an operation coarse, {:.3} fine",
+        clock.value,
+        clock.low,
+        clock.high,
+        switches(&coarse)?,
+        switches(&fine)?
+    );
+    if found.cpus.is_some_and(|cpus| cpus < 4) {
+        return Some((Judgement::NotTestableHere, format!("fewer than 4 CPUs; {words}")));
+    }
+    Some((within(&clock, 2.0, f64::MAX), words))
+}
