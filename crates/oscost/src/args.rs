@@ -218,6 +218,8 @@ pub enum Format {
     Json,
     /// One page for a browser, which needs no network
     Html,
+    /// For node_exporter's text collector
+    Openmetrics,
 }
 
 /// Version, build, target and C library.
