@@ -38,6 +38,7 @@ const MACHINERY: &[&str] = &[
     "realtime_ipc/bpf/lack",
     "realtime_ipc/bpf/loaded",
     "realtime_ipc/client",
+    "realtime_ipc/kernel_page",
     "realtime_ipc/participant",
     "realtime_ipc/server",
     "realtime_ipc/session",
