@@ -31,6 +31,29 @@ impl Found<'_> {
         self.figures.iter().find(|figure| figure.id == id && figure.status == Status::Measured)
     }
 
+    /// Why a figure was not measured and what can be done about it, in the words of its benchmark.
+    #[must_use]
+    pub fn lack(&self, id: &str) -> Option<String> {
+        let figure =
+            self.figures.iter().find(|figure| figure.id == id && figure.status != Status::Measured)?;
+        let parts = [&figure.why, &figure.remedy].into_iter().flatten();
+        Some(parts.map(String::as_str).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": "))
+    }
+
+    /// The quotient of two quantities of one figure, launch by launch.
+    #[must_use]
+    pub fn within_launches(&self, id: &str, of: &str, to: &str) -> Option<Estimate> {
+        let launches = &self.figure(id)?.launches;
+        let ratio = |launch: &oscost_results::LaunchRecord| {
+            let (of, to) = (launch.quantities.get(of)?, launch.quantities.get(to)?);
+            (*to > 0.0).then(|| of / to)
+        };
+        let ratios: Vec<f64> = launches.iter().filter_map(ratio).collect();
+        let interval = oscost_stats::interval::over_launches(&ratios, oscost_stats::interval::MEDIAN)?;
+        let oscost_stats::interval::Interval { value, low, high, extremes } = interval;
+        Some(Estimate { value, low, high, extremes })
+    }
+
     /// A quantity of a measured figure.
     #[must_use]
     pub fn quantity(&self, id: &str, quantity: &str) -> Option<Estimate> {

@@ -39,16 +39,21 @@ impl RawDir {
         }
     }
 
-    /// Keeps the values of a session of document 002's own method; of several sessions of one kind each in a folder of its own.
+    /// Keeps the values of a session of document 002's own method: by clients in a folder of their number, under a load by the
+    /// load's name. Of several sessions of one kind each but the first has a folder of its own.
     pub fn keep_session(&mut self, id: &str, launched: &Launched) {
         let Some(parts) = id.strip_prefix(PREFIX) else { return };
-        let mut parts = parts.split('/');
-        let Some(count) = parts.next().and_then(|part| part.strip_prefix("clients_")) else { return };
-        let session = parts.find(|part| part.starts_with("session_"));
-        let folder: PathBuf = session.into_iter().collect::<PathBuf>().join(format!("{count}-tasks"));
+        let parts: Vec<&str> = parts.split('/').collect();
+        let Some(count) = parts.first().and_then(|part| part.strip_prefix("clients_")) else { return };
+        let session: PathBuf = parts.iter().filter(|part| part.starts_with("session_")).collect();
+        let load = parts.iter().find_map(|part| part.strip_prefix("load_"));
         for (client, values) in &launched.tracks {
             let Some(number) = client.strip_prefix("client_") else { continue };
-            self.clients.insert((folder.clone(), number.to_owned()), values.clone());
+            let (folder, name) = match load {
+                Some(load) => (session.clone(), load),
+                None => (session.join(format!("{count}-tasks")), number),
+            };
+            self.clients.insert((folder, name.to_owned()), values.clone());
         }
     }
 

@@ -55,6 +55,9 @@ pub fn reproductions_markdown(result: &RunResult, out: &mut dyn Write) -> io::Re
                 Block::Grid(grid) => gridded(grid, out)?,
             }
         }
+        if let Some(pictures) = &document.pictures {
+            pictures.markdown(out)?;
+        }
         if !document.answers.is_empty() {
             writeln!(out, "{between}| figure | | evidence |\n|---|---|---|")?;
             between = "\n";

@@ -11,6 +11,7 @@ use crate::numbers;
 use crate::page::Page;
 use crate::story::{Outcome, Story};
 use crate::style::{Style, Tone};
+use crate::view::View;
 use crate::words::{counted, plain, tally};
 
 /// Columns of a judgement, the longest of which is "not testable here".
@@ -24,6 +25,8 @@ pub(crate) struct Document {
     pub title: String,
     /// Published values, and literal repeats of what was not published, in tables and one by one.
     pub blocks: Vec<Block>,
+    /// Its curves, drawn.
+    pub pictures: Option<View>,
     /// The figures of the price list that answer it.
     pub answers: Vec<Answer>,
     /// Its statements.
@@ -141,6 +144,9 @@ pub fn reproductions(result: &RunResult, style: &Style, out: &mut dyn Write) -> 
                     }
                 }
             }
+        }
+        if let Some(pictures) = &document.pictures {
+            pictures.text(&mut page)?;
         }
         answers(&document.answers, &mut page)?;
         if !document.statements.is_empty() {
@@ -279,6 +285,7 @@ pub(crate) fn documents(result: &RunResult, unicode: bool) -> Vec<Document> {
             documents.push(Document {
                 title,
                 blocks: Vec::new(),
+                pictures: None,
                 answers: Vec::new(),
                 statements: Vec::new(),
             });
@@ -303,6 +310,9 @@ pub(crate) fn documents(result: &RunResult, unicode: bool) -> Vec<Document> {
                 None => Block::List(shown),
             });
         }
+        document.pictures = Some(Story::new(result, unicode))
+            .filter(|_| name == "grame")
+            .and_then(|story| crate::grame::view(&story));
         document.answers = figures_of(name, &values, result, unicode);
     }
     documents

@@ -31,7 +31,6 @@ pub mod random;
 pub mod readiness;
 pub mod reaper;
 pub mod record_lock;
-pub mod registration;
 pub mod rwlock;
 pub mod scheduling;
 pub mod semaphore;

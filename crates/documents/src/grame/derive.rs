@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use oscost_harness::{QuantityCard, Sink};
-use oscost_stats::peaks::{moments, peaks};
+use oscost_stats::peaks::{moments, peaks, worst_stretch};
 use oscost_stats::quantile::{median, sorted};
 
 use super::record::Value;
@@ -27,6 +27,11 @@ pub(super) const QUANTITIES: &[QuantityCard] = &[
     ns("peaks_high"),
     ns("second_low"),
     ns("second_high"),
+    ns("idle_mean"),
+    ns("idle_width"),
+    ns("idle_max"),
+    QuantityCard::new("idle_peaks_per_thousand", "count"),
+    QuantityCard::new("load_rounds", "count"),
     ns("client_first"),
     ns("client_next"),
     ns("client_service"),
@@ -54,10 +59,7 @@ const KEPT: usize = 5;
 
 /// Tells all of a session: the values of its clients, and when each sending loop began and how long it took, us.
 pub(super) fn tell(series: &[Vec<Value>], loops: &[(u64, u64)], shape: &Shape, sink: &mut dyn Sink) {
-    let by_client: Vec<Vec<f64>> = series
-        .iter()
-        .map(|values| values.iter().map(|value| value.latency_us as f64 * 1000.0).collect())
-        .collect();
+    let by_client = in_ns(series);
     let all: Vec<f64> = by_client.iter().flatten().copied().collect();
     all.iter().for_each(|&value| sink.observation(value));
     sink.quantity("received", all.len() as f64);
@@ -74,9 +76,10 @@ pub(super) fn tell(series: &[Vec<Value>], loops: &[(u64, u64)], shape: &Shape, s
     tell_clients(&by_client, sink);
     tell_orders(series, sink);
     let a_second = usize::try_from(1_000_000_000 / shape.tick_ns).unwrap_or(1).max(2);
-    if let Some((low, high)) = by_client.first().and_then(|values| worst_second(values, a_second)) {
-        sink.quantity("second_low", low);
-        sink.quantity("second_high", high);
+    let worst = by_client.first().and_then(|values| worst_stretch(values, a_second.min(values.len())));
+    if let Some((mean, deviation)) = worst {
+        sink.quantity("second_low", mean - deviation);
+        sink.quantity("second_high", mean + deviation);
     }
     let durations = sorted(loops.iter().map(|&(_, took)| took as f64 * 1000.0).collect());
     if let Some(middle) = median(&durations) {
@@ -87,10 +90,68 @@ pub(super) fn tell(series: &[Vec<Value>], loops: &[(u64, u64)], shape: &Shape, s
     {
         sink.quantity("period_mean", last.saturating_sub(*first) as f64 * 1000.0 / more as f64);
     }
+}
+
+/// When a load was on, us since 1970, and how often it did its work.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Busy {
+    pub start_us: u64,
+    pub end_us: u64,
+    pub rounds: u64,
+}
+
+/// A session with a load, cut by it.
+pub(super) struct Parts {
+    /// Values by client before and after it.
+    pub idle: Vec<Vec<Value>>,
+    /// Values by client under it.
+    pub busy: Vec<Vec<Value>>,
+    /// For each client the first value under it and the first after it.
+    pub marks: Vec<f64>,
+}
+
+/// Cuts a session. `None` where a client has no value on one side.
+pub(super) fn parts(series: &[Vec<Value>], busy: &Busy) -> Option<Parts> {
+    let mut parts = Parts { idle: Vec::new(), busy: Vec::new(), marks: Vec::new() };
+    for values in series {
+        let start = values.partition_point(|value| value.stamp_us < busy.start_us);
+        let end = start + values[start..].partition_point(|value| value.stamp_us < busy.end_us);
+        if start == 0 || start == end {
+            return None;
+        }
+        parts.busy.push(values[start..end].to_vec());
+        parts.idle.push([&values[..start], &values[end..]].concat());
+        parts.marks.extend([start as f64, end as f64]);
+    }
+    Some(parts)
+}
+
+/// What a session with a load has besides: the part of it that is idle.
+pub(super) fn tell_idle(series: &[Vec<Value>], sink: &mut dyn Sink) {
+    let by_client = in_ns(series);
+    let all: Vec<f64> = by_client.iter().flatten().copied().collect();
+    if let (Some((mean, deviation)), Some(most)) = (moments(&all), all.iter().copied().reduce(f64::max)) {
+        sink.quantity("idle_mean", mean);
+        sink.quantity("idle_width", 2.0 * deviation);
+        sink.quantity("idle_max", most);
+        let found = by_client.iter().filter_map(|values| peaks(values, LEAST_PEAK_NS));
+        let count: usize = found.map(|peaks| peaks.count).sum();
+        sink.quantity("idle_peaks_per_thousand", count as f64 * 1000.0 / all.len() as f64);
+    }
+}
+
+fn in_ns(series: &[Vec<Value>]) -> Vec<Vec<f64>> {
+    let ns = |values: &Vec<Value>| values.iter().map(|value| value.latency_us as f64 * 1000.0).collect();
+    series.iter().map(ns).collect()
+}
+
+/// Tells every client's values, for pictures and files.
+pub(super) fn tell_tracks(series: &[Vec<Value>], sink: &mut dyn Sink) {
+    let by_client = in_ns(series);
     let ends = ends(&by_client);
+    let few = by_client.len() <= KEPT;
     for (client, values) in by_client.into_iter().enumerate() {
-        let kept =
-            shape.clients <= KEPT || ends.is_some_and(|(first, last)| client == first || client == last);
+        let kept = few || ends.is_some_and(|(first, last)| client == first || client == last);
         sink.track(format!("client_{}", client + 1), values, kept);
     }
 }
@@ -140,14 +201,6 @@ fn tell_clients(by_client: &[Vec<f64>], sink: &mut dyn Sink) {
 pub(super) fn even_odd(values: &[f64]) -> Option<(f64, f64)> {
     let half = |parity: usize| -> Vec<f64> { values.iter().copied().skip(parity).step_by(2).collect() };
     Some((moments(&half(0))?.0, moments(&half(1))?.0))
-}
-
-/// Mean - sd and mean + sd of the stretch of `length` values whose mean + sd is highest.
-pub(super) fn worst_second(values: &[f64], length: usize) -> Option<(f64, f64)> {
-    let range =
-        |window: &[f64]| moments(window).map(|(mean, deviation)| (mean - deviation, mean + deviation));
-    let windows = values.windows(length.min(values.len()).max(1));
-    windows.filter_map(range).max_by(|one, other| one.1.total_cmp(&other.1))
 }
 
 /// Ranks within each tick, which the time stamp tells; only ticks that every client has count.
@@ -231,6 +284,7 @@ mod tests {
         let loops: Vec<(u64, u64)> = (0..11).map(|tick| (tick * 10_100, 4 + tick % 2)).collect();
         let mut told = Told::default();
         tell(&series, &loops, &Settings::default().shape(clients.len(), 1), &mut told);
+        tell_tracks(&series, &mut told);
         told
     }
 
@@ -308,13 +362,22 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_second_is_found_wherever_it_is() {
-        let mut values = vec![10.0; 50];
-        values[30..34].copy_from_slice(&[80.0, 60.0, 60.0, 80.0]);
-        let (low, high) = worst_second(&values, 4).expect("a stretch");
-        assert_eq!((low, high), (60.0, 80.0));
-        assert_eq!(worst_second(&[], 4), None);
-        assert_eq!(worst_second(&[7.0], 4), Some((7.0, 7.0)));
+    fn a_load_cuts_a_session_by_its_time_stamps() {
+        let value = |tick: u64| Value {
+            stamp_us: 1000 + tick * 10_000,
+            latency_us: if (3..6).contains(&tick) { 50 } else { 10 },
+        };
+        let series = vec![(0..10).map(value).collect::<Vec<_>>()];
+        let busy = |start_us, end_us| Busy { start_us, end_us, rounds: 1 };
+        let cut = parts(&series, &busy(25_000, 60_000)).expect("both sides");
+        assert_eq!((cut.idle[0].len(), cut.busy[0].len(), &cut.marks[..]), (7, 3, &[3.0, 6.0][..]));
+        assert!(cut.busy[0].iter().all(|value| value.latency_us == 50));
+        let mut told = Told::default();
+        tell_idle(&cut.idle, &mut told);
+        assert_eq!(told.quantities.get("idle_mean"), Some(&10_000.0));
+        assert_eq!(told.quantities.get("idle_max"), Some(&10_000.0));
+        assert!(parts(&series, &busy(0, 60_000)).is_none(), "nothing before it");
+        assert!(parts(&series, &busy(25_000, 26_000)).is_none(), "nothing under it");
     }
 
     #[test]

@@ -14,14 +14,14 @@ mod tables;
 pub use session::resolve;
 pub use settings::{OPTIONS, PREFIX, Settings};
 
-use oscost_families::realtime_ipc;
+use oscost_families::realtime_ipc::{self, Load};
 use oscost_results::{Mark, Reproduction};
 use oscost_sys::scheduling::Policy;
 
 use crate::Document;
 use crate::found::{Found, Rows};
 use crate::parameters::Parameters;
-use settings::family_id;
+use settings::{Shape, family_id, loaded_id};
 
 /// The document.
 pub static DOCUMENT: Document = Document {
@@ -41,32 +41,24 @@ const ALONE: &str = "context_switch/pipe_alone/same_cpu";
 /// The tick by which statements are judged (section 5), and that of a sound server: 64 frames at 44 100 Hz.
 const JUDGED_NS: u64 = 1_000_000;
 const SOUND_NS: u64 = 1_451_247;
-/// Ways by which the kernel wakes clients itself, where this build and machine have them.
+/// The document's loads (section 4): an ftp session, launching an application, moving a window.
+const LOADS: [Load; 3] = [Load::Transfer, Load::StartProgram, Load::Window];
+/// Shortest time that counts of a session with a load, ns.
+const LEAST_LOADED_NS: u64 = 250_000_000;
+/// Stands for its note on network mounts.
+const CONTEXT: Load = Load::Network;
+/// Ways by which the kernel wakes clients itself: the document's, and today's without a module.
 const KERNEL_SIDE: [&str; 2] = ["kernel_module", "bpf"];
 /// A plain wait queue in user space: waiters at the head, as in the document's module.
 const WAIT_QUEUE: &str = "poll_broadcast";
 /// Transports whose order of service is shown, besides the socket's.
-const ORDERS: [&str; 9] = [
-    WAIT_QUEUE,
-    "futex_broadcast",
-    "eventfd_broadcast",
-    "condition_variable",
-    "pipe",
-    "posix_queue",
-    "system_v_semaphore",
-    "unix_seqpacket",
-    "udp",
-];
+const ORDERS: [&str; 6] =
+    [WAIT_QUEUE, "futex_broadcast", "eventfd_broadcast", "pipe", "system_v_semaphore", "udp"];
 const ORDERS_QUICK: [&str; 2] = [WAIT_QUEUE, "futex_broadcast"];
 
 /// Id of a session of the family at 1 ms.
 fn at_1ms(transport: &str, clients: usize) -> String {
     family_id(transport, clients, JUDGED_NS, Policy::RoundRobin)
-}
-
-/// Kernel-side transports of this build.
-fn kernel_side() -> impl Iterator<Item = &'static str> {
-    KERNEL_SIDE.into_iter().filter(|name| realtime_ipc::transports().any(|known| known == *name))
 }
 
 impl Settings {
@@ -76,6 +68,11 @@ impl Settings {
             [self.clients.first(), self.clients.last()].into_iter().flatten().copied().collect();
         ends.dedup();
         ends
+    }
+
+    /// Whether there is time for a load in the middle of a session.
+    fn has_time_for_loads(&self) -> bool {
+        (self.ticks - self.discard) as u64 * self.tick_ns >= LEAST_LOADED_NS
     }
 
     fn most(&self) -> usize {
@@ -110,7 +107,11 @@ fn literal(parameters: &Parameters) -> Vec<String> {
         settings.ends().into_iter().map(|clients| family_id(SOCKET, clients, JUDGED_NS, Policy::Fifo)),
     );
     ids.extend(settings.orders().into_iter().map(|name| at_1ms(name, settings.most())));
-    for name in kernel_side() {
+    for load in LOADS.into_iter().filter(|_| settings.has_time_for_loads()) {
+        ids.extend((1..=settings.sessions).map(|session| settings.loaded(load, session).id()));
+    }
+    ids.extend(LOADS.into_iter().chain([CONTEXT]).map(|load| loaded_id(load, settings)));
+    for name in KERNEL_SIDE {
         ids.extend(settings.ends().into_iter().map(|clients| at_1ms(name, clients)));
     }
     ids
@@ -118,13 +119,22 @@ fn literal(parameters: &Parameters) -> Vec<String> {
 
 /// Id of the session of so many clients that is shown: of several the one with the median service time.
 fn shown_session(found: &Found<'_>, settings: &Settings, clients: usize) -> String {
+    median_session(found, settings, |session| settings.shape(clients, session))
+}
+
+/// The same of a session under a load.
+fn shown_loaded(found: &Found<'_>, settings: &Settings, load: Load) -> String {
+    median_session(found, settings, |session| settings.loaded(load, session))
+}
+
+fn median_session(found: &Found<'_>, settings: &Settings, shape: impl Fn(u32) -> Shape) -> String {
     let mut sessions: Vec<(f64, String)> = (1..=settings.sessions)
-        .map(|session| settings.shape(clients, session).id())
+        .map(|session| shape(session).id())
         .filter_map(|id| Some((found.literal(&id, "client_service")?, id)))
         .collect();
     sessions.sort_by(|one, other| one.0.total_cmp(&other.0));
     let middle = sessions.len().saturating_sub(1) / 2;
-    sessions.into_iter().nth(middle).map_or_else(|| settings.shape(clients, 1).id(), |(_, id)| id)
+    sessions.into_iter().nth(middle).map_or_else(|| shape(1).id(), |(_, id)| id)
 }
 
 fn judge(found: &Found<'_>, parameters: &Parameters) -> Vec<Reproduction> {
@@ -132,6 +142,7 @@ fn judge(found: &Found<'_>, parameters: &Parameters) -> Vec<Reproduction> {
     let mut rows = Rows::of(DOCUMENT.name);
     tables::method(found, settings, &mut rows);
     tables::single_clients(found, settings, &mut rows);
+    tables::loads(found, settings, &mut rows);
     tables::over_clients(found, settings, &mut rows);
     tables::orders(found, settings, &mut rows);
     tables::outputs(found, settings, &mut rows);

@@ -2,6 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
+use oscost_families::realtime_ipc::Loading;
 use oscost_harness::janitor::{Keeper, Object};
 use oscost_harness::{
     Benchmark, CallError, Card, Outcome, Placement, Series, SeriesPlan, SetUp, Sink, Subject, Tier, Unable,
@@ -16,6 +17,10 @@ use super::{client, derive, server};
 
 /// Patience beyond the time that a session takes, ns.
 const PATIENCE_NS: u64 = 3_000_000_000;
+/// How often the controller looks for the first tick of a session with a load, ns.
+const FIRST_NS: u64 = 2_000_000;
+/// Name of the track that marks a load: the first value under it and the first after it.
+pub(super) const LOAD_TRACK: &str = "load";
 /// The audit counts calls, and times nothing: its ticks may follow one another faster, ns.
 const AUDIT_TICK_NS: u64 = 1_000_000;
 
@@ -26,10 +31,11 @@ pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
     // A program makes a handful of these in its life, and a card lives as long as the program.
     let id: &'static str = Box::leak(id.to_owned().into_boxed_str());
     let plural = if shape.clients == 1 { "" } else { "s" };
+    let under = shape.load.map_or(String::new(), |load| format!(", {}", load.words()));
     let card = Card {
         id,
         title: Box::leak(
-            format!("document 002's own session, {} client{plural}", shape.clients).into_boxed_str(),
+            format!("document 002's own session, {} client{plural}{under}", shape.clients).into_boxed_str(),
         ),
         operation: "one sending loop of the server",
         blocks: true,
@@ -59,6 +65,9 @@ impl Benchmark for Literal {
         let mut session = Session { shape: self.shape, cpu: cx.cpu, keeper: cx.keeper.another()? };
         // Whether the sockets can be made is known before the first launch.
         session.sockets().map_err(of_sockets)?;
+        if let Some(load) = self.shape.load {
+            Loading::ready(load, &[cx.cpu])?;
+        }
         Ok(Subject::Series(Box::new(session)))
     }
 }
@@ -133,9 +142,20 @@ impl Session {
         })
     }
 
-    /// Runs a session to its end; nobody of it lives afterwards.
-    fn run(&mut self, values: usize, sink: &mut dyn Sink) -> Result<Record, CallError> {
+    /// Runs a session to its end, and says when it was busy, in us since 1970; nobody of it lives afterwards.
+    fn run(
+        &mut self,
+        values: usize,
+        sink: &mut dyn Sink,
+    ) -> Result<(Record, Option<derive::Busy>), CallError> {
         let (shape, cpu) = (self.shape, self.cpu);
+        let load = match shape.load {
+            Some(load) => Some(Loading::ready(load, &[cpu]).map_err(|unable| match unable {
+                Unable::Failed(error) => error,
+                Unable::Unsupported { .. } => CallError::no_answer("the load"),
+            })?),
+            None => None,
+        };
         let sockets = self.sockets()?;
         let known: Vec<socket::Path> = sockets.clients.iter().map(|client| client.address).collect();
         // Clients open one after another: the server has more loops than each has values.
@@ -150,6 +170,10 @@ impl Session {
             let attend = || client::attend(&record, &own.socket, &sockets.listening, &shape, (number, cpu));
             clients.push(Child::fork(|| code(attend()))?);
         }
+        let busy = match load {
+            Some(load) => Some(make_busy(load, &shape, &record, &life.reader)?),
+            None => None,
+        };
         let expected_ns = values as u64 * (shape.tick_ns * 5 / 4 + 200_000);
         let ended = process::poll_readable(&[&life.reader], 2 * expected_ns + PATIENCE_NS)?[0];
         if !ended {
@@ -172,8 +196,35 @@ impl Session {
                 (None, _) => return Err(CallError::gone("a participant, ended by a signal")),
             }
         }
-        Ok(record)
+        Ok((record, busy))
     }
+}
+
+/// Lets the load go when a fifth of the values that count is there, and ends it while there is some of the session left: the
+/// document's script starts it 3 s after a client that stays for 11.
+fn make_busy(
+    mut load: Loading,
+    shape: &Shape,
+    record: &Record,
+    life: &OwnedFd,
+) -> Result<derive::Busy, CallError> {
+    let wait = |ns: u64| process::poll_readable(&[life], ns).map(|ended| ended[0]);
+    // The server looks for its first client every 100 ms.
+    while record.counted(Count::Ticks) == 0 && !wait(FIRST_NS)? {}
+    let counted_ns = (shape.ticks - shape.discard) as u64 * shape.tick_ns;
+    wait(shape.discard as u64 * shape.tick_ns + counted_ns * 2 / 10)?;
+    let start_us = clock::gettimeofday_us();
+    load.go()?;
+    wait(counted_ns * 5 / 10)?;
+    let busy = load.stop().map_err(|words| {
+        // A worker that says it ends soon.
+        CallError::told(String::leak(format!("the load failed: {words}")))
+    })?;
+    Ok(derive::Busy {
+        start_us,
+        end_us: start_us + (busy.end_ns - busy.start_ns) / 1000,
+        rounds: busy.rounds,
+    })
 }
 
 /// Exit code of a participant: 0, or the error number of what failed.
@@ -189,16 +240,30 @@ impl Series for Session {
     fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
         let (values, discard) = match plan.observations {
             Some(observations) => {
+                // Nor is there a load in it, which would be counted too.
                 self.shape.tick_ns = self.shape.tick_ns.min(AUDIT_TICK_NS);
+                self.shape.load = None;
                 (usize::try_from(observations).unwrap_or(usize::MAX), 0)
             }
             None => (self.shape.ticks, self.shape.discard),
         };
-        let record = self.run(values, sink)?;
+        let (record, busy) = self.run(values, sink)?;
         sink.operations(record.counted(Count::Ticks));
         let series: Vec<_> = (0..record.clients()).map(|client| record.of(client, discard)).collect();
         let loops = record.loops();
-        derive::tell(&series, &loops, &self.shape, sink);
+        match &busy {
+            Some(busy) => {
+                let Some(parts) = derive::parts(&series, busy) else {
+                    return Err(CallError::told("the load left no value before it or under it"));
+                };
+                derive::tell_idle(&parts.idle, sink);
+                derive::tell(&parts.busy, &loops, &self.shape, sink);
+                sink.quantity("load_rounds", busy.rounds as f64);
+                sink.track(LOAD_TRACK.to_owned(), parts.marks, true);
+            }
+            None => derive::tell(&series, &loops, &self.shape, sink),
+        }
+        derive::tell_tracks(&series, sink);
         for (name, what) in [
             ("opened", Count::Opened),
             ("closed", Count::Closed),

@@ -1,6 +1,6 @@
 //! The options of document 002: what a session of its own method may be asked for, and the ids that hold it.
 
-use oscost_families::realtime_ipc;
+use oscost_families::realtime_ipc::{self, Load};
 use oscost_results::Untrusted;
 use oscost_sys::scheduling::Policy;
 
@@ -205,8 +205,15 @@ impl Settings {
             policy: self.policy,
             waits: self.waits,
             patient: self.patient,
+            load: None,
             session,
         }
+    }
+
+    /// The session with one client under a load.
+    #[must_use]
+    pub fn loaded(&self, load: Load, session: u32) -> Shape {
+        Shape { load: Some(load), ..self.shape(1, session) }
     }
 }
 
@@ -227,6 +234,8 @@ pub struct Shape {
     pub waits: bool,
     /// See [`Settings`].
     pub patient: bool,
+    /// What keeps the machine busy in the middle of it.
+    pub load: Option<Load>,
     /// Number among sessions of one kind, from 1 on.
     pub session: u32,
 }
@@ -257,6 +266,9 @@ impl Shape {
         if self.patient {
             id.push_str("/drop_ours");
         }
+        if let Some(load) = self.load {
+            id.push_str(&format!("/load_{}", load.text()));
+        }
         if self.session > 1 {
             id.push_str(&format!("/session_{}", self.session));
         }
@@ -280,6 +292,7 @@ impl Shape {
                 ("policy", "other") => shape.policy = Policy::Other,
                 ("send", "blocking") => shape.waits = true,
                 ("drop", "ours") => shape.patient = true,
+                ("load", load) => shape.load = Some(Load::parse(load)?),
                 ("session", number) => shape.session = number.parse().ok()?,
                 _ => return None,
             }
@@ -297,6 +310,18 @@ impl Shape {
             && (1..=SESSIONS_THOROUGH).contains(&shape.session);
         (fits && shape.id() == id).then_some(shape)
     }
+}
+
+/// Ticks that count of a session of the family under a load, 1 ms apart: half of them under it.
+const LOADED: usize = 1200;
+const LOADED_QUICK: usize = 300;
+
+/// Id of a session of the price list's family with one client under a load, at 1 ms.
+#[must_use]
+pub(super) fn loaded_id(load: Load, settings: &Settings) -> String {
+    let ticks = Some(if settings.quick { LOADED_QUICK } else { LOADED });
+    let shape = realtime_ipc::Shape { load: Some(load), ticks, ..realtime_ipc::Shape::of(false, 1) };
+    realtime_ipc::id_of("unix_datagram", &shape)
 }
 
 /// Id of a session of the price list's family on one CPU: what the statements are judged by.
@@ -331,7 +356,9 @@ mod tests {
             full.id(),
             "grame/literal/clients_3/tick_1000000ns/values_330_30/policy_fifo/send_blocking/drop_ours/session_2"
         );
-        for shape in [document, full] {
+        let loaded = Settings::default().loaded(Load::Transfer, 1);
+        assert_eq!(loaded.id(), "grame/literal/clients_1/load_transfer");
+        for shape in [document, full, loaded] {
             assert_eq!(Shape::parse(&shape.id()), Some(shape));
         }
         for id in [
@@ -344,6 +371,7 @@ mod tests {
             "grame/literal/clients_5/values_30_29",
             "grame/literal/clients_5/tick_1ns",
             "grame/literal/clients_5/x",
+            "grame/literal/clients_1/load_pigeon",
             "tlpi/literal/system_v/operations_5",
         ] {
             assert_eq!(Shape::parse(id), None, "{id}");

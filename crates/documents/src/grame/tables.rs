@@ -4,8 +4,8 @@ use oscost_results::Estimate;
 use oscost_sys::scheduling::Policy;
 
 use super::published::{Kind, LOST, NEXT, PRIORITIES, REDUCED, SINGLE, System};
-use super::settings::{Settings, family_id};
-use super::{SOCKET, SOUND_NS, at_1ms, derive, kernel_side, shown_session};
+use super::settings::{Settings, family_id, loaded_id};
+use super::{KERNEL_SIDE, LOADS, SOCKET, SOUND_NS, at_1ms, derive, shown_loaded, shown_session};
 use crate::found::{Answer, Found, Rows, Value};
 use oscost_stats::peaks::frequency;
 
@@ -89,69 +89,171 @@ pub(super) fn single_clients(found: &Found<'_>, settings: &Settings, rows: &mut 
 }
 
 fn one_system(found: &Found<'_>, settings: &Settings, table: &str, system: &System, rows: &mut Rows) {
-    let one = 1;
-    let repeated = system.kind == Kind::Socket && settings.clients.contains(&one);
-    let session = shown_session(found, settings, one);
-    let kernel = kernel_side().map(|name| at_1ms(name, one)).find(|id| found.figure(id).is_some());
-    let figure = match system.kind {
-        Kind::Socket => repeated.then(|| at_1ms(SOCKET, one)),
-        Kind::Module => kernel,
-        Kind::Foreign => None,
-    };
-    let literal = |quantity: &str| repeated.then(|| found.literal(&session, quantity)).flatten();
-    let us = |quantity: &str| literal(quantity).map(|ns| ns / 1000.0);
-    let why = match system.kind {
-        Kind::Foreign => format!("not testable here: {}", foreign(system.name)),
-        Kind::Module if figure.is_none() => MODULE.to_owned(),
-        _ => String::new(),
-    };
-    let (low, high) = system.peaks;
-    let columns = [
-        ("mean", Some(system.mean), "latency_mean"),
-        ("width", Some(system.width), "latency_width"),
-        ("peaks from", Some(low), "peaks_low"),
-        ("peaks to", Some(high), "peaks_high"),
-    ];
-    for (column, published, quantity) in columns {
+    let [module, bpf] = KERNEL_SIDE;
+    match system.kind {
+        Kind::Foreign => {
+            let why = format!("not testable here: {}", foreign(system.name));
+            Row { name: system.name.to_owned(), published: Some(system), figure: None, why }
+                .tell(found, settings, table, rows);
+        }
+        Kind::Socket => {
+            let figure = settings.clients.contains(&1).then(|| at_1ms(SOCKET, 1));
+            Row { name: system.name.to_owned(), published: Some(system), figure, why: String::new() }
+                .tell(found, settings, table, rows);
+        }
+        Kind::Module => {
+            for (name, transport, published) in [
+                (format!("{} ({module})", system.name), module, Some(system)),
+                (format!("{} ({bpf}, ours)", system.name), bpf, None),
+            ] {
+                let figure = at_1ms(transport, 1);
+                let why = found.lack(&figure).map_or(String::new(), |lack| format!("unsupported: {lack}"));
+                let figure = why.is_empty().then_some(figure);
+                Row { name, published, figure, why }.tell(found, settings, table, rows);
+            }
+        }
+    }
+}
+
+/// A row of a table of single clients.
+struct Row<'a> {
+    name: String,
+    published: Option<&'a System>,
+    /// The figure that answers it; of a socket's the literal sessions do, too.
+    figure: Option<String>,
+    why: String,
+}
+
+impl Row<'_> {
+    fn tell(self, found: &Found<'_>, settings: &Settings, table: &str, rows: &mut Rows) {
+        let Self { name, published, figure, why } = self;
+        let socket = figure.is_some() && published.is_some_and(|system| system.kind == Kind::Socket);
+        let session = shown_session(found, settings, 1);
+        let literal = |quantity: &str| socket.then(|| found.literal(&session, quantity)).flatten();
+        let answer_of = |quantity: &'static str| figure.clone().and_then(|id| answer(found, id, quantity));
+        let columns = [
+            ("mean", published.map(|system| system.mean), "latency_mean"),
+            ("width", published.map(|system| system.width), "latency_width"),
+            ("peaks from", published.map(|system| system.peaks.0), "peaks_low"),
+            ("peaks to", published.map(|system| system.peaks.1), "peaks_high"),
+        ];
+        for (column, published, quantity) in columns {
+            rows.value(Value {
+                published,
+                literal: literal(quantity).map(|ns| ns / 1000.0),
+                answer: answer_of(quantity),
+                because: why.clone(),
+                ..Value::in_table(table, &name, column, "us")
+            });
+        }
+        let quantity = "peaks_per_thousand";
+        let rate = literal(quantity);
+        let here = rate.map_or(String::new(), |rate| format!("; here {}", frequency(rate)));
         rows.value(Value {
-            published,
-            literal: us(quantity),
-            answer: figure.clone().and_then(|id| answer(found, id, quantity)),
-            because: why.clone(),
-            ..Value::in_table(table, system.name, column, "us")
+            literal: rate,
+            answer: answer_of(quantity),
+            because: published
+                .map_or(String::new(), |system| format!("frequency published: {}{here}", system.frequency)),
+            ..Value::in_table(table, &name, "peaks in 1000", "count")
         });
+        // Of all loads the worst.
+        let worst = |literal: &str, of: &'static str| {
+            let here = || LOADS.into_iter().filter(|_| socket);
+            let repeated = here()
+                .filter_map(|load| {
+                    let id = shown_loaded(found, settings, load);
+                    Some((found.literal(&id, literal)?, id))
+                })
+                .max_by(|one, other| one.0.total_cmp(&other.0));
+            let measured = here()
+                .filter_map(|load| {
+                    let id = loaded_id(load, settings);
+                    Some((found.quantity(&id, of)?.value, id))
+                })
+                .max_by(|one, other| one.0.total_cmp(&other.0));
+            (repeated.map(|it| it.1), measured.map(|it| it.1))
+        };
+        let range = worst("second_high", "busy_range_high");
+        let peak = worst("latency_max", "busy_peak");
+        let busy = published.and_then(|system| system.busy);
+        let na = published.is_some() && busy.is_none();
+        for (column, published, (literal, measured), quantities) in [
+            ("busy from", busy.map(|busy| busy.0), &range, ("second_low", "busy_range_low")),
+            ("busy to", busy.map(|busy| busy.1), &range, ("second_high", "busy_range_high")),
+            ("busy peak", published.map(|system| system.busy_peak), &peak, ("latency_max", "busy_peak")),
+        ] {
+            rows.value(Value {
+                published,
+                literal: literal
+                    .as_ref()
+                    .and_then(|id| found.literal(id, quantities.0))
+                    .map(|ns| ns / 1000.0),
+                answer: measured.clone().and_then(|id| answer(found, id, quantities.1)),
+                because: match (column, self.published) {
+                    ("busy from", Some(_)) if na => "busy range published: na".to_owned(),
+                    ("busy peak", Some(system)) if system.more => {
+                        format!("busy peak published: > {}", system.busy_peak)
+                    }
+                    _ => String::new(),
+                },
+                ..Value::in_table(table, &name, column, "us")
+            });
+        }
     }
-    let quantity = "peaks_per_thousand";
-    let rate = literal(quantity);
-    let words = match rate {
-        Some(rate) => format!("frequency published: {}; here {}", system.frequency, frequency(rate)),
-        None => format!("frequency published: {}", system.frequency),
-    };
-    rows.value(Value {
-        literal: rate,
-        answer: figure.and_then(|id| answer(found, id, quantity)),
-        because: words,
-        ..Value::in_table(table, system.name, "peaks in 1000", "count")
-    });
-    let range = system.busy;
-    for (column, published) in
-        [("busy from", range.map(|busy| busy.0)), ("busy to", range.map(|busy| busy.1))]
-    {
-        let because = if published.is_none() { "busy range published: na".to_owned() } else { String::new() };
-        rows.value(Value { published, because, ..Value::in_table(table, system.name, column, "us") });
+}
+
+/// Figures 4 to 22 but those that are idle: each load by itself.
+pub(super) fn loads(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
+    let table = "Figures 4 to 6, 8 to 10, 12 to 14, 16 to 18, 20 to 22: one client by sockets under each load, idle and busy parts of one \
+                 session";
+    for load in LOADS {
+        let (session, figure) = (shown_loaded(found, settings, load), loaded_id(load, settings));
+        let row = format!("{} ({})", load.name(), figures_of(load.name()));
+        let short = (!settings.has_time_for_loads()).then(|| {
+            "not measured by the document's method: its sessions are too short for a load".to_owned()
+        });
+        let lack = found.lack(&session).or_else(|| found.lack(&figure)).or(short);
+        for (column, literal, measured) in [
+            ("idle mean", "idle_mean", "idle_mean"),
+            ("busy mean", "latency_mean", "busy_mean"),
+            ("idle width", "idle_width", "idle_width"),
+            ("busy width", "latency_width", "busy_width"),
+            ("worst second from", "second_low", "busy_range_low"),
+            ("to", "second_high", "busy_range_high"),
+            ("idle peak", "idle_max", "idle_peak"),
+            ("busy peak", "latency_max", "busy_peak"),
+        ] {
+            rows.value(Value {
+                literal: found.literal(&session, literal).map(|ns| ns / 1000.0),
+                answer: answer(found, figure.clone(), measured),
+                because: lack.clone().unwrap_or_default(),
+                ..Value::in_table(table, &row, column, "us")
+            });
+        }
+        for (column, quantity) in
+            [("idle peaks in 1000", "idle_peaks_per_thousand"), ("busy peaks in 1000", "peaks_per_thousand")]
+        {
+            rows.value(Value {
+                literal: found.literal(&session, quantity),
+                ..Value::in_table(table, &row, column, "count")
+            });
+        }
     }
-    let because =
-        if system.more { format!("busy peak published: > {}", system.busy_peak) } else { String::new() };
     rows.value(Value {
-        published: Some(system.busy_peak),
-        because,
-        ..Value::in_table(table, system.name, "busy peak", "us")
+        because: "on from the 3rd to the 8th second of a literal session of 11 (in proportion), again and again; of a session at 1 ms half of its ticks. What is started, \
+                  sent and moved stands with the figures (oscost report)"
+            .to_owned(),
+        ..Value::at("loads", "")
     });
 }
 
-/// Why the module's column is empty, and how to see one.
-pub(super) const MODULE: &str = "unsupported here: this build and machine have no transport that the kernel serves (bpf, \
-                                 kernel_module); contrib/laboratory/run module shows one in a virtual machine";
+fn figures_of(load: &str) -> &'static str {
+    match load {
+        "transfer" => "figures 4, 8, 12, 16, 20",
+        "start_program" => "figures 5, 9, 13, 17, 21",
+        _ => "figures 6, 10, 14, 18, 22",
+    }
+}
 
 fn foreign(system: &str) -> &'static str {
     match system.split(' ').next() {
@@ -246,10 +348,15 @@ pub(super) fn orders(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
         "Figures 31 and 32 (4.2.4): order of service of {} from tick to tick, at 1 ms; a module's clients switch between two levels",
         counted(most)
     );
-    let transports = [SOCKET].into_iter().chain(kernel_side()).chain(settings.orders());
+    let transports = [SOCKET].into_iter().chain(KERNEL_SIDE).chain(settings.orders());
     for name in transports {
         let id = at_1ms(name, most);
-        let Some(figure) = found.figure(&id) else { continue };
+        let Some(figure) = found.figure(&id) else {
+            if let Some(lack) = found.lack(&id) {
+                rows.value(Value { because: lack, ..Value::in_table(&table, name, "same order", "%") });
+            }
+            continue;
+        };
         let tracks = figure.launches.iter().find(|launch| !launch.tracks.is_empty());
         let split = tracks.and_then(|launch| derive::even_odd(launch.tracks.values().next()?));
         let split = split.map_or(String::new(), |(even, odd)| {

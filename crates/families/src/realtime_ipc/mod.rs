@@ -50,7 +50,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use oscost_harness::{Benchmark, Tier};
 
 use benchmark::{PARTNER, RealTimeIpc, Rings, Spec};
-pub use load::Load;
+pub use load::{Busy, Load, Loading};
 pub use shape::Shape;
 use transport::Kind::{Kernel, Queue, Timer, Wake};
 

@@ -10,7 +10,6 @@ pub mod manual;
 pub mod report;
 pub mod reproduce;
 pub mod run;
-pub mod tick;
 
 use oscost_harness::Catalogue;
 

@@ -13,5 +13,4 @@ mod machines;
 mod reproduce;
 mod signals;
 mod support;
-mod tick;
 mod together;

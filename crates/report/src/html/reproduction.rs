@@ -39,6 +39,9 @@ fn section(document: &Document, out: &mut dyn Write) -> io::Result<()> {
             Block::Grid(grid) => self::grid(grid, out)?,
         }
     }
+    if let Some(pictures) = &document.pictures {
+        pictures.html(out)?;
+    }
     writeln!(out, "</section>")
 }
 

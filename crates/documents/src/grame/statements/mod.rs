@@ -1,0 +1,77 @@
+//! The statements of sections 3.1, 4 and 5, judged by the price list at 1 ms.
+
+mod busy;
+mod order;
+mod several;
+mod single;
+mod synthesis;
+
+use crate::found::{Found, Judged, Rows};
+use crate::grame::settings::Settings;
+use crate::grame::{KERNEL_SIDE, SOCKET, at_1ms};
+use oscost_results::{Estimate, Judgement};
+
+/// A difference of this share of the value is none that anybody would notice.
+const NOTICEABLE: f64 = 0.1;
+/// Share of the values that the body of a range holds at least, where latencies "fit globally in a range".
+const BODY: f64 = 0.95;
+/// Share of the ticks in which an order is kept, or reversed, that counts as always.
+const ALWAYS: f64 = 0.9;
+
+/// All of them, in the order of the document.
+pub(super) fn statements(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
+    let most = settings.most();
+    single::threads(found, settings, rows);
+    single::single(found, settings, rows);
+    several::several(found, settings, rows);
+    order::wait_queue(found, most, rows);
+    synthesis::synthesis(found, settings, rows);
+    busy::context(found, settings, rows);
+}
+
+fn not_here(system: &str) -> Judged {
+    (Judgement::NotTestableHere, format!("a statement on {system}; the published values are shown above"))
+}
+
+fn us(estimate: &Estimate) -> String {
+    format!("{:.1} us ({:.1} .. {:.1})", estimate.value / 1e3, estimate.low / 1e3, estimate.high / 1e3)
+}
+
+/// It holds where all parts do, does not where any does not.
+fn all_of(verdicts: &[Judgement]) -> Judgement {
+    if verdicts.contains(&Judgement::DoesNotHold) {
+        Judgement::DoesNotHold
+    } else if verdicts.iter().all(|verdict| *verdict == Judgement::Holds) {
+        Judgement::Holds
+    } else {
+        Judgement::NotTestableHere
+    }
+}
+
+/// What a kernel-side transport is against sockets, in the launches right beside it; why not, where there is none.
+fn module(found: &Found<'_>, clients: usize, judge: impl Fn(&Estimate) -> Judged) -> Judged {
+    let of = KERNEL_SIDE.into_iter().find_map(|name| {
+        let ratio = found.ratio_of(&at_1ms(name, clients), &at_1ms(SOCKET, clients), "last_p50")?;
+        Some((name, ratio))
+    });
+    match of {
+        Some((name, ratio)) => {
+            let (verdict, because) = judge(&ratio);
+            (verdict, format!("{name}: {because}"))
+        }
+        None => (Judgement::NotTestableHere, no_module(found, clients)),
+    }
+}
+
+/// Why no session was served by the kernel, in the words of those that would be.
+fn no_module(found: &Found<'_>, clients: usize) -> String {
+    let lacks: Vec<String> = KERNEL_SIDE
+        .into_iter()
+        .filter_map(|name| Some(format!("{name} is unsupported: {}", found.lack(&at_1ms(name, clients))?)))
+        .collect();
+    if lacks.is_empty() {
+        "no kernel-side session was measured in this run".to_owned()
+    } else {
+        lacks.join("; ")
+    }
+}
