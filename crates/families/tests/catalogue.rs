@@ -35,7 +35,10 @@ const MACHINERY: &[&str] = &[
     "context_switch/two_pipes",
     "lock/excluding",
     "realtime_ipc/benchmark",
+    "realtime_ipc/bpf/lack",
+    "realtime_ipc/bpf/loaded",
     "realtime_ipc/client",
+    "realtime_ipc/kernel_page",
     "realtime_ipc/participant",
     "realtime_ipc/server",
     "realtime_ipc/session",
@@ -44,6 +47,8 @@ const MACHINERY: &[&str] = &[
     "realtime_ipc/tell",
     "realtime_ipc/transport",
     "record_database/cell",
+    "record_database/latencies",
+    "record_database/running",
     "record_lock/file",
     "semaphore/handover",
 ];
@@ -58,13 +63,17 @@ fn every_id_is_a_file_and_every_file_an_id() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path.file_name().unwrap() != "mod.rs" && path.parent() != Some(source.as_path()) {
+            } else if path.extension() == Some("rs".as_ref())
+                && path.file_name().unwrap() != "mod.rs"
+                && path.parent() != Some(source.as_path())
+            {
                 let part = path.strip_prefix(&source).unwrap().with_extension("");
                 files.insert(part.to_str().unwrap().to_owned());
             }
         }
     }
-    for card in cards() {
+    // A cell of the database is made of its parameters, and has no file of its own.
+    for card in cards().into_iter().filter(|card| card.family() != "record_database") {
         let is_its_file = |file: &&String| card.id == **file || card.id.starts_with(&format!("{file}/"));
         assert_eq!(files.iter().filter(is_its_file).count(), 1, "{} has one file", card.id);
     }
@@ -143,15 +152,19 @@ fn set_ups_repeat_and_leave_nothing_behind() {
 fn run(subject: &mut Subject, count: u64) -> Result<Counted, String> {
     let mut counted = Counted::default();
     match subject {
-        Subject::Batched(batched) => batched
-            .arm()
-            .and_then(|()| batched.batch(count))
-            .and_then(|()| batched.park())
-            .map_err(|error| error.to_string())?,
+        Subject::Batched(batched) => {
+            batched
+                .arm()
+                .and_then(|()| batched.batch(count))
+                .and_then(|()| batched.park())
+                .map_err(|error| error.to_string())?;
+            counted.operations = count;
+        }
         Subject::Series(series) => {
             let plan = SeriesPlan { observations: Some(count), duration_ns: 1_000_000_000, seed: 1 };
             series.launch(&plan, &mut counted).map_err(|error| error.to_string())?;
-            assert_eq!(counted.operations, count);
+            // A program that is measured as a whole makes more than it was asked for.
+            assert!(counted.operations >= count, "{} of {count}", counted.operations);
         }
     }
     Ok(counted)
@@ -167,21 +180,22 @@ fn system_calls_are_what_the_cards_claim() {
             let audited = audit::by_notification(|| {
                 with_subject(benchmark, |subject| {
                     run(subject, n)?;
-                    for (phase, count) in [(1, n), (2, 2 * n)] {
+                    let phase = |subject: &mut Subject, phase, count| {
                         marker(phase);
-                        run(subject, count)?;
+                        let counted = run(subject, count);
                         marker(0);
-                    }
-                    Ok(())
+                        Ok::<u64, String>(counted?.operations)
+                    };
+                    Ok([phase(subject, 1, n)?, phase(subject, 2, 2 * n)?])
                 })
             });
             let (outcome, counts) = match audited {
                 Ok(audited) => audited,
                 Err(error) => return Err(format!("SKIP {error}")),
             };
-            outcome?;
+            let [first, second] = outcome?;
             let (once, twice) = (counts.phase(1), counts.phase(2));
-            let operations = (n * card.operations_per_iteration) as f64;
+            let operations = ((second - first) * card.operations_per_iteration) as f64;
             let per_operation = |wanted: &dyn Fn(i64) -> bool| {
                 let sum = |phase: &BTreeMap<i64, u64>| -> f64 {
                     phase.iter().filter(|(number, _)| wanted(**number)).map(|(_, count)| *count as f64).sum()

@@ -6,6 +6,7 @@ mod crosscheck;
 mod doctor;
 mod grame;
 mod realtime;
+mod tick;
 
 use std::path::PathBuf;
 
@@ -16,7 +17,8 @@ pub use compare::{Compare, Format as CompareFormat};
 pub use crosscheck::{Crosscheck, Format as CrosscheckFormat};
 pub use doctor::Doctor;
 pub use grame::{DOCUMENT as GRAME, Grame};
-pub use realtime::{FAMILY, RealTime};
+pub use realtime::{FAMILY, RealTime, Scheduling, duration_ns};
+pub use tick::{Meeting, Tick, TickClient, TickServer};
 
 /// The price list of an operating system, with receipts: what its primitives cost on this machine, each figure with
 /// evidence that it measured what it claims.
@@ -68,6 +70,9 @@ pub enum Command {
     Compare(Compare),
     /// Other tools beside ours, in one rotation of launches: perf bench, rt-tests, stress-ng, lmbench
     Crosscheck(Crosscheck),
+    /// Document 002's server and client of ticks by hand: in containers, cgroups, under loads of your own
+    #[command(subcommand)]
+    Tick(Tick),
     /// Is this machine fit to measure, and what to change
     Doctor(Doctor),
     /// Print completions for a shell
@@ -213,6 +218,8 @@ pub enum Format {
     Json,
     /// One page for a browser, which needs no network
     Html,
+    /// For node_exporter's text collector
+    Openmetrics,
 }
 
 /// Version, build, target and C library.

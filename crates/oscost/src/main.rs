@@ -10,6 +10,7 @@ mod progress;
 mod raw_dir;
 mod recover;
 mod session;
+mod tick;
 
 use std::cell::RefCell;
 use std::io::Write;
@@ -85,6 +86,7 @@ fn run() -> Result<Exit, Ended> {
         args::Command::Report(options) => commands::report::report(&options, &talk),
         args::Command::Compare(options) => commands::compare::run(&options, &talk),
         args::Command::Crosscheck(options) => commands::crosscheck::crosscheck(&options, &talk),
+        args::Command::Tick(options) => commands::tick::tick(&options, &talk),
         args::Command::Doctor(options) => commands::doctor::doctor(&options, &talk),
         args::Command::Completions { shell } => commands::manual::completions(shell),
         args::Command::Man => commands::manual::man(),

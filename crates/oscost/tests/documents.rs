@@ -58,6 +58,9 @@ fn commands_and_options_of_the_readme_exist() {
     for command in commands.iter().filter(|command| *command != "help") {
         known.extend(options(&said(&[command, "--help"])));
     }
+    for command in ["server", "client"] {
+        known.extend(options(&said(&["tick", command, "--help"])));
+    }
     let prose: Vec<&str> = code(&readme).collect();
     for option in options(&prose.join("\n")) {
         assert!(known.contains(&option), "README: there is no option '{option}'");

@@ -9,7 +9,7 @@ use oscost_sys::process::Child;
 use oscost_sys::usage::{self, Usage, Whose};
 
 use crate::database::{Counters, Database};
-use crate::workload::{self, Counts, Kind, Plan, Target, Unobserved};
+use crate::workload::{self, Counts, Kind, Observer, Plan, Target, Unobserved};
 
 /// What became of one child.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,11 +94,24 @@ pub fn run<T: Counted, E: std::fmt::Display>(
     open: impl Fn(&Plan) -> Result<T, E>,
     timeout_ns: u64,
 ) -> Result<Vec<Result<Done, String>>, CallError> {
+    run_observed(plans, open, |_| Unobserved, timeout_ns)
+}
+
+/// The same with an observer in each child. What it has seen it tells where it is dropped, in memory that is shared.
+///
+/// # Errors
+/// As those of [`run`].
+pub fn run_observed<T: Counted, E: std::fmt::Display, O: Observer>(
+    plans: &[Plan],
+    open: impl Fn(&Plan) -> Result<T, E>,
+    observe: impl Fn(&Plan) -> O,
+    timeout_ns: u64,
+) -> Result<Vec<Result<Done, String>>, CallError> {
     let words = SharedWords::new(1 + plans.len() * WORDS)?;
     let mut children = Vec::with_capacity(plans.len());
     for (number, plan) in plans.iter().enumerate() {
         let own = Own { words: &words, first: 1 + number * WORDS };
-        children.push(Child::fork(|| match own.run(plan, &open) {
+        children.push(Child::fork(|| match own.run(plan, &open, observe(plan)) {
             Ok(()) => 0,
             Err(text) => {
                 own.fail(&text);
@@ -143,6 +156,7 @@ impl<'a> Own<'a> {
         &self,
         plan: &Plan,
         open: &impl Fn(&Plan) -> Result<T, E>,
+        mut observer: impl Observer,
     ) -> Result<(), String> {
         let mut target = open(plan).map_err(|error| error.to_string())?;
         self.word(STATE).store(READY, Ordering::Release);
@@ -153,7 +167,7 @@ impl<'a> Own<'a> {
         let before = target.counters();
         let used = usage::own(Whose::Process);
         let from = now_ns();
-        let result = workload::run(plan, &mut target, &mut Unobserved);
+        let result = workload::run(plan, &mut target, &mut observer);
         let to = now_ns();
         let used = usage::own(Whose::Process).since(&used);
         let work = Work::between(&before, &target.counters());
@@ -177,6 +191,7 @@ impl<'a> Own<'a> {
             self.word(number).store(value, Ordering::Relaxed);
         }
         drop(target);
+        drop(observer);
         self.word(STATE).store(DONE, Ordering::Release);
         Ok(())
     }

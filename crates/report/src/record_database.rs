@@ -33,7 +33,7 @@ fn cell(figure: &Figure) -> Option<Cell<'_>> {
     Some(Cell { figure, store, lock, processes })
 }
 
-/// The view of all cells of a result; their rows stay in the price list.
+/// The view of all cells of a result.
 pub(crate) fn view(story: &Story<'_>) -> Option<View> {
     let measured = story.result.figures.iter().filter(|figure| figure.status == Status::Measured);
     let cells: Vec<Cell<'_>> = measured.filter_map(cell).collect();
@@ -47,8 +47,36 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
         let here: Vec<&Cell<'_>> = cells.iter().filter(|cell| cell.store == *store).collect();
         plot(story, store, &here)
     });
-    let parts: Vec<Part> = plots.map(|plot| Part::Plot(Box::new(plot))).collect();
-    (!parts.is_empty()).then(|| View { title: "RECORD DATABASE".to_owned(), covers: Vec::new(), parts })
+    let mut parts: Vec<Part> = plots.map(|plot| Part::Plot(Box::new(plot))).collect();
+    if parts.is_empty() {
+        return None;
+    }
+    parts.push(Part::Words(
+        "An operation of all processes together; their CPU and their waiting for locks are sums.".to_owned(),
+    ));
+    parts.push(Part::Table(table(story, &cells, &QUANTITIES)));
+    parts.push(Part::Words(
+        "Latency of each kind of operation, median and 99th percentile, in a run with a clock around each:"
+            .to_owned(),
+    ));
+    parts.push(Part::Table(table(story, &cells, &LATENCIES)));
+    let covers = cells.iter().map(|cell| cell.figure.id.clone()).collect();
+    Some(View { title: "RECORD DATABASE".to_owned(), covers, parts })
+}
+
+/// A line a cell, a column a quantity.
+fn table(story: &Story<'_>, cells: &[Cell<'_>], quantities: &[(&str, &str)]) -> Table {
+    let value = |cell: &Cell<'_>, name: &str| {
+        let quantity = cell.figure.quantities.get(name);
+        quantity.map_or(String::new(), |it| numbers::quantity(it.estimate.value, &story.plain(&it.unit)))
+    };
+    let row = |cell: &Cell<'_>| {
+        let name = format!("{}: {}, {}", cell.store, words(cell.lock), cell.processes);
+        let cells = quantities.iter().map(|(name, _)| value(cell, name));
+        std::iter::once(story.words(&name)).chain(cells).collect()
+    };
+    let heads = std::iter::once("store: locks, processes").chain(quantities.iter().map(|(_, head)| *head));
+    Table { heads: heads.map(str::to_owned).collect(), rows: cells.iter().map(row).collect() }
 }
 
 /// What locks cost one process, and what fine ones gain with the most processes, in paired ratios.
@@ -153,12 +181,23 @@ fn plot(story: &Story<'_>, store: &str, cells: &[&Cell<'_>]) -> Option<Plot> {
     })
 }
 
-/// Quantities of the table, and their headings.
+/// Quantities of the table, each an operation, and their headings.
 const QUANTITIES: [(&str, &str); 6] = [
-    ("time_per_operation", "time an operation"),
+    ("time_per_operation", "time"),
     ("cpu_per_operation", "CPU"),
-    ("lock_wait_per_operation", "waiting for locks"),
+    ("lock_wait_per_operation", "lock wait"),
     ("switches_per_operation", "switches"),
-    ("io_calls_per_operation", "calls of I/O"),
-    ("lock_calls_per_operation", "calls of locking"),
+    ("io_calls_per_operation", "I/O calls"),
+    ("lock_calls_per_operation", "lock calls"),
+];
+/// Quantities of the table of latencies.
+const LATENCIES: [(&str, &str); 8] = [
+    ("fetch_p50", "fetch p50"),
+    ("fetch_p99", "p99"),
+    ("insert_p50", "insert p50"),
+    ("insert_p99", "p99"),
+    ("replace_p50", "replace p50"),
+    ("replace_p99", "p99"),
+    ("delete_p50", "delete p50"),
+    ("delete_p99", "p99"),
 ];

@@ -71,7 +71,7 @@ impl View {
                 Part::Table(table) => table.text(page)?,
                 Part::Picture(lines) => letters(lines, page)?,
                 Part::Plot(plot) => {
-                    page.paragraph("  ", &format!("{} {}", plot.finding, plot.note), INDENT)?;
+                    page.paragraph("  ", &told(plot), INDENT)?;
                     letters(&plot.letters, page)?;
                 }
             }
@@ -97,7 +97,7 @@ impl View {
                 // Indented code: no fence that a line could close.
                 Part::Picture(lines) => lines.iter().try_for_each(|line| writeln!(out, "    {line}"))?,
                 Part::Plot(plot) => {
-                    writeln!(out, "{}", escaped(format!("{} {}", plot.finding, plot.note).trim_end()))?;
+                    writeln!(out, "{}", escaped(&told(plot)))?;
                     if !plot.letters.is_empty() {
                         writeln!(out)?;
                     }
@@ -107,6 +107,12 @@ impl View {
         }
         Ok(())
     }
+}
+
+/// What a plot says, as sentences.
+fn told(plot: &Plot) -> String {
+    let stop = if plot.finding.ends_with('.') { "" } else { "." };
+    format!("{}{stop} {}", plot.finding, plot.note).trim_end().to_owned()
 }
 
 /// Lines of letters as they are.

@@ -43,6 +43,12 @@ impl<'a> Untrusted<'a> {
         Markdown(self.0)
     }
 
+    /// For the value of a label in OpenMetrics and in Prometheus' text format, between its quotes.
+    #[must_use]
+    pub const fn open_metrics(self) -> impl Display + 'a {
+        OpenMetrics(self.0)
+    }
+
     /// For a terminal, of JSON that serde has written: it escapes some controls, here are the others. Every reader of JSON
     /// reads the same as before.
     #[must_use]
@@ -63,6 +69,7 @@ struct Terminal<'a>(&'a str);
 struct Html<'a>(&'a str);
 struct Csv<'a>(&'a str);
 struct Markdown<'a>(&'a str);
+struct OpenMetrics<'a>(&'a str);
 
 impl Display for Terminal<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -139,6 +146,17 @@ impl Display for Markdown<'_> {
     }
 }
 
+impl Display for OpenMetrics<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|c| match c {
+            '\\' | '"' => write!(f, "\\{c}"),
+            // The backslash of an escape would itself escape there.
+            c if hidden(c) => write!(f, "\\{}", c.escape_default()),
+            c => f.write_char(c),
+        })
+    }
+}
+
 impl Display for Json<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.0.chars().try_for_each(|c| match c {
@@ -204,6 +222,7 @@ mod tests {
             prop_assert!(harmless(&text.html().to_string()));
             prop_assert!(harmless(&text.csv().to_string()));
             prop_assert!(harmless(&text.markdown().to_string()));
+            prop_assert!(harmless(&text.open_metrics().to_string()));
             let debug = format!("{text:?}");
             prop_assert!(harmless(&debug));
         }
@@ -238,6 +257,24 @@ mod tests {
             };
             prop_assert!(!cell.trim_start().starts_with(['=', '+', '-', '@', '\t', '＝', '＋', '－', '＠']));
             prop_assert_eq!(cell.strip_prefix('\'').filter(|_| !shown.starts_with('\'')).unwrap_or(&cell), shown);
+        }
+
+        #[test]
+        fn a_label_reads_back_as_shown(text in hostile()) {
+            let label = Untrusted::new(&text).open_metrics().to_string();
+            let mut read = String::new();
+            let mut chars = label.chars();
+            while let Some(c) = chars.next() {
+                prop_assert!(c != '"' && c != '\n');
+                if c == '\\' {
+                    let escaped = chars.next().expect("no backslash ends a label");
+                    prop_assert!(escaped == '\\' || escaped == '"');
+                    read.push(escaped);
+                } else {
+                    read.push(c);
+                }
+            }
+            prop_assert_eq!(read, Untrusted::new(&text).terminal().to_string());
         }
 
         #[test]

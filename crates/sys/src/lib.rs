@@ -31,6 +31,7 @@ pub mod random;
 pub mod readiness;
 pub mod reaper;
 pub mod record_lock;
+pub mod registration;
 pub mod rwlock;
 pub mod scheduling;
 pub mod semaphore;

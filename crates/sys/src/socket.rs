@@ -79,7 +79,7 @@ impl Path {
         Ok(Self { address })
     }
 
-    fn pointer(&self) -> (*const libc::sockaddr, libc::socklen_t) {
+    pub(crate) fn pointer(&self) -> (*const libc::sockaddr, libc::socklen_t) {
         ((&raw const self.address).cast(), size_of::<libc::sockaddr_un>() as libc::socklen_t)
     }
 }

@@ -1,317 +1,386 @@
-//! One launch of a cell: a fresh database, processes that run the book's workload on it together, and what they counted.
-//!
-//! A launch whose records are not what they must be, whose database is damaged afterwards, or whose calls of locking are not
-//! those that the book's table gives for its operations, is void.
+//! One cell: how the database is laid out, reached and locked, how many processes, how many records.
 
-use std::path::{Path, PathBuf};
+use oscost_harness::{Bound, Card, Claim, Need, Placement, QuantityCard, Tier};
+use oscost_recorddb::workload::{Kind, Workload};
+use oscost_recorddb::{Access, Granularity, Layout, LockWay, Options, Primitive};
+use oscost_sys::mandatory_lock;
 
-use oscost_harness::janitor::Object;
-use oscost_harness::{
-    Benchmark, Bound, CallError, Card, Claim, Need, Outcome, Placement, QuantityCard, Series, SeriesPlan,
-    SetUp, Sink, Subject, Tier, Unable,
-};
-use oscost_recorddb::driver::{self, Done};
-use oscost_recorddb::workload::{self, Failure, Kind, Plan, Target, Unobserved, Workload};
-use oscost_recorddb::{
-    Access, Database, Granularity, Layout, LockWay, Options, Primitive, Store, Stored, check,
-};
-use oscost_sys::affinity;
-use oscost_sys::usage::Usage;
+/// The four ways of document 001's Figure 20.7.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Locking {
+    /// No locking.
+    None,
+    /// One lock.
+    Coarse,
+    /// A lock a chain.
+    Fine,
+    /// A lock a chain, and the files ask for mandatory locking.
+    Mandatory,
+}
 
-/// The parameters of a cell.
-#[derive(Debug, Clone, Copy)]
+impl Locking {
+    /// All four, in the order of the figure.
+    pub const ALL: [Self; 4] = [Self::None, Self::Coarse, Self::Fine, Self::Mandatory];
+    /// Those that every kernel has.
+    pub const ADVISORY: [Self; 3] = [Self::None, Self::Coarse, Self::Fine];
+
+    /// Its name in options and ids.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Coarse => "coarse",
+            Self::Fine => "fine",
+            Self::Mandatory => "mandatory",
+        }
+    }
+
+    const fn words(self) -> &'static str {
+        match self {
+            Self::None => "without locks",
+            Self::Coarse => "one lock",
+            Self::Fine => "many locks",
+            Self::Mandatory => "many mandatory locks",
+        }
+    }
+}
+
+/// A cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cell {
     /// Layout of the files.
     pub layout: Layout,
     /// Way to the bytes.
     pub access: Access,
-    /// Way to lock.
-    pub lock: LockWay,
-    /// Processes that run the workload, each on keys of its own.
+    /// Reading of the test program.
+    pub workload: Workload,
+    /// Which of the four ways.
+    pub locking: Locking,
+    /// What locks.
+    pub primitive: Primitive,
+    /// Processes, each on keys of its own.
     pub processes: u32,
     /// Records that each writes first.
     pub records: u32,
 }
 
-/// Without fcntl, whoever locks.
-pub const NEVER: [Claim; 1] = [Claim::CallsNamed(&["fcntl"], Bound::Exactly(0.0))];
-/// One lock an operation.
-pub const COARSE: [Claim; 1] = [Claim::CallsNamed(&["fcntl"], Bound::Exactly(2.0))];
-/// As the book's table has it; the audit sees the first operations, which insert.
-pub const FINE: [Claim; 1] = [Claim::CallsNamed(&["fcntl"], Bound::Between(2.0, 8.0))];
+/// Most processes, as in Figure 20.8.
+pub const MOST_PROCESSES: u32 = 16;
+/// Most records of a process.
+pub const MOST_RECORDS: u32 = 1_000_000;
+/// Most records of all processes in layout `book`, whose offsets have 7 digits.
+const MOST_IN_BOOK: u32 = 100_000;
 
-const QUANTITIES: &[QuantityCard] = &[
+/// Layouts by name.
+pub const LAYOUTS: [(Layout, &str); 2] = [(Layout::Book, "book"), (Layout::Fast, "fast")];
+/// Ways to the bytes by name.
+pub const ACCESSES: [(Access, &str); 3] =
+    [(Access::SeekRead, "seek"), (Access::Positioned, "positioned"), (Access::Mapped, "mapped")];
+/// Readings of the test program by name.
+pub const WORKLOADS: [(Workload, &str); 2] = [(Workload::Figure, "figure"), (Workload::Text, "text")];
+/// What locks, by name.
+pub const PRIMITIVES: [(Primitive, &str); 4] = [
+    (Primitive::Fcntl, "fcntl"),
+    (Primitive::Ofd, "ofd"),
+    (Primitive::Flock, "flock"),
+    (Primitive::RobustMutex, "mutex"),
+];
+
+fn word<T: Copy + PartialEq>(list: &[(T, &'static str)], value: T) -> &'static str {
+    list.iter().find(|(known, _)| *known == value).map_or("", |(_, name)| name)
+}
+
+fn named<T: Copy>(list: &[(T, &'static str)], name: &str) -> Option<T> {
+    list.iter().find(|(_, known)| *known == name).map(|(value, _)| *value)
+}
+
+const FAMILY: &str = "record_database/";
+const TEXT: &str = "/workload_text";
+
+impl Cell {
+    /// Everything but the way to lock.
+    fn with_lock(&self, lock: &str) -> String {
+        let (layout, access) = (word(&LAYOUTS, self.layout), word(&ACCESSES, self.access));
+        let workload = if self.workload == Workload::Text { TEXT } else { "" };
+        let Self { processes, records, .. } = self;
+        format!("{FAMILY}{layout}/{access}{lock}/processes_{processes}/nrec_{records}{workload}")
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> String {
+        self.with_lock(&match self.locking {
+            Locking::None => "/none".to_owned(),
+            locking => format!("/{}_{}", locking.name(), word(&PRIMITIVES, self.primitive)),
+        })
+    }
+
+    /// The cell of an id.
+    #[must_use]
+    pub fn of_id(id: &str) -> Option<Self> {
+        let rest = id.strip_prefix(FAMILY)?;
+        let (rest, workload) = match rest.strip_suffix(TEXT) {
+            Some(rest) => (rest, Workload::Text),
+            None => (rest, Workload::Figure),
+        };
+        let parts: Vec<&str> = rest.split('/').collect();
+        let [layout, access, lock, processes, records] = parts[..] else { return None };
+        let (locking, primitive) = match lock.split_once('_') {
+            None => (lock, Primitive::Fcntl),
+            Some((locking, primitive)) => (locking, named(&PRIMITIVES, primitive)?),
+        };
+        let cell = Self {
+            layout: named(&LAYOUTS, layout)?,
+            access: named(&ACCESSES, access)?,
+            workload,
+            locking: Locking::ALL.into_iter().find(|known| known.name() == locking)?,
+            primitive,
+            processes: processes.strip_prefix("processes_")?.parse().ok()?,
+            records: records.strip_prefix("nrec_")?.parse().ok()?,
+        };
+        let fits =
+            (1..=MOST_PROCESSES).contains(&cell.processes) && (1..=MOST_RECORDS).contains(&cell.records);
+        // One cell has one id.
+        (fits && cell.misfit().is_none() && cell.id() == id).then_some(cell)
+    }
+
+    /// Why there can be no such cell, if there can be none.
+    #[must_use]
+    pub fn misfit(&self) -> Option<String> {
+        let records = u64::from(self.processes) * u64::from(self.records);
+        if self.layout == Layout::Book && records > u64::from(MOST_IN_BOOK) {
+            return Some(format!("layout book holds {MOST_IN_BOOK} records of all children, not {records}"));
+        }
+        if self.locking == Locking::None && self.processes > 1 {
+            return Some("without locking several children destroy the database: one child alone".to_owned());
+        }
+        let reads = self.layout == Layout::Book && self.access != Access::Mapped;
+        let locks = matches!(self.primitive, Primitive::Fcntl | Primitive::Ofd);
+        if self.locking == Locking::Mandatory && !(reads && locks) {
+            return Some(
+                "mandatory locking is of fcntl's locks (--primitive fcntl or ofd) on reads and writes of layout book (--io \
+                 seek or positioned)"
+                    .to_owned(),
+            );
+        }
+        None
+    }
+
+    /// The same with another way to lock.
+    #[must_use]
+    pub fn with(self, locking: Locking) -> Self {
+        Self { locking, ..self }
+    }
+
+    pub(super) fn lock_way(&self) -> LockWay {
+        match self.locking {
+            Locking::None => LockWay::None,
+            Locking::Coarse => LockWay::By(self.primitive, Granularity::Coarse),
+            Locking::Fine | Locking::Mandatory => LockWay::By(self.primitive, Granularity::Fine),
+        }
+    }
+
+    pub(super) fn options(&self) -> Options {
+        Options {
+            layout: self.layout,
+            access: self.access,
+            lock: self.lock_way(),
+            create: true,
+            mode: if self.locking == Locking::Mandatory { mandatory_lock::MODE } else { 0o600 },
+            ..Options::default()
+        }
+    }
+
+    /// The book's rule of how many calls of locking an operation of a kind makes, where there is one.
+    pub(super) fn lock_rule(&self) -> Option<fn(Kind) -> u64> {
+        match (self.layout, self.lock_way()) {
+            (_, LockWay::None) => Some(|_| 0),
+            (Layout::Book, LockWay::By(_, Granularity::Coarse)) => Some(Kind::coarse_lock_calls),
+            (Layout::Book, LockWay::By(_, Granularity::Fine)) => Some(Kind::fine_lock_calls),
+            (Layout::Fast, _) => None,
+        }
+    }
+
+    /// The system call that locks, if one does.
+    pub(super) fn lock_call(&self) -> Option<&'static str> {
+        match self.lock_way().primitive()? {
+            Primitive::Fcntl | Primitive::Ofd => Some("fcntl"),
+            Primitive::Flock => Some("flock"),
+            Primitive::RobustMutex => None,
+        }
+    }
+
+    /// About how long a run takes, ms: for estimates and deadlines. Records visited grow with the square of the records
+    /// (two lists are walked), and with the processes, who share both.
+    #[must_use]
+    pub fn about_ms(&self) -> u64 {
+        let (records, processes) = (u64::from(self.records), u64::from(self.processes));
+        let operations = 22 * records;
+        let ns = match self.layout {
+            Layout::Fast => operations * processes * 4000,
+            Layout::Book => {
+                let visits = records * records * 17 / 100;
+                let alone = visits * 1500 + operations * 8000;
+                // As many CPUs as the document's machine had, and coarse locking that uses no more than one or two.
+                let width = if self.locking == Locking::Coarse { 1 } else { processes.min(4) };
+                alone * processes * processes / width
+            }
+        };
+        ns / 1_000_000 + 20
+    }
+
+    /// The card; a program makes a handful of them in its life.
+    #[must_use]
+    pub fn card(&self, tier: Tier) -> Card {
+        let leak = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
+        let id = |locking| leak(self.with(locking).id());
+        let alone = self.processes == 1;
+        let baseline = match self.locking {
+            Locking::None => None,
+            Locking::Coarse => alone.then(|| id(Locking::None)),
+            Locking::Fine if alone => Some(id(Locking::None)),
+            Locking::Fine => Some(id(Locking::Coarse)),
+            Locking::Mandatory => Some(id(Locking::Fine)),
+        };
+        let claims: &'static [Claim] = match self.lock_call() {
+            None => const { &[Claim::CallsNamed(&["fcntl", "flock"], Bound::Exactly(0.0))] },
+            Some(name) => {
+                let names: &'static [&'static str] =
+                    if name == "fcntl" { const { &["fcntl"] } } else { const { &["flock"] } };
+                // As the book's table has it; layout fast locks a chain, and space where it needs some.
+                let bound = match (self.layout, self.locking) {
+                    (Layout::Book, Locking::Coarse) => Bound::Exactly(2.0),
+                    (Layout::Book, _) => Bound::Between(2.0, 8.0),
+                    (Layout::Fast, _) => Bound::Between(1.0, 16.0),
+                };
+                Box::leak(Box::new([Claim::CallsNamed(names, bound)]))
+            }
+        };
+        let primitive = match self.locking {
+            Locking::None => String::new(),
+            _ => format!(", {}", word(&PRIMITIVES, self.primitive)),
+        };
+        Card {
+            id: id(self.locking),
+            title: leak(format!(
+                "database {}, {}{primitive}",
+                word(&LAYOUTS, self.layout),
+                self.locking.words()
+            )),
+            operation: "one fetch, insertion, replacement or deletion of a record, as the book's program mixes them",
+            group: leak(self.with_lock("")),
+            placement: if alone { Placement::OneCpu } else { Placement::Spread },
+            needs: if alone { &[] } else { &[Need::Cpus(2)] },
+            blocks: !alone,
+            claims,
+            baseline,
+            tier,
+            document: Some("001"),
+            launches: Some(8),
+            // A launch runs the workload twice: once as it is, once with a clock around each operation.
+            launch_ms: 2 * self.about_ms(),
+            quantities: QUANTITIES,
+            remark: "user and system time are samples of the timer's where CPU time is below 0.5 s; latencies and waiting are \
+                     of a run of its own",
+            ..Card::SERIES
+        }
+    }
+}
+
+/// What a launch yields; of several processes the sum, but for the time of the clock.
+pub(super) const QUANTITIES: &[QuantityCard] = &[
     QuantityCard::new("time_per_operation", "ns").paired(),
     QuantityCard::new("cpu_per_operation", "ns").paired(),
     QuantityCard::new("user_per_operation", "ns"),
-    QuantityCard::new("system_per_operation", "ns"),
+    QuantityCard::new("system_per_operation", "ns").paired(),
     QuantityCard::new("lock_wait_per_operation", "ns"),
-    QuantityCard::new("switches_per_operation", "count"),
+    QuantityCard::new("fetch_p50", "ns"),
+    QuantityCard::new("fetch_p99", "ns"),
+    QuantityCard::new("insert_p50", "ns"),
+    QuantityCard::new("insert_p99", "ns"),
+    QuantityCard::new("replace_p50", "ns"),
+    QuantityCard::new("replace_p99", "ns"),
+    QuantityCard::new("delete_p50", "ns"),
+    QuantityCard::new("delete_p99", "ns"),
     QuantityCard::new("io_calls_per_operation", "count"),
     QuantityCard::new("lock_calls_per_operation", "count"),
     QuantityCard::new("visits_per_operation", "count"),
+    QuantityCard::new("switches_per_operation", "count"),
+    QuantityCard::new("cpu", "ns"),
+    QuantityCard::new("clock", "ns"),
+    QuantityCard::new("user", "ns"),
+    QuantityCard::new("system", "ns"),
+    QuantityCard::new("cpu_share", "share"),
+    QuantityCard::new("operations", "count"),
+    QuantityCard::new("io_calls", "count"),
+    QuantityCard::new("lock_calls", "count"),
+    QuantityCard::new("visits", "count"),
+    QuantityCard::new("switches", "count"),
+    QuantityCard::new("insert_appended", "count"),
+    QuantityCard::new("insert_reused", "count"),
+    QuantityCard::new("replace_other_length", "count"),
+    QuantityCard::new("replace_same_length", "count"),
+    QuantityCard::new("replace_missing", "count"),
+    QuantityCard::new("fetch_found", "count"),
+    QuantityCard::new("fetch_missing", "count"),
+    QuantityCard::new("delete_found", "count"),
+    QuantityCard::new("delete_missing", "count"),
 ];
 
-/// Card of one process on a database.
-pub const fn alone(
-    id: &'static str,
-    title: &'static str,
-    baseline: Option<&'static str>,
-    claims: &'static [Claim],
-) -> Card {
-    Card {
-        id,
-        title,
-        operation: "one fetch, insertion, replacement or deletion of a record, as the book's program mixes them",
-        group: "record_database/processes_1",
-        claims,
-        baseline,
-        tier: Tier::Family,
-        document: Some("001"),
-        launches: Some(8),
-        launch_ms: 300,
-        quantities: QUANTITIES,
-        remark: "user and system time are samples of the kernel's below 0.5 s; time of waiting for locks is of a run of its own",
-        ..Card::SERIES
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Card of several processes on one database.
-pub const fn together(
-    id: &'static str,
-    title: &'static str,
-    baseline: Option<&'static str>,
-    claims: &'static [Claim],
-) -> Card {
-    Card {
-        group: "record_database/processes_4",
-        blocks: true,
-        placement: Placement::Spread,
-        needs: &[Need::Cpus(2)],
-        launch_ms: 2000,
-        ..alone(id, title, baseline, claims)
-    }
-}
+    const CELL: Cell = Cell {
+        layout: Layout::Book,
+        access: Access::SeekRead,
+        workload: Workload::Figure,
+        locking: Locking::Fine,
+        primitive: Primitive::Fcntl,
+        processes: 1,
+        records: 2000,
+    };
 
-/// Processes that share a database.
-pub struct Shared {
-    card: &'static Card,
-    cell: Cell,
-}
-
-impl Shared {
-    /// The benchmark of `card`.
-    pub const fn new(card: &'static Card, cell: Cell) -> Self {
-        Self { card, cell }
-    }
-}
-
-/// A directory of our own in memory, removed with the subject, or by the janitor, or with the private namespace.
-struct Directory(PathBuf);
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        // It cannot be told to anybody here, and the janitor tries again.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-struct Running {
-    cell: Cell,
-    directory: Directory,
-    cpus: Vec<usize>,
-}
-
-impl Benchmark for Shared {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        let path = format!("/dev/shm{}", cx.unique_name()?);
-        std::fs::create_dir(&path).map_err(|error| Unable::Unsupported {
-            why: format!("no directory can be made in /dev/shm for the database: {error}"),
-            remedy: "mount -t tmpfs -o mode=1777 tmpfs /dev/shm".into(),
-        })?;
-        let directory = Directory(PathBuf::from(&path));
-        cx.keeper.keep(&Object::Directory(path))?;
-        let cpus = if self.cell.processes == 1 { vec![cx.cpu] } else { cx.cpus.to_vec() };
-        Ok(Subject::Series(Box::new(Running { cell: self.cell, directory, cpus })))
-    }
-}
-
-/// A failure of the database in the words of a launch. A void launch is rare, and ends its worker.
-fn void(what: impl std::fmt::Display) -> CallError {
-    CallError::short(Box::leak(format!("record database: {what}").into_boxed_str()))
-}
-
-/// Longest time that children may take, ns.
-const PATIENCE_NS: u64 = 60_000_000_000;
-
-impl Running {
-    fn options(&self, time_locks: bool) -> Options {
-        let Cell { layout, access, lock, .. } = self.cell;
-        Options { layout, access, lock, create: true, time_locks, ..Options::default() }
-    }
-
-    fn plan(&self, seed: u64, child: u32) -> Plan {
-        Plan { workload: Workload::Figure, records: self.cell.records, seed, child }
-    }
-
-    /// Runs `body` with the path of a database that does not exist, and removes it.
-    fn fresh<T>(&self, body: impl FnOnce(&Path) -> Result<T, CallError>) -> Result<T, CallError> {
-        let result = body(&self.directory.0.join("db"));
-        let removed = std::fs::read_dir(&self.directory.0)
-            .and_then(|mut entries| entries.try_for_each(|entry| std::fs::remove_file(entry?.path())));
-        let result = result?;
-        removed.map_err(|error| CallError::new("unlink", error.raw_os_error().unwrap_or(0)))?;
-        Ok(result)
-    }
-
-    /// All processes at once on a fresh database.
-    fn together(&self, seed: u64, time_locks: bool) -> Result<Vec<Done>, CallError> {
-        let options = self.options(time_locks);
-        let plans: Vec<Plan> = (0..self.cell.processes).map(|child| self.plan(seed, child)).collect();
-        self.fresh(|path| {
-            drop(Database::open(path, &options).map_err(void)?);
-            let open = |plan: &Plan| {
-                let cpu = self.cpus[plan.child as usize % self.cpus.len()];
-                affinity::pin_to(cpu).map_err(oscost_recorddb::Error::Call)?;
-                Database::open(path, &options)
-            };
-            let done: Vec<Done> = driver::run(&plans, open, PATIENCE_NS)?
-                .into_iter()
-                .collect::<Result<_, String>>()
-                .map_err(void)?;
-            let found = check(path, self.cell.layout).map_err(void)?;
-            if !found.is_clean() {
-                return Err(void(format_args!(
-                    "{} damages, {} records and {} bytes lost",
-                    found.damages.len(),
-                    found.lost,
-                    found.lost_bytes
-                )));
+    #[test]
+    fn a_cell_and_its_id_are_each_others() {
+        assert_eq!(CELL.id(), "record_database/book/seek/fine_fcntl/processes_1/nrec_2000");
+        for (workload, _) in WORKLOADS {
+            for (layout, _) in LAYOUTS {
+                for (access, _) in ACCESSES {
+                    for (primitive, _) in PRIMITIVES {
+                        let cell = Cell { layout, access, primitive, workload, processes: 16, ..CELL };
+                        assert_eq!(Cell::of_id(&cell.id()), Some(cell));
+                    }
+                }
             }
-            done.iter().try_for_each(|done| self.locks_are_the_rules(done))?;
-            Ok(done)
-        })
-    }
-
-    /// Whether the calls of locking are those of the operations, where a rule gives them.
-    fn locks_are_the_rules(&self, done: &Done) -> Outcome {
-        let rule: fn(Kind) -> u64 = match (self.cell.layout, self.cell.lock) {
-            (_, LockWay::None) => |_| 0,
-            (Layout::Book, LockWay::By(_, Granularity::Coarse)) => Kind::coarse_lock_calls,
-            (Layout::Book, LockWay::By(Primitive::Fcntl | Primitive::Ofd, Granularity::Fine)) => {
-                Kind::fine_lock_calls
-            }
-            _ => return Ok(()),
-        };
-        let expected: u64 = Kind::ALL.iter().map(|kind| done.counts.of(*kind) * rule(*kind)).sum();
-        match done.work.lock_calls {
-            made if made == expected => Ok(()),
-            made => Err(void(format_args!("{made} calls of locking where the rules give {expected}"))),
+        }
+        for none in [
+            "record_database/book/seek/fine_fcntl/processes_17/nrec_2000",
+            "record_database/book/seek/fine_fcntl/processes_0/nrec_2000",
+            "record_database/book/seek/fine_fcntl/processes_1/nrec_0",
+            "record_database/book/seek/fine_fcntl/processes_1/nrec_02000",
+            "record_database/book/seek/fine/processes_1/nrec_2000",
+            "record_database/book/seek/none_ofd/processes_1/nrec_2000",
+            "record_database/book/seek/none/processes_2/nrec_2000",
+            "record_database/book/seek/fine_fcntl/processes_1",
+            "record_database/book/seek/fine_fcntl/processes_1/nrec_2000/workload_figure",
+        ] {
+            assert_eq!(Cell::of_id(none), None, "{none}");
         }
     }
 
-    /// The first `count` operations of one process, for the audit.
-    fn counted(&self, seed: u64, count: u64) -> Outcome {
-        self.fresh(|path| {
-            let database = Database::open(path, &self.options(false)).map_err(void)?;
-            let mut target = First { database, left: count };
-            match workload::run(&self.plan(seed, 0), &mut target, &mut Unobserved) {
-                Err(Failure::Store(Stop::Enough)) => Ok(()),
-                Err(failure) => Err(void(failure)),
-                Ok(_) => Err(void("the workload is shorter than was asked for")),
-            }
-        })
-    }
-}
-
-impl Series for Running {
-    fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
-        if let Some(count) = plan.observations {
-            self.counted(plan.seed, count)?;
-            sink.operations(count);
-            return Ok(());
-        }
-        let done = self.together(plan.seed, false)?;
-        let waited = self.together(plan.seed, true)?;
-        let sum = |of: fn(&Done) -> u64| done.iter().map(of).sum::<u64>();
-        let operations = sum(|done| done.counts.total());
-        let per_operation = |amount: u64| amount as f64 / operations.max(1) as f64;
-        let from = done.iter().map(|done| done.from_to_ns.0).min().unwrap_or(0);
-        let to = done.iter().map(|done| done.from_to_ns.1).max().unwrap_or(0);
-        let (user, system) = (sum(|done| done.usage.user_ns), sum(|done| done.usage.system_ns));
-        sink.operations(operations);
-        sink.quantity("time_per_operation", per_operation(to.saturating_sub(from)));
-        sink.quantity("cpu_per_operation", per_operation(user + system));
-        sink.quantity("user_per_operation", per_operation(user));
-        sink.quantity("system_per_operation", per_operation(system));
-        let waited_operations: u64 = waited.iter().map(|done| done.counts.total()).sum();
-        let waited: u64 = waited.iter().map(|done| done.work.lock_wait_ns).sum();
-        sink.quantity("lock_wait_per_operation", waited as f64 / waited_operations.max(1) as f64);
-        sink.quantity("switches_per_operation", per_operation(sum(|done| done.usage.switches())));
-        sink.quantity("io_calls_per_operation", per_operation(sum(|done| done.work.io_calls)));
-        sink.quantity("lock_calls_per_operation", per_operation(sum(|done| done.work.lock_calls)));
-        sink.quantity("visits_per_operation", per_operation(sum(|done| done.work.visits)));
-        for done in &done {
-            sink.observation(done.clock_ns as f64 / done.counts.total().max(1) as f64);
-        }
-        // Each is pinned: none changes its CPU.
-        let used = Usage {
-            voluntary_switches: sum(|done| done.usage.voluntary_switches),
-            involuntary_switches: sum(|done| done.usage.involuntary_switches),
-            minor_faults: sum(|done| done.usage.minor_faults),
-            major_faults: sum(|done| done.usage.major_faults),
-            user_ns: user,
-            system_ns: system,
-        };
-        sink.used(&used, 0);
-        Ok(())
-    }
-}
-
-/// The first operations on a database; then it refuses.
-struct First {
-    database: Database,
-    left: u64,
-}
-
-/// Why it refused.
-enum Stop {
-    Enough,
-    Database(oscost_recorddb::Error),
-}
-
-impl std::fmt::Display for Stop {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Enough => f.write_str("enough"),
-            Self::Database(error) => error.fmt(f),
+    #[test]
+    fn every_kind_of_operation_is_a_quantity() {
+        for kind in Kind::ALL {
+            assert!(QUANTITIES.iter().any(|quantity| quantity.name == kind.name()), "{}", kind.name());
         }
     }
-}
 
-impl First {
-    fn next(&mut self) -> Result<&mut Database, Stop> {
-        self.left = self.left.checked_sub(1).ok_or(Stop::Enough)?;
-        Ok(&mut self.database)
-    }
-}
-
-impl Target for First {
-    type Error = Stop;
-
-    fn fetch(&mut self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, Stop> {
-        self.next()?.fetch_into(key, value).map_err(Stop::Database)
-    }
-
-    fn store(&mut self, key: &[u8], value: &[u8], how: Store) -> Result<Stored, Stop> {
-        self.next()?.store(key, value, how).map_err(Stop::Database)
-    }
-
-    fn delete(&mut self, key: &[u8]) -> Result<bool, Stop> {
-        self.next()?.delete(key).map_err(Stop::Database)
+    #[test]
+    fn ways_of_one_cell_share_a_group_and_are_divided_within_it() {
+        let cards = Locking::ALL.map(|locking| CELL.with(locking).card(Tier::Family));
+        assert!(cards.iter().all(|card| card.group == cards[0].group));
+        let baselines = cards.each_ref().map(|card| card.baseline);
+        assert_eq!(baselines, [None, Some(cards[0].id), Some(cards[0].id), Some(cards[2].id)]);
     }
 }

@@ -1,20 +1,131 @@
-//! The database of document 001 under its workload: by layout, way to lock and number of processes.
+//! The database of document 001 under its workload: by layout, way to the bytes, way to lock, processes and records.
 
-use oscost_harness::Benchmark;
-
-pub mod book;
 mod cell;
-pub mod fast;
+mod latencies;
+mod running;
 
-pub const ALL: &[&dyn Benchmark] = &[
-    &book::NONE_1,
-    &book::COARSE_FCNTL_1,
-    &book::FINE_FCNTL_1,
-    &book::COARSE_FCNTL_4,
-    &book::FINE_FCNTL_4,
-    &fast::NONE_1,
-    &fast::COARSE_MUTEX_1,
-    &fast::FINE_MUTEX_1,
-    &fast::COARSE_MUTEX_4,
-    &fast::FINE_MUTEX_4,
-];
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use oscost_harness::{Benchmark, Tier};
+use oscost_recorddb::workload::Workload;
+use oscost_recorddb::{Access, Layout, Primitive};
+
+pub use cell::{ACCESSES, Cell, LAYOUTS, Locking, MOST_PROCESSES, MOST_RECORDS, PRIMITIVES, WORKLOADS};
+pub use running::Program;
+
+/// Document 001's: layout `book` by seek and read.
+const BOOK: Cell = Cell {
+    layout: Layout::Book,
+    access: Access::SeekRead,
+    workload: Workload::Figure,
+    locking: Locking::None,
+    primitive: Primitive::Fcntl,
+    processes: 1,
+    records: 500,
+};
+/// What would be built today: a mapped file and robust mutexes.
+const FAST: Cell =
+    Cell { layout: Layout::Fast, access: Access::Mapped, primitive: Primitive::RobustMutex, ..BOOK };
+
+/// The benchmark of a cell, made once for each.
+fn benchmark(cell: Cell, tier: Tier) -> &'static dyn Benchmark {
+    static MADE: Mutex<BTreeMap<String, &'static dyn Benchmark>> = Mutex::new(BTreeMap::new());
+    // A panic elsewhere leaves the map whole: it is only ever added to.
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    *made.entry(cell.id()).or_insert_with(|| {
+        let card = Box::leak(Box::new(cell.card(tier)));
+        Box::leak(Box::new(Program::new(cell, card)))
+    })
+}
+
+/// The cells that tell the story: both layouts without locks, with one and with many, by one process and by four.
+static LISTED: LazyLock<Vec<&'static dyn Benchmark>> = LazyLock::new(|| {
+    let mut listed = Vec::new();
+    for base in [BOOK, FAST] {
+        for (processes, lockings) in [(1, &Locking::ADVISORY[..]), (4, &[Locking::Coarse, Locking::Fine][..])]
+        {
+            listed.extend(
+                lockings.iter().map(|&locking| benchmark(Cell { processes, locking, ..base }, Tier::Family)),
+            );
+        }
+    }
+    // What of the book's price is its layout, and what its way to the bytes and to lock.
+    let modern = Cell { access: Access::Mapped, primitive: Primitive::RobustMutex, ..BOOK };
+    let fine = Cell { locking: Locking::Fine, ..modern };
+    listed.extend([modern, fine].map(|cell| benchmark(cell, Tier::Family)));
+    listed
+});
+
+/// The cells that are measured when the family is named.
+pub fn listed() -> Vec<&'static dyn Benchmark> {
+    LISTED.clone()
+}
+
+/// The whole grid but for the cells that are listed.
+pub fn grid() -> Vec<&'static dyn Benchmark> {
+    static GRID: LazyLock<Vec<&'static dyn Benchmark>> = LazyLock::new(|| {
+        let listed: BTreeSet<&str> = LISTED.iter().map(|it| it.card().id).collect();
+        let mut grid = Vec::new();
+        for (layout, accesses, records) in [
+            (Layout::Book, &ACCESSES[..], &[500, 2000][..]),
+            (Layout::Fast, &[(Access::Mapped, "mapped")][..], &[500, 2000, 20_000][..]),
+        ] {
+            for &(access, _) in accesses {
+                for &records in records {
+                    for processes in [1, 2, 4, 8, 16] {
+                        let cell = Cell { layout, access, records, processes, ..BOOK };
+                        grid.extend(
+                            ways(cell).into_iter().filter(|cell| !listed.contains(cell.id().as_str())),
+                        );
+                    }
+                }
+            }
+        }
+        grid.into_iter().map(|cell| benchmark(cell, Tier::Thorough)).collect()
+    });
+    GRID.clone()
+}
+
+/// A cell with every advisory way to lock.
+fn ways(cell: Cell) -> Vec<Cell> {
+    let locked = PRIMITIVES.iter().flat_map(|&(primitive, _)| {
+        [Locking::Coarse, Locking::Fine].map(|locking| Cell { locking, primitive, ..cell })
+    });
+    let none = Cell { locking: Locking::None, primitive: Primitive::Fcntl, ..cell };
+    std::iter::once(none).chain(locked).filter(|cell| cell.misfit().is_none()).collect()
+}
+
+/// The cell of any id, listed or not.
+pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
+    let cell = Cell::of_id(id)?;
+    let listed = LISTED.iter().copied().find(|it| it.card().id == id);
+    listed.or_else(|| Some(benchmark(cell, Tier::Thorough)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_cell_is_found_by_its_id() {
+        for benchmark in listed().into_iter().chain(grid()) {
+            let card = benchmark.card();
+            assert_eq!(resolve(card.id).map(|found| found.card().id), Some(card.id));
+            // A group has no more members than a worker may have.
+            let members =
+                listed().into_iter().chain(grid()).filter(|it| it.card().group == card.group).count();
+            assert!(members <= 12, "{}: {members}", card.group);
+        }
+        assert!(grid().len() > 300, "{}", grid().len());
+    }
+
+    #[test]
+    fn a_baseline_is_a_member_of_the_group() {
+        let all: Vec<_> = listed().into_iter().chain(grid()).collect();
+        for card in all.iter().map(|it| it.card()) {
+            let Some(baseline) = card.baseline else { continue };
+            assert_eq!(resolve(baseline).map(|found| found.card().group), Some(card.group), "{}", card.id);
+        }
+    }
+}

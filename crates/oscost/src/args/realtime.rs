@@ -239,7 +239,7 @@ impl RealTime {
 }
 
 /// A number with a unit, as ns.
-fn duration_ns(text: &str) -> Option<u64> {
+pub fn duration_ns(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let unit = match &text[digits.len()..] {
         "s" => 1e9,

@@ -10,6 +10,7 @@ pub mod manual;
 pub mod report;
 pub mod reproduce;
 pub mod run;
+pub mod tick;
 
 use oscost_harness::Catalogue;
 

@@ -92,8 +92,9 @@ fn render(
             }
             Format::Csv => oscost_report::price_list_csv(result, out)?,
             Format::Json => out.write_all(&oscost_results::to_bytes(result).map_err(io::Error::other)?)?,
-            // One page for all of them.
+            // One page, and one set of series, for all of them.
             Format::Html => return oscost_report::page(results, out),
+            Format::Openmetrics => return oscost_report::open_metrics(results, out),
         }
     }
     Ok(())

@@ -13,4 +13,5 @@ mod machines;
 mod reproduce;
 mod signals;
 mod support;
+mod tick;
 mod together;

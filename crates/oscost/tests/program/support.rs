@@ -168,7 +168,8 @@ impl Running {
         }
     }
 
-    fn hears(&mut self, words: &str) -> bool {
+    /// Reads what it says until it has said `words`; false where it ends before.
+    pub fn hears(&mut self, words: &str) -> bool {
         let stderr = self.child.stderr.as_mut().expect("a pipe");
         let mut byte = [0];
         while !self.said.contains(words) {

@@ -10,6 +10,8 @@ use crate::view::{Part, Table};
 /// Beyond this factor between its largest value and its median a strip is logarithmic.
 const FAR: f64 = 20.0;
 
+/// Parts of a session with a load.
+const FACETS: [&str; 3] = ["before it", "under it", "after it"];
 /// Most ticks of an order strip.
 const ORDER: usize = 200;
 
@@ -66,6 +68,7 @@ pub(crate) fn timeline(story: &Story<'_>, heading: &str, sessions: &[&Session<'_
     let mut rows = Vec::new();
     let mut all = Vec::new();
     let mut most: Option<(f64, String)> = None;
+    let mut by_facet = [0.0_f64; 3];
     for session in sessions {
         // The later one of the clients that were kept: who is served last is up to the transport.
         let later = seen(session).into_iter().max_by(|one, other| {
@@ -78,18 +81,22 @@ pub(crate) fn timeline(story: &Story<'_>, heading: &str, sessions: &[&Session<'_
             Some((on, off)) => {
                 let off = off.min(last.values.len());
                 vec![
-                    (", before the load", &last.values[..on]),
-                    (", under it", &last.values[on..off]),
-                    (", after it", &last.values[off..]),
+                    (FACETS[0], &last.values[..on]),
+                    (FACETS[1], &last.values[on..off]),
+                    (FACETS[2], &last.values[off..]),
                 ]
             }
         };
         for (facet, values) in facets {
             let (Some((at, height)), Some(middle)) = (worst(values), middle(values)) else { continue };
-            let name = format!("{}, {}{facet}", story.words(session.transport), story.words(last.client));
+            let name = format!("{}, {}", story.words(session.transport), story.words(last.client));
             if most.as_ref().is_none_or(|most| height > most.0) {
                 most = Some((height, name.clone()));
             }
+            if let Some(index) = FACETS.iter().position(|known| *known == facet) {
+                by_facet[index] = by_facet[index].max(height);
+            }
+            let name = if facet.is_empty() { name } else { format!("{name}, {facet}") };
             all.extend([middle, height]);
             rows.push(vec![
                 name.clone(),
@@ -110,6 +117,16 @@ pub(crate) fn timeline(story: &Story<'_>, heading: &str, sessions: &[&Session<'_
         "In one launch of each, tick by tick, the worst message took {} ({name})",
         numbers::duration(height)
     );
+    let finding = if by_facet.contains(&0.0) {
+        finding
+    } else {
+        let told = FACETS
+            .iter()
+            .zip(by_facet)
+            .map(|(facet, height)| format!("{facet} {}", numbers::duration(height)));
+        let told = told.collect::<Vec<_>>().join(", ").replacen("before it", "before the load took", 1);
+        format!("The worst message {told}")
+    };
     let middle = all.iter().step_by(2).copied().fold(f64::INFINITY, f64::min);
     let y = if height > FAR * middle {
         Axis::logarithmic("latency of one client", "ns", all.into_iter())
@@ -124,7 +141,7 @@ pub(crate) fn timeline(story: &Story<'_>, heading: &str, sessions: &[&Session<'_
     let x = if lengths.all(|length| length == ticks) {
         Axis::between("tick", "count", 0.5, ticks as f64 + 0.5)
     } else {
-        Axis::between("course of the launch, from its first tick to its last", "share", 0.0, 1.0)
+        Axis::between("course of each, from its first tick to its last", "share", 0.0, 1.0)
     };
     Some(Plot {
         about: heading.to_owned(),

@@ -1,0 +1,237 @@
+//! A run of the book's test program: a fresh database, processes that share it, and what they counted.
+//!
+//! A launch whose records are not what they must be, whose database is damaged afterwards, or whose calls of locking are
+//! not those that the book's table gives for its operations, is void.
+
+use std::path::Path;
+
+use oscost_harness::{
+    Benchmark, CallError, Card, Directory, Outcome, Series, SeriesPlan, SetUp, Sink, Subject, Unable,
+};
+use oscost_recorddb::driver::{self, Done};
+use oscost_recorddb::workload::{self, Kind, Plan, Unobserved};
+use oscost_recorddb::{Database, Options, check};
+use oscost_sys::mandatory_lock::{self, Mandatory};
+use oscost_sys::usage::Usage;
+use oscost_sys::{affinity, file_system};
+
+use super::cell::{Cell, Locking};
+use super::latencies::Latencies;
+
+/// The book's test program on one cell.
+pub struct Program {
+    card: &'static Card,
+    cell: Cell,
+}
+
+impl Program {
+    /// On `cell`, as `card` tells of it.
+    #[must_use]
+    pub const fn new(cell: Cell, card: &'static Card) -> Self {
+        Self { card, cell }
+    }
+}
+
+impl Benchmark for Program {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        let directory = Directory::make(cx)?;
+        if self.cell.locking == Locking::Mandatory {
+            enforced(directory.path())?;
+        }
+        let cpus = if self.cell.processes == 1 { vec![cx.cpu] } else { cx.cpus.to_vec() };
+        Ok(Subject::Series(Box::new(Running { cell: self.cell, directory, cpus })))
+    }
+}
+
+/// Nothing where locks are seen to be mandatory in a directory; else why not, in the words of what was seen.
+fn enforced(directory: &Path) -> Result<(), Unable> {
+    const LABORATORY: &str = "it can be seen on Linux 5.10: contrib/laboratory/run mandatory";
+    let kind = file_system::kind(directory).unwrap_or_else(|error| error.to_string());
+    let (why, remedy) = match mandatory_lock::probe(directory) {
+        Mandatory::Enforced => return Ok(()),
+        Mandatory::Ignored => (
+            format!(
+                "mandatory locks are accepted and ignored: the {kind} of the files is mounted with mand, and a read of a \
+                 locked byte went through (Linux has none since 5.15)"
+            ),
+            LABORATORY.to_owned(),
+        ),
+        Mandatory::NotMounted => (
+            format!(
+                "mandatory locks are not asked for: the {kind} of the files is mounted without mand, and a read of a \
+                 locked byte went through"
+            ),
+            format!("mount -o remount,mand where --directory is, on Linux before 5.15; {LABORATORY}"),
+        ),
+        Mandatory::CannotTell(why) => (
+            format!("whether locks are mandatory cannot be told: {why}"),
+            format!("a --directory whose files belong to a group of this user's; {LABORATORY}"),
+        ),
+    };
+    Err(Unable::Unsupported { why, remedy })
+}
+
+/// A run that takes no longer is made twice, ms.
+const LONGEST_TWICE_MS: u64 = 2000;
+
+struct Running {
+    cell: Cell,
+    directory: Directory,
+    cpus: Vec<usize>,
+}
+
+/// A failure in the words of a launch. A void launch is rare, and ends its worker.
+fn void(what: impl std::fmt::Display) -> CallError {
+    CallError::short(Box::leak(format!("record database: {what}").into_boxed_str()))
+}
+
+impl Running {
+    fn plan(&self, seed: u64, child: u32, records: u32) -> Plan {
+        Plan { workload: self.cell.workload, records, seed, child }
+    }
+
+    /// Runs `body` with the path of a database that does not exist, and removes it.
+    fn fresh<T>(&self, body: impl FnOnce(&Path) -> Result<T, CallError>) -> Result<T, CallError> {
+        let result = body(&self.directory.path().join("db"));
+        let emptied = self.directory.empty();
+        let result = result?;
+        emptied?;
+        Ok(result)
+    }
+
+    /// All processes at once on a fresh database, with a clock around each operation and each lock, or without.
+    fn together(&self, seed: u64, latencies: Option<&Latencies>) -> Result<Vec<Done>, CallError> {
+        let options = Options { time_locks: latencies.is_some(), ..self.cell.options() };
+        let plans: Vec<Plan> =
+            (0..self.cell.processes).map(|child| self.plan(seed, child, self.cell.records)).collect();
+        let patience_ns = 2_000_000_000 + self.cell.about_ms() * 10_000_000;
+        self.fresh(|path| {
+            drop(Database::open(path, &options).map_err(void)?);
+            let open = |plan: &Plan| {
+                let cpu = self.cpus[plan.child as usize % self.cpus.len()];
+                affinity::pin_to(cpu).map_err(oscost_recorddb::Error::Call)?;
+                Database::open(path, &options)
+            };
+            let ran = match latencies {
+                None => driver::run(&plans, open, patience_ns),
+                Some(seen) => driver::run_observed(&plans, open, |plan| seen.of(plan.child), patience_ns),
+            };
+            let done: Vec<Done> = ran?.into_iter().collect::<Result<_, String>>().map_err(void)?;
+            let found = check(path, self.cell.layout).map_err(void)?;
+            if !found.is_clean() {
+                let (damages, lost) = (found.damages.len(), found.lost);
+                return Err(void(format_args!("{damages} damages, {lost} records lost")));
+            }
+            done.iter().try_for_each(|done| self.locks_are_the_rules(done))?;
+            Ok(done)
+        })
+    }
+
+    fn locks_are_the_rules(&self, done: &Done) -> Outcome {
+        let Some(rule) = self.cell.lock_rule() else { return Ok(()) };
+        let expected: u64 = Kind::ALL.iter().map(|kind| done.counts.of(*kind) * rule(*kind)).sum();
+        match done.work.lock_calls {
+            made if made == expected => Ok(()),
+            made => Err(void(format_args!("{made} calls of locking where the rules give {expected}"))),
+        }
+    }
+
+    /// The whole program of one child with few records, for the audit, and the calls that the database counted.
+    fn counted(&self, seed: u64, records: u32, sink: &mut dyn Sink) -> Outcome {
+        self.fresh(|path| {
+            let mut database = Database::open(path, &self.cell.options()).map_err(void)?;
+            let before = database.counters();
+            let plan = self.plan(seed, 0, records);
+            let counts = workload::run(&plan, &mut database, &mut Unobserved).map_err(void)?;
+            let after = database.counters();
+            sink.operations(counts.total());
+            for ((name, before), (_, after)) in before.io.by_name().into_iter().zip(after.io.by_name()) {
+                if after > 0 {
+                    sink.counted(name, after - before);
+                }
+            }
+            if let Some(name) = self.cell.lock_call() {
+                sink.counted(name, after.locks.total() - before.locks.total());
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Series for Running {
+    fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
+        if let Some(observations) = plan.observations {
+            let records = u32::try_from(observations / 2).unwrap_or(u32::MAX).max(1);
+            return self.counted(plan.seed, records, sink);
+        }
+        let latencies = Latencies::new(self.cell.processes)?;
+        // Where a run takes long, so do its operations: the clock is no matter to them.
+        let apart = self.cell.about_ms() <= LONGEST_TWICE_MS;
+        let done = self.together(plan.seed, (!apart).then_some(&latencies))?;
+        let timed = if apart { &self.together(plan.seed, Some(&latencies))? } else { &done };
+        let timed_operations: u64 = timed.iter().map(|done| done.counts.total()).sum();
+        let waited: u64 = timed.iter().map(|done| done.work.lock_wait_ns).sum();
+        let sum = |of: fn(&Done) -> u64| done.iter().map(of).sum::<u64>();
+        let operations = sum(|done| done.counts.total());
+        let from = done.iter().map(|done| done.from_to_ns.0).min().unwrap_or(0);
+        let to = done.iter().map(|done| done.from_to_ns.1).max().unwrap_or(0);
+        let clock = to.saturating_sub(from);
+        let (user, system) = (sum(|done| done.usage.user_ns), sum(|done| done.usage.system_ns));
+        let (io_calls, lock_calls) = (sum(|done| done.work.io_calls), sum(|done| done.work.lock_calls));
+        let (visits, switches) = (sum(|done| done.work.visits), sum(|done| done.usage.switches()));
+        let per_operation = |amount: u64| amount as f64 / operations.max(1) as f64;
+        sink.operations(operations);
+        for (name, value) in [
+            ("cpu", user + system),
+            ("clock", clock),
+            ("user", user),
+            ("system", system),
+            ("operations", operations),
+            ("io_calls", io_calls),
+            ("lock_calls", lock_calls),
+            ("visits", visits),
+            ("switches", switches),
+        ] {
+            sink.quantity(name, value as f64);
+        }
+        for (name, amount) in [
+            ("time_per_operation", clock),
+            ("cpu_per_operation", user + system),
+            ("user_per_operation", user),
+            ("system_per_operation", system),
+        ] {
+            sink.quantity(name, per_operation(amount));
+        }
+        sink.quantity("lock_wait_per_operation", waited as f64 / timed_operations.max(1) as f64);
+        latencies.tell(sink);
+        sink.quantity("cpu_share", (user + system) as f64 / clock.max(1) as f64);
+        sink.quantity("io_calls_per_operation", per_operation(io_calls));
+        sink.quantity("lock_calls_per_operation", per_operation(lock_calls));
+        sink.quantity("visits_per_operation", per_operation(visits));
+        sink.quantity("switches_per_operation", per_operation(switches));
+        for kind in Kind::ALL {
+            let made: u64 = done.iter().map(|done| done.counts.of(kind)).sum();
+            sink.quantity(kind.name(), made as f64);
+        }
+        for done in &done {
+            sink.observation(done.clock_ns as f64 / done.counts.total().max(1) as f64);
+        }
+        // Each is pinned: none changes its CPU.
+        sink.used(
+            &Usage {
+                voluntary_switches: sum(|done| done.usage.voluntary_switches),
+                involuntary_switches: sum(|done| done.usage.involuntary_switches),
+                minor_faults: sum(|done| done.usage.minor_faults),
+                major_faults: sum(|done| done.usage.major_faults),
+                user_ns: user,
+                system_ns: system,
+            },
+            0,
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,52 @@
+//! Options of `oscost tick`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::realtime::Scheduling;
+
+#[derive(Debug, Subcommand)]
+pub enum Tick {
+    /// Send a stamped message to every client that asks for it, tick by tick, until the last of them has gone
+    Server(TickServer),
+    /// Ask a server for its ticks; print every latency in us, and a summary on standard error
+    Client(TickClient),
+}
+
+#[derive(Debug, Args)]
+pub struct Meeting {
+    /// Private folder in which server and clients meet [default: oscost-tick in $XDG_RUNTIME_DIR, or /tmp/oscost-tick-UID]
+    #[arg(long, value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+    /// Real-time scheduling, or none
+    #[arg(long, value_name = "POLICY", default_value = "rr")]
+    pub policy: Scheduling,
+    /// Fail unless it is scheduled so
+    #[arg(long)]
+    pub require_realtime: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct TickServer {
+    #[command(flatten)]
+    pub meeting: Meeting,
+    /// Time between ticks, 50us to 1s
+    #[arg(long, value_name = "TIME", default_value = "10ms")]
+    pub tick: String,
+}
+
+#[derive(Debug, Args)]
+pub struct TickClient {
+    #[command(flatten)]
+    pub meeting: Meeting,
+    /// What this client is called [default: a name nobody else has]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Latencies to print, 1 to 10000000
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    pub values: u64,
+    /// Latencies before them that do not count
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
+    pub ignore: u64,
+}
