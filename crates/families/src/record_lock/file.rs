@@ -23,7 +23,7 @@ pub const fn uncontended(id: &'static str, title: &'static str, claims: &'static
     Card {
         operation: "one lock and one unlock of a record of a file that nobody contests",
         group: "record_lock",
-        baseline: None,
+        baseline: Some("lock/robust_mutex"),
         document: Some("001"),
         tier: Tier::Family,
         ..excluding::uncontended(id, title, claims)

@@ -6,6 +6,7 @@ use oscost_harness::{CallError, Card, Outcome, SetUp, Unable};
 use oscost_sys::record_lock::{self, LockKind, Owner, Range};
 
 use super::file;
+use super::others::{self, Beside, OnFile};
 use crate::claims;
 use crate::lock::excluding::{Lock, Ring, Uncontended};
 
@@ -35,14 +36,20 @@ impl Lock for Bytes {
     }
 }
 
+impl OnFile for Bytes {
+    fn of(file: OwnedFd) -> Self {
+        Self(file)
+    }
+}
+
 /// `record_lock/ofd`
-pub static UNCONTENDED: Uncontended<Bytes> = Uncontended::new(&CARD);
+pub static UNCONTENDED: Uncontended<Bytes> = Uncontended::new(&const { CARD });
 /// `record_lock/ofd/handover/same_cpu`
 pub static SAME_CPU: Ring<Bytes> = Ring::new(&CARD_SAME_CPU);
 /// `record_lock/ofd/handover/cross_cpu`
 pub static CROSS_CPU: Ring<Bytes> = Ring::new(&CARD_CROSS_CPU);
 
-static CARD: Card = file::uncontended(
+const CARD: Card = file::uncontended(
     "record_lock/ofd",
     "record lock of a description, uncontended",
     &claims::named(&["fcntl"], 2.0),
@@ -57,3 +64,19 @@ static CARD_CROSS_CPU: Card = file::cross_cpu(
     "hand-over of a record lock of a description",
     &file::ring(&["fcntl"]),
 );
+
+/// `record_lock/ofd/others_10`
+pub static OTHERS_10: Beside<Bytes> = Beside::new(&CARD_OTHERS_10, 10);
+static CARD_OTHERS_10: Card = others::few(CARD, "record_lock/ofd/others_10");
+
+/// `record_lock/ofd/others_100`
+pub static OTHERS_100: Beside<Bytes> = Beside::new(&CARD_OTHERS_100, 100);
+static CARD_OTHERS_100: Card = others::few(CARD, "record_lock/ofd/others_100");
+
+/// `record_lock/ofd/others_1000`
+pub static OTHERS_1000: Beside<Bytes> = Beside::new(&CARD_OTHERS_1000, 1_000);
+static CARD_OTHERS_1000: Card = others::few(CARD, "record_lock/ofd/others_1000");
+
+/// `record_lock/ofd/others_10000`
+pub static OTHERS_10000: Beside<Bytes> = Beside::new(&CARD_OTHERS_10000, 10_000);
+static CARD_OTHERS_10000: Card = others::many(CARD, "record_lock/ofd/others_10000");

@@ -1,0 +1,111 @@
+//! A record lock on a file of which another process holds many other records: the kernel keeps them in one list.
+
+use std::marker::PhantomData;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::Ordering;
+
+use oscost_harness::{Batched, Benchmark, CallError, Card, Outcome, SetUp, Subject, Unable};
+use oscost_sys::memory::SharedWords;
+use oscost_sys::pipe::{self, Pipe};
+use oscost_sys::process::Child;
+use oscost_sys::record_lock::{self, LockKind, Owner, Range};
+
+use super::file;
+use crate::lock::excluding::Lock;
+use crate::partner;
+
+/// A lock that can be taken on a file of our choice.
+pub trait OnFile: Lock {
+    /// The lock, by this open file description.
+    fn of(file: OwnedFd) -> Self;
+}
+
+/// Taking and giving back beside `others` locks of somebody else's.
+pub struct Beside<L> {
+    card: &'static Card,
+    others: u64,
+    lock: PhantomData<fn() -> L>,
+}
+
+impl<L> Beside<L> {
+    /// The benchmark of `card`.
+    pub const fn new(card: &'static Card, others: u64) -> Self {
+        Self { card, others, lock: PhantomData }
+    }
+}
+
+/// Card of taking and giving back a record beside a few other locks.
+pub const fn few(card: Card, id: &'static str) -> Card {
+    Card {
+        id,
+        operation: "one lock and one unlock of a record of a file on which another process holds others",
+        ..card
+    }
+}
+
+/// The same beside so many that taking them is most of the work: a group and launches of its own.
+pub const fn many(card: Card, id: &'static str) -> Card {
+    Card { group: "record_lock/others_10000", launches: Some(6), launch_ms: 2000, ..few(card, id) }
+}
+
+struct Cycle<L> {
+    lock: L,
+    _holder: Child,
+    _file: OwnedFd,
+}
+
+/// Every other byte: neighbours would become one lock.
+fn hold(file: &OwnedFd, others: u64) -> Outcome {
+    for number in 0..others {
+        let record = Range { start: 2 * (number + 1), length: 1 };
+        record_lock::lock(file.as_fd(), Owner::Process, LockKind::Write, record)?;
+    }
+    Ok(())
+}
+
+impl<L: OnFile> Benchmark for Beside<L> {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        let file = file::make()?;
+        let words = SharedWords::new(1)?;
+        let end = Pipe::new()?;
+        let holder = partner::start(cx, false, || {
+            let own = file::again(&file)?;
+            let held = hold(&own, self.others);
+            let told = held.map_or_else(|error| u64::from(error.errno.unsigned_abs()) + 1, |()| 1);
+            words.word(0).store(told, Ordering::Release);
+            // Until it is killed: the other end is never written to.
+            pipe::read_byte(&end.reader).map(|_| ())
+        })?;
+        let told = loop {
+            match words.word(0).load(Ordering::Acquire) {
+                0 if holder.has_ended() => return Err(CallError::gone("fcntl").into()),
+                0 => std::thread::sleep(std::time::Duration::from_micros(500)),
+                told => break told,
+            }
+        };
+        if told != 1 {
+            let error = CallError::new("fcntl", i32::try_from(told - 1).unwrap_or(0));
+            return Err(Unable::Unsupported {
+                why: format!("a process cannot hold {} record locks: {error}", self.others),
+                remedy: "a higher limit of locks (ulimit -x)".into(),
+            });
+        }
+        let lock = L::of(file::again(&file)?);
+        Ok(Subject::Batched(Box::new(Cycle { lock, _holder: holder, _file: file })))
+    }
+}
+
+impl<L: OnFile> Batched for Cycle<L> {
+    #[inline(never)]
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        for _ in 0..iterations {
+            self.lock.enter()?;
+            self.lock.leave()?;
+        }
+        Ok(())
+    }
+}
