@@ -50,6 +50,7 @@ const MACHINERY: &[&str] = &[
     "record_database/latencies",
     "record_database/running",
     "record_lock/file",
+    "record_lock/others",
     "semaphore/handover",
 ];
 
@@ -101,8 +102,12 @@ fn cards_are_complete_and_consistent() {
         for other in card.baseline.iter().chain(&card.subtract) {
             assert_ne!(*other, card.id, "a ratio to itself");
             let found = cards.iter().find(|card| card.id == *other);
-            // The partner of real-time messages is a guest in the groups of all others.
-            let group = if card.family() == "realtime_ipc" { *other } else { card.group };
+            // The partner of real-time messages is a guest in the groups of all others, and a mutex in those of record locks.
+            let group = match card.family() {
+                "realtime_ipc" => *other,
+                "record_lock" if other.starts_with("lock/") => "lock",
+                _ => card.group,
+            };
             assert_eq!(found.map(|found| found.group), Some(group), "{} and {other}", card.id);
         }
         // Contended cells are always spread, and so are several processes on one database.

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use oscost_families::record_database::Cell;
 use oscost_results::{Estimate, Figure, Status};
 use oscost_stats::interval::over_launches;
 
-use super::cell::{Cell, Runs};
+use super::cell::{Runs, id};
 use super::model::Point;
 use crate::found::Found;
 
 /// The figure of a cell: of its launches where it was repeated, else of its single run.
 pub(super) fn figure<'a>(found: &'a Found<'_>, cell: &Cell) -> Option<&'a Figure> {
-    found.figure(&cell.id(Runs::Repeated)).or_else(|| found.figure(&cell.id(Runs::Single)))
+    found.figure(&id(cell, Runs::Repeated)).or_else(|| found.figure(&id(cell, Runs::Single)))
 }
 
 /// A quantity of it, with its id.
@@ -27,7 +28,7 @@ pub(super) fn value(found: &Found<'_>, cell: &Cell, name: &str) -> Option<f64> {
 
 /// Why a cell has no figure, in words that say what to do, where the run says so.
 pub(super) fn unsupported(found: &Found<'_>, cell: &Cell) -> Option<String> {
-    let of = |runs| found.figures.iter().find(move |figure| figure.id == cell.id(runs));
+    let of = |runs| found.figures.iter().find(move |figure| figure.id == id(cell, runs));
     let figure = of(Runs::Repeated).or_else(|| of(Runs::Single))?;
     (figure.status != Status::Measured).then(|| {
         let why = figure.why.clone().unwrap_or_default();
@@ -42,7 +43,7 @@ pub(super) fn together(
     (name, with): (&str, fn(f64, f64) -> f64),
 ) -> Option<Estimate> {
     let launches = |cell: &Cell, runs| -> Option<BTreeMap<u32, f64>> {
-        let records = found.figure(&cell.id(runs))?.launches.iter();
+        let records = found.figure(&id(cell, runs))?.launches.iter();
         Some(records.filter_map(|launch| Some((launch.sequence, *launch.quantities.get(name)?))).collect())
     };
     let paired = |runs| -> Option<Estimate> {
@@ -86,6 +87,6 @@ pub(super) fn point(found: &Found<'_>, cell: &Cell) -> Option<Point> {
         lock_calls: of("lock_calls")?,
         operations: of("operations")?,
         cpu_ns: of("cpu").filter(|cpu| *cpu > 0.0)?,
-        nrec: cell.nrec,
+        nrec: cell.records,
     })
 }

@@ -5,13 +5,11 @@ mod measured;
 mod model;
 mod plan;
 mod published;
-mod running;
 mod statements;
 mod values;
 
-pub use cell::{Cell, Locking};
+pub(crate) use cell::resolve;
 pub use plan::{Amount, Plan};
-pub(crate) use running::resolve;
 
 use oscost_results::Reproduction;
 
@@ -30,7 +28,7 @@ pub static DOCUMENT: Document = Document {
 };
 
 fn literal(parameters: &Parameters) -> Vec<String> {
-    parameters.apue.cells().into_iter().map(|(cell, runs)| cell.id(runs)).collect()
+    parameters.apue.cells().into_iter().map(|(cell, runs)| cell::id(&cell, runs)).collect()
 }
 
 fn judge(found: &Found<'_>, parameters: &Parameters) -> Vec<Reproduction> {
@@ -42,9 +40,10 @@ fn judge(found: &Found<'_>, parameters: &Parameters) -> Vec<Reproduction> {
 
 #[cfg(test)]
 mod tests {
+    use oscost_families::record_database::Locking;
     use oscost_results::{Figure, Judgement, LaunchRecord, Status};
 
-    use super::cell::Runs;
+    use super::cell::{Runs, id};
     use super::published::{COUNTED, FIGURE_20_7};
     use super::*;
     use crate::found::test::{figure, set};
@@ -78,7 +77,7 @@ mod tests {
                     ("lock_calls", calls as f64 * times),
                     ("io_calls", 2e6 * times * times),
                 ];
-                let mut figure = figure(&cell.id(Runs::Repeated), "cpu", 1.0, None);
+                let mut figure = figure(&id(&cell, Runs::Repeated), "cpu", 1.0, None);
                 quantities.into_iter().for_each(|(name, value)| set(&mut figure, name, value));
                 figure.evidence.voluntary_switches = Some(0.0001);
                 figure.launches = (1..=6)
@@ -139,7 +138,7 @@ mod tests {
             (visits * 0.3, visits * 0.7 + calls * 0.35e-6)
         };
         let mut figures = machine(priced, &[Locking::None, Locking::Coarse, Locking::Fine]);
-        let mandatory = parameters().apue.cell(Locking::Mandatory, 1, 2000).id(Runs::Repeated);
+        let mandatory = id(&parameters().apue.cell(Locking::Mandatory, 1, 2000), Runs::Repeated);
         let mut unsupported = figure(&mandatory, "cpu", 1.0, None);
         unsupported.status = Status::Unsupported;
         unsupported.why = Some("mandatory locks are ignored".into());

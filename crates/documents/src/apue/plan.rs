@@ -3,7 +3,11 @@
 use oscost_recorddb::workload::Workload;
 use oscost_recorddb::{Access, Layout, Primitive};
 
-use super::cell::{self, ACCESSES, Cell, LAYOUTS, Locking, PRIMITIVES, Runs, WORKLOADS};
+use oscost_families::record_database::{
+    ACCESSES, Cell, LAYOUTS, Locking, MOST_PROCESSES, MOST_RECORDS, PRIMITIVES, WORKLOADS, named,
+};
+
+use super::cell::Runs;
 use super::published::{FIGURE_20_7, FIGURE_20_8, NREC_20_8};
 
 /// Options of document 001.
@@ -70,8 +74,8 @@ impl Plan {
     /// In words, with the range or the choice.
     pub fn set(&mut self, name: &str, text: &str) -> Result<(), String> {
         match name {
-            "nrec" => self.nrec = numbers(name, text, cell::MOST_NREC)?,
-            "children" => self.children = numbers(name, text, cell::MOST_CHILDREN)?,
+            "nrec" => self.nrec = numbers(name, text, MOST_RECORDS)?,
+            "children" => self.children = numbers(name, text, MOST_PROCESSES)?,
             "lock" => {
                 let list = Locking::ALL.map(|locking| (locking, locking.name()));
                 self.locks =
@@ -100,7 +104,7 @@ impl Plan {
     /// The cell of these numbers and this way to lock.
     pub(super) fn cell(&self, locking: Locking, children: u32, nrec: u32) -> Cell {
         let Self { layout, access, workload, primitive, .. } = *self;
-        Cell { layout, access, workload, locking, primitive, children, nrec }
+        Cell { layout, access, workload, locking, primitive, processes: children, records: nrec }
     }
 
     /// Ways to lock so many children.
@@ -183,7 +187,7 @@ impl Plan {
     /// Every cell once, by records, children and way to lock.
     pub(super) fn each_cell(&self) -> Vec<Cell> {
         let mut cells: Vec<Cell> = self.cells().into_iter().map(|(cell, _)| cell).collect();
-        cells.sort_by_key(|cell| (cell.nrec, cell.children, cell.locking as u8));
+        cells.sort_by_key(|cell| (cell.records, cell.processes, cell.locking as u8));
         cells.dedup();
         cells
     }
@@ -225,7 +229,7 @@ fn numbers(name: &str, text: &str, most: u32) -> Result<Vec<u32>, String> {
 }
 
 fn one<T: Copy>(name: &str, text: &str, list: &[(T, &'static str)]) -> Result<T, String> {
-    cell::named(list, text).ok_or_else(|| {
+    named(list, text).ok_or_else(|| {
         let known: Vec<&str> = list.iter().map(|(_, name)| *name).collect();
         format!("--{name} takes {}", known.join(", "))
     })
@@ -242,7 +246,7 @@ mod tests {
     #[test]
     fn defaults_are_what_fits_each_effort() {
         let quick = Plan { effort: Amount::Quick, ..Plan::default() };
-        assert!(quick.cells().iter().all(|(cell, _)| cell.nrec == FEW));
+        assert!(quick.cells().iter().all(|(cell, _)| cell.records == FEW));
         let default = shapes(&Plan::default());
         assert!(default.contains(&(1, 2000, Runs::Repeated)) && default.contains(&(4, 500, Runs::Repeated)));
         assert!(default.contains(&(1, 6000, Runs::Single)) && !default.contains(&(1, 6000, Runs::Repeated)));
@@ -256,7 +260,9 @@ mod tests {
     #[test]
     fn several_children_never_go_without_locks() {
         let thorough = Plan { effort: Amount::Thorough, ..Plan::default() };
-        assert!(thorough.cells().iter().all(|(cell, _)| cell.children == 1 || cell.locking != Locking::None));
+        assert!(
+            thorough.cells().iter().all(|(cell, _)| cell.processes == 1 || cell.locking != Locking::None)
+        );
         let mut plan = Plan { children: vec![2], locks: vec![Locking::None], ..Plan::default() };
         assert!(plan.check().is_err_and(|why| why.contains("cannot do without locking")));
         plan.children = vec![1, 2];

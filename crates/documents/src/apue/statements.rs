@@ -1,8 +1,8 @@
 //! Document 001's seven statements, and ours beside them.
 
+use oscost_families::record_database::{Cell, Locking};
 use oscost_results::{Estimate, Judgement};
 
-use super::cell::{Cell, Locking};
 use super::measured::{self, is_split, quantity, ratio, together, value};
 use super::plan::Plan;
 use super::published::FIGURE_20_7;
@@ -73,12 +73,12 @@ pub(super) fn statements(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
 /// Cells of one child that were measured.
 fn one_child(found: &Found<'_>, plan: &Plan) -> Vec<Cell> {
     let cells = plan.each_cell().into_iter();
-    cells.filter(|cell| cell.children == 1 && measured::figure(found, cell).is_some()).collect()
+    cells.filter(|cell| cell.processes == 1 && measured::figure(found, cell).is_some()).collect()
 }
 
 /// Records of one child that were run.
 fn sizes(plan: &Plan) -> Vec<u32> {
-    let run = |nrec: &u32| plan.cells().iter().any(|(cell, _)| cell.children == 1 && cell.nrec == *nrec);
+    let run = |nrec: &u32| plan.cells().iter().any(|(cell, _)| cell.processes == 1 && cell.records == *nrec);
     plan.rows_of_one_child().into_iter().filter(run).collect()
 }
 
@@ -264,7 +264,7 @@ fn mandatory_adds(found: &Found<'_>, pairs: &[(Cell, Cell)]) -> Option<Judged> {
         let decides = system.unwrap_or(cpu);
         judgements.push((decides, within(&decides, 1.125, 1.195)));
         let of_system = system.map_or("too short to tell".to_owned(), |system| added(&system));
-        told.push(format!("{}: sys {of_system}, CPU {}", grouped(u64::from(fine.nrec)), added(&cpu)));
+        told.push(format!("{}: sys {of_system}, CPU {}", grouped(u64::from(fine.records)), added(&cpu)));
     }
     Some((every(judgements)?, told.join("; ")))
 }
@@ -285,7 +285,7 @@ fn reads_and_writes(found: &Found<'_>, pairs: &[(Cell, Cell)]) -> Option<Judged>
         judgements.push((added, judgement));
         told.push(format!(
             "{}: {:.0} more calls of locking, {:.0} ns more a call of I/O",
-            grouped(u64::from(fine.nrec)),
+            grouped(u64::from(fine.records)),
             more.value,
             added.value / calls
         ));

@@ -1,10 +1,11 @@
 //! Document 001's tables beside this machine's, and what the program counted here.
 
+use oscost_families::record_database::{ACCESSES, Cell, LAYOUTS, Locking, PRIMITIVES, WORKLOADS, word};
 use oscost_recorddb::workload::{Kind, Workload};
 use oscost_recorddb::{Access, Layout};
 use oscost_results::Estimate;
 
-use super::cell::{ACCESSES, Cell, LAYOUTS, Locking, PRIMITIVES, Runs, WORKLOADS, word};
+use super::cell::{Runs, heading, id};
 use super::measured::{self, quantity, ratio, together, value};
 use super::model::{Model, Point};
 use super::plan::{Amount, Plan};
@@ -83,10 +84,10 @@ fn times(
 ) {
     let mut because = because(found, plan, cell);
     for ((column, name), published) in TIMES.into_iter().zip(published) {
-        let repeated = cell.id(Runs::Repeated);
+        let repeated = id(cell, Runs::Repeated);
         rows.value(Value {
             published,
-            literal: found.literal(&cell.id(Runs::Single), name).map(|ns| ns / 1e9),
+            literal: found.literal(&id(cell, Runs::Single), name).map(|ns| ns / 1e9),
             answer: found.quantity(&repeated, name).map(|estimate| (repeated, name, Some(estimate))),
             because: std::mem::take(&mut because),
             ..Value::in_table(table, row, column, "s")
@@ -96,7 +97,7 @@ fn times(
 
 fn figure_20_7(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
     for (number, locking) in Locking::ALL.into_iter().enumerate() {
-        let table = format!("Figure 20.7, {}, by nrec", locking.heading());
+        let table = format!("Figure 20.7, {}, by nrec", heading(locking));
         for nrec in plan.rows_of_one_child() {
             let published = FIGURE_20_7.iter().find(|row| row.nrec == nrec).map(|row| row.times[number]);
             let row = grouped(u64::from(nrec));
@@ -174,11 +175,11 @@ fn per_operation(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
 
 /// A cell in few words.
 pub(super) fn name_of(cell: &Cell) -> String {
-    let children = match cell.children {
+    let children = match cell.processes {
         1 => String::new(),
         children => format!(", {children} children"),
     };
-    format!("{}, {}{children}", grouped(u64::from(cell.nrec)), cell.locking.name())
+    format!("{}, {}{children}", grouped(u64::from(cell.records)), cell.locking.name())
 }
 
 /// A row whose number is computed from figures and is no quantity of one.
@@ -252,7 +253,7 @@ pub(super) fn added_by_the_book() -> Vec<(u32, [f64; 2])> {
 /// Cells of one child with advisory locks or none, that the model is fitted to.
 pub(super) fn fitted(found: &Found<'_>, plan: &Plan) -> Vec<(Cell, Point)> {
     let cells = plan.each_cell().into_iter();
-    let cells = cells.filter(|cell| cell.children == 1 && cell.locking != Locking::Mandatory);
+    let cells = cells.filter(|cell| cell.processes == 1 && cell.locking != Locking::Mandatory);
     cells.filter_map(|cell| Some((cell, measured::point(found, &cell)?))).collect()
 }
 
@@ -286,7 +287,7 @@ fn model(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
 
 fn figure_20_8(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
     let title = |locking: Locking| {
-        format!("Figure 20.8, nrec 2000, {}, by children ({PROVENANCE})", locking.heading())
+        format!("Figure 20.8, nrec 2000, {}, by children ({PROVENANCE})", heading(locking))
     };
     for locking in [Locking::Coarse, Locking::Fine, Locking::Mandatory] {
         let table = title(locking);

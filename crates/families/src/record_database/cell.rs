@@ -86,11 +86,13 @@ pub const PRIMITIVES: [(Primitive, &str); 4] = [
     (Primitive::RobustMutex, "mutex"),
 ];
 
-fn word<T: Copy + PartialEq>(list: &[(T, &'static str)], value: T) -> &'static str {
+/// The name of a value in such a list.
+pub fn word<T: Copy + PartialEq>(list: &[(T, &'static str)], value: T) -> &'static str {
     list.iter().find(|(known, _)| *known == value).map_or("", |(_, name)| name)
 }
 
-fn named<T: Copy>(list: &[(T, &'static str)], name: &str) -> Option<T> {
+/// The value of a name in such a list.
+pub fn named<T: Copy>(list: &[(T, &'static str)], name: &str) -> Option<T> {
     list.iter().find(|(_, known)| *known == name).map(|(value, _)| *value)
 }
 
@@ -192,7 +194,8 @@ impl Cell {
     }
 
     /// The book's rule of how many calls of locking an operation of a kind makes, where there is one.
-    pub(super) fn lock_rule(&self) -> Option<fn(Kind) -> u64> {
+    #[must_use]
+    pub fn lock_rule(&self) -> Option<fn(Kind) -> u64> {
         match (self.layout, self.lock_way()) {
             (_, LockWay::None) => Some(|_| 0),
             (Layout::Book, LockWay::By(_, Granularity::Coarse)) => Some(Kind::coarse_lock_calls),

@@ -11,7 +11,9 @@ use oscost_harness::{Benchmark, Tier};
 use oscost_recorddb::workload::Workload;
 use oscost_recorddb::{Access, Layout, Primitive};
 
-pub use cell::{ACCESSES, Cell, LAYOUTS, Locking, MOST_PROCESSES, MOST_RECORDS, PRIMITIVES, WORKLOADS};
+pub use cell::{
+    ACCESSES, Cell, LAYOUTS, Locking, MOST_PROCESSES, MOST_RECORDS, PRIMITIVES, WORKLOADS, named, word,
+};
 pub use running::Program;
 
 /// Document 001's: layout `book` by seek and read.

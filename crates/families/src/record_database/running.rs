@@ -22,13 +22,20 @@ use super::latencies::Latencies;
 pub struct Program {
     card: &'static Card,
     cell: Cell,
+    latencies: bool,
 }
 
 impl Program {
     /// On `cell`, as `card` tells of it.
     #[must_use]
     pub const fn new(cell: Cell, card: &'static Card) -> Self {
-        Self { card, cell }
+        Self { card, cell, latencies: true }
+    }
+
+    /// The same without a clock around anything: no latencies, and no waiting.
+    #[must_use]
+    pub const fn bare(cell: Cell, card: &'static Card) -> Self {
+        Self { card, cell, latencies: false }
     }
 }
 
@@ -43,7 +50,7 @@ impl Benchmark for Program {
             enforced(directory.path())?;
         }
         let cpus = if self.cell.processes == 1 { vec![cx.cpu] } else { cx.cpus.to_vec() };
-        Ok(Subject::Series(Box::new(Running { cell: self.cell, directory, cpus })))
+        Ok(Subject::Series(Box::new(Running { cell: self.cell, latencies: self.latencies, directory, cpus })))
     }
 }
 
@@ -80,6 +87,7 @@ const LONGEST_TWICE_MS: u64 = 2000;
 
 struct Running {
     cell: Cell,
+    latencies: bool,
     directory: Directory,
     cpus: Vec<usize>,
 }
@@ -168,13 +176,17 @@ impl Series for Running {
             let records = u32::try_from(observations / 2).unwrap_or(u32::MAX).max(1);
             return self.counted(plan.seed, records, sink);
         }
-        let latencies = Latencies::new(self.cell.processes)?;
+        let latencies = self.latencies.then(|| Latencies::new(self.cell.processes)).transpose()?;
         // Where a run takes long, so do its operations: the clock is no matter to them.
         let apart = self.cell.about_ms() <= LONGEST_TWICE_MS;
-        let done = self.together(plan.seed, (!apart).then_some(&latencies))?;
-        let timed = if apart { &self.together(plan.seed, Some(&latencies))? } else { &done };
-        let timed_operations: u64 = timed.iter().map(|done| done.counts.total()).sum();
-        let waited: u64 = timed.iter().map(|done| done.work.lock_wait_ns).sum();
+        let done = self.together(plan.seed, latencies.as_ref().filter(|_| !apart))?;
+        if let Some(latencies) = &latencies {
+            let timed = if apart { &self.together(plan.seed, Some(latencies))? } else { &done };
+            let timed_operations: u64 = timed.iter().map(|done| done.counts.total()).sum();
+            let waited: u64 = timed.iter().map(|done| done.work.lock_wait_ns).sum();
+            sink.quantity("lock_wait_per_operation", waited as f64 / timed_operations.max(1) as f64);
+            latencies.tell(sink);
+        }
         let sum = |of: fn(&Done) -> u64| done.iter().map(of).sum::<u64>();
         let operations = sum(|done| done.counts.total());
         let from = done.iter().map(|done| done.from_to_ns.0).min().unwrap_or(0);
@@ -206,8 +218,6 @@ impl Series for Running {
         ] {
             sink.quantity(name, per_operation(amount));
         }
-        sink.quantity("lock_wait_per_operation", waited as f64 / timed_operations.max(1) as f64);
-        latencies.tell(sink);
         sink.quantity("cpu_share", (user + system) as f64 / clock.max(1) as f64);
         sink.quantity("io_calls_per_operation", per_operation(io_calls));
         sink.quantity("lock_calls_per_operation", per_operation(lock_calls));

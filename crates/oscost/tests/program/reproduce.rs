@@ -95,7 +95,7 @@ fn record_locking_is_reproduced() {
     let clock = of("Figure 20.7, advisory locking, fine", "60", "clock");
     assert_eq!(clock.published, None, "what the document has not published stays empty");
     assert!(clock.literal.is_some_and(|seconds| seconds > 0.0));
-    assert_eq!(clock.figure_id.as_deref(), Some("apue/book/seek/figure/fine_fcntl/children_1/nrec_60"));
+    assert_eq!(clock.figure_id.as_deref(), Some("apue/book/seek/fine_fcntl/processes_1/nrec_60"));
     // Counted, so exact on every machine.
     let calls = of("An operation here", "60, coarse", "calls of locking").measured.expect("counted");
     assert_eq!((calls.low, calls.high), (2.0, 2.0));
@@ -103,7 +103,7 @@ fn record_locking_is_reproduced() {
         of("An operation here", "60, fine, 2 children", "calls of locking").measured.expect("counted");
     assert!(calls.low > 2.0 && calls.high < 8.0, "{calls:?}");
     assert_eq!(rows.iter().filter(|row| row.place.starts_with("section 20.9")).count(), 7, "its statements");
-    let text = "apue/book/seek/figure/fine_fcntl/children_1/nrec_60";
+    let text = "apue/book/seek/fine_fcntl/processes_1/nrec_60";
     let evidence = done.stdout.lines().find(|line| line.contains(text) && line.contains("system calls"));
     assert!(evidence.is_some_and(|line| line.ends_with("proved")), "{}", done.stdout);
 }
