@@ -82,6 +82,7 @@ fn main() -> ExitCode {
         effort: Effort::QUICK,
         seed: 1,
         cpus,
+        spread_cpus: Vec::new(),
         idle_cpu: IdleCpu::Halt,
         keep_samples: false,
         directory: None,

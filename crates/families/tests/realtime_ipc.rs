@@ -260,7 +260,11 @@ fn a_load_has_its_part_of_the_session_and_both_parts_are_told() {
     for load in
         [Load::Cpu, Load::Memory, Load::Transfer, Load::TransferFsync, Load::Network, Load::StartProgram]
     {
-        let told = match loaded(load) {
+        // Where others keep the CPU busy a load may have no turn in its third of a second.
+        let mut tries = (0..3)
+            .map(|_| loaded(load))
+            .skip_while(|told| told.as_ref().is_ok_and(|told| told["load_rounds"] < 1.0));
+        let told = match tries.next().expect("a turn in one of three") {
             Ok(told) => told,
             Err(why) => {
                 report(load.name(), Err(why));
@@ -269,7 +273,7 @@ fn a_load_has_its_part_of_the_session_and_both_parts_are_told() {
         };
         assert_eq!(told["sent"], told["received"] + told["dropped"] + told["missed"], "{load:?}");
         // Half of the ticks that count, 1 ms apart: on a loaded machine it goes on for longer.
-        assert!(told["load_time"] >= 250e6 && told["load_rounds"] >= 1.0, "{load:?}: {told:?}");
+        assert!(told["load_time"] >= 250e6, "{load:?}: {told:?}");
         for part in ["idle", "busy"] {
             let of = |name: &str| told[format!("{part}_{name}").as_str()];
             assert!(of("p50") <= of("p99") && of("p99") <= of("peak"), "{load:?}: {told:?}");

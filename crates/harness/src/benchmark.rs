@@ -110,6 +110,8 @@ pub trait Sink {
     /// What participants used that lived only within the launch, so that nobody could look at them before and after, and
     /// how often they changed their CPU.
     fn used(&mut self, _usage: &oscost_sys::usage::Usage, _migrations: u64) {}
+    /// What a reader of the figure should know of this launch, in words.
+    fn say(&mut self, _words: String) {}
     /// The values of one participant in their order, ns, for pictures and files. `kept` ones stay in the result; no more
     /// than three thousand values of each.
     fn track(&mut self, _name: String, _values: Vec<f64>, _kept: bool) {}

@@ -68,6 +68,7 @@ pub fn measure(
         start_ns: clock::now_ns(),
         clock: None,
         isolation: None,
+        awake: None,
         seccomp_mode: None,
         tracer_pid: None,
         sequence: 0,
@@ -83,6 +84,7 @@ struct Engine<'a> {
     start_ns: u64,
     clock: Option<ClockFacts>,
     isolation: Option<String>,
+    awake: Option<String>,
     seccomp_mode: Option<u32>,
     tracer_pid: Option<u32>,
     sequence: u32,
@@ -159,12 +161,23 @@ impl Engine<'_> {
         }
     }
 
+    /// A job of members of a group: those that are spread have an order of CPUs of their own.
+    fn job_of(&self, group: &GroupState, members: &[usize], task: Task, stream: u64) -> Job {
+        let mut job = self.job(group.ids(members), task, stream);
+        let first = group.members.first().map(|member| member.choice.card().placement);
+        if first == Some(Placement::Spread) && !self.options.spread_cpus.is_empty() {
+            job.cpus.clone_from(&self.options.spread_cpus);
+        }
+        job
+    }
+
     /// Runs a job; remembers how the worker was isolated and watched.
     fn work(&mut self, job: Job, deadline_ns: u64) -> Result<Report, Lost> {
         let report = self.supervisor.run(job, deadline_ns.min(self.left().max(1)));
         match &report {
             Ok(report) => {
                 self.isolation.get_or_insert_with(|| report.isolation.clone());
+                self.awake = self.awake.take().or_else(|| report.awake.clone());
                 if !matches!(report.finding, Finding::Audit(_)) {
                     self.seccomp_mode = report.seccomp_mode;
                     self.tracer_pid = report.tracer_pid;
@@ -203,7 +216,7 @@ impl Engine<'_> {
             if active.is_empty() {
                 return;
             }
-            let job = self.job(group.ids(&active), Task::Calibrate { batch_ns }, 1);
+            let job = self.job_of(group, &active, Task::Calibrate { batch_ns }, 1);
             match self.work(job, 10 * SECOND) {
                 Ok(Report {
                     finding: Finding::Calibration { members, canary_iterations, canary_ns },
@@ -241,7 +254,7 @@ impl Engine<'_> {
             if group.members[index].audited.is_some() {
                 continue;
             }
-            let job = self.job(group.ids(&[index]), Task::Audit { operations: AUDIT_OPERATIONS }, 2);
+            let job = self.job_of(group, &[index], Task::Audit { operations: AUDIT_OPERATIONS }, 2);
             let audited = match self.work(job, 10 * SECOND) {
                 Ok(Report { finding: Finding::Audit(mut members), .. }) if members.len() == 1 => {
                     members.remove(0)
@@ -338,7 +351,7 @@ impl Engine<'_> {
         let own_ms: u64 = active.iter().map(|&index| group.members[index].choice.card().launch_ms).sum();
         let usual = effort.warm_up_ns + effort.member_ns * active.len() as u64 + own_ms * 1_000_000;
         self.sequence += 1;
-        let job = self.job(group.ids(&active), Task::Launch(plan), u64::from(self.sequence) << 8);
+        let job = self.job_of(group, &active, Task::Launch(plan), u64::from(self.sequence) << 8);
         let before = self.now();
         let report = self.work(job, 3 * SECOND + 10 * usual);
         group.spent_ns += self.now() - before;
@@ -487,7 +500,7 @@ impl Engine<'_> {
         figures.extend(contestants.iter().map(|contestant| {
             figure::of_foreign(contestant.foreign, &contestant.launched, contestant.failure.as_ref())
         }));
-        self.warn_of_placement(choices);
+        self.warn_of_placement();
         Measured {
             figures,
             ratios,
@@ -520,10 +533,9 @@ impl Engine<'_> {
         ));
     }
 
-    fn warn_of_placement(&mut self, choices: &[Choice]) {
-        let crosses = choices.iter().any(|choice| choice.card().placement == Placement::CrossCpu);
-        if crosses && self.options.cpus.len() > 1 && self.options.idle_cpu == IdleCpu::Poll {
-            self.warnings.push("idle CPUs were kept awake (--idle-cpu poll)".to_owned());
+    fn warn_of_placement(&mut self) {
+        if let Some(how) = self.awake.take() {
+            self.warnings.push(format!("idle CPUs were kept awake (--idle-cpu poll): {how}"));
         }
     }
 }

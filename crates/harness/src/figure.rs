@@ -332,6 +332,13 @@ fn remark(figure: &mut Figure, member: &MemberState, context: &Context<'_>) {
             ));
         }
     }
+    let mut said: Vec<&String> = Vec::new();
+    for words in member.launched.iter().flat_map(|launched| &launched.remarks) {
+        if !said.contains(&words) {
+            said.push(words);
+            say(words.clone());
+        }
+    }
     if !card.remark.is_empty() {
         say(card.remark.to_owned());
     }

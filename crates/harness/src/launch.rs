@@ -8,7 +8,7 @@ use oscost_stats::order;
 use oscost_sys::usage::{self, Usage, Whose};
 
 use crate::benchmark::{Benchmark, Participant, Series, SeriesPlan, Sink, Subject};
-use crate::card::Card;
+use crate::card::{Card, Placement};
 use crate::clock::Monotonic;
 use crate::message::{Failure, Finding, LaunchPlan, Launched, Member, PAIRED, Pair};
 use crate::rounds::{self, Progress, RoundPlan, Runner};
@@ -24,7 +24,9 @@ pub(crate) fn group(
     let mut ready: Vec<Member<Ready>> =
         members.iter().enumerate().map(|(index, member)| worker.set_up(index, *member)).collect();
     worker.settle();
-    let awake = if plan.idle_poll { worker.keep_awake() } else { Ok(None) };
+    let placement =
+        members.iter().flatten().next().map_or(Placement::OneCpu, |member| member.card().placement);
+    let awake = if plan.idle_poll { worker.keep_awake(placement) } else { Ok((None, Vec::new())) };
     if let Err(error) = &awake {
         let failure = Failure::new("set-up", error);
         return Finding::Launch {
@@ -115,6 +117,7 @@ pub(crate) fn group(
                 clean_sketch: summary.clean_sketch,
                 samples: if plan.keep_samples { batches.samples.clone() } else { Vec::new() },
                 tracks: Vec::new(),
+                remarks: Vec::new(),
             }));
         }
         pairs = compare(members, &batched, &rounds, &fast);
@@ -282,6 +285,7 @@ pub(crate) struct Collected {
     used: Usage,
     migrations: u64,
     tracks: Vec<(String, Vec<f64>)>,
+    remarks: Vec<String>,
 }
 
 /// Values of a track that stay in the result.
@@ -307,6 +311,9 @@ impl Sink for Collected {
         self.used.minor_faults += usage.minor_faults;
         self.used.major_faults += usage.major_faults;
         self.migrations += migrations;
+    }
+    fn say(&mut self, words: String) {
+        self.remarks.push(words);
     }
     fn track(&mut self, name: String, values: Vec<f64>, kept: bool) {
         if kept {
@@ -354,5 +361,5 @@ fn one_series(
     }
     let (samples, tracks) =
         if plan.keep_samples { (sink.samples, sink.tracks) } else { (Vec::new(), Vec::new()) };
-    Ok(Launched { record, clean_sketch: Vec::new(), samples, tracks })
+    Ok(Launched { record, clean_sketch: Vec::new(), samples, tracks, remarks: sink.remarks })
 }

@@ -89,6 +89,9 @@ pub struct Report {
     pub throttled: bool,
     /// Time stolen by the host on its CPUs, ns; absent where /proc/stat does not say.
     pub steal_ns: Option<u64>,
+    /// How idle CPUs were kept awake, in words.
+    #[serde(default)]
+    pub awake: Option<String>,
     /// The finding.
     pub finding: Finding,
 }
@@ -195,6 +198,9 @@ pub struct Launched {
     /// The values of single participants by name, if samples are asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tracks: Vec<(String, Vec<f64>)>,
+    /// What a reader of the figure should know of this launch.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
 }
 
 /// A paired comparison within the rounds of one launch.

@@ -81,6 +81,8 @@ pub struct Options {
     pub seed: u64,
     /// CPUs to use, in order of preference.
     pub cpus: Vec<usize>,
+    /// The same for many participants over CPUs; empty: the same order.
+    pub spread_cpus: Vec<usize>,
     /// What idle CPUs do.
     pub idle_cpu: IdleCpu,
     /// Keep every sample of every launch (`--raw`).

@@ -84,6 +84,7 @@ pub(crate) struct Worker<'a> {
     keeper: Keeper,
     progress: SharedWords,
     isolation: String,
+    awake: Option<String>,
     host_system_v_limits: Option<[u64; 4]>,
 }
 
@@ -114,7 +115,7 @@ impl<'a> Worker<'a> {
             Some(pipe) => Keeper::of_janitor(pipe),
             None => Keeper::in_private_namespaces(),
         };
-        Ok(Self { catalogue, job, keeper, progress, isolation, host_system_v_limits })
+        Ok(Self { catalogue, job, keeper, progress, isolation, awake: None, host_system_v_limits })
     }
 
     fn work(mut self) -> Report {
@@ -148,6 +149,7 @@ impl<'a> Worker<'a> {
             void: before.as_ref().and_then(|before| before.voided_by(&after)),
             throttled: before.as_ref().is_some_and(|before| before.throttled_until(&after)),
             steal_ns: before.as_ref().and_then(|before| before.stolen_until(&after)),
+            awake: self.awake.clone(),
             finding,
         }
     }
@@ -203,23 +205,39 @@ impl<'a> Worker<'a> {
         let _ = memory::lock_current();
     }
 
-    /// Keeps the partner's CPU awake as long as the value lives, by a process of the lowest class; nothing to do on one CPU.
-    pub(crate) fn keep_awake(&self) -> Result<Option<process::Child>, oscost_sys::CallError> {
-        let (Some(&own), Some(&partner)) = (self.job.cpus.first(), self.job.cpus.get(1)) else {
-            return Ok(None);
+    /// Keeps idle CPUs awake as long as the value lives, and notes how: by the latency that the kernel is asked for, which
+    /// makes them poll; where that is refused by a process of the lowest class on the partner's CPU, or on all others of
+    /// participants that are spread.
+    pub(crate) fn keep_awake(
+        &mut self,
+        placement: Placement,
+    ) -> Result<(Option<OwnedFd>, Vec<process::Child>), oscost_sys::CallError> {
+        let refused = match oscost_sys::power::stay_awake() {
+            Ok(held) => {
+                self.awake = Some("/dev/cpu_dma_latency is held at 0".to_owned());
+                return Ok((Some(held), Vec::new()));
+            }
+            Err(error) => error,
         };
-        if own == partner {
-            return Ok(None);
+        let own = self.job.cpus.first().copied();
+        let most = if placement == Placement::Spread { usize::MAX } else { 1 };
+        let others = self.job.cpus.iter().skip(1).filter(|&&cpu| Some(cpu) != own).take(most);
+        let spinners = others
+            .map(|&cpu| {
+                process::Child::fork(|| {
+                    if affinity::pin_to(cpu).is_err() || affinity::run_only_when_idle().is_err() {
+                        return 1;
+                    }
+                    loop {
+                        std::hint::spin_loop();
+                    }
+                })
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        if !spinners.is_empty() {
+            self.awake = Some(format!("by processes of the lowest class; /dev/cpu_dma_latency: {refused}"));
         }
-        process::Child::fork(|| {
-            if affinity::pin_to(partner).is_err() || affinity::run_only_when_idle().is_err() {
-                return 1;
-            }
-            loop {
-                std::hint::spin_loop();
-            }
-        })
-        .map(Some)
+        Ok((None, spinners))
     }
 
     /// The word by which the supervisor knows who was running when a worker died.

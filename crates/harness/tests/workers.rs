@@ -34,7 +34,15 @@ const EFFORT: Effort = Effort {
 
 fn options() -> Options {
     let cpus = oscost_harness::preferred(oscost_sys::affinity::allowed().unwrap_or_default());
-    Options { effort: EFFORT, seed: 7, cpus, idle_cpu: IdleCpu::Halt, keep_samples: false, directory: None }
+    Options {
+        effort: EFFORT,
+        seed: 7,
+        cpus,
+        spread_cpus: Vec::new(),
+        idle_cpu: IdleCpu::Halt,
+        keep_samples: false,
+        directory: None,
+    }
 }
 
 fn choices(ids: &[&str]) -> Vec<Choice> {

@@ -60,6 +60,7 @@ fn compare() -> Result<(), String> {
         effort: EFFORT,
         seed: 1,
         cpus,
+        spread_cpus: Vec::new(),
         idle_cpu: IdleCpu::Halt,
         keep_samples: false,
         directory: None,

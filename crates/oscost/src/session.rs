@@ -7,8 +7,8 @@ use std::time::SystemTime;
 
 use oscost::{doctor, machine};
 use oscost_harness::{
-    Choice, Effort, Event, Foreign, IdleCpu, Launched, Measured, Options, Record, Supervisor, measure,
-    preferred,
+    Choice, Effort, Event, Foreign, IdleCpu, Launched, Measured, Options, Placement, Record, Supervisor,
+    measure, preferred,
 };
 use oscost_results::{Check, FORMAT, Journal, LockError, Plan, RunLock, RunName, RunResult, Store, VERSION};
 
@@ -47,6 +47,8 @@ pub struct Session {
     pub result: RunResult,
     /// The signal that ended it early.
     pub signal: Option<u8>,
+    /// What is not in real time counts against it.
+    require_realtime: bool,
     name: Option<RunName>,
     journal: Option<Journal>,
     store: Option<Store>,
@@ -93,6 +95,29 @@ fn in_order(list: &str) -> Option<Vec<usize>> {
     Some(cpus)
 }
 
+/// Most CPUs whose distance is measured: each takes some milliseconds.
+const MOST_DISTANCES: usize = 16;
+
+/// The CPUs with the first one in front and the others by the time that a cache line takes from it, in ns: the nearest first;
+/// last those of which that is not known.
+fn by_distance(cpus: &[usize]) -> Vec<(usize, Option<f64>)> {
+    let Some((&first, others)) = cpus.split_first() else { return Vec::new() };
+    let mut measured: Vec<(usize, Option<f64>)> = others
+        .iter()
+        .enumerate()
+        .map(|(index, &cpu)| {
+            let ns =
+                if index < MOST_DISTANCES { oscost_sys::distance::between(first, cpu) } else { Ok(None) };
+            (cpu, ns.ok().flatten())
+        })
+        .collect();
+    measured.sort_by(|one, other| match (one.1, other.1) {
+        (Some(one), Some(other)) => one.total_cmp(&other),
+        (one, other) => other.is_some().cmp(&one.is_some()),
+    });
+    std::iter::once((first, Some(0.0))).chain(measured).collect()
+}
+
 /// Measures what is requested. Everything that can be found wrong is found before the first launch.
 pub fn run(mut request: Request<'_>, talk: &Talk) -> Result<Session, Ended> {
     let measuring = request.measuring;
@@ -123,6 +148,9 @@ pub fn run(mut request: Request<'_>, talk: &Talk) -> Result<Session, Ended> {
         talk.say("phase: doctor");
     }
     let checks = doctor::examine(doctor::Level::Quick);
+    let spreads = request.choices.iter().any(|choice| choice.card().placement == Placement::Spread);
+    // Whoever names CPUs has chosen their order.
+    let distances = if spreads && measuring.cpu.is_none() { by_distance(&cpus) } else { Vec::new() };
     let seed = match measuring.seed {
         Some(seed) => seed,
         None => oscost_sys::random::bits().map_or(1, |bits| u64::try_from(bits & 0xffff_ffff).unwrap_or(1)),
@@ -130,6 +158,7 @@ pub fn run(mut request: Request<'_>, talk: &Talk) -> Result<Session, Ended> {
     let options = Options {
         effort: request.effort,
         seed,
+        spread_cpus: distances.iter().map(|(cpu, _)| *cpu).collect(),
         cpus,
         idle_cpu: match measuring.idle_cpu {
             args::IdleCpu::Halt => IdleCpu::Halt,
@@ -139,6 +168,10 @@ pub fn run(mut request: Request<'_>, talk: &Talk) -> Result<Session, Ended> {
         directory: request.directory.map(Path::to_path_buf),
     };
     let mut result = blank(&request, &options, checks, warnings);
+    if !distances.is_empty() {
+        let told = distances.iter().map(|(cpu, ns)| serde_json::json!({"cpu": cpu, "ns": ns}));
+        result.conditions.unknown.insert("spread_cpus".into(), told.collect());
+    }
     let journal = store.as_ref().and_then(|store| match Journal::create(store, &result) {
         Ok(journal) => Some(journal),
         Err(error) => {
@@ -195,7 +228,8 @@ pub fn run(mut request: Request<'_>, talk: &Talk) -> Result<Session, Ended> {
         number => u8::try_from(number).ok(),
     };
     let name = journal.as_ref().map(|journal| journal.name().clone()).or_else(|| RunName::now().ok());
-    Ok(Session { result, signal, name, journal, store, _lock: lock })
+    let require_realtime = measuring.require_realtime;
+    Ok(Session { result, signal, require_realtime, name, journal, store, _lock: lock })
 }
 
 impl Session {
@@ -223,6 +257,11 @@ impl Session {
         use oscost_results::Status;
         if let Some(signal) = self.signal {
             return Exit::Signal(signal);
+        }
+        let marked =
+            |figure: &oscost_results::Figure| figure.marks.contains(&oscost_results::Mark::NotRealTime);
+        if self.require_realtime && self.result.figures.iter().any(marked) {
+            return Exit::Unfit;
         }
         let named = |id: &str| choices.iter().any(|choice| choice.named && choice.card().id == id);
         // What a program that is not ours does not tell is no figure of this one's.
@@ -290,7 +329,8 @@ fn without_samples(record: &Record) -> Record {
     let Record::Launched { sequence, canary_ns, members, pairs } = record else { return record.clone() };
     let member = |(id, launched): &(String, Launched)| {
         let (record, clean_sketch) = (launched.record.clone(), launched.clean_sketch.clone());
-        (id.clone(), Launched { record, clean_sketch, ..Launched::default() })
+        let remarks = launched.remarks.clone();
+        (id.clone(), Launched { record, clean_sketch, remarks, ..Launched::default() })
     };
     Record::Launched {
         sequence: *sequence,

@@ -153,6 +153,7 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
         parts.extend(best(story, &here).map(Part::Words));
         parts.extend(plots::situation(story, &heading, &here));
     }
+    parts.extend(placed(story, &sessions).map(Part::Words));
     parts.extend(timeline(story, &sessions));
     parts.extend(plots::service(story, &families(&sessions)));
     parts.extend(plots::load(story, &sessions));
@@ -393,15 +394,40 @@ fn cadence(story: &Story<'_>, sessions: &[Session<'_>]) -> Vec<String> {
     told
 }
 
+/// Where those who are spread were: the server's CPU, then the clients' in turn, with the time of a cache line from the server's.
+fn placed(story: &Story<'_>, sessions: &[Session<'_>]) -> Option<String> {
+    sessions.iter().find(|session| session.placement == "spread")?;
+    let cpus = story.result.conditions.unknown.get("spread_cpus")?.as_array()?;
+    let (first, others) = cpus.split_first()?;
+    let others: Vec<String> = others
+        .iter()
+        .filter_map(|cpu| {
+            let ns = cpu.get("ns").and_then(serde_json::Value::as_f64).map(numbers::duration);
+            Some(format!("{} ({})", cpu.get("cpu")?.as_u64()?, ns.as_deref().unwrap_or("?")))
+        })
+        .collect();
+    Some(format!(
+        "over several CPUs: the server on CPU {}, the clients in turn on those whose cache line takes least from it: {}",
+        first.get("cpu")?.as_u64()?,
+        others.join(", ")
+    ))
+}
+
+/// In how many sessions the priority was refused, and why.
+pub(crate) fn not_real_time(story: &Story<'_>, sessions: &[Session<'_>], marked: usize) -> String {
+    let mut remarks = sessions.iter().flat_map(|session| &session.figure.remarks);
+    let why = remarks.find_map(|remark| remark.strip_prefix("not real-time: "));
+    let why = why.unwrap_or("oscost doctor says why and what to do");
+    story.plain(&format!(
+        "NOT REAL-TIME: the priority was refused in {marked} of {} sessions: {why}",
+        sessions.len()
+    ))
+}
+
 /// What limits the figures.
 fn reservations(story: &Story<'_>, sessions: &[Session<'_>]) -> impl Iterator<Item = String> + use<> {
     let marked = sessions.iter().filter(|session| session.figure.marks.contains(&Mark::NotRealTime)).count();
-    let not_real_time = (marked > 0).then(|| {
-        format!(
-            "NOT REAL-TIME: the priority was refused in {marked} of {} sessions; oscost doctor says why and what to do",
-            sessions.len()
-        )
-    });
+    let not_real_time = (marked > 0).then(|| not_real_time(story, sessions, marked));
     let mut reversed: Vec<String> = sessions
         .iter()
         .filter(|session| session.value("reversed_share").is_some_and(|share| share > 0.5))

@@ -3,7 +3,7 @@
 
 use oscost_results::{Mark, Status};
 
-use crate::realtime_ipc::{Session, plots, session};
+use crate::realtime_ipc::{Session, not_real_time, plots, session};
 use crate::story::Story;
 use crate::view::{Part, Table, View};
 use crate::{numbers, picture};
@@ -49,10 +49,7 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
     }
     let marked = sessions.iter().filter(|session| session.figure.marks.contains(&Mark::NotRealTime)).count();
     if marked > 0 {
-        parts.push(Part::Words(format!(
-            "NOT REAL-TIME: the priority was refused in {marked} of {} sessions; oscost doctor says why and what to do",
-            sessions.len()
-        )));
+        parts.push(Part::Words(not_real_time(story, &sessions, marked)));
     }
     let covers = sessions.iter().map(|session| session.figure.id.clone()).collect();
     Some(View { title: "REALTIME IPC UNDER LOAD".to_owned(), covers, parts })

@@ -127,6 +127,12 @@ fn reservations_are_said() {
     assert!(!told(&result).contains("NOT REAL-TIME"));
     result.figures[0].marks.push(Mark::NotRealTime);
     assert!(told(&result).contains("NOT REAL-TIME: the priority was refused in 1 of 8 sessions"));
+    result.figures[0].remarks.push("not real-time: a filter; run outside of it".into());
+    assert!(
+        told(&result).contains("refused in 1 of 8 sessions: a filter; run outside of it"),
+        "{}",
+        told(&result)
+    );
 }
 
 /// The session with a load that is twice as slow as without one.

@@ -25,6 +25,7 @@ pub mod namespace;
 pub mod pipe;
 pub mod positioned;
 pub mod posix_queue;
+pub mod power;
 pub mod process;
 pub mod processor;
 pub mod random;

@@ -133,10 +133,29 @@ pub fn probe_real_time() -> Result<(), Refusal> {
     if tried(Policy::Other, 0).is_err() {
         return Err(Refusal { error, cause: Cause::Seccomp });
     }
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let limit = limit_of(Limit::RealTimePriority).map_or(0, |(soft, _)| soft);
-    Err(Refusal { error, cause: cause(&status, &map, limit) })
+    let own = cause(&read("/proc/self/status"), &read("/proc/self/uid_map"), limit);
+    // A filter may refuse this very call. The cgroup is to blame where it says so, or where nobody filters.
+    let filtered = crate::usage::observed_by().0.is_some_and(|mode| mode > 0);
+    let cause = match own {
+        Cause::Cgroup if filtered && runtime_of(&read("/proc/self/cgroup"), read) != Some(0) => {
+            Cause::Seccomp
+        }
+        own => own,
+    };
+    Err(Refusal { error, cause })
+}
+
+/// Real-time runtime of this process's cgroup, us; `None` where no controller says (cgroup v2 has none).
+fn runtime_of(cgroup: &str, read: impl Fn(&str) -> String) -> Option<u64> {
+    let (controllers, path) = cgroup.lines().find_map(|line| {
+        let (_, rest) = line.split_once(':')?;
+        let (controllers, path) = rest.split_once(':')?;
+        controllers.split(',').any(|it| it == "cpu").then_some((controllers, path))
+    })?;
+    let text = read(&format!("/sys/fs/cgroup/{controllers}{}/cpu.rt_runtime_us", path.trim_end_matches('/')));
+    text.trim().parse().ok()
 }
 
 /// The cause from what /proc says of this process.
@@ -174,6 +193,18 @@ mod tests {
         assert_eq!(cause(none, FIRST, 50), Cause::Cgroup);
         assert_eq!(cause(all, FIRST, 0), Cause::Cgroup);
         assert_eq!(cause("", "", 0), Cause::Capability);
+    }
+
+    #[test]
+    fn the_runtime_is_that_of_the_cgroup_with_the_cpu_controller() {
+        let read = |path: &str| match path {
+            "/sys/fs/cgroup/cpu,cpuacct/a/b/cpu.rt_runtime_us" => "0\n".to_owned(),
+            "/sys/fs/cgroup/cpu/cpu.rt_runtime_us" => "950000\n".to_owned(),
+            _ => String::new(),
+        };
+        assert_eq!(runtime_of("9:memory:/x\n4:cpu,cpuacct:/a/b\n0::/\n", read), Some(0));
+        assert_eq!(runtime_of("1:cpu:/\n", read), Some(950_000));
+        assert_eq!(runtime_of("0::/user.slice\n", read), None);
     }
 
     #[test]

@@ -4,9 +4,10 @@ use std::rc::Rc;
 
 use oscost_harness::janitor::Keeper;
 use oscost_harness::{CallError, Outcome, Series, SeriesPlan, Sink, Unable};
+use oscost_sys::clock;
 use oscost_sys::pipe::{self, Pipe};
 use oscost_sys::process::{self, Child};
-use oscost_sys::{clock, scheduling::Policy};
+use oscost_sys::scheduling::{self, Policy};
 
 use crate::lack;
 
@@ -270,6 +271,14 @@ impl Series for Session {
         for participant in (0..self.shape.clients).map(Some).chain([None]) {
             let account = table.account(participant);
             sink.used(&account.usage, account.migrations);
+        }
+        if tell::was_refused(&table, self) {
+            sink.say(match scheduling::probe_real_time() {
+                Err(refusal) => format!("not real-time: {refusal}; {}", refusal.cause.remedy()),
+                Ok(()) => {
+                    "not real-time: the priority was lost in the session, or granted too late".to_owned()
+                }
+            });
         }
         tell::tell(&table, discarded, self, (idle_share, busy.as_ref()), sink);
         if let Some(busy) = &busy {

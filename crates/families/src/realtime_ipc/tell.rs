@@ -241,7 +241,6 @@ fn tell_clients(by_client: &[Vec<f64>], tick_ns: u64, sink: &mut dyn Sink) {
 
 fn tell_counts(table: &Table, session: &Session, sink: &mut dyn Sink) {
     let (mut received, mut dropped, mut gaps, mut switches) = (0, 0, 0, 0);
-    let mut as_asked = session.kind.is_without_server_process() || table.account(None).as_asked;
     for client in 0..table.clients() {
         let [got, missing, full] = table.counts(client);
         received += got;
@@ -249,7 +248,6 @@ fn tell_counts(table: &Table, session: &Session, sink: &mut dyn Sink) {
         dropped += full;
         let account = table.account(Some(client));
         switches += account.usage.voluntary_switches;
-        as_asked &= account.as_asked;
     }
     let sent = table.sent() as f64 * table.clients() as f64;
     sink.quantity("sent", sent);
@@ -259,8 +257,15 @@ fn tell_counts(table: &Table, session: &Session, sink: &mut dyn Sink) {
     sink.quantity("overruns", table.overruns() as f64);
     sink.quantity("switches_per_client", switches as f64 / sent.max(1.0));
     if session.policy != Policy::Other {
-        sink.quantity("real_time", f64::from(u8::from(as_asked)));
+        sink.quantity("real_time", f64::from(u8::from(!was_refused(table, session))));
     }
+}
+
+/// Whether somebody was not scheduled as he asked, before or after his loop.
+pub fn was_refused(table: &Table, session: &Session) -> bool {
+    let server = (!session.kind.is_without_server_process()).then_some(None);
+    let mut all = server.into_iter().chain((0..table.clients()).map(Some));
+    session.policy != Policy::Other && all.any(|of| !table.account(of).as_asked)
 }
 
 /// Time of some CPUs, in ticks of the kernel's accounting.

@@ -54,6 +54,7 @@ pub fn verify(
             effort: EFFORT,
             seed,
             cpus: cpus.clone(),
+            spread_cpus: Vec::new(),
             idle_cpu: IdleCpu::Halt,
             keep_samples: false,
             directory: None,
