@@ -194,3 +194,151 @@ impl Service<'_> {
         record.count(Count::Granted, u64::from(granted && kept));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::OwnedFd;
+    use std::path::PathBuf;
+    use std::sync::atomic::AtomicU32;
+
+    use super::super::client::attend;
+    use super::super::settings::Settings;
+    use super::*;
+
+    /// A server's and clients' sockets in a folder of their own, which goes with them.
+    struct Ground {
+        folder: PathBuf,
+        sockets: Sockets,
+        own: socket::Path,
+        clients: Vec<(OwnedFd, socket::Path)>,
+    }
+
+    impl Ground {
+        fn new(clients: usize) -> Self {
+            static COUNT: AtomicU32 = AtomicU32::new(0);
+            let number = COUNT.fetch_add(1, Ordering::Relaxed);
+            let folder = std::env::temp_dir().join(format!("oscost-grame-{}-{number}", std::process::id()));
+            std::fs::create_dir(&folder).expect("a folder");
+            let path = |name: &str| {
+                socket::Path::new(folder.join(name).to_str().expect("text")).expect("a short path")
+            };
+            let own = path("server");
+            let listening = socket::datagram_at(&own).expect("a socket");
+            let sending = socket::datagram().expect("a socket");
+            let clients = (0..clients)
+                .map(|client| {
+                    let path = path(&client.to_string());
+                    (socket::datagram_at(&path).expect("a socket"), path)
+                })
+                .collect();
+            Self { folder, sockets: Sockets { listening, sending }, own, clients }
+        }
+
+        fn known(&self) -> Vec<socket::Path> {
+            self.clients.iter().map(|(_, path)| *path).collect()
+        }
+    }
+
+    impl Drop for Ground {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.folder);
+        }
+    }
+
+    /// A session without real time, 1 ms apart.
+    fn shape(clients: usize, patient: bool) -> Shape {
+        Shape { tick_ns: 1_000_000, policy: Policy::Other, patient, ..Settings::default().shape(clients, 1) }
+    }
+
+    fn cpu() -> usize {
+        affinity::allowed().expect("CPUs")[0]
+    }
+
+    #[test]
+    fn every_client_gets_its_values_and_strangers_disturb_nobody() {
+        let ground = Ground::new(3);
+        // Whoever comes late to its queue on a loaded machine is kept.
+        let (shape, known) = (shape(2, true), ground.known());
+        let record = Record::new(2, 30, 5000).expect("memory");
+        std::thread::scope(|scope| {
+            let server =
+                scope.spawn(|| serve(&record, &ground.sockets, &shape, cpu(), (&ground.own, &known[..2])));
+            let stranger = &ground.clients[2].0;
+            // Whoever is not expected, what is no message, and a client that opens twice.
+            for bytes in [&message(OPEN, 0)[..], b"x", &[0; 200]] {
+                socket::send_to_patiently(stranger, bytes, &ground.own).expect("sent");
+            }
+            socket::send_to_patiently(&ground.clients[0].0, &message(OPEN, 0), &ground.own).expect("sent");
+            let attend = |client: usize| {
+                attend(&record, &ground.clients[client].0, &ground.own, &shape, (client, cpu()))
+            };
+            let clients = [0, 1].map(|client| scope.spawn(move || attend(client)));
+            for client in clients {
+                client.join().expect("no panic").expect("attended");
+            }
+            server.join().expect("no panic").expect("served");
+        });
+        let counted = |what: Count| record.counted(what);
+        assert_eq!([Count::Opened, Count::Closed, Count::Lost].map(counted), [2, 2, 0]);
+        assert_eq!(counted(Count::Refused), 4, "three of a stranger, and one open too many");
+        for client in [0, 1] {
+            let values = record.of(client, 0);
+            assert_eq!(values.len(), 30);
+            assert!(values.is_sorted_by_key(|value| value.stamp_us), "one stamp a tick, in order");
+        }
+        // Both were sent the same stamps as long as both were there.
+        let stamps =
+            |client: usize| record.of(client, 0).iter().map(|value| value.stamp_us).collect::<Vec<_>>();
+        let both = stamps(0).into_iter().filter(|stamp| stamps(1).contains(stamp)).count();
+        assert!(both > 0, "no tick went to both");
+    }
+
+    #[test]
+    fn a_client_that_does_not_read_is_taken_off_or_kept() {
+        for patient in [false, true] {
+            let ground = Ground::new(1);
+            let (shape, known) = (shape(1, patient), ground.known());
+            let record = Record::new(1, 10, 60).expect("memory");
+            std::thread::scope(|scope| {
+                let server =
+                    scope.spawn(|| serve(&record, &ground.sockets, &shape, cpu(), (&ground.own, &known)));
+                socket::send_to_patiently(&ground.clients[0].0, &message(OPEN, 0), &ground.own)
+                    .expect("sent");
+                // Its queue is full before the server has no room for further loops.
+                server.join().expect("no panic").expect("served");
+            });
+            let (lost, dropped) = (record.counted(Count::Lost), record.counted(Count::Dropped));
+            if patient {
+                assert!(lost == 0 && dropped > 0, "{lost} lost, {dropped} dropped");
+            } else {
+                assert_eq!((lost, dropped), (1, 0));
+            }
+        }
+    }
+
+    #[test]
+    fn a_client_that_is_gone_is_taken_off_whatever_the_policy() {
+        for patient in [false, true] {
+            let mut ground = Ground::new(1);
+            let (shape, known) = (shape(1, patient), ground.known());
+            let record = Record::new(1, 10, 100_000).expect("memory");
+            socket::send_to_patiently(&ground.clients[0].0, &message(OPEN, 0), &ground.own).expect("sent");
+            ground.clients.clear();
+            serve_in_thread(&record, &ground, &shape, &known).expect("served");
+            assert_eq!(record.counted(Count::Lost), 1);
+        }
+    }
+
+    fn serve_in_thread(record: &Record, ground: &Ground, shape: &Shape, known: &[socket::Path]) -> Outcome {
+        let serve = || serve(record, &ground.sockets, shape, cpu(), (&ground.own, known));
+        std::thread::scope(|scope| scope.spawn(serve).join().expect("no panic"))
+    }
+
+    #[test]
+    fn messages_are_read_as_they_are_written_and_nothing_else_is() {
+        assert_eq!(read(&message(TIME, 1_234_567_890_123)), Some((TIME, 1_234_567_890_123)));
+        for bytes in [&[][..], &[0; MESSAGE - 1], &[0; MESSAGE + 1], &[0xff; MESSAGE]] {
+            assert_eq!(read(bytes), None, "{bytes:?}");
+        }
+    }
+}

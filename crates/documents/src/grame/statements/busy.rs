@@ -37,7 +37,8 @@ fn under_loads(found: &Found<'_>, settings: &Settings, pairs: &[(&str, &str, &st
         (
             all_of(&verdicts),
             format!(
-                "busy to idle within each launch, it has to be more under every load; {}",
+                "busy to idle within each launch, it has to be more under every load (ours: a CPU that is busy does not halt, and what wakes up there \
+                 pays less); {}",
                 told.join("; ")
             ),
         )

@@ -3,6 +3,7 @@
 use super::several::several_only;
 use super::{ALWAYS, all_of, module, us};
 use crate::found::{Found, Rows, holds_if, judged, times, within};
+use crate::grame::tables::quotient;
 use crate::grame::{KERNEL_SIDE, SOCKET, WAIT_QUEUE, at_1ms, derive};
 use oscost_results::{Estimate, Judgement};
 
@@ -55,6 +56,24 @@ pub(super) fn wait_queue(found: &Found<'_>, most: usize, rows: &mut Rows) {
         })
     };
     rows.statement(
+        "4.2.4",
+        "The Linux kernel module implementation behaves differently than the socket implementation when several clients are running",
+        several_only(enough, || {
+            let (queue, socket) = (
+                found.quantity(&at_1ms(judged_by, most), "reversed_share")?,
+                found.quantity(&many, "reversed_share")?,
+            );
+            Some((
+                holds_if(queue.low > socket.high),
+                format!(
+                    "{stand_in}the order is reversed in {:.0} % of the ticks, in {:.0} % by sockets",
+                    queue.value * 100.0,
+                    socket.value * 100.0
+                ),
+            ))
+        }),
+    );
+    rows.statement(
         "4.2.4, figure 31",
         "[with the module] the first and last latency times switch between two different levels",
         by_order(|reversed| within(reversed, ALWAYS, 1.0)),
@@ -82,6 +101,24 @@ pub(super) fn wait_queue(found: &Found<'_>, most: usize, rows: &mut Rows) {
                      (ours), so it can be computed",
                     us(&by_client),
                     us(&by_order)
+                ),
+            ))
+        }),
+    );
+    rows.statement(
+        "4.2.4",
+        "computation of the service times remains correct",
+        several_only(enough, || {
+            let id = at_1ms(judged_by, most);
+            let (service, last) = (found.quantity(&id, "client_service")?, found.quantity(&id, "last_p50")?);
+            let share = quotient(&service, &last)?;
+            Some((
+                within(&share, 0.8, 1.25),
+                format!(
+                    "{stand_in}mean + sd of the last client {}, last client of each tick {}: {}; 0.8 to 1.25 counts as correct",
+                    us(&service),
+                    us(&last),
+                    times(&share)
                 ),
             ))
         }),

@@ -4,7 +4,7 @@ use super::several::sum;
 use super::{not_here, us};
 use crate::found::{Found, Rows, holds_if, judged, times, within};
 use crate::grame::settings::Settings;
-use crate::grame::tables::quotient;
+use crate::grame::tables::{ARITHMETIC, quotient};
 use crate::grame::{SOCKET, at_1ms};
 use oscost_results::{Estimate, Judgement};
 
@@ -14,7 +14,7 @@ pub(super) fn synthesis(found: &Found<'_>, settings: &Settings, rows: &mut Rows)
     let many = at_1ms(SOCKET, most);
     let ns: f64 = 64.0 / 44_100.0 * 1e9;
     rows.statement(
-        "5",
+        ARITHMETIC,
         "a sound server using a sampling rate of 44100 Hz and a buffer size of 64 frames should provide samples to its clients every 1,45 ms",
         (holds_if((ns / 1e6 - 1.45).abs() < 0.005), format!("64 / 44 100 s are {:.4} ms: arithmetic", ns / 1e6)),
     );
