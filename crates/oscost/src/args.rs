@@ -4,6 +4,7 @@ mod apue;
 mod compare;
 mod crosscheck;
 mod doctor;
+mod files;
 mod grame;
 mod realtime;
 mod tick;
@@ -16,6 +17,7 @@ pub use apue::{Apue, DOCUMENT as APUE};
 pub use compare::{Compare, Format as CompareFormat};
 pub use crosscheck::{Crosscheck, Format as CrosscheckFormat};
 pub use doctor::Doctor;
+pub use files::Files;
 pub use grame::{DOCUMENT as GRAME, Grame};
 pub use realtime::{FAMILY, RealTime, Scheduling, duration_ns};
 pub use tick::{Meeting, Tick, TickClient, TickServer};
@@ -96,6 +98,8 @@ pub struct Run {
     pub measuring: Measuring,
     #[command(flatten)]
     pub real_time: RealTime,
+    #[command(flatten)]
+    pub files: Files,
     /// Write the result to FILE too, or to standard output instead of the table (-)
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

@@ -344,6 +344,8 @@ fn without_samples(record: &Record) -> Record {
 fn blank(request: &Request<'_>, options: &Options, doctor: Vec<Check>, warnings: Vec<String>) -> RunResult {
     let started = jiff::Timestamp::try_from(SystemTime::now()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
     let mut conditions = machine::conditions();
+    let kind = options.directory.as_deref().map(oscost_sys::file_system::kind);
+    conditions.file_system = kind.map(|kind| kind.unwrap_or_else(|error| error.to_string()));
     if options.idle_cpu == IdleCpu::Poll {
         conditions.unknown.insert("idle_cpu".into(), "poll".into());
     }

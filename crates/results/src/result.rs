@@ -142,6 +142,9 @@ pub struct Conditions {
     /// Seccomp mode of the timed processes (0: none).
     #[serde(default)]
     pub seccomp_mode: Option<u32>,
+    /// Kind of file system that measured files lie on ("ext4"); absent: in memory, or none were measured.
+    #[serde(default)]
+    pub file_system: Option<String>,
     /// Members that this version does not know.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,

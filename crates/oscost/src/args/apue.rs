@@ -1,12 +1,10 @@
 //! Options of `oscost reproduce apue`: the parameters of document 001's program.
 
-use std::path::{Path, PathBuf};
-
 use clap::Args;
 use oscost_documents::Parameters;
 use oscost_documents::apue::Amount;
 
-use super::Measuring;
+use super::{Files, Measuring};
 use crate::exit::Ended;
 
 /// The document that these options belong to.
@@ -36,9 +34,8 @@ pub struct Apue {
     /// Layout of the files: book, fast [default: book]
     #[arg(long, value_name = "WHICH")]
     pub layout: Option<String>,
-    /// Where the files go, on any file system [default: in memory]
-    #[arg(long, value_name = "DIR")]
-    pub directory: Option<PathBuf>,
+    #[command(flatten)]
+    pub files: Files,
     /// One run of each cell, as the document did: no intervals
     #[arg(long)]
     pub single: bool,
@@ -70,7 +67,7 @@ impl Apue {
     ) -> Result<(), Ended> {
         let mut given = self.words().into_iter().filter_map(|(name, text)| Some((name, text?)));
         if !chosen {
-            let flag = [(self.directory.is_some(), "directory"), (self.single, "single")];
+            let flag = [(self.files.directory.is_some(), "directory"), (self.single, "single")];
             let flag = flag.into_iter().find_map(|(given, name)| given.then_some(name));
             return match given.next().map(|(name, _)| name).or(flag) {
                 None => Ok(()),
@@ -90,27 +87,5 @@ impl Apue {
             plan.set(name, text).map_err(Ended::misuse)?;
         }
         plan.check().map_err(Ended::misuse)
-    }
-
-    /// The directory, as an absolute path that every process can be told, and the kind of its file system.
-    ///
-    /// # Errors
-    /// No directory, or one whose name is no UTF-8.
-    pub fn directory(&self) -> Result<Option<(PathBuf, String)>, Ended> {
-        let Some(path) = &self.directory else { return Ok(None) };
-        let refuse = |why: &str| {
-            let shown = oscost_results::Untrusted::new(&path.to_string_lossy()).terminal().to_string();
-            Ended::misuse(format!("'--directory {shown}': {why}"))
-        };
-        let absolute = path.canonicalize().map_err(|error| refuse(&error.to_string()))?;
-        if !absolute.is_dir() {
-            return Err(refuse("not a directory"));
-        }
-        if absolute.to_str().is_none() {
-            return Err(refuse("its name is no UTF-8"));
-        }
-        let kind = oscost_sys::file_system::kind(Path::new(&absolute))
-            .map_err(|error| refuse(&error.to_string()))?;
-        Ok(Some((absolute, kind)))
     }
 }

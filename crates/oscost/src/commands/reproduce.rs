@@ -29,7 +29,7 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
     let switches = documents.iter().any(|document| document.name == "context-switch");
     let lmbench = if switches { crosscheck::of_document_004(options.lmbench.as_deref()) } else { Vec::new() };
     let contestants = crosscheck::contestants(&lmbench, &session::cpus(&options.measuring)?);
-    let directory = options.apue.directory()?;
+    let directory = options.apue.files.place()?;
     let effort = effort(options, &choices, &single, talk);
     let mut raw_dir = options.grame.raw_dir.as_deref().map(RawDir::new).transpose()?;
     let keeps = raw_dir.is_some();
@@ -45,7 +45,7 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
         patterns: &options.documents,
         measuring: &options.measuring,
         effort,
-        directory: directory.as_ref().map(|(path, _)| path.as_path()),
+        directory: directory.as_deref(),
         samples: keeps.then_some(&mut keep),
     };
     let mut session = session::run(request, talk)?;
@@ -53,7 +53,7 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
         figures: &session.result.figures,
         ratios: &session.result.ratios,
         differences: &session.result.differences,
-        file_system: directory.as_ref().map(|(_, kind)| kind.as_str()),
+        file_system: session.result.conditions.file_system.as_deref(),
         cpus: Some(session.result.plan.cpus.len()),
     };
     let reproductions = documents.iter().flat_map(|document| (document.judge)(&found, &parameters)).collect();

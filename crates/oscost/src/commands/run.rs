@@ -19,6 +19,10 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
         Some(choices) => choices,
         None => session::choose(&options.patterns, options.all, options.measuring.thorough)?,
     };
+    let directory = options.files.place()?;
+    if directory.is_some() && !choices.iter().any(|choice| choice.card().family() == "record_database") {
+        return Err(Ended::misuse("--directory is where files of record_database go, which was not chosen"));
+    }
     if options.dry_run {
         return dry_run(options, &choices);
     }
@@ -45,7 +49,7 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
         patterns: &options.patterns,
         measuring: &options.measuring,
         effort: if options.one_launch { Effort::ONE } else { effort },
-        directory: None,
+        directory: directory.as_deref(),
         samples: keeps.then_some(&mut keep),
     };
     let mut session = session::run(request, talk)?;

@@ -61,6 +61,7 @@ pub(super) fn conditions(a: &RunResult, b: &RunResult) -> Vec<Differs> {
         ("CPU quota", number(of_a.cpu_quota), number(of_b.cpu_quota)),
         ("user", word(of_a.uid), word(of_b.uid)),
         ("isolation", of_a.isolation.clone(), of_b.isolation.clone()),
+        ("file system", of_a.file_system.clone(), of_b.file_system.clone()),
         ("seccomp mode", word(of_a.seccomp_mode), word(of_b.seccomp_mode)),
         ("effort", text(&a.plan.effort), text(&b.plan.effort)),
         ("oscost", text(&a.tool.version), text(&b.tool.version)),
