@@ -25,6 +25,7 @@ mod open_metrics;
 mod page;
 mod picture;
 mod plot;
+mod published;
 mod realtime_ipc;
 mod realtime_load;
 mod record_database;

@@ -47,6 +47,7 @@ type Make = fn(&Story<'_>) -> Option<View>;
 const VIEWS: &[Make] = &[
     crate::contention::view,
     crate::record_database::view,
+    crate::published::view,
     crate::realtime_ipc::view,
     crate::realtime_load::view,
 ];
@@ -127,18 +128,20 @@ impl View {
         writeln!(out, "<section>\n<h2>{}</h2>", escaped(&self.title))?;
         // Plots that follow one another stand side by side where there is room.
         let mut plotting = false;
-        for part in &self.parts {
+        for (index, part) in self.parts.iter().enumerate() {
             let plots = matches!(part, Part::Plot(_));
             if plots != plotting {
                 writeln!(out, "{}", if plots { "<div class=\"charts\">" } else { "</div>" })?;
                 plotting = plots;
             }
+            // What can be scrolled has a name, and no other has the same.
+            let name = format!("{}, part {}", self.title, index + 1);
             match part {
                 Part::Words(words) => writeln!(out, "<p>{}</p>", escaped(words))?,
-                Part::Table(table) => table.html(&self.title, out)?,
+                Part::Table(table) => table.html(&name, out)?,
                 Part::Picture(lines) => {
                     let lines: Vec<String> = lines.iter().map(|line| escaped(line)).collect();
-                    writeln!(out, "<pre>{}</pre>", lines.join("\n"))?;
+                    writeln!(out, "{}<pre>{}</pre></div>", scrolls(&name), lines.join("\n"))?;
                 }
                 Part::Plot(plot) => figure(plot, out)?,
             }
@@ -150,24 +153,30 @@ impl View {
     }
 }
 
+/// Begins a region that can be scrolled, by the mouse and by the keyboard.
+fn scrolls(name: &str) -> String {
+    let name = Untrusted::new(name).html();
+    format!("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{name}\">")
+}
+
 impl Table {
-    /// With headings for rows and columns; `label` names the region in which it can be scrolled.
-    pub fn html(&self, label: &str, out: &mut dyn Write) -> io::Result<()> {
-        let escaped = |text: &str| Untrusted::new(text).html().to_string();
-        let label = escaped(label);
-        write!(
-            out,
-            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\"><table><thead><tr>"
-        )?;
+    /// With headings for rows and columns; `name` is that of the region in which it can be scrolled.
+    pub fn html(&self, name: &str, out: &mut dyn Write) -> io::Result<()> {
+        // A heading without words is none.
+        let heading = |scope: &str, text: &str| match text {
+            "" => "<td></td>".to_owned(),
+            text => format!("<th scope=\"{scope}\">{}</th>", Untrusted::new(text).html()),
+        };
+        write!(out, "{}<table><thead><tr>", scrolls(name))?;
         for head in &self.heads {
-            write!(out, "<th scope=\"col\">{}</th>", escaped(head))?;
+            write!(out, "{}", heading("col", head))?;
         }
         writeln!(out, "</tr></thead><tbody>")?;
         for row in &self.rows {
             let mut cells = row.iter();
-            write!(out, "<tr><th scope=\"row\">{}</th>", escaped(cells.next().map_or("", String::as_str)))?;
+            write!(out, "<tr>{}", heading("row", cells.next().map_or("", String::as_str)))?;
             for cell in cells {
-                write!(out, "<td>{}</td>", escaped(cell))?;
+                write!(out, "<td>{}</td>", Untrusted::new(cell).html())?;
             }
             writeln!(out, "</tr>")?;
         }

@@ -7,7 +7,7 @@ use oscost_report::compare::{
     Rules, compare, compare_live, comparison, comparison_json, comparison_markdown, matrix, matrix_markdown,
 };
 use oscost_report::{
-    Named, Style, doctor, page, price_list, price_list_csv, price_list_markdown, reproductions,
+    Named, Style, doctor, open_metrics, page, price_list, price_list_csv, price_list_markdown, reproductions,
     reproductions_markdown,
 };
 use oscost_results::{
@@ -55,8 +55,11 @@ fn launch() -> impl Strategy<Value = LaunchRecord> {
     let first = prop_oneof![any::<i32>(), -1000..1000_i32];
     let count = || prop_oneof![Just(0), 0..100_u64, any::<u64>()];
     let histogram = option::of((first, vec(count(), 0..9)));
-    (histogram, count(), option::of(number()), btree_map(text(), number(), 0..3)).prop_map(
-        |(histogram, iterations, canary_ns, quantities)| LaunchRecord {
+    let names = select(vec!["client_1", "client_2", "client_10", "load", "x"]).prop_map(str::to_owned);
+    let tracks = btree_map(names, vec(number(), 0..30), 0..4);
+    (histogram, count(), option::of(number()), btree_map(text(), number(), 0..3), tracks).prop_map(
+        |(histogram, iterations, canary_ns, quantities, tracks)| LaunchRecord {
+            tracks,
             histogram: histogram.map(|(first, counts)| Histogram { first, counts, ..Histogram::default() }),
             iterations,
             canary_ns,
@@ -65,6 +68,43 @@ fn launch() -> impl Strategy<Value = LaunchRecord> {
         },
     )
 }
+
+/// An id that a view tells, with whatever numbers.
+fn viewed() -> impl Strategy<Value = String> {
+    let number = || prop_oneof![3 => 0..12_u32, 1 => any::<u32>()];
+    let transport = select(vec!["unix_datagram", "futex_broadcast", "pipe", "x"]);
+    let rest = select(vec!["", "/tick_10ms", "/tick_0ms", "/size_64", "/load_cpu", "/load_x/size_64"]);
+    prop_oneof![
+        (transport, select(vec!["same_cpu", "spread"]), number(), rest).prop_map(
+            |(transport, place, clients, rest)| format!(
+                "realtime_ipc/{transport}/{place}/clients_{clients}{rest}"
+            )
+        ),
+        (select(vec!["semaphore/system_v", "semaphore/posix_named", "lock/none", "lock/x"]), number())
+            .prop_map(|(lock, hold)| format!("{lock}/contended/processes_4/hold_us_{hold}/think_0")),
+        (select(vec!["none", "coarse_fcntl", "fine_fcntl"]), number()).prop_map(|(lock, processes)| format!(
+            "record_database/book/seek/{lock}/processes_{processes}/x"
+        )),
+    ]
+}
+
+/// Quantities that views look for.
+const QUANTITIES: &[&str] = &[
+    "time_per_operation",
+    "fairness",
+    "longest_wait",
+    "owner_change_share",
+    "lost_updates",
+    "last_p50",
+    "last_p99",
+    "last_max",
+    "latency_max",
+    "client_service",
+    "dispatch_load",
+    "server_cpu",
+    "reversed_share",
+    "range_window",
+];
 
 fn evidence() -> impl Strategy<Value = Evidence> {
     let expected = prop_oneof![
@@ -109,7 +149,12 @@ fn evidence() -> impl Strategy<Value = Evidence> {
 }
 
 fn figure() -> impl Strategy<Value = Figure> {
-    let names = vec(text(), 8);
+    let names = (vec(text(), 8), option::of(viewed())).prop_map(|(mut names, id)| {
+        names[0] = id.unwrap_or_else(|| names[0].clone());
+        names
+    });
+    let known = select(QUANTITIES.to_vec()).prop_map(str::to_owned);
+    let quantities = btree_map(prop_oneof![text(), known], quantity(), 0..9);
     let status = select(vec![
         Status::Measured,
         Status::Measured,
@@ -120,8 +165,8 @@ fn figure() -> impl Strategy<Value = Figure> {
     let marks = vec(select(vec![Mark::Noisy, Mark::Bimodal, Mark::NotConverged, Mark::NotRealTime]), 0..4);
     let modes = vec((number(), number()), 0..3);
     let said = (option::of(text()), option::of(text()), vec(text(), 0..3));
-    (names, status, marks, btree_map(text(), quantity(), 0..5), modes, vec(launch(), 0..3), evidence(), said)
-        .prop_map(|(names, status, marks, quantities, modes, launches, evidence, said)| {
+    (names, status, marks, quantities, modes, vec(launch(), 0..3), evidence(), said).prop_map(
+        |(names, status, marks, quantities, modes, launches, evidence, said)| {
             let [id, family, title, operation, call_path, group, placement, headline] =
                 names.try_into().unwrap();
             let modes = modes.into_iter();
@@ -150,7 +195,8 @@ fn figure() -> impl Strategy<Value = Figure> {
                 remarks: said.2,
                 unknown: Default::default(),
             }
-        })
+        },
+    )
 }
 
 fn pair() -> impl Strategy<Value = PairedValue> {
@@ -166,11 +212,18 @@ fn reproduction() -> impl Strategy<Value = Reproduction> {
     let texts = (option::of(text()), option::of(text()), option::of(text()));
     let numbers = (option::of(number()), option::of(number()), option::of(estimate()));
     // Few names, so that tables have several rows and columns.
-    let name = || prop_oneof![2 => select(vec!["a", "b", "1 000"]).prop_map(str::to_owned), 1 => text()];
+    let name = || prop_oneof![2 => select(vec!["a", "b", "1 000", "2 000", "clock", "coarse clock", "Figure 1, coarse, by nrec", "Figure 1, fine, by nrec"]).prop_map(str::to_owned), 1 => text()];
     let cell =
         (name(), name(), name()).prop_map(|(table, row, column)| oscost_results::Cell { table, row, column });
     let more = (option::of(verdict), option::of(cell));
-    (vec(text(), 4), texts, numbers, more).prop_map(|(names, texts, numbers, (verdict, cell))| {
+    let names = (vec(text(), 4), any::<bool>()).prop_map(|(mut names, known)| {
+        if known {
+            names[0] = "apue".to_owned();
+            names[2] = "s".to_owned();
+        }
+        names
+    });
+    (names, texts, numbers, more).prop_map(|(names, texts, numbers, (verdict, cell))| {
         let [document, place, unit, because] = names.try_into().unwrap();
         Reproduction {
             document,
@@ -331,9 +384,18 @@ proptest! {
         let named = || Named { name: &name, result: &result };
         let shown = harmless(|out| page(&[named(), named()], out))?;
         // Every tag is one that the page is made of, and every element that opens also ends.
-        let empty = ["meta", "input", "wbr", "line", "circle", "use", "path", "!doctype"];
+        let empty = ["meta", "input", "wbr", "line", "circle", "use", "path", "rect", "!doctype"];
         let body = shown.split("<script>").next().unwrap();
-        let body = body.split("<style>").next().unwrap().to_owned() + body.split("</style>").nth(1).unwrap();
+        let mut styles = body.split("<style>");
+        let body = styles.next().unwrap().to_owned()
+            + &styles.map(|style| style.split_once("</style>").unwrap().1).collect::<String>();
+        // A picture has numbers that are some.
+        for path in body.split(" d=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+            prop_assert!(!path.contains("NaN") && !path.contains("inf"), "{}", path);
+        }
+        for wrong in ["NaN%", "inf%", "\"NaN\"", "\"inf\"", "\"-inf\""] {
+            prop_assert!(!body.contains(wrong), "{}", wrong);
+        }
         let mut open: Vec<&str> = Vec::new();
         for tag in body.split('<').skip(1) {
             let tag = tag.split('>').next().unwrap();
@@ -345,6 +407,22 @@ proptest! {
         }
         // The script's own element ends after the cut.
         prop_assert_eq!(open, ["html", "body"]);
+    }
+
+    #[test]
+    fn any_result_is_open_metrics_of_whole_lines(result in result(), name in text()) {
+        let named = || Named { name: &name, result: &result };
+        for shown in [
+            harmless(|out| open_metrics(&[named()], out))?,
+            harmless(|out| open_metrics(&[named(), named()], out))?,
+        ] {
+            let mut series = std::collections::BTreeSet::new();
+            for line in shown.strip_suffix("# EOF\n").unwrap().lines().filter(|line| !line.starts_with("# ")) {
+                let (labels, value) = line.rsplit_once(' ').unwrap();
+                prop_assert!(value.parse::<f64>().is_ok_and(f64::is_finite), "{}", line);
+                prop_assert!(labels.starts_with("oscost_") && series.insert(labels), "{}", line);
+            }
+        }
     }
 
     #[test]

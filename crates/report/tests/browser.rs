@@ -5,109 +5,19 @@
 #![allow(clippy::print_stdout)] // a skipped test says so
 
 mod fixture;
+#[path = "fixture/hostile.rs"]
+mod hostile;
+#[path = "fixture/plotted.rs"]
+mod plotted;
 
 use std::path::Path;
 use std::process::Command;
 
 use oscost_report::{Named, page};
 use oscost_results::RunResult;
-use serde_json::{Value, json};
+use serde_json::json;
 
-/// What has broken pages, terminals and spreadsheets before.
-const HOSTILE: [&str; 60] = [
-    "<script>window.hurt++</script>",
-    "<img src=x onerror=window.hurt++>",
-    "\"><script>window.hurt++</script>",
-    "'><script>window.hurt++</script>",
-    "\" onload=\"window.hurt++",
-    "' onfocus='window.hurt++' autofocus='",
-    "</title><script>window.hurt++</script>",
-    "</style><script>window.hurt++</script>",
-    "</script><script>window.hurt++</script>",
-    "</textarea><script>window.hurt++</script>",
-    "--><script>window.hurt++</script>",
-    "]]><script>window.hurt++</script>",
-    "<svg onload=window.hurt++>",
-    "<svg><script>window.hurt++</script></svg>",
-    "<math><mtext><script>window.hurt++</script>",
-    "<iframe srcdoc='<script>parent.hurt++</script>'>",
-    "<iframe src=javascript:parent.hurt++>",
-    "<a href=javascript:window.hurt++>x</a>",
-    "javascript:window.hurt++",
-    "<base href=//example.invalid/>",
-    "<link rel=stylesheet href=//example.invalid/x.css>",
-    "<meta http-equiv=refresh content=0>",
-    "<object data=x>",
-    "<embed src=x>",
-    "<body onload=window.hurt++>",
-    "<details open ontoggle=window.hurt++>",
-    "<style>*{display:none}</style>",
-    "<plaintext>",
-    "<noscript><p title='</noscript><img src=x onerror=window.hurt++>'>",
-    "<template><script>window.hurt++</script></template>",
-    "<ScRiPt>window.hurt++</sCrIpT>",
-    "<script\u{a0}>window.hurt++</script>",
-    "<<script>window.hurt++//<</script>",
-    "<!--<img src=\"--><img src=x onerror=window.hurt++//\">",
-    "<![CDATA[<script>window.hurt++</script>]]>",
-    "&lt;script&gt;window.hurt++&lt;/script&gt;",
-    "&#60;script&#62;window.hurt++&#60;/script&#62;",
-    "\\x3cscript\\x3ewindow.hurt++\\x3c/script\\x3e",
-    "\\u003cscript\\u003e",
-    "${window.hurt++}",
-    "{{constructor.constructor('window.hurt++')()}}",
-    "`-window.hurt++-`",
-    "';window.hurt++;//",
-    "\";window.hurt++;//",
-    "url(//example.invalid/x)",
-    "expression(window.hurt++)",
-    "%3Cscript%3Ewindow.hurt++%3C/script%3E",
-    "=cmd|' /C calc'!A0",
-    "+1+cmd|' /C calc'!A0",
-    "@SUM(1+1)*cmd|' /C calc'!A0",
-    "-2+3+cmd|' /C calc'!A0",
-    "../../../../etc/passwd",
-    "| a | b |",
-    "[x](javascript:window.hurt++)",
-    "![x](//example.invalid/x.png)",
-    "\u{1b}[2J\u{1b}]0;title\u{7}",
-    "a\u{202e}txt.exe",
-    "a\u{2066}b\u{2069}c",
-    "line\r\nbreak\u{2028}and\u{0}nul",
-    "\u{feff}\u{200b}<b>\u{9b}31m</b>",
-];
-
-/// Puts a hostile text into every field of text that may hold any.
-fn hostile(result: &RunResult) -> (RunResult, Vec<String>) {
-    let mut value = serde_json::to_value(result).unwrap();
-    let mut places = Vec::new();
-    fn walk(value: &Value, path: &str, places: &mut Vec<String>) {
-        match value {
-            Value::String(_) => places.push(path.to_owned()),
-            Value::Array(all) => {
-                all.iter().enumerate().for_each(|(index, one)| walk(one, &format!("{path}/{index}"), places));
-            }
-            Value::Object(all) => all.iter().for_each(|(key, one)| {
-                walk(one, &format!("{path}/{}", key.replace('~', "~0").replace('/', "~1")), places);
-            }),
-            _ => {}
-        }
-    }
-    walk(&value, "", &mut places);
-    let mut used = Vec::new();
-    for (index, place) in places.iter().enumerate() {
-        let before = value.pointer(place).unwrap().clone();
-        let text = HOSTILE[index % HOSTILE.len()];
-        *value.pointer_mut(place).unwrap() = Value::String(text.to_owned());
-        // Names that a result cannot do without (states, the format) refuse it: those stay.
-        if serde_json::from_value::<RunResult>(value.clone()).is_err() || place == "/format" {
-            *value.pointer_mut(place).unwrap() = before;
-        } else {
-            used.push(text.to_owned());
-        }
-    }
-    (serde_json::from_value(value).unwrap(), used)
-}
+use hostile::{HOSTILE, hostile};
 
 /// The letters of a text that stay as they are on a page.
 fn visible(text: &str) -> String {
@@ -148,6 +58,23 @@ fn a_reader_in_chromium() {
     page(&[Named { name: "before", result: &result }, Named { name: "after", result: &later }], &mut two)
         .unwrap();
     std::fs::write(folder.path().join("two.html"), two).unwrap();
+    let every = plotted::result(&result, &[]);
+    write(folder.path(), "plots", &every);
+    write(folder.path(), "attacked_plots", &plotted::result(&hostile(&result).0, &HOSTILE));
+    let large = plotted::large(&result);
+    let ticks = |result: &RunResult| -> usize {
+        let launches = result.figures.iter().flat_map(|figure| &figure.launches);
+        launches.flat_map(|launch| launch.tracks.values()).map(Vec::len).sum()
+    };
+    assert_eq!((large.figures.len(), ticks(&large)), (100, 100_000));
+    let size = write(folder.path(), "large", &large).len();
+    assert!(size <= 1_500_000, "{size} bytes");
+    println!("the page of 100 figures and 100 000 ticks has {size} bytes");
+    // Whatever a page of that size costs by itself: words, no more.
+    let words = "word ".repeat(99);
+    let bare =
+        format!("<!doctype html><title>bare</title>{}", format!("<p>{words}</p>\n").repeat(size / 503));
+    std::fs::write(folder.path().join("bare.html"), bare).unwrap();
     let (attacked, used) = hostile(&result);
     let shown = write(folder.path(), "hostile", &attacked);
     let mut texts: Vec<String> = used.iter().map(|text| visible(text)).collect();
@@ -162,15 +89,32 @@ fn a_reader_in_chromium() {
         "family": "semaphore",
         "family_figures": result.figures.iter().filter(|figure| figure.family == "semaphore").count(),
         "scripts": shown.matches("<script>").count(),
+        "every": HOSTILE.map(visible).to_vec(),
         "shown": texts.into_iter().filter(|text| shown_at_all(&shown, text)).collect::<Vec<_>>(),
     });
     assert!(facts["shown"].as_array().unwrap().len() >= 55, "{}", facts["shown"]);
     std::fs::write(folder.path().join("facts.json"), facts.to_string()).unwrap();
-    let output =
-        Command::new(node).arg(own.join("page.mjs")).arg(folder.path()).arg(chromium).output().unwrap();
+    // On two CPUs, where they can be chosen.
+    let mut command = match found("taskset") {
+        Some(taskset) if two_cpus() => {
+            let mut command = Command::new(taskset);
+            command.args(["--cpu-list", "0,1"]).arg(node);
+            command
+        }
+        _ => Command::new(node),
+    };
+    let output = command.arg(own.join("page.mjs")).arg(folder.path()).arg(chromium).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     print!("{said}");
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Whether this process may run on the first two CPUs.
+fn two_cpus() -> bool {
+    Command::new("taskset")
+        .args(["--cpu-list", "0,1", "true"])
+        .output()
+        .is_ok_and(|output| output.status.success())
 }
 
 /// Whether the page shows the field at all: not every field of a result stands on it.
@@ -178,22 +122,60 @@ fn shown_at_all(page: &str, text: &str) -> bool {
     page.contains(&oscost_results::Untrusted::new(text).html().to_string())
 }
 
-/// The policy names the styles and the script that the page has, by their SHA-256.
+/// The policy names the styles and the scripts that the page has, by their SHA-256, and no others.
 #[test]
 fn the_policy_fits_the_page() {
-    let mut out = Vec::new();
-    page(&[Named { name: "x", result: &fixture::result() }], &mut out).unwrap();
-    let shown = String::from_utf8(out).unwrap();
-    for (begin, end, directive) in
-        [("<style>", "</style>", "style-src"), ("<script>", "</script>", "script-src")]
-    {
-        let text = shown.split(begin).nth(1).unwrap().split(end).next().unwrap();
-        let hash = sha256(text.as_bytes());
-        assert!(
-            shown.contains(&format!("{directive} 'sha256-{hash}'")),
-            "{directive}: write {hash} into the .sha256 file"
-        );
+    let result = fixture::result();
+    for result in [plotted::result(&result, &[]), result] {
+        let mut out = Vec::new();
+        page(&[Named { name: "x", result: &result }], &mut out).unwrap();
+        let shown = String::from_utf8(out).unwrap();
+        for (begin, end, directive) in
+            [("<style>", "</style>", "style-src"), ("<script>", "</script>", "script-src")]
+        {
+            let elements = shown.split(begin).skip(1).map(|rest| rest.split(end).next().unwrap());
+            let hashes: Vec<String> =
+                elements.map(|text| format!("'sha256-{}'", sha256(text.as_bytes()))).collect();
+            let expected = format!("{directive} {};", hashes.join(" "));
+            let mut listed = shown
+                .split(directive)
+                .nth(1)
+                .unwrap()
+                .split(';')
+                .next()
+                .unwrap()
+                .split(' ')
+                .skip(1)
+                .collect::<Vec<_>>();
+            listed.sort_unstable();
+            let mut hashes: Vec<&str> = hashes.iter().map(String::as_str).collect();
+            hashes.sort_unstable();
+            assert_eq!(listed, hashes, "{expected}: write them into the .sha256 files");
+        }
     }
+}
+
+/// Making the page takes no longer than a fixed multiple of reading the result that it is made of.
+#[test]
+fn the_page_is_made_quickly() {
+    let large = plotted::large(&fixture::result());
+    let bytes = oscost_results::to_bytes(&large).unwrap();
+    let fastest = |work: &dyn Fn() -> usize| {
+        let times = (0..5).map(|_| {
+            let start = std::time::Instant::now();
+            assert!(work() > 0);
+            start.elapsed()
+        });
+        times.min().unwrap()
+    };
+    let read = fastest(&|| serde_json::from_slice::<RunResult>(&bytes).unwrap().figures.len());
+    let made = fastest(&|| {
+        let mut out = Vec::new();
+        page(&[Named { name: "x", result: &large }], &mut out).unwrap();
+        out.len()
+    });
+    println!("reading {} bytes takes {read:?}, making the page of them {made:?}", bytes.len());
+    assert!(made < 20 * read, "{made:?} against {read:?} for reading");
 }
 
 fn sha256(bytes: &[u8]) -> String {

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may stop at once")]
 
 mod fixture;
+#[path = "fixture/hostile.rs"]
+mod hostile;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -183,4 +185,24 @@ fn hostile_text_and_numbers_stay_within_their_labels() {
     assert!(!families.contains_key("oscost_result_started_seconds"));
     let ids = families["oscost_figure_state"].samples.iter().map(|(labels, _)| labels["id"].clone());
     assert!(ids.collect::<BTreeSet<_>>().contains("\\u{1b}[2J\\u{202e}"));
+}
+
+#[test]
+fn every_hostile_text_in_every_field_is_a_label_or_nothing() {
+    let (attacked, used) = hostile::hostile(&fixture::result());
+    assert!(hostile::HOSTILE.iter().all(|text| used.iter().any(|known| known == text)));
+    let known = read(&written(&[Named { name: "x", result: &fixture::result() }]));
+    let mut shown = BTreeSet::new();
+    // Each text also as the id of a figure, for not every field stands there.
+    for text in hostile::HOSTILE {
+        let mut result = attacked.clone();
+        result.figures[0].id = text.to_owned();
+        let families = read(&written(&[Named { name: text, result: &result }]));
+        assert!(families.keys().all(|name| known.contains_key(name)), "{text}: {:?}", families.keys());
+        let label = oscost_results::Untrusted::new(text).terminal().to_string();
+        let ids = families["oscost_figure_state"].samples.iter().map(|(labels, _)| &labels["id"]);
+        assert!(ids.into_iter().any(|id| *id == label), "{text}");
+        shown.insert(label);
+    }
+    assert_eq!(shown.len(), hostile::HOSTILE.len());
 }

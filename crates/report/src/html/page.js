@@ -7,6 +7,7 @@
   // A copy of a picture that looks the same outside the page.
   const standalone = (svg) => {
     const copy = svg.cloneNode(true);
+    copy.removeAttribute("class");
     const from = svg.querySelectorAll("*"), to = copy.querySelectorAll("*");
     from.forEach((element, index) => {
       const style = getComputedStyle(element);

@@ -20,7 +20,7 @@ const LINE: f64 = 18.0;
 /// Width of the room in the coordinates of a path, which is stretched to it.
 const WIDE: f64 = 1000.0;
 /// Curves and kinds of dots that eyes can tell apart.
-const APART: usize = 6;
+const APART: usize = 7;
 
 /// A picture that grows downwards.
 struct Picture {
@@ -174,6 +174,7 @@ fn mark(index: usize) -> &'static str {
         2 => "M0 -5L4.6 3.2H-4.6Z",
         3 => "M0 -5.2L5.2 0L0 5.2L-5.2 0Z",
         4 => "M0 5L4.6 -3.2H-4.6Z",
+        5 => "M-4.2 -1.5L-1.5 -4.2L4.2 1.5L1.5 4.2Z",
         _ => "M-4.6 -1.4h3.2v-3.2h2.8v3.2h3.2v2.8h-3.2v3.2h-2.8v-3.2h-3.2Z",
     }
 }
