@@ -24,11 +24,12 @@ def module():
     kernel = (directory / "ended").read_text().strip()
     print(f"\nLinux {kernel}, emulated: counts and order are evidence here, times are not")
     print("put at the  clients  ticks served  reversed  same order  switches a tick and client  lost")
-    for end in ("head", "tail"):
-        result = json.loads((directory / f"{end}.json").read_text())
+    runs = [(end, "kernel_module", count) for end in ("head", "tail") for count in (1, 3, 10)] + [("bpf", "bpf", 3)]
+    for end, transport, count in runs:
+        result = json.loads((directory / f"{end}-{count}.json").read_text())
         for figure in result["figures"]:
             parts = figure["id"].split("/")
-            if parts[1] != "kernel_module":
+            if parts[1] != transport:
                 continue
             found = quantities(figure)
 
@@ -36,14 +37,15 @@ def module():
                 return (found.get(name) or {}).get("value")
 
             if figure["status"] != "measured":
-                print(f"{end:10}  {figure['id']}: {figure['status']}")
+                print(f"{end:10}  {figure['id']}: {figure['status']}: {figure.get('why')}")
                 failures += 1
                 continue
             clients = int(parts[3].removeprefix("clients_"))
             share = lambda name: "-" if value(name) is None else f"{100 * value(name):.1f} %"
             lost = value("dropped") + value("missed") + value("overruns")
+            where = end if transport == "kernel_module" else f"({transport})"
             print(
-                f"{end:10}  {clients:7}  {value('received') / clients:12.0f}  {share('reversed_share'):>8}  "
+                f"{where:10}  {clients:7}  {value('received') / clients:12.0f}  {share('reversed_share'):>8}  "
                 f"{share('same_order_share'):>10}  {value('switches_per_client'):26.2f}  {lost:4.0f}"
             )
 
@@ -87,6 +89,12 @@ def mandatory():
     met = "UNEXPECTED" not in text and "FAILED" not in text and text.count("EAGAIN") == 4
     failures += not met
     print(f"\na conflicting read, write, cut and mapping are refused with EAGAIN: {'yes' if met else 'NO'}")
+
+    old = json.loads((directory / "bpf.json").read_text())["figures"]
+    old = [figure for figure in old if figure["id"].startswith("realtime_ipc/bpf/")]
+    told = bool(old) and old[0]["status"] == "unsupported" and "since Linux 5.15" in old[0]["why"]
+    failures += not told
+    print(f"\n{'' if told else 'FAILED '}realtime_ipc/bpf: {old and old[0]['status']}: {old and old[0].get('why')}")
 
     print(f"\n{(directory / 'instructions').read_text().strip()}")
     found = cells(directory / "apue.json")
