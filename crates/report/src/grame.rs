@@ -75,6 +75,19 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
     })
 }
 
+/// What a price list says of the sessions, which are told with the document.
+pub(crate) fn told_below(story: &Story<'_>) -> Option<View> {
+    let covers: Vec<String> = sessions(story).map(|(figure, ..)| figure.id.clone()).collect();
+    (!covers.is_empty()).then(|| View {
+        title: "GRAME".to_owned(),
+        parts: vec![Part::Words(format!(
+            "{} sessions by document 002's own method, single runs, are told with the document",
+            covers.len()
+        ))],
+        covers,
+    })
+}
+
 /// (clients, load) of a session of the document.
 fn clients_of(figure: &Figure) -> Option<(u32, &str)> {
     let mut parts = figure.id.strip_prefix(PREFIX)?.split('/');

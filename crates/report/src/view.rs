@@ -50,6 +50,7 @@ const VIEWS: &[Make] = &[
     crate::published::view,
     crate::realtime_ipc::view,
     crate::realtime_load::view,
+    crate::grame::told_below,
 ];
 
 /// Every view of a result.

@@ -5,7 +5,8 @@ use std::os::fd::OwnedFd;
 use oscost_families::realtime_ipc::Loading;
 use oscost_harness::janitor::{Keeper, Object};
 use oscost_harness::{
-    Benchmark, CallError, Card, Outcome, Placement, Series, SeriesPlan, SetUp, Sink, Subject, Tier, Unable,
+    Benchmark, Bound, CallError, Card, Claim, Outcome, Placement, Series, SeriesPlan, SetUp, Sink, Subject,
+    Tier, Unable,
 };
 use oscost_sys::pipe::Pipe;
 use oscost_sys::process::{self, Child};
@@ -44,11 +45,22 @@ pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
         tier: Tier::Hidden,
         document: Some("002"),
         // A relative sleep is longer than the tick.
+        claims: Vec::leak(claims(shape.clients as f64)),
         launch_ms: shape.ticks as u64 * (shape.tick_ns * 5 / 4 + 200_000) / 1_000_000 + 1000,
         quantities: derive::QUANTITIES,
         ..Card::SERIES
     };
     Some(Box::leak(Box::new(Literal { card: Box::leak(Box::new(card)), shape })))
+}
+
+/// One message to each client, received by each, and one sleep of the server; clients open and close one after another, so
+/// that some loops have fewer. A clock that is no vDSO's makes calls of its own.
+fn claims(clients: f64) -> Vec<Claim> {
+    vec![
+        Claim::CallsNamed(&["sendto"], Bound::Between(0.4 * clients, 1.1 * clients + 0.2)),
+        Claim::CallsNamed(&["recvfrom"], Bound::Between(0.4 * clients, 1.1 * clients + 0.2)),
+        Claim::SystemCalls(Bound::AtMost(4.0 * clients + 6.0)),
+    ]
 }
 
 struct Literal {
@@ -91,13 +103,13 @@ struct Session {
 }
 
 /// A bound socket, whose name goes with it.
-struct Bound {
+struct Named {
     socket: OwnedFd,
     address: socket::Path,
     path: String,
 }
 
-impl Drop for Bound {
+impl Drop for Named {
     fn drop(&mut self) {
         // That it is gone already is no harm. A forked participant never drops its copy: it ends by _exit.
         let _ = std::fs::remove_file(&self.path);
@@ -109,17 +121,17 @@ impl Drop for Bound {
 struct Sockets {
     server: server::Sockets,
     listening: socket::Path,
-    clients: Vec<Bound>,
-    _names: Bound,
+    clients: Vec<Named>,
+    _names: Named,
 }
 
 impl Session {
     fn sockets(&mut self) -> Result<Sockets, CallError> {
         let name = oscost_sys::random::bits()?;
-        let mut bound = |what: &str| -> Result<Bound, CallError> {
+        let mut bound = |what: &str| -> Result<Named, CallError> {
             let path = format!("/dev/shm/oscost-{name:032x}-{what}");
             let address = socket::Path::new(&path)?;
-            let bound = Bound { socket: socket::datagram_at(&address)?, address, path: path.clone() };
+            let bound = Named { socket: socket::datagram_at(&address)?, address, path: path.clone() };
             self.keeper.keep(&Object::Socket(path))?;
             Ok(bound)
         };

@@ -349,6 +349,37 @@ fn efficiency(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
     }
 }
 
+/// Figures 33 and 34, the other curve: service times of what the kernel serves.
+pub(super) fn kernel_side(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
+    let table =
+        "Figures 33 and 34 (4.2.4, 5), the module's curves (lost): clients that the kernel wakes, at 1 ms";
+    for name in KERNEL_SIDE {
+        let mut told = false;
+        for &clients in &settings.clients {
+            let id = at_1ms(name, clients);
+            if found.figure(&id).is_none() {
+                continue;
+            }
+            told = true;
+            for (column, quantity, unit) in [
+                ("first (per tick)", "first_p50", "us"),
+                ("next (per tick)", "next_p50", "us"),
+                ("service (33)", "client_service", "us"),
+                ("of 1 ms (34)", "dispatch_load", "%"),
+            ] {
+                rows.value(Value {
+                    answer: answer(found, id.clone(), quantity),
+                    ..Value::in_table(table, &format!("{name}, {}", counted(clients)), column, unit)
+                });
+            }
+        }
+        if let Some(lack) = found.lack(&at_1ms(name, settings.most())).filter(|_| !told) {
+            let because = format!("unsupported: {lack}");
+            rows.value(Value { because, ..Value::in_table(table, name, "service (33)", "us") });
+        }
+    }
+}
+
 /// Figures 31 and 32: whether clients keep their place from tick to tick.
 pub(super) fn orders(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
     let most = settings.most();
