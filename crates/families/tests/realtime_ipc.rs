@@ -306,6 +306,86 @@ fn nothing_that_a_load_started_is_left() {
     assert_eq!(sleepers(&mark), 0);
 }
 
+#[test]
+fn nothing_of_a_load_outlives_a_killed_controller() {
+    let mark = format!("{}.5", 20_000 + std::process::id() % 10_000);
+    let load = Load::command(&format!("setsid sleep {mark} & sleep {mark}")).expect("a command");
+    let shape = Shape { ticks: Some(3000), load: Some(load), ..Shape::of(false, 1) };
+    let benchmark = resolve(&id_of("futex_broadcast", &shape)).expect("an id");
+    let worker = Child::fork(|| {
+        let isolation = namespace::isolate(false);
+        let outcome = with_subject(benchmark, |subject| match subject {
+            Subject::Series(series) => {
+                let plan = SeriesPlan { observations: None, duration_ns: 40_000_000, seed: 1 };
+                series.launch(&plan, &mut Counted::default()).map_err(|error| error.to_string())
+            }
+            Subject::Batched(_) => Err("no series".into()),
+        });
+        i32::from(outcome.is_err() || !isolation.private)
+    })
+    .expect("fork");
+    let begun = Instant::now();
+    while sleepers(&mark) < 2 && begun.elapsed() < Duration::from_secs(20) && !worker.has_ended() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    if sleepers(&mark) < 2 {
+        // Without namespaces the worker's supervisor ends the group.
+        return skip("nothing_of_a_load_outlives_a_killed_controller", "the load did not come up here");
+    }
+    process::signal(worker.pid(), Signal::Kill).expect("a worker");
+    let killed = Instant::now();
+    while sleepers(&mark) > 0 && killed.elapsed() < Duration::from_secs(10) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(sleepers(&mark), 0);
+}
+
+#[cfg(feature = "window")]
+#[test]
+fn a_window_is_drawn_where_there_is_a_display_and_told_where_there_is_none() {
+    use std::process::{Command, Stdio};
+    let display = format!(":{}", 200 + std::process::id() % 10_000);
+    let with = |display: &str| {
+        // The display is found by the environment, which a test may not change for the others: one process for each.
+        let exe = std::env::current_exe().expect("a test");
+        let output = Command::new(exe)
+            .args(["--exact", "window_of_the_display", "--nocapture", "--ignored"])
+            .env("DISPLAY", display)
+            .output()
+            .expect("a test");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let told = with(":59321");
+    assert!(told.contains("no display can be reached"), "{told}");
+    let screen = ["-screen", "0", "1024x768x16", "-nolisten", "tcp"];
+    let server =
+        Command::new("Xvfb").arg(&display).args(screen).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let Ok(mut server) = server else {
+        return skip("a_window_is_drawn_where_there_is_a_display", "there is no Xvfb");
+    };
+    let begun = Instant::now();
+    let mut told = String::new();
+    while !told.contains("drawn") && begun.elapsed() < Duration::from_secs(20) {
+        told = with(&display);
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let _ = process::signal(i32::try_from(server.id()).expect("a pid"), Signal::Terminate);
+    server.wait().expect("it ends");
+    assert!(told.contains("drawn"), "{told}");
+}
+
+/// Started by the test above with a display of its choice.
+#[cfg(feature = "window")]
+#[test]
+#[ignore = "started by another test"]
+fn window_of_the_display() {
+    match loaded(Load::Window) {
+        Ok(told) if told["load_rounds"] >= 1.0 => println!("drawn {} times", told["load_rounds"]),
+        Ok(told) => println!("not once: {told:?}"),
+        Err(why) => println!("{why}"),
+    }
+}
+
 /// How many processes have this argument.
 fn sleepers(argument: &str) -> usize {
     let Ok(processes) = std::fs::read_dir("/proc") else { return 0 };

@@ -54,3 +54,35 @@ impl Participant {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oscost_sys::process::Child;
+
+    #[test]
+    fn who_runs_away_in_real_time_is_ended_by_the_kernel() {
+        let Err(refusal) = scheduling::probe_real_time() else {
+            let cpu = affinity::allowed().expect("CPUs")[0];
+            let runaway = Child::fork(|| {
+                if !Participant::begin(cpu, Policy::RoundRobin, 49).is_ok_and(|own| own.granted) {
+                    return 1;
+                }
+                loop {
+                    std::hint::spin_loop();
+                }
+            })
+            .expect("fork");
+            let ended = runaway.wait_at_most(10_000_000_000).expect("it is ended");
+            // SIGXCPU, or SIGKILL where that comes late.
+            assert!(ended.signal.is_some_and(|signal| [24, 9].contains(&signal)), "{ended:?}");
+            let used_ns = ended.usage.user_ns + ended.usage.system_ns;
+            assert!(used_ns < 500_000_000, "it had the CPU for {used_ns} ns");
+            return;
+        };
+        #[allow(clippy::print_stdout)] // what is skipped is said
+        {
+            println!("SKIP who_runs_away_in_real_time_is_ended_by_the_kernel: {refusal}");
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! The controller: one session a launch, with a server and its clients in processes of their own, and what came of it.
 
+use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use oscost_harness::janitor::Keeper;
@@ -29,6 +30,9 @@ const LOADED_QUICK_NS: u64 = 600_000_000;
 const QUICK_NS: u64 = 20_000_000;
 /// Patience with participants that should have answered or ended, ns.
 const PATIENCE_NS: u64 = 1_500_000_000;
+
+/// The most that a session may last beyond what is usual, as long as it goes on, ns.
+const MOST_PATIENCE_NS: u64 = 20_000_000_000;
 
 /// What everybody in a session knows from the beginning.
 #[derive(Debug, Clone, Copy)]
@@ -139,7 +143,8 @@ impl Session {
         for client in 0..self.shape.clients {
             let place = (client, self.cpu(client + 1));
             let tell = ready.writer.try_clone().map_err(|error| of_std(&error))?;
-            let child = Child::fork(|| code(client::attend(&table, &mut *transport, &course, place, tell)))?;
+            let child = Child::fork(|| code(client::attend(&table, &mut *transport, &course, place, tell)))
+                .map_err(|error| crowded(error, client))?;
             transport.joined(client, child.pid())?;
             participants.push(child);
         }
@@ -179,8 +184,7 @@ impl Session {
             busy = Some(load.stop().map_err(|words| told(&self.shape, &words))?);
         }
         let course_ns = course.start_ns.saturating_sub(clock::now_ns()) + ticks as u64 * course.period_ns;
-        let ended = process::poll_readable(&[&life.reader], 2 * course_ns + PATIENCE_NS)?[0];
-        if !ended {
+        if !ends(&life.reader, &table, 2 * course_ns)? {
             return Err(first_failure(participants, "a participant's end"));
         }
         for participant in participants {
@@ -201,6 +205,29 @@ impl Session {
     }
 }
 
+/// Waits until nobody holds the other end of `life`; whether that was so. Who is slow is waited for as long as ticks come to
+/// somebody, after `usual_ns`: where calls are counted, or the machine is busy, each takes its time.
+fn ends(life: &OwnedFd, table: &Table, usual_ns: u64) -> Result<bool, CallError> {
+    let mut until = clock::now_ns() + usual_ns + PATIENCE_NS;
+    let last = until + MOST_PATIENCE_NS;
+    let mut progress = table.progress();
+    loop {
+        let now_ns = clock::now_ns();
+        if process::poll_readable(&[life], until.saturating_sub(now_ns))?[0] {
+            return Ok(true);
+        }
+        if clock::now_ns() < until {
+            continue;
+        }
+        let progressed = table.progress();
+        if progressed == progress || clock::now_ns() >= last {
+            return Ok(false);
+        }
+        progress = progressed;
+        until = clock::now_ns() + PATIENCE_NS;
+    }
+}
+
 /// Exit code of a participant: 0, or the error number of what failed.
 fn code(outcome: Outcome) -> i32 {
     outcome.err().map_or(0, |error| error.errno.clamp(1, 255))
@@ -212,6 +239,17 @@ fn refused(unable: Unable) -> CallError {
         Unable::Failed(error) => error,
         Unable::Unsupported { why, .. } => CallError::told(String::leak(why)),
     }
+}
+
+/// Of a fork: which limit there is, where one forbids it.
+fn crowded(error: CallError, clients: usize) -> CallError {
+    if error.symbol() != Some("EAGAIN") {
+        return error;
+    }
+    CallError::told(String::leak(format!(
+        "{error} after {clients} clients: the limit of processes of this user (ulimit -u) or of the cgroup (pids.max) allows \
+         no more"
+    )))
 }
 
 /// What a load said when it failed. A worker that says it ends soon.

@@ -215,6 +215,12 @@ impl Table {
         [RECEIVED, GAPS, DROPPED].map(|what| self.get(self.client(client, what)))
     }
 
+    /// A number that grows as long as ticks are sent to somebody and come to somebody.
+    pub fn progress(&self) -> u64 {
+        let received = (0..self.clients).map(|client| self.counts(client)[0]);
+        self.head() as u64 + received.sum::<u64>() + u64::from(self.is_done())
+    }
+
     fn account_at(&self, of: Option<usize>) -> usize {
         of.map_or(ACCOUNT, |client| self.client(client, CLIENT_ACCOUNT))
     }

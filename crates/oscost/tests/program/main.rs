@@ -10,6 +10,7 @@ mod grame;
 mod input;
 mod kept;
 mod machines;
+mod realtime;
 mod reproduce;
 mod signals;
 mod support;

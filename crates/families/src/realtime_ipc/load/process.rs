@@ -66,7 +66,11 @@ impl Loading {
         let keeper = Child::fork(|| keep(&stop, || work(load, cpus, &go, &said, rounds.word(0))))?;
         let this = Self { keeper, go, stop, said, rounds, start_ns: 0 };
         if !process::poll_readable(&[&this.said.reader], READY_NS)?[0] {
-            return Err(Unable::Failed(CallError::no_answer("a load that gets ready")));
+            return Err(Unable::Failed(CallError::told(String::leak(format!(
+                "the load {} did not get ready within {} s",
+                load.name(),
+                READY_NS / 1_000_000_000
+            )))));
         }
         let text = this.read()?;
         match text.split_first() {
