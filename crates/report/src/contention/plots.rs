@@ -132,8 +132,7 @@ pub(super) fn fairness(
             cell.hold
         )
     });
-    let turns_a_second =
-        |turns: f64| format!("{} turns a second", numbers::count((turns / 100.0).round() * 100.0));
+    let turns_a_second = |turns: f64| format!("{} turns a second", numbers::count(rounded(turns)));
     let compared = if fastest.0 == fairest.0 {
         format!("{} is both the fastest ({}) and the fairest", fastest.0, turns_a_second(fastest.1))
     } else {

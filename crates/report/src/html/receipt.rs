@@ -10,16 +10,23 @@ use super::plot::outline;
 use crate::evidence::per_operation;
 use crate::numbers;
 use crate::story::{Row, Story, headline};
+use crate::view::Table;
 
 const WIDTH: f64 = 320.0;
 const HEIGHT: f64 = 90.0;
+/// Room for the labels of an axis upwards.
+const LABELS: f64 = 62.0;
 
 pub(super) fn write(story: &Story<'_>, figure: &Figure, row: &Row, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "<div class=\"receipt\"><p>{}</p>", escaped(&sentence(story, figure, row)))?;
     // The first sentence says the operation already.
     let notes: Vec<&str> =
         row.notes.iter().chain(&row.remarks).map(|note| note.trim_end_matches('.')).collect();
-    let notes: Vec<&str> = notes.into_iter().filter(|note| *note != figure.operation).collect();
+    // Quantities have a table below.
+    let tabled: Vec<String> = figure.quantities.keys().map(|name| story.words(name) + " ").collect();
+    let told =
+        |note: &&str| *note != figure.operation && !tabled.iter().any(|name| note.starts_with(name.as_str()));
+    let notes: Vec<&str> = notes.into_iter().filter(told).collect();
     if !notes.is_empty() {
         writeln!(out, "<p>Noteworthy: {}.</p>", escaped(&notes.join("; ")))?;
     }
@@ -48,16 +55,27 @@ fn sentence(story: &Story<'_>, figure: &Figure, row: &Row) -> String {
     format!("{}.", words.join("; "))
 }
 
-/// Begins a plot with its finding; it ends with `</svg></figure>`.
+/// Begins a plot with its finding; it ends by [`end`].
 fn begin(finding: &str, out: &mut dyn Write) -> io::Result<()> {
     write!(
         out,
-        "<figure><figcaption>{}</figcaption><button type=\"button\" class=\"save\">Save as SVG</button><svg class=\"plot\" role=\"img\" aria-label=\"{}\" viewBox=\"0 -4 {WIDTH} \
+        "<figure><figcaption>{}</figcaption><svg class=\"plot\" role=\"img\" aria-label=\"{}\" viewBox=\"0 -4 {WIDTH} \
          {}\">",
         escaped(finding),
         escaped(finding),
         HEIGHT + 24.0
     )
+}
+
+/// Ends a plot with its data.
+fn end(name: &str, data: &Table, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "</svg><div class=\"below\"><button type=\"button\" class=\"save\">Save as SVG</button><details class=\"data\">\
+         <summary>Data</summary>"
+    )?;
+    data.html(name, out)?;
+    writeln!(out, "</details></div></figure>")
 }
 
 fn distribution(story: &Story<'_>, figure: &Figure, out: &mut dyn Write) -> io::Result<()> {
@@ -108,8 +126,23 @@ fn distribution(story: &Story<'_>, figure: &Figure, out: &mut dyn Write) -> io::
         WIDTH / 2.0,
         HEIGHT + 14.0,
     )?;
-    writeln!(out, "</svg></figure>")
+    let rows =
+        SHARES.iter().filter_map(|(share, name)| Some(vec![(*name).to_owned(), unit(all.quantile(*share)?)]));
+    let heads = vec!["share of samples below".to_owned(), story.words(headline(figure))];
+    let name = format!("Distribution of {}", story.plain(&figure.id));
+    end(&name, &Table { heads, rows: rows.collect() }, out)
 }
+
+/// Quantiles of the table of a distribution.
+const SHARES: [(f64, &str); 7] = [
+    (0.005, "0.5 %"),
+    (0.05, "5 %"),
+    (0.25, "25 %"),
+    (0.5, "50 %"),
+    (0.75, "75 %"),
+    (0.995, "99.5 %"),
+    (1.0, "all"),
+];
 
 /// The headline launch by launch, in the order in which they were made.
 fn launches(story: &Story<'_>, figure: &Figure, out: &mut dyn Write) -> io::Result<()> {
@@ -136,20 +169,31 @@ fn launches(story: &Story<'_>, figure: &Figure, out: &mut dyn Write) -> io::Resu
         unit(high)
     );
     begin(&finding, out)?;
-    let range = if high > low { high - low } else { 1.0 };
-    let step = WIDTH / values.len() as f64;
-    write!(out, "<path class=\"frame\" d=\"M0 {HEIGHT}H{WIDTH}\"/><path class=\"dot\" d=\"")?;
+    // A fiftieth of the value fills no less than the height: what is steady looks steady.
+    let middle = f64::midpoint(low, high);
+    let range = (high - low).max(middle.abs() / 50.0).max(f64::MIN_POSITIVE);
+    let (bottom, top) = (middle - range / 2.0, middle + range / 2.0);
+    let step = (WIDTH - LABELS) / values.len() as f64;
+    write!(out, "<path class=\"frame\" d=\"M{LABELS} 0V{HEIGHT}H{WIDTH}\"/><path class=\"dot\" d=\"")?;
     for (index, value) in values.iter().enumerate() {
-        let y = 6.0 + (HEIGHT - 12.0) * (1.0 - (value - low) / range);
-        write!(out, "M{:.1} {y:.1}h.01", step * (index as f64 + 0.5))?;
+        let y = 6.0 + (HEIGHT - 12.0) * (1.0 - (value - bottom) / range);
+        write!(out, "M{:.1} {y:.1}h.01", LABELS + step * (index as f64 + 0.5))?;
     }
     write!(
         out,
-        "\"/><text x=\"0\" y=\"{}\">first launch</text><text class=\"end\" x=\"{WIDTH}\" y=\"{}\">last</text>",
+        "\"/><text x=\"0\" y=\"10\">{}</text><text x=\"0\" y=\"{}\">{}</text><text x=\"{LABELS}\" y=\"{}\">first launch</text>\
+         <text class=\"end\" x=\"{WIDTH}\" y=\"{}\">last</text>",
+        escaped(&unit(top)),
+        HEIGHT - 2.0,
+        escaped(&unit(bottom)),
         HEIGHT + 14.0,
         HEIGHT + 14.0
     )?;
-    writeln!(out, "</svg></figure>")
+    let told = figure.launches.iter().filter_map(|launch| Some((launch, launch.quantities.get(name)?)));
+    let rows =
+        told.map(|(launch, value)| vec![launch.sequence.to_string(), unit(*value), launch.cpu.to_string()]);
+    let heads = ["launch", &*story.words(name), "CPU"].map(str::to_owned).to_vec();
+    end(&format!("Launches of {}", story.plain(&figure.id)), &Table { heads, rows: rows.collect() }, out)
 }
 
 fn quantities(story: &Story<'_>, figure: &Figure, out: &mut dyn Write) -> io::Result<()> {

@@ -60,13 +60,13 @@ fn list(document: &str, values: &[Published], out: &mut dyn Write) -> io::Result
     writeln!(
         out,
         "<thead><tr><th scope=\"col\">place</th><th scope=\"col\">published</th><th scope=\"col\">literal here</th>\
-         <th scope=\"col\">measured</th><th scope=\"col\">because</th></tr></thead><tbody>"
+         <th scope=\"col\">measured</th><th scope=\"col\" class=\"words\">because</th></tr></thead><tbody>"
     )?;
     for value in values {
         let [published, literal, measured] = value.parts();
         writeln!(
             out,
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td class=\"words\">{}</td></tr>",
             escaped(&value.place),
             escaped(published),
             escaped(literal),

@@ -62,9 +62,9 @@ async function accessible(name, scheme, width) {
   equal(await page.evaluate(() => window.shifts), 0, "layout shift after load");
   equal(await page.locator(".rows > li").count(), facts.figures, "rows");
   const first = page.locator(".rows > li").first();
-  await first.locator("summary").focus();
+  await first.locator("summary.row").focus();
   await page.keyboard.press("Enter");
-  equal(await first.locator("details").evaluate((details) => details.open), true, "Enter opens the receipt");
+  equal(await first.locator("> details").evaluate((details) => details.open), true, "Enter opens the receipt");
   if (!(await first.locator(".evidence caption").innerText()).startsWith("Receipt")) fail("the receipt has its evidence");
   await page.locator(".find").fill(facts.find);
   equal(await page.locator(".rows > li:visible").count(), facts.found, "rows that match " + facts.find);
@@ -77,8 +77,8 @@ async function accessible(name, scheme, width) {
   await page.locator(".order").selectOption("price");
   const prices = await page.locator(".rows > li").evaluateAll((rows) => rows.map((row) => Number(row.dataset.price)));
   if (prices.some((price, index) => index > 0 && price < prices[index - 1])) fail("rows are in the order of price");
-  await page.locator(".data summary").click();
-  equal(await page.locator(".data tbody tr").count(), facts.figures, "rows of the data table");
+  await page.locator("section.prices > .data summary").click();
+  equal(await page.locator("section.prices > .data tbody tr").count(), facts.figures, "rows of the data table");
   const [download] = await Promise.all([page.waitForEvent("download"), page.locator(".save-rows").click()]);
   const svg = readFileSync(await download.path(), "utf8");
   if (!svg.startsWith("<svg") || !svg.includes(facts.find)) fail("the saved picture has its rows: " + svg.slice(0, 200));
@@ -92,7 +92,7 @@ async function accessible(name, scheme, width) {
 }
 {
   const one = await open("page", { javaScriptEnabled: false });
-  await one.page.locator(".rows > li").first().locator("summary").click();
+  await one.page.locator(".rows > li").first().locator("summary.row").click();
   if (!(await one.page.locator(".rows > li").first().locator(".evidence").isVisible())) fail("a receipt opens without scripts");
   equal(await one.page.locator(".controls").isVisible(), false, "no controls without scripts");
   await one.context.close();
@@ -106,7 +106,7 @@ for (const width of [420, 1280]) await accessible("two", "light", width);
   const link = one.page.locator(".compared tbody a").first();
   const target = (await link.getAttribute("href")).slice(1);
   await link.click();
-  equal(await one.page.locator("[id='" + target + "'] details").evaluate((details) => details.open), true, "a verdict leads to its receipt");
+  equal(await one.page.locator("[id='" + target + "'] > details").evaluate((details) => details.open), true, "a verdict leads to its receipt");
   quiet(one, "the page of two results");
   await one.context.close();
   console.log("ok verdicts of two results lead to receipts");
