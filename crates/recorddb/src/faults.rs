@@ -11,7 +11,7 @@ use oscost_sys::record_lock::LockKind;
 
 use crate::book::{Book, check, format};
 use crate::check::Report;
-use crate::database::{Records, Store};
+use crate::database::{Records, Store, Stored};
 use crate::error::Error;
 use crate::fast;
 use crate::io::{Io, IoCalls};
@@ -362,6 +362,49 @@ fn book_after_a_failed_write_is_whole_or_seen_to_be_damaged() {
         }
     });
     assert!(damaged < writes / 2, "{damaged} of {writes}");
+}
+
+/// As [`work`], over chunk after chunk: what is left of each is cut into several blocks.
+fn work_on_chunks(database: &mut dyn Records, model: &mut Model) -> Result<(), (Vec<u8>, Error)> {
+    for step in 0..24u32 {
+        let key = format!("large{step}").into_bytes();
+        let new = vec![b'a' + (step % 26) as u8; 3000 + 500 * (step % 5) as usize];
+        database.store(&key, &new, Store::Either).map_err(|error| (key.clone(), error))?;
+        model.insert(key, new);
+    }
+    Ok(())
+}
+
+/// A process that ends between two chunks leaves blocks that are nobody's: they are given to one user, and not to two.
+#[test]
+fn fast_is_whole_after_an_error_between_two_chunks() {
+    for at in 1.. {
+        let world = World::new();
+        let mut database = world.fast();
+        let fault = Some((at, Fault::Error(EIO)));
+        *world.writes.borrow_mut() = Plan { at: fault, for_good: true, ..Plan::default() };
+        let mut model = Model::new();
+        let failed = work_on_chunks(&mut *database, &mut model).err().map(|(key, _)| key);
+        let happened = world.writes.borrow().happened;
+        *world.writes.borrow_mut() = Plan::default();
+        drop(database);
+        // Opened again it takes what is free, of all sizes.
+        let mut database = world.fast();
+        for step in 0..400u32 {
+            let key = format!("small{step}").into_bytes();
+            let new = vec![b'z'; (step * 37 % 500) as usize];
+            assert_eq!(database.store(&key, &new, Store::Insert), Ok(Stored::Inserted { reused: false }));
+            model.insert(key, new);
+        }
+        others_are_there(&mut *database, &model, failed.as_deref());
+        drop(database);
+        let found = fast::check::check(&world.data.borrow());
+        assert!(found.is_sound(), "call {at}: {found:?}");
+        if !happened {
+            assert!(at > 100, "{at} calls");
+            return;
+        }
+    }
 }
 
 /// Layout `fast` costs nobody anything, whatever call fails: not even the failed operation's key changes in part.

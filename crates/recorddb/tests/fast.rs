@@ -407,6 +407,61 @@ fn a_file_that_is_shortened_under_a_process_ends_it() {
     }
 }
 
+/// Words that say where something may be allocated, changed from outside: the checker sees it, and who uses the database all
+/// the same gets an error.
+#[test]
+fn an_allocation_over_what_is_there_is_refused() {
+    let _alone = alone();
+    let directory = Directory::new();
+    let path = directory.file("db");
+    let lock = LockWay::None;
+    let mut database = Database::open(&path, &Options { lock, ..options() }).expect("open");
+    for number in 0..100 {
+        database.store(format!("key{number}").as_bytes(), &[b'v'; 100], Store::Insert).expect("stored");
+    }
+    drop(database);
+    let whole = std::fs::read(directory.file("db.fast")).expect("read");
+    // By their places: the end of the chunks, where arenas 0 and 1 allocate, and what is behind that.
+    const END: usize = 5;
+    const ARENA: usize = 128;
+    let word = |at: usize| u64::from_ne_bytes(*whole[at * 8..].first_chunk().expect("a word"));
+    let (end, bump) = (word(END), word(ARENA));
+    let nobodys = usize::try_from(bump).expect("small") + 9;
+    let behind = usize::try_from(end).expect("small") + 5;
+    let cases = [
+        ("no end", END, 0),
+        ("an end between chunks", END, end - 1),
+        ("an end within what is no chunk", END, 128),
+        ("the largest place", ARENA, u64::MAX),
+        ("a place before all chunks", ARENA, 130),
+        ("a place in use", ARENA, bump - 30),
+        ("one place for two", ARENA + 64, bump),
+        ("a word of nobody", nobodys, 7),
+        ("a word behind the end", behind, 7),
+    ];
+    for (what, at, value) in cases {
+        let mut bytes = whole.clone();
+        bytes.resize(bytes.len().max(behind * 8 + 8), 0);
+        bytes[at * 8..at * 8 + 8].copy_from_slice(&u64::to_ne_bytes(value));
+        std::fs::write(directory.file("db.fast"), &bytes).expect("written");
+        assert!(!check(&path, Layout::Fast).expect("read").is_sound(), "{what}");
+        for access in [Access::Mapped, Access::Positioned] {
+            let options = Options { lock, access, create: false, ..options() };
+            let opened = Database::open(&path, &options);
+            if at == END {
+                assert!(matches!(opened, Err(Error::Damaged(_))), "{what}");
+            }
+            let Ok(mut database) = opened else { continue };
+            for number in 0..20 {
+                match database.store(format!("new{number}").as_bytes(), &[b'n'; 900], Store::Insert) {
+                    Ok(_) | Err(Error::Damaged(_)) => {}
+                    Err(error) => panic!("{what}: {error}"),
+                }
+            }
+        }
+    }
+}
+
 /// A flipped bit is damage, or does not change what is read; no walk hangs, nothing panics.
 #[test]
 fn flipped_bits_are_found() {

@@ -1,6 +1,6 @@
 //! Every invariant of layout `fast`, over the bytes of its file.
 
-use super::format::{self, FIRST_CHUNK, Kind, MAGIC, VERSION, header};
+use super::format::{self, CHUNK_MARK, FIRST_CHUNK, Kind, MAGIC, VERSION, header};
 use super::survey::{Led, Survey};
 use super::words::{MemoryWords, Words};
 use crate::check::Report;
@@ -34,6 +34,13 @@ fn check_words(words: &mut MemoryWords, report: &mut Report) -> Result<(), Error
     }
     let survey = Survey::of(words)?;
     report.damages = survey.damages;
+    // Behind the last chunk are zeros, but for the mark of a chunk whose maker was killed.
+    let end = usize::try_from(words.load(header::END)?).unwrap_or(usize::MAX);
+    let mut behind = words.0.iter().zip(0u64..).skip(end);
+    if let Some((_, at)) = behind.find(|(word, at)| **word != 0 && (**word, *at) != (CHUNK_MARK, end as u64))
+    {
+        report.damages.push(format::damage("a word of nobody behind the last chunk", at));
+    }
     report.records = survey.records;
     for block in survey.blocks {
         match (block.led, block.head.kind) {

@@ -81,9 +81,19 @@ pub const fn chunk_end(at: u64) -> u64 {
     if at < FIRST_CHUNK || (at - FIRST_CHUNK).is_multiple_of(CHUNK) {
         at
     } else {
-        FIRST_CHUNK + ((at - FIRST_CHUNK) / CHUNK + 1) * CHUNK
+        // A damaged file may hold any number.
+        (at - (at - FIRST_CHUNK) % CHUNK).saturating_add(CHUNK)
     }
 }
+
+/// Whether chunks may end there.
+#[must_use]
+pub const fn is_end(at: u64) -> bool {
+    at >= FIRST_CHUNK && (at - FIRST_CHUNK).is_multiple_of(CHUNK)
+}
+
+/// What is wrong with an end that is none.
+pub const NO_END: &str = "an end that is between two chunks";
 
 /// A slot without a record. Not 0: zeros are what a file that was cut reads as.
 pub const EMPTY: u64 = 1;

@@ -166,7 +166,11 @@ fn refuse(words: &mut impl Words, length: u64, presence: Presence, options: &Opt
     if words.load(header::CHECK)? != format::header_check(found, words.load(header::SEED)?) {
         return Err(format::damage("a header whose checksum is wrong", header::CHECK).into());
     }
-    if words.load(header::END)?.checked_mul(8).is_none_or(|end| end > length) {
+    let end = words.load(header::END)?;
+    if !format::is_end(end) {
+        return Err(format::damage(format::NO_END, header::END).into());
+    }
+    if end.checked_mul(8).is_none_or(|end| end > length) {
         return Err(format::damage("the file was cut", length / 8).into());
     }
     if presence.first {

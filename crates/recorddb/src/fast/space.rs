@@ -27,12 +27,12 @@ impl Space {
         let killed = words.load(arena + format::ARENA_IN_USE)? != 0;
         if killed {
             words.store(header::UNCLEAN, 1)?;
-            // A block may have its head and the arena not know of it yet.
-            let bump = words.load(arena)?;
-            if bump < format::chunk_end(bump) && words.load(bump)? != 0 {
-                let head = Head::read(words.load(bump)?, bump)?;
-                words.store(arena, bump + SIZES[head.class])?;
+            // Blocks may have their heads and the arena not know of them yet: one, or the rest of a chunk that was cut.
+            let mut bump = words.load(arena)?;
+            while bump < format::chunk_end(bump) && words.load(bump)? != 0 {
+                bump += SIZES[Head::read(words.load(bump)?, bump)?.class];
             }
+            words.store(arena, bump)?;
         }
         words.store(arena + format::ARENA_IN_USE, 1)?;
         let mut idle = [0; CLASSES];

@@ -1,8 +1,8 @@
 //! What every block of a file is, and what leads to it: for the checker and for recovery.
 
 use super::format::{
-    self, ARENA_LISTS, ARENAS, CHUNK, CHUNK_HEADER, CHUNK_MARK, CLASSES, FAN_OUT, FIRST_CHUNK, Head, Kind,
-    RECORD_HEAD, ROOTS, ROOTS_AT, SIZES, STRIPES, Slot, header,
+    self, ARENA_IN_USE, ARENA_LISTS, ARENAS, CHUNK, CHUNK_HEADER, CHUNK_MARK, CLASSES, FAN_OUT, FIRST_CHUNK,
+    Head, Kind, RECORD_HEAD, ROOTS, ROOTS_AT, SIZES, STRIPES, Slot, header,
 };
 use super::words::Words;
 use crate::error::{Damage, Error};
@@ -29,6 +29,8 @@ pub(super) struct Survey {
     pub blocks: Vec<Block>,
     /// What no block covers at the ends of chunks that nobody allocates from.
     pub tails: Vec<(u64, u64)>,
+    /// From where to where there are blocks that an arena does not know of.
+    ahead: Vec<(u64, u64)>,
     pub records: u64,
     pub damages: Vec<Damage>,
 }
@@ -45,12 +47,18 @@ impl Survey {
             survey.damages.push(format::damage("a header whose checksum is wrong", header::CHECK));
         }
         let end = words.load(header::END)?;
-        if end < FIRST_CHUNK || !(end - FIRST_CHUNK).is_multiple_of(CHUNK) {
-            survey.damages.push(format::damage("an end that is between two chunks", header::END));
+        if !format::is_end(end) {
+            survey.damages.push(format::damage(format::NO_END, header::END));
             return Ok(survey);
         }
-        let bumps =
-            (0..ARENAS).map(|number| words.load(format::arena(number))).collect::<Result<Vec<_>, _>>()?;
+        let mut bumps = Vec::with_capacity(ARENAS);
+        for arena in (0..ARENAS).map(format::arena) {
+            let bump = words.load(arena)?;
+            if bump != 0 && !(FIRST_CHUNK..=end).contains(&bump) {
+                survey.damages.push(format::damage("an arena that allocates where no chunk is", arena));
+            }
+            bumps.push((bump, words.load(arena + ARENA_IN_USE)? != 0));
+        }
         for chunk in (FIRST_CHUNK..end).step_by(CHUNK as usize) {
             survey.chunk(words, chunk, &bumps)?;
         }
@@ -67,11 +75,17 @@ impl Survey {
                 survey.free_list(words, head + class as u64, class)?;
             }
         }
+        for (from, to) in std::mem::take(&mut survey.ahead) {
+            let led = |block: &&Block| (from..to).contains(&block.at) && block.led != Led::Nothing;
+            if let Some(block) = survey.blocks.iter().find(led) {
+                survey.damages.push(format::damage("an arena that allocates over blocks", block.at));
+            }
+        }
         Ok(survey)
     }
 
-    /// Blocks of one chunk.
-    fn chunk(&mut self, words: &mut impl Words, chunk: u64, bumps: &[u64]) -> Result<(), Error> {
+    /// Blocks of one chunk; `bumps` say where each arena allocates, and whether somebody has it.
+    fn chunk(&mut self, words: &mut impl Words, chunk: u64, bumps: &[(u64, bool)]) -> Result<(), Error> {
         if words.load(chunk)? != CHUNK_MARK {
             self.damages.push(format::damage("a chunk without its mark", chunk));
             return Ok(());
@@ -98,12 +112,24 @@ impl Survey {
                 }
             }
         }
-        let inside = |bump: &&u64| (chunk + 1..end).contains(*bump);
-        match bumps.iter().find(inside) {
-            Some(bump) if *bump == at || (words.load(*bump)? != 0 && *bump < at) => {}
-            Some(bump) => self.damages.push(format::damage("an arena that allocates over blocks", *bump)),
-            None if at < end => self.tails.push((at, end)),
-            None => {}
+        // What is not used yet reads as zeros: whoever allocates there relies on it.
+        let mut rest = vec![0; usize::try_from(end - at).unwrap_or(0)];
+        words.read(at, &mut rest)?;
+        if let Some(used) = rest.iter().position(|word| *word != 0) {
+            self.damages.push(format::damage("a word of nobody behind the last block", at + used as u64));
+        }
+        let mut here = bumps.iter().filter(|(bump, _)| (chunk + 1..end).contains(bump));
+        match (here.next(), here.next()) {
+            (Some((bump, _)), None) if *bump == at => {}
+            // Its owner was killed between the heads of blocks and the word that says so: nothing leads to them.
+            (Some((bump, true)), None) if self.blocks.iter().rev().any(|block| block.at == *bump) => {
+                self.ahead.push((*bump, at));
+            }
+            (Some((bump, _)), _) => {
+                self.damages.push(format::damage("an arena that allocates over blocks", *bump));
+            }
+            (None, _) if at < end => self.tails.push((at, end)),
+            (None, _) => {}
         }
         Ok(())
     }
