@@ -2,7 +2,7 @@
 //!
 //! A change of the first three voids the launch. Quota marks it. Steal is kept: the canary judges.
 
-use oscost_sys::{affinity, clock};
+use oscost_sys::{affinity, clock, cpu_time};
 
 /// The environment at one moment. What could not be read is `None`: unknown, not unchanged.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +30,7 @@ impl Environment {
             }),
             asleep_ns: boottime.saturating_sub(monotonic),
             throttled_periods: throttled_periods(),
-            steal_ns: std::fs::read_to_string("/proc/stat").ok().and_then(|stat| steal_ns(&stat, cpus)),
+            steal_ns: cpu_time::now(cpus).map(|time| time.stolen_ns()),
         }
     }
 
@@ -97,24 +97,6 @@ fn cgroup_directories(membership: &str) -> Vec<String> {
     directories
 }
 
-/// Steal time of these CPUs in /proc/stat, ns. The unit there is USER_HZ: 10 ms.
-fn steal_ns(stat: &str, cpus: &[usize]) -> Option<u64> {
-    let mut sum = None;
-    for line in stat.lines() {
-        let mut words = line.split_whitespace();
-        let Some(number) = words.next().and_then(|name| name.strip_prefix("cpu")?.parse::<usize>().ok())
-        else {
-            continue;
-        };
-        if cpus.contains(&number)
-            && let Some(ticks) = words.nth(7).and_then(|steal| steal.parse::<u64>().ok())
-        {
-            *sum.get_or_insert(0) += ticks * 10_000_000;
-        }
-    }
-    sum
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,15 +132,6 @@ mod tests {
         let unknown = Environment { throttled_periods: None, steal_ns: None, ..environment() };
         assert!(!before.throttled_until(&unknown));
         assert_eq!(before.stolen_until(&unknown), None);
-    }
-
-    #[test]
-    fn steal_is_read_of_the_launchs_cpus_only() {
-        let stat = "cpu  1 2 3 4 5 6 7 800 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\ncpu1 1 2 3 4 5 6 7 9 0 0\nintr 5\n";
-        assert_eq!(steal_ns(stat, &[1]), Some(90_000_000));
-        assert_eq!(steal_ns(stat, &[0, 1]), Some(170_000_000));
-        assert_eq!(steal_ns(stat, &[7]), None);
-        assert_eq!(steal_ns("", &[0]), None);
     }
 
     #[test]

@@ -35,7 +35,9 @@ pub fn machine() -> Machine {
     machine_of(&system)
 }
 
-fn machine_of(system: &System) -> Machine {
+/// The machine whose files these are.
+#[must_use]
+pub fn machine_of(system: &System) -> Machine {
     let allowed = system.measured.allowed_cpus.as_ref();
     let cpus = doctor::online(system).or_else(|| allowed.cloned()).map_or(0, |cpus| cpus.len());
     let first = allowed.and_then(|cpus| cpus.first()).copied().unwrap_or(0);
@@ -88,7 +90,9 @@ pub fn conditions() -> Conditions {
     conditions_of(&system)
 }
 
-fn conditions_of(system: &System) -> Conditions {
+/// The conditions that these files tell of.
+#[must_use]
+pub fn conditions_of(system: &System) -> Conditions {
     let kernel = identity::kernel();
     let clock = system.measured.clock;
     let governors = doctor::governors(system);

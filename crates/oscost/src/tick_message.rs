@@ -9,6 +9,8 @@ pub const VERSION: u32 = 1;
 pub const LONGEST: usize = 256;
 /// Bytes of a tick: as many as document 002's message has.
 pub const TICK: usize = 24;
+/// Times that may lie between two ticks, ns: 50 us to 1 s.
+pub const PERIODS_NS: std::ops::RangeInclusive<u64> = 50_000..=1_000_000_000;
 /// Sequence number of the message after the last tick.
 pub const END: u64 = u64::MAX;
 
@@ -83,7 +85,9 @@ impl Message {
                 Self::Open { version: version.parse().ok()?, name: name.to_owned() }
             }
             "accept" => match numbers()?[..] {
-                [nonce, period_ns, now_ns] => Self::Accept { nonce, period_ns, now_ns },
+                [nonce, period_ns, now_ns] if PERIODS_NS.contains(&period_ns) => {
+                    Self::Accept { nonce, period_ns, now_ns }
+                }
                 _ => return None,
             },
             "refuse" => Self::Refuse(rest.to_owned()),
@@ -167,6 +171,8 @@ mod tests {
             "accept 1 2 3 4",
             "accept 01 2 3",
             "accept -1 2 3",
+            "accept 1 2 3",
+            "accept 1 18446744073709551615 3",
             "ready ",
             "ready now",
             "closed 1",

@@ -11,6 +11,7 @@ pub mod broadcast;
 pub mod clock;
 pub mod condition;
 pub mod cpu_list;
+pub mod cpu_time;
 pub mod distance;
 pub mod file;
 pub mod file_system;

@@ -23,13 +23,13 @@ impl Usage {
     /// All switches.
     #[must_use]
     pub fn switches(&self) -> u64 {
-        self.voluntary_switches + self.involuntary_switches
+        self.voluntary_switches.saturating_add(self.involuntary_switches)
     }
 
     /// All faults.
     #[must_use]
     pub fn faults(&self) -> u64 {
-        self.minor_faults + self.major_faults
+        self.minor_faults.saturating_add(self.major_faults)
     }
 
     /// What was added since `earlier`.
@@ -95,8 +95,10 @@ pub fn of(pid: i32, tid: i32) -> Option<(Usage, Option<usize>)> {
     parse(&status, &stat)
 }
 
-/// Reads the two files of proc(5): counts, and the CPU last run on.
-fn parse(status: &str, stat: &str) -> Option<(Usage, Option<usize>)> {
+/// Reads the texts of the two files /proc/PID/task/TID/status and stat, proc(5): counts, and the CPU last run on. `None` where
+/// one of them does not say.
+#[must_use]
+pub fn parse(status: &str, stat: &str) -> Option<(Usage, Option<usize>)> {
     let switches = |key: &str| -> Option<u64> {
         status.lines().find_map(|line| line.strip_prefix(key)?.trim().parse().ok())
     };
@@ -110,8 +112,8 @@ fn parse(status: &str, stat: &str) -> Option<(Usage, Option<usize>)> {
         involuntary_switches: switches("nonvoluntary_ctxt_switches:")?,
         minor_faults: field(10)?,
         major_faults: field(12)?,
-        user_ns: field(14)? * TICK_NS,
-        system_ns: field(15)? * TICK_NS,
+        user_ns: field(14)?.saturating_mul(TICK_NS),
+        system_ns: field(15)?.saturating_mul(TICK_NS),
     };
     Some((usage, field(39).and_then(|cpu| usize::try_from(cpu).ok())))
 }
@@ -191,6 +193,16 @@ mod tests {
         assert_eq!(usage.faults(), 102);
         assert_eq!((usage.user_ns, usage.system_ns), (50_000_000, 60_000_000));
         assert_eq!(cpu, Some(3));
+    }
+
+    #[test]
+    fn the_largest_numbers_stay_the_largest() {
+        let most = u64::MAX.to_string();
+        let status = format!("voluntary_ctxt_switches:\t{most}\nnonvoluntary_ctxt_switches:\t{most}\n");
+        let (usage, _) =
+            parse(&status, &format!("1 (x) S {}", vec![most; 50].join(" "))).expect("both files are whole");
+        assert_eq!((usage.switches(), usage.faults()), (u64::MAX, u64::MAX));
+        assert_eq!((usage.user_ns, usage.system_ns), (u64::MAX, u64::MAX));
     }
 
     #[test]

@@ -5,10 +5,10 @@ use std::rc::Rc;
 
 use oscost_harness::janitor::Keeper;
 use oscost_harness::{CallError, Outcome, Series, SeriesPlan, Sink, Unable};
-use oscost_sys::clock;
 use oscost_sys::pipe::{self, Pipe};
 use oscost_sys::process::{self, Child};
 use oscost_sys::scheduling::{self, Policy};
+use oscost_sys::{clock, cpu_time};
 
 use crate::lack;
 
@@ -302,9 +302,10 @@ impl Series for Session {
                 (discarded, ticks, self.shape.load.map(|_| load_ticks(discarded, ticks)))
             }
         };
-        let before = tell::idle(&self.cpus);
+        let before = cpu_time::now(&self.cpus);
         let (table, busy) = self.run(ticks, loaded)?;
-        let idle_share = tell::idle(&self.cpus).zip(before).and_then(|(after, before)| after.share(&before));
+        let idle_share =
+            cpu_time::now(&self.cpus).zip(before).and_then(|(after, before)| after.idle_share(&before));
         sink.operations(table.sent() as u64);
         for participant in (0..self.shape.clients).map(Some).chain([None]) {
             let account = table.account(participant);

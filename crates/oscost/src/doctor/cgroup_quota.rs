@@ -89,7 +89,8 @@ fn limit(system: &System, group: &Group, directory: &str) -> Option<Option<(f64,
         }
         (quota, number(&read("cpu.cfs_period_us")??)?)
     };
-    (period > 0.0).then(|| Some((quota / period, period)))
+    let cpus = quota / period;
+    (period > 0.0 && cpus.is_finite()).then_some(Some((cpus, period)))
 }
 
 /// nr_throttled and the time of it, in ns; version 2 counts in us.
@@ -160,7 +161,7 @@ mod tests {
 
     #[test]
     fn rubbish_is_unknown_and_never_no_quota() {
-        for text in ["", "50000", "x 100000", "50000 0", "NaN 1", "inf 1"] {
+        for text in ["", "50000", "x 100000", "50000 0", "NaN 1", "inf 1", "1e308 1e-308"] {
             let recorded = Recorded::new(&[GROUP, MOUNT, ("sys/fs/cgroup/a/b/cpu.max", text)]);
             assert_eq!(check(&recorded.system).state, CheckState::Unknown, "{text}");
         }

@@ -4,7 +4,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use oscost::tick_message::{LONGEST, Message, VERSION};
+use oscost::tick_message::{LONGEST, Message, PERIODS_NS, VERSION};
 use oscost_results::Untrusted;
 use oscost_sys::registration::{self, Peer};
 use oscost_sys::{CallError, clock, identity, process, random, socket};
@@ -24,8 +24,6 @@ const MOST_UNNAMED: usize = 16;
 const SILENCE_NS: u64 = 2_000_000_000;
 /// How often news and signals are looked for, ns.
 const LOOK_NS: u64 = 20_000_000;
-/// Times between ticks.
-const TICKS_NS: std::ops::RangeInclusive<u64> = 50_000..=1_000_000_000;
 
 /// Somebody at the door, or a client.
 struct Guest {
@@ -64,7 +62,7 @@ struct Server<'a> {
 
 /// Serves until the last client has gone, or a signal ends it.
 pub fn server(options: &TickServer, talk: &Talk) -> Result<Exit, Ended> {
-    let period_ns = duration_ns(&options.tick).filter(|ns| TICKS_NS.contains(ns)).ok_or_else(|| {
+    let period_ns = duration_ns(&options.tick).filter(|ns| PERIODS_NS.contains(ns)).ok_or_else(|| {
         let text = Untrusted::new(&options.tick).terminal().to_string();
         Ended::misuse(format!("'--tick {text}': 50us to 1s are possible (1ms, 1450us)"))
     })?;
