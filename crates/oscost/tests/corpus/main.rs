@@ -1,0 +1,113 @@
+//! Every file of the fuzzers' corpora in fuzz/corpus/, and mutations of each, through the bodies of the fuzz targets.
+
+mod database;
+mod escapers;
+mod mutate;
+mod results;
+mod seeds;
+mod shown;
+mod system;
+mod tick;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+/// A fuzz target: its name, its body, and how many mutations of each file of its corpus run here.
+type Target = (&'static str, fn(&[u8]), usize);
+
+/// What `fuzz/fuzz_targets/NAME.rs` runs, by name.
+const TARGETS: &[Target] = &[
+    ("results", results::check, 60),
+    ("database_book", database::check_book, 150),
+    ("database_fast", database::check_fast, 60),
+    ("tick", tick::check, 4000),
+    ("system", system::check, 60),
+    ("escapers", escapers::check, 400),
+];
+
+fn fuzz() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz")
+}
+
+/// Names in a folder, without endings.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let stem = |path: PathBuf| path.file_stem().expect("a name").to_string_lossy().into_owned();
+    let mut names: Vec<String> = entries.map(|entry| stem(entry.expect("an entry").path())).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Runs the body of a target over its corpus.
+fn run(target: &str) {
+    let (_, check, count) = TARGETS.iter().find(|(name, ..)| *name == target).expect("a target");
+    let folder = fuzz().join("corpus").join(target);
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(&folder).expect("a corpus").map(|entry| entry.expect("an entry").path()).collect();
+    files.sort_unstable();
+    assert!(files.len() >= 3, "{target} has a corpus of {} files", files.len());
+    for file in files {
+        let data = std::fs::read(&file).expect("read");
+        check(&data);
+        for (number, mutated) in mutate::mutations(&data, *count).enumerate() {
+            if catch_unwind(AssertUnwindSafe(|| check(&mutated))).is_err() {
+                let kept = std::env::temp_dir().join(format!("oscost-{target}-reproducer"));
+                std::fs::write(&kept, &mutated).expect("written");
+                panic!("mutation {number} of {}, kept as {}", file.display(), kept.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn results_of_anybody_are_refused_or_shown_without_harm() {
+    run("results");
+    let corpus = std::fs::read_dir(fuzz().join("corpus/results")).expect("a corpus");
+    let files = corpus.map(|entry| std::fs::read(entry.expect("an entry").path()).expect("read"));
+    // What is refused at once proves nothing about reports.
+    assert!(files.filter(|data| results::is_result(data)).count() >= 7);
+}
+
+#[test]
+fn books_of_anybody_are_used_or_refused() {
+    run("database_book");
+}
+
+#[test]
+fn fast_databases_of_anybody_are_used_or_refused() {
+    run("database_fast");
+}
+
+#[test]
+fn packets_of_anybody_are_messages_or_nothing() {
+    run("tick");
+}
+
+#[test]
+fn any_system_is_examined_and_its_facts_are_a_result() {
+    run("system");
+}
+
+#[test]
+fn any_text_is_shown_and_never_obeyed() {
+    run("escapers");
+}
+
+/// Each hostile line in every text of a result at once.
+#[test]
+fn hostile_text_in_every_field_is_shown_without_harm() {
+    let lines = std::fs::read(fuzz().join("corpus/escapers/hostile")).expect("read");
+    let lines: Vec<&[u8]> = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
+    assert!(lines.len() >= 60, "{} hostile lines", lines.len());
+    for line in lines {
+        results::check(&seeds::result_of(&String::from_utf8_lossy(line)));
+    }
+}
+
+#[test]
+fn every_fuzz_target_has_a_corpus_and_runs_here() {
+    let mut expected: Vec<String> = TARGETS.iter().map(|(name, ..)| (*name).to_owned()).collect();
+    expected.sort_unstable();
+    assert_eq!(names(&fuzz().join("fuzz_targets")), expected);
+    assert_eq!(names(&fuzz().join("corpus")), expected);
+}

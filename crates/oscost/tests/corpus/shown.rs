@@ -1,0 +1,168 @@
+//! What nothing that is shown may contain, wherever its text came from.
+
+/// Characters that a terminal or a browser would obey instead of showing: controls, direction marks, what has no width.
+pub fn is_obeyed(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter,
+            '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// Text of one line.
+pub fn one_line(text: &str) {
+    assert!(!text.contains(is_obeyed), "{text:?}");
+}
+
+/// Text of several lines, as it was written.
+pub fn text(out: &[u8]) -> &str {
+    let text = std::str::from_utf8(out).expect("what is shown is UTF-8");
+    let stray = |letter: char| is_obeyed(letter) && letter != '\n' && letter != '\r';
+    assert!(!text.contains(stray), "{text:?}");
+    assert!(!text.replace("\r\n", "").contains('\r'), "{text:?}");
+    text
+}
+
+/// Text in ASCII, no line of which is wider than the page.
+pub fn ascii(out: &[u8], width: usize) {
+    let text = text(out);
+    assert!(text.is_ascii(), "{text:?}");
+    for line in text.lines() {
+        assert!(line.len() <= width.max(20), "{width}: {line:?}");
+    }
+}
+
+/// Markdown: no tag, and each line of a table has as many cells as the line above it.
+pub fn markdown(out: &[u8]) {
+    let text = text(out);
+    assert!(!text.contains('<'), "{text:?}");
+    let lines: Vec<&str> = text.lines().collect();
+    for two in lines.windows(2).filter(|two| two[0].starts_with('|') && two[1].starts_with('|')) {
+        let cells = |line: &str| line.replace("\\|", "").matches('|').count();
+        assert_eq!(cells(two[0]), cells(two[1]), "{two:?}");
+    }
+}
+
+/// CSV as RFC 4180 has it: rows of one shape, and no cell that a spreadsheet would calculate.
+pub fn csv(out: &[u8]) {
+    let text = text(out);
+    let mut columns = None;
+    for line in text.strip_suffix("\r\n").expect("a last line's end").split("\r\n") {
+        let mut cells = vec![String::new()];
+        let mut quoted = false;
+        let mut letters = line.chars().peekable();
+        while let Some(letter) = letters.next() {
+            let cell = cells.last_mut().expect("one at least");
+            match letter {
+                '"' if quoted && letters.next_if_eq(&'"').is_some() => cell.push('"'),
+                '"' => quoted = !quoted,
+                ',' if !quoted => cells.push(String::new()),
+                letter => cell.push(letter),
+            }
+        }
+        assert!(!quoted, "{line:?}");
+        for cell in &cells {
+            let minus = cell.starts_with('-') && cell.parse::<f64>().is_err();
+            assert!(!minus && !cell.starts_with(['=', '+', '@']), "{cell:?}");
+        }
+        assert_eq!(*columns.get_or_insert(cells.len()), cells.len(), "{line:?}");
+    }
+}
+
+/// A page: every element ends where it has to, no attribute is a handler, no link leaves the page.
+pub fn page(out: &[u8]) {
+    let text = text(out);
+    const EMPTY: [&str; 10] =
+        ["meta", "input", "wbr", "line", "circle", "use", "path", "!doctype", "rect", "polyline"];
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = text;
+    while let Some((_, from)) = rest.split_once('<') {
+        let (tag, after) = from.split_once('>').expect("a tag ends");
+        rest = after;
+        let (name, attributes) = tag.split_once([' ', '\n']).unwrap_or((tag, ""));
+        if let Some(end) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(end), "{tag:?}");
+            continue;
+        }
+        let name = name.trim_end_matches('/');
+        assert!(
+            name == "!doctype" || name.bytes().all(|byte| byte.is_ascii_alphanumeric()),
+            "no tag of ours: {tag:?}"
+        );
+        attributes_of(attributes.trim_end_matches('/'));
+        match name {
+            // The page's own, named by its hash in the policy: text up to its end.
+            "script" | "style" => {
+                let (_, after) = rest.split_once(&format!("</{name}>")).expect("it ends");
+                rest = after;
+            }
+            name if EMPTY.contains(&name) => {}
+            name => open.push(name),
+        }
+    }
+    // html and body need no end tags.
+    assert!(open.iter().all(|name| ["html", "body", "head"].contains(name)), "{open:?}");
+}
+
+fn attributes_of(mut text: &str) {
+    loop {
+        text = text.trim_start();
+        if text.is_empty() {
+            return;
+        }
+        let end = text.find([' ', '=', '\n']).unwrap_or(text.len());
+        let (name, rest) = text.split_at(end);
+        assert!(!name.starts_with("on"), "a handler: {text:?}");
+        let Some(value) = rest.strip_prefix('=') else {
+            text = rest;
+            continue;
+        };
+        let (value, rest) = match value.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"').expect("a quoted value ends"),
+            None => value.split_once([' ', '\n']).unwrap_or((value, "")),
+        };
+        assert!(
+            !["href", "src", "xlink:href", "action"].contains(&name) || value.starts_with('#'),
+            "a link that leaves the page: {value:?}"
+        );
+        text = rest;
+    }
+}
+
+/// OpenMetrics: comments, and samples of a name, labels and a finite number, none of them twice; the last line says so.
+pub fn open_metrics(out: &[u8]) {
+    let text = text(out);
+    let lines = text.strip_suffix("# EOF\n").expect("the end is told").lines();
+    let mut seen = std::collections::BTreeSet::new();
+    for line in lines.filter(|line| !line.starts_with("# ")) {
+        let (series, value) = line.rsplit_once(' ').expect("a value");
+        assert!(value.parse::<f64>().expect("a number").is_finite(), "{line:?}");
+        assert!(seen.insert(series.to_owned()), "twice: {line:?}");
+        let name = series.find('{').map_or(series, |at| &series[..at]);
+        assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{line:?}");
+        let mut rest = match series[name.len()..].strip_prefix('{') {
+            Some(rest) => rest.strip_suffix('}').expect("labels end"),
+            None => continue,
+        };
+        while !rest.is_empty() {
+            let (label, value) = rest.split_once("=\"").expect("a label");
+            assert!(label.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{line:?}");
+            rest = after_quote(value).expect("a label's value ends");
+            rest = rest.strip_prefix(',').unwrap_or(rest);
+        }
+    }
+}
+
+/// What follows the quote that ends a value with backslash escapes.
+fn after_quote(value: &str) -> Option<&str> {
+    let mut letters = value.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '"' => return Some(&value[at + 1..]),
+            '\\' => {
+                letters.next().filter(|(_, escaped)| ['\\', '"', 'n'].contains(escaped))?;
+            }
+            _ => {}
+        }
+    }
+    None
+}

@@ -1,0 +1,4 @@
+//! Fuzz target `database_book`: see crates/oscost/tests/corpus/database.rs.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| oscost_fuzz::database::check_book(data));

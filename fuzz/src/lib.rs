@@ -1,0 +1,15 @@
+//! The bodies of the fuzz targets, which the tests of oscost run too: crates/oscost/tests/corpus/.
+#![forbid(unsafe_code)]
+
+#[path = "../../crates/oscost/tests/corpus/database.rs"]
+pub mod database;
+#[path = "../../crates/oscost/tests/corpus/escapers.rs"]
+pub mod escapers;
+#[path = "../../crates/oscost/tests/corpus/results.rs"]
+pub mod results;
+#[path = "../../crates/oscost/tests/corpus/shown.rs"]
+pub mod shown;
+#[path = "../../crates/oscost/tests/corpus/system.rs"]
+pub mod system;
+#[path = "../../crates/oscost/tests/corpus/tick.rs"]
+pub mod tick;
