@@ -31,13 +31,23 @@ impl Found<'_> {
         self.figures.iter().find(|figure| figure.id == id && figure.status == Status::Measured)
     }
 
-    /// Why a figure was not measured and what can be done about it, in the words of its benchmark.
+    /// What became of a figure that was not measured, why, and what can be done about it, in the words of its benchmark.
     #[must_use]
     pub fn lack(&self, id: &str) -> Option<String> {
-        let figure =
-            self.figures.iter().find(|figure| figure.id == id && figure.status != Status::Measured)?;
-        let parts = [&figure.why, &figure.remedy].into_iter().flatten();
-        Some(parts.map(String::as_str).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": "))
+        let figure = self.figures.iter().find(|figure| figure.id == id)?;
+        let state = match figure.status {
+            Status::Measured => return None,
+            Status::Unsupported => "unsupported",
+            Status::Failed => "failed",
+            Status::Contradicted => "contradicted",
+        };
+        let words = [&figure.why, &figure.remedy].into_iter().flatten().map(String::as_str);
+        Some(
+            std::iter::once(state)
+                .chain(words.filter(|words| !words.is_empty()))
+                .collect::<Vec<_>>()
+                .join(": "),
+        )
     }
 
     /// The quotient of two quantities of one figure, launch by launch.

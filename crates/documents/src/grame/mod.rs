@@ -247,6 +247,24 @@ mod tests {
     }
 
     #[test]
+    fn every_id_that_a_run_asks_for_exists() {
+        for settings in [Settings::of(true, false), Settings::default(), Settings::of(false, true)] {
+            let parameters = Parameters { grame: settings, ..Parameters::default() };
+            let ids = literal(&parameters);
+            let sessions = ids.iter().filter(|id| id.starts_with(PREFIX)).count();
+            assert_eq!(
+                sessions,
+                10 * parameters.grame.sessions as usize,
+                "seven idle and three busy, each so often"
+            );
+            for id in &ids {
+                let found = resolve(id).or_else(|| oscost_families::resolve(id));
+                assert_eq!(found.map(|benchmark| benchmark.card().id), Some(id.as_str()));
+            }
+        }
+    }
+
+    #[test]
     fn a_machine_like_the_documents_agrees_with_it() {
         let like = rows(&figures(0.99, 2000.0), &fifo(1.01));
         for words in [
@@ -306,6 +324,19 @@ mod tests {
         ratios[1].value = Some(0.3);
         (ratios[1].low, ratios[1].high) = (Some(0.29), Some(0.31));
         assert_eq!(verdict(&rows(&figures, &ratios), "tends to disappear").0, Judgement::DoesNotHold);
+    }
+
+    #[test]
+    fn a_server_by_bpf_stands_beside_and_judges_nothing_of_the_module() {
+        let mut figures = figures(0.99, 2000.0);
+        figures.retain(|figure| !figure.id.contains("bpf"));
+        figures.push(figure(&at_1ms("bpf", 10), "reversed_share", 0.001, None));
+        let ratios = [pair(&at_1ms("bpf", 1), &at_1ms(SOCKET, 1), 0.4)];
+        let judged = rows(&figures, &ratios);
+        assert_eq!(verdict(&judged, "two different levels").0, Judgement::Holds);
+        let (judgement, because) = verdict(&judged, "between 2 and 3 times");
+        assert_eq!(judgement, Judgement::NotTestableHere);
+        assert!(because.contains("bpf (ours), no module: 0.4x"), "{because}");
     }
 
     #[test]

@@ -118,7 +118,7 @@ fn one_system(found: &Found<'_>, settings: &Settings, table: &str, system: &Syst
                 (format!("{} ({bpf}, ours)", system.name), bpf, None),
             ] {
                 let figure = at_1ms(transport, 1);
-                let why = found.lack(&figure).map_or(String::new(), |lack| format!("unsupported: {lack}"));
+                let why = found.lack(&figure).unwrap_or_default();
                 let figure = why.is_empty().then_some(figure);
                 Row { name, published, figure, why }.tell(found, settings, table, rows);
             }
@@ -374,8 +374,7 @@ pub(super) fn kernel_side(found: &Found<'_>, settings: &Settings, rows: &mut Row
             }
         }
         if let Some(lack) = found.lack(&at_1ms(name, settings.most())).filter(|_| !told) {
-            let because = format!("unsupported: {lack}");
-            rows.value(Value { because, ..Value::in_table(table, name, "service (33)", "us") });
+            rows.value(Value { because: lack, ..Value::in_table(table, name, "service (33)", "us") });
         }
     }
 }

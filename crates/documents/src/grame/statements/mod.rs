@@ -6,7 +6,7 @@ mod several;
 mod single;
 mod synthesis;
 
-use crate::found::{Found, Judged, Rows};
+use crate::found::{Found, Judged, Rows, times};
 use crate::grame::settings::Settings;
 use crate::grame::{KERNEL_SIDE, SOCKET, at_1ms};
 use oscost_results::{Estimate, Judgement};
@@ -48,30 +48,30 @@ fn all_of(verdicts: &[Judgement]) -> Judgement {
     }
 }
 
-/// What a kernel-side transport is against sockets, in the launches right beside it; why not, where there is none.
+/// What the kernel module is against sockets, in the launches right beside it; why not where there is none, and what a server
+/// by BPF is, which wakes its clients another way.
 fn module(found: &Found<'_>, clients: usize, judge: impl Fn(&Estimate) -> Judged) -> Judged {
-    let of = KERNEL_SIDE.into_iter().find_map(|name| {
-        let ratio = found.ratio_of(&at_1ms(name, clients), &at_1ms(SOCKET, clients), "last_p50")?;
-        Some((name, ratio))
-    });
-    match of {
-        Some((name, ratio)) => {
-            let (verdict, because) = judge(&ratio);
-            (verdict, format!("{name}: {because}"))
+    let ratio = |name: &str| found.ratio_of(&at_1ms(name, clients), &at_1ms(SOCKET, clients), "last_p50");
+    let [module, bpf] = KERNEL_SIDE;
+    match ratio(module) {
+        Some(ratio) => judge(&ratio),
+        None => {
+            let beside = match ratio(bpf) {
+                Some(ratio) => format!("; {bpf} (ours), no module: {} of the socket", times(&ratio)),
+                None => found
+                    .lack(&at_1ms(bpf, clients))
+                    .map_or(String::new(), |lack| format!("; {bpf} (ours): {lack}")),
+            };
+            (Judgement::NotTestableHere, format!("{}{beside}", no_module(found, clients)))
         }
-        None => (Judgement::NotTestableHere, no_module(found, clients)),
     }
 }
 
-/// Why no session was served by the kernel, in the words of those that would be.
+/// Why no session was served by the module, in its own words.
 fn no_module(found: &Found<'_>, clients: usize) -> String {
-    let lacks: Vec<String> = KERNEL_SIDE
-        .into_iter()
-        .filter_map(|name| Some(format!("{name} is unsupported: {}", found.lack(&at_1ms(name, clients))?)))
-        .collect();
-    if lacks.is_empty() {
-        "no kernel-side session was measured in this run".to_owned()
-    } else {
-        lacks.join("; ")
+    let module = KERNEL_SIDE[0];
+    match found.lack(&at_1ms(module, clients)) {
+        Some(lack) => format!("{module}: {lack}"),
+        None => format!("no session of {module} was measured in this run"),
     }
 }

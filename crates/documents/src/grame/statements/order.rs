@@ -28,14 +28,13 @@ pub(super) fn wait_queue(found: &Found<'_>, most: usize, rows: &mut Rows) {
             ))
         }),
     );
-    let kernel =
-        KERNEL_SIDE.into_iter().find(|name| found.quantity(&at_1ms(name, most), "reversed_share").is_some());
-    let judged_by = kernel.unwrap_or(WAIT_QUEUE);
-    let stand_in = if kernel.is_some() {
+    let loaded = Some(KERNEL_SIDE[0]).filter(|name| found.figure(&at_1ms(name, most)).is_some());
+    let judged_by = loaded.unwrap_or(WAIT_QUEUE);
+    let stand_in = if loaded.is_some() {
         String::new()
     } else {
         format!(
-            "judged by {WAIT_QUEUE}, a plain wait queue reached from user space (ours), for the kernel served nobody here (why: 4.1.1; \
+            "judged by {WAIT_QUEUE}, a plain wait queue reached from user space (ours), for the module is not here (why: 4.1.1; \
              contrib/laboratory/run module shows it); "
         )
     };
@@ -128,9 +127,7 @@ pub(super) fn wait_queue(found: &Found<'_>, most: usize, rows: &mut Rows) {
         "While the module implementation is better than the socket implementation for a single client, the difference tends to disappear \
          when the number of clients increases",
         module(found, most, |many| {
-            let one = KERNEL_SIDE
-                .into_iter()
-                .find_map(|name| found.ratio_of(&at_1ms(name, 1), &at_1ms(SOCKET, 1), "last_p50"));
+            let one = found.ratio_of(&at_1ms(KERNEL_SIDE[0], 1), &at_1ms(SOCKET, 1), "last_p50");
             match one {
                 None => judged(None),
                 Some(one) => (
