@@ -1,6 +1,7 @@
 //! Document 001's seven statements, and ours beside them.
 
 use oscost_families::record_database::{Cell, Locking};
+use oscost_recorddb::Layout;
 use oscost_results::{Estimate, Judgement};
 
 use super::measured::{self, is_split, quantity, ratio, together, value};
@@ -300,11 +301,13 @@ fn ours(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
         "the time that locking adds is so much a call, whatever nrec is",
         judged(a_call(found, plan)),
     );
-    rows.statement(
-        OURS,
-        "CPU time is within 10 % of a model of records visited and calls of locking",
-        judged(by_model(found, plan)),
-    );
+    if plan.layout == Layout::Book {
+        rows.statement(
+            OURS,
+            "CPU time is within 10 % of a model of records visited and calls of locking",
+            judged(by_model(found, plan)),
+        );
+    }
     for (nrec, numbers) in plan.shapes_of_children() {
         let Some(&most) = numbers.last().filter(|most| **most > 1) else { continue };
         let statement =

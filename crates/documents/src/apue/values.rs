@@ -22,6 +22,7 @@ pub(super) fn values(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
     figure_20_7(found, plan, rows);
     figure_20_6(found, plan, rows);
     per_operation(found, plan, rows);
+    growth(found, plan, rows);
     lock_calls(found, plan, rows);
     model(found, plan, rows);
     figure_20_8(found, plan, rows);
@@ -157,18 +158,19 @@ fn figure_20_6(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
 /// Every cell that was run, with what an operation took.
 fn per_operation(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
     const TABLE: &str = "An operation here (ours)";
-    const COLUMNS: [(&str, &str); 4] = [
-        ("calls of locking", "lock_calls_per_operation"),
-        ("I/O calls", "io_calls_per_operation"),
-        ("records visited", "visits_per_operation"),
-        ("context switches", "switches_per_operation"),
+    const COLUMNS: [(&str, &str, &str); 5] = [
+        ("CPU", "cpu_per_operation", "ns"),
+        ("calls of locking", "lock_calls_per_operation", "count"),
+        ("I/O calls", "io_calls_per_operation", "count"),
+        ("records visited", "visits_per_operation", "count"),
+        ("context switches", "switches_per_operation", "count"),
     ];
     for cell in plan.each_cell().into_iter().filter(|cell| measured::figure(found, cell).is_some()) {
-        for (column, name) in COLUMNS {
+        for (column, name, unit) in COLUMNS {
             let locks = cell.locking != Locking::None || name != "lock_calls_per_operation";
             let answer = quantity(found, &cell, name).filter(|_| locks);
             let answer = answer.map(|(id, estimate)| (id, name, Some(estimate)));
-            rows.value(Value { answer, ..Value::in_table(TABLE, &name_of(&cell), column, "count") });
+            rows.value(Value { answer, ..Value::in_table(TABLE, &name_of(&cell), column, unit) });
         }
     }
 }
@@ -252,14 +254,46 @@ pub(super) fn added_by_the_book() -> Vec<(u32, [f64; 2])> {
 
 /// Cells of one child with advisory locks or none, that the model is fitted to.
 pub(super) fn fitted(found: &Found<'_>, plan: &Plan) -> Vec<(Cell, Point)> {
-    let cells = plan.each_cell().into_iter();
-    let cells = cells.filter(|cell| cell.processes == 1 && cell.locking != Locking::Mandatory);
+    // Layout fast visits one record whatever nrec is: what it costs is a matter of caches.
+    let modelled = |cell: &Cell| cell.processes == 1 && cell.locking != Locking::Mandatory;
+    let cells = plan.each_cell().into_iter().filter(|cell| modelled(cell) && cell.layout == Layout::Book);
     cells.filter_map(|cell| Some((cell, measured::point(found, &cell)?))).collect()
 }
 
 /// The model of these cells.
 pub(super) fn model_of(fitted: &[(Cell, Point)]) -> Option<Model> {
     Model::fit(&fitted.iter().map(|(_, point)| *point).collect::<Vec<_>>())
+}
+
+/// How CPU time and records visited grow with nrec: the exponents of a power, 1 is in proportion.
+fn growth(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
+    let cells = plan.each_cell().into_iter().filter(|cell| cell.processes == 1);
+    let cells: Vec<Cell> = cells.filter(|cell| measured::figure(found, cell).is_some()).collect();
+    for locking in Locking::ALL {
+        let own: Vec<&Cell> = cells.iter().filter(|cell| cell.locking == locking).collect();
+        let ([first, .., last], true) = (own.as_slice(), own.len() > 1) else { continue };
+        for (column, name) in [("CPU", "cpu"), ("records visited", "visits"), ("operations", "operations")] {
+            let (Some(from), Some(to)) = (value(found, first, name), value(found, last, name)) else {
+                continue;
+            };
+            let exponent = (to / from).ln() / (f64::from(last.records) / f64::from(first.records)).ln();
+            if exponent.is_finite() {
+                let row = format!(
+                    "{}, {} to {}",
+                    locking.name(),
+                    grouped(u64::from(first.records)),
+                    grouped(u64::from(last.records))
+                );
+                let value = Value::in_table(
+                    "Growth with nrec (ours): the exponent; 1 is in proportion, 2 is with the square",
+                    &row,
+                    column,
+                    "",
+                );
+                computed(value, Some(exactly(exponent)), rows);
+            }
+        }
+    }
 }
 
 fn model(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::Ordering;
 
-use oscost_harness::{Batched, Benchmark, CallError, Card, Outcome, SetUp, Subject, Unable};
+use oscost_harness::{Batched, Benchmark, Bound, CallError, Card, Claim, Outcome, SetUp, Subject, Unable};
 use oscost_sys::memory::SharedWords;
 use oscost_sys::pipe::{self, Pipe};
 use oscost_sys::process::Child;
@@ -43,9 +43,24 @@ pub const fn few(card: Card, id: &'static str) -> Card {
     }
 }
 
+/// Two calls of fcntl. Whoever lists the locks of the system (/proc/locks, lsof) makes those wait who lock, the longer the
+/// more locks there are.
+const OF_MANY: [Claim; 4] = [
+    Claim::SystemCalls(Bound::Exactly(2.0)),
+    Claim::CallsNamed(&["fcntl"], Bound::Exactly(2.0)),
+    Claim::VoluntarySwitches(Bound::AtMost(0.1)),
+    Claim::Faults(Bound::AtMost(0.001)),
+];
+
 /// The same beside so many that taking them is most of the work: a group and launches of its own.
 pub const fn many(card: Card, id: &'static str) -> Card {
-    Card { group: "record_lock/others_10000", launches: Some(6), launch_ms: 2000, ..few(card, id) }
+    Card {
+        group: "record_lock/others_10000",
+        claims: &OF_MANY,
+        launches: Some(6),
+        launch_ms: 2000,
+        ..few(card, id)
+    }
 }
 
 struct Cycle<L> {
