@@ -2,6 +2,7 @@
 //! client with its peaks, how many clients fit a period, and how cost grows with their number.
 
 pub(crate) mod plots;
+mod response;
 
 use oscost_results::{Estimate, Figure, Mark, PairedValue, RunResult, Status};
 
@@ -151,6 +152,7 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
         parts.push(Part::Words(heading.clone()));
         parts.push(Part::Table(table(story, &here)));
         parts.extend(best(story, &here).map(Part::Words));
+        parts.extend(response::from_due(story, &here).map(Part::Words));
         parts.extend(plots::situation(story, &heading, &here));
     }
     parts.extend(placed(story, &sessions).map(Part::Words));

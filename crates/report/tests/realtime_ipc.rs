@@ -194,3 +194,28 @@ fn hostile_ids_stay_harmless() {
     price_list_markdown(&result, None, &mut out).unwrap();
     assert!(!out.contains(&0x1b));
 }
+
+#[test]
+fn a_server_in_the_kernel_is_compared_from_the_due_time() {
+    let mut result = result();
+    let due = |figure: &mut Figure, p50: f64| {
+        for (name, value) in [("response_p50", p50), ("response_p99", p50 * 2.0)] {
+            let mut quantity = figure.quantities["last_p50"].clone();
+            quantity.estimate.value = value;
+            figure.quantities.insert(name.into(), quantity);
+        }
+    };
+    for figure in &mut result.figures {
+        due(figure, 20_000.0);
+    }
+    let line = |result: &RunResult| {
+        told(result).lines().find(|line| line.contains("from the instant")).map(|line| line.trim().to_owned())
+    };
+    assert_eq!(line(&result), None, "servers of one kind are compared from their stamps");
+    let mut bpf = session("bpf", 1, "", 9_000.0);
+    due(&mut bpf, 12_000.0);
+    result.figures.push(bpf);
+    let line = line(&result).expect("a line");
+    assert!(line.contains("(99th percentile): bpf 12.0 us (24.0 us), "), "{line}");
+    assert!(line.contains("unix datagram 20.0 us (40.0 us)"), "{line}");
+}
