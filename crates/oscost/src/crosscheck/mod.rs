@@ -97,7 +97,11 @@ impl Probe {
 pub fn find(program: &str, folder: Option<&Path>) -> Option<PathBuf> {
     let folders: Vec<PathBuf> = match folder {
         Some(folder) => vec![folder.to_owned()],
-        None => std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect(),
+        // What lies in the folder that somebody happens to be in is not run because its name is known: a PATH with an
+        // empty or relative part is a PATH without it.
+        None => std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
+            .filter(|folder| folder.is_absolute())
+            .collect(),
     };
     // It is not started in the folder that we are in.
     let absolute = |folder: PathBuf| std::path::absolute(folder.join(program)).ok();

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 
-use crate::support::Home;
+use crate::support::{Home, finished};
 
 /// A folder with programs of these names and texts (of sh).
 fn peers(home: &Home, programs: &[(&str, &str)]) -> String {
@@ -29,6 +29,22 @@ fn what_is_not_here_is_said_with_how_to_get_it() {
         .refused(2, "known are perf, rt-tests, stress-ng, lmbench");
     home.ask(&["crosscheck", "--with", "lmbench=/no/such/folder"]).refused(2, "is no folder");
     home.ask(&["crosscheck", "no/such/id"]).refused(2, "no peer measures 'no/such/id'");
+}
+
+#[test]
+fn no_program_of_the_current_folder_is_run_by_its_name() {
+    let home = Home::new();
+    for folder in ["", "bin"] {
+        let folder = home.path().join(folder);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::write(folder.join("perf"), "#!/bin/sh\ntouch was_run\n").expect("a program");
+        std::fs::set_permissions(folder.join("perf"), std::fs::Permissions::from_mode(0o755))
+            .expect("its mode");
+    }
+    let mut command = home.command(&["crosscheck", "perf/bench_syscall_basic", "--with", "perf"]);
+    let done = finished(command.env("PATH", ":.:./bin:bin"));
+    assert!(done.well().stdout.contains("not here: perf"), "{done:?}");
+    assert!(!home.path().join("was_run").exists());
 }
 
 #[test]
