@@ -45,6 +45,7 @@ const MACHINERY: &[&str] = &[
     "realtime_ipc/shape",
     "realtime_ipc/table",
     "realtime_ipc/tell",
+    "realtime_ipc/tell_load",
     "realtime_ipc/transport",
     "record_database/cell",
     "record_database/latencies",

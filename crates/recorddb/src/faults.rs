@@ -106,6 +106,9 @@ impl Io for Memory {
     }
 
     fn end(&mut self) -> Result<u64, CallError> {
+        if let Some(Fault::Error(errno)) = self.reads.borrow_mut().next() {
+            return Err(CallError::new("lseek", errno));
+        }
         self.position = self.bytes.borrow().len();
         Ok(self.position as u64)
     }
@@ -162,6 +165,7 @@ impl Io for Memory {
 #[derive(Clone, Default)]
 struct FaultyLocks {
     plan: Rc<RefCell<Plan>>,
+    unlocks: Rc<RefCell<Plan>>,
     held: Rc<RefCell<Vec<LockId>>>,
 }
 
@@ -185,6 +189,15 @@ impl Locks for FaultyLocks {
     }
 
     fn unlock(&mut self, id: LockId) -> Result<(), CallError> {
+        match self.unlocks.borrow_mut().next() {
+            Some(Fault::Error(EINTR)) => return Err(CallError::new("fcntl", EINTR)),
+            Some(Fault::Error(errno)) => {
+                // Whoever is told so ends, and its locks with it.
+                self.held.borrow_mut().clear();
+                return Err(CallError::new("fcntl", errno));
+            }
+            _ => {}
+        }
         self.held.borrow_mut().retain(|held| *held != id);
         Ok(())
     }
@@ -306,6 +319,8 @@ fn book_goes_on_after_signals_and_short_calls() {
     assert!(sweep(book, writes, Fault::Error(EINTR), false, judge) > 100);
     assert!(sweep(book, writes, Fault::Short, false, judge) > 100);
     assert!(sweep(book, locks, Fault::Error(EINTR), false, judge) > 60);
+    let unlocks = |world: &World| Rc::clone(&world.locks.unlocks);
+    assert!(sweep(book, unlocks, Fault::Error(EINTR), false, judge) > 60);
 }
 
 #[test]
@@ -323,6 +338,16 @@ fn book_tells_every_error_and_costs_no_other_record() {
     };
     assert!(sweep(book, locks, Fault::Error(ENOLCK), false, expect(ENOLCK)) > 60);
     assert!(sweep(book, locks, Fault::Error(EDEADLK), false, expect(EDEADLK)) > 60);
+    // Told that the free list could not be given back, an insertion ends with a record in its hands.
+    let unlocks = |world: &World| Rc::clone(&world.locks.unlocks);
+    let in_hands = "a deleted record that is not on the free list";
+    let told = sweep(book, unlocks, Fault::Error(ENOLCK), false, |world, model, failed| {
+        let (key, error) = failed.expect("an error is told");
+        assert!(matches!(error, Error::Call(call) if call.errno == ENOLCK), "{error}");
+        assert!(report(world).damages.iter().all(|damage| damage.what == in_hands), "{:?}", report(world));
+        others_are_there(&mut world.book(), model, Some(&key));
+    });
+    assert!(told > 60);
     // A read that fails comes before what its operation writes, but in a deletion, which blanks the value first.
     sweep(book, reads, Fault::Error(EIO), false, |world, model, failed| {
         let (key, error) = failed.expect("an error is told");
@@ -436,5 +461,9 @@ fn fast_is_whole_after_any_error() {
     assert!(sweep(open, writes, Fault::Short, false, judge) > 100);
     for errno in [ENOLCK, EDEADLK, EINTR] {
         assert!(sweep(open, locks, Fault::Error(errno), false, judge) > 60);
+    }
+    let unlocks = |world: &World| Rc::clone(&world.locks.unlocks);
+    for errno in [ENOLCK, EINTR] {
+        assert!(sweep(open, unlocks, Fault::Error(errno), false, judge) > 60);
     }
 }

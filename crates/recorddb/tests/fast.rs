@@ -407,6 +407,46 @@ fn a_file_that_is_shortened_under_a_process_ends_it() {
     }
 }
 
+/// A file that was cut off anywhere: opening or a fetch says so, or everything is answered as it was.
+#[test]
+fn a_cut_file_ends_in_a_clean_error() {
+    let _alone = alone();
+    let directory = Directory::new();
+    let path = directory.file("db");
+    let lock = LockWay::None;
+    let mut database = Database::open(&path, &Options { lock, ..options() }).expect("open");
+    for number in 0..300 {
+        database.store(number.to_string().as_bytes(), &[b'v'; 30], Store::Insert).expect("stored");
+    }
+    drop(database);
+    let name = directory.file("db.fast");
+    let whole = std::fs::read(&name).expect("read");
+    let used = whole.iter().rposition(|byte| *byte != 0).expect("records");
+    let mut seen = 0;
+    let lengths: Vec<usize> = (0..=used).step_by(used / 150).collect();
+    for &length in &lengths {
+        std::fs::write(&name, &whole[..length]).expect("written");
+        let mut wrong = !check(&path, Layout::Fast).expect("read").is_sound();
+        let reading = Options { lock, access: Access::Positioned, create: false, ..options() };
+        match Database::open(&path, &reading) {
+            Err(Error::Refused(_) | Error::Damaged(_)) => wrong = true,
+            Err(error) => panic!("{length} bytes: {error}"),
+            Ok(mut database) => {
+                for number in 0..300 {
+                    match database.fetch(number.to_string().as_bytes()) {
+                        Ok(Some(value)) => assert_eq!(value, [b'v'; 30], "{length} bytes"),
+                        Ok(None) => panic!("{length} bytes: {number} is said not to be there"),
+                        Err(Error::Damaged(_)) => wrong = true,
+                        Err(error) => panic!("{length} bytes: {error}"),
+                    }
+                }
+            }
+        }
+        seen += usize::from(wrong);
+    }
+    assert_eq!(seen, lengths.len(), "every cut costs a record, and is seen");
+}
+
 /// Words that say where something may be allocated, changed from outside: the checker sees it, and who uses the database all
 /// the same gets an error.
 #[test]

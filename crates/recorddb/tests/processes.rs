@@ -268,3 +268,46 @@ fn cut_flipped_and_circular_books_end_in_a_clean_error() {
     drop(file);
     assert!(use_it("circles"));
 }
+
+/// Layout `book` mapped: who shortens the file ends those who touch what is gone, or they are told of damage; nobody gets
+/// another value.
+#[test]
+fn a_mapped_book_that_is_shortened_ends_in_a_clear_death_or_an_error() {
+    let _alone = alone();
+    let directory = Directory::new();
+    let path = directory.file("db");
+    let options = Options { lock: LockWay::None, create: true, access: Access::Mapped, ..Options::default() };
+    let mut clear = 0;
+    for kept in [0u64, 500, 4096, 9000, 20_000] {
+        let mut database = Database::open(&path, &Options { truncate: true, ..options }).expect("open");
+        for number in 0..1000 {
+            database.store(format!("key{number}").as_bytes(), &[b'v'; 40], Store::Insert).expect("stored");
+        }
+        // It is never dropped: that would touch the file, and end the test instead of the child.
+        let mut database = std::mem::ManuallyDrop::new(database);
+        for name in ["db.idx", "db.dat"] {
+            let file = std::fs::OpenOptions::new().write(true).open(directory.file(name)).expect("open");
+            file.set_len(kept).expect("cut");
+        }
+        let child = Child::fork(|| {
+            let mut value = Vec::new();
+            let mut told = 4;
+            for number in 0..1000 {
+                match database.fetch_into(format!("key{number}").as_bytes(), &mut value) {
+                    Ok(true) if value == [b'v'; 40] => {}
+                    Ok(true) => return 1,
+                    Ok(false) => return 2,
+                    Err(Error::Damaged(_)) => told = 0,
+                    Err(_) => return 3,
+                }
+            }
+            told
+        })
+        .expect("fork");
+        let ended = child.wait().expect("wait");
+        let died = ended.signal == Some(7);
+        assert!(died || ended.code == Some(0), "{kept} bytes: {ended:?}");
+        clear += usize::from(died);
+    }
+    assert!(clear > 0, "where whole pages are gone, SIGBUS");
+}
