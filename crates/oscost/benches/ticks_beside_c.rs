@@ -1,4 +1,5 @@
-//! Median latency of `realtime_ipc/unix_datagram` to one client beside a bare C server and client, launch by launch.
+//! What a tick costs the server besides its transport's calls; and the median latency of `realtime_ipc/unix_datagram` to one
+//! client beside a bare C server and client, launch by launch.
 //!
 //! `cargo bench --bench ticks_beside_c`, on a quiet machine as a user who may have SCHED_RR. It needs a C compiler (`cc`).
 #![forbid(unsafe_code)]
@@ -23,6 +24,14 @@ fn catalogue() -> Catalogue {
 fn main() -> ExitCode {
     if let Some(code) = serve_if_asked(&catalogue) {
         return code.into();
+    }
+    for clients in [1, 10, 100] {
+        match oscost_families::realtime_ipc::own_cost(clients) {
+            Ok(ns) => println!(
+                "the server's own cost a tick, {clients} clients: {ns:.1} ns, two clock readings included"
+            ),
+            Err(error) => println!("SKIP the server's own cost: {error}"),
+        }
     }
     if let Err(why) = compare() {
         println!("SKIP ticks_beside_c: {why}");

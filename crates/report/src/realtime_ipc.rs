@@ -47,6 +47,8 @@ const POLLABLE: &[&str] = &[
 /// Columns of a bar, and of a timeline.
 const BAR: usize = 10;
 const TIMELINE: usize = 60;
+/// Clients up to which growth is taken for a straight line: the document's most.
+const LINE_UNTIL: u32 = 10;
 /// Off the straight line by more than this, growth has left it.
 const OFF_LINE: f64 = 0.2;
 /// A peak is no smaller than this above the median, ns. METHOD.md, Real-time messages.
@@ -303,24 +305,24 @@ fn families<'a>(sessions: &'a [Session<'a>]) -> Vec<Vec<&'a Session<'a>>> {
 
 /// How many clients fit the period, by the line through the fewest and the most that were measured.
 fn fits(story: &Story<'_>, sessions: &[Session<'_>]) -> Option<String> {
-    let fit = |family: &[&Session<'_>], name: &str| -> Option<String> {
+    let fit = |family: &[&Session<'_>], name: &str| -> Option<f64> {
         let (few, many) = (family.first()?, family.last()?);
         let slope = (many.value(name)? - few.value(name)?) / f64::from(many.clients - few.clients);
         let count = f64::from(few.clients) + (few.tick_ns - few.value(name)?) / slope;
-        // A line that does not rise has no end, and a tick that is too short for the first has no beginning.
-        match (slope > 0.0, count >= 1.0) {
-            (false, _) => None,
-            (true, false) => Some("none".to_owned()),
-            (true, true) => Some(numbers::significant(count.floor())),
-        }
+        // A line that does not rise has no end.
+        (slope > 0.0).then_some(count)
     };
+    // A tick that is too short for the first has no beginning.
+    let shown =
+        |count: f64| if count >= 1.0 { numbers::significant(count.floor()) } else { "none".to_owned() };
     let told: Vec<String> = families(sessions)
         .iter()
         .filter(|family| family[0].placement == "same_cpu")
         .filter_map(|family| {
             let (p99, most) = (fit(family, "last_p99")?, fit(family, "last_max"));
-            let most = most.map_or("?".to_owned(), |most| most);
-            Some(format!("{} {p99} ({most})", story.words(family[0].transport)))
+            // Where the maximum fits, the 99th percentile does.
+            let most = most.map_or("?".to_owned(), |most| shown(most.min(p99)));
+            Some(format!("{} {} ({most})", story.words(family[0].transport), shown(p99)))
         })
         .collect();
     (!told.is_empty()).then(|| {
@@ -331,24 +333,38 @@ fn fits(story: &Story<'_>, sessions: &[Session<'_>]) -> Option<String> {
     })
 }
 
+/// Start and slope of the straight line through a quantity of the sessions with at most [`LINE_UNTIL`] clients, by least
+/// squares; through the first two where there are no two such.
+fn straight(family: &[&Session<'_>], name: &str) -> Option<(f64, f64)> {
+    let few = family.iter().filter(|session| session.clients <= LINE_UNTIL).count().max(2);
+    let points: Vec<(f64, f64)> = family
+        .iter()
+        .take(few)
+        .filter_map(|session| Some((f64::from(session.clients), session.value(name)?)))
+        .collect();
+    let count = points.len() as f64;
+    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+    let spread: f64 = points.iter().map(|point| (point.0 - x).powi(2)).sum();
+    let slope = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum::<f64>() / spread;
+    slope.is_finite().then_some((y - slope * x, slope))
+}
+
 /// What each further client adds, and where growth leaves the line.
 fn growth(story: &Story<'_>, sessions: &[Session<'_>]) -> Option<String> {
     let told: Vec<String> = families(sessions)
         .iter()
         .filter(|family| family[0].placement == "same_cpu")
         .filter_map(|family| {
-            let slope = |name: &str, one: &Session<'_>, other: &Session<'_>| {
-                Some((other.value(name)? - one.value(name)?) / f64::from(other.clients - one.clients))
-            };
-            let (first, second) = (family[0], family[1]);
-            let service = slope("client_service", first, second)?;
-            let server = slope("server_cpu", first, second);
-            let leaves = family.iter().skip(2).find(|session| {
-                let line = first.value("client_service").unwrap_or(0.0)
-                    + service * f64::from(session.clients - first.clients);
-                session.value("client_service").is_some_and(|value| (value / line - 1.0).abs() > OFF_LINE)
+            let line = |name: &str| straight(family, name);
+            let (first, (start, service)) = (family[0], line("client_service")?);
+            let server = line("server_cpu").map(|(_, slope)| slope).filter(|slope| *slope >= 0.0);
+            let leaves = family.iter().filter(|session| session.clients > LINE_UNTIL).find(|session| {
+                let on_line = start + service * f64::from(session.clients);
+                session.value("client_service").is_some_and(|value| (value / on_line - 1.0).abs() > OFF_LINE)
             });
-            let leaves = match (leaves, family.len() > 2) {
+            let beyond = family.last().is_some_and(|last| last.clients > LINE_UNTIL);
+            let leaves = match (leaves, beyond) {
                 (Some(session), _) => format!(", off the line at {}", session.clients),
                 (None, true) => ", on the line".to_owned(),
                 (None, false) => String::new(),

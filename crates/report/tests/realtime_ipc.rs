@@ -97,6 +97,14 @@ fn growth_and_fit_follow_from_the_line_through_the_ends() {
     assert!(told_of.contains("unix datagram 7.50 us + 2.50 us of the server"), "{told_of}");
     // p99 is twice: 30 us at one client and 10 us for each more, so 1 ms holds 98; the maximum is 60 and 20.
     assert!(told_of.contains("unix datagram 98.0 (48.0)"), "{told_of}");
+    // Two more points on the line, and one far from it: the slope is that of the document's ten.
+    result.figures.push(session("unix_datagram", 4, "", 30_000.0));
+    result.figures.push(session("unix_datagram", 50, "", 260_000.0));
+    assert!(
+        told(&result).contains("unix datagram 7.50 us + 2.50 us of the server, on the line"),
+        "{}",
+        told(&result)
+    );
     result.figures.push(session("unix_datagram", 100, "", 2e6));
     assert!(told(&result).contains("off the line at 100"), "{}", told(&result));
 }

@@ -51,6 +51,7 @@ use oscost_harness::{Benchmark, Tier};
 
 use benchmark::{PARTNER, RealTimeIpc, Rings, Spec};
 pub use load::{Busy, Load, Loading};
+pub use server::own_cost;
 pub use shape::Shape;
 use transport::Kind::{Kernel, Queue, Timer, Wake};
 
