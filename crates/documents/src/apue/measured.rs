@@ -70,13 +70,13 @@ pub(super) fn ratio(found: &Found<'_>, of: &Cell, to: &Cell, name: &str) -> Opti
     together(found, (of, to), (name, |of, to| of / to))
 }
 
-/// CPU time of all launches, ns, from which on the split into user and system time is more than a few samples of the timer.
-const SPLIT_FROM_NS: f64 = 5e8;
+/// User or system time of all launches, ns, from which on it is more than a few samples of the timer.
+const SAMPLED_FROM_NS: f64 = 5e8;
 
-/// Whether user and system time of both cells can be told apart.
-pub(super) fn is_split(found: &Found<'_>, cells: [&Cell; 2]) -> bool {
-    let sampled = |cell: &Cell| Some(value(found, cell, "cpu")? * figure(found, cell)?.launches.len() as f64);
-    cells.into_iter().all(|cell| sampled(cell).is_some_and(|cpu| cpu >= SPLIT_FROM_NS))
+/// Whether such a time of both cells is made of enough samples to be told.
+pub(super) fn is_sampled(found: &Found<'_>, cells: [&Cell; 2], name: &str) -> bool {
+    let sampled = |cell: &Cell| Some(value(found, cell, name)? * figure(found, cell)?.launches.len() as f64);
+    cells.into_iter().all(|cell| sampled(cell).is_some_and(|ns| ns >= SAMPLED_FROM_NS))
 }
 
 /// Counts and CPU time of a cell.

@@ -4,7 +4,7 @@ use oscost_families::record_database::{Cell, Locking};
 use oscost_recorddb::Layout;
 use oscost_results::{Estimate, Judgement};
 
-use super::measured::{self, is_split, quantity, ratio, together, value};
+use super::measured::{self, is_sampled, quantity, ratio, together, value};
 use super::plan::Plan;
 use super::published::FIGURE_20_7;
 use super::values::{added_by_the_book, fitted, model_of, name_of};
@@ -17,7 +17,7 @@ const ALMOST: f64 = 1.1;
 /// The same of what is "about the same".
 const ABOUT: f64 = 1.25;
 const TOO_SHORT: &str =
-    "no cell took 0.5 s of CPU in all, below which user and sys are a few samples of the timer's";
+    "no cell took 0.5 s of it in all, below which user and sys are a few samples of the timer's";
 /// An operation that waits for a disk gives up its CPU; this seldom, and none did.
 const WAITS: f64 = 0.01;
 
@@ -189,7 +189,7 @@ fn over_none(found: &Found<'_>, plan: &Plan, name: &'static str) -> Vec<(Cell, E
         let none = plan.cell(Locking::None, 1, nrec);
         for locking in [Locking::Coarse, Locking::Fine] {
             let cell = plan.cell(locking, 1, nrec);
-            let told = name == "cpu" || is_split(found, [&cell, &none]);
+            let told = name == "cpu" || is_sampled(found, [&cell, &none], name);
             ratios.extend(ratio(found, &cell, &none, name).filter(|_| told).map(|ratio| (cell, ratio)));
         }
     }
@@ -260,14 +260,13 @@ fn mandatory_adds(found: &Found<'_>, pairs: &[(Cell, Cell)]) -> Option<Judged> {
     let mut judgements = Vec::new();
     for (mandatory, fine) in pairs {
         let cpu = ratio(found, mandatory, fine, "cpu")?;
-        let split = is_split(found, [mandatory, fine]);
-        let system = ratio(found, mandatory, fine, "system").filter(|_| split);
-        let decides = system.unwrap_or(cpu);
-        judgements.push((decides, within(&decides, 1.125, 1.195)));
+        let sampled = is_sampled(found, [mandatory, fine], "system");
+        let system = ratio(found, mandatory, fine, "system").filter(|_| sampled);
+        judgements.extend(system.map(|system| (system, within(&system, 1.125, 1.195))));
         let of_system = system.map_or("too short to tell".to_owned(), |system| added(&system));
         told.push(format!("{}: sys {of_system}, CPU {}", grouped(u64::from(fine.records)), added(&cpu)));
     }
-    Some((every(judgements)?, told.join("; ")))
+    Some((every(judgements).unwrap_or(Judgement::NotTestableHere), told.join("; ")))
 }
 
 fn reads_and_writes(found: &Found<'_>, pairs: &[(Cell, Cell)]) -> Option<Judged> {
@@ -328,20 +327,18 @@ fn a_call(found: &Found<'_>, plan: &Plan) -> Option<Judged> {
             continue;
         };
         told.push(format!("{:.2} us at {}", added.value / calls / 1e3, grouped(u64::from(nrec))));
-        if !added.extremes {
-            prices.push(Estimate { low: added.low / calls, high: added.high / calls, ..added });
-        }
+        prices.push(Estimate { low: added.low / calls, high: added.high / calls, ..added });
     }
     let book: Vec<String> = added_by_the_book().iter().map(|(_, us)| format!("{:.2}", us[1])).collect();
     let words =
         format!("fine: {}; the document's own numbers make it {} us", told.join(", "), book.join(", "));
+    // Single runs decide only among themselves.
+    if prices.iter().any(|price| !price.extremes) {
+        prices.retain(|price| !price.extremes);
+    }
     let [first, .., last] = prices.as_slice() else {
-        return (!told.is_empty()).then(|| {
-            (
-                Judgement::NotTestableHere,
-                format!("{words}; single runs and one number of records do not decide"),
-            )
-        });
+        let few = || (Judgement::NotTestableHere, format!("{words}; one number of records does not decide"));
+        return (!told.is_empty()).then(few);
     };
     // Intervals that meet, to 10 %, are of one price.
     Some((holds_if(first.low <= ALMOST * last.high && last.low <= ALMOST * first.high), words))
