@@ -132,10 +132,6 @@ pub struct Reproduce {
     #[arg(long, value_name = "DIR")]
     pub lmbench: Option<PathBuf>,
     #[command(flatten)]
-    pub apue: Apue,
-    #[command(flatten)]
-    pub grame: Grame,
-    #[command(flatten)]
     pub measuring: Measuring,
     /// Format
     #[arg(long, default_value = "text")]
@@ -143,6 +139,10 @@ pub struct Reproduce {
     /// Write the result to FILE too, or to standard output instead of the tables (-)
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    #[command(flatten)]
+    pub apue: Apue,
+    #[command(flatten)]
+    pub grame: Grame,
 }
 
 /// How a reproduction is told.
