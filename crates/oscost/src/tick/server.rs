@@ -19,9 +19,11 @@ use crate::session;
 
 /// Most clients, and most connections that have not said yet what they want.
 const MOST: usize = 999;
-const MOST_UNNAMED: usize = 16;
+const MOST_UNNAMED: usize = 100;
 /// A connection that says nothing is closed after this, ns.
 const SILENCE_NS: u64 = 2_000_000_000;
+/// Late ticks are told no more often than this, ns.
+const LATE_NS: u64 = 1_000_000_000;
 /// How often news and signals are looked for, ns.
 const LOOK_NS: u64 = 20_000_000;
 
@@ -57,6 +59,8 @@ struct Server<'a> {
     period_ns: u64,
     next: u64,
     served: bool,
+    /// Late ticks that were not told yet, and when some were told last, ns.
+    late: (u64, u64),
     talk: &'a Talk,
 }
 
@@ -81,8 +85,17 @@ pub fn server(options: &TickServer, talk: &Talk) -> Result<Exit, Ended> {
         .spawn(move || sender::send(&socket, (period_ns, nonce, policy), &wished, &told))
         .map_err(|error| Ended::new(Exit::Unfit, format!("no thread for the sender: {error}")))?;
     take_priority(policy, REGISTRATION);
-    let mut server =
-        Server { folder, guests: Vec::new(), wishes, nonce, period_ns, next: 0, served: false, talk };
+    let mut server = Server {
+        folder,
+        guests: Vec::new(),
+        wishes,
+        nonce,
+        period_ns,
+        next: 0,
+        served: false,
+        late: (0, 0),
+        talk,
+    };
     talk.say(format!("waiting for first client in {}", server.folder.shown()));
     let ended = loop {
         if interrupted.load(Ordering::Relaxed) {
@@ -98,6 +111,7 @@ pub fn server(options: &TickServer, talk: &Talk) -> Result<Exit, Ended> {
             break Ok(Exit::Done);
         }
     };
+    server.tell_late();
     // The sender ends when nobody can wish any more.
     let Server { folder, wishes, .. } = server;
     drop(wishes);
@@ -115,6 +129,9 @@ impl Server<'_> {
         let readable = process::poll_readable(&fds, LOOK_NS)?;
         for news in news.try_iter() {
             self.hear_sender(&news)?;
+        }
+        if self.late.0 > 0 && clock::now_ns() > self.late.1 + LATE_NS {
+            self.tell_late();
         }
         for (index, _) in readable[1..].iter().enumerate().filter(|(_, readable)| **readable) {
             self.hear(index);
@@ -289,7 +306,7 @@ impl Server<'_> {
                     self.talk.say(format!("{}: reads again; {dropped} dropped", self.guests[index].shown()));
                 }
             }
-            News::Late { ticks } => self.talk.say(format!("late: {ticks} ticks were left out")),
+            News::Late { ticks } => self.late.0 += ticks,
             News::Failed(error) => return Err(*error),
         }
         Ok(())
@@ -299,6 +316,13 @@ impl Server<'_> {
         self.talk.say(format!("{} is refused: {why}", guest.shown()));
         tell(guest, &Message::Refuse(why.to_owned()));
         guest.state = State::Over;
+    }
+
+    fn tell_late(&mut self) {
+        if self.late.0 > 0 {
+            self.talk.say(format!("late: {} ticks were left out", self.late.0));
+            self.late = (0, clock::now_ns());
+        }
     }
 
     /// Tells everybody that it is over.
