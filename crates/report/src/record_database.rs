@@ -55,11 +55,15 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
         "An operation of all processes together; their CPU and their waiting for locks are sums.".to_owned(),
     ));
     parts.push(Part::Table(table(story, &cells, &QUANTITIES)));
-    parts.push(Part::Words(
-        "Latency of each kind of operation, median and 99th percentile, in a run with a clock around each:"
-            .to_owned(),
-    ));
-    parts.push(Part::Table(table(story, &cells, &LATENCIES)));
+    let latencies = table(story, &cells, &LATENCIES);
+    // Older results have none.
+    if latencies.rows.iter().any(|row| row.iter().skip(1).any(|cell| !cell.is_empty())) {
+        parts.push(Part::Words(
+            "Latency of each kind of operation, median and 99th percentile, in a run with a clock around each:"
+                .to_owned(),
+        ));
+        parts.push(Part::Table(latencies));
+    }
     let covers = cells.iter().map(|cell| cell.figure.id.clone()).collect();
     Some(View { title: "RECORD DATABASE".to_owned(), covers, parts })
 }

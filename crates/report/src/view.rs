@@ -67,13 +67,13 @@ impl View {
     /// For people.
     pub fn text(&self, page: &mut Page<'_>) -> io::Result<()> {
         page.paragraph("", &self.title, INDENT)?;
-        for part in &self.parts {
+        for (index, part) in self.parts.iter().enumerate() {
             match part {
                 Part::Words(words) => page.paragraph("  ", words, INDENT)?,
                 Part::Table(table) => table.text(page)?,
                 Part::Picture(lines) => letters(lines, page)?,
                 Part::Plot(plot) => {
-                    page.paragraph("  ", &told(plot), INDENT)?;
+                    page.paragraph("  ", &told(plot, &self.parts[..index]), INDENT)?;
                     letters(&plot.letters, page)?;
                 }
             }
@@ -85,7 +85,7 @@ impl View {
     pub fn markdown(&self, out: &mut dyn Write) -> io::Result<()> {
         let escaped = |text: &str| Untrusted::new(text).markdown().to_string();
         writeln!(out, "\n### {}", escaped(&self.title))?;
-        for part in &self.parts {
+        for (index, part) in self.parts.iter().enumerate() {
             writeln!(out)?;
             match part {
                 Part::Words(words) => writeln!(out, "{}", escaped(words))?,
@@ -99,7 +99,7 @@ impl View {
                 // Indented code: no fence that a line could close.
                 Part::Picture(lines) => lines.iter().try_for_each(|line| writeln!(out, "    {line}"))?,
                 Part::Plot(plot) => {
-                    writeln!(out, "{}", escaped(&told(plot)))?;
+                    writeln!(out, "{}", escaped(&told(plot, &self.parts[..index])))?;
                     if !plot.letters.is_empty() {
                         writeln!(out)?;
                     }
@@ -111,10 +111,16 @@ impl View {
     }
 }
 
-/// What a plot says, as sentences.
-fn told(plot: &Plot) -> String {
+/// What a plot says, as sentences, and of what, where no words `before` it have said so.
+fn told(plot: &Plot, before: &[Part]) -> String {
+    let known = |part: &Part| matches!(part, Part::Words(words) if words.contains(&plot.about));
+    let about = if plot.about.is_empty() || before.iter().any(known) {
+        String::new()
+    } else {
+        format!("{}: ", plot.about)
+    };
     let stop = if plot.finding.ends_with('.') { "" } else { "." };
-    format!("{}{stop} {}", plot.finding, plot.note).trim_end().to_owned()
+    format!("{about}{}{stop} {}", plot.finding, plot.note).trim_end().to_owned()
 }
 
 /// Lines of letters as they are.

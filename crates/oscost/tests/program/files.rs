@@ -151,7 +151,12 @@ fn json_and_samples_hold_what_the_table_shows() {
     assert_eq!(home.ask(&["report", "@-1"]).well().stdout, done.stdout);
     let json = home.ask(&["report", "@-1", "--format", "json"]);
     assert_eq!(oscost_results::from_bytes(json.well().stdout.as_bytes()).unwrap(), result);
-    for (format, words) in [("markdown", "### "), ("csv", "id,family,status")] {
+    for (format, words) in [
+        ("markdown", "### "),
+        ("csv", "id,family,status"),
+        ("html", "Content-Security-Policy"),
+        ("openmetrics", "# EOF\n"),
+    ] {
         let shown = home.ask(&["report", "@all", "--format", format]);
         assert!(shown.well().stdout.contains(words) && shown.stdout.contains("empty"), "{shown:?}");
         let written = home.ask(&["report", "@all", "--format", format, "-o", "out"]);

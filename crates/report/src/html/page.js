@@ -151,7 +151,8 @@
       plot = null;
       const font = "12px system-ui, sans-serif", ink = colour("--soft"), line = colour("--line"), tip = document.createElement("div");
       tip.className = "tip";
-      const axis = { stroke: ink, font, labelFont: font, labelSize: 18, grid: { stroke: line, width: 1 }, ticks: { show: false } };
+      const grouped = (u, values) => values.map((one) => String(one).replace(/\B(?=(\d{3})+$)/g, "\u00a0"));
+      const axis = { values: grouped, stroke: ink, font, labelFont: font, labelSize: 18, grid: { stroke: line, width: 1 }, ticks: { show: false } };
       plot = new uPlot({
         width: canvas.clientWidth, height: canvas.clientHeight, legend: { show: false }, pxAlign: 1,
         scales: { x: { time: false }, y: { range: (u, low, high) => [0, (high || 1) * 1.05] } },
