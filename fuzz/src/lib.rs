@@ -5,6 +5,8 @@
 pub mod database;
 #[path = "../../crates/oscost/tests/corpus/escapers.rs"]
 pub mod escapers;
+#[path = "../../crates/oscost/tests/corpus/journal.rs"]
+pub mod journal;
 #[path = "../../crates/oscost/tests/corpus/results.rs"]
 pub mod results;
 #[path = "../../crates/oscost/tests/corpus/shown.rs"]

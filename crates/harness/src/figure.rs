@@ -233,7 +233,9 @@ fn evidence(member: &MemberState, context: &Context<'_>) -> Evidence {
         } else {
             None
         },
-        migrations: records().map(|record| record.migrations).sum::<Option<u64>>().filter(|_| any),
+        migrations: records()
+            .try_fold(0_u64, |sum, record| Some(sum.saturating_add(record.migrations?)))
+            .filter(|_| any),
         faults: if any { middle(records().map(|record| record.faults)) } else { None },
         fast_share: if any { middle(records().map(|record| record.fast_share)) } else { None },
         clean_share: if any { middle(records().map(|record| record.clean_share)) } else { None },
@@ -323,7 +325,7 @@ fn remark(figure: &mut Figure, member: &MemberState, context: &Context<'_>) {
         );
     }
     if let Some(floor) = floor {
-        let operations = (member.iterations * card.operations_per_iteration).max(1) as f64;
+        let operations = member.iterations.saturating_mul(card.operations_per_iteration).max(1) as f64;
         let resolution = context.clock_step_ns / operations / floor.value;
         if member.iterations > 0 && resolution > CONVERGED {
             say(format!(

@@ -23,7 +23,7 @@ const LABEL: &str = "  \"checksum\": \"crc32:";
 const END_OF_LABEL: &str = "\",\n";
 const HEADER_BYTES: usize = FIRST_LINE.len() + LABEL.len() + 8 + END_OF_LABEL.len();
 
-/// Why a result cannot become a file. Either is a defect of the program that made the result.
+/// Why a result cannot become a file: a defect of the program that made it, or the journal of another version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unwritable {
     /// A number is NaN or infinite, which JSON cannot hold.
@@ -39,6 +39,12 @@ pub enum Unwritable {
     TooLarge {
         /// Its size.
         bytes: u64,
+    },
+    /// It calls itself something that no reader of this version takes.
+    #[error("the result would not be read again: {reason}; nothing was written")]
+    Unreadable {
+        /// What a reader would say.
+        reason: String,
     },
     /// A value has no form in JSON.
     #[error(
@@ -81,6 +87,8 @@ pub enum Refused {
 /// # Errors
 /// [`Unwritable`] if they would not be read again.
 pub fn to_bytes(result: &RunResult) -> Result<Vec<u8>, Unwritable> {
+    newest(&result.format, u64::from(result.version))
+        .map_err(|refused| Unwritable::Unreadable { reason: refused.to_string() })?;
     if let Some(path) = finite::not_finite(result) {
         return Err(Unwritable::NotFinite { path });
     }

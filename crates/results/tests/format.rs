@@ -212,6 +212,18 @@ fn numbers_are_finite_when_written() {
 }
 
 #[test]
+fn what_would_not_be_read_is_not_written() {
+    let mut result = sample();
+    result.version = VERSION + 1;
+    let refused = to_bytes(&result).unwrap_err();
+    assert!(matches!(refused, Unwritable::Unreadable { .. }), "{refused}");
+    result.version = VERSION;
+    "\u{1b}[31m".clone_into(&mut result.format);
+    let refused = to_bytes(&result).unwrap_err().to_string();
+    assert!(refused.contains(r"\u{1b}[31m") && !refused.contains('\u{1b}'), "{refused}");
+}
+
+#[test]
 fn size_is_bounded_both_ways() {
     let mut result = sample();
     result.note = Some("x".repeat(MAX_BYTES as usize));

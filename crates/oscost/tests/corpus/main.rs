@@ -2,6 +2,7 @@
 
 mod database;
 mod escapers;
+mod journal;
 mod mutate;
 mod results;
 mod seeds;
@@ -18,6 +19,7 @@ type Target = (&'static str, fn(&[u8]), usize);
 /// What `fuzz/fuzz_targets/NAME.rs` runs, by name.
 const TARGETS: &[Target] = &[
     ("results", results::check, 60),
+    ("journal", journal::check, 60),
     ("database_book", database::check_book, 150),
     ("database_fast", database::check_fast, 60),
     ("tick", tick::check, 4000),
@@ -66,6 +68,15 @@ fn results_of_anybody_are_refused_or_shown_without_harm() {
     let files = corpus.map(|entry| std::fs::read(entry.expect("an entry").path()).expect("read"));
     // What is refused at once proves nothing about reports.
     assert!(files.filter(|data| results::is_result(data)).count() >= 7);
+}
+
+#[test]
+fn journals_of_anybody_become_results_or_nothing() {
+    run("journal");
+    for name in ["batched", "series", "largest", "smallest"] {
+        let data = std::fs::read(fuzz().join("corpus/journal").join(name)).expect("read");
+        assert!(journal::measured(&data) > 0, "{name} has figures");
+    }
 }
 
 #[test]

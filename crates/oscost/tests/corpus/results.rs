@@ -69,7 +69,7 @@ fn judge(bytes: &[u8]) {
 }
 
 /// Every format of a report.
-fn render(result: &RunResult, width: usize) {
+pub fn render(result: &RunResult, width: usize) {
     let plain = Style { width, unicode: false, colour: false };
     let written = |write: &dyn Fn(&mut Vec<u8>) -> std::io::Result<()>| {
         let mut out = Vec::new();
