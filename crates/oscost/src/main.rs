@@ -32,6 +32,7 @@ fn main() -> ExitCode {
         let _ = writeln!(std::io::stderr(), "{refusal}");
         return Exit::Unfit.into();
     }
+    oscost_sys::process::outlive_file_limit();
     // A program that measures is its own worker; nothing else may happen before.
     if let Some(code) = oscost_harness::serve_if_asked(&commands::catalogue) {
         return ExitCode::from(code);

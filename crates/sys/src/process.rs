@@ -250,9 +250,15 @@ pub fn is_ignored(signal: i32) -> bool {
     result == 0 && action.sa_sigaction == libc::SIG_IGN
 }
 
-/// Gives SIGINT, SIGTERM, SIGHUP and SIGQUIT their default disposition again.
+/// A write beyond RLIMIT_FSIZE shall fail (EFBIG), and not end the program. setrlimit(2).
+pub fn outlive_file_limit() {
+    // SAFETY: SIG_IGN is a valid disposition for this signal.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+}
+
+/// Gives SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGXFSZ their default disposition again.
 pub fn default_endings() {
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT] {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGXFSZ] {
         // SAFETY: SIG_DFL is a valid disposition for each of these signals.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }

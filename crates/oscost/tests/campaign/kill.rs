@@ -1,0 +1,309 @@
+//! kill: every family and command is killed at random moments in three ways, told to end, and stopped for a while. Nothing of
+//! it may be left, and the next start works.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use serde::{Deserialize, Serialize};
+
+use crate::program::{self, User};
+use crate::space::{self, Left};
+use crate::{Amount, Outcome, Provocation, crowd};
+
+/// What is killed: a name, a line of a shell in front of it, and its arguments.
+struct Scenario {
+    name: &'static str,
+    /// What the shell does that becomes the program.
+    prepare: &'static str,
+    arguments: &'static [&'static str],
+    /// A program that it needs besides.
+    needs: Option<&'static str>,
+}
+
+const fn family(name: &'static str, arguments: &'static [&'static str]) -> Scenario {
+    Scenario { name, prepare: "", arguments, needs: None }
+}
+
+/// The three shapes of processes come first: alone, with a partner, a session of many.
+const SHAPES: usize = 3;
+
+const SCENARIOS: &[Scenario] = &[
+    family("alone", &["run", "--force", "--quick", "syscall/getppid"]),
+    family("partner", &["run", "--force", "--quick", "semaphore/system_v/handover/same_cpu"]),
+    family("session", &["run", "--force", "--quick", "realtime_ipc/unix_datagram/same_cpu/clients_10"]),
+    family("instrument", &["run", "--force", "--quick", "instrument"]),
+    family("clock", &["run", "--force", "--quick", "clock/monotonic", "clock/step/monotonic"]),
+    family("syscall", &["run", "--force", "--quick", "syscall/read0_pipe", "syscall/open_close"]),
+    family(
+        "context_switch",
+        &["run", "--force", "--quick", "context_switch/pipe/same_cpu", "context_switch/posix_queue"],
+    ),
+    family("semaphore", &["run", "--force", "--quick", "semaphore/posix_named", "semaphore/system_v"]),
+    family("lock", &["run", "--force", "--quick", "lock/system_v_message", "lock/robust_mutex"]),
+    family(
+        "contention",
+        &["run", "--force", "--quick", "semaphore/system_v/contended/processes_4/hold_us_1/think_0"],
+    ),
+    family("record_lock", &["run", "--force", "--quick", "record_lock/fcntl"]),
+    family(
+        "record_database",
+        &["run", "--force", "--quick", "record_database/book/seek/fine_fcntl/processes_4/nrec_500"],
+    ),
+    family(
+        "realtime_ipc",
+        &["run", "--force", "--quick", "realtime_ipc/posix_queue", "realtime_ipc/fifo/same_cpu/clients_10"],
+    ),
+    Scenario {
+        name: "load",
+        prepare: "",
+        arguments: &[
+            "run",
+            "--force",
+            "--quick",
+            "realtime_ipc",
+            "--transport",
+            "pipe",
+            "--clients",
+            "1",
+            "--load-command",
+            "sh -c 'setsid sleep 1000 & sleep 1000'",
+        ],
+        needs: None,
+    },
+    family("reproduce", &["reproduce", "--force", "--quick", "tlpi", "ostep", "context-switch"]),
+    family("doctor", &["doctor", "--check"]),
+    Scenario {
+        name: "crosscheck",
+        prepare: "",
+        arguments: &[
+            "crosscheck",
+            "--force",
+            "--quick",
+            "--with",
+            "stress-ng",
+            "stress-ng/sem-sysv",
+            "stress-ng/msg",
+        ],
+        needs: Some("stress-ng"),
+    },
+    Scenario {
+        name: "janitor",
+        prepare: "exec unshare -U -r sh -c 'for kind in user ipc mnt pid; do echo 0 >/proc/sys/user/max_${kind}_namespaces || exit 99; done; exec \"$0\" \"$@\"' \"$0\" \"$@\"",
+        arguments: &[
+            "run",
+            "--force",
+            "--quick",
+            "semaphore/posix_named",
+            "semaphore/system_v/handover/same_cpu",
+        ],
+        needs: None,
+    },
+];
+
+/// In which way it is ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Way {
+    /// SIGKILL to the process that was started.
+    Leader,
+    /// SIGKILL to its process group.
+    Group,
+    /// SIGKILL to every process that there is.
+    Everything,
+    /// A signal that it may handle: its name, and the exit code that it ends with.
+    Told(Told),
+    /// SIGSTOP, a pause, SIGCONT: it goes on to its end.
+    Stopped,
+}
+
+/// A signal that ends a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Told {
+    Interrupt,
+    Terminate,
+    Hangup,
+}
+
+const WAYS: [Way; 3] = [Way::Leader, Way::Group, Way::Everything];
+const TOLD: [Told; 3] = [Told::Interrupt, Told::Terminate, Told::Hangup];
+
+/// Kills of one scenario in one space, one after the other.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Kill {
+    scenario: usize,
+    user: User,
+    way: Way,
+    times: u32,
+    seed: u64,
+}
+
+/// In one space at most so many: what one leaves, the next shall not be blamed for.
+const IN_ONE_SPACE: u32 = 5;
+
+pub fn run(amount: Amount) -> Outcome {
+    let mut provocations = Vec::new();
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(amount.seed);
+    let mut skipped = Vec::new();
+    let mut add = |scenario: usize, user: User, way: Way, times: u32| {
+        let mut left = times;
+        while left > 0 {
+            let times = left.min(IN_ONE_SPACE);
+            left -= times;
+            provocations.push(Provocation::Kill(Kill {
+                scenario,
+                user,
+                way,
+                times,
+                seed: random.next_u64(),
+            }));
+        }
+    };
+    let root = space::is_root();
+    if !root {
+        skipped.push("kills as an unprivileged user besides: only root can become one".to_owned());
+    }
+    for (scenario, it) in SCENARIOS.iter().enumerate() {
+        if let Some(needs) = it.needs.filter(|needs| !program::is_here(needs)) {
+            skipped.push(format!("kills of {}: {needs} is not installed", it.name));
+            continue;
+        }
+        for (index, way) in WAYS.into_iter().enumerate() {
+            // Without namespaces nobody is left who could remove what is not a process: README says so.
+            if it.name == "janitor" && way == Way::Everything {
+                continue;
+            }
+            // In the short one a family is killed in one way alone, each in another one.
+            let (own, nobody) = match (amount.full, scenario < SHAPES) {
+                (true, true) => (200, 50),
+                (true, false) => (20, 0),
+                (false, true) => (2, u32::from(scenario == index)),
+                (false, false) => (u32::from(scenario % WAYS.len() == index), 0),
+            };
+            add(scenario, User::Own, way, own);
+            if root {
+                add(scenario, User::Nobody, way, nobody);
+            }
+        }
+        if scenario < SHAPES {
+            let times = |short| if amount.full { 20 } else { u32::from(short) };
+            for (index, told) in TOLD.into_iter().enumerate() {
+                add(scenario, User::Own, Way::Told(told), times(scenario == index));
+            }
+            add(scenario, User::Own, Way::Stopped, times(scenario == 0));
+        }
+    }
+    let mut outcome = crowd::sum(crowd::all(&provocations));
+    outcome.skipped.extend(skipped);
+    outcome
+}
+
+impl Way {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Leader => "SIGKILL to the leader",
+            Self::Group => "SIGKILL to the group",
+            Self::Everything => "SIGKILL to everything",
+            Self::Told(Told::Interrupt) => "SIGINT",
+            Self::Told(Told::Terminate) => "SIGTERM",
+            Self::Told(Told::Hangup) => "SIGHUP",
+            Self::Stopped => "SIGSTOP and SIGCONT",
+        }
+    }
+}
+
+/// Sends a signal by its name to a process, or with a minus to a group or to all.
+fn send(signal: &str, to: &str) {
+    let _ = Command::new("kill").args([&format!("-{signal}"), "--", to]).stderr(Stdio::null()).status();
+}
+
+impl Kill {
+    pub fn carry_out(&self) -> Outcome {
+        let mut outcome = Outcome::default();
+        let scenario = &SCENARIOS[self.scenario];
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
+        // How long it takes undisturbed: the moments lie within that.
+        let begun = Instant::now();
+        let undisturbed = program::run(&mut self.command());
+        if scenario.name == "janitor" && undisturbed.code() == Some(99) {
+            outcome.skipped.push("kills of janitor: no user namespace in which others can be refused".into());
+            return outcome;
+        }
+        if !matches!(undisturbed.code(), Some(0 | 3)) {
+            outcome.fail(format!("{} undisturbed: {}", scenario.name, undisturbed.words()));
+            return outcome;
+        }
+        let longest = begun.elapsed();
+        let before = Left::now();
+        for _ in 0..self.times {
+            let share = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+            self.once(longest.mul_f64(share), &before, &mut outcome);
+        }
+        outcome
+    }
+
+    fn command(&self) -> Command {
+        let scenario = &SCENARIOS[self.scenario];
+        program::after(self.user, scenario.prepare, scenario.arguments)
+    }
+
+    fn once(&self, moment: Duration, before: &Left, outcome: &mut Outcome) {
+        let who = match self.user {
+            User::Own => "",
+            User::Nobody => ", unprivileged",
+        };
+        let what = format!("{} of {}{who}", self.way.name(), SCENARIOS[self.scenario].name);
+        let mut child = self.command().spawn().expect("the program can be started");
+        std::thread::sleep(moment);
+        let leader = child.id().to_string();
+        match self.way {
+            Way::Leader => send("KILL", &leader),
+            Way::Group => send("KILL", &format!("-{leader}")),
+            Way::Everything => send("KILL", "-1"),
+            Way::Told(told) => {
+                let (signal, code) = match told {
+                    Told::Interrupt => ("INT", 130),
+                    Told::Terminate => ("TERM", 143),
+                    Told::Hangup => ("HUP", 129),
+                };
+                send(signal, &leader);
+                let done = program::finish(child);
+                // It may have come to its end before, or not yet to where signals are handled.
+                let by_signal = done.status.is_some_and(|status| status.code().is_none()) && moment < START;
+                if !by_signal {
+                    program::ended_well(&done, &[0, 3, code], &what, outcome);
+                }
+                return self.look(&what, before, outcome);
+            }
+            Way::Stopped => {
+                send("STOP", &leader);
+                std::thread::sleep(Duration::from_millis(300));
+                send("CONT", &leader);
+                let done = program::finish(child);
+                program::ended_well(&done, &[0, 3], &what, outcome);
+                return self.look(&what, before, outcome);
+            }
+        }
+        let _ = child.wait();
+        self.look(&what, before, outcome);
+    }
+
+    /// Who and what is there now, and whether the next start works.
+    fn look(&self, what: &str, before: &Left, outcome: &mut Outcome) {
+        outcome.count(self.way.name(), 1);
+        for process in space::quiet() {
+            outcome.count("processes left", 1);
+            outcome.fail(format!("{what}: {process}"));
+        }
+        for object in before.since() {
+            outcome.count("objects left", 1);
+            outcome.fail(format!("{what}: {object}"));
+        }
+        space::end_everybody();
+        program::next_start(self.user, outcome);
+        program::store_is_whole(self.user, outcome);
+    }
+}
+
+/// Before this a program may die of a signal that it would handle later.
+const START: Duration = Duration::from_millis(400);

@@ -1,0 +1,415 @@
+//! limits: machines and sandboxes that lack something, or that lose it in the middle. The program measures what it can, says
+//! what is missing, and never ends with a figure that is none.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use oscost_results::{RunResult, Status};
+use serde::{Deserialize, Serialize};
+
+use crate::program::{self, User};
+use crate::space::{self, Left, ground};
+use crate::{Amount, Outcome, Provocation, crowd};
+
+/// A lack.
+struct Lack {
+    name: &'static str,
+    user: User,
+    /// A shell makes it, and becomes the program.
+    prepare: &'static str,
+    arguments: &'static [&'static str],
+    codes: &'static [i32],
+    /// What is said of it, on either stream.
+    words: &'static [&'static str],
+    needs: Option<&'static str>,
+}
+
+const fn lack(
+    name: &'static str,
+    prepare: &'static str,
+    arguments: &'static [&'static str],
+    codes: &'static [i32],
+    words: &'static [&'static str],
+) -> Lack {
+    Lack { name, user: User::Own, prepare, arguments, codes, words, needs: None }
+}
+
+const OBJECTS: &[&str] =
+    &["run", "--force", "--quick", "semaphore/posix_named", "semaphore/posix_unnamed", "semaphore/system_v"];
+const ONE: &[&str] = &["run", "--force", "--quick", "syscall/getppid"];
+const SESSION: &[&str] = &["run", "--force", "--quick", "realtime_ipc/unix_datagram/same_cpu/clients_1"];
+const STRICT: &[&str] =
+    &["run", "--force", "--quick", "--require-realtime", "realtime_ipc/unix_datagram/same_cpu/clients_1"];
+/// A sandbox that refuses a call from the first on.
+const REFUSE_RT: &str =
+    "exec strace -f -qq -o /dev/null -e inject=sched_setscheduler,sched_setattr:error=EPERM -- \"$0\" \"$@\"";
+
+const LACKS: &[Lack] = &[
+    lack(
+        "System V semaphores 0",
+        "echo 0 0 0 0 >/proc/sys/kernel/sem",
+        &["run", "--force", "--quick", "semaphore/system_v"],
+        &[3],
+        &["kernel.sem"],
+    ),
+    lack(
+        "System V queues 0",
+        "echo 0 >/proc/sys/kernel/msgmni",
+        &["run", "--force", "--quick", "lock/system_v_message"],
+        &[0, 3],
+        &["ipc limits"],
+    ),
+    lack(
+        "POSIX queues 0",
+        "echo 0 >/proc/sys/fs/mqueue/queues_max; ulimit -q 0",
+        &["run", "--force", "--quick", "context_switch/posix_queue/same_cpu"],
+        &[0, 3],
+        &["queue"],
+    ),
+    lack("8 descriptors", "ulimit -n 8", ONE, &[2, 3, 4, 5], &[]),
+    lack("16 descriptors", "ulimit -n 16", OBJECTS, &[0, 2, 3, 4, 5], &[]),
+    Lack {
+        user: User::Nobody,
+        ..lack("1 process", "exec prlimit --nproc=1 -- \"$0\" \"$@\"", ONE, &[2, 3, 4, 5], &[])
+    },
+    lack("no locked memory", "ulimit -l 0", OBJECTS, &[0], &[]),
+    Lack {
+        user: User::Nobody,
+        ..lack("no locked memory, unprivileged", "ulimit -l 0", OBJECTS, &[0, 3], &[])
+    },
+    lack(
+        "no POSIX queues in bytes",
+        "ulimit -q 0",
+        &["run", "--force", "--quick", "context_switch/posix_queue/same_cpu"],
+        &[0, 3],
+        &[],
+    ),
+    lack("no file may grow far", "ulimit -f 8", ONE, &[4, 5], &[]),
+    lack("400 MB of addresses", "ulimit -v 400000", OBJECTS, &[0, 2, 3, 4, 5], &[]),
+    lack("64 MB of addresses", "ulimit -v 65536", ONE, &[0, 2, 3, 4, 5, 70], &[]),
+    lack("a stack of 256 KB", "ulimit -s 256", OBJECTS, &[0, 2, 3, 4, 5], &[]),
+    lack("/tmp is read-only", "mount --bind /tmp /tmp && mount -o remount,ro,bind /tmp", OBJECTS, &[0], &[]),
+    lack("/dev/shm is read-only", "mount -t tmpfs -o ro none /dev/shm", OBJECTS, &[0, 3], &[]),
+    lack(
+        "no /dev",
+        "mount -t tmpfs none /dev",
+        &["run", "--force", "--quick", "semaphore/posix_unnamed"],
+        &[0],
+        &[],
+    ),
+    lack("no /proc", "mount -t tmpfs none /proc", OBJECTS, &[0, 3], &[]),
+    lack("no /sys", "mount -t tmpfs none /sys", OBJECTS, &[0], &[]),
+    lack("no HOME", "unset HOME XDG_STATE_HOME", ONE, &[0, 4], &[]),
+    lack(
+        "HOME is not there",
+        "export HOME=/no/such/home XDG_STATE_HOME=/no/such/home/state",
+        ONE,
+        &[0, 4],
+        &[],
+    ),
+    Lack {
+        user: User::Nobody,
+        ..lack("HOME is read-only", "export HOME=/sys XDG_STATE_HOME=/sys/state", ONE, &[0, 4], &["/sys"])
+    },
+    lack(
+        "no namespaces",
+        "exec unshare -U -r sh -c 'for kind in user ipc mnt pid; do echo 0 >/proc/sys/user/max_${kind}_namespaces || exit 0; done; exec \"$0\" \"$@\"' \"$0\" \"$@\"",
+        OBJECTS,
+        &[0],
+        &[],
+    ),
+    Lack {
+        needs: Some("strace"),
+        ..lack(
+            "no ptrace and no seccomp",
+            "exec strace -f -qq -o /dev/null -e inject=ptrace,seccomp:error=EPERM -- \"$0\" \"$@\"",
+            ONE,
+            &[0, 3],
+            &[],
+        )
+    },
+    lack(
+        "1 CPU",
+        "exec taskset -c 0 \"$0\" \"$@\"",
+        &["run", "--force", "--quick", "context_switch/pipe/cross_cpu"],
+        &[3],
+        &["CPUs"],
+    ),
+    lack("1 CPU, a session", "exec taskset -c 0 \"$0\" \"$@\"", SESSION, &[0, 3], &[]),
+    Lack {
+        user: User::Nobody,
+        ..lack("no real time: capability", "ulimit -r 0", SESSION, &[0], &["not real-time"])
+    },
+    Lack {
+        user: User::Nobody,
+        ..lack("no real time: capability, required", "ulimit -r 0", STRICT, &[5], &["CAP_SYS_NICE"])
+    },
+    lack(
+        "no real time: limit",
+        "ulimit -r 10 || exit 99; exec setpriv --reuid=65534 --regid=65534 --clear-groups -- env HOME=/tmp XDG_STATE_HOME=/tmp/state \"$0\" \"$@\"",
+        STRICT,
+        &[5, 99],
+        &["RLIMIT_RTPRIO is 10"],
+    ),
+    Lack { needs: Some("strace"), ..lack("no real time: seccomp", REFUSE_RT, STRICT, &[5], &["seccomp"]) },
+    lack(
+        "no real time: cgroup",
+        "C=/sys/fs/cgroup/cpu/oscost-campaign; mkdir -p $C && echo 0 >$C/cpu.rt_runtime_us && echo $$ >$C/tasks || exit 99",
+        STRICT,
+        &[5, 99],
+        &[],
+    ),
+    lack(
+        "no loopback",
+        "exec unshare -n -- \"$0\" \"$@\"",
+        &["run", "--force", "--quick", "realtime_ipc/udp/same_cpu/clients_1"],
+        &[0, 3],
+        &["loopback"],
+    ),
+];
+
+/// A lack, or something that changes in the middle of a run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum Limit {
+    Lack(usize),
+    /// The CPUs of everything that runs are taken away but one.
+    CpusShrink,
+    /// The cgroup may use a fifth of a CPU.
+    Quota,
+    /// A thread in real time that never sleeps, beside one that wants to.
+    Runaway,
+}
+
+pub fn run(amount: Amount) -> Outcome {
+    let mut provocations: Vec<Provocation> =
+        (0..LACKS.len()).map(|index| Provocation::Limit(Limit::Lack(index))).collect();
+    let times = if amount.full { 20 } else { 1 };
+    for _ in 0..times {
+        provocations.push(Provocation::Limit(Limit::CpusShrink));
+        provocations.push(Provocation::Limit(Limit::Quota));
+    }
+    provocations.push(Provocation::Limit(Limit::Runaway));
+    crowd::sum(crowd::all(&provocations))
+}
+
+impl Limit {
+    pub fn carry_out(&self) -> Outcome {
+        match self {
+            Self::Lack(index) => LACKS[*index].carry_out(),
+            Self::CpusShrink => cpus_shrink(),
+            Self::Quota => quota(),
+            Self::Runaway => runaway(),
+        }
+    }
+}
+
+impl Lack {
+    fn carry_out(&self) -> Outcome {
+        let mut outcome = Outcome::default();
+        if !space::is_root() && self.user == User::Nobody {
+            outcome.skipped.push(format!("{}: only root can become an unprivileged user", self.name));
+            return outcome;
+        }
+        if let Some(needs) = self.needs.filter(|needs| !program::is_here(needs)) {
+            outcome.skipped.push(format!("{}: {needs} is not installed", self.name));
+            return outcome;
+        }
+        let before = Left::now();
+        let done = program::run(&mut program::after(self.user, self.prepare, self.arguments));
+        outcome.count("lacks", 1);
+        if done.code() == Some(99) {
+            outcome.skipped.push(format!("{}: it cannot be made here", self.name));
+            return outcome;
+        }
+        program::ended_well(&done, self.codes, self.name, &mut outcome);
+        for words in self.words.iter().filter(|words| !done.said().contains(**words)) {
+            outcome.fail(format!("{}: '{words}' is not said: {}", self.name, done.said()));
+        }
+        if done.code() != Some(0) && done.said().trim().is_empty() {
+            outcome.fail(format!("{}: nothing is said", self.name));
+        }
+        let result = newest(self.user);
+        for figure in result.iter().flat_map(|result| &result.figures) {
+            if figure.status == Status::Measured && figure.launches.is_empty() {
+                outcome.fail(format!("{}: {} has a figure and no launch", self.name, figure.id));
+            }
+        }
+        for left in
+            space::quiet().into_iter().chain(before.since().into_iter().filter(|it| it != "/tmp/state"))
+        {
+            outcome.fail(format!("{}: {left}", self.name));
+        }
+        outcome
+    }
+}
+
+/// The newest stored result of a user.
+fn newest(user: User) -> Option<RunResult> {
+    let mut names = space::names(&program::runs(user));
+    names.sort();
+    oscost_results::load(&program::runs(user).join(names.pop()?)).ok()
+}
+
+/// Starts a run and waits for its first launch.
+fn started(arguments: &[&str], outcome: &mut Outcome) -> Option<std::process::Child> {
+    let child = program::oscost(User::Own, arguments).spawn().ok()?;
+    let patience = Instant::now() + Duration::from_secs(30);
+    while !std::fs::read_to_string(ground("stderr")).unwrap_or_default().contains("launch 1 of") {
+        if Instant::now() > patience {
+            outcome.fail("no launch began within 30 s");
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Some(child)
+}
+
+fn cpus_shrink() -> Outcome {
+    let mut outcome = Outcome::default();
+    let allowed = oscost_sys::affinity::allowed().unwrap_or_default();
+    let [first, .., last] = allowed[..] else {
+        outcome.skipped.push("CPUs that shrink: there is one".to_owned());
+        return outcome;
+    };
+    // Everything is pinned to the last CPU, and is moved to the first one while it measures.
+    let cpu = last.to_string();
+    let run = ["run", "--force", "-v", "--thorough", "--cpu", &cpu, "syscall/getppid"];
+    let Some(child) = started(&run, &mut outcome) else { return outcome };
+    let shrink = Instant::now();
+    while shrink.elapsed() < Duration::from_secs(2) {
+        for id in space::names(Path::new("/proc")).into_iter().filter(|name| name.parse::<u32>().is_ok()) {
+            let is_worker = std::fs::read_to_string(format!("/proc/{id}/cmdline"))
+                .is_ok_and(|line| line.contains("__worker"));
+            if is_worker {
+                let _ = Command::new("taskset")
+                    .args(["-a", "-p", "-c", &first.to_string(), &id])
+                    .stdout(Stdio::null())
+                    .stderr(Stdio::null())
+                    .status();
+            }
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let _ = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    let done = program::finish(child);
+    outcome.count("times that CPUs were taken away", 1);
+    program::ended_well(&done, &[0, 3, 130], "CPUs shrink", &mut outcome);
+    let noticed = newest(User::Own).is_some_and(|result| {
+        result.figures.iter().any(|figure| figure.evidence.void_launches > 0 || figure.why.is_some())
+    });
+    if noticed {
+        outcome.count("of them noticed", 1)
+    } else {
+        outcome.fail(format!("CPUs shrink: not noticed: {}", done.said()))
+    }
+    outcome
+}
+
+fn quota() -> Outcome {
+    let mut outcome = Outcome::default();
+    let group = format!("/sys/fs/cgroup/cpu/oscost-campaign-{:x}", rand_number());
+    let prepare = format!(
+        "mkdir {group} && echo 100000 >{group}/cpu.cfs_period_us && echo 20000 >{group}/cpu.cfs_quota_us && echo $$ >{group}/tasks || exit 99"
+    );
+    let done = program::run(&mut program::after(
+        User::Own,
+        &prepare,
+        &["run", "--force", "--quick", "syscall/getppid"],
+    ));
+    let _ = space::quiet();
+    let _ = std::fs::remove_dir(&group);
+    if done.code() == Some(99) {
+        outcome.skipped.push("a quota: no cgroup of version 1 with a CPU controller can be made".to_owned());
+        return outcome;
+    }
+    outcome.count("quotas", 1);
+    program::ended_well(&done, &[0, 3], "quota", &mut outcome);
+    let noticed = done.said().contains("throttled") || done.said().contains("quota");
+    if noticed {
+        outcome.count("of them noticed", 1)
+    } else {
+        outcome.fail(format!("quota: not noticed: {}", done.said()))
+    }
+    outcome
+}
+
+fn rand_number() -> u128 {
+    oscost_sys::random::bits().unwrap_or(u128::from(std::process::id()))
+}
+
+/// A library that makes every sleep of a real-time thread a loop without an end.
+const SLEEPLESS: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sched.h>
+#include <time.h>
+int clock_nanosleep(clockid_t clock, int flags, const struct timespec *request, struct timespec *remain) {
+    if ((sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) != SCHED_OTHER) for (;;) __asm__ volatile("");
+    int (*real)(clockid_t, int, const struct timespec *, struct timespec *) = dlsym(RTLD_NEXT, "clock_nanosleep");
+    return real(clock, flags, request, remain);
+}
+"#;
+
+/// A real-time loop that never sleeps is ended by its limit, and who shares its CPU goes on: a session whose server cannot
+/// sleep, and this process on the same CPU.
+fn runaway() -> Outcome {
+    let mut outcome = Outcome::default();
+    if !space::is_root() || !program::is_here("cc") {
+        outcome.skipped.push("a runaway in real time: it needs root and a C compiler".to_owned());
+        return outcome;
+    }
+    let (source, library) = (ground("sleepless.c"), ground("sleepless.so"));
+    std::fs::write(&source, SLEEPLESS).unwrap();
+    let compiled = Command::new("cc")
+        .args(["-O1", "-shared", "-fPIC", "-o"])
+        .arg(&library)
+        .arg(&source)
+        .arg("-ldl")
+        .status();
+    if !compiled.is_ok_and(|status| status.success()) {
+        outcome.fail("the library that cannot sleep cannot be compiled");
+        return outcome;
+    }
+    let Some(&cpu) = oscost_sys::affinity::allowed().unwrap_or_default().first() else { return outcome };
+    if oscost_sys::affinity::pin_to(cpu).is_err() {
+        outcome.fail("this process cannot be pinned");
+        return outcome;
+    }
+    let prepare = format!("export LD_PRELOAD={}", library.display());
+    let cpu = cpu.to_string();
+    let run =
+        ["run", "--force", "--one-launch", "--cpu", &cpu, "realtime_ipc/futex_broadcast/same_cpu/clients_1"];
+    let mut child = program::after(User::Own, &prepare, &run).spawn().unwrap();
+    // Who has another beside it in the same class gets the CPU back within some ms; longer gaps are the loop's.
+    const GAP: Duration = Duration::from_millis(50);
+    let begun = Instant::now();
+    let (mut last, mut looked, mut longest) = (begun, begun, Duration::ZERO);
+    while begun.elapsed() < Duration::from_secs(30) {
+        let now = Instant::now();
+        longest = longest.max(now - last);
+        last = now;
+        if now - looked > Duration::from_millis(20) {
+            looked = now;
+            if child.try_wait().unwrap().is_some() {
+                break;
+            }
+        }
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    // As much as is left of the 2.5 s in which one loop begins.
+    let share = 1.0 - longest.as_secs_f64() / 2.5;
+    outcome.count("runaways", 1);
+    outcome.count("ms that the longest loop had the CPU", longest.as_millis() as u64);
+    if longest < GAP {
+        outcome.fail("the loop did not come about");
+    }
+    if longest > Duration::from_millis(500) || share < 0.9 {
+        outcome.fail(format!("a runaway had the CPU for {longest:?}, a bystander kept {share:.3} of 2.5 s"));
+    }
+    for left in space::quiet() {
+        outcome.fail(format!("a runaway: {left}"));
+    }
+    outcome
+}

@@ -1,0 +1,140 @@
+//! The campaign: the program is killed, starved, lied to and interrupted, and what must not happen is counted.
+//!
+//! `cargo test -p oscost --test campaign` is the short one (two minutes at most); `-- --full` takes up to an hour. Each
+//! provocation has IPC, mount and PID namespaces of its own, and as many go on at once as there are CPUs: nothing is timed.
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
+
+mod clock;
+mod crowd;
+mod input;
+mod kill;
+mod limits;
+mod program;
+mod save;
+mod space;
+mod sweep;
+mod twice;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+/// How much is provoked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Amount {
+    pub full: bool,
+    pub seed: u64,
+}
+
+/// One thing that is done to the program, in a space of its own.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) enum Provocation {
+    Kill(kill::Kill),
+    Save(save::Save),
+    Sites(sweep::Sites),
+    Fail(sweep::Fail),
+    Limit(limits::Limit),
+    Twice(twice::Twice),
+}
+
+/// What came of one, or of several in one space.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Outcome {
+    /// What was counted, by name.
+    pub counts: std::collections::BTreeMap<String, u64>,
+    /// What must not happen and did, in words; empty if all is well.
+    pub failures: Vec<String>,
+    /// What could not be tried here, and why.
+    pub skipped: Vec<String>,
+    /// What a later provocation needs to know.
+    pub found: Vec<String>,
+}
+
+impl Outcome {
+    pub fn count(&mut self, name: &str, by: u64) {
+        *self.counts.entry(name.to_owned()).or_default() += by;
+    }
+
+    pub fn fail(&mut self, words: impl Into<String>) {
+        self.failures.push(words.into());
+    }
+}
+
+impl Provocation {
+    fn carry_out(&self) -> Outcome {
+        match self {
+            Self::Kill(kill) => kill.carry_out(),
+            Self::Save(save) => save.carry_out(),
+            Self::Sites(sites) => sites.carry_out(),
+            Self::Fail(fail) => fail.carry_out(),
+            Self::Limit(limit) => limit.carry_out(),
+            Self::Twice(twice) => twice.carry_out(),
+        }
+    }
+}
+
+/// A part of the campaign with its totals.
+struct Part {
+    name: &'static str,
+    outcome: Outcome,
+}
+
+type Run = fn(Amount) -> Outcome;
+
+const PARTS: &[(&str, Run)] = &[
+    ("kill", kill::run),
+    ("save", save::run),
+    ("sweep", sweep::run),
+    ("limits", limits::run),
+    ("clock", clock::run),
+    ("input", input::run),
+    ("twice", twice::run),
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [inside, provocation] = &arguments[..]
+        && inside == space::INSIDE
+    {
+        return space::inside(provocation);
+    }
+    let value =
+        |name: &str| arguments.iter().position(|it| it == name).and_then(|at| arguments.get(at + 1)).cloned();
+    let amount = Amount {
+        full: arguments.iter().any(|it| it == "--full"),
+        seed: value("--seed").and_then(|seed| seed.parse().ok()).unwrap_or(1),
+    };
+    let only = value("--only");
+    // What cargo passes to every test program (a filter, --nocapture) is not for this one.
+    if !space::is_possible() {
+        println!("SKIP campaign: no namespaces can be had here");
+        return ExitCode::SUCCESS;
+    }
+    let begun = Instant::now();
+    println!("campaign: {}, seed {}", if amount.full { "full" } else { "short" }, amount.seed);
+    let mut parts = Vec::new();
+    for (name, run) in PARTS.iter().filter(|(name, _)| only.as_deref().is_none_or(|only| only == *name)) {
+        let started = Instant::now();
+        let outcome = run(amount);
+        println!("{name}: {:.0} s", started.elapsed().as_secs_f64());
+        show(&Part { name, outcome: outcome.clone() });
+        parts.push(Part { name, outcome });
+    }
+    let failures: usize = parts.iter().map(|part| part.outcome.failures.len()).sum();
+    println!("campaign: {failures} failures in {:.0} s", begun.elapsed().as_secs_f64());
+    if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn show(part: &Part) {
+    let Part { name, outcome } = part;
+    for (what, count) in &outcome.counts {
+        println!("  {count:>8} {what}");
+    }
+    for why in &outcome.skipped {
+        println!("SKIP campaign {name}: {why}");
+    }
+    for words in outcome.failures.iter().take(40) {
+        println!("FAILED {name}: {words}");
+    }
+}

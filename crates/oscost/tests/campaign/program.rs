@@ -1,0 +1,193 @@
+//! The program as it is started in a space: by whom, with which home, and how it ended.
+
+use std::fs::File;
+use std::os::unix::fs::chown;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::Outcome;
+use crate::space::{self, ground};
+
+/// Where it was built.
+pub const BUILT: &str = env!("CARGO_BIN_EXE_oscost");
+/// Where it is in a space.
+pub const PATH: &str = "/mnt/oscost";
+/// A run of it that takes longer hangs.
+pub const DEADLINE: Duration = Duration::from_secs(60);
+
+/// Who runs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum User {
+    /// Who runs the campaign.
+    Own,
+    /// An unprivileged one. Only root can become it.
+    Nobody,
+}
+
+const NOBODY: u32 = 65534;
+
+/// The home of a user, made at the first use.
+pub fn home(user: User) -> PathBuf {
+    let home = ground(match user {
+        User::Own => "home",
+        User::Nobody => "nobody",
+    });
+    if std::fs::create_dir(&home).is_ok() && user == User::Nobody {
+        chown(&home, Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    home
+}
+
+/// Where its results are.
+pub fn runs(user: User) -> PathBuf {
+    home(user).join("state/oscost/runs")
+}
+
+/// `program` with the environment of a user's home and no other, in a process group of its own.
+pub fn command(user: User, program: &str, arguments: &[&str]) -> Command {
+    let home = home(user);
+    let mut command = match user {
+        User::Own => Command::new(program),
+        User::Nobody => {
+            let mut command = Command::new("setpriv");
+            command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--", program]);
+            command
+        }
+    };
+    command
+        .args(arguments)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", &home)
+        .env("XDG_STATE_HOME", home.join("state"))
+        .env("LC_ALL", "C.UTF-8")
+        .current_dir(&home)
+        .stdin(Stdio::null())
+        .stdout(File::create(ground("stdout")).unwrap())
+        .stderr(File::create(ground("stderr")).unwrap())
+        .process_group(0);
+    command
+}
+
+/// The program of a user.
+pub fn oscost(user: User, arguments: &[&str]) -> Command {
+    command(user, PATH, arguments)
+}
+
+/// The same after `prepare` in a shell, which becomes the program.
+pub fn after(user: User, prepare: &str, arguments: &[&str]) -> Command {
+    let script = format!("{prepare}\nexec \"$0\" \"$@\"");
+    let all: Vec<&str> = ["-c", &script, PATH].into_iter().chain(arguments.iter().copied()).collect();
+    command(user, "sh", &all)
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Done {
+    pub status: Option<ExitStatus>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Done {
+    pub fn code(&self) -> Option<i32> {
+        self.status.and_then(|status| status.code())
+    }
+
+    /// Both streams.
+    pub fn said(&self) -> String {
+        format!("{}\n{}", self.stdout, self.stderr)
+    }
+
+    /// A line for a failure.
+    pub fn words(&self) -> String {
+        let last: Vec<&str> = self.stderr.lines().rev().take(3).collect();
+        match self.status {
+            None => format!("hangs: {}", last.join(" | ")),
+            Some(status) => format!(
+                "ended with {:?}{}: {}",
+                status.code(),
+                status.signal().map_or(String::new(), |signal| format!(", signal {signal}")),
+                last.join(" | ")
+            ),
+        }
+    }
+}
+
+/// Waits for the end of a run, at most the deadline; whoever goes on longer is ended.
+pub fn finish(mut child: Child) -> Done {
+    let begun = Instant::now();
+    let status = loop {
+        match child.try_wait().unwrap() {
+            Some(status) => break Some(status),
+            None if begun.elapsed() > DEADLINE => {
+                space::end_everybody();
+                let _ = child.wait();
+                break None;
+            }
+            None => std::thread::sleep(Duration::from_millis(3)),
+        }
+    };
+    let read =
+        |name: &str| String::from_utf8_lossy(&std::fs::read(ground(name)).unwrap_or_default()).into_owned();
+    Done { status, stdout: read("stdout"), stderr: read("stderr") }
+}
+
+/// Runs to the end.
+pub fn run(command: &mut Command) -> Done {
+    finish(command.spawn().expect("the program can be started"))
+}
+
+/// Every stored result of a user can be read, and nothing else lies in the store.
+pub fn store_is_whole(user: User, outcome: &mut Outcome) {
+    for name in space::names(&runs(user)) {
+        let path = runs(user).join(&name);
+        if !name.ends_with(".json") {
+            let bytes = std::fs::read(&path).unwrap_or_default();
+            let said = std::fs::read_to_string(ground("stderr")).unwrap_or_default();
+            let begins = String::from_utf8_lossy(&bytes).chars().take(120).collect::<String>();
+            outcome.fail(format!(
+                "stray file in the store: {name}, {} bytes: {begins}; said {said}",
+                bytes.len()
+            ));
+        } else if let Err(error) = oscost_results::load(&path) {
+            outcome.fail(format!("torn result {name}: {error}"));
+        }
+    }
+}
+
+/// The next start works, and cleans up: one launch, a result.
+pub fn next_start(user: User, outcome: &mut Outcome) {
+    let done = run(&mut oscost(
+        user,
+        &["run", "--force", "--quiet", "--one-launch", "syscall/getppid", "--json", "-"],
+    ));
+    outcome.count("next starts", 1);
+    if done.code() != Some(0) || oscost_results::from_bytes(done.stdout.as_bytes()).is_err() {
+        outcome.fail(format!("the next start: {}", done.words()));
+    }
+}
+
+/// No panic, no signal, an exit code of the list.
+pub fn ended_well(done: &Done, allowed: &[i32], what: &str, outcome: &mut Outcome) {
+    if done.said().contains("panicked at") {
+        outcome.count("panics", 1);
+        outcome.fail(format!("panic: {what}: {}", done.words()));
+    }
+    if done.status.is_none() {
+        outcome.count("hangs", 1);
+    }
+    if !done.code().is_some_and(|code| allowed.contains(&code)) {
+        outcome.fail(format!("{what}: {}", done.words()));
+    }
+}
+
+/// Whether a program is here.
+pub fn is_here(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder: PathBuf| Path::new(&folder).join(program).is_file())
+}

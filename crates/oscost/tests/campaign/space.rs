@@ -1,0 +1,183 @@
+//! A space of its own for each provocation: this program again, as the first process of new IPC, mount and PID namespaces,
+//! with empty /dev/shm and /dev/mqueue, and a /tmp whose changes vanish. What is left in it is counted by difference.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::{Outcome, Provocation};
+
+/// First argument of the program inside.
+pub const INSIDE: &str = "--inside";
+/// Where a provocation may write: a file system in memory.
+pub const GROUND: &str = "/mnt";
+/// A provocation that takes longer hangs.
+const DEADLINE: Duration = Duration::from_secs(150);
+
+fn unshare(arguments: &[&str]) -> Command {
+    let mut command = Command::new("unshare");
+    command.args(["--ipc", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child"]);
+    if !is_root() {
+        command.args(["--user", "--map-root-user"]);
+    }
+    command.arg("--").args(arguments).stdin(Stdio::null());
+    command
+}
+
+pub fn is_root() -> bool {
+    oscost_sys::identity::effective_uid() == 0
+}
+
+/// Whether spaces can be had here.
+pub fn is_possible() -> bool {
+    unshare(&["true"]).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
+/// Carries `provocation` out in a space of its own.
+pub fn within(provocation: &Provocation) -> Outcome {
+    let text = serde_json::to_string(provocation).unwrap();
+    let own = std::env::current_exe().unwrap().display().to_string();
+    let mut child = unshare(&[&own, INSIDE, &text])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("unshare can be started");
+    let pipes = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    let read = |pipe: Box<dyn std::io::Read + Send>| {
+        std::thread::spawn(move || {
+            let mut text = String::new();
+            let mut pipe = pipe;
+            let _ = pipe.read_to_string(&mut text);
+            text
+        })
+    };
+    let (out, err) = (read(Box::new(pipes.0)), read(Box::new(pipes.1)));
+    let begun = Instant::now();
+    let hangs = loop {
+        match child.try_wait() {
+            Ok(Some(_)) => break false,
+            Ok(None) if begun.elapsed() > DEADLINE => {
+                // Its child, the first process of the namespaces, dies with it, and everybody with that one.
+                let _ = child.kill();
+                let _ = child.wait();
+                break true;
+            }
+            _ => std::thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    let (out, err) = (out.join().unwrap(), err.join().unwrap());
+    let mut outcome: Outcome =
+        out.lines().last().and_then(|line| serde_json::from_str(line).ok()).unwrap_or_else(|| {
+            let mut none = Outcome::default();
+            none.fail(format!("no outcome of {text}: {err}"));
+            none
+        });
+    if hangs {
+        outcome.fail(format!("hangs: {text}"));
+    }
+    outcome
+}
+
+/// The first process of a space: makes the ground, carries the provocation out, and prints the outcome.
+pub fn inside(provocation: &str) -> ExitCode {
+    let provocation: Provocation = match serde_json::from_str(provocation) {
+        Ok(provocation) => provocation,
+        Err(error) => {
+            eprintln!("{provocation}: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    prepare();
+    let outcome = provocation.carry_out();
+    println!("{}", serde_json::to_string(&outcome).unwrap());
+    ExitCode::SUCCESS
+}
+
+fn prepare() {
+    let mount = |arguments: &[&str]| {
+        let done = Command::new("mount").args(arguments).stderr(Stdio::null()).status();
+        done.is_ok_and(|status| status.success())
+    };
+    assert!(mount(&["-t", "tmpfs", "-o", "mode=1777", "tmpfs", "/dev/shm"]), "a /dev/shm of our own");
+    let _ = std::fs::create_dir("/dev/mqueue");
+    let _ = mount(&["-t", "mqueue", "mqueue", "/dev/mqueue"]);
+    assert!(mount(&["-t", "tmpfs", "-o", "mode=1777", "tmpfs", GROUND]), "a ground of our own");
+    // Whoever the program runs as, and wherever it was built, it can be reached here.
+    let program = crate::program::PATH;
+    std::fs::write(program, "").unwrap();
+    assert!(mount(&["--bind", crate::program::BUILT, program]), "the program can be mounted");
+    // It may lie below /tmp, so these come last.
+    for folder in ["/tmp", "/var/tmp"] {
+        assert!(mount(&["-t", "tmpfs", "-o", "mode=1777", "tmpfs", folder]), "a {folder} of our own");
+    }
+}
+
+/// What is there that a provocation may leave behind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    objects: BTreeSet<String>,
+}
+
+impl Left {
+    /// What is there now; processes are asked for by [`processes`].
+    pub fn now() -> Self {
+        let mut objects = BTreeSet::new();
+        for kind in ["sem", "msg", "shm"] {
+            let text = std::fs::read_to_string(format!("/proc/sysvipc/{kind}")).unwrap_or_default();
+            objects.extend(text.lines().skip(1).map(|line| format!("System V {kind} {}", line.trim())));
+        }
+        for folder in ["/dev/shm", "/dev/mqueue", "/tmp", "/var/tmp"] {
+            objects.extend(names(Path::new(folder)).into_iter().map(|name| format!("{folder}/{name}")));
+        }
+        Self { objects }
+    }
+
+    /// What is there now and was not then.
+    pub fn since(&self) -> Vec<String> {
+        Self::now().objects.difference(&self.objects).cloned().collect()
+    }
+}
+
+/// Names in a directory.
+pub fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// Every process of the space but this one, in words; those that have ended and wait for nobody do not count.
+pub fn processes() -> Vec<String> {
+    let ids = names(Path::new("/proc")).into_iter().filter_map(|name| name.parse::<u32>().ok());
+    ids.filter(|&id| id != std::process::id()).filter_map(living).collect()
+}
+
+fn living(id: u32) -> Option<String> {
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    let state = stat.rsplit_once(") ")?.1.chars().next()?;
+    let command = std::fs::read(format!("/proc/{id}/cmdline")).ok()?;
+    let command = String::from_utf8_lossy(&command).replace('\0', " ");
+    (!matches!(state, 'Z' | 'X')).then(|| format!("process {id} ({state}): {}", command.trim()))
+}
+
+/// Waits until nobody is there any more; who still is after a while.
+pub fn quiet() -> Vec<String> {
+    let patience = Instant::now() + Duration::from_secs(2);
+    loop {
+        let there = processes();
+        if there.is_empty() || Instant::now() > patience {
+            return there;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Ends everybody in the space but the caller.
+pub fn end_everybody() {
+    let _ = Command::new("kill").args(["-KILL", "-1"]).stderr(Stdio::null()).status();
+    let _ = quiet();
+}
+
+/// A file of the ground.
+pub fn ground(name: &str) -> PathBuf {
+    Path::new(GROUND).join(name)
+}

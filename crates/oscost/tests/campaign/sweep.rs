@@ -1,0 +1,292 @@
+//! sweep: one system call fails, at every place in the program that makes it: the first, the second and the last time. It
+//! ends with a code of the list, without panic, hang or left-over, and old results stay as they are.
+//!
+//! The calls and their places are those of runs of one launch, seen by strace with its stack; strace lets them fail.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use serde::{Deserialize, Serialize};
+
+use crate::program::{self, User};
+use crate::space::{self, Left, ground};
+use crate::{Amount, Outcome, Provocation, crowd, save};
+
+/// What is run: between them every kind of process and object of the program.
+const PLANS: &[&[&str]] = &[
+    &[
+        "run",
+        "--force",
+        "--quiet",
+        "--one-launch",
+        "syscall/read0_pipe",
+        "semaphore/posix_named",
+        "--json",
+        "/mnt/out.json",
+    ],
+    &[
+        "run",
+        "--force",
+        "--quiet",
+        "--one-launch",
+        "context_switch/pipe/same_cpu",
+        "semaphore/system_v",
+        "--json",
+        "/mnt/out.json",
+    ],
+    &[
+        "run",
+        "--force",
+        "--quiet",
+        "--one-launch",
+        "record_lock/fcntl",
+        "lock/robust_mutex",
+        "--json",
+        "/mnt/out.json",
+    ],
+    &[
+        "run",
+        "--force",
+        "--quiet",
+        "--one-launch",
+        "realtime_ipc/unix_datagram/same_cpu/clients_1",
+        "--json",
+        "/mnt/out.json",
+    ],
+    &["report", "@-1"],
+    &["compare", "@-1", "@-1"],
+];
+
+const ERRORS: [&str; 8] = ["ENOMEM", "EAGAIN", "EMFILE", "ENOSPC", "EIO", "EINTR", "EPERM", "ENOSYS"];
+
+/// Calls that end or begin a program, and calls that cannot fail.
+const EXCEPT: [&str; 15] = [
+    "getegid",
+    "geteuid",
+    "getgid",
+    "getpid",
+    "getppid",
+    "gettid",
+    "getuid",
+    "execve",
+    "exit",
+    "exit_group",
+    "rt_sigreturn",
+    "restart_syscall",
+    "arch_prctl",
+    "set_robust_list",
+    "rseq",
+];
+
+/// The places of a plan: asked for first.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Sites {
+    plan: usize,
+}
+
+/// One call of one place fails.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Fail {
+    plan: usize,
+    call: String,
+    /// The how manieth of its name in its process.
+    when: u32,
+    error: String,
+    /// The innermost function of the program.
+    place: String,
+}
+
+pub fn run(amount: Amount) -> Outcome {
+    let mut outcome = Outcome::default();
+    if !program::is_here("strace") {
+        outcome.skipped.push("strace is not installed".to_owned());
+        return outcome;
+    }
+    let plans = if amount.full { PLANS.len() } else { 1 };
+    let sites: Vec<Provocation> = (0..plans).map(|plan| Provocation::Sites(Sites { plan })).collect();
+    let found = crowd::all(&sites);
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(amount.seed);
+    let mut failing = Vec::new();
+    for (plan, found) in found.iter().enumerate() {
+        for words in &found.found {
+            let mut parts = words.split('\t');
+            let (Some(call), Some(when), Some(place)) = (parts.next(), parts.next(), parts.next()) else {
+                continue;
+            };
+            let first = random.next_u64() as usize % ERRORS.len();
+            let second = (first + 1 + random.next_u64() as usize % (ERRORS.len() - 1)) % ERRORS.len();
+            for error in [first, second] {
+                failing.push(Fail {
+                    plan,
+                    call: call.to_owned(),
+                    when: when.parse().unwrap_or(1),
+                    error: ERRORS[error].to_owned(),
+                    place: place.to_owned(),
+                });
+            }
+        }
+    }
+    let all = failing.len();
+    let wanted = if amount.full { all } else { 24 };
+    // Drawn by the seed, all alike.
+    for index in 0..wanted.min(all) {
+        let other = index + random.next_u64() as usize % (all - index);
+        failing.swap(index, other);
+    }
+    failing.truncate(wanted);
+    let provocations: Vec<Provocation> = failing.into_iter().map(Provocation::Fail).collect();
+    let mut outcome = crowd::sum(found.into_iter().chain(crowd::all(&provocations)));
+    outcome.count("failures of a call by place, in all", all as u64);
+    outcome
+}
+
+/// What a plan reads: a stored result, an old file.
+fn prepare(outcome: &mut Outcome) -> bool {
+    let out = ground("out.json").display().to_string();
+    let arguments = ["run", "--force", "--quiet", "--one-launch", "syscall/getppid", "--json", &out];
+    let done = program::run(&mut program::oscost(User::Own, &arguments));
+    if done.code() != Some(0) {
+        outcome.fail(format!("the run before: {}", done.words()));
+    }
+    done.code() == Some(0)
+}
+
+impl Sites {
+    pub fn carry_out(&self) -> Outcome {
+        let mut outcome = Outcome::default();
+        if !prepare(&mut outcome) {
+            return outcome;
+        }
+        let trace = ground("trace").display().to_string();
+        let arguments: Vec<&str> = ["-f", "-k", "-qq", "-o", &trace, "--", program::PATH]
+            .into_iter()
+            .chain(PLANS[self.plan].iter().copied())
+            .collect();
+        let trace_it = || program::run(&mut program::command(User::Own, "strace", &arguments));
+        let mut done = trace_it();
+        // A process that ends while strace looks at its stack ends strace.
+        for _ in 0..5 {
+            if matches!(done.code(), Some(0 | 3)) {
+                break;
+            }
+            done = trace_it();
+        }
+        if !matches!(done.code(), Some(0 | 3)) {
+            outcome.fail(format!("traced: {}", done.words()));
+            return outcome;
+        }
+        let text = String::from_utf8_lossy(&std::fs::read(&trace).unwrap_or_default()).into_owned();
+        let sites = sites(&text);
+        outcome.count("places of calls", sites.len() as u64);
+        let names: BTreeSet<&str> = sites.keys().map(|(call, _)| call.as_str()).collect();
+        outcome.count("names of calls, by plan", names.len() as u64);
+        for ((call, place), at) in &sites {
+            // The first, the second and the last time that this place makes the call.
+            let mut times: Vec<u32> =
+                at.first().into_iter().chain(at.get(1)).chain(at.last()).copied().collect();
+            times.dedup();
+            outcome.found.extend(times.iter().map(|when| format!("{call}\t{when}\t{place}")));
+        }
+        outcome
+    }
+}
+
+/// Every call with the innermost function of the program that made it, and the how manieth of its name in its process each was.
+fn sites(trace: &str) -> BTreeMap<(String, String), Vec<u32>> {
+    let mut sites: BTreeMap<(String, String), Vec<u32>> = BTreeMap::new();
+    let mut ordinals: BTreeMap<(String, String), u32> = BTreeMap::new();
+    // The call whose stack follows.
+    let mut last: Option<(String, u32)> = None;
+    for line in trace.lines() {
+        if let Some(frame) = line.trim_start().strip_prefix("> ") {
+            let of_program = frame.strip_prefix(program::PATH).or_else(|| frame.strip_prefix(program::BUILT));
+            if let (Some(place), Some((call, when))) = (of_program, &last) {
+                sites.entry((call.clone(), place.to_owned())).or_default().push(*when);
+                last = None;
+            }
+            continue;
+        }
+        last = None;
+        let Some((process, rest)) = line.split_once(' ') else { continue };
+        let rest = rest.trim_start();
+        let Some((call, _)) = rest.split_once('(') else { continue };
+        let is_name =
+            !call.is_empty() && call.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        if !is_name || EXCEPT.contains(&call) || call.starts_with("syscall_0x") {
+            continue;
+        }
+        let ordinal = ordinals.entry((process.to_owned(), call.to_owned())).or_default();
+        *ordinal += 1;
+        last = Some((call.to_owned(), *ordinal));
+    }
+    sites
+}
+
+impl Fail {
+    pub fn carry_out(&self) -> Outcome {
+        let mut outcome = Outcome::default();
+        if !prepare(&mut outcome) {
+            return outcome;
+        }
+        let old = std::fs::read(ground("out.json")).unwrap_or_default();
+        let stored = save::files(&program::runs(User::Own));
+        let before = Left::now();
+        // The kernel's brk knows no error: it answers with a break that is lower than was asked for.
+        let failing =
+            if self.call == "brk" { "retval=0".to_owned() } else { format!("error={}", self.error) };
+        let inject = format!("inject={}:{failing}:when={}", self.call, self.when);
+        let arguments: Vec<&str> = ["-f", "-qq", "-o", "/dev/null", "-e", &inject, "--", program::PATH]
+            .into_iter()
+            .chain(PLANS[self.plan].iter().copied())
+            .collect();
+        let done = program::run(&mut program::command(User::Own, "strace", &arguments));
+        let Self { call, error, when, place, .. } = self;
+        let what = format!("{} with {error} at {call} {when} ({place})", PLANS[self.plan].join(" "));
+        outcome.count("calls that failed", 1);
+        // Before main the loader and the standard library's start give up in their own ways: no part of the program runs.
+        let before_main = [
+            "error while loading shared libraries",
+            "fatal runtime error: initialization",
+            "fatal runtime error: assertion failed: signal(libc::SIGPIPE",
+        ];
+        if before_main.iter().any(|words| done.stderr.contains(words)) {
+            outcome.count("ended before main", 1);
+        } else {
+            program::ended_well(&done, &[0, 2, 3, 4, 5], &what, &mut outcome);
+        }
+        outcome.count(
+            &format!("ended with {}", done.code().map_or("a signal".to_owned(), |code| code.to_string())),
+            1,
+        );
+        for left in space::quiet().into_iter().chain(before.since()) {
+            outcome.count("left", 1);
+            outcome.fail(format!("{what}: {left}"));
+        }
+        space::end_everybody();
+        let now = std::fs::read(ground("out.json")).unwrap_or_default();
+        match oscost_results::from_bytes(&now) {
+            Ok(result) => {
+                let measured =
+                    result.figures.iter().filter(|it| it.status == oscost_results::Status::Measured);
+                // A figure that is shown has at least one launch that nothing disturbed.
+                for figure in measured.filter(|figure| figure.launches.is_empty()) {
+                    outcome.count("figures beside an error", 1);
+                    outcome.fail(format!("{what}: {} has a figure and no launch", figure.id));
+                }
+            }
+            Err(error) => outcome.fail(format!("{what}: the file that was asked for is torn: {error}")),
+        }
+        if done.code() == Some(4) && now != old && oscost_results::from_bytes(&now).is_err() {
+            outcome.fail(format!("{what}: exit 4, and the old file was touched"));
+        }
+        for (name, bytes) in &stored {
+            if std::fs::read(program::runs(User::Own).join(name)).ok().as_ref() != Some(bytes) {
+                outcome.fail(format!("{what}: the old result {name} is not what it was"));
+            }
+        }
+        program::next_start(User::Own, &mut outcome);
+        program::store_is_whole(User::Own, &mut outcome);
+        outcome
+    }
+}
