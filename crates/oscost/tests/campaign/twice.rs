@@ -20,7 +20,7 @@ pub fn run(_: Amount) -> Outcome {
         provocations.push(Provocation::Twice(Twice { second: User::Nobody }));
     }
     // One after the other: the lock is the machine's.
-    crowd::sum(provocations.iter().map(|one| space::within(one)))
+    crowd::sum(provocations.iter().map(space::within))
 }
 
 impl Twice {
