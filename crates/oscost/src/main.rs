@@ -60,7 +60,7 @@ fn main() -> ExitCode {
         Err(ended) => {
             if !ended.is_silent() {
                 // Nobody is left to be told where this fails.
-                let _ = writeln!(anstream::stderr(), "oscost: {ended}");
+                let _ = write!(anstream::stderr(), "{}", output::harmless(&format!("oscost: {ended}")));
             }
             ended.exit.into()
         }
@@ -71,7 +71,11 @@ fn run() -> Result<Exit, Ended> {
     let arguments = match args::Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) if error.use_stderr() => {
-            let _ = write!(anstream::stderr(), "{}", error.render().ansi());
+            // The message quotes the arguments. It has colours unless what it quotes could pass for them.
+            let plain = error.render().to_string();
+            let words = output::harmless(&plain);
+            let coloured = if words == plain { error.render().ansi().to_string() } else { words };
+            let _ = write!(anstream::stderr(), "{coloured}");
             return Ok(Exit::Misuse);
         }
         // --help and --version.

@@ -90,3 +90,9 @@ fn has_utf8() -> bool {
         ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).unwrap_or_default().to_ascii_lowercase();
     locale.contains("utf-8") || locale.contains("utf8")
 }
+
+/// What an error says, line by line, without anything of its text that a terminal would obey.
+pub fn harmless(words: &str) -> String {
+    let line = |line: &str| format!("{}\n", oscost_results::Untrusted::new(line).terminal());
+    words.trim_end_matches('\n').split('\n').map(line).collect()
+}

@@ -73,7 +73,7 @@ pub fn run(amount: Amount) -> Outcome {
             &["list", hostile],
             &["doctor", "--cpu", hostile],
             &["run", "--note", hostile, "no/such/id"],
-            &["reproduce", hostile],
+            &["reproduce", "no-such-document", hostile],
             &["crosscheck", "--with", hostile],
             &["run", "--dry-run", "realtime_ipc", "--tick", hostile],
             &["run", "--dry-run", "--cpu", hostile, "syscall/getppid"],
