@@ -230,7 +230,11 @@ fn user_time(found: &Found<'_>, plan: &Plan) -> Option<Judged> {
     let Some(judgement) = judgement else {
         return Some((Judgement::NotTestableHere, format!("{TOO_SHORT}; {own}")));
     };
-    Some((judgement, format!("{}; within 25 % counts as about the same; {own}", each(&ratios))))
+    let more = match judgement {
+        Judgement::NotTestableHere => "; samples of the timer's, of which --thorough has more",
+        _ => "",
+    };
+    Some((judgement, format!("{}; within 25 % counts as about the same{more}; {own}", each(&ratios))))
 }
 
 /// What is judged of fine mandatory against fine advisory locking.
