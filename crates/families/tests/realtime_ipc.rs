@@ -357,7 +357,7 @@ fn a_window_is_drawn_where_there_is_a_display_and_told_where_there_is_none() {
     };
     let told = with(":59321");
     assert!(told.contains("no display can be reached"), "{told}");
-    let screen = ["-screen", "0", "1024x768x16", "-nolisten", "tcp"];
+    let screen = ["-screen", "0", "1024x768x16", "-nolisten", "tcp", "-noreset"];
     let server =
         Command::new("Xvfb").arg(&display).args(screen).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     let Ok(mut server) = server else {

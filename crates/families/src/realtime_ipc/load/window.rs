@@ -39,7 +39,7 @@ mod x11 {
         let (connection, screen) = x11rb::connect(None).map_err(|error| {
             Lacking::new(
                 format!("no display can be reached: {error}"),
-                "set DISPLAY (and XAUTHORITY), or start one: Xvfb :99 & DISPLAY=:99",
+                "set DISPLAY (and XAUTHORITY), or start one: Xvfb :99 -noreset & DISPLAY=:99",
             )
         })?;
         let lacks = |error: String| {
