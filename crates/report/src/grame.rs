@@ -4,6 +4,7 @@
 use oscost_results::{Figure, Status};
 
 use crate::numbers;
+use crate::realtime_ipc::plots::every;
 use crate::story::Story;
 use crate::view::{Part, View};
 
@@ -66,6 +67,12 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
             parts.extend(by_name(story, figure, &title));
         }
     }
+    let named: Vec<(String, &Figure)> = sessions(story)
+        .map(|(figure, ..)| {
+            (figure.id.strip_prefix("grame/literal/").unwrap_or(&figure.id).to_owned(), figure)
+        })
+        .collect();
+    parts.extend(every(story, &named));
     (!parts.is_empty()).then(|| View {
         title: "Its figures over time by number, as this machine has them (the curves of the document are lost): us up, time to the \
                 right; . few values of a column, : some, # most"

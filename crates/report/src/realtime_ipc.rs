@@ -4,7 +4,7 @@
 pub(crate) mod plots;
 mod response;
 
-use oscost_results::{Estimate, Figure, Mark, PairedValue, RunResult, Status};
+use oscost_results::{Estimate, Figure, Mark, PairedValue, Status};
 
 use crate::realtime_load::is_loaded;
 use crate::story::Story;
@@ -167,11 +167,6 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
     parts.extend(reservations(story, &sessions).map(Part::Words));
     let covers = sessions.iter().map(|session| session.figure.id.clone()).collect();
     Some(View { title: "REALTIME IPC".to_owned(), covers, parts })
-}
-
-/// Whether a result has series of messages to look into.
-pub(crate) fn has_tracks(result: &RunResult) -> bool {
-    result.figures.iter().filter_map(session).any(|session| plots::last_client(&session).is_some())
 }
 
 /// The ratio of a session's last client to its partner's.

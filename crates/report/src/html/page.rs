@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use oscost_results::CheckState;
 
-use super::{Named, escaped, prices, reproduction, several};
+use super::{Named, escaped, plots, prices, reproduction, several};
 use crate::story::Story;
 
 /// The page's style and its SHA-256 in base64; a test keeps them in step.
@@ -27,7 +27,7 @@ pub(super) fn write(results: &[Named<'_>], out: &mut dyn Write) -> io::Result<()
     let mut body = Vec::new();
     sections(results, &title, &mut body)?;
     // Whoever has nothing to look into needs no script for it.
-    let looks = results.iter().any(|named| crate::realtime_ipc::has_tracks(named.result));
+    let looks = plots::has_tracks(&body);
     let (library, style) = if looks { (UPLOT, UPLOT_STYLE) } else { ("", "") };
     let hashes = |ours: &str, theirs: &str| {
         let theirs = if looks { format!(" 'sha256-{}'", theirs.trim()) } else { String::new() };

@@ -28,6 +28,14 @@ struct Picture {
     height: f64,
 }
 
+/// How a figure begins that holds series to look into.
+const TRACKS: &str = "<figure class=\"chart tracks\">";
+
+/// Whether any figure of `body` holds series to look into; no text of a result reads like one's beginning.
+pub(super) fn has_tracks(body: &[u8]) -> bool {
+    body.windows(TRACKS.len()).any(|window| window == TRACKS.as_bytes())
+}
+
 /// Writes the plot of a view.
 pub(crate) fn figure(plot: &Plot, out: &mut dyn Write) -> io::Result<()> {
     let mut picture = Picture { body: String::new(), height: 0.0 };
@@ -42,8 +50,8 @@ pub(crate) fn figure(plot: &Plot, out: &mut dyn Write) -> io::Result<()> {
         "" => String::new(),
         about => format!("<small>{}. </small>", escaped(about)),
     };
-    let class = if matches!(plot.chart, Chart::Tracks(_)) { "chart tracks" } else { "chart" };
-    writeln!(out, "<figure class=\"{class}\"><figcaption>{about}{finding}</figcaption>")?;
+    let begin = if matches!(plot.chart, Chart::Tracks(_)) { TRACKS } else { "<figure class=\"chart\">" };
+    writeln!(out, "{begin}<figcaption>{about}{finding}</figcaption>")?;
     if !plot.note.is_empty() {
         writeln!(out, "<p class=\"note\">{}</p>", escaped(&plot.note))?;
     }

@@ -1,5 +1,7 @@
 //! Plots of single messages: all of them to be looked into, one launch of each transport, and the order of service.
 
+use oscost_results::Figure;
+
 use super::{Seen, Session, heads, middle, part, seen, told, worst};
 use crate::axis::Axis;
 use crate::numbers;
@@ -17,19 +19,24 @@ const ORDER: usize = 200;
 
 /// Every value of every client that was kept, to be looked into one by one.
 pub(crate) fn messages(story: &Story<'_>, sessions: &[&Session<'_>], first: &Session<'_>) -> Option<Part> {
-    let mut rows = Vec::new();
-    let mut tracks = Vec::new();
-    let mut most: Option<(f64, usize, String)> = None;
     // The one that the terminal shows comes first.
     let order = std::iter::once(first)
         .chain(sessions.iter().copied().filter(|session| !std::ptr::eq(*session, first)));
-    for session in order {
-        for seen in seen(session).into_iter().rev() {
+    let named: Vec<(String, &Figure)> = order.map(|session| (session.name(), session.figure)).collect();
+    every(story, &named)
+}
+
+/// Every value that these figures kept of their clients, each under its name.
+pub(crate) fn every(story: &Story<'_>, figures: &[(String, &Figure)]) -> Option<Part> {
+    let mut rows = Vec::new();
+    let mut tracks = Vec::new();
+    let mut most: Option<(f64, usize, String)> = None;
+    for (name, figure) in figures {
+        for seen in seen(figure).into_iter().rev() {
             let values: Vec<f64> = seen.values.iter().copied().filter(|value| value.is_finite()).collect();
             let (Some((at, height)), Some(middle)) = (worst(&values), middle(&values)) else { continue };
             let client = story.words(seen.client);
-            let name = story.words(&session.name());
-            let name = format!("{name}: {client}");
+            let name = format!("{}: {client}", story.words(name));
             if most.as_ref().is_none_or(|most| height > most.0) {
                 most = Some((height, at, name.clone()));
             }
@@ -71,7 +78,7 @@ pub(crate) fn timeline(story: &Story<'_>, heading: &str, sessions: &[&Session<'_
     let mut by_facet = [0.0_f64; 3];
     for session in sessions {
         // The later one of the clients that were kept: who is served last is up to the transport.
-        let later = seen(session).into_iter().max_by(|one, other| {
+        let later = seen(session.figure).into_iter().max_by(|one, other| {
             let middle = |seen: &Seen<'_>| middle(seen.values).unwrap_or(0.0);
             middle(one).total_cmp(&middle(other))
         });
@@ -158,7 +165,7 @@ pub(super) fn order(story: &Story<'_>, heading: &str, sessions: &[&Session<'_>])
     let (mut strips, mut rows, mut ticks) = (Vec::new(), Vec::new(), 0);
     let mut turned = Vec::new();
     for session in sessions {
-        let kept = seen(session);
+        let kept = seen(session.figure);
         let [one, other] = kept.as_slice() else { continue };
         // Where one missed a tick, the values no longer stand beside each other.
         if one.values.len() != other.values.len() {

@@ -4,13 +4,12 @@ mod clients;
 mod latencies;
 mod messages;
 
-use std::collections::BTreeMap;
-
+use oscost_results::Figure;
 use oscost_stats::peaks::{frequency, peaks};
 use oscost_stats::quantile::{quantile, sorted};
 
 pub(crate) use clients::{load, service};
-pub(crate) use messages::messages;
+pub(crate) use messages::{every, messages};
 
 use super::{LEAST_PEAK_NS, Session};
 use crate::numbers;
@@ -44,13 +43,14 @@ struct Seen<'a> {
 }
 
 /// The clients whose values were kept, by number.
-fn seen<'a>(session: &Session<'a>) -> Vec<Seen<'a>> {
-    let launches = &session.figure.launches;
-    let Some(launch) = launches.iter().find(|launch| !launch.tracks.is_empty()) else { return Vec::new() };
-    let tracks: &'a BTreeMap<String, Vec<f64>> = &launch.tracks;
+fn seen(figure: &Figure) -> Vec<Seen<'_>> {
+    let Some(launch) = figure.launches.iter().find(|launch| !launch.tracks.is_empty()) else {
+        return Vec::new();
+    };
+    let tracks = &launch.tracks;
     let marks = tracks.get(MARKS).map_or(&[][..], Vec::as_slice);
     let number = |name: &str| name.strip_prefix("client_").and_then(|number| number.parse::<u32>().ok());
-    let mut clients: Vec<(u32, &'a str, &'a [f64])> =
+    let mut clients: Vec<(u32, &str, &[f64])> =
         tracks.iter().filter_map(|(name, values)| Some((number(name)?, &**name, &**values))).collect();
     clients.sort_by_key(|client| client.0);
     let with_marks = clients.into_iter().enumerate().filter(|(_, (.., values))| !values.is_empty());
@@ -64,7 +64,7 @@ fn seen<'a>(session: &Session<'a>) -> Vec<Seen<'a>> {
 
 /// The last client of a session.
 pub(crate) fn last_client(session: &Session<'_>) -> Option<Vec<f64>> {
-    let values = seen(session).into_iter().next_back()?.values.iter().copied();
+    let values = seen(session.figure).into_iter().next_back()?.values.iter().copied();
     Some(values.filter(|value| value.is_finite()).collect())
 }
 
