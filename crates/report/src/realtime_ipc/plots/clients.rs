@@ -81,11 +81,7 @@ fn service_of(story: &Story<'_>, families: &[&Vec<&Session<'_>>]) -> Option<Plot
         note: String::new(),
         chart: Chart::Curves(Curves {
             x: Axis::fitting("clients", "count", 30.0, counts.into_iter())?,
-            y: Axis::linear(
-                "service time: mean + sd of the client served last; band: interval",
-                "ns",
-                ends.into_iter(),
-            )?,
+            y: Axis::linear("mean + sd of the client served last; band: interval", "ns", ends.into_iter())?,
             curves,
             rules: Vec::new(),
         }),
