@@ -103,7 +103,7 @@ const LACKS: &[Lack] = &[
     lack("no HOME", "unset HOME XDG_STATE_HOME", ONE, &[0, 4], &[]),
     lack(
         "HOME is not there",
-        "export HOME=/no/such/home XDG_STATE_HOME=/no/such/home/state",
+        "export HOME=/dev/null/home XDG_STATE_HOME=/dev/null/state",
         ONE,
         &[0, 4],
         &[],
