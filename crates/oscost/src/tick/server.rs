@@ -176,8 +176,10 @@ impl Server<'_> {
         let unnamed = self.guests.iter().filter(|guest| guest.name.is_none()).count();
         if peer.uid != own && peer.uid != 0 {
             self.refuse(&mut guest, &format!("user {} is not user {own}, who started the server", peer.uid));
+            hear_out(&guest);
         } else if self.guests.len() >= MOST || unnamed >= MOST_UNNAMED {
             self.refuse(&mut guest, "there are as many clients as can be served");
+            hear_out(&guest);
         } else {
             self.guests.push(guest);
         }
@@ -331,6 +333,15 @@ impl Server<'_> {
         for guest in &mut self.guests {
             tell(guest, &Message::Stop(why.to_owned()));
         }
+    }
+}
+
+/// Takes what somebody who was refused is just saying: with that unread, the end of the connection would be a reset, and the
+/// refusal would be lost.
+fn hear_out(guest: &Guest) {
+    const PATIENCE_NS: u64 = 10_000_000;
+    if process::poll_readable(&[&guest.connection], PATIENCE_NS).is_ok_and(|readable| readable[0]) {
+        let _ = registration::receive_now(&guest.connection, &mut [0; LONGEST]);
     }
 }
 
