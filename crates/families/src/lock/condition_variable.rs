@@ -1,11 +1,11 @@
 //! A token behind a POSIX condition variable that processes share.
 
-use oscost_harness::{Bound, Card, Claim, Outcome, SetUp, Tier, Unable};
+use oscost_harness::{Bound, Card, Claim, Outcome, SetUp, Unable};
 use oscost_sys::condition::Condition;
 
 use super::excluding::{self, Held, Uncontended};
 use crate::claims;
-use crate::semaphore::handover::{self, Handover, Token};
+use crate::semaphore::handover::{Handover, Token};
 
 impl Token for Condition {
     fn make(_: &mut SetUp<'_>, value: u32) -> Result<Self, Unable> {
@@ -42,25 +42,13 @@ static CARD: Card = Card {
         &claims::exactly(0.0),
     )
 };
-static CARD_SAME_CPU: Card = Card {
-    group: "lock/handover/same_cpu",
-    baseline: Some("lock/shared_mutex/handover/same_cpu"),
-    tier: Tier::Family,
-    document: None,
-    ..handover::same_cpu(
-        "lock/condition_variable/handover/same_cpu",
-        "hand-over by a condition variable",
-        &CLAIMS,
-    )
-};
-static CARD_CROSS_CPU: Card = Card {
-    group: "lock/handover/cross_cpu",
-    baseline: Some("lock/shared_mutex/handover/cross_cpu"),
-    tier: Tier::Family,
-    document: None,
-    ..handover::cross_cpu(
-        "lock/condition_variable/handover/cross_cpu",
-        "hand-over by a condition variable",
-        &CLAIMS,
-    )
-};
+static CARD_SAME_CPU: Card = excluding::token_same_cpu(
+    "lock/condition_variable/handover/same_cpu",
+    "hand-over by a condition variable",
+    &CLAIMS,
+);
+static CARD_CROSS_CPU: Card = excluding::token_cross_cpu(
+    "lock/condition_variable/handover/cross_cpu",
+    "hand-over by a condition variable",
+    &CLAIMS,
+);

@@ -10,7 +10,7 @@ use oscost_sys::memory::SharedWords;
 use oscost_sys::process::Child;
 
 use crate::partner::{self, uninterrupted};
-use crate::semaphore::handover::Token;
+use crate::semaphore::handover::{self, Token};
 
 /// Something that one worker at a time may hold.
 pub trait Lock: Sized + Sync + 'static {
@@ -125,6 +125,28 @@ pub const fn cross_cpu(id: &'static str, title: &'static str, claims: &'static [
         needs: &[Need::Cpus(2)],
         baseline: Some("lock/shared_mutex/handover/cross_cpu"),
         ..same_cpu(id, title, claims)
+    }
+}
+
+/// Card of a token handed over on one CPU, beside the locks.
+pub const fn token_same_cpu(id: &'static str, title: &'static str, claims: &'static [Claim]) -> Card {
+    Card {
+        group: "lock/handover/same_cpu",
+        baseline: Some("lock/shared_mutex/handover/same_cpu"),
+        tier: Tier::Family,
+        document: None,
+        ..handover::same_cpu(id, title, claims)
+    }
+}
+
+/// Card of a token handed over from one CPU to another, beside the locks.
+pub const fn token_cross_cpu(id: &'static str, title: &'static str, claims: &'static [Claim]) -> Card {
+    Card {
+        group: "lock/handover/cross_cpu",
+        baseline: Some("lock/shared_mutex/handover/cross_cpu"),
+        tier: Tier::Family,
+        document: None,
+        ..handover::cross_cpu(id, title, claims)
     }
 }
 

@@ -1,6 +1,6 @@
 //! One byte in a pipe as a token: a read takes it, a write gives it back.
 
-use oscost_harness::{Card, Claim, Outcome, SetUp, Tier, Unable};
+use oscost_harness::{Card, Claim, Outcome, SetUp, Unable};
 use oscost_sys::pipe::{self, Pipe};
 
 use super::excluding::{self, Held, Uncontended};
@@ -44,21 +44,10 @@ static CARD: Card = Card {
         &claims::exactly(2.0),
     )
 };
-static CARD_SAME_CPU: Card = Card {
-    group: "lock/handover/same_cpu",
-    baseline: Some("lock/shared_mutex/handover/same_cpu"),
-    tier: Tier::Family,
-    document: None,
-    ..handover::same_cpu("lock/pipe_token/handover/same_cpu", "hand-over of a byte in a pipe", &CLAIMS)
-};
-static CARD_CROSS_CPU: Card = Card {
-    group: "lock/handover/cross_cpu",
-    baseline: Some("lock/shared_mutex/handover/cross_cpu"),
-    tier: Tier::Family,
-    document: None,
-    ..handover::cross_cpu(
-        "lock/pipe_token/handover/cross_cpu",
-        "hand-over of a byte in a pipe",
-        &handover::on_two_cpus(CLAIMS),
-    )
-};
+static CARD_SAME_CPU: Card =
+    excluding::token_same_cpu("lock/pipe_token/handover/same_cpu", "hand-over of a byte in a pipe", &CLAIMS);
+static CARD_CROSS_CPU: Card = excluding::token_cross_cpu(
+    "lock/pipe_token/handover/cross_cpu",
+    "hand-over of a byte in a pipe",
+    &handover::on_two_cpus(CLAIMS),
+);

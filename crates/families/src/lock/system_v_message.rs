@@ -1,31 +1,16 @@
 //! One System V message as a token: receiving takes it, sending gives it back.
 
 use oscost_harness::janitor::Object;
-use oscost_harness::{CallError, Card, Claim, Outcome, SetUp, Tier, Unable};
+use oscost_harness::{Card, Claim, Outcome, SetUp, Unable};
 use oscost_sys::system_v_queue::SystemVQueue;
 
 use super::excluding::{self, Held, Uncontended};
-use crate::claims;
 use crate::semaphore::handover::{self, Handover, Token};
-
-/// Why there is no queue, and what to do about it.
-fn lacking(error: CallError) -> Unable {
-    match error.symbol() {
-        Some("ENOSPC") => Unable::Unsupported {
-            why: format!("{error}: kernel.msgmni allows no further System V queue"),
-            remedy: "as root: sysctl -w kernel.msgmni=32000".into(),
-        },
-        Some("ENOSYS") => Unable::Unsupported {
-            why: format!("{error}: this kernel has no System V IPC"),
-            remedy: "a kernel with CONFIG_SYSVIPC".into(),
-        },
-        _ => error.into(),
-    }
-}
+use crate::{claims, lack};
 
 impl Token for SystemVQueue {
     fn make(cx: &mut SetUp<'_>, value: u32) -> Result<Self, Unable> {
-        let queue = SystemVQueue::new(value > 0).map_err(lacking)?;
+        let queue = SystemVQueue::new(value > 0).map_err(lack::of_system_v_queues)?;
         cx.keeper.keep(&Object::SystemVQueue(queue.id()))?;
         Ok(queue)
     }
@@ -60,25 +45,13 @@ static CARD: Card = Card {
         &claims::exactly(2.0),
     )
 };
-static CARD_SAME_CPU: Card = Card {
-    group: "lock/handover/same_cpu",
-    baseline: Some("lock/shared_mutex/handover/same_cpu"),
-    tier: Tier::Family,
-    document: None,
-    ..handover::same_cpu(
-        "lock/system_v_message/handover/same_cpu",
-        "hand-over of a System V message",
-        &CLAIMS,
-    )
-};
-static CARD_CROSS_CPU: Card = Card {
-    group: "lock/handover/cross_cpu",
-    baseline: Some("lock/shared_mutex/handover/cross_cpu"),
-    tier: Tier::Family,
-    document: None,
-    ..handover::cross_cpu(
-        "lock/system_v_message/handover/cross_cpu",
-        "hand-over of a System V message",
-        &handover::on_two_cpus(CLAIMS),
-    )
-};
+static CARD_SAME_CPU: Card = excluding::token_same_cpu(
+    "lock/system_v_message/handover/same_cpu",
+    "hand-over of a System V message",
+    &CLAIMS,
+);
+static CARD_CROSS_CPU: Card = excluding::token_cross_cpu(
+    "lock/system_v_message/handover/cross_cpu",
+    "hand-over of a System V message",
+    &handover::on_two_cpus(CLAIMS),
+);
