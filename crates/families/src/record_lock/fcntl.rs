@@ -1,46 +1,15 @@
 //! A record lock of the process: fcntl F_SETLKW.
 
-use std::os::fd::{AsFd, OwnedFd};
+use oscost_harness::Card;
 
-use oscost_harness::{CallError, Card, Outcome, SetUp, Unable};
-use oscost_sys::record_lock::{self, LockKind, Owner, Range};
-
+use super::bytes;
 use super::file;
-use super::others::{self, Beside, OnFile};
+use super::others::{self, Beside};
 use crate::claims;
-use crate::lock::excluding::{Lock, Ring, Uncontended};
+use crate::lock::excluding::{Ring, Uncontended};
 
-/// The record: the first byte of the file.
-const RECORD: Range = Range { start: 0, length: 1 };
-
-/// The lock, by one open file description.
-pub struct Bytes(OwnedFd);
-
-impl Lock for Bytes {
-    fn make(_: &mut SetUp<'_>) -> Result<Self, Unable> {
-        file::make().map(Self)
-    }
-
-    fn own(&self) -> Result<Option<Self>, CallError> {
-        file::again(&self.0).map(|fd| Some(Self(fd)))
-    }
-
-    #[inline(always)]
-    fn enter(&self) -> Outcome {
-        record_lock::lock(self.0.as_fd(), Owner::Process, LockKind::Write, RECORD)
-    }
-
-    #[inline(always)]
-    fn leave(&self) -> Outcome {
-        record_lock::unlock(self.0.as_fd(), Owner::Process, RECORD)
-    }
-}
-
-impl OnFile for Bytes {
-    fn of(file: OwnedFd) -> Self {
-        Self(file)
-    }
-}
+/// The lock of the process.
+pub type Bytes = bytes::Bytes<false>;
 
 /// `record_lock/fcntl`
 pub static UNCONTENDED: Uncontended<Bytes> = Uncontended::new(&const { CARD });

@@ -2,6 +2,7 @@
 
 use oscost_harness::Benchmark;
 
+mod bytes;
 pub mod fcntl;
 mod file;
 pub mod flock;
