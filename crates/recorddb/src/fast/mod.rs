@@ -11,8 +11,10 @@
 
 pub mod check;
 pub mod format;
+mod key;
 mod next;
 pub(crate) mod open;
+pub(crate) mod places;
 mod recover;
 mod space;
 mod survey;
@@ -21,89 +23,22 @@ mod words;
 use std::fs::File;
 use std::sync::Arc;
 
-use oscost_sys::record_lock::{LockKind, Range};
+use oscost_sys::record_lock::LockKind;
 
 use crate::database::{Counters, Records, Store, Stored};
 use crate::error::{Error, Refusal};
-use crate::lock::{Guard, LockId, Locks, Places};
+use crate::lock::{Guard, LockId, Locks};
 use format::{Head, Kind, RECORD_HEAD, SIZES, Slot, damage};
+use key::{Key, check_of, unpack};
 use next::Cursor;
 use space::Space;
 use words::Words;
-
-/// Where locks lie: behind every byte of the file for fcntl, one mutex a stripe.
-pub(crate) const PLACES: Places = Places { range, number };
-/// As above, for flock, which needs a file a lock: a sixteenth of them, each for 16 stripes.
-pub(crate) const LOCK_FILES: Places = Places { range, number: file_number };
-/// Lock files of flock.
-pub(crate) const LOCK_FILE_COUNT: usize = format::STRIPES as usize / 16 + format::OTHER_LOCKS as usize;
-
-fn range(id: LockId) -> (usize, Range) {
-    (0, Range { start: (1 << 61) + number(id) as u64, length: 1 })
-}
-
-fn number(id: LockId) -> usize {
-    let stripes = format::STRIPES as usize;
-    match id {
-        LockId::Chain(stripe) => stripe as usize,
-        LockId::IndexAppend | LockId::DataAppend | LockId::FreeList => stripes,
-        LockId::Creation => stripes + 1,
-        LockId::Whole => stripes + 2,
-    }
-}
-
-fn file_number(id: LockId) -> usize {
-    let files = format::STRIPES as usize / 16;
-    match id {
-        LockId::Chain(stripe) => stripe as usize % files,
-        other => number(other) - format::STRIPES as usize + files,
-    }
-}
 
 /// Bits of the hash that no level of nodes looks at: keys that differ in nothing else share a list.
 const LIST_SHIFT: u32 = format::ROOT_SHIFT % 4;
 
 /// Levels of nodes below a root, and one.
 const LEVELS: usize = 14;
-
-/// A key as words, and what follows from it.
-struct Key {
-    short: [u64; 8],
-    long: Vec<u64>,
-    count: usize,
-    length: usize,
-    hash: u64,
-}
-
-impl Key {
-    #[inline]
-    fn new(key: &[u8], seed: u64) -> Result<Self, Error> {
-        if key.is_empty() || key.len() > format::LONGEST_KEY {
-            return Err(Error::Input("a key of layout fast has 1 to 1024 bytes"));
-        }
-        let mut made = Self {
-            short: [0; 8],
-            long: Vec::new(),
-            count: key.len().div_ceil(8),
-            length: key.len(),
-            hash: 0,
-        };
-        // Clearing room for the longest key would cost more than all the rest.
-        if made.count > made.short.len() {
-            made.long.resize(made.count, 0);
-            format::pack(key, &mut made.long);
-        } else {
-            format::pack(key, &mut made.short);
-        }
-        made.hash = format::hash(seed, made.words(), key.len());
-        Ok(made)
-    }
-
-    #[inline]
-    fn words(&self) -> &[u64] {
-        if self.long.is_empty() { &self.short[..self.count] } else { &self.long }
-    }
-}
 
 /// A record that was found.
 #[derive(Debug, Clone, Copy)]
@@ -425,24 +360,6 @@ impl<W: Words, L: Locks> Fast<W, L> {
     fn for_writing(&self) -> Result<(), Error> {
         if self.space.is_some() { Ok(()) } else { Err(Error::Refused(Refusal::ReadOnly)) }
     }
-}
-
-/// The check of a record: over all its words but the check itself.
-#[inline]
-fn check_of(words: &[u64]) -> u64 {
-    let start = format::fold(words[0], words[1]);
-    words[3..].iter().fold(start, |check, word| format::fold(check, *word))
-}
-
-/// Unpacks a value of `length` bytes.
-#[inline]
-fn unpack(words: &[u64], length: usize, bytes: &mut Vec<u8>) {
-    bytes.clear();
-    bytes.reserve(words.len() * 8);
-    for word in words {
-        bytes.extend_from_slice(&word.to_ne_bytes());
-    }
-    bytes.truncate(length);
 }
 
 impl<W: Words, L: Locks> Records for Fast<W, L> {

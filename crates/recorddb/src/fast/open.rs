@@ -13,9 +13,10 @@ use oscost_sys::record_lock::{self, LockKind, Owner, Range};
 
 use super::format::{self, ARENAS, EMPTY, FIRST_CHUNK, MAGIC, ROOTS, ROOTS_AT, STRIPES, VERSION, header};
 use super::next::Cursor;
+use super::places::{LOCK_FILE_COUNT, LOCK_FILES, PLACES};
 use super::space::Space;
 use super::words::{FileWords, MappedWords, Words};
-use super::{Fast, LEVELS, LOCK_FILE_COUNT, LOCK_FILES, PLACES, recover};
+use super::{Fast, LEVELS, recover};
 use crate::database::{Access, Options, Records};
 use crate::error::{Error, Refusal};
 use crate::io::{Positioned, SeekRead};

@@ -1,0 +1,35 @@
+//! Where the locks of layout `fast` lie: a place of its own for each stripe, for the shared space and for the whole.
+
+use oscost_sys::record_lock::Range;
+
+use super::format;
+use crate::lock::{LockId, Places};
+
+/// Where locks lie: behind every byte of the file for fcntl, one mutex a stripe.
+pub(crate) const PLACES: Places = Places { range, number };
+/// As above, for flock, which needs a file a lock: a sixteenth of them, each for 16 stripes.
+pub(crate) const LOCK_FILES: Places = Places { range, number: file_number };
+/// Lock files of flock.
+pub(crate) const LOCK_FILE_COUNT: usize = format::STRIPES as usize / 16 + format::OTHER_LOCKS as usize;
+
+fn range(id: LockId) -> (usize, Range) {
+    (0, Range { start: (1 << 61) + number(id) as u64, length: 1 })
+}
+
+fn number(id: LockId) -> usize {
+    let stripes = format::STRIPES as usize;
+    match id {
+        LockId::Chain(stripe) => stripe as usize,
+        LockId::IndexAppend | LockId::DataAppend | LockId::FreeList => stripes,
+        LockId::Creation => stripes + 1,
+        LockId::Whole => stripes + 2,
+    }
+}
+
+fn file_number(id: LockId) -> usize {
+    let files = format::STRIPES as usize / 16;
+    match id {
+        LockId::Chain(stripe) => stripe as usize % files,
+        other => number(other) - format::STRIPES as usize + files,
+    }
+}
