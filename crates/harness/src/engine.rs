@@ -8,11 +8,10 @@ use oscost_sys::clock;
 use crate::catalogue::Choice;
 use crate::event::{Event, Record};
 use crate::figure::{self, Outcome};
-use crate::foreign::Foreign;
+use crate::foreign::{Contestant, Foreign};
 use crate::group::{self, GroupState};
 use crate::message::{
-    Audited, Calibration, ClockFacts, Failure, Finding, ForeignPlan, Job, LaunchPlan, Launched, Member,
-    Report, Task,
+    Audited, Calibration, ClockFacts, Failure, Finding, Job, LaunchPlan, Member, Report, Task,
 };
 use crate::plan::Options;
 use crate::supervise::{Lost, Supervisor};
@@ -43,13 +42,6 @@ pub struct Measured {
     pub seccomp_mode: Option<u32>,
     /// What the user should know.
     pub warnings: Vec<String>,
-}
-
-struct ContestantState<'a> {
-    foreign: &'a Foreign,
-    launched: Vec<Launched>,
-    failure: Option<Failure>,
-    failed_launches: u32,
 }
 
 /// Measures `choices`, and `contestants` in the same rotation of launches.
@@ -100,15 +92,7 @@ impl Engine<'_> {
         emit: &mut dyn FnMut(&Event<'_>),
     ) -> Measured {
         let mut groups = group::form(choices, self.options);
-        let mut contestants: Vec<ContestantState<'_>> = contestants
-            .iter()
-            .map(|foreign| ContestantState {
-                foreign,
-                launched: Vec::new(),
-                failure: None,
-                failed_launches: 0,
-            })
-            .collect();
+        let mut contestants: Vec<Contestant<'_>> = contestants.iter().map(Contestant::new).collect();
         emit(&Event::Planned {
             figures: choices.len() + contestants.len(),
             groups: groups.len() + contestants.len(),
@@ -284,7 +268,7 @@ impl Engine<'_> {
     fn rotate(
         &mut self,
         groups: &mut [GroupState],
-        contestants: &mut [ContestantState<'_>],
+        contestants: &mut [Contestant<'_>],
         emit: &mut dyn FnMut(&Event<'_>),
     ) -> bool {
         let effort = self.options.effort;
@@ -415,57 +399,23 @@ impl Engine<'_> {
         }
     }
 
-    fn launch_foreign(&mut self, contestant: &mut ContestantState<'_>) {
-        let foreign = contestant.foreign;
-        // One that has never worked will not begin to.
-        if contestant.failed_launches >= 3 && contestant.launched.is_empty() {
+    fn launch_foreign(&mut self, contestant: &mut Contestant<'_>) {
+        if contestant.has_given_up() {
             return;
         }
         self.sequence += 1;
-        let plan = ForeignPlan {
-            command: foreign.command.clone(),
-            environment: foreign.environment.clone(),
-            cpus: foreign.cpus.clone(),
-            deadline_ns: foreign.deadline_ns,
-            contained: foreign.contained,
-        };
-        let job = self.job(Vec::new(), Task::Foreign(plan), u64::from(self.sequence) << 8);
+        let job =
+            self.job(Vec::new(), Task::Foreign(contestant.foreign.plan()), u64::from(self.sequence) << 8);
         let start_ns = self.now();
-        let mut duration_ns = 0;
-        let read = match self.work(job, foreign.deadline_ns + 3 * SECOND) {
-            Ok(Report { finding: Finding::Foreign(output), .. }) => {
-                duration_ns = output.duration_ns;
-                if output.timed_out {
-                    Err(format!("did not end within {} ms", foreign.deadline_ns / 1_000_000))
-                } else {
-                    (foreign.reader)(&output)
-                }
-            }
-            Ok(_) => Err("the worker reported something else".to_owned()),
-            Err(Lost::Interrupted) => return,
-            Err(Lost::Worker { what, .. }) => Err(what),
-        };
-        match read {
-            Ok(quantities) => {
-                let mut launched = Launched::default();
-                launched.record.sequence = self.sequence;
-                launched.record.start_ns = start_ns;
-                launched.record.quantities = quantities;
-                launched.record.quantities.insert("duration".to_owned(), duration_ns as f64);
-                contestant.launched.push(launched);
-            }
-            Err(what) => {
-                contestant.failed_launches += 1;
-                contestant.failure.get_or_insert(Failure::new("launch", what));
-            }
-        }
+        let report = self.work(job, contestant.foreign.deadline_ns + 3 * SECOND);
+        contestant.take(report, self.sequence, start_ns);
     }
 
     fn finish(
         &mut self,
         choices: &[Choice],
         groups: Vec<GroupState>,
-        contestants: &[ContestantState<'_>],
+        contestants: &[Contestant<'_>],
         partial: bool,
     ) -> Measured {
         let facts = self.clock_facts();
@@ -497,9 +447,7 @@ impl Engine<'_> {
         figures.sort_by_key(|figure| position(&figure.id));
         ratios.sort_by_key(|pair| position(&pair.of));
         differences.sort_by_key(|pair| position(&pair.of));
-        figures.extend(contestants.iter().map(|contestant| {
-            figure::of_foreign(contestant.foreign, &contestant.launched, contestant.failure.as_ref())
-        }));
+        figures.extend(contestants.iter().map(Contestant::figure));
         self.warn_of_placement();
         Measured {
             figures,

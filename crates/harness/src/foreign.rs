@@ -9,9 +9,12 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, Stdio};
 
+use oscost_results::Figure;
 use oscost_sys::{affinity, clock, namespace, pipe::Pipe, process};
 
-use crate::message::{ForeignOutput, ForeignPlan};
+use crate::figure;
+use crate::message::{Failure, Finding, ForeignOutput, ForeignPlan, Launched, Report};
+use crate::supervise::Lost;
 
 /// Most that is kept of each of the program's two streams; what comes after is read and thrown away.
 const MOST_OUTPUT: usize = 1 << 20;
@@ -42,6 +45,72 @@ pub struct Foreign {
     pub contained: bool,
     /// How its output is read.
     pub reader: Reader,
+}
+
+impl Foreign {
+    /// What a worker is told of it.
+    pub(crate) fn plan(&self) -> ForeignPlan {
+        ForeignPlan {
+            command: self.command.clone(),
+            environment: self.environment.clone(),
+            cpus: self.cpus.clone(),
+            deadline_ns: self.deadline_ns,
+            contained: self.contained,
+        }
+    }
+}
+
+/// A foreign program and what became of its launches.
+pub(crate) struct Contestant<'a> {
+    pub foreign: &'a Foreign,
+    launched: Vec<Launched>,
+    failure: Option<Failure>,
+    failed_launches: u32,
+}
+
+impl<'a> Contestant<'a> {
+    pub fn new(foreign: &'a Foreign) -> Self {
+        Self { foreign, launched: Vec::new(), failure: None, failed_launches: 0 }
+    }
+
+    /// One that has never worked will not begin to.
+    pub fn has_given_up(&self) -> bool {
+        self.failed_launches >= 3 && self.launched.is_empty()
+    }
+
+    /// Reads what a launch printed, or keeps why there is nothing to read.
+    pub fn take(&mut self, report: Result<Report, Lost>, sequence: u32, start_ns: u64) {
+        let read = match report {
+            Ok(Report { finding: Finding::Foreign(output), .. }) if output.timed_out => {
+                Err(format!("did not end within {} ms", self.foreign.deadline_ns / 1_000_000))
+            }
+            Ok(Report { finding: Finding::Foreign(output), .. }) => {
+                (self.foreign.reader)(&output).map(|quantities| (quantities, output.duration_ns))
+            }
+            Ok(_) => Err("the worker reported something else".to_owned()),
+            Err(Lost::Interrupted) => return,
+            Err(Lost::Worker { what, .. }) => Err(what),
+        };
+        match read {
+            Ok((quantities, duration_ns)) => {
+                let mut launched = Launched::default();
+                launched.record.sequence = sequence;
+                launched.record.start_ns = start_ns;
+                launched.record.quantities = quantities;
+                launched.record.quantities.insert("duration".to_owned(), duration_ns as f64);
+                self.launched.push(launched);
+            }
+            Err(what) => {
+                self.failed_launches += 1;
+                self.failure.get_or_insert(Failure::new("launch", what));
+            }
+        }
+    }
+
+    /// Its figure.
+    pub fn figure(&self) -> Figure {
+        figure::of_foreign(self.foreign, &self.launched, self.failure.as_ref())
+    }
 }
 
 /// Runs the program in this worker's namespaces and waits for its end, or its deadline.
