@@ -45,6 +45,20 @@ const STRICT: &[&str] =
 const REFUSE_RT: &str =
     "exec strace -f -qq -o /dev/null -e inject=sched_setscheduler,sched_setattr:error=EPERM -- \"$0\" \"$@\"";
 
+/// A limit of 10, which even root may not set everywhere: the kernel keeps to 0, and a library says 10.
+const SHOW_LIMIT: &str = r#"cc -shared -fPIC -x c -o /mnt/limit.so - <<'C' || exit 99
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sys/resource.h>
+int getrlimit(__rlimit_resource_t which, struct rlimit *limit) {
+    int (*real)(__rlimit_resource_t, struct rlimit *) = dlsym(RTLD_NEXT, "getrlimit");
+    int done = real(which, limit);
+    if (which == RLIMIT_RTPRIO) limit->rlim_cur = limit->rlim_max = 10;
+    return done;
+}
+C
+export LD_PRELOAD=/mnt/limit.so"#;
+
 const LACKS: &[Lack] = &[
     lack(
         "System V semaphores 0",
@@ -139,21 +153,12 @@ const LACKS: &[Lack] = &[
         user: User::Nobody,
         ..lack("no real time: capability, required", "ulimit -r 0", STRICT, &[5], &["CAP_SYS_NICE"])
     },
-    lack(
-        "no real time: limit",
-        "ulimit -r 10 || exit 99; exec setpriv --reuid=65534 --regid=65534 --clear-groups -- env HOME=/tmp XDG_STATE_HOME=/tmp/state \"$0\" \"$@\"",
-        STRICT,
-        &[5, 99],
-        &["RLIMIT_RTPRIO is 10"],
-    ),
+    Lack {
+        user: User::Nobody,
+        needs: Some("cc"),
+        ..lack("no real time: limit", SHOW_LIMIT, STRICT, &[5], &["RLIMIT_RTPRIO is 10"])
+    },
     Lack { needs: Some("strace"), ..lack("no real time: seccomp", REFUSE_RT, STRICT, &[5], &["seccomp"]) },
-    lack(
-        "no real time: cgroup",
-        "C=/sys/fs/cgroup/cpu/oscost-campaign; mkdir -p $C && echo 0 >$C/cpu.rt_runtime_us && echo $$ >$C/tasks || exit 99",
-        STRICT,
-        &[5, 99],
-        &[],
-    ),
     lack(
         "no loopback",
         "exec unshare -n -- \"$0\" \"$@\"",
@@ -171,6 +176,8 @@ pub enum Limit {
     CpusShrink,
     /// The cgroup may use a fifth of a CPU.
     Quota,
+    /// The cgroup may use nothing in real time.
+    NoRealTime,
     /// A thread in real time that never sleeps, beside one that wants to.
     Runaway,
 }
@@ -183,6 +190,7 @@ pub fn run(amount: Amount) -> Outcome {
         provocations.push(Provocation::Limit(Limit::CpusShrink));
         provocations.push(Provocation::Limit(Limit::Quota));
     }
+    provocations.push(Provocation::Limit(Limit::NoRealTime));
     provocations.push(Provocation::Limit(Limit::Runaway));
     crowd::sum(crowd::all(&provocations))
 }
@@ -193,6 +201,7 @@ impl Limit {
             Self::Lack(index) => LACKS[*index].carry_out(),
             Self::CpusShrink => cpus_shrink(),
             Self::Quota => quota(),
+            Self::NoRealTime => no_real_time(),
             Self::Runaway => runaway(),
         }
     }
@@ -293,7 +302,7 @@ fn cpus_shrink() -> Outcome {
         result.figures.iter().any(|figure| figure.evidence.void_launches > 0 || figure.why.is_some())
     });
     if noticed {
-        outcome.count("of them noticed", 1)
+        outcome.count("times that CPUs were taken away, noticed", 1)
     } else {
         outcome.fail(format!("CPUs shrink: not noticed: {}", done.said()))
     }
@@ -302,30 +311,51 @@ fn cpus_shrink() -> Outcome {
 
 fn quota() -> Outcome {
     let mut outcome = Outcome::default();
-    let group = format!("/sys/fs/cgroup/cpu/oscost-campaign-{:x}", rand_number());
-    let prepare = format!(
-        "mkdir {group} && echo 100000 >{group}/cpu.cfs_period_us && echo 20000 >{group}/cpu.cfs_quota_us && echo $$ >{group}/tasks || exit 99"
-    );
-    let done = program::run(&mut program::after(
-        User::Own,
-        &prepare,
-        &["run", "--force", "--quick", "syscall/getppid"],
-    ));
-    let _ = space::quiet();
-    let _ = std::fs::remove_dir(&group);
-    if done.code() == Some(99) {
-        outcome.skipped.push("a quota: no cgroup of version 1 with a CPU controller can be made".to_owned());
+    let limits = ["cpu.cfs_period_us=100000", "cpu.cfs_quota_us=20000"];
+    let Some(done) = in_cgroup(&limits, &["run", "--force", "--quick", "syscall/getppid"], &mut outcome)
+    else {
         return outcome;
-    }
+    };
     outcome.count("quotas", 1);
     program::ended_well(&done, &[0, 3], "quota", &mut outcome);
     let noticed = done.said().contains("throttled") || done.said().contains("quota");
     if noticed {
-        outcome.count("of them noticed", 1)
+        outcome.count("quotas, noticed", 1)
     } else {
         outcome.fail(format!("quota: not noticed: {}", done.said()))
     }
     outcome
+}
+
+/// The cause that even root meets: its cgroup has no time for real time.
+fn no_real_time() -> Outcome {
+    let mut outcome = Outcome::default();
+    let Some(done) = in_cgroup(&["cpu.rt_runtime_us=0"], STRICT, &mut outcome) else { return outcome };
+    outcome.count("lacks", 1);
+    program::ended_well(&done, &[5], "no real time: cgroup", &mut outcome);
+    if !done.said().contains("cpu.rt_runtime_us") {
+        outcome.fail(format!("no real time: cgroup: the cause is not said: {}", done.said()));
+    }
+    outcome
+}
+
+/// Runs in a cgroup (version 1) of its own with these settings; `None` where none can be made.
+fn in_cgroup(settings: &[&str], arguments: &[&str], outcome: &mut Outcome) -> Option<program::Done> {
+    let group = format!("/sys/fs/cgroup/cpu/oscost-campaign-{:x}", rand_number());
+    let mut prepare = format!("mkdir {group} || exit 99\n");
+    for (name, value) in settings.iter().filter_map(|setting| setting.split_once('=')) {
+        prepare += &format!("echo {value} >{group}/{name} || exit 99\n");
+    }
+    prepare += &format!("echo $$ >{group}/tasks || exit 99");
+    let done = program::run(&mut program::after(User::Own, &prepare, arguments));
+    let _ = space::quiet();
+    let _ = std::fs::remove_dir(&group);
+    if done.code() == Some(99) {
+        let what = settings.join(" ");
+        outcome.skipped.push(format!("{what}: no such cgroup (version 1) can be made here"));
+        return None;
+    }
+    Some(done)
 }
 
 fn rand_number() -> u128 {

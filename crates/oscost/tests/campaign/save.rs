@@ -17,8 +17,9 @@ use crate::{Amount, Outcome, Provocation, crowd};
 pub enum Save {
     /// SIGKILL around the moment of saving, so often.
     Killed { times: u32, seed: u64 },
-    /// The n-th write, fsync or link of a file fails for want of room.
-    NoRoom { call: String, when: u32 },
+    /// A call that writes, syncs, names or makes a file fails for want of room: the first time, the second, and so on, until a
+    /// run has no more of them.
+    NoRoom { call: String, most: u32 },
     /// Standard output is a full device.
     FullOutput,
 }
@@ -35,9 +36,8 @@ pub fn run(amount: Amount) -> Outcome {
     if program::is_here("strace") {
         for call in ["write", "pwrite64", "fsync", "fdatasync", "linkat", "ftruncate", "openat", "renameat2"]
         {
-            let most = if amount.full { 12 } else { 2 };
-            let no_room = |when| Provocation::Save(Save::NoRoom { call: call.to_owned(), when });
-            provocations.extend((1..=most).map(no_room));
+            let most = if amount.full { 200 } else { 2 };
+            provocations.push(Provocation::Save(Save::NoRoom { call: call.to_owned(), most }));
         }
     } else {
         skipped.push("no room at the n-th write: strace is not installed".to_owned());
@@ -59,7 +59,6 @@ impl Save {
             return outcome;
         }
         let took = begun.elapsed();
-        let old = std::fs::read(&out).unwrap_or_default();
         let stored = files(&program::runs(User::Own));
         match self {
             Self::Killed { times, seed } => {
@@ -84,25 +83,13 @@ impl Save {
                     }
                 }
             }
-            Self::NoRoom { call, when } => {
-                let inject = format!("inject={call}:error=ENOSPC:when={when}");
-                let arguments: Vec<&str> = ["-qq", "-o", "/dev/null", "-e", &inject, "--", program::PATH]
-                    .into_iter()
-                    .chain(saving.iter().copied())
-                    .collect();
-                // Without -f: the supervisor alone, which is who saves.
-                let done = program::run(&mut program::command(User::Own, "strace", &arguments));
-                outcome.count("calls that found no room", 1);
-                let what = format!("no room at {call} {when}");
-                program::ended_well(&done, &[0, 2, 3, 4, 5], &what, &mut outcome);
-                let now = std::fs::read(&out).unwrap_or_default();
-                let is_new = oscost_results::from_bytes(&now).is_ok();
-                // It ends with 0 only if the file that was asked for is there, whole and new.
-                if done.code() == Some(0) && (!is_new || now == old) && call != "openat" {
-                    outcome.fail(format!("{what}: exit 0, and the result is not there"));
-                }
-                if done.code() == Some(4) && now != old && !is_new {
-                    outcome.fail(format!("{what}: exit 4, and the old file was touched"));
+            Self::NoRoom { call, most } => {
+                for when in 1..=*most {
+                    let known = files(&program::runs(User::Own));
+                    if !no_room(call, when, &saving, &out, &mut outcome) {
+                        break;
+                    }
+                    unchanged(&known, &format!("no room at {call} {when}"), &mut outcome);
                 }
             }
             Self::FullOutput => {
@@ -116,13 +103,51 @@ impl Save {
         }
         // What could not be saved is in the journal, and the next start finds it there.
         program::next_start(User::Own, &mut outcome);
-        for (name, bytes) in &stored {
-            if std::fs::read(program::runs(User::Own).join(name)).ok().as_ref() != Some(bytes) {
-                outcome.fail(format!("{self:?}: the old result {name} is not what it was"));
-            }
-        }
+        unchanged(&stored, &format!("{self:?}"), &mut outcome);
         program::store_is_whole(User::Own, &mut outcome);
         outcome
+    }
+}
+
+/// Lets one call of the program find no room. Whether there was such a call.
+fn no_room(call: &str, when: u32, saving: &[&str], out: &str, outcome: &mut Outcome) -> bool {
+    let old = std::fs::read(out).unwrap_or_default();
+    let inject = format!("inject={call}:error=ENOSPC:when={when}");
+    let trace = ground("trace").display().to_string();
+    let only = format!("trace={call}");
+    let arguments: Vec<&str> = ["-qq", "-o", &trace, "-e", &only, "-e", &inject, "--", program::PATH]
+        .into_iter()
+        .chain(saving.iter().copied())
+        .collect();
+    // Without -f: the supervisor alone, which is who saves.
+    let done = program::run(&mut program::command(User::Own, "strace", &arguments));
+    if !std::fs::read_to_string(&trace).unwrap_or_default().contains("(INJECTED)") {
+        return false;
+    }
+    outcome.count("calls that found no room", 1);
+    if done.code() == Some(4) {
+        outcome.count("of them ended with 4", 1);
+    }
+    let what = format!("no room at {call} {when}");
+    program::ended_well(&done, &[0, 2, 3, 4, 5], &what, outcome);
+    let now = std::fs::read(out).unwrap_or_default();
+    let is_new = now != old && oscost_results::from_bytes(&now).is_ok();
+    // It ends with 0 only if the file that was asked for is there, whole and new.
+    if done.code() == Some(0) && !is_new {
+        outcome.fail(format!("{what}: exit 0, and the result is not there"));
+    }
+    if now != old && !is_new {
+        outcome.fail(format!("{what}: the old file was touched"));
+    }
+    true
+}
+
+/// Results that were stored are there, byte by byte. Journals become results at the next start.
+pub fn unchanged(stored: &[(String, Vec<u8>)], what: &str, outcome: &mut Outcome) {
+    for (name, bytes) in stored.iter().filter(|(name, _)| name.ends_with(".json")) {
+        if std::fs::read(program::runs(User::Own).join(name)).ok().as_ref() != Some(bytes) {
+            outcome.fail(format!("{what}: the old result {name} is not what it was"));
+        }
     }
 }
 
