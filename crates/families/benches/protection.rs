@@ -27,12 +27,23 @@ const IDS: [&str; 5] = [
 const PAIRS: usize = 12;
 const BATCHES: usize = 1000;
 const BATCH_NS: u64 = 300_000;
+/// The order to end: who is forked later holds the pipes of who was before, so that closing one ends nobody.
+const END: u64 = 0;
 
 /// A process that times a batch whenever it is told to.
 struct Side {
     tell: File,
     hear: File,
-    _child: Child,
+    child: Option<Child>,
+}
+
+impl Drop for Side {
+    /// It ends by itself, for what it has made outside of namespaces only it removes.
+    fn drop(&mut self) {
+        if self.tell.write_all(&END.to_le_bytes()).is_ok() {
+            let _ = self.child.take().map(Child::wait);
+        }
+    }
 }
 
 impl Side {
@@ -52,7 +63,7 @@ impl Side {
             i32::from(done.is_err())
         });
         let child = child.map_err(|error| error.to_string())?;
-        Ok(Self { tell: File::from(told.writer), hear: File::from(said.reader), _child: child })
+        Ok(Self { tell: File::from(told.writer), hear: File::from(said.reader), child: Some(child) })
     }
 
     /// How long a batch of so many iterations takes, ns.
@@ -65,12 +76,15 @@ impl Side {
     }
 }
 
-/// In the child: a batch for every number of iterations that comes, until none does.
+/// In the child: a batch for every number of iterations that comes, until the end.
 fn serve(subject: &mut Subject, orders: &mut File, answers: &mut File) -> Result<(), String> {
     let Subject::Batched(batched) = subject else { return Err("not a benchmark of batches".into()) };
     let mut order = [0; 8];
     while orders.read_exact(&mut order).is_ok() {
         let iterations = u64::from_le_bytes(order);
+        if iterations == END {
+            break;
+        }
         let timed = batched.arm().and_then(|()| {
             let start = clock::now_ns();
             batched.batch(iterations)?;
