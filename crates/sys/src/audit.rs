@@ -10,7 +10,7 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
 
 use crate::{CallError, error::check, process, system_call::MARKER};
 
@@ -79,6 +79,8 @@ impl Table {
 /// One audit a process: the filter cannot be taken off again.
 static TABLE: Table = Table::new();
 static LISTENER: AtomicI32 = AtomicI32::new(-1);
+/// The listener has a file table of its own, so that the audited thread can close its end.
+static APART: AtomicBool = AtomicBool::new(false);
 
 /// Runs `body` under a seccomp filter that reports every system call, and counts them. The filter stays: the caller sends
 /// its result and exits. Call it before anything is set up, so that partners inherit the filter.
@@ -110,7 +112,13 @@ pub fn by_notification<T>(body: impl FnOnce() -> T) -> Result<(T, Counts), CallE
     let fd = check("seccomp", i32::try_from(fd).unwrap_or(-1));
     // The listener must be told in memory: a system call would wait for it.
     LISTENER.store(*fd.as_ref().unwrap_or(&-2), Ordering::Release);
-    fd?;
+    let fd = fd?;
+    // It comes back when the listener listens.
+    std::thread::yield_now();
+    if APART.load(Ordering::Acquire) {
+        // SAFETY: the listener uses the descriptor of this number in its own file table, nobody uses it in this one.
+        unsafe { libc::close(fd) };
+    }
     let result = body();
     Ok((result, TABLE.counts()))
 }
@@ -124,7 +132,8 @@ fn listen() {
             fd => break fd,
         }
     };
-    // SAFETY: the audited thread handed over the descriptor by the store above and does not use it.
+    APART.store(in_own_file_table(fd), Ordering::Release);
+    // SAFETY: the audited thread handed over the descriptor by the store above; it closes it in its own file table only.
     let fd = unsafe { OwnedFd::from_raw_fd(fd) };
     while let Some(call) = next_call(&fd) {
         if call.number == MARKER {
@@ -141,6 +150,27 @@ fn listen() {
         }
         let_go_on(&fd, call.id);
     }
+}
+
+/// Gives the calling thread a file table with nothing in it but `fd`; whether that was done. A partner that is forked would
+/// inherit the listening end: killed between fork and its first call, the audited process would leave it behind, waiting
+/// for ever for an answer that nobody but itself could give. unshare(2), close_range(2).
+fn in_own_file_table(fd: i32) -> bool {
+    let number = fd.unsigned_abs();
+    // SAFETY: there is no such descriptor; asks whether the kernel has the call (Linux 5.9). What an own table held besides
+    // would keep the ends of pipes open.
+    let is_known = unsafe { libc::syscall(libc::SYS_close_range, u32::MAX, u32::MAX, 0) } == 0;
+    // SAFETY: unshare touches no memory.
+    if !is_known || unsafe { libc::unshare(libc::CLONE_FILES) } != 0 {
+        return false;
+    }
+    if number > 0 {
+        // SAFETY: closes what this thread alone sees from here on, and does not use.
+        unsafe { libc::syscall(libc::SYS_close_range, 0, number - 1, 0) };
+    }
+    // SAFETY: as above.
+    unsafe { libc::syscall(libc::SYS_close_range, number + 1, u32::MAX, 0) };
+    true
 }
 
 struct Call {
@@ -396,6 +426,27 @@ mod tests {
             None => {
                 println!("SKIP notification_counts_children_too: seccomp user notification is refused here")
             }
+        }
+    }
+
+    /// Whoever held it would wait for ever for an answer of its own, should the audited process be killed.
+    #[test]
+    fn no_partner_inherits_the_listening_end() {
+        fn listens() -> bool {
+            let entries = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+            let mut links = entries.filter_map(|entry| std::fs::read_link(entry.path()).ok());
+            links.any(|link| link.to_string_lossy().contains("seccomp"))
+        }
+        let way = || {
+            let (ended, _) =
+                by_notification(|| process::Child::fork(|| i32::from(listens()))?.wait()).ok()?;
+            Some((u64::from(ended.is_ok_and(|it| it.code == Some(0))), 0))
+        };
+        match counted(way) {
+            Some((alone, _)) => assert_eq!(alone, 1, "a partner has the listening end"),
+            None => println!(
+                "SKIP no_partner_inherits_the_listening_end: seccomp user notification is refused here"
+            ),
         }
     }
 
