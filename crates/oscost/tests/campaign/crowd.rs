@@ -17,6 +17,10 @@ pub fn all(provocations: &[Provocation]) -> Vec<Outcome> {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(provocation) = provocations.get(index) else { return };
                     let outcome = space::within(provocation);
+                    // Told at once: who has to wait for an hour for what fell in the first minute gives up before.
+                    for words in &outcome.failures {
+                        eprintln!("{words}");
+                    }
                     outcomes.lock().unwrap()[index] = Some(outcome);
                 }
             });

@@ -33,7 +33,7 @@ pub(crate) enum Provocation {
     Kill(kill::Kill),
     Save(save::Save),
     Sites(sweep::Sites),
-    Fail(sweep::Fail),
+    Fail(sweep::Fails),
     Limit(limits::Limit),
     Twice(twice::Twice),
 }
@@ -67,7 +67,7 @@ impl Provocation {
             Self::Kill(kill) => kill.carry_out(),
             Self::Save(save) => save.carry_out(),
             Self::Sites(sites) => sites.carry_out(),
-            Self::Fail(fail) => fail.carry_out(),
+            Self::Fail(fails) => fails.carry_out(),
             Self::Limit(limit) => limit.carry_out(),
             Self::Twice(twice) => twice.carry_out(),
         }

@@ -153,10 +153,22 @@ pub fn processes() -> Vec<String> {
 
 fn living(id: u32) -> Option<String> {
     let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-    let state = stat.rsplit_once(") ")?.1.chars().next()?;
+    let (name, rest) = stat.rsplit_once(") ")?;
+    let mut words = rest.split(' ');
+    let (state, parent) = (words.next()?, words.next()?);
     let command = std::fs::read(format!("/proc/{id}/cmdline")).ok()?;
     let command = String::from_utf8_lossy(&command).replace('\0', " ");
-    (!matches!(state, 'Z' | 'X')).then(|| format!("process {id} ({state}): {}", command.trim()))
+    // Where it sleeps says more than what it is.
+    let sleeps = std::fs::read_to_string(format!("/proc/{id}/wchan")).unwrap_or_default();
+    let pending = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+    let pending: Vec<&str> = pending.lines().filter(|line| line.contains("Pnd:")).collect();
+    (!matches!(state, "Z" | "X")).then(|| {
+        format!(
+            "process {name}, {state}, parent {parent}, in {sleeps}, {}): {}",
+            pending.join(" "),
+            command.trim()
+        )
+    })
 }
 
 /// Waits until nobody is there any more; who still is after a while.
