@@ -72,8 +72,9 @@ static void sockets(int child, int unused) {
     else check(write(pair[0], &byte, 1) != 1 || read(pair[0], &byte, 1) != 1, "socket");
 }
 
-/* Both processes take turns for ever; the parent counts its own. Least of nine times, for one of `parts` operations a turn. */
-static void alternate(void (*turn)(int, int), int how, double parts, int fd_of_child) {
+/* Both processes take turns for ever; the parent counts its own. Least of nine times, for one of `parts` operations a turn.
+ * With `burst` the parent pauses for 5 us, running, after so many turns, and the pauses do not count. */
+static void alternate(void (*turn)(int, int), int how, double parts, int fd_of_child, int burst) {
     int ready[2];
     check(pipe(ready), "pipe");
     pid_t child = fork();
@@ -87,9 +88,16 @@ static void alternate(void (*turn)(int, int), int how, double parts, int fd_of_c
     check(read(ready[0], &byte, 1) != 1, "pipe");
     double least = 1e18;
     for (int repeat = 0; repeat < 9; repeat++) {
-        double start = now_ns();
-        for (int count = 0; count < TURNS / 9; count++) turn(0, how);
-        double took = (now_ns() - start) / (TURNS / 9) / parts;
+        double start = now_ns(), paused = 0;
+        for (int count = 0; count < TURNS / 9; count++) {
+            turn(0, how);
+            if (burst && count % burst == 0) {
+                double pause = now_ns(), until = pause + 5e3;
+                while (now_ns() < until) {}
+                paused += now_ns() - pause;
+            }
+        }
+        double took = (now_ns() - start - paused) / (TURNS / 9) / parts;
         if (took < least) least = took;
     }
     kill(child, 9);
@@ -119,13 +127,14 @@ int main(int count, char **argument) {
     check(set < 0, "semget");
     struct sembuf first = {0, 1, 0};
     check(semop(set, &first, 1) || socketpair(AF_UNIX, SOCK_STREAM, 0, pair), "set-up");
-    if (!strcmp(what, "one_semop")) alternate(semaphores, 1, 2, 0);
-    else if (!strcmp(what, "two_semops")) alternate(semaphores, 2, 2, 0);
-    else if (!strcmp(what, "two_files")) { lock(fds[0], F_WRLCK); lock(fds[1], F_WRLCK); alternate(two_files, 0, 2, 0); }
-    else if (!strcmp(what, "ring")) { lock(fds[0], F_WRLCK); alternate(ring, 0, 2, 1); }
-    else if (!strcmp(what, "sockets")) alternate(sockets, 0, 2, 0);
+    if (!strcmp(what, "one_semop")) alternate(semaphores, 1, 2, 0, 0);
+    else if (!strcmp(what, "two_semops")) alternate(semaphores, 2, 2, 0, 0);
+    else if (!strcmp(what, "two_files")) { lock(fds[0], F_WRLCK); lock(fds[1], F_WRLCK); alternate(two_files, 0, 2, 0, 0); }
+    else if (!strcmp(what, "ring")) { lock(fds[0], F_WRLCK); alternate(ring, 0, 2, 1, 0); }
+    else if (!strcmp(what, "sockets")) alternate(sockets, 0, 2, 0, 0);
+    else if (!strcmp(what, "sockets_bursts")) alternate(sockets, 0, 2, 0, 5);
     else if (!strcmp(what, "sleeper")) sleeper();
-    else { fprintf(stderr, "what of one_semop, two_semops, two_files, ring, sockets, sleeper?\n"); semctl(set, 0, IPC_RMID); return 2; }
+    else { fprintf(stderr, "what of one_semop, two_semops, two_files, ring, sockets, sockets_bursts, sleeper?\n"); semctl(set, 0, IPC_RMID); return 2; }
     semctl(set, 0, IPC_RMID);
     return 0;
 }

@@ -33,7 +33,7 @@ pub struct Agreement {
     pub ratio: Option<Estimate>,
     /// What failed of the peer's launches beside those that gave a figure; empty if nothing did.
     pub failures: String,
-    /// What the peer's figure is rounded down to, ns; 0 where its digits are no matter.
+    /// What rounding takes from the peer's figure at most, ns; 0 where its digits are no matter.
     pub step: f64,
     /// Why the two may differ although nobody is wrong.
     pub differs: String,
@@ -78,7 +78,7 @@ impl Agreement {
             (.., Some(best)) if (best - 1.0).abs() <= AGREES => "agrees".to_owned(),
             (Ok(peer), Some((_, Ok(ours))), _) if self.within_step(peer.best, ours.best) => {
                 format!(
-                    "agrees as far as its digits go: it is rounded down to {}",
+                    "agrees as far as its digits go: rounding takes up to {} from it",
                     numbers::duration(self.step)
                 )
             }

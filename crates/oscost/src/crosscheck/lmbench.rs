@@ -86,7 +86,7 @@ pub static LMBENCH: Peer = Peer {
             "one round trip of two processes by a Unix stream socket",
             "microseconds x 1000 / 2",
             Some("context_switch/unix_stream/same_cpu"),
-            ""
+            "a hop takes one switch or two, for the freeing of a message wakes its sender: 1.4 in an endless loop, more in our short batches"
         ),
         microseconds!(
             "lat_sem",
@@ -106,7 +106,7 @@ pub static LMBENCH: Peer = Peer {
             "one waiting and one releasing of record locks between two processes",
             "microseconds x 1000: it divides by two itself",
             Some("record_lock/fcntl/handover/same_cpu"),
-            "its processes need not alternate: they lock two files, and one gives back what it never had"
+            "four calls and two thirds of a switch, ours two calls and one: its processes need not alternate"
         ),
         microseconds!(
             "lat_sig",

@@ -36,7 +36,7 @@ pub struct Probe {
     pub counterpart: Option<&'static str>,
     /// The quantity of it that is meant; empty: its headline.
     pub quantity: &'static str,
-    /// What it rounds down to, ns of our unit; 0 where its digits are no matter.
+    /// What its rounding takes at most, ns of our unit; 0 where its digits are no matter.
     pub step_ns: f64,
     /// Why the two may differ although nobody is wrong; empty where the meaning is the same.
     pub differs: &'static str,
