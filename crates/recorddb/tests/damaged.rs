@@ -3,6 +3,7 @@
 mod support;
 
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 
 use oscost_recorddb::{
     Access, Database, Error, Granularity, Layout, LockWay, Options, Primitive, Store, check,
@@ -56,6 +57,12 @@ fn a_file_that_is_shortened_under_a_process_ends_it() {
     }
 }
 
+/// A database that nobody else uses, filled and closed.
+fn fill(path: &Path, with: impl FnOnce(&mut Database)) {
+    let mut database = Database::open(path, &Options { lock: LockWay::None, ..options() }).expect("open");
+    with(&mut database);
+}
+
 /// A file that was cut off anywhere: opening or a fetch says so, or everything is answered as it was.
 #[test]
 fn a_cut_file_ends_in_a_clean_error() {
@@ -63,11 +70,11 @@ fn a_cut_file_ends_in_a_clean_error() {
     let directory = Directory::new();
     let path = directory.file("db");
     let lock = LockWay::None;
-    let mut database = Database::open(&path, &Options { lock, ..options() }).expect("open");
-    for number in 0..300 {
-        database.store(number.to_string().as_bytes(), &[b'v'; 30], Store::Insert).expect("stored");
-    }
-    drop(database);
+    fill(&path, |database| {
+        for number in 0..300 {
+            database.store(number.to_string().as_bytes(), &[b'v'; 30], Store::Insert).expect("stored");
+        }
+    });
     let name = directory.file("db.fast");
     let whole = std::fs::read(&name).expect("read");
     let used = whole.iter().rposition(|byte| *byte != 0).expect("records");
@@ -104,11 +111,11 @@ fn an_allocation_over_what_is_there_is_refused() {
     let directory = Directory::new();
     let path = directory.file("db");
     let lock = LockWay::None;
-    let mut database = Database::open(&path, &Options { lock, ..options() }).expect("open");
-    for number in 0..100 {
-        database.store(format!("key{number}").as_bytes(), &[b'v'; 100], Store::Insert).expect("stored");
-    }
-    drop(database);
+    fill(&path, |database| {
+        for number in 0..100 {
+            database.store(format!("key{number}").as_bytes(), &[b'v'; 100], Store::Insert).expect("stored");
+        }
+    });
     let whole = std::fs::read(directory.file("db.fast")).expect("read");
     // By their places: the end of the chunks, where arenas 0 and 1 allocate, and what is behind that.
     const END: usize = 5;
@@ -158,16 +165,16 @@ fn flipped_bits_are_found() {
     let directory = Directory::new();
     let path = directory.file("db");
     let lock = LockWay::None;
-    let mut database = Database::open(&path, &Options { lock, ..options() }).expect("open");
-    for number in 0..300 {
-        database
-            .store(number.to_string().as_bytes(), &vec![b'v'; number % 60], Store::Insert)
-            .expect("stored");
-        if number % 4 == 0 {
-            database.delete(number.to_string().as_bytes()).expect("deleted");
+    fill(&path, |database| {
+        for number in 0..300 {
+            database
+                .store(number.to_string().as_bytes(), &vec![b'v'; number % 60], Store::Insert)
+                .expect("stored");
+            if number % 4 == 0 {
+                database.delete(number.to_string().as_bytes()).expect("deleted");
+            }
         }
-    }
-    drop(database);
+    });
     let name = directory.file("db.fast");
     let whole = std::fs::read(&name).expect("read");
     let sound = oscost_recorddb::check(&path, Layout::Fast).expect("read");
