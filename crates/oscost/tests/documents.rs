@@ -54,7 +54,7 @@ fn commands_and_options_of_the_readme_exist() {
     for command in named.filter(|word| word.starts_with(|letter: char| letter.is_ascii_lowercase())) {
         assert!(commands.contains(command), "README: there is no command '{command}'");
     }
-    let mut known = options("--release --locked --workspace"); // cargo's
+    let mut known = options("--release --locked --workspace --test --full"); // cargo's and the campaign's
     for command in commands.iter().filter(|command| *command != "help") {
         known.extend(options(&said(&[command, "--help"])));
     }
