@@ -9,6 +9,7 @@ use crate::{Refused, Untrusted, Unwritable};
 /// A call of the system that failed, and on which path.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {action} {}: {source}", shown(path))]
+#[non_exhaustive]
 pub struct PathError {
     /// What was tried, as a verb ("read", "save").
     pub action: &'static str,
@@ -29,7 +30,7 @@ impl PathError {
 /// Why there is no store.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "no place to keep results: neither XDG_STATE_HOME nor HOME names a directory; set HOME, or use --json FILE"
+    "no place to keep results: neither XDG_STATE_HOME nor HOME names a directory. Set HOME, or XDG_STATE_HOME=/dev/null to keep none"
 )]
 pub struct NoHome;
 
@@ -46,6 +47,7 @@ pub enum SaveError {
 
 /// Why a file was not loaded.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum LoadError {
     /// It could not be read.
     #[error(transparent)]
@@ -62,6 +64,7 @@ pub enum LoadError {
 
 /// Why a reference to stored results (`@-1`, `@all`, a path) yields none.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ReferenceError {
     /// It starts with `@` and means nothing.
     #[error("{} means no stored run: @-1 is the newest, @-2 the one before, @all every one", Untrusted::new(reference).terminal())]
@@ -101,12 +104,25 @@ impl Display for Count {
     }
 }
 
-/// Why nothing is kept for the case of a kill. A warning: the run itself goes on.
+/// Why nothing is kept for the case of a kill, or cannot be used after one. A warning: the run itself goes on.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum JournalError {
     /// A record holds what JSON does not.
     #[error("a journal record is not written: {0}")]
     Unwritable(String),
+    /// A killed run left a journal that no result can be made of.
+    #[error(
+        "the journal of a killed run cannot be used ({}): what it measured is lost. It is now called {}: remove it, or \
+         send it with a report of the kill",
+        Untrusted::new(why).terminal(), shown(path)
+    )]
+    Unusable {
+        /// Where it is now.
+        path: PathBuf,
+        /// Why it cannot be used.
+        why: String,
+    },
     /// The system refused.
     #[error(transparent)]
     Io(#[from] PathError),

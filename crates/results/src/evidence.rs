@@ -5,18 +5,36 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Verdict of the evidence. All evidence holding of no evidence is [`Verdict::NoClaim`].
+/// Verdict of the evidence. All evidence holding of no evidence is [`Verdict::Unchecked`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Every claim was counted and holds.
-    Proved,
+    /// Every claim was counted, in the audit or in the launches, and holds. Version 1 called it "proved".
+    #[serde(alias = "proved")]
+    Checked,
     /// A claim was counted and does not hold: the figure is withheld.
     Contradicted,
-    /// Nothing was claimed, or it could not be counted.
+    /// Nothing was claimed, or it could not be counted. Version 1 called it "no_claim".
     #[default]
-    NoClaim,
+    #[serde(alias = "no_claim")]
+    Unchecked,
+    /// A verdict of a later version.
+    #[serde(other)]
+    Unknown,
+}
+
+impl Verdict {
+    /// Name in results and tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Checked => "checked",
+            Self::Contradicted => "contradicted",
+            Self::Unchecked => "unchecked",
+            Self::Unknown => "unknown",
+        }
+    }
 }
 
 /// The receipt of a figure. Counts are per operation, in the card's words.
@@ -50,7 +68,7 @@ pub struct Evidence {
     /// Page faults per operation (median over launches).
     #[serde(default)]
     pub faults: Option<f64>,
-    /// Share of rounds in which the canary ran at full speed.
+    /// Share of rounds in which the canaries ran at full speed.
     #[serde(default)]
     pub fast_share: Option<f64>,
     /// Share of rounds that were fast and undisturbed.
@@ -80,7 +98,8 @@ pub struct Evidence {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CheckedClaim {
-    /// "system_calls", "system_calls:semop|semtimedop", "switches", "voluntary_switches", "migrations", "faults".
+    /// "system_calls", "system_calls:semop|semtimedop", "other_system_calls", "switches", "voluntary_switches",
+    /// "migrations", "faults", "post_condition:NAME", "kernel_entry_cost".
     pub claim: String,
     /// What the card says, per operation.
     pub expected: Expectation,
@@ -128,5 +147,40 @@ impl std::fmt::Display for Expectation {
             Self::Between { at_least, at_most } if at_most == f64::MAX => write!(f, "at least {at_least}"),
             Self::Between { at_least, at_most } => write!(f, "{at_least} to {at_most}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_has_one_name_in_files_and_in_tables() {
+        for verdict in [Verdict::Checked, Verdict::Contradicted, Verdict::Unchecked] {
+            assert_eq!(serde_json::to_value(verdict).ok(), Some(verdict.name().into()));
+        }
+    }
+
+    #[test]
+    fn an_exact_count_is_one_to_a_billionth_and_bounds_belong_to_what_they_bound() {
+        for near in [0.0, 1e-9, -1e-9] {
+            assert!(Expectation::Exactly(0.0).holds(near), "{near}");
+        }
+        for far in [1.1e-9, -1.1e-9, 1.0] {
+            assert!(!Expectation::Exactly(0.0).holds(far), "{far}");
+        }
+        let between = Expectation::Between { at_least: 1.0, at_most: 2.0 };
+        assert_eq!([0.99, 1.0, 1.5, 2.0, 2.01].map(|it| between.holds(it)), [false, true, true, true, false]);
+        assert!(!between.holds(f64::NAN) && !Expectation::Exactly(1.0).holds(f64::NAN));
+    }
+
+    #[test]
+    fn an_expectation_is_told_by_the_bounds_that_it_has() {
+        let told = |at_least, at_most| Expectation::Between { at_least, at_most }.to_string();
+        assert_eq!(Expectation::Exactly(1.5).to_string(), "1.5");
+        assert_eq!(told(0.0, 2.0), "at most 2");
+        assert_eq!(told(-1.0, 2.0), "at most 2");
+        assert_eq!(told(0.5, f64::MAX), "at least 0.5");
+        assert_eq!(told(0.5, 2.0), "0.5 to 2");
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::Evidence;
+use crate::{Evidence, InstructionCount, LaunchRecord, Percentiles, Trait};
 
 /// One row of the price list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -13,6 +13,10 @@ use crate::Evidence;
 pub struct Figure {
     /// Path of the benchmark, with every parameter that tells it from another figure of the run.
     pub id: String,
+    /// Revision of the card: figures of two revisions were made by different methods and are never held against each
+    /// other. Absent: 1.
+    #[serde(default = "first_revision")]
+    pub revision: u32,
     /// First part of the id.
     pub family: String,
     /// The figure in a few words.
@@ -36,25 +40,37 @@ pub struct Figure {
     /// Reservations about a measured figure.
     #[serde(default)]
     pub marks: Vec<Mark>,
-    /// Quantity that is quoted and compared ("floor").
+    /// Quantity that is quoted ("floor").
     #[serde(default)]
     pub headline: String,
-    /// Estimates over launches, by quantity. Empty unless measured.
+    /// Quantity that `compare` judges; absent: the headline. See [`Figure::judged`].
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub judged: String,
+    /// Estimates over launches, by quantity. Empty unless measured or withdrawn.
     #[serde(default)]
     pub quantities: BTreeMap<String, Quantity>,
     /// Modes of a bimodal figure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modes: Vec<Mode>,
-    /// Values of the declared parameters that are part of the id.
+    /// Values of the parameters that the id names, by name: numbers and texts. See [`Figure::parameter`].
     #[serde(default)]
     pub parameters: BTreeMap<String, Value>,
-    /// Every launch that counted. Empty unless measured.
+    /// What its benchmark is by its making; absent in older results. See [`Figure::has`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traits: Option<Vec<Trait>>,
+    /// Every launch that counted. Empty unless measured or withdrawn.
     #[serde(default)]
     pub launches: Vec<LaunchRecord>,
+    /// Instructions of one iteration, where they were counted on an emulated machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<InstructionCount>,
+    /// What single operations took, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percentiles: Option<Percentiles>,
     /// What was counted, and the claims it was held against.
     #[serde(default)]
     pub evidence: Evidence,
-    /// Why it was not measured (unsupported, failed, contradicted), in words.
+    /// Why it shows no number (unsupported, failed, contradicted, withdrawn), in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// What the user can do about it.
@@ -63,12 +79,28 @@ pub struct Figure {
     /// What is noteworthy about the figure, in plain words, one sentence an entry.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
+    /// Codes of the remarks in their order ("W101"); empty text where one has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remark_codes: Vec<String>,
     /// Members that this version does not know, kept as they were read.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
 }
 
-/// The four states of a figure.
+impl Figure {
+    /// The quantity that `compare` judges, by its name: the headline where nothing else was chosen.
+    #[must_use]
+    pub fn judged(&self) -> &str {
+        if self.judged.is_empty() { &self.headline } else { &self.judged }
+    }
+}
+
+/// What a figure has that was written before there were revisions.
+pub(crate) fn first_revision() -> u32 {
+    1
+}
+
+/// The states of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -81,12 +113,33 @@ pub enum Status {
     Failed,
     /// The audit counted something else than was claimed.
     Contradicted,
+    /// It was measured by a method that was wrong; `why` says how. No number is shown, and none is compared.
+    Withdrawn,
+    /// A state of a later version: no number is shown.
+    #[serde(other)]
+    Unknown,
+}
+
+impl Status {
+    /// Name in results and tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::Unsupported => "unsupported",
+            Self::Failed => "failed",
+            Self::Contradicted => "contradicted",
+            Self::Withdrawn => "withdrawn",
+            Self::Unknown => "unknown",
+        }
+    }
 }
 
 /// A reservation about a measured figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Mark {
     /// Under 20 % clean rounds, or CPU quota throttled it: no verdict in `compare`.
     Noisy,
@@ -94,8 +147,69 @@ pub enum Mark {
     Bimodal,
     /// The interval of the headline is wider than 1 % either way.
     NotConverged,
+    /// Fewer launches count than were planned: the run's time was over, or launches were void.
+    FewerLaunches,
     /// Real-time scheduling was claimed and not granted.
     NotRealTime,
+    /// Somebody else ran on the measuring CPU for more than 1 % of the time.
+    Shared,
+    /// No window of rounds was quiet: the core's other thread worked for somebody else.
+    BusySibling,
+    /// Libraries interpose on the path (LD_PRELOAD, /etc/ld.so.preload).
+    Interposed,
+    /// A seccomp filter that is not ours is passed by every system call.
+    Filtered,
+    /// The nice value or the scheduling policy is not the default.
+    Reniced,
+    /// A mark of a later version.
+    #[serde(other)]
+    Unknown,
+}
+
+impl Mark {
+    /// Every mark that this version knows.
+    pub const ALL: [Self; 10] = [
+        Self::Noisy,
+        Self::Bimodal,
+        Self::NotConverged,
+        Self::FewerLaunches,
+        Self::NotRealTime,
+        Self::Shared,
+        Self::BusySibling,
+        Self::Interposed,
+        Self::Filtered,
+        Self::Reniced,
+    ];
+
+    /// Name in results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Noisy => "noisy",
+            Self::Bimodal => "bimodal",
+            Self::NotConverged => "not_converged",
+            Self::FewerLaunches => "fewer_launches",
+            Self::NotRealTime => "not_real_time",
+            Self::Shared => "shared",
+            Self::BusySibling => "busy_sibling",
+            Self::Interposed => "interposed",
+            Self::Filtered => "filtered",
+            Self::Reniced => "reniced",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// The mark as a person reads it.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::NotConverged => "not converged",
+            Self::FewerLaunches => "fewer launches",
+            Self::NotRealTime => "not real-time",
+            Self::BusySibling => "busy sibling",
+            other => other.name(),
+        }
+    }
 }
 
 /// One quantity over launches.
@@ -140,59 +254,20 @@ pub struct Mode {
     pub unknown: Map<String, Value>,
 }
 
-/// What one launch yielded: the table quantity → number, and what happened around it.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct LaunchRecord {
-    /// Position in the run: launches of all groups count on.
-    pub sequence: u32,
-    /// Start, ns after the start of the run (monotonic).
-    pub start_ns: u64,
-    /// CPU that the measuring thread was on at the end.
-    pub cpu: u32,
-    /// Iterations in a batch (0: a series).
-    pub iterations: u64,
-    /// Rounds, or observations of a series.
-    pub rounds: u64,
-    /// Share of rounds in which the canary ran at full speed.
-    pub fast_share: Option<f64>,
-    /// Share of rounds that were fast and undisturbed.
-    pub clean_share: Option<f64>,
-    /// 1st percentile of one pass of the empty loop in this launch, ns: the speed that the core had.
-    #[serde(default)]
-    pub canary_ns: Option<f64>,
-    /// Quantity → number.
-    pub quantities: BTreeMap<String, f64>,
-    /// Voluntary + involuntary switches of all participants, per operation.
-    pub switches: Option<f64>,
-    /// Of these the voluntary ones.
-    pub voluntary_switches: Option<f64>,
-    /// Changes of CPU of pinned and unpinned participants, in the launch.
-    pub migrations: Option<u64>,
-    /// Page faults per operation.
-    pub faults: Option<f64>,
-    /// Time stolen by the host on the launch's CPUs, ns.
-    pub steal_ns: Option<u64>,
-    /// Distribution of the samples of all rounds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub histogram: Option<Histogram>,
-    /// What single participants saw, value by value in ns ("client_1"), in the first launch of a series that tells it.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub tracks: BTreeMap<String, Vec<f64>>,
-    /// Members that this version does not know.
-    #[serde(flatten)]
-    pub unknown: Map<String, Value>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// A log histogram: bucket i holds values in [2^(i/32), 2^((i+1)/32)) ns; see `oscost_stats::histogram`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Histogram {
-    /// Index of the first bucket.
-    pub first: i32,
-    /// Counts from there on.
-    pub counts: Vec<u64>,
-    /// Members that this version does not know.
-    #[serde(flatten)]
-    pub unknown: Map<String, Value>,
+    #[test]
+    fn states_and_marks_have_one_name_in_files_and_in_tables() {
+        use Status::{Contradicted, Failed, Measured, Unsupported, Withdrawn};
+        for status in [Measured, Unsupported, Failed, Contradicted, Withdrawn] {
+            assert_eq!(serde_json::to_value(status).ok(), Some(status.name().into()));
+        }
+        for mark in Mark::ALL {
+            assert_eq!(serde_json::to_value(mark).ok(), Some(mark.name().into()));
+            let words = mark.words().replace([' ', '-'], "_");
+            assert_eq!(words, mark.name(), "its words are its name as a person writes it");
+        }
+    }
 }

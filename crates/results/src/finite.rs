@@ -248,6 +248,7 @@ mod tests {
             value: None,
             low: None,
             high: Some(f64::NAN),
+            launches: Vec::new(),
             why: None,
             unknown: serde_json::Map::new(),
         };

@@ -6,12 +6,13 @@
 //!   "format": "oscost-result",
 //!   …
 //! ```
-//! The checksum is compared as text and before anything is parsed. Every older [`VERSION`] is read for ever; members
-//! that a later minor version added are kept. A new kind of status, mark or judgement is a new major version.
+//! The checksum is compared as text and before anything is parsed. Every older [`VERSION`] is read for ever, and is then
+//! an object of today's: its words are today's, and `estimators` still says how its launches are to be read. Members
+//! that a later minor version added are kept. A status, mark, verdict or judgement that it added is read as unknown.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{FORMAT, RunResult, Untrusted, VERSION, finite, layout::Layout};
+use crate::{FORMAT, RunResult, Untrusted, VERSION, finite, layout::Layout, withdrawn::withdraw};
 
 /// A result is never longer, in bytes: a longer file is neither read nor written.
 pub const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -25,6 +26,7 @@ const HEADER_BYTES: usize = FIRST_LINE.len() + LABEL.len() + 8 + END_OF_LABEL.le
 
 /// Why a result cannot become a file: a defect of the program that made it, or the journal of another version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Unwritable {
     /// A number is NaN or infinite, which JSON cannot hold.
     #[error("{path} is not a finite number: this is a defect of oscost, nothing was written")]
@@ -58,6 +60,7 @@ pub enum Unwritable {
 
 /// Why bytes are no result that can be used. The texts are safe for a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Refused {
     /// Something else than a result.
     #[error("not an oscost result ({reason}); name a file that `oscost run` left, or @-1 for the newest")]
@@ -82,13 +85,18 @@ pub enum Refused {
     TooLarge,
 }
 
-/// The bytes of the file that holds `result`, as saved and as printed by `--json -`.
+/// The bytes of the file that holds `result`, as saved and as printed by `--json -`. What is written is of today's
+/// [`VERSION`].
 ///
 /// # Errors
 /// [`Unwritable`] if they would not be read again.
 pub fn to_bytes(result: &RunResult) -> Result<Vec<u8>, Unwritable> {
     newest(&result.format, u64::from(result.version))
         .map_err(|refused| Unwritable::Unreadable { reason: refused.to_string() })?;
+    if result.version != VERSION {
+        let reason = format!("it says version {}, and its words are of version {VERSION}", result.version);
+        return Err(Unwritable::Unreadable { reason });
+    }
     if let Some(path) = finite::not_finite(result) {
         return Err(Unwritable::NotFinite { path });
     }
@@ -106,7 +114,7 @@ pub fn to_bytes(result: &RunResult) -> Result<Vec<u8>, Unwritable> {
     }
 }
 
-/// The result in `bytes`, of this or any older version.
+/// The result in `bytes`, of this or any older version. Figures that are known to be wrong are withdrawn in it.
 ///
 /// # Errors
 /// [`Refused`] with the reason, whatever the bytes are.
@@ -115,6 +123,8 @@ pub fn from_bytes(bytes: &[u8]) -> Result<RunResult, Refused> {
     newest(&head.format, head.version)?;
     let mut result: RunResult = serde_json::from_slice(bytes).map_err(|error| not_a_result(&error))?;
     result.unknown.remove(CHECKSUM_KEY);
+    result.upgrade();
+    withdraw(&mut result);
     Ok(result)
 }
 

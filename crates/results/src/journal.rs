@@ -12,9 +12,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::place::{Directory, NewFile, PRIVATE};
-use crate::{JournalError, MAX_BYTES, PathError, RunName, Store, finite};
+use crate::{JournalError, MAX_BYTES, PathError, RunName, Store, finite, store};
 
 const ENDING: &str = ".journal";
+/// How the name of a journal ends that can become no result.
+const ASIDE: &str = ".unusable";
 
 /// The journal of the run that is going on.
 pub struct Journal {
@@ -88,9 +90,7 @@ pub struct Recovered {
     pub header: Value,
     /// Records in the order of their writing, up to the first that is not whole.
     pub records: Vec<Value>,
-    directory: Directory,
-    /// Keeps others from recovering it at the same time.
-    _lock: File,
+    left: Left,
 }
 
 impl Recovered {
@@ -99,41 +99,78 @@ impl Recovered {
     /// # Errors
     /// It stays, and will be found again unless its result is saved.
     pub fn finish(self) -> Result<(), JournalError> {
-        let file_name = self.name.file(ENDING);
-        Ok(self.directory.remove(&file_name).map_err(PathError::of("remove", &self.path))?)
+        self.left.remove()
+    }
+
+    /// Keeps the journal under another name, where nobody looks for journals: it can become no result, and whoever starts
+    /// the program need not be told more than once. Yields what to tell.
+    #[must_use]
+    pub fn set_aside(self, why: &str) -> JournalError {
+        self.left.set_aside(why)
     }
 }
 
-/// The journals of runs that were killed, oldest first. Those whose result was saved after all, and those that hold
-/// nothing, are removed on the way.
+/// A journal whose writer is dead.
+struct Left {
+    name: RunName,
+    path: PathBuf,
+    directory: Directory,
+    /// Locked: keeps others from recovering it at the same time.
+    file: File,
+}
+
+impl Left {
+    fn remove(self) -> Result<(), JournalError> {
+        let file_name = self.name.file(ENDING);
+        Ok(self.directory.remove(&file_name).map_err(PathError::of("remove", &self.path))?)
+    }
+
+    fn set_aside(self, why: &str) -> JournalError {
+        let aside = self.name.file(ASIDE);
+        match self.directory.name_once(&self.name.file(ENDING), &aside) {
+            Ok(()) => JournalError::Unusable { path: self.path.with_file_name(aside), why: why.to_owned() },
+            Err(error) => PathError::of("rename", &self.path)(error).into(),
+        }
+    }
+
+    /// What it holds. `None` where that is nothing, or a result was saved after all: then it is removed.
+    fn read(self) -> Result<Option<Recovered>, JournalError> {
+        let has_result = self.directory.has(&self.name.file(store::ENDING));
+        if has_result || self.file.metadata().is_ok_and(|file| file.len() == 0) {
+            return self.remove().map(|()| None);
+        }
+        let mut records = match records(&self.file) {
+            Ok(records) if records.is_empty() => return Err(self.set_aside("its first record is damaged")),
+            Ok(records) => records,
+            Err(error) => return Err(self.set_aside(&error.to_string())),
+        };
+        let header = records.remove(0);
+        Ok(Some(Recovered { name: self.name.clone(), path: self.path.clone(), header, records, left: self }))
+    }
+}
+
+/// The journals of runs that were killed, oldest first, each read when its turn comes. Those whose result was saved after all,
+/// and those that hold nothing, are removed on the way; one that cannot be used is an error once, and kept under another name.
 ///
 /// # Errors
 /// The state directory cannot be used.
-pub fn recover(store: &Store) -> Result<Vec<Recovered>, JournalError> {
-    let mut names: Vec<RunName> = {
-        let names = store.open()?.names().map_err(PathError::of("read", store.directory()))?;
-        names.iter().filter_map(|name| RunName::of_file(name, ENDING)).collect()
-    };
+pub fn recover(store: &Store) -> Result<impl Iterator<Item = Result<Recovered, JournalError>>, JournalError> {
+    let directory = store.open()?;
+    let names = directory.names().map_err(PathError::of("read", store.directory()))?;
+    let mut names: Vec<RunName> = names.iter().filter_map(|name| RunName::of_file(name, ENDING)).collect();
     names.sort();
-    let mut recovered = Vec::new();
-    for name in names {
+    let folder = store.directory().to_owned();
+    Ok(names.into_iter().filter_map(move |name| {
         let file_name = name.file(ENDING);
-        let path = store.directory().join(&file_name);
-        let directory = store.open()?;
         // What cannot be opened or locked has gone, or has a living writer.
-        let Ok(file) = directory.open(&file_name) else { continue };
-        if file.try_lock().is_err() {
-            continue;
-        }
-        let mut records = records(&file).map_err(PathError::of("read", &path))?;
-        if records.is_empty() || store.has(&name) {
-            directory.remove(&file_name).map_err(PathError::of("remove", &path))?;
-            continue;
-        }
-        let header = records.remove(0);
-        recovered.push(Recovered { name, path, header, records, directory, _lock: file });
-    }
-    Ok(recovered)
+        let file = directory.open(&file_name).ok().filter(|file| file.try_lock().is_ok())?;
+        let path = folder.join(&file_name);
+        let left = match directory.again() {
+            Ok(directory) => Left { name, path, directory, file },
+            Err(error) => return Some(Err(PathError::of("use", &folder)(error).into())),
+        };
+        left.read().transpose()
+    }))
 }
 
 /// `length crc32 payload`, and the end of the line.
@@ -190,6 +227,11 @@ mod tests {
     use super::*;
     use crate::{LaunchRecord, from_bytes};
 
+    /// All of them.
+    fn recover(store: &Store) -> Vec<Recovered> {
+        super::recover(store).unwrap().map(Result::unwrap).collect()
+    }
+
     /// A journal as a killed writer leaves it: its bytes, and where its records end.
     fn left_behind(store: &Store) -> (PathBuf, Vec<u8>, Vec<usize>) {
         let journal = Journal::create(store, &json!({"seed": 7})).unwrap();
@@ -209,16 +251,16 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::at(directory.path());
         let (path, ..) = left_behind(&store);
-        let mut found = recover(&store).unwrap();
-        assert!(recover(&store).unwrap().is_empty(), "not by two at the same time");
+        let mut found = recover(&store);
+        assert!(recover(&store).is_empty(), "not by two at the same time");
         let found = found.remove(0);
         assert_eq!(found.path, path);
         assert_eq!(found.header, json!({"seed": 7}));
         let expected = [json!(["clock/monotonic", 21.37]), json!({"text": "line\nbreak"}), json!(null)];
         assert_eq!(found.records, expected);
         drop(found);
-        assert_eq!(recover(&store).unwrap().len(), 1, "kept until it is finished");
-        recover(&store).unwrap().remove(0).finish().unwrap();
+        assert_eq!(recover(&store).len(), 1, "kept until it is finished");
+        recover(&store).remove(0).finish().unwrap();
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
     }
 
@@ -228,9 +270,9 @@ mod tests {
         let store = Store::at(directory.path());
         left_behind(&store);
         let result = from_bytes(include_bytes!("../tests/samples/v1.json")).unwrap();
-        let name = recover(&store).unwrap().remove(0).name.clone();
+        let name = recover(&store).remove(0).name.clone();
         store.save(&name, &result).unwrap();
-        assert!(recover(&store).unwrap().is_empty());
+        assert!(recover(&store).is_empty());
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
     }
 
@@ -262,13 +304,28 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_without_a_header_holds_nothing_and_goes() {
+    fn a_journal_that_cannot_be_read_is_told_once_and_kept() {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::at(directory.path());
-        fs::write(directory.path().join("2026-11-20T23-14-05Z-9f2c41d0.journal"), "rubbish").unwrap();
-        fs::create_dir(directory.path().join("2026-11-20T23-14-06Z-9f2c41d0.journal")).unwrap();
-        assert!(recover(&store).unwrap().is_empty());
-        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "what is no file is left alone");
+        let name = |second: u32, ending: &str| format!("2026-11-20T23-14-{second:02}Z-9f2c41d0{ending}");
+        let at = |second, ending| directory.path().join(name(second, ending));
+        fs::write(at(5, ENDING), "rubbish").unwrap();
+        fs::create_dir(at(6, ENDING)).unwrap();
+        fs::write(at(7, ENDING), "").unwrap();
+        fs::write(at(8, ENDING), line(&json!({"seed": 7})).unwrap()).unwrap();
+        let mut found = super::recover(&store).unwrap();
+        let told = found.next().unwrap().map(|found| found.path).unwrap_err().to_string();
+        assert!(told.contains("first record is damaged") && told.contains(&name(5, ASIDE)), "{told}");
+        assert_eq!(found.next().unwrap().unwrap().path, at(8, ENDING), "it hides no other");
+        assert!(found.next().is_none());
+        drop(found);
+        assert_eq!(fs::read(at(5, ASIDE)).unwrap(), b"rubbish", "kept");
+        assert!(at(6, ENDING).is_dir(), "what is no file is left alone");
+        assert!(!at(7, ENDING).exists(), "what holds nothing goes");
+        let told = recover(&store).remove(0).set_aside("of no use").to_string();
+        assert!(told.contains("of no use") && told.contains(&name(8, ASIDE)), "{told}");
+        assert!(recover(&store).is_empty(), "told once");
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 3);
     }
 
     #[test]
@@ -284,7 +341,7 @@ mod tests {
         journal.append(&("clock/monotonic", &launch)).unwrap();
         drop(journal);
         let read: (String, LaunchRecord) =
-            serde_json::from_value(recover(&store).unwrap()[0].records[0].clone()).unwrap();
+            serde_json::from_value(recover(&store)[0].records[0].clone()).unwrap();
         assert_eq!(read.1, launch);
     }
 

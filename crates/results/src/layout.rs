@@ -6,6 +6,8 @@ use std::io::{self, Write};
 
 use serde_json::ser::Formatter;
 
+use crate::Untrusted;
+
 /// Two blanks a level; an element of a list has its own line if it is no number, truth value or null.
 #[derive(Default)]
 pub(crate) struct Layout {
@@ -90,6 +92,11 @@ impl Formatter for Layout {
         self.element_line(writer)?;
         writer.write_all(b"\"")
     }
+
+    /// What a terminal would obey, or nobody would see, is written as its escape.
+    fn write_string_fragment<W: Write + ?Sized>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        write!(writer, "{}", Untrusted::new(fragment).json())
+    }
 }
 
 #[cfg(test)]
@@ -134,7 +141,7 @@ mod tests {
             Just(Value::Null),
             any::<bool>().prop_map(Value::from),
             any::<u64>().prop_map(Value::from),
-            "\\PC{0,6}".prop_map(Value::from),
+            ".{0,6}".prop_map(Value::from),
         ];
         leaf.prop_recursive(4, 32, 4, |inner| {
             prop_oneof![
@@ -149,8 +156,17 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn layout_changes_no_value(value in any_json()) {
-            prop_assert_eq!(serde_json::from_str::<Value>(&laid_out(&value)).ok(), Some(value));
+        fn layout_changes_no_value_and_shows_every_character(value in any_json()) {
+            let text = laid_out(&value);
+            prop_assert!(!text.chars().any(|c| c != '\n' && crate::text::is_hidden(c)), "{:?}", text);
+            prop_assert_eq!(serde_json::from_str::<Value>(&text).ok(), Some(value));
         }
+    }
+
+    #[test]
+    fn what_a_terminal_obeys_is_escaped_in_keys_and_values() {
+        let value = json!({"\u{9b}k": "a\u{202e}b\u{2028}c\u{7f}d\u{e0041}e\u{1b}é漢🦀"});
+        let expected = "{\n  \"\\u009bk\": \"a\\u202eb\\u2028c\\u007fd\\udb40\\udc41e\\u001bé漢🦀\"\n}";
+        assert_eq!(laid_out(&value), expected);
     }
 }

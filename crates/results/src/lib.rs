@@ -20,6 +20,9 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod constants;
+mod count;
+pub mod document;
 mod error;
 mod evidence;
 mod figure;
@@ -29,33 +32,51 @@ mod journal;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod killed;
+mod launch;
 mod layout;
 #[cfg(unix)]
 mod lock;
 mod name;
 mod outline;
 mod output;
+mod parameter;
+mod percentiles;
 mod place;
+pub mod quantity;
+mod remark;
 mod reproduction;
 mod result;
 #[cfg(test)]
 mod schema;
+pub mod search;
 mod store;
 mod text;
+mod traits;
+mod withdrawn;
 
+pub use count::{Counted, Emulation, FunctionNode, InstructionCount, Repeats};
 pub use error::{Count, JournalError, LoadError, NoHome, PathError, ReferenceError, SaveError};
 pub use evidence::{CheckedClaim, Evidence, Expectation, Verdict};
-pub use figure::{Estimate, Figure, Histogram, LaunchRecord, Mark, Mode, Quantity, Status};
+pub use figure::{Estimate, Figure, Mark, Mode, Quantity, Status};
 pub use format::{MAX_BYTES, Refused, Unwritable, from_bytes, to_bytes};
 pub use journal::{Journal, Recovered, recover};
+pub use launch::{Circumstances, Histogram, LaunchRecord};
 #[cfg(unix)]
 pub use lock::{LockError, RunLock};
 pub use name::RunName;
 pub use outline::{Outline, OutlineFigure, Outlines, load_outlines, outline_from_bytes};
-pub use output::{check_writable, save_as, write_file};
+pub use output::{NamedFile, check_writable, make_folder, save_as, write_file};
+pub use parameter::{Parameter, Parameters, parameters_of_id};
+pub use percentiles::{
+    Account, AtQuantile, BesideBatch, FirstCallAfter, FirstCalls, GapCause, Gaps, Longer, Percentiles,
+};
+pub use remark::RemarkCode;
 pub use reproduction::{Cell, Judgement, Reproduction};
 pub use result::{
-    Check, CheckState, Conditions, FORMAT, Machine, PairedValue, Plan, RunResult, Tool, VERSION,
+    Check, CheckState, Conditions, CoreConstants, ESTIMATORS, FORMAT, Machine, PairedValue, Plan, RunResult,
+    Tool, VERSION,
 };
 pub use store::{Loaded, Store, load, load_references};
 pub use text::Untrusted;
+pub use traits::{Trait, older_traits};
+pub use withdrawn::withdrawn;

@@ -8,22 +8,32 @@
 //! Containers with a root of their own are not seen.
 
 use std::fs::{File, TryLockError};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Held while this machine is measured; dropping it, or dying, releases it. A child forked without exec that keeps the
-/// descriptor (the janitor) holds it as well, until it has tidied up.
+/// What is read of the table of locks, bytes.
+const MOST_LOCKS: u64 = 16 << 20;
+
+/// Held while this machine is measured. Dropping it releases it at once, even while a child that was just forked still has a
+/// copy of the descriptor. Dying releases it with the last copy.
 #[derive(Debug)]
 pub struct RunLock {
-    _root: File,
+    root: File,
+}
+
+impl Drop for RunLock {
+    fn drop(&mut self) {
+        // Closing alone would leave the lock to every process that was forked meanwhile, until it calls exec.
+        let _ = self.root.unlock();
+    }
 }
 
 /// Why the lock was not had.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// Somebody else measures.
-    #[error("another run is measuring on this machine{}; wait for it, or add --force to disturb both",
+    #[error("another run is measuring on this machine{}",
         .pid.map_or_else(String::new, |pid| format!(" (process {pid})")))]
     Busy {
         /// Its process, where this user may see it.
@@ -46,14 +56,30 @@ impl RunLock {
     pub(crate) fn acquire_on(path: &Path) -> Result<Self, LockError> {
         let root = File::open(path)?;
         match root.try_lock() {
-            Ok(()) => Ok(Self { _root: root }),
+            Ok(()) => Ok(Self { root }),
             Err(TryLockError::WouldBlock) => {
-                let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
+                let locks = locks();
                 Err(LockError::Busy { pid: holder(&locks, root.metadata()?.ino()) })
             }
             Err(TryLockError::Error(error)) => Err(error.into()),
         }
     }
+}
+
+/// The kernel's table of locks, as far as it is read.
+fn locks() -> String {
+    let mut bytes = Vec::new();
+    let mut options = File::options();
+    // Whatever is mounted there, nobody waits for its other side.
+    #[cfg(target_os = "linux")]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        rustix::fs::OFlags::NONBLOCK.bits().cast_signed(),
+    );
+    // What cannot be read names nobody; a line that is cut is none.
+    let _ =
+        options.read(true).open("/proc/locks").and_then(|file| file.take(MOST_LOCKS).read_to_end(&mut bytes));
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Who holds the flock on an inode, from /proc/locks (proc_locks(5)): `1: FLOCK  ADVISORY  WRITE 42 fe:00:2 0 EOF`.
@@ -85,6 +111,17 @@ mod tests {
         assert!(matches!(refused, LockError::Busy { .. }), "{refused}");
         drop(first);
         RunLock::acquire_on(directory.path()).unwrap();
+    }
+
+    /// A fork copies the descriptor, and the copy lives until the child calls exec.
+    #[test]
+    fn a_copy_of_the_descriptor_holds_nothing_after_the_drop() {
+        let directory = tempfile::tempdir().unwrap();
+        let first = RunLock::acquire_on(directory.path()).unwrap();
+        let copy = first.root.try_clone().unwrap();
+        drop(first);
+        RunLock::acquire_on(directory.path()).unwrap();
+        drop(copy);
     }
 
     #[test]

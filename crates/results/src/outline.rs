@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::figure::first_revision;
 use crate::format::{Head, checked, newest};
+use crate::withdrawn::withdraw_outline;
 use crate::{Estimate, LoadError, ReferenceError, Refused, Status, Store};
 
 /// A result in outline. Everything else of the file is skipped, not kept.
@@ -63,9 +65,13 @@ pub struct OutlinePlan {
 
 /// See [`crate::Figure`].
 #[derive(Debug, Clone, PartialEq, Deserialize)]
+#[non_exhaustive]
 pub struct OutlineFigure {
     /// Path of the benchmark.
     pub id: String,
+    /// Revision of its card; absent: 1.
+    #[serde(default = "first_revision")]
+    pub revision: u32,
     /// State of the figure.
     pub status: Status,
     /// Quantity that is quoted.
@@ -112,7 +118,11 @@ impl OutlineFigure {
 /// [`Refused`] with the reason, as for the whole result.
 pub fn outline_from_bytes(bytes: &[u8]) -> Result<Outline, Refused> {
     match checked::<Outline>(bytes) {
-        Ok(outline) => newest(&outline.format, outline.version).map(|()| outline),
+        Ok(mut outline) => {
+            newest(&outline.format, outline.version)?;
+            withdraw_outline(&mut outline);
+            Ok(outline)
+        }
         // A newer version may look different: that it is newer tells the reader more than what looks different.
         Err(reason) => {
             checked::<Head>(bytes).and_then(|head| newest(&head.format, head.version)).and(Err(reason))
@@ -122,6 +132,7 @@ pub fn outline_from_bytes(bytes: &[u8]) -> Result<Outline, Refused> {
 
 /// Outlines of many runs, and the files that could not be used.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Outlines {
     /// Path and outline, oldest first.
     pub runs: Vec<(PathBuf, Outline)>,
@@ -134,18 +145,25 @@ pub struct Outlines {
 /// # Errors
 /// There is no store, or nothing in it.
 pub fn load_outlines() -> Result<Outlines, ReferenceError> {
-    let paths = Store::of_user()?.resolve("@all")?;
+    outlines_of(&Store::of_user()?)
+}
+
+fn outlines_of(store: &Store) -> Result<Outlines, ReferenceError> {
+    let paths = store.resolve("@all")?;
     let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let part = paths.len().div_ceil(threads).max(1);
     let read =
         |paths: &[PathBuf]| paths.iter().map(|path| (path.clone(), load_outline(path))).collect::<Vec<_>>();
     let read: Vec<_> = std::thread::scope(|scope| {
-        let parts: Vec<_> = paths.chunks(part).map(|paths| scope.spawn(move || read(paths))).collect();
-        // A thread that panicked would have been a defect of the reader: its files are then read here, in the open.
+        let start = |paths| std::thread::Builder::new().spawn_scoped(scope, move || read(paths));
+        let parts: Vec<_> = paths.chunks(part).map(start).collect();
+        // Where no thread was to be had its files are read here; so are those of one that panicked, in the open.
         parts
             .into_iter()
             .zip(paths.chunks(part))
-            .flat_map(|(thread, paths)| thread.join().unwrap_or_else(|_| read(paths)))
+            .flat_map(|(thread, paths)| {
+                thread.ok().and_then(|thread| thread.join().ok()).unwrap_or_else(|| read(paths))
+            })
             .collect()
     });
     let mut outlines = Outlines::default();
@@ -159,7 +177,7 @@ pub fn load_outlines() -> Result<Outlines, ReferenceError> {
 }
 
 fn load_outline(path: &Path) -> Result<Outline, LoadError> {
-    let bytes = crate::store::read(path)?;
+    let bytes = crate::store::read(path, false)?;
     outline_from_bytes(&bytes).map_err(|reason| LoadError::Refused { path: path.to_owned(), reason })
 }
 
@@ -191,5 +209,60 @@ mod tests {
         let mut cut = SAMPLE.to_vec();
         cut.truncate(SAMPLE.len() / 2);
         assert_eq!(outline_from_bytes(&cut).map(|_| ()), from_bytes(&cut).map(|_| ()));
+    }
+
+    #[test]
+    fn what_is_quoted_is_the_headline_of_a_measured_figure() {
+        let quantity = |value, high| OutlineQuantity {
+            value: Some(value),
+            low: Some(1.0),
+            high,
+            extremes: true,
+            unit: "ns".to_owned(),
+        };
+        let mut figure = OutlineFigure {
+            id: "a".to_owned(),
+            revision: 1,
+            status: Status::Measured,
+            headline: "median".to_owned(),
+            quantities: BTreeMap::from([
+                ("floor".to_owned(), quantity(2.0, Some(3.0))),
+                ("median".to_owned(), quantity(5.0, Some(6.0))),
+            ]),
+        };
+        let of = |value, high| Some((Estimate { value, low: 1.0, high, extremes: true }, "ns"));
+        assert_eq!(figure.quoted(), of(5.0, 6.0));
+        figure.headline.clear();
+        assert_eq!(figure.quoted(), of(2.0, 3.0), "the first results had no other");
+        figure.quantities.insert("floor".to_owned(), quantity(2.0, None));
+        assert_eq!(figure.quoted(), None, "no interval, no estimate");
+        figure.quantities.insert("floor".to_owned(), quantity(2.0, Some(3.0)));
+        for status in [Status::Withdrawn, Status::Failed, Status::Unknown] {
+            figure.status = status;
+            assert_eq!(figure.quoted(), None, "{status:?}");
+        }
+    }
+
+    #[test]
+    fn every_run_of_a_store_has_an_outline_in_the_order_of_their_age() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::at(home.path());
+        assert!(matches!(outlines_of(&store), Err(ReferenceError::TooFew { .. })));
+        let result = from_bytes(SAMPLE).unwrap();
+        for second in 10..23 {
+            let name = crate::RunName::of_file(&format!("2026-11-20T23-14-{second}Z-9f2c41d0.json"), ".json");
+            let note = Some(second.to_string());
+            store.save(&name.unwrap(), &crate::RunResult { note, ..result.clone() }).unwrap();
+        }
+        let runs = store.runs().unwrap();
+        std::fs::write(&runs[4], "damaged").unwrap();
+        let outlines = outlines_of(&store).unwrap();
+        let notes: Vec<_> = outlines.runs.iter().filter_map(|(_, outline)| outline.note.clone()).collect();
+        let expected: Vec<String> =
+            (10..23).filter(|second| *second != 14).map(|second| second.to_string()).collect();
+        assert_eq!(notes, expected);
+        assert!(outlines.runs.iter().all(|(path, _)| runs.contains(path)));
+        assert_eq!(outlines.unusable.len(), 1);
+        assert!(outlines.unusable[0].to_string().contains(&*runs[4].to_string_lossy()));
     }
 }

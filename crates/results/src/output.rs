@@ -1,14 +1,15 @@
 //! Files that the user named: an old good one is replaced in one step by a whole new one, or stays as it is.
 
-use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::place::{Directory, NewFile, Owner};
+use crate::place::{Directory, NewFile, Owner, Stream, Target, Writer};
 use crate::{PathError, RunResult, SaveError, to_bytes};
 
 /// Permissions of a new file, less the umask.
 const SHARED: u32 = 0o666;
+/// Permissions of a new folder, less the umask.
+const SHARED_FOLDER: u32 = 0o777;
 
 /// Saves a result where the user said (`--json FILE`).
 ///
@@ -18,72 +19,133 @@ pub fn save_as(path: &Path, result: &RunResult) -> Result<(), SaveError> {
     Ok(write_file(path, &to_bytes(result)?)?)
 }
 
-/// Writes a file that the user named (`--raw FILE`, `-o FILE`). Devices and FIFOs are written to as they are.
+/// Writes a file that the user named (`-o FILE`). See [`NamedFile`].
 ///
 /// # Errors
 /// It was not written; a file that was there before is as it was.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), PathError> {
-    let write = || match Target::of(path)? {
-        Target::Stream => OpenOptions::new().write(true).open(path)?.write_all(bytes),
-        Target::File { directory, name, permissions } => {
-            let mut new = NewFile::begin(&directory, SHARED)?;
-            if let Some(permissions) = permissions {
-                new.file().set_permissions(permissions)?;
-            }
-            new.file().write_all(bytes)?;
-            new.replace(&name)
-        }
-    };
-    write().map_err(PathError::of("write", path))
+    let mut file = NamedFile::create(path)?;
+    file.write_whole(bytes)?;
+    file.finish()
 }
 
-/// Finds out, before anything is measured, whether [`write_file`] could write there. Leaves nothing behind.
+/// Finds out, before anything is measured, whether [`NamedFile`] could be written there. Leaves nothing behind, and removes
+/// what a killed writer left there.
 ///
 /// # Errors
-/// It could not: no such directory, no permission, a read-only file system, a directory of that name.
+/// It could not: no such directory, no permission, a read-only file system, a directory of that name, a link that is not
+/// followed.
 pub fn check_writable(path: &Path) -> Result<(), PathError> {
-    let check = || match Target::of(path)? {
-        // A FIFO without a reader would block here; whether it has one is for the time of writing.
-        Target::Stream => Ok(()),
-        Target::File { directory, .. } => NewFile::begin(&directory, SHARED).map(drop),
+    let check = || match Target::find(path)? {
+        // Whether a pipe has a reader is for the time of writing.
+        Target::Stream(_) => Ok(()),
+        Target::File { directory, .. } => probe(&directory),
     };
     check().map_err(PathError::of("write", path))
 }
 
-/// What is to be written.
-enum Target {
-    /// No regular file: nothing to keep, nothing to replace.
-    Stream,
-    /// A file in a directory; permissions if there is one already.
-    File { directory: Directory, name: String, permissions: Option<fs::Permissions> },
+/// Makes the folder at `path` where it is missing, and finds out whether files can be written there.
+///
+/// # Errors
+/// They cannot.
+pub fn make_folder(path: &Path) -> Result<(), PathError> {
+    let make = || probe(&Directory::make(path, SHARED_FOLDER, Owner::invoking_sudo())?);
+    make().map_err(PathError::of("write to", path))
 }
 
-impl Target {
-    fn of(path: &Path) -> io::Result<Self> {
-        let (path, old) = match fs::metadata(path) {
-            Ok(found) if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
-            Ok(found) if !found.is_file() => return Ok(Self::Stream),
-            Ok(found) if found.permissions().readonly() => {
-                return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));
+fn probe(directory: &Directory) -> io::Result<()> {
+    // In a folder of others not everything can be removed.
+    let _ = directory.sweep();
+    NewFile::begin(directory, SHARED).map(drop)
+}
+
+/// A file that the user named (`--raw FILE`), while it is written. Nobody sees it before [`Self::finish`], and a file that was
+/// there is as it was until then. Devices and pipes are written to as they are; a pipe is waited for, for a while.
+///
+/// Under sudo a new file belongs to the user who called it, and an old one to whom it did. A symbolic link is followed where
+/// it belongs to root or to the caller: the file behind it is replaced, not the link.
+pub struct NamedFile {
+    path: PathBuf,
+    to: To,
+}
+
+enum To {
+    File { new: NewFile, name: String },
+    Stream(Stream),
+    Opened(Writer),
+}
+
+impl NamedFile {
+    /// Begins the file.
+    ///
+    /// # Errors
+    /// See [`check_writable`].
+    pub fn create(path: &Path) -> Result<Self, PathError> {
+        let begin = || match Target::find(path)? {
+            Target::Stream(stream) => Ok(To::Stream(stream)),
+            Target::File { directory, name, old } => {
+                let mut new = NewFile::begin(&directory, SHARED)?;
+                if let Some(old) = old {
+                    new.file().set_permissions(old)?;
+                }
+                Ok(To::File { new, name })
             }
-            // Through a symbolic link: the file behind it is replaced, not the link.
-            Ok(found) => (fs::canonicalize(path)?, Some(found)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => (path.to_owned(), None),
-            Err(error) => return Err(error),
         };
-        let name = path.file_name().and_then(|name| name.to_str());
-        let name =
-            name.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no file name in UTF-8"))?;
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let parent = parent.map_or_else(|| PathBuf::from("."), Path::to_owned);
-        let owner = old.as_ref().map_or_else(Owner::invoking_sudo, Owner::of_replaced);
-        let directory = Directory::open_existing(&parent, owner)?;
-        Ok(Self::File { directory, name: name.to_owned(), permissions: old.map(|old| old.permissions()) })
+        Ok(Self { path: path.to_owned(), to: begin().map_err(PathError::of("write", path))? })
+    }
+
+    /// Its path, as given.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes `bytes` and puts them on the disk: [`Self::finish`] needs no more room then.
+    ///
+    /// # Errors
+    /// There is no room.
+    pub fn write_whole(&mut self, bytes: &[u8]) -> Result<(), PathError> {
+        let written = self.write_all(bytes).and_then(|()| match &mut self.to {
+            To::File { new, .. } => new.file().sync_all(),
+            To::Stream(_) | To::Opened(_) => Ok(()),
+        });
+        written.map_err(PathError::of("write", &self.path))
+    }
+
+    /// Gives the file its name.
+    ///
+    /// # Errors
+    /// It has none; a file that was there before is as it was.
+    pub fn finish(self) -> Result<(), PathError> {
+        let Self { path, to } = self;
+        let finish = || match to {
+            To::File { new, name } => new.replace(&name),
+            To::Stream(_) | To::Opened(_) => Ok(()),
+        };
+        finish().map_err(PathError::of("write", &path))
+    }
+}
+
+impl Write for NamedFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            match &mut self.to {
+                To::File { new, .. } => return new.file().write(bytes),
+                To::Opened(writer) => return writer.write(bytes),
+                To::Stream(stream) => self.to = To::Opened(stream.open()?),
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -93,6 +155,13 @@ mod tests {
         check_writable(&path).unwrap();
         assert!(!path.exists(), "looking leaves nothing");
         write_file(&path, b"first").unwrap();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::metadata(&path).unwrap().permissions().mode();
+            assert_eq!(mode & 0o111, 0, "what was written is no program");
+            assert_eq!(mode & 0o600, 0o600);
+        }
         check_writable(&path).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"first", "looking changes nothing");
         write_file(&path, b"second").unwrap();
@@ -152,5 +221,29 @@ mod tests {
         let full = write_file(Path::new("/dev/full"), b"no room").unwrap_err();
         assert_eq!(full.source.kind(), io::ErrorKind::StorageFull);
         assert_eq!(full.to_string(), "cannot write /dev/full: No space left on device (os error 28)");
+    }
+
+    /// Whoever may run a file may not write it for that.
+    #[cfg(unix)]
+    #[test]
+    fn a_program_that_nobody_may_write_is_read_only() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("program");
+        fs::write(&path, "old").unwrap();
+        for (mode, writable) in [(0o555, false), (0o755, true)] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(check_writable(&path).is_ok(), writable, "{mode:o}");
+        }
+    }
+
+    #[test]
+    fn a_path_through_a_file_replaces_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("file");
+        fs::write(&file, "old").unwrap();
+        assert!(check_writable(&file.join("below")).is_err());
+        assert!(write_file(&file.join("below"), b"new").is_err());
+        assert_eq!(fs::read(&file).unwrap(), b"old");
     }
 }

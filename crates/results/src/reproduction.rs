@@ -14,8 +14,11 @@ pub struct Reproduction {
     /// Where a value stands in a table with others; `None` for a value on its own, and for a statement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell: Option<Cell>,
-    /// The statement judged, or `None` for a published value.
+    /// The statement, in the document's own words, or `None` for a published value.
     pub statement: Option<String>,
+    /// The statement is no sentence of the document, but one that this program puts beside it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ours: bool,
     /// The published value, or `None` for a statement.
     pub published: Option<f64>,
     /// Unit of `published` and `literal`.
@@ -29,7 +32,7 @@ pub struct Reproduction {
     /// Value and interval of that figure at the time of judging.
     #[serde(default)]
     pub measured: Option<crate::Estimate>,
-    /// The judgement of a statement.
+    /// The judgement of a statement; `None` for a value.
     pub verdict: Option<Judgement>,
     /// The numbers that decide, in words.
     #[serde(default)]
@@ -58,8 +61,61 @@ pub struct Cell {
 pub enum Judgement {
     /// It holds here.
     Holds,
+    /// It holds in one part and not in another; the words say where.
+    HoldsInPart,
     /// It does not hold here; the interval says so.
     DoesNotHold,
+    /// It was measured, and the interval lies across the edge.
+    Unclear,
     /// This machine or this run cannot tell.
     NotTestableHere,
+    /// No law, but a figure of the document's machine: shown beside this one's, and not judged.
+    ItsMachine,
+    /// Shown, and not judged: it rests on single runs, which have no interval, or its counterpart was not run.
+    NotJudged,
+    /// A judgement of a later version.
+    #[serde(other)]
+    Unknown,
+}
+
+impl Judgement {
+    /// Name in results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::HoldsInPart => "holds_in_part",
+            Self::DoesNotHold => "does_not_hold",
+            Self::Unclear => "unclear",
+            Self::NotTestableHere => "not_testable_here",
+            Self::ItsMachine => "its_machine",
+            Self::NotJudged => "not_judged",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_judgement_has_one_name_in_files_and_in_tables() {
+        use Judgement::{DoesNotHold, Holds, HoldsInPart, ItsMachine, NotJudged, NotTestableHere, Unclear};
+        for judgement in [Holds, HoldsInPart, DoesNotHold, Unclear, NotTestableHere, ItsMachine, NotJudged] {
+            assert_eq!(serde_json::to_value(judgement).ok(), Some(judgement.name().into()));
+        }
+    }
+
+    #[test]
+    fn a_statement_is_the_documents_unless_the_file_says_ours() {
+        let row =
+            serde_json::json!({"document": "tlpi", "place": "", "unit": "", "statement": "it is faster"});
+        let read = |row: &Value| serde_json::from_value::<Reproduction>(row.clone()).expect("a row");
+        assert!(!read(&row).ours);
+        let ours = Reproduction { ours: true, ..read(&row) };
+        let written = serde_json::to_value(&ours).expect("a row");
+        assert_eq!((&written["ours"], read(&written)), (&Value::Bool(true), ours));
+        assert!(serde_json::to_value(read(&row)).expect("a row").get("ours").is_none());
+    }
 }

@@ -3,12 +3,14 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Figure, Reproduction};
+use crate::{Emulation, Figure, Reproduction};
 
 /// Value of the member `format` of every result.
 pub const FORMAT: &str = "oscost-result";
 /// Major version that this crate writes. Older ones are read for ever, newer ones are refused.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
+/// The estimators by which this version reads launches (METHOD.md, Figures). Version 1 of the format had the first.
+pub const ESTIMATORS: u32 = 2;
 
 /// One run of oscost, as saved and as printed by `--json -`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,8 +18,11 @@ pub const VERSION: u32 = 1;
 pub struct RunResult {
     /// Always [`FORMAT`].
     pub format: String,
-    /// Major version of the schema.
+    /// Major version of the schema. Of a result that was read it is [`VERSION`]: older files are upgraded by reading.
     pub version: u32,
+    /// By which estimators launches were put together; absent: 1. Figures of two of them are not compared.
+    #[serde(default = "first_estimators")]
+    pub estimators: u32,
     /// The run was ended before its plan was: figures rest on fewer launches.
     pub partial: bool,
     /// When the run started, RFC 3339 in UTC. Read once, never subtracted.
@@ -52,9 +57,27 @@ pub struct RunResult {
     /// What a reader must know before believing a figure, in words.
     #[serde(default)]
     pub warnings: Vec<String>,
+    /// Codes of the warnings in their order ("W001"); empty text where one has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warning_codes: Vec<String>,
     /// Members that this version does not know, kept as they were read.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
+}
+
+impl RunResult {
+    /// Says that a result of an older version is one of today's: reading gave it today's words. One of another version
+    /// stays what it is, and is not written.
+    pub fn upgrade(&mut self) {
+        if (1..VERSION).contains(&self.version) {
+            self.version = VERSION;
+        }
+    }
+}
+
+/// Those of every result that does not name them.
+fn first_estimators() -> u32 {
+    1
 }
 
 /// The program that measured.
@@ -92,9 +115,25 @@ pub struct Machine {
     /// Bytes of memory.
     #[serde(default)]
     pub memory_bytes: Option<u64>,
+    /// The best that its cores were seen to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core: Option<CoreConstants>,
     /// Members that this version does not know.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
+}
+
+/// The best that the cores of a machine were seen to do, over all its runs (METHOD.md, Launch statistics).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CoreConstants {
+    /// One step of the latency chain, ns: one cycle of the core at its fastest.
+    pub chain_ns: f64,
+    /// One instruction of the throughput loop, ns.
+    pub throughput_ns: f64,
+    /// One bare kernel entry, ns, of this boot; absent where none was made in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry_ns: Option<f64>,
 }
 
 /// Kernel, libc, mitigations and settings. `None` is "unknown", never "none".
@@ -127,9 +166,12 @@ pub struct Conditions {
     /// CPUs that this run was allowed to use ("0-3").
     #[serde(default)]
     pub allowed_cpus: Option<String>,
-    /// cgroup CPU quota in CPUs; absent where there is none.
+    /// cgroup CPU quota in CPUs; absent where there is none, or where it is not known.
     #[serde(default)]
     pub cpu_quota: Option<f64>,
+    /// The quota could be read: where there is no number, there is no quota.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cpu_quota_known: bool,
     /// Load average over one minute at the start.
     #[serde(default)]
     pub load_average: Option<f64>,
@@ -142,9 +184,33 @@ pub struct Conditions {
     /// Seccomp mode of the timed processes (0: none).
     #[serde(default)]
     pub seccomp_mode: Option<u32>,
+    /// Number of seccomp filters of the timed processes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seccomp_filters: Option<u32>,
+    /// Which boot of the kernel this was (/proc/sys/kernel/random/boot_id).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub boot_id: Option<String>,
+    /// Nice value of the program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nice: Option<i32>,
+    /// Scheduling policy of the program: "other", "batch", "idle", "fifo", "rr", "deadline".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
+    /// Libraries that interpose on the program, by file name; empty: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preload: Option<Vec<String>>,
+    /// Value of the option `--cpu`; absent: it was not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_option: Option<String>,
+    /// What CPUs of partners did while they waited: "halt", or "poll" (`--idle-cpu poll`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_cpu: Option<String>,
     /// Kind of file system that measured files lie on ("ext4"); absent: in memory, or none were measured.
     #[serde(default)]
     pub file_system: Option<String>,
+    /// The emulated machine, where instructions were counted on one: everything else here is then the guest's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emulation: Option<Emulation>,
     /// Members that this version does not know.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
@@ -168,6 +234,9 @@ pub struct Plan {
     /// CPUs that participants were placed on.
     #[serde(default)]
     pub cpus: Vec<u32>,
+    /// Where files were put that are measured (`--directory`); absent: in memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
     /// Arguments of the program.
     #[serde(default)]
     pub arguments: Vec<String>,
@@ -194,6 +263,9 @@ pub struct PairedValue {
     pub low: Option<f64>,
     /// Upper bound of the interval over launches.
     pub high: Option<f64>,
+    /// The value of each launch, in the order of the launches.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub launches: Vec<f64>,
     /// Why there is no value, or what to beware of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
@@ -215,6 +287,9 @@ pub struct Check {
     /// What it does to which figures; empty where the state is fine.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub matters: String,
+    /// It reaches floors, or leaves nothing checked: the machine is unfit to measure.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unfit: bool,
     /// The command or option that mends it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
@@ -232,6 +307,7 @@ pub enum CheckState {
     Fine,
     /// Some figures suffer; the check says which.
     Disturbs,
-    /// It could not be found out.
+    /// It could not be found out, or it is a state of a later version.
+    #[serde(other)]
     Unknown,
 }

@@ -1,18 +1,22 @@
 //! The store: one immutable file a run, in `$XDG_STATE_HOME/oscost/runs`.
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::error::Count;
-use crate::place::{Directory, NewFile, Owner, PRIVATE};
+use crate::place::{self, Directory, NewFile, Owner, PRIVATE};
 use crate::{
     LoadError, MAX_BYTES, NoHome, PathError, ReferenceError, Refused, RunName, RunResult, SaveError,
     from_bytes, to_bytes,
 };
 
-const ENDING: &str = ".json";
+/// How the name of a stored result ends.
+pub(crate) const ENDING: &str = ".json";
+/// Value of XDG_STATE_HOME by which a user says that nothing is to be kept.
+const NOWHERE: &str = "/dev/null";
+/// Where the runs are below the directory of the user's state.
+const RUNS: &str = "oscost/runs";
 
 /// Where runs are kept. Making one touches nothing; the directory is made when something is stored.
 #[derive(Debug, Clone)]
@@ -28,7 +32,7 @@ impl Store {
     /// The environment names no directory.
     pub fn of_user() -> Result<Self, NoHome> {
         let owner = Owner::invoking_sudo();
-        let directory = state_home(|name| std::env::var_os(name), owner.as_ref())?.join("oscost/runs");
+        let directory = state_home(|name| std::env::var_os(name), owner.as_ref())?.join(RUNS);
         Ok(Self { directory, owner })
     }
 
@@ -42,6 +46,12 @@ impl Store {
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory
+    }
+
+    /// Whether the user wants nothing to be kept: XDG_STATE_HOME is /dev/null.
+    #[must_use]
+    pub fn is_nowhere(&self) -> bool {
+        self.directory == Path::new(NOWHERE).join(RUNS)
     }
 
     /// Makes the directory (0700) if it is missing, and removes what a killed writer left in it. To be called before
@@ -94,12 +104,8 @@ impl Store {
 
     /// The directory, made if it is missing.
     pub(crate) fn open(&self) -> Result<Directory, PathError> {
-        Directory::make(&self.directory, self.owner.clone()).map_err(PathError::of("use", &self.directory))
-    }
-
-    /// Whether this run has been saved.
-    pub(crate) fn has(&self, name: &RunName) -> bool {
-        self.directory.join(name.file(ENDING)).exists()
+        Directory::make_private(&self.directory, self.owner.clone())
+            .map_err(PathError::of("use", &self.directory))
     }
 
     /// What a reference that starts with `@` stands for.
@@ -128,24 +134,23 @@ impl Store {
 /// # Errors
 /// The file cannot be read, or is no result of this or an older version.
 pub fn load(path: &Path) -> Result<RunResult, LoadError> {
-    from_bytes(&read(path)?).map_err(|reason| LoadError::Refused { path: path.to_owned(), reason })
+    load_from_any(path, true)
 }
 
-/// The bytes of one result, unless they are more than any result has.
-pub(crate) fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
-    let refused = |reason| LoadError::Refused { path: path.to_owned(), reason };
-    let file = File::open(path).map_err(PathError::of("read", path))?;
-    if file.metadata().map_err(PathError::of("read", path))?.len() > MAX_BYTES {
-        return Err(refused(Refused::TooLarge));
-    }
-    // Not every file tells its size, and one may grow: one byte too many is enough to know.
-    let mut bytes = Vec::new();
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(PathError::of("read", path))?;
-    Ok(bytes)
+fn load_from_any(path: &Path, pipes: bool) -> Result<RunResult, LoadError> {
+    from_bytes(&read(path, pipes)?).map_err(|reason| LoadError::Refused { path: path.to_owned(), reason })
+}
+
+/// The bytes of one result, unless they are more than any result has. Of the store's own entries only files are read; whoever
+/// names a pipe wants it read.
+pub(crate) fn read(path: &Path, pipes: bool) -> Result<Vec<u8>, LoadError> {
+    let bytes = place::read(path, MAX_BYTES, pipes).map_err(PathError::of("read", path))?;
+    bytes.ok_or_else(|| LoadError::Refused { path: path.to_owned(), reason: Refused::TooLarge })
 }
 
 /// Results by reference, in the order asked for, and the files of `@all` that could not be used.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Loaded {
     /// Path and result.
     pub results: Vec<(PathBuf, RunResult)>,
@@ -174,7 +179,7 @@ fn load_from<S: AsRef<str>>(
             vec![PathBuf::from(reference)]
         };
         for path in paths {
-            match load(&path) {
+            match load_from_any(&path, !reference.starts_with('@')) {
                 Ok(result) => loaded.results.push((path, result)),
                 Err(error) if reference == "@all" => loaded.unusable.push(error),
                 Err(error) => return Err(error.into()),
@@ -344,5 +349,24 @@ mod tests {
         let error = store.prepare().unwrap_err().to_string();
         assert!(error.contains("file/runs"), "{error}");
         store.save(&name(1), &sample("")).unwrap_err();
+    }
+
+    #[test]
+    fn only_the_null_device_keeps_nothing() {
+        assert!(Store::at("/dev/null/oscost/runs").is_nowhere());
+        assert!(!Store::at("/dev/null").is_nowhere());
+        assert!(!Store::at("/home/anna/.local/state/oscost/runs").is_nowhere());
+    }
+
+    /// Who names a pipe wants it read; of the store's own entries only files are.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_pipe_among_the_stored_runs_is_not_read() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::at(home.path());
+        let path = home.path().join(name(10).file(ENDING));
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let error = load_from(|| Ok(store.clone()), &["@-1"]).unwrap_err().to_string();
+        assert!(error.contains("not a file"), "{error}");
     }
 }

@@ -49,8 +49,8 @@ impl<'a> Untrusted<'a> {
         OpenMetrics(self.0)
     }
 
-    /// For a terminal, of JSON that serde has written: it escapes some controls, here are the others. Every reader of JSON
-    /// reads the same as before.
+    /// For a terminal, of JSON that serde has written, or of text within its strings: it escapes some controls, here are the
+    /// others. Every reader of JSON reads the same as before.
     #[must_use]
     pub const fn json(self) -> impl Display + 'a {
         Json(self.0)
@@ -137,7 +137,7 @@ impl Display for Markdown<'_> {
                 }
                 '_' => f.write_str("\\_")?,
                 // The backslash of an escape would itself escape in Markdown.
-                c if hidden(c) => write!(f, "\\{}", c.escape_default())?,
+                c if is_hidden(c) => write!(f, "\\{}", c.escape_default())?,
                 c => f.write_char(c)?,
             }
             before = Some(c);
@@ -151,7 +151,7 @@ impl Display for OpenMetrics<'_> {
         self.0.chars().try_for_each(|c| match c {
             '\\' | '"' => write!(f, "\\{c}"),
             // The backslash of an escape would itself escape there.
-            c if hidden(c) => write!(f, "\\{}", c.escape_default()),
+            c if is_hidden(c) => write!(f, "\\{}", c.escape_default()),
             c => f.write_char(c),
         })
     }
@@ -162,7 +162,7 @@ impl Display for Json<'_> {
         self.0.chars().try_for_each(|c| match c {
             // Between the values; inside of one serde has escaped it.
             '\n' => f.write_char(c),
-            c if hidden(c) => {
+            c if is_hidden(c) => {
                 c.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(f, "\\u{unit:04x}"))
             }
             c => f.write_char(c),
@@ -172,16 +172,19 @@ impl Display for Json<'_> {
 
 /// Writes `c`, or its escape if it would not be seen for what it is.
 fn visibly(c: char, f: &mut Formatter<'_>) -> fmt::Result {
-    if hidden(c) { write!(f, "{}", c.escape_default()) } else { f.write_char(c) }
+    if is_hidden(c) { write!(f, "{}", c.escape_default()) } else { f.write_char(c) }
 }
 
-/// Controls (C0, DEL, C1), direction marks, embeddings and isolates, line and paragraph separators, the characters
-/// without width that hide text or join what looks apart, and the tags (Unicode, Bidi_Control and Default_Ignorable).
-fn hidden(c: char) -> bool {
+/// Controls (C0, DEL, C1), line and paragraph separators, and what has no width or turns the text (Unicode 17,
+/// Bidi_Control and Default_Ignorable_Code_Point, but the selectors of variants, which belong to the letter before), and the
+/// annotations.
+pub(crate) fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,
-            '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180e}'
+            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}'
+            | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e00ff}' | '\u{e01f0}'..='\u{e0fff}')
 }
 
 #[cfg(test)]
@@ -202,7 +205,7 @@ mod tests {
     }
 
     fn harmless(shown: &str) -> bool {
-        !shown.chars().any(hidden)
+        !shown.chars().any(is_hidden)
     }
 
     /// What a browser makes of the references that we write.
@@ -320,7 +323,14 @@ mod tests {
         assert_eq!(shown("<img src=x>"), "&lt;img src=x&gt;");
         assert_eq!(shown("- a"), r"\- a");
         assert_eq!(shown("12. a 3.4"), r"12\. a 3.4");
+        assert_eq!(shown(".5 (a) 1) 2"), ".5 (a) 1) 2", "no digits before it, no list");
+        assert_eq!(shown("1) a"), r"1\) a");
         assert_eq!(shown("    code"), "&#32;   code");
         assert_eq!(shown("\u{202e}"), r"\\u{202e}");
+    }
+
+    #[test]
+    fn a_message_for_programmers_quotes_what_a_terminal_may_show() {
+        assert_eq!(format!("{:?}", Untrusted::new("a\u{1b}b")), r#""a\u{1b}b""#);
     }
 }

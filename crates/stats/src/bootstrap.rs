@@ -3,16 +3,12 @@
 //! A bootstrap draws L launches with replacement from the L measured ones, again and again. For an order statistic the
 //! outcome of doing so for ever is known: how many of L draws fall among the i smallest launches is binomial (L, i/L).
 
-use std::cmp::Ordering;
-
 /// Cells less likely than this are dropped: even 10^5 launches lose less than 10^-9 of the distribution.
 const NEGLIGIBLE: f64 = 1e-20;
-/// Slack for the rounding of a sum of probabilities, far above it and far below any step that matters.
-const ROUNDING: f64 = 1e-11;
 
 /// A discrete distribution: its values in ascending order, each with its probability.
 pub(crate) struct Distribution {
-    atoms: Vec<(f64, f64)>,
+    pub(crate) atoms: Vec<(f64, f64)>,
 }
 
 impl Distribution {
@@ -75,53 +71,15 @@ impl Distribution {
         Self { atoms }
     }
 
-    /// Smallest value that is not exceeded with probability `p`.
-    pub(crate) fn quantile(&self, p: f64) -> Option<f64> {
-        let mut sum = 0.0;
-        for &(value, probability) in &self.atoms {
-            sum += probability;
-            if sum >= p - ROUNDING {
-                return Some(value);
-            }
-        }
-        self.atoms.last().map(|&(value, _)| value)
-    }
-
-    /// Quantiles `p` and 1 - `p` of `self / other` for independent resamples. All values of both must be positive.
-    pub(crate) fn ratio_quantiles(&self, other: &Self, p: f64) -> Option<(f64, f64)> {
-        let (low, high) =
-            (self.atoms.first()?.0 / other.atoms.last()?.0, self.atoms.last()?.0 / other.atoms.first()?.0);
-        Some((self.ratio_quantile(other, p, low, high), self.ratio_quantile(other, 1.0 - p, low, high)))
-    }
-
-    /// Bisection over ratios from `low` to `high`: the pairs of atoms are too many to sort where both are medians.
-    fn ratio_quantile(&self, other: &Self, p: f64, mut low: f64, mut high: f64) -> f64 {
-        while high - low > 1e-12 * high {
-            let middle = low + (high - low) / 2.0;
-            // Numbers can be too small to be halved.
-            if middle <= low || middle >= high {
-                break;
-            }
-            match self.ratio_at_most(other, middle).partial_cmp(&(p - ROUNDING)) {
-                Some(Ordering::Less) => low = middle,
-                _ => high = middle,
-            }
-        }
-        high
-    }
-
-    /// Probability that `self / other <= ratio`: both lists ascend, so one pass over each is enough.
-    fn ratio_at_most(&self, other: &Self, ratio: f64) -> f64 {
-        let mut numerators = self.atoms.iter().peekable();
-        let (mut reached, mut total) = (0.0, 0.0);
-        for &(denominator, probability) in &other.atoms {
-            while let Some((_, more)) = numerators.next_if(|(numerator, _)| *numerator <= ratio * denominator)
-            {
-                reached += more;
-            }
-            total += probability * reached;
-        }
-        total
+    /// Standard deviation: the standard error of what was estimated.
+    pub(crate) fn standard_deviation(&self) -> f64 {
+        // Differences from a value inside keep equal launches at exactly 0.
+        let Some(&(origin, _)) = self.atoms.first() else { return 0.0 };
+        let moment = |power: i32| -> f64 {
+            self.atoms.iter().map(|(value, probability)| probability * (value - origin).powi(power)).sum()
+        };
+        let mean = moment(1);
+        (moment(2) - mean * mean).max(0.0).sqrt()
     }
 }
 
@@ -269,25 +227,21 @@ mod tests {
     }
 
     #[test]
-    fn ratios_equal_the_enumeration_of_all_pairs() {
-        let (a, b) = (
-            Distribution::of_median(&[1.0, 2.0, 4.0, 8.0, 16.0, 17.0]),
-            Distribution::of_order_statistic(&[3.0, 5.0, 6.0, 7.0, 7.5, 9.0], 2),
-        );
-        let mut pairs: Vec<(f64, f64)> = a
-            .atoms
-            .iter()
-            .flat_map(|(value, probability)| {
-                b.atoms.iter().map(move |(other, more)| (value / other, probability * more))
-            })
-            .collect();
-        pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        let enumerated = Distribution { atoms: pairs };
-        for p in [0.025, 0.1, 0.3] {
-            let (low, high) = a.ratio_quantiles(&b, p).unwrap();
-            let expected = (enumerated.quantile(p).unwrap(), enumerated.quantile(1.0 - p).unwrap());
-            assert!((low / expected.0 - 1.0).abs() < 1e-9, "{p}: {low} for {expected:?}");
-            assert!((high / expected.1 - 1.0).abs() < 1e-9, "{p}: {high} for {expected:?}");
+    fn the_error_is_that_of_all_resamples() {
+        for launches in LAUNCHES {
+            for count in 1..=7 {
+                let of = |distribution: Distribution, estimate: &dyn Fn(&[f64]) -> f64| {
+                    let all = by_enumeration(&launches[..count], estimate);
+                    let mean: f64 = all.iter().map(|(value, probability)| value * probability).sum();
+                    let variance: f64 =
+                        all.iter().map(|(value, probability)| probability * (value - mean).powi(2)).sum();
+                    assert!((distribution.standard_deviation() - variance.sqrt()).abs() < 1e-7);
+                };
+                of(Distribution::of_median(&launches[..count]), &|all| quantile::median(all).unwrap());
+                of(Distribution::of_order_statistic(&launches[..count], 1), &|all| all[0]);
+            }
         }
+        // Exactly nothing, however large the value.
+        assert_eq!(Distribution::of_median(&[1e17 / 3.0; 10]).standard_deviation(), 0.0);
     }
 }

@@ -11,6 +11,7 @@ const CANDIDATES: usize = 16;
 
 /// Step of a clock, in the unit of its readings.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Step {
     /// The step. Not a whole number where the true one is not (41.67 ns, read in whole nanoseconds).
     pub step: f64,
@@ -125,7 +126,7 @@ impl Grid {
                 grid.steps += steps * count;
             }
         }
-        let most = multiples.values().copied().fold(0.0, f64::max);
+        let most = multiples.values().copied().max_by(f64::total_cmp).unwrap_or_default();
         grid.elsewhere = grid.all - most;
         grid.explained_elsewhere = grid.explained - most;
         grid
@@ -221,5 +222,56 @@ mod tests {
         assert_eq!(clock_step(&[0, 0, 7]), Some(Step { step: 7.0, share: 1.0, smallest: 7 }));
         assert_eq!(clock_step(&[10; 9]), Some(Step { step: 10.0, share: 1.0, smallest: 10 }));
         assert!(clock_step(&[u64::MAX, 1, 0, u64::MAX]).is_some());
+    }
+
+    /// Ten and twenty, and one difference more.
+    fn beside_tens(other: u64) -> Step {
+        let mut differences = vec![10; 60];
+        differences.extend([20; 40]);
+        differences.push(other);
+        clock_step(&differences).unwrap()
+    }
+
+    #[test]
+    fn differences_of_more_than_64_steps_say_nothing() {
+        assert_eq!((beside_tens(652).step, beside_tens(652).share), (10.0, 1.0));
+        assert_eq!((beside_tens(642).step, beside_tens(642).share), (10.0, 100.0 / 101.0));
+    }
+
+    #[test]
+    fn a_difference_is_explained_within_an_eighth_of_a_step_and_one_and_a_quarter() {
+        assert_eq!((beside_tens(21).share, beside_tens(22).share), (1.0, 100.0 / 101.0));
+        // A step of 4 allows half a unit, which is none.
+        let mut fine = vec![4; 60];
+        fine.extend([8; 40]);
+        fine.push(9);
+        assert_eq!(clock_step(&fine).map(|step| step.share), Some(100.0 / 101.0));
+        // A step of 41.5, of which 40 is one and a half beside.
+        let mut coarse = [41, 42].repeat(30);
+        coarse.extend([83; 40]);
+        assert_eq!(clock_step(&coarse), Some(Step { step: 41.5, share: 1.0, smallest: 41 }));
+        coarse.push(40);
+        assert_eq!(clock_step(&coarse), Some(Step { step: 41.5, share: 100.0 / 101.0, smallest: 40 }));
+    }
+
+    #[test]
+    fn nineteen_of_twenty_outside_the_most_frequent_multiple_must_be_on_the_grid() {
+        let step = |beside: usize| {
+            let mut differences = vec![10; 200];
+            differences.extend([20; 95]);
+            differences.extend(vec![13; beside]);
+            clock_step(&differences).unwrap()
+        };
+        assert_eq!((step(5).step, step(5).share), (10.0, 295.0 / 300.0));
+        assert_eq!(step(6).step, 1.0);
+    }
+
+    #[test]
+    fn rare_differences_hide_no_frequent_one() {
+        let mut differences = vec![100; 5000];
+        differences.extend([200; 2000]);
+        // More of them than candidates, and all smaller.
+        differences.extend(3..30);
+        assert_eq!(clock_step(&differences).map(|step| step.step), Some(100.0));
     }
 }

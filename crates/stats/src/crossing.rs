@@ -4,6 +4,7 @@ use crate::interval::Interval;
 
 /// Where a falling curve crosses a bound.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Crossing {
     /// Last point whose whole interval lies above the bound, before the first one that does not; `None` where even the
     /// first point does not.
@@ -47,5 +48,11 @@ mod tests {
     #[test]
     fn there_is_no_crossing_of_nothing() {
         assert_eq!(crossing(&[], 1.0), Crossing { above: None, below: None });
+    }
+
+    #[test]
+    fn an_interval_that_ends_at_the_bound_holds_it() {
+        let curve = [point(0.0, 3.0, 4.0), point(1.0, 2.0, 2.5), point(2.0, 1.5, 2.0), point(3.0, 1.0, 1.2)];
+        assert_eq!(crossing(&curve, 2.0), Crossing { above: Some(0.0), below: Some(3.0) });
     }
 }

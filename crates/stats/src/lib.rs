@@ -1,8 +1,8 @@
 //! Numbers in, numbers out: the statistics behind a figure. No clock, no files, no operating system.
 //!
 //! The launch is the only unit of inference: [`interval`] makes an estimate and its interval from one number a launch,
-//! and [`compare`] judges two such sets. Everything that comes before (within a launch: [`quantile`], [`paired`],
-//! [`modes`], [`histogram`]) only describes. Nothing here deletes a sample; callers select by flags.
+//! and [`compare`] judges two such sets, with [`drift`] between runs. Everything that comes before (within a launch:
+//! [`quantile`], [`paired`], [`modes`], [`histogram`], [`windows`]) only describes. Nothing here deletes a sample; callers select by flags.
 //!
 //! Units are the caller's throughout: what goes in as nanoseconds comes out as nanoseconds.
 #![forbid(unsafe_code)]
@@ -11,7 +11,9 @@ mod bootstrap;
 pub mod clock;
 pub mod compare;
 pub mod crossing;
+pub mod drift;
 pub mod fairness;
+pub mod fine_histogram;
 pub mod histogram;
 pub mod interval;
 pub mod modes;
@@ -19,3 +21,7 @@ pub mod order;
 pub mod paired;
 pub mod peaks;
 pub mod quantile;
+pub mod rare;
+mod student;
+pub mod version_one;
+pub mod windows;

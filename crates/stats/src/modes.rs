@@ -19,7 +19,7 @@ const DEPTH: f64 = 4.0;
 
 /// One of two modes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Mode {
+pub struct FoundMode {
     /// Median of the samples of the mode.
     pub value: f64,
     /// Its share of the samples, 0 to 1.
@@ -39,7 +39,7 @@ pub struct Mode {
 /// `None` also where a sample among the lowest 5 % is not positive. Samples must resolve 1 % of their value: a coarse clock
 /// makes modes of its own.
 #[must_use]
-pub fn bimodal(sorted: &[f64]) -> Option<[Mode; 2]> {
+pub fn bimodal(sorted: &[f64]) -> Option<[FoundMode; 2]> {
     let at = |q| quantile::quantile(sorted, q);
     let (p5, p50, p90, p95) = (at(LOWER_SHARE)?, at(0.5)?, at(1.0 - UPPER_SHARE)?, at(OUTLYING)?);
     if sorted.first().is_none_or(|&least| least <= 0.0) || !(p50 > p5 * APART || p90 > p50 * APART) {
@@ -50,8 +50,8 @@ pub fn bimodal(sorted: &[f64]) -> Option<[Mode; 2]> {
     let (lower, upper) = sorted.split_at(split);
     let share = |part: &[f64]| part.len() as f64 / sorted.len() as f64;
     let modes = [
-        Mode { value: quantile::median(lower)?, share: share(lower) },
-        Mode { value: quantile::median(upper)?, share: share(upper) },
+        FoundMode { value: quantile::median(lower)?, share: share(lower) },
+        FoundMode { value: quantile::median(upper)?, share: share(upper) },
     ];
     let real = modes[0].share >= LOWER_SHARE
         && modes[1].share >= UPPER_SHARE
@@ -101,8 +101,8 @@ fn has_valley(logs: &[f64], left: f64, right: f64) -> bool {
         if centre < left || centre > right {
             return false;
         }
-        let peak_left = counts[..place].iter().max().copied().unwrap_or(0);
-        let peak_right = counts[place + 1..].iter().max().copied().unwrap_or(0);
+        let peak_left = counts[..place].iter().max().copied().unwrap_or_default();
+        let peak_right = counts[place + 1..].iter().max().copied().unwrap_or_default();
         let (peak, valley) = (peak_left.min(peak_right) as f64, counts[place] as f64);
         valley <= peak / 2.0 && peak - valley >= DEPTH * (peak + valley).sqrt()
     })

@@ -5,6 +5,7 @@ use crate::quantile::{median, quantile, quartiles, sorted};
 
 /// Peaks of a series: runs of values above the rule, neighbours taken as one.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Peaks {
     /// How many.
     pub count: usize,
@@ -101,7 +102,8 @@ pub fn worst_stretch(values: &[f64], length: usize) -> Option<(f64, f64)> {
 
 /// What is left when values beyond three standard deviations are taken away until none is.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Body {
+#[non_exhaustive]
+pub struct SpectrumBody {
     /// Smallest value kept.
     pub low: f64,
     /// Largest value kept.
@@ -112,7 +114,7 @@ pub struct Body {
 
 /// The body of a series. `None` without a value.
 #[must_use]
-pub fn body(values: &[f64]) -> Option<Body> {
+pub fn body(values: &[f64]) -> Option<SpectrumBody> {
     let mut kept = sorted(values.to_vec());
     loop {
         let (mean, deviation) = moments(&kept)?;
@@ -123,7 +125,7 @@ pub fn body(values: &[f64]) -> Option<Body> {
         }
     }
     let (low, high) = (*kept.first()?, *kept.last()?);
-    Some(Body { low, high, share: kept.len() as f64 / values.len() as f64 })
+    Some(SpectrumBody { low, high, share: kept.len() as f64 / values.len() as f64 })
 }
 
 /// Median of the distances from the median. `None` without a value.
@@ -200,5 +202,34 @@ mod tests {
     fn moments_are_exact_for_a_known_series() {
         assert_eq!(moments(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]), Some((5.0, 2.0)));
         assert_eq!(median_deviation(&[1.0, 1.0, 2.0, 2.0, 4.0, 6.0, 9.0]), Some(1.0));
+    }
+
+    #[test]
+    fn the_low_peak_is_the_fifth_percentile_of_the_heights() {
+        let found = peaks(&series(&[(5, 20.0), (500, 40.0)]), 0.1).expect("values");
+        assert!((found.low - 21.0).abs() < 1e-12, "{found:?}");
+    }
+
+    #[test]
+    fn a_long_peak_is_as_high_as_its_highest_value() {
+        for heights in [[30.0, 40.0, 50.0], [50.0, 40.0, 30.0], [30.0, 50.0, 40.0]] {
+            let [one, two, three] = heights;
+            let found = peaks(&series(&[(5, one), (6, two), (7, three)]), 0.1).expect("values");
+            assert_eq!((found.count, found.low, found.high), (1, 50.0, 50.0));
+        }
+    }
+
+    #[test]
+    fn the_body_ends_at_three_standard_deviations() {
+        // 10 and 11 scatter by a half around 10.5.
+        assert_eq!(body(&series(&[(3, 11.9)])).map(|body| body.high), Some(11.9));
+        assert_eq!(body(&series(&[(3, 12.2)])).map(|body| body.high), Some(11.0));
+        assert_eq!(body(&series(&[(3, 8.8)])).map(|body| body.low), Some(10.0));
+    }
+
+    #[test]
+    fn neighbours_that_are_all_the_same_scatter_by_nothing() {
+        assert_eq!(worst_stretch(&[5.0; 10], 3), Some((5.0, 0.0)));
+        assert_eq!(worst_stretch(&[1e17 / 3.0; 10], 3), Some((1e17 / 3.0, 0.0)));
     }
 }

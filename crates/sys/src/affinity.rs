@@ -59,6 +59,18 @@ pub fn current() -> Option<usize> {
     usize::try_from(unsafe { libc::sched_getcpu() }).ok()
 }
 
+/// Says whether the calling thread is on `cpu`, where it was pinned.
+///
+/// # Errors
+/// EXDEV where it is on another CPU, ENOSYS where the kernel does not say.
+pub fn still_on(cpu: usize) -> Result<(), CallError> {
+    match current() {
+        Some(here) if here == cpu => Ok(()),
+        Some(_) => Err(CallError::new("sched_getcpu", libc::EXDEV)),
+        None => Err(CallError::new("sched_getcpu", libc::ENOSYS)),
+    }
+}
+
 unsafe extern "C" {
     /// glibc 2.29 and newer, musl 1.2.
     fn getcpu(cpu: *mut libc::c_uint, node: *mut libc::c_uint) -> libc::c_int;

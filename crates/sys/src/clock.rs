@@ -11,8 +11,23 @@ pub fn now_ns() -> u64 {
     nanoseconds(&time)
 }
 
+/// Readings among which every clock that goes has a new value: the coarsest step is 10 ms, the fastest reading takes 2 ns.
+const READINGS_OF_A_STEP: u32 = 10_000_000;
+
+/// Whether CLOCK_MONOTONIC advances at all. Whoever waits by a clock that stands waits for ever.
+#[must_use]
+pub fn advances() -> bool {
+    changes(now_ns)
+}
+
+fn changes(mut reading: impl FnMut() -> u64) -> bool {
+    let first = reading();
+    (0..READINGS_OF_A_STEP).any(|_| reading() != first)
+}
+
 /// Clocks of clock_gettime(2), as libc answers them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Clock {
     /// CLOCK_MONOTONIC: never set, slewed by NTP.
     Monotonic,
@@ -159,6 +174,25 @@ pub fn sleep_until(due_ns: u64) -> Result<(), CallError> {
     }
 }
 
+/// Lets `duration` pass, for whoever looks again and again. Where the kernel refuses every call that sleeps (a sandbox), others
+/// get the CPU meanwhile. clock_nanosleep(2), poll(2), sched_yield(2).
+pub fn pause(duration: std::time::Duration) {
+    let due_ns = now_ns().saturating_add(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX));
+    if sleep_until(due_ns).is_ok() {
+        return;
+    }
+    loop {
+        let now = now_ns();
+        if now >= due_ns {
+            return;
+        }
+        // Interrupted or refused: the clock decides.
+        if crate::process::poll_readable(&[], due_ns - now).is_err() {
+            std::thread::yield_now();
+        }
+    }
+}
+
 /// Keeps `value` in a register without storing it: the compiler must compute it, and may assume nothing of it.
 #[inline(always)]
 pub fn keep(value: u64) -> u64 {
@@ -168,4 +202,21 @@ pub fn keep(value: u64) -> u64 {
         std::arch::asm!("/* {} */", inlateout(reg) value => kept, options(nomem, nostack, preserves_flags))
     };
     kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_stands_is_told_from_a_coarse_one() {
+        assert!(advances());
+        assert!(!changes(|| 0));
+        let mut readings = 0_u64;
+        let coarse = || {
+            readings += 1;
+            readings / 5_000_000
+        };
+        assert!(changes(coarse));
+    }
 }

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering;
 
 use crate::memory::SharedWords;
-use crate::mutex::{Kind, Mutex};
+use crate::mutex::{Mutex, MutexKind};
 use crate::{CallError, error::returned};
 
 /// A condition variable with its mutex, shared with children that are forked later.
@@ -20,7 +20,7 @@ impl Variable {
     /// The error of mmap, pthread_mutex_init or pthread_cond_init.
     pub(crate) fn new() -> Result<Self, CallError> {
         const { assert!(size_of::<libc::pthread_cond_t>() <= 128, "a condition fits one word's stride") };
-        let this = Self { mutex: Mutex::new(Kind::Shared)?, memory: SharedWords::new(1)? };
+        let this = Self { mutex: Mutex::new(MutexKind::Shared)?, memory: SharedWords::new(1)? };
         let mut attributes = MaybeUninit::<libc::pthread_condattr_t>::uninit();
         // SAFETY: pthread_condattr_init writes the local attributes that the call after it changes; the word's stride holds
         // a condition variable, is aligned for it, zeroed and used for nothing else.
@@ -93,6 +93,12 @@ impl Condition {
         let this = Self { variable: Variable::new()?, token: SharedWords::new(1)? };
         this.token.word(0).store(u64::from(token), Ordering::Relaxed);
         Ok(this)
+    }
+
+    /// Whether the token is there.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        self.token.word(0).load(Ordering::Relaxed) != 0
     }
 
     /// Takes the token, waiting for it.

@@ -1,13 +1,21 @@
-//! What CPUs did with their time until now, as /proc/stat counts it: proc_stat(5).
+//! What CPUs did with their time until now, and what processes used of it. proc_stat(5), clock_gettime(2); schedstat and
+//! timer_list of the kernel.
 
-/// Nanoseconds of a tick there: USER_HZ is part of the ABI, 100 a second.
-const TICK_NS: u64 = 10_000_000;
+use crate::CallError;
+use crate::system_call::clock_ns;
+
+/// Nanoseconds of a tick of /proc/stat: USER_HZ is part of the ABI, 100 a second.
+pub const TICK_NS: u64 = 10_000_000;
 
 /// Time of some CPUs since they were started, ticks of 10 ms.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CpuTime {
     /// Idle, and waiting for a disk.
     pub idle: u64,
+    /// Spent in interrupts, hard ones and soft ones.
+    pub interrupts: u64,
+    /// Spent in hard interrupts.
+    pub hard_interrupts: u64,
     /// Taken by the host.
     pub stolen: u64,
     /// All of it. Guest time is part of user time, and counted once.
@@ -32,7 +40,7 @@ impl CpuTime {
 /// Time of `cpus` together, now. `None` where /proc/stat does not say.
 #[must_use]
 pub fn now(cpus: &[usize]) -> Option<CpuTime> {
-    of(&std::fs::read_to_string("/proc/stat").ok()?, cpus)
+    of(&crate::file::text("/proc/stat").ok()?, cpus)
 }
 
 /// Time of `cpus` together in a text of /proc/stat. `None` where it does not say of any of them.
@@ -47,18 +55,117 @@ pub fn of(stat: &str, cpus: &[usize]) -> Option<CpuTime> {
         }
         // user, nice, system, idle, iowait, irq, softirq, steal; what follows is part of user and nice.
         let fields: Vec<u64> = words.take(8).map_while(|word| word.parse().ok()).collect();
-        let &[_, _, _, idle, waiting, _, _, stolen] = &fields[..] else { continue };
+        let &[_, _, _, idle, waiting, hard, soft, stolen] = &fields[..] else { continue };
         let time: &mut CpuTime = sum.get_or_insert_default();
         time.idle = time.idle.saturating_add(idle.saturating_add(waiting));
+        time.interrupts = time.interrupts.saturating_add(hard.saturating_add(soft));
+        time.hard_interrupts = time.hard_interrupts.saturating_add(hard);
         time.stolen = time.stolen.saturating_add(stolen);
         time.all = fields.iter().fold(time.all, |all, field| all.saturating_add(*field));
     }
     sum
 }
 
+/// How long one CPU was idle, or busy, until now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CpuAccount {
+    /// Time in which tasks ran on it, ns; of a task that runs without a wait, only up to its last one. /proc/schedstat,
+    /// where the kernel has it (CONFIG_SCHEDSTATS).
+    Busy(u64),
+    /// Time in which none did, ns, and how exact that is: /proc/timer_list (root alone may read it) counts ns, /proc/stat
+    /// ticks.
+    Idle {
+        /// The time, ns: at most so much less than the truth as `grain_ns`.
+        ns: u64,
+        /// What it is counted in, ns.
+        grain_ns: u64,
+    },
+}
+
+impl CpuAccount {
+    /// The same of two CPUs together. What has another shape is no account of both: the first stays.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Busy(one), Self::Busy(other)) => Self::Busy(one.saturating_add(other)),
+            (Self::Idle { ns, grain_ns }, Self::Idle { ns: more, grain_ns: grain }) => {
+                Self::Idle { ns: ns.saturating_add(more), grain_ns: grain_ns.saturating_add(grain) }
+            }
+            (one, _) => one,
+        }
+    }
+
+    /// Of CPU `cpu`, from the most exact source that there is. `None` where there is none.
+    #[must_use]
+    pub fn of(cpu: usize) -> Option<Self> {
+        let read = |path: &str| crate::file::text(path).ok();
+        let busy = || busy_in(&read("/proc/schedstat")?, cpu).map(Self::Busy);
+        let idle = || Some(Self::Idle { ns: idle_in(&read("/proc/timer_list")?, cpu)?, grain_ns: 1 });
+        let ticks = || Some(Self::Idle { ns: now(&[cpu])?.idle.saturating_mul(TICK_NS), grain_ns: TICK_NS });
+        busy().or_else(idle).or_else(ticks)
+    }
+}
+
+/// Time in which tasks ran on `cpu`, ns, in a text of /proc/schedstat of version 15 or newer. `None` where it does not say.
+#[must_use]
+pub fn busy_in(schedstat: &str, cpu: usize) -> Option<u64> {
+    let mut lines = schedstat.lines();
+    let version: u32 = lines.next()?.strip_prefix("version ")?.trim().parse().ok()?;
+    let fields = lines.find_map(|line| line.strip_prefix(&format!("cpu{cpu} ")))?;
+    // Documentation/scheduler/sched-stats.rst: the seventh is the sum of all time spent running by tasks.
+    fields.split_whitespace().nth(6).filter(|_| version >= 15)?.parse().ok()
+}
+
+/// Time in which `cpu` was idle, ns, in a text of /proc/timer_list. `None` where it does not say.
+#[must_use]
+pub fn idle_in(timer_list: &str, cpu: usize) -> Option<u64> {
+    let mut lines = timer_list.lines().skip_while(|line| line.trim() != format!("cpu: {cpu}"));
+    lines.next()?;
+    let mut of_cpu = lines.take_while(|line| !line.starts_with("cpu: "));
+    let mut value = |key: &str| {
+        let line = of_cpu.find_map(|line| line.trim().strip_prefix(key))?;
+        line.trim_start_matches([' ', ':']).strip_suffix(" nsecs")?.parse::<u64>().ok()
+    };
+    Some(value(".idle_sleeptime")?.saturating_add(value(".iowait_sleeptime")?))
+}
+
+/// CPU time that the calling process has used, all its threads, ns. By the raw call: what interposes on the C library's is not
+/// asked.
+///
+/// # Errors
+/// The error of clock_gettime.
+pub fn of_this_process() -> Result<u64, CallError> {
+    clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+/// CPU time that another process has used, all its threads, ns. clock_getcpuclockid(3).
+///
+/// # Errors
+/// EINVAL where there is no such process.
+pub fn of_process(pid: i32) -> Result<u64, CallError> {
+    // The kernel's own: the number inverted, three bits for the kind; 2 is the time that the scheduler counts.
+    clock_ns(!pid << 3 | 2)
+}
+
+/// CPU time that a thread of this process has used, ns. pthread_getcpuclockid(3).
+///
+/// # Errors
+/// EINVAL where this process has no such thread.
+pub fn of_thread(tid: i32) -> Result<u64, CallError> {
+    clock_ns(!tid << 3 | 6)
+}
+
+/// How long a thread of this process was ready and did not run, ns. `None` where /proc does not say.
+#[must_use]
+pub fn waited(tid: i32) -> Option<u64> {
+    let text = crate::file::text(format!("/proc/self/task/{tid}/schedstat")).ok()?;
+    text.split_whitespace().nth(1)?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock;
 
     #[test]
     fn time_is_that_of_the_cpus() {
@@ -82,5 +189,50 @@ mod tests {
         let most = format!("cpu0 {0} {0} {0} {0} {0} {0} {0} {0}\n", u64::MAX);
         let time = of(&most.repeat(2), &[0]).expect("named");
         assert_eq!((time.idle, time.stolen_ns(), time.all), (u64::MAX, u64::MAX, u64::MAX));
+    }
+
+    #[test]
+    fn the_busy_time_of_a_cpu_is_found_in_schedstat() {
+        let text = "version 15\ntimestamp 4295\ncpu0 0 0 1 2 3 4 500000001 600 7\ndomain0 3 0 0\ncpu10 0 0 0 0 0 0 9 0 0\n";
+        assert_eq!(busy_in(text, 0), Some(500_000_001));
+        assert_eq!(busy_in(text, 10), Some(9));
+        assert_eq!(busy_in(text, 1), None, "cpu10 is not cpu1");
+        assert_eq!(busy_in(&text.replace("15", "14"), 0), None, "it was counted in ticks");
+        for text in ["", "version 15\ncpu0 1 2 3 4 5 6\n", "version x\ncpu0 0 0 0 0 0 0 9 0 0\n"] {
+            assert_eq!(busy_in(text, 0), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_idle_time_of_a_cpu_is_found_in_timer_list() {
+        let text = "Timer List Version: v0.10\ncpu: 0\n clock 0:\n  .idle_sleeptime : 7 nsecs\n  .iowait_sleeptime: 2 nsecs\n\
+                    cpu: 1\n  .idle_calls : 5\n  .idle_sleeptime : 70 nsecs\n  .iowait_sleeptime: 0 nsecs\n";
+        assert_eq!((idle_in(text, 0), idle_in(text, 1)), (Some(9), Some(70)));
+        assert_eq!(idle_in(text, 2), None);
+        assert_eq!(idle_in("cpu: 0\n clock 0:\ncpu: 1\n  .idle_sleeptime : 7 nsecs\n", 0), None);
+    }
+
+    #[test]
+    fn cpu_time_grows_by_what_is_used() {
+        let own = i32::try_from(std::process::id()).expect("a pid");
+        let before = (of_this_process().expect("a clock"), of_process(own).expect("a clock"));
+        let start = clock::now_ns();
+        while clock::now_ns() - start < 5_000_000 {}
+        let used = of_this_process().expect("a clock") - before.0;
+        assert!(used > 0, "{used}");
+        assert!(of_process(own).expect("a clock") > before.1);
+        assert!(of_thread(own).is_ok(), "the first thread has the number of the process");
+        assert_eq!(
+            of_thread(2).map_err(|error| error.errno),
+            Err(libc::EINVAL),
+            "that is a thread of another"
+        );
+    }
+
+    #[test]
+    fn this_machine_has_an_account_of_its_first_cpu() {
+        let cpu = crate::affinity::allowed().expect("affinity")[0];
+        let expected = std::path::Path::new("/proc/stat").exists();
+        assert_eq!(CpuAccount::of(cpu).is_some(), expected);
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 /// A call of the operating system that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CallError {
     /// Name of the call, as its manual page is called.
     pub call: &'static str,
@@ -78,6 +79,10 @@ impl CallError {
             libc::EMFILE => "EMFILE",
             libc::ENOSPC => "ENOSPC",
             libc::EPIPE => "EPIPE",
+            libc::ENOTDIR => "ENOTDIR",
+            libc::ELOOP => "ELOOP",
+            libc::EISDIR => "EISDIR",
+            libc::ENOTEMPTY => "ENOTEMPTY",
             libc::EROFS => "EROFS",
             libc::EDEADLK => "EDEADLK",
             libc::ENOLCK => "ENOLCK",

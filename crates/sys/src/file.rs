@@ -7,7 +7,8 @@ use crate::{CallError, error::check};
 
 /// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
+#[non_exhaustive]
+pub enum OpenAccess {
     /// O_RDONLY.
     Read,
     /// O_WRONLY.
@@ -19,15 +20,48 @@ pub enum Access {
 /// # Errors
 /// The error of open.
 #[inline(always)]
-pub fn open(path: &CStr, access: Access) -> Result<OwnedFd, CallError> {
+pub fn open(path: &CStr, access: OpenAccess) -> Result<OwnedFd, CallError> {
     let flags = match access {
-        Access::Read => libc::O_RDONLY,
-        Access::Write => libc::O_WRONLY,
+        OpenAccess::Read => libc::O_RDONLY,
+        OpenAccess::Write => libc::O_WRONLY,
     };
     // SAFETY: the path is a C string.
     let fd = check("open", unsafe { libc::open(path.as_ptr(), flags | libc::O_CLOEXEC) })?;
     // SAFETY: the kernel has just handed out this descriptor to us alone.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Longest text that [`text`] reads, bytes.
+const MOST_TEXT: u64 = 16 << 20;
+
+/// Opens a file to be read, of /proc and /sys in the first place: whatever is mounted over it, nobody waits for its other side. It
+/// is a regular file, and what it has not got yet is an error (O_NONBLOCK).
+///
+/// # Errors
+/// The error of open or fstat; [`std::io::ErrorKind::InvalidInput`] for anything but a regular file.
+pub fn regular(path: impl AsRef<std::path::Path>) -> std::io::Result<std::fs::File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
+    let file = std::fs::OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, "not a file"))
+    }
+}
+
+/// The text of a file of /proc or /sys. Bytes that are no UTF-8 are replaced.
+///
+/// # Errors
+/// Those of [`regular`] and read; [`std::io::ErrorKind::FileTooLarge`] for more than 16 MiB.
+pub fn text(path: impl AsRef<std::path::Path>) -> std::io::Result<String> {
+    use std::io::Read;
+    let mut bytes = Vec::new();
+    regular(path)?.take(MOST_TEXT + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_TEXT {
+        return Err(std::io::ErrorKind::FileTooLarge.into());
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Opens a file and closes it again: two system calls.
@@ -109,6 +143,27 @@ pub fn unnamed(folder: &std::path::Path) -> Result<OwnedFd, CallError> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn no_text_is_waited_for_and_none_is_endless() {
+        let folder = std::env::temp_dir().join(format!("oscost-text-{}", std::process::id()));
+        std::fs::create_dir(&folder).expect("a folder");
+        let (pipe, long, odd) = (folder.join("pipe"), folder.join("long"), folder.join("odd"));
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.is_ok_and(|status| status.success()));
+        std::fs::File::create(&long)
+            .and_then(|file| file.set_len(super::MOST_TEXT + 1))
+            .expect("a long file");
+        std::fs::write(&odd, b"x\xffy\n").expect("a file");
+        let kind = |path: &std::path::Path| super::text(path).map_err(|error| error.kind());
+        assert_eq!(kind(&pipe), Err(std::io::ErrorKind::InvalidInput));
+        assert_eq!(kind("/dev/zero".as_ref()), Err(std::io::ErrorKind::InvalidInput));
+        assert_eq!(kind(&long), Err(std::io::ErrorKind::FileTooLarge));
+        assert_eq!(kind(&odd), Ok("x\u{fffd}y\n".to_owned()));
+        assert_eq!(kind(&folder.join("none")), Err(std::io::ErrorKind::NotFound));
+        assert!(super::text("/proc/self/status").is_ok_and(|text| text.contains("Name:")));
+        std::fs::remove_dir_all(&folder).expect("removed");
+    }
+
     #[test]
     fn an_unnamed_file_leaves_its_folder_empty() {
         let folder = std::env::temp_dir().join(format!("oscost-unnamed-{}", std::process::id()));

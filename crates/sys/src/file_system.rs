@@ -1,8 +1,6 @@
-//! What a directory lies on: the kind of file system, and one option of its mount. statfs(2), statvfs(3).
+//! What a folder lies on: the kind of file system, and one option of its mount. fstatfs(2), fstatvfs(3).
 
-use std::ffi::CString;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::os::fd::{AsFd, AsRawFd};
 
 use crate::{CallError, error::check};
 
@@ -24,35 +22,29 @@ const KINDS: &[(u64, &str)] = &[
     (0x4d44, "vfat"),
 ];
 
-fn name(path: &Path) -> Result<CString, CallError> {
-    CString::new(path.as_os_str().as_bytes()).map_err(|_| CallError::new("statfs", libc::EINVAL))
-}
-
-/// The kind of file system that `path` lies on ("ext4" is ext2, ext3 or ext4: they share a number), or its number.
+/// The kind of file system that a file or folder lies on ("ext4" is ext2, ext3 or ext4: they share a number), or its number.
 ///
 /// # Errors
-/// The error of statfs.
+/// The error of fstatfs.
 #[allow(clippy::unnecessary_cast, clippy::cast_sign_loss)] // the type differs between C libraries; the number has 32 bits
-pub fn kind(path: &Path) -> Result<String, CallError> {
-    let path = name(path)?;
+pub fn kind(fd: impl AsFd) -> Result<String, CallError> {
     let mut found = std::mem::MaybeUninit::<libc::statfs>::uninit();
-    // SAFETY: the path is a C string; the kernel writes one statfs to a local variable.
-    check("statfs", unsafe { libc::statfs(path.as_ptr(), found.as_mut_ptr()) })?;
+    // SAFETY: the kernel writes one statfs to a local variable.
+    check("fstatfs", unsafe { libc::fstatfs(fd.as_fd().as_raw_fd(), found.as_mut_ptr()) })?;
     // SAFETY: the call succeeded, and filled it.
     let number = unsafe { found.assume_init() }.f_type as u64 & 0xffff_ffff;
     let known = KINDS.iter().find(|(known, _)| *known == number);
     Ok(known.map_or_else(|| format!("file system {number:#x}"), |(_, name)| (*name).to_owned()))
 }
 
-/// Whether the mount that `path` lies on has the option `mand`. It says nothing of what the kernel does.
+/// Whether the mount that a file or folder lies on has the option `mand`. It says nothing of what the kernel does.
 ///
 /// # Errors
-/// The error of statvfs.
-pub fn is_mounted_mand(path: &Path) -> Result<bool, CallError> {
-    let path = name(path)?;
+/// The error of fstatvfs.
+pub fn is_mounted_mand(fd: impl AsFd) -> Result<bool, CallError> {
     let mut found = std::mem::MaybeUninit::<libc::statvfs>::uninit();
-    // SAFETY: the path is a C string; the C library writes one statvfs to a local variable.
-    check("statvfs", unsafe { libc::statvfs(path.as_ptr(), found.as_mut_ptr()) })?;
+    // SAFETY: the C library writes one statvfs to a local variable.
+    check("fstatvfs", unsafe { libc::fstatvfs(fd.as_fd().as_raw_fd(), found.as_mut_ptr()) })?;
     // SAFETY: the call succeeded, and filled it.
     let flags = unsafe { found.assume_init() }.f_flag;
     Ok(flags & libc::ST_MANDLOCK != 0)
@@ -61,16 +53,17 @@ pub fn is_mounted_mand(path: &Path) -> Result<bool, CallError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::folder::Folder;
+    use std::path::Path;
 
     #[test]
-    fn kinds_are_told_by_name_and_what_is_not_there_by_its_error() {
+    fn kinds_are_told_by_name_or_number() {
+        let kind = |path: &str| Folder::open(Path::new(path)).and_then(kind);
         if std::fs::read_to_string("/proc/mounts").is_ok_and(|it| it.contains(" /dev/shm tmpfs ")) {
-            assert_eq!(kind(Path::new("/dev/shm")).as_deref(), Ok("tmpfs"));
+            assert_eq!(kind("/dev/shm").as_deref(), Ok("tmpfs"));
         } else {
             println!("SKIP kinds_are_told_by_name: no tmpfs on /dev/shm");
         }
-        assert_eq!(kind(Path::new("/proc")).as_deref(), Ok("file system 0x9fa0"));
-        assert_eq!(kind(Path::new("/no such")).map_err(|error| error.errno), Err(libc::ENOENT));
-        assert_eq!(is_mounted_mand(Path::new("/no such")).map_err(|error| error.errno), Err(libc::ENOENT));
+        assert_eq!(kind("/proc").as_deref(), Ok("file system 0x9fa0"));
     }
 }

@@ -66,6 +66,12 @@ impl Lock {
         Ok(Self { memory: SharedWords::new(1)? })
     }
 
+    /// Whether nobody holds it.
+    #[must_use]
+    pub fn is_free(&self) -> bool {
+        self.memory.word(0).load(Ordering::Acquire) == 0
+    }
+
     /// Takes it, waiting for it.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use crate::{CallError, affinity, clock, memory::SharedWords, process::Child};
 
 /// What a spinning reader of the clock lost on one CPU.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Gaps {
+pub struct ReadingGaps {
     /// How long it was read, ns.
     pub duration_ns: u64,
     /// Gaps: differences of consecutive readings at or above the threshold.
@@ -20,7 +20,7 @@ pub struct Gaps {
     pub longest_ns: u64,
 }
 
-impl Gaps {
+impl ReadingGaps {
     /// Share of the time that was lost, 0 to 1.
     #[must_use]
     pub fn lost_share(&self) -> f64 {
@@ -50,13 +50,13 @@ pub struct Scanned {
     /// The CPU.
     pub cpu: usize,
     /// What was lost on it; EINVAL where it is not in the cpuset, ETIMEDOUT where nobody gets on it.
-    pub gaps: Result<Gaps, CallError>,
+    pub gaps: Result<ReadingGaps, CallError>,
 }
 
 /// Reads CLOCK_MONOTONIC for `duration_ns` on the CPU that the caller is on.
-fn spin(duration_ns: u64, threshold_ns: u64) -> Gaps {
+fn spin(duration_ns: u64, threshold_ns: u64) -> ReadingGaps {
     let start = clock::now_ns();
-    let (mut gaps, mut last) = (Gaps::default(), start);
+    let (mut gaps, mut last) = (ReadingGaps::default(), start);
     while last - start < duration_ns {
         let now = clock::now_ns();
         gaps.add(now - last, threshold_ns);
@@ -104,9 +104,12 @@ pub fn scan(
             let ended = child.and_then(|child| child.wait_at_most(duration_ns + PATIENCE_NS));
             let word = |offset| words.word(index * 4 + offset).load(Ordering::Acquire);
             let gaps = match ended {
-                Ok(ended) if ended.code == Some(0) => {
-                    Ok(Gaps { duration_ns: word(0), count: word(1), lost_ns: word(2), longest_ns: word(3) })
-                }
+                Ok(ended) if ended.code == Some(0) => Ok(ReadingGaps {
+                    duration_ns: word(0),
+                    count: word(1),
+                    lost_ns: word(2),
+                    longest_ns: word(3),
+                }),
                 Ok(ended) => Err(CallError::new("sched_setaffinity", ended.code.unwrap_or(libc::EIO))),
                 Err(error) => Err(error),
             };
@@ -122,7 +125,7 @@ mod tests {
 
     #[test]
     fn differences_below_the_threshold_are_no_gaps() {
-        let mut gaps = Gaps { duration_ns: 100_000, ..Gaps::default() };
+        let mut gaps = ReadingGaps { duration_ns: 100_000, ..ReadingGaps::default() };
         for difference in [20, 999, 1_000, 30, 4_000] {
             gaps.add(difference, 1_000);
         }

@@ -25,6 +25,7 @@ pub fn gid() -> u32 {
 
 /// Name, release, version and architecture of the kernel. uname(2).
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Kernel {
     /// "Linux".
     pub name: String,
@@ -34,6 +35,14 @@ pub struct Kernel {
     pub version: String,
     /// "x86_64".
     pub architecture: String,
+}
+
+impl Kernel {
+    /// Whether its spin locks sleep: PREEMPT_RT, which its version line names. Linux's Documentation/locking/locktypes.rst.
+    #[must_use]
+    pub fn spin_locks_sleep(&self) -> bool {
+        self.version.contains("PREEMPT_RT") || self.version.contains("PREEMPT RT")
+    }
 }
 
 /// The running kernel.
@@ -90,6 +99,14 @@ pub fn started_as() -> Option<std::path::PathBuf> {
     let text = unsafe { CStr::from_ptr(pointer) };
     use std::os::unix::ffi::OsStrExt;
     Some(std::ffi::OsStr::from_bytes(text.to_bytes()).into())
+}
+
+/// Path by which the running program can be started again: its own, whatever has become of its name since; without /proc as
+/// it was started.
+#[must_use]
+pub fn own_program() -> Option<std::path::PathBuf> {
+    let own = std::path::PathBuf::from("/proc/self/exe");
+    if own.exists() { Some(own) } else { started_as().and_then(|path| path.canonicalize().ok()) }
 }
 
 /// Identity of the running program's build, as its linker wrote it (the note NT_GNU_BUILD_ID; ld --build-id). `None` where

@@ -1,11 +1,12 @@
 //! Whether locks of fcntl are mandatory in a directory: found out by trying, since neither the version of the kernel, its
 //! configuration nor the mount table tells. Removed in Linux 5.15; later kernels accept the mount option and ignore it.
 
-use std::fs::{File, OpenOptions, Permissions};
+use std::ffi::OsStr;
+use std::fs::Permissions;
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::Path;
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 
+use crate::folder::{Folder, Making, Opening};
 use crate::process::Child;
 use crate::record_lock::{self, LockKind, Owner, Range};
 use crate::{CallError, file_system};
@@ -26,22 +27,23 @@ pub enum Mandatory {
 /// Permissions that ask for mandatory locks: set-group-id without group-execute.
 pub const MODE: u32 = 0o2600;
 
+/// Name of the file that is tried.
+const NAME: &str = "mandatory";
 const SET_GROUP_ID: u32 = 0o2000;
 const FIRST: Range = Range { start: 0, length: 1 };
 /// What the child ends with when it could not lock.
 const REFUSED: i32 = 3;
 
-/// Makes a file in `directory`, has a child lock its first byte, and tries to read that. The file is removed again. The
-/// caller has one thread.
+/// Makes a file in `folder`, has a child lock its first byte, and tries to read that. The file is removed again. The caller
+/// has one thread.
 #[must_use]
-pub fn probe(directory: &Path) -> Mandatory {
-    let path = directory.join("mandatory");
-    let seen = tried(&path);
-    // Where even that is refused, the directory goes as a whole.
-    let _ = std::fs::remove_file(&path);
+pub fn probe(folder: &Folder) -> Mandatory {
+    let seen = tried(folder);
+    // Where even that is refused, the folder goes as a whole.
+    let _ = folder.remove(OsStr::new(NAME));
     match seen {
         Ok(Some(true)) => Mandatory::Enforced,
-        Ok(Some(false)) => match file_system::is_mounted_mand(directory) {
+        Ok(Some(false)) => match file_system::is_mounted_mand(folder) {
             Ok(true) => Mandatory::Ignored,
             Ok(false) => Mandatory::NotMounted,
             Err(error) => Mandatory::CannotTell(error.to_string()),
@@ -59,14 +61,9 @@ fn failed(call: &'static str) -> impl Fn(std::io::Error) -> CallError {
 }
 
 /// Whether the read was refused; `None` where the file did not keep its permissions.
-fn tried(path: &Path) -> Result<Option<bool>, CallError> {
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)
-        .map_err(failed("open"))?;
+fn tried(folder: &Folder) -> Result<Option<bool>, CallError> {
+    let name = OsStr::new(NAME);
+    let file = folder.file(name, Opening { write: true, making: Making::Always, mode: 0o600 })?;
     file.write_all_at(b"lock", 0).map_err(failed("write"))?;
     file.set_permissions(Permissions::from_mode(MODE)).map_err(failed("fchmod"))?;
     if file.metadata().map_err(failed("fstat"))?.mode() & SET_GROUP_ID == 0 {
@@ -74,7 +71,7 @@ fn tried(path: &Path) -> Result<Option<bool>, CallError> {
     }
     let (go_on, done) = (crate::pipe::Pipe::new()?, crate::pipe::Pipe::new()?);
     let child = Child::fork(|| {
-        let locked = File::options().read(true).write(true).open(path).map_err(failed("open"));
+        let locked = folder.file(name, Opening { write: true, making: Making::Never, mode: 0 });
         let locked = locked.and_then(|own| {
             record_lock::lock(own.as_fd(), Owner::Process, LockKind::Write, FIRST).map(|()| own)
         });
@@ -85,9 +82,9 @@ fn tried(path: &Path) -> Result<Option<bool>, CallError> {
     // A child that dies says so by the end of the stream.
     drop(done.writer);
     crate::pipe::read(&done.reader, &mut [0])?;
-    // Without O_NONBLOCK an enforced lock would be waited for.
-    let reader = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path);
-    let read = reader.and_then(|reader| reader.read_at(&mut [0], 0));
+    // It does not block: an enforced lock would be waited for.
+    let reader = folder.file(name, Opening { write: false, making: Making::Never, mode: 0 })?;
+    let read = reader.read_at(&mut [0], 0);
     crate::pipe::write(&go_on.writer, b"x")?;
     match child.wait()?.code {
         Some(0) => {}
@@ -118,7 +115,8 @@ mod tests {
     #[test]
     fn a_file_without_the_option_is_not_mounted_so_and_nothing_is_left() {
         let path = directory("mandatory");
-        let code = alone(|| match probe(&path) {
+        let folder = Folder::open(&path).expect("open");
+        let code = alone(|| match probe(&folder) {
             Mandatory::NotMounted => 0,
             Mandatory::CannotTell(_) => 1,
             Mandatory::Enforced | Mandatory::Ignored => 2,
@@ -137,13 +135,14 @@ mod tests {
     fn a_mount_with_the_option_is_tried_and_not_believed() {
         let path = directory("mand");
         let code = alone(|| {
-            if !crate::namespace::isolate(false).private
-                || crate::namespace::mount_mand(&path).is_err()
-                || file_system::is_mounted_mand(&path) != Ok(true)
-            {
+            if crate::namespace::isolate(false).is_err() || crate::namespace::mount_mand(&path).is_err() {
                 return 1;
             }
-            match probe(&path) {
+            let Ok(folder) = Folder::open(&path) else { return 4 };
+            if file_system::is_mounted_mand(&folder) != Ok(true) {
+                return 1;
+            }
+            match probe(&folder) {
                 Mandatory::Ignored => 0,
                 // Then the same without the bit is not enforced either.
                 Mandatory::Enforced => 0,
@@ -161,7 +160,7 @@ mod tests {
 
     #[test]
     fn where_no_file_can_be_made_it_cannot_be_told() {
-        let code = alone(|| match probe(Path::new("/proc/self")) {
+        let code = alone(|| match probe(&Folder::open(std::path::Path::new("/proc/self")).expect("open")) {
             Mandatory::CannotTell(_) => 0,
             _ => 1,
         });

@@ -7,7 +7,8 @@ use crate::{CallError, error::returned, memory::SharedWords};
 
 /// What a mutex is to do beyond excluding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+#[non_exhaustive]
+pub enum MutexKind {
     /// For threads of one process (PTHREAD_PROCESS_PRIVATE).
     Private,
     /// For processes.
@@ -29,7 +30,7 @@ impl Mutex {
     ///
     /// # Errors
     /// The error of mmap or pthread_mutex_init (ENOTSUP where the system has no such mutex).
-    pub fn new(kind: Kind) -> Result<Self, CallError> {
+    pub fn new(kind: MutexKind) -> Result<Self, CallError> {
         const { assert!(size_of::<libc::pthread_mutex_t>() <= 128, "a mutex fits one word's stride") };
         let this = Self { memory: SharedWords::new(1)? };
         let mut attributes = MaybeUninit::<libc::pthread_mutexattr_t>::uninit();
@@ -37,15 +38,15 @@ impl Mutex {
         // SAFETY: pthread_mutexattr_init writes the local attributes that the calls after it change.
         unsafe {
             returned("pthread_mutexattr_init", libc::pthread_mutexattr_init(attributes))?;
-            if kind != Kind::Private {
+            if kind != MutexKind::Private {
                 let shared = libc::pthread_mutexattr_setpshared(attributes, libc::PTHREAD_PROCESS_SHARED);
                 returned("pthread_mutexattr_setpshared", shared)?;
             }
-            if kind == Kind::Robust {
+            if kind == MutexKind::Robust {
                 let robust = libc::pthread_mutexattr_setrobust(attributes, libc::PTHREAD_MUTEX_ROBUST);
                 returned("pthread_mutexattr_setrobust", robust)?;
             }
-            if kind == Kind::PriorityInheritance {
+            if kind == MutexKind::PriorityInheritance {
                 let protocol = libc::pthread_mutexattr_setprotocol(attributes, libc::PTHREAD_PRIO_INHERIT);
                 returned("pthread_mutexattr_setprotocol", protocol)?;
             }
@@ -82,6 +83,18 @@ impl Mutex {
         returned("pthread_mutex_unlock", unsafe { libc::pthread_mutex_unlock(self.pointer()) })
     }
 
+    /// Whether nobody holds it, the caller included. pthread_mutex_trylock(3).
+    ///
+    /// # Errors
+    /// The error of pthread_mutex_trylock or pthread_mutex_unlock.
+    pub fn is_free(&self) -> Result<bool, CallError> {
+        // SAFETY: initialised in `new`, mapped as long as self.
+        match unsafe { libc::pthread_mutex_trylock(self.pointer()) } {
+            libc::EBUSY => Ok(false),
+            result => returned("pthread_mutex_trylock", result).and_then(|()| self.unlock()).map(|()| true),
+        }
+    }
+
     /// Declares what the mutex protects consistent again, after [`Mutex::lock`] said EOWNERDEAD.
     ///
     /// # Errors
@@ -105,7 +118,8 @@ mod tests {
 
     #[test]
     fn every_kind_excludes_and_lets_go() {
-        for kind in [Kind::Private, Kind::Shared, Kind::Robust, Kind::PriorityInheritance] {
+        for kind in [MutexKind::Private, MutexKind::Shared, MutexKind::Robust, MutexKind::PriorityInheritance]
+        {
             let mutex = Mutex::new(kind).expect("a mutex");
             for _ in 0..3 {
                 mutex.lock().expect("locked");
@@ -116,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_robust_mutex_survives_its_holder() {
-        let mutex = Mutex::new(Kind::Robust).expect("a mutex");
+        let mutex = Mutex::new(MutexKind::Robust).expect("a mutex");
         dies_after(|| mutex.lock().is_ok());
         assert_eq!(mutex.lock().map_err(|error| error.errno), Err(libc::EOWNERDEAD));
         mutex.recover().expect("consistent again");

@@ -4,91 +4,80 @@ use std::ffi::{CStr, CString};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 
+use std::sync::atomic::Ordering;
+
+use crate::memory::SharedWords;
+use crate::process::Child;
 use crate::{CallError, error::check, identity};
 
-/// What a worker got.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What a process got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Isolation {
-    /// Private IPC and mount namespaces are in force.
-    pub private: bool,
     /// A user namespace was needed for it (the caller is not root).
     pub user_namespace: bool,
-    /// /dev/shm is a private tmpfs: named semaphores vanish too.
-    pub private_shm: bool,
-    /// What was refused, if anything.
-    pub refused: Option<CallError>,
 }
 
 impl Isolation {
     /// In words, for the result.
     #[must_use]
-    pub fn describe(&self) -> String {
-        match (self.private, self.user_namespace, self.private_shm) {
-            (true, false, true) => "ipc and mount namespaces".into(),
-            (true, true, true) => "user, ipc and mount namespaces".into(),
-            (true, _, false) => "ipc and mount namespaces, without a private /dev/shm".into(),
-            (false, ..) => match self.refused {
-                Some(error) => format!("janitor ({error})"),
-                None => "janitor".into(),
-            },
-        }
+    pub const fn describe(self) -> &'static str {
+        if self.user_namespace { "user, ipc and mount namespaces" } else { "ipc and mount namespaces" }
     }
 }
 
 /// Moves the calling process, which must have one thread, into private IPC and mount namespaces with a tmpfs of its own on
 /// /dev/shm: as root directly, else inside a user namespace in which the uid and gid stay what they are (without the maps
-/// mq_open fails with EOVERFLOW). With `processes` its next children also form a PID namespace.
-#[must_use]
-pub fn isolate(processes: bool) -> Isolation {
-    let pid = if processes { libc::CLONE_NEWPID } else { 0 };
-    let flags = libc::CLONE_NEWIPC | libc::CLONE_NEWNS | pid;
-    // SAFETY: unshare touches no memory.
-    let direct = check("unshare", unsafe { libc::unshare(flags) });
-    let user_namespace = direct.is_err();
-    if direct.is_err() {
-        let (uid, gid) = (identity::uid(), identity::gid());
-        // SAFETY: unshare touches no memory.
-        if let Err(error) = check("unshare", unsafe { libc::unshare(flags | libc::CLONE_NEWUSER) }) {
-            return Isolation {
-                private: false,
-                user_namespace: false,
-                private_shm: false,
-                refused: Some(error),
-            };
-        }
-        if let Err(error) = map_ids(uid, gid) {
-            return Isolation {
-                private: true,
-                user_namespace: true,
-                private_shm: false,
-                refused: Some(error),
-            };
-        }
+/// mq_open fails with EOVERFLOW). With `processes` its next children also form a PID namespace, where that is granted.
+///
+/// It is all or nothing: [`probe`] tells beforehand which.
+///
+/// # Errors
+/// What was refused. The caller may be halfway inside then: it must make no object, and end.
+pub fn isolate(processes: bool) -> Result<Isolation, CallError> {
+    let (uid, gid) = (identity::uid(), identity::gid());
+    let flags = libc::CLONE_NEWIPC | libc::CLONE_NEWNS;
+    let user_namespace = unshare(flags).is_err();
+    if user_namespace {
+        unshare(flags | libc::CLONE_NEWUSER)?;
+        map_ids(uid, gid)?;
     }
-    let mounted = private_shm();
-    Isolation { private: true, user_namespace, private_shm: mounted.is_ok(), refused: mounted.err() }
+    private_shm()?;
+    if processes {
+        // Who is in none sees it by its number.
+        let _ = unshare(libc::CLONE_NEWPID);
+    }
+    Ok(Isolation { user_namespace })
+}
+
+fn unshare(flags: libc::c_int) -> Result<(), CallError> {
+    // SAFETY: unshare touches no memory.
+    check("unshare", unsafe { libc::unshare(flags) }).map(|_| ())
 }
 
 /// Writes the maps of a new user namespace: the ids outside are the ids inside. user_namespaces(7).
 fn map_ids(uid: u32, gid: u32) -> Result<(), CallError> {
     let put = |path: &str, text: String| {
-        std::fs::write(path, text).map_err(|error| CallError::new("write", error.raw_os_error().unwrap_or(0)))
+        std::fs::write(path, text).map_err(|error| CallError::new(MAPPING, error.raw_os_error().unwrap_or(0)))
     };
     put("/proc/self/setgroups", "deny".into())?;
     put("/proc/self/uid_map", format!("{uid} {uid} 1"))?;
     put("/proc/self/gid_map", format!("{gid} {gid} 1"))
 }
 
-/// Mounts a tmpfs of our own on /dev/shm; no mount of ours is seen outside.
+/// The steps of [`isolate`] that can be refused.
+const MAPPING: &str = "mapping the user in a user namespace";
+const STEPS: [&str; 3] = ["unshare", MAPPING, "mount"];
+
+/// Mounts a tmpfs of our own on /dev/shm; no mount of ours is seen outside. Where there is no /dev/shm nothing can be left
+/// in it.
 fn private_shm() -> Result<(), CallError> {
     mount(None, c"/", None, libc::MS_REC | libc::MS_PRIVATE, None)?;
-    mount(
-        Some(c"oscost"),
-        c"/dev/shm",
-        Some(c"tmpfs"),
-        libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC,
-        Some(c"mode=1777"),
-    )
+    let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
+    match mount(Some(c"oscost"), c"/dev/shm", Some(c"tmpfs"), flags, Some(c"mode=1777")) {
+        Err(error) if error.errno == libc::ENOENT => Ok(()),
+        mounted => mounted,
+    }
 }
 
 /// Mounts a fresh /proc in a new PID namespace, so that its processes see each other only.
@@ -162,13 +151,30 @@ pub(crate) fn mount_mand(path: &std::path::Path) -> Result<(), CallError> {
     mount(Some(c"oscost"), &path, Some(c"tmpfs"), libc::MS_MANDLOCK, Some(c"mode=1777"))
 }
 
-/// Whether workers can be isolated here: tried in a child, which changes nothing for the caller.
+/// Whether processes can be isolated here: tried in a child, which changes nothing for the caller. `Some`: what is refused.
 ///
 /// # Errors
-/// The error of fork or wait.
-pub fn probe() -> Result<bool, CallError> {
-    let child = crate::process::Child::fork(|| i32::from(!isolate(false).private))?;
-    Ok(child.wait()?.code == Some(0))
+/// The error of mmap, fork or wait.
+pub fn probe() -> Result<Option<CallError>, CallError> {
+    let refused = SharedWords::new(2)?;
+    let child = Child::fork(|| match isolate(false) {
+        Ok(_) => 0,
+        Err(error) => {
+            let step = STEPS.iter().position(|step| *step == error.call).unwrap_or(0);
+            refused.word(0).store(step as u64, Ordering::Relaxed);
+            refused.word(1).store(error.errno.cast_unsigned().into(), Ordering::Relaxed);
+            1
+        }
+    })?;
+    Ok(match child.wait()?.code {
+        Some(0) => None,
+        Some(_) => {
+            let step = usize::try_from(refused.word(0).load(Ordering::Relaxed)).unwrap_or(0);
+            let errno = i32::try_from(refused.word(1).load(Ordering::Relaxed)).unwrap_or(0);
+            Some(CallError::new(STEPS.get(step).copied().unwrap_or(STEPS[0]), errno))
+        }
+        None => Some(CallError::told("whoever asks for namespaces is killed")),
+    })
 }
 
 #[cfg(test)]
@@ -178,13 +184,74 @@ mod tests {
     #[test]
     fn isolation_stays_in_the_process_that_asked_for_it() {
         let own = std::fs::read_link("/proc/self/ns/ipc").expect("proc");
-        let child = crate::process::Child::fork(|| {
-            let isolation = isolate(false);
+        let child = Child::fork(|| {
+            let isolated = isolate(false).is_ok();
             let inside = std::fs::read_link("/proc/self/ns/ipc").ok();
-            i32::from(isolation.private && inside == std::fs::read_link("/proc/1/ns/ipc").ok())
+            i32::from(isolated && inside == std::fs::read_link("/proc/1/ns/ipc").ok())
         })
         .expect("fork");
         assert_eq!(child.wait().expect("wait").code, Some(0));
         assert_eq!(std::fs::read_link("/proc/self/ns/ipc").expect("proc"), own);
+    }
+
+    /// Each step is refused, as sandboxes do it: the probe says so, and that it was refused altogether.
+    #[test]
+    fn halfway_is_refused_and_told() {
+        let in_child = |prepare: fn() -> bool, expected: &'static str| {
+            let child = Child::fork(move || {
+                if !prepare() {
+                    return 2;
+                }
+                match probe() {
+                    Ok(Some(error)) if error.call == expected => 0,
+                    _ => 1,
+                }
+            });
+            child.expect("fork").wait().expect("wait").code
+        };
+        if probe() != Ok(None) {
+            return println!("SKIP halfway_is_refused_and_told: no namespaces here");
+        }
+        let refuse_mount = || refuse(libc::SYS_mount);
+        assert_eq!(in_child(refuse_mount, "mount"), Some(0));
+        let refuse_unshare = || refuse(libc::SYS_unshare);
+        assert_eq!(in_child(refuse_unshare, "unshare"), Some(0));
+        if identity::effective_uid() != 0 {
+            return println!("SKIP maps that are refused: to make /proc read-only needs root");
+        }
+        let read_only_proc = || {
+            unshare(libc::CLONE_NEWNS).is_ok()
+                && mount(None, c"/", None, libc::MS_REC | libc::MS_PRIVATE, None).is_ok()
+                && mount(None, c"/proc", None, libc::MS_REMOUNT | libc::MS_BIND | libc::MS_RDONLY, None)
+                    .is_ok()
+                && become_nobody()
+        };
+        assert_eq!(in_child(read_only_proc, MAPPING), Some(0));
+    }
+
+    /// From here on the call fails with EPERM, as in a sandbox.
+    fn refuse(call: libc::c_long) -> bool {
+        let step = |code: u32, k: u32, jf: u8| libc::sock_filter { code: code as u16, jt: 0, jf, k };
+        let mut filter = [
+            // The number of the call is the first word.
+            step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0),
+            step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, u32::try_from(call).expect("small"), 1),
+            step(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ERRNO | 1, 0),
+            step(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ALLOW, 0),
+        ];
+        let program = libc::sock_fprog { len: 4, filter: filter.as_mut_ptr() };
+        // SAFETY: the kernel reads a program of four steps, which lives through the call.
+        unsafe {
+            libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+                && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
+        }
+    }
+
+    fn become_nobody() -> bool {
+        const NOBODY: u32 = 65534;
+        // SAFETY: setresgid and setresuid touch no memory.
+        unsafe {
+            libc::setresgid(NOBODY, NOBODY, NOBODY) == 0 && libc::setresuid(NOBODY, NOBODY, NOBODY) == 0
+        }
     }
 }

@@ -71,6 +71,17 @@ impl Pipe {
     }
 }
 
+/// Bytes that were written and not yet read. ioctl(2), FIONREAD.
+///
+/// # Errors
+/// The error of ioctl.
+pub fn unread(fd: &OwnedFd) -> Result<u32, CallError> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: the kernel writes one integer to a local variable.
+    crate::error::check("ioctl", unsafe { libc::ioctl(fd.as_raw_fd(), libc::FIONREAD, &raw mut bytes) })?;
+    Ok(bytes.unsigned_abs())
+}
+
 /// Writes bytes through libc: how many.
 ///
 /// # Errors

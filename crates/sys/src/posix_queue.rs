@@ -43,6 +43,18 @@ impl PosixQueue {
         Ok(Self { sender, receiver, bytes })
     }
 
+    /// Messages in the queue. mq_getattr(3).
+    ///
+    /// # Errors
+    /// The error of mq_getattr.
+    pub fn messages(&self) -> Result<u64, CallError> {
+        // SAFETY: an all-zero mq_attr is valid.
+        let mut attributes: libc::mq_attr = unsafe { std::mem::zeroed() };
+        // SAFETY: libc writes one mq_attr to a local variable.
+        check("mq_getattr", unsafe { libc::mq_getattr(self.receiver.as_raw_fd(), &raw mut attributes) })?;
+        Ok(u64::try_from(attributes.mq_curmsgs).unwrap_or(0))
+    }
+
     /// Puts a message into the queue without waiting for room. mq_send(3).
     ///
     /// # Errors
@@ -76,6 +88,16 @@ impl PosixQueue {
         };
         usize::try_from(got).map_err(|_| CallError::last("mq_timedreceive"))
     }
+}
+
+/// Removes the name of a queue whose maker died before it could: what the janitor does.
+///
+/// # Errors
+/// The error of mq_unlink (ENOENT: it is gone).
+pub fn remove(name: &str) -> Result<(), CallError> {
+    let name = CString::new(name).map_err(|_| CallError::new("mq_unlink", libc::EINVAL))?;
+    // SAFETY: the name is a C string.
+    check("mq_unlink", unsafe { libc::mq_unlink(name.as_ptr()) }).map(|_| ())
 }
 
 #[cfg(test)]

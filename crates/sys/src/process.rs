@@ -88,7 +88,7 @@ impl Child {
             }
             match &end {
                 Some(end) => drop(poll_readable(&[end], deadline - now)?),
-                None => std::thread::sleep(std::time::Duration::from_micros(200)),
+                None => crate::clock::pause(std::time::Duration::from_micros(200)),
             }
         }
         self.wait_in_place()
@@ -111,6 +111,7 @@ impl Drop for Child {
 
 /// How a process ended, and what it used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Ended {
     /// Exit code, or `None` if a signal ended it.
     pub code: Option<i32>,
@@ -144,6 +145,7 @@ fn wait_for(pid: i32) -> Result<Ended, CallError> {
 
 /// Signals that oscost sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Signal {
     /// SIGTERM.
     Terminate,
@@ -208,12 +210,29 @@ pub fn die_with_parent(expected_parent: u32) -> Result<(), CallError> {
     }
 }
 
+/// Undoes [`die_with_parent`]: the caller sees to its own end. prctl(2), PR_SET_PDEATHSIG.
+///
+/// # Errors
+/// The error of prctl.
+pub fn outlive_parent() -> Result<(), CallError> {
+    // SAFETY: prctl with these arguments touches no memory.
+    check("prctl", unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, 0) }).map(|_| ())
+}
+
 /// The process that `command` starts dies when the calling thread does, whatever programs it turns into.
 pub fn end_with_caller(command: &mut Command) {
     let parent = std::process::id();
     let hook = move || die_with_parent(parent).map_err(|error| io::Error::from_raw_os_error(error.errno));
     // SAFETY: between fork and exec the hook calls prctl, getppid and getpid, which are async-signal-safe, and allocates
     // nothing.
+    unsafe { command.pre_exec(hook) };
+}
+
+/// The process that `command` starts is in a session of its own from its first instruction on: a signal to the caller's
+/// group never reaches it. setsid(2).
+pub fn in_own_session(command: &mut Command) {
+    let hook = || new_session().map_err(|error| io::Error::from_raw_os_error(error.errno));
+    // SAFETY: between fork and exec the hook calls setsid, which is async-signal-safe, and allocates nothing.
     unsafe { command.pre_exec(hook) };
 }
 

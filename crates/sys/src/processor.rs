@@ -17,6 +17,24 @@ pub fn hypervisor() -> Option<Option<String>> {
     None
 }
 
+/// Maker, family and model as the processor says them ("AuthenticAMD family 26 model 2"): what its constants depend on.
+/// Intel SDM, CPUID leaves 0 and 1.
+#[must_use]
+pub fn model() -> Option<String> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::__cpuid;
+        let (maker, version) = (__cpuid(0), __cpuid(1).eax);
+        let (base, more) = (version >> 8 & 0xf, version >> 20 & 0xff);
+        let family = if base == 0xf { base + more } else { base };
+        let model = (version >> 16 & 0xf) << 4 | (version >> 4 & 0xf);
+        let maker = text(&[maker.ebx, maker.edx, maker.ecx]);
+        Some(format!("{maker} family {family} model {model}"))
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    None
+}
+
 /// Model name, as the processor says it. Intel SDM, CPUID leaves 0x80000002 to 0x80000004.
 #[must_use]
 pub fn model_name() -> Option<String> {
@@ -54,7 +72,7 @@ mod tests {
 
     #[test]
     fn the_kernel_sees_the_same_processor() {
-        let Ok(info) = std::fs::read_to_string("/proc/cpuinfo") else {
+        let Ok(info) = crate::file::text("/proc/cpuinfo") else {
             println!("SKIP the_kernel_sees_the_same_processor: no /proc");
             return;
         };

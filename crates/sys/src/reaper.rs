@@ -38,28 +38,56 @@ pub fn wait_for_all() -> Result<(), CallError> {
 /// # Errors
 /// The error of waitpid.
 pub fn end_all() -> Result<(), CallError> {
-    let own = std::process::id();
     loop {
-        let children =
-            std::fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap_or_default();
-        let mut found = false;
-        for pid in children.split_whitespace().filter_map(|word| word.parse().ok()) {
-            found = true;
+        let children = children();
+        if children.is_empty() {
+            return wait_for_all();
+        }
+        for pid in children {
             // Who has ended already is waited for below.
             let _ = signal(pid, Signal::Kill);
-        }
-        if !found {
-            return wait_for_all();
         }
         // SAFETY: without a status the kernel writes nothing.
         unsafe { libc::waitpid(-1, std::ptr::null_mut(), 0) };
     }
 }
 
+/// The children of the caller, as /proc tells: by its list, which not every kernel has (CONFIG_PROC_CHILDREN), or by looking
+/// at everybody.
+fn children() -> Vec<i32> {
+    let own = std::process::id();
+    let list = crate::file::text(format!("/proc/{own}/task/{own}/children"));
+    if let Ok(list) = list {
+        return list.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    }
+    let everybody = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = everybody.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(|&pid| parent_of(pid) == Some(own)).collect()
+}
+
+/// The parent of a process: the second field after its name, which may hold anything (proc_pid_stat(5)).
+fn parent_of(pid: i32) -> Option<u32> {
+    let stat = crate::file::text(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::process::Child;
+
+    #[test]
+    fn a_parent_is_read_whatever_the_name_of_its_child() {
+        let own = i32::try_from(std::process::id()).expect("a pid");
+        assert_eq!(parent_of(own), Some(crate::process::parent_id()));
+        assert_eq!(parent_of(-1), None);
+        let child = Child::fork(|| {
+            std::thread::sleep(std::time::Duration::from_secs(100));
+            0
+        })
+        .expect("fork");
+        assert_eq!(parent_of(child.pid()), Some(std::process::id()));
+    }
 
     #[test]
     fn an_orphan_that_left_its_session_is_ended_too() {

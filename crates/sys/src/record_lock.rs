@@ -10,6 +10,7 @@ use crate::{CallError, error::check};
 
 /// Shared or exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LockKind {
     /// Any number of holders, none of which writes.
     Read,
@@ -28,6 +29,7 @@ pub struct Range {
 
 /// Who owns a lock of fcntl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Owner {
     /// The process: F_SETLK.
     Process,
@@ -37,6 +39,7 @@ pub enum Owner {
 
 /// A lock that somebody else holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Held {
     /// Read or write.
     pub kind: LockKind,

@@ -11,6 +11,7 @@ const BACKLOG: libc::c_int = 64;
 
 /// Who is at the other end, as the kernel had it when the connection was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Peer {
     /// Process id in the caller's PID namespace; 0 where it has none there.
     pub pid: i32,

@@ -59,6 +59,32 @@ impl RwLock {
         returned("pthread_rwlock_wrlock", unsafe { libc::pthread_rwlock_wrlock(self.pointer()) })
     }
 
+    /// Whether a reader could take it now. pthread_rwlock_tryrdlock(3p).
+    ///
+    /// # Errors
+    /// The error of pthread_rwlock_tryrdlock or pthread_rwlock_unlock.
+    pub fn is_free_for_readers(&self) -> Result<bool, CallError> {
+        // SAFETY: initialised in `new`, mapped as long as self.
+        self.tried("pthread_rwlock_tryrdlock", unsafe { libc::pthread_rwlock_tryrdlock(self.pointer()) })
+    }
+
+    /// Whether a writer could take it now: nobody holds it. pthread_rwlock_trywrlock(3p).
+    ///
+    /// # Errors
+    /// The error of pthread_rwlock_trywrlock or pthread_rwlock_unlock.
+    pub fn is_free_for_writers(&self) -> Result<bool, CallError> {
+        // SAFETY: initialised in `new`, mapped as long as self.
+        self.tried("pthread_rwlock_trywrlock", unsafe { libc::pthread_rwlock_trywrlock(self.pointer()) })
+    }
+
+    /// Whether a try took it; it is given back.
+    fn tried(&self, call: &'static str, result: libc::c_int) -> Result<bool, CallError> {
+        match result {
+            libc::EBUSY | libc::EDEADLK => Ok(false),
+            result => returned(call, result).and_then(|()| self.unlock()).map(|()| true),
+        }
+    }
+
     /// Gives it back.
     ///
     /// # Errors

@@ -61,8 +61,39 @@ pub fn get() -> Result<Option<(Policy, i32)>, CallError> {
     Ok(policy.map(|policy| (policy, parameter.sched_priority)))
 }
 
+/// Policy of the calling thread, whichever it is: "other", "fifo", "rr", "batch", "idle", "deadline", or its number.
+///
+/// # Errors
+/// The error of sched_getscheduler.
+pub fn policy_name() -> Result<String, CallError> {
+    // SAFETY: takes numbers only.
+    let number = unsafe { libc::syscall(libc::SYS_sched_getscheduler, 0) };
+    let number =
+        check("sched_getscheduler", i32::try_from(number).unwrap_or(-1))? & !libc::SCHED_RESET_ON_FORK;
+    Ok(match number {
+        libc::SCHED_OTHER => "other".to_owned(),
+        libc::SCHED_FIFO => "fifo".to_owned(),
+        libc::SCHED_RR => "rr".to_owned(),
+        libc::SCHED_BATCH => "batch".to_owned(),
+        libc::SCHED_IDLE => "idle".to_owned(),
+        libc::SCHED_DEADLINE => "deadline".to_owned(),
+        other => other.to_string(),
+    })
+}
+
+/// Nice value of the calling thread, -20 (served most) to 19. getpriority(2).
+///
+/// # Errors
+/// The error of getpriority.
+pub fn nice() -> Result<i32, CallError> {
+    // SAFETY: takes numbers only. The raw call, for it yields 20 - nice, and so never -1 but for an error.
+    let turned = unsafe { libc::syscall(libc::SYS_getpriority, libc::PRIO_PROCESS, 0) };
+    check("getpriority", i32::try_from(turned).unwrap_or(-1)).map(|turned| 20 - turned)
+}
+
 /// Why real-time scheduling was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Cause {
     /// Neither CAP_SYS_NICE in the first user namespace nor a limit above 0.
     Capability,
@@ -76,20 +107,20 @@ pub enum Cause {
 
 /// A refusal: what the call said, and why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Refusal {
+pub struct SchedulingRefusal {
     /// The call and its error.
     pub error: CallError,
     /// The cause.
     pub cause: Cause,
 }
 
-impl std::fmt::Display for Refusal {
+impl std::fmt::Display for SchedulingRefusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: {}", self.error, self.cause.words())
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for SchedulingRefusal {}
 
 impl Cause {
     /// The cause in words.
@@ -119,7 +150,7 @@ impl Cause {
 ///
 /// # Errors
 /// The refusal with its cause; the error of fork or wait stands as one without a better one.
-pub fn probe_real_time() -> Result<(), Refusal> {
+pub fn probe_real_time() -> Result<(), SchedulingRefusal> {
     let tried = |policy: Policy, priority: i32| -> Result<(), CallError> {
         let child = Child::fork(move || set(policy, priority).err().map_or(0, |error| error.errno))?;
         match child.wait()?.code {
@@ -131,20 +162,20 @@ pub fn probe_real_time() -> Result<(), Refusal> {
     let Err(error) = tried(Policy::RoundRobin, PRIORITY) else { return Ok(()) };
     // Anybody may ask for what he has: who is refused that is filtered.
     if tried(Policy::Other, 0).is_err() {
-        return Err(Refusal { error, cause: Cause::Seccomp });
+        return Err(SchedulingRefusal { error, cause: Cause::Seccomp });
     }
-    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+    let read = |path: &str| crate::file::text(path).unwrap_or_default();
     let limit = limit_of(Limit::RealTimePriority).map_or(0, |(soft, _)| soft);
     let own = cause(&read("/proc/self/status"), &read("/proc/self/uid_map"), limit);
     // A filter may refuse this very call. The cgroup is to blame where it says so, or where nobody filters.
-    let filtered = crate::usage::observed_by().0.is_some_and(|mode| mode > 0);
+    let filtered = crate::watched::Watched::own().seccomp_mode.is_some_and(|mode| mode > 0);
     let cause = match own {
         Cause::Cgroup if filtered && runtime_of(&read("/proc/self/cgroup"), read) != Some(0) => {
             Cause::Seccomp
         }
         own => own,
     };
-    Err(Refusal { error, cause })
+    Err(SchedulingRefusal { error, cause })
 }
 
 /// Real-time runtime of this process's cgroup, us; `None` where no controller says (cgroup v2 has none).
@@ -179,6 +210,40 @@ mod tests {
     use super::*;
 
     const FIRST: &str = "         0          0 4294967295\n";
+
+    #[test]
+    fn nice_values_and_policies_are_read_back() {
+        let raised = |by: i32| {
+            Child::fork(move || {
+                // SAFETY: takes a number only.
+                let set = unsafe { libc::nice(by) };
+                let read = nice().unwrap_or(i32::MIN);
+                if set == read { read } else { -1 }
+            })
+            .expect("a child")
+            .wait()
+            .expect("its end")
+            .code
+        };
+        let now = nice().expect("this thread has one");
+        assert_eq!(raised(1), Some((now + 1).min(19)));
+        assert_eq!(raised(40), Some(19));
+        let tried = |policy: libc::c_int, name: &'static str| {
+            Child::fork(move || {
+                let parameter = libc::sched_param { sched_priority: 0 };
+                // SAFETY: the kernel reads one sched_param.
+                let set =
+                    unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const parameter) };
+                i32::from(set != 0 || policy_name().ok().as_deref() != Some(name))
+            })
+            .expect("a child")
+            .wait()
+            .expect("its end")
+            .code
+        };
+        assert_eq!(tried(libc::SCHED_BATCH, "batch"), Some(0));
+        assert_eq!(tried(libc::SCHED_IDLE, "idle"), Some(0));
+    }
 
     #[test]
     fn causes_are_told_apart() {

@@ -1,70 +1,10 @@
 //! Semaphores: POSIX named and unnamed, System V, eventfd. sem_overview(7), semop(2), eventfd(2).
 
-use std::ffi::CString;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::ptr::NonNull;
 
+pub use crate::named_semaphore::{NamedSemaphore, remove_named};
+use crate::system_v_queue::Keyed;
 use crate::{CallError, error::check, memory::SharedWords};
-
-/// A POSIX semaphore by name, unlinked when dropped. sem_open(3).
-#[derive(Debug)]
-pub struct Named {
-    semaphore: NonNull<libc::sem_t>,
-    name: CString,
-}
-
-// SAFETY: the pointer is to a POSIX semaphore, which any thread may use, and which lives as long as this.
-unsafe impl Send for Named {}
-// SAFETY: as above; sem_wait and sem_post are thread-safe (POSIX).
-unsafe impl Sync for Named {}
-
-impl Named {
-    /// Creates a semaphore under `name` (one slash, then 64 random bits or more) that must not exist yet.
-    ///
-    /// # Errors
-    /// The error of sem_open (ENOENT without /dev/shm, EROFS, EACCES, EMFILE); EINVAL for a name with a zero byte.
-    pub fn create(name: &str, value: u32) -> Result<Self, CallError> {
-        let name = CString::new(name).map_err(|_| CallError::new("sem_open", libc::EINVAL))?;
-        // SAFETY: the name is a C string; with O_CREAT a mode and a value follow.
-        let pointer = unsafe {
-            libc::sem_open(name.as_ptr(), libc::O_CREAT | libc::O_EXCL, 0o600 as libc::mode_t, value)
-        };
-        if pointer == libc::SEM_FAILED {
-            return Err(CallError::last("sem_open"));
-        }
-        let semaphore = NonNull::new(pointer).ok_or(CallError::new("sem_open", libc::EFAULT))?;
-        Ok(Self { semaphore, name })
-    }
-
-    /// Takes the token, waiting for it. sem_wait(3).
-    ///
-    /// # Errors
-    /// The error of sem_wait.
-    #[inline(always)]
-    pub fn wait(&self) -> Result<(), CallError> {
-        // SAFETY: the semaphore is open as long as self.
-        check("sem_wait", unsafe { libc::sem_wait(self.semaphore.as_ptr()) }).map(|_| ())
-    }
-
-    /// Gives the token back. sem_post(3).
-    ///
-    /// # Errors
-    /// The error of sem_post (EOVERFLOW).
-    #[inline(always)]
-    pub fn post(&self) -> Result<(), CallError> {
-        // SAFETY: the semaphore is open as long as self.
-        check("sem_post", unsafe { libc::sem_post(self.semaphore.as_ptr()) }).map(|_| ())
-    }
-}
-
-impl Drop for Named {
-    fn drop(&mut self) {
-        // SAFETY: the semaphore is open and is not used after this.
-        unsafe { libc::sem_close(self.semaphore.as_ptr()) };
-        // SAFETY: the name is a C string. A forked partner never drops its copy: it ends by _exit.
-        unsafe { libc::sem_unlink(self.name.as_ptr()) };
-    }
-}
 
 /// A POSIX semaphore in memory that is shared with later children. sem_init(3).
 #[derive(Debug)]
@@ -112,6 +52,17 @@ impl Unnamed {
     }
 }
 
+impl Unnamed {
+    /// Its value: how many could take it at once. sem_getvalue(3).
+    ///
+    /// # Errors
+    /// The error of sem_getvalue.
+    pub fn value(&self) -> Result<u32, CallError> {
+        // SAFETY: initialised in `new`, mapped as long as self.
+        unsafe { crate::named_semaphore::value_of(self.pointer()) }
+    }
+}
+
 /// A System V semaphore set of one semaphore, removed when dropped. semget(2), semop(2).
 #[derive(Debug)]
 pub struct SystemV {
@@ -119,23 +70,41 @@ pub struct SystemV {
 }
 
 impl SystemV {
-    /// A private set of one semaphore of value `value`.
+    /// A set of one semaphore of value `value` without a key.
     ///
     /// # Errors
-    /// The error of semget (ENOSPC: kernel.sem) or semctl.
+    /// As [`SystemV::with_key`].
     pub fn new(value: u32) -> Result<Self, CallError> {
+        Self::with_key(libc::IPC_PRIVATE, value)
+    }
+
+    /// A new set of one semaphore of value `value`, which can be found by its key when its maker is dead.
+    ///
+    /// # Errors
+    /// The error of semget (ENOSPC: kernel.sem; EEXIST: the key is taken) or semctl.
+    pub fn with_key(key: i32, value: u32) -> Result<Self, CallError> {
         // SAFETY: semget touches no memory.
-        let id = check("semget", unsafe { libc::semget(libc::IPC_PRIVATE, 1, libc::IPC_CREAT | 0o600) })?;
+        let id = check("semget", unsafe { libc::semget(key, 1, NEW) })?;
         let this = Self { id };
         // SAFETY: SETVAL takes an integer.
         check("semctl", unsafe { libc::semctl(id, 0, libc::SETVAL, value as libc::c_int) })?;
         Ok(this)
     }
 
-    /// Identifier of the set, for the janitor.
+    /// Identifier of the set, for the ledger.
     #[must_use]
     pub fn id(&self) -> i32 {
         self.id
+    }
+
+    /// Its value: how many could take it at once. semctl(2), GETVAL.
+    ///
+    /// # Errors
+    /// The error of semctl.
+    pub fn value(&self) -> Result<u32, CallError> {
+        // SAFETY: GETVAL takes no argument.
+        let value = check("semctl", unsafe { libc::semctl(self.id, 0, libc::GETVAL) })?;
+        Ok(value.unsigned_abs())
     }
 
     /// One semop of `operations`, each (change, flags).
@@ -200,20 +169,18 @@ pub struct SystemVSet {
 }
 
 impl SystemVSet {
-    /// A private set of `count` semaphores of value 0.
+    /// A new set of `count` semaphores of value 0, which can be found by its key when its maker is dead.
     ///
     /// # Errors
-    /// The error of semget (ENOSPC: kernel.sem, EINVAL: more than a set may have).
-    pub fn new(count: u16) -> Result<Self, CallError> {
+    /// The error of semget (ENOSPC: kernel.sem, EINVAL: more than a set may have, EEXIST: the key is taken).
+    pub fn with_key(key: i32, count: u16) -> Result<Self, CallError> {
         // SAFETY: semget touches no memory.
-        let id = check("semget", unsafe {
-            libc::semget(libc::IPC_PRIVATE, i32::from(count), libc::IPC_CREAT | 0o600)
-        })?;
+        let id = check("semget", unsafe { libc::semget(key, i32::from(count), NEW) })?;
         let posts = (0..count).map(|sem_num| libc::sembuf { sem_num, sem_op: 1, sem_flg: 0 }).collect();
         Ok(Self { id, posts })
     }
 
-    /// Identifier of the set, for the janitor.
+    /// Identifier of the set, for the ledger.
     #[must_use]
     pub fn id(&self) -> i32 {
         self.id
@@ -259,6 +226,21 @@ impl Drop for SystemV {
     }
 }
 
+/// A set for its maker's user alone, which must not exist yet.
+const NEW: libc::c_int = libc::IPC_CREAT | libc::IPC_EXCL | 0o600;
+
+/// The System V set with this key, if there is one that the caller may look at.
+#[must_use]
+pub fn find_system_v(key: i32) -> Option<Keyed> {
+    // SAFETY: semget touches no memory.
+    let id = check("semget", unsafe { libc::semget(key, 0, 0) }).ok()?;
+    // SAFETY: an all-zero semid_ds is valid.
+    let mut found: libc::semid_ds = unsafe { std::mem::zeroed() };
+    // SAFETY: the kernel writes one semid_ds to a local variable.
+    check("semctl", unsafe { libc::semctl(id, 0, libc::IPC_STAT, &raw mut found) }).ok()?;
+    Some(Keyed { id, creator: found.sem_perm.cuid, changed_s: found.sem_ctime })
+}
+
 /// Removes a System V set by its identifier: what the janitor does.
 ///
 /// # Errors
@@ -266,16 +248,6 @@ impl Drop for SystemV {
 pub fn remove_system_v(id: i32) -> Result<(), CallError> {
     // SAFETY: IPC_RMID takes no argument.
     check("semctl", unsafe { libc::semctl(id, 0, libc::IPC_RMID) }).map(|_| ())
-}
-
-/// Removes a POSIX semaphore by its name: what the janitor does.
-///
-/// # Errors
-/// The error of sem_unlink (ENOENT: it is gone).
-pub fn remove_named(name: &str) -> Result<(), CallError> {
-    let name = CString::new(name).map_err(|_| CallError::new("sem_unlink", libc::EINVAL))?;
-    // SAFETY: the name is a C string.
-    check("sem_unlink", unsafe { libc::sem_unlink(name.as_ptr()) }).map(|_| ())
 }
 
 /// An eventfd used as a semaphore: a read takes 1. eventfd(2), EFD_SEMAPHORE.
@@ -294,6 +266,14 @@ impl EventFd {
         let fd = check("eventfd", unsafe { libc::eventfd(value, libc::EFD_CLOEXEC | libc::EFD_SEMAPHORE) })?;
         // SAFETY: the kernel has just handed out this descriptor to us alone.
         Ok(Self { fd: unsafe { OwnedFd::from_raw_fd(fd) } })
+    }
+
+    /// Its value: how many could take it at once, as /proc/self/fdinfo says; `None` where it does not (before Linux 3.8).
+    #[must_use]
+    pub fn value(&self) -> Option<u32> {
+        let told = crate::file::text(format!("/proc/self/fdinfo/{}", self.fd.as_raw_fd())).ok()?;
+        let count = told.lines().find_map(|line| line.strip_prefix("eventfd-count:"))?;
+        u32::from_str_radix(count.trim(), 16).ok()
     }
 
     /// Takes the token, waiting for it.
@@ -329,7 +309,7 @@ impl EventFd {
 /// namespace resets them, so the host's are read before one is entered.
 #[must_use]
 pub fn system_v_limits() -> Option<[u64; 4]> {
-    let text = std::fs::read_to_string("/proc/sys/kernel/sem").ok()?;
+    let text = crate::file::text("/proc/sys/kernel/sem").ok()?;
     let values: Vec<u64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     values.try_into().ok()
 }

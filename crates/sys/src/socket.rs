@@ -8,7 +8,8 @@ use crate::{CallError, error::check};
 
 /// How a pair of connected Unix sockets keeps messages apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+#[non_exhaustive]
+pub enum SocketKind {
     /// SOCK_DGRAM.
     Datagram,
     /// SOCK_SEQPACKET.
@@ -21,11 +22,11 @@ pub enum Kind {
 ///
 /// # Errors
 /// The error of socketpair (EMFILE, ENFILE).
-pub fn pair(kind: Kind) -> Result<[OwnedFd; 2], CallError> {
+pub fn pair(kind: SocketKind) -> Result<[OwnedFd; 2], CallError> {
     let kind = match kind {
-        Kind::Datagram => libc::SOCK_DGRAM,
-        Kind::Packets => libc::SOCK_SEQPACKET,
-        Kind::Stream => libc::SOCK_STREAM,
+        SocketKind::Datagram => libc::SOCK_DGRAM,
+        SocketKind::Packets => libc::SOCK_SEQPACKET,
+        SocketKind::Stream => libc::SOCK_STREAM,
     };
     let mut ends = [0; 2];
     // SAFETY: the kernel writes two descriptors to a local array.
@@ -263,7 +264,7 @@ mod tests {
 
     #[test]
     fn messages_arrive_whole_and_in_order() {
-        for kind in [Kind::Datagram, Kind::Packets, Kind::Stream] {
+        for kind in [SocketKind::Datagram, SocketKind::Packets, SocketKind::Stream] {
             let [near, far] = pair(kind).expect("a pair");
             let mut buffer = [0; 8];
             assert_eq!(send(&near, b"one"), Ok(3));
@@ -274,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_full_queue_refuses_and_a_closed_one_is_gone() {
-        let [near, far] = pair(Kind::Packets).expect("a pair");
+        let [near, far] = pair(SocketKind::Packets).expect("a pair");
         let full = (0..1_000_000).find_map(|_| send(&near, &[0; 64]).err()).expect("it fills");
         assert_eq!(full.errno, libc::EAGAIN);
         drop(far);

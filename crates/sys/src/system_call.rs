@@ -106,6 +106,13 @@ pub fn invalid() -> Result<(), CallError> {
     }
 }
 
+/// Enters the kernel by [`INVALID`] and comes back, whatever it answers: the bare price of an entry. Where a filter ends
+/// the process for it, there is no return.
+#[inline(always)]
+pub fn enter() {
+    let _ = raw0(INVALID);
+}
+
 /// sched_yield(2).
 ///
 /// # Errors
@@ -146,6 +153,17 @@ pub fn clock_gettime_monotonic() -> Result<libc::timespec, CallError> {
     let result =
         unsafe { raw3(libc::SYS_clock_gettime, libc::CLOCK_MONOTONIC as usize, &raw mut time as usize, 0) };
     status("clock_gettime", result).map(|_| time)
+}
+
+/// clock_gettime(2) of any clock by a kernel entry, ns: what interposes on libc's is not asked.
+///
+/// # Errors
+/// The error of the kernel: EINVAL for a clock that there is not.
+pub(crate) fn clock_ns(id: libc::clockid_t) -> Result<u64, CallError> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the kernel writes one timespec to a local variable; of the number it reads 32 bits.
+    let result = unsafe { raw3(libc::SYS_clock_gettime, id as usize, &raw mut time as usize, 0) };
+    status("clock_gettime", result).map(|_| crate::clock::nanoseconds(&time))
 }
 
 /// gettimeofday(2) by a kernel entry, where libc would answer from the vDSO.

@@ -15,13 +15,22 @@ struct Message {
 }
 
 impl SystemVQueue {
-    /// A queue with the token in it or not.
+    /// A queue with the token in it or not, and without a key.
     ///
     /// # Errors
-    /// The error of msgget (ENOSPC: kernel.msgmni) or msgsnd.
+    /// As [`SystemVQueue::with_key`].
     pub fn new(token: bool) -> Result<Self, CallError> {
+        Self::with_key(libc::IPC_PRIVATE, token)
+    }
+
+    /// A new queue with the token in it or not, which can be found by its key when its maker is dead.
+    ///
+    /// # Errors
+    /// The error of msgget (ENOSPC: kernel.msgmni, EEXIST: the key is taken) or msgsnd.
+    pub fn with_key(key: i32, token: bool) -> Result<Self, CallError> {
+        const NEW: libc::c_int = libc::IPC_CREAT | libc::IPC_EXCL | 0o600;
         // SAFETY: msgget touches no memory.
-        let id = check("msgget", unsafe { libc::msgget(libc::IPC_PRIVATE, libc::IPC_CREAT | 0o600) })?;
+        let id = check("msgget", unsafe { libc::msgget(key, NEW) })?;
         let this = Self { id };
         if token {
             this.send()?;
@@ -29,10 +38,22 @@ impl SystemVQueue {
         Ok(this)
     }
 
-    /// Identifier of the queue, for the janitor.
+    /// Identifier of the queue, for the ledger.
     #[must_use]
     pub fn id(&self) -> i32 {
         self.id
+    }
+
+    /// Messages in the queue. msgctl(2), IPC_STAT.
+    ///
+    /// # Errors
+    /// The error of msgctl.
+    pub fn messages(&self) -> Result<u64, CallError> {
+        // SAFETY: an all-zero msqid_ds is valid.
+        let mut state: libc::msqid_ds = unsafe { std::mem::zeroed() };
+        // SAFETY: the kernel writes one msqid_ds to a local variable.
+        check("msgctl", unsafe { libc::msgctl(self.id, libc::IPC_STAT, &raw mut state) })?;
+        Ok(state.msg_qnum)
     }
 
     /// Puts the token into the queue.
@@ -88,6 +109,30 @@ impl SystemVQueue {
         let got = unsafe { libc::msgrcv(self.id, words.as_mut_ptr().cast(), text * 8, 0, 0) };
         check("msgrcv", i32::try_from(got).unwrap_or(-1)).map(|_| ())
     }
+}
+
+/// What the kernel says of a System V object that was looked for by its key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Keyed {
+    /// Identifier.
+    pub id: i32,
+    /// User who made it.
+    pub creator: u32,
+    /// When it was made or changed, s since 1970.
+    pub changed_s: i64,
+}
+
+/// The queue with this key, if there is one that the caller may look at.
+#[must_use]
+pub fn find(key: i32) -> Option<Keyed> {
+    // SAFETY: msgget touches no memory.
+    let id = check("msgget", unsafe { libc::msgget(key, 0) }).ok()?;
+    // SAFETY: an all-zero msqid_ds is valid.
+    let mut found: libc::msqid_ds = unsafe { std::mem::zeroed() };
+    // SAFETY: the kernel writes one msqid_ds to a local variable.
+    check("msgctl", unsafe { libc::msgctl(id, libc::IPC_STAT, &raw mut found) }).ok()?;
+    Some(Keyed { id, creator: found.msg_perm.cuid, changed_s: found.msg_ctime })
 }
 
 /// Removes a queue.

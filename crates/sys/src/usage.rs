@@ -1,6 +1,7 @@
 //! What a thread or a process used: CPU time, switches, faults. getrusage(2) for oneself, /proc for partners.
 
 use crate::CallError;
+use crate::watched::Watched;
 
 /// Counts since the start of the thread or process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -32,6 +33,21 @@ impl Usage {
         self.minor_faults.saturating_add(self.major_faults)
     }
 
+    /// Adds what somebody else used, or the same one at another time.
+    pub fn add(&mut self, more: &Usage) {
+        let sums = [
+            (&mut self.voluntary_switches, more.voluntary_switches),
+            (&mut self.involuntary_switches, more.involuntary_switches),
+            (&mut self.minor_faults, more.minor_faults),
+            (&mut self.major_faults, more.major_faults),
+            (&mut self.user_ns, more.user_ns),
+            (&mut self.system_ns, more.system_ns),
+        ];
+        for (sum, more) in sums {
+            *sum = sum.saturating_add(more);
+        }
+    }
+
     /// What was added since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Usage) -> Usage {
@@ -48,6 +64,7 @@ impl Usage {
 
 /// Whose usage getrusage(2) is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Whose {
     /// The calling thread.
     Thread,
@@ -57,10 +74,12 @@ pub enum Whose {
     Children,
 }
 
-/// Usage of the caller. These three cannot fail on Linux.
+/// Usage of the caller. Linux itself never refuses it, but a seccomp filter may.
+///
+/// # Errors
+/// The error of getrusage.
 #[inline]
-#[must_use]
-pub fn own(whose: Whose) -> Usage {
+pub fn own(whose: Whose) -> Result<Usage, CallError> {
     let who = match whose {
         Whose::Thread => libc::RUSAGE_THREAD,
         Whose::Process => libc::RUSAGE_SELF,
@@ -69,8 +88,8 @@ pub fn own(whose: Whose) -> Usage {
     // SAFETY: an all-zero rusage is valid, and the kernel overwrites it.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: the kernel writes one rusage to a local variable.
-    unsafe { libc::getrusage(who, &raw mut usage) };
-    from_rusage(&usage)
+    crate::error::check("getrusage", unsafe { libc::getrusage(who, &raw mut usage) })?;
+    Ok(from_rusage(&usage))
 }
 
 #[allow(clippy::cast_sign_loss)] // the kernel counts up from 0
@@ -86,19 +105,29 @@ pub(crate) fn from_rusage(usage: &libc::rusage) -> Usage {
     }
 }
 
-/// What /proc says of another process or thread. `None` where there is no /proc, or nobody of that number.
+/// What /proc says of another process or thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seen {
+    /// What it used.
+    pub usage: Usage,
+    /// CPU that it last ran on.
+    pub cpu: Option<usize>,
+    /// Process that traces it (0: nobody).
+    pub tracer_pid: Option<u32>,
+}
+
+/// Looks at another process or thread. `None` where there is no /proc, or nobody of that number.
 #[must_use]
-pub fn of(pid: i32, tid: i32) -> Option<(Usage, Option<usize>)> {
+pub fn of(pid: i32, tid: i32) -> Option<Seen> {
     let directory = format!("/proc/{pid}/task/{tid}");
-    let status = std::fs::read_to_string(format!("{directory}/status")).ok()?;
-    let stat = std::fs::read_to_string(format!("{directory}/stat")).ok()?;
+    let status = crate::file::text(format!("{directory}/status")).ok()?;
+    let stat = crate::file::text(format!("{directory}/stat")).ok()?;
     parse(&status, &stat)
 }
 
-/// Reads the texts of the two files /proc/PID/task/TID/status and stat, proc(5): counts, and the CPU last run on. `None` where
-/// one of them does not say.
+/// Reads the texts of the two files /proc/PID/task/TID/status and stat, proc(5). `None` where one of them has no counts.
 #[must_use]
-pub fn parse(status: &str, stat: &str) -> Option<(Usage, Option<usize>)> {
+pub fn parse(status: &str, stat: &str) -> Option<Seen> {
     let switches = |key: &str| -> Option<u64> {
         status.lines().find_map(|line| line.strip_prefix(key)?.trim().parse().ok())
     };
@@ -115,15 +144,8 @@ pub fn parse(status: &str, stat: &str) -> Option<(Usage, Option<usize>)> {
         user_ns: field(14)?.saturating_mul(TICK_NS),
         system_ns: field(15)?.saturating_mul(TICK_NS),
     };
-    Some((usage, field(39).and_then(|cpu| usize::try_from(cpu).ok())))
-}
-
-/// Seccomp mode and tracer of the calling process, as /proc/self/status says; `None` where it does not.
-#[must_use]
-pub fn observed_by() -> (Option<u32>, Option<u32>) {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let value = |key: &str| status.lines().find_map(|line| line.strip_prefix(key)?.trim().parse().ok());
-    (value("Seccomp:"), value("TracerPid:"))
+    let cpu = field(39).and_then(|cpu| usize::try_from(cpu).ok());
+    Some(Seen { usage, cpu, tracer_pid: Watched::of(status).tracer_pid })
 }
 
 /// Limits the memory, time or number of something for this process and its children. setrlimit(2).
@@ -149,6 +171,7 @@ pub fn limit_of(resource: Limit) -> Result<(u64, u64), CallError> {
 
 /// Limits of setrlimit(2) that oscost sets or reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Limit {
     /// Size of a core file, bytes.
     Core,
@@ -186,23 +209,23 @@ mod tests {
 
     #[test]
     fn fields_are_counted_after_a_hostile_program_name() {
-        let status = "Name:\tx\nvoluntary_ctxt_switches:\t7\nnonvoluntary_ctxt_switches:\t3\n";
+        let status = "Name:\tx\nTracerPid:\t5\nvoluntary_ctxt_switches:\t7\nnonvoluntary_ctxt_switches:\t3\n";
         let stat = "12 (a) R 9 9) S 1 1 1 0 -1 4194560 100 0 2 0 5 6 0 0 20 0 1 0 100 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 3 0";
-        let (usage, cpu) = parse(status, stat).expect("both files are whole");
+        let Seen { usage, cpu, tracer_pid } = parse(status, stat).expect("both files are whole");
         assert_eq!(usage.switches(), 10);
         assert_eq!(usage.faults(), 102);
         assert_eq!((usage.user_ns, usage.system_ns), (50_000_000, 60_000_000));
-        assert_eq!(cpu, Some(3));
+        assert_eq!((cpu, tracer_pid), (Some(3), Some(5)));
     }
 
     #[test]
     fn the_largest_numbers_stay_the_largest() {
         let most = u64::MAX.to_string();
         let status = format!("voluntary_ctxt_switches:\t{most}\nnonvoluntary_ctxt_switches:\t{most}\n");
-        let (usage, _) =
+        let Seen { usage, tracer_pid, .. } =
             parse(&status, &format!("1 (x) S {}", vec![most; 50].join(" "))).expect("both files are whole");
         assert_eq!((usage.switches(), usage.faults()), (u64::MAX, u64::MAX));
-        assert_eq!((usage.user_ns, usage.system_ns), (u64::MAX, u64::MAX));
+        assert_eq!((usage.user_ns, usage.system_ns, tracer_pid), (u64::MAX, u64::MAX, None));
     }
 
     #[test]
@@ -212,9 +235,9 @@ mod tests {
 
     #[test]
     fn faults_of_touched_pages_are_counted() {
-        let before = own(Whose::Thread);
+        let before = own(Whose::Thread).expect("getrusage");
         let pages = vec![1u8; 64 * 4096];
         assert_eq!(std::hint::black_box(&pages)[5000], 1);
-        assert!(own(Whose::Thread).since(&before).faults() >= 60);
+        assert!(own(Whose::Thread).expect("getrusage").since(&before).faults() >= 60);
     }
 }

@@ -11,7 +11,7 @@ pub fn exists() -> bool {
 #[must_use]
 pub fn clock_source() -> Option<String> {
     let path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-    std::fs::read_to_string(path).ok().map(|name| name.trim().to_owned())
+    crate::file::text(path).ok().map(|name| name.trim().to_owned())
 }
 
 /// Whether the vDSO answers CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_REALTIME and gettimeofday without entering the

@@ -4,13 +4,14 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Component, Path};
+use std::path::Path;
 
-use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, RenameFlags};
+use rustix::fs::{self, AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use rustix::process::{Gid, Uid};
 
 use super::Owner;
+use super::walk::{End, Make, walk};
 
 /// An open directory, and whose the files made in it are.
 pub(crate) struct Directory {
@@ -18,40 +19,42 @@ pub(crate) struct Directory {
     owner: Option<Owner>,
 }
 
-/// Enough to look things up below a directory, even one that may be entered and not read.
-const PASS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 const LOOK: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 impl Directory {
-    /// Opens the directory at `path` and makes what is missing of it, for its owner alone (0700).
+    /// Opens the directory at `path` and makes what is missing of it, with permissions `mode` less the umask.
     ///
-    /// Root acting for a user (`owner`) follows no symbolic link but root's own, and uses no directory of a third user.
-    pub(crate) fn make(path: &Path, owner: Option<Owner>) -> io::Result<Self> {
-        let absolute = std::path::absolute(path)?;
-        let mut fd = fs::openat(fs::CWD, "/", PASS, Mode::empty())?;
-        for component in absolute.components() {
-            fd = match component {
-                Component::Normal(name) => step(&fd, Path::new(name), owner.as_ref())?,
-                Component::ParentDir => fs::openat(&fd, "..", PASS, Mode::empty())?,
-                _ => fd,
-            };
+    /// A link that neither root nor the caller made is an error.
+    pub(crate) fn make(path: &Path, mode: u32, owner: Option<Owner>) -> io::Result<Self> {
+        let make = Make { mode: Mode::from_raw_mode(mode), owner: owner.as_ref() };
+        match walk(path, Some(&make))? {
+            End::Directory(passed) => Self::of_passed(&passed, owner),
+            End::Name { .. } => Err(Errno::NOTDIR.into()),
         }
-        let fd = fs::openat(&fd, ".", LOOK, Mode::empty())?;
-        let holder = fs::fstat(&fd)?.st_uid;
-        let trusted = [0, rustix::process::geteuid().as_raw(), owner.as_ref().map_or(0, |owner| owner.uid)];
-        if !trusted.contains(&holder) {
+    }
+
+    /// The same for its owner alone (0700); one that belongs to a third user is an error.
+    pub(crate) fn make_private(path: &Path, owner: Option<Owner>) -> io::Result<Self> {
+        let directory = Self::make(path, 0o700, owner)?;
+        let holder = fs::fstat(&directory.fd)?.st_uid;
+        let user = directory.owner.as_ref().map_or(0, |owner| owner.uid);
+        if ![0, rustix::process::geteuid().as_raw(), user].contains(&holder) {
             return Err(io::Error::new(
                 io::ErrorKind::PermissionDenied,
                 format!("the directory belongs to user {holder}"),
             ));
         }
-        Ok(Self { fd, owner })
+        Ok(directory)
     }
 
-    /// Opens the directory at `path` as it is.
-    pub(crate) fn open_existing(path: &Path, owner: Option<Owner>) -> io::Result<Self> {
-        let fd = fs::openat(fs::CWD, path, LOOK, Mode::empty())?;
-        Ok(Self { fd, owner })
+    /// A directory that was found on the way, now for reading.
+    pub(super) fn of_passed(passed: &OwnedFd, owner: Option<Owner>) -> io::Result<Self> {
+        Ok(Self { fd: fs::openat(passed, ".", LOOK, Mode::empty())?, owner })
+    }
+
+    /// The same directory once more.
+    pub(crate) fn again(&self) -> io::Result<Self> {
+        Ok(Self { fd: self.fd.try_clone()?, owner: self.owner.clone() })
     }
 
     /// Names of the files in it that are text.
@@ -116,6 +119,11 @@ impl Directory {
         }
     }
 
+    /// Whether anything has that name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    }
+
     /// Renames; it is an error if the new name is taken.
     pub(crate) fn name_once(&self, from: &str, to: &str) -> io::Result<()> {
         match fs::renameat_with(&self.fd, from, &self.fd, to, RenameFlags::NOREPLACE) {
@@ -151,36 +159,7 @@ impl Directory {
     }
 }
 
-/// One component down, made if it is missing.
-fn step(parent: &OwnedFd, name: &Path, owner: Option<&Owner>) -> io::Result<OwnedFd> {
-    let look = || fs::openat(parent, name, PASS | OFlags::NOFOLLOW, Mode::empty());
-    match look() {
-        Err(Errno::NOENT) => match fs::mkdirat(parent, name, Mode::RWXU) {
-            Ok(()) => {
-                // Opened before it is given away, so that whatever a user puts in its place is not given away.
-                let made = fs::openat(parent, name, LOOK | OFlags::NOFOLLOW, Mode::empty())?;
-                if let Some(owner) = owner {
-                    give(&made, owner)?;
-                }
-                Ok(made)
-            }
-            Err(Errno::EXIST) => Ok(look()?),
-            Err(error) => Err(error.into()),
-        },
-        Err(Errno::NOTDIR | Errno::LOOP) => {
-            let stat = fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
-            let link = FileType::from_raw_mode(stat.st_mode) == FileType::Symlink;
-            if link && owner.is_some() && stat.st_uid != 0 {
-                let says = format!("root does not follow the symbolic link of user {}", stat.st_uid);
-                return Err(io::Error::new(io::ErrorKind::PermissionDenied, says));
-            }
-            Ok(fs::openat(parent, name, PASS, Mode::empty())?)
-        }
-        result => Ok(result?),
-    }
-}
-
-fn give(fd: &OwnedFd, owner: &Owner) -> io::Result<()> {
+pub(super) fn give(fd: &OwnedFd, owner: &Owner) -> io::Result<()> {
     Ok(fs::fchown(fd, Some(Uid::from_raw(owner.uid)), Some(Gid::from_raw(owner.gid)))?)
 }
 
@@ -207,7 +186,7 @@ mod tests {
         let Some(owner) = nobody() else { return };
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join(".local/state/oscost/runs");
-        let directory = Directory::make(&path, Some(owner)).unwrap();
+        let directory = Directory::make_private(&path, Some(owner)).unwrap();
         for name in ["unnamed", "named"] {
             let begin = if name == "named" { NewFile::begin_named } else { NewFile::begin };
             let mut new = begin(&directory, PRIVATE).unwrap();
@@ -232,10 +211,10 @@ mod tests {
         std::fs::create_dir(&target).unwrap();
         let link = home.path().join("link");
         symlink(&target, &link).unwrap();
-        Directory::make(&link.join("runs"), Some(owner.clone())).unwrap();
+        Directory::make_private(&link.join("runs"), Some(owner.clone())).unwrap();
         std::os::unix::fs::lchown(&link, Some(NOBODY), None).unwrap();
         for path in [link.join("other"), link.clone()] {
-            let Err(error) = Directory::make(&path, Some(owner.clone())) else {
+            let Err(error) = Directory::make_private(&path, Some(owner.clone())) else {
                 panic!("{} was used", path.display())
             };
             assert!(error.to_string().contains("symbolic link of user 65534"), "{error}");
@@ -250,7 +229,7 @@ mod tests {
         }
         let home = tempfile::tempdir().unwrap();
         std::os::unix::fs::chown(home.path(), Some(4711), None).unwrap();
-        let Err(error) = Directory::make(home.path(), None) else { panic!("it was used") };
+        let Err(error) = Directory::make_private(home.path(), None) else { panic!("it was used") };
         assert!(error.to_string().contains("belongs to user 4711"), "{error}");
     }
 
@@ -259,14 +238,14 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         std::fs::create_dir(home.path().join("disk")).unwrap();
         symlink("disk", home.path().join("state")).unwrap();
-        Directory::make(&home.path().join("state/oscost/runs"), None).unwrap();
+        Directory::make_private(&home.path().join("state/oscost/runs"), None).unwrap();
         assert!(home.path().join("disk/oscost/runs").is_dir());
     }
 
     #[test]
     fn planted_names_are_no_way_out() {
         let home = tempfile::tempdir().unwrap();
-        let directory = Directory::make(home.path(), None).unwrap();
+        let directory = Directory::make_private(home.path(), None).unwrap();
         let victim = home.path().join("victim");
         std::fs::write(&victim, "old").unwrap();
         symlink(&victim, home.path().join("planted")).unwrap();
@@ -281,5 +260,26 @@ mod tests {
         directory.sweep().unwrap();
         assert_eq!(std::fs::read(&victim).unwrap(), b"old");
         assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 3);
+    }
+
+    #[test]
+    fn only_names_that_this_program_draws_are_swept() {
+        let home = tempfile::tempdir().unwrap();
+        let directory = Directory::make_private(home.path(), None).unwrap();
+        let drawn = ".oscost-0123456789abcdef.tmp";
+        let others = [
+            ".oscost-notes.tmp",
+            ".oscost-0123456789abcde.tmp",
+            ".oscost-0123456789abcdef0.tmp",
+            ".oscost-0123456789ABCDEF.tmp",
+            ".oscost-0123456789abcdef",
+            "oscost-0123456789abcdef.tmp",
+        ];
+        for name in others.iter().chain([&drawn]) {
+            std::fs::write(home.path().join(name), "half").unwrap();
+        }
+        directory.sweep().unwrap();
+        assert!(!home.path().join(drawn).exists());
+        assert!(others.iter().all(|name| home.path().join(name).exists()));
     }
 }

@@ -5,51 +5,57 @@
 //! dead, and [`Directory::sweep`] removes it.
 
 use std::fs::{File, TryLockError};
-use std::io::{self, Seek, Write};
+use std::io::{self, Read, Seek, Write};
 
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(not(target_os = "linux"))]
 mod other;
 mod owner;
+#[cfg(target_os = "linux")]
+mod target;
+#[cfg(target_os = "linux")]
+mod walk;
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::Directory;
 #[cfg(not(target_os = "linux"))]
-pub(crate) use other::Directory;
+pub(crate) use other::{Directory, Stream, Target, Writer, read};
 pub(crate) use owner::Owner;
+#[cfg(target_os = "linux")]
+pub(crate) use target::{Stream, Target, Writer, read};
 
 /// Permissions of what oscost stores of its own accord: the owner's alone.
 pub(crate) const PRIVATE: u32 = 0o600;
 
 /// A file that is being written: nobody else sees it yet. Dropping it leaves nothing.
-pub(crate) struct NewFile<'a> {
-    directory: &'a Directory,
+pub(crate) struct NewFile {
+    directory: Directory,
     file: File,
     /// Its name meanwhile, where a file cannot be without.
     temporary: Option<String>,
 }
 
-impl<'a> NewFile<'a> {
+impl NewFile {
     /// Begins a file with permissions `mode` (less the umask).
-    pub(crate) fn begin(directory: &'a Directory, mode: u32) -> io::Result<Self> {
+    pub(crate) fn begin(directory: &Directory, mode: u32) -> io::Result<Self> {
         match directory.unnamed(mode)? {
-            Some(file) => Ok(Self { directory, file, temporary: None }),
+            Some(file) => Ok(Self { directory: directory.again()?, file, temporary: None }),
             None => Self::begin_named(directory, mode),
         }
     }
 
     /// The same under a temporary name, locked for this process.
-    pub(crate) fn begin_named(directory: &'a Directory, mode: u32) -> io::Result<Self> {
+    pub(crate) fn begin_named(directory: &Directory, mode: u32) -> io::Result<Self> {
         loop {
-            let name = format!(".{}{TEMPORARY}", random_hex()?);
+            let name = temporary_name()?;
             let file = directory.create(&name, mode)?;
             // Between its creation and its lock a sweep may take it for a stray: then it is begun anew. Where there are
             // no locks (some network file systems) no sweep gets one either, and takes nothing.
             let swept =
                 matches!(file.try_lock(), Err(TryLockError::WouldBlock)) || !directory.has_name(&file)?;
             if !swept {
-                return Ok(Self { directory, file, temporary: Some(name) });
+                return Ok(Self { directory: directory.again()?, file, temporary: Some(name) });
             }
         }
     }
@@ -87,7 +93,7 @@ impl<'a> NewFile<'a> {
         if self.temporary.is_none() {
             match self.directory.link(&self.file, name) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    let temporary = format!(".{}{TEMPORARY}", random_hex()?);
+                    let temporary = temporary_name()?;
                     self.directory.link(&self.file, &temporary)?;
                     self.temporary = Some(temporary);
                 }
@@ -109,7 +115,7 @@ impl<'a> NewFile<'a> {
 
     /// A file without a name cannot always get one (no /proc and no privilege): its bytes move to one that has.
     pub(crate) fn named_copy(mut self) -> io::Result<Self> {
-        let mut copy = Self::begin_named(self.directory, PRIVATE)?;
+        let mut copy = Self::begin_named(&self.directory, PRIVATE)?;
         copy.file.set_permissions(self.file.metadata()?.permissions())?;
         self.file.rewind()?;
         io::copy(&mut self.file, &mut copy.file)?;
@@ -119,7 +125,7 @@ impl<'a> NewFile<'a> {
     }
 }
 
-impl Drop for NewFile<'_> {
+impl Drop for NewFile {
     fn drop(&mut self) {
         if let Some(temporary) = &self.temporary {
             // What cannot be removed now is a stray for the next sweep.
@@ -128,6 +134,12 @@ impl Drop for NewFile<'_> {
     }
 }
 
+/// A name for a file that is not complete.
+fn temporary_name() -> io::Result<String> {
+    Ok(format!("{HIDDEN}{}{TEMPORARY}", random_hex()?))
+}
+
+const HIDDEN: &str = ".oscost-";
 const TEMPORARY: &str = ".tmp";
 
 impl Directory {
@@ -135,7 +147,7 @@ impl Directory {
     pub(crate) fn sweep(&self) -> io::Result<()> {
         for name in self.names()? {
             let stray = name
-                .strip_prefix('.')
+                .strip_prefix(HIDDEN)
                 .and_then(|rest| rest.strip_suffix(TEMPORARY))
                 .is_some_and(is_random_hex);
             if stray && self.open(&name).is_ok_and(|file| file.try_lock().is_ok()) {
@@ -144,6 +156,14 @@ impl Directory {
         }
         Ok(())
     }
+}
+
+/// What `file` holds; `None` if that is more than `most` bytes.
+fn read_at_most(file: impl Read, most: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    // Not every file tells its size, and one may grow: one byte too many is enough to know.
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= most).then_some(bytes))
 }
 
 /// 64 random bits: a name that nobody can plant beforehand.

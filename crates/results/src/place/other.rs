@@ -12,22 +12,25 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    /// Makes what is missing of the directory at `path`, on Unix for its owner alone.
-    pub(crate) fn make(path: &Path, _: Option<Owner>) -> io::Result<Self> {
+    /// Makes what is missing of the directory at `path`, on Unix with permissions `mode` less the umask.
+    pub(crate) fn make(path: &Path, mode: u32, _: Option<Owner>) -> io::Result<Self> {
         let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, mode);
+        #[cfg(not(unix))]
+        let _ = mode;
         builder.recursive(true).create(path)?;
         Ok(Self { path: path.to_owned() })
     }
 
-    /// Takes the directory at `path` as it is.
-    pub(crate) fn open_existing(path: &Path, _: Option<Owner>) -> io::Result<Self> {
-        if fs::metadata(path)?.is_dir() {
-            Ok(Self { path: path.to_owned() })
-        } else {
-            Err(io::ErrorKind::NotADirectory.into())
-        }
+    /// The same for its owner alone.
+    pub(crate) fn make_private(path: &Path, owner: Option<Owner>) -> io::Result<Self> {
+        Self::make(path, 0o700, owner)
+    }
+
+    /// The same directory once more.
+    pub(crate) fn again(&self) -> io::Result<Self> {
+        Ok(Self { path: self.path.clone() })
     }
 
     /// Names of the files in it that are text.
@@ -64,6 +67,11 @@ impl Directory {
         OpenOptions::new().read(true).write(true).open(self.path.join(name))
     }
 
+    /// Whether anything has that name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.path.join(name).symlink_metadata().is_ok()
+    }
+
     /// Renames; it is an error if the new name is taken.
     pub(crate) fn name_once(&self, from: &str, to: &str) -> io::Result<()> {
         fs::hard_link(self.path.join(from), self.path.join(to))?;
@@ -91,4 +99,59 @@ impl Directory {
     pub(crate) fn sync(&self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// What is to be written.
+pub(crate) enum Target {
+    /// A file in a directory; permissions if there is one already.
+    File { directory: Directory, name: String, old: Option<fs::Permissions> },
+    /// No regular file: nothing to keep, nothing to replace.
+    Stream(Stream),
+}
+
+impl Target {
+    /// What `path` names. Through a symbolic link: the file behind it is replaced, not the link.
+    pub(crate) fn find(path: &Path) -> io::Result<Self> {
+        let (path, old) = match fs::metadata(path) {
+            Ok(found) if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+            Ok(found) if !found.is_file() => return Ok(Self::Stream(Stream(path.to_owned()))),
+            Ok(found) if found.permissions().readonly() => {
+                return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));
+            }
+            Ok(found) => (fs::canonicalize(path)?, Some(found.permissions())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => (path.to_owned(), None),
+            Err(error) => return Err(error),
+        };
+        let name = path.file_name().and_then(|name| name.to_str());
+        let name =
+            name.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no file name in UTF-8"))?;
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let parent = parent.map_or_else(|| PathBuf::from("."), Path::to_owned);
+        if !fs::metadata(&parent)?.is_dir() {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        Ok(Self::File { directory: Directory { path: parent }, name: name.to_owned(), old })
+    }
+}
+
+/// What is written to as it is.
+pub(crate) struct Stream(PathBuf);
+
+/// See [`Stream`].
+pub(crate) type Writer = File;
+
+impl Stream {
+    /// Opens it for writing.
+    pub(crate) fn open(&self) -> io::Result<Writer> {
+        OpenOptions::new().write(true).open(&self.0)
+    }
+}
+
+/// The bytes of a file; `None` if there are more than `most`.
+pub(crate) fn read(path: &Path, most: u64, _: bool) -> io::Result<Option<Vec<u8>>> {
+    let found = fs::metadata(path)?;
+    if !found.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a file"));
+    }
+    if found.len() > most { Ok(None) } else { super::read_at_most(File::open(path)?, most) }
 }

@@ -1,7 +1,6 @@
 //! Whose the results are: under sudo not root's, but the invoking user's, who would find neither the files nor a way in.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::Metadata;
 use std::path::PathBuf;
 
 /// Whom a file is given to.
@@ -13,6 +12,10 @@ pub(crate) struct Owner {
     pub(crate) home: Option<PathBuf>,
 }
 
+/// More is read of no list of users.
+#[cfg(target_os = "linux")]
+const MOST_PASSWD: u64 = 16 << 20;
+
 impl Owner {
     /// The user who invoked sudo; `None` unless root was taken through sudo.
     pub(crate) fn invoking_sudo() -> Option<Self> {
@@ -21,7 +24,8 @@ impl Owner {
             if !rustix::process::geteuid().is_root() {
                 return None;
             }
-            let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+            let passwd = super::read("/etc/passwd".as_ref(), MOST_PASSWD, false).ok().flatten();
+            let passwd = String::from_utf8_lossy(&passwd.unwrap_or_default()).into_owned();
             Self::from_environment(|name| std::env::var_os(name), &passwd)
         }
         #[cfg(not(target_os = "linux"))]
@@ -29,18 +33,9 @@ impl Owner {
     }
 
     /// Of a file that is to be replaced: root leaves it whose it was.
-    pub(crate) fn of_replaced(file: &Metadata) -> Option<Self> {
-        #[cfg(target_os = "linux")]
-        {
-            use std::os::unix::fs::MetadataExt;
-            let root = rustix::process::geteuid().is_root();
-            root.then(|| Self { uid: file.uid(), gid: file.gid(), home: None })
-        }
-        #[cfg(not(target_os = "linux"))]
-        {
-            let _ = file;
-            None
-        }
+    #[cfg(target_os = "linux")]
+    pub(crate) fn of_replaced(uid: u32, gid: u32) -> Option<Self> {
+        rustix::process::geteuid().is_root().then_some(Self { uid, gid, home: None })
     }
 
     /// The user who invoked sudo by a given environment (sudo(8), ENVIRONMENT) and passwd(5).

@@ -4,3 +4,4 @@ mod coverage;
 mod modes;
 mod simulated;
 mod verdicts;
+mod version_one;

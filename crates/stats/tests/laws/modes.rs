@@ -105,3 +105,28 @@ fn the_unit_does_not_matter() {
     assert_eq!((lower.value, lower.share, upper.value, upper.share), (104.0, 0.7, 128.0, 0.3));
     assert_eq!((scaled_lower.value, scaled_upper.value), (104.0 * 1024.0, 128.0 * 1024.0));
 }
+
+/// So many samples at 100, and so many at 130.
+fn two_values(lower: usize, upper: usize) -> Vec<f64> {
+    [vec![100.0; lower], vec![130.0; upper]].concat()
+}
+
+#[test]
+fn a_valley_is_deeper_than_four_standard_deviations_of_counting() {
+    // Nothing between peaks of n: n is 4 standard deviations from 16 on.
+    assert_eq!(bimodal(&two_values(15, 15)), None);
+    let [lower, upper] = bimodal(&two_values(16, 16)).expect("two modes");
+    assert_eq!((lower.value, upper.value, lower.share, upper.share), (100.0, 130.0, 0.5, 0.5));
+    // The lower of both peaks counts.
+    assert_eq!(bimodal(&two_values(15, 45)), None);
+    assert_eq!(bimodal(&two_values(45, 15)), None);
+}
+
+#[test]
+fn a_mode_has_its_share() {
+    // The lower one more than 5 %, the upper one more than 10 %.
+    assert_eq!(bimodal(&two_values(49, 951)), None);
+    assert!(bimodal(&two_values(51, 949)).is_some());
+    assert_eq!(bimodal(&two_values(901, 99)), None);
+    assert!(bimodal(&two_values(899, 101)).is_some());
+}

@@ -1,6 +1,10 @@
 //! Simulated launches of known truth.
 
+use oscost_stats::interval::{Interval, over_launches_stopped};
 use oscost_stats::order::{self, Xoshiro256PlusPlus};
+
+/// Launches that a run which converges makes in any case.
+const PLANNED: usize = 10;
 
 /// A source of launches: some law, a run of which is a row of launches.
 pub struct Simulator(pub Xoshiro256PlusPlus);
@@ -28,6 +32,8 @@ pub enum Law {
     Lognormal(f64),
     /// Independent, of this scatter, and 20 % higher in this share of launches.
     Bimodal(f64, f64),
+    /// Independent, never below the floor, with an exponential tail of this length above it: as launch minima are.
+    Tailed(f64),
     /// Lognormal of this scatter, each launch correlated to the one before by 0.7.
     Autocorrelated(f64),
     /// Lognormal of this scatter, on a machine that moves evenly from a random place to a random place, both up to three
@@ -48,6 +54,7 @@ impl Law {
                         let mode = if simulator.uniform() < share { 120.0 } else { 100.0 };
                         mode * (scatter * normal).exp()
                     }
+                    Self::Tailed(length) => 100.0 * (-length * simulator.uniform().ln()).exp(),
                     Self::Autocorrelated(scatter) => {
                         before = 0.7 * before + (1.0_f64 - 0.49).sqrt() * normal;
                         100.0 * (scatter * before).exp()
@@ -66,5 +73,35 @@ impl Law {
         let many = (0..200_000 / launches).flat_map(|_| self.run(launches, simulator)).collect();
         oscost_stats::quantile::quantile(&oscost_stats::quantile::sorted(many), q)
             .expect("there are launches")
+    }
+}
+
+/// How many launches a run makes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Plan {
+    Fixed(usize),
+    /// As the engine does it: 10, then one after the other until the half-width is 1 %, at most 30.
+    Converging,
+}
+
+impl Plan {
+    /// What the launches of a run tell, of themselves.
+    pub fn interval(self, launches: &[f64], q: f64) -> Interval {
+        let planned = if let Self::Fixed(planned) = self { planned } else { PLANNED };
+        over_launches_stopped(launches, q, planned).expect("it worked")
+    }
+
+    /// A run, and whether it has converged.
+    pub fn run(self, law: Law, q: f64, simulator: &mut Simulator) -> (Vec<f64>, bool) {
+        match self {
+            Self::Fixed(launches) => (law.run(launches, simulator), true),
+            Self::Converging => {
+                let mut all = law.run(30, simulator);
+                let narrow = |count: &usize| self.interval(&all[..*count], q).half_width_share() <= 0.01;
+                let enough = (PLANNED..=30).find(narrow);
+                all.truncate(enough.unwrap_or(30));
+                (all, enough.is_some())
+            }
+        }
     }
 }

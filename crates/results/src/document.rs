@@ -1,0 +1,47 @@
+//! The founding documents: the name, the number and the title of each.
+
+/// A founding document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FoundingDocument {
+    /// Name on the command line and in results.
+    pub name: &'static str,
+    /// Number ("000").
+    pub number: &'static str,
+    /// Number, and what it is about.
+    pub title: &'static str,
+}
+
+/// The founding documents, in their order.
+pub const FOUNDING_DOCUMENTS: [FoundingDocument; 5] = [TLPI, APUE, GRAME, OSTEP, CONTEXT_SWITCH];
+
+/// Document 000.
+pub const TLPI: FoundingDocument = FoundingDocument {
+    name: "tlpi",
+    number: "000",
+    title: "Document 000, TLPI 53.5: POSIX against System V semaphores, uncontended",
+};
+/// Document 001.
+pub const APUE: FoundingDocument = FoundingDocument {
+    name: "apue",
+    number: "001",
+    title: "Document 001, APUE 20.9: the cost of record locking in a small database",
+};
+/// Document 002.
+pub const GRAME: FoundingDocument = FoundingDocument {
+    name: "grame",
+    number: "002",
+    title: "Document 002, GRAME 2001: real-time message latency, one server and its clients",
+};
+/// Document 003.
+pub const OSTEP: FoundingDocument = FoundingDocument {
+    name: "ostep",
+    number: "003",
+    title: "Document 003, OSTEP chapter 6: the cost of a system call, the resolution of clocks",
+};
+/// Document 004.
+pub const CONTEXT_SWITCH: FoundingDocument = FoundingDocument {
+    name: "context-switch",
+    number: "004",
+    title: "Document 004: gettimeofday, a read of 0 bytes, the context switch",
+};

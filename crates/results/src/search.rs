@@ -1,0 +1,253 @@
+//! Finding: which ids a word means, alike in every command.
+//!
+//! Case does not matter, and a hyphen is an underscore. The first way that finds anything counts: the id itself, the beginning
+//! of ids up to a slash, a pattern with `*`, a word of another tool or document, a part of ids that begins a word, any part.
+
+/// Words that other tools and documents use, and the ids that are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Synonym {
+    /// The words.
+    pub words: &'static [&'static str],
+    /// Whose they are, and what they mean there.
+    pub what: &'static str,
+    /// Ids, and beginnings of ids with a slash at the end; empty where nothing here is its counterpart.
+    pub ids: &'static [&'static str],
+}
+
+/// How a pattern found what it found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// It is the id.
+    Id,
+    /// The ids begin with it: a family, or all below an id.
+    Beginning,
+    /// By `*`.
+    Star,
+    /// It is a word of somebody else's.
+    Synonym(&'static Synonym),
+    /// It begins a word of the ids.
+    Word,
+    /// It stands somewhere in the ids.
+    Part,
+}
+
+/// A pattern, ready to be looked for.
+#[derive(Debug, Clone)]
+pub struct Pattern {
+    text: String,
+    synonym: Option<&'static Synonym>,
+}
+
+impl Pattern {
+    /// The pattern that a user typed; `synonyms` are the words of others that are known.
+    #[must_use]
+    pub fn new(text: &str, synonyms: &'static [Synonym]) -> Self {
+        let text = plain(text);
+        let known = |synonym: &&Synonym| synonym.words.iter().any(|word| plain(word) == text);
+        Self { synonym: synonyms.iter().find(known), text }
+    }
+
+    /// As ids are spelled.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The word of somebody else's that it is, even where nothing here is meant by it.
+    #[must_use]
+    pub fn synonym(&self) -> Option<&'static Synonym> {
+        self.synonym
+    }
+
+    /// How it finds `id`, the best way; `None` where it does not.
+    #[must_use]
+    pub fn finds(&self, id: &str) -> Option<Way> {
+        let text = self.text.as_str();
+        if text.is_empty() {
+            return None;
+        }
+        if text == id {
+            return Some(Way::Id);
+        }
+        if begins(text, id) {
+            return Some(Way::Beginning);
+        }
+        if text.contains('*') {
+            let parts: Vec<&str> = text.split('*').collect();
+            return glob(&parts, id).then_some(Way::Star);
+        }
+        if let Some(synonym) = self.synonym.filter(|synonym| synonym.ids.iter().any(|it| means(it, id))) {
+            return Some(Way::Synonym(synonym));
+        }
+        let mut places = id.match_indices(text).map(|(at, _)| at).peekable();
+        places.peek()?;
+        let word = places.any(|at| at == 0 || id[..at].ends_with(['/', '_']));
+        Some(if word { Way::Word } else { Way::Part })
+    }
+
+    /// Of `items` those that it finds by the best way of all, in their order.
+    pub fn search<T>(
+        &self,
+        items: impl IntoIterator<Item = T>,
+        id: impl Fn(&T) -> &str,
+    ) -> Option<(Way, Vec<T>)> {
+        let mut best: Option<(Way, Vec<T>)> = None;
+        for item in items {
+            let Some(way) = self.finds(id(&item)) else { continue };
+            match &mut best {
+                Some((known, found)) if known.rank() == way.rank() => found.push(item),
+                Some((known, _)) if known.rank() < way.rank() => {}
+                _ => best = Some((way, vec![item])),
+            }
+        }
+        best
+    }
+}
+
+impl Way {
+    fn rank(self) -> u8 {
+        match self {
+            Self::Id => 0,
+            Self::Beginning => 1,
+            Self::Star => 2,
+            Self::Synonym(_) => 3,
+            Self::Word => 4,
+            Self::Part => 5,
+        }
+    }
+}
+
+/// `text` as ids are spelled.
+fn plain(text: &str) -> String {
+    text.trim().trim_end_matches('/').to_ascii_lowercase().replace('-', "_")
+}
+
+/// Whether `id` begins with `beginning`, up to a slash or its end.
+fn begins(beginning: &str, id: &str) -> bool {
+    id.strip_prefix(beginning).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Whether a synonym with this counterpart means `id`: with a slash all that begins so.
+fn means(counterpart: &str, id: &str) -> bool {
+    counterpart.strip_suffix('/').map_or(counterpart == id, |beginning| begins(beginning, id))
+}
+
+/// Whether `text` is the parts in order with anything between them: each as early as it can be, the last at the end.
+fn glob(parts: &[&str], text: &str) -> bool {
+    let [first, between @ .., last] = parts else { return parts == [text] };
+    let Some(rest) = text.strip_prefix(first) else { return false };
+    let rest = between.iter().try_fold(rest, |rest, part| rest.split_once(part).map(|(_, rest)| rest));
+    rest.is_some_and(|rest| rest.ends_with(last))
+}
+
+/// At most three of `words` that `typed` may have been meant to be, nearest first, each once.
+#[must_use]
+pub fn nearest<'a>(typed: &str, words: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let typed = plain(typed);
+    let most = (typed.chars().count() / 3).clamp(1, 3);
+    let far = |word: &'a str| (distance(&typed, &plain(word)), word.len(), word);
+    let mut near: Vec<_> =
+        words.into_iter().map(far).filter(|&(far, length, _)| far <= most && far < length).collect();
+    near.sort_unstable();
+    near.dedup();
+    near.into_iter().take(3).map(|(_, _, word)| word).collect()
+}
+
+/// Edit distance in characters, two neighbours that changed places counting once.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut before: Vec<usize> = Vec::new();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut next = vec![i];
+        for j in 1..=b.len() {
+            let replaced = row[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut least = replaced.min(row[j] + 1).min(next[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(before[j - 2] + 1);
+            }
+            next.push(least);
+        }
+        before = std::mem::replace(&mut row, next);
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const IDS: [&str; 9] = [
+        "clock/monotonic",
+        "syscall/getpid",
+        "syscall/getpid_libc",
+        "syscall/read1",
+        "context_switch/thread_pipe/same_cpu",
+        "semaphore/system_v",
+        "semaphore/system_v/handover/same_cpu",
+        "lock/robust_mutex",
+        "lock/semaphore_like",
+    ];
+    static SYNONYMS: [Synonym; 3] = [
+        Synonym { words: &["lat_ctx", "context-switch"], what: "lmbench's", ids: &["context_switch/"] },
+        Synonym { words: &["sem_post"], what: "libc's", ids: &["semaphore/system_v/"] },
+        Synonym { words: &["fork"], what: "lmbench's", ids: &[] },
+    ];
+
+    fn found(text: &str) -> Option<(Way, Vec<&'static str>)> {
+        Pattern::new(text, &SYNONYMS).search(IDS, |id| id)
+    }
+
+    #[test]
+    fn words_are_found_by_the_best_way() {
+        let pids = vec!["syscall/getpid", "syscall/getpid_libc"];
+        let semaphores = vec!["semaphore/system_v", "semaphore/system_v/handover/same_cpu"];
+        for (text, way, ids) in [
+            ("syscall/getpid", Way::Id, vec!["syscall/getpid"]),
+            ("Syscall/GetPid/", Way::Id, vec!["syscall/getpid"]),
+            ("semaphore/system-v", Way::Id, vec!["semaphore/system_v"]),
+            ("semaphore", Way::Beginning, semaphores.clone()),
+            ("context-switch", Way::Beginning, vec!["context_switch/thread_pipe/same_cpu"]),
+            ("*/same_cpu", Way::Star, vec!["context_switch/thread_pipe/same_cpu", semaphores[1]]),
+            ("s*pid", Way::Star, vec!["syscall/getpid"]),
+            ("lat_ctx", Way::Synonym(&SYNONYMS[0]), vec!["context_switch/thread_pipe/same_cpu"]),
+            ("SEM_POST", Way::Synonym(&SYNONYMS[1]), semaphores.clone()),
+            ("getpid", Way::Word, pids.clone()),
+            ("SYSTEM-V", Way::Word, semaphores),
+            ("mutex", Way::Word, vec!["lock/robust_mutex"]),
+            ("read", Way::Word, vec!["syscall/read1"]),
+            ("tpid", Way::Part, pids),
+        ] {
+            assert_eq!(found(text), Some((way, ids)), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_means_nothing_finds_nothing() {
+        for text in ["", "/", "zzz", "fork", "getpid*x"] {
+            assert_eq!(found(text), None, "{text:?}");
+        }
+        // Nobody waits for a pattern of many parts.
+        assert_eq!(found(&"*e".repeat(200)), None);
+        assert_eq!(Pattern::new("FORK", &SYNONYMS).synonym(), Some(&SYNONYMS[2]));
+    }
+
+    #[test]
+    fn typos_are_near_and_other_words_are_not() {
+        let commands = ["run", "list", "report", "compare", "count"];
+        assert_eq!(nearest("rnu", commands), ["run"]);
+        assert_eq!(nearest("reprot", commands), ["report"]);
+        assert_eq!(nearest("compair", commands), ["compare"]);
+        assert!(nearest("zebra", commands).is_empty());
+        assert!(nearest("", ["x"]).is_empty(), "one letter too few is no typo of one letter");
+        assert_eq!(nearest("getpdi", ["getpid", "getpid", "getppid"]), ["getpid", "getppid"]);
+    }
+
+    #[test]
+    fn distance_counts_changes_and_neighbours_that_changed_places() {
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("rnu", "run"), 1);
+        assert_eq!(distance("abc", "abc"), 0);
+    }
+}

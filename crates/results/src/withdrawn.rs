@@ -1,0 +1,237 @@
+//! Figures that oscost once measured wrongly: a result that holds one shows the reason instead of the number.
+//!
+//! Figures are withdrawn when a result is read. The file stays as it is; in the result their state is
+//! [`Status::Withdrawn`], so that code that shows or compares what was measured need not know this table. CHANGELOG.md
+//! (Wrong figures) has the same list for people.
+
+use serde_json::{Map, Value};
+
+use crate::{Estimate, Judgement, Outline, PairedValue, Reproduction, RunResult, Status};
+
+/// Where a withdrawn number stays, in the object that had it: for whoever wants to know what was said.
+const KEPT: &str = "withdrawn";
+
+/// Figures that were wrong up to a revision of their card.
+struct Withdrawn {
+    /// The id, or its beginning and a `*`.
+    id: &'static str,
+    /// The last revision that was wrong.
+    revision: u32,
+    /// Why, and by how much, in one sentence without its full stop.
+    why: &'static str,
+}
+
+const fn wrong(id: &'static str, revision: u32, why: &'static str) -> Withdrawn {
+    Withdrawn { id, revision, why }
+}
+
+const RING_SAME: &str = "each batch left its last hand-over untimed, so the figure is 4 to 15 % too low";
+const RING_CROSS: &str =
+    "each batch ended before the lock was handed over, so the figure is up to 500 times too low";
+
+const BESIDE_THREADS: &str = "a thread in the same process made its calls dearer, so the figure is up to 21 % too high where \
+                              context_switch/thread_pipe was measured, too";
+
+/// Every figure that was wrong.
+const WITHDRAWN: &[Withdrawn] = &[
+    wrong("lock/shared_mutex/handover/same_cpu", 1, RING_SAME),
+    wrong("lock/shared_mutex/handover/cross_cpu", 1, RING_CROSS),
+    wrong("lock/robust_mutex/handover/same_cpu", 1, RING_SAME),
+    wrong("lock/robust_mutex/handover/cross_cpu", 1, RING_CROSS),
+    wrong("lock/pi_mutex/handover/same_cpu", 1, RING_SAME),
+    wrong("lock/pi_mutex/handover/cross_cpu", 1, RING_CROSS),
+    wrong("lock/rwlock_write/handover/same_cpu", 1, RING_SAME),
+    wrong("lock/rwlock_write/handover/cross_cpu", 1, RING_CROSS),
+    wrong("lock/futex/handover/same_cpu", 1, RING_SAME),
+    wrong("lock/futex/handover/cross_cpu", 1, RING_CROSS),
+    wrong("record_lock/fcntl/handover/same_cpu", 1, RING_SAME),
+    wrong("record_lock/fcntl/handover/cross_cpu", 1, RING_CROSS),
+    wrong("record_lock/ofd/handover/same_cpu", 1, RING_SAME),
+    wrong("record_lock/ofd/handover/cross_cpu", 1, RING_CROSS),
+    wrong("record_lock/flock/handover/same_cpu", 1, RING_SAME),
+    wrong("record_lock/flock/handover/cross_cpu", 1, RING_CROSS),
+    wrong("context_switch/pipe/same_cpu", 1, BESIDE_THREADS),
+    wrong("context_switch/pipe_alone/same_cpu", 1, BESIDE_THREADS),
+    wrong("context_switch/unix_stream/same_cpu", 1, BESIDE_THREADS),
+    wrong("context_switch/posix_queue/same_cpu", 1, BESIDE_THREADS),
+];
+
+/// Why the figure `id` of this revision of its card is wrong; `None` where nothing is known against it.
+#[must_use]
+pub fn withdrawn(id: &str, revision: u32) -> Option<&'static str> {
+    let names = |pattern: &str| match pattern.strip_suffix('*') {
+        Some(beginning) => id.starts_with(beginning),
+        None => id == pattern,
+    };
+    WITHDRAWN.iter().find(|entry| revision <= entry.revision && names(entry.id)).map(|entry| entry.why)
+}
+
+/// Withdraws what is wrong in a result that was read: figures, and whatever was made of them.
+pub(crate) fn withdraw(result: &mut RunResult) {
+    let mut wrong = Vec::new();
+    for figure in &mut result.figures {
+        if let Some(why) = withdrawn(&figure.id, figure.revision)
+            && matches!(figure.status, Status::Measured | Status::Withdrawn)
+        {
+            figure.status = Status::Withdrawn;
+            figure.why = Some(why.to_owned());
+            wrong.push(figure.id.clone());
+        }
+    }
+    if wrong.is_empty() {
+        return;
+    }
+    let is_wrong = |id: &str| wrong.iter().any(|wrong| wrong == id);
+    for pair in result.ratios.iter_mut().chain(&mut result.differences) {
+        let side = [&pair.of, &pair.to].into_iter().find(|id| is_wrong(id)).cloned();
+        if let Some(id) = side {
+            withdraw_pair(pair, &id);
+        }
+    }
+    for row in &mut result.reproductions {
+        if let Some(id) = row.figure_id.clone().filter(|id| is_wrong(id)) {
+            withdraw_row(row, &id);
+        }
+    }
+}
+
+/// The same of an outline.
+pub(crate) fn withdraw_outline(outline: &mut Outline) {
+    for figure in &mut outline.figures {
+        if figure.status == Status::Measured && withdrawn(&figure.id, figure.revision).is_some() {
+            figure.status = Status::Withdrawn;
+        }
+    }
+}
+
+/// A ratio or difference with a wrong side has no value.
+fn withdraw_pair(pair: &mut PairedValue, id: &str) {
+    let kept = [("value", pair.value.take()), ("low", pair.low.take()), ("high", pair.high.take())];
+    let mut kept: Map<String, Value> =
+        kept.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.into()))).collect();
+    let launches = std::mem::take(&mut pair.launches);
+    if !launches.is_empty() {
+        kept.insert("launches".to_owned(), launches.into());
+    }
+    keep(&mut pair.unknown, kept);
+    pair.why = Some(format!("{id} was withdrawn"));
+}
+
+/// A statement that was judged by a wrong figure is not judged.
+fn withdraw_row(row: &mut Reproduction, id: &str) {
+    let mut kept = Map::new();
+    if let Some(Estimate { value, low, high, .. }) = row.measured.take() {
+        kept.extend(
+            [("value", value), ("low", low), ("high", high)].map(|(name, it)| (name.to_owned(), it.into())),
+        );
+    }
+    if let Some(verdict) = row.verdict.as_mut().filter(|verdict| **verdict != Judgement::NotTestableHere) {
+        kept.insert("verdict".to_owned(), verdict.name().into());
+        *verdict = Judgement::NotTestableHere;
+    }
+    if !kept.is_empty() {
+        kept.insert("because".to_owned(), std::mem::take(&mut row.because).into());
+        row.because = format!("{id} was withdrawn");
+    }
+    keep(&mut row.unknown, kept);
+}
+
+fn keep(unknown: &mut Map<String, Value>, kept: Map<String, Value>) {
+    if !kept.is_empty() {
+        unknown.insert(KEPT.to_owned(), Value::Object(kept));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entry_is_found_by_its_id_and_revision_and_by_no_other() {
+        for entry in WITHDRAWN {
+            let id = entry.id.replace('*', "x");
+            assert_eq!(withdrawn(&id, entry.revision), Some(entry.why), "{id}");
+            assert_eq!(withdrawn(&id, 0), Some(entry.why));
+            assert_eq!(withdrawn(&id, entry.revision + 1), None, "{id}: the next revision is right");
+            assert_eq!(withdrawn(&format!("a/{id}"), 1), None);
+            let one_sentence =
+                !entry.why.is_empty() && !entry.why.ends_with('.') && !entry.why.contains(". ");
+            assert!(one_sentence, "{}", entry.why);
+        }
+        assert_eq!(withdrawn("lock/shared_mutex", 1), None);
+        assert_eq!(withdrawn("lock/shared_mutex/handover/same_cpu/x", 1), None);
+        assert_eq!(withdrawn("lock/pipe_token/handover/same_cpu", 1), None, "a token's batches were whole");
+    }
+
+    /// Sixteen ids had the ring: eight locks in two placements.
+    #[test]
+    fn the_changelog_lists_them_all() {
+        let changelog = concat!(env!("CARGO_MANIFEST_DIR"), "/../../CHANGELOG.md");
+        let changelog = std::fs::read_to_string(changelog).unwrap();
+        let section = changelog.split("### Wrong figures").nth(1).expect("the section");
+        let section = section.split("\n## ").next().unwrap();
+        for entry in WITHDRAWN {
+            assert!(section.contains(&format!("`{}`", entry.id)), "{} is not in it", entry.id);
+        }
+        assert_eq!(WITHDRAWN.iter().filter(|entry| [RING_SAME, RING_CROSS].contains(&entry.why)).count(), 16);
+    }
+
+    const WRONG: &str = "lock/futex/handover/cross_cpu";
+
+    #[test]
+    fn a_pair_with_a_wrong_side_keeps_what_it_said_and_has_no_value() {
+        let pair = |of: &str, to: &str| PairedValue {
+            of: of.to_owned(),
+            to: to.to_owned(),
+            quantity: "paired".to_owned(),
+            unit: "ratio".to_owned(),
+            value: Some(2.0),
+            low: Some(1.0),
+            high: Some(3.0),
+            launches: vec![1.5, 2.5],
+            why: None,
+            unknown: Map::new(),
+        };
+        let mut result = crate::from_bytes(include_bytes!("../tests/samples/v1.json")).unwrap();
+        result.figures[0].id = WRONG.to_owned();
+        result.figures[0].status = Status::Measured;
+        result.ratios = vec![pair(WRONG, "a"), pair("a", WRONG), pair("a", "b")];
+        withdraw(&mut result);
+        for pair in &result.ratios[..2] {
+            assert_eq!((pair.value, pair.low, pair.high, pair.launches.len()), (None, None, None, 0));
+            assert_eq!(pair.why.as_deref(), Some(&*format!("{WRONG} was withdrawn")));
+            let kept = serde_json::json!({"value": 2.0, "low": 1.0, "high": 3.0, "launches": [1.5, 2.5]});
+            assert_eq!(pair.unknown[KEPT], kept);
+        }
+        assert_eq!(result.ratios[2], pair("a", "b"));
+        let once = result.clone();
+        withdraw(&mut result);
+        assert_eq!(result, once, "twice is as once");
+    }
+
+    #[test]
+    fn a_row_by_a_wrong_figure_is_not_testable_and_says_why() {
+        let mut result = crate::from_bytes(include_bytes!("../tests/samples/v1.json")).unwrap();
+        result.figures[0].id = WRONG.to_owned();
+        result.figures[0].status = Status::Measured;
+        let row = |figure: &str, verdict| Reproduction {
+            figure_id: Some(figure.to_owned()),
+            measured: None,
+            verdict: Some(verdict),
+            because: "they differ".to_owned(),
+            ..result.reproductions[0].clone()
+        };
+        let rows = [
+            row(WRONG, Judgement::Holds),
+            row(WRONG, Judgement::NotTestableHere),
+            row("another", Judgement::Holds),
+        ];
+        result.reproductions = rows.to_vec();
+        withdraw(&mut result);
+        let [judged, untested, other] = &result.reproductions[..] else { panic!("three rows") };
+        assert_eq!(judged.verdict, Some(Judgement::NotTestableHere));
+        assert_eq!(judged.because, format!("{WRONG} was withdrawn"));
+        assert_eq!(judged.unknown[KEPT], serde_json::json!({"verdict": "holds", "because": "they differ"}));
+        assert_eq!((untested, other), (&rows[1], &rows[2]), "nothing was said by it");
+    }
+}

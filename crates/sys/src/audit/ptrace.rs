@@ -1,0 +1,148 @@
+//! Counting by a tracer, where seccomp user notification is refused. ptrace(2).
+
+use super::table::TABLE;
+use super::{CallCounts, QUIET_NS, UNREST_NS};
+use crate::{CallError, error::check, process, system_call::MARKER};
+
+/// Runs `body` in a child that is traced, counts its system calls and those of all its descendants, and returns what the
+/// body returned (at most what a pipe holds at once is written before anybody reads: the reader is the tracer's caller).
+///
+/// # Errors
+/// The error of fork, ptrace (EPERM under Yama 3 or a sandbox) or pipe; EIO where the child died before its result.
+pub fn by_ptrace(body: impl FnOnce() -> Vec<u8>) -> Result<(Vec<u8>, CallCounts), CallError> {
+    let pipe = crate::pipe::Pipe::new()?;
+    let crate::pipe::Pipe { reader, writer } = pipe;
+    let child = process::Child::fork(|| {
+        // SAFETY: PTRACE_TRACEME takes no argument.
+        if unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) } == -1 {
+            return 3;
+        }
+        // SAFETY: raise touches no memory; the tracer lets the child go on.
+        unsafe { libc::raise(libc::SIGSTOP) };
+        let bytes = body();
+        use std::io::Write;
+        let mut file = std::fs::File::from(writer);
+        i32::from(file.write_all(&bytes).is_err())
+    })?;
+    let collector = std::thread::Builder::new()
+        .spawn(move || {
+            let mut bytes = Vec::new();
+            use std::io::Read;
+            std::fs::File::from(reader).read_to_end(&mut bytes).map(|_| bytes)
+        })
+        .map_err(|error| CallError::new("clone", error.raw_os_error().unwrap_or(0)))?;
+    trace(child.pid())?;
+    // The tracer has reaped the child already.
+    std::mem::forget(child);
+    match collector.join() {
+        Ok(Ok(bytes)) if !bytes.is_empty() => Ok((bytes, TABLE.counts())),
+        _ => Err(CallError::new("ptrace", libc::EIO)),
+    }
+}
+
+/// A marker that waits for silence.
+struct Waiting {
+    pid: i32,
+    phase: u64,
+    since: u64,
+    last_call: u64,
+}
+
+/// Follows `root` and its descendants until `root` has ended.
+fn trace(root: i32) -> Result<(), CallError> {
+    let mut status = 0;
+    // SAFETY: writes a status to a local variable.
+    check("waitpid", unsafe { libc::waitpid(root, &raw mut status, libc::__WALL) })?;
+    if !libc::WIFSTOPPED(status) {
+        return Err(CallError::new("ptrace", libc::EPERM));
+    }
+    let options = libc::PTRACE_O_TRACESYSGOOD
+        | libc::PTRACE_O_TRACEFORK
+        | libc::PTRACE_O_TRACEVFORK
+        | libc::PTRACE_O_TRACECLONE
+        | libc::PTRACE_O_TRACEEXEC
+        | libc::PTRACE_O_EXITKILL;
+    // SAFETY: options are passed by value.
+    if unsafe { libc::ptrace(libc::PTRACE_SETOPTIONS, root, 0, options) } == -1 {
+        return Err(CallError::last("ptrace"));
+    }
+    go_on(root, 0);
+    let mut marker: Option<Waiting> = None;
+    loop {
+        let flags = if marker.is_some() { libc::__WALL | libc::WNOHANG } else { libc::__WALL };
+        // SAFETY: writes a status to a local variable.
+        let pid = unsafe { libc::waitpid(-1, &raw mut status, flags) };
+        if pid == -1 {
+            return Err(CallError::last("waitpid"));
+        }
+        if let Some(waiting) = &marker {
+            let now = crate::clock::now_ns();
+            if now - waiting.last_call >= QUIET_NS || now - waiting.since >= UNREST_NS {
+                TABLE.mark(waiting.phase);
+                go_on(waiting.pid, 0);
+                marker = None;
+            } else if pid == 0 {
+                crate::clock::pause(std::time::Duration::from_micros(100));
+            }
+            if pid == 0 {
+                continue;
+            }
+        }
+        if libc::WIFEXITED(status) || libc::WIFSIGNALED(status) {
+            if pid == root {
+                return Ok(());
+            }
+            continue;
+        }
+        let signal = libc::WSTOPSIG(status);
+        if signal == libc::SIGTRAP | 0x80 {
+            match entered(pid) {
+                Some((MARKER, phase)) => {
+                    let since = crate::clock::now_ns();
+                    marker = Some(Waiting { pid, phase, since, last_call: since });
+                    continue;
+                }
+                Some((number, _)) => {
+                    TABLE.count(pid, number);
+                    if let Some(waiting) = &mut marker {
+                        waiting.last_call = crate::clock::now_ns();
+                    }
+                }
+                None => {}
+            }
+            go_on(pid, 0);
+        } else if signal == libc::SIGTRAP || signal == libc::SIGSTOP {
+            // An event of the tracer's own (fork, exec), or the stop that every new tracee starts with.
+            go_on(pid, 0);
+        } else {
+            go_on(pid, signal);
+        }
+    }
+}
+
+/// Lets a tracee go on to its next system call, with `signal` delivered.
+fn go_on(pid: i32, signal: i32) {
+    // SAFETY: the signal is passed by value; a tracee that died meanwhile is no error.
+    unsafe { libc::ptrace(libc::PTRACE_SYSCALL, pid, 0, signal) };
+}
+
+/// The call that a stopped tracee is entering, with its first argument; `None` if it is leaving one.
+fn entered(pid: i32) -> Option<(i64, u64)> {
+    // SAFETY: an all-zero structure is valid.
+    let mut info: libc::ptrace_syscall_info = unsafe { std::mem::zeroed() };
+    // SAFETY: the kernel writes at most the given size to a local variable.
+    let written = unsafe {
+        libc::ptrace(
+            libc::PTRACE_GET_SYSCALL_INFO,
+            pid,
+            size_of::<libc::ptrace_syscall_info>(),
+            &raw mut info,
+        )
+    };
+    if written <= 0 || info.op != libc::PTRACE_SYSCALL_INFO_ENTRY {
+        return None;
+    }
+    // SAFETY: `op` says that the entry member is the valid one.
+    let entry = unsafe { info.u.entry };
+    Some((i64::try_from(entry.nr).unwrap_or(-1), entry.args[0]))
+}

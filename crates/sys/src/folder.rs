@@ -1,0 +1,322 @@
+//! A folder held by its descriptor: what is done in it is done there, whatever somebody renames or links above or in it.
+//! openat2(2), mkdirat(2), unlinkat(2), flock(2).
+
+use std::ffi::{CStr, CString, OsStr, OsString};
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+
+use crate::record_lock::{self, LockKind};
+use crate::{CallError, error::check, identity};
+
+/// An open folder. Names in it are single words: no slash, no way up.
+#[derive(Debug)]
+pub struct Folder {
+    fd: OwnedFd,
+}
+
+/// How a file in a folder is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Opening {
+    /// For writing besides reading.
+    pub write: bool,
+    /// What becomes of it where it is not there, or is.
+    pub making: Making,
+    /// Permissions of a file that is made, less the umask.
+    pub mode: u32,
+}
+
+/// Whether a file is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Making {
+    /// It must be there.
+    Never,
+    /// Where it is not there.
+    Missing,
+    /// It must not be there.
+    Always,
+}
+
+/// What the kernel says of a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileStatus {
+    /// Its user, in the caller's user namespace.
+    pub uid: u32,
+    /// Permissions, with the sticky bit.
+    pub mode: u32,
+    /// Device and number: the same for the same folder alone.
+    pub identity: (u64, u64),
+    /// Whether it has no name any more: it was removed.
+    pub is_removed: bool,
+}
+
+const LOOK: libc::c_int = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
+const STICKY: u32 = 0o1000;
+
+impl Folder {
+    /// Opens the folder that a user named: links in the path are followed, as everywhere.
+    ///
+    /// # Errors
+    /// The error of open.
+    pub fn open(path: &Path) -> Result<Self, CallError> {
+        let path =
+            CString::new(path.as_os_str().as_bytes()).map_err(|_| CallError::new("open", libc::EINVAL))?;
+        // SAFETY: the path is a C string.
+        let fd = check("open", unsafe { libc::open(path.as_ptr(), LOOK) })?;
+        // SAFETY: the kernel has just handed out this descriptor to us alone.
+        Ok(Self { fd: unsafe { OwnedFd::from_raw_fd(fd) } })
+    }
+
+    /// A folder in this one; a link is an error (ELOOP or ENOTDIR).
+    ///
+    /// # Errors
+    /// The error of openat; EINVAL for a name that is no single word.
+    pub fn folder(&self, name: &OsStr) -> Result<Self, CallError> {
+        Ok(Self { fd: self.open_beneath(&word(name)?, LOOK, 0)? })
+    }
+
+    /// A new folder in this one, for its user alone.
+    ///
+    /// # Errors
+    /// The error of mkdirat or openat; EPERM where what was made is somebody else's.
+    pub fn make_folder(&self, name: &OsStr) -> Result<Self, CallError> {
+        let c_name = word(name)?;
+        // SAFETY: the name is a C string.
+        check("mkdir", unsafe { libc::mkdirat(self.fd.as_raw_fd(), c_name.as_ptr(), 0o700) })?;
+        let made = self.folder(name)?;
+        match made.status()? {
+            status if status.uid == identity::effective_uid() => Ok(made),
+            _ => Err(CallError::new("mkdir", libc::EPERM)),
+        }
+    }
+
+    /// A regular file in this folder; a link is an error (ELOOP), and so is anything else that is no file (EINVAL). Nothing
+    /// of it blocks.
+    ///
+    /// # Errors
+    /// The error of openat or fstat.
+    pub fn file(&self, name: &OsStr, how: Opening) -> Result<File, CallError> {
+        let access = if how.write { libc::O_RDWR } else { libc::O_RDONLY };
+        let making = match how.making {
+            Making::Never => 0,
+            Making::Missing => libc::O_CREAT,
+            Making::Always => libc::O_CREAT | libc::O_EXCL,
+        };
+        let flags = access | making | libc::O_NONBLOCK | libc::O_CLOEXEC;
+        let fd = self.open_beneath(&word(name)?, flags, if making == 0 { 0 } else { how.mode })?;
+        match stat_of(fd.as_fd())?.st_mode & libc::S_IFMT {
+            libc::S_IFREG => Ok(fd.into()),
+            _ => Err(CallError::new("open", libc::EINVAL)),
+        }
+    }
+
+    /// Removes what has this name and is no folder: a link itself, not what it leads to.
+    ///
+    /// # Errors
+    /// The error of unlinkat (EISDIR: a folder).
+    pub fn remove(&self, name: &OsStr) -> Result<(), CallError> {
+        self.unlink(name, 0)
+    }
+
+    /// Removes a socket. Whatever else has this name stays.
+    ///
+    /// # Errors
+    /// The error of fstatat or unlinkat; ENOTSOCK where it is no socket.
+    pub fn remove_socket(&self, name: &OsStr) -> Result<(), CallError> {
+        let c_name = word(name)?;
+        // SAFETY: an all-zero stat is valid.
+        let mut stat: libc::stat = unsafe { std::mem::zeroed() };
+        let (folder, flags) = (self.fd.as_raw_fd(), libc::AT_SYMLINK_NOFOLLOW);
+        // SAFETY: the name is a C string, and the kernel writes one stat to a local variable.
+        check("stat", unsafe { libc::fstatat(folder, c_name.as_ptr(), &raw mut stat, flags) })?;
+        match stat.st_mode & libc::S_IFMT {
+            libc::S_IFSOCK => self.remove(name),
+            _ => Err(CallError::new("unlink", libc::ENOTSOCK)),
+        }
+    }
+
+    /// Removes an empty folder.
+    ///
+    /// # Errors
+    /// The error of unlinkat (ENOTEMPTY, ENOTDIR).
+    pub fn remove_folder(&self, name: &OsStr) -> Result<(), CallError> {
+        self.unlink(name, libc::AT_REMOVEDIR)
+    }
+
+    /// Removes everything in it, and in folders in it down to `depth` more levels. The first error is told at the end.
+    ///
+    /// # Errors
+    /// The error of unlinkat, openat or readdir.
+    pub fn empty(&self, depth: u32) -> Result<(), CallError> {
+        let mut done = Ok(());
+        for name in self.names()? {
+            let removed = match self.remove(&name) {
+                Err(error) if error.errno == libc::EISDIR && depth > 0 => self
+                    .folder(&name)
+                    .and_then(|folder| folder.empty(depth - 1))
+                    .and_then(|()| self.remove_folder(&name)),
+                Err(error) if error.errno == libc::ENOENT => Ok(()),
+                removed => removed,
+            };
+            done = done.and(removed);
+        }
+        done
+    }
+
+    /// Names of what is in it.
+    ///
+    /// # Errors
+    /// The error of openat or readdir.
+    pub fn names(&self) -> Result<Vec<OsString>, CallError> {
+        // A description of its own: the position belongs to that.
+        let fd = self.open_beneath(c".", LOOK, 0)?;
+        // SAFETY: the descriptor is open; on success the stream owns it.
+        let stream = unsafe { libc::fdopendir(fd.as_raw_fd()) };
+        if stream.is_null() {
+            return Err(CallError::last("fdopendir"));
+        }
+        std::mem::forget(fd);
+        let mut names = Vec::new();
+        let ended = loop {
+            // readdir tells its end from an error by errno alone.
+            // SAFETY: errno is the calling thread's.
+            unsafe { *libc::__errno_location() = 0 };
+            // SAFETY: the stream is open, and used by this thread alone.
+            let entry = unsafe { libc::readdir(stream) };
+            if entry.is_null() {
+                break CallError::last("readdir");
+            }
+            // SAFETY: an entry's name is a C string that lives until the next call.
+            let name = unsafe { CStr::from_ptr((&raw const (*entry).d_name).cast()) };
+            if name != c"." && name != c".." {
+                names.push(OsString::from_vec(name.to_bytes().to_vec()));
+            }
+        };
+        // SAFETY: the stream is open and not used after this.
+        unsafe { libc::closedir(stream) };
+        if ended.errno == 0 { Ok(names) } else { Err(ended) }
+    }
+
+    /// What the kernel says of it.
+    ///
+    /// # Errors
+    /// The error of fstat.
+    pub fn status(&self) -> Result<FileStatus, CallError> {
+        let stat = stat_of(self.fd.as_fd())?;
+        Ok(FileStatus {
+            uid: stat.st_uid,
+            mode: stat.st_mode & 0o7777,
+            identity: (stat.st_dev, stat.st_ino),
+            is_removed: stat.st_nlink == 0,
+        })
+    }
+
+    /// Why somebody besides the caller and root may rename what the caller makes in it, and put something else in its place;
+    /// `None`: nobody may. In a folder with the sticky bit everybody renames what is his alone.
+    ///
+    /// # Errors
+    /// The error of fstat.
+    pub fn renamed_by(&self) -> Result<Option<String>, CallError> {
+        let FileStatus { uid, mode, .. } = self.status()?;
+        let own = identity::effective_uid();
+        Ok(if uid != own && uid != 0 {
+            Some(format!("it belongs to user {uid}, who may rename what user {own} makes in it"))
+        } else if mode & 0o022 != 0 && mode & STICKY == 0 {
+            let who = if mode & 0o002 == 0 { "its group" } else { "everybody" };
+            Some(format!("{who} may rename what is in it (permissions {mode:04o})"))
+        } else {
+            None
+        })
+    }
+
+    /// Locks it for this description, and whoever inherits it, until the last of them is closed; whether that could be done
+    /// at once. flock(2).
+    ///
+    /// # Errors
+    /// The error of flock, but for EWOULDBLOCK.
+    pub fn try_lock(&self) -> Result<bool, CallError> {
+        record_lock::try_flock(self.fd.as_fd(), LockKind::Write)
+    }
+
+    /// The same folder under a description of its own, with locks of its own.
+    ///
+    /// # Errors
+    /// The error of openat.
+    pub fn again(&self) -> Result<Self, CallError> {
+        Ok(Self { fd: self.open_beneath(c".", LOOK, 0)? })
+    }
+
+    fn unlink(&self, name: &OsStr, flags: libc::c_int) -> Result<(), CallError> {
+        let name = word(name)?;
+        // SAFETY: the name is a C string.
+        check("unlink", unsafe { libc::unlinkat(self.fd.as_raw_fd(), name.as_ptr(), flags) }).map(|_| ())
+    }
+
+    /// Opens a name in this folder without following a link: by openat2, which also keeps the kernel from leaving the
+    /// folder; where there is none (before Linux 5.6, or a sandbox that does not know it) by openat.
+    fn open_beneath(&self, name: &CStr, flags: libc::c_int, mode: u32) -> Result<OwnedFd, CallError> {
+        let flags = flags | libc::O_NOFOLLOW;
+        // SAFETY: an all-zero open_how is valid.
+        let mut how: libc::open_how = unsafe { std::mem::zeroed() };
+        how.flags = u64::from(flags.cast_unsigned());
+        how.mode = u64::from(mode);
+        how.resolve = libc::RESOLVE_BENEATH | libc::RESOLVE_NO_SYMLINKS | libc::RESOLVE_NO_MAGICLINKS;
+        let (folder, size) = (self.fd.as_raw_fd(), size_of::<libc::open_how>());
+        // SAFETY: the name is a C string, and the kernel reads one open_how.
+        let opened = unsafe { libc::syscall(libc::SYS_openat2, folder, name.as_ptr(), &raw const how, size) };
+        let opened = match i32::try_from(opened) {
+            Ok(fd) if fd >= 0 => Ok(fd),
+            _ => Err(CallError::last("open")),
+        };
+        let fd = match opened {
+            Err(error) if matches!(error.errno, libc::ENOSYS | libc::EPERM) => {
+                // SAFETY: the name is a C string; a mode follows where a file may be made.
+                check("open", unsafe { libc::openat(folder, name.as_ptr(), flags, mode) })?
+            }
+            opened => opened?,
+        };
+        // SAFETY: the kernel has just handed out this descriptor to us alone.
+        Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    }
+}
+
+impl From<OwnedFd> for Folder {
+    /// Of a descriptor that was inherited. What is no folder fails at its first use.
+    fn from(fd: OwnedFd) -> Self {
+        Self { fd }
+    }
+}
+
+impl AsFd for Folder {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+impl AsRawFd for Folder {
+    fn as_raw_fd(&self) -> i32 {
+        self.fd.as_raw_fd()
+    }
+}
+
+/// The name of an entry: one word.
+fn word(name: &OsStr) -> Result<CString, CallError> {
+    let bytes = name.as_bytes();
+    if bytes.is_empty() || bytes.contains(&b'/') || bytes == b"." || bytes == b".." {
+        return Err(CallError::new("open", libc::EINVAL));
+    }
+    CString::new(bytes).map_err(|_| CallError::new("open", libc::EINVAL))
+}
+
+fn stat_of(fd: BorrowedFd<'_>) -> Result<libc::stat, CallError> {
+    // SAFETY: an all-zero stat is valid.
+    let mut stat: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: the kernel writes one stat to a local variable.
+    check("fstat", unsafe { libc::fstat(fd.as_raw_fd(), &raw mut stat) })?;
+    Ok(stat)
+}
+
+#[cfg(test)]
+mod tests;
