@@ -54,7 +54,7 @@ impl Side {
         let mut orders = File::from(told.reader);
         let mut answers = File::from(said.writer);
         let child = Child::fork(move || {
-            if protected && !namespace::isolate(false).private {
+            if protected && namespace::isolate(false).is_err() {
                 return 1;
             }
             let benchmark = oscost_families::all().into_iter().find(|it| it.card().id == id);

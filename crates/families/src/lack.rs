@@ -121,7 +121,7 @@ pub fn of_posix_queues(error: CallError, queues: usize, bytes: usize) -> Unable 
     use oscost_sys::usage::{Limit, limit_of};
     let setting = |name: &str| {
         let path = format!("/proc/sys/fs/mqueue/{name}");
-        std::fs::read_to_string(path).map_or_else(|_| "unknown".to_owned(), |text| text.trim().to_owned())
+        oscost_sys::file::text(path).map_or_else(|_| "unknown".to_owned(), |text| text.trim().to_owned())
     };
     match error.symbol() {
         // The kernel has one error for both.

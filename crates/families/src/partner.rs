@@ -1,6 +1,9 @@
 //! The process on the other side of an operation: started, placed and ready before anything is timed.
 
-use oscost_harness::{CallError, Outcome, SetUp, Unable};
+use std::sync::{Arc, atomic::Ordering};
+
+use oscost_harness::{CallError, Outcome, PostCondition, SetUp, Unable};
+use oscost_sys::memory::SharedWords;
 use oscost_sys::{
     pipe::{self, Pipe},
     process::Child,
@@ -19,6 +22,50 @@ pub fn start(cx: &SetUp<'_>, pinned: bool, body: impl FnOnce() -> Outcome) -> Re
     drop(writer);
     pipe::read_byte(&reader).map_err(|error| CallError::new("start of the partner process", error.errno))?;
     Ok(child)
+}
+
+/// Turns of both sides: each of ours is one of the partner's, or somebody did not wait.
+pub struct Turns {
+    partner: Arc<SharedWords>,
+    ours: u64,
+}
+
+impl Turns {
+    /// None made yet. The partner is forked, or its thread started, later.
+    pub fn new() -> Result<Self, CallError> {
+        Ok(Self { partner: Arc::new(SharedWords::new(1)?), ours: 0 })
+    }
+
+    /// The partner's counter.
+    pub fn of_partner(&self) -> Counter {
+        Counter { words: Arc::clone(&self.partner), turns: 0 }
+    }
+
+    /// So many of ours were made.
+    pub fn add(&mut self, turns: u64) {
+        self.ours += turns;
+    }
+
+    /// The partner has made as many as we have.
+    pub fn verify(&self) -> PostCondition {
+        let partner = self.partner.word(0).load(Ordering::Acquire);
+        PostCondition::exactly("turns_of_the_partner", self.ours as f64, partner as f64)
+    }
+}
+
+/// The partner's side of [`Turns`]: one store a turn, to a line that nobody else reads meanwhile.
+pub struct Counter {
+    words: Arc<SharedWords>,
+    turns: u64,
+}
+
+impl Counter {
+    /// A turn begins, and the other side still waits.
+    #[inline(always)]
+    pub fn turn(&mut self) {
+        self.turns += 1;
+        self.words.word(0).store(self.turns, Ordering::Release);
+    }
 }
 
 /// Repeats a call that waits, as often as a signal interrupts it: that is no failure of the operation.

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use oscost_families::{FAMILIES, all};
-use oscost_harness::{Benchmark, Card, Claim, SeriesPlan, Subject};
-use oscost_sys::{audit, system_call::marker, system_call_names};
-use support::{Counted, in_child, skip, with_subject};
+use oscost_harness::{Benchmark, Bound, Card, Claim, SeriesPlan, Subject, Tier, Unable, audit};
+use oscost_sys::standing::Standing;
+use support::{Counted, in_child, skip, with_set_up, with_subject};
 
 fn cards() -> Vec<&'static Card> {
     all().into_iter().map(Benchmark::card).collect()
@@ -27,11 +27,47 @@ fn ids_are_unique_and_in_the_order_of_their_families() {
     }
 }
 
+/// A number of calls alone is also that of other calls.
+#[test]
+fn whoever_claims_calls_names_them() {
+    for benchmark in all() {
+        let claims = benchmark.claims();
+        let enters = claims.iter().any(|claim| {
+            matches!(
+                claim,
+                Claim::SystemCalls(Bound::Exactly(1.0..) | Bound::AtLeast(1.0..) | Bound::Between(1.0.., _))
+            )
+        });
+        let names = claims.iter().any(|claim| matches!(claim, Claim::CallsNamed(..)));
+        // The number of this one is no call's.
+        let nameless = benchmark.card().id == "syscall/invalid";
+        assert!(!enters || names || nameless, "{}: {claims:?}", benchmark.card().id);
+    }
+}
+
+/// A bare run answers on one screen, and each of its figures has launches enough within its time.
+#[test]
+fn a_bare_run_measures_at_most_forty_figures() {
+    let core: Vec<&str> = cards().iter().filter(|card| card.tier == Tier::Core).map(|card| card.id).collect();
+    assert!((25..=40).contains(&core.len()), "{}: {core:?}", core.len());
+    for card in cards().iter().filter(|card| card.tier == Tier::Core) {
+        for beside in [card.baseline, card.subtract].into_iter().flatten() {
+            assert!(
+                core.contains(&beside),
+                "{} needs {beside}, which a bare run would measure unasked",
+                card.id
+            );
+        }
+    }
+}
+
 /// Files of a family that are machinery of several benchmarks.
 const MACHINERY: &[&str] = &[
+    "clock/keeps_time",
     "clock/step/readings",
     "contention/cell",
     "contention/run",
+    "contention/worker",
     "context_switch/two_pipes",
     "lock/excluding",
     "realtime_ipc/benchmark",
@@ -125,6 +161,11 @@ fn cards_are_complete_and_consistent() {
         groups.entry(card.group).or_default().push(card);
     }
     for (group, members) in groups {
+        let changes = members.iter().find(|member| member.changes_process.is_some());
+        if let Some(changes) = changes {
+            assert_eq!(members.len(), 1, "{group}: {} changes the process of the others", changes.id);
+            assert_eq!((changes.baseline, changes.subtract), (None, None), "{}: guests share it", changes.id);
+        }
         assert!(members.len() <= 12, "{group} has {} members", members.len());
         assert!(
             members.iter().all(|member| member.placement == members[0].placement),
@@ -158,6 +199,69 @@ fn set_ups_repeat_and_leave_nothing_behind() {
     }
 }
 
+/// Whoever changes something of the process that everybody in it pays for says so on its card.
+#[test]
+fn what_changes_the_process_is_on_the_card() {
+    for benchmark in all() {
+        let card = benchmark.card();
+        let outcome = in_child(|_| {
+            let before = Standing::read().ok_or("SKIP /proc does not say how a process stands")?;
+            let changes = with_set_up(card.placement, |cx| {
+                let before = Standing::read().ok_or("SKIP /proc does not say how a process stands")?;
+                let mut subject = match benchmark.set_up(cx) {
+                    Ok(subject) => subject,
+                    Err(Unable::Unsupported { why, .. }) => return Err(format!("SKIP unsupported: {why}")),
+                    Err(Unable::Failed(error)) => return Err(error.to_string()),
+                };
+                // What lives beside the rounds of others, and what a measurement leaves behind.
+                let alive = Standing::read().ok_or("it can no longer be read")?;
+                run(&mut subject, 10)?;
+                let after = Standing::read().ok_or("it can no longer be read")?;
+                Ok([before.changes(&alive), before.changes(&after)].concat())
+            })??;
+            let left = before.changes(&Standing::read().ok_or("it can no longer be read")?);
+            let told = card.changes_process.is_some();
+            if changes.is_empty() == told || !left.is_empty() {
+                return Err(format!(
+                    "the card says {:?}; changed: {changes:?}; left: {left:?}",
+                    card.changes_process
+                ));
+            }
+            Ok(())
+        });
+        report(card.id, outcome);
+    }
+}
+
+#[test]
+fn every_series_yields_exactly_what_its_card_names() {
+    for benchmark in all().into_iter().filter(|benchmark| !benchmark.card().quantities.is_empty()) {
+        let quantities = benchmark.card().quantities;
+        let names = |always: bool| -> BTreeSet<&str> {
+            let chosen = quantities.iter().filter(|quantity| !always || !quantity.at_times);
+            chosen.map(|quantity| quantity.name).collect()
+        };
+        assert_eq!(names(false).len(), quantities.len(), "{}: each once", benchmark.card().id);
+        let outcome = in_child(|_| {
+            with_subject(benchmark, |subject| {
+                let Subject::Series(series) = subject else { return Err("it is no series".into()) };
+                // An audit of the database counts calls alone: this is a launch as it is timed.
+                let plan = SeriesPlan { observations: None, duration_ns: 20_000_000, seed: 1 };
+                let mut sink = Counted::default();
+                series.launch(&plan, &mut sink).map_err(|error| error.to_string())?;
+                let yielded: BTreeSet<&str> = sink.quantities.iter().map(|(name, _)| *name).collect();
+                let unnamed: Vec<_> = yielded.difference(&names(false)).copied().collect();
+                let lacking: Vec<_> = names(true).difference(&yielded).copied().collect();
+                match (&unnamed[..], &lacking[..]) {
+                    ([], []) => Ok(()),
+                    _ => Err(format!("not on the card: {unnamed:?}; not yielded: {lacking:?}")),
+                }
+            })
+        });
+        report(benchmark.card().id, outcome);
+    }
+}
+
 /// One small measurement: a batch, or a launch of so many observations.
 fn run(subject: &mut Subject, count: u64) -> Result<Counted, String> {
     let mut counted = Counted::default();
@@ -183,53 +287,20 @@ fn run(subject: &mut Subject, count: u64) -> Result<Counted, String> {
 #[test]
 fn system_calls_are_what_the_cards_claim() {
     for benchmark in all() {
-        let card = benchmark.card();
-        // Exact counts are exact at any number; bounds are made for the 100 of the audit.
-        let n: u64 = if card.blocks { 100 } else { 23 };
         let outcome = in_child(|_| {
-            let audited = audit::by_notification(|| {
-                with_subject(benchmark, |subject| {
-                    run(subject, n)?;
-                    let phase = |subject: &mut Subject, phase, count| {
-                        marker(phase);
-                        let counted = run(subject, count);
-                        marker(0);
-                        Ok::<u64, String>(counted?.operations)
-                    };
-                    Ok([phase(subject, 1, n)?, phase(subject, 2, 2 * n)?])
-                })
-            });
-            let (outcome, counts) = match audited {
-                Ok(audited) => audited,
-                Err(error) => return Err(format!("SKIP {error}")),
-            };
-            let [first, second] = outcome?;
-            let (once, twice) = (counts.phase(1), counts.phase(2));
-            let operations = ((second - first) * card.operations_per_iteration) as f64;
-            let per_operation = |wanted: &dyn Fn(i64) -> bool| {
-                let sum = |phase: &BTreeMap<i64, u64>| -> f64 {
-                    phase.iter().filter(|(number, _)| wanted(**number)).map(|(_, count)| *count as f64).sum()
-                };
-                (sum(&twice) - sum(&once)) / operations
-            };
-            for claim in benchmark.claims().iter() {
-                let (observed, bound) = match claim {
-                    Claim::SystemCalls(bound) => (per_operation(&|_| true), bound),
-                    Claim::CallsNamed(names, bound) => {
-                        let named = |number| {
-                            system_call_names::name(number).is_some_and(|name| names.contains(&name))
-                        };
-                        (per_operation(&named), bound)
-                    }
-                    _ => continue,
-                };
-                if !support::holds(*bound, observed) {
-                    return Err(format!("{claim:?}: counted {observed} of {once:?} and {twice:?}"));
-                }
+            let audited = with_set_up(benchmark.card().placement, |cx| audit(benchmark, cx))?;
+            let audited = audited
+                .map_err(|why| if why.starts_with("unsupported") { format!("SKIP {why}") } else { why })?;
+            if std::env::var_os("SHOW").is_some() {
+                eprintln!("{} {:?}", benchmark.card().id, audited.system_calls);
             }
-            Ok(())
+            if let Some(missing) = audited.missing {
+                return Err(format!("SKIP {missing}"));
+            }
+            let broken = audited.claims.iter().find(|claim| claim.holds == Some(false));
+            broken.map_or(Ok(()), |claim| Err(format!("{claim:?}: counted {:?}", audited.system_calls)))
         });
-        report(card.id, outcome);
+        report(benchmark.card().id, outcome);
     }
 }
 

@@ -5,7 +5,7 @@
 use std::os::fd::AsFd;
 
 use oscost_sys::condition::Condition;
-use oscost_sys::mutex::{Kind, Mutex};
+use oscost_sys::mutex::{Mutex, MutexKind};
 use oscost_sys::process::{Child, Signal, signal};
 use oscost_sys::record_lock::{self, LockKind, Owner, Range};
 use oscost_sys::rwlock::RwLock;
@@ -52,7 +52,7 @@ fn after_a_kill(take: impl Fn() -> Result<(), CallError>, name: &str) -> Next {
 
 #[test]
 fn a_robust_mutex_tells_and_record_locks_are_free() {
-    let robust = Mutex::new(Kind::Robust).unwrap();
+    let robust = Mutex::new(MutexKind::Robust).unwrap();
     let owner_dead = Next::IsTold(robust_errno());
     assert_eq!(after_a_kill(|| robust.lock(), "robust mutex"), owner_dead);
     let fd = file::in_memory(1).unwrap();
@@ -72,7 +72,7 @@ fn a_robust_mutex_tells_and_record_locks_are_free() {
 
 /// EOWNERDEAD of this system.
 fn robust_errno() -> i32 {
-    let mutex = Mutex::new(Kind::Robust).unwrap();
+    let mutex = Mutex::new(MutexKind::Robust).unwrap();
     Child::fork(|| i32::from(mutex.lock().is_err())).unwrap().wait().unwrap();
     let told = mutex.lock().unwrap_err();
     assert_eq!(told.symbol(), Some("EOWNERDEAD"));
@@ -81,7 +81,7 @@ fn robust_errno() -> i32 {
 
 #[test]
 fn everything_else_is_held_by_the_dead() {
-    let shared = Mutex::new(Kind::Shared).unwrap();
+    let shared = Mutex::new(MutexKind::Shared).unwrap();
     assert_eq!(after_a_kill(|| shared.lock(), "process-shared mutex"), Next::WaitsForEver);
     let writing = RwLock::new().unwrap();
     assert_eq!(after_a_kill(|| writing.write(), "reader-writer lock"), Next::WaitsForEver);

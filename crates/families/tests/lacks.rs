@@ -4,7 +4,7 @@
 mod support;
 
 use oscost_families::all;
-use oscost_harness::{SetUp, Unable, janitor::Keeper};
+use oscost_harness::{Keeper, SetUp, Unable};
 use oscost_sys::usage::{Limit, limit};
 use support::in_child;
 

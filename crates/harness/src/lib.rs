@@ -5,44 +5,64 @@
 //! engine emits [`Event`]s.
 #![forbid(unsafe_code)]
 
-mod audit;
 mod benchmark;
-mod calibrate;
-mod card;
-mod catalogue;
-mod claims;
-mod clock;
-mod directory;
-mod engine;
-mod environment;
-mod event;
-mod figure;
-mod foreign;
-mod group;
-pub mod janitor;
-mod launch;
-mod message;
-mod plan;
-mod rebuild;
-mod rounds;
-mod summary;
-mod supervise;
+mod figures;
+mod protocol;
+mod supervisor;
 mod worker;
 
-pub use benchmark::{
-    Batched, Benchmark, Outcome, Participant, Series, SeriesPlan, SetUp, Sink, Subject, Unable,
-};
-pub use card::{Bound, CallPath, Card, Claim, Need, OverLaunches, Placement, QuantityCard, Tier};
-pub use catalogue::{Catalogue, Choice, NoMatch, Resolver};
-pub use directory::Directory;
-pub use engine::{AUDIT_OPERATIONS, Measured, measure};
-pub use event::{Event, Record};
-pub use foreign::{Foreign, Reader};
+use std::io::Write;
 
-pub use message::{Audited, ClockFacts, ForeignOutput, Launched, Pair};
+pub use benchmark::card::{Bound, CallPath, Card, Claim, Need, OverLaunches, Placement, QuantityCard, Tier};
+pub use benchmark::catalogue::{Catalogue, Choice, Matched, NoMatch, Resolver};
+pub use benchmark::directory::{Directory, Place};
+pub use benchmark::foreign::{Foreign, Reader};
+pub use benchmark::requirements::lacking;
+pub use benchmark::{
+    Batched, Benchmark, Outcome, Participant, PostCondition, Series, SeriesPlan, SetUp, Sink, Subject, Unable,
+};
+pub use figures::rebuild::rebuild;
+pub use oscost_results::{Parameter, RemarkCode, Trait, quantity};
 pub use oscost_sys::CallError;
 pub use oscost_sys::affinity::allowed as allowed_cpus;
-pub use plan::{Effort, IdleCpu, Options, estimate_ns, groups, lacking, preferred};
-pub use rebuild::rebuild;
-pub use supervise::Supervisor;
-pub use worker::serve_if_asked;
+pub use protocol::keeper::Keeper;
+pub use protocol::message::{AUDIT_OPERATIONS, Audited, ClockFacts, ForeignOutput, Launched, Pair};
+pub use protocol::object::{Key, Object};
+pub use protocol::record::Record;
+pub use supervisor::apart;
+pub use supervisor::engine::{Measured, measure};
+pub use supervisor::event::Event;
+pub use supervisor::foreign::run_command;
+pub use supervisor::percentiles::{OneByOne, percentiles};
+pub use supervisor::plan::{Effort, IdleCpu, Level, Options, estimate_ns, groups, preferred};
+pub use supervisor::rehearsal::{Rehearsal, rehearse};
+pub use supervisor::workers::{Lost, Supervisor};
+pub use worker::audit::audit;
+
+use protocol::keeper::JANITOR_ARGUMENT;
+use protocol::start::WORKER_ARGUMENT;
+
+/// Does the job of a worker, or of the janitor, if the program was started as one. The first thing in `main`: a program
+/// that measures with this library is its own worker.
+///
+/// Returns the exit code for a worker, `None` for an ordinary start.
+#[must_use]
+pub fn serve_if_asked(catalogue: &dyn Fn() -> Catalogue) -> Option<u8> {
+    // args() panics where an argument is no UTF-8, and this is not the place to complain about that.
+    let mut arguments = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    match arguments.next()?.as_str() {
+        JANITOR_ARGUMENT => {
+            supervisor::janitor::serve(arguments);
+            Some(0)
+        }
+        WORKER_ARGUMENT => Some(match worker::serve(&catalogue(), arguments) {
+            Ok(()) => 0,
+            Err(error) => {
+                // The supervisor reads it; a worker that was started by hand tells the hand.
+                let _ = writeln!(std::io::stderr(), "oscost worker: {error}");
+                1
+            }
+        }),
+        _ => None,
+    }
+}

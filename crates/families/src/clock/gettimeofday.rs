@@ -2,9 +2,13 @@
 
 use std::borrow::Cow;
 
-use oscost_harness::{Batched, Benchmark, CallPath, Card, Claim, Outcome, SetUp, Subject, Unable};
+use oscost_harness::{
+    Batched, Benchmark, CallError, CallPath, Card, Claim, Outcome, PostCondition, SetUp, Subject, Tier,
+    Unable,
+};
 use oscost_sys::clock;
 
+use super::keeps_time;
 use crate::claims;
 
 /// `clock/gettimeofday`
@@ -19,6 +23,7 @@ static CARD: Card = Card {
     claims: &claims::exactly(0.0),
     baseline: Some("clock/monotonic"),
     document: Some("004"),
+    tier: Tier::Core,
     ..Card::BATCHED
 };
 
@@ -43,5 +48,9 @@ impl Batched for Gettimeofday {
             let _ = clock::gettimeofday_us();
         }
         Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        keeps_time::verify(|| clock::gettimeofday_us() * 1000)
     }
 }

@@ -10,7 +10,7 @@ pub struct GettimeofdaySyscall;
 
 static CARD: Card = Card {
     id: "clock/gettimeofday_syscall",
-    title: "gettimeofday by a kernel entry",
+    title: "gettimeofday, as a system call",
     operation: "one gettimeofday, made as a system call",
     call_path: CallPath::Inline,
     group: "clock",

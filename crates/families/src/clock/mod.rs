@@ -4,6 +4,7 @@ use oscost_harness::Benchmark;
 
 mod gettimeofday;
 mod gettimeofday_syscall;
+mod keeps_time;
 mod monotonic;
 mod monotonic_coarse;
 mod monotonic_raw;

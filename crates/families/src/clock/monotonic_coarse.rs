@@ -2,9 +2,13 @@
 
 use std::borrow::Cow;
 
-use oscost_harness::{Batched, Benchmark, CallPath, Card, Claim, Outcome, SetUp, Subject, Unable};
+use oscost_harness::{
+    Batched, Benchmark, CallError, CallPath, Card, Claim, Outcome, PostCondition, SetUp, Subject, Tier,
+    Unable,
+};
 use oscost_sys::clock::{self, Clock};
 
+use super::keeps_time;
 use crate::claims;
 
 /// `clock/monotonic_coarse`
@@ -18,7 +22,8 @@ static CARD: Card = Card {
     group: "clock",
     claims: &claims::exactly(0.0),
     baseline: Some("clock/monotonic"),
-    remark: "cheap because it does not look at the time: see clock/step/monotonic_coarse",
+    remark: "cheap because it returns the time of the last timer tick: see clock/step/monotonic_coarse",
+    tier: Tier::Core,
     ..Card::BATCHED
 };
 
@@ -43,5 +48,9 @@ impl Batched for MonotonicCoarse {
             let _ = clock::read(Clock::MonotonicCoarse);
         }
         Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        keeps_time::verify_coarse(|| clock::read_ns(Clock::MonotonicCoarse))
     }
 }

@@ -2,9 +2,12 @@
 
 use std::borrow::Cow;
 
-use oscost_harness::{Batched, Benchmark, CallPath, Card, Claim, Outcome, SetUp, Subject, Unable};
+use oscost_harness::{
+    Batched, Benchmark, CallError, CallPath, Card, Claim, Outcome, PostCondition, SetUp, Subject, Unable,
+};
 use oscost_sys::clock::{self, Clock};
 
+use super::keeps_time;
 use crate::claims;
 
 /// `clock/monotonic_raw`
@@ -42,5 +45,9 @@ impl Batched for MonotonicRaw {
             let _ = clock::read(Clock::MonotonicRaw);
         }
         Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        keeps_time::verify(|| clock::read_ns(Clock::MonotonicRaw))
     }
 }

@@ -1,6 +1,6 @@
 //! CLOCK_MONOTONIC by a forced kernel entry: what the vDSO saves.
 
-use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Unable};
+use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Tier, Unable};
 use oscost_sys::system_call;
 
 use crate::claims;
@@ -10,12 +10,13 @@ pub struct MonotonicSyscall;
 
 static CARD: Card = Card {
     id: "clock/monotonic_syscall",
-    title: "CLOCK_MONOTONIC by a kernel entry",
+    title: "CLOCK_MONOTONIC, as a system call",
     operation: "one clock_gettime(CLOCK_MONOTONIC), made as a system call",
     call_path: CallPath::Inline,
     group: "clock",
     claims: &claims::named(&["clock_gettime"], 1.0),
     baseline: Some("clock/monotonic"),
+    tier: Tier::Core,
     ..Card::BATCHED
 };
 

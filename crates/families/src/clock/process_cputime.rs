@@ -1,8 +1,11 @@
 //! CPU time of the process: a system call everywhere, whatever the vDSO answers.
 
-use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Unable};
+use oscost_harness::{
+    Batched, Benchmark, CallError, CallPath, Card, Outcome, PostCondition, SetUp, Subject, Tier, Unable,
+};
 use oscost_sys::clock::{self, Clock};
 
+use super::keeps_time;
 use crate::claims;
 
 /// `clock/process_cputime`
@@ -16,6 +19,7 @@ static CARD: Card = Card {
     group: "clock",
     claims: &claims::named(&["clock_gettime"], 1.0),
     baseline: Some("clock/monotonic"),
+    tier: Tier::Core,
     ..Card::BATCHED
 };
 
@@ -36,5 +40,9 @@ impl Batched for ProcessCputime {
             let _ = clock::read(Clock::ProcessCpuTime);
         }
         Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        keeps_time::verify_counter(|| clock::read_ns(Clock::ProcessCpuTime))
     }
 }

@@ -2,9 +2,13 @@
 
 use std::borrow::Cow;
 
-use oscost_harness::{Batched, Benchmark, CallPath, Card, Claim, Outcome, SetUp, Subject, Unable};
+use oscost_harness::{
+    Batched, Benchmark, CallError, CallPath, Card, Claim, Outcome, PostCondition, SetUp, Subject, Tier,
+    Unable,
+};
 use oscost_sys::clock::{self, Clock};
 
+use super::keeps_time;
 use crate::claims;
 
 /// `clock/realtime`
@@ -18,6 +22,7 @@ static CARD: Card = Card {
     group: "clock",
     claims: &claims::exactly(0.0),
     baseline: Some("clock/monotonic"),
+    tier: Tier::Core,
     ..Card::BATCHED
 };
 
@@ -42,5 +47,9 @@ impl Batched for Realtime {
             let _ = clock::read(Clock::Realtime);
         }
         Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        keeps_time::verify(|| clock::read_ns(Clock::Realtime))
     }
 }

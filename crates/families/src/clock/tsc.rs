@@ -1,8 +1,11 @@
 //! The time stamp counter, unordered (x86-64: RDTSC).
 
-use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Unable};
+use oscost_harness::{
+    Batched, Benchmark, CallError, CallPath, Card, Outcome, PostCondition, SetUp, Subject, Tier, Unable,
+};
 use oscost_sys::clock;
 
+use super::keeps_time;
 use crate::claims;
 
 /// `clock/tsc`
@@ -16,6 +19,7 @@ static CARD: Card = Card {
     group: "clock",
     claims: &claims::exactly(0.0),
     baseline: Some("clock/monotonic"),
+    tier: Tier::Core,
     ..Card::BATCHED
 };
 
@@ -36,5 +40,9 @@ impl Batched for Tsc {
             clock::keep(clock::tsc());
         }
         Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        keeps_time::verify_counter(clock::tsc)
     }
 }

@@ -1,8 +1,11 @@
 //! The time stamp counter after all earlier instructions (x86-64: RDTSCP).
 
-use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Unable};
+use oscost_harness::{
+    Batched, Benchmark, CallError, CallPath, Card, Outcome, PostCondition, SetUp, Subject, Unable,
+};
 use oscost_sys::clock;
 
+use super::keeps_time;
 use crate::claims;
 
 /// `clock/tscp`
@@ -36,5 +39,9 @@ impl Batched for Tscp {
             clock::keep(clock::tscp());
         }
         Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        keeps_time::verify_counter(clock::tscp)
     }
 }

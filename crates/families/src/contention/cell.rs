@@ -1,7 +1,9 @@
 //! A cell of the grid: who contends for what, how long it is held, and the card that says so.
 
+use oscost_harness::quantity;
 use oscost_harness::{
-    Benchmark, Bound, CallPath, Card, Claim, Need, OverLaunches, Placement, QuantityCard, Tier,
+    Benchmark, Bound, CallPath, Card, Claim, Need, OverLaunches, Parameter, Placement, QuantityCard, Tier,
+    Trait,
 };
 
 use super::run::Contended;
@@ -14,6 +16,16 @@ pub enum Workers {
     Processes,
     /// Threads of one process.
     Threads,
+}
+
+impl Workers {
+    /// Its name in ids.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Processes => "processes",
+            Self::Threads => "threads",
+        }
+    }
 }
 
 /// The parameters of a cell.
@@ -55,12 +67,18 @@ impl Cell {
 
     /// As the end of an id.
     fn words(self) -> String {
-        let of = match self.of {
-            Workers::Processes => "processes",
-            Workers::Threads => "threads",
-        };
         let think = if self.thinks { "think_2_holds" } else { "think_0" };
-        format!("contended/{of}_{}/hold_us_{}/{think}", self.workers, self.hold_us)
+        format!("contended/{}_{}/hold_us_{}/{think}", self.of.name(), self.workers, self.hold_us)
+    }
+
+    /// With the lock, what the id says.
+    fn parameters(self, lock: &'static str) -> [(&'static str, Parameter<'static>); 4] {
+        [
+            ("lock", Parameter::Text(lock)),
+            (self.of.name(), Parameter::Number(self.workers.into())),
+            ("hold_us", Parameter::Number(self.hold_us.into())),
+            ("think_holds", Parameter::Number(if self.thinks { 2 } else { 0 })),
+        ]
     }
 
     /// Time between two wishes of a worker, us.
@@ -76,6 +94,7 @@ pub struct Kind {
     baseline: &'static str,
     processes: bool,
     threads: bool,
+    traits: &'static [Trait],
     make: fn(&'static Card, Cell) -> &'static dyn Benchmark,
 }
 
@@ -92,6 +111,7 @@ impl Kind {
             baseline,
             processes: true,
             threads: true,
+            traits: &[],
             // A benchmark lives as long as the program; each cell is made once.
             make: |card, cell| Box::leak(Box::new(Contended::<L>::new(card, cell))),
         }
@@ -105,6 +125,11 @@ impl Kind {
     /// The same, which threads of one process do not keep apart.
     pub const fn for_processes(self) -> Self {
         Self { threads: false, ..self }
+    }
+
+    /// The same, which is this by its making.
+    pub const fn with(self, traits: &'static [Trait]) -> Self {
+        Self { traits, ..self }
     }
 
     /// First part of the ids of its cells.
@@ -144,15 +169,17 @@ impl Kind {
         let baseline = format!("{}/{}", self.baseline, cell.words());
         let family = self.id.split('/').next().unwrap_or(self.id);
         let name = self.id.split('/').nth(1).unwrap_or(self.id).replace('_', " ");
-        let claims: &'static [Claim] =
-            Box::leak(Box::new([Claim::CallsNamed(self.calls, calls_of_a_turn(self.calls))]));
+        let claims: &'static [Claim] = Box::leak(Box::new([
+            calls_of_a_turn(self.id, self.calls),
+            Claim::OtherCalls(Bound::Exactly(0.0)),
+        ]));
         // Groups have at most 12 members: the locks of the kernel are one of their own.
         let part = if self.calls == ["futex"] || family != "lock" { "" } else { "/kernel" };
         let grouped = part.is_empty() && baseline != id && self.takes_baseline(cell);
         Card {
             id: leak(id.to_owned()),
             title: leak(format!("{name}, contended")),
-            operation: "one lock, held for a while, and one unlock, with all workers after it",
+            operation: "one lock, held for the hold time, and one unlock, while all workers want it",
             call_path: CallPath::Libc,
             blocks: true,
             placement: Placement::Spread,
@@ -166,6 +193,8 @@ impl Kind {
             launches: Some(8),
             launch_ms: LAUNCH_MS,
             quantities: QUANTITIES,
+            parameters: Box::leak(Box::new(cell.parameters(self.id))),
+            traits: self.traits,
             ..Card::SERIES
         }
     }
@@ -176,14 +205,13 @@ impl Kind {
     }
 }
 
-/// System calls of these names in a turn. Who waits may wake in vain, and the audit holds up who holds the lock: bounds,
-/// not numbers. The audit's count is the difference of two passes, of which the shorter one may have waited more often.
-fn calls_of_a_turn(calls: &[&str]) -> Bound {
+/// System calls of these names in a turn. A lock of the kernel is entered for every lock and every unlock, whoever waits; the
+/// control never; every other lock calls only to sleep and to wake, as often as it happens to.
+fn calls_of_a_turn(id: &str, calls: &'static [&'static str]) -> Claim {
     match calls {
-        // The kernel is entered for every lock and every unlock, whoever waits.
-        ["semop", ..] | ["msgrcv", ..] | ["read", ..] | ["fcntl"] | ["flock"] => Bound::Between(1.9, 2.1),
-        ["sched_yield"] => Bound::Between(-1e6, 1e6),
-        _ => Bound::Between(-20.0, 20.0),
+        ["futex"] if id == "lock/none" => Claim::CallsNamed(calls, Bound::Exactly(0.0)),
+        ["futex" | "sched_yield"] => Claim::CallsByChance(calls),
+        _ => Claim::CallsNamed(calls, Bound::Exactly(2.0)),
     }
 }
 
@@ -192,16 +220,16 @@ const LAUNCH_MS: u64 = 60;
 
 /// What a launch yields. METHOD.md, Contention.
 const QUANTITIES: &[QuantityCard] = &[
-    QuantityCard::new("time_per_operation", "ns").paired(),
-    QuantityCard::new("ideal_share", "share"),
-    QuantityCard::new("switches_per_operation", "count"),
-    QuantityCard::new("blocked_share", "share"),
-    QuantityCard::new("owner_change_share", "share"),
-    QuantityCard::new("fairness", "ratio"),
-    QuantityCard::new("longest_wait", "ns").over(OverLaunches::Max),
-    QuantityCard::new("handover_p50", "ns"),
-    QuantityCard::new("handover_p99", "ns"),
-    QuantityCard::new("lost_updates", "count").over(OverLaunches::Sum),
-    QuantityCard::new("hold", "ns"),
-    QuantityCard::new("workers_per_cpu", "ratio"),
+    QuantityCard::of(quantity::TIME_PER_OPERATION).paired(),
+    QuantityCard::of(quantity::IDEAL_SHARE),
+    QuantityCard::of(quantity::SWITCHES_PER_OPERATION),
+    QuantityCard::of(quantity::BLOCKED_SHARE),
+    QuantityCard::of(quantity::OWNER_CHANGE_SHARE).at_times(),
+    QuantityCard::of(quantity::FAIRNESS),
+    QuantityCard::of(quantity::LONGEST_WAIT).over(OverLaunches::Max).at_times(),
+    QuantityCard::of(quantity::HANDOVER_P50).at_times(),
+    QuantityCard::of(quantity::HANDOVER_P99).at_times(),
+    QuantityCard::of(quantity::LOST_UPDATES).over(OverLaunches::Sum).at_times(),
+    QuantityCard::of(quantity::HOLD),
+    QuantityCard::of(quantity::WORKERS_PER_CPU),
 ];

@@ -5,10 +5,11 @@
 
 mod cell;
 mod run;
+mod worker;
 
 use std::sync::LazyLock;
 
-use oscost_harness::Benchmark;
+use oscost_harness::{Benchmark, Trait};
 
 use crate::lock::excluding::Held;
 use crate::lock::{
@@ -18,32 +19,43 @@ use crate::record_lock;
 use cell::{Cell, Kind, Workers};
 use oscost_sys::condition::Condition;
 use oscost_sys::pipe::Pipe;
-use oscost_sys::semaphore::{EventFd, Named, SystemV, Unnamed};
+use oscost_sys::semaphore::{EventFd, NamedSemaphore, SystemV, Unnamed};
 use oscost_sys::system_v_queue::SystemVQueue;
+
+/// What lies in shared memory, or has a name or a key.
+const SHARED: &[Trait] = &[Trait::WorksAcrossUsers];
 
 /// Everything that can be contended for.
 const KINDS: [Kind; 19] = [
-    Kind::new::<Held<Named>>("semaphore/posix_named", &["futex"], "semaphore/posix_named"),
-    Kind::new::<Held<Unnamed>>("semaphore/posix_unnamed", &["futex"], "semaphore/posix_named"),
-    Kind::new::<Held<SystemV>>("semaphore/system_v", &["semop", "semtimedop"], "semaphore/posix_named"),
+    Kind::new::<Held<NamedSemaphore>>("semaphore/posix_named", &["futex"], "semaphore/posix_named")
+        .with(SHARED),
+    Kind::new::<Held<Unnamed>>("semaphore/posix_unnamed", &["futex"], "semaphore/posix_named").with(SHARED),
+    Kind::new::<Held<SystemV>>("semaphore/system_v", &["semop", "semtimedop"], "semaphore/posix_named")
+        .with(&[Trait::HandsOff, Trait::Fair, Trait::WorksAcrossUsers]),
     Kind::new::<Held<EventFd>>("semaphore/eventfd", &["read", "write"], "semaphore/posix_named"),
-    Kind::new::<shared_mutex::Shared>("lock/shared_mutex", &["futex"], "lock/shared_mutex"),
+    Kind::new::<shared_mutex::Shared>("lock/shared_mutex", &["futex"], "lock/shared_mutex").with(SHARED),
     Kind::new::<mutex::Private>("lock/mutex", &["futex"], "lock/shared_mutex").for_threads(),
-    Kind::new::<robust_mutex::Robust>("lock/robust_mutex", &["futex"], "lock/shared_mutex"),
-    Kind::new::<pi_mutex::Inheriting>("lock/pi_mutex", &["futex"], "lock/shared_mutex"),
-    Kind::new::<rwlock_read::Reading>("lock/rwlock_read", &["futex"], "lock/shared_mutex"),
-    Kind::new::<rwlock_write::Writing>("lock/rwlock_write", &["futex"], "lock/shared_mutex"),
-    Kind::new::<Held<Condition>>("lock/condition_variable", &["futex"], "lock/shared_mutex"),
-    Kind::new::<futex::Raw>("lock/futex", &["futex"], "lock/shared_mutex"),
+    Kind::new::<robust_mutex::Robust>("lock/robust_mutex", &["futex"], "lock/shared_mutex").with(SHARED),
+    Kind::new::<pi_mutex::Inheriting>("lock/pi_mutex", &["futex"], "lock/shared_mutex")
+        .with(&[Trait::HandsOff, Trait::WorksAcrossUsers]),
+    Kind::new::<rwlock_read::Reading>("lock/rwlock_read", &["futex"], "lock/shared_mutex").with(SHARED),
+    Kind::new::<rwlock_write::Writing>("lock/rwlock_write", &["futex"], "lock/shared_mutex").with(SHARED),
+    Kind::new::<Held<Condition>>("lock/condition_variable", &["futex"], "lock/shared_mutex").with(SHARED),
+    Kind::new::<futex::Raw>("lock/futex", &["futex"], "lock/shared_mutex").with(SHARED),
     Kind::new::<Held<Pipe>>("lock/pipe_token", &["read", "write"], "lock/shared_mutex"),
-    Kind::new::<Held<SystemVQueue>>("lock/system_v_message", &["msgrcv", "msgsnd"], "lock/shared_mutex"),
-    Kind::new::<spin::Spin>("lock/spin", &["sched_yield"], "lock/shared_mutex"),
-    Kind::new::<none::Nothing>("lock/none", &["futex"], "lock/shared_mutex"),
+    Kind::new::<Held<SystemVQueue>>("lock/system_v_message", &["msgrcv", "msgsnd"], "lock/shared_mutex")
+        .with(&[Trait::HandsOff, Trait::Fair, Trait::WorksAcrossUsers]),
+    Kind::new::<spin::Spin>("lock/spin", &["sched_yield"], "lock/shared_mutex").with(SHARED),
+    Kind::new::<none::Nothing>("lock/none", &["futex"], "lock/shared_mutex").with(&[Trait::ExcludesNothing]),
     Kind::new::<record_lock::fcntl::Bytes>("record_lock/fcntl", &["fcntl"], "record_lock/fcntl")
-        .for_processes(),
-    Kind::new::<record_lock::ofd::Bytes>("record_lock/ofd", &["fcntl"], "record_lock/fcntl").for_processes(),
+        .for_processes()
+        .with(SHARED),
+    Kind::new::<record_lock::ofd::Bytes>("record_lock/ofd", &["fcntl"], "record_lock/fcntl")
+        .for_processes()
+        .with(SHARED),
     Kind::new::<record_lock::flock::Whole>("record_lock/flock", &["flock"], "record_lock/fcntl")
-        .for_processes(),
+        .for_processes()
+        .with(SHARED),
 ];
 
 const HOLDS_US: [u32; 7] = [0, 1, 3, 10, 30, 100, 300];

@@ -1,21 +1,24 @@
-//! One launch of a cell: workers start together, fight for the lock in two phases, and leave what they counted.
-//!
-//! The first phase is timed from outside and reads no clock in a worker; the second reads three a turn, for waits and
-//! hand-overs. What is under the lock is a plain counter, who held it last, and a spin of the hold time.
+//! One launch of a cell: workers start together, fight for the lock in two phases, and what they leave becomes quantities.
 
+use oscost_harness::quantity;
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
-use oscost_harness::{Benchmark, CallError, Card, Outcome, Series, SeriesPlan, SetUp, Sink, Subject, Unable};
+use oscost_harness::{
+    Benchmark, Bound, CallError, Card, Outcome, PostCondition, Series, SeriesPlan, SetUp, Sink, Subject,
+    Unable,
+};
 use oscost_stats::fairness::jain_index;
 use oscost_stats::quantile::{quantile, sorted};
 use oscost_sys::memory::SharedWords;
 use oscost_sys::process::Child;
-use oscost_sys::usage::{self, Whose};
-use oscost_sys::{affinity, clock, system_call};
+use oscost_sys::system_call::{self, marker};
+use oscost_sys::usage::Whose;
+use oscost_sys::{clock, futex};
 
 use super::cell::{Cell, Workers};
-use crate::lock::excluding::Lock;
+use super::worker::{KEPT, Orders, Shared, WORDS, calibrate, left, word, work};
+use crate::lock::excluding::{self, Lock};
 
 /// A benchmark of one cell.
 pub struct Contended<L> {
@@ -38,12 +41,14 @@ impl<L: Lock> Benchmark for Contended<L> {
 
     fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
         let lock = L::make(cx)?;
-        Ok(Subject::Series(Box::new(Fight { lock, cell: self.cell, cpus: cx.cpus.to_vec() })))
+        Ok(Subject::Series(Box::new(Fight { lock, phase: None, cell: self.cell, cpus: cx.cpus.to_vec() })))
     }
 }
 
 struct Fight<L> {
     lock: L,
+    /// The phase of an audit that counts.
+    phase: Option<usize>,
     cell: Cell,
     cpus: Vec<usize>,
 }
@@ -52,185 +57,15 @@ struct Fight<L> {
 const PHASE_NS: u64 = 20_000_000;
 /// Turns of each worker that a phase lasts at least, so that long holds are not few.
 const FEWEST_TURNS: u64 = 12;
-/// Hand-overs that a worker keeps of the second phase.
-const KEPT: usize = 256;
 /// Whoever holds the lock for ever is ended after this, ns.
 const PATIENCE_NS: u64 = 5_000_000_000;
 
-/// Words that all share, a line each.
-mod word {
-    /// 0 wait, 1 and 2 the phases, 3 end.
-    pub const PHASE: usize = 0;
-    pub const READY: usize = 1;
-    /// When the first phase was over.
-    pub const OVER_AT: usize = 2;
-    /// Under the lock: the plain counter, who held it last, when it was given back.
-    pub const COUNTER: usize = 3;
-    pub const OWNER: usize = 4;
-    pub const RELEASED: usize = 5;
-    pub const WORKERS: usize = 6;
-}
-
-/// What a worker leaves, in words of its own.
-mod left {
-    pub const TURNS: usize = 0;
-    pub const CHANGES: usize = 1;
-    pub const SWITCHES: usize = 2;
-    pub const VOLUNTARY: usize = 3;
-    pub const ALL_TURNS: usize = 4;
-    pub const LONGEST_WAIT: usize = 5;
-    pub const FAILED: usize = 6;
-    pub const KEPT: usize = 7;
-    pub const HANDOVERS: usize = 8;
-}
-const WORDS: usize = left::HANDOVERS + KEPT;
-
-struct Shared<'a> {
-    words: &'a SharedWords,
-}
-
-impl Shared<'_> {
-    fn word(&self, index: usize) -> &AtomicU64 {
-        self.words.word(index)
-    }
-    fn left(&self, worker: usize, what: usize) -> &AtomicU64 {
-        self.words.word(word::WORKERS + worker * WORDS + what)
-    }
-    fn phase(&self) -> u64 {
-        self.word(word::PHASE).load(Ordering::Acquire)
-    }
-}
-
-/// Passes of the empty loop, which no compiler removes.
-#[inline(never)]
-fn spin(passes: u64) {
-    for pass in 0..passes {
-        clock::keep(pass);
-    }
-}
-
-/// Passes that last `ns` on this CPU, and how long they really took, ns: the shortest of some tries.
-fn calibrate(ns: u64) -> (u64, f64) {
-    const TRIES: usize = 15;
-    const PASSES: u64 = 100_000;
-    let shortest = |passes: u64| {
-        let once = |_| {
-            let start = clock::now_ns();
-            spin(passes);
-            clock::now_ns() - start
-        };
-        (0..TRIES).map(once).min().unwrap_or(1).max(1)
-    };
-    // One length, less the clock: a difference of two lengths may be next to nothing where others disturb, and the hold
-    // would be next to endless.
-    let pair_ns = shortest(0) as f64;
-    let pass_ns = (shortest(PASSES) as f64 - pair_ns).max(1.0) / PASSES as f64;
-    let passes = (ns as f64 / pass_ns).round() as u64;
-    if passes == 0 {
-        return (0, 0.0);
-    }
-    (passes, (shortest(passes) as f64 - pair_ns).max(0.0))
-}
-
-/// What a worker is told.
-struct Orders {
-    worker: usize,
-    cpu: usize,
-    hold: u64,
-    /// The same in ns.
-    hold_ns: u64,
-    think: u64,
-    /// So many turns and no more, where operations are counted.
-    turns: Option<u64>,
-}
-
-/// One turn: take the lock, count, hold it, give it back. Whether the owner changed.
-#[inline(always)]
-fn turn<L: Lock>(lock: &L, shared: &Shared<'_>, orders: &Orders) -> Result<bool, CallError> {
-    lock.enter()?;
-    let counter = shared.word(word::COUNTER);
-    let before = counter.load(Ordering::Relaxed);
-    let owner = shared.word(word::OWNER);
-    let own = orders.worker as u64 + 1;
-    let changed = owner.load(Ordering::Relaxed) != own;
-    if changed {
-        owner.store(own, Ordering::Relaxed);
-    }
-    spin(orders.hold);
-    // A plain update: without a lock two of them lose one.
-    counter.store(before + 1, Ordering::Relaxed);
-    lock.leave()?;
-    Ok(changed)
-}
-
-/// The life of a worker. It returns when the phases are over, or with the call that failed.
-fn work<L: Lock>(lock: &L, shared: &Shared<'_>, orders: &Orders, whose: Whose) -> Outcome {
-    affinity::pin_to(orders.cpu)?;
-    let leave = |what: usize, value: u64| shared.left(orders.worker, what).store(value, Ordering::Release);
-    shared.word(word::READY).fetch_add(1, Ordering::AcqRel);
-    let mut spins = 0_u32;
-    while shared.phase() == 0 {
-        std::hint::spin_loop();
-        spins += 1;
-        if spins.is_multiple_of(1000) {
-            // More workers than CPUs: the others must get ready too.
-            system_call::sched_yield()?;
-        }
-    }
-    let before = usage::own(whose);
-    let (mut turns, mut changes, mut more, mut longest) = (0_u64, 0_u64, 0_u64, 0);
-    while orders.turns.map_or_else(|| shared.phase() == 1, |most| turns < most) {
-        let changed = turn(lock, shared, orders)?;
-        if orders.turns.is_none() && shared.phase() != 1 {
-            // It was waited for beyond the phase, perhaps for long: it is no part of the phase's throughput.
-            more = 1;
-            // Who starved through the end of the phase waited at least since then.
-            let since = clock::now_ns().saturating_sub(shared.word(word::OVER_AT).load(Ordering::Acquire));
-            longest = since.saturating_sub(orders.hold_ns);
-            break;
-        }
-        changes += u64::from(changed);
-        turns += 1;
-        spin(orders.think);
-    }
-    let used = usage::own(whose).since(&before);
-    leave(left::TURNS, turns);
-    leave(left::CHANGES, changes);
-    leave(left::SWITCHES, used.switches());
-    leave(left::VOLUNTARY, used.voluntary_switches);
-    let mut kept = 0;
-    while orders.turns.is_none() && shared.phase() < 3 {
-        let wanted = clock::now_ns();
-        lock.enter()?;
-        let got = clock::now_ns();
-        let counter = shared.word(word::COUNTER);
-        let before = counter.load(Ordering::Relaxed);
-        let owner = shared.word(word::OWNER);
-        let own = orders.worker as u64 + 1;
-        let released = shared.word(word::RELEASED).load(Ordering::Relaxed);
-        // A hand-over: another worker gave it back while this one waited.
-        if owner.load(Ordering::Relaxed) != own && released > wanted && kept < KEPT {
-            shared
-                .left(orders.worker, left::HANDOVERS + kept)
-                .store(got.saturating_sub(released), Ordering::Release);
-            kept += 1;
-        }
-        owner.store(own, Ordering::Relaxed);
-        spin(orders.hold);
-        counter.store(before + 1, Ordering::Relaxed);
-        shared.word(word::RELEASED).store(clock::now_ns(), Ordering::Relaxed);
-        lock.leave()?;
-        longest = longest.max(got - wanted);
-        more += 1;
-        spin(orders.think);
-    }
-    leave(left::KEPT, kept as u64);
-    leave(left::LONGEST_WAIT, longest);
-    leave(left::ALL_TURNS, turns + more);
-    Ok(())
-}
-
 impl<L: Lock> Series for Fight<L> {
+    fn brackets(&mut self, phase: usize) -> bool {
+        self.phase = Some(phase);
+        true
+    }
+
     fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
         let workers = self.cell.workers as usize;
         let own_cpu = self.cpus.first().copied().unwrap_or(0);
@@ -259,7 +94,8 @@ impl<L: Lock> Series for Fight<L> {
             Workers::Processes => self.processes(&shared, &orders, phase_ns, counted)?,
             Workers::Threads => self.threads(&shared, &orders, phase_ns, counted)?,
         };
-        self.tell(&shared, start, alone_ns, hold_ns, sink);
+        self.tell(&shared, start, alone_ns, hold_ns, counted, sink);
+        excluding::verify(&self.lock)?.into_iter().for_each(|found| sink.post_condition(found));
         Ok(())
     }
 }
@@ -295,15 +131,50 @@ impl<L: Lock> Fight<L> {
             }
             system_call::sched_yield()?;
         }
+        if counted {
+            return self.bracket(shared, patience, alive);
+        }
         let start = clock::now_ns();
         shared.word(word::PHASE).store(1, Ordering::Release);
-        if !counted {
-            clock::sleep_until(start + phase_ns)?;
-            shared.word(word::OVER_AT).store(clock::now_ns(), Ordering::Release);
-            shared.word(word::PHASE).store(2, Ordering::Release);
-            clock::sleep_until(start + 2 * phase_ns)?;
-        }
+        clock::sleep_until(start + phase_ns)?;
+        shared.word(word::OVER_AT).store(clock::now_ns(), Ordering::Release);
+        shared.word(word::PHASE).store(2, Ordering::Release);
+        clock::sleep_until(start + 2 * phase_ns)?;
         shared.word(word::PHASE).store(3, Ordering::Release);
+        Ok(start)
+    }
+
+    /// Brackets the counted turns: all workers sleep before them and after them, and nobody else calls meanwhile but once to
+    /// wake them. What the brackets themselves make is the same in every phase, and cancels.
+    fn bracket(
+        &self,
+        shared: &Shared<'_>,
+        patience: u64,
+        alive: &mut dyn FnMut() -> bool,
+    ) -> Result<u64, CallError> {
+        let everybody = i32::try_from(self.cell.workers).unwrap_or(i32::MAX);
+        let wake = |phase: u64| {
+            shared.word(word::PHASE).store(phase, Ordering::Release);
+            futex::wake(shared.word(word::PHASE), everybody)
+        };
+        self.phase.into_iter().for_each(marker);
+        let start = clock::now_ns();
+        wake(1)?;
+        // No look at the workers: it would be a call.
+        while shared.word(word::DONE).load(Ordering::Acquire) < u64::from(self.cell.workers) {
+            if clock::now_ns() > patience {
+                let lives = alive();
+                wake(3)?;
+                return Err(CallError::no_answer(if lives {
+                    "a contending worker"
+                } else {
+                    "a worker, which died,"
+                }));
+            }
+            std::hint::spin_loop();
+        }
+        self.phase.into_iter().for_each(|_| marker(0));
+        wake(3)?;
         Ok(start)
     }
 
@@ -388,7 +259,15 @@ impl<L: Lock> Fight<L> {
     }
 
     /// Puts what the workers left into quantities.
-    fn tell(&self, shared: &Shared<'_>, start: u64, alone_ns: f64, hold_ns: f64, sink: &mut dyn Sink) {
+    fn tell(
+        &self,
+        shared: &Shared<'_>,
+        start: u64,
+        alone_ns: f64,
+        hold_ns: f64,
+        counted: bool,
+        sink: &mut dyn Sink,
+    ) {
         let workers = self.cell.workers as usize;
         let all = |what: usize| -> Vec<u64> {
             (0..workers).map(|worker| shared.left(worker, what).load(Ordering::Acquire)).collect()
@@ -408,25 +287,36 @@ impl<L: Lock> Fight<L> {
         };
         let ideal = serial.max((hold_ns + think_ns + alone_ns) / f64::from(self.cell.workers));
         sink.operations(turns);
-        sink.quantity("time_per_operation", time_ns);
-        sink.quantity("ideal_share", (ideal / time_ns).min(1.0));
-        sink.quantity("switches_per_operation", per_turn(sum(left::SWITCHES)));
-        sink.quantity("blocked_share", per_turn(sum(left::VOLUNTARY)).min(1.0));
+        sink.quantity(quantity::TIME_PER_OPERATION, time_ns);
+        sink.quantity(quantity::IDEAL_SHARE, (ideal / time_ns).min(1.0));
+        sink.quantity(quantity::SWITCHES_PER_OPERATION, per_turn(sum(left::SWITCHES)));
+        sink.quantity(quantity::BLOCKED_SHARE, per_turn(sum(left::VOLUNTARY)).min(1.0));
         let shares: Vec<f64> = all(left::TURNS).iter().map(|&turns| turns as f64).collect();
         if let Some(fairness) = jain_index(&shares) {
-            sink.quantity("fairness", fairness);
+            sink.quantity(quantity::FAIRNESS, fairness);
         }
-        sink.quantity("hold", hold_ns);
-        sink.quantity("workers_per_cpu", f64::from(self.cell.workers) / self.cpus.len().max(1) as f64);
+        sink.quantity(quantity::HOLD, hold_ns);
+        sink.quantity(
+            quantity::WORKERS_PER_CPU,
+            f64::from(self.cell.workers) / self.cpus.len().max(1) as f64,
+        );
         if L::EXCLUDES {
-            sink.quantity("owner_change_share", per_turn(sum(left::CHANGES)));
+            sink.quantity(quantity::OWNER_CHANGE_SHARE, per_turn(sum(left::CHANGES)));
             let counter = shared.word(word::COUNTER).load(Ordering::Acquire);
             let made = sum(left::ALL_TURNS).max(turns);
-            sink.quantity("lost_updates", made.saturating_sub(counter) as f64);
+            let lost = made.saturating_sub(counter) as f64;
+            sink.quantity(quantity::LOST_UPDATES, lost);
+            if L::LOCKS {
+                sink.post_condition(PostCondition::exactly(quantity::LOST_UPDATES, 0.0, lost));
+            } else if !counted {
+                // The control must lose some, or the zeros of the others say nothing. An audit's few turns need not meet.
+                let expected = Bound::AtLeast(1.0);
+                sink.post_condition(PostCondition { name: quantity::LOST_UPDATES, expected, observed: lost });
+            }
         }
         let longest = all(left::LONGEST_WAIT).into_iter().max().unwrap_or(0);
         if longest > 0 {
-            sink.quantity("longest_wait", longest as f64);
+            sink.quantity(quantity::LONGEST_WAIT, longest as f64);
         }
         let mut handovers = Vec::new();
         for (worker, kept) in all(left::KEPT).into_iter().enumerate() {
@@ -440,8 +330,8 @@ impl<L: Lock> Fight<L> {
         if L::EXCLUDES
             && let (Some(p50), Some(p99)) = (quantile(&handovers, 0.5), quantile(&handovers, 0.99))
         {
-            sink.quantity("handover_p50", p50);
-            sink.quantity("handover_p99", p99);
+            sink.quantity(quantity::HANDOVER_P50, p50);
+            sink.quantity(quantity::HANDOVER_P99, p99);
         }
     }
 }

@@ -2,11 +2,14 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use oscost_harness::{Batched, Benchmark, Card, Outcome, Participant, Placement, SetUp, Subject, Unable};
+use oscost_harness::{
+    Batched, Benchmark, CallError, Card, Outcome, Participant, Placement, PostCondition, SetUp, Subject,
+    Unable,
+};
 use oscost_sys::{affinity, memory::SharedWords, process::Child};
 
 use super::two_pipes::{self, Side};
-use crate::partner;
+use crate::partner::{self, Turns};
 
 /// The benchmark, by placement.
 pub struct Switch {
@@ -20,11 +23,11 @@ pub static CROSS_CPU: Switch = Switch { card: &CARD_CROSS_CPU };
 /// `context_switch/pipe/unpinned`
 pub static UNPINNED: Switch = Switch { card: &CARD_UNPINNED };
 
-static CARD_SAME_CPU: Card = card("switch of processes, one CPU", Placement::SameCpu);
-static CARD_CROSS_CPU: Card = card("switch of processes, two CPUs", Placement::CrossCpu);
+static CARD_SAME_CPU: Card = card("process switch, one CPU", Placement::SameCpu);
+static CARD_CROSS_CPU: Card = card("process switch, two CPUs", Placement::CrossCpu);
 static CARD_UNPINNED: Card = Card {
-    remark: "a mixture of both placements: the more batches end on one CPU the cheaper it looks",
-    ..card("switch of processes, unpinned", Placement::Unpinned)
+    remark: "a mixture of both placements: it looks cheaper if more batches end on one CPU",
+    ..card("process switch, unpinned", Placement::Unpinned)
 };
 
 const fn card(title: &'static str, placement: Placement) -> Card {
@@ -45,17 +48,20 @@ impl Benchmark for Switch {
         let unpinned = self.card.placement == Placement::Unpinned;
         let seen = if unpinned { Some(Seen::new()?) } else { None };
         let whereabouts = seen.as_ref().map(|seen| seen.partner.word(0));
+        let turns = Turns::new()?;
+        let mut count = turns.of_partner();
         // The far side moves into the partner: closed here, its end is an end of stream for us, and not a wait for ever.
         let partner = partner::start(cx, !unpinned, move || {
             loop {
                 far.receive()?;
+                count.turn();
                 if let Some(whereabouts) = whereabouts {
                     say_where(whereabouts);
                 }
                 far.send()?;
             }
         })?;
-        Ok(Subject::Batched(Box::new(RoundTrips { partner, near, seen })))
+        Ok(Subject::Batched(Box::new(RoundTrips { partner, near, seen, turns })))
     }
 }
 
@@ -68,6 +74,7 @@ struct RoundTrips {
     partner: Child,
     near: Side,
     seen: Option<Seen>,
+    turns: Turns,
 }
 
 /// Where the two sides of an unpinned switch were at the end of each batch.
@@ -94,10 +101,15 @@ impl Batched for RoundTrips {
     #[inline(never)]
     fn batch(&mut self, iterations: u64) -> Outcome {
         self.near.round_trips(iterations)?;
+        self.turns.add(iterations);
         if let Some(seen) = &mut self.seen {
             seen.look();
         }
         Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        self.near.verify(&self.turns)
     }
 
     fn participants(&self) -> Vec<Participant> {

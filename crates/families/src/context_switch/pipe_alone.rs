@@ -1,8 +1,10 @@
 //! The pipe's price without a switch: one process writes a byte and reads it back. lmbench subtracts this, document 004
 //! does not; both figures need it in their group.
 
-use oscost_harness::{Batched, Benchmark, Card, Outcome, Placement, SetUp, Subject, Unable};
-use oscost_sys::pipe::{Pipe, read_byte, write_byte};
+use oscost_harness::{
+    Batched, Benchmark, CallError, Card, Outcome, Placement, PostCondition, SetUp, Subject, Unable,
+};
+use oscost_sys::pipe::{self, Pipe, read_byte, write_byte};
 
 use super::two_pipes;
 use crate::{claims, lack};
@@ -55,5 +57,19 @@ impl Batched for Alone {
             read_byte(&self.0.reader)?;
         }
         Ok(())
+    }
+
+    /// A byte that is written is in the pipe, and one that is read is not.
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        let unread = || pipe::unread(&self.0.reader).map(f64::from);
+        let mut found = vec![PostCondition::exactly("bytes_at_rest", 0.0, unread()?)];
+        write_byte(&self.0.writer)?;
+        let written = unread()?;
+        found.push(PostCondition::exactly("bytes_after_a_write", 1.0, written));
+        if written > 0.0 {
+            read_byte(&self.0.reader)?;
+            found.push(PostCondition::exactly("bytes_after_a_read", 0.0, unread()?));
+        }
+        Ok(found)
     }
 }

@@ -2,22 +2,22 @@
 
 use std::rc::Rc;
 
+use oscost_harness::Object;
 use oscost_harness::{
-    Batched, Benchmark, Bound, Card, Claim, Outcome, Participant, Placement, SetUp, Subject, Unable,
+    Batched, Benchmark, CallError, Card, Claim, Outcome, Participant, Placement, PostCondition, SetUp,
+    Subject, Unable,
 };
 use oscost_sys::{posix_queue::PosixQueue, process::Child};
 
 use super::two_pipes;
-use crate::{lack, partner};
+use crate::lack;
+use crate::partner::{self, Turns};
+use crate::semaphore::handover;
 
 /// `context_switch/posix_queue/same_cpu`
 pub struct SameCpu;
 
-const CLAIMS: &[Claim] = &[
-    two_pipes::CALLS,
-    Claim::CallsNamed(&["mq_timedsend", "mq_timedreceive"], Bound::Between(1.9, 2.1)),
-    Claim::Switches(Bound::Between(0.9, 1.3)),
-];
+const CLAIMS: &[Claim] = &handover::in_the_kernel(&["mq_timedsend", "mq_timedreceive"]);
 
 static CARD: Card = Card {
     subtract: None,
@@ -37,19 +37,23 @@ impl Benchmark for SameCpu {
 
     fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
         let name = oscost_sys::random::bits()?;
-        let queue = |way: &str| {
-            PosixQueue::new(&format!("/oscost-{name:032x}-{way}"), 1, 1)
-                .map_err(|error| lack::of_posix_queues(error, 2, 1))
+        let mut queue = |way: &str| -> Result<PosixQueue, Unable> {
+            let name = format!("/oscost-{name:032x}-{way}");
+            cx.keeper.keep(&Object::PosixQueue(name.clone()))?;
+            PosixQueue::new(&name, 1, 1).map_err(|error| lack::of_posix_queues(error, 2, 1))
         };
         let (there, back) = (Rc::new(queue("there")?), Rc::new(queue("back")?));
         let (theirs, ours) = (Rc::clone(&there), Rc::clone(&back));
+        let turns = Turns::new()?;
+        let mut count = turns.of_partner();
         let partner = partner::start(cx, true, move || {
             loop {
                 partner::uninterrupted(|| theirs.receive(&mut [0]).map(|_| ()))?;
+                count.turn();
                 ours.send(&[0])?;
             }
         })?;
-        Ok(Subject::Batched(Box::new(RoundTrips { partner, there, back })))
+        Ok(Subject::Batched(Box::new(RoundTrips { partner, there, back, turns })))
     }
 }
 
@@ -57,6 +61,7 @@ struct RoundTrips {
     partner: Child,
     there: Rc<PosixQueue>,
     back: Rc<PosixQueue>,
+    turns: Turns,
 }
 
 /// Between batches the partner sleeps in its queue: it needs no arming and no parking.
@@ -67,7 +72,13 @@ impl Batched for RoundTrips {
             self.there.send(&[0])?;
             partner::uninterrupted(|| self.back.receive(&mut [0]).map(|_| ()))?;
         }
+        self.turns.add(iterations);
         Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        let messages = self.there.messages()? + self.back.messages()?;
+        Ok(vec![self.turns.verify(), PostCondition::exactly("messages_on_their_way", 0.0, messages as f64)])
     }
 
     fn participants(&self) -> Vec<Participant> {

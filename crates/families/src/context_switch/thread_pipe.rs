@@ -5,18 +5,30 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::thread::{Builder, JoinHandle};
 
 use oscost_harness::{
-    Batched, Benchmark, CallError, Card, Outcome, Participant, Placement, SetUp, Subject, Unable,
+    Batched, Benchmark, CallError, Card, Outcome, Participant, Placement, PostCondition, SetUp, Subject,
+    Unable,
 };
 use oscost_sys::{affinity, thread};
 
 use super::two_pipes::{self, Side};
 use crate::lack;
+use crate::partner::{Counter, Turns};
 
 /// `context_switch/thread_pipe/same_cpu`
 pub struct SameCpu;
 
-static CARD: Card =
-    two_pipes::card("context_switch/thread_pipe/same_cpu", "switch of threads, one CPU", Placement::SameCpu);
+static CARD: Card = Card {
+    // The thread is its own.
+    revision: 1,
+    group: "context_switch/threads/same_cpu",
+    changes_process: Some(
+        "a thread shares the table of descriptors, and every call that looks one up becomes dearer",
+    ),
+    // What it would be divided by is measured in a process without threads.
+    baseline: None,
+    subtract: None,
+    ..two_pipes::card("context_switch/thread_pipe/same_cpu", "thread switch, one CPU", Placement::SameCpu)
+};
 
 impl Benchmark for SameCpu {
     fn card(&self) -> &'static Card {
@@ -26,13 +38,14 @@ impl Benchmark for SameCpu {
     fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
         let (near, far) = two_pipes::sides()?;
         let shared = Arc::new(Shared::default());
-        let (cpu, partner) = (cx.partner_cpu, Arc::clone(&shared));
+        let turns = Turns::new()?;
+        let (cpu, partner, count) = (cx.partner_cpu, Arc::clone(&shared), turns.of_partner());
         let thread = Builder::new()
-            .spawn(move || serve(cpu, &far, &partner))
+            .spawn(move || serve(cpu, &far, &partner, count))
             .map_err(|error| CallError::new("clone", error.raw_os_error().unwrap_or(0)))
             .map_err(lack::of_processes)?;
         // Nothing is timed, and nothing forked, before the thread waits for its first byte.
-        let subject = RoundTrips { near, shared, thread: Some(thread) };
+        let subject = RoundTrips { near, shared, turns, thread: Some(thread) };
         subject.near.receive().map_err(|error| CallError::new("start of the partner thread", error.errno))?;
         Ok(Subject::Batched(Box::new(subject)))
     }
@@ -45,7 +58,7 @@ struct Shared {
 }
 
 /// The partner: says that it is ready, and answers until it is to end.
-fn serve(cpu: usize, far: &Side, shared: &Shared) -> Outcome {
+fn serve(cpu: usize, far: &Side, shared: &Shared, mut count: Counter) -> Outcome {
     affinity::pin_to(cpu)?;
     shared.tid.store(thread::id(), Ordering::Release);
     far.send()?;
@@ -54,6 +67,7 @@ fn serve(cpu: usize, far: &Side, shared: &Shared) -> Outcome {
         if shared.ends.load(Ordering::Relaxed) {
             return Ok(());
         }
+        count.turn();
         far.send()?;
     }
 }
@@ -61,6 +75,7 @@ fn serve(cpu: usize, far: &Side, shared: &Shared) -> Outcome {
 struct RoundTrips {
     near: Side,
     shared: Arc<Shared>,
+    turns: Turns,
     thread: Option<JoinHandle<Outcome>>,
 }
 
@@ -68,7 +83,13 @@ struct RoundTrips {
 impl Batched for RoundTrips {
     #[inline(never)]
     fn batch(&mut self, iterations: u64) -> Outcome {
-        self.near.round_trips(iterations)
+        self.near.round_trips(iterations)?;
+        self.turns.add(iterations);
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        self.near.verify(&self.turns)
     }
 
     fn participants(&self) -> Vec<Participant> {

@@ -2,11 +2,17 @@
 
 use std::os::fd::OwnedFd;
 
-use oscost_harness::{Bound, CallError, CallPath, Card, Claim, Need, Outcome, Placement, Unable};
-use oscost_sys::pipe::{Pipe, read_byte, write_byte};
-use oscost_sys::socket::{self, Kind};
+use oscost_harness::{
+    CallError, CallPath, Card, Claim, Need, Outcome, Placement, PostCondition, Tier, Unable,
+};
+use oscost_sys::pipe::{self, Pipe, read_byte, write_byte};
+use oscost_sys::socket::{self, SocketKind};
 
-use crate::{lack, partner::uninterrupted};
+use crate::semaphore::handover;
+use crate::{
+    lack,
+    partner::{Turns, uninterrupted},
+};
 
 /// One side: what it reads from and what it writes to.
 pub struct Side {
@@ -25,7 +31,7 @@ pub fn sides() -> Result<(Side, Side), Unable> {
 
 /// The two sides of a new pair of Unix stream sockets.
 pub fn socket_sides() -> Result<(Side, Side), Unable> {
-    let [near, far] = socket::pair(Kind::Stream).map_err(lack::of_descriptors)?;
+    let [near, far] = socket::pair(SocketKind::Stream).map_err(lack::of_descriptors)?;
     Ok((both_ways(near)?, both_ways(far)?))
 }
 
@@ -49,6 +55,12 @@ impl Side {
         uninterrupted(|| read_byte(&self.reader))
     }
 
+    /// What must be true between batches: as many turns on both sides, and no byte on its way.
+    pub fn verify(&self, turns: &Turns) -> Result<Vec<PostCondition>, CallError> {
+        let unread = pipe::unread(&self.reader)?;
+        Ok(vec![turns.verify(), PostCondition::exactly("bytes_on_their_way", 0.0, unread.into())])
+    }
+
     /// So many round trips, each of two switches.
     #[inline(always)]
     pub fn round_trips(&self, count: u64) -> Outcome {
@@ -61,12 +73,9 @@ impl Side {
 }
 
 /// A read or a write is a system call whether it waits or not: one of each a switch.
-pub const READS_AND_WRITES: Claim = Claim::CallsNamed(&["read", "write"], Bound::Between(1.9, 2.1));
-pub const CALLS: Claim = Claim::SystemCalls(Bound::Between(1.9, 2.1));
-/// Of switches, voluntary and by preemption, of both sides there is one.
-const ON_ONE_CPU: &[Claim] = &[CALLS, READS_AND_WRITES, Claim::Switches(Bound::Between(0.9, 1.3))];
+const ON_ONE_CPU: &[Claim] = &handover::in_the_kernel(&["read", "write"]);
 /// A side that is held up finds the byte there already, and need not sleep.
-const ON_TWO_CPUS: &[Claim] = &[CALLS, READS_AND_WRITES, Claim::Switches(Bound::Between(0.3, 1.5))];
+const ON_TWO_CPUS: &[Claim] = &handover::on_two_cpus(handover::in_the_kernel(&["read", "write"]));
 
 /// What all cards of two pipes share; `placement` decides the group.
 pub const fn card(id: &'static str, title: &'static str, placement: Placement) -> Card {
@@ -81,6 +90,7 @@ pub const fn card(id: &'static str, title: &'static str, placement: Placement) -
     };
     Card {
         id,
+        revision: revision(placement),
         title,
         operation,
         operations_per_iteration: 2,
@@ -92,8 +102,14 @@ pub const fn card(id: &'static str, title: &'static str, placement: Placement) -
         needs,
         baseline: Some(pipe(placement)),
         subtract: Some(pipe_alone(placement)),
+        tier: if matches!(placement, Placement::Unpinned) { Tier::Family } else { Tier::Core },
         ..Card::BATCHED
     }
+}
+
+/// On one CPU the first revision was measured beside a thread of the same process.
+const fn revision(placement: Placement) -> u32 {
+    if matches!(placement, Placement::SameCpu) { 2 } else { 1 }
 }
 
 /// The group of a placement.

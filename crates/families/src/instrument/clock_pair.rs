@@ -17,7 +17,7 @@ static CARD: Card = Card {
     call_path: CallPath::Vdso,
     group: "instrument",
     claims: &claims::exactly(0.0),
-    remark: "what bracketing a batch costs: half of it lies inside the batch",
+    remark: "the cost of timing a batch: half of it lies inside the batch",
     ..Card::BATCHED
 };
 

@@ -1,6 +1,6 @@
 //! The loop that every other loop is: pure cycles, nothing in it.
 
-use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Unable};
+use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Trait, Unable};
 use oscost_sys::clock::keep;
 
 use crate::claims;
@@ -15,7 +15,8 @@ static CARD: Card = Card {
     call_path: CallPath::UserSpace,
     group: "instrument",
     claims: &claims::exactly(0.0),
-    remark: "the part of every figure that is the loop's: shown for context, not subtracted",
+    remark: "every figure includes such a loop: shown for context, not subtracted",
+    traits: &[Trait::LoopPass],
     ..Card::BATCHED
 };
 

@@ -1,6 +1,6 @@
 //! A cost that is added on purpose and must be found again: k calls in an operation cost k times one.
 
-use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Unable};
+use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, Parameter, SetUp, Subject, Unable};
 use oscost_sys::system_call;
 
 use crate::claims;
@@ -17,6 +17,7 @@ const CARD: Card = Card {
     call_path: CallPath::Inline,
     group: "instrument",
     claims: &claims::named(&["getppid"], 1.0),
+    parameters: &[("calls", Parameter::Number(1))],
     ..Card::BATCHED
 };
 static CARDS: [Card; 3] = [
@@ -26,9 +27,10 @@ static CARDS: [Card; 3] = [
         title: "a known cost: 2 calls",
         operation: "2 inline getppid in a row",
         claims: &claims::named(&["getppid"], 2.0),
+        parameters: &[("calls", Parameter::Number(2))],
         baseline: Some(CALLS_1),
         subtract: Some(CALLS_1),
-        remark: "found again if what it costs without calls_1 is the price of 1 syscall/getppid",
+        remark: "self-check: calls_2 minus calls_1 should equal one syscall/getppid",
         ..CARD
     },
     Card {
@@ -36,9 +38,10 @@ static CARDS: [Card; 3] = [
         title: "a known cost: 4 calls",
         operation: "4 inline getppid in a row",
         claims: &claims::named(&["getppid"], 4.0),
+        parameters: &[("calls", Parameter::Number(4))],
         baseline: Some(CALLS_1),
         subtract: Some(CALLS_1),
-        remark: "found again if what it costs without calls_1 is the price of 3 syscall/getppid",
+        remark: "self-check: calls_4 minus calls_1 should equal three syscall/getppid",
         ..CARD
     },
 ];

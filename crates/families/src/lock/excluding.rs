@@ -1,21 +1,25 @@
 //! What every lock is to the benchmarks of this family: taken and given back by one process, and handed over in a ring.
 
 use std::marker::PhantomData;
+use std::sync::atomic::Ordering;
 
 use oscost_harness::{
-    Batched, Benchmark, Bound, CallError, CallPath, Card, Claim, Need, Outcome, Participant, Placement,
-    SetUp, Subject, Tier, Unable,
+    Batched, Benchmark, CallError, CallPath, Card, Claim, Need, Outcome, Participant, Placement,
+    PostCondition, SetUp, Subject, Unable,
 };
 use oscost_sys::memory::SharedWords;
 use oscost_sys::process::Child;
 
-use crate::partner::{self, uninterrupted};
+use crate::claims;
+use crate::partner::{self, Turns, uninterrupted};
 use crate::semaphore::handover::{self, Token};
 
 /// Something that one worker at a time may hold.
 pub trait Lock: Sized + Sync + 'static {
     /// Whether it keeps everybody else out; readers let one another in.
     const EXCLUDES: bool = true;
+    /// Whether it does anything: the control does not.
+    const LOCKS: bool = true;
     /// A lock that nobody holds, shared with children that are forked from now on and with threads.
     fn make(cx: &mut SetUp<'_>) -> Result<Self, Unable>;
     /// The view that another worker must have of it, where it cannot share this one: an open file description is inherited,
@@ -27,6 +31,33 @@ pub trait Lock: Sized + Sync + 'static {
     fn enter(&self) -> Outcome;
     /// Gives it back.
     fn leave(&self) -> Outcome;
+    /// Whether somebody else could take it now, asked in another way than by taking it so; `None` where nobody says.
+    fn is_free(&self) -> Result<Option<bool>, CallError>;
+}
+
+/// Takes a lock that is free and gives it back, and looks at it in between; many times.
+pub fn verify<L: Lock>(lock: &L) -> Result<Vec<PostCondition>, CallError> {
+    claims::looked_at_often(|| look_once(lock))
+}
+
+fn look_once<L: Lock>(lock: &L) -> Result<Vec<PostCondition>, CallError> {
+    let mut found = Vec::new();
+    let mut look = |name, expected: bool| -> Outcome {
+        let free = lock.is_free()?;
+        let as_number = |free| f64::from(u8::from(free));
+        found.extend(free.map(|free| PostCondition::exactly(name, as_number(expected), as_number(free))));
+        Ok(())
+    };
+    look("free_at_rest", true)?;
+    // A look takes some locks and gives them back. Where that did not work, taking it would wait for ever.
+    look("free_after_a_look", true)?;
+    if lock.is_free()?.unwrap_or(true) {
+        uninterrupted(|| lock.enter())?;
+        look("free_while_held", !L::LOCKS)?;
+        lock.leave()?;
+        look("free_afterwards", true)?;
+    }
+    Ok(found)
 }
 
 /// A token as a lock: there while nobody holds it.
@@ -46,6 +77,10 @@ impl<T: Token + Sync> Lock for Held<T> {
     fn leave(&self) -> Outcome {
         self.0.post()
     }
+
+    fn is_free(&self) -> Result<Option<bool>, CallError> {
+        Ok(self.0.there()?.map(|there| there > 0))
+    }
 }
 
 /// Card of taking and giving back what nobody else wants.
@@ -53,11 +88,10 @@ pub const fn uncontended(id: &'static str, title: &'static str, claims: &'static
     Card {
         id,
         title,
-        operation: "one lock and one unlock that nobody contests",
+        operation: "one uncontended lock and unlock",
         group: "lock",
         claims,
         baseline: Some("lock/shared_mutex"),
-        tier: Tier::Family,
         ..Card::BATCHED
     }
 }
@@ -96,14 +130,20 @@ impl<L: Lock> Batched for Cycle<L> {
         }
         Ok(())
     }
+
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        verify(&self.0)
+    }
 }
 
 /// Card of a hand-over in a ring with both processes on one CPU. Each iteration is a step of each process: two hand-overs.
 pub const fn same_cpu(id: &'static str, title: &'static str, claims: &'static [Claim]) -> Card {
     Card {
         id,
+        // The first one left the partner's last step of each batch outside of it.
+        revision: 2,
         title,
-        operation: "one hand-over of a lock to the other process, on one CPU",
+        operation: "one hand-over of a lock to the next process, on one CPU",
         operations_per_iteration: 2,
         call_path: CallPath::Libc,
         blocks: true,
@@ -111,7 +151,6 @@ pub const fn same_cpu(id: &'static str, title: &'static str, claims: &'static [C
         group: "lock/handover/same_cpu",
         claims,
         baseline: Some("lock/shared_mutex/handover/same_cpu"),
-        tier: Tier::Family,
         ..Card::BATCHED
     }
 }
@@ -119,7 +158,7 @@ pub const fn same_cpu(id: &'static str, title: &'static str, claims: &'static [C
 /// Card of a hand-over in a ring from one CPU to another.
 pub const fn cross_cpu(id: &'static str, title: &'static str, claims: &'static [Claim]) -> Card {
     Card {
-        operation: "one hand-over of a lock to the other process, on another CPU",
+        operation: "one hand-over of a lock to the next process, on another CPU",
         placement: Placement::CrossCpu,
         group: "lock/handover/cross_cpu",
         needs: &[Need::Cpus(2)],
@@ -133,7 +172,6 @@ pub const fn token_same_cpu(id: &'static str, title: &'static str, claims: &'sta
     Card {
         group: "lock/handover/same_cpu",
         baseline: Some("lock/shared_mutex/handover/same_cpu"),
-        tier: Tier::Family,
         document: None,
         ..handover::same_cpu(id, title, claims)
     }
@@ -144,22 +182,23 @@ pub const fn token_cross_cpu(id: &'static str, title: &'static str, claims: &'st
     Card {
         group: "lock/handover/cross_cpu",
         baseline: Some("lock/shared_mutex/handover/cross_cpu"),
-        tier: Tier::Family,
         document: None,
         ..handover::cross_cpu(id, title, claims)
     }
 }
 
-/// A step waits once and wakes once; where the other side is late on its own CPU, the wait may find the lock free.
-pub const RING: [Claim; 2] =
-    [Claim::SystemCalls(Bound::AtMost(4.1)), Claim::Switches(Bound::Between(0.3, 1.6))];
+/// Of a hand-over in a ring of locks that enter the kernel only to sleep and to wake: a step takes one lock and gives one back.
+pub const RING: [Claim; 3] = handover::BY_FUTEX;
 
-/// Across CPUs the kernel may let who waits spin while the holder runs (priority inheritance), and then nobody sleeps.
-pub const RING_CROSS: [Claim; 2] =
-    [Claim::SystemCalls(Bound::AtMost(4.1)), Claim::Switches(Bound::AtMost(1.6))];
+/// The same across CPUs, where a side that is late finds its lock free and does not sleep.
+pub const RING_CROSS: [Claim; 3] = handover::BY_FUTEX_ON_TWO_CPUS;
 
-/// A hand-over of locks that only their holder may give back: three of them in a ring. Each process takes the next one and
-/// then gives back its own, so that each always waits for the other: strict alternation without a token.
+/// A hand-over of locks that only their holder may give back: three of them in a ring, of which each process holds one, or two
+/// while it hands over. Each always waits for the other: strict alternation without a token.
+///
+/// Between batches we hold two, the partner holds the third and sleeps in its wait for the older one of ours. A step of ours
+/// gives that one back and takes the third, which the partner gives back as soon as it has ours. So a batch ends in the state
+/// in which it began, and n iterations hold n whole cycles.
 pub struct Ring<L> {
     card: &'static Card,
     lock: PhantomData<fn() -> L>,
@@ -176,17 +215,15 @@ impl<L> Ring<L> {
 struct Place<L> {
     partner: Child,
     locks: [L; 3],
-    held: usize,
+    /// The lock that we have held for longer; we hold the one after it, too.
+    older: usize,
+    turns: Turns,
 }
 
-/// Takes the next lock of the ring and gives back the one that is held.
+/// The place after this one.
 #[inline(always)]
-fn step<L: Lock>(locks: &[L; 3], held: &mut usize) -> Outcome {
-    let next = if *held == 2 { 0 } else { *held + 1 };
-    uninterrupted(|| locks[next].enter())?;
-    locks[*held].leave()?;
-    *held = next;
-    Ok(())
+fn after(place: usize) -> usize {
+    if place == 2 { 0 } else { place + 1 }
 }
 
 impl<L: Lock> Benchmark for Ring<L> {
@@ -195,42 +232,104 @@ impl<L: Lock> Benchmark for Ring<L> {
     }
 
     fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        Ok(Subject::Batched(Box::new(self.place(cx)?)))
+    }
+}
+
+impl<L: Lock> Ring<L> {
+    fn place(&self, cx: &mut SetUp<'_>) -> Result<Place<L>, Unable> {
         let locks = [L::make(cx)?, L::make(cx)?, L::make(cx)?];
-        let holds = SharedWords::new(1)?;
+        let (turns, holds) = (Turns::new()?, SharedWords::new(1)?);
         locks[0].enter()?;
-        let (ring, ready) = (&locks, &holds);
+        locks[1].enter()?;
+        let (ring, ready, mut count) = (&locks, &holds, turns.of_partner());
         let partner = partner::start(cx, true, move || {
             let own = [ring[0].own()?, ring[1].own()?, ring[2].own()?];
-            let side = |index: usize| own[index].as_ref().unwrap_or(&ring[index]);
-            side(1).enter()?;
-            ready.word(0).store(1, std::sync::atomic::Ordering::Release);
-            let mut held = 1;
+            let side = |place: usize| own[place].as_ref().unwrap_or(&ring[place]);
+            let mut held = 2;
+            side(held).enter()?;
+            ready.word(0).store(1, Ordering::Release);
             loop {
-                let next = if held == 2 { 0 } else { held + 1 };
+                let next = after(held);
                 uninterrupted(|| side(next).enter())?;
+                count.turn();
                 side(held).leave()?;
                 held = next;
             }
         })?;
         // The partner must hold its lock before we want it.
-        while holds.word(0).load(std::sync::atomic::Ordering::Acquire) == 0 {
+        while holds.word(0).load(Ordering::Acquire) == 0 {
             std::thread::yield_now();
         }
-        Ok(Subject::Batched(Box::new(Place { partner, locks, held: 0 })))
+        Ok(Place { partner, locks, older: 0, turns })
     }
 }
 
-/// Between batches the partner sleeps, waiting for the lock that we hold.
 impl<L: Lock> Batched for Place<L> {
     #[inline(never)]
     fn batch(&mut self, iterations: u64) -> Outcome {
         for _ in 0..iterations {
-            step(&self.locks, &mut self.held)?;
+            let newer = after(self.older);
+            self.locks[self.older].leave()?;
+            uninterrupted(|| self.locks[after(newer)].enter())?;
+            self.older = newer;
         }
+        self.turns.add(iterations);
         Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        let mut free = 0_u32;
+        for lock in &self.locks {
+            free += u32::from(lock.is_free()?.unwrap_or(false));
+        }
+        Ok(vec![self.turns.verify(), PostCondition::exactly("free_locks_of_the_ring", 0.0, free.into())])
     }
 
     fn participants(&self) -> Vec<Participant> {
         vec![Participant::Process(self.partner.pid())]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oscost_harness::Keeper;
+    use oscost_sys::affinity;
+
+    /// Turns of the partner at the end of batches of 1, 2 and 8 iterations.
+    fn turns_of<L: Lock>(cpus: &[usize], partner_cpu: usize) -> Vec<u64> {
+        let mut keeper = Keeper::in_private_namespaces();
+        let mut cx = SetUp {
+            cpu: cpus[0],
+            partner_cpu,
+            cpus,
+            host_system_v_limits: None,
+            keeper: &mut keeper,
+            directory: None,
+        };
+        static CARD: Card = Card::BATCHED;
+        let Ok(mut place) = Ring::<L>::new(&CARD).place(&mut cx) else { panic!("a ring") };
+        let mut turns = |iterations| {
+            place.batch(iterations).expect("a batch");
+            place.turns.verify().observed as u64
+        };
+        [1, 2, 8].into_iter().map(&mut turns).collect()
+    }
+
+    /// At the end of a batch the partner has made as many turns as we have: the last one is not left for later.
+    #[test]
+    fn a_batch_holds_whole_cycles() {
+        use crate::{lock, record_lock};
+        let cpus = affinity::allowed().expect("an affinity");
+        affinity::pin_to(cpus[0]).expect("pinned");
+        for partner_cpu in [cpus[0], cpus[cpus.len() - 1]] {
+            assert_eq!(turns_of::<lock::futex::Raw>(&cpus, partner_cpu), [1, 3, 11]);
+            assert_eq!(turns_of::<lock::shared_mutex::Shared>(&cpus, partner_cpu), [1, 3, 11]);
+            assert_eq!(turns_of::<lock::pi_mutex::Inheriting>(&cpus, partner_cpu), [1, 3, 11]);
+            assert_eq!(turns_of::<lock::rwlock_write::Writing>(&cpus, partner_cpu), [1, 3, 11]);
+            assert_eq!(turns_of::<record_lock::fcntl::Bytes>(&cpus, partner_cpu), [1, 3, 11]);
+            assert_eq!(turns_of::<record_lock::flock::Whole>(&cpus, partner_cpu), [1, 3, 11]);
+        }
     }
 }

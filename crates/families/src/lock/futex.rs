@@ -1,6 +1,6 @@
 //! A lock of one word and the futex system call, without a library.
 
-use oscost_harness::{CallPath, Card, Outcome, SetUp, Unable};
+use oscost_harness::{CallError, CallPath, Card, Outcome, SetUp, Unable};
 use oscost_sys::futex;
 
 use super::excluding::{self, Lock, Ring, Uncontended};
@@ -22,6 +22,10 @@ impl Lock for Raw {
     #[inline(always)]
     fn leave(&self) -> Outcome {
         self.0.unlock()
+    }
+
+    fn is_free(&self) -> Result<Option<bool>, CallError> {
+        Ok(Some(self.0.is_free()))
     }
 }
 

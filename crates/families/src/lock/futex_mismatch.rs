@@ -2,10 +2,11 @@
 
 use std::sync::atomic::AtomicU64;
 
-use oscost_harness::{Batched, Benchmark, Card, Outcome, SetUp, Subject, Unable};
+use oscost_harness::{Batched, Benchmark, CallError, Card, Outcome, PostCondition, SetUp, Subject, Unable};
 use oscost_sys::futex;
 
 use super::excluding;
+use super::futex_wake::wakes_a_sleeper;
 use crate::claims;
 
 /// `lock/futex_mismatch`
@@ -41,5 +42,10 @@ impl Batched for Word {
             futex::wait(&self.0, 0)?;
         }
         Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        let slept = f64::from(u8::from(futex::wait(&self.0, 0)?));
+        Ok(vec![PostCondition::exactly("sleeps", 0.0, slept), wakes_a_sleeper()?])
     }
 }

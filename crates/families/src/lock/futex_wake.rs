@@ -2,8 +2,10 @@
 
 use std::sync::atomic::AtomicU64;
 
-use oscost_harness::{Batched, Benchmark, Card, Outcome, SetUp, Subject, Unable};
-use oscost_sys::futex;
+use oscost_harness::{Batched, Benchmark, CallError, Card, Outcome, PostCondition, SetUp, Subject, Unable};
+use oscost_sys::memory::SharedWords;
+use oscost_sys::process::Child;
+use oscost_sys::{clock, futex, system_call};
 
 use super::excluding;
 use crate::claims;
@@ -34,6 +36,20 @@ impl Benchmark for WakeNobody {
 
 struct Word(AtomicU64);
 
+/// Wakes a sleeper in a process of its own: one, by the call that the batches make.
+pub fn wakes_a_sleeper() -> Result<PostCondition, CallError> {
+    const PATIENCE_NS: u64 = 1_000_000_000;
+    let words = SharedWords::new(1)?;
+    let sleeper = Child::fork(|| i32::from(!futex::wait(words.word(0), 0).is_ok_and(|slept| slept)))?;
+    let until = clock::now_ns() + PATIENCE_NS;
+    let mut woken = 0;
+    while woken == 0 && !sleeper.has_ended() && clock::now_ns() < until {
+        system_call::sched_yield()?;
+        woken = futex::wake(words.word(0), 1)?;
+    }
+    Ok(PostCondition::exactly("sleepers_woken", 1.0, woken.into()))
+}
+
 impl Batched for Word {
     #[inline(never)]
     fn batch(&mut self, iterations: u64) -> Outcome {
@@ -41,5 +57,9 @@ impl Batched for Word {
             futex::wake(&self.0, 1)?;
         }
         Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        Ok(vec![wakes_a_sleeper()?])
     }
 }

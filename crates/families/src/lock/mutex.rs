@@ -1,7 +1,7 @@
 //! A POSIX mutex for the threads of one process.
 
-use oscost_harness::{Card, Outcome, SetUp, Unable};
-use oscost_sys::mutex::{Kind, Mutex};
+use oscost_harness::{CallError, Card, Outcome, SetUp, Unable};
+use oscost_sys::mutex::{Mutex, MutexKind};
 
 use super::excluding::{self, Lock, Uncontended};
 use crate::claims;
@@ -11,7 +11,7 @@ pub struct Private(Mutex);
 
 impl Lock for Private {
     fn make(_: &mut SetUp<'_>) -> Result<Self, Unable> {
-        Ok(Self(Mutex::new(Kind::Private)?))
+        Ok(Self(Mutex::new(MutexKind::Private)?))
     }
 
     #[inline(always)]
@@ -22,6 +22,10 @@ impl Lock for Private {
     #[inline(always)]
     fn leave(&self) -> Outcome {
         self.0.unlock()
+    }
+
+    fn is_free(&self) -> Result<Option<bool>, CallError> {
+        self.0.is_free().map(Some)
     }
 }
 

@@ -1,6 +1,6 @@
 //! No lock at all: what the count of lost updates must see, or it proves nothing of the others.
 
-use oscost_harness::{CallPath, Card, Outcome, SetUp, Unable};
+use oscost_harness::{CallError, CallPath, Card, Outcome, SetUp, Trait, Unable};
 
 use super::excluding::{self, Lock, Uncontended};
 use crate::claims;
@@ -9,6 +9,8 @@ use crate::claims;
 pub struct Nothing;
 
 impl Lock for Nothing {
+    const LOCKS: bool = false;
+
     fn make(_: &mut SetUp<'_>) -> Result<Self, Unable> {
         Ok(Self)
     }
@@ -22,6 +24,10 @@ impl Lock for Nothing {
     fn leave(&self) -> Outcome {
         Ok(())
     }
+
+    fn is_free(&self) -> Result<Option<bool>, CallError> {
+        Ok(Some(true))
+    }
 }
 
 /// `lock/none`
@@ -29,6 +35,7 @@ pub static UNCONTENDED: Uncontended<Nothing> = Uncontended::new(&CARD);
 
 static CARD: Card = Card {
     call_path: CallPath::UserSpace,
-    operation: "nothing: the control of the count of lost updates",
+    operation: "nothing: the control for the count of lost updates",
+    traits: &[Trait::ExcludesNothing],
     ..excluding::uncontended("lock/none", "no lock at all", &claims::exactly(0.0))
 };

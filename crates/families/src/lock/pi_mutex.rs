@@ -1,7 +1,7 @@
 //! A POSIX mutex whose holder inherits the priority of who waits.
 
-use oscost_harness::{Card, Outcome, SetUp, Unable};
-use oscost_sys::mutex::{Kind, Mutex};
+use oscost_harness::{CallError, Card, Outcome, SetUp, Unable};
+use oscost_sys::mutex::{Mutex, MutexKind};
 
 use super::excluding::{self, Lock, Ring, Uncontended};
 use crate::claims;
@@ -11,7 +11,7 @@ pub struct Inheriting(Mutex);
 
 impl Lock for Inheriting {
     fn make(_: &mut SetUp<'_>) -> Result<Self, Unable> {
-        Ok(Self(Mutex::new(Kind::PriorityInheritance)?))
+        Ok(Self(Mutex::new(MutexKind::PriorityInheritance)?))
     }
 
     #[inline(always)]
@@ -22,6 +22,10 @@ impl Lock for Inheriting {
     #[inline(always)]
     fn leave(&self) -> Outcome {
         self.0.unlock()
+    }
+
+    fn is_free(&self) -> Result<Option<bool>, CallError> {
+        self.0.is_free().map(Some)
     }
 }
 

@@ -1,7 +1,7 @@
 //! A robust POSIX mutex: whoever comes after a holder that died is told.
 
-use oscost_harness::{Card, Outcome, SetUp, Unable};
-use oscost_sys::mutex::{Kind, Mutex};
+use oscost_harness::{CallError, Card, Outcome, SetUp, Unable};
+use oscost_sys::mutex::{Mutex, MutexKind};
 
 use super::excluding::{self, Lock, Ring, Uncontended};
 use crate::claims;
@@ -11,7 +11,7 @@ pub struct Robust(Mutex);
 
 impl Lock for Robust {
     fn make(_: &mut SetUp<'_>) -> Result<Self, Unable> {
-        Ok(Self(Mutex::new(Kind::Robust)?))
+        Ok(Self(Mutex::new(MutexKind::Robust)?))
     }
 
     #[inline(always)]
@@ -22,6 +22,10 @@ impl Lock for Robust {
     #[inline(always)]
     fn leave(&self) -> Outcome {
         self.0.unlock()
+    }
+
+    fn is_free(&self) -> Result<Option<bool>, CallError> {
+        self.0.is_free().map(Some)
     }
 }
 

@@ -1,6 +1,6 @@
 //! A POSIX reader-writer lock that processes share, taken by readers, who let one another in.
 
-use oscost_harness::{Card, Outcome, SetUp, Unable};
+use oscost_harness::{CallError, Card, Outcome, SetUp, Unable};
 use oscost_sys::rwlock::RwLock;
 
 use super::excluding::{self, Lock, Uncontended};
@@ -24,6 +24,10 @@ impl Lock for Reading {
     #[inline(always)]
     fn leave(&self) -> Outcome {
         self.0.unlock()
+    }
+
+    fn is_free(&self) -> Result<Option<bool>, CallError> {
+        self.0.is_free_for_writers().map(Some)
     }
 }
 

@@ -1,7 +1,7 @@
 //! A POSIX mutex that processes share.
 
-use oscost_harness::{Card, Outcome, SetUp, Unable};
-use oscost_sys::mutex::{Kind, Mutex};
+use oscost_harness::{CallError, Card, Outcome, SetUp, Unable};
+use oscost_sys::mutex::{Mutex, MutexKind};
 
 use super::excluding::{self, Lock, Ring, Uncontended};
 use crate::claims;
@@ -11,7 +11,7 @@ pub struct Shared(Mutex);
 
 impl Lock for Shared {
     fn make(_: &mut SetUp<'_>) -> Result<Self, Unable> {
-        Ok(Self(Mutex::new(Kind::Shared)?))
+        Ok(Self(Mutex::new(MutexKind::Shared)?))
     }
 
     #[inline(always)]
@@ -22,6 +22,10 @@ impl Lock for Shared {
     #[inline(always)]
     fn leave(&self) -> Outcome {
         self.0.unlock()
+    }
+
+    fn is_free(&self) -> Result<Option<bool>, CallError> {
+        self.0.is_free().map(Some)
     }
 }
 
@@ -49,6 +53,6 @@ static CARD_CROSS_CPU: Card = Card {
     ..excluding::cross_cpu(
         "lock/shared_mutex/handover/cross_cpu",
         "hand-over of a process-shared mutex",
-        &excluding::RING,
+        &excluding::RING_CROSS,
     )
 };

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use oscost_harness::{CallPath, Card, Outcome, SetUp, Unable};
+use oscost_harness::{CallError, CallPath, Card, Outcome, SetUp, Unable};
 use oscost_sys::memory::SharedWords;
 use oscost_sys::system_call;
 
@@ -41,6 +41,10 @@ impl Lock for Spin {
     fn leave(&self) -> Outcome {
         self.0.word(0).store(0, Ordering::Release);
         Ok(())
+    }
+
+    fn is_free(&self) -> Result<Option<bool>, CallError> {
+        Ok(Some(self.0.word(0).load(Ordering::Acquire) == 0))
     }
 }
 

@@ -1,7 +1,7 @@
 //! One System V message as a token: receiving takes it, sending gives it back.
 
-use oscost_harness::janitor::Object;
-use oscost_harness::{Card, Claim, Outcome, SetUp, Unable};
+use oscost_harness::Object;
+use oscost_harness::{CallError, Card, Claim, Outcome, SetUp, Unable};
 use oscost_sys::system_v_queue::SystemVQueue;
 
 use super::excluding::{self, Held, Uncontended};
@@ -10,9 +10,9 @@ use crate::{claims, lack};
 
 impl Token for SystemVQueue {
     fn make(cx: &mut SetUp<'_>, value: u32) -> Result<Self, Unable> {
-        let queue = SystemVQueue::new(value > 0).map_err(lack::of_system_v_queues)?;
-        cx.keeper.keep(&Object::SystemVQueue(queue.id()))?;
-        Ok(queue)
+        cx.keeper
+            .make(Object::SystemVQueue, |key| SystemVQueue::with_key(key, value > 0), SystemVQueue::id)
+            .map_err(lack::of_system_v_queues)
     }
 
     #[inline(always)]
@@ -23,6 +23,10 @@ impl Token for SystemVQueue {
     #[inline(always)]
     fn post(&self) -> Outcome {
         self.send()
+    }
+
+    fn there(&self) -> Result<Option<u64>, CallError> {
+        self.messages().map(Some)
     }
 }
 
@@ -38,11 +42,11 @@ const CLAIMS: [Claim; 3] = handover::in_the_kernel(&["msgsnd", "msgrcv"]);
 static CARD: Card = Card {
     group: "lock/kernel",
     baseline: Some("lock/futex_wake"),
-    operation: "one receiving of the token and one sending of it",
+    operation: "one receive and one send of the token",
     ..excluding::uncontended(
         "lock/system_v_message",
         "System V message as a token, uncontended",
-        &claims::exactly(2.0),
+        &claims::named(&["msgsnd", "msgrcv"], 2.0),
     )
 };
 static CARD_SAME_CPU: Card = excluding::token_same_cpu(

@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use oscost_harness::{Benchmark, Bound, Card, Claim, Need, Placement, SetUp, Subject, Tier, Unable};
+use oscost_harness::{
+    Benchmark, Bound, Card, Claim, Need, Parameter, Placement, RemarkCode, SetUp, Subject, Tier, Trait,
+    Unable,
+};
 use oscost_sys::scheduling::Policy;
 use oscost_sys::vdso;
 
@@ -41,6 +44,8 @@ pub struct Spec {
     receives: &'static [&'static str],
     /// Its clients never sleep.
     pub awake: bool,
+    /// Its clients wait on a descriptor that poll and epoll take.
+    pollable: bool,
 }
 
 impl Spec {
@@ -52,12 +57,36 @@ impl Spec {
         rings: Rings,
         receives: &'static [&'static str],
     ) -> Self {
-        Self { name, kind, make, sends, rings, receives, awake: false }
+        Self { name, kind, make, sends, rings, receives, awake: false, pollable: false }
     }
 
     /// The same with clients that never sleep.
     pub const fn awake(self) -> Self {
         Self { awake: true, ..self }
+    }
+
+    /// The same, where clients wait on a descriptor that poll and epoll take beside others.
+    pub const fn pollable(self) -> Self {
+        Self { pollable: true, ..self }
+    }
+
+    fn traits(&self) -> Vec<Trait> {
+        let by_kind = match self.kind {
+            Kind::Queue => Trait::QueuesPayload,
+            Kind::Wake => Trait::WakesOnly,
+            Kind::Timer | Kind::Kernel => Trait::NoServerProcess,
+        };
+        let pollable = self.pollable.then_some(Trait::Pollable);
+        let partner = (self.name == PARTNER).then_some(Trait::Partner);
+        let shared = self.works_across_users().then_some(Trait::WorksAcrossUsers);
+        std::iter::once(by_kind).chain(pollable).chain(partner).chain(shared).collect()
+    }
+
+    /// It has a name or an address, or lies in shared memory: no descriptor need be inherited, and no process be signalled.
+    fn works_across_users(&self) -> bool {
+        let inherited =
+            ["pipe", "eventfd", "eventfd_broadcast", "poll_broadcast", "signal", "signal_group", "bpf"];
+        matches!(self.kind, Kind::Queue | Kind::Wake) && !inherited.contains(&self.name)
     }
 
     /// Id of a session of this shape.
@@ -143,9 +172,11 @@ impl RealTimeIpc {
             None => (8, tell::QUANTITIES, ""),
             Some(load) => {
                 let quantities = [tell::QUANTITIES, tell_load::QUANTITIES].concat();
-                (6, &*Vec::leak(quantities), leaked(load.words()))
+                (6, &*Vec::leak(quantities), leaked(RemarkCode::Load.with(&[&load.words()])))
             }
         };
+        let mut parameters = vec![("transport", Parameter::Text(spec.name))];
+        parameters.extend(shape.parameters());
         let card = Card {
             id,
             title: leaked(format!("{}, {clients} client{plural}, {place}{under}", spec.name)),
@@ -167,6 +198,8 @@ impl RealTimeIpc {
             launch_ms: (session_ns / 1_000_000).saturating_sub(20),
             launches: Some(launches),
             quantities,
+            parameters: parameters.leak(),
+            traits: spec.traits().leak(),
             remark,
             ..Card::SERIES
         };

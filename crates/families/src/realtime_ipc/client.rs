@@ -27,7 +27,7 @@ pub fn attend(
     let mut buffer = vec![0u8; course.size];
     pipe::write_byte(&ready)?;
     drop(ready);
-    own.start();
+    own.start()?;
     let mut next = 0;
     loop {
         let got = transport.receive(client, &mut buffer)?;

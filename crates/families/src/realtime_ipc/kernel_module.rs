@@ -14,7 +14,7 @@ use super::transport::{Got, Recipients, Transport};
 use crate::lack;
 
 /// How to see it at work where it is not.
-const LABORATORY: &str = "contrib/laboratory/run module shows it at work in a machine of its own";
+const LABORATORY: &str = "contrib/laboratory/run module shows it in an emulated machine";
 
 /// `realtime_ipc/kernel_module`
 pub struct KernelModule {

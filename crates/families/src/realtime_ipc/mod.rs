@@ -3,7 +3,7 @@
 //!
 //! An id is `realtime_ipc/<transport>/<same_cpu|spread>/clients_<n>`, and further parts for what has not its default:
 //! `tick_10ms`, `size_1024`, `policy_fifo`, `ticks_1000`. A new transport is a file and a line in
-//! [`TRANSPORTS`].
+//! `TRANSPORTS`.
 
 mod benchmark;
 mod bpf;
@@ -52,12 +52,12 @@ use oscost_harness::{Benchmark, Tier};
 use benchmark::{PARTNER, RealTimeIpc, Rings, Spec};
 pub use load::{Busy, Load, Loading};
 pub use server::own_cost;
-pub use shape::Shape;
+pub use shape::{Shape, policy_name};
 use transport::Kind::{Kernel, Queue, Timer, Wake};
 
 /// All transports.
 static TRANSPORTS: [Spec; 26] = [
-    Spec::new(PARTNER, Queue, unix_datagram::make, &["sendto"], Rings::Each, &["recvfrom"]),
+    Spec::new(PARTNER, Queue, unix_datagram::make, &["sendto"], Rings::Each, &["recvfrom"]).pollable(),
     Spec::new(
         "unix_datagram_connected",
         Queue,
@@ -65,14 +65,17 @@ static TRANSPORTS: [Spec; 26] = [
         &["sendto"],
         Rings::Each,
         &["recvfrom"],
-    ),
-    Spec::new("unix_seqpacket", Queue, unix_seqpacket::make, &["sendto"], Rings::Each, &["recvfrom"]),
-    Spec::new("unix_stream", Queue, unix_stream::make, &["sendto"], Rings::Each, &["recvfrom"]),
-    Spec::new("pipe", Queue, pipe::make, &["write"], Rings::Each, &["read"]),
-    Spec::new("fifo", Queue, fifo::make, &["write"], Rings::Each, &["read"]),
-    Spec::new("posix_queue", Queue, posix_queue::make, &["mq_timedsend"], Rings::Each, &["mq_timedreceive"]),
+    )
+    .pollable(),
+    Spec::new("unix_seqpacket", Queue, unix_seqpacket::make, &["sendto"], Rings::Each, &["recvfrom"])
+        .pollable(),
+    Spec::new("unix_stream", Queue, unix_stream::make, &["sendto"], Rings::Each, &["recvfrom"]).pollable(),
+    Spec::new("pipe", Queue, pipe::make, &["write"], Rings::Each, &["read"]).pollable(),
+    Spec::new("fifo", Queue, fifo::make, &["write"], Rings::Each, &["read"]).pollable(),
+    Spec::new("posix_queue", Queue, posix_queue::make, &["mq_timedsend"], Rings::Each, &["mq_timedreceive"])
+        .pollable(),
     Spec::new("system_v_queue", Queue, system_v_queue::make, &["msgsnd"], Rings::Each, &["msgrcv"]),
-    Spec::new("eventfd", Wake, eventfd::make, &["write"], Rings::Each, &["read"]),
+    Spec::new("eventfd", Wake, eventfd::make, &["write"], Rings::Each, &["read"]).pollable(),
     Spec::new(
         "eventfd_broadcast",
         Wake,
@@ -80,8 +83,10 @@ static TRANSPORTS: [Spec; 26] = [
         &["write"],
         Rings::Once,
         &["epoll_wait", "epoll_pwait"],
-    ),
-    Spec::new("poll_broadcast", Wake, poll_broadcast::make, &["write"], Rings::Once, &["poll", "ppoll"]),
+    )
+    .pollable(),
+    Spec::new("poll_broadcast", Wake, poll_broadcast::make, &["write"], Rings::Once, &["poll", "ppoll"])
+        .pollable(),
     Spec::new("futex_broadcast", Wake, futex_broadcast::make, &["futex"], Rings::Once, &["futex"]),
     Spec::new("futex_each", Wake, futex_each::make, &["futex"], Rings::Each, &["futex"]),
     Spec::new("posix_semaphore", Wake, posix_semaphore::make, &["futex"], Rings::Each, &["futex"]),
@@ -94,14 +99,15 @@ static TRANSPORTS: [Spec; 26] = [
         &["semop", "semtimedop"],
     ),
     Spec::new("condition_variable", Wake, condition_variable::make, &["futex"], Rings::Locked, &["futex"]),
-    Spec::new("udp", Queue, udp::make, &["sendto"], Rings::Each, &["recvfrom"]),
-    Spec::new("tcp", Queue, tcp::make, &["sendto"], Rings::Each, &["recvfrom"]),
+    Spec::new("udp", Queue, udp::make, &["sendto"], Rings::Each, &["recvfrom"]).pollable(),
+    Spec::new("tcp", Queue, tcp::make, &["sendto"], Rings::Each, &["recvfrom"]).pollable(),
     Spec::new("signal", Wake, signal::make, &["kill"], Rings::Each, &["rt_sigtimedwait"]),
     Spec::new("signal_group", Wake, signal_group::make, &["kill"], Rings::Once, &["rt_sigtimedwait"]),
-    Spec::new("timerfd_each", Timer, timerfd_each::make, &[], Rings::Never, &["read"]),
-    Spec::new("timerfd_pair", Timer, timerfd_pair::make, &[], Rings::Never, &["epoll_wait", "epoll_pwait"]),
+    Spec::new("timerfd_each", Timer, timerfd_each::make, &[], Rings::Never, &["read"]).pollable(),
+    Spec::new("timerfd_pair", Timer, timerfd_pair::make, &[], Rings::Never, &["epoll_wait", "epoll_pwait"])
+        .pollable(),
     Spec::new("nanosleep_each", Timer, nanosleep_each::make, &[], Rings::Never, &["clock_nanosleep"]),
-    Spec::new("bpf", Kernel, bpf::make, &[], Rings::Never, &["epoll_wait", "epoll_pwait"]),
+    Spec::new("bpf", Kernel, bpf::make, &[], Rings::Never, &["epoll_wait", "epoll_pwait"]).pollable(),
     Spec::new("kernel_module", Kernel, kernel_module::make, &[], Rings::Never, &["pread64"]),
     Spec::new("spin", Wake, spin::make, &[], Rings::Never, &[]).awake(),
 ];

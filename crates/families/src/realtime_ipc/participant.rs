@@ -23,7 +23,7 @@ impl Participant {
     /// Takes its place, and its priority where that is granted. What runs away in real time is ended by the kernel.
     ///
     /// # Errors
-    /// The error of sched_setaffinity or setrlimit.
+    /// The error of sched_setaffinity, setrlimit or getrusage.
     pub fn begin(cpu: usize, policy: Policy, priority: i32) -> Result<Self, CallError> {
         affinity::pin_to(cpu)?;
         let asked = (policy, if policy == Policy::Other { 0 } else { priority });
@@ -31,13 +31,17 @@ impl Participant {
             usage::limit(Limit::RealTimeTime, RUNAWAY_US.0, RUNAWAY_US.1)?;
             scheduling::set(asked.0, asked.1).is_ok() && scheduling::get() == Ok(Some(asked))
         };
-        Ok(Self { cpu, asked, granted, began: usage::own(Whose::Thread), cpu_ns: 0 })
+        Ok(Self { cpu, asked, granted, began: usage::own(Whose::Thread)?, cpu_ns: 0 })
     }
 
     /// Its loop begins now.
-    pub fn start(&mut self) {
-        self.began = usage::own(Whose::Thread);
+    ///
+    /// # Errors
+    /// The error of getrusage.
+    pub fn start(&mut self) -> Outcome {
+        self.began = usage::own(Whose::Thread)?;
         self.cpu_ns = clock::read_ns(clock::Clock::ThreadCpuTime);
+        Ok(())
     }
 
     /// CPU time since its loop began, ns.
@@ -46,11 +50,14 @@ impl Participant {
     }
 
     /// Leaves its account in the table.
+    ///
+    /// # Errors
+    /// The error of getrusage.
     pub fn leave(&self, of: Option<usize>, table: &Table) -> Outcome {
-        let usage = usage::own(Whose::Thread).since(&self.began);
+        let usage = usage::own(Whose::Thread)?.since(&self.began);
         let kept = self.asked.0 == Policy::Other || scheduling::get() == Ok(Some(self.asked));
-        let moved = affinity::current().is_some_and(|cpu| cpu != self.cpu);
-        table.leave(of, &Account { usage, migrations: u64::from(moved), as_asked: self.granted && kept });
+        let migrations = affinity::current().map(|cpu| u64::from(cpu != self.cpu));
+        table.leave(of, &Account { usage, migrations, as_asked: self.granted && kept });
         Ok(())
     }
 }

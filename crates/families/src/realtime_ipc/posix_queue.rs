@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use oscost_harness::Object;
 use oscost_harness::{CallError, Outcome, Unable};
 use oscost_sys::posix_queue::PosixQueue;
 
@@ -17,10 +18,12 @@ pub struct PosixQueues {
 }
 
 /// A queue of ten messages for every client: as many as every user may have.
-pub fn make(_: &mut Ground, course: &Course, table: &Rc<Table>) -> Result<Box<dyn Transport>, Unable> {
+pub fn make(ground: &mut Ground, course: &Course, table: &Rc<Table>) -> Result<Box<dyn Transport>, Unable> {
     let name = oscost_sys::random::bits()?;
-    let queue = |client| {
-        PosixQueue::new(&format!("/oscost-{name:032x}-{client}"), 10, course.size)
+    let queue = |client| -> Result<PosixQueue, Unable> {
+        let name = format!("/oscost-{name:032x}-{client}");
+        ground.keeper.keep(&Object::PosixQueue(name.clone()))?;
+        PosixQueue::new(&name, 10, course.size)
             .map_err(|error| lack::of_posix_queues(error, table.clients(), course.size))
     };
     Ok(Box::new(PosixQueues { queues: (0..table.clients()).map(queue).collect::<Result<_, _>>()? }))

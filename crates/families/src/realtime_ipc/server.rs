@@ -19,7 +19,7 @@ pub fn serve(table: &Table, transport: &mut dyn Transport, course: &Course, cpu:
     table.touch();
     let mut message = vec![0u8; course.size];
     let (mut sent, mut number, mut overruns) = (0, 0, 0);
-    own.start();
+    own.start()?;
     // No loop without an end: a server that is always late gives up.
     let most = course.ticks as u64 * 4 + 100;
     while sent < course.ticks && number < most {

@@ -3,8 +3,8 @@
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
-use oscost_harness::janitor::Keeper;
-use oscost_harness::{CallError, Outcome, Series, SeriesPlan, Sink, Unable};
+use oscost_harness::Keeper;
+use oscost_harness::{CallError, Outcome, RemarkCode, Series, SeriesPlan, Sink, Unable};
 use oscost_sys::pipe::{self, Pipe};
 use oscost_sys::process::{self, Child};
 use oscost_sys::scheduling::{self, Policy};
@@ -313,10 +313,11 @@ impl Series for Session {
         }
         if tell::was_refused(&table, self) {
             sink.say(match scheduling::probe_real_time() {
-                Err(refusal) => format!("not real-time: {refusal}; {}", refusal.cause.remedy()),
-                Ok(()) => {
-                    "not real-time: the priority was lost in the session, or granted too late".to_owned()
+                Err(refusal) => {
+                    RemarkCode::NotRealTime.with(&[&format_args!("{refusal}; {}", refusal.cause.remedy())])
                 }
+                Ok(()) => RemarkCode::NotRealTime
+                    .with(&[&"the priority was lost in the session, or granted too late"]),
             });
         }
         tell::tell(&table, discarded, self, (idle_share, busy.as_ref()), sink);

@@ -1,5 +1,6 @@
 //! The parameters of a session, and the id that holds them.
 
+use oscost_harness::Parameter;
 use oscost_sys::scheduling::Policy;
 
 use super::load::Load;
@@ -69,10 +70,8 @@ impl Shape {
         if self.size != SIZE {
             text.push_str(&format!("/size_{}", self.size));
         }
-        match self.policy {
-            Policy::RoundRobin => {}
-            Policy::Fifo => text.push_str("/policy_fifo"),
-            Policy::Other => text.push_str("/policy_other"),
+        if let Some(policy) = policy_name(self.policy) {
+            text.push_str(&format!("/policy_{policy}"));
         }
         if let Some(ticks) = self.ticks {
             text.push_str(&format!("/ticks_{ticks}"));
@@ -81,6 +80,23 @@ impl Shape {
             text.push_str(&format!("/load_{}", load.text()));
         }
         text
+    }
+
+    /// What the id says, and the period even where it is the default.
+    pub(super) fn parameters(&self) -> Vec<(&'static str, Parameter<'static>)> {
+        let placement = if self.spread { "spread" } else { "same_cpu" };
+        let mut parameters = vec![
+            ("placement", Parameter::Text(placement)),
+            ("clients", Parameter::Number(self.clients as u64)),
+            ("tick_ns", Parameter::Number(self.tick_ns)),
+        ];
+        if self.size != SIZE {
+            parameters.push(("size", Parameter::Number(self.size as u64)));
+        }
+        parameters.extend(policy_name(self.policy).map(|policy| ("policy", Parameter::Text(policy))));
+        parameters.extend(self.ticks.map(|ticks| ("ticks", Parameter::Number(ticks as u64))));
+        parameters.extend(self.load.map(|load| ("load", Parameter::Text(load.text().leak()))));
+        parameters
     }
 
     /// The shape of the end of an id; `None` where it is none, or is written in another way than [`Shape::text`] does.
@@ -133,6 +149,16 @@ impl Shape {
             }
             () => return None,
         })
+    }
+}
+
+/// The policy's name in ids; the default has none.
+#[must_use]
+pub fn policy_name(policy: Policy) -> Option<&'static str> {
+    match policy {
+        Policy::RoundRobin => None,
+        Policy::Fifo => Some("fifo"),
+        Policy::Other => Some("other"),
     }
 }
 

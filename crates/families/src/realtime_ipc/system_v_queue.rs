@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use oscost_harness::janitor::Object;
+use oscost_harness::Object;
 use oscost_harness::{CallError, Outcome, Unable};
 use oscost_sys::system_v_queue::SystemVQueue;
 
@@ -22,9 +22,12 @@ pub struct SystemVQueues {
 pub fn make(ground: &mut Ground, course: &Course, table: &Rc<Table>) -> Result<Box<dyn Transport>, Unable> {
     let mut queues = Vec::new();
     for _ in 0..table.clients() {
-        let queue = SystemVQueue::new(false).map_err(lack::of_system_v_queues)?;
-        ground.keeper.keep(&Object::SystemVQueue(queue.id()))?;
-        queues.push(queue);
+        let queue = ground.keeper.make(
+            Object::SystemVQueue,
+            |key| SystemVQueue::with_key(key, false),
+            SystemVQueue::id,
+        );
+        queues.push(queue.map_err(lack::of_system_v_queues)?);
     }
     Ok(Box::new(SystemVQueues { queues, words: vec![1; 1 + course.size / 8] }))
 }

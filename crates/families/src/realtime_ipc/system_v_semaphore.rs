@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use oscost_harness::janitor::Object;
+use oscost_harness::Object;
 use oscost_harness::{CallError, Outcome, Unable};
 use oscost_sys::semaphore::SystemVSet;
 
@@ -20,8 +20,10 @@ pub struct SystemVSemaphores {
 /// A set with a semaphore for every client.
 pub fn make(ground: &mut Ground, _: &Course, table: &Rc<Table>) -> Result<Box<dyn Transport>, Unable> {
     let count = u16::try_from(table.clients()).unwrap_or(u16::MAX);
-    let set = SystemVSet::new(count).map_err(lack::of_system_v_semaphores)?;
-    ground.keeper.keep(&Object::SystemVSemaphore(set.id()))?;
+    let set = ground
+        .keeper
+        .make(Object::SystemVSemaphore, |key| SystemVSet::with_key(key, count), SystemVSet::id)
+        .map_err(lack::of_system_v_semaphores)?;
     Ok(Box::new(SystemVSemaphores { set }))
 }
 

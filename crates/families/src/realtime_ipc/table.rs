@@ -34,8 +34,8 @@ const GONE: usize = 17;
 pub struct Account {
     /// Switches and faults of its loop.
     pub usage: Usage,
-    /// Changes of its CPU.
-    pub migrations: u64,
+    /// Changes of its CPU; `None` where it was not told on which it was.
+    pub migrations: Option<u64>,
     /// It was scheduled as it asked, before and after.
     pub as_asked: bool,
 }
@@ -233,7 +233,7 @@ impl Table {
             usage.involuntary_switches,
             usage.minor_faults,
             usage.major_faults,
-            *migrations,
+            migrations.map_or(0, |migrations| migrations + 1),
             u64::from(*as_asked),
         ];
         for (offset, value) in values.into_iter().enumerate() {
@@ -252,7 +252,7 @@ impl Table {
                 major_faults: at(3),
                 ..Usage::default()
             },
-            migrations: at(4),
+            migrations: at(4).checked_sub(1),
             as_asked: at(5) != 0,
         }
     }

@@ -1,6 +1,7 @@
 //! What a session says: the three series, by client as in document 002 and by order within each tick.
 //! METHOD.md, Real-time messages.
 
+use oscost_harness::quantity;
 use oscost_harness::{OverLaunches, QuantityCard, Sink};
 use oscost_stats::peaks::{body, median_deviation, moments, peaks};
 use oscost_stats::quantile::{quantile, sorted};
@@ -10,53 +11,49 @@ use super::load::Busy;
 use super::session::Session;
 use super::table::Table;
 
-const fn ns(name: &'static str) -> QuantityCard {
-    QuantityCard::new(name, "ns")
-}
-
 /// The quantities of every transport, the headline first.
 pub const QUANTITIES: &[QuantityCard] = &[
-    ns("last_p50").paired(),
-    ns("last_p99"),
-    ns("last_max").over(OverLaunches::Max),
-    ns("first_p50"),
-    ns("next_p50"),
-    ns("lateness_p50"),
-    ns("lateness_p99"),
-    ns("latency_mean"),
-    ns("latency_width"),
-    ns("latency_p5"),
-    ns("latency_p50"),
-    ns("latency_mad"),
-    ns("latency_p95"),
-    ns("latency_p99"),
-    ns("latency_max").over(OverLaunches::Max),
-    ns("body_low"),
-    ns("body_high"),
-    QuantityCard::new("body_share", "share"),
-    QuantityCard::new("peaks_per_thousand", "count"),
-    ns("peaks_low"),
-    ns("peaks_high").over(OverLaunches::Max),
-    ns("response_p50"),
-    ns("response_p99"),
-    ns("response_max").over(OverLaunches::Max),
-    ns("client_first"),
-    ns("client_next"),
-    ns("client_service").paired(),
-    ns("client_last_sd"),
-    QuantityCard::new("dispatch_load", "share"),
-    ns("server_loop"),
-    ns("server_cpu").paired(),
-    QuantityCard::new("switches_per_client", "ratio"),
-    QuantityCard::new("reversed_share", "share"),
-    QuantityCard::new("same_order_share", "share"),
-    QuantityCard::new("sent", "count").over(OverLaunches::Sum),
-    QuantityCard::new("received", "count").over(OverLaunches::Sum),
-    QuantityCard::new("dropped", "count").over(OverLaunches::Sum),
-    QuantityCard::new("missed", "count").over(OverLaunches::Sum),
-    QuantityCard::new("overruns", "count").over(OverLaunches::Sum),
-    QuantityCard::new("idle_share", "share"),
-    QuantityCard::new("real_time", "share"),
+    QuantityCard::of(quantity::LAST_P50).paired(),
+    QuantityCard::of(quantity::LAST_P99),
+    QuantityCard::of(quantity::LAST_MAX).over(OverLaunches::Max),
+    QuantityCard::of(quantity::FIRST_P50),
+    QuantityCard::of(quantity::NEXT_P50).at_times(),
+    QuantityCard::of(quantity::LATENESS_P50),
+    QuantityCard::of(quantity::LATENESS_P99),
+    QuantityCard::of(quantity::LATENCY_MEAN),
+    QuantityCard::of(quantity::LATENCY_WIDTH),
+    QuantityCard::of(quantity::LATENCY_P5),
+    QuantityCard::of(quantity::LATENCY_P50),
+    QuantityCard::of(quantity::LATENCY_MAD),
+    QuantityCard::of(quantity::LATENCY_P95),
+    QuantityCard::of(quantity::LATENCY_P99),
+    QuantityCard::of(quantity::LATENCY_MAX).over(OverLaunches::Max),
+    QuantityCard::of(quantity::BODY_LOW).at_times(),
+    QuantityCard::of(quantity::BODY_HIGH).at_times(),
+    QuantityCard::of(quantity::BODY_SHARE).at_times(),
+    QuantityCard::of(quantity::PEAKS_PER_THOUSAND),
+    QuantityCard::of(quantity::PEAKS_LOW).at_times(),
+    QuantityCard::of(quantity::PEAKS_HIGH).over(OverLaunches::Max).at_times(),
+    QuantityCard::of(quantity::RESPONSE_P50),
+    QuantityCard::of(quantity::RESPONSE_P99),
+    QuantityCard::of(quantity::RESPONSE_MAX).over(OverLaunches::Max),
+    QuantityCard::of(quantity::CLIENT_FIRST),
+    QuantityCard::of(quantity::CLIENT_NEXT).at_times(),
+    QuantityCard::of(quantity::CLIENT_SERVICE).paired(),
+    QuantityCard::of(quantity::CLIENT_LAST_SD),
+    QuantityCard::of(quantity::DISPATCH_LOAD),
+    QuantityCard::of(quantity::SERVER_LOOP).at_times(),
+    QuantityCard::of(quantity::SERVER_CPU).paired().at_times(),
+    QuantityCard::of(quantity::SWITCHES_PER_CLIENT),
+    QuantityCard::of(quantity::REVERSED_SHARE).at_times(),
+    QuantityCard::of(quantity::SAME_ORDER_SHARE).at_times(),
+    QuantityCard::of(quantity::SENT).over(OverLaunches::Sum),
+    QuantityCard::of(quantity::RECEIVED).over(OverLaunches::Sum),
+    QuantityCard::of(quantity::DROPPED).over(OverLaunches::Sum),
+    QuantityCard::of(quantity::MISSED).over(OverLaunches::Sum),
+    QuantityCard::of(quantity::OVERRUNS).over(OverLaunches::Sum),
+    QuantityCard::of(quantity::IDLE_SHARE).at_times(),
+    QuantityCard::of(quantity::REAL_TIME).at_times(),
 ];
 
 /// A peak is no smaller than this above the median, ns: ten steps of a clock of 10 ns.
@@ -139,25 +136,25 @@ pub fn tell(
     all.iter().for_each(|&value| sink.observation(value));
     tell_orders(&first, &next, &last, sink);
     let lateness = Spread::of(&lateness);
-    lateness.tell("lateness_p50", 0.5, sink);
-    lateness.tell("lateness_p99", 0.99, sink);
+    lateness.tell(quantity::LATENESS_P50, 0.5, sink);
+    lateness.tell(quantity::LATENESS_P99, 0.99, sink);
     tell_latencies(&all, sink);
     let response = Spread::of(&response);
-    response.tell("response_p50", 0.5, sink);
-    response.tell("response_p99", 0.99, sink);
-    response.tell("response_max", 1.0, sink);
+    response.tell(quantity::RESPONSE_P50, 0.5, sink);
+    response.tell(quantity::RESPONSE_P99, 0.99, sink);
+    response.tell(quantity::RESPONSE_MAX, 1.0, sink);
     tell_clients(&by_client, session.shape.tick_ns, sink);
     if !session.kind.is_without_server_process() {
-        Spread::of(&loops).tell("server_loop", 0.5, sink);
-        sink.quantity("server_cpu", table.cpu_ns() as f64 / table.sent().max(1) as f64);
+        Spread::of(&loops).tell(quantity::SERVER_LOOP, 0.5, sink);
+        sink.quantity(quantity::SERVER_CPU, table.cpu_ns() as f64 / table.sent().max(1) as f64);
     }
     if clients > 1 && pairs > 0 {
-        sink.quantity("reversed_share", f64::from(reversed) / f64::from(pairs));
-        sink.quantity("same_order_share", f64::from(same) / f64::from(pairs));
+        sink.quantity(quantity::REVERSED_SHARE, f64::from(reversed) / f64::from(pairs));
+        sink.quantity(quantity::SAME_ORDER_SHARE, f64::from(same) / f64::from(pairs));
     }
     tell_counts(table, session, sink);
     if let Some(share) = idle {
-        sink.quantity("idle_share", share);
+        sink.quantity(quantity::IDLE_SHARE, share);
     }
     // With a load the tracks are the whole session's, and told with it.
     if busy.is_none() {
@@ -178,36 +175,36 @@ pub fn is_kept(client: usize, clients: usize) -> bool {
 }
 
 fn tell_orders(first: &[f64], next: &[f64], last: &[f64], sink: &mut dyn Sink) {
-    Spread::of(first).tell("first_p50", 0.5, sink);
-    Spread::of(next).tell("next_p50", 0.5, sink);
+    Spread::of(first).tell(quantity::FIRST_P50, 0.5, sink);
+    Spread::of(next).tell(quantity::NEXT_P50, 0.5, sink);
     let last = Spread::of(last);
-    last.tell("last_p50", 0.5, sink);
-    last.tell("last_p99", 0.99, sink);
-    last.tell("last_max", 1.0, sink);
+    last.tell(quantity::LAST_P50, 0.5, sink);
+    last.tell(quantity::LAST_P99, 0.99, sink);
+    last.tell(quantity::LAST_MAX, 1.0, sink);
 }
 
 fn tell_latencies(all: &[f64], sink: &mut dyn Sink) {
     if let Some((mean, deviation)) = moments(all) {
-        sink.quantity("latency_mean", mean);
-        sink.quantity("latency_width", 2.0 * deviation);
+        sink.quantity(quantity::LATENCY_MEAN, mean);
+        sink.quantity(quantity::LATENCY_WIDTH, 2.0 * deviation);
     }
     let spread = Spread::of(all);
     for (name, q) in [
-        ("latency_p5", 0.05),
-        ("latency_p50", 0.5),
-        ("latency_p95", 0.95),
-        ("latency_p99", 0.99),
-        ("latency_max", 1.0),
+        (quantity::LATENCY_P5, 0.05),
+        (quantity::LATENCY_P50, 0.5),
+        (quantity::LATENCY_P95, 0.95),
+        (quantity::LATENCY_P99, 0.99),
+        (quantity::LATENCY_MAX, 1.0),
     ] {
         spread.tell(name, q, sink);
     }
     if let Some(deviation) = median_deviation(&spread.ordered) {
-        sink.quantity("latency_mad", deviation);
+        sink.quantity(quantity::LATENCY_MAD, deviation);
     }
     if let Some(body) = body(all) {
-        sink.quantity("body_low", body.low);
-        sink.quantity("body_high", body.high);
-        sink.quantity("body_share", body.share);
+        sink.quantity(quantity::BODY_LOW, body.low);
+        sink.quantity(quantity::BODY_HIGH, body.high);
+        sink.quantity(quantity::BODY_SHARE, body.share);
     }
 }
 
@@ -219,23 +216,23 @@ fn tell_clients(by_client: &[Vec<f64>], tick_ns: u64, sink: &mut dyn Sink) {
         .collect();
     clients.sort_by(|one, other| one.0.total_cmp(&other.0));
     let (Some(first), Some(last)) = (clients.first(), clients.last()) else { return };
-    sink.quantity("client_first", first.0);
+    sink.quantity(quantity::CLIENT_FIRST, first.0);
     if clients.len() > 1 {
-        sink.quantity("client_next", (last.0 - first.0) / (clients.len() - 1) as f64);
+        sink.quantity(quantity::CLIENT_NEXT, (last.0 - first.0) / (clients.len() - 1) as f64);
     }
     let service = last.0 + last.1;
-    sink.quantity("client_service", service);
-    sink.quantity("client_last_sd", last.1);
-    sink.quantity("dispatch_load", service / tick_ns as f64);
+    sink.quantity(quantity::CLIENT_SERVICE, service);
+    sink.quantity(quantity::CLIENT_LAST_SD, last.1);
+    sink.quantity(quantity::DISPATCH_LOAD, service / tick_ns as f64);
     // Peaks are runs of ticks, so they are looked for in each client's own series.
     let found: Vec<_> = by_client.iter().filter_map(|values| peaks(values, LEAST_PEAK_NS)).collect();
     let values: usize = by_client.iter().map(Vec::len).sum();
     let count: usize = found.iter().map(|peaks| peaks.count).sum();
-    sink.quantity("peaks_per_thousand", count as f64 * 1000.0 / values.max(1) as f64);
+    sink.quantity(quantity::PEAKS_PER_THOUSAND, count as f64 * 1000.0 / values.max(1) as f64);
     let with_peaks = || found.iter().filter(|peaks| peaks.count > 0);
     if let Some(low) = with_peaks().map(|peaks| peaks.low).reduce(f64::min) {
-        sink.quantity("peaks_low", low);
-        sink.quantity("peaks_high", with_peaks().map(|peaks| peaks.high).fold(low, f64::max));
+        sink.quantity(quantity::PEAKS_LOW, low);
+        sink.quantity(quantity::PEAKS_HIGH, with_peaks().map(|peaks| peaks.high).fold(low, f64::max));
     }
 }
 
@@ -250,14 +247,14 @@ fn tell_counts(table: &Table, session: &Session, sink: &mut dyn Sink) {
         switches += account.usage.voluntary_switches;
     }
     let sent = table.sent() as f64 * table.clients() as f64;
-    sink.quantity("sent", sent);
-    sink.quantity("received", received as f64);
-    sink.quantity("dropped", dropped as f64);
-    sink.quantity("missed", (gaps - dropped.min(gaps)) as f64);
-    sink.quantity("overruns", table.overruns() as f64);
-    sink.quantity("switches_per_client", switches as f64 / sent.max(1.0));
+    sink.quantity(quantity::SENT, sent);
+    sink.quantity(quantity::RECEIVED, received as f64);
+    sink.quantity(quantity::DROPPED, dropped as f64);
+    sink.quantity(quantity::MISSED, (gaps - dropped.min(gaps)) as f64);
+    sink.quantity(quantity::OVERRUNS, table.overruns() as f64);
+    sink.quantity(quantity::SWITCHES_PER_CLIENT, switches as f64 / sent.max(1.0));
     if session.policy != Policy::Other {
-        sink.quantity("real_time", f64::from(u8::from(!was_refused(table, session))));
+        sink.quantity(quantity::REAL_TIME, f64::from(u8::from(!was_refused(table, session))));
     }
 }
 

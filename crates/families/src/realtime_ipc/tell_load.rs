@@ -1,6 +1,7 @@
 //! What a session with a load says besides: its idle and its busy part beside each other, as document 002 has them, and when
 //! the load was on. METHOD.md, Real-time messages.
 
+use oscost_harness::quantity;
 use oscost_harness::{CallError, OverLaunches, QuantityCard, Sink};
 use oscost_stats::peaks::{moments, worst_stretch};
 use oscost_stats::quantile::{quantile, sorted};
@@ -10,29 +11,25 @@ use super::shape::Shape;
 use super::table::Table;
 use super::tell::{counted, difference, is_kept, track};
 
-const fn ns(name: &'static str) -> QuantityCard {
-    QuantityCard::new(name, "ns")
-}
-
 /// Quantities of a session with a load, besides those of every session, which are of its busy part then.
 pub const QUANTITIES: &[QuantityCard] = &[
-    ns("idle_mean"),
-    ns("idle_width"),
-    ns("idle_p50"),
-    ns("idle_p99"),
-    ns("idle_range_low"),
-    ns("idle_range_high"),
-    ns("idle_peak").over(OverLaunches::Max),
-    ns("busy_mean"),
-    ns("busy_width"),
-    ns("busy_p50"),
-    ns("busy_p99"),
-    ns("busy_range_low"),
-    ns("busy_range_high"),
-    ns("busy_peak").over(OverLaunches::Max),
-    ns("range_window"),
-    ns("load_time"),
-    QuantityCard::new("load_rounds", "count"),
+    QuantityCard::of(quantity::IDLE_MEAN),
+    QuantityCard::of(quantity::IDLE_WIDTH),
+    QuantityCard::of(quantity::IDLE_P50),
+    QuantityCard::of(quantity::IDLE_P99),
+    QuantityCard::of(quantity::IDLE_RANGE_LOW),
+    QuantityCard::of(quantity::IDLE_RANGE_HIGH),
+    QuantityCard::of(quantity::IDLE_PEAK).over(OverLaunches::Max),
+    QuantityCard::of(quantity::BUSY_MEAN),
+    QuantityCard::of(quantity::BUSY_WIDTH),
+    QuantityCard::of(quantity::BUSY_P50),
+    QuantityCard::of(quantity::BUSY_P99),
+    QuantityCard::of(quantity::BUSY_RANGE_LOW),
+    QuantityCard::of(quantity::BUSY_RANGE_HIGH),
+    QuantityCard::of(quantity::BUSY_PEAK).over(OverLaunches::Max),
+    QuantityCard::of(quantity::RANGE_WINDOW),
+    QuantityCard::of(quantity::LOAD_TIME),
+    QuantityCard::of(quantity::LOAD_ROUNDS),
 ];
 
 /// The stretch of time whose range is told: document 002's figures have a second and more.
@@ -50,8 +47,24 @@ struct Part {
 
 /// The quantities of a part.
 const NAMES: [[&str; 7]; 2] = [
-    ["idle_mean", "idle_width", "idle_p50", "idle_p99", "idle_range_low", "idle_range_high", "idle_peak"],
-    ["busy_mean", "busy_width", "busy_p50", "busy_p99", "busy_range_low", "busy_range_high", "busy_peak"],
+    [
+        quantity::IDLE_MEAN,
+        quantity::IDLE_WIDTH,
+        quantity::IDLE_P50,
+        quantity::IDLE_P99,
+        quantity::IDLE_RANGE_LOW,
+        quantity::IDLE_RANGE_HIGH,
+        quantity::IDLE_PEAK,
+    ],
+    [
+        quantity::BUSY_MEAN,
+        quantity::BUSY_WIDTH,
+        quantity::BUSY_P50,
+        quantity::BUSY_P99,
+        quantity::BUSY_RANGE_LOW,
+        quantity::BUSY_RANGE_HIGH,
+        quantity::BUSY_PEAK,
+    ],
 ];
 
 /// Tells both parts, and the tracks of the whole session with its marks.
@@ -94,9 +107,9 @@ pub fn tell(
         part.tell(window, names, sink)
             .ok_or(CallError::told("the load left no tick before it or under it"))?;
     }
-    sink.quantity("range_window", window as f64 * shape.tick_ns as f64);
-    sink.quantity("load_time", lasted as f64);
-    sink.quantity("load_rounds", busy.rounds as f64);
+    sink.quantity(quantity::RANGE_WINDOW, window as f64 * shape.tick_ns as f64);
+    sink.quantity(quantity::LOAD_TIME, lasted as f64);
+    sink.quantity(quantity::LOAD_ROUNDS, busy.rounds as f64);
     Ok(())
 }
 

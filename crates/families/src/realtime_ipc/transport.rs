@@ -117,7 +117,7 @@ impl Recipients<'_> {
                 match error.symbol() {
                     Some("EAGAIN" | "ENOBUFS") if self.last && tries < LAST_TRIES => {
                         tries += 1;
-                        std::thread::sleep(std::time::Duration::from_millis(1));
+                        oscost_sys::clock::pause(std::time::Duration::from_millis(1));
                     }
                     Some("EAGAIN" | "ENOBUFS") => {
                         if !self.last {
@@ -150,7 +150,7 @@ pub fn send_whole(bytes: &[u8], send: impl Fn(&[u8]) -> Result<usize, CallError>
             Ok(more) => sent += more,
             Err(error) if error.symbol() == Some("EAGAIN") && tries < LAST_TRIES => {
                 tries += 1;
-                std::thread::sleep(std::time::Duration::from_millis(1));
+                oscost_sys::clock::pause(std::time::Duration::from_millis(1));
             }
             Err(error) if error.symbol() == Some("EAGAIN") => {
                 return Err(CallError::no_answer("the rest of a message"));

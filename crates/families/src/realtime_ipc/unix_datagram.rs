@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use oscost_harness::janitor::Object;
+use oscost_harness::Object;
 use oscost_harness::{CallError, Outcome, Unable};
 use oscost_sys::socket;
 use std::os::fd::OwnedFd;
@@ -39,12 +39,12 @@ pub fn make(ground: &mut Ground, _: &Course, table: &Rc<Table>) -> Result<Box<dy
     let name = oscost_sys::random::bits()?;
     let (mut clients, mut paths) = (Vec::new(), Vec::new());
     for client in 0..table.clients() {
-        let path = format!("/dev/shm/oscost-{name:032x}-{client}");
+        let name = format!("oscost-{name:032x}-{client}");
+        let path = format!("/dev/shm/{name}");
         let address = socket::Path::new(&path)?;
+        ground.keeper.keep(&Object::Socket(name))?;
         clients.push(socket::datagram_at(&address).map_err(lack::of_shared_memory)?);
-        let named = Named { address, path: path.clone() };
-        ground.keeper.keep(&Object::Socket(path))?;
-        paths.push(named);
+        paths.push(Named { address, path });
     }
     Ok(Box::new(UnixDatagram { server, clients, paths }))
 }

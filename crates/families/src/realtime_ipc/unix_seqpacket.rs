@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use oscost_harness::{CallError, Outcome, Unable};
-use oscost_sys::socket::{self, Kind};
+use oscost_sys::socket::{self, SocketKind};
 use std::os::fd::OwnedFd;
 
 use super::session::{Course, Ground};
@@ -20,7 +20,7 @@ pub struct UnixSeqpacket {
 
 /// A pair of sockets for every client.
 pub fn make(_: &mut Ground, _: &Course, table: &Rc<Table>) -> Result<Box<dyn Transport>, Unable> {
-    let pair = |_| socket::pair(Kind::Packets).map_err(lack::of_descriptors);
+    let pair = |_| socket::pair(SocketKind::Packets).map_err(lack::of_descriptors);
     Ok(Box::new(UnixSeqpacket { pairs: (0..table.clients()).map(pair).collect::<Result<_, _>>()? }))
 }
 

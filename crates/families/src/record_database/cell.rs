@@ -1,8 +1,9 @@
 //! One cell: how the database is laid out, reached and locked, how many processes, how many records.
 
-use oscost_harness::{Bound, Card, Claim, Need, Placement, QuantityCard, Tier};
+use oscost_harness::quantity;
+use oscost_harness::{Bound, Card, Claim, Need, Parameter, Placement, QuantityCard, Tier};
 use oscost_recorddb::workload::{Kind, Workload};
-use oscost_recorddb::{Access, Granularity, Layout, LockWay, Options, Primitive};
+use oscost_recorddb::{Access, DatabaseOptions, Granularity, Layout, LockWay, Primitive};
 use oscost_sys::mandatory_lock;
 
 /// The four ways of document 001's Figure 20.7.
@@ -117,6 +118,24 @@ impl Cell {
         })
     }
 
+    /// What the id says.
+    fn parameters(&self) -> Vec<(&'static str, Parameter<'static>)> {
+        let mut parameters = vec![
+            ("layout", Parameter::Text(word(&LAYOUTS, self.layout))),
+            ("access", Parameter::Text(word(&ACCESSES, self.access))),
+            ("locking", Parameter::Text(self.locking.name())),
+            ("processes", Parameter::Number(self.processes.into())),
+            ("nrec", Parameter::Number(self.records.into())),
+        ];
+        if self.locking != Locking::None {
+            parameters.push(("primitive", Parameter::Text(word(&PRIMITIVES, self.primitive))));
+        }
+        if self.workload == Workload::Text {
+            parameters.push(("workload", Parameter::Text(word(&WORKLOADS, self.workload))));
+        }
+        parameters
+    }
+
     /// The cell of an id.
     #[must_use]
     pub fn of_id(id: &str) -> Option<Self> {
@@ -182,14 +201,14 @@ impl Cell {
         }
     }
 
-    pub(super) fn options(&self) -> Options {
-        Options {
+    pub(super) fn options(&self) -> DatabaseOptions {
+        DatabaseOptions {
             layout: self.layout,
             access: self.access,
             lock: self.lock_way(),
             create: true,
             mode: if self.locking == Locking::Mandatory { mandatory_lock::MODE } else { 0o600 },
-            ..Options::default()
+            ..DatabaseOptions::default()
         }
     }
 
@@ -270,7 +289,7 @@ impl Cell {
                 word(&LAYOUTS, self.layout),
                 self.locking.words()
             )),
-            operation: "one fetch, insertion, replacement or deletion of a record, as the book's program mixes them",
+            operation: "one fetch, insertion, replacement or deletion of a record, in the mix of the book's program",
             group: leak(self.with_lock("")),
             placement: if alone { Placement::OneCpu } else { Placement::Spread },
             needs: if alone { &[] } else { &[Need::Cpus(2)] },
@@ -283,8 +302,9 @@ impl Cell {
             // A launch runs the workload twice: once as it is, once with a clock around each operation.
             launch_ms: 2 * self.about_ms(),
             quantities: QUANTITIES,
-            remark: "user and system time are samples of the timer's where CPU time is below 0.5 s; latencies and waiting are \
-                     of a run of its own",
+            parameters: self.parameters().leak(),
+            remark: "below 0.5 s of CPU time, user and system time are timer samples; latencies and waiting come from a \
+                     separate run",
             ..Card::SERIES
         }
     }
@@ -292,42 +312,42 @@ impl Cell {
 
 /// What a launch yields; of several processes the sum, but for the time of the clock.
 pub(super) const QUANTITIES: &[QuantityCard] = &[
-    QuantityCard::new("time_per_operation", "ns").paired(),
-    QuantityCard::new("cpu_per_operation", "ns").paired(),
-    QuantityCard::new("user_per_operation", "ns"),
-    QuantityCard::new("system_per_operation", "ns").paired(),
-    QuantityCard::new("lock_wait_per_operation", "ns"),
-    QuantityCard::new("fetch_p50", "ns"),
-    QuantityCard::new("fetch_p99", "ns"),
-    QuantityCard::new("insert_p50", "ns"),
-    QuantityCard::new("insert_p99", "ns"),
-    QuantityCard::new("replace_p50", "ns"),
-    QuantityCard::new("replace_p99", "ns"),
-    QuantityCard::new("delete_p50", "ns"),
-    QuantityCard::new("delete_p99", "ns"),
-    QuantityCard::new("io_calls_per_operation", "count"),
-    QuantityCard::new("lock_calls_per_operation", "count"),
-    QuantityCard::new("visits_per_operation", "count"),
-    QuantityCard::new("switches_per_operation", "count"),
-    QuantityCard::new("cpu", "ns"),
-    QuantityCard::new("clock", "ns"),
-    QuantityCard::new("user", "ns"),
-    QuantityCard::new("system", "ns"),
-    QuantityCard::new("cpu_share", "share"),
-    QuantityCard::new("operations", "count"),
-    QuantityCard::new("io_calls", "count"),
-    QuantityCard::new("lock_calls", "count"),
-    QuantityCard::new("visits", "count"),
-    QuantityCard::new("switches", "count"),
-    QuantityCard::new("insert_appended", "count"),
-    QuantityCard::new("insert_reused", "count"),
-    QuantityCard::new("replace_other_length", "count"),
-    QuantityCard::new("replace_same_length", "count"),
-    QuantityCard::new("replace_missing", "count"),
-    QuantityCard::new("fetch_found", "count"),
-    QuantityCard::new("fetch_missing", "count"),
-    QuantityCard::new("delete_found", "count"),
-    QuantityCard::new("delete_missing", "count"),
+    QuantityCard::of(quantity::TIME_PER_OPERATION).paired(),
+    QuantityCard::of(quantity::CPU_PER_OPERATION).paired(),
+    QuantityCard::of(quantity::USER_PER_OPERATION),
+    QuantityCard::of(quantity::SYSTEM_PER_OPERATION).paired(),
+    QuantityCard::of(quantity::LOCK_WAIT_PER_OPERATION).at_times(),
+    QuantityCard::of(quantity::FETCH_P50).at_times(),
+    QuantityCard::of(quantity::FETCH_P99).at_times(),
+    QuantityCard::of(quantity::INSERT_P50).at_times(),
+    QuantityCard::of(quantity::INSERT_P99).at_times(),
+    QuantityCard::of(quantity::REPLACE_P50).at_times(),
+    QuantityCard::of(quantity::REPLACE_P99).at_times(),
+    QuantityCard::of(quantity::DELETE_P50).at_times(),
+    QuantityCard::of(quantity::DELETE_P99).at_times(),
+    QuantityCard::of(quantity::IO_CALLS_PER_OPERATION),
+    QuantityCard::of(quantity::LOCK_CALLS_PER_OPERATION),
+    QuantityCard::of(quantity::VISITS_PER_OPERATION),
+    QuantityCard::of(quantity::SWITCHES_PER_OPERATION),
+    QuantityCard::of(quantity::CPU),
+    QuantityCard::of(quantity::CLOCK),
+    QuantityCard::of(quantity::USER),
+    QuantityCard::of(quantity::SYSTEM),
+    QuantityCard::of(quantity::CPU_SHARE),
+    QuantityCard::of(quantity::OPERATIONS),
+    QuantityCard::of(quantity::IO_CALLS),
+    QuantityCard::of(quantity::LOCK_CALLS),
+    QuantityCard::of(quantity::VISITS),
+    QuantityCard::of(quantity::SWITCHES),
+    QuantityCard::of(quantity::INSERT_APPENDED),
+    QuantityCard::of(quantity::INSERT_REUSED),
+    QuantityCard::of(quantity::REPLACE_OTHER_LENGTH),
+    QuantityCard::of(quantity::REPLACE_SAME_LENGTH),
+    QuantityCard::of(quantity::REPLACE_MISSING),
+    QuantityCard::of(quantity::FETCH_FOUND),
+    QuantityCard::of(quantity::FETCH_MISSING),
+    QuantityCard::of(quantity::DELETE_FOUND),
+    QuantityCard::of(quantity::DELETE_MISSING),
 ];
 
 #[cfg(test)]

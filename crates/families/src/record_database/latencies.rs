@@ -1,5 +1,6 @@
 //! How long each kind of operation takes, in log histograms that the processes of a run fill apart and leave in shared memory.
 
+use oscost_harness::quantity;
 use std::sync::atomic::Ordering;
 
 use oscost_harness::{CallError, Sink};
@@ -9,10 +10,10 @@ use oscost_sys::{clock, memory::SharedWords};
 
 /// What is told apart, with its quantities.
 const GROUPS: [(&str, &str); 4] = [
-    ("fetch_p50", "fetch_p99"),
-    ("insert_p50", "insert_p99"),
-    ("replace_p50", "replace_p99"),
-    ("delete_p50", "delete_p99"),
+    (quantity::FETCH_P50, quantity::FETCH_P99),
+    (quantity::INSERT_P50, quantity::INSERT_P99),
+    (quantity::REPLACE_P50, quantity::REPLACE_P99),
+    (quantity::DELETE_P50, quantity::DELETE_P99),
 ];
 
 const fn group(kind: Kind) -> usize {

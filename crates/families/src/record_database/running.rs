@@ -3,14 +3,16 @@
 //! A launch whose records are not what they must be, whose database is damaged afterwards, or whose calls of locking are
 //! not those that the book's table gives for its operations, is void.
 
-use std::path::Path;
+use oscost_harness::quantity;
+use std::ffi::OsStr;
 
 use oscost_harness::{
     Benchmark, CallError, Card, Directory, Outcome, Series, SeriesPlan, SetUp, Sink, Subject, Unable,
 };
 use oscost_recorddb::driver::{self, Done};
-use oscost_recorddb::workload::{self, Kind, Plan, Unobserved};
-use oscost_recorddb::{Database, Options, check};
+use oscost_recorddb::workload::{self, Kind, Unobserved, WorkPlan};
+use oscost_recorddb::{Database, DatabaseOptions, check_in};
+use oscost_sys::folder::Folder;
 use oscost_sys::mandatory_lock::{self, Mandatory};
 use oscost_sys::usage::Usage;
 use oscost_sys::{affinity, file_system};
@@ -47,7 +49,7 @@ impl Benchmark for Program {
     fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
         let directory = Directory::make(cx)?;
         if self.cell.locking == Locking::Mandatory {
-            enforced(directory.path())?;
+            enforced(directory.folder())?;
         }
         let cpus = if self.cell.processes == 1 { vec![cx.cpu] } else { cx.cpus.to_vec() };
         Ok(Subject::Series(Box::new(Running { cell: self.cell, latencies: self.latencies, directory, cpus })))
@@ -55,7 +57,7 @@ impl Benchmark for Program {
 }
 
 /// Nothing where locks are seen to be mandatory in a directory; else why not, in the words of what was seen.
-fn enforced(directory: &Path) -> Result<(), Unable> {
+fn enforced(directory: &Folder) -> Result<(), Unable> {
     const LABORATORY: &str = "it can be seen on Linux 5.10: contrib/laboratory/run mandatory";
     let kind = file_system::kind(directory).unwrap_or_else(|error| error.to_string());
     let (why, remedy) = match mandatory_lock::probe(directory) {
@@ -75,7 +77,7 @@ fn enforced(directory: &Path) -> Result<(), Unable> {
             format!("mount -o remount,mand where --directory is, on Linux before 5.15; {LABORATORY}"),
         ),
         Mandatory::CannotTell(why) => (
-            format!("whether locks are mandatory cannot be told: {why}"),
+            format!("cannot find out whether locks are mandatory: {why}"),
             format!("a --directory whose files belong to a group of this user's; {LABORATORY}"),
         ),
     };
@@ -98,13 +100,13 @@ fn void(what: impl std::fmt::Display) -> CallError {
 }
 
 impl Running {
-    fn plan(&self, seed: u64, child: u32, records: u32) -> Plan {
-        Plan { workload: self.cell.workload, records, seed, child }
+    fn plan(&self, seed: u64, child: u32, records: u32) -> WorkPlan {
+        WorkPlan { workload: self.cell.workload, records, seed, child }
     }
 
-    /// Runs `body` with the path of a database that does not exist, and removes it.
-    fn fresh<T>(&self, body: impl FnOnce(&Path) -> Result<T, CallError>) -> Result<T, CallError> {
-        let result = body(&self.directory.path().join("db"));
+    /// Runs `body` with the folder and the name of a database that does not exist, and removes it.
+    fn fresh<T>(&self, body: impl FnOnce(&Folder, &OsStr) -> Result<T, CallError>) -> Result<T, CallError> {
+        let result = body(self.directory.folder(), OsStr::new("db"));
         let emptied = self.directory.empty();
         let result = result?;
         emptied?;
@@ -113,23 +115,23 @@ impl Running {
 
     /// All processes at once on a fresh database, with a clock around each operation and each lock, or without.
     fn together(&self, seed: u64, latencies: Option<&Latencies>) -> Result<Vec<Done>, CallError> {
-        let options = Options { time_locks: latencies.is_some(), ..self.cell.options() };
-        let plans: Vec<Plan> =
+        let options = DatabaseOptions { time_locks: latencies.is_some(), ..self.cell.options() };
+        let plans: Vec<WorkPlan> =
             (0..self.cell.processes).map(|child| self.plan(seed, child, self.cell.records)).collect();
         let patience_ns = 2_000_000_000 + self.cell.about_ms() * 10_000_000;
-        self.fresh(|path| {
-            drop(Database::open(path, &options).map_err(void)?);
-            let open = |plan: &Plan| {
+        self.fresh(|folder, name| {
+            drop(Database::open_in(folder, name, &options).map_err(void)?);
+            let open = |plan: &WorkPlan| {
                 let cpu = self.cpus[plan.child as usize % self.cpus.len()];
                 affinity::pin_to(cpu).map_err(oscost_recorddb::Error::Call)?;
-                Database::open(path, &options)
+                Database::open_in(folder, name, &options)
             };
             let ran = match latencies {
                 None => driver::run(&plans, open, patience_ns),
                 Some(seen) => driver::run_observed(&plans, open, |plan| seen.of(plan.child), patience_ns),
             };
             let done: Vec<Done> = ran?.into_iter().collect::<Result<_, String>>().map_err(void)?;
-            let found = check(path, self.cell.layout).map_err(void)?;
+            let found = check_in(folder, name, self.cell.layout).map_err(void)?;
             if !found.is_clean() {
                 let (damages, lost) = (found.damages.len(), found.lost);
                 return Err(void(format_args!("{damages} damages, {lost} records lost")));
@@ -150,8 +152,8 @@ impl Running {
 
     /// The whole program of one child with few records, for the audit, and the calls that the database counted.
     fn counted(&self, seed: u64, records: u32, sink: &mut dyn Sink) -> Outcome {
-        self.fresh(|path| {
-            let mut database = Database::open(path, &self.cell.options()).map_err(void)?;
+        self.fresh(|folder, name| {
+            let mut database = Database::open_in(folder, name, &self.cell.options()).map_err(void)?;
             let before = database.counters();
             let plan = self.plan(seed, 0, records);
             let counts = workload::run(&plan, &mut database, &mut Unobserved).map_err(void)?;
@@ -184,7 +186,7 @@ impl Series for Running {
             let timed = if apart { &self.together(plan.seed, Some(latencies))? } else { &done };
             let timed_operations: u64 = timed.iter().map(|done| done.counts.total()).sum();
             let waited: u64 = timed.iter().map(|done| done.work.lock_wait_ns).sum();
-            sink.quantity("lock_wait_per_operation", waited as f64 / timed_operations.max(1) as f64);
+            sink.quantity(quantity::LOCK_WAIT_PER_OPERATION, waited as f64 / timed_operations.max(1) as f64);
             latencies.tell(sink);
         }
         let sum = |of: fn(&Done) -> u64| done.iter().map(of).sum::<u64>();
@@ -198,31 +200,31 @@ impl Series for Running {
         let per_operation = |amount: u64| amount as f64 / operations.max(1) as f64;
         sink.operations(operations);
         for (name, value) in [
-            ("cpu", user + system),
-            ("clock", clock),
-            ("user", user),
-            ("system", system),
-            ("operations", operations),
-            ("io_calls", io_calls),
-            ("lock_calls", lock_calls),
-            ("visits", visits),
-            ("switches", switches),
+            (quantity::CPU, user + system),
+            (quantity::CLOCK, clock),
+            (quantity::USER, user),
+            (quantity::SYSTEM, system),
+            (quantity::OPERATIONS, operations),
+            (quantity::IO_CALLS, io_calls),
+            (quantity::LOCK_CALLS, lock_calls),
+            (quantity::VISITS, visits),
+            (quantity::SWITCHES, switches),
         ] {
             sink.quantity(name, value as f64);
         }
         for (name, amount) in [
-            ("time_per_operation", clock),
-            ("cpu_per_operation", user + system),
-            ("user_per_operation", user),
-            ("system_per_operation", system),
+            (quantity::TIME_PER_OPERATION, clock),
+            (quantity::CPU_PER_OPERATION, user + system),
+            (quantity::USER_PER_OPERATION, user),
+            (quantity::SYSTEM_PER_OPERATION, system),
         ] {
             sink.quantity(name, per_operation(amount));
         }
-        sink.quantity("cpu_share", (user + system) as f64 / clock.max(1) as f64);
-        sink.quantity("io_calls_per_operation", per_operation(io_calls));
-        sink.quantity("lock_calls_per_operation", per_operation(lock_calls));
-        sink.quantity("visits_per_operation", per_operation(visits));
-        sink.quantity("switches_per_operation", per_operation(switches));
+        sink.quantity(quantity::CPU_SHARE, (user + system) as f64 / clock.max(1) as f64);
+        sink.quantity(quantity::IO_CALLS_PER_OPERATION, per_operation(io_calls));
+        sink.quantity(quantity::LOCK_CALLS_PER_OPERATION, per_operation(lock_calls));
+        sink.quantity(quantity::VISITS_PER_OPERATION, per_operation(visits));
+        sink.quantity(quantity::SWITCHES_PER_OPERATION, per_operation(switches));
         for kind in Kind::ALL {
             let made: u64 = done.iter().map(|done| done.counts.of(kind)).sum();
             sink.quantity(kind.name(), made as f64);
@@ -230,7 +232,8 @@ impl Series for Running {
         for done in &done {
             sink.observation(done.clock_ns as f64 / done.counts.total().max(1) as f64);
         }
-        // Each is pinned: none changes its CPU.
+        let moved: Option<Vec<bool>> = done.iter().map(|done| done.moved).collect();
+        let migrations = moved.map(|moved| moved.into_iter().map(u64::from).sum());
         sink.used(
             &Usage {
                 voluntary_switches: sum(|done| done.usage.voluntary_switches),
@@ -240,7 +243,7 @@ impl Series for Running {
                 user_ns: user,
                 system_ns: system,
             },
-            0,
+            migrations,
         );
         Ok(())
     }

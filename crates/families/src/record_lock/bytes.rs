@@ -37,6 +37,14 @@ impl<const OF_DESCRIPTION: bool> Lock for Bytes<OF_DESCRIPTION> {
     fn leave(&self) -> Outcome {
         record_lock::unlock(self.0.as_fd(), Self::OWNER, RECORD)
     }
+
+    fn is_free(&self) -> Result<Option<bool>, CallError> {
+        // To an owner of the other kind our own lock is somebody else's. No other descriptor will do: closing it would drop
+        // the locks of the process.
+        let other = if OF_DESCRIPTION { Owner::Process } else { Owner::Description };
+        let in_the_way = record_lock::in_the_way(self.0.as_fd(), other, LockKind::Write, RECORD)?;
+        Ok(Some(in_the_way.is_none()))
+    }
 }
 
 impl<const OF_DESCRIPTION: bool> OnFile for Bytes<OF_DESCRIPTION> {

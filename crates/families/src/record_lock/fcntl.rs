@@ -25,13 +25,13 @@ const CARD: Card = file::uncontended(
 );
 static CARD_SAME_CPU: Card = file::same_cpu(
     "record_lock/fcntl/handover/same_cpu",
-    "hand-over of a record lock of a process",
+    "hand-over of a process's record lock",
     &file::ring(&["fcntl"]),
 );
 static CARD_CROSS_CPU: Card = file::cross_cpu(
     "record_lock/fcntl/handover/cross_cpu",
-    "hand-over of a record lock of a process",
-    &file::ring(&["fcntl"]),
+    "hand-over of a process's record lock",
+    &file::ring_on_two_cpus(&["fcntl"]),
 );
 
 /// `record_lock/fcntl/others_10`

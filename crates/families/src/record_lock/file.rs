@@ -2,11 +2,12 @@
 
 use std::os::fd::OwnedFd;
 
-use oscost_harness::{Bound, CallError, Card, Claim, Tier, Unable};
+use oscost_harness::{CallError, Card, Claim, Unable};
 use oscost_sys::file;
 
 use crate::lack;
 use crate::lock::excluding;
+use crate::semaphore::handover;
 
 /// A file without a name that leaves nothing behind.
 pub fn make() -> Result<OwnedFd, Unable> {
@@ -21,11 +22,10 @@ pub fn again(fd: &OwnedFd) -> Result<OwnedFd, CallError> {
 /// Card of locking and unlocking a record that nobody else wants.
 pub const fn uncontended(id: &'static str, title: &'static str, claims: &'static [Claim]) -> Card {
     Card {
-        operation: "one lock and one unlock of a record of a file that nobody contests",
+        operation: "one uncontended lock and unlock of a file record",
         group: "record_lock",
         baseline: Some("lock/robust_mutex"),
         document: Some("001"),
-        tier: Tier::Family,
         ..excluding::uncontended(id, title, claims)
     }
 }
@@ -51,6 +51,11 @@ pub const fn cross_cpu(id: &'static str, title: &'static str, claims: &'static [
 }
 
 /// Each step of the ring is one call that locks and one that unlocks.
-pub const fn ring(names: &'static [&'static str]) -> [Claim; 2] {
-    [Claim::CallsNamed(names, Bound::Between(1.9, 2.1)), Claim::Switches(Bound::Between(0.3, 1.6))]
+pub const fn ring(names: &'static [&'static str]) -> [Claim; 3] {
+    handover::in_the_kernel(names)
+}
+
+/// The same across CPUs.
+pub const fn ring_on_two_cpus(names: &'static [&'static str]) -> [Claim; 3] {
+    handover::on_two_cpus(ring(names))
 }

@@ -30,6 +30,11 @@ impl Lock for Whole {
     fn leave(&self) -> Outcome {
         record_lock::funlock(self.0.as_fd())
     }
+
+    fn is_free(&self) -> Result<Option<bool>, CallError> {
+        let other = file::again(&self.0)?;
+        record_lock::try_flock(other.as_fd(), LockKind::Write).map(Some)
+    }
 }
 
 /// `record_lock/flock`
@@ -46,11 +51,11 @@ static CARD: Card = file::uncontended(
 );
 static CARD_SAME_CPU: Card = file::same_cpu(
     "record_lock/flock/handover/same_cpu",
-    "hand-over of a lock of a whole file",
+    "hand-over of a whole-file lock",
     &file::ring(&["flock"]),
 );
 static CARD_CROSS_CPU: Card = file::cross_cpu(
     "record_lock/flock/handover/cross_cpu",
-    "hand-over of a lock of a whole file",
-    &file::ring(&["flock"]),
+    "hand-over of a whole-file lock",
+    &file::ring_on_two_cpus(&["flock"]),
 );

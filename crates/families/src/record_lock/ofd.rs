@@ -25,13 +25,13 @@ const CARD: Card = file::uncontended(
 );
 static CARD_SAME_CPU: Card = file::same_cpu(
     "record_lock/ofd/handover/same_cpu",
-    "hand-over of a record lock of a description",
+    "hand-over of a record lock of an open file description",
     &file::ring(&["fcntl"]),
 );
 static CARD_CROSS_CPU: Card = file::cross_cpu(
     "record_lock/ofd/handover/cross_cpu",
-    "hand-over of a record lock of a description",
-    &file::ring(&["fcntl"]),
+    "hand-over of a record lock of an open file description",
+    &file::ring_on_two_cpus(&["fcntl"]),
 );
 
 /// `record_lock/ofd/others_10`

@@ -4,14 +4,16 @@ use std::marker::PhantomData;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::Ordering;
 
-use oscost_harness::{Batched, Benchmark, Bound, CallError, Card, Claim, Outcome, SetUp, Subject, Unable};
+use oscost_harness::{
+    Batched, Benchmark, Bound, CallError, Card, Claim, Outcome, PostCondition, SetUp, Subject, Unable,
+};
 use oscost_sys::memory::SharedWords;
 use oscost_sys::pipe::{self, Pipe};
 use oscost_sys::process::Child;
 use oscost_sys::record_lock::{self, LockKind, Owner, Range};
 
 use super::file;
-use crate::lock::excluding::Lock;
+use crate::lock::excluding::{self, Lock};
 use crate::partner;
 
 /// A lock that can be taken on a file of our choice.
@@ -36,11 +38,7 @@ impl<L> Beside<L> {
 
 /// Card of taking and giving back a record beside a few other locks.
 pub const fn few(card: Card, id: &'static str) -> Card {
-    Card {
-        id,
-        operation: "one lock and one unlock of a record of a file on which another process holds others",
-        ..card
-    }
+    Card { id, operation: "one lock and unlock of a file record, while another process holds others", ..card }
 }
 
 /// Two calls of fcntl. Whoever lists the locks of the system (/proc/locks, lsof) makes those wait who lock, the longer the
@@ -98,7 +96,7 @@ impl<L: OnFile> Benchmark for Beside<L> {
         let told = loop {
             match words.word(0).load(Ordering::Acquire) {
                 0 if holder.has_ended() => return Err(CallError::gone("fcntl").into()),
-                0 => std::thread::sleep(std::time::Duration::from_micros(500)),
+                0 => oscost_sys::clock::pause(std::time::Duration::from_micros(500)),
                 told => break told,
             }
         };
@@ -122,5 +120,9 @@ impl<L: OnFile> Batched for Cycle<L> {
             self.lock.leave()?;
         }
         Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        excluding::verify(&self.lock)
     }
 }

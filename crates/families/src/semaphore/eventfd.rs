@@ -1,6 +1,8 @@
 //! An eventfd used as a semaphore (EFD_SEMAPHORE): a read takes a token, a write gives it back.
 
-use oscost_harness::{Batched, Benchmark, Card, Claim, Outcome, SetUp, Subject, Unable};
+use oscost_harness::{
+    Batched, Benchmark, CallError, Card, Claim, Outcome, PostCondition, SetUp, Subject, Tier, Unable,
+};
 use oscost_sys::semaphore::EventFd;
 
 use super::handover::{self, Handover, Token};
@@ -14,8 +16,9 @@ static CARD: Card = Card {
     title: "eventfd as a semaphore, uncontended",
     operation: "one wait (read) and one post (write)",
     group: "semaphore",
-    claims: &claims::exactly(2.0),
+    claims: &claims::named(&["read", "write"], 2.0),
     baseline: Some("semaphore/posix_named"),
+    tier: Tier::Core,
     ..Card::BATCHED
 };
 
@@ -41,6 +44,10 @@ impl Batched for Cycle {
         }
         Ok(())
     }
+
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        handover::verify(&self.0)
+    }
 }
 
 /// `semaphore/eventfd/handover/same_cpu`
@@ -48,16 +55,24 @@ pub static SAME_CPU: Handover<EventFd> = Handover::new(&HANDOVER_SAME_CPU);
 /// `semaphore/eventfd/handover/cross_cpu`
 pub static CROSS_CPU: Handover<EventFd> = Handover::new(&HANDOVER_CROSS_CPU);
 
-static HANDOVER_SAME_CPU: Card =
-    handover::same_cpu("semaphore/eventfd/handover/same_cpu", "hand-over by eventfd", &HANDOVER_CLAIMS);
-static HANDOVER_CROSS_CPU: Card = handover::cross_cpu(
-    "semaphore/eventfd/handover/cross_cpu",
-    "hand-over by eventfd",
-    &handover::on_two_cpus(HANDOVER_CLAIMS),
-);
+static HANDOVER_SAME_CPU: Card = Card {
+    tier: Tier::Core,
+    ..handover::same_cpu("semaphore/eventfd/handover/same_cpu", "hand-over by eventfd", &HANDOVER_CLAIMS)
+};
+static HANDOVER_CROSS_CPU: Card = Card {
+    tier: Tier::Core,
+    ..handover::cross_cpu(
+        "semaphore/eventfd/handover/cross_cpu",
+        "hand-over by eventfd",
+        &handover::on_two_cpus(HANDOVER_CLAIMS),
+    )
+};
 const HANDOVER_CLAIMS: [Claim; 3] = handover::in_the_kernel(&["read", "write"]);
 
 impl Token for EventFd {
+    // fs/eventfd.c: eventfd_write wakes under the wait queue's lock, and eventfd_read takes it.
+    const WAKES_UNDER_A_LOCK: bool = true;
+
     fn make(_: &mut SetUp<'_>, value: u32) -> Result<Self, Unable> {
         EventFd::new(value).map_err(lack::of_descriptors)
     }
@@ -70,5 +85,9 @@ impl Token for EventFd {
     #[inline(always)]
     fn post(&self) -> Outcome {
         EventFd::post(self)
+    }
+
+    fn there(&self) -> Result<Option<u64>, CallError> {
+        Ok(EventFd::value(self).map(u64::from))
     }
 }

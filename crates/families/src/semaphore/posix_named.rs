@@ -1,7 +1,9 @@
 //! A named POSIX semaphore (document 000): a word in shared memory while nobody waits.
 
-use oscost_harness::{Batched, Benchmark, Card, Claim, Outcome, SetUp, Subject, Unable, janitor::Object};
-use oscost_sys::semaphore::Named;
+use oscost_harness::{
+    Batched, Benchmark, CallError, Card, Object, Outcome, PostCondition, SetUp, Subject, Tier, Unable,
+};
+use oscost_sys::semaphore::NamedSemaphore;
 
 use super::handover::{self, Handover, Token};
 use crate::{claims, lack};
@@ -16,7 +18,8 @@ static CARD: Card = Card {
     group: "semaphore",
     claims: &claims::exactly(0.0),
     document: Some("000"),
-    remark: "document 000 counts two operations in it",
+    remark: "document 000 counts this as two operations",
+    tier: Tier::Core,
     ..Card::BATCHED
 };
 
@@ -26,12 +29,12 @@ impl Benchmark for PosixNamed {
     }
 
     fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        Ok(Subject::Batched(Box::new(Cycle(Named::make(cx, 1)?))))
+        Ok(Subject::Batched(Box::new(Cycle(NamedSemaphore::make(cx, 1)?))))
     }
 }
 
 /// A semaphore that swings between 1 and 0, and never blocks.
-struct Cycle(Named);
+struct Cycle(NamedSemaphore);
 
 impl Batched for Cycle {
     #[inline(never)]
@@ -42,47 +45,54 @@ impl Batched for Cycle {
         }
         Ok(())
     }
+
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        handover::verify(&self.0)
+    }
 }
 
 /// `semaphore/posix_named/handover/same_cpu`
-pub static SAME_CPU: Handover<Named> = Handover::new(&HANDOVER_SAME_CPU);
+pub static SAME_CPU: Handover<NamedSemaphore> = Handover::new(&HANDOVER_SAME_CPU);
 /// `semaphore/posix_named/handover/cross_cpu`
-pub static CROSS_CPU: Handover<Named> = Handover::new(&HANDOVER_CROSS_CPU);
+pub static CROSS_CPU: Handover<NamedSemaphore> = Handover::new(&HANDOVER_CROSS_CPU);
 
 static HANDOVER_SAME_CPU: Card = Card {
     baseline: None,
+    tier: Tier::Core,
     ..handover::same_cpu(
         "semaphore/posix_named/handover/same_cpu",
         "hand-over by a named POSIX semaphore",
-        &HANDOVER_CLAIMS,
+        &handover::BY_FUTEX,
     )
 };
 static HANDOVER_CROSS_CPU: Card = Card {
     baseline: None,
+    tier: Tier::Core,
     ..handover::cross_cpu(
         "semaphore/posix_named/handover/cross_cpu",
         "hand-over by a named POSIX semaphore",
-        &handover::on_two_cpus(HANDOVER_CLAIMS),
+        &handover::BY_FUTEX_ON_TWO_CPUS,
     )
 };
-const HANDOVER_CLAIMS: [Claim; 3] = handover::BY_FUTEX;
 
-impl Token for Named {
+impl Token for NamedSemaphore {
     fn make(cx: &mut SetUp<'_>, value: u32) -> Result<Self, Unable> {
         let name = cx.unique_name()?;
-        let semaphore = Named::create(&name, value).map_err(lack::of_named_semaphores)?;
-        // Where this fails the semaphore is dropped, and so removed.
-        cx.keeper.keep(&Object::NamedSemaphore(name))?;
-        Ok(semaphore)
+        cx.keeper.keep(&Object::NamedSemaphore(name.clone()))?;
+        NamedSemaphore::create(&name, value).map_err(lack::of_named_semaphores)
     }
 
     #[inline(always)]
     fn wait(&self) -> Outcome {
-        Named::wait(self)
+        NamedSemaphore::wait(self)
     }
 
     #[inline(always)]
     fn post(&self) -> Outcome {
-        Named::post(self)
+        NamedSemaphore::post(self)
+    }
+
+    fn there(&self) -> Result<Option<u64>, CallError> {
+        NamedSemaphore::value(self).map(|value| Some(value.into()))
     }
 }

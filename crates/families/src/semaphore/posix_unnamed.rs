@@ -1,6 +1,8 @@
 //! An unnamed POSIX semaphore in memory shared between processes.
 
-use oscost_harness::{Batched, Benchmark, Card, Claim, Outcome, SetUp, Subject, Unable};
+use oscost_harness::{
+    Batched, Benchmark, CallError, Card, Outcome, PostCondition, SetUp, Subject, Tier, Unable,
+};
 use oscost_sys::semaphore::Unnamed;
 
 use super::handover::{self, Handover, Token};
@@ -16,6 +18,7 @@ static CARD: Card = Card {
     group: "semaphore",
     claims: &claims::exactly(0.0),
     baseline: Some("semaphore/posix_named"),
+    tier: Tier::Core,
     ..Card::BATCHED
 };
 
@@ -41,6 +44,10 @@ impl Batched for Cycle {
         }
         Ok(())
     }
+
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        handover::verify(&self.0)
+    }
 }
 
 /// `semaphore/posix_unnamed/handover/same_cpu`
@@ -51,14 +58,13 @@ pub static CROSS_CPU: Handover<Unnamed> = Handover::new(&HANDOVER_CROSS_CPU);
 static HANDOVER_SAME_CPU: Card = handover::same_cpu(
     "semaphore/posix_unnamed/handover/same_cpu",
     "hand-over by an unnamed POSIX semaphore",
-    &HANDOVER_CLAIMS,
+    &handover::BY_FUTEX,
 );
 static HANDOVER_CROSS_CPU: Card = handover::cross_cpu(
     "semaphore/posix_unnamed/handover/cross_cpu",
     "hand-over by an unnamed POSIX semaphore",
-    &handover::on_two_cpus(HANDOVER_CLAIMS),
+    &handover::BY_FUTEX_ON_TWO_CPUS,
 );
-const HANDOVER_CLAIMS: [Claim; 3] = handover::BY_FUTEX;
 
 impl Token for Unnamed {
     fn make(_: &mut SetUp<'_>, value: u32) -> Result<Self, Unable> {
@@ -73,5 +79,9 @@ impl Token for Unnamed {
     #[inline(always)]
     fn post(&self) -> Outcome {
         Unnamed::post(self)
+    }
+
+    fn there(&self) -> Result<Option<u64>, CallError> {
+        Unnamed::value(self).map(|value| Some(value.into()))
     }
 }

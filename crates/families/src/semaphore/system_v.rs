@@ -1,6 +1,8 @@
 //! A System V semaphore (document 000): a system call for each operation.
 
-use oscost_harness::{Batched, Benchmark, Card, Claim, Outcome, SetUp, Subject, Unable, janitor::Object};
+use oscost_harness::{
+    Batched, Benchmark, CallError, Card, Claim, Object, Outcome, PostCondition, SetUp, Subject, Tier, Unable,
+};
 use oscost_sys::semaphore::SystemV;
 
 use super::handover::{self, Handover, Token};
@@ -17,7 +19,8 @@ static CARD: Card = Card {
     claims: &claims::named(&["semop", "semtimedop"], 2.0),
     baseline: Some("semaphore/posix_named"),
     document: Some("000"),
-    remark: "document 000 counts two operations in it",
+    remark: "document 000 counts this as two operations",
+    tier: Tier::Core,
     ..Card::BATCHED
 };
 
@@ -43,6 +46,10 @@ impl Batched for Cycle {
         }
         Ok(())
     }
+
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        handover::verify(&self.0)
+    }
 }
 
 /// `semaphore/system_v/handover/same_cpu`
@@ -50,16 +57,22 @@ pub static SAME_CPU: Handover<SystemV> = Handover::new(&HANDOVER_SAME_CPU);
 /// `semaphore/system_v/handover/cross_cpu`
 pub static CROSS_CPU: Handover<SystemV> = Handover::new(&HANDOVER_CROSS_CPU);
 
-static HANDOVER_SAME_CPU: Card = handover::same_cpu(
-    "semaphore/system_v/handover/same_cpu",
-    "hand-over by a System V semaphore",
-    &HANDOVER_CLAIMS,
-);
-static HANDOVER_CROSS_CPU: Card = handover::cross_cpu(
-    "semaphore/system_v/handover/cross_cpu",
-    "hand-over by a System V semaphore",
-    &handover::on_two_cpus(HANDOVER_CLAIMS),
-);
+static HANDOVER_SAME_CPU: Card = Card {
+    tier: Tier::Core,
+    ..handover::same_cpu(
+        "semaphore/system_v/handover/same_cpu",
+        "hand-over by a System V semaphore",
+        &HANDOVER_CLAIMS,
+    )
+};
+static HANDOVER_CROSS_CPU: Card = Card {
+    tier: Tier::Core,
+    ..handover::cross_cpu(
+        "semaphore/system_v/handover/cross_cpu",
+        "hand-over by a System V semaphore",
+        &handover::on_two_cpus(HANDOVER_CLAIMS),
+    )
+};
 const HANDOVER_CLAIMS: [Claim; 3] = handover::in_the_kernel(&["semop", "semtimedop"]);
 
 impl Token for SystemV {
@@ -76,13 +89,16 @@ impl Token for SystemV {
     fn post(&self) -> Outcome {
         SystemV::post(self)
     }
+
+    fn there(&self) -> Result<Option<u64>, CallError> {
+        SystemV::value(self).map(|value| Some(value.into()))
+    }
 }
 
 /// A private set of one semaphore, for calls of up to `operations` operations.
 pub fn system_v_set(cx: &mut SetUp<'_>, value: u32, operations: u64) -> Result<SystemV, Unable> {
     lack::of_system_v_limits(cx, operations)?;
-    let set = SystemV::new(value).map_err(lack::of_system_v_semaphores)?;
-    // Where this fails the set is dropped, and so removed.
-    cx.keeper.keep(&Object::SystemVSemaphore(set.id()))?;
-    Ok(set)
+    cx.keeper
+        .make(Object::SystemVSemaphore, |key| SystemV::with_key(key, value), SystemV::id)
+        .map_err(lack::of_system_v_semaphores)
 }

@@ -1,8 +1,9 @@
 //! A System V semaphore with both operations in one semop: half the kernel entries.
 
-use oscost_harness::{Batched, Benchmark, Card, Outcome, SetUp, Subject, Unable};
+use oscost_harness::{Batched, Benchmark, CallError, Card, Outcome, PostCondition, SetUp, Subject, Unable};
 use oscost_sys::semaphore::SystemV;
 
+use super::handover;
 use super::system_v::system_v_set;
 use crate::claims;
 
@@ -11,7 +12,7 @@ pub struct SystemVOneCall;
 
 static CARD: Card = Card {
     id: "semaphore/system_v_one_call",
-    title: "System V semaphore, both in one call",
+    title: "System V semaphore, wait and post in one call",
     operation: "one wait and one post, in one semop",
     group: "semaphore",
     claims: &claims::named(&["semop", "semtimedop"], 1.0),
@@ -39,5 +40,9 @@ impl Batched for Cycle {
             self.0.wait_and_post()?;
         }
         Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        handover::verify(&self.0)
     }
 }

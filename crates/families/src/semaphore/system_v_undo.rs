@@ -1,8 +1,9 @@
 //! A System V semaphore whose token the kernel gives back if its owner dies.
 
-use oscost_harness::{Batched, Benchmark, Card, Outcome, SetUp, Subject, Unable};
+use oscost_harness::{Batched, Benchmark, CallError, Card, Outcome, PostCondition, SetUp, Subject, Unable};
 use oscost_sys::semaphore::SystemV;
 
+use super::handover;
 use super::system_v::system_v_set;
 use crate::claims;
 
@@ -40,5 +41,9 @@ impl Batched for Cycle {
             self.0.post_undo()?;
         }
         Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        handover::verify(&self.0)
     }
 }

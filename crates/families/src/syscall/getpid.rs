@@ -1,6 +1,6 @@
 //! getpid by inline assembly: no wrapper, no cache of libc.
 
-use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Unable};
+use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Tier, Unable};
 use oscost_sys::system_call;
 
 use crate::claims;
@@ -17,6 +17,7 @@ static CARD: Card = Card {
     claims: &claims::named(&["getpid"], 1.0),
     baseline: Some("syscall/invalid"),
     document: Some("003"),
+    tier: Tier::Core,
     ..Card::BATCHED
 };
 

@@ -1,6 +1,8 @@
 //! getpid as document 003 calls it: through the wrapper of libc.
 
-use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Unable};
+use oscost_harness::{
+    Batched, Benchmark, CallError, CallPath, Card, Outcome, PostCondition, SetUp, Subject, Tier, Unable,
+};
 use oscost_sys::system_call;
 
 use crate::claims;
@@ -17,6 +19,7 @@ static CARD: Card = Card {
     claims: &claims::named(&["getpid"], 1.0),
     baseline: Some("syscall/invalid"),
     document: Some("003"),
+    tier: Tier::Core,
     ..Card::BATCHED
 };
 
@@ -37,5 +40,10 @@ impl Batched for GetpidLibc {
             system_call::getpid_libc();
         }
         Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        let (told, own) = (system_call::getpid_libc(), system_call::getpid());
+        Ok(vec![PostCondition::exactly("process_id", own as f64, told.into())])
     }
 }

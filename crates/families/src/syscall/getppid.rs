@@ -1,6 +1,6 @@
 //! getppid: the cheapest system call that does something.
 
-use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Unable};
+use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Tier, Unable};
 use oscost_sys::system_call;
 
 use crate::claims;
@@ -16,6 +16,7 @@ static CARD: Card = Card {
     group: "syscall",
     claims: &claims::named(&["getppid"], 1.0),
     baseline: Some("syscall/invalid"),
+    tier: Tier::Core,
     ..Card::BATCHED
 };
 

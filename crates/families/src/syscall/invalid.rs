@@ -1,6 +1,6 @@
 //! The floor of a kernel entry: a call number that no kernel has, refused at once.
 
-use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Unable};
+use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Tier, Trait, Unable};
 use oscost_sys::system_call;
 
 use crate::claims;
@@ -15,7 +15,9 @@ static CARD: Card = Card {
     call_path: CallPath::Inline,
     group: "syscall",
     claims: &claims::exactly(1.0),
-    remark: "the floor of a kernel entry: what answers faster has not entered the kernel",
+    remark: "the least cost of a kernel entry: anything faster did not enter the kernel",
+    traits: &[Trait::KernelEntry],
+    tier: Tier::Core,
     ..Card::BATCHED
 };
 

@@ -1,6 +1,8 @@
 //! Opening a device by its path and closing it again.
 
-use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Unable};
+use oscost_harness::{
+    Batched, Benchmark, Bound, CallPath, Card, Claim, Outcome, SetUp, Subject, Tier, Unable,
+};
 use oscost_sys::file;
 
 use crate::{claims, lack};
@@ -10,13 +12,26 @@ pub struct OpenClose;
 
 const PATH: &std::ffi::CStr = c"/dev/null";
 
+/// One of each: two opens would be two calls as well.
+const CLAIMS: [Claim; 5] = {
+    let [calls, switches, faults] = claims::exactly(2.0);
+    [
+        calls,
+        Claim::CallsNamed(&["open", "openat"], Bound::Exactly(1.0)),
+        Claim::CallsNamed(&["close"], Bound::Exactly(1.0)),
+        switches,
+        faults,
+    ]
+};
+
 static CARD: Card = Card {
     id: "syscall/open_close",
     title: "open and close of /dev/null",
     operation: "one open and one close of /dev/null",
     call_path: CallPath::Libc,
     group: "syscall/path",
-    claims: &claims::exactly(2.0),
+    claims: &CLAIMS,
+    tier: Tier::Core,
     ..Card::BATCHED
 };
 

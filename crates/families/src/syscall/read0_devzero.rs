@@ -2,9 +2,9 @@
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Unable};
+use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Tier, Unable};
 use oscost_sys::{
-    file::{self, Access},
+    file::{self, OpenAccess},
     system_call,
 };
 
@@ -22,6 +22,7 @@ static CARD: Card = Card {
     claims: &claims::named(&["read"], 1.0),
     baseline: Some("syscall/invalid"),
     document: Some("004"),
+    tier: Tier::Core,
     ..Card::BATCHED
 };
 
@@ -31,8 +32,8 @@ impl Benchmark for Read0Devzero {
     }
 
     fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        let device =
-            file::open(c"/dev/zero", Access::Read).map_err(|error| lack::of_device("/dev/zero", error))?;
+        let device = file::open(c"/dev/zero", OpenAccess::Read)
+            .map_err(|error| lack::of_device("/dev/zero", error))?;
         Ok(Subject::Batched(Box::new(Device(device))))
     }
 }

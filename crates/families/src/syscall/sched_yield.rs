@@ -1,6 +1,6 @@
 //! sched_yield of a process that has its CPU to itself.
 
-use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Unable};
+use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Tier, Unable};
 use oscost_sys::system_call;
 
 use crate::claims;
@@ -16,7 +16,8 @@ static CARD: Card = Card {
     group: "syscall",
     claims: &claims::named(&["sched_yield"], 1.0),
     baseline: Some("syscall/invalid"),
-    remark: "with nobody else on the CPU: context_switch/yield is the price with a partner",
+    remark: "nobody else wants the CPU; context_switch/yield has a partner",
+    tier: Tier::Core,
     ..Card::BATCHED
 };
 

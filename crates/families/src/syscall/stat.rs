@@ -1,6 +1,6 @@
 //! Asking for the attributes of a device by its path.
 
-use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Unable};
+use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Tier, Unable};
 use oscost_sys::file;
 
 use crate::{claims, lack};
@@ -16,7 +16,8 @@ static CARD: Card = Card {
     operation: "one stat of /dev/null",
     call_path: CallPath::Libc,
     group: "syscall/path",
-    claims: &claims::exactly(1.0),
+    claims: &claims::named(&["stat", "newfstatat", "fstatat64", "statx"], 1.0),
+    tier: Tier::Core,
     ..Card::BATCHED
 };
 

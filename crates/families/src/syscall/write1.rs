@@ -2,10 +2,10 @@
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Unable};
+use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Tier, Unable};
 use oscost_sys::{
     CallError,
-    file::{self, Access},
+    file::{self, OpenAccess},
     system_call,
 };
 
@@ -22,6 +22,7 @@ static CARD: Card = Card {
     group: "syscall",
     claims: &claims::named(&["write"], 1.0),
     baseline: Some("syscall/invalid"),
+    tier: Tier::Core,
     ..Card::BATCHED
 };
 
@@ -31,8 +32,8 @@ impl Benchmark for Write1 {
     }
 
     fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        let device =
-            file::open(c"/dev/null", Access::Write).map_err(|error| lack::of_device("/dev/null", error))?;
+        let device = file::open(c"/dev/null", OpenAccess::Write)
+            .map_err(|error| lack::of_device("/dev/null", error))?;
         Ok(Subject::Batched(Box::new(Device(device))))
     }
 }

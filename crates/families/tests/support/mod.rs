@@ -2,9 +2,7 @@
 
 use std::io::{Read, Write};
 
-use oscost_harness::{
-    Benchmark, Bound, Participant, Placement, SetUp, Sink, Subject, Unable, janitor::Keeper,
-};
+use oscost_harness::{Benchmark, Bound, Keeper, Participant, Placement, SetUp, Sink, Subject, Unable};
 use oscost_sys::{
     affinity, namespace,
     pipe::Pipe,
@@ -47,8 +45,8 @@ pub fn in_child(body: impl FnOnce(bool) -> Result<(), String>) -> Result<(), Str
     let _ = oscost_families::all();
     let Pipe { reader, writer } = Pipe::new().expect("pipe");
     let child = Child::fork(move || {
-        let isolation = namespace::isolate(false);
-        let said = match body(isolation.private && isolation.private_shm) {
+        let isolated = namespace::probe() == Ok(None) && namespace::isolate(false).is_ok();
+        let said = match body(isolated) {
             Ok(()) => "ok".to_owned(),
             Err(why) => why,
         };
@@ -68,13 +66,9 @@ pub fn in_child(body: impl FnOnce(bool) -> Result<(), String>) -> Result<(), Str
     }
 }
 
-/// Sets a benchmark up as a worker would, runs `body` on it and drops it.
-pub fn with_subject<T>(
-    benchmark: &dyn Benchmark,
-    body: impl FnOnce(&mut Subject) -> Result<T, String>,
-) -> Result<T, String> {
+/// Runs `body` with what a worker would set a benchmark of this placement up with, on the CPU that it would run on.
+pub fn with_set_up<T>(placement: Placement, body: impl FnOnce(&mut SetUp<'_>) -> T) -> Result<T, String> {
     let cpus = affinity::allowed().map_err(|error| error.to_string())?;
-    let placement = benchmark.card().placement;
     if placement == Placement::CrossCpu && cpus.len() < 2 {
         return Err("SKIP it needs two CPUs".into());
     }
@@ -83,22 +77,28 @@ pub fn with_subject<T>(
     }
     let partner_cpu = if placement == Placement::CrossCpu { cpus[1] } else { cpus[0] };
     let mut keeper = Keeper::in_private_namespaces();
-    let mut cx = SetUp {
+    let outcome = body(&mut SetUp {
         cpu: cpus[0],
         partner_cpu,
         cpus: &cpus,
         host_system_v_limits: semaphore::system_v_limits(),
         keeper: &mut keeper,
         directory: None,
-    };
-    let subject = benchmark.set_up(&mut cx);
-    let outcome = match subject {
+    });
+    affinity::pin_to_all(&cpus).map_err(|error| error.to_string())?;
+    Ok(outcome)
+}
+
+/// Sets a benchmark up as a worker would, runs `body` on it and drops it.
+pub fn with_subject<T>(
+    benchmark: &dyn Benchmark,
+    body: impl FnOnce(&mut Subject) -> Result<T, String>,
+) -> Result<T, String> {
+    with_set_up(benchmark.card().placement, |cx| match benchmark.set_up(cx) {
         Ok(mut subject) => body(&mut subject),
         Err(Unable::Unsupported { why, remedy }) => Err(format!("SKIP unsupported: {why} ({remedy})")),
         Err(Unable::Failed(error)) => Err(error.to_string()),
-    };
-    affinity::pin_to_all(&cpus).map_err(|error| error.to_string())?;
-    outcome
+    })?
 }
 
 /// What the measuring thread and its partners have used.
@@ -108,17 +108,13 @@ pub fn usage(subject: &Subject) -> Usage {
         Subject::Series(series) => series.participants(),
     };
     let own = std::process::id().cast_signed();
-    let mut sum = usage::own(Whose::Thread);
+    let mut sum = usage::own(Whose::Thread).expect("getrusage");
     for participant in participants {
         let (pid, tid) = match participant {
             Participant::Process(pid) => (pid, pid),
             Participant::Thread(tid) => (own, tid),
         };
-        let (used, _) = usage::of(pid, tid).expect("the partner lives");
-        sum.voluntary_switches += used.voluntary_switches;
-        sum.involuntary_switches += used.involuntary_switches;
-        sum.minor_faults += used.minor_faults;
-        sum.major_faults += used.major_faults;
+        sum.add(&usage::of(pid, tid).expect("the partner lives").usage);
     }
     sum
 }

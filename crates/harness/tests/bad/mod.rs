@@ -18,6 +18,7 @@ enum Does {
     Rubbish,
     Hangs,
     Ticks { middle: f64, counts: u64 },
+    StartsAThread,
 }
 
 pub struct Bad {
@@ -66,6 +67,9 @@ bad! {
     TICKS: "series/ticks", "series", Does::Ticks { middle: 5.0, counts: 1 }, &exactly(1.0), quantities: QUANTITIES;
     SLOWER: "series/slower", "series", Does::Ticks { middle: 15.0, counts: 1 }, &exactly(1.0), quantities: QUANTITIES,
         baseline: Some("series/ticks"), subtract: Some("series/ticks");
+    THREAD: "poisons/thread", "poisons", Does::StartsAThread, &exactly(1.0);
+    POISONED: "poisons/not", "poisons", Does::Calls(1), &exactly(1.0);
+    UNNAMED: "unnamed/ticks", "unnamed", Does::Ticks { middle: 5.0, counts: 1 }, &exactly(1.0), quantities: QUANTITIES.split_at(2).0;
     MISCOUNTS: "miscounts/ticks", "miscounts", Does::Ticks { middle: 5.0, counts: 2 }, &exactly(1.0), quantities: QUANTITIES;
 }
 
@@ -79,8 +83,11 @@ impl Benchmark for Bad {
     fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
         Ok(Subject::Batched(match self.does {
             Does::Calls(calls) => Box::new(Calls(calls)),
-            Does::FailsAlways => Box::new(Fails { after: 0 }),
-            Does::FailsLater => Box::new(Fails { after: 10_000 }),
+            Does::FailsAlways => Box::new(Fails { after: 0, length: 0 }),
+            // An audit makes more batches of one length than a short launch on a busy machine does: there it never fails.
+            Does::FailsLater => {
+                Box::new(Fails { after: if is_audited() { u64::MAX } else { ALIKE }, length: 0 })
+            }
             Does::Unsupported => {
                 return Err(Unable::Unsupported { why: "no such thing".into(), remedy: "get one".into() });
             }
@@ -101,16 +108,30 @@ impl Benchmark for Bad {
                 })?;
                 Box::new(Hangs(partner))
             }
+            Does::StartsAThread => {
+                std::thread::spawn(|| {
+                    loop {
+                        std::thread::sleep(std::time::Duration::from_secs(1));
+                    }
+                });
+                Box::new(Calls(1))
+            }
             Does::Ticks { middle, counts } => return Ok(Subject::Series(Box::new(Ticks { middle, counts }))),
         }))
     }
+}
+
+/// Whether this process has a filter of system calls.
+fn is_audited() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    status.lines().any(|line| line.starts_with("Seccomp:") && line.ends_with('2'))
 }
 
 fn static_card(id: &str) -> &'static Card {
     macro_rules! of {
         ($($name:ident)*) => { [$(&$name.card),*] };
     }
-    of!(TEN FORTY FALSE NONE ALWAYS LATER UNSUPPORTED FAILS_SET_UP ABORTS EXITS SURVIVES RUBBISH HANGS HANGS_NOT TICKS SLOWER MISCOUNTS)
+    of!(TEN FORTY FALSE NONE ALWAYS LATER UNSUPPORTED FAILS_SET_UP ABORTS EXITS SURVIVES RUBBISH HANGS HANGS_NOT TICKS SLOWER THREAD POISONED UNNAMED MISCOUNTS)
         .into_iter()
         .find(|card| card.id == id)
         .unwrap_or(&TEN.card)
@@ -126,9 +147,13 @@ impl Batched for Calls {
     }
 }
 
-/// Makes `after` calls, then fails: with 0 in the audit already.
+/// More batches of one length in a row than a calibration makes.
+const ALIKE: u64 = 12;
+
+/// Fails after so many batches of one length in a row: with 0 in the audit already.
 struct Fails {
     after: u64,
+    length: u64,
 }
 impl Batched for Fails {
     fn batch(&mut self, iterations: u64) -> Outcome {
@@ -137,11 +162,15 @@ impl Batched for Fails {
         }
         for _ in 0..iterations {
             system_call::getppid();
-            self.after -= 1;
-            if self.after == 0 {
-                self.after = 1;
-                return Err(CallError::new("write", 28));
-            }
+        }
+        if self.after == u64::MAX {
+            return Ok(());
+        }
+        self.after = if iterations == self.length { self.after - 1 } else { ALIKE };
+        self.length = iterations;
+        if self.after == 0 {
+            self.after = 1;
+            return Err(CallError::new("write", 28));
         }
         Ok(())
     }

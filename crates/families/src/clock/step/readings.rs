@@ -1,5 +1,6 @@
 //! Reading a clock back to back and telling its step, as document 004 does it and as it should be done.
 
+use oscost_harness::quantity;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -35,18 +36,14 @@ const FEW_CHANGES: usize = 64;
 /// Changes that are recorded of such a clock.
 const MOST_CHANGES: usize = 1024;
 
-const fn quantity(name: &'static str, unit: &'static str, over_launches: OverLaunches) -> QuantityCard {
-    QuantityCard::new(name, unit).over(over_launches)
-}
-
 const QUANTITIES: &[QuantityCard] = &[
-    quantity("step", "ns", OverLaunches::Median),
-    quantity("smallest_difference", "ns", OverLaunches::Median),
-    quantity("equal_run_length", "count", OverLaunches::Median),
-    quantity("steps_over_1us", "share", OverLaunches::Median),
-    quantity("largest_step", "ns", OverLaunches::Max),
-    quantity("backward_steps", "count", OverLaunches::Sum),
-    quantity("faults", "count", OverLaunches::Median),
+    QuantityCard::of(quantity::STEP).at_times(),
+    QuantityCard::of(quantity::SMALLEST_DIFFERENCE).at_times(),
+    QuantityCard::of(quantity::EQUAL_RUN_LENGTH).at_times(),
+    QuantityCard::of(quantity::STEPS_OVER_1US),
+    QuantityCard::of(quantity::LARGEST_STEP).over(OverLaunches::Max),
+    QuantityCard::of(quantity::BACKWARD_STEPS).over(OverLaunches::Sum),
+    QuantityCard::of(quantity::FAULTS).at_times(),
 ];
 
 /// Card of the series whose memory has been touched before.
@@ -59,7 +56,7 @@ pub const fn card(
     Card {
         id,
         title,
-        operation: "one reading, right after the one before",
+        operation: "one reading of the clock, right after the previous one",
         call_path,
         group: "clock/step",
         claims: &[Claim::SystemCalls(Bound::Exactly(0.0))],
@@ -145,7 +142,7 @@ impl<R: Reading> Series for Readings<R> {
         let start = (R::now(), now_ns());
         let deadline = start.1.saturating_add(plan.duration_ns);
         let made = store::<R>(words, count, deadline);
-        let faults = usage::own(Whose::Thread).since(&before).faults();
+        let used = before.and_then(|before| Ok(usage::own(Whose::Thread)?.since(&before)));
         self.seen.look_at(words.chunks_exact(WORDS_A_READING).take(made).map(|reading| reading[0]));
         let mut readings = made as u64;
         if self.seen.changes() < FEW_CHANGES && plan.observations.is_none() {
@@ -155,7 +152,9 @@ impl<R: Reading> Series for Readings<R> {
         let unit_ns =
             R::UNIT_NS.unwrap_or_else(|| (end.1 - start.1) as f64 / (end.0.wrapping_sub(start.0)) as f64);
         sink.operations(readings);
-        sink.quantity("faults", faults as f64);
+        if let Ok(used) = used {
+            sink.quantity(quantity::FAULTS, used.faults() as f64);
+        }
         self.seen.tell(readings, unit_ns, sink);
         Ok(())
     }
@@ -249,17 +248,17 @@ impl Seen {
     /// Every quantity but the faults. Of a clock that never changed no step can be told, and none is.
     fn tell(&self, readings: u64, unit_ns: f64, sink: &mut dyn Sink) {
         if let Some(step) = clock_step(&self.differences) {
-            sink.quantity("step", step.step * unit_ns);
-            sink.quantity("smallest_difference", step.smallest as f64 * unit_ns);
+            sink.quantity(quantity::STEP, step.step * unit_ns);
+            sink.quantity(quantity::SMALLEST_DIFFERENCE, step.smallest as f64 * unit_ns);
         }
         if let Some(length) = modal(self.runs.get(1..).unwrap_or_default()) {
-            sink.quantity("equal_run_length", length as f64);
+            sink.quantity(quantity::EQUAL_RUN_LENGTH, length as f64);
         }
         let steps = || self.differences.iter().map(|&difference| difference as f64 * unit_ns);
         let over_1us = steps().filter(|&ns| ns > 1000.0).count();
-        sink.quantity("steps_over_1us", over_1us as f64 / readings.max(1) as f64);
-        sink.quantity("largest_step", steps().fold(0.0, f64::max));
-        sink.quantity("backward_steps", self.backward as f64);
+        sink.quantity(quantity::STEPS_OVER_1US, over_1us as f64 / readings.max(1) as f64);
+        sink.quantity(quantity::LARGEST_STEP, steps().fold(0.0, f64::max));
+        sink.quantity(quantity::BACKWARD_STEPS, self.backward as f64);
         steps().filter(|&ns| ns > 0.0).for_each(|ns| sink.observation(ns));
     }
 }

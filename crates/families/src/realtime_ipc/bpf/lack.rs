@@ -33,7 +33,7 @@ struct Asker {
 
 /// The failure in words that help.
 pub fn told(error: CallError) -> Unable {
-    let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+    let read = |path: &str| oscost_sys::file::text(path).unwrap_or_default();
     of(
         error,
         &Asker {

@@ -131,22 +131,22 @@ impl Load {
         match self {
             Self::StartProgram => match program() {
                 Some(program) => format!(
-                    "load: {} ({:.1} MB) is started with {}, ends, and is started again",
+                    "{} ({:.1} MB) is started with {}, ends, and is started again",
                     program.path.display(),
                     program.bytes as f64 / 1e6,
                     program.argument
                 ),
-                None => "load: a large program is started again and again".to_owned(),
+                None => "a large program is started again and again".to_owned(),
             },
-            Self::Transfer => "load: 1 MB over loopback TCP to an unnamed file, again and again".to_owned(),
+            Self::Transfer => "1 MB over loopback TCP to an unnamed file, again and again".to_owned(),
             Self::TransferFsync => {
-                "load: 1 MB over loopback TCP to an unnamed file, with fsync, again and again".to_owned()
+                "1 MB over loopback TCP to an unnamed file, with fsync, again and again".to_owned()
             }
-            Self::Network => "load: datagrams of 1 kB to and fro over loopback".to_owned(),
-            Self::Window => "load: an X11 window is moved and drawn every 2 ms".to_owned(),
-            Self::Cpu => "load: a loop that never waits".to_owned(),
-            Self::Memory => "load: 64 MB are mapped, written and unmapped, again and again".to_owned(),
-            Self::Command(command) => format!("load: sh -c '{command}', started again when it has ended"),
+            Self::Network => "datagrams of 1 kB to and fro over loopback".to_owned(),
+            Self::Window => "an X11 window is moved and drawn every 2 ms".to_owned(),
+            Self::Cpu => "a loop that never waits".to_owned(),
+            Self::Memory => "64 MB are mapped, written and unmapped, again and again".to_owned(),
+            Self::Command(command) => format!("sh -c '{command}', started again when it has ended"),
         }
     }
 

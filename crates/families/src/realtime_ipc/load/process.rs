@@ -133,7 +133,9 @@ fn keep(stop: &Pipe, work: impl FnOnce() -> i32) -> i32 {
     let keep = || -> Result<(), CallError> {
         reaper::adopt_orphans()?;
         // Refused or not: what is in force is seen by the first process in it.
-        let _ = namespace::isolate(true);
+        if namespace::probe()?.is_none() {
+            namespace::isolate(true)?;
+        }
         let load = Child::fork(work)?;
         // Before Linux 5.3 there is no pidfd: then a load that ends early is found at its end.
         match process::pidfd(load.pid()) {

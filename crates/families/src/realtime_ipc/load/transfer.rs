@@ -39,11 +39,11 @@ pub fn prepare(fsync: bool) -> Result<Round, Lacking> {
 /// One connection, one file.
 fn transfer(listener: &TcpListener, file: &mut File) -> std::io::Result<()> {
     let address = listener.local_addr()?;
-    let sender = std::thread::spawn(move || -> std::io::Result<()> {
+    let sender = std::thread::Builder::new().spawn(move || -> std::io::Result<()> {
         let mut stream = TcpStream::connect(address)?;
         let chunk = [b'x'; CHUNK];
         (0..BYTES / CHUNK).try_for_each(|_| stream.write_all(&chunk))
-    });
+    })?;
     let (mut stream, _) = listener.accept()?;
     file.set_len(0)?;
     file.seek(SeekFrom::Start(0))?;

@@ -51,7 +51,7 @@ mod x11 {
             step += 1;
             draw(&connection, window, paint, step)
                 .map_err(|error| format!("the display is gone: {error}"))?;
-            std::thread::sleep(PAUSE);
+            oscost_sys::clock::pause(PAUSE);
             Ok(())
         }))
     }

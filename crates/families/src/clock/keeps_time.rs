@@ -1,0 +1,45 @@
+//! Whether a clock keeps the time that the kernel tells by a call of its own: a reading that a no-op answers does not.
+
+use oscost_harness::{Bound, CallError, PostCondition};
+use oscost_sys::{clock, system_call};
+
+/// So long is a clock watched that is read as it is, ns.
+const A_WHILE_NS: u64 = 1_000_000;
+/// So long is one watched that moves with the timer's ticks, which may be 10 ms apart.
+const SOME_TICKS_NS: u64 = 30_000_000;
+
+/// The clock moves as CLOCK_MONOTONIC does by a kernel entry, within a tenth. One that can be set may be set in this moment:
+/// one of three tries is enough.
+pub fn verify(read_ns: impl Fn() -> u64) -> Result<Vec<PostCondition>, CallError> {
+    let mut share = 0.0;
+    for _ in 0..3 {
+        share = share_of_time(&read_ns, A_WHILE_NS)?;
+        if (share - 1.0).abs() < 0.1 {
+            break;
+        }
+    }
+    Ok(vec![PostCondition { name: "share_of_time", expected: Bound::Between(0.9, 1.1), observed: share }])
+}
+
+/// The clock of the last tick moves as CLOCK_MONOTONIC does, but for a tick.
+pub fn verify_coarse(read_ns: impl Fn() -> u64) -> Result<Vec<PostCondition>, CallError> {
+    let share = share_of_time(&read_ns, SOME_TICKS_NS)?;
+    Ok(vec![PostCondition { name: "share_of_time", expected: Bound::Between(0.6, 1.4), observed: share }])
+}
+
+/// The counter moves.
+pub fn verify_counter(read: impl Fn() -> u64) -> Result<Vec<PostCondition>, CallError> {
+    let steps = share_of_time(&read, A_WHILE_NS)? * A_WHILE_NS as f64;
+    Ok(vec![PostCondition { name: "steps", expected: Bound::AtLeast(1.0), observed: steps }])
+}
+
+/// By how much the clock moves while the kernel's moves by 1, over `ns`.
+fn share_of_time(read: &impl Fn() -> u64, ns: u64) -> Result<f64, CallError> {
+    let kernel_ns = || system_call::clock_gettime_monotonic().map(|time| clock::nanoseconds(&time));
+    let (start, kernel_start) = (read(), kernel_ns()?);
+    while kernel_ns()? - kernel_start < ns {
+        std::hint::spin_loop();
+    }
+    let (end, kernel_end) = (read(), kernel_ns()?);
+    Ok(end.wrapping_sub(start).cast_signed() as f64 / (kernel_end - kernel_start) as f64)
+}

@@ -1,0 +1,292 @@
+//! The card of a benchmark: facts that lists, help, reports and the skip logic read. Reading a card runs nothing.
+
+use oscost_results::{Parameter, Trait, quantity};
+
+/// Everything that is known of a benchmark before it runs.
+///
+/// Start from [`Card::BATCHED`] or [`Card::SERIES`] and name what differs.
+#[derive(Debug, Clone)]
+pub struct Card {
+    /// Path of the file under `families/src`, then placement and declared parameters ("context_switch/pipe/same_cpu").
+    pub id: &'static str,
+    /// Which method this is: raised whenever what the figure means changes, or when it was wrong. Results of two
+    /// revisions are never compared.
+    pub revision: u32,
+    /// The benchmark in a few words.
+    pub title: &'static str,
+    /// What the cost is the cost of, in words ("one sem_wait and one sem_post").
+    pub operation: &'static str,
+    /// Operations in one iteration of the loop; every figure, claim and count is per operation.
+    pub operations_per_iteration: u64,
+    /// How the operation is reached.
+    pub call_path: CallPath,
+    /// Whether the operation waits for somebody else.
+    pub blocks: bool,
+    /// Where the participants run.
+    pub placement: Placement,
+    /// Members of one group are interleaved in one process set; whatever is divided or subtracted shares one.
+    pub group: &'static str,
+    /// What it does to the process that every other member would pay for (it starts threads): it has a group of its own.
+    pub changes_process: Option<&'static str>,
+    /// What must be true of every operation.
+    pub claims: &'static [Claim],
+    /// What the machine must have.
+    pub needs: &'static [Need],
+    /// Id of the member of the group that ratios divide by.
+    pub baseline: Option<&'static str>,
+    /// Id of the member of the group whose price is a part of this one's (the pipe of a context switch).
+    pub subtract: Option<&'static str>,
+    /// When it is measured without being named.
+    pub tier: Tier,
+    /// Number of the founding document that measured it ("003").
+    pub document: Option<&'static str>,
+    /// Time that launches of this benchmark may take in a run at defaults, in ms; what has not converged by then is
+    /// marked. `None`: as long as the run has time.
+    pub budget_ms: Option<u64>,
+    /// What a launch of a series takes beyond the plan's time, in ms: its deadline is set by it. 0 for most.
+    pub launch_ms: u64,
+    /// Planned launches of its group, where a launch is long and the plan has more: the least of the members counts.
+    /// `--thorough` makes its own number.
+    pub launches: Option<u32>,
+    /// Quantities of a series, the headline first; empty for a batched benchmark, whose quantities are fixed.
+    pub quantities: &'static [QuantityCard],
+    /// Values of the parameters that the id names, by name.
+    pub parameters: &'static [(&'static str, Parameter<'static>)],
+    /// What it is by its making, whatever is measured.
+    pub traits: &'static [Trait],
+    /// What a reader of the figure should know that no count shows; empty where there is nothing.
+    pub remark: &'static str,
+}
+
+impl Card {
+    /// A loop of operations that never block, on one CPU.
+    pub const BATCHED: Card = Card {
+        id: "",
+        revision: 1,
+        title: "",
+        operation: "",
+        operations_per_iteration: 1,
+        call_path: CallPath::Libc,
+        blocks: false,
+        placement: Placement::OneCpu,
+        group: "",
+        changes_process: None,
+        claims: &[],
+        needs: &[],
+        baseline: None,
+        subtract: None,
+        tier: Tier::Family,
+        document: None,
+        budget_ms: None,
+        launch_ms: 0,
+        launches: None,
+        quantities: &[],
+        parameters: &[],
+        traits: &[],
+        remark: "",
+    };
+    /// A series that holds the clock itself.
+    pub const SERIES: Card = Card { call_path: CallPath::Libc, ..Card::BATCHED };
+
+    /// First part of the id.
+    #[must_use]
+    pub fn family(&self) -> &'static str {
+        self.id.split('/').next().unwrap_or(self.id)
+    }
+
+    /// Iterations that a batch holds at least. Where participants wait for each other, what happens at its ends is no part of
+    /// a cycle, and must be little of a batch: across CPUs whoever waits has perhaps not fallen asleep when it begins.
+    #[must_use]
+    pub fn least_iterations(&self) -> u64 {
+        match self.placement {
+            _ if !self.blocks => 1,
+            Placement::CrossCpu => 8,
+            _ => 16,
+        }
+    }
+
+    /// The quantity that is quoted.
+    #[must_use]
+    pub fn headline(&self) -> &'static str {
+        self.quantities.first().map_or("floor", |quantity| quantity.name)
+    }
+}
+
+/// One quantity of a series.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct QuantityCard {
+    /// Name, as in the result.
+    pub name: &'static str,
+    /// "ns", "count", "share" or "ratio".
+    pub unit: &'static str,
+    /// How launches are put together.
+    pub over_launches: OverLaunches,
+    /// Divided by the baseline's and reduced by the subtracted one's, launch by launch.
+    pub paired: bool,
+    /// A launch may have none of it.
+    pub at_times: bool,
+}
+
+impl QuantityCard {
+    /// A quantity of which the median over launches is taken, not compared within a launch.
+    #[must_use]
+    pub const fn new(name: &'static str, unit: &'static str) -> Self {
+        Self { name, unit, over_launches: OverLaunches::Median, paired: false, at_times: false }
+    }
+
+    /// The quantity of this name, in the unit that results know: one of [`quantity::ALL`].
+    ///
+    /// # Panics
+    /// At compile time, where a card is a constant: if results know no such quantity.
+    #[must_use]
+    pub const fn of(name: &'static str) -> Self {
+        Self::new(name, quantity::known(name).expect("a quantity that results know").unit)
+    }
+
+    /// The same, which a launch has only where there was something to tell: a peak, a second client.
+    #[must_use]
+    pub const fn at_times(self) -> Self {
+        Self { at_times: true, ..self }
+    }
+
+    /// The same, put together otherwise.
+    #[must_use]
+    pub const fn over(self, over_launches: OverLaunches) -> Self {
+        Self { over_launches, ..self }
+    }
+
+    /// The same, compared within each launch.
+    #[must_use]
+    pub const fn paired(self) -> Self {
+        Self { paired: true, ..self }
+    }
+}
+
+/// How the launches of a series quantity become one figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OverLaunches {
+    /// Median, with an interval.
+    Median,
+    /// Largest value seen.
+    Max,
+    /// Sum: drops, missed ticks.
+    Sum,
+}
+
+/// How an operation is reached: two paths to one service are two ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CallPath {
+    /// A function of the vDSO, through libc, without kernel entry.
+    Vdso,
+    /// A wrapper of libc.
+    Libc,
+    /// A system call by inline assembly.
+    Inline,
+    /// A machine instruction.
+    Instruction,
+    /// Code of the process itself.
+    UserSpace,
+}
+
+impl CallPath {
+    /// Name in tables and results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Vdso => "vdso",
+            Self::Libc => "libc",
+            Self::Inline => "inline",
+            Self::Instruction => "instruction",
+            Self::UserSpace => "user space",
+        }
+    }
+}
+
+/// Where the participants run. Part of the id wherever there is more than one participant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Placement {
+    /// One participant, pinned.
+    OneCpu,
+    /// All participants pinned to one CPU.
+    SameCpu,
+    /// Two participants pinned to two CPUs.
+    CrossCpu,
+    /// Many participants over CPUs by distance.
+    Spread,
+    /// Nobody is pinned: a mixture.
+    Unpinned,
+}
+
+impl Placement {
+    /// Name in ids, tables and results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OneCpu => "one_cpu",
+            Self::SameCpu => "same_cpu",
+            Self::CrossCpu => "cross_cpu",
+            Self::Spread => "spread",
+            Self::Unpinned => "unpinned",
+        }
+    }
+}
+
+/// What must be true of every operation. System calls are counted by the audit over all participants; the rest in the
+/// timed launches.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Claim {
+    /// System calls of any kind.
+    SystemCalls(Bound),
+    /// System calls of these names together (glibc's semop is semtimedop).
+    CallsNamed(&'static [&'static str], Bound),
+    /// System calls of these names, as many as there happen to be waits and wake-ups. An audit changes who waits for whom, so
+    /// their number in the timed pass is unchecked.
+    CallsByChance(&'static [&'static str]),
+    /// System calls that no other claim of the card names.
+    OtherCalls(Bound),
+    /// Voluntary + involuntary switches of all participants.
+    Switches(Bound),
+    /// Voluntary switches alone: 0 for what never blocks, whoever preempts it.
+    VoluntarySwitches(Bound),
+    /// Page faults.
+    Faults(Bound),
+}
+
+/// An exact number for ids that never block, a bound for those that do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Bound {
+    /// Exactly so many an operation.
+    Exactly(f64),
+    /// At most so many an operation.
+    AtMost(f64),
+    /// At least so many an operation.
+    AtLeast(f64),
+    /// Between the two, ends included.
+    Between(f64, f64),
+}
+
+/// What the machine must have for the benchmark to run at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Need {
+    /// So many CPUs among the allowed ones.
+    Cpus(u32),
+}
+
+/// When a benchmark is measured without being named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tier {
+    /// By a bare `run`.
+    Core,
+    /// By its family's name, or `--all`.
+    Family,
+    /// Only by its full id, or with `--thorough`.
+    Thorough,
+    /// By other commands (a document's literal method); never listed.
+    Hidden,
+}

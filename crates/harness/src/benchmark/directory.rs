@@ -1,0 +1,205 @@
+//! Folders of our own for files that are measured: in memory, or where the user wants them.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use oscost_sys::folder::Folder;
+use oscost_sys::{CallError, file_system, identity, random};
+
+use crate::benchmark::{SetUp, Unable};
+use crate::protocol::ledger::{SHARED_MEMORY, is_random};
+use crate::protocol::object::{DEPTH, Object, remove_folder};
+
+const PREFIX: &str = "oscost-";
+
+/// The folder in which files go that are measured (`--directory`): held from now on, and one in which nobody else may
+/// rename what is made in it.
+#[derive(Debug)]
+pub struct Place {
+    folder: Folder,
+    path: PathBuf,
+}
+
+impl Place {
+    /// Opens the folder at `path`.
+    ///
+    /// # Errors
+    /// Why it is none to make files in, in words.
+    pub fn open(path: &Path) -> Result<Self, String> {
+        let folder = Folder::open(path).map_err(|error| error.to_string())?;
+        match folder.renamed_by() {
+            Ok(None) => {
+                let path = std::path::absolute(path).map_err(|error| error.to_string())?;
+                Ok(Self { folder, path })
+            }
+            Ok(Some(who)) => Err(format!(
+                "{who}: what is there could be moved away while it is measured. Name a folder of your own: mkdir -m 700"
+            )),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// The kind of its file system, in a word.
+    ///
+    /// # Errors
+    /// The error of fstatfs.
+    pub fn kind(&self) -> Result<String, CallError> {
+        file_system::kind(&self.folder)
+    }
+
+    /// Its absolute name, as it was called when it was opened.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn folder(&self) -> &Folder {
+        &self.folder
+    }
+}
+
+/// A folder with a name that nobody can predict, held by its descriptor, and removed with the value. Where its maker is
+/// killed it goes with the private namespace, by the janitor, or at the next start in the same place: it is locked as long
+/// as its maker lives.
+#[derive(Debug)]
+pub struct Directory {
+    parent: Folder,
+    name: OsString,
+    folder: Folder,
+}
+
+impl Directory {
+    /// Makes one in the folder of the user's, or in memory.
+    ///
+    /// # Errors
+    /// [`Unable::Unsupported`] where none can be made, with what to do.
+    pub fn make(cx: &mut SetUp<'_>) -> Result<Self, Unable> {
+        let wanted = cx.directory;
+        let unsupported = |error: CallError| Unable::Unsupported {
+            why: match wanted {
+                Some(_) => format!("no folder can be made in --directory: {error}"),
+                None => format!("no folder can be made in {SHARED_MEMORY}: {error}"),
+            },
+            remedy: match wanted {
+                Some(_) => "another --directory, in which this user may write".into(),
+                None => "mount -t tmpfs -o mode=1777 tmpfs /dev/shm, or --directory DIR".into(),
+            },
+        };
+        let parent = wanted.map_or_else(|| Folder::open(Path::new(SHARED_MEMORY)), Folder::again);
+        let parent = parent.map_err(unsupported)?;
+        if wanted.is_none()
+            && let Some(who) = parent.renamed_by()?
+        {
+            return Err(Unable::Unsupported {
+                why: format!("{SHARED_MEMORY} is no place for files: {who}"),
+                remedy: "chmod +t /dev/shm, or --directory DIR".into(),
+            });
+        }
+        let mut infix = "";
+        // Somebody who cleans up may come between the making and the lock, and once it may turn out that there are no locks.
+        for _ in 0..8 {
+            let name = format!("{PREFIX}{infix}{:032x}", random::bits()?);
+            cx.keeper.keep(&Object::Folder(name.clone()))?;
+            let name = OsString::from(name);
+            let folder = parent.make_folder(&name).map_err(unsupported)?;
+            let locked = folder.try_lock();
+            if locked == Ok(true) && !folder.status()?.is_removed || !infix.is_empty() {
+                return Ok(Self { parent, name, folder });
+            }
+            if locked.is_err() {
+                // Nobody takes a folder of such a name for a dead run's.
+                infix = UNLOCKED;
+            }
+            let _ = parent.remove_folder(&name);
+        }
+        Err(unsupported(CallError::told("each was taken away at once")))
+    }
+
+    /// The folder itself.
+    #[must_use]
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// Removes everything in it.
+    ///
+    /// # Errors
+    /// The error of unlink or rmdir.
+    pub fn empty(&self) -> Result<(), CallError> {
+        self.folder.empty(DEPTH)
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        // It cannot be told to anybody here, and the janitor tries again.
+        let _ = self.folder.empty(DEPTH);
+        let _ = self.parent.remove_folder(&self.name);
+    }
+}
+
+/// In the name of a folder on a file system that has no locks on folders.
+const UNLOCKED: &str = "unlocked-";
+
+/// Removes folders of this user's in `parent` whose makers are dead: whose lock is free.
+pub(crate) fn sweep(parent: &Folder) {
+    let is_ours =
+        |name: &&OsString| name.to_str().and_then(|name| name.strip_prefix(PREFIX)).is_some_and(is_random);
+    for name in parent.names().unwrap_or_default().iter().filter(is_ours) {
+        let _ = sweep_one(parent, name);
+    }
+}
+
+fn sweep_one(parent: &Folder, name: &OsStr) -> Result<(), CallError> {
+    let folder = parent.folder(name)?;
+    // The lock is held until it is gone.
+    if folder.status()?.uid == identity::effective_uid() && folder.try_lock()? {
+        remove_folder(parent, name)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::keeper::Keeper;
+    use oscost_sys::process::Child;
+
+    fn in_place<T>(place: &Place, body: impl FnOnce(&mut SetUp<'_>) -> T) -> T {
+        let mut keeper = Keeper::in_private_namespaces();
+        body(&mut SetUp {
+            cpu: 0,
+            partner_cpu: 0,
+            cpus: &[0],
+            host_system_v_limits: None,
+            keeper: &mut keeper,
+            directory: Some(place.folder()),
+        })
+    }
+
+    #[test]
+    fn a_folder_of_the_dead_is_swept_and_one_of_the_living_is_not() {
+        let bits = random::bits().expect("bits");
+        let base = std::env::temp_dir().join(format!("oscost-test-{bits:032x}"));
+        std::fs::create_dir(&base).expect("a folder");
+        let place = Place::open(&base).expect("our own");
+        let names = || place.folder().names().expect("readable");
+        let living = in_place(&place, Directory::make).map_err(|_| "refused").expect("made");
+        let child = Child::fork(|| {
+            let made = in_place(&place, Directory::make);
+            // As if it had been killed.
+            std::mem::forget(made);
+            0
+        });
+        assert_eq!(child.expect("fork").wait().expect("wait").code, Some(0));
+        std::fs::create_dir(base.join("oscost-of-somebody")).expect("made");
+        assert_eq!(names().len(), 3);
+        sweep(place.folder());
+        let left = names();
+        assert_eq!(left.len(), 2);
+        assert!(left.contains(&living.name) && left.contains(&"oscost-of-somebody".into()));
+        drop(living);
+        assert_eq!(names(), ["oscost-of-somebody"]);
+        std::fs::remove_dir_all(&base).expect("removed");
+    }
+}

@@ -1,0 +1,238 @@
+//! The contract: what a benchmark is to the harness, whether the harness holds the clock (batched) or it does (series).
+
+pub mod card;
+pub mod catalogue;
+pub mod claims;
+pub mod directory;
+pub mod foreign;
+pub mod requirements;
+
+use std::borrow::Cow;
+
+use oscost_sys::{CallError, folder::Folder, process::Child};
+
+use crate::protocol::keeper::Keeper;
+use card::{Bound, Card, Claim};
+
+/// One row of the price list. Adding one is one file; see CONTRIBUTING.md.
+pub trait Benchmark: Sync {
+    /// The facts; reading them runs nothing.
+    fn card(&self) -> &'static Card;
+
+    /// Acquires everything that the loop needs, in the process that will run it. Dropping the subject releases it.
+    ///
+    /// # Errors
+    /// [`Unable::Unsupported`] where this machine lacks something, [`Unable::Failed`] where a call failed.
+    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable>;
+
+    /// What must be true of every operation on this machine, now: a vDSO clock under clock source hpet is a system call.
+    fn claims(&self) -> Cow<'static, [Claim]> {
+        Cow::Borrowed(self.card().claims)
+    }
+}
+
+/// What a set-up yields.
+pub enum Subject {
+    /// A loop of operations; the harness holds the clock.
+    Batched(Box<dyn Batched>),
+    /// Ticks, clock steps, workloads; the benchmark holds the clock.
+    Series(Box<dyn Series>),
+}
+
+/// Of a call made inside a loop: a failure voids the batch, and is named.
+pub type Outcome = Result<(), CallError>;
+
+/// A loop of operations, monomorphised: one indirect call a batch, none an operation.
+pub trait Batched {
+    /// Runs the loop body `iterations` times, and nothing else: no allocation, no output, no clock.
+    ///
+    /// # Errors
+    /// The first call that failed. The batch is void then.
+    fn batch(&mut self, iterations: u64) -> Outcome;
+
+    /// Brings partners into the state that the next batch needs. Not timed.
+    ///
+    /// # Errors
+    /// The call that failed.
+    fn arm(&mut self) -> Outcome {
+        Ok(())
+    }
+
+    /// Brings partners to rest, so that they cost nobody else's batch anything. Not timed.
+    ///
+    /// # Errors
+    /// The call that failed.
+    fn park(&mut self) -> Outcome {
+        Ok(())
+    }
+
+    /// What must be true of the object after all batches, and what was found: that it was operated on, and is as it was. Not
+    /// timed; after the rounds of a launch and after the phases of an audit. It asks in another way than the batches do.
+    ///
+    /// # Errors
+    /// The call that failed. The launch is void then.
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        Ok(Vec::new())
+    }
+
+    /// Partners whose switches, CPU and faults count as evidence.
+    fn participants(&self) -> Vec<Participant> {
+        Vec::new()
+    }
+
+    /// Share of the batches so far that ended with all participants on one CPU; `None` where placement decides it. It is
+    /// the quantity `same_cpu_share` of a launch whose participants are not pinned: such a figure is a mixture.
+    fn same_cpu_share(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// Something that must be true after operations, and what was found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PostCondition {
+    /// What is looked at, in snake_case ("token_while_taken").
+    pub name: &'static str,
+    /// What it must be.
+    pub expected: Bound,
+    /// What it is.
+    pub observed: f64,
+}
+
+impl PostCondition {
+    /// What must be exactly so many.
+    #[must_use]
+    pub const fn exactly(name: &'static str, expected: f64, observed: f64) -> Self {
+        Self { name, expected: Bound::Exactly(expected), observed }
+    }
+
+    /// Whether it is what it must be.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        claims::expectation(self.expected).holds(self.observed)
+    }
+}
+
+/// A measurement that holds the clock itself.
+pub trait Series {
+    /// One launch: yields every quantity of the card, once, to the sink.
+    ///
+    /// # Errors
+    /// The first call that failed. The launch is void then.
+    fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome;
+
+    /// An audit counts the next launch as its phase `phase`. Whether the series brackets it itself
+    /// ([`oscost_sys::system_call::marker`]), closer around its operations than a whole launch is.
+    fn brackets(&mut self, _phase: usize) -> bool {
+        false
+    }
+
+    /// Partners whose switches, CPU and faults count as evidence.
+    fn participants(&self) -> Vec<Participant> {
+        Vec::new()
+    }
+}
+
+/// How long a series goes on.
+#[derive(Debug, Clone, Copy)]
+pub struct SeriesPlan {
+    /// Exactly so many observations (the audit's 100 and 200), or as many as the duration holds.
+    pub observations: Option<u64>,
+    /// How long the launch may take, in ns.
+    pub duration_ns: u64,
+    /// Seed of anything random in it.
+    pub seed: u64,
+}
+
+/// Where a series puts what it found.
+pub trait Sink {
+    /// A quantity of the card.
+    fn quantity(&mut self, name: &'static str, value: f64);
+    /// One observation of the headline, for the distribution (and for `--raw`).
+    fn observation(&mut self, value: f64);
+    /// How many operations the launch made: counts are divided by it.
+    fn operations(&mut self, count: u64);
+    /// How many system calls of this name the series itself counted in this launch: an audit holds them against what it
+    /// saw, to the last one.
+    fn counted(&mut self, _name: &'static str, _calls: u64) {}
+    /// What must be true after the operations of this launch, and what was found.
+    fn post_condition(&mut self, _found: PostCondition) {}
+    /// What participants used that lived only within the launch, so that nobody could look at them before and after, and
+    /// how often they changed their CPU, where that was looked at.
+    fn used(&mut self, _usage: &oscost_sys::usage::Usage, _migrations: Option<u64>) {}
+    /// What a reader of the figure should know of this launch, in words.
+    fn say(&mut self, _words: String) {}
+    /// The values of one participant in their order, ns, for pictures and files. `kept` ones stay in the result; no more
+    /// than three thousand values of each.
+    fn track(&mut self, _name: String, _values: Vec<f64>, _kept: bool) {}
+}
+
+/// Somebody besides the measuring thread who takes part in the operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Participant {
+    /// A process, by pid.
+    Process(i32),
+    /// A thread of the measuring process, by tid.
+    Thread(i32),
+}
+
+/// Why there is no subject.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Unable {
+    /// This machine, kernel or user lacks something.
+    Unsupported {
+        /// What is lacking, with the name and value of the limit.
+        why: String,
+        /// What the user can do about it.
+        remedy: String,
+    },
+    /// A call failed that should not.
+    Failed(CallError),
+}
+
+impl From<CallError> for Unable {
+    fn from(error: CallError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// What a set-up may use: where to run, and where to declare what must not outlive the worker.
+pub struct SetUp<'a> {
+    /// CPU of the measuring thread.
+    pub cpu: usize,
+    /// CPU of the partner: another one for [`crate::Placement::CrossCpu`], else the same.
+    pub partner_cpu: usize,
+    /// All CPUs that may be used, in the order of preference.
+    pub cpus: &'a [usize],
+    /// kernel.sem of the host (semmsl, semmns, semopm, semmni), read before a private namespace reset it; `None` where it
+    /// could not be read.
+    pub host_system_v_limits: Option<[u64; 4]>,
+    /// Where kernel objects that outlive a process are declared, for the janitor.
+    pub keeper: &'a mut Keeper,
+    /// Where files go that are measured, if the user said so; see [`crate::Directory`].
+    pub directory: Option<&'a Folder>,
+}
+
+impl SetUp<'_> {
+    /// A name for a kernel object that nobody can predict: a slash and 128 random bits.
+    ///
+    /// # Errors
+    /// The error of getrandom.
+    pub fn unique_name(&self) -> Result<String, CallError> {
+        oscost_sys::random::bits().map(|bits| format!("/oscost-{bits:032x}"))
+    }
+
+    /// Forks a partner of the measuring process: pinned to the partner's CPU (unless `pinned` is false), killed when the
+    /// worker dies. `body` runs in the child and returns its exit code; it must end by itself when a call fails.
+    ///
+    /// # Errors
+    /// The call that failed (fork, sched_setaffinity).
+    pub fn fork_partner(&self, pinned: bool, body: impl FnOnce() -> i32) -> Result<Child, CallError> {
+        let cpu = self.partner_cpu;
+        Child::fork(move || {
+            if pinned && oscost_sys::affinity::pin_to(cpu).is_err() {
+                return 1;
+            }
+            body()
+        })
+    }
+}

@@ -1,0 +1,21 @@
+//! What a benchmark needs of the machine, before anything is tried.
+
+use super::card::{Need, Placement};
+use super::catalogue::Choice;
+
+/// What a benchmark needs and `cpus` CPUs do not give, with what to do about it.
+#[must_use]
+pub fn lacking(choice: &Choice, cpus: usize) -> Option<(String, String)> {
+    let card = choice.card();
+    let least = card.needs.iter().map(|need| match need {
+        Need::Cpus(count) => usize::try_from(*count).unwrap_or(usize::MAX),
+    });
+    let least = least.max().unwrap_or(1).max(if card.placement == Placement::CrossCpu { 2 } else { 1 });
+    (cpus < least).then(|| {
+        let plural = if cpus == 1 { "CPU" } else { "CPUs" };
+        (
+            format!("needs {least} CPUs, and {cpus} {plural} may be used"),
+            "give the process more CPUs (taskset, cpuset, --cpu)".to_owned(),
+        )
+    })
+}

@@ -1,0 +1,48 @@
+//! One member of a group in the course of a run: what is known of it before its figure is made.
+
+use crate::benchmark::catalogue::Choice;
+use crate::protocol::message::{Audited, Failure, Launched};
+
+/// What became of a member before its launches are looked at.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Outcome {
+    Running,
+    Unsupported { why: String, remedy: String },
+    Failed(Failure),
+}
+
+/// One member of a group in the course of a run.
+#[derive(Clone)]
+pub(crate) struct MemberState {
+    pub(crate) choice: Choice,
+    pub(crate) outcome: Outcome,
+    pub(crate) iterations: u64,
+    /// Its participants work all the time: it is told in cycles.
+    pub(crate) works: bool,
+    pub(crate) audited: Option<Audited>,
+    pub(crate) launched: Vec<Launched>,
+    /// Launches that are made in any case; what follows is made because they disagree.
+    pub(crate) planned: usize,
+    /// Launches in which a call of this member failed, with the first failure.
+    pub(crate) failed_launches: u32,
+    pub(crate) first_failure: Option<Failure>,
+    pub(crate) throttled: bool,
+}
+
+impl MemberState {
+    /// A member of which nothing is known yet; all its launches are taken for planned ones.
+    pub(crate) fn new(choice: Choice) -> Self {
+        Self {
+            choice,
+            outcome: Outcome::Running,
+            iterations: 0,
+            works: false,
+            audited: None,
+            launched: Vec::new(),
+            planned: usize::MAX,
+            failed_launches: 0,
+            first_failure: None,
+            throttled: false,
+        }
+    }
+}

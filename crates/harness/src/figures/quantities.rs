@@ -1,0 +1,156 @@
+//! Quantities out of launches: how each is put together, which of them is judged, and whether more launches would help.
+//! METHOD.md, Figures and Quiet windows.
+
+use std::collections::BTreeMap;
+
+use oscost_results::{Estimate, Quantity};
+use oscost_stats::interval::{LOWER_QUARTILE, MEDIAN, over_launches_stopped};
+use oscost_stats::quantile::{median, quantile, sorted};
+use serde_json::Map;
+
+use super::member::MemberState;
+use crate::benchmark::card::{Card, OverLaunches, Placement};
+use crate::figures::quiet::Best;
+use crate::protocol::message::Launched;
+
+use super::CONVERGED;
+
+/// Cycles are judged from so many launches on. Quiet launches repeat better than the floor of all, however few they are.
+const FEW_WITH_CYCLES: usize = 4;
+/// Where the scatter in cycles is this much wider than in ns, an operation does not follow the core.
+const FOLLOWS: f64 = 0.005;
+
+/// Median over quiet windows of the window's median, in ns and in steps of the chain.
+const QUIET: &str = "quiet";
+const CYCLES: &str = "cycles";
+
+/// How the launches of a quantity are put together: the batched ones are fixed, a series names its own.
+fn rule(card: &Card, name: &str) -> Option<(&'static str, OverLaunches, f64)> {
+    if card.quantities.is_empty() {
+        return match name {
+            "floor" => Some(("ns", OverLaunches::Median, LOWER_QUARTILE)),
+            "max" => Some(("ns", OverLaunches::Max, MEDIAN)),
+            QUIET | "p5" | "typical" | "batch_p99" | "mean" => Some(("ns", OverLaunches::Median, MEDIAN)),
+            CYCLES => Some(("cycles", OverLaunches::Median, MEDIAN)),
+            "same_cpu_share" => Some(("share", OverLaunches::Median, MEDIAN)),
+            _ => None,
+        };
+    }
+    let quantity = card.quantities.iter().find(|quantity| quantity.name == name)?;
+    Some((quantity.unit, quantity.over_launches, MEDIAN))
+}
+
+/// Of launches in their order, of which the first `planned` were made in any case.
+pub(super) fn estimate(values: &[f64], over: OverLaunches, q: f64, planned: usize) -> Option<Estimate> {
+    match over {
+        OverLaunches::Median => over_launches_stopped(values, q, planned).map(|interval| Estimate {
+            value: interval.value,
+            low: interval.low,
+            high: interval.high,
+            extremes: interval.extremes,
+        }),
+        OverLaunches::Max | OverLaunches::Sum => {
+            let ordered = sorted(values.to_vec());
+            let (low, high) = (*ordered.first()?, *ordered.last()?);
+            let value = if over == OverLaunches::Max { high } else { values.iter().sum() };
+            Some(Estimate { value, low, high, extremes: true })
+        }
+    }
+}
+
+pub(super) fn values_of(launched: &[Launched], name: &str) -> Vec<f64> {
+    launched.iter().filter_map(|launched| launched.record.quantities.get(name).copied()).collect()
+}
+
+pub(super) fn quantities(card: &Card, launched: &[Launched], planned: usize) -> BTreeMap<String, Quantity> {
+    let mut names: Vec<&String> =
+        launched.iter().flat_map(|launched| launched.record.quantities.keys()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+        .into_iter()
+        .filter_map(|name| {
+            let (unit, over, q) = rule(card, name)?;
+            let mut estimate = estimate(&values_of(launched, name), over, q, planned)?;
+            // A share has ends that no interval passes.
+            if unit == "share" && (0.0..=1.0).contains(&estimate.value) {
+                estimate.low = estimate.low.max(0.0);
+                estimate.high = estimate.high.min(1.0);
+            }
+            Some((name.clone(), Quantity { estimate, unit: unit.to_owned(), unknown: Map::default() }))
+        })
+        .collect()
+}
+
+/// Half width of the headline's interval, as a share of the estimate.
+fn half_width(card: &Card, launched: &[Launched], planned: usize) -> Option<f64> {
+    let (_, over, q) = rule(card, card.headline())?;
+    let estimate = estimate(&values_of(launched, card.headline()), over, q, planned)?;
+    if estimate.extremes && over == OverLaunches::Median {
+        return None;
+    }
+    if estimate.value == 0.0 {
+        return Some(if estimate.low == estimate.high { 0.0 } else { f64::INFINITY });
+    }
+    Some((estimate.high - estimate.low) / 2.0 / estimate.value.abs())
+}
+
+/// Whether more launches of this member would be for nothing.
+pub(crate) fn has_converged(member: &MemberState) -> bool {
+    let width = half_width(member.choice.card(), &member.launched, member.planned);
+    width.is_some_and(|width| width <= CONVERGED)
+}
+
+/// Whether more launches of this member would find no window that its figure still needs.
+pub(crate) fn is_quiet_enough(member: &MemberState, best: &Best) -> bool {
+    !on_one_cpu(member.choice.card()) || best.enough(member.launched.iter().map(|launched| &launched.windows))
+}
+
+/// Batches of an operation all of whose participants are on one CPU: what a sibling of its core does, it feels.
+pub(super) fn on_one_cpu(card: &Card) -> bool {
+    card.quantities.is_empty() && matches!(card.placement, Placement::OneCpu | Placement::SameCpu)
+}
+
+/// The launches with what their quiet windows say.
+pub(super) fn judged_windows(launched: &[Launched], best: &Best) -> Vec<Launched> {
+    let one = |launched: &Launched| {
+        let mut launched = launched.clone();
+        if !launched.windows.throughput.is_empty() {
+            let judged = best.judge(&launched.windows);
+            let record = &mut launched.record;
+            (record.windows, record.quiet_windows) = (Some(judged.windows), Some(judged.quiet));
+            let found = [(QUIET, judged.ns), (CYCLES, judged.cycles)];
+            let found = found.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+            record.quantities.extend(found);
+        }
+        launched
+    };
+    launched.iter().map(one).collect()
+}
+
+pub(super) fn no_window_was_quiet(launched: &[Launched]) -> bool {
+    let mut looked = launched.iter().filter_map(|launched| launched.record.quiet_windows).peekable();
+    looked.peek().is_some() && looked.all(|quiet| quiet == 0)
+}
+
+/// The quantity that compare judges: what repeats best for this kind of id. METHOD.md, Quiet windows.
+pub(super) fn judged(card: &Card, launched: &[Launched]) -> &'static str {
+    if !card.quantities.is_empty() {
+        card.headline()
+    } else if !on_one_cpu(card) {
+        "typical"
+    } else if values_of(launched, CYCLES).len() >= FEW_WITH_CYCLES && follows_core(launched) {
+        CYCLES
+    } else {
+        "floor"
+    }
+}
+
+/// Whether the cost in ns goes with that of the chain: over launches it scatters no more in cycles than in ns.
+fn follows_core(launched: &[Launched]) -> bool {
+    let scatter = |name: &str| {
+        let values = sorted(values_of(launched, name));
+        Some((quantile(&values, 0.75)? - quantile(&values, 0.25)?) / median(&values)?)
+    };
+    scatter(CYCLES).zip(scatter(QUIET)).is_some_and(|(cycles, ns)| cycles <= ns + FOLLOWS)
+}

@@ -1,0 +1,109 @@
+//! How objects that outlive a process reach the janitor: whoever makes one holds a pipe to it and writes into its ledger first.
+
+use std::os::fd::OwnedFd;
+
+use oscost_sys::{CallError, process, random};
+
+use super::ledger::Ledger;
+use super::object::{Key, Object};
+
+/// First argument by which the program is started as the janitor.
+pub const JANITOR_ARGUMENT: &str = "__janitor";
+
+/// What a process inherits that makes objects: an end of the janitor's pipe, which it holds as long as it lives, and the
+/// ledger.
+#[derive(Debug)]
+pub(crate) struct Tie {
+    pub(crate) pipe: OwnedFd,
+    pub(crate) ledger: Ledger,
+}
+
+impl Tie {
+    /// Takes over what the supervisor names.
+    pub fn inherited(words: &str) -> Result<Self, String> {
+        let (pipe, ledger) = words.split_once(',').ok_or_else(|| format!("'{words}' is no tie"))?;
+        Ok(Self { pipe: descriptor(pipe)?, ledger: Ledger::inherited(descriptor(ledger)?) })
+    }
+
+    fn try_clone(&self) -> Result<Self, CallError> {
+        let pipe = self.pipe.try_clone();
+        let pipe = pipe.map_err(|error| CallError::new("fcntl", error.raw_os_error().unwrap_or(0)))?;
+        Ok(Self { pipe, ledger: self.ledger.try_clone()? })
+    }
+}
+
+/// Takes over the descriptor of that number, which was left open for this process.
+pub(crate) fn descriptor(number: &str) -> Result<OwnedFd, String> {
+    let number = number.parse().map_err(|_| format!("'{number}' is no descriptor"))?;
+    process::inherited(number).map_err(|error| error.to_string())
+}
+
+/// Where a set-up declares what it is about to make. In private namespaces there is nothing to declare but files outside
+/// them.
+#[derive(Debug, Default)]
+pub struct Keeper {
+    tie: Option<Tie>,
+    private: bool,
+}
+
+impl Keeper {
+    /// A keeper in a process whose objects vanish with it.
+    #[must_use]
+    pub fn in_private_namespaces() -> Self {
+        Self { tie: None, private: true }
+    }
+
+    /// The same, of a janitor who removes folders that no namespace holds.
+    pub(crate) fn of_files(tie: Tie) -> Self {
+        Self { tie: Some(tie), private: true }
+    }
+
+    /// A keeper of a janitor who removes everything.
+    pub(crate) fn of_janitor(tie: Tie) -> Self {
+        Self { tie: Some(tie), private: false }
+    }
+
+    /// Another keeper of the same janitor, for what makes its objects after its set-up.
+    ///
+    /// # Errors
+    /// The error of fcntl.
+    pub fn another(&self) -> Result<Self, CallError> {
+        Ok(Self { tie: self.tie.as_ref().map(Tie::try_clone).transpose()?, private: self.private })
+    }
+
+    /// Declares an object that is about to be made: a kill may come between its making and any word of it.
+    ///
+    /// # Errors
+    /// The error of write: it must not be made.
+    pub fn keep(&mut self, object: &Object) -> Result<(), CallError> {
+        match &self.tie {
+            Some(tie) if !self.private || object.outlives_namespaces() => tie.ledger.declare(object),
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes a System V object under a random key, which is declared before and its identifier after.
+    ///
+    /// # Errors
+    /// The error of `make`, of getrandom, or of write: then the object is dropped, and so removed.
+    pub fn make<T>(
+        &mut self,
+        kind: fn(Key) -> Object,
+        make: impl Fn(i32) -> Result<T, CallError>,
+        id: impl Fn(&T) -> i32,
+    ) -> Result<T, CallError> {
+        loop {
+            let key = i32::try_from(random::bits()? & 0x7fff_ffff).unwrap_or(0).max(1);
+            self.keep(&kind(Key { key, id: None }))?;
+            match make(key) {
+                // One in 2^31: somebody else's.
+                Err(error) if error.symbol() == Some("EEXIST") => {}
+                made => {
+                    let made = made?;
+                    self.keep(&kind(Key { key, id: Some(id(&made)) }))?;
+                    return Ok(made);
+                }
+            }
+        }
+    }
+}

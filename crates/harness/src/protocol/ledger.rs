@@ -1,0 +1,258 @@
+//! The ledger of a run whose objects outlive its processes: what it makes is written down before it is there. The ledger is
+//! locked as long as any of its processes lives; when the lock is free and the ledger still there, everybody was killed at
+//! once, and the next start removes what is left.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
+use std::time::SystemTime;
+
+use oscost_sys::folder::{Folder, Making, Opening};
+use oscost_sys::record_lock::{self, LockKind};
+use oscost_sys::{CallError, file, identity, random};
+
+use crate::protocol::object::{self, Object, Scene};
+
+/// Of which a worker in private namespaces has one of its own.
+pub(crate) const SHARED_MEMORY: &str = "/dev/shm";
+const PREFIX: &str = "oscost-ledger-";
+/// The name of one that has none.
+const NAMELESS: &str = "-";
+/// First word of a ledger.
+const FORMAT: &str = "oscost-ledger-1";
+/// More is no ledger of ours.
+const MOST: u64 = 64 << 20;
+
+/// An open ledger. Whoever has it open, or inherited it, keeps its lock.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    file: File,
+}
+
+impl Ledger {
+    /// A new ledger in /dev/shm, where the next start finds it; in memory alone where that cannot be written, or is not
+    /// wanted.
+    pub fn make(durable: bool) -> Result<Self, CallError> {
+        if durable && let Ok(folder) = memory() {
+            // Between its making and its lock somebody may take it for a dead run's.
+            for _ in 0..8 {
+                let name = format!("{PREFIX}{:032x}", random::bits()?);
+                let how = Opening { write: true, making: Making::Always, mode: 0o600 };
+                let Ok(file) = folder.file(OsStr::new(&name), how) else { break };
+                let locked = record_lock::try_flock(file.as_fd(), LockKind::Write) == Ok(true);
+                if locked && file.metadata().is_ok_and(|it| it.nlink() == 1) {
+                    return Self { file }.begin(&name);
+                }
+                let _ = folder.remove(OsStr::new(&name));
+            }
+        }
+        Self { file: file::in_memory(0)?.into() }.begin(NAMELESS)
+    }
+
+    fn begin(self, name: &str) -> Result<Self, CallError> {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let begun_s = now.map_or(0, |now| now.as_secs());
+        self.write(&format!("{FORMAT} {name} {begun_s} {}\n", ipc_namespace()))?;
+        Ok(self)
+    }
+
+    /// Of a descriptor that was inherited.
+    pub fn inherited(fd: OwnedFd) -> Self {
+        Self { file: fd.into() }
+    }
+
+    pub fn try_clone(&self) -> Result<Self, CallError> {
+        let file = self.file.try_clone();
+        file.map(|file| Self { file })
+            .map_err(|error| CallError::new("fcntl", error.raw_os_error().unwrap_or(0)))
+    }
+
+    /// Writes an object down, which does not exist yet.
+    pub fn declare(&self, object: &Object) -> Result<(), CallError> {
+        self.write(&object.to_line())
+    }
+
+    /// One line at the end, whole. All who write share one position.
+    fn write(&self, line: &str) -> Result<(), CallError> {
+        (&self.file)
+            .write_all(line.as_bytes())
+            .map_err(|error| CallError::new("write", error.raw_os_error().unwrap_or(0)))
+    }
+
+    /// Removes what is written down and still there, and then the ledger. Its makers are dead.
+    pub fn settle(&self, folders: Option<&Folder>) {
+        let length = self.file.metadata().map_or(0, |it| it.len().min(MOST));
+        let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
+        if self.file.read_exact_at(&mut bytes, 0).is_err() {
+            return;
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        let Some((name, begun_s, same_ipc)) = text.lines().next().and_then(head) else { return };
+        let memory = memory().ok();
+        let scene = Scene { same_ipc, begun_s, folders, memory: memory.as_ref() };
+        // A line that a kill cut short is none; its object was not made.
+        let lines = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
+        object::remove(lines.filter_map(Object::from_line), &scene);
+        // What is another namespace's is left to a start there.
+        if same_ipc
+            && name != NAMELESS
+            && let Some(memory) = memory
+        {
+            let _ = memory.remove(OsStr::new(name));
+        }
+    }
+}
+
+impl AsFd for Ledger {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+impl AsRawFd for Ledger {
+    fn as_raw_fd(&self) -> i32 {
+        self.file.as_raw_fd()
+    }
+}
+
+/// Name, beginning, and whether its IPC namespace is the caller's.
+fn head(line: &str) -> Option<(&str, i64, bool)> {
+    let mut words = line.split(' ');
+    let (FORMAT, name, begun) = (words.next()?, words.next()?, words.next()?) else { return None };
+    let named = name == NAMELESS || is_ledger(OsStr::new(name));
+    Some((named.then_some(name)?, begun.parse().ok()?, words.next()? == ipc_namespace()))
+}
+
+fn ipc_namespace() -> String {
+    std::fs::read_link("/proc/self/ns/ipc")
+        .map_or_else(|_| "unknown".to_owned(), |it| it.to_string_lossy().into_owned())
+}
+
+/// /dev/shm, where nobody else may rename what is ours.
+pub(crate) fn memory() -> Result<Folder, CallError> {
+    let folder = Folder::open(Path::new(SHARED_MEMORY))?;
+    match folder.renamed_by()? {
+        None => Ok(folder),
+        Some(_) => Err(CallError::told("others may rename what is in /dev/shm")),
+    }
+}
+
+fn is_ledger(name: &OsStr) -> bool {
+    name.to_str().and_then(|name| name.strip_prefix(PREFIX)).is_some_and(is_random)
+}
+
+/// Whether a word is 128 random bits as names of ours have them.
+pub(crate) fn is_random(word: &str) -> bool {
+    word.len() == 32 && word.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Removes what runs of this user have left that were killed with their janitor. What a living run has is locked.
+pub(crate) fn sweep() {
+    let Ok(memory) = memory() else { return };
+    for name in memory.names().unwrap_or_default().iter().filter(|name| is_ledger(name)) {
+        if let Some(ledger) = dead(&memory, name) {
+            ledger.settle(None);
+        }
+    }
+}
+
+/// The ledger of that name, locked, if it is this user's and its run is dead.
+fn dead(memory: &Folder, name: &OsString) -> Option<Ledger> {
+    let file = memory.file(name, Opening { write: false, making: Making::Never, mode: 0 }).ok()?;
+    let found = file.metadata().ok()?;
+    // A link of somebody else's to a file of this user's is not what this program made.
+    let ours = found.uid() == identity::effective_uid() && found.nlink() == 1;
+    let free = ours && record_lock::try_flock(file.as_fd(), LockKind::Write) == Ok(true);
+    // Its janitor may have settled it meanwhile.
+    (free && file.metadata().is_ok_and(|it| it.nlink() == 1)).then_some(Ledger { file })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::object::Key;
+    use oscost_sys::process::Child;
+    use oscost_sys::semaphore::{self, NamedSemaphore, SystemV};
+
+    /// How many ledgers name something.
+    fn naming(words: &str) -> usize {
+        let names = memory().and_then(|memory| memory.names()).unwrap_or_default();
+        let ledgers = names.iter().filter(|name| is_ledger(name));
+        let texts =
+            ledgers.filter_map(|name| std::fs::read_to_string(Path::new(SHARED_MEMORY).join(name)).ok());
+        texts.filter(|text| text.contains(words)).count()
+    }
+
+    /// Takes away what the test has made, however the test ends.
+    struct Removed<'a>(i32, &'a str);
+
+    impl Drop for Removed<'_> {
+        fn drop(&mut self) {
+            sweep();
+            if let Some(set) = semaphore::find_system_v(self.0) {
+                let _ = semaphore::remove_system_v(set.id);
+            }
+            let _ = std::fs::remove_file(Path::new(SHARED_MEMORY).join(format!("sem.{}", &self.1[1..])));
+        }
+    }
+
+    /// What a run has made of which every process was killed at once is removed by the next start; what a living one has
+    /// made is not.
+    #[test]
+    fn the_next_start_removes_what_the_dead_left_and_nothing_of_the_living() {
+        let ledger = Ledger::make(true).unwrap();
+        let is_durable = ledger.file.metadata().unwrap().nlink() == 1;
+        ledger.settle(None);
+        if !is_durable {
+            return println!("SKIP the_next_start_removes_what_the_dead_left: /dev/shm cannot be written");
+        }
+        let bits = random::bits().unwrap();
+        let (key, name) = (i32::try_from(bits & 0x3fff_ffff).unwrap() + 1, format!("/oscost-{bits:032x}"));
+        let _removed = Removed(key, &name);
+        let life = oscost_sys::pipe::Pipe::new().unwrap();
+        let there = oscost_sys::pipe::Pipe::new().unwrap();
+        let run = Child::fork(|| {
+            let make = || -> Result<(), CallError> {
+                let ledger = Ledger::make(true)?;
+                ledger.declare(&Object::SystemVSemaphore(Key { key, id: None }))?;
+                let set = SystemV::with_key(key, 1)?;
+                ledger.declare(&Object::SystemVSemaphore(Key { key, id: Some(set.id()) }))?;
+                ledger.declare(&Object::NamedSemaphore(name.clone()))?;
+                let named = NamedSemaphore::create(&name, 1)?;
+                oscost_sys::pipe::write(&there.writer, b"x")?;
+                // Until it is killed.
+                oscost_sys::pipe::read_byte(&life.reader)?;
+                drop((set, named));
+                Ok(())
+            };
+            i32::from(make().is_err())
+        })
+        .unwrap();
+        oscost_sys::pipe::read_byte(&there.reader).unwrap();
+        let file = Path::new(SHARED_MEMORY).join(format!("sem.{}", &name[1..]));
+        let are_there = || (semaphore::find_system_v(key).is_some(), file.exists());
+        sweep();
+        assert_eq!((are_there(), naming(&name)), ((true, true), 1), "the living are left alone");
+        oscost_sys::process::signal(run.pid(), oscost_sys::process::Signal::Kill).unwrap();
+        assert_eq!(run.wait().unwrap().code, None);
+        assert_eq!(are_there(), (true, true), "nobody was left who could");
+        sweep();
+        assert_eq!((are_there(), naming(&name)), ((false, false), 0));
+    }
+
+    #[test]
+    fn only_a_head_of_ours_begins_a_ledger() {
+        let ipc = ipc_namespace();
+        let name = format!("{PREFIX}{:032x}", 7);
+        assert_eq!(head(&format!("{FORMAT} {name} 17 {ipc}")), Some((&*name, 17, true)));
+        assert_eq!(head(&format!("{FORMAT} - 17 ipc:[1]")), Some(("-", 17, false)));
+        for line in
+            ["", "oscost-ledger-1", "oscost-ledger-1 ../x 17 y", "oscost-ledger-1 oscost-ledger-1 17 y"]
+        {
+            assert_eq!(head(line), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! What crosses between processes: jobs and reports of workers, the records of a run, and what the janitor is told.
+
+pub(crate) mod core;
+pub(crate) mod keeper;
+pub(crate) mod ledger;
+pub(crate) mod message;
+pub(crate) mod object;
+pub(crate) mod record;
+pub(crate) mod start;
+pub(crate) mod timed;

@@ -1,0 +1,110 @@
+//! The end of a run: figures are put together, and what moved all of them is said once.
+
+use oscost_results::{Figure, RemarkCode};
+use oscost_sys::time_source;
+
+use crate::benchmark::catalogue::Choice;
+use crate::figures;
+use crate::figures::member::Outcome;
+use crate::protocol::message::Failure;
+use crate::supervisor::foreign::Contestant;
+use crate::supervisor::group::{self, GroupState};
+use crate::worker::environment::Environment;
+
+use super::{Engine, Measured};
+
+impl Engine<'_> {
+    pub(super) fn finish(
+        &mut self,
+        choices: &[Choice],
+        groups: Vec<GroupState>,
+        contestants: &[Contestant<'_>],
+        partial: bool,
+    ) -> Measured {
+        let facts = self.clock_facts();
+        let mut figures: Vec<Figure> = Vec::new();
+        let (mut ratios, mut differences) = (Vec::new(), Vec::new());
+        self.warn_of_speed(&groups);
+        if let Some(why) = &self.core.no_cycles {
+            self.warnings.push(RemarkCode::NoCycles.with(&[why]));
+        }
+        if let Some(why) = &self.core.no_entry {
+            self.warnings.push(RemarkCode::NoKernelEntry.with(&[why]));
+        }
+        if self.quota_unknown {
+            self.warnings.push(
+                "whether a CPU quota stopped launches could not be read (cpu.stat of the control group): such stops are in \
+                 batch_p99 and max, and no mark says so"
+                    .to_owned(),
+            );
+        }
+        let mut groups = groups;
+        group::pool(&mut groups);
+        if self.lie.is_none() {
+            let now = Environment::read(&self.options.cpus);
+            self.lie = self.began.lied_until(&now, &time_source::counter_hz());
+        }
+        if let Some(lie) = &self.lie {
+            // Whatever was timed was timed by it.
+            for member in groups.iter_mut().flat_map(|group| &mut group.members) {
+                member.outcome = Outcome::Failed(Failure::new("environment", lie));
+            }
+        }
+        for group in groups {
+            let context = figures::Context {
+                planned: group.planned(&self.options.effort),
+                void_launches: group.void,
+                void_reason: group.void_reason.as_deref(),
+                clock_step_ns: facts.step_ns,
+                interrupted: partial,
+                best: self.best,
+            };
+            let made: Vec<Figure> =
+                group.members.iter().map(|member| figures::of_member(member, &context)).collect();
+            let (more_ratios, more_differences) = figures::paired(&made, &group.members, &group.pairs);
+            ratios.extend(more_ratios);
+            differences.extend(more_differences);
+            let known = |made: &Figure| figures.iter().any(|figure: &Figure| figure.id == made.id);
+            let new: Vec<Figure> = made.into_iter().filter(|made| !known(made)).collect();
+            figures.extend(new);
+        }
+        let position = |id: &str| choices.iter().position(|choice| choice.card().id == id);
+        figures.sort_by_key(|figure| position(&figure.id));
+        ratios.sort_by_key(|pair| position(&pair.of));
+        differences.sort_by_key(|pair| position(&pair.of));
+        figures.extend(contestants.iter().map(Contestant::figure));
+        self.warn_of_placement();
+        Measured {
+            figures,
+            ratios,
+            differences,
+            partial,
+            launches: self.sequence,
+            lie: self.lie.take(),
+            clock: self.clock,
+            core: self.best.constants(),
+            isolation: self.isolation.take(),
+            warnings: std::mem::take(&mut self.warnings),
+        }
+    }
+
+    /// A core whose speed moved during the run moved every figure: that is said once, not beside each of them.
+    fn warn_of_speed(&mut self, groups: &[GroupState]) {
+        let slowed: Vec<(&str, f64)> = groups
+            .iter()
+            .filter_map(|group| {
+                let slowdowns = group.members.iter().filter_map(|member| figures::slowdown(&member.launched));
+                Some((group.name, slowdowns.reduce(f64::max)?))
+            })
+            .collect();
+        let Some(most) = slowed.iter().map(|group| group.1).reduce(f64::max) else { return };
+        let most = format!("{:.0}", most * 100.0);
+        self.warnings.push(RemarkCode::CoreSpeedMoved.with(&[&most, &slowed.len(), &groups.len()]));
+    }
+
+    fn warn_of_placement(&mut self) {
+        if let Some(how) = self.awake.take() {
+            self.warnings.push(RemarkCode::KeptAwake.with(&[&how]));
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! The engine: calibrates, audits, rotates launches through all groups, and puts figures together. METHOD.md, Launches.
+
+mod ending;
+mod rotation;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use oscost_results::{CoreConstants, Figure, PairedValue, RemarkCode};
+
+use crate::benchmark::card::Placement;
+use crate::benchmark::catalogue::Choice;
+use crate::benchmark::foreign::Foreign;
+use crate::figures::member::Outcome;
+use crate::figures::quiet::{Best, Seen};
+use crate::protocol::core::Core;
+use crate::protocol::message::{
+    AUDIT_OPERATIONS, Audited, Calibration, ClockFacts, Failure, Job, Member, Report, Task, TaskFinding,
+};
+use crate::protocol::record::Record;
+use crate::supervisor::event::Event;
+use crate::supervisor::foreign::Contestant;
+use crate::supervisor::group::{self, GroupState};
+use crate::supervisor::plan::{self, Options};
+use crate::supervisor::workers::{Lost, Supervisor, Workers};
+use crate::worker::clock::batch_ns;
+use crate::worker::environment::Environment;
+
+const SECOND: u64 = 1_000_000_000;
+/// What a run yielded.
+#[derive(Debug)]
+pub struct Measured {
+    /// A figure for every choice, in order; contestants follow.
+    pub figures: Vec<Figure>,
+    /// Paired ratios.
+    pub ratios: Vec<PairedValue>,
+    /// Paired differences.
+    pub differences: Vec<PairedValue>,
+    /// The run ended before its plan did.
+    pub partial: bool,
+    /// Launches of all groups.
+    pub launches: u32,
+    /// How the clock that times was wrong, if it was: then every figure has failed.
+    pub lie: Option<String>,
+    /// The clock that timed.
+    pub clock: Option<ClockFacts>,
+    /// The best that the machine's cores are known to do now.
+    pub core: Option<CoreConstants>,
+    /// How workers were isolated.
+    pub isolation: Option<String>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+/// Measures `choices`, and `contestants` in the same rotation of launches.
+///
+/// It must be called from the main thread: workers die with the thread that started them.
+pub fn measure(
+    supervisor: &Supervisor,
+    choices: &[Choice],
+    contestants: &[Foreign],
+    options: &Options,
+    emit: &mut dyn FnMut(&Event<'_>),
+) -> Measured {
+    measure_by(supervisor, choices, contestants, options, emit)
+}
+
+/// The same with whatever makes the launches and tells the time.
+pub(crate) fn measure_by(
+    workers: &dyn Workers,
+    choices: &[Choice],
+    contestants: &[Foreign],
+    options: &Options,
+    emit: &mut dyn FnMut(&Event<'_>),
+) -> Measured {
+    let effort = &options.effort;
+    // Nobody knows what a program that is not ours takes: beside one, the plan is made whole.
+    let until_ns = if contestants.is_empty() {
+        effort.target_ns.max(plan::estimate_ns(choices, effort))
+    } else {
+        effort.deadline_ns
+    };
+    let mut engine = Engine {
+        workers,
+        options,
+        start_ns: workers.now_ns(),
+        until_ns: until_ns.min(effort.deadline_ns),
+        clock: None,
+        core: Core::default(),
+        known: Best::default(),
+        seen: Vec::new(),
+        best: Best::default(),
+        isolation: None,
+        awake: None,
+        sequence: 0,
+        shared_ns: 0,
+        began: Environment::read(&options.cpus),
+        lie: None,
+        quota_unknown: false,
+        interrupted: false,
+        warnings: Vec::new(),
+    };
+    engine.run(choices, contestants, emit)
+}
+
+struct Engine<'a> {
+    workers: &'a dyn Workers,
+    options: &'a Options,
+    start_ns: u64,
+    /// No planned launch begins later than this after the start, ns.
+    until_ns: u64,
+    clock: Option<ClockFacts>,
+    core: Core,
+    /// What was known of the machine's best, what launches saw, and what is known now.
+    known: Best,
+    seen: Vec<Seen>,
+    best: Best,
+    isolation: Option<String>,
+    awake: Option<String>,
+    sequence: u32,
+    /// Time of launches that were void because somebody shared them.
+    shared_ns: u64,
+    /// As it was at the start, every source of time among it.
+    began: Environment,
+    lie: Option<String>,
+    /// Whether quotas stopped a launch was not to be read.
+    quota_unknown: bool,
+    interrupted: bool,
+    warnings: Vec<String>,
+}
+
+impl Engine<'_> {
+    fn run(
+        &mut self,
+        choices: &[Choice],
+        contestants: &[Foreign],
+        emit: &mut dyn FnMut(&Event<'_>),
+    ) -> Measured {
+        let mut groups = group::form(choices, self.options);
+        let mut contestants: Vec<Contestant<'_>> = contestants.iter().map(Contestant::new).collect();
+        emit(&Event::Planned {
+            figures: choices.len() + contestants.len(),
+            groups: groups.len() + contestants.len(),
+            launches: self.options.effort.launches,
+        });
+        emit(&Event::Phase("clock"));
+        self.find_clock();
+        self.find_core();
+        self.known = Best::known(self.options.core.as_ref(), oscost_sys::processor::model().as_deref());
+        self.best = self.known;
+        emit(&Event::Phase("calibration"));
+        for group in &mut groups {
+            self.calibrate(group);
+        }
+        emit(&Event::Phase("audit"));
+        let mut audited: BTreeMap<&'static str, Audited> = BTreeMap::new();
+        for group in &mut groups {
+            // A guest of several groups is audited once.
+            for member in &mut group.members {
+                member.audited = audited.get(member.choice.card().id).cloned();
+            }
+            self.audit(group, emit);
+            let found = group.members.iter();
+            audited
+                .extend(found.filter_map(|member| Some((member.choice.card().id, member.audited.clone()?))));
+        }
+        let complete = self.rotate(&mut groups, &mut contestants, emit);
+        self.finish(choices, groups, &contestants, !complete)
+    }
+
+    fn now(&self) -> u64 {
+        self.workers.now_ns() - self.start_ns
+    }
+
+    /// Time until the hard deadline.
+    fn left(&self) -> u64 {
+        self.options.effort.deadline_ns.saturating_sub(self.now())
+    }
+
+    fn over(&self) -> bool {
+        self.interrupted || self.workers.is_interrupted() || self.left() == 0
+    }
+
+    fn job(&self, ids: Vec<String>, task: Task, stream: u64) -> Job {
+        let seed = self.options.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(stream);
+        Job {
+            ids,
+            task,
+            cpus: self.options.cpus.clone(),
+            seed,
+            isolate: true,
+            // These two are the supervisor's.
+            refused: None,
+            directory: None,
+        }
+    }
+
+    /// A job of members of a group: those that are spread have an order of CPUs of their own.
+    fn job_of(&self, group: &GroupState, members: &[usize], task: Task, stream: u64) -> Job {
+        let mut job = self.job(group.ids(members), task, stream);
+        let first = group.members.first().map(|member| member.choice.card().placement);
+        if first == Some(Placement::Spread) && !self.options.spread_cpus.is_empty() {
+            job.cpus.clone_from(&self.options.spread_cpus);
+        }
+        job
+    }
+
+    /// Runs a job; remembers how the worker was isolated and watched.
+    fn work(&mut self, job: Job, deadline_ns: u64) -> Result<Report, Lost> {
+        let report = self.workers.run(job, deadline_ns.min(self.left().max(1)));
+        match &report {
+            Ok(report) => {
+                self.isolation.get_or_insert_with(|| report.isolation.clone());
+                self.awake = self.awake.take().or_else(|| report.awake.clone());
+                if let Some(lie) = &report.lie {
+                    self.lie = Some(lie.clone());
+                    self.interrupted = true;
+                    // What was timed by it is not even looked at.
+                    return Err(Lost::Interrupted);
+                }
+            }
+            Err(Lost::Interrupted) => self.interrupted = true,
+            Err(Lost::Worker { .. }) => {}
+        }
+        report
+    }
+
+    fn find_clock(&mut self) {
+        let job = self.job(Vec::new(), Task::Clock, 0);
+        match self.work(job, 10 * SECOND) {
+            Ok(Report { finding: TaskFinding::Clock(facts), .. }) => self.clock = Some(facts),
+            Ok(Report { finding: TaskFinding::Foreign(output), .. }) => self.warnings.push(output.stderr),
+            Err(Lost::Worker { what, .. }) => {
+                self.warnings.push(RemarkCode::ClockStepAssumed.with(&[&what]));
+            }
+            Ok(_) | Err(Lost::Interrupted) => {}
+        }
+    }
+
+    /// Finds out about the core. Where that fails, canaries run all the same, and nothing is told in cycles.
+    fn find_core(&mut self) {
+        let ClockFacts { step_ns, pair_ns } = self.clock_facts();
+        let job = self.job(Vec::new(), Task::Core { batch_ns: batch_ns(step_ns), pair_ns }, 3);
+        let what = match self.work(job, 10 * SECOND) {
+            Ok(Report { finding: TaskFinding::Core(core), .. }) => {
+                self.core = core;
+                let chain_ns = self.core.chain_ns.filter(|_| self.core.no_cycles.is_none());
+                if let Some(lie) = chain_ns.and_then(crate::worker::clock_rate::lie_by_core) {
+                    self.lie = Some(lie);
+                    self.interrupted = true;
+                }
+                return;
+            }
+            Ok(Report { finding: TaskFinding::Foreign(output), .. }) => output.stderr,
+            Err(Lost::Worker { what, .. }) => what,
+            Ok(_) => "the worker reported something else".to_owned(),
+            Err(Lost::Interrupted) => return,
+        };
+        let why = format!("nothing is known of the core: {what}");
+        self.core = Core { no_cycles: Some(why.clone()), no_entry: Some(why), ..Core::default() };
+    }
+
+    /// The clock that batches are timed by; where it could not be measured, a step that makes batches no shorter.
+    fn clock_facts(&self) -> ClockFacts {
+        self.clock.unwrap_or(ClockFacts { step_ns: 10.0, pair_ns: 0.0 })
+    }
+
+    /// Finds iterations for every member. A worker that dies names who was running: that member has failed, and the
+    /// others are tried again without it.
+    fn calibrate(&mut self, group: &mut GroupState) {
+        let batch_ns = batch_ns(self.clock_facts().step_ns);
+        while !self.over() {
+            let active = group.active();
+            if active.is_empty() {
+                return;
+            }
+            let job = self.job_of(group, &active, Task::Calibrate { batch_ns }, 1);
+            match self.work(job, 10 * SECOND) {
+                Ok(Report { finding: TaskFinding::Calibration(members), .. }) => {
+                    for (&index, member) in active.iter().zip(members) {
+                        match member {
+                            Member::Done(Calibration { iterations, works, .. }) => {
+                                group.members[index].iterations = iterations;
+                                group.members[index].works = works;
+                            }
+                            Member::Unsupported { why, remedy } => {
+                                group.members[index].outcome = Outcome::Unsupported { why, remedy };
+                            }
+                            Member::Failed(failure) => {
+                                group.members[index].outcome = Outcome::Failed(failure);
+                            }
+                        }
+                    }
+                    return;
+                }
+                Ok(_) => return group.lose(&active, None, "the worker reported something else"),
+                Err(Lost::Interrupted) => return,
+                Err(Lost::Worker { what, member }) => group.lose(&active, member, &what),
+            }
+        }
+    }
+
+    fn audit(&mut self, group: &mut GroupState, emit: &mut dyn FnMut(&Event<'_>)) {
+        for index in group.active() {
+            if self.over() {
+                return;
+            }
+            if group.members[index].audited.is_some() {
+                continue;
+            }
+            let job = self.job_of(group, &[index], Task::Audit { operations: AUDIT_OPERATIONS }, 2);
+            let audited = match self.work(job, 10 * SECOND) {
+                Ok(Report { finding: TaskFinding::Audit(mut members), .. }) if members.len() == 1 => {
+                    members.remove(0)
+                }
+                Ok(_) => Member::Failed(Failure::new("audit", "the worker reported something else")),
+                Err(Lost::Interrupted) => return,
+                // Evidence that could not be had is no evidence; the figure is measured all the same.
+                Err(Lost::Worker { what, .. }) => {
+                    Member::Done(Audited { missing: Some(what), ..Audited::default() })
+                }
+            };
+            let member = &mut group.members[index];
+            match audited {
+                Member::Done(audited) => {
+                    let id = member.choice.card().id.to_owned();
+                    emit(&Event::Found(&Record::Audited { id, audited: audited.clone() }));
+                    member.audited = Some(audited);
+                }
+                Member::Unsupported { why, remedy } => member.outcome = Outcome::Unsupported { why, remedy },
+                Member::Failed(failure) => member.outcome = Outcome::Failed(failure),
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! The rotation: launches of all groups in turn, the planned ones until the time is over, then more where they help.
+//! METHOD.md, Launches.
+
+use crate::figures::circumstances;
+use crate::figures::member::Outcome;
+use crate::figures::quiet::Seen;
+use crate::protocol::message::{LaunchPlan, Launched, Member, Report, Task, TaskFinding};
+use crate::protocol::record::Record;
+use crate::supervisor::event::Event;
+use crate::supervisor::foreign::Contestant;
+use crate::supervisor::group::GroupState;
+use crate::supervisor::plan::IdleCpu;
+use crate::supervisor::workers::Lost;
+
+use super::{Engine, SECOND};
+
+/// Launches that somebody shared are made again at once, for this part of a run's time at most.
+const SHARED_PART: u64 = 8;
+
+impl Engine<'_> {
+    /// Passes over all groups until the plan is done or its time is over, then over what has not converged while there is
+    /// time. Whether nothing ended the run before.
+    pub(super) fn rotate(
+        &mut self,
+        groups: &mut [GroupState],
+        contestants: &mut [Contestant<'_>],
+        emit: &mut dyn FnMut(&Event<'_>),
+    ) -> bool {
+        let effort = self.options.effort;
+        for pass in 1..=effort.launches {
+            for group in groups.iter_mut() {
+                if self.over() {
+                    return false;
+                }
+                if pass > group.planned(&effort) {
+                    continue;
+                }
+                if self.now() >= self.until_ns {
+                    return true;
+                }
+                emit(&Event::Launching { pass, group: group.name, left_ns: self.planned_left() });
+                self.launch(group, emit);
+            }
+            for contestant in contestants.iter_mut() {
+                if self.over() {
+                    return false;
+                }
+                let left_ns = self.planned_left();
+                emit(&Event::Launching { pass, group: &contestant.foreign.id, left_ns });
+                self.launch_foreign(contestant);
+            }
+        }
+        let mut pass = effort.launches;
+        loop {
+            pass += 1;
+            let mut launched = false;
+            for group in groups.iter_mut() {
+                if self.interrupted || self.workers.is_interrupted() {
+                    return false;
+                }
+                let time = group.spent_ns / u64::from(group.launches.max(1));
+                let fits = self.now() + time <= effort.target_ns;
+                if fits && group.wants_more(&effort, &self.best) {
+                    emit(&Event::Launching { pass, group: group.name, left_ns: self.planned_left() });
+                    self.launch(group, emit);
+                    launched = true;
+                }
+            }
+            if !launched {
+                return true;
+            }
+        }
+    }
+
+    /// Time until the run ends by plan, ns.
+    fn planned_left(&self) -> u64 {
+        self.until_ns.saturating_sub(self.now())
+    }
+
+    fn launch(&mut self, group: &mut GroupState, emit: &mut dyn FnMut(&Event<'_>)) {
+        let active = group.active();
+        if active.is_empty() {
+            return;
+        }
+        let effort = self.options.effort;
+        let plan = LaunchPlan {
+            iterations: active.iter().map(|&index| group.members[index].iterations).collect(),
+            works: active.iter().map(|&index| group.members[index].works).collect(),
+            core: self.core.clone(),
+            clock_pair_ns: self.clock_facts().pair_ns,
+            warm_up_ns: effort.warm_up_ns,
+            member_ns: effort.member_ns,
+            keep_samples: self.options.keep_samples,
+            idle_poll: self.options.idle_cpu == IdleCpu::Poll,
+        };
+        let own_ms: u64 = active.iter().map(|&index| group.members[index].choice.card().launch_ms).sum();
+        let usual = effort.warm_up_ns + effort.member_ns * active.len() as u64 + own_ms * 1_000_000;
+        self.sequence += 1;
+        let job = self.job_of(group, &active, Task::Launch(plan), u64::from(self.sequence) << 8);
+        let before = self.now();
+        let report = self.work(job, 3 * SECOND + 10 * usual);
+        let took = self.now() - before;
+        group.spent_ns += took;
+        group.launches += 1;
+        match report {
+            Ok(Report {
+                finding: TaskFinding::Launch { members, pairs, canaries },
+                void,
+                throttled,
+                steal_ns,
+                circumstances,
+                ..
+            }) => {
+                self.quota_unknown |= throttled.is_none();
+                // Where there is no time to make up for it, a shared launch counts, and is marked.
+                let shared = group.voided_by_sharing(&members);
+                let affordable =
+                    took <= self.planned_left() && self.shared_ns + took <= effort.target_ns / SHARED_PART;
+                let again = void.is_none() && affordable && shared.is_some();
+                if let Some(reason) = void.or(shared.filter(|_| affordable)) {
+                    group.void += 1;
+                    emit(&Event::Warning(format!("{}: a launch is void: {reason}", group.name)));
+                    group.void_reason = Some(reason);
+                    if again {
+                        self.shared_ns += took;
+                        self.launch(group, emit);
+                    }
+                    return;
+                }
+                let mut told: Vec<usize> = Vec::new();
+                // The canaries are the same beside every member.
+                self.seen.extend(members.iter().find_map(|member| match member {
+                    Member::Done(launched) => Seen::of(launched),
+                    _ => None,
+                }));
+                self.best = self.known.with(&self.seen);
+                for (&index, member) in active.iter().zip(members) {
+                    let state = &mut group.members[index];
+                    state.throttled |= throttled == Some(true);
+                    match member {
+                        Member::Done(mut launched) => {
+                            launched.record.sequence = self.sequence;
+                            launched.record.start_ns = before;
+                            launched.record.steal_ns = steal_ns;
+                            let tracer_pid = launched.record.circumstances.tracer_pid;
+                            launched.record.circumstances =
+                                circumstances::with_partners(&circumstances, tracer_pid);
+                            // One picture is enough, and every launch's would fill the file.
+                            if !state.launched.is_empty() {
+                                launched.record.tracks.clear();
+                            }
+                            state.launched.push(launched);
+                            told.push(index);
+                        }
+                        Member::Unsupported { why, remedy } => {
+                            state.outcome = Outcome::Unsupported { why, remedy };
+                        }
+                        Member::Failed(failure) => {
+                            state.failed_launches += 1;
+                            state.first_failure.get_or_insert(failure);
+                        }
+                    }
+                }
+                let mut members: Vec<(String, Launched)> = told
+                    .iter()
+                    .filter_map(|&index| {
+                        let state = &mut group.members[index];
+                        let launched = state.launched.last_mut()?;
+                        let told = launched.clone();
+                        // Samples are for the record alone: a long run would fill the memory with them.
+                        launched.samples = Vec::new();
+                        launched.tracks = Vec::new();
+                        Some((state.choice.card().id.to_owned(), told))
+                    })
+                    .collect();
+                members.extend(canaries.into_iter().map(|(name, samples)| {
+                    (format!("canary/{name}"), Launched { samples, ..Launched::default() })
+                }));
+                let record = Record::Launched { sequence: self.sequence, members, pairs: pairs.clone() };
+                emit(&Event::Found(&record));
+                group.pairs.push(pairs);
+            }
+            Ok(_) => group.lose(&active, None, "the worker reported something else"),
+            Err(Lost::Interrupted) => {}
+            // The run's own deadline is nobody's failure.
+            Err(Lost::Worker { .. }) if self.left() == 0 => {}
+            Err(Lost::Worker { what, member }) => group.lose(&active, member, &what),
+        }
+    }
+
+    fn launch_foreign(&mut self, contestant: &mut Contestant<'_>) {
+        if contestant.has_given_up() {
+            return;
+        }
+        self.sequence += 1;
+        let job =
+            self.job(Vec::new(), Task::Foreign(contestant.foreign.plan()), u64::from(self.sequence) << 8);
+        let start_ns = self.now();
+        let report = self.work(job, contestant.foreign.deadline_ns + 3 * SECOND);
+        contestant.take(report, self.sequence, start_ns);
+    }
+}

@@ -1,0 +1,183 @@
+//! Runs by scripted clocks in which something fails, dies or lies.
+
+use super::*;
+
+fn lost(what: &str, member: Option<usize>) -> Result<Report, Lost> {
+    Err(Lost::Worker { what: what.to_owned(), member })
+}
+
+fn two() -> Scene {
+    Scene::new(vec![series("a"), Card { group: "a", ..series("b") }])
+}
+
+#[test]
+fn a_worker_that_dies_in_a_calibration_costs_the_member_that_was_running() {
+    let ran = two().run(|job, _, report| {
+        let falls = matches!(job.task, Task::Calibrate { .. }) && job.ids.len() == 2;
+        if falls { lost("it fell", Some(1)) } else { Ok(report) }
+    });
+    assert_eq!(ran.figure("b").why.as_deref(), Some("worker: it fell"));
+    assert_eq!((ran.figure("a").status, ran.launches_of("b")), (Status::Measured, 0));
+    assert_eq!(ran.figure("a").launches.len(), 6);
+    // Nobody was running: nobody can be measured, and it is not tried for ever.
+    let ran = two().run(|job, _, report| {
+        if matches!(job.task, Task::Calibrate { .. }) { lost("it fell", None) } else { Ok(report) }
+    });
+    assert_eq!(ran.launches.len(), 0);
+    for id in ["a", "b"] {
+        assert_eq!(ran.figure(id).why.as_deref(), Some("worker: it fell"));
+    }
+}
+
+#[test]
+fn a_worker_that_dies_in_a_launch_costs_the_member_that_was_running() {
+    let ran = two().run(|_, number, report| if number == 3 { lost("it fell", Some(0)) } else { Ok(report) });
+    assert_eq!((ran.figure("a").status, ran.figure("b").status), (Status::Failed, Status::Measured));
+    assert_eq!((ran.launches_of("a"), ran.launches_of("b")), (3, 7), "the third one is made up for");
+    let ran = two().run(|_, number, report| if number == 3 { lost("it fell", None) } else { Ok(report) });
+    assert_eq!(["a", "b"].map(|id| ran.figure(id).status), [Status::Failed; 2]);
+    let ran = two().run(|job, number, report| {
+        Ok(if number == 3 {
+            Report { finding: TaskFinding::Core(Core::default()), ..all_well(job) }
+        } else {
+            report
+        })
+    });
+    assert_eq!(ran.figure("a").why.as_deref(), Some("worker: the worker reported something else"));
+}
+
+#[test]
+fn what_a_member_lacks_or_fails_in_is_its_own() {
+    let answer = |what: u32| {
+        move |job: &Job, number: u32, mut report: Report| {
+            let lacks = || (String::from("no such call"), String::from("a newer kernel"));
+            let failure = || Failure::new("batch", "it broke");
+            if let (TaskFinding::Calibration(members), true) = (&mut report.finding, what == 1) {
+                let (why, remedy) = lacks();
+                members[1] = Member::Unsupported { why, remedy };
+            }
+            if let (TaskFinding::Calibration(members), true) = (&mut report.finding, what == 2) {
+                members[1] = Member::Failed(failure());
+            }
+            if let (TaskFinding::Audit(members), true) = (&mut report.finding, what == 3 && job.ids == ["b"])
+            {
+                members[0] = Member::Failed(failure());
+            }
+            if let (TaskFinding::Launch { members, .. }, true) =
+                (&mut report.finding, what == 4 && number == 2)
+            {
+                members[1] = Member::Failed(failure());
+            }
+            if let (TaskFinding::Audit(members), true) = (&mut report.finding, what == 5 && job.ids == ["b"])
+            {
+                let (why, remedy) = lacks();
+                members[0] = Member::Unsupported { why, remedy };
+            }
+            if let (TaskFinding::Launch { members, .. }, true) =
+                (&mut report.finding, what == 6 && number == 2)
+            {
+                let (why, remedy) = lacks();
+                members[1] = Member::Unsupported { why, remedy };
+            }
+            Ok(report)
+        }
+    };
+    for what in [1, 5, 6] {
+        let ran = two().run(answer(what));
+        let figure = ran.figure("b");
+        assert_eq!(figure.status, Status::Unsupported, "{what}");
+        assert_eq!(
+            (figure.why.as_deref(), figure.remedy.as_deref()),
+            (Some("no such call"), Some("a newer kernel"))
+        );
+        assert_eq!(ran.figure("a").launches.len(), 6);
+    }
+    for what in [2, 3] {
+        let ran = two().run(answer(what));
+        assert_eq!(ran.figure("b").why.as_deref(), Some("batch: it broke"), "{what}");
+        assert_eq!((ran.launches_of("b"), ran.figure("a").launches.len()), (0, 6));
+    }
+    let ran = two().run(answer(4));
+    let figure = ran.figure("b");
+    assert_eq!((figure.status, figure.evidence.void_batches), (Status::Measured, 1));
+    assert!(figure.remarks.contains(&"1 launch was thrown away: batch: it broke".to_owned()), "{figure:?}");
+    assert_eq!(ran.figure("a").evidence.void_batches, 0);
+}
+
+#[test]
+fn an_audit_that_fails_leaves_the_figure_without_evidence() {
+    let ran = two().run(|job, _, report| {
+        let falls = matches!(job.task, Task::Audit { .. }) && job.ids == ["b"];
+        if falls { lost("it fell", Some(0)) } else { Ok(report) }
+    });
+    let figure = ran.figure("b");
+    assert_eq!(
+        (figure.status, figure.evidence.audit_missing.as_deref()),
+        (Status::Measured, Some("it fell"))
+    );
+    assert_eq!(ran.figure("a").evidence.audit_missing, None);
+    let audits =
+        ran.jobs.iter().filter(|job| matches!(job.task, Task::Audit { operations: AUDIT_OPERATIONS }));
+    assert_eq!(audits.count(), 2, "each alone");
+}
+
+#[test]
+fn a_guest_of_two_groups_is_audited_once_and_its_launches_are_put_together() {
+    let guest = |id, baseline| Card { baseline, ..series(id) };
+    let scene = Scene::new(vec![guest("p", None), guest("a", Some("p")), guest("b", Some("p"))]);
+    let ran = scene.well();
+    assert_eq!(ran.planned.1, 2);
+    let audits = ran.jobs.iter().filter(|job| matches!(job.task, Task::Audit { .. }) && job.ids == ["p"]);
+    assert_eq!(audits.count(), 1);
+    assert_eq!((ran.launches.len(), ran.launches_of("p")), (12, 12));
+    let figure = ran.figure("p");
+    let sequences: Vec<u32> = figure.launches.iter().map(|launch| launch.sequence).collect();
+    assert_eq!(sequences, (1..=12).collect::<Vec<u32>>(), "in the order in which they were made");
+    assert_eq!(ran.measured.figures.len(), 3, "one figure for it");
+}
+
+#[test]
+fn a_clock_that_lies_ends_the_run_and_every_figure() {
+    let ran = Scene::new(vec![series("a"), series("b")]).run(|_, number, mut report| {
+        report.lie = (number == 3).then(|| "it runs at half its rate".to_owned());
+        Ok(report)
+    });
+    assert_eq!((ran.launches.len(), ran.measured.partial), (3, true));
+    assert_eq!(ran.measured.lie.as_deref(), Some("it runs at half its rate"));
+    for id in ["a", "b"] {
+        assert_eq!(ran.figure(id).why.as_deref(), Some("environment: it runs at half its rate"));
+    }
+}
+
+#[test]
+fn a_core_that_moved_is_said_once() {
+    let ran = Scene::new(vec![series("a"), series("b")]).run(|job, number, mut report| {
+        let slow = job.ids == ["a"] && number > 4;
+        of_launches(&mut report, |launched| launched.record.chain_ns = Some(if slow { 0.3 } else { 0.25 }));
+        Ok(report)
+    });
+    let said: Vec<&String> = ran.measured.warnings.iter().filter(|words| words.contains("slower")).collect();
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(
+        said[0].starts_with("the core ran up to 20 % slower") && said[0].contains("in 1 of 2 groups"),
+        "{said:?}"
+    );
+    let even = Scene::new(vec![series("a")]).run(|_, _, mut report| {
+        of_launches(&mut report, |launched| launched.record.chain_ns = Some(0.25));
+        Ok(report)
+    });
+    assert!(!even.measured.warnings.iter().any(|words| words.contains("slower")));
+}
+
+#[test]
+fn what_is_not_known_of_clock_and_core_is_said() {
+    let ran = Scene::new(vec![series("a")]).run(|job, _, report| match job.task {
+        Task::Clock | Task::Core { .. } => lost("it fell", None),
+        _ => Ok(report),
+    });
+    let warned = |words: &str| ran.measured.warnings.iter().any(|warning| warning == words);
+    assert!(warned("the clock's step could not be measured (it fell): 10 ns is assumed"));
+    assert!(warned("nothing is told in cycles: nothing is known of the core: it fell"));
+    assert!(warned("no bare kernel entry was measured: nothing is known of the core: it fell"));
+    assert_eq!((ran.measured.clock, ran.figure("a").status), (None, Status::Measured));
+}

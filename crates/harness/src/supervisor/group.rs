@@ -1,0 +1,339 @@
+//! A group and its members in the course of a run: who still takes part, and whether more launches would help.
+
+use std::collections::BTreeMap;
+
+use oscost_stats::order;
+
+use crate::benchmark::catalogue::Choice;
+use crate::benchmark::requirements;
+use crate::figures;
+use crate::figures::circumstances::SHARED;
+use crate::figures::member::{MemberState, Outcome};
+use crate::figures::quiet::Best;
+use crate::protocol::message::{Failure, Launched, Member, Pair};
+use crate::supervisor::plan::{self, Options};
+
+/// How many launches of one group may be void before the group is given up.
+const MOST_VOID: u32 = 10;
+
+pub(crate) struct GroupState {
+    pub(crate) name: &'static str,
+    pub(crate) members: Vec<MemberState>,
+    pub(crate) pairs: Vec<Vec<Pair>>,
+    pub(crate) launches: u32,
+    pub(crate) void: u32,
+    pub(crate) void_reason: Option<String>,
+    /// Whether the last launch was shared with somebody else.
+    pub(crate) shared: bool,
+    pub(crate) spent_ns: u64,
+}
+
+/// The groups of a choice, in a fixed random order: two launches of one group then lie a whole pass apart.
+pub(crate) fn form(choices: &[Choice], options: &Options) -> Vec<GroupState> {
+    let mut groups: Vec<GroupState> = plan::groups(choices)
+        .into_iter()
+        .map(|(name, positions)| {
+            let member = |position: usize| {
+                let choice = choices[position];
+                let outcome = match requirements::lacking(&choice, options.cpus.len()) {
+                    Some((why, remedy)) => Outcome::Unsupported { why, remedy },
+                    None => Outcome::Running,
+                };
+                MemberState { outcome, ..MemberState::new(choice) }
+            };
+            let mut group = GroupState::new(name, positions.into_iter().map(member).collect());
+            let planned = group.planned(&options.effort) as usize;
+            group.members.iter_mut().for_each(|member| member.planned = planned);
+            group
+        })
+        .collect();
+    order::shuffle(&mut groups, &mut order::seeded(options.seed, 0));
+    groups
+}
+
+/// Puts the launches that a guest made in several groups together: its figure is made of them all.
+pub(crate) fn pool(groups: &mut [GroupState]) {
+    let mut first: BTreeMap<&'static str, (usize, usize)> = BTreeMap::new();
+    for index in 0..groups.len() {
+        for member in 0..groups[index].members.len() {
+            let id = groups[index].members[member].choice.card().id;
+            let Some(&(host, place)) = first.get(id) else {
+                first.insert(id, (index, member));
+                continue;
+            };
+            let guest = &mut groups[index].members[member];
+            let (launched, failed) = (std::mem::take(&mut guest.launched), guest.failed_launches);
+            let (outcome, failure) = (guest.outcome.clone(), guest.first_failure.take());
+            let (throttled, audited, planned) = (guest.throttled, guest.audited.take(), guest.planned);
+            let pooled = &mut groups[host].members[place];
+            // One group in which it could be measured is enough.
+            if pooled.launched.is_empty() && !launched.is_empty() {
+                pooled.outcome = outcome;
+            }
+            pooled.launched.extend(launched);
+            pooled.planned = pooled.planned.saturating_add(planned);
+            pooled.failed_launches += failed;
+            pooled.first_failure = pooled.first_failure.take().or(failure);
+            pooled.throttled |= throttled;
+            pooled.audited = pooled.audited.take().or(audited);
+        }
+    }
+    // Whichever group tells of it, tells the same.
+    for (&id, &(host, place)) in &first {
+        let pooled = {
+            let member = &mut groups[host].members[place];
+            member.launched.sort_by_key(|launched| launched.record.sequence);
+            let mut told = false;
+            for launched in &mut member.launched {
+                if told {
+                    launched.record.tracks.clear();
+                }
+                told |= !launched.record.tracks.is_empty();
+            }
+            member.clone()
+        };
+        for member in groups.iter_mut().skip(host + 1).flat_map(|group| &mut group.members) {
+            if member.choice.card().id == id {
+                *member = pooled.clone();
+            }
+        }
+    }
+}
+
+impl GroupState {
+    /// A group of which nothing was launched yet.
+    fn new(name: &'static str, members: Vec<MemberState>) -> Self {
+        Self {
+            name,
+            members,
+            pairs: Vec::new(),
+            launches: 0,
+            void: 0,
+            void_reason: None,
+            shared: false,
+            spent_ns: 0,
+        }
+    }
+
+    /// Members that still take part.
+    pub(crate) fn active(&self) -> Vec<usize> {
+        let running = |index: &usize| matches!(self.members[*index].outcome, Outcome::Running);
+        (0..self.members.len()).filter(running).collect()
+    }
+
+    pub(crate) fn ids(&self, members: &[usize]) -> Vec<String> {
+        members.iter().map(|&index| self.members[index].choice.card().id.to_owned()).collect()
+    }
+
+    /// A worker was lost: the member that was running has failed; if nobody was, nobody can be measured.
+    pub(crate) fn lose(&mut self, active: &[usize], member: Option<usize>, what: &str) {
+        let failure = Failure::new("worker", what);
+        match member.and_then(|position| active.get(position)) {
+            Some(&index) => self.members[index].outcome = Outcome::Failed(failure),
+            None => {
+                for &index in active {
+                    self.members[index].outcome = Outcome::Failed(failure.clone());
+                }
+            }
+        }
+    }
+
+    /// Why a launch does not count, if it does not: it was shared with somebody else, and the one before it was not. A
+    /// neighbour that stays is measured with, and marked.
+    pub(crate) fn voided_by_sharing(&mut self, launched: &[Member<Launched>]) -> Option<String> {
+        let shares = launched.iter().filter_map(|member| match member {
+            Member::Done(launched) => launched.record.foreign_share,
+            _ => None,
+        });
+        let most = shares.reduce(f64::max).filter(|&share| share > SHARED);
+        let stays = std::mem::replace(&mut self.shared, most.is_some());
+        most.filter(|_| !stays).map(|share| format!("others had {:.0} % of a measured CPU", share * 100.0))
+    }
+
+    /// Planned launches.
+    pub(crate) fn planned(&self, effort: &plan::Effort) -> u32 {
+        plan::launches(self.members.iter().map(|member| member.choice.card()), effort)
+    }
+
+    /// Whether more launches may bring an interval within its aim, or windows that nobody disturbs: more are allowed, and
+    /// void ones are made up for.
+    pub(crate) fn wants_more(&self, effort: &plan::Effort, best: &Best) -> bool {
+        let active = self.active();
+        if active.is_empty() || self.launches >= effort.most_launches + self.void || self.void >= MOST_VOID {
+            return false;
+        }
+        let budget = active.iter().filter_map(|&index| self.members[index].choice.card().budget_ms).min();
+        if budget.is_some_and(|budget_ms| self.spent_ns >= budget_ms * 1_000_000) {
+            return false;
+        }
+        self.launches - self.void < self.planned(effort)
+            || active.iter().any(|&index| {
+                let member = &self.members[index];
+                !figures::has_converged(member) || !figures::is_quiet_enough(member, best)
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::benchmark::card::{Card, Placement};
+    use crate::figures::synthetic;
+    use crate::protocol::message::Audited;
+
+    /// What becomes of launches of which others had these shares, one after the other: whether each is void.
+    fn voided(shares: &[f64]) -> Vec<bool> {
+        let mut group = GroupState::new("group", Vec::new());
+        let launch = |share: f64| {
+            let mut launched = Launched::default();
+            launched.record.foreign_share = Some(share);
+            [Member::Done(Launched::default()), Member::Done(launched)]
+        };
+        shares.iter().map(|&share| group.voided_by_sharing(&launch(share)).is_some()).collect()
+    }
+
+    #[test]
+    fn a_shared_launch_is_void_once_and_a_neighbour_that_stays_is_measured_with() {
+        assert_eq!(voided(&[0.0, 0.01, 0.009]), [false, false, false]);
+        assert_eq!(voided(&[0.02, 0.3, 0.3, 0.0]), [true, false, false, false]);
+        assert_eq!(voided(&[0.0, 0.3, 0.0, 0.3]), [false, true, false, true], "one that comes and goes");
+    }
+
+    fn choices(ids: &[&'static str]) -> Vec<Choice> {
+        ids.iter().map(|id| synthetic::choice(synthetic::series(id))).collect()
+    }
+
+    fn options(seed: u64, cpus: usize) -> Options {
+        Options {
+            effort: plan::Effort::DEFAULT,
+            seed,
+            cpus: (0..cpus).collect(),
+            spread_cpus: Vec::new(),
+            core: None,
+            idle_cpu: plan::IdleCpu::Halt,
+            keep_samples: false,
+        }
+    }
+
+    #[test]
+    fn groups_are_in_an_order_that_the_seed_fixes() {
+        let choices = choices(&["a", "b", "c", "d", "e", "f"]);
+        let names =
+            |seed| form(&choices, &options(seed, 2)).iter().map(|group| group.name).collect::<Vec<_>>();
+        assert_eq!(names(1), names(1));
+        assert!((2..9).any(|seed| names(seed) != names(1)));
+    }
+
+    #[test]
+    fn what_lacks_cpus_takes_no_part() {
+        let card = Card { placement: Placement::CrossCpu, ..synthetic::series("across") };
+        let formed = |cpus| form(&[synthetic::choice(card.clone())], &options(1, cpus)).remove(0);
+        assert_eq!((formed(1).active(), formed(2).active()), (vec![], vec![0]));
+        assert!(
+            matches!(&formed(1).members[0].outcome, Outcome::Unsupported { why, .. } if why.starts_with("needs 2 CPUs"))
+        );
+    }
+
+    /// A group of one series, as far as a run has come with it.
+    fn group(launches: u32, void: u32, costs: &[f64]) -> GroupState {
+        let launched = costs.iter().map(|&cost| synthetic::launched(&[("cost", cost)])).collect();
+        let member = synthetic::member(synthetic::series("a"), launched);
+        GroupState { launches, void, ..GroupState::new("a", vec![member]) }
+    }
+
+    #[test]
+    fn more_launches_are_wanted_for_what_has_not_converged_within_bounds() {
+        let effort = plan::Effort { launches: 6, most_launches: 12, ..plan::Effort::DEFAULT };
+        let wants = |group: &GroupState| group.wants_more(&effort, &Best::UNKNOWN);
+        let wide = [100.0, 200.0, 100.0, 200.0, 100.0, 200.0];
+        let alike = [100.0; 6];
+        assert!(wants(&group(6, 0, &wide)) && !wants(&group(6, 0, &alike)));
+        assert!(wants(&group(11, 0, &wide)) && !wants(&group(12, 0, &wide)), "not for ever");
+        assert!(wants(&group(12, 1, &wide)) && !wants(&group(13, 1, &wide)), "void ones come on top");
+        assert!(wants(&group(5, 0, &alike)) && wants(&group(6, 1, &alike)) && !wants(&group(7, 1, &alike)));
+        assert!(wants(&group(9, 9, &wide)) && !wants(&group(10, 10, &wide)), "nor where ten are void");
+        let mut given_up = group(6, 0, &wide);
+        given_up.lose(&[0], None, "it fell");
+        assert!(!wants(&given_up));
+        let mut costly = group(6, 0, &wide);
+        costly.members[0].choice = synthetic::choice(Card { budget_ms: Some(50), ..synthetic::series("a") });
+        costly.spent_ns = 49_999_999;
+        assert!(wants(&costly));
+        costly.spent_ns = 50_000_000;
+        assert!(!wants(&costly));
+    }
+
+    #[test]
+    fn the_smallest_budget_of_those_who_take_part_counts() {
+        let member =
+            |id, budget_ms| synthetic::member(Card { budget_ms, ..synthetic::series(id) }, Vec::new());
+        let mut group =
+            GroupState::new("g", vec![member("a", Some(10)), member("b", Some(30)), member("c", None)]);
+        (group.launches, group.spent_ns) = (6, 20_000_000);
+        assert!(!group.wants_more(&plan::Effort::DEFAULT, &Best::UNKNOWN));
+        group.lose(&[0, 1, 2], Some(0), "it fell");
+        assert!(group.wants_more(&plan::Effort::DEFAULT, &Best::UNKNOWN));
+    }
+
+    #[test]
+    fn who_was_running_is_lost_and_else_everybody_that_took_part() {
+        let members =
+            || ["a", "b", "c"].map(|id| synthetic::member(synthetic::series(id), Vec::new())).to_vec();
+        let left = |active: &[usize], member| {
+            let mut group = GroupState::new("g", members());
+            group.lose(active, member, "it fell");
+            group.active()
+        };
+        assert_eq!(left(&[0, 2], Some(1)), [0, 1], "the second of those that are left is c");
+        assert_eq!(left(&[0, 2], None), [1]);
+        assert_eq!(left(&[0, 2], Some(7)), [1], "nobody knows who that was");
+        let group = GroupState::new("g", members());
+        assert_eq!(group.ids(&[2, 0]), ["c", "a"]);
+    }
+
+    #[test]
+    fn a_guest_is_one_figure_of_all_its_launches() {
+        let launched = |sequence: u32, track: bool| {
+            let mut launched = synthetic::launched(&[("cost", f64::from(sequence))]);
+            launched.record.sequence = sequence;
+            if track {
+                launched.record.tracks.insert("one".to_owned(), vec![1.0]);
+            }
+            launched
+        };
+        let guest = |launches: Vec<Launched>| synthetic::member(synthetic::series("p"), launches);
+        let host = |id| synthetic::member(synthetic::series(id), vec![launched(9, false)]);
+        let first = MemberState {
+            outcome: Outcome::Failed(Failure::new("worker", "it fell")),
+            failed_launches: 1,
+            ..guest(Vec::new())
+        };
+        let second = MemberState {
+            failed_launches: 2,
+            first_failure: Some(Failure::new("batch", "it broke")),
+            throttled: true,
+            audited: Some(Audited { method: Some("ptrace".into()), ..Audited::default() }),
+            ..guest(vec![launched(4, true), launched(2, true)])
+        };
+        let third = guest(vec![launched(3, true)]);
+        let mut groups = vec![
+            GroupState::new("a", vec![host("a"), first]),
+            GroupState::new("b", vec![host("b"), second]),
+            GroupState::new("c", vec![third, host("c")]),
+        ];
+        pool(&mut groups);
+        for (group, member) in [(0, 1), (1, 1), (2, 0)] {
+            let pooled = &groups[group].members[member];
+            let sequences: Vec<u32> =
+                pooled.launched.iter().map(|launched| launched.record.sequence).collect();
+            assert_eq!(sequences, [2, 3, 4], "group {group}");
+            assert_eq!(pooled.outcome, Outcome::Running, "one group in which it was measured is enough");
+            assert_eq!((pooled.failed_launches, pooled.throttled), (3, true));
+            assert!(pooled.first_failure.is_some() && pooled.audited.is_some());
+            let tracks: Vec<usize> =
+                pooled.launched.iter().map(|launched| launched.record.tracks.len()).collect();
+            assert_eq!(tracks, [1, 0, 0]);
+        }
+        assert_eq!(groups[0].members[0].launched.len(), 1, "hosts keep their own");
+    }
+}

@@ -1,0 +1,271 @@
+//! The plan of a run: how much effort, which groups, on which CPUs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use oscost_results::CoreConstants;
+
+use crate::benchmark::card::Card;
+use crate::benchmark::catalogue::Choice;
+
+/// How much is spent on a run. METHOD.md, Launches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Effort {
+    /// Which of the known ones it is, or is made of.
+    pub level: Level,
+    /// Launches of every group.
+    pub launches: u32,
+    /// Most launches of what has not converged, in the time left.
+    pub most_launches: u32,
+    /// Timed part of a launch for each member, ns.
+    pub member_ns: u64,
+    /// Discarded beginning of a launch, ns.
+    pub warm_up_ns: u64,
+    /// No launch begins later than this after the start, or than what was chosen takes by plan if that is more, ns.
+    pub target_ns: u64,
+    /// No launch goes on after this, ns after the start.
+    pub deadline_ns: u64,
+}
+
+/// The efforts that there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Level {
+    /// A first look.
+    Quick,
+    /// What is spent where nothing was said.
+    Default,
+    /// One launch, as a part of somebody else's plan.
+    One,
+    /// As long as it takes.
+    Thorough,
+}
+
+impl Level {
+    /// Name in results and in texts.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::Default => "default",
+            Self::One => "one launch",
+            Self::Thorough => "thorough",
+        }
+    }
+}
+
+const SECOND: u64 = 1_000_000_000;
+const MILLISECOND: u64 = 1_000_000;
+
+impl Effort {
+    /// `--quick`: 6 launches of 20 ms.
+    pub const QUICK: Self = Self {
+        level: Level::Quick,
+        launches: 6,
+        most_launches: 12,
+        member_ns: 20 * MILLISECOND,
+        warm_up_ns: 50 * MILLISECOND,
+        target_ns: 16 * SECOND,
+        deadline_ns: 40 * SECOND,
+    };
+    /// 10 launches of 40 ms; up to 30 of what has not converged.
+    pub const DEFAULT: Self = Self {
+        level: Level::Default,
+        launches: 10,
+        most_launches: 30,
+        member_ns: 40 * MILLISECOND,
+        warm_up_ns: 50 * MILLISECOND,
+        target_ns: 50 * SECOND,
+        deadline_ns: 120 * SECOND,
+    };
+    /// One launch of the default's length, as a part of somebody else's plan.
+    pub const ONE: Self = Self { level: Level::One, launches: 1, most_launches: 1, ..Self::DEFAULT };
+    /// `--thorough`: 30 launches of 100 ms.
+    pub const THOROUGH: Self = Self {
+        level: Level::Thorough,
+        launches: 30,
+        most_launches: 60,
+        member_ns: 100 * MILLISECOND,
+        warm_up_ns: 50 * MILLISECOND,
+        target_ns: 1200 * SECOND,
+        deadline_ns: 3600 * SECOND,
+    };
+}
+
+/// What an idle CPU does while another one works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum IdleCpu {
+    /// What the system makes it do: usually it halts, and waking it costs.
+    Halt,
+    /// A thread of the lowest class keeps it awake.
+    Poll,
+}
+
+/// Everything that decides a run besides the choice of benchmarks.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// How much is spent.
+    pub effort: Effort,
+    /// Seed of every random order.
+    pub seed: u64,
+    /// CPUs to use, in order of preference.
+    pub cpus: Vec<usize>,
+    /// The same for many participants over CPUs; empty: the same order.
+    pub spread_cpus: Vec<usize>,
+    /// The best that the cores of this machine were seen to do in earlier runs.
+    pub core: Option<CoreConstants>,
+    /// What idle CPUs do.
+    pub idle_cpu: IdleCpu,
+    /// Keep every sample of every launch (`--raw`).
+    pub keep_samples: bool,
+}
+
+/// CPUs in order of preference: the first CPU takes most interrupts on most machines, so it comes last.
+#[must_use]
+pub fn preferred(mut allowed: Vec<usize>) -> Vec<usize> {
+    if allowed.len() > 1 {
+        allowed.rotate_left(1);
+    }
+    allowed
+}
+
+/// Groups of a choice, in order of first appearance, each with the positions of its members. What a member is divided by
+/// and another group holds is a guest in this one too, launched beside the member; a group of which nothing is left but
+/// guests of others is none.
+#[must_use]
+pub fn groups(choices: &[Choice]) -> Vec<(&'static str, Vec<usize>)> {
+    let mut order: Vec<(&'static str, Vec<usize>)> = Vec::new();
+    let mut known: BTreeMap<&'static str, usize> = BTreeMap::new();
+    for (position, choice) in choices.iter().enumerate() {
+        let group = choice.card().group;
+        let index = *known.entry(group).or_insert_with(|| {
+            order.push((group, Vec::new()));
+            order.len() - 1
+        });
+        order[index].1.push(position);
+    }
+    let mut away: BTreeSet<usize> = BTreeSet::new();
+    for (group, members) in &mut order {
+        let mut guests: Vec<usize> = members
+            .iter()
+            .filter_map(|&member| choices[member].card().baseline)
+            .filter_map(|id| choices.iter().position(|choice| choice.card().id == id))
+            .filter(|&guest| choices[guest].card().group != *group)
+            .collect();
+        guests.sort_unstable();
+        guests.dedup();
+        away.extend(&guests);
+        members.extend(guests);
+    }
+    let at_home = |group: &str, member: usize| choices[member].card().group == group;
+    order.retain(|(group, members)| {
+        members.iter().any(|&member| at_home(group, member) && !away.contains(&member))
+    });
+    order
+}
+
+/// Planned launches of a group that holds these benchmarks.
+pub(crate) fn launches<'a>(cards: impl Iterator<Item = &'a Card>, effort: &Effort) -> u32 {
+    let least = cards.filter_map(|card| card.launches).min().unwrap_or(u32::MAX);
+    if effort.level == Level::Thorough { effort.launches } else { effort.launches.min(least) }
+}
+
+/// A calibration of a group takes this, ns.
+pub(crate) const CALIBRATION_NS: u64 = 60 * MILLISECOND;
+
+/// Time that a launch of a group of these benchmarks takes, ns.
+pub(crate) fn launch_ns(cards: &[&Card], effort: &Effort) -> u64 {
+    /// Starting and ending a worker, setting members up, reports.
+    const OVERHEAD_NS: u64 = 15 * MILLISECOND;
+    // Only batches need a warm-up, and what happens around each of them costs about a tenth of it.
+    let warm_up = if cards.iter().any(|card| card.quantities.is_empty()) { effort.warm_up_ns } else { 0 };
+    let member = |card: &&Card| match card.quantities {
+        [] => effort.member_ns * 11 / 10,
+        _ => effort.member_ns + card.launch_ms * MILLISECOND,
+    };
+    warm_up + OVERHEAD_NS + cards.iter().map(member).sum::<u64>()
+}
+
+/// Time that an audit takes, ns.
+pub(crate) fn audit_ns(card: &Card) -> u64 {
+    (25 + card.launch_ms) * MILLISECOND
+}
+
+/// Time that the planned part of a run takes, ns: launches, calibrations and audits.
+#[must_use]
+pub fn estimate_ns(choices: &[Choice], effort: &Effort) -> u64 {
+    let group = |members: &[usize]| {
+        let cards: Vec<&Card> = members.iter().map(|&member| choices[member].card()).collect();
+        let audits: u64 = cards.iter().copied().map(audit_ns).sum();
+        let planned = u64::from(launches(cards.iter().copied(), effort));
+        planned * launch_ns(&cards, effort) + CALIBRATION_NS + audits
+    };
+    groups(choices).iter().map(|(_, members)| group(members)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::benchmark::{Benchmark, SetUp, Subject, Unable};
+
+    struct Named(Card);
+    impl Benchmark for Named {
+        fn card(&self) -> &'static Card {
+            Box::leak(Box::new(self.0.clone()))
+        }
+        fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
+            Err(Unable::Unsupported { why: "a test".into(), remedy: String::new() })
+        }
+    }
+
+    fn choice(id: &'static str, group: &'static str, baseline: Option<&'static str>) -> Choice {
+        let benchmark = Box::leak(Box::new(Named(Card { id, group, baseline, ..Card::SERIES })));
+        Choice { benchmark, named: false }
+    }
+
+    #[test]
+    fn a_partner_of_other_groups_is_a_guest_in_each_and_has_none_of_its_own() {
+        let partner = choice("partner", "p", None);
+        let choices = [partner, choice("a", "a", Some("partner")), choice("b", "b", Some("partner"))];
+        assert_eq!(groups(&choices), [("a", vec![1, 0]), ("b", vec![2, 0])]);
+        assert_eq!(groups(&[partner]), [("p", vec![0])], "alone it has its own");
+        let at_home = [partner, choice("a", "p", Some("partner"))];
+        assert_eq!(groups(&at_home), [("p", vec![0, 1])], "in one group nobody is a guest");
+    }
+
+    #[test]
+    fn long_launches_are_fewer() {
+        let card = |launches| Card { launches, ..Card::SERIES };
+        let (long, longer, any) = (card(Some(8)), card(Some(4)), card(None));
+        let planned = |cards: &[&Card], effort| launches(cards.iter().copied(), effort);
+        assert_eq!(planned(&[&any], &Effort::DEFAULT), Effort::DEFAULT.launches);
+        assert_eq!(planned(&[&any, &long, &longer], &Effort::DEFAULT), 4);
+        assert_eq!(planned(&[&long], &Effort::QUICK), Effort::QUICK.launches);
+        assert_eq!(planned(&[&long], &Effort::THOROUGH), Effort::THOROUGH.launches);
+    }
+
+    #[test]
+    fn a_plan_takes_its_launches_calibrations_and_audits() {
+        let planned = |card: Card, effort: &Effort| {
+            let benchmark = Box::leak(Box::new(Named(card)));
+            estimate_ns(&[Choice { benchmark, named: false }], effort)
+        };
+        // Six launches of 50 ms, 15 ms and 22 ms; 60 ms and 25 ms once.
+        assert_eq!(planned(Card { id: "a", ..Card::BATCHED }, &Effort::QUICK), 607 * MILLISECOND);
+        // A series has no warm-up, and its own time.
+        let series =
+            Card { id: "a", launch_ms: 100, quantities: crate::figures::synthetic::COST, ..Card::SERIES };
+        assert_eq!(planned(series.clone(), &Effort::QUICK), (6 * 135 + 60 + 125) * MILLISECOND);
+        assert_eq!(
+            planned(Card { launches: Some(4), ..series }, &Effort::QUICK),
+            (4 * 135 + 60 + 125) * MILLISECOND
+        );
+    }
+
+    #[test]
+    fn the_first_cpu_comes_last() {
+        assert_eq!(preferred(vec![0, 1, 2, 3]), [1, 2, 3, 0]);
+        assert_eq!(preferred(vec![5]), [5]);
+        assert_eq!(preferred(Vec::new()), [0usize; 0]);
+    }
+}

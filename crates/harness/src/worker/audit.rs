@@ -1,0 +1,280 @@
+//! The evidence audit in the worker: every system call of operations is counted by number, early and late. METHOD.md,
+//! Evidence.
+
+use std::collections::BTreeMap;
+
+use oscost_results::CheckedClaim;
+use oscost_sys::{audit as counting, clock, system_call::marker, system_call_names};
+
+use crate::benchmark::card::Placement;
+use crate::benchmark::claims;
+use crate::benchmark::{Batched, Benchmark, Outcome, Series, SeriesPlan, SetUp, Subject};
+use crate::protocol::message::{AUDIT_OPERATIONS, Audited, Failure, Member};
+use crate::worker::launch::Collected;
+use crate::worker::{Ready, Worker};
+
+/// A series that is audited may take this long for its observations.
+const SERIES_NS: u64 = 2_000_000_000;
+/// Late operations are counted from this one on: whatever begins to lie later is left to physics.
+const LATE: u64 = 10_000;
+/// The way there takes no longer than this; a slow operation is counted late from where it is then.
+const LATE_NS: u64 = 400_000_000;
+
+/// What one phase of the audit made.
+#[derive(Default, serde::Serialize, serde::Deserialize)]
+struct Made {
+    operations: u64,
+    /// System calls by name that the series itself counted.
+    counted: BTreeMap<String, u64>,
+    /// What it found after its operations.
+    found: Vec<CheckedClaim>,
+}
+
+/// What the two phases of an audit made.
+#[derive(serde::Serialize, serde::Deserialize)]
+enum Phases {
+    /// Batches, early and late: each phase holds whole operations and nothing else. What was found after them.
+    Batched([Made; 2], Vec<CheckedClaim>),
+    /// A short launch and a longer one: each also holds what a launch does once, which their difference does not.
+    Series([Made; 2]),
+}
+
+/// Audits one member. The process is fit for nothing else afterwards: a filter cannot be taken off.
+pub(crate) fn member(
+    worker: &mut Worker<'_>,
+    benchmark: Option<&'static dyn Benchmark>,
+    operations: u64,
+) -> Member<Audited> {
+    let stated = benchmark.map(stated).unwrap_or_default();
+    let placement = benchmark.map_or(Placement::OneCpu, |benchmark| benchmark.card().placement);
+    counted(stated, placement, operations, &mut || worker.set_up(0, benchmark))
+}
+
+/// Audits a benchmark in this process, which is fit for nothing else afterwards. It must have no other threads.
+///
+/// # Errors
+/// Why it could not be set up, or the call that failed, in words.
+pub fn audit(benchmark: &'static dyn Benchmark, cx: &mut SetUp<'_>) -> Result<Audited, String> {
+    let mut set_up = || Ready::of(benchmark, cx);
+    match counted(stated(benchmark), benchmark.card().placement, AUDIT_OPERATIONS, &mut set_up) {
+        Member::Done(audited) => Ok(audited),
+        Member::Unsupported { why, remedy } => Err(format!("unsupported: {why} ({remedy})")),
+        Member::Failed(failure) => Err(failure.to_string()),
+    }
+}
+
+/// The claims of a benchmark, of which nothing is observed yet.
+fn stated(benchmark: &'static dyn Benchmark) -> Vec<CheckedClaim> {
+    benchmark.claims().iter().map(claims::stated).collect()
+}
+
+/// Sets a member up under the eye of the counter, and holds what it counts against the claims.
+fn counted(
+    stated: Vec<CheckedClaim>,
+    placement: Placement,
+    operations: u64,
+    set_up: &mut dyn FnMut() -> Member<Ready>,
+) -> Member<Audited> {
+    let refused = match counting::by_notification(|| bracketed(set_up, operations)) {
+        Ok((made, counts)) => {
+            return made.map(|made| told("seccomp user notification", made, &counts, stated, placement));
+        }
+        Err(error) => error,
+    };
+    let traced = counting::by_ptrace(|| {
+        let made = bracketed(set_up, operations);
+        serde_json::to_vec(&made).unwrap_or_default()
+    });
+    match traced {
+        Ok((bytes, counts)) => match serde_json::from_slice::<Member<Phases>>(&bytes) {
+            Ok(made) => made.map(|made| told("ptrace", made, &counts, stated, placement)),
+            Err(error) => Member::Failed(Failure::new("audit", error)),
+        },
+        Err(error) => Member::Done(Audited {
+            missing: Some(format!("system calls cannot be counted here: {refused}; {error}")),
+            claims: stated,
+            ..Audited::default()
+        }),
+    }
+}
+
+/// Makes two phases of operations between markers.
+fn bracketed(set_up: &mut dyn FnMut() -> Member<Ready>, operations: u64) -> Member<Phases> {
+    let Ready { benchmark, mut subject } = match set_up() {
+        Member::Done(ready) => ready,
+        other => return other.map(|_| Phases::Series(Default::default())),
+    };
+    let per_iteration = benchmark.card().operations_per_iteration.max(1);
+    let made = match &mut subject {
+        Subject::Batched(batched) => batches(&mut **batched, per_iteration, operations),
+        Subject::Series(series) => launches(&mut **series, operations),
+    };
+    match made {
+        Ok(made) => Member::Done(made),
+        Err(error) => Member::Failed(Failure::new("audit", error)),
+    }
+}
+
+/// Twice so many operations early, and as many late.
+fn batches(
+    batched: &mut dyn Batched,
+    per_iteration: u64,
+    operations: u64,
+) -> Result<Phases, oscost_sys::CallError> {
+    let iterations = (2 * operations).div_ceil(per_iteration);
+    let mut phase = |number: Option<usize>| -> Outcome {
+        batched.arm()?;
+        number.into_iter().for_each(marker);
+        batched.batch(iterations)?;
+        batched.park()?;
+        number.into_iter().for_each(|_| marker(0));
+        Ok(())
+    };
+    // What happens once (lazy binding, a partner's first wait) happens before.
+    phase(None)?;
+    phase(Some(1))?;
+    let until = clock::now_ns() + LATE_NS;
+    let mut done = 2 * iterations;
+    while done < LATE.div_ceil(per_iteration) && clock::now_ns() < until {
+        phase(None)?;
+        done += iterations;
+    }
+    phase(Some(2))?;
+    let found = batched.verify()?.iter().map(claims::after_operations).collect();
+    let made = || Made { operations: iterations * per_iteration, ..Made::default() };
+    Ok(Phases::Batched([made(), made()], found))
+}
+
+/// So many observations, and twice as many.
+fn launches(series: &mut dyn Series, operations: u64) -> Result<Phases, oscost_sys::CallError> {
+    let mut phase = |number: usize, observations: u64| {
+        let mut sink = Collected::default();
+        let plan =
+            SeriesPlan { observations: Some(observations), duration_ns: SERIES_NS, seed: observations };
+        let outcome = if series.brackets(number) {
+            series.launch(&plan, &mut sink)
+        } else {
+            marker(number);
+            let outcome = series.launch(&plan, &mut sink);
+            marker(0);
+            outcome
+        };
+        outcome.map(|()| Made {
+            operations: sink.operations,
+            counted: sink.counted,
+            found: sink.post_conditions,
+        })
+    };
+    phase(0, operations)?;
+    Ok(Phases::Series([phase(1, operations)?, phase(2, 2 * operations)?]))
+}
+
+/// Calls an operation by name.
+type Rates = BTreeMap<String, f64>;
+
+/// Calls by name, each divided by `operations`.
+fn rates(calls: &counting::Calls, operations: f64) -> Rates {
+    let mut rates = Rates::new();
+    for (&number, &count) in calls {
+        let name = match system_call_names::name(number) {
+            Some(name) => name.to_owned(),
+            None if number < 0 || number == oscost_sys::system_call::INVALID => "invalid".to_owned(),
+            None => format!("number {number}"),
+        };
+        *rates.entry(name).or_insert(0.0) += count as f64 / operations;
+    }
+    rates
+}
+
+/// What a longer pass made more than a shorter one. Where others disturb, the shorter one may have made more calls of a
+/// kind: no operation makes less than none.
+fn more(shorter: &counting::Calls, longer: &counting::Calls) -> counting::Calls {
+    let before = |number: &i64| shorter.get(number).copied().unwrap_or(0);
+    let more = longer.iter().map(|(number, count)| (*number, count.saturating_sub(before(number))));
+    more.filter(|&(_, count)| count > 0).collect()
+}
+
+/// Calls of one phase that come one after the other. Participants on several CPUs overlap, each is held to its own.
+fn in_turn(participants: &BTreeMap<i32, counting::Calls>, placement: Placement) -> u64 {
+    let calls = participants.values().map(|calls| calls.values().sum::<u64>());
+    match placement {
+        Placement::OneCpu | Placement::SameCpu => calls.sum(),
+        Placement::CrossCpu | Placement::Spread | Placement::Unpinned => calls.max().unwrap_or(0),
+    }
+}
+
+/// Holds the claims against what was counted.
+fn told(
+    method: &str,
+    phases: Phases,
+    counts: &counting::CallCounts,
+    mut stated: Vec<CheckedClaim>,
+    placement: Placement,
+) -> Audited {
+    let calls_in_turn = match &phases {
+        Phases::Series(_) => None,
+        Phases::Batched(made, _) => {
+            let of = |(phase, made): (usize, &Made)| {
+                in_turn(&counts.by_participant(phase), placement) as f64 / made.operations as f64
+            };
+            (1..).zip(made).map(of).reduce(f64::min)
+        }
+    };
+    let counted: Vec<Rates> = match &phases {
+        Phases::Batched(made, found) => {
+            claims::add_post_conditions(&mut stated, found);
+            let rates = |(phase, made): (usize, &Made)| rates(&counts.phase(phase), made.operations as f64);
+            (1..).zip(made).map(rates).collect()
+        }
+        Phases::Series([shorter, longer]) => {
+            let operations = longer.operations.saturating_sub(shorter.operations) as f64;
+            if operations == 0.0 {
+                return Audited {
+                    missing: Some("the series made as many operations for 2N as for N".to_owned()),
+                    claims: stated,
+                    ..Audited::default()
+                };
+            }
+            claims::add_post_conditions(&mut stated, &shorter.found);
+            claims::add_post_conditions(&mut stated, &longer.found);
+            for (name, count) in &longer.counted {
+                let before = shorter.counted.get(name).copied().unwrap_or(0);
+                stated.push(claims::own_count(name, (*count as f64 - before as f64) / operations));
+            }
+            vec![rates(&more(&counts.phase(1), &counts.phase(2)), operations)]
+        }
+    };
+    claims::observe_calls(&mut stated, &counted);
+    // Where the phases differ, the late one is what a long measurement makes.
+    let system_calls = counted.into_iter().next_back().unwrap_or_default();
+    Audited { method: Some(method.to_owned()), missing: None, system_calls, calls_in_turn, claims: stated }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_on_one_cpu_come_in_turn_and_on_several_each_has_its_own() {
+        let calls = |count| counting::Calls::from([(1, count), (2, 1)]);
+        let participants = BTreeMap::from([(7, calls(1)), (8, calls(4))]);
+        assert_eq!(in_turn(&participants, Placement::SameCpu), 7);
+        assert_eq!(in_turn(&participants, Placement::CrossCpu), 5);
+        assert_eq!(in_turn(&BTreeMap::new(), Placement::CrossCpu), 0);
+    }
+
+    #[test]
+    fn no_operation_makes_less_than_no_calls() {
+        let calls = |calls: &[(i64, u64)]| calls.iter().copied().collect::<counting::Calls>();
+        let counted = more(&calls(&[(0, 50), (1, 100)]), &calls(&[(0, 40), (1, 200), (2, 3)]));
+        assert_eq!(counted, calls(&[(1, 100), (2, 3)]));
+    }
+
+    #[test]
+    fn calls_have_names_and_what_is_no_call_is_invalid() {
+        let calls = counting::Calls::from([(-1, 1), (oscost_sys::system_call::INVALID, 3), (99_999, 2)]);
+        let rates = rates(&calls, 2.0);
+        let told: Vec<(&str, f64)> = rates.iter().map(|(name, rate)| (name.as_str(), *rate)).collect();
+        assert_eq!(told, [("invalid", 2.0), ("number 99999", 1.0)]);
+    }
+}

@@ -1,0 +1,169 @@
+//! Runs a program that is not ours, in the worker.
+//!
+//! The worker ends the program at its deadline, and whatever it started, even in sessions of its own: by private IPC, mount
+//! and PID namespaces, or by a guard where namespaces are refused, and for commands of the caller's, which are to see the
+//! machine as he does.
+
+use std::io::{Read, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use oscost_sys::process::Signal;
+use oscost_sys::{CallError, affinity, clock, namespace, pipe::Pipe, process, reaper};
+
+use crate::protocol::message::{ForeignOutput, ForeignPlan};
+
+/// How long a program may take to end after SIGTERM, ns.
+const PATIENCE_NS: u64 = 200_000_000;
+
+/// Runs the program in this worker's namespaces and waits for its end, or its deadline.
+pub(crate) fn run_here(plan: &ForeignPlan) -> ForeignOutput {
+    match run(plan) {
+        Ok(output) => output,
+        Err(error) => ForeignOutput { stderr: error.to_string(), ..ForeignOutput::default() },
+    }
+}
+
+/// In the first process of a PID namespace, which has its own mounts, too: there its processes see only each other, and what is
+/// mounted is seen nowhere else. The program is not that process but its child: one whose parent has the number 1 takes itself
+/// for an orphan, and ends (lmbench's children do).
+fn alone(plan: &ForeignPlan, command: &mut Command) -> std::io::Result<i32> {
+    let _ = namespace::mount_proc();
+    if plan.contained {
+        for folder in [c"/tmp", c"/var/tmp"] {
+            let _ = namespace::write_apart(folder);
+        }
+        let _ = std::env::set_current_dir("/tmp");
+    }
+    process::default_endings();
+    let status = command.status()?;
+    Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)))
+}
+
+/// Where no namespace holds the program: in a session of its own, which no signal to a group of ours reaches. Takes over whom
+/// the program leaves, and ends everybody when the program has ended, or the worker, whoever was killed how, or at the deadline.
+fn guarded(command: &mut Command, deadline: u64) -> std::io::Result<i32> {
+    let failed = |error: CallError| std::io::Error::from_raw_os_error(error.errno);
+    let worker = process::parent_id();
+    process::outlive_parent().map_err(failed)?;
+    process::new_session().map_err(failed)?;
+    reaper::adopt_orphans().map_err(failed)?;
+    process::default_endings();
+    process::end_with_caller(command);
+    let mut program = command.process_group(0).spawn()?;
+    process::ignore_endings();
+    let group = i32::try_from(program.id()).unwrap_or(0);
+    let watched = [Ok(group), i32::try_from(worker)].into_iter().flatten();
+    let watched: Vec<OwnedFd> = watched.filter_map(|pid| process::pidfd(pid).ok()).collect();
+    let watched: Vec<&dyn AsRawFd> = watched.iter().map(|fd| fd as &dyn AsRawFd).collect();
+    let mut told_ns = None;
+    let status = loop {
+        if let Some(status) = program.try_wait()? {
+            break Some(status);
+        }
+        let now = clock::now_ns();
+        match told_ns {
+            None if now >= deadline || process::parent_id() != worker => {
+                told_ns = Some(now);
+                let _ = process::signal_group(group, Signal::Terminate);
+            }
+            None if process::poll_readable(&watched, (deadline - now).min(100_000_000)).is_ok() => {}
+            Some(told) if now > told + PATIENCE_NS => break None,
+            _ => clock::pause(Duration::from_millis(1)),
+        }
+    };
+    reaper::end_all().map_err(failed)?;
+    Ok(status.map_or(128, |status| status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))))
+}
+
+fn run(plan: &ForeignPlan) -> Result<ForeignOutput, CallError> {
+    let (out, err) = (Pipe::new()?, Pipe::new()?);
+    let Pipe { reader: out_reader, writer: out_writer } = out;
+    let Pipe { reader: err_reader, writer: err_writer } = err;
+    let start = clock::now_ns();
+    let deadline = start.saturating_add(plan.deadline_ns);
+    let child = process::Child::fork(move || {
+        if !plan.cpus.is_empty() && affinity::pin_to_all(&plan.cpus).is_err() {
+            return 125;
+        }
+        let Some((program, arguments)) = plan.command.split_first() else { return 127 };
+        let complaint = err_writer.try_clone();
+        let mut command = Command::new(program);
+        if !plan.inherits {
+            let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
+            command.env_clear().env("PATH", path).env("LC_ALL", "C");
+        }
+        command
+            .args(arguments)
+            .envs(&plan.environment)
+            .stdin(Stdio::null())
+            .stdout(out_writer)
+            .stderr(err_writer);
+        let ended =
+            if std::process::id() == 1 { alone(plan, &mut command) } else { guarded(&mut command, deadline) };
+        ended.unwrap_or_else(|error| {
+            if let Ok(complaint) = complaint {
+                let _ = writeln!(std::fs::File::from(complaint), "{program}: {error}");
+            }
+            127
+        })
+    })?;
+    let (stdout, stderr, timed_out) = collect(out_reader, err_reader, plan.most_output, deadline);
+    // Both streams may be closed by a program that goes on: the deadline holds for its end, too. A guard keeps to it.
+    while !child.has_ended() {
+        if clock::now_ns() > deadline.saturating_add(5 * PATIENCE_NS) {
+            process::signal(child.pid(), Signal::Kill)?;
+            break;
+        }
+        clock::pause(Duration::from_millis(1));
+    }
+    let ended = child.wait()?;
+    Ok(ForeignOutput {
+        stdout: String::from_utf8_lossy(&stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&stderr).into_owned(),
+        code: ended.code,
+        signal: ended.signal,
+        timed_out,
+        duration_ns: clock::now_ns() - start,
+    })
+}
+
+/// Reads both streams until both end or `deadline` passes; whether it passed.
+fn collect(out: OwnedFd, err: OwnedFd, most: usize, deadline: u64) -> (Vec<u8>, Vec<u8>, bool) {
+    let mut streams =
+        [(std::fs::File::from(out), Vec::new(), true), (std::fs::File::from(err), Vec::new(), true)];
+    while streams.iter().any(|stream| stream.2) {
+        let now = clock::now_ns();
+        if now >= deadline {
+            return finish(streams, true);
+        }
+        let open: Vec<usize> = (0..2).filter(|&index| streams[index].2).collect();
+        let fds: Vec<&dyn std::os::fd::AsRawFd> =
+            open.iter().map(|&index| &streams[index].0 as &dyn std::os::fd::AsRawFd).collect();
+        let Ok(readable) = process::poll_readable(&fds, (deadline - now).min(100_000_000)) else {
+            return finish(streams, false);
+        };
+        for (&index, readable) in open.iter().zip(readable) {
+            if !readable {
+                continue;
+            }
+            let (file, bytes, is_open) = &mut streams[index];
+            let mut buffer = [0; 4096];
+            match file.read(&mut buffer) {
+                Ok(0) | Err(_) => *is_open = false,
+                Ok(count) => {
+                    let room = most.saturating_sub(bytes.len());
+                    bytes.extend_from_slice(&buffer[..count.min(room)]);
+                }
+            }
+        }
+    }
+    finish(streams, false)
+}
+
+fn finish(streams: [(std::fs::File, Vec<u8>, bool); 2], timed_out: bool) -> (Vec<u8>, Vec<u8>, bool) {
+    let [(_, out, _), (_, err, _)] = streams;
+    (out, err, timed_out)
+}

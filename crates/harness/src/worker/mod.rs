@@ -1,0 +1,294 @@
+//! The worker's side: one fresh process that does one job and reports, once, after the timed part.
+//!
+//! Whatever changes a process for good (namespaces, affinity, locked memory, a seccomp filter) happens here, never in the
+//! supervisor.
+
+pub(crate) mod audit;
+mod calibrate;
+mod canary;
+mod circumstances;
+pub(crate) mod clock;
+pub(crate) mod clock_rate;
+mod counts;
+pub(crate) mod environment;
+mod foreign;
+mod launch;
+mod occupancy;
+mod percentiles;
+mod rounds;
+mod summary;
+
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::sync::atomic::Ordering;
+
+use oscost_results::Circumstances;
+use oscost_sys::folder::Folder;
+use oscost_sys::{
+    affinity, memory, memory::SharedWords, namespace, process, semaphore, standing::Standing, time_source,
+    usage,
+};
+
+use crate::benchmark::card::Placement;
+use crate::benchmark::catalogue::Catalogue;
+use crate::benchmark::{Benchmark, SetUp, Subject, Unable};
+use crate::protocol::keeper::{Keeper, Tie, descriptor};
+use crate::protocol::message::{Failure, ForeignOutput, Job, Member, Report, Task, TaskFinding};
+use crate::protocol::start::SETTING_UP;
+use environment::Environment;
+
+/// Arguments: pid of the supervisor, descriptor of the progress words, descriptors of the janitor's pipe and ledger or "-".
+pub(crate) fn serve(
+    catalogue: &Catalogue,
+    mut arguments: impl Iterator<Item = String>,
+) -> Result<(), String> {
+    let mut next = |what: &str| {
+        arguments.next().ok_or_else(|| format!("no {what} given: workers are started by oscost"))
+    };
+    let parent: u32 = next("supervisor")?.parse().map_err(|_| "the supervisor is no number".to_owned())?;
+    process::die_with_parent(parent).map_err(|error| error.to_string())?;
+    let progress = next("progress descriptor")?;
+    let progress = descriptor(&progress)?;
+    let words = SharedWords::of_file(1, &progress).map_err(|error| error.to_string())?;
+    let janitor = match next("janitor")?.as_str() {
+        "-" => None,
+        words => Some(Tie::inherited(words)?),
+    };
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text).map_err(|error| format!("no job: {error}"))?;
+    let job: Job = serde_json::from_str(&text).map_err(|error| format!("no job: {error}"))?;
+    // No core file of a worker that a signal ends: it would hold nothing but loops.
+    usage::limit(usage::Limit::Core, 0, 0).map_err(|error| error.to_string())?;
+    let report = Worker::new(catalogue, job, janitor, words)?.work();
+    let mut stdout = std::io::stdout().lock();
+    serde_json::to_writer(&mut stdout, &report).map_err(|error| format!("no report: {error}"))?;
+    stdout.flush().map_err(|error| format!("no report: {error}"))
+}
+
+/// A worker in the middle of its job.
+pub(crate) struct Worker<'a> {
+    catalogue: &'a Catalogue,
+    pub(crate) job: Job,
+    keeper: Keeper,
+    directory: Option<Folder>,
+    progress: SharedWords,
+    isolation: String,
+    awake: Option<String>,
+    host_system_v_limits: Option<[u64; 4]>,
+}
+
+/// A member that is ready to run.
+pub(crate) struct Ready {
+    pub(crate) benchmark: &'static dyn Benchmark,
+    pub(crate) subject: Subject,
+}
+
+impl Ready {
+    /// Sets a benchmark up.
+    pub(crate) fn of(benchmark: &'static dyn Benchmark, cx: &mut SetUp<'_>) -> Member<Self> {
+        match benchmark.set_up(cx) {
+            Ok(subject) => Member::Done(Self { benchmark, subject }),
+            Err(Unable::Unsupported { why, remedy }) => Member::Unsupported { why, remedy },
+            Err(Unable::Failed(error)) => Member::Failed(Failure::new("set-up", error)),
+        }
+    }
+}
+
+impl<'a> Worker<'a> {
+    fn new(
+        catalogue: &'a Catalogue,
+        job: Job,
+        janitor: Option<Tie>,
+        progress: SharedWords,
+    ) -> Result<Self, String> {
+        // A new namespace resets the System V limits: the host's count, and are read before.
+        let host_system_v_limits = semaphore::system_v_limits();
+        let foreign = matches!(job.task, Task::Foreign(_));
+        let isolation = if job.isolate {
+            // It was tried before. Halfway inside nobody would remove what is made here.
+            let isolation = namespace::isolate(foreign)
+                .map_err(|error| format!("private namespaces were granted, and no longer are: {error}"))?;
+            isolation.describe().to_owned()
+        } else {
+            format!("janitor ({})", job.refused.as_deref().unwrap_or("not asked for"))
+        };
+        let keeper = match janitor {
+            Some(tie) if job.isolate => Keeper::of_files(tie),
+            Some(tie) => Keeper::of_janitor(tie),
+            None => Keeper::in_private_namespaces(),
+        };
+        let directory = job.directory.map(process::inherited).transpose();
+        let directory = directory.map_err(|error| error.to_string())?.map(Folder::from);
+        Ok(Self { catalogue, job, keeper, directory, progress, isolation, awake: None, host_system_v_limits })
+    }
+
+    fn work(mut self) -> Report {
+        let members = self.members();
+        let circumstances = circumstances::read();
+        let before = match self.place(&members) {
+            Ok(()) => Environment::read(&self.job.cpus),
+            Err(failure) => {
+                let finding = everybody_failed(&self.job.task, self.job.ids.len(), &failure);
+                return self.report(finding, &circumstances, None);
+            }
+        };
+        let finding = match self.job.task.clone() {
+            Task::Clock => calibrate::clock(),
+            Task::Core { batch_ns, pair_ns } => canary::core(batch_ns, pair_ns),
+            Task::Calibrate { batch_ns } => calibrate::group(&mut self, &members, batch_ns),
+            Task::Launch(plan) => launch::group(&mut self, &members, &plan),
+            Task::Audit { operations } => TaskFinding::Audit(
+                members.iter().map(|member| audit::member(&mut self, *member, operations)).collect(),
+            ),
+            Task::Foreign(plan) => TaskFinding::Foreign(foreign::run_here(&plan)),
+            Task::Percentiles(plan) => percentiles::group(&mut self, &members, &plan),
+        };
+        self.report(finding, &circumstances, Some(before))
+    }
+
+    fn report(
+        &self,
+        finding: TaskFinding,
+        circumstances: &Circumstances,
+        before: Option<Environment>,
+    ) -> Report {
+        let after = Environment::read(&self.job.cpus);
+        Report {
+            isolation: self.isolation.clone(),
+            circumstances: circumstances::between(circumstances, &circumstances::read()),
+            void: before.as_ref().and_then(|before| before.voided_by(&after)),
+            lie: before.as_ref().and_then(|before| before.lied_until(&after, &time_source::counter_hz())),
+            throttled: before.as_ref().and_then(|before| before.throttled_until(&after)),
+            steal_ns: before.as_ref().and_then(|before| before.stolen_until(&after)),
+            awake: self.awake.clone(),
+            finding,
+        }
+    }
+
+    fn members(&self) -> Vec<Option<&'static dyn Benchmark>> {
+        self.job.ids.iter().map(|id| self.catalogue.find(id)).collect()
+    }
+
+    /// Puts the measuring thread where the group's placement wants it. A foreign program places itself.
+    fn place(&self, members: &[Option<&'static dyn Benchmark>]) -> Result<(), Failure> {
+        let placement = members.iter().flatten().next().map(|member| member.card().placement);
+        let placed = match placement {
+            Some(Placement::Unpinned) => affinity::pin_to_all(&self.job.cpus),
+            _ => match self.job.cpus.first() {
+                Some(&cpu) => affinity::pin_to(cpu),
+                None => Ok(()),
+            },
+        };
+        placed.map_err(|error| {
+            Failure::new("environment", format!("{error}: CPU {:?} is not to be had", self.job.cpus.first()))
+        })
+    }
+
+    /// Sets one member up. Its name is in the progress word while that lasts. One that changes the process that others are
+    /// measured in has failed, and takes no part: they would pay for it.
+    pub(crate) fn set_up(&mut self, index: usize, member: Option<&'static dyn Benchmark>) -> Member<Ready> {
+        let Some(benchmark) = member else {
+            let id = self.job.ids.get(index).cloned().unwrap_or_default();
+            return Member::Failed(Failure::new("set-up", format!("this program has no benchmark '{id}'")));
+        };
+        self.progress.word(0).store(SETTING_UP + index as u64, Ordering::Relaxed);
+        let cpu = self.job.cpus.first().copied().unwrap_or(0);
+        let partner_cpu = match benchmark.card().placement {
+            Placement::CrossCpu => self.job.cpus.get(1).copied().unwrap_or(cpu),
+            _ => cpu,
+        };
+        let mut cx = SetUp {
+            cpu,
+            partner_cpu,
+            cpus: &self.job.cpus,
+            keeper: &mut self.keeper,
+            host_system_v_limits: self.host_system_v_limits,
+            directory: self.directory.as_ref(),
+        };
+        let before = if self.job.ids.len() > 1 { Standing::read() } else { None };
+        let member = Ready::of(benchmark, &mut cx);
+        let changes = before.zip(Standing::read()).map(|(before, after)| before.changes(&after));
+        match (member, changes) {
+            (Member::Done(_), Some(changes)) if !changes.is_empty() => Member::Failed(Failure::new(
+                "set-up",
+                format!(
+                    "it changes the process of the others in its group ({}): it needs a group of its own",
+                    changes.join("; ")
+                ),
+            )),
+            (member, _) => member,
+        }
+    }
+
+    /// Locks and touches what is there by now, if that is allowed; a fault inside a batch is flagged either way.
+    pub(crate) fn settle(&self) {
+        let _ = memory::lock_current();
+    }
+
+    /// Keeps idle CPUs awake as long as the value lives, and notes how: by the latency that the kernel is asked for, which
+    /// makes them poll; where that is refused by a process of the lowest class on the partner's CPU, or on all others of
+    /// participants that are spread.
+    pub(crate) fn keep_awake(
+        &mut self,
+        placement: Placement,
+    ) -> Result<(Option<OwnedFd>, Vec<process::Child>), oscost_sys::CallError> {
+        let refused = match oscost_sys::power::stay_awake() {
+            Ok(held) => {
+                self.awake = Some("/dev/cpu_dma_latency is held at 0".to_owned());
+                return Ok((Some(held), Vec::new()));
+            }
+            Err(error) => error,
+        };
+        let own = self.job.cpus.first().copied();
+        let most = if placement == Placement::Spread { usize::MAX } else { 1 };
+        let others = self.job.cpus.iter().skip(1).filter(|&&cpu| Some(cpu) != own).take(most);
+        let spinners = others
+            .map(|&cpu| {
+                process::Child::fork(|| {
+                    if affinity::pin_to(cpu).is_err() || affinity::run_only_when_idle().is_err() {
+                        return 1;
+                    }
+                    loop {
+                        std::hint::spin_loop();
+                    }
+                })
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        if !spinners.is_empty() {
+            self.awake = Some(format!("by processes of the lowest class; /dev/cpu_dma_latency: {refused}"));
+        }
+        Ok((None, spinners))
+    }
+
+    /// The word by which the supervisor knows who was running when a worker died.
+    pub(crate) fn progress(&self) -> ProgressWord<'_> {
+        ProgressWord(&self.progress)
+    }
+}
+
+/// Writes the running member's index to the progress word: one store, no system call.
+pub(crate) struct ProgressWord<'a>(&'a SharedWords);
+
+impl rounds::Progress for ProgressWord<'_> {
+    fn running(&mut self, index: usize) {
+        self.0.word(0).store(index as u64 + 1, Ordering::Relaxed);
+    }
+}
+
+/// The finding of a job that could not begin.
+fn everybody_failed(task: &Task, members: usize, failure: &Failure) -> TaskFinding {
+    fn all<T>(members: usize, failure: &Failure) -> Vec<Member<T>> {
+        (0..members).map(|_| Member::Failed(failure.clone())).collect()
+    }
+    match task {
+        Task::Calibrate { .. } => TaskFinding::Calibration(all(members, failure)),
+        Task::Launch(_) => {
+            TaskFinding::Launch { members: all(members, failure), pairs: Vec::new(), canaries: Vec::new() }
+        }
+        Task::Audit { .. } => TaskFinding::Audit(all(members, failure)),
+        Task::Percentiles(_) => TaskFinding::Percentiles(Member::Failed(failure.clone())),
+        Task::Clock | Task::Core { .. } | Task::Foreign(_) => {
+            TaskFinding::Foreign(ForeignOutput { stderr: failure.to_string(), ..Default::default() })
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Operations timed one by one, in the worker. METHOD.md, Percentiles.
+
+mod first_calls;
+mod gaps;
+mod singles;
+
+use std::time::Duration;
+
+use oscost_stats::quantile::{median, sorted};
+use oscost_sys::affinity;
+use oscost_sys::clock::pause;
+
+use super::Worker;
+use super::clock::Monotonic;
+use super::rounds::Progress;
+use crate::benchmark::{Benchmark, Participant, Subject};
+use crate::protocol::message::{Failure, Member, TaskFinding};
+use crate::protocol::timed::{FirstCalls, SinglesPlan, Timed};
+
+/// One launch of the first of `members`.
+pub(crate) fn group(
+    worker: &mut Worker<'_>,
+    members: &[Option<&'static dyn Benchmark>],
+    plan: &SinglesPlan,
+) -> TaskFinding {
+    let timed = match worker.set_up(0, members.first().copied().flatten()) {
+        Member::Done(ready) => match ready.subject {
+            Subject::Series(_) => Member::Failed(Failure::new("set-up", "a series holds the clock itself")),
+            Subject::Batched(mut batched) => {
+                worker.settle();
+                worker.progress().running(0);
+                let partners: Vec<i32> = batched.participants().iter().map(|it| tid(*it)).collect();
+                let mut kernel = gaps::Kernel::new(&partners);
+                let found =
+                    singles::run(&mut Monotonic, &mut kernel, &mut *batched, plan).and_then(|found| {
+                        let cache = affinity::current().and_then(first_calls::largest_cache);
+                        let mut idle = |ns| pause(Duration::from_nanos(ns));
+                        Ok((found, first_calls::make(&mut Monotonic, &mut idle, &mut *batched, cache)?))
+                    });
+                match found {
+                    Ok((found, first)) => Member::Done(told(found, first)),
+                    Err((phase, error)) => Member::Failed(Failure::new(phase, error)),
+                }
+            }
+        },
+        other => other.map(|_| Timed::default()),
+    };
+    TaskFinding::Percentiles(timed)
+}
+
+fn tid(participant: Participant) -> i32 {
+    match participant {
+        Participant::Process(pid) => pid,
+        Participant::Thread(tid) => tid,
+    }
+}
+
+fn told(found: singles::Singles, first: FirstCalls) -> Timed {
+    Timed {
+        buckets: found.histogram.buckets().collect(),
+        sum_ns: u64::try_from(found.histogram.sum()).unwrap_or(u64::MAX),
+        extremes: found.histogram.extremes(),
+        pair_ns: found.pair_ns,
+        alone_ns: median(&sorted(found.alone_ns)),
+        batch_ns: median(&sorted(found.batch_ns)),
+        longer: found.longer,
+        account: found.account,
+        first,
+    }
+}

@@ -1,0 +1,227 @@
+//! Passes of a scripted machine, whose gaps are known.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use super::*;
+use crate::worker::clock::scripted::Shared;
+
+/// What happens in some passes: the number of the pass, how long, and what of.
+type Script = Vec<(u64, u64, GapCause)>;
+
+/// The counters of a machine that follows a script.
+#[derive(Clone)]
+struct Machine {
+    clock: Shared,
+    look: Rc<RefCell<Look>>,
+}
+
+impl Machine {
+    fn new() -> Self {
+        let look = Look {
+            cpu: Some(0),
+            ran_ns: Some(0),
+            waited_ns: Some(0),
+            partners_waited_ns: Some(0),
+            faults: Some(0),
+            stolen_ns: Some(0),
+            interrupts: Some(vec![0, 0]),
+            at_ns: 0,
+        };
+        Self { clock: Shared::new(1.0, 20.0), look: Rc::new(RefCell::new(look)) }
+    }
+
+    fn work(&self, ns: u64) {
+        self.clock.pass(ns as f64);
+        let mut look = self.look.borrow_mut();
+        look.at_ns += ns;
+        look.ran_ns = look.ran_ns.map(|ran| ran + ns);
+    }
+
+    fn gap(&self, ns: u64, cause: GapCause) {
+        self.clock.pass(ns as f64);
+        let mut look = self.look.borrow_mut();
+        look.at_ns += ns;
+        let runs = !matches!(cause, GapCause::Steal | GapCause::Preemption);
+        look.ran_ns = look.ran_ns.map(|ran| ran + if runs { ns } else { 0 });
+        match cause {
+            GapCause::Preemption => look.waited_ns = look.waited_ns.map(|waited| waited + ns),
+            GapCause::Migration => look.cpu = look.cpu.map(|cpu| 1 - cpu),
+            GapCause::PageFault => look.faults = look.faults.map(|faults| faults + 1),
+            GapCause::Interrupt => {
+                if let Some(counts) = &mut look.interrupts {
+                    counts[1] += 1;
+                }
+            }
+            GapCause::Steal | GapCause::Unknown => {}
+        }
+    }
+}
+
+impl Witness for Machine {
+    fn look(&mut self) -> Look {
+        // Looking takes time, too.
+        self.work(30_000);
+        self.look.borrow().clone()
+    }
+    fn interrupt(&self, index: usize) -> String {
+        ["disk", "timer"][index].to_owned()
+    }
+    fn who_ran(&mut self) -> Option<Vec<(String, u64)>> {
+        self.work(1_000_000);
+        Some(vec![("backup".to_owned(), 10_000_000)])
+    }
+}
+
+/// An operation of a known cost to which things happen.
+struct Op {
+    machine: Machine,
+    ns: u64,
+    script: Script,
+    passes: u64,
+}
+
+impl Batched for Op {
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        for _ in 0..iterations {
+            self.passes += 1;
+            self.machine.work(self.ns);
+            for &(_, ns, cause) in self.script.iter().filter(|event| event.0 == self.passes) {
+                self.machine.gap(ns, cause);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn plan(passes: u64) -> SinglesPlan {
+    SinglesPlan { passes, time_ns: u64::MAX, warm_up_ns: 100_000, least_batch: 1, blocks: false }
+}
+
+fn timed(ns: u64, script: Script, passes: u64) -> Singles {
+    let mut machine = Machine::new();
+    let mut op = Op { machine: machine.clone(), ns, script, passes: 0 };
+    let mut clock = machine.clock.clone();
+    run(&mut clock, &mut machine, &mut op, &plan(passes)).expect("nothing fails")
+}
+
+fn off(account: &Account) -> f64 {
+    let parts = account.passes_ns + account.counting_ns + account.looking_ns + account.gaps_ns();
+    (parts as f64 / account.elapsed_ns as f64 - 1.0).abs()
+}
+
+#[test]
+fn a_known_cost_is_found_without_the_clock_and_every_moment_is_accounted_for() {
+    for ns in [40, 300, 5_000, 250_000] {
+        let found = timed(ns, Vec::new(), 20_000);
+        assert_eq!((found.histogram.total(), found.pair_ns), (20_000, 20.0), "{ns}");
+        let mean = found.histogram.mean().expect("passes") - found.pair_ns;
+        assert!((mean - ns as f64).abs() < 1e-6, "{ns}: {mean}");
+        assert!(found.account.gaps.is_empty() && off(&found.account) < 1e-9, "{:?}", found.account);
+        let alone = median(&sorted(found.alone_ns)).expect("stretches");
+        let batch = median(&sorted(found.batch_ns)).expect("batches");
+        assert!((alone - ns as f64).abs() < 1e-6 && (batch - ns as f64).abs() < 1e-3, "{alone} {batch}");
+    }
+}
+
+#[test]
+fn planted_gaps_are_found_with_their_cause_and_their_length() {
+    use GapCause::{Interrupt, Migration, PageFault, Preemption, Steal, Unknown};
+    // In stretches of 4901 passes, not in the batches of 612 between them.
+    let planted = [
+        (30_000, 1_000_000, Preemption),
+        (31_000, 7_000, Interrupt),
+        (32_000, 500_000, Steal),
+        (33_500, 40_000, Migration),
+        (34_000, 25_000, PageFault),
+        (35_000, 3_000, Unknown),
+        (36_000, 4_000_000, Preemption),
+    ];
+    let found = timed(1_000, planted.to_vec(), 200_000);
+    let told: Vec<_> = found
+        .account
+        .gaps
+        .iter()
+        .map(|gaps| (gaps.cause, gaps.by.as_deref(), gaps.count, gaps.in_passes))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (Preemption, Some("backup"), 2, 2),
+            (Steal, None, 1, 1),
+            (Migration, None, 1, 1),
+            (PageFault, None, 1, 1),
+            (Interrupt, Some("timer"), 1, 1),
+            (Unknown, None, 1, 1),
+        ]
+    );
+    let all: u64 = planted.iter().map(|gap| gap.1).sum();
+    assert!((found.account.gaps_ns() as f64 / all as f64 - 1.0).abs() < 0.01, "{:?}", found.account);
+    assert!(off(&found.account) < 0.01, "{:?}", found.account);
+    assert_eq!(found.account.gaps[0].longest_ns / 10_000, 400);
+    // They are in the passes that they hit: a percentile that left them out would be a lie.
+    let (_, largest) = found.histogram.extremes().expect("passes");
+    assert_eq!(largest, 4_000_000 + 1_000 + 20);
+    let longer = |ns: u64| found.longer.iter().find(|it| it.0 == ns).map(|it| (it.1, it.2));
+    assert_eq!(longer(2_000_000), Some((1, 1)));
+    assert_eq!(longer(500_000), Some((3, 2)), "two of them in one stretch");
+    assert_eq!(longer(5_000_000), Some((0, 0)));
+}
+
+/// A machine that is busy from the start: every twentieth pass, of the warm-up, too, loses 4 ms.
+#[test]
+fn a_busy_machine_does_not_raise_the_limit_until_gaps_are_none() {
+    let busy: Script = (1..4_000).map(|index| (20 * index, 4_000_000, GapCause::Preemption)).collect();
+    let found = timed(40_000, busy, 20_000);
+    assert!(found.account.limit_ns < 1_000_000, "{}", found.account.limit_ns);
+    let alone = median(&sorted(found.alone_ns)).expect("stretches");
+    assert!((alone / 40_000.0 - 1.0).abs() < 0.02, "gaps are no part of a pass alone: {alone}");
+    assert!(found.account.gaps.iter().all(|gaps| gaps.cause == GapCause::Preemption));
+    assert!(off(&found.account) < 0.01, "{:?}", found.account);
+}
+
+#[test]
+fn a_burst_in_one_stretch_is_one_event() {
+    let burst: Script = (0..20).map(|index| (30_000 + 100 * index, 60_000, GapCause::Interrupt)).collect();
+    let found = timed(1_000, burst, 200_000);
+    let of_50_us = found.longer.iter().find(|it| it.0 == 50_000).expect("a row");
+    assert_eq!(of_50_us.1, 20);
+    assert!(of_50_us.2 <= 2, "{of_50_us:?}");
+}
+
+#[test]
+fn passes_after_a_look_are_not_counted_and_their_time_is() {
+    // Every first pass after a look is slow: caches were cold.
+    struct Cold(Op, u64);
+    impl Batched for Cold {
+        fn batch(&mut self, iterations: u64) -> Outcome {
+            let now = self.0.machine.look.borrow().at_ns;
+            if iterations == 1 && now.saturating_sub(self.1) >= 30_000 {
+                self.0.machine.work(1_500);
+            }
+            self.0.batch(iterations)?;
+            self.1 = self.0.machine.look.borrow().at_ns;
+            Ok(())
+        }
+    }
+    let mut machine = Machine::new();
+    let op = Op { machine: machine.clone(), ns: 1_000, script: Vec::new(), passes: 0 };
+    let mut clock = machine.clock.clone();
+    let found = run(&mut clock, &mut machine, &mut Cold(op, 0), &plan(100_000)).expect("nothing fails");
+    assert_eq!(found.histogram.extremes(), Some((1_020, 1_020)));
+    assert!(off(&found.account) < 1e-9 && found.account.looking_ns > 1_500);
+}
+
+#[test]
+fn a_call_that_fails_is_named() {
+    struct Fails(u64);
+    impl Batched for Fails {
+        fn batch(&mut self, _: u64) -> Outcome {
+            self.0 += 1;
+            if self.0 == 50 { Err(CallError::new("semop", 11)) } else { Ok(()) }
+        }
+    }
+    let mut machine = Machine::new();
+    let failed = run(&mut Shared::new(1.0, 20.0), &mut machine, &mut Fails(0), &plan(1_000));
+    assert_eq!(failed.map(|_| ()).map_err(|(phase, error)| (phase, error.call)), Err(("pass", "semop")));
+}
