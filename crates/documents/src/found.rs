@@ -1,5 +1,6 @@
 //! What a run found, as the judgements ask for it.
 
+use oscost_results::quantity;
 use oscost_results::{Cell, Estimate, Figure, Judgement, PairedValue, Reproduction, Status, Verdict};
 
 /// Figures and ratios of one run.
@@ -35,15 +36,12 @@ impl Found<'_> {
     #[must_use]
     pub fn lack(&self, id: &str) -> Option<String> {
         let figure = self.figures.iter().find(|figure| figure.id == id)?;
-        let state = match figure.status {
-            Status::Measured => return None,
-            Status::Unsupported => "unsupported",
-            Status::Failed => "failed",
-            Status::Contradicted => "contradicted",
-        };
+        if figure.status == Status::Measured {
+            return None;
+        }
         let words = [&figure.why, &figure.remedy].into_iter().flatten().map(String::as_str);
         Some(
-            std::iter::once(state)
+            std::iter::once(figure.status.name())
                 .chain(words.filter(|words| !words.is_empty()))
                 .collect::<Vec<_>>()
                 .join(": "),
@@ -73,7 +71,7 @@ impl Found<'_> {
     /// The floor of a measured figure, ns.
     #[must_use]
     pub fn floor(&self, id: &str) -> Option<Estimate> {
-        self.quantity(id, "floor")
+        self.quantity(id, quantity::FLOOR)
     }
 
     /// A number of a single run.
@@ -117,10 +115,10 @@ impl Found<'_> {
         Some((id.to_owned(), "system_calls", Some(counted)))
     }
 
-    /// Whether the claims of a figure are proved.
+    /// Whether the claims of a figure were counted and hold.
     #[must_use]
-    pub fn proved(&self, id: &str) -> bool {
-        self.figure(id).is_some_and(|figure| figure.evidence.verdict == Verdict::Proved)
+    pub fn checked(&self, id: &str) -> bool {
+        self.figure(id).is_some_and(|figure| figure.evidence.verdict == Verdict::Checked)
     }
 }
 
@@ -186,6 +184,7 @@ impl Rows {
             place: value.place,
             cell: value.cell,
             statement: None,
+            ours: false,
             published: value.published,
             unit: value.unit.to_owned(),
             literal: value.literal,
@@ -214,13 +213,18 @@ impl Rows {
         }
     }
 
-    /// Adds a judged statement.
-    pub(crate) fn statement(&mut self, place: &str, statement: &str, (verdict, because): Judged) {
+    /// Adds a statement and its judgement.
+    pub(crate) fn statement(&mut self, place: &str, words: Words<'_>, (verdict, because): Judged) {
+        let (statement, ours) = match words {
+            Quoted(statement) => (statement, false),
+            Ours(statement) => (statement, true),
+        };
         self.rows.push(Reproduction {
             document: self.document.to_owned(),
             place: place.to_owned(),
             cell: None,
             statement: Some(statement.to_owned()),
+            ours,
             published: None,
             unit: String::new(),
             literal: None,
@@ -233,6 +237,17 @@ impl Rows {
         });
     }
 }
+
+/// Whose words a statement is. Those of a document are verbatim: `contrib/statements/check` holds them against its text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Words<'a> {
+    /// The document's, with " ... " where some are left out.
+    Quoted(&'a str),
+    /// Ours, beside it.
+    Ours(&'a str),
+}
+
+pub(crate) use Words::{Ours, Quoted};
 
 /// A judgement and the numbers that decide.
 pub(crate) type Judged = (Judgement, String);
@@ -256,15 +271,50 @@ pub(crate) fn holds_if(condition: bool) -> Judgement {
     if condition { Judgement::Holds } else { Judgement::DoesNotHold }
 }
 
-/// Whether an interval lies within bounds: it holds inside, does not hold outside, and cannot be told across an edge.
+/// Whether an interval lies within bounds: it holds inside, does not hold outside, and is unclear across an edge.
 pub(crate) fn within(estimate: &Estimate, least: f64, most: f64) -> Judgement {
     if estimate.low >= least && estimate.high <= most {
         Judgement::Holds
     } else if estimate.high < least || estimate.low > most {
         Judgement::DoesNotHold
     } else {
-        Judgement::NotTestableHere
+        Judgement::Unclear
     }
+}
+
+/// Whether one is more than the other: unclear where their intervals meet.
+pub(crate) fn more(one: &Estimate, other: &Estimate) -> Judgement {
+    if one.low > other.high {
+        Judgement::Holds
+    } else if one.high < other.low {
+        Judgement::DoesNotHold
+    } else {
+        Judgement::Unclear
+    }
+}
+
+/// Of a sentence that speaks of several things: where some hold and others do not, it holds in part.
+pub(crate) fn of_parts(parts: &[Judgement]) -> Judgement {
+    let all = |judgement| parts.iter().all(|part| *part == judgement);
+    match (parts.contains(&Judgement::Holds), parts.contains(&Judgement::DoesNotHold)) {
+        (true, true) => Judgement::HoldsInPart,
+        (true, false) if all(Judgement::Holds) => Judgement::Holds,
+        (false, true) if all(Judgement::DoesNotHold) => Judgement::DoesNotHold,
+        _ => Judgement::Unclear,
+    }
+}
+
+/// A figure of the document's machine beside this one's: no law, so nothing to judge.
+pub(crate) fn beside(there: &str, here: Option<String>) -> Judged {
+    here.map_or_else(|| judged(None), |here| (Judgement::ItsMachine, format!("there {there}, here {here}")))
+}
+
+/// Numbers of single runs: shown, for without an interval there is no verdict.
+pub(crate) fn shown(words: Option<String>) -> Judged {
+    words.map_or_else(
+        || judged(None),
+        |words| (Judgement::NotJudged, format!("{words}: single runs, so no verdict")),
+    )
 }
 
 /// "163x (161 .. 164)".
@@ -273,33 +323,7 @@ pub(crate) fn times(estimate: &Estimate) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn estimate(low: f64, high: f64) -> Estimate {
-        Estimate { value: (low + high) / 2.0, low, high, extremes: false }
-    }
-
-    #[test]
-    fn an_interval_decides_unless_it_lies_across_an_edge() {
-        assert_eq!(within(&estimate(34.0, 40.0), 33.0, 48.0), Judgement::Holds);
-        assert_eq!(within(&estimate(150.0, 160.0), 33.0, 48.0), Judgement::DoesNotHold);
-        assert_eq!(within(&estimate(1.0, 2.0), 33.0, 48.0), Judgement::DoesNotHold);
-        assert_eq!(within(&estimate(40.0, 50.0), 33.0, 48.0), Judgement::NotTestableHere);
-    }
-
-    #[test]
-    fn counts_are_grouped() {
-        assert_eq!([5, 1000, 20_000, 1_000_000].map(grouped), ["5", "1 000", "20 000", "1 000 000"]);
-    }
-
-    #[test]
-    fn what_was_not_measured_is_not_judged() {
-        let found = Found::of(&[], &[], &[]);
-        assert!(found.floor("x").is_none() && found.calls("x").is_none() && !found.proved("x"));
-        assert_eq!(judged(None).0, Judgement::NotTestableHere);
-    }
-}
+mod tests;
 
 /// Synthetic figures for the judgements' tests.
 #[cfg(test)]
@@ -344,6 +368,7 @@ pub(crate) mod test {
                 value: Some(value),
                 low: Some(value * 0.995),
                 high: Some(value * 1.005),
+                launches: Vec::new(),
                 why: None,
                 unknown: Map::default(),
             }

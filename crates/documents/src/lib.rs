@@ -14,26 +14,25 @@ mod parameters;
 mod tlpi;
 
 pub use found::Found;
-pub use parameters::{Parameter, Parameters};
+pub use parameters::{DocumentParameter, DocumentParameters};
 pub use tlpi::script_table;
 
 use oscost_harness::Benchmark;
 use oscost_results::Reproduction;
+use oscost_results::document::FoundingDocument;
 
 /// A founding document.
 pub struct Document {
-    /// Name on the command line and in results.
-    pub name: &'static str,
-    /// Number among the founding documents.
-    pub number: &'static str,
+    /// Its name, number and title.
+    pub founding: FoundingDocument,
     /// Options that it takes.
-    pub parameters: &'static [Parameter],
+    pub parameters: &'static [DocumentParameter],
     /// Ids of the price list that answer it.
     pub figures: &'static [&'static str],
     /// Ids of its literal methods and of what only it needs, for these parameters.
-    pub literal: fn(&Parameters) -> Vec<String>,
+    pub literal: fn(&DocumentParameters) -> Vec<String>,
     /// Published values beside literal and measured ones, then the statements.
-    pub judge: fn(&Found<'_>, &Parameters) -> Vec<Reproduction>,
+    pub judge: fn(&Found<'_>, &DocumentParameters) -> Vec<Reproduction>,
 }
 
 /// The documents that can be reproduced, in their order.
@@ -44,4 +43,49 @@ pub const ALL: &[&Document] =
 #[must_use]
 pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
     literal::resolve(id).or_else(|| apue::resolve(id))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use oscost_results::{Trait, older_traits, parameters_of_id};
+
+    use super::*;
+
+    #[test]
+    fn every_card_states_what_its_id_says() {
+        let mut benchmarks = oscost_families::all();
+        benchmarks.extend(oscost_families::grid());
+        let settings = DocumentParameters::default();
+        let literal = ALL.iter().flat_map(|document| (document.literal)(&settings));
+        let given = [
+            "realtime_ipc/pipe/spread/clients_7/tick_1451247ns/size_1024/policy_fifo/ticks_1000/load_command_sleep%201",
+            "lock/spin/contended/threads_3/hold_us_7/think_2_holds",
+            "grame/literal/clients_3/tick_1000000ns/values_330_30/policy_fifo/send_blocking/drop_ours/session_2",
+            "grame/literal/clients_1/load_transfer",
+            "record_database/book/mapped/fine_ofd/processes_16/nrec_20/workload_text",
+        ];
+        let given = literal.chain(given.map(str::to_owned));
+        let found = given.map(|id| {
+            let found = resolve(&id).or_else(|| oscost_families::resolve(&id));
+            found.or_else(|| oscost_families::all().into_iter().find(|it| it.card().id == id)).expect(&id)
+        });
+        benchmarks.extend(found);
+        let mut with_any = 0;
+        for card in benchmarks.iter().map(|benchmark| benchmark.card()) {
+            let of_card: BTreeMap<_, _> =
+                card.parameters.iter().copied().map(|(name, it)| (name, it.to_string())).collect();
+            let of_id =
+                parameters_of_id(card.id).into_iter().map(|(name, it)| (name, it.to_string())).collect();
+            assert_eq!(of_card, of_id, "{}", card.id);
+            assert_eq!(of_card.len(), card.parameters.len(), "{}: each once", card.id);
+            // What older results were told by, and what newer cards know besides.
+            let newer = [Trait::HandsOff, Trait::Fair, Trait::WorksAcrossUsers];
+            let traits = card.traits.iter().copied().filter(|it| !newer.contains(it)).collect::<Vec<_>>();
+            assert_eq!(traits, older_traits(card.id), "{}", card.id);
+            with_any += usize::from(!of_card.is_empty());
+        }
+        assert!(with_any > 1000, "{with_any}");
+    }
 }

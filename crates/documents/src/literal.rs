@@ -3,10 +3,13 @@
 //! Ids carry the parameter ("tlpi/literal/system_v/operations_1000"); a worker makes the benchmark from the id alone. The
 //! audit runs them with 100 and 200 operations instead, and counts.
 
+use oscost_results::quantity;
 use std::hint::black_box;
 
+use oscost_harness::Object;
 use oscost_harness::{
-    Benchmark, CallError, Card, Outcome, QuantityCard, Series, SeriesPlan, SetUp, Sink, Subject, Tier, Unable,
+    Benchmark, CallError, Card, Outcome, Parameter, QuantityCard, Series, SeriesPlan, SetUp, Sink, Subject,
+    Tier, Unable,
 };
 use oscost_sys::{clock, semaphore, system_call};
 
@@ -19,8 +22,9 @@ pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
         return crate::grame::resolve(id);
     }
     let (method, parameter) = id.rsplit_once('/')?;
-    let count: u64 = parameter.rsplit_once('_')?.1.parse().ok().filter(|&count| count > 0)?;
-    let kind = Kind::of(method, parameter.rsplit_once('_')?.0)?;
+    let (parameter, count) = parameter.rsplit_once('_')?;
+    let count: u64 = count.parse().ok().filter(|&count| count > 0)?;
+    let (kind, parameter) = Kind::of(method, parameter)?;
     let card = Card {
         // A program makes a handful of these in its life, and a card lives as long as the program.
         id: Box::leak(id.to_owned().into_boxed_str()),
@@ -28,6 +32,7 @@ pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
         quantities: kind.quantities(),
         placement: kind.placement(),
         launch_ms: kind.launch_ms(count),
+        parameters: vec![(parameter, Parameter::Number(count))].leak(),
         ..LITERAL
     };
     Some(Box::leak(Box::new(Literal { card: Box::leak(Box::new(card)), kind, count })))
@@ -55,70 +60,72 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(method: &str, parameter: &str) -> Option<Self> {
-        Some(match (method, parameter) {
-            ("tlpi/literal/posix_named", "operations") => Self::PosixNamed,
-            ("tlpi/literal/system_v", "operations") => Self::SystemV,
-            ("tlpi/paired", "operations") => Self::Paired,
-            ("ostep/literal/one_shot", "iterations") => Self::OneShot,
-            ("ostep/literal/loop/o0", "iterations") => Self::Loop { optimised: false },
-            ("ostep/literal/loop/o2", "iterations") => Self::Loop { optimised: true },
-            ("ostep/literal/loop_minus_loop/o0", "iterations") => Self::LoopMinusLoop { optimised: false },
-            ("ostep/literal/loop_minus_loop/o2", "iterations") => Self::LoopMinusLoop { optimised: true },
-            ("context-switch/literal/gettimeofday/cold", "samples") => Self::Timestamps { touched: false },
-            ("context-switch/literal/gettimeofday/touched", "samples") => Self::Timestamps { touched: true },
-            ("context-switch/literal/read0", "in_a_row") => Self::Reads,
-            ("context-switch/literal/switches/unpinned/barrier", "in_a_row") => {
-                Self::Switches { same_cpu: false, barrier: true }
-            }
-            ("context-switch/literal/switches/unpinned/no_barrier", "in_a_row") => {
-                Self::Switches { same_cpu: false, barrier: false }
-            }
-            ("context-switch/literal/switches/same_cpu/barrier", "in_a_row") => {
-                Self::Switches { same_cpu: true, barrier: true }
-            }
-            ("context-switch/literal/switches/same_cpu/no_barrier", "in_a_row") => {
-                Self::Switches { same_cpu: true, barrier: false }
-            }
+    /// The method of an id, and the name of its parameter.
+    fn of(method: &str, parameter: &str) -> Option<(Self, &'static str)> {
+        let switches = |same_cpu, barrier| (Self::Switches { same_cpu, barrier }, "in_a_row");
+        let found = match method {
+            "tlpi/literal/posix_named" => (Self::PosixNamed, "operations"),
+            "tlpi/literal/system_v" => (Self::SystemV, "operations"),
+            "tlpi/paired" => (Self::Paired, "operations"),
+            "ostep/literal/one_shot" => (Self::OneShot, "iterations"),
+            "ostep/literal/loop/o0" => (Self::Loop { optimised: false }, "iterations"),
+            "ostep/literal/loop/o2" => (Self::Loop { optimised: true }, "iterations"),
+            "ostep/literal/loop_minus_loop/o0" => (Self::LoopMinusLoop { optimised: false }, "iterations"),
+            "ostep/literal/loop_minus_loop/o2" => (Self::LoopMinusLoop { optimised: true }, "iterations"),
+            "context-switch/literal/gettimeofday/cold" => (Self::Timestamps { touched: false }, "samples"),
+            "context-switch/literal/gettimeofday/touched" => (Self::Timestamps { touched: true }, "samples"),
+            "context-switch/literal/read0" => (Self::Reads, "in_a_row"),
+            "context-switch/literal/switches/unpinned/barrier" => switches(false, true),
+            "context-switch/literal/switches/unpinned/no_barrier" => switches(false, false),
+            "context-switch/literal/switches/same_cpu/barrier" => switches(true, true),
+            "context-switch/literal/switches/same_cpu/no_barrier" => switches(true, false),
             _ => return None,
-        })
+        };
+        (found.1 == parameter).then_some(found)
     }
 
     fn quantities(self) -> &'static [QuantityCard] {
-        const fn of(name: &'static str, unit: &'static str) -> QuantityCard {
-            QuantityCard::new(name, unit)
-        }
         match self {
-            Self::PosixNamed | Self::SystemV => const { &[of("elapsed", "ns")] },
-            Self::Paired => const { &[of("ratio", "ratio")] },
-            Self::OneShot => const { &[of("difference", "ns"), of("over_second", "ns")] },
-            Self::Loop { .. } => const { &[of("average", "ns")] },
+            Self::PosixNamed | Self::SystemV => const { &[QuantityCard::of(quantity::ELAPSED)] },
+            Self::Paired => const { &[QuantityCard::of(quantity::RATIO)] },
+            Self::OneShot => {
+                const { &[QuantityCard::of(quantity::DIFFERENCE), QuantityCard::of(quantity::OVER_SECOND)] }
+            }
+            Self::Loop { .. } => const { &[QuantityCard::of(quantity::AVERAGE)] },
             Self::LoopMinusLoop { .. } => {
-                const { &[of("average", "ns"), of("with_call", "ns"), of("without_call", "ns")] }
+                const {
+                    &[
+                        QuantityCard::of(quantity::AVERAGE),
+                        QuantityCard::of(quantity::WITH_CALL),
+                        QuantityCard::of(quantity::WITHOUT_CALL),
+                    ]
+                }
             }
             Self::Timestamps { .. } => {
                 const {
                     &[
-                        of("equal_run_length", "count"),
-                        of("steps_over_1us", "count"),
-                        of("steps_over_10us", "count"),
-                        of("largest_step", "ns"),
-                        of("smallest_step", "ns"),
-                        of("backward_steps", "count"),
-                        of("mean", "ns"),
-                        of("faults", "count"),
-                        of("fit_distance", "share"),
+                        QuantityCard::of(quantity::EQUAL_RUN_LENGTH),
+                        QuantityCard::new(quantity::STEPS_OVER_1US, "count"),
+                        QuantityCard::of(quantity::STEPS_OVER_10US),
+                        QuantityCard::of(quantity::LARGEST_STEP),
+                        QuantityCard::of(quantity::SMALLEST_STEP),
+                        QuantityCard::of(quantity::BACKWARD_STEPS),
+                        QuantityCard::of(quantity::MEAN),
+                        QuantityCard::of(quantity::FAULTS),
+                        QuantityCard::of(quantity::FIT_DISTANCE),
                     ]
                 }
             }
-            Self::Reads => const { &[of("minimum", "ns"), of("near_minimum", "share")] },
+            Self::Reads => {
+                const { &[QuantityCard::of(quantity::MINIMUM), QuantityCard::of(quantity::NEAR_MINIMUM)] }
+            }
             Self::Switches { .. } => {
                 const {
                     &[
-                        of("minimum", "ns"),
-                        of("median", "ns"),
-                        of("spread", "share"),
-                        of("shared_cpu", "share"),
+                        QuantityCard::of(quantity::MINIMUM),
+                        QuantityCard::of(quantity::MEDIAN),
+                        QuantityCard::of(quantity::SPREAD),
+                        QuantityCard::of(quantity::SHARED_CPU),
                     ]
                 }
             }
@@ -176,17 +183,15 @@ impl Benchmark for Literal {
     }
 }
 
-fn named(cx: &mut SetUp<'_>) -> Result<semaphore::Named, Unable> {
+fn named(cx: &mut SetUp<'_>) -> Result<semaphore::NamedSemaphore, Unable> {
     let name = cx.unique_name()?;
-    let semaphore = semaphore::Named::create(&name, 1)?;
-    cx.keeper.keep(&oscost_harness::janitor::Object::NamedSemaphore(name))?;
-    Ok(semaphore)
+    cx.keeper.keep(&Object::NamedSemaphore(name.clone()))?;
+    Ok(semaphore::NamedSemaphore::create(&name, 1)?)
 }
 
 fn set(cx: &mut SetUp<'_>) -> Result<semaphore::SystemV, Unable> {
-    let set = semaphore::SystemV::new(1)?;
-    cx.keeper.keep(&oscost_harness::janitor::Object::SystemVSemaphore(set.id()))?;
-    Ok(set)
+    let make = |key| semaphore::SystemV::with_key(key, 1);
+    Ok(cx.keeper.make(Object::SystemVSemaphore, make, semaphore::SystemV::id)?)
 }
 
 /// How many operations: the audit's, or the document's.
@@ -205,7 +210,7 @@ fn time_of_day(work: impl FnOnce() -> Outcome) -> Result<f64, CallError> {
 
 /// Document 000's benchmark_posix_sem.
 struct Posix {
-    semaphore: semaphore::Named,
+    semaphore: semaphore::NamedSemaphore,
     count: u64,
 }
 
@@ -220,7 +225,7 @@ impl Series for Posix {
             Ok(())
         })?;
         sink.operations(count);
-        sink.quantity("elapsed", elapsed);
+        sink.quantity(quantity::ELAPSED, elapsed);
         Ok(())
     }
 }
@@ -242,14 +247,14 @@ impl Series for SystemV {
             Ok(())
         })?;
         sink.operations(count);
-        sink.quantity("elapsed", elapsed);
+        sink.quantity(quantity::ELAPSED, elapsed);
         Ok(())
     }
 }
 
 /// Not the document's: the same loops of the same counts, warm, interleaved, by a clock that cannot be set.
 struct Paired {
-    posix: semaphore::Named,
+    posix: semaphore::NamedSemaphore,
     system_v: semaphore::SystemV,
     count: u64,
 }
@@ -283,7 +288,7 @@ impl Series for Paired {
         sink.operations(count * ratios.len() as u64);
         let ratios = oscost_stats::quantile::sorted(ratios);
         if let Some(ratio) = oscost_stats::quantile::median(&ratios) {
-            sink.quantity("ratio", ratio);
+            sink.quantity(quantity::RATIO, ratio);
         }
         Ok(())
     }
@@ -303,8 +308,8 @@ impl Series for OneShot {
             difference = end.tv_nsec - start.tv_nsec;
         }
         sink.operations(shots);
-        sink.quantity("difference", difference as f64);
-        sink.quantity("over_second", if plan.observations.is_some() { 0.0 } else { over_second() });
+        sink.quantity(quantity::DIFFERENCE, difference as f64);
+        sink.quantity(quantity::OVER_SECOND, if plan.observations.is_some() { 0.0 } else { over_second() });
         Ok(())
     }
 }
@@ -369,7 +374,7 @@ impl Series for Loop {
         let count = operations(plan, self.count);
         let ns = timed(count, true, self.optimised);
         sink.operations(count);
-        sink.quantity("average", ns / count as f64);
+        sink.quantity(quantity::AVERAGE, ns / count as f64);
         Ok(())
     }
 }
@@ -386,9 +391,9 @@ impl Series for LoopMinusLoop {
         let with_call = timed(count, true, self.optimised);
         let without_call = timed(count, false, self.optimised);
         sink.operations(count);
-        sink.quantity("average", (with_call - without_call) / count as f64);
-        sink.quantity("with_call", with_call / count as f64);
-        sink.quantity("without_call", without_call / count as f64);
+        sink.quantity(quantity::AVERAGE, (with_call - without_call) / count as f64);
+        sink.quantity(quantity::WITH_CALL, with_call / count as f64);
+        sink.quantity(quantity::WITHOUT_CALL, without_call / count as f64);
         Ok(())
     }
 }

@@ -1,11 +1,11 @@
 //! Parameters of the documents' own methods, with their ranges.
 
-use crate::apue::Plan;
+use crate::apue::ApuePlan;
 use crate::grame::Settings;
 
 /// An option of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Parameter {
+pub struct DocumentParameter {
     /// Name of the option ("operations").
     pub name: &'static str,
     /// Smallest value.
@@ -17,13 +17,16 @@ pub struct Parameter {
 }
 
 /// `--operations` of document 000: cycles of its two programs.
-pub const OPERATIONS: Parameter = Parameter { name: "operations", least: 1, most: 10_000_000, list: true };
+pub const OPERATIONS: DocumentParameter =
+    DocumentParameter { name: "operations", least: 1, most: 10_000_000, list: true };
 /// `--iterations` of document 003: passes of its loops.
-pub const ITERATIONS: Parameter = Parameter { name: "iterations", least: 1, most: 100_000_000, list: false };
+pub const ITERATIONS: DocumentParameter =
+    DocumentParameter { name: "iterations", least: 1, most: 100_000_000, list: false };
 /// `--samples` of document 004: readings of gettimeofday.
-pub const SAMPLES: Parameter = Parameter { name: "samples", least: 1000, most: 10_000_000, list: false };
+pub const SAMPLES: DocumentParameter =
+    DocumentParameter { name: "samples", least: 1000, most: 10_000_000, list: false };
 
-impl Parameter {
+impl DocumentParameter {
     /// Reads the values of the option.
     ///
     /// # Errors
@@ -48,7 +51,7 @@ impl Parameter {
 
 /// The values in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parameters {
+pub struct DocumentParameters {
     /// Cycles of document 000's programs.
     pub operations: Vec<u64>,
     /// Passes of document 003's loops.
@@ -56,30 +59,30 @@ pub struct Parameters {
     /// Readings of document 004's first program.
     pub samples: u64,
     /// Cells of document 001.
-    pub apue: Plan,
+    pub apue: ApuePlan,
     /// Sessions of document 002's method.
     pub grame: Settings,
 }
 
-impl Default for Parameters {
+impl Default for DocumentParameters {
     /// As the documents have them.
     fn default() -> Self {
         Self {
             operations: vec![1000, 10_000, 100_000, 1_000_000],
             iterations: 10_000_000,
             samples: 100_000,
-            apue: Plan::default(),
+            apue: ApuePlan::default(),
             grame: Settings::default(),
         }
     }
 }
 
-impl Parameters {
+impl DocumentParameters {
     /// Sets the option of this name.
     ///
     /// # Errors
-    /// Those of [`Parameter::parse`].
-    pub fn set(&mut self, parameter: &Parameter, text: &str) -> Result<(), String> {
+    /// Those of [`DocumentParameter::parse`].
+    pub fn set(&mut self, parameter: &DocumentParameter, text: &str) -> Result<(), String> {
         let values = parameter.parse(text)?;
         let first = values.first().copied().unwrap_or(parameter.least);
         match parameter.name {
@@ -108,12 +111,16 @@ mod tests {
 
     #[test]
     fn options_replace_the_documents_values() {
-        let mut parameters = Parameters::default();
+        let mut parameters = DocumentParameters::default();
         parameters.set(&OPERATIONS, "7,8").expect("in range");
         parameters.set(&ITERATIONS, "9").expect("in range");
         parameters.set(&SAMPLES, "5000").expect("in range");
-        let expected =
-            Parameters { operations: vec![7, 8], iterations: 9, samples: 5000, ..Parameters::default() };
+        let expected = DocumentParameters {
+            operations: vec![7, 8],
+            iterations: 9,
+            samples: 5000,
+            ..DocumentParameters::default()
+        };
         assert_eq!(parameters, expected);
     }
 }

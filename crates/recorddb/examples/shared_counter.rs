@@ -5,21 +5,23 @@ use std::error::Error;
 use std::io::Write;
 use std::path::Path;
 
-use oscost_recorddb::{Access, Database, Granularity, Layout, LockWay, Options, Primitive, Store, check};
+use oscost_recorddb::{
+    Access, Database, DatabaseOptions, Granularity, Layout, LockWay, Primitive, StoreMode, check,
+};
 use oscost_sys::process::Child;
 
 /// Every visitor is a record of their own: a fetch and a store are two operations, and others may come in between.
 fn count(path: &Path, name: &str) -> Result<(), oscost_recorddb::Error> {
-    let options = Options {
+    let options = DatabaseOptions {
         layout: Layout::Fast,
         access: Access::Mapped,
         lock: LockWay::By(Primitive::RobustMutex, Granularity::Fine),
         create: true,
-        ..Options::default()
+        ..DatabaseOptions::default()
     };
     let mut database = Database::open(path, &options)?;
     for visitor in 0..1000 {
-        database.store(format!("{name} {visitor}").as_bytes(), b"was here", Store::Insert)?;
+        database.store(format!("{name} {visitor}").as_bytes(), b"was here", StoreMode::Insert)?;
     }
     Ok(())
 }

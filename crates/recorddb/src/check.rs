@@ -3,15 +3,19 @@
 //! It reads the files of a database that nobody has open, and closes them again: in a process that has the same database
 //! open and locks by fcntl, that would drop its locks.
 
+use std::ffi::OsStr;
+use std::io::Read;
 use std::path::Path;
+
+use oscost_sys::folder::{Folder, Making, Opening};
 
 use crate::database::Layout;
 use crate::error::{Damage, Error};
-use crate::{book, fast, names};
+use crate::{book, fast, names, open};
 
 /// What the checker found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct CheckReport {
     /// Records that can be fetched.
     pub records: u64,
     /// Deleted records, or blocks, that wait to be used again.
@@ -25,7 +29,7 @@ pub struct Report {
     pub damages: Vec<Damage>,
 }
 
-impl Report {
+impl CheckReport {
     /// Whether nothing is damaged. Lost space is no damage.
     #[must_use]
     pub fn is_sound(&self) -> bool {
@@ -43,17 +47,27 @@ impl Report {
 ///
 /// # Errors
 /// The error of reading its files. What they hold is never an error: it is in the report.
-pub fn check(path: &Path, layout: Layout) -> Result<Report, Error> {
-    let read = |name: &Path| {
-        std::fs::read(name).map_err(|error| {
-            Error::Call(oscost_sys::CallError::new("open", error.raw_os_error().unwrap_or_default()))
-        })
+pub fn check(path: &Path, layout: Layout) -> Result<CheckReport, Error> {
+    let (folder, name) = open::place(path)?;
+    check_in(&folder, &name, layout)
+}
+
+/// Checks the database whose files in `folder` begin with `name`, which nobody has open.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_in(folder: &Folder, name: &OsStr, layout: Layout) -> Result<CheckReport, Error> {
+    let read = |name: &OsStr| -> Result<Vec<u8>, Error> {
+        let mut file = folder.file(name, Opening { write: false, making: Making::Never, mode: 0 })?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(|error| open::call("read", &error))?;
+        Ok(bytes)
     };
     match layout {
         Layout::Book => {
-            let (index, data) = names::book(path);
+            let (index, data) = names::book(name);
             Ok(book::check::check(&read(&index)?, &read(&data)?))
         }
-        Layout::Fast => Ok(fast::check::check(&read(&names::fast(path))?)),
+        Layout::Fast => Ok(fast::check::check(&read(&names::fast(name))?)),
     }
 }

@@ -1,6 +1,9 @@
 //! The database as a program sees it: open, fetch, store, delete, rewind, next record.
 
+use std::ffi::OsStr;
 use std::path::Path;
+
+use oscost_sys::folder::Folder;
 
 use crate::error::Error;
 use crate::io::IoCalls;
@@ -35,7 +38,7 @@ pub enum Access {
 ///
 /// The default opens an existing database of layout `book` by seek and read, for writing, with fine fcntl locks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options {
+pub struct DatabaseOptions {
     /// Layout of the files.
     pub layout: Layout,
     /// Way to the bytes.
@@ -55,7 +58,7 @@ pub struct Options {
     pub time_locks: bool,
 }
 
-impl Default for Options {
+impl Default for DatabaseOptions {
     fn default() -> Self {
         Self {
             layout: Layout::Book,
@@ -72,7 +75,7 @@ impl Default for Options {
 
 /// What [`Database::store`] does with a key that exists, or does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Store {
+pub enum StoreMode {
     /// Only if it does not exist.
     Insert,
     /// Only if it exists.
@@ -114,7 +117,7 @@ pub struct Counters {
 /// What each layout does.
 pub(crate) trait Records {
     fn fetch(&mut self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, Error>;
-    fn store(&mut self, key: &[u8], value: &[u8], how: Store) -> Result<Stored, Error>;
+    fn store(&mut self, key: &[u8], value: &[u8], how: StoreMode) -> Result<Stored, Error>;
     fn delete(&mut self, key: &[u8]) -> Result<bool, Error>;
     fn rewind(&mut self);
     fn next_record(&mut self, key: &mut Vec<u8>, value: &mut Vec<u8>) -> Result<bool, Error>;
@@ -127,14 +130,14 @@ pub(crate) trait Records {
 /// closing one of two would drop the fcntl locks of the other.
 ///
 /// ```
-/// use oscost_recorddb::{Database, Options, Store};
+/// use oscost_recorddb::{Database, DatabaseOptions, StoreMode};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let directory = std::env::temp_dir().join(format!("recorddb-doc-{}", std::process::id()));
 /// # std::fs::create_dir(&directory)?;
-/// let options = Options { create: true, ..Options::default() };
+/// let options = DatabaseOptions { create: true, ..DatabaseOptions::default() };
 /// let mut database = Database::open(&directory.join("people"), &options)?;
-/// database.store(b"ada", b"1815", Store::Insert)?;
+/// database.store(b"ada", b"1815", StoreMode::Insert)?;
 /// assert_eq!(database.fetch(b"ada")?.as_deref(), Some(b"1815".as_slice()));
 /// assert!(database.delete(b"ada")?);
 /// assert!(!database.delete(b"ada")?);
@@ -158,8 +161,18 @@ impl Database {
     ///
     /// # Errors
     /// The error of a call; [`Error::Refused`] where the files are none of this layout.
-    pub fn open(path: &Path, options: &Options) -> Result<Self, Error> {
-        Ok(Self { records: open::open(path, options)? })
+    pub fn open(path: &Path, options: &DatabaseOptions) -> Result<Self, Error> {
+        let (folder, name) = open::place(path)?;
+        Self::open_in(&folder, &name, options)
+    }
+
+    /// Opens the database whose files in `folder` begin with `name`. None of them may be a link, and none is looked for
+    /// anywhere else, whatever becomes of the folder's own name.
+    ///
+    /// # Errors
+    /// As [`Database::open`].
+    pub fn open_in(folder: &Folder, name: &OsStr, options: &DatabaseOptions) -> Result<Self, Error> {
+        Ok(Self { records: open::open(folder, name, options)? })
     }
 
     /// The value of `key`, if there is such a record.
@@ -186,7 +199,7 @@ impl Database {
     /// A key or value that the layout cannot hold, no room, a failed call, damage. After a failed call layout `book` may
     /// have lost the record of this key; no other.
     #[inline]
-    pub fn store(&mut self, key: &[u8], value: &[u8], how: Store) -> Result<Stored, Error> {
+    pub fn store(&mut self, key: &[u8], value: &[u8], how: StoreMode) -> Result<Stored, Error> {
         self.records.store(key, value, how)
     }
 

@@ -3,13 +3,14 @@
 use std::sync::atomic::Ordering;
 
 use oscost_sys::CallError;
+use oscost_sys::affinity;
 use oscost_sys::clock::now_ns;
 use oscost_sys::memory::SharedWords;
 use oscost_sys::process::Child;
 use oscost_sys::usage::{self, Usage, Whose};
 
 use crate::database::{Counters, Database};
-use crate::workload::{self, Counts, Kind, Observer, Plan, Target, Unobserved};
+use crate::workload::{self, Counts, Kind, Observer, Target, Unobserved, WorkPlan};
 
 /// What became of one child.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub struct Done {
     pub from_to_ns: (u64, u64),
     /// CPU time, switches and faults between start and end.
     pub usage: Usage,
+    /// Whether it was on another CPU at the end than at the start; `None` where it was not told.
+    pub moved: Option<bool>,
 }
 
 /// What a database counts, in four numbers.
@@ -53,14 +56,14 @@ impl Work {
 }
 
 /// A target that may count what it does.
-pub trait Counted: Target {
+pub trait CountsCalls: Target {
     /// What it has done since it was opened.
     fn counters(&self) -> Counters {
         Counters::default()
     }
 }
 
-impl Counted for Database {
+impl CountsCalls for Database {
     fn counters(&self) -> Counters {
         Database::counters(self)
     }
@@ -71,8 +74,9 @@ const STATE: usize = 0;
 const FROM: usize = 1;
 const TO: usize = 2;
 const USAGE: usize = 3;
-const WORK: usize = 9;
-const COUNTS: usize = 13;
+const MOVED: usize = 9;
+const WORK: usize = 10;
+const COUNTS: usize = 14;
 const TEXT: usize = COUNTS + Kind::ALL.len();
 const TEXT_WORDS: usize = 24;
 const WORDS: usize = TEXT + TEXT_WORDS;
@@ -89,9 +93,9 @@ const FAILED: u64 = 3;
 ///
 /// # Errors
 /// The error of mmap or fork. The children are gone then.
-pub fn run<T: Counted, E: std::fmt::Display>(
-    plans: &[Plan],
-    open: impl Fn(&Plan) -> Result<T, E>,
+pub fn run<T: CountsCalls, E: std::fmt::Display>(
+    plans: &[WorkPlan],
+    open: impl Fn(&WorkPlan) -> Result<T, E>,
     timeout_ns: u64,
 ) -> Result<Vec<Result<Done, String>>, CallError> {
     run_observed(plans, open, |_| Unobserved, timeout_ns)
@@ -101,10 +105,10 @@ pub fn run<T: Counted, E: std::fmt::Display>(
 ///
 /// # Errors
 /// As those of [`run`].
-pub fn run_observed<T: Counted, E: std::fmt::Display, O: Observer>(
-    plans: &[Plan],
-    open: impl Fn(&Plan) -> Result<T, E>,
-    observe: impl Fn(&Plan) -> O,
+pub fn run_observed<T: CountsCalls, E: std::fmt::Display, O: Observer>(
+    plans: &[WorkPlan],
+    open: impl Fn(&WorkPlan) -> Result<T, E>,
+    observe: impl Fn(&WorkPlan) -> O,
     timeout_ns: u64,
 ) -> Result<Vec<Result<Done, String>>, CallError> {
     let words = SharedWords::new(1 + plans.len() * WORDS)?;
@@ -123,7 +127,7 @@ pub fn run_observed<T: Counted, E: std::fmt::Display, O: Observer>(
     let own = |number: usize| Own { words: &words, first: 1 + number * WORDS };
     let all_ready = || (0..plans.len()).all(|number| own(number).word(STATE).load(Ordering::Acquire) != 0);
     while !all_ready() && now_ns() < deadline && !children.iter().all(Child::has_ended) {
-        std::thread::sleep(std::time::Duration::from_micros(200));
+        oscost_sys::clock::pause(std::time::Duration::from_micros(200));
     }
     words.word(0).store(1, Ordering::Release);
     let ended = |(number, child): (usize, Child)| {
@@ -152,10 +156,10 @@ impl<'a> Own<'a> {
     }
 
     /// In the child.
-    fn run<T: Counted, E: std::fmt::Display>(
+    fn run<T: CountsCalls, E: std::fmt::Display>(
         &self,
-        plan: &Plan,
-        open: &impl Fn(&Plan) -> Result<T, E>,
+        plan: &WorkPlan,
+        open: &impl Fn(&WorkPlan) -> Result<T, E>,
         mut observer: impl Observer,
     ) -> Result<(), String> {
         let mut target = open(plan).map_err(|error| error.to_string())?;
@@ -165,11 +169,13 @@ impl<'a> Own<'a> {
             std::thread::yield_now();
         }
         let before = target.counters();
-        let used = usage::own(Whose::Process);
+        let used = usage::own(Whose::Process).map_err(|error| error.to_string())?;
+        let cpu = affinity::current();
         let from = now_ns();
         let result = workload::run(plan, &mut target, &mut observer);
         let to = now_ns();
-        let used = usage::own(Whose::Process).since(&used);
+        let used = usage::own(Whose::Process).map_err(|error| error.to_string())?.since(&used);
+        let moved = cpu.zip(affinity::current()).map(|(from, to)| from != to);
         let work = Work::between(&before, &target.counters());
         let counts = result.map_err(|failure| failure.to_string())?;
         let numbers = [
@@ -181,6 +187,7 @@ impl<'a> Own<'a> {
             (USAGE + 3, used.involuntary_switches),
             (USAGE + 4, used.minor_faults),
             (USAGE + 5, used.major_faults),
+            (MOVED, moved.map_or(0, |moved| 1 + u64::from(moved))),
             (WORK, work.io_calls),
             (WORK + 1, work.lock_calls),
             (WORK + 2, work.visits),
@@ -216,6 +223,7 @@ impl<'a> Own<'a> {
                 minor_faults: word(USAGE + 4),
                 major_faults: word(USAGE + 5),
             },
+            moved: word(MOVED).checked_sub(1).map(|moved| moved == 1),
         }
     }
 

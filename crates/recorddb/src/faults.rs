@@ -10,8 +10,8 @@ use oscost_sys::mapped_file::Locked;
 use oscost_sys::record_lock::LockKind;
 
 use crate::book::{Book, check, format};
-use crate::check::Report;
-use crate::database::{Records, Store, Stored};
+use crate::check::CheckReport;
+use crate::database::{Records, StoreMode, Stored};
 use crate::error::Error;
 use crate::fast;
 use crate::io::{Io, IoCalls};
@@ -33,14 +33,14 @@ enum Fault {
 
 /// Calls so far, and at which one what happens; a disk that is full stays full.
 #[derive(Debug, Default)]
-struct Plan {
+struct WorkPlan {
     made: u64,
     at: Option<(u64, Fault)>,
     for_good: bool,
     happened: bool,
 }
 
-impl Plan {
+impl WorkPlan {
     fn next(&mut self) -> Option<Fault> {
         self.made += 1;
         let (at, fault) = self.at?;
@@ -55,12 +55,16 @@ impl Plan {
 struct Memory {
     bytes: Rc<RefCell<Vec<u8>>>,
     position: usize,
-    reads: Rc<RefCell<Plan>>,
-    writes: Rc<RefCell<Plan>>,
+    reads: Rc<RefCell<WorkPlan>>,
+    writes: Rc<RefCell<WorkPlan>>,
 }
 
 impl Memory {
-    fn new(bytes: &Rc<RefCell<Vec<u8>>>, reads: &Rc<RefCell<Plan>>, writes: &Rc<RefCell<Plan>>) -> Self {
+    fn new(
+        bytes: &Rc<RefCell<Vec<u8>>>,
+        reads: &Rc<RefCell<WorkPlan>>,
+        writes: &Rc<RefCell<WorkPlan>>,
+    ) -> Self {
         let (bytes, reads, writes) = (Rc::clone(bytes), Rc::clone(reads), Rc::clone(writes));
         Self { bytes, position: 0, reads, writes }
     }
@@ -164,8 +168,8 @@ impl Io for Memory {
 /// Locks that fail by plan, and know what is held.
 #[derive(Clone, Default)]
 struct FaultyLocks {
-    plan: Rc<RefCell<Plan>>,
-    unlocks: Rc<RefCell<Plan>>,
+    plan: Rc<RefCell<WorkPlan>>,
+    unlocks: Rc<RefCell<WorkPlan>>,
     held: Rc<RefCell<Vec<LockId>>>,
 }
 
@@ -207,8 +211,8 @@ impl Locks for FaultyLocks {
 struct World {
     index: Rc<RefCell<Vec<u8>>>,
     data: Rc<RefCell<Vec<u8>>>,
-    reads: Rc<RefCell<Plan>>,
-    writes: Rc<RefCell<Plan>>,
+    reads: Rc<RefCell<WorkPlan>>,
+    writes: Rc<RefCell<WorkPlan>>,
     locks: FaultyLocks,
 }
 
@@ -244,7 +248,7 @@ fn work(database: &mut dyn Records, model: &mut Model) -> Result<(), (Vec<u8>, E
         let key = format!("key{}", step * 7 % 13).into_bytes();
         let new = vec![b'a' + (step % 26) as u8; 5 + (step * 5 % 11) as usize];
         let result = match step % 4 {
-            0 | 1 => database.store(&key, &new, Store::Either).map(|_| {
+            0 | 1 => database.store(&key, &new, StoreMode::Either).map(|_| {
                 model.insert(key.clone(), new);
             }),
             2 => database.fetch(&key, &mut value).map(|found| {
@@ -262,7 +266,7 @@ fn work(database: &mut dyn Records, model: &mut Model) -> Result<(), (Vec<u8>, E
 /// Runs the workload with a fault at its n-th call for every n, and hands each outcome to `judge`. How many there were.
 fn sweep(
     open: impl Fn(&World) -> Box<dyn Records>,
-    plan: impl Fn(&World) -> Rc<RefCell<Plan>>,
+    plan: impl Fn(&World) -> Rc<RefCell<WorkPlan>>,
     fault: Fault,
     for_good: bool,
     mut judge: impl FnMut(&World, &Model, Option<(Vec<u8>, Error)>),
@@ -270,12 +274,12 @@ fn sweep(
     for at in 1.. {
         let world = World::new();
         let mut database = open(&world);
-        *plan(&world).borrow_mut() = Plan { at: Some((at, fault)), for_good, ..Plan::default() };
+        *plan(&world).borrow_mut() = WorkPlan { at: Some((at, fault)), for_good, ..WorkPlan::default() };
         let mut model = Model::new();
         let failed = work(&mut *database, &mut model).err();
         let happened = plan(&world).borrow().happened;
         assert!(world.locks.held.borrow().is_empty(), "locks are left: {:?}", world.locks.held);
-        *plan(&world).borrow_mut() = Plan::default();
+        *plan(&world).borrow_mut() = WorkPlan::default();
         drop(database);
         if !happened {
             assert_eq!(failed, None);
@@ -291,7 +295,7 @@ fn book(world: &World) -> Box<dyn Records> {
     Box::new(world.book())
 }
 
-fn report(world: &World) -> Report {
+fn report(world: &World) -> CheckReport {
     check::check(&world.index.borrow(), &world.data.borrow())
 }
 
@@ -394,7 +398,7 @@ fn work_on_chunks(database: &mut dyn Records, model: &mut Model) -> Result<(), (
     for step in 0..24u32 {
         let key = format!("large{step}").into_bytes();
         let new = vec![b'a' + (step % 26) as u8; 3000 + 500 * (step % 5) as usize];
-        database.store(&key, &new, Store::Either).map_err(|error| (key.clone(), error))?;
+        database.store(&key, &new, StoreMode::Either).map_err(|error| (key.clone(), error))?;
         model.insert(key, new);
     }
     Ok(())
@@ -407,18 +411,18 @@ fn fast_is_whole_after_an_error_between_two_chunks() {
         let world = World::new();
         let mut database = world.fast();
         let fault = Some((at, Fault::Error(EIO)));
-        *world.writes.borrow_mut() = Plan { at: fault, for_good: true, ..Plan::default() };
+        *world.writes.borrow_mut() = WorkPlan { at: fault, for_good: true, ..WorkPlan::default() };
         let mut model = Model::new();
         let failed = work_on_chunks(&mut *database, &mut model).err().map(|(key, _)| key);
         let happened = world.writes.borrow().happened;
-        *world.writes.borrow_mut() = Plan::default();
+        *world.writes.borrow_mut() = WorkPlan::default();
         drop(database);
         // Opened again it takes what is free, of all sizes.
         let mut database = world.fast();
         for step in 0..400u32 {
             let key = format!("small{step}").into_bytes();
             let new = vec![b'z'; (step * 37 % 500) as usize];
-            assert_eq!(database.store(&key, &new, Store::Insert), Ok(Stored::Inserted { reused: false }));
+            assert_eq!(database.store(&key, &new, StoreMode::Insert), Ok(Stored::Inserted { reused: false }));
             model.insert(key, new);
         }
         others_are_there(&mut *database, &model, failed.as_deref());

@@ -386,6 +386,8 @@ impl Io for Mapped {
 
 /// Interrupted system call: tried again.
 pub(crate) const EINTR: i32 = 4;
+/// The number of that error, likewise: a path that names nothing.
+pub(crate) const EINVAL: i32 = 22;
 
 /// Reads until `buffer` is full or the file ends; how many bytes there were.
 ///

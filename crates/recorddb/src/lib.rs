@@ -24,8 +24,8 @@ pub mod lock;
 pub mod workload;
 
 pub use book::check::check as check_book;
-pub use check::{Report, check};
-pub use database::{Access, Counters, Database, Layout, Options, Store, Stored};
+pub use check::{CheckReport, check, check_in};
+pub use database::{Access, Counters, Database, DatabaseOptions, Layout, StoreMode, Stored};
 pub use error::{Damage, Error, Refusal};
 pub use fast::check::check as check_fast;
 pub use lock::{Granularity, LockWay, Primitive};

@@ -1,34 +1,34 @@
-//! Names of the files of a database.
+//! Names of the files of a database, which lie in one folder.
 
-use std::path::{Path, PathBuf};
+use std::ffi::{OsStr, OsString};
 
-/// `path` with `suffix` behind it: a dot in the name stays what it was.
-fn with(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
+/// `name` with `suffix` behind it: a dot in the name stays what it was.
+fn with(name: &OsStr, suffix: &str) -> OsString {
+    let mut name = name.to_owned();
     name.push(suffix);
-    name.into()
+    name
 }
 
 /// Index and data of layout `book`.
 #[must_use]
-pub(crate) fn book(path: &Path) -> (PathBuf, PathBuf) {
-    (with(path, ".idx"), with(path, ".dat"))
+pub(crate) fn book(name: &OsStr) -> (OsString, OsString) {
+    (with(name, ".idx"), with(name, ".dat"))
 }
 
 /// The file of mutexes of layout `book`.
 #[must_use]
-pub(crate) fn mutexes(path: &Path) -> PathBuf {
-    with(path, ".mutexes")
+pub(crate) fn mutexes(name: &OsStr) -> OsString {
+    with(name, ".mutexes")
 }
 
 /// The file of layout `fast`.
 #[must_use]
-pub(crate) fn fast(path: &Path) -> PathBuf {
-    with(path, ".fast")
+pub(crate) fn fast(name: &OsStr) -> OsString {
+    with(name, ".fast")
 }
 
 /// The lock files of flock: one directory.
 #[must_use]
-pub(crate) fn lock_files(path: &Path) -> PathBuf {
-    with(path, ".locks")
+pub(crate) fn lock_files(name: &OsStr) -> OsString {
+    with(name, ".locks")
 }

@@ -1,35 +1,48 @@
 //! Opening: files, ways to the bytes, ways to lock.
 
-use std::fs::{self, File, OpenOptions};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
 use oscost_sys::CallError;
+use oscost_sys::folder::{Folder, Making, Opening};
 use oscost_sys::mapped_file::{MUTEX_WORDS, MappedFile};
 use oscost_sys::record_lock::{self, LockKind, Owner, Range};
 
 use crate::book::{self, Book};
-use crate::database::{Access, Layout, Options, Records};
+use crate::database::{Access, DatabaseOptions, Layout, Records};
 use crate::error::Error;
-use crate::io::{EINTR, Io, Mapped, Positioned, SeekRead};
+use crate::io::{EINTR, EINVAL, Io, Mapped, Positioned, SeekRead};
 use crate::lock::{Granularity, Guard, LockWay, Places, Primitive, SystemLocks};
 use crate::{fast, names};
 
-pub(crate) fn open(path: &Path, options: &Options) -> Result<Box<dyn Records>, Error> {
+/// The folder that `path` lies in, held, and the name in it.
+pub(crate) fn place(path: &Path) -> Result<(Folder, OsString), Error> {
+    let name = path.file_name().ok_or(CallError::new("open", EINVAL))?;
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    Ok((Folder::open(parent.unwrap_or(Path::new(".")))?, name.to_owned()))
+}
+
+pub(crate) fn open(
+    folder: &Folder,
+    name: &OsStr,
+    options: &DatabaseOptions,
+) -> Result<Box<dyn Records>, Error> {
     match options.layout {
-        Layout::Book => open_book(path, options),
-        Layout::Fast => fast::open::open(path, options),
+        Layout::Book => open_book(folder, name, options),
+        Layout::Fast => fast::open::open(folder, name, options),
     }
 }
 
-fn open_book(path: &Path, options: &Options) -> Result<Box<dyn Records>, Error> {
-    let (index, data) = names::book(path);
-    let index = Arc::new(file(&index, options)?);
-    let data = Arc::new(file(&data, options)?);
-    let locks = locks(path, &index, &data, options)?;
+fn open_book(folder: &Folder, name: &OsStr, options: &DatabaseOptions) -> Result<Box<dyn Records>, Error> {
+    let (index, data) = names::book(name);
+    let index = Arc::new(file(folder, &index, options)?);
+    let data = Arc::new(file(folder, &data, options)?);
+    let locks = locks((folder, name), &index, &data, options)?;
     let guard = Guard::new(options.lock.granularity(), locks, options.time_locks);
     match options.access {
         Access::SeekRead => begin(SeekRead::new(index), SeekRead::new(data), guard, options),
@@ -48,7 +61,7 @@ fn begin<I: Io + 'static>(
     index: I,
     data: I,
     guard: Guard<SystemLocks>,
-    options: &Options,
+    options: &DatabaseOptions,
 ) -> Result<Box<dyn Records>, Error> {
     let mut book = Book::new(index, data, guard, options.write);
     if options.create || options.truncate {
@@ -59,14 +72,9 @@ fn begin<I: Io + 'static>(
 }
 
 /// Opens one file; a set-group-id bit that open would drop is set again.
-fn file(path: &Path, options: &Options) -> Result<File, Error> {
-    let opened = OpenOptions::new()
-        .read(true)
-        .write(options.write)
-        .create(options.create && options.write)
-        .mode(options.mode)
-        .open(path)
-        .map_err(|error| call("open", &error))?;
+pub(crate) fn file(folder: &Folder, name: &OsStr, options: &DatabaseOptions) -> Result<File, Error> {
+    let making = if options.create && options.write { Making::Missing } else { Making::Never };
+    let opened = folder.file(name, Opening { write: options.write, making, mode: options.mode })?;
     if options.create && options.mode & 0o2000 != 0 {
         opened
             .set_permissions(fs::Permissions::from_mode(options.mode))
@@ -75,11 +83,19 @@ fn file(path: &Path, options: &Options) -> Result<File, Error> {
     Ok(opened)
 }
 
+/// A file beside the database that all who have it open share, made by the first.
+const SHARED: Opening = Opening { write: true, making: Making::Missing, mode: 0o600 };
+
 pub(crate) fn call(name: &'static str, error: &io::Error) -> CallError {
     CallError::new(name, error.raw_os_error().unwrap_or_default())
 }
 
-fn locks(path: &Path, index: &Arc<File>, data: &Arc<File>, options: &Options) -> Result<SystemLocks, Error> {
+fn locks(
+    (folder, name): (&Folder, &OsStr),
+    index: &Arc<File>,
+    data: &Arc<File>,
+    options: &DatabaseOptions,
+) -> Result<SystemLocks, Error> {
     let LockWay::By(primitive, granularity) = options.lock else {
         return Ok(SystemLocks::None);
     };
@@ -91,31 +107,24 @@ fn locks(path: &Path, index: &Arc<File>, data: &Arc<File>, options: &Options) ->
     Ok(match primitive {
         Primitive::Fcntl => fcntl(Owner::Process),
         Primitive::Ofd => fcntl(Owner::Description),
-        Primitive::Flock => flock_files(path, book::LOCKS, granularity, book::PLACES)?,
-        Primitive::RobustMutex => mutex_file(path, book::LOCKS, book::PLACES)?,
+        Primitive::Flock => flock_files((folder, name), book::LOCKS, granularity, book::PLACES)?,
+        Primitive::RobustMutex => mutex_file((folder, name), book::LOCKS, book::PLACES)?,
     })
 }
 
 /// One lock file a lock, or one for all if locking is coarse: flock locks whole files.
 pub(crate) fn flock_files(
-    path: &Path,
+    (folder, name): (&Folder, &OsStr),
     count: usize,
     granularity: Granularity,
     places: Places,
 ) -> Result<SystemLocks, Error> {
-    let directory = names::lock_files(path);
-    match fs::DirBuilder::new().mode(0o700).create(&directory) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            return Err(call("mkdir", &error).into());
-        }
-        _ => {}
-    }
-    let open = |number: usize| {
-        let name = directory.join(number.to_string());
-        let file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(name);
-        file.map_err(|error| call("open", &error))
+    let name = names::lock_files(name);
+    let folder = match folder.make_folder(&name) {
+        Err(error) if error.symbol() == Some("EEXIST") => folder.folder(&name)?,
+        made => made?,
     };
+    let open = |number: usize| folder.file(OsStr::new(&number.to_string()), SHARED);
     if granularity == Granularity::Coarse {
         let places = Places { number: |_| 0, ..places };
         return Ok(SystemLocks::Flock { files: vec![open(count)?], places });
@@ -125,20 +134,14 @@ pub(crate) fn flock_files(
 }
 
 /// Mutexes in a file beside the database, made anew by the first who opens it.
-fn mutex_file(path: &Path, count: usize, places: Places) -> Result<SystemLocks, Error> {
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(names::mutexes(path))
-        .map_err(|error| call("open", &error))?;
+fn mutex_file((folder, name): (&Folder, &OsStr), count: usize, places: Places) -> Result<SystemLocks, Error> {
+    let file = folder.file(&names::mutexes(name), SHARED)?;
     // A mutex on a cache line of its own.
     const STRIDE: usize = 8;
     let words = count * STRIDE;
     let file = Arc::new(file);
-    let presence = Presence::announce(&file, PRESENCE)?;
+    // Who is there has made them.
+    let presence = Presence::announce(&file, || Ok(false))?;
     let map = if presence.first {
         file.set_len((words * 8) as u64).map_err(|error| call("ftruncate", &error))?;
         let map = MappedFile::new(file.as_fd(), words * 8, true)?;
@@ -147,7 +150,7 @@ fn mutex_file(path: &Path, count: usize, places: Places) -> Result<SystemLocks, 
     } else {
         MappedFile::new(file.as_fd(), words * 8, true)?
     };
-    presence.settle(&file, PRESENCE)?;
+    presence.settle(&file)?;
     Ok(SystemLocks::Mutex { map: Arc::new(map), first: 0, stride: STRIDE, places, _file: file })
 }
 
@@ -167,6 +170,10 @@ pub(crate) fn make_mutexes(
 /// description: the kernel drops it with the last descriptor, whatever ends the process.
 pub(crate) const PRESENCE: Range = Range { start: 1 << 60, length: 1 };
 
+/// The byte before it: whoever may write comes in through this door one at a time, and the first keeps it shut until
+/// everything is made.
+const DOOR: Range = Range { start: PRESENCE.start - 1, length: 1 };
+
 /// Who else has it open.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Presence {
@@ -177,36 +184,47 @@ pub(crate) struct Presence {
 impl Presence {
     /// As [`Presence::announce`], of one who only reads: it may change nothing, so that it is the first means nothing more
     /// than that.
-    pub fn watch(file: &File, byte: Range) -> Result<Self, CallError> {
-        let others = record_lock::in_the_way(file.as_fd(), Owner::Description, LockKind::Write, byte)?;
-        loop {
-            match record_lock::lock(file.as_fd(), Owner::Description, LockKind::Read, byte) {
-                Ok(()) => return Ok(Self { first: others.is_none() }),
-                Err(error) if error.errno == EINTR => {}
-                Err(error) => return Err(error),
-            }
-        }
+    pub fn watch(file: &File) -> Result<Self, CallError> {
+        let others = record_lock::in_the_way(file.as_fd(), Owner::Description, LockKind::Write, PRESENCE)?;
+        wait(file, LockKind::Read, PRESENCE)?;
+        Ok(Self { first: others.is_none() })
     }
 
-    /// Finds out whether anybody is there, and waits for one who is settling in.
-    pub fn announce(file: &File, byte: Range) -> Result<Self, CallError> {
-        loop {
-            if record_lock::try_lock(file.as_fd(), Owner::Description, LockKind::Write, byte)? {
-                return Ok(Self { first: true });
-            }
-            match record_lock::lock(file.as_fd(), Owner::Description, LockKind::Read, byte) {
-                Ok(()) => return Ok(Self { first: false }),
-                Err(error) if error.errno == EINTR => {}
-                Err(error) => return Err(error),
-            }
+    /// Finds out whether anybody is there, and waits for one who is settling in. `wants_first` is asked where somebody is:
+    /// whether the caller must be the first all the same, because there is nothing yet and it may make it.
+    ///
+    /// Who is present found something made, or is about to find that nothing is and to go: a visitor. So whoever must be
+    /// the first waits for visitors alone, and shuts the door to more of those who write.
+    pub fn announce(file: &File, wants_first: impl FnOnce() -> Result<bool, Error>) -> Result<Self, Error> {
+        wait(file, LockKind::Write, DOOR)?;
+        if record_lock::try_lock(file.as_fd(), Owner::Description, LockKind::Write, PRESENCE)? {
+            return Ok(Self { first: true });
         }
+        if wants_first()? {
+            wait(file, LockKind::Write, PRESENCE)?;
+            return Ok(Self { first: true });
+        }
+        wait(file, LockKind::Read, PRESENCE)?;
+        record_lock::unlock(file.as_fd(), Owner::Description, DOOR)?;
+        Ok(Self { first: false })
     }
 
     /// Lets others in; the caller counts as present from now on.
-    pub fn settle(self, file: &File, byte: Range) -> Result<(), CallError> {
+    pub fn settle(self, file: &File) -> Result<(), CallError> {
         if self.first {
-            record_lock::lock(file.as_fd(), Owner::Description, LockKind::Read, byte)?;
+            record_lock::lock(file.as_fd(), Owner::Description, LockKind::Read, PRESENCE)?;
+            record_lock::unlock(file.as_fd(), Owner::Description, DOOR)?;
         }
         Ok(())
+    }
+}
+
+/// Waits for a lock of the open file description, whatever signals come.
+fn wait(file: &File, kind: LockKind, byte: Range) -> Result<(), CallError> {
+    loop {
+        match record_lock::lock(file.as_fd(), Owner::Description, kind, byte) {
+            Err(error) if error.errno == EINTR => {}
+            result => return result,
+        }
     }
 }

@@ -5,7 +5,7 @@ mod support;
 use std::collections::BTreeMap;
 
 use oscost_recorddb::workload::{self, Unobserved};
-use oscost_recorddb::{Access, Database, Granularity, Layout, LockWay, Options, Primitive};
+use oscost_recorddb::{Access, Database, DatabaseOptions, Granularity, Layout, LockWay, Primitive};
 use oscost_sys::{CallError, audit, system_call::marker, system_call_names};
 use support::{Directory, alone, plan};
 
@@ -14,7 +14,7 @@ type Calls = BTreeMap<String, u64>;
 
 /// Calls as the kernel saw them, of all runs so far (the counters of the audit belong to the process), and of this run as
 /// the database counted them.
-fn both(options: &Options) -> Result<(Calls, Calls), CallError> {
+fn both(options: &DatabaseOptions) -> Result<(Calls, Calls), CallError> {
     let directory = Directory::new();
     let path = directory.file("db");
     let told = audit::by_ptrace(|| {
@@ -68,7 +68,8 @@ fn counters_are_the_calls_that_the_kernel_saw() {
                 LockWay::By(Primitive::Flock, Granularity::Fine),
                 LockWay::By(Primitive::RobustMutex, Granularity::Fine),
             ] {
-                let options = Options { layout, access, lock, create: true, ..Options::default() };
+                let options =
+                    DatabaseOptions { layout, access, lock, create: true, ..DatabaseOptions::default() };
                 let (seen, counted) = match both(&options) {
                     Ok(both) => both,
                     Err(error) => {

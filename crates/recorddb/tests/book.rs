@@ -4,14 +4,14 @@ mod support;
 
 use oscost_recorddb::driver::Work;
 use oscost_recorddb::workload::{self, Counts, Kind, Observer, Unobserved, Workload};
-use oscost_recorddb::{Access, Database, Error, LockWay, Options, Store, Stored, check};
+use oscost_recorddb::{Access, Database, DatabaseOptions, Error, LockWay, StoreMode, Stored, check};
 use oscost_recorddb::{Granularity, Layout, Primitive};
 use support::{Directory, plan};
 
 const ACCESSES: [Access; 3] = [Access::SeekRead, Access::Positioned, Access::Mapped];
 
-fn create() -> Options {
-    Options { create: true, ..Options::default() }
+fn create() -> DatabaseOptions {
+    DatabaseOptions { create: true, ..DatabaseOptions::default() }
 }
 
 #[test]
@@ -21,7 +21,7 @@ fn every_way_to_lock_and_to_reach_the_bytes_answers_alike() {
         for lock in LockWay::ALL {
             let directory = Directory::new();
             let path = directory.file("db");
-            let options = Options { access, lock, ..create() };
+            let options = DatabaseOptions { access, lock, ..create() };
             let mut database = Database::open(&path, &options).expect("open");
             let counts =
                 workload::run(&plan(150), &mut database, &mut Unobserved).expect("all answers are right");
@@ -42,7 +42,7 @@ fn the_same_plan_gives_the_same_sequence_and_another_seed_another() {
     let run = |seed| {
         let directory = Directory::new();
         let mut database = Database::open(&directory.file("db"), &create()).expect("open");
-        let plan = workload::Plan { seed, ..plan(200) };
+        let plan = workload::WorkPlan { seed, ..plan(200) };
         workload::run(&plan, &mut database, &mut Unobserved).expect("right")
     };
     assert_eq!(run(1), run(1));
@@ -59,9 +59,9 @@ fn the_workload_fits_the_published_counters() {
     let seeds = 4;
     for seed in 0..seeds {
         let directory = Directory::new();
-        let options = Options { access: Access::Mapped, lock: LockWay::None, ..create() };
+        let options = DatabaseOptions { access: Access::Mapped, lock: LockWay::None, ..create() };
         let mut database = Database::open(&directory.file("db"), &options).expect("open");
-        let plan = workload::Plan { seed, ..plan(2000) };
+        let plan = workload::WorkPlan { seed, ..plan(2000) };
         let counts = workload::run(&plan, &mut database, &mut Unobserved).expect("right");
         for (sum, count) in sum.iter_mut().zip(counts.0) {
             *sum += count;
@@ -78,7 +78,7 @@ fn the_workload_fits_the_published_counters() {
 fn the_words_of_the_book_give_other_counters() {
     let directory = Directory::new();
     let mut database = Database::open(&directory.file("db"), &create()).expect("open");
-    let plan = workload::Plan { workload: Workload::Text, ..plan(300) };
+    let plan = workload::WorkPlan { workload: Workload::Text, ..plan(300) };
     let counts = workload::run(&plan, &mut database, &mut Unobserved).expect("right");
     let (inserted, passes) = (300 + 1500 / 11, 1500);
     assert_eq!(counts.answers()[0], inserted);
@@ -108,25 +108,28 @@ fn fcntl_calls_of_every_kind_are_those_of_the_book() {
     ] {
         for primitive in [Primitive::Fcntl, Primitive::Ofd, Primitive::Flock, Primitive::RobustMutex] {
             let directory = Directory::new();
-            let options = Options { lock: LockWay::By(primitive, granularity), ..create() };
+            let options = DatabaseOptions { lock: LockWay::By(primitive, granularity), ..create() };
             let mut database = Database::open(&directory.file("db"), &options).expect("open");
             let stored = |database: &mut Database, key: &[u8], value: &[u8], how, expected| {
                 assert_eq!(database.store(key, value, how), Ok(expected));
             };
-            stored(&mut database, b"gone", b"1234", Store::Insert, Stored::Inserted { reused: false });
+            stored(&mut database, b"gone", b"1234", StoreMode::Insert, Stored::Inserted { reused: false });
             assert_eq!(database.delete(b"gone"), Ok(true));
             let mut costs = Costs { database: &mut database };
             let found = [
-                costs
-                    .of(|db| stored(db, b"key", b"12345", Store::Insert, Stored::Inserted { reused: false })),
-                costs.of(|db| stored(db, b"back", b"5678", Store::Insert, Stored::Inserted { reused: true })),
                 costs.of(|db| {
-                    stored(db, b"key", b"123456", Store::Replace, Stored::Replaced { in_place: false })
+                    stored(db, b"key", b"12345", StoreMode::Insert, Stored::Inserted { reused: false })
                 }),
                 costs.of(|db| {
-                    stored(db, b"key", b"654321", Store::Replace, Stored::Replaced { in_place: true })
+                    stored(db, b"back", b"5678", StoreMode::Insert, Stored::Inserted { reused: true })
                 }),
-                costs.of(|db| stored(db, b"none", b"1", Store::Replace, Stored::NotFound)),
+                costs.of(|db| {
+                    stored(db, b"key", b"123456", StoreMode::Replace, Stored::Replaced { in_place: false })
+                }),
+                costs.of(|db| {
+                    stored(db, b"key", b"654321", StoreMode::Replace, Stored::Replaced { in_place: true })
+                }),
+                costs.of(|db| stored(db, b"none", b"1", StoreMode::Replace, Stored::NotFound)),
                 costs.of(|db| assert_eq!(db.fetch(b"key"), Ok(Some(b"654321".to_vec())))),
                 costs.of(|db| assert_eq!(db.fetch(b"none"), Ok(None))),
                 costs.of(|db| assert_eq!(db.delete(b"key"), Ok(true))),
@@ -143,7 +146,7 @@ fn fcntl_calls_of_every_kind_are_those_of_the_book() {
 fn io_calls_of_every_kind_follow_from_the_records_visited() {
     for (access, visit, other) in [(Access::SeekRead, 3, 2), (Access::Positioned, 2, 1)] {
         let directory = Directory::new();
-        let options = Options { access, ..create() };
+        let options = DatabaseOptions { access, ..create() };
         let mut database = Database::open(&directory.file("db"), &options).expect("open");
         let mut costs = Costs { database: &mut database };
         // Where an append ends a file: lseek to its end, then one write, for either way.
@@ -153,18 +156,18 @@ fn io_calls_of_every_kind_follow_from_the_records_visited() {
             assert_eq!(work.io_calls, work.visits * visit + accesses * other + ends * end, "{access:?}");
         };
         // Pointers to chain (twice) and free list, head of the chain; data and index appended.
-        cost(4, 2, &mut |db| assert!(db.store(b"key", b"12345", Store::Insert).is_ok()));
+        cost(4, 2, &mut |db| assert!(db.store(b"key", b"12345", StoreMode::Insert).is_ok()));
         // Pointer, value.
         cost(2, 0, &mut |db| assert!(db.fetch(b"key").is_ok()));
         cost(1, 0, &mut |db| assert!(db.fetch(b"none").is_ok()));
         // Pointer; value over value.
-        cost(2, 0, &mut |db| assert!(db.store(b"key", b"54321", Store::Replace).is_ok()));
+        cost(2, 0, &mut |db| assert!(db.store(b"key", b"54321", StoreMode::Replace).is_ok()));
         // Pointer; blank value, free list, blank record, free list again, chain.
         cost(6, 0, &mut |db| assert!(db.delete(b"key").is_ok()));
         // Chain twice, free list, free list again; value, record, chain.
-        cost(7, 0, &mut |db| assert!(db.store(b"new", b"12345", Store::Insert).is_ok()));
+        cost(7, 0, &mut |db| assert!(db.store(b"new", b"12345", StoreMode::Insert).is_ok()));
         // Pointer, deletion, chain; data and index appended; chain.
-        cost(8, 2, &mut |db| assert!(db.store(b"new", b"123456", Store::Either).is_ok()));
+        cost(8, 2, &mut |db| assert!(db.store(b"new", b"123456", StoreMode::Either).is_ok()));
         assert_eq!(database.fetch(b"new"), Ok(Some(b"123456".to_vec())));
     }
 }
@@ -184,7 +187,7 @@ fn the_lock_calls_of_a_run_are_the_sum_of_its_kinds() {
     }
     for granularity in [Granularity::Coarse, Granularity::Fine] {
         let directory = Directory::new();
-        let options = Options { lock: LockWay::By(Primitive::Fcntl, granularity), ..create() };
+        let options = DatabaseOptions { lock: LockWay::By(Primitive::Fcntl, granularity), ..create() };
         let mut database = Database::open(&directory.file("db"), &options).expect("open");
         let before = database.counters();
         let mut told = Told::default();
@@ -204,11 +207,11 @@ fn next_record_meets_every_record_once() {
     for access in ACCESSES {
         let directory = Directory::new();
         let mut database =
-            Database::open(&directory.file("db"), &Options { access, ..create() }).expect("open");
+            Database::open(&directory.file("db"), &DatabaseOptions { access, ..create() }).expect("open");
         let mut expected = std::collections::BTreeMap::new();
         for number in 0..300u32 {
             let (key, value) = (format!("key{number}").into_bytes(), vec![b'v'; number as usize % 50 + 1]);
-            database.store(&key, &value, Store::Insert).expect("stored");
+            database.store(&key, &value, StoreMode::Insert).expect("stored");
             if number % 3 == 0 {
                 assert_eq!(database.delete(&key), Ok(true));
             } else {
@@ -232,14 +235,14 @@ fn what_the_format_cannot_hold_is_refused() {
     let directory = Directory::new();
     let mut database = Database::open(&directory.file("db"), &create()).expect("open");
     for key in [b"".as_slice(), b"   ", b"a:b", b"a\n", b"a\0", &[b'k'; 1011]] {
-        assert!(matches!(database.store(key, b"value", Store::Either), Err(Error::Input(_))), "{key:?}");
+        assert!(matches!(database.store(key, b"value", StoreMode::Either), Err(Error::Input(_))), "{key:?}");
         assert!(matches!(database.fetch(key), Err(Error::Input(_))), "{key:?}");
     }
     for value in [b"".as_slice(), &[b'v'; 1024]] {
-        assert!(matches!(database.store(b"key", value, Store::Either), Err(Error::Input(_))));
+        assert!(matches!(database.store(b"key", value, StoreMode::Either), Err(Error::Input(_))));
     }
     let (key, value) = ([b'k'; 1010], [b'v'; 1023]);
-    assert!(database.store(&key, &value, Store::Insert).is_ok());
+    assert!(database.store(&key, &value, StoreMode::Insert).is_ok());
     assert_eq!(database.fetch(&key), Ok(Some(value.to_vec())));
 }
 
@@ -248,12 +251,12 @@ fn what_the_format_cannot_hold_is_refused() {
 fn a_full_file_is_an_error_and_no_damage() {
     let directory = Directory::new();
     let path = directory.file("db");
-    let options = Options { access: Access::Positioned, lock: LockWay::None, ..create() };
+    let options = DatabaseOptions { access: Access::Positioned, lock: LockWay::None, ..create() };
     let mut database = Database::open(&path, &options).expect("open");
     let value = [b'v'; 1023];
     let mut stored = 0;
     let error = loop {
-        match database.store(format!("key{stored}").as_bytes(), &value, Store::Insert) {
+        match database.store(format!("key{stored}").as_bytes(), &value, StoreMode::Insert) {
             Ok(_) => stored += 1,
             Err(error) => break error,
         }

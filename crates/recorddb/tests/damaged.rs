@@ -6,15 +6,21 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use oscost_recorddb::{
-    Access, Database, Error, Granularity, Layout, LockWay, Options, Primitive, Store, check,
+    Access, Database, DatabaseOptions, Error, Granularity, Layout, LockWay, Primitive, StoreMode, check,
 };
 use oscost_sys::process::Child;
 use support::{Directory, alone};
 
 const MUTEX: LockWay = LockWay::By(Primitive::RobustMutex, Granularity::Fine);
 
-fn options() -> Options {
-    Options { layout: Layout::Fast, access: Access::Mapped, lock: MUTEX, create: true, ..Options::default() }
+fn options() -> DatabaseOptions {
+    DatabaseOptions {
+        layout: Layout::Fast,
+        access: Access::Mapped,
+        lock: MUTEX,
+        create: true,
+        ..DatabaseOptions::default()
+    }
 }
 
 /// Whoever shortens a file that is mapped ends those who touch what is gone; nobody is told that a record is not there.
@@ -24,10 +30,10 @@ fn a_file_that_is_shortened_under_a_process_ends_it() {
     let directory = Directory::new();
     let path = directory.file("db");
     for pages in [1, 30, 60, 70, 80] {
-        let full = Options { truncate: true, ..options() };
+        let full = DatabaseOptions { truncate: true, ..options() };
         let mut database = Database::open(&path, &full).expect("open");
         for number in 0..2000 {
-            database.store(number.to_string().as_bytes(), &[b'v'; 40], Store::Insert).expect("stored");
+            database.store(number.to_string().as_bytes(), &[b'v'; 40], StoreMode::Insert).expect("stored");
         }
         // It is never dropped: that would touch the file, and end the test instead of the child.
         let mut database = std::mem::ManuallyDrop::new(database);
@@ -59,7 +65,8 @@ fn a_file_that_is_shortened_under_a_process_ends_it() {
 
 /// A database that nobody else uses, filled and closed.
 fn fill(path: &Path, with: impl FnOnce(&mut Database)) {
-    let mut database = Database::open(path, &Options { lock: LockWay::None, ..options() }).expect("open");
+    let mut database =
+        Database::open(path, &DatabaseOptions { lock: LockWay::None, ..options() }).expect("open");
     with(&mut database);
 }
 
@@ -72,7 +79,7 @@ fn a_cut_file_ends_in_a_clean_error() {
     let lock = LockWay::None;
     fill(&path, |database| {
         for number in 0..300 {
-            database.store(number.to_string().as_bytes(), &[b'v'; 30], Store::Insert).expect("stored");
+            database.store(number.to_string().as_bytes(), &[b'v'; 30], StoreMode::Insert).expect("stored");
         }
     });
     let name = directory.file("db.fast");
@@ -83,7 +90,7 @@ fn a_cut_file_ends_in_a_clean_error() {
     for &length in &lengths {
         std::fs::write(&name, &whole[..length]).expect("written");
         let mut wrong = !check(&path, Layout::Fast).expect("read").is_sound();
-        let reading = Options { lock, access: Access::Positioned, create: false, ..options() };
+        let reading = DatabaseOptions { lock, access: Access::Positioned, create: false, ..options() };
         match Database::open(&path, &reading) {
             Err(Error::Refused(_) | Error::Damaged(_)) => wrong = true,
             Err(error) => panic!("{length} bytes: {error}"),
@@ -113,7 +120,9 @@ fn an_allocation_over_what_is_there_is_refused() {
     let lock = LockWay::None;
     fill(&path, |database| {
         for number in 0..100 {
-            database.store(format!("key{number}").as_bytes(), &[b'v'; 100], Store::Insert).expect("stored");
+            database
+                .store(format!("key{number}").as_bytes(), &[b'v'; 100], StoreMode::Insert)
+                .expect("stored");
         }
     });
     let whole = std::fs::read(directory.file("db.fast")).expect("read");
@@ -142,14 +151,14 @@ fn an_allocation_over_what_is_there_is_refused() {
         std::fs::write(directory.file("db.fast"), &bytes).expect("written");
         assert!(!check(&path, Layout::Fast).expect("read").is_sound(), "{what}");
         for access in [Access::Mapped, Access::Positioned] {
-            let options = Options { lock, access, create: false, ..options() };
+            let options = DatabaseOptions { lock, access, create: false, ..options() };
             let opened = Database::open(&path, &options);
             if at == END {
                 assert!(matches!(opened, Err(Error::Damaged(_))), "{what}");
             }
             let Ok(mut database) = opened else { continue };
             for number in 0..20 {
-                match database.store(format!("new{number}").as_bytes(), &[b'n'; 900], Store::Insert) {
+                match database.store(format!("new{number}").as_bytes(), &[b'n'; 900], StoreMode::Insert) {
                     Ok(_) | Err(Error::Damaged(_)) => {}
                     Err(error) => panic!("{what}: {error}"),
                 }
@@ -168,7 +177,7 @@ fn flipped_bits_are_found() {
     fill(&path, |database| {
         for number in 0..300 {
             database
-                .store(number.to_string().as_bytes(), &vec![b'v'; number % 60], Store::Insert)
+                .store(number.to_string().as_bytes(), &vec![b'v'; number % 60], StoreMode::Insert)
                 .expect("stored");
             if number % 4 == 0 {
                 database.delete(number.to_string().as_bytes()).expect("deleted");
@@ -185,7 +194,7 @@ fn flipped_bits_are_found() {
         let file = std::fs::OpenOptions::new().write(true).open(&name).expect("open");
         file.write_all_at(&[whole[at] ^ 1 << (flip % 8)], at as u64).expect("written");
         let report = check(&path, Layout::Fast).expect("read");
-        let opened = Database::open(&path, &Options { lock, create: false, ..options() });
+        let opened = Database::open(&path, &DatabaseOptions { lock, create: false, ..options() });
         let mut wrong = opened.is_err();
         if let Ok(mut database) = opened {
             for number in 0..300 {
@@ -216,11 +225,11 @@ fn checkers_end_whatever_they_are_given() {
     let directory = Directory::new();
     let path = directory.file("db");
     for layout in [Layout::Fast, Layout::Book] {
-        let options = Options { layout, lock: LockWay::None, ..options() };
+        let options = DatabaseOptions { layout, lock: LockWay::None, ..options() };
         let mut database = Database::open(&path, &options).expect("open");
         for number in 0..200 {
             database
-                .store(number.to_string().as_bytes(), &vec![b'v'; number % 60 + 1], Store::Insert)
+                .store(number.to_string().as_bytes(), &vec![b'v'; number % 60 + 1], StoreMode::Insert)
                 .expect("stored");
         }
     }

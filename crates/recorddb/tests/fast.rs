@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt;
 
 use oscost_recorddb::workload::{self, Counts, Kind, Unobserved};
-use oscost_recorddb::{Access, Database, Error, Layout, LockWay, Options, Refusal, Store, check, driver};
+use oscost_recorddb::{
+    Access, Database, DatabaseOptions, Error, Layout, LockWay, Refusal, StoreMode, check, driver,
+};
 use oscost_recorddb::{Granularity, Primitive};
 use oscost_sys::process::Child;
 use support::{Directory, alone, plan};
@@ -14,8 +16,14 @@ use support::{Directory, alone, plan};
 const ACCESSES: [Access; 3] = [Access::SeekRead, Access::Positioned, Access::Mapped];
 const MUTEX: LockWay = LockWay::By(Primitive::RobustMutex, Granularity::Fine);
 
-fn options() -> Options {
-    Options { layout: Layout::Fast, access: Access::Mapped, lock: MUTEX, create: true, ..Options::default() }
+fn options() -> DatabaseOptions {
+    DatabaseOptions {
+        layout: Layout::Fast,
+        access: Access::Mapped,
+        lock: MUTEX,
+        create: true,
+        ..DatabaseOptions::default()
+    }
 }
 
 #[test]
@@ -23,13 +31,15 @@ fn every_way_to_lock_and_to_reach_the_bytes_answers_as_the_book_does() {
     let _alone = alone();
     let book = Directory::new();
     let mut database =
-        Database::open(&book.file("db"), &Options { layout: Layout::Book, ..options() }).expect("open");
+        Database::open(&book.file("db"), &DatabaseOptions { layout: Layout::Book, ..options() })
+            .expect("open");
     let expected = workload::run(&plan(300), &mut database, &mut Unobserved).expect("right").answers();
     for access in ACCESSES {
         for lock in LockWay::ALL {
             let directory = Directory::new();
             let path = directory.file("db");
-            let mut database = Database::open(&path, &Options { access, lock, ..options() }).expect("open");
+            let mut database =
+                Database::open(&path, &DatabaseOptions { access, lock, ..options() }).expect("open");
             let counts = workload::run(&plan(300), &mut database, &mut Unobserved).expect("right");
             assert_eq!(counts.answers(), expected, "{access:?} {}", lock.name());
             let calls = database.counters().locks.total();
@@ -66,7 +76,7 @@ fn a_map_in_memory_answers_the_same() {
             0 => assert_eq!(database.delete(&key).expect("delete"), map.remove(&key).is_some()),
             1 => assert_eq!(database.fetch(&key).expect("fetch").as_ref(), map.get(&key)),
             _ => {
-                database.store(&key, &value, Store::Either).expect("store");
+                database.store(&key, &value, StoreMode::Either).expect("store");
                 map.insert(key, value);
             }
         }
@@ -89,7 +99,7 @@ fn a_walk_goes_on_whatever_happens_meanwhile() {
     let directory = Directory::new();
     let mut database = Database::open(&directory.file("db"), &options()).expect("open");
     for number in 0..2000 {
-        database.store(format!("old{number}").as_bytes(), b"", Store::Insert).expect("stored");
+        database.store(format!("old{number}").as_bytes(), b"", StoreMode::Insert).expect("stored");
     }
     let (mut key, mut value) = (Vec::new(), Vec::new());
     let mut met = BTreeMap::new();
@@ -99,7 +109,7 @@ fn a_walk_goes_on_whatever_happens_meanwhile() {
         // Every record that was met is deleted, and others come.
         assert_eq!(database.delete(&key), Ok(true));
         if number < 500 {
-            database.store(format!("new{number}").as_bytes(), b"", Store::Insert).expect("stored");
+            database.store(format!("new{number}").as_bytes(), b"", StoreMode::Insert).expect("stored");
             number += 1;
         }
     }
@@ -129,7 +139,7 @@ fn space_is_used_again_where_one_inserts_and_another_deletes() {
     let mut size = 0;
     for round in 0..40 {
         for number in round * 1000..(round + 1) * 1000 {
-            writer.store(format!("{number}").as_bytes(), &[b'v'; 40], Store::Insert).expect("stored");
+            writer.store(format!("{number}").as_bytes(), &[b'v'; 40], StoreMode::Insert).expect("stored");
         }
         run(round * 1000);
         if round == 19 {
@@ -156,8 +166,8 @@ fn several_processes_lose_nothing() {
                 let directory = Directory::new();
                 let path = directory.file("db");
                 let lock = LockWay::By(primitive, granularity);
-                let options = Options { layout, access, lock, ..options() };
-                let plans: Vec<_> = (0..3).map(|child| workload::Plan { child, ..plan(60) }).collect();
+                let options = DatabaseOptions { layout, access, lock, ..options() };
+                let plans: Vec<_> = (0..3).map(|child| workload::WorkPlan { child, ..plan(60) }).collect();
                 let done =
                     driver::run(&plans, |_| Database::open(&path, &options), 60_000_000_000).expect("fork");
                 let counts = done.into_iter().map(|done| done.expect("every child is right").counts);
@@ -180,7 +190,7 @@ fn two_ways_to_lock_do_not_meet() {
     for lock in LockWay::ALL.into_iter().filter(|lock| *lock != MUTEX) {
         let child = Child::fork(|| {
             let expected = Refusal::OtherLockWay { found: "fine_mutex" };
-            match Database::open(&path, &Options { lock, ..options() }) {
+            match Database::open(&path, &DatabaseOptions { lock, ..options() }) {
                 Err(Error::Refused(found)) if found == expected => 0,
                 _ => 1,
             }
@@ -190,7 +200,7 @@ fn two_ways_to_lock_do_not_meet() {
     drop(first);
     // Where nobody has it open, any way will do.
     let fcntl = LockWay::By(Primitive::Fcntl, Granularity::Fine);
-    assert!(Database::open(&path, &Options { lock: fcntl, ..options() }).is_ok());
+    assert!(Database::open(&path, &DatabaseOptions { lock: fcntl, ..options() }).is_ok());
 }
 
 #[test]
@@ -201,7 +211,7 @@ fn other_files_are_refused_with_the_reason() {
     drop(Database::open(&path, &options()).expect("open"));
     let file = std::fs::OpenOptions::new().write(true).open(directory.file("db.fast")).expect("open");
     let magic = u64::from_le_bytes(*b"recorddb");
-    let open = || Database::open(&path, &Options { create: false, ..options() }).map(drop);
+    let open = || Database::open(&path, &DatabaseOptions { create: false, ..options() }).map(drop);
     file.write_all_at(&magic.swap_bytes().to_ne_bytes(), 0).expect("written");
     assert_eq!(open(), Err(Error::Refused(Refusal::OtherByteOrder)));
     file.write_all_at(&magic.to_ne_bytes(), 0).expect("written");
@@ -221,14 +231,14 @@ fn a_reader_changes_nothing_and_may_not_store() {
     let directory = Directory::new();
     let path = directory.file("db");
     let fcntl = LockWay::By(Primitive::Fcntl, Granularity::Fine);
-    let mut writer = Database::open(&path, &Options { lock: fcntl, ..options() }).expect("open");
-    writer.store(b"key", b"value", Store::Insert).expect("stored");
+    let mut writer = Database::open(&path, &DatabaseOptions { lock: fcntl, ..options() }).expect("open");
+    writer.store(b"key", b"value", StoreMode::Insert).expect("stored");
     drop(writer);
     let before = std::fs::read(directory.file("db.fast")).expect("read");
-    let reading = Options { write: false, create: false, lock: fcntl, ..options() };
+    let reading = DatabaseOptions { write: false, create: false, lock: fcntl, ..options() };
     let mut reader = Database::open(&path, &reading).expect("open");
     assert_eq!(reader.fetch(b"key"), Ok(Some(b"value".to_vec())));
-    assert_eq!(reader.store(b"key", b"", Store::Either), Err(Error::Refused(Refusal::ReadOnly)));
+    assert_eq!(reader.store(b"key", b"", StoreMode::Either), Err(Error::Refused(Refusal::ReadOnly)));
     assert_eq!(reader.delete(b"key"), Err(Error::Refused(Refusal::ReadOnly)));
     drop(reader);
     assert_eq!(std::fs::read(directory.file("db.fast")).expect("read"), before);

@@ -3,13 +3,20 @@
 
 mod support;
 
-use oscost_recorddb::{Access, Database, Granularity, Layout, LockWay, Options, Primitive, Store, check};
+use oscost_recorddb::{
+    Access, Database, DatabaseOptions, Granularity, Layout, LockWay, Primitive, StoreMode, check,
+};
 use oscost_sys::process::{Child, Signal, signal};
 use support::{Directory, alone};
 
 /// The lock of each test stands in its place.
-fn options() -> Options {
-    Options { layout: Layout::Fast, access: Access::Mapped, create: true, ..Options::default() }
+fn options() -> DatabaseOptions {
+    DatabaseOptions {
+        layout: Layout::Fast,
+        access: Access::Mapped,
+        create: true,
+        ..DatabaseOptions::default()
+    }
 }
 
 /// Kills a process at a random moment of its work, again and again. After each, whoever opens the database finds it in
@@ -17,7 +24,7 @@ fn options() -> Options {
 fn kills(count: u32, lock: LockWay) -> String {
     let directory = Directory::new();
     let path = directory.file("db");
-    let options = Options { lock, ..options() };
+    let options = DatabaseOptions { lock, ..options() };
     let words = oscost_sys::memory::SharedWords::new(1).expect("mmap");
     let order = std::sync::atomic::Ordering::SeqCst;
     drop(Database::open(&path, &options).expect("open"));
@@ -35,7 +42,7 @@ fn kills(count: u32, lock: LockWay) -> String {
                 let done = if deletes(step) {
                     database.delete(&key).is_ok()
                 } else {
-                    database.store(&key, &value_of(step), Store::Either).is_ok()
+                    database.store(&key, &value_of(step), StoreMode::Either).is_ok()
                 };
                 if !done {
                     return 2;
@@ -107,15 +114,15 @@ fn survivors_of_a_killed_process_go_on() {
         for granularity in [Granularity::Coarse, Granularity::Fine] {
             let directory = Directory::new();
             let path = directory.file("db");
-            let options = Options { lock: LockWay::By(primitive, granularity), ..options() };
+            let options = DatabaseOptions { lock: LockWay::By(primitive, granularity), ..options() };
             let mut survivor = Database::open(&path, &options).expect("open");
-            survivor.store(b"mine", b"1", Store::Insert).expect("stored");
+            survivor.store(b"mine", b"1", StoreMode::Insert).expect("stored");
             for _ in 0..10 {
                 let child = Child::fork(|| {
                     let Ok(mut database) = Database::open(&path, &options) else { return 1 };
                     for number in 0u32.. {
                         let key = (number % 50).to_string().into_bytes();
-                        let stored = database.store(&key, &[b'v'; 30], Store::Either);
+                        let stored = database.store(&key, &[b'v'; 30], StoreMode::Either);
                         if stored.is_err() || number % 3 == 0 && database.delete(&key).is_err() {
                             return 2;
                         }
@@ -129,7 +136,7 @@ fn survivors_of_a_killed_process_go_on() {
                 for number in 0..50 {
                     let key = number.to_string().into_bytes();
                     assert!(survivor.fetch(&key).is_ok());
-                    survivor.store(&key, b"survivor", Store::Either).expect("stored");
+                    survivor.store(&key, b"survivor", StoreMode::Either).expect("stored");
                 }
             }
             assert_eq!(survivor.fetch(b"mine"), Ok(Some(b"1".to_vec())));

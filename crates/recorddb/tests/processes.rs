@@ -6,18 +6,18 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
-use oscost_recorddb::workload::{Plan, Workload};
+use oscost_recorddb::workload::{WorkPlan, Workload};
 use oscost_recorddb::{
-    Access, Database, Error, Granularity, Layout, LockWay, Options, Primitive, Refusal, Store,
+    Access, Database, DatabaseOptions, Error, Granularity, Layout, LockWay, Primitive, Refusal, StoreMode,
 };
 use oscost_recorddb::{check, driver};
 use oscost_sys::process::{Child, Signal, signal};
 use oscost_sys::record_lock::{self, LockKind, Owner, Range};
 use support::{Directory, alone};
 
-fn fcntl(granularity: Granularity) -> Options {
+fn fcntl(granularity: Granularity) -> DatabaseOptions {
     let lock = LockWay::By(Primitive::Fcntl, granularity);
-    Options { create: true, lock, ..Options::default() }
+    DatabaseOptions { create: true, lock, ..DatabaseOptions::default() }
 }
 
 /// First byte, length, kind.
@@ -73,7 +73,7 @@ fn the_locks_that_others_see_are_those_of_the_book() {
             let Ok(mut database) = Database::open(&path, &fcntl(granularity)) else { return 1 };
             for length in (1..200).cycle() {
                 let value = vec![b'v'; length];
-                let done = database.store(b"key", &value, Store::Either).is_ok()
+                let done = database.store(b"key", &value, StoreMode::Either).is_ok()
                     && database.fetch(b"key").is_ok()
                     && database.next_record(&mut Vec::new(), &mut Vec::new()).is_ok()
                     && (length % 3 > 0 || database.delete(b"key") == Ok(true));
@@ -137,18 +137,18 @@ fn two_creators_make_one_database() {
                 let directory = Directory::new();
                 let path = directory.file("db");
                 let lock = LockWay::By(primitive, Granularity::Fine);
-                let options = Options { layout, lock, create: true, ..Options::default() };
+                let options = DatabaseOptions { layout, lock, create: true, ..DatabaseOptions::default() };
                 let creator = |name: &'static str| {
                     let (path, options) = (path.clone(), options);
                     Child::fork(move || {
                         let Ok(mut database) = Database::open(&path, &options) else { return 1 };
-                        i32::from(database.store(name.as_bytes(), b"value", Store::Insert).is_err()) * 2
+                        i32::from(database.store(name.as_bytes(), b"value", StoreMode::Insert).is_err()) * 2
                     })
                     .expect("fork")
                 };
                 let children = [creator("one"), creator("two"), creator("three")];
                 // A reader in between finds nothing, or what is there, and never half a database.
-                let reading = Options { create: false, ..options };
+                let reading = DatabaseOptions { create: false, ..options };
                 match Database::open(&path, &reading) {
                     Ok(mut database) => assert!(database.fetch(b"one").is_ok()),
                     Err(Error::Call(call)) => assert_eq!(call.errno, 2, "{call}"),
@@ -166,6 +166,55 @@ fn two_creators_make_one_database() {
     }
 }
 
+/// Who finds an empty file and may not make a database of it is refused, and keeps nobody from making one meanwhile.
+#[test]
+fn whoever_finds_an_empty_file_turns_no_creator_away() {
+    let _alone = alone();
+    // Ways to lock that a visitor for reading has, too.
+    for primitive in [Primitive::Fcntl, Primitive::Flock] {
+        for round in 0..25 {
+            let directory = Directory::new();
+            let path = directory.file("db");
+            std::fs::write(directory.file("db.fast"), b"").expect("an empty file");
+            let lock = LockWay::By(primitive, Granularity::Fine);
+            let options =
+                DatabaseOptions { layout: Layout::Fast, lock, create: true, ..DatabaseOptions::default() };
+            let visitor = |write: bool| {
+                let (path, options) = (path.clone(), DatabaseOptions { create: false, write, ..options });
+                Child::fork(move || {
+                    // Until there is a database: what it finds before is refused.
+                    while let Err(error) = Database::open(&path, &options) {
+                        if !matches!(error, Error::Refused(Refusal::OtherFile)) {
+                            return 1;
+                        }
+                    }
+                    0
+                })
+                .expect("fork")
+            };
+            let creator = |name: &'static str| {
+                let (path, options) = (path.clone(), options);
+                Child::fork(move || match Database::open(&path, &options) {
+                    Ok(mut database) => {
+                        i32::from(database.store(name.as_bytes(), b"value", StoreMode::Insert).is_err()) * 2
+                    }
+                    Err(_) => 3,
+                })
+                .expect("fork")
+            };
+            let visitors = [visitor(true), visitor(false)];
+            std::thread::sleep(Duration::from_millis(2));
+            for child in [creator("one"), creator("two")].into_iter().chain(visitors) {
+                let code = child.wait_at_most(20_000_000_000).expect("it ends").code;
+                assert_eq!(code, Some(0), "{primitive:?}, round {round}");
+            }
+            let report = check(&path, Layout::Fast).expect("read");
+            assert!(report.is_clean(), "{primitive:?}: {report:?}");
+            assert_eq!(report.records, 2);
+        }
+    }
+}
+
 /// The negative control: without locks several processes damage the database, and it is seen, by a wrong answer or by
 /// the checker. With locks, the same work is without a fault (the other tests).
 #[test]
@@ -175,10 +224,14 @@ fn without_locks_processes_damage_what_they_share() {
     for attempt in 0..40 {
         let directory = Directory::new();
         let path = directory.file("db");
-        let options =
-            Options { lock: LockWay::None, create: true, access: Access::SeekRead, ..Options::default() };
-        let plans: Vec<Plan> = (0..4)
-            .map(|child| Plan { workload: Workload::Figure, records: 150, seed: attempt, child })
+        let options = DatabaseOptions {
+            lock: LockWay::None,
+            create: true,
+            access: Access::SeekRead,
+            ..DatabaseOptions::default()
+        };
+        let plans: Vec<WorkPlan> = (0..4)
+            .map(|child| WorkPlan { workload: Workload::Figure, records: 150, seed: attempt, child })
             .collect();
         let done = driver::run(&plans, |_| Database::open(&path, &options), 20_000_000_000).expect("fork");
         says.extend(done.into_iter().filter_map(Result::err));
@@ -198,11 +251,15 @@ fn cut_flipped_and_circular_books_end_in_a_clean_error() {
     let _alone = alone();
     let directory = Directory::new();
     let path = directory.file("db");
-    let options =
-        Options { lock: LockWay::None, create: true, access: Access::Positioned, ..Options::default() };
+    let options = DatabaseOptions {
+        lock: LockWay::None,
+        create: true,
+        access: Access::Positioned,
+        ..DatabaseOptions::default()
+    };
     let mut database = Database::open(&path, &options).expect("open");
     for number in 0..30 {
-        database.store(format!("key{number}").as_bytes(), &[b'v'; 9], Store::Insert).expect("stored");
+        database.store(format!("key{number}").as_bytes(), &[b'v'; 9], StoreMode::Insert).expect("stored");
     }
     for number in 0..10 {
         database.delete(format!("key{number}").as_bytes()).expect("deleted");
@@ -216,7 +273,7 @@ fn cut_flipped_and_circular_books_end_in_a_clean_error() {
     let use_it = |context: &str| -> bool {
         let start = Instant::now();
         let mut wrong = !check(&path, Layout::Book).expect("read").is_sound();
-        match Database::open(&path, &Options { create: false, ..options }) {
+        match Database::open(&path, &DatabaseOptions { create: false, ..options }) {
             Err(_) => wrong = true,
             Ok(mut database) => {
                 for number in 0..30 {
@@ -276,12 +333,20 @@ fn a_mapped_book_that_is_shortened_ends_in_a_clear_death_or_an_error() {
     let _alone = alone();
     let directory = Directory::new();
     let path = directory.file("db");
-    let options = Options { lock: LockWay::None, create: true, access: Access::Mapped, ..Options::default() };
+    let options = DatabaseOptions {
+        lock: LockWay::None,
+        create: true,
+        access: Access::Mapped,
+        ..DatabaseOptions::default()
+    };
     let mut clear = 0;
     for kept in [0u64, 500, 4096, 9000, 20_000] {
-        let mut database = Database::open(&path, &Options { truncate: true, ..options }).expect("open");
+        let mut database =
+            Database::open(&path, &DatabaseOptions { truncate: true, ..options }).expect("open");
         for number in 0..1000 {
-            database.store(format!("key{number}").as_bytes(), &[b'v'; 40], Store::Insert).expect("stored");
+            database
+                .store(format!("key{number}").as_bytes(), &[b'v'; 40], StoreMode::Insert)
+                .expect("stored");
         }
         // It is never dropped: that would touch the file, and end the test instead of the child.
         let mut database = std::mem::ManuallyDrop::new(database);

@@ -52,7 +52,7 @@ fn card(cell: &Cell, runs: Runs) -> Card {
         // The planned launches, and no more: a minute is for all of them.
         budget_ms: Some(1),
         launch_ms: cell.about_ms(),
-        remark: "user and system time are samples of the timer's where CPU time is below 0.5 s",
+        remark: "below 0.5 s of CPU time, user and system time are timer samples",
         ..of_family
     }
 }

@@ -1,5 +1,6 @@
 //! What a run found of the cells: figures, and cells held against one another launch by launch.
 
+use oscost_results::quantity;
 use std::collections::BTreeMap;
 
 use oscost_families::record_database::Cell;
@@ -84,7 +85,7 @@ pub(super) fn point(found: &Found<'_>, cell: &Cell) -> Option<Point> {
     let of = |name| value(found, cell, name);
     Some(Point {
         visits: of("visits")?,
-        lock_calls: of("lock_calls")?,
+        lock_calls: of(quantity::LOCK_CALLS)?,
         operations: of("operations")?,
         cpu_ns: of("cpu").filter(|cpu| *cpu > 0.0)?,
         nrec: cell.records,

@@ -12,7 +12,7 @@ use super::published::{FIGURE_20_7, FIGURE_20_8, NREC_20_8};
 
 /// Options of document 001.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
+pub struct ApuePlan {
     /// Records that each child writes first; none: as the document has them.
     pub nrec: Vec<u32>,
     /// Numbers of children; none: one, and some more.
@@ -44,7 +44,7 @@ pub enum Amount {
     Thorough,
 }
 
-impl Default for Plan {
+impl Default for ApuePlan {
     fn default() -> Self {
         Self {
             nrec: Vec::new(),
@@ -67,7 +67,7 @@ pub(super) const FEW: u32 = 500;
 /// Children of Figure 20.8's shape where there is no time for all.
 const SOME_CHILDREN: [u32; 3] = [1, 2, 4];
 
-impl Plan {
+impl ApuePlan {
     /// Sets the option of this name to `text`.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ impl Plan {
     pub fn check(&self) -> Result<(), String> {
         self.cells().into_iter().find_map(|(cell, _)| cell.misfit()).map_or(Ok(()), Err)?;
         match self.cells().as_slice() {
-            [] => Err("no cell is left: several children cannot do without locking".to_owned()),
+            [] => Err("no cell is left: several children need locking".to_owned()),
             _ => Ok(()),
         }
     }
@@ -218,7 +218,7 @@ impl Plan {
 }
 
 fn numbers(name: &str, text: &str, most: u32) -> Result<Vec<u32>, String> {
-    let parameter = crate::Parameter {
+    let parameter = crate::DocumentParameter {
         name: if name == "nrec" { "nrec" } else { "children" },
         least: 1,
         most: u64::from(most),
@@ -239,19 +239,19 @@ fn one<T: Copy>(name: &str, text: &str, list: &[(T, &'static str)]) -> Result<T,
 mod tests {
     use super::*;
 
-    fn shapes(plan: &Plan) -> Vec<(u32, u32, Runs)> {
+    fn shapes(plan: &ApuePlan) -> Vec<(u32, u32, Runs)> {
         plan.shapes()
     }
 
     #[test]
     fn defaults_are_what_fits_each_effort() {
-        let quick = Plan { effort: Amount::Quick, ..Plan::default() };
+        let quick = ApuePlan { effort: Amount::Quick, ..ApuePlan::default() };
         assert!(quick.cells().iter().all(|(cell, _)| cell.records == FEW));
-        let default = shapes(&Plan::default());
+        let default = shapes(&ApuePlan::default());
         assert!(default.contains(&(1, 2000, Runs::Repeated)) && default.contains(&(4, 500, Runs::Repeated)));
         assert!(default.contains(&(1, 6000, Runs::Single)) && !default.contains(&(1, 6000, Runs::Repeated)));
         assert!(default.iter().all(|(_, nrec, _)| *nrec <= 6000));
-        let thorough = shapes(&Plan { effort: Amount::Thorough, ..Plan::default() });
+        let thorough = shapes(&ApuePlan { effort: Amount::Thorough, ..ApuePlan::default() });
         assert!(
             thorough.contains(&(1, 12_000, Runs::Single)) && thorough.contains(&(16, 2000, Runs::Single))
         );
@@ -259,19 +259,19 @@ mod tests {
 
     #[test]
     fn several_children_never_go_without_locks() {
-        let thorough = Plan { effort: Amount::Thorough, ..Plan::default() };
+        let thorough = ApuePlan { effort: Amount::Thorough, ..ApuePlan::default() };
         assert!(
             thorough.cells().iter().all(|(cell, _)| cell.processes == 1 || cell.locking != Locking::None)
         );
-        let mut plan = Plan { children: vec![2], locks: vec![Locking::None], ..Plan::default() };
-        assert!(plan.check().is_err_and(|why| why.contains("cannot do without locking")));
+        let mut plan = ApuePlan { children: vec![2], locks: vec![Locking::None], ..ApuePlan::default() };
+        assert!(plan.check().is_err_and(|why| why.contains("need locking")));
         plan.children = vec![1, 2];
         assert_eq!(plan.check(), Ok(()));
     }
 
     #[test]
     fn options_are_taken_or_refused_with_what_there_is() {
-        let mut plan = Plan::default();
+        let mut plan = ApuePlan::default();
         for (name, text) in [
             ("nrec", "300, 1000"),
             ("children", "1"),
@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn single_runs_are_once_each() {
-        let plan = Plan { nrec: vec![300, 1000], single: true, ..Plan::default() };
+        let plan = ApuePlan { nrec: vec![300, 1000], single: true, ..ApuePlan::default() };
         assert!(plan.cells().iter().all(|(_, runs)| *runs == Runs::Single));
         assert_eq!(plan.cells().len(), 8);
     }

@@ -2,13 +2,14 @@
 
 use oscost_families::record_database::{Cell, Locking};
 use oscost_recorddb::Layout;
+use oscost_results::quantity;
 use oscost_results::{Estimate, Judgement};
 
 use super::measured::{self, is_sampled, quantity, ratio, together, value};
-use super::plan::Plan;
+use super::plan::ApuePlan;
 use super::published::FIGURE_20_7;
 use super::values::{added_by_the_book, fitted, model_of, name_of};
-use crate::found::{Found, Judged, Rows, grouped, holds_if, judged, within};
+use crate::found::{Found, Judged, Ours, Quoted, Rows, beside, grouped, holds_if, judged, of_parts, within};
 
 const PLACE: &str = "section 20.9, Single-Process Results";
 const OURS: &str = "ours";
@@ -16,51 +17,68 @@ const OURS: &str = "ours";
 const ALMOST: f64 = 1.1;
 /// The same of what is "about the same".
 const ABOUT: f64 = 1.25;
-const TOO_SHORT: &str =
-    "no cell took 0.5 s of it in all, below which user and sys are a few samples of the timer's";
+const TOO_SHORT: &str = "no cell took 0.5 s in all; below that, user and sys are only a few timer samples";
 /// An operation that waits for a disk gives up its CPU; this seldom, and none did.
 const WAITS: f64 = 0.01;
 
 /// All of them, in the order of the document.
-pub(super) fn statements(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
+pub(super) fn statements(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     let cells = one_child(found, plan);
-    let share = cells.iter().find_map(|cell| quantity(found, cell, "cpu_share"));
+    let share = cells.iter().find_map(|cell| quantity(found, cell, quantity::CPU_SHARE));
     rows.statement(
         PLACE,
-        "In all cases, the user CPU time plus the system CPU time approximately equals the clock time",
+        Quoted(
+            "In all cases, the user CPU time plus the system CPU time approximately equals the clock time",
+        ),
         judged(cpu_is_clock(found, &cells)),
     );
     if let Some((id, estimate)) = &share {
-        rows.by(id, "cpu_share", Some(*estimate));
+        rows.by(id, quantity::CPU_SHARE, Some(*estimate));
     }
     rows.statement(
         PLACE,
-        "This set of tests was CPU limited and not disk limited",
+        Quoted("This set of tests was CPU limited and not disk limited"),
         judged(cpu_limited(found, &cells)),
     );
     rows.statement(
         PLACE,
-        "The six columns under Advisory locking are almost equal for each row",
+        Quoted("The six columns under ... are almost equal for each row"),
         judged(advisory(found, plan)),
     );
     rows.statement(
         PLACE,
-        "adding the locking calls increases the system CPU time by 32% to 73%",
+        Quoted("adding the locking calls increases the system CPU time"),
         judged(added_system_time(found, plan)),
+    );
+    let system = over_none(found, plan, "system");
+    rows.statement(
+        PLACE,
+        Quoted("by 32% to 73%"),
+        beside("+32 to +73 %", (!system.is_empty()).then(|| each(&system))),
     );
     rows.statement(
         PLACE,
-        "the user CPU time is about the same for all four versions of locking",
+        Quoted("the user CPU time is about the same for all four versions of locking"),
         judged(user_time(found, plan)),
     );
     rows.statement(
         PLACE,
-        "mandatory locking increases the system CPU time by 13% to 19% compared to advisory locking",
+        Quoted("mandatory locking increases the system CPU time"),
         mandatory(found, plan, mandatory_adds),
     );
     rows.statement(
         PLACE,
-        "the number of locking calls is the same: the additional system call overhead must be from the reads and writes",
+        Quoted("by 13% to 19% compared to advisory locking"),
+        mandatory(found, plan, |found, pairs| {
+            Some(beside("+13 to +19 %", Some(mandatory_adds(found, pairs)?.1)))
+        }),
+    );
+    rows.statement(
+        PLACE,
+        Quoted(
+            "the number of locking calls is the same for advisory fine-grained locking and mandatory fine-grained locking, the additional \
+             system call overhead must be from the reads and writes",
+        ),
         match mandatory(found, plan, reads_and_writes) {
             (Judgement::NotTestableHere, why) if why.contains("mandatory locks") => {
                 (Judgement::NotTestableHere, "locks are not mandatory here, as said before".to_owned())
@@ -72,13 +90,13 @@ pub(super) fn statements(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
 }
 
 /// Cells of one child that were measured.
-fn one_child(found: &Found<'_>, plan: &Plan) -> Vec<Cell> {
+fn one_child(found: &Found<'_>, plan: &ApuePlan) -> Vec<Cell> {
     let cells = plan.each_cell().into_iter();
     cells.filter(|cell| cell.processes == 1 && measured::figure(found, cell).is_some()).collect()
 }
 
 /// Records of one child that were run.
-fn sizes(plan: &Plan) -> Vec<u32> {
+fn sizes(plan: &ApuePlan) -> Vec<u32> {
     let run = |nrec: &u32| plan.cells().iter().any(|(cell, _)| cell.processes == 1 && cell.records == *nrec);
     plan.rows_of_one_child().into_iter().filter(run).collect()
 }
@@ -96,30 +114,27 @@ fn added(ratio: &Estimate) -> String {
     format!("{} ({low:+.0} .. {})", percent(ratio.value), percent(ratio.high))
 }
 
-/// Holds if all do, does not hold if one does not, and else cannot be told. Single runs decide only among themselves.
+/// A single run: its bounds are its value, so it has no interval.
+fn single(estimate: &Estimate) -> bool {
+    estimate.extremes && estimate.low == estimate.high
+}
+
+/// What all cells say together; one that ran once decides nothing, and where all did nothing is decided. `None` without a
+/// cell.
 fn every(judgements: impl IntoIterator<Item = (Estimate, Judgement)>) -> Option<Judgement> {
     let judgements: Vec<(Estimate, Judgement)> = judgements.into_iter().collect();
-    let single = judgements.iter().all(|(estimate, _)| estimate.extremes);
-    let decide: Vec<Judgement> = judgements
-        .into_iter()
-        .filter(|(estimate, _)| single || !estimate.extremes)
-        .map(|(_, judgement)| judgement)
-        .collect();
-    if decide.is_empty() {
-        return None;
+    let repeated = || judgements.iter().filter(|(estimate, _)| !single(estimate));
+    let decide: Vec<Judgement> = repeated().map(|(_, judgement)| *judgement).collect();
+    match (judgements.is_empty(), decide.is_empty()) {
+        (true, _) => None,
+        (_, true) => Some(Judgement::NotJudged),
+        _ => Some(of_parts(&decide)),
     }
-    Some(if decide.contains(&Judgement::DoesNotHold) {
-        Judgement::DoesNotHold
-    } else if decide.iter().all(|judgement| *judgement == Judgement::Holds) {
-        Judgement::Holds
-    } else {
-        Judgement::NotTestableHere
-    })
 }
 
 fn cpu_is_clock(found: &Found<'_>, cells: &[Cell]) -> Option<Judged> {
     let shares: Vec<Estimate> =
-        cells.iter().filter_map(|cell| Some(quantity(found, cell, "cpu_share")?.1)).collect();
+        cells.iter().filter_map(|cell| Some(quantity(found, cell, quantity::CPU_SHARE)?.1)).collect();
     let judgement = every(shares.iter().map(|share| (*share, within(share, 0.9, 1.1))))?;
     let least = shares.iter().map(|share| share.value).fold(f64::MAX, f64::min);
     let most = shares.iter().map(|share| share.value).fold(0.0, f64::max);
@@ -130,8 +145,8 @@ fn cpu_is_clock(found: &Found<'_>, cells: &[Cell]) -> Option<Judged> {
         shares.len()
     );
     // Who never waits and yet is not on a CPU was kept from it.
-    if judgement != Judgement::Holds && waits(found, cells) < WAITS {
-        let words = format!("{words}; the program did not wait: others had its CPU for the rest of the time");
+    if !matches!(judgement, Judgement::Holds | Judgement::NotJudged) && waits(found, cells) < WAITS {
+        let words = format!("{words}; the program did not wait: other processes had its CPU");
         return Some((Judgement::NotTestableHere, words));
     }
     Some((judgement, words))
@@ -147,21 +162,17 @@ fn cpu_limited(found: &Found<'_>, cells: &[Cell]) -> Option<Judged> {
     let figures = cells.iter().filter_map(|cell| measured::figure(found, cell));
     let counted = figures.filter_map(|figure| figure.evidence.voluntary_switches).count();
     let waits = waits(found, cells);
-    let files = match found.file_system {
-        None => "; the files lie in memory, where no disk could limit: --directory DIR puts them on one"
-            .to_owned(),
-        Some("tmpfs" | "ramfs") => "; the files lie in memory, where no disk could limit".to_owned(),
-        Some(kind) => format!("; the files lie on {kind}"),
-    };
-    (counted > 0).then(|| {
-        (
-            holds_if(waits < WAITS),
-            format!("{waits:.4} waits an operation at most; fewer than {WAITS} count as none{files}"),
-        )
+    let words = format!("{waits:.4} waits an operation at most; fewer than {WAITS} count as none");
+    (counted > 0).then(|| match found.file_system {
+        None | Some("tmpfs" | "ramfs") => (
+            Judgement::NotTestableHere,
+            format!("the files are in memory, where no disk can limit (--directory DIR puts them on a disk); {words}"),
+        ),
+        Some(kind) => (holds_if(waits < WAITS), format!("{words}; the files are on {kind}")),
     })
 }
 
-fn advisory(found: &Found<'_>, plan: &Plan) -> Option<Judged> {
+fn advisory(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {
     let mut told = Vec::new();
     let mut judgements = Vec::new();
     for nrec in sizes(plan) {
@@ -183,7 +194,7 @@ fn advisory(found: &Found<'_>, plan: &Plan) -> Option<Judged> {
 }
 
 /// Ratios of one time, coarse and fine over none, of every number of records at which it can be told.
-fn over_none(found: &Found<'_>, plan: &Plan, name: &'static str) -> Vec<(Cell, Estimate)> {
+fn over_none(found: &Found<'_>, plan: &ApuePlan, name: &'static str) -> Vec<(Cell, Estimate)> {
     let mut ratios = Vec::new();
     for nrec in sizes(plan) {
         let none = plan.cell(Locking::None, 1, nrec);
@@ -204,9 +215,9 @@ fn each(ratios: &[(Cell, Estimate)]) -> String {
         .join("; ")
 }
 
-fn added_system_time(found: &Found<'_>, plan: &Plan) -> Option<Judged> {
+fn added_system_time(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {
     let ratios = over_none(found, plan, "system");
-    let judgement = every(ratios.iter().map(|(_, ratio)| (*ratio, within(ratio, 1.315, 1.735))));
+    let judgement = every(ratios.iter().map(|(_, ratio)| (*ratio, within(ratio, 1.0, f64::MAX))));
     let Some(judgement) = judgement else {
         let cpu = over_none(found, plan, "cpu");
         return (!cpu.is_empty())
@@ -221,7 +232,7 @@ fn added_system_time(found: &Found<'_>, plan: &Plan) -> Option<Judged> {
     ))
 }
 
-fn user_time(found: &Found<'_>, plan: &Plan) -> Option<Judged> {
+fn user_time(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {
     let ratios = over_none(found, plan, "user");
     let [first, ..] = FIGURE_20_7 else { return None };
     let published = first.times[1][0] / first.times[0][0];
@@ -231,7 +242,7 @@ fn user_time(found: &Found<'_>, plan: &Plan) -> Option<Judged> {
         return Some((Judgement::NotTestableHere, format!("{TOO_SHORT}; {own}")));
     };
     let more = match judgement {
-        Judgement::NotTestableHere => "; samples of the timer's, of which --thorough has more",
+        Judgement::Unclear => "; these are timer samples, and --thorough has more of them",
         _ => "",
     };
     Some((judgement, format!("{}; within 25 % counts as about the same{more}; {own}", each(&ratios))))
@@ -240,7 +251,7 @@ fn user_time(found: &Found<'_>, plan: &Plan) -> Option<Judged> {
 /// What is judged of fine mandatory against fine advisory locking.
 type OfMandatory = fn(&Found<'_>, &[(Cell, Cell)]) -> Option<Judged>;
 
-fn mandatory(found: &Found<'_>, plan: &Plan, judge: OfMandatory) -> Judged {
+fn mandatory(found: &Found<'_>, plan: &ApuePlan, judge: OfMandatory) -> Judged {
     let pairs: Vec<(Cell, Cell)> = sizes(plan)
         .into_iter()
         .map(|nrec| (plan.cell(Locking::Mandatory, 1, nrec), plan.cell(Locking::Fine, 1, nrec)))
@@ -266,7 +277,7 @@ fn mandatory_adds(found: &Found<'_>, pairs: &[(Cell, Cell)]) -> Option<Judged> {
         let cpu = ratio(found, mandatory, fine, "cpu")?;
         let sampled = is_sampled(found, [mandatory, fine], "system");
         let system = ratio(found, mandatory, fine, "system").filter(|_| sampled);
-        judgements.extend(system.map(|system| (system, within(&system, 1.125, 1.195))));
+        judgements.extend(system.map(|system| (system, within(&system, 1.0, f64::MAX))));
         let of_system = system.map_or("too short to tell".to_owned(), |system| added(&system));
         told.push(format!("{}: sys {of_system}, CPU {}", grouped(u64::from(fine.records)), added(&cpu)));
     }
@@ -277,14 +288,14 @@ fn reads_and_writes(found: &Found<'_>, pairs: &[(Cell, Cell)]) -> Option<Judged>
     let mut told = Vec::new();
     let mut judgements = Vec::new();
     for (mandatory, fine) in pairs {
-        let more = together(found, (mandatory, fine), ("lock_calls", |of, to| of - to))?;
+        let more = together(found, (mandatory, fine), (quantity::LOCK_CALLS, |of, to| of - to))?;
         let added = together(found, (mandatory, fine), ("cpu", |of, to| of - to))?;
-        let calls = value(found, fine, "io_calls")?;
+        let calls = value(found, fine, quantity::IO_CALLS)?;
         let judgement = match () {
             () if more.low != 0.0 || more.high != 0.0 => Judgement::DoesNotHold,
             () if added.low > 0.0 => Judgement::Holds,
             () if added.high < 0.0 => Judgement::DoesNotHold,
-            () => Judgement::NotTestableHere,
+            () => Judgement::Unclear,
         };
         judgements.push((added, judgement));
         told.push(format!(
@@ -298,16 +309,16 @@ fn reads_and_writes(found: &Found<'_>, pairs: &[(Cell, Cell)]) -> Option<Judged>
 }
 
 /// What the document does not say.
-fn ours(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
+fn ours(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     rows.statement(
         OURS,
-        "the time that locking adds is so much a call, whatever nrec is",
+        Ours("the time that locking adds is so much a call, whatever nrec is"),
         judged(a_call(found, plan)),
     );
     if plan.layout == Layout::Book {
         rows.statement(
             OURS,
-            "CPU time is within 10 % of a model of records visited and calls of locking",
+            Ours("CPU time is within 10 % of a model of records visited and calls of locking"),
             judged(by_model(found, plan)),
         );
     }
@@ -315,18 +326,18 @@ fn ours(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
         let Some(&most) = numbers.last().filter(|most| **most > 1) else { continue };
         let statement =
             format!("fine-grained locking is at least twice as fast as coarse-grained with {most} children");
-        rows.statement(OURS, &statement, judged(twice(found, plan, nrec, most)));
+        rows.statement(OURS, Ours(&statement), judged(twice(found, plan, nrec, most)));
     }
 }
 
-fn a_call(found: &Found<'_>, plan: &Plan) -> Option<Judged> {
+fn a_call(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {
     let mut told = Vec::new();
     let mut prices: Vec<Estimate> = Vec::new();
     for nrec in sizes(plan) {
         let [none, fine] = [Locking::None, Locking::Fine].map(|way| plan.cell(way, 1, nrec));
         let (Some(added), Some(calls)) = (
             together(found, (&fine, &none), ("cpu", |of, to| of - to)),
-            value(found, &fine, "lock_calls").filter(|calls| *calls > 0.0),
+            value(found, &fine, quantity::LOCK_CALLS).filter(|calls| *calls > 0.0),
         ) else {
             continue;
         };
@@ -336,19 +347,18 @@ fn a_call(found: &Found<'_>, plan: &Plan) -> Option<Judged> {
     let book: Vec<String> = added_by_the_book().iter().map(|(_, us)| format!("{:.2}", us[1])).collect();
     let words =
         format!("fine: {}; the document's own numbers make it {} us", told.join(", "), book.join(", "));
-    // Single runs decide only among themselves.
-    if prices.iter().any(|price| !price.extremes) {
-        prices.retain(|price| !price.extremes);
-    }
+    prices.retain(|price| !single(price));
     let [first, .., last] = prices.as_slice() else {
-        let few = || (Judgement::NotTestableHere, format!("{words}; one number of records does not decide"));
+        let few = || {
+            (Judgement::NotJudged, format!("{words}; this needs two numbers of records with repeated runs"))
+        };
         return (!told.is_empty()).then(few);
     };
     // Intervals that meet, to 10 %, are of one price.
     Some((holds_if(first.low <= ALMOST * last.high && last.low <= ALMOST * first.high), words))
 }
 
-fn by_model(found: &Found<'_>, plan: &Plan) -> Option<Judged> {
+fn by_model(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {
     let cells = fitted(found, plan);
     let model = model_of(&cells)?;
     let off = |(cell, point): &(Cell, super::model::Point)| (*cell, model.cpu_ns(point) / point.cpu_ns - 1.0);
@@ -369,10 +379,10 @@ fn by_model(found: &Found<'_>, plan: &Plan) -> Option<Judged> {
     ))
 }
 
-fn twice(found: &Found<'_>, plan: &Plan, nrec: u32, children: u32) -> Option<Judged> {
+fn twice(found: &Found<'_>, plan: &ApuePlan, nrec: u32, children: u32) -> Option<Judged> {
     let [coarse, fine] = [Locking::Coarse, Locking::Fine].map(|way| plan.cell(way, children, nrec));
     let clock = ratio(found, &coarse, &fine, "clock")?;
-    let switches = |cell| value(found, cell, "switches_per_operation");
+    let switches = |cell| value(found, cell, quantity::SWITCHES_PER_OPERATION);
     let words = format!(
         "{:.2}x ({:.2} .. {:.2}) by the clock; {:.2} context switches an operation coarse, {:.3} fine",
         clock.value,
@@ -384,5 +394,6 @@ fn twice(found: &Found<'_>, plan: &Plan, nrec: u32, children: u32) -> Option<Jud
     if found.cpus.is_some_and(|cpus| cpus < 4) {
         return Some((Judgement::NotTestableHere, format!("fewer than 4 CPUs; {words}")));
     }
-    Some((within(&clock, 2.0, f64::MAX), words))
+    let judgement = if single(&clock) { Judgement::NotJudged } else { within(&clock, 2.0, f64::MAX) };
+    Some((judgement, words))
 }

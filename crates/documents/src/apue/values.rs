@@ -4,11 +4,12 @@ use oscost_families::record_database::{ACCESSES, Cell, LAYOUTS, Locking, PRIMITI
 use oscost_recorddb::workload::{Kind, Workload};
 use oscost_recorddb::{Access, Layout};
 use oscost_results::Estimate;
+use oscost_results::quantity;
 
 use super::cell::{Runs, heading, id};
 use super::measured::{self, quantity, ratio, together, value};
 use super::model::{Model, Point};
-use super::plan::{Amount, Plan};
+use super::plan::{Amount, ApuePlan};
 use super::published::{COUNTED, DAMAGED, FIGURE_20_7, FIGURE_20_8, NREC_20_8, PROVENANCE, Times};
 use crate::found::{Found, Rows, Value, grouped};
 
@@ -17,7 +18,7 @@ const TIMES: [(&str, &str); 3] = [("user", "user"), ("sys", "system"), ("clock",
 const MODEL: &str = "The cost model, fitted to this run (ours): CPU = records visited, calls of locking, operations at a price each";
 
 /// All of them, in the order of the document.
-pub(super) fn values(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
+pub(super) fn values(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     conditions(found, plan, rows);
     figure_20_7(found, plan, rows);
     figure_20_6(found, plan, rows);
@@ -33,12 +34,12 @@ fn note(place: &str, text: String, rows: &mut Rows) {
     rows.value(Value { because: text, ..Value::at(place, "") });
 }
 
-fn conditions(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
+fn conditions(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     let files = found.file_system.map_or("in memory".to_owned(), |kind| format!("on {kind}"));
     let (layout, access) = (word(&LAYOUTS, plan.layout), word(&ACCESSES, plan.access));
     let (primitive, workload) = (word(&PRIMITIVES, plan.primitive), word(&WORKLOADS, plan.workload));
     let own = plan.layout == Layout::Book && plan.access == Access::SeekRead;
-    let other = if own { "" } else { ": not the document's program, of which the published figures are" };
+    let other = if own { "" } else { ": not the document's program, to which the published figures belong" };
     note(
         "measured here",
         format!(
@@ -55,13 +56,13 @@ fn conditions(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
     );
     note(
         "user and sys",
-        "samples of the timer's wherever the CPU time is below 0.5 s (their sum is exact)".to_owned(),
+        "timer samples if the CPU time is below 0.5 s (their sum is exact)".to_owned(),
         rows,
     );
 }
 
 /// Why a cell has no number, where it has none.
-fn because(found: &Found<'_>, plan: &Plan, cell: &Cell) -> String {
+fn because(found: &Found<'_>, plan: &ApuePlan, cell: &Cell) -> String {
     if measured::figure(found, cell).is_some() {
         return String::new();
     }
@@ -77,7 +78,7 @@ fn because(found: &Found<'_>, plan: &Plan, cell: &Cell) -> String {
 /// User, system and clock time of one cell in three columns.
 fn times(
     found: &Found<'_>,
-    plan: &Plan,
+    plan: &ApuePlan,
     (table, row): (&str, &str),
     cell: &Cell,
     published: [Option<f64>; 3],
@@ -96,7 +97,7 @@ fn times(
     }
 }
 
-fn figure_20_7(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
+fn figure_20_7(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     for (number, locking) in Locking::ALL.into_iter().enumerate() {
         let table = format!("Figure 20.7, {}, by nrec", heading(locking));
         for nrec in plan.rows_of_one_child() {
@@ -113,7 +114,7 @@ fn all(times: Option<Times>) -> [Option<f64>; 3] {
 }
 
 /// Calls of fcntl by kind, which every launch is held to, and how often each kind occurred.
-fn figure_20_6(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
+fn figure_20_6(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     let table = format!("Figure 20.6, kinds of operations ({PROVENANCE})");
     let cell = [Locking::Fine, Locking::Coarse, Locking::None]
         .map(|locking| plan.cell(locking, 1, NREC_20_8))
@@ -139,10 +140,10 @@ fn figure_20_6(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
     let reading = match plan.workload {
         Workload::Figure => {
             "the book's program is not published: this reading of its words fits 8 of the 9 counters, and finds 16 % fewer \
-             fetches of what is missing"
+             fetches of missing records"
         }
         Workload::Text => {
-            "the words of the book taken literally: 5 times the fetches of what is missing that were published"
+            "the book's words taken literally: 5 times the published fetches of missing records"
         }
     };
     note("operations", reading.to_owned(), rows);
@@ -156,18 +157,18 @@ fn figure_20_6(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
 }
 
 /// Every cell that was run, with what an operation took.
-fn per_operation(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
+fn per_operation(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     const TABLE: &str = "An operation here (ours)";
     const COLUMNS: [(&str, &str, &str); 5] = [
-        ("CPU", "cpu_per_operation", "ns"),
-        ("calls of locking", "lock_calls_per_operation", "count"),
-        ("I/O calls", "io_calls_per_operation", "count"),
-        ("records visited", "visits_per_operation", "count"),
-        ("context switches", "switches_per_operation", "count"),
+        ("CPU", quantity::CPU_PER_OPERATION, "ns"),
+        ("calls of locking", quantity::LOCK_CALLS_PER_OPERATION, "count"),
+        ("I/O calls", quantity::IO_CALLS_PER_OPERATION, "count"),
+        ("records visited", quantity::VISITS_PER_OPERATION, "count"),
+        ("context switches", quantity::SWITCHES_PER_OPERATION, "count"),
     ];
     for cell in plan.each_cell().into_iter().filter(|cell| measured::figure(found, cell).is_some()) {
         for (column, name, unit) in COLUMNS {
-            let locks = cell.locking != Locking::None || name != "lock_calls_per_operation";
+            let locks = cell.locking != Locking::None || name != quantity::LOCK_CALLS_PER_OPERATION;
             let answer = quantity(found, &cell, name).filter(|_| locks);
             let answer = answer.map(|(id, estimate)| (id, name, Some(estimate)));
             rows.value(Value { answer, ..Value::in_table(TABLE, &name_of(&cell), column, unit) });
@@ -197,13 +198,13 @@ fn exactly(value: f64) -> Estimate {
 }
 
 /// Added time a call of locking: the document's own numbers, and this machine's.
-fn lock_calls(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
+fn lock_calls(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     const TABLE: &str = "Time that locking adds, by call of fcntl (ours)";
     for nrec in plan.rows_of_one_child() {
         let none = plan.cell(Locking::None, 1, nrec);
         for locking in [Locking::Coarse, Locking::Fine] {
             let cell = plan.cell(locking, 1, nrec);
-            let Some(calls) = value(found, &cell, "lock_calls").filter(|calls| *calls > 0.0) else {
+            let Some(calls) = value(found, &cell, quantity::LOCK_CALLS).filter(|calls| *calls > 0.0) else {
                 continue;
             };
             let added = together(found, (&cell, &none), ("cpu", |of, to| of - to));
@@ -253,7 +254,7 @@ pub(super) fn added_by_the_book() -> Vec<(u32, [f64; 2])> {
 }
 
 /// Cells of one child with advisory locks or none, that the model is fitted to.
-pub(super) fn fitted(found: &Found<'_>, plan: &Plan) -> Vec<(Cell, Point)> {
+pub(super) fn fitted(found: &Found<'_>, plan: &ApuePlan) -> Vec<(Cell, Point)> {
     // Layout fast visits one record whatever nrec is: what it costs is a matter of caches.
     let modelled = |cell: &Cell| cell.processes == 1 && cell.locking != Locking::Mandatory;
     let cells = plan.each_cell().into_iter().filter(|cell| modelled(cell) && cell.layout == Layout::Book);
@@ -266,7 +267,7 @@ pub(super) fn model_of(fitted: &[(Cell, Point)]) -> Option<Model> {
 }
 
 /// How CPU time and records visited grow with nrec: the exponents of a power, 1 is in proportion.
-fn growth(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
+fn growth(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     let cells = plan.each_cell().into_iter().filter(|cell| cell.processes == 1);
     let cells: Vec<Cell> = cells.filter(|cell| measured::figure(found, cell).is_some()).collect();
     for locking in Locking::ALL {
@@ -285,7 +286,7 @@ fn growth(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
                     grouped(u64::from(last.records))
                 );
                 let value = Value::in_table(
-                    "Growth with nrec (ours): the exponent; 1 is in proportion, 2 is with the square",
+                    "Growth with nrec (ours): the exponent; 1 is linear, 2 is quadratic",
                     &row,
                     column,
                     "",
@@ -296,7 +297,7 @@ fn growth(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
     }
 }
 
-fn model(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
+fn model(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     let cells = fitted(found, plan);
     let Some(model) = model_of(&cells) else { return };
     for (place, ns) in [
@@ -319,7 +320,7 @@ fn model(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
     }
 }
 
-fn figure_20_8(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
+fn figure_20_8(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     let title = |locking: Locking| {
         format!("Figure 20.8, nrec 2000, {}, by children ({PROVENANCE})", heading(locking))
     };
@@ -345,7 +346,7 @@ fn figure_20_8(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
 }
 
 /// Figure 20.8's shape with fewer records.
-fn children(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
+fn children(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     for (nrec, numbers) in plan.shapes_of_children() {
         let table = format!("Figure 20.8's shape at nrec {}, by children (ours)", grouped(u64::from(nrec)));
         for count in numbers {
@@ -359,7 +360,7 @@ fn children(found: &Found<'_>, plan: &Plan, rows: &mut Rows) {
             let times = ratio(found, &coarse, &fine, "clock");
             computed(Value::in_table(&table, &row, "coarse / fine", "ratio"), times, rows);
             for cell in [coarse, fine] {
-                const NAME: &str = "switches_per_operation";
+                const NAME: &str = quantity::SWITCHES_PER_OPERATION;
                 let switches = quantity(found, &cell, NAME).map(|(id, it)| (id, NAME, Some(it)));
                 let column = format!("{} switches an operation", cell.locking.name());
                 rows.value(Value { answer: switches, ..Value::in_table(&table, &row, &column, "count") });

@@ -1,5 +1,6 @@
 //! Document 004's three programs, written from its prose: readings in a row, reads in a row, switches in a row.
 
+use oscost_results::quantity;
 use std::sync::atomic::Ordering;
 
 use oscost_harness::{CallError, Outcome, Series, SeriesPlan, Sink, Unable};
@@ -26,14 +27,14 @@ impl Series for Timestamps {
         if self.touched {
             array.fill(1);
         }
-        let before = usage::own(Whose::Thread);
+        let before = usage::own(Whose::Thread)?;
         for entry in array.chunks_exact_mut(2) {
             entry[0] = clock::gettimeofday_us();
         }
-        let faults = usage::own(Whose::Thread).since(&before).faults();
+        let faults = usage::own(Whose::Thread)?.since(&before).faults();
         let times: Vec<u64> = array.chunks_exact(2).map(|entry| entry[0]).collect();
         sink.operations(count);
-        sink.quantity("faults", faults as f64);
+        sink.quantity(quantity::FAULTS, faults as f64);
         describe(&times, sink);
         Ok(())
     }
@@ -62,14 +63,14 @@ fn describe(times: &[u64], sink: &mut dyn Sink) {
     let mean = first_and_last.map_or(0.0, |(first, last)| {
         (i128::from(*last) - i128::from(*first)) as f64 * 1000.0 / (times.len() - 1) as f64
     });
-    sink.quantity("equal_run_length", mode(&runs).unwrap_or(times.len() as f64));
-    sink.quantity("steps_over_1us", over as f64);
-    sink.quantity("steps_over_10us", far_over as f64);
-    sink.quantity("largest_step", quantile(&steps, 1.0).unwrap_or(0.0));
-    sink.quantity("smallest_step", quantile(&steps, 0.0).unwrap_or(0.0));
-    sink.quantity("backward_steps", backward as f64);
-    sink.quantity("mean", mean);
-    sink.quantity("fit_distance", exponential_distance(&steps));
+    sink.quantity(quantity::EQUAL_RUN_LENGTH, mode(&runs).unwrap_or(times.len() as f64));
+    sink.quantity(quantity::STEPS_OVER_1US, over as f64);
+    sink.quantity(quantity::STEPS_OVER_10US, far_over as f64);
+    sink.quantity(quantity::LARGEST_STEP, quantile(&steps, 1.0).unwrap_or(0.0));
+    sink.quantity(quantity::SMALLEST_STEP, quantile(&steps, 0.0).unwrap_or(0.0));
+    sink.quantity(quantity::BACKWARD_STEPS, backward as f64);
+    sink.quantity(quantity::MEAN, mean);
+    sink.quantity(quantity::FIT_DISTANCE, exponential_distance(&steps));
 }
 
 /// The commonest value.
@@ -117,7 +118,7 @@ const NEAR: f64 = 0.05;
 
 impl Reads {
     pub fn new(count: u64) -> Result<Self, Unable> {
-        Ok(Self { device: file::open(c"/dev/zero", file::Access::Read)?, count })
+        Ok(Self { device: file::open(c"/dev/zero", file::OpenAccess::Read)?, count })
     }
 }
 
@@ -142,8 +143,8 @@ impl Series for Reads {
         let least = quantile(&totals, 0.0).unwrap_or(0.0);
         let near = totals.iter().filter(|&&total| total <= least + (least * NEAR).max(1.0)).count();
         sink.operations(count * runs as u64);
-        sink.quantity("minimum", least * 1000.0 / count as f64);
-        sink.quantity("near_minimum", near as f64 / totals.len().max(1) as f64);
+        sink.quantity(quantity::MINIMUM, least * 1000.0 / count as f64);
+        sink.quantity(quantity::NEAR_MINIMUM, near as f64 / totals.len().max(1) as f64);
         Ok(())
     }
 }
@@ -255,10 +256,10 @@ impl Series for Switches {
         let end = |values: &[f64], q: f64| quantile(values, q).unwrap_or(0.0);
         let (least, most) = (end(&printed, 0.0), end(&printed, 1.0));
         sink.operations(count * runs as u64);
-        sink.quantity("minimum", least * 1000.0);
-        sink.quantity("median", median(&totals).unwrap_or(0.0) * 1000.0);
-        sink.quantity("spread", if least > 0.0 { most / least - 1.0 } else { 0.0 });
-        sink.quantity("shared_cpu", shared as f64 / runs as f64);
+        sink.quantity(quantity::MINIMUM, least * 1000.0);
+        sink.quantity(quantity::MEDIAN, median(&totals).unwrap_or(0.0) * 1000.0);
+        sink.quantity(quantity::SPREAD, if least > 0.0 { most / least - 1.0 } else { 0.0 });
+        sink.quantity(quantity::SHARED_CPU, shared as f64 / runs as f64);
         Ok(())
     }
 }

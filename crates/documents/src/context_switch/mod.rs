@@ -6,16 +6,15 @@ mod values;
 
 pub use methods::{Reads, Switches, Timestamps};
 
-use oscost_results::Reproduction;
+use oscost_results::{Reproduction, document};
 
 use crate::Document;
 use crate::found::{Found, Rows};
-use crate::parameters::{Parameters, SAMPLES};
+use crate::parameters::{DocumentParameters, SAMPLES};
 
 /// The document.
 pub static DOCUMENT: Document = Document {
-    name: "context-switch",
-    number: "004",
+    founding: document::CONTEXT_SWITCH,
     parameters: &[SAMPLES],
     figures: &[
         "clock/gettimeofday",
@@ -50,7 +49,7 @@ const SWITCHES: [(u64, [f64; 2], [f64; 2]); 3] = [
 const TAGS: [(&str, &str); 2] =
     [("unpinned", "without affinity tags"), ("same_cpu", "the same affinity tag (here: one CPU)")];
 
-fn timestamps(array: &str, parameters: &Parameters) -> String {
+fn timestamps(array: &str, parameters: &DocumentParameters) -> String {
     format!("context-switch/literal/gettimeofday/{array}/samples_{}", parameters.samples)
 }
 
@@ -62,7 +61,7 @@ fn switches(tag: &str, barrier: &str, count: u64) -> String {
     format!("context-switch/literal/switches/{tag}/{barrier}/in_a_row_{count}")
 }
 
-fn literal(parameters: &Parameters) -> Vec<String> {
+fn literal(parameters: &DocumentParameters) -> Vec<String> {
     let mut ids = vec![timestamps("cold", parameters), timestamps("touched", parameters)];
     ids.extend(READS.map(|(count, _)| reads(count)));
     for (tag, _) in TAGS {
@@ -73,8 +72,8 @@ fn literal(parameters: &Parameters) -> Vec<String> {
     ids
 }
 
-fn judge(found: &Found<'_>, parameters: &Parameters) -> Vec<Reproduction> {
-    let mut rows = Rows::of(DOCUMENT.name);
+fn judge(found: &Found<'_>, parameters: &DocumentParameters) -> Vec<Reproduction> {
+    let mut rows = Rows::of(DOCUMENT.founding.name);
     values::precision(found, parameters, &mut rows);
     values::system_call(found, &mut rows);
     values::switch_values(found, &mut rows);
@@ -86,40 +85,39 @@ fn judge(found: &Found<'_>, parameters: &Parameters) -> Vec<Reproduction> {
 mod tests {
     use oscost_results::Judgement;
 
+    use super::statements::STEP;
     use super::*;
     use crate::found::test::{figure, set};
 
-    fn figures(
-        cold_steps: f64,
-        fit: f64,
-        near: f64,
-        free_share: f64,
-        spread: f64,
-        backward: f64,
-    ) -> Vec<oscost_results::Figure> {
-        let parameters = Parameters::default();
+    /// A machine like the document's, but for the clock, which may have been set back.
+    fn figures(backward: f64) -> Vec<oscost_results::Figure> {
+        let parameters = DocumentParameters::default();
+        let mut step = figure(STEP, "backward_steps", backward, None);
+        for (name, value) in [("equal_run_length", 25.0), ("largest_step", 50_000.0)] {
+            set(&mut step, name, value);
+        }
         let mut figures = vec![
             figure(READ, "floor", 300.0, Some(1.0)),
             figure("syscall/invalid", "floor", 100.0, Some(1.0)),
             figure("clock/gettimeofday", "floor", 40.0, Some(0.0)),
-            figure("clock/step/gettimeofday", "backward_steps", 0.0, None),
+            step,
+            figure(UNPINNED, "floor", 2000.0, None),
             figure(SAME, "floor", 2000.0, None),
             figure(CROSS, "floor", 9000.0, None),
         ];
-        for (array, steps) in [("cold", cold_steps), ("touched", 2.0)] {
+        for (array, steps) in [("cold", 215.0), ("touched", 2.0)] {
             let mut one = figure(&timestamps(array, &parameters), "steps_over_1us", steps, None);
             set(&mut one, "steps_over_10us", steps);
-            set(&mut one, "fit_distance", fit);
-            set(&mut one, "backward_steps", backward);
+            set(&mut one, "backward_steps", 0.0);
             figures.push(one);
         }
-        figures.extend(READS.map(|(count, _)| figure(&reads(count), "near_minimum", near, None)));
-        for (tag, share) in [("unpinned", free_share), ("same_cpu", 1.0)] {
+        figures.extend(READS.map(|(count, _)| figure(&reads(count), "near_minimum", 0.99, None)));
+        for (tag, share) in [("unpinned", 0.97), ("same_cpu", 1.0)] {
             for (count, ..) in SWITCHES {
                 for (kind, median) in [("barrier", 100.0), ("no_barrier", 100.0 + 1000.0 / count as f64)] {
                     let mut one = figure(&switches(tag, kind, count), "median", median, None);
                     set(&mut one, "shared_cpu", share);
-                    set(&mut one, "spread", spread);
+                    set(&mut one, "spread", 0.19);
                     figures.push(one);
                 }
             }
@@ -129,79 +127,148 @@ mod tests {
 
     #[test]
     fn as_long_across_processors_is_judged_by_the_ratio() {
-        let mut near = figures(215.0, 0.05, 0.99, 0.97, 0.19, 0.0);
+        let mut near = figures(0.0);
         near.iter_mut().filter(|figure| figure.id == CROSS).for_each(|figure| set(figure, "floor", 2100.0));
         assert_eq!(verdict(&near, "about as long"), Judgement::Holds);
         near.iter_mut().filter(|figure| figure.id == CROSS).for_each(|figure| set(figure, "floor", 2500.0));
-        assert_eq!(verdict(&near, "about as long"), Judgement::NotTestableHere);
+        assert_eq!(verdict(&near, "about as long"), Judgement::Unclear);
     }
 
     fn verdict(figures: &[oscost_results::Figure], words: &str) -> Judgement {
         let found = Found::of(figures, &[], &[]);
-        let rows = judge(&found, &Parameters::default());
+        let rows = judge(&found, &DocumentParameters::default());
         let row = rows.iter().find(|row| row.statement.as_ref().is_some_and(|text| text.contains(words)));
         row.and_then(|row| row.verdict).expect("a judged statement")
     }
 
     #[test]
     fn a_machine_like_the_documents_agrees_with_it() {
-        let like = figures(215.0, 0.05, 0.99, 0.97, 0.19, 0.0);
-        let holding = [
-            "many microseconds",
-            "exponential",
-            "40 nanoseconds",
-            "all the runs",
-            "~300",
+        let mut like = figures(0.0);
+        like.iter_mut().filter(|figure| figure.id == STEP).for_each(|figure| set(figure, "step", 1000.0));
+        assert_eq!(
+            verdict(&like, "seconds and microseconds"),
+            Judgement::Unclear,
+            "half a per cent is no step"
+        );
+        for figure in &mut like {
+            let exact = oscost_results::Estimate { value: 1000.0, low: 999.9, high: 1000.1, extremes: false };
+            figure.quantities.get_mut("step").into_iter().for_each(|step| step.estimate = exact);
+            figure.evidence.switches = Some(1.0);
+        }
+        for words in [
             "different processors, which",
-            "start barrier",
             "clock adjustments",
-            "20%",
-            "(2)",
-        ];
-        for words in holding {
+            "seconds and microseconds",
+            "context switching between",
+        ] {
             assert_eq!(verdict(&like, words), Judgement::Holds, "{words}");
         }
-        for words in ["(1)", "(3)"] {
-            assert_eq!(verdict(&like, words), Judgement::DoesNotHold, "{words}");
+        assert_eq!(verdict(&like, "about as long"), Judgement::DoesNotHold);
+        for words in ["(1)", "(2)", "(3)", "lmbench", "macOS"] {
+            assert_eq!(verdict(&like, words), Judgement::NotTestableHere, "{words}");
         }
-        assert_eq!(verdict(&like, "lmbench"), Judgement::NotTestableHere);
     }
 
     #[test]
     fn another_machine_does_not() {
-        let other = figures(5000.0, 0.9, 0.5, 0.0, 3.0, 2.0);
+        let mut other = figures(2.0);
+        other.iter_mut().for_each(|figure| figure.evidence.switches = Some(0.2));
+        assert_eq!(verdict(&other, "context switching between"), Judgement::DoesNotHold);
+        assert_eq!(verdict(&other, "adjustments"), Judgement::DoesNotHold);
+        other.iter_mut().filter(|figure| figure.id == CROSS).for_each(|figure| set(figure, "floor", 1500.0));
+        assert_eq!(verdict(&other, "different processors, which"), Judgement::DoesNotHold);
+    }
+
+    #[test]
+    fn numbers_of_its_machine_and_of_single_runs_are_not_judged() {
+        let figures = figures(0.0);
         for words in [
-            "many microseconds",
-            "exponential",
-            "all the runs",
-            "adjustments",
+            "25 consecutive",
+            "roughly 40",
+            "215 times",
+            "around 50",
+            "minimum of 40",
+            "~300",
+            "~2 microseconds",
+            "~2.4",
             "20%",
-            "(1)",
-            "(2)",
-            "about as long",
         ] {
-            assert_eq!(verdict(&other, words), Judgement::DoesNotHold, "{words}");
+            assert_eq!(verdict(&figures, words), Judgement::ItsMachine, "{words}");
         }
-        assert_eq!(verdict(&other, "(3)"), Judgement::Holds);
-        // On a loaded machine the free children are a mixture: nothing of the three.
-        let mixture = figures(215.0, 0.05, 0.99, 0.5, 0.19, 0.0);
-        for words in ["(1)", "(2)", "(3)"] {
-            assert_eq!(verdict(&mixture, words), Judgement::DoesNotHold, "{words}");
+        for words in
+            ["many microseconds", "long-tailed", "exponential", "all the runs", "significantly lower"]
+        {
+            assert_eq!(verdict(&figures, words), Judgement::NotJudged, "{words}");
         }
     }
 
     #[test]
     fn every_published_number_is_there_without_a_measurement() {
         let found = Found::of(&[], &[], &[]);
-        let rows = judge(&found, &Parameters::default());
+        let rows = judge(&found, &DocumentParameters::default());
         let published: Vec<f64> = rows.iter().filter_map(|row| row.published).collect();
         for value in [
             25.0, 40.0, 215.0, 50.0, 330.0, 302.0, 49.0, 463.0, 39_691.0, 505.0, 48_239.0, 2.5, 2.3, 2.0, 2.4,
         ] {
             assert!(published.iter().any(|found| (found - value).abs() < 1e-6), "{value}");
         }
-        assert!(
-            rows.iter().filter_map(|row| row.verdict).all(|verdict| verdict == Judgement::NotTestableHere)
-        );
+        let judged = [Judgement::NotTestableHere, Judgement::NotJudged];
+        assert!(rows.iter().filter_map(|row| row.verdict).all(|verdict| judged.contains(&verdict)));
+    }
+
+    /// Why the statement with these words was judged so.
+    fn because(figures: &[oscost_results::Figure], words: &str) -> String {
+        let rows = judge(&Found::of(figures, &[], &[]), &DocumentParameters::default());
+        let row =
+            rows.into_iter().find(|row| row.statement.as_ref().is_some_and(|text| text.contains(words)));
+        row.map(|row| row.because).expect("a statement")
+    }
+
+    /// Numbers that follow from the made-up figures by arithmetic.
+    #[test]
+    fn the_numbers_that_decide_are_told() {
+        let mut figures = figures(2.0);
+        figures.iter_mut().for_each(|figure| figure.evidence.switches = Some(0.2));
+        figures.iter_mut().filter(|figure| figure.id == STEP).for_each(|figure| set(figure, "step", 1000.0));
+        for (words, expected) in [
+            ("seconds and microseconds", "its true step is 1000.0 ns"),
+            ("25 consecutive", "there 25, here 25 (25 .. 25)"),
+            ("roughly 40", "here 40.0 ns (39.8 .. 40.2)"),
+            (
+                "many microseconds",
+                "0.215 % of the steps over 10 us, 0.215 % over 1 us; 0.002 % over 1 us with",
+            ),
+            ("215 times", "215 of 100 000 over 10 us in a single run"),
+            ("around 50", "50.00 us (49.75 .. 50.25) of all launches"),
+            ("clock adjustments", "backward steps seen: 0 in the literal runs, 2 in the price list's series"),
+            ("all the runs", "99 %, 99 %, 99 % of the runs of 100"),
+            (
+                "~300",
+                "a read of 0 bytes costs 300 ns (298 .. 301), of which 100 ns are an empty kernel entry",
+            ),
+            ("context switching between", "0.200 switches a hop on one CPU"),
+            ("different processors, which", "2.00 us on one CPU, 9.00 us across two"),
+            ("significantly lower", "the median of 20 in a row is +50 %, of 20 000 +0 %"),
+            ("~2 microseconds", "there ~2 us, here 2.00 us (1.99 .. 2.01)"),
+            ("20%", "varies by 19 % to 19 %"),
+            ("(1)", "the two ended on one CPU in 97 % of the runs"),
+            ("about as long", "4.5x (4.5 .. 4.5)"),
+        ] {
+            let told = because(&figures, words);
+            assert!(told.contains(expected), "{words}: {told}");
+        }
+    }
+
+    #[test]
+    fn one_backward_step_anywhere_is_an_adjustment() {
+        assert_eq!(verdict(&figures(0.0), "clock adjustments"), Judgement::Holds);
+        for array in ["cold", "touched"] {
+            let mut one = figures(0.0);
+            let id = timestamps(array, &DocumentParameters::default());
+            one.iter_mut()
+                .filter(|figure| figure.id == id)
+                .for_each(|figure| set(figure, "backward_steps", 1.0));
+            assert_eq!(verdict(&one, "clock adjustments"), Judgement::DoesNotHold, "{array}");
+        }
     }
 }

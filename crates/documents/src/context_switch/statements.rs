@@ -1,77 +1,56 @@
 //! The statements of document 004 and what this machine says of them.
 
+use oscost_results::quantity;
 use oscost_results::{Estimate, Judgement};
 
-use super::{CROSS, READ, READS, SAME, SWITCHES, TAGS, reads, switches, timestamps};
-use crate::found::{Found, Judged, Rows, holds_if, judged, times, within};
-use crate::parameters::Parameters;
+use super::{CROSS, READ, READS, SAME, SWITCHES, TAGS, UNPINNED, reads, switches, timestamps};
+use crate::found::{
+    Found, Judged, Quoted, Rows, beside, grouped, holds_if, judged, more, shown, times, within,
+};
+use crate::parameters::DocumentParameters;
 
-pub(super) fn statements(found: &Found<'_>, parameters: &Parameters, rows: &mut Rows) {
+/// Times of this ratio are about as long: so the document calls its own 39 691 and 48 239 us, which are 1.22 apart.
+const ABOUT: f64 = 1.25;
+
+pub(super) fn statements(found: &Found<'_>, parameters: &DocumentParameters, rows: &mut Rows) {
     let cold = timestamps("cold", parameters);
     let touched = timestamps("touched", parameters);
-    rows.statement(
-        "Precision of gettimeofday",
-        "very rarely there can be a difference of many microseconds between two calls (215 times, ~0.2%)",
-        judged(many(found, &cold, &touched, parameters.samples)),
-    );
-    rows.statement(
-        "Precision of gettimeofday",
-        "a long-tailed distribution with the approximate shape of an exponential distribution",
-        judged(found.literal(&cold, "fit_distance").map(|distance| {
-            (
-                holds_if(distance < 0.1),
-                format!(
-                    "the distribution of the steps lies {distance:.2} from the exponential one of the same mean (Kolmogorov's \
-                     distance; under 0.1 counts as approximate)"
-                ),
-            )
-        })),
-    );
-    rows.statement(
-        "Precision of gettimeofday",
-        "it has a minimum of 40 nanoseconds",
-        judged(found.floor("clock/gettimeofday").map(|floor| {
-            (
-                within(&floor, 36.0, 44.0),
-                format!(
-                    "{:.1} ns ({:.1} .. {:.1}) here; 36 to 44 count as holding",
-                    floor.value, floor.low, floor.high
-                ),
-            )
-        })),
-    );
-    rows.by("clock/gettimeofday", "floor", found.floor("clock/gettimeofday"));
+    precision(found, parameters, (&cold, &touched), rows);
     rows.statement(
         "The cost of a system call",
-        "clock adjustments did not affect this result",
+        Quoted("clock adjustments did not affect this result"),
         judged(adjusted(found, &cold, &touched)),
     );
     rows.statement(
         "The cost of a system call",
-        "all the runs took the minimum amount of time or very close to it",
-        judged(near_minimum(found)),
+        Quoted("all the runs took the minimum amount of time or very close to it"),
+        shown(near_minimum(found)),
     );
     rows.statement(
         "The cost of a system call",
-        "our best estimate of the overhead of a system call is ~300 nanoseconds",
-        judged(found.floor(READ).zip(found.floor("syscall/invalid")).map(|(read, entry)| {
-            (
-                within(&read, 270.0, 330.0),
+        Quoted("our best estimate of the overhead of a system call is ~300 nanoseconds"),
+        beside(
+            "300 ns",
+            found.floor(READ).zip(found.floor("syscall/invalid")).map(|(read, entry)| {
                 format!(
-                    "a read of 0 bytes costs {:.0} ns ({:.0} .. {:.0}) here, of which {:.0} ns are an empty kernel entry; 270 to \
-                     330 count as holding",
+                    "a read of 0 bytes costs {:.0} ns ({:.0} .. {:.0}), of which {:.0} ns are an empty kernel entry",
                     read.value, read.low, read.high, entry.value
-                ),
-            )
-        })),
+                )
+            }),
+        ),
     );
     rows.by(READ, "floor", found.floor(READ));
     rows.statement(
         "The cost of a context switch",
-        "the two child processes might be scheduled onto different processors, which will give us the wrong result",
+        Quoted("This will result in the processor rapidly context switching between the two processes"),
+        judged(switching(found)),
+    );
+    rows.statement(
+        "The cost of a context switch",
+        Quoted("the two child processes might be scheduled onto different processors, which will give us the wrong result"),
         judged(found.floor(SAME).zip(found.floor(CROSS)).map(|(same, cross)| {
             (
-                holds_if(cross.low > same.high),
+                more(&cross, &same),
                 format!("{:.2} us on one CPU, {:.2} us across two", same.value / 1000.0, cross.value / 1000.0),
             )
         })),
@@ -79,30 +58,36 @@ pub(super) fn statements(found: &Found<'_>, parameters: &Parameters, rows: &mut 
     rows.by(CROSS, "floor", found.floor(CROSS));
     rows.statement(
         "The cost of a context switch",
-        "a start barrier can significantly lower measurements, especially when only a small number of switches are measured",
-        judged(barrier(found)),
+        Quoted("can significantly lower measurements, especially when only a small number of context switches are measured"),
+        shown(barrier(found)),
     );
-    rows.statement(
-        "The cost of a context switch",
-        "Running this multiple times produces outputs that vary by as much as 20%",
-        judged(spread(found)),
-    );
-    for (words, hypothesis) in [
-        (
-            "(1) regardless of the tags, both are being scheduled to different processors",
-            Hypothesis::Different,
-        ),
-        ("(2) regardless of the tags, ... the same processor", Hypothesis::Same),
-        (
-            "(3) the same processor for one setting of the tag and different ones for the other",
-            Hypothesis::OneOfEach,
-        ),
+    for (words, there, figure) in [
+        (Quoted("39691 microseconds total, ~2 microseconds/switch"), "~2 us", UNPINNED),
+        (Quoted("48239 microseconds total, ~2.4 microseconds/switch"), "~2.4 us", SAME),
     ] {
-        rows.statement("The cost of a context switch", words, judged(placed(found, hypothesis)));
+        let floor = found.floor(figure);
+        rows.statement("The cost of a context switch", words, beside(there, floor.map(|floor| us(&floor))));
+        rows.by(figure, "floor", floor);
     }
     rows.statement(
         "The cost of a context switch",
-        "(3) ... in which case a write then read on a pipe across processors takes about as long as a context switch",
+        Quoted("Running this multiple times produces outputs that vary by as much as 20%"),
+        beside("up to 20 %", spread(found)),
+    );
+    for words in [
+        Quoted(
+            "(1) regardless of the proccesses' affinity tags, both child processes are being scheduled to different processors",
+        ),
+        Quoted("(2) the same processor"),
+        Quoted(
+            "(3) the processes are scheduled to the same processor for one setting of the affinity tag and different processors for the other setting",
+        ),
+    ] {
+        rows.statement("The cost of a context switch", words, placed(found));
+    }
+    rows.statement(
+        "The cost of a context switch",
+        Quoted("a write then read on a pipe across processors takes about as long as a context switch"),
         judged(found.floor(SAME).zip(found.floor(CROSS)).map(|(same, cross)| {
             let ratio = Estimate {
                 value: cross.value / same.value,
@@ -110,13 +95,16 @@ pub(super) fn statements(found: &Found<'_>, parameters: &Parameters, rows: &mut 
                 high: cross.high / same.low,
                 extremes: same.extremes || cross.extremes,
             };
-            (within(&ratio, 0.8, 1.25), format!("{}; 0.8 to 1.25 count as about as long", times(&ratio)))
+            (
+                within(&ratio, 1.0 / ABOUT, ABOUT),
+                format!("{}; 0.8 to 1.25 count as about as long", times(&ratio)),
+            )
         })),
     );
     rows.by(CROSS, "floor", found.floor(CROSS));
     rows.statement(
         "The cost of a context switch",
-        "On macOS there is no way to guarantee that two processes get executed on the same processor",
+        Quoted("On macOS there is no way to guarantee that two processes get executed on the same processor"),
         (
             Judgement::NotTestableHere,
             "a statement on macOS; here sched_setaffinity guarantees it, and every launch checks it"
@@ -125,7 +113,7 @@ pub(super) fn statements(found: &Found<'_>, parameters: &Parameters, rows: &mut 
     );
     rows.statement(
         "last sentence",
-        "These results should be compared against the results given by the lmbench tool",
+        Quoted("These results should be compared against the results given by the lmbench tool"),
         (
             Judgement::NotTestableHere,
             "no statement, but a wish: the table at the end has lmbench beside ours, where it is found (--lmbench DIR). Its \
@@ -137,10 +125,86 @@ pub(super) fn statements(found: &Found<'_>, parameters: &Parameters, rows: &mut 
     );
 }
 
-/// A clock that was set back would show a backward step.
+pub(super) const STEP: &str = "clock/step/gettimeofday";
+
+/// Section "Precision of gettimeofday": its numbers are its machine's, and of 1 us steps nothing is told of a call's time.
+fn precision(
+    found: &Found<'_>,
+    parameters: &DocumentParameters,
+    (cold, touched): (&str, &str),
+    rows: &mut Rows,
+) {
+    let place = "Precision of gettimeofday";
+    let floor = found.floor("clock/gettimeofday");
+    let call = || floor.map(|floor| format!("{:.1} ns ({:.1} .. {:.1})", floor.value, floor.low, floor.high));
+    let step = found.quantity(STEP, quantity::STEP);
+    rows.statement(
+        place,
+        Quoted("returns the number of seconds and microseconds since the Unix epoch"),
+        judged(step.map(|step| {
+            // To a thousandth: its steps are told by another clock.
+            (within(&step, 999.0, 1001.0), format!("its true step is {:.1} ns", step.value))
+        })),
+    );
+    rows.by(STEP, quantity::STEP, step);
+    let run = found.quantity(STEP, quantity::EQUAL_RUN_LENGTH);
+    rows.statement(
+        place,
+        Quoted("gettimeofday returns the same value for 25 consecutive calls"),
+        beside("25", run.map(|run| format!("{:.0} ({:.0} .. {:.0})", run.value, run.low, run.high))),
+    );
+    rows.by(STEP, quantity::EQUAL_RUN_LENGTH, run);
+    rows.statement(
+        place,
+        Quoted("indicating that most calls roughly 40 nanoseconds to complete"),
+        beside("40 ns", call()),
+    );
+    rows.by("clock/gettimeofday", "floor", floor);
+    rows.statement(
+        place,
+        Quoted("Very rarely however ... between two consecutive calls there can be difference of many microseconds"),
+        shown(many(found, cold, touched, parameters.samples)),
+    );
+    rows.statement(
+        place,
+        Quoted("on one indicative run, 215 times, or ~0.2%"),
+        beside(
+            "215 of 100 000",
+            found.literal(cold, quantity::STEPS_OVER_10US).map(|steps| {
+                format!("{steps:.0} of {} over 10 us in a single run", grouped(parameters.samples))
+            }),
+        ),
+    );
+    let largest = found.quantity(STEP, quantity::LARGEST_STEP);
+    rows.statement(
+        place,
+        Quoted("with the maximum difference usually around 50 microseconds"),
+        beside("50 us", largest.map(|largest| format!("{} of all launches", us(&largest)))),
+    );
+    rows.by(STEP, quantity::LARGEST_STEP, largest);
+    let grain = "this clock steps by 1 us, so its steps show its grain, not the time of a call: no verdict";
+    let fit = found.literal(cold, quantity::FIT_DISTANCE).map_or(String::new(), |distance| {
+        format!("; for the steps of one run, Kolmogorov's distance to an exponential distribution with their mean is {distance:.2}")
+    });
+    for (words, more) in [
+        (Quoted("appears to be a long-tailed distribution"), ""),
+        (Quoted("with the approximate shape of an exponential distribution"), &*fit),
+    ] {
+        rows.statement(place, words, (Judgement::NotJudged, format!("{grain}{more}")));
+    }
+    rows.statement(place, Quoted("has a minimum of 40 nanoseconds"), beside("40 ns", call()));
+    rows.by("clock/gettimeofday", "floor", floor);
+}
+
+fn us(estimate: &Estimate) -> String {
+    format!("{:.2} us ({:.2} .. {:.2})", estimate.value / 1e3, estimate.low / 1e3, estimate.high / 1e3)
+}
+
+/// A clock that was set back would show a backward step. That there is none in all launches of the series is counted.
 fn adjusted(found: &Found<'_>, cold: &str, touched: &str) -> Option<Judged> {
-    let series = found.quantity("clock/step/gettimeofday", "backward_steps")?.value;
-    let literal = found.literal(cold, "backward_steps")? + found.literal(touched, "backward_steps")?;
+    let series = found.quantity(STEP, quantity::BACKWARD_STEPS)?.high;
+    let literal =
+        found.literal(cold, quantity::BACKWARD_STEPS)? + found.literal(touched, quantity::BACKWARD_STEPS)?;
     Some((
         holds_if(series == 0.0 && literal == 0.0),
         format!(
@@ -149,100 +213,73 @@ fn adjusted(found: &Found<'_>, cold: &str, touched: &str) -> Option<Judged> {
     ))
 }
 
-/// Rare is under one in a hundred.
-fn many(found: &Found<'_>, cold: &str, touched: &str, samples: u64) -> Option<Judged> {
+fn many(found: &Found<'_>, cold: &str, touched: &str, samples: u64) -> Option<String> {
     let share = |id: &str, quantity: &str| Some(found.literal(id, quantity)? / samples as f64 * 100.0);
-    let (far, over) = (share(cold, "steps_over_10us")?, share(cold, "steps_over_1us")?);
-    let over_touched = share(touched, "steps_over_1us")?;
-    Some((
-        holds_if(far > 0.0 && far < 1.0),
-        format!(
-            "{far:.3} % of the steps over 10 us, {over:.3} % over 1 us; {over_touched:.3} % over 1 us with the array touched \
-             before: what it does not have are page faults of the array (ours)"
-        ),
+    let (far, over) = (share(cold, quantity::STEPS_OVER_10US)?, share(cold, quantity::STEPS_OVER_1US)?);
+    let over_touched = share(touched, quantity::STEPS_OVER_1US)?;
+    Some(format!(
+        "{far:.3} % of the steps over 10 us, {over:.3} % over 1 us; {over_touched:.3} % over 1 us with the array touched \
+         before: what it does not have are page faults of the array (ours)"
     ))
 }
 
-fn near_minimum(found: &Found<'_>) -> Option<Judged> {
+/// A hop is one switch, of who waits or of who is put aside for the other: counted by the kernel.
+fn switching(found: &Found<'_>) -> Option<Judged> {
+    let counted = found.figure(SAME)?.evidence.switches?;
+    Some((
+        within(&Estimate { value: counted, low: counted, high: counted, extremes: true }, 0.99, f64::MAX),
+        format!("{counted:.3} switches a hop on one CPU, counted; one is the least"),
+    ))
+}
+
+fn near_minimum(found: &Found<'_>) -> Option<String> {
     let shares: Option<Vec<f64>> =
-        READS.iter().map(|&(count, _)| found.literal(&reads(count), "near_minimum")).collect();
+        READS.iter().map(|&(count, _)| found.literal(&reads(count), quantity::NEAR_MINIMUM)).collect();
     let shares = shares?;
-    let least = shares.iter().copied().fold(1.0, f64::min);
     let list: Vec<String> = shares.iter().map(|share| format!("{:.0} %", share * 100.0)).collect();
-    Some((
-        holds_if(least >= 0.95),
-        format!("{} of the runs of 100, 1000 and 10 000 reads (95 % counts as all)", list.join(", ")),
-    ))
+    Some(format!("{} of the runs of 100, 1000 and 10 000 reads are near the minimum", list.join(", ")))
 }
 
-fn barrier(found: &Found<'_>) -> Option<Judged> {
+fn barrier(found: &Found<'_>) -> Option<String> {
     let gain = |count: u64| -> Option<f64> {
-        let with = found.literal(&switches("unpinned", "barrier", count), "median")?;
-        let without = found.literal(&switches("unpinned", "no_barrier", count), "median")?;
+        let with = found.literal(&switches("unpinned", "barrier", count), quantity::MEDIAN)?;
+        let without = found.literal(&switches("unpinned", "no_barrier", count), quantity::MEDIAN)?;
         (with > 0.0).then(|| without / with - 1.0)
     };
     let (few, many) = (gain(20)?, gain(20_000)?);
-    Some((
-        holds_if(few > 0.1 && few > many),
-        format!(
-            "without it the median of 20 in a row is {:+.0} %, of 20 000 {:+.0} % (single runs, unpinned)",
-            few * 100.0,
-            many * 100.0
-        ),
+    Some(format!(
+        "without the barrier the median of 20 in a row is {:+.0} %, of 20 000 {:+.0} %, unpinned",
+        few * 100.0,
+        many * 100.0
     ))
 }
 
-fn spread(found: &Found<'_>) -> Option<Judged> {
+fn spread(found: &Found<'_>) -> Option<String> {
     let spreads: Option<Vec<f64>> = TAGS
         .iter()
         .flat_map(|(tag, _)| SWITCHES.map(|(count, ..)| switches(tag, "barrier", count)))
-        .map(|id| found.literal(&id, "spread"))
+        .map(|id| found.literal(&id, quantity::SPREAD))
         .collect();
     let spreads = spreads?;
     let (least, most) =
         (spreads.iter().copied().fold(f64::MAX, f64::min), spreads.iter().copied().fold(0.0, f64::max));
-    Some((
-        holds_if(most <= 0.2),
-        format!(
-            "the minimum that the program prints varies by {:.0} % to {:.0} % over 4 or 5 runs of each kind",
-            least * 100.0,
-            most * 100.0
-        ),
+    Some(format!(
+        "the minimum that the program prints varies by {:.0} % to {:.0} % over 4 or 5 runs of each kind",
+        least * 100.0,
+        most * 100.0
     ))
 }
 
-/// Where the document supposes that its two children ran.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Hypothesis {
-    Different,
-    Same,
-    OneOfEach,
-}
-
-/// The document could not see where its children ran; here both said so at the end. A setting puts them on one CPU, or on
-/// two, if nine runs in ten ended so.
-fn placed(found: &Found<'_>, hypothesis: Hypothesis) -> Option<Judged> {
-    let share = |tag: &str| -> Option<f64> {
-        let shares: Option<Vec<f64>> = SWITCHES
-            .iter()
-            .map(|&(count, ..)| found.literal(&switches(tag, "barrier", count), "shared_cpu"))
-            .collect();
-        let shares = shares?;
-        Some(shares.iter().sum::<f64>() / shares.len() as f64)
-    };
-    let (free, tagged) = (share("unpinned")?, share("same_cpu")?);
-    let (one, two) = (|share: f64| share >= 0.9, |share: f64| share <= 0.1);
-    let holds = match hypothesis {
-        Hypothesis::Different => two(free) && two(tagged),
-        Hypothesis::Same => one(free) && one(tagged),
-        Hypothesis::OneOfEach => (one(free) && two(tagged)) || (two(free) && one(tagged)),
-    };
-    Some((
-        holds_if(holds),
-        format!(
-            "they ended on one CPU in {:.0} % of the runs without tags, in {:.0} % with the same tag (here: pinned)",
-            free * 100.0,
-            tagged * 100.0
-        ),
-    ))
+/// The document could not see where its children ran; here both said so at the end. Linux has no affinity tags: what stands
+/// for the same tag is pinned, so it is on one CPU by construction, and of the three suppositions only half can be seen.
+fn placed(found: &Found<'_>) -> Judged {
+    let shares: Option<Vec<f64>> = SWITCHES
+        .iter()
+        .map(|&(count, ..)| found.literal(&switches("unpinned", "barrier", count), quantity::SHARED_CPU))
+        .collect();
+    let seen = shares.map_or(String::new(), |shares| {
+        let share = shares.iter().sum::<f64>() / shares.len() as f64;
+        format!("; without them the two ended on one CPU in {:.0} % of the runs here", share * 100.0)
+    });
+    (Judgement::NotTestableHere, format!("Linux has no affinity tags{seen}"))
 }

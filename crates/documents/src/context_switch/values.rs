@@ -2,13 +2,14 @@
 
 use super::{ALONE, CROSS, READ, READS, SAME, SWITCHES, TAGS, UNPINNED, reads, switches, timestamps};
 use crate::found::{Answer, Found, Rows, Value, grouped};
-use crate::parameters::Parameters;
+use crate::parameters::DocumentParameters;
+use oscost_results::quantity;
 
 const PRECISION: &str =
     "Precision of gettimeofday (gettimeofday_runtimes): array cold as in the document, or touched before";
 
 /// Section "Precision of gettimeofday".
-pub(super) fn precision(found: &Found<'_>, parameters: &Parameters, rows: &mut Rows) {
+pub(super) fn precision(found: &Found<'_>, parameters: &DocumentParameters, rows: &mut Rows) {
     let cold = timestamps("cold", parameters);
     let touched = timestamps("touched", parameters);
     let step = "clock/step/gettimeofday";
@@ -33,12 +34,18 @@ pub(super) fn precision(found: &Found<'_>, parameters: &Parameters, rows: &mut R
     };
     let of_steps = |quantity: &'static str| Some((step.to_owned(), quantity, found.quantity(step, quantity)));
     let call = Some(("clock/gettimeofday".to_owned(), "floor", found.floor("clock/gettimeofday")));
-    row("equal readings in a row", "count", "equal_run_length", Some(25.0), of_steps("equal_run_length"));
+    row(
+        "equal readings in a row",
+        "count",
+        quantity::EQUAL_RUN_LENGTH,
+        Some(25.0),
+        of_steps(quantity::EQUAL_RUN_LENGTH),
+    );
     row("time of a call (mean)", "ns", "mean", Some(40.0), call);
-    row("steps over 1 us", "count", "steps_over_1us", None, None);
-    row("steps of many us (over 10)", "count", "steps_over_10us", Some(215.0), None);
-    row("largest step", "us", "largest_step", Some(50.0), of_steps("largest_step"));
-    row("backward steps", "count", "backward_steps", None, of_steps("backward_steps"));
+    row("steps over 1 us", "count", quantity::STEPS_OVER_1US, None, None);
+    row("steps of many us (over 10)", "count", quantity::STEPS_OVER_10US, Some(215.0), None);
+    row("largest step", "us", quantity::LARGEST_STEP, Some(50.0), of_steps(quantity::LARGEST_STEP));
+    row("backward steps", "count", quantity::BACKWARD_STEPS, None, of_steps(quantity::BACKWARD_STEPS));
     row("page faults", "count", "faults", None, None);
     rows.value(Value {
         because: format!(
@@ -59,12 +66,12 @@ pub(super) fn system_call(found: &Found<'_>, rows: &mut Rows) {
         let name = format!("{} of /dev/zero", grouped(count));
         rows.value(Value {
             published: Some(published),
-            literal: found.literal(&id, "minimum"),
+            literal: found.literal(&id, quantity::MINIMUM),
             answer: Some((READ.to_owned(), "floor", found.floor(READ))),
             ..Value::in_table(READ_TABLE, &name, "minimum a read", "ns")
         });
         rows.value(Value {
-            literal: found.literal(&id, "near_minimum").map(|share| share * 100.0),
+            literal: found.literal(&id, quantity::NEAR_MINIMUM).map(|share| share * 100.0),
             ..Value::in_table(READ_TABLE, &name, "runs near it", "%")
         });
     }
@@ -92,18 +99,18 @@ pub(super) fn switch_values(found: &Found<'_>, rows: &mut Rows) {
             let each = |total_ns: f64| total_ns / 1000.0 / count as f64;
             rows.value(Value {
                 published: Some(totals[index]),
-                literal: found.literal(&id, "minimum").map(|total| total / 1000.0),
+                literal: found.literal(&id, quantity::MINIMUM).map(|total| total / 1000.0),
                 ..Value::in_table(&table, &name, "in total", "us")
             });
             rows.value(Value {
                 published: Some(published[index]),
-                literal: found.literal(&id, "minimum").map(each),
+                literal: found.literal(&id, quantity::MINIMUM).map(each),
                 answer: Some((figure.to_owned(), "floor", found.floor(figure))),
                 ..Value::in_table(&table, &name, "a switch", "us")
             });
-            let no_barrier = found.literal(&switches(tag, "no_barrier", count), "median");
+            let no_barrier = found.literal(&switches(tag, "no_barrier", count), quantity::MEDIAN);
             rows.value(Value {
-                literal: found.literal(&id, "median").map(each),
+                literal: found.literal(&id, quantity::MEDIAN).map(each),
                 ..Value::in_table(&table, &name, "median", "us")
             });
             rows.value(Value {
@@ -111,7 +118,7 @@ pub(super) fn switch_values(found: &Found<'_>, rows: &mut Rows) {
                 ..Value::in_table(&table, &name, "no barrier", "us")
             });
             rows.value(Value {
-                literal: found.literal(&id, "shared_cpu").map(|share| share * 100.0),
+                literal: found.literal(&id, quantity::SHARED_CPU).map(|share| share * 100.0),
                 ..Value::in_table(&table, &name, "on one CPU", "%")
             });
         }

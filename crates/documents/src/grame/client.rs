@@ -42,6 +42,7 @@ pub(super) fn attend(
         }
     }
     let kept = shape.policy == Policy::Other || scheduling::get() == Ok(Some((shape.policy, CLIENT)));
+    affinity::still_on(cpu)?;
     record.leave(client, count, granted && kept);
     // Its main thread closes, without real time.
     scheduling::set(Policy::Other, 0)?;

@@ -3,6 +3,7 @@
 //! The document's words have numbers here: width is 2 sd, peaks are what `oscost_stats::peaks` finds, the range of a busy
 //! client is mean - sd to mean + sd of its worst second.
 
+use oscost_results::quantity;
 use std::collections::BTreeMap;
 
 use oscost_harness::{QuantityCard, Sink};
@@ -12,44 +13,40 @@ use oscost_stats::quantile::{median, sorted};
 use super::record::Value;
 use super::settings::Shape;
 
-const fn ns(name: &'static str) -> QuantityCard {
-    QuantityCard::new(name, "ns")
-}
-
 /// The quantities of a session, the headline first.
 pub(super) const QUANTITIES: &[QuantityCard] = &[
-    ns("latency_mean"),
-    ns("latency_width"),
-    ns("latency_min"),
-    ns("latency_max"),
-    QuantityCard::new("peaks_per_thousand", "count"),
-    ns("peaks_low"),
-    ns("peaks_high"),
-    ns("second_low"),
-    ns("second_high"),
-    ns("idle_mean"),
-    ns("idle_width"),
-    ns("idle_max"),
-    QuantityCard::new("idle_peaks_per_thousand", "count"),
-    QuantityCard::new("load_rounds", "count"),
-    ns("client_first"),
-    ns("client_next"),
-    ns("client_service"),
-    ns("client_last_sd"),
-    ns("first_p50"),
-    ns("next_p50"),
-    ns("last_p50"),
-    ns("even_odd"),
-    QuantityCard::new("same_order_share", "share"),
-    QuantityCard::new("reversed_share", "share"),
-    ns("server_loop"),
-    ns("period_mean"),
-    QuantityCard::new("received", "count"),
-    QuantityCard::new("opened", "count"),
-    QuantityCard::new("closed", "count"),
-    QuantityCard::new("dropped", "count"),
-    QuantityCard::new("lost", "count"),
-    QuantityCard::new("real_time", "share"),
+    QuantityCard::of(quantity::LATENCY_MEAN),
+    QuantityCard::of(quantity::LATENCY_WIDTH),
+    QuantityCard::of(quantity::LATENCY_MIN),
+    QuantityCard::of(quantity::LATENCY_MAX),
+    QuantityCard::of(quantity::PEAKS_PER_THOUSAND),
+    QuantityCard::of(quantity::PEAKS_LOW).at_times(),
+    QuantityCard::of(quantity::PEAKS_HIGH).at_times(),
+    QuantityCard::of(quantity::SECOND_LOW).at_times(),
+    QuantityCard::of(quantity::SECOND_HIGH).at_times(),
+    QuantityCard::of(quantity::IDLE_MEAN).at_times(),
+    QuantityCard::of(quantity::IDLE_WIDTH).at_times(),
+    QuantityCard::of(quantity::IDLE_MAX).at_times(),
+    QuantityCard::of(quantity::IDLE_PEAKS_PER_THOUSAND).at_times(),
+    QuantityCard::of(quantity::LOAD_ROUNDS).at_times(),
+    QuantityCard::of(quantity::CLIENT_FIRST),
+    QuantityCard::of(quantity::CLIENT_NEXT).at_times(),
+    QuantityCard::of(quantity::CLIENT_SERVICE),
+    QuantityCard::of(quantity::CLIENT_LAST_SD),
+    QuantityCard::of(quantity::FIRST_P50),
+    QuantityCard::of(quantity::NEXT_P50).at_times(),
+    QuantityCard::of(quantity::LAST_P50),
+    QuantityCard::of(quantity::EVEN_ODD).at_times(),
+    QuantityCard::of(quantity::SAME_ORDER_SHARE).at_times(),
+    QuantityCard::of(quantity::REVERSED_SHARE).at_times(),
+    QuantityCard::of(quantity::SERVER_LOOP),
+    QuantityCard::of(quantity::PERIOD_MEAN).at_times(),
+    QuantityCard::of(quantity::RECEIVED),
+    QuantityCard::of(quantity::OPENED),
+    QuantityCard::of(quantity::CLOSED),
+    QuantityCard::of(quantity::DROPPED),
+    QuantityCard::of(quantity::LOST),
+    QuantityCard::of(quantity::REAL_TIME),
 ];
 
 /// A peak is no smaller than this above the median, ns: ten steps of a clock that counts us.
@@ -62,15 +59,15 @@ pub(super) fn tell(series: &[Vec<Value>], loops: &[(u64, u64)], shape: &Shape, s
     let by_client = in_ns(series);
     let all: Vec<f64> = by_client.iter().flatten().copied().collect();
     all.iter().for_each(|&value| sink.observation(value));
-    sink.quantity("received", all.len() as f64);
+    sink.quantity(quantity::RECEIVED, all.len() as f64);
     let ordered = sorted(all.clone());
     if let (Some((mean, deviation)), Some(&least), Some(&most)) =
         (moments(&all), ordered.first(), ordered.last())
     {
-        sink.quantity("latency_mean", mean);
-        sink.quantity("latency_width", 2.0 * deviation);
-        sink.quantity("latency_min", least);
-        sink.quantity("latency_max", most);
+        sink.quantity(quantity::LATENCY_MEAN, mean);
+        sink.quantity(quantity::LATENCY_WIDTH, 2.0 * deviation);
+        sink.quantity(quantity::LATENCY_MIN, least);
+        sink.quantity(quantity::LATENCY_MAX, most);
     }
     tell_peaks(&by_client, sink);
     tell_clients(&by_client, sink);
@@ -78,17 +75,17 @@ pub(super) fn tell(series: &[Vec<Value>], loops: &[(u64, u64)], shape: &Shape, s
     let a_second = usize::try_from(1_000_000_000 / shape.tick_ns).unwrap_or(1).max(2);
     let worst = by_client.first().and_then(|values| worst_stretch(values, a_second.min(values.len())));
     if let Some((mean, deviation)) = worst {
-        sink.quantity("second_low", mean - deviation);
-        sink.quantity("second_high", mean + deviation);
+        sink.quantity(quantity::SECOND_LOW, mean - deviation);
+        sink.quantity(quantity::SECOND_HIGH, mean + deviation);
     }
     let durations = sorted(loops.iter().map(|&(_, took)| took as f64 * 1000.0).collect());
     if let Some(middle) = median(&durations) {
-        sink.quantity("server_loop", middle);
+        sink.quantity(quantity::SERVER_LOOP, middle);
     }
     if let (Some((first, _)), Some((last, _)), more @ 1..) =
         (loops.first(), loops.last(), loops.len().saturating_sub(1))
     {
-        sink.quantity("period_mean", last.saturating_sub(*first) as f64 * 1000.0 / more as f64);
+        sink.quantity(quantity::PERIOD_MEAN, last.saturating_sub(*first) as f64 * 1000.0 / more as f64);
     }
 }
 
@@ -131,12 +128,12 @@ pub(super) fn tell_idle(series: &[Vec<Value>], sink: &mut dyn Sink) {
     let by_client = in_ns(series);
     let all: Vec<f64> = by_client.iter().flatten().copied().collect();
     if let (Some((mean, deviation)), Some(most)) = (moments(&all), all.iter().copied().reduce(f64::max)) {
-        sink.quantity("idle_mean", mean);
-        sink.quantity("idle_width", 2.0 * deviation);
-        sink.quantity("idle_max", most);
+        sink.quantity(quantity::IDLE_MEAN, mean);
+        sink.quantity(quantity::IDLE_WIDTH, 2.0 * deviation);
+        sink.quantity(quantity::IDLE_MAX, most);
         let found = by_client.iter().filter_map(|values| peaks(values, LEAST_PEAK_NS));
         let count: usize = found.map(|peaks| peaks.count).sum();
-        sink.quantity("idle_peaks_per_thousand", count as f64 * 1000.0 / all.len() as f64);
+        sink.quantity(quantity::IDLE_PEAKS_PER_THOUSAND, count as f64 * 1000.0 / all.len() as f64);
     }
 }
 
@@ -172,11 +169,11 @@ fn tell_peaks(by_client: &[Vec<f64>], sink: &mut dyn Sink) {
     let found: Vec<_> = by_client.iter().filter_map(|values| peaks(values, LEAST_PEAK_NS)).collect();
     let values: usize = by_client.iter().map(Vec::len).sum();
     let count: usize = found.iter().map(|peaks| peaks.count).sum();
-    sink.quantity("peaks_per_thousand", count as f64 * 1000.0 / values.max(1) as f64);
+    sink.quantity(quantity::PEAKS_PER_THOUSAND, count as f64 * 1000.0 / values.max(1) as f64);
     let with_peaks = || found.iter().filter(|peaks| peaks.count > 0);
     if let Some(low) = with_peaks().map(|peaks| peaks.low).reduce(f64::min) {
-        sink.quantity("peaks_low", low);
-        sink.quantity("peaks_high", with_peaks().map(|peaks| peaks.high).fold(low, f64::max));
+        sink.quantity(quantity::PEAKS_LOW, low);
+        sink.quantity(quantity::PEAKS_HIGH, with_peaks().map(|peaks| peaks.high).fold(low, f64::max));
     }
 }
 
@@ -185,15 +182,15 @@ fn tell_clients(by_client: &[Vec<f64>], sink: &mut dyn Sink) {
     let mut clients: Vec<(f64, f64)> = by_client.iter().filter_map(|values| moments(values)).collect();
     clients.sort_by(|one, other| one.0.total_cmp(&other.0));
     let (Some(first), Some(last)) = (clients.first(), clients.last()) else { return };
-    sink.quantity("client_first", first.0);
+    sink.quantity(quantity::CLIENT_FIRST, first.0);
     if clients.len() > 1 {
-        sink.quantity("client_next", (last.0 - first.0) / (clients.len() - 1) as f64);
+        sink.quantity(quantity::CLIENT_NEXT, (last.0 - first.0) / (clients.len() - 1) as f64);
     }
-    sink.quantity("client_service", last.0 + last.1);
-    sink.quantity("client_last_sd", last.1);
+    sink.quantity(quantity::CLIENT_SERVICE, last.0 + last.1);
+    sink.quantity(quantity::CLIENT_LAST_SD, last.1);
     let splits = by_client.iter().filter_map(|values| even_odd(values));
     if let Some(widest) = splits.map(|(even, odd)| (even - odd).abs()).reduce(f64::max) {
-        sink.quantity("even_odd", widest);
+        sink.quantity(quantity::EVEN_ODD, widest);
     }
 }
 
@@ -235,14 +232,16 @@ fn tell_orders(series: &[Vec<Value>], sink: &mut dyn Sink) {
         }
         before = Some(order);
     }
-    for (name, values) in [("first_p50", first), ("next_p50", next), ("last_p50", last)] {
+    for (name, values) in
+        [(quantity::FIRST_P50, first), (quantity::NEXT_P50, next), (quantity::LAST_P50, last)]
+    {
         if let Some(middle) = median(&sorted(values)) {
             sink.quantity(name, middle);
         }
     }
     if series.len() > 1 && pairs > 0 {
-        sink.quantity("same_order_share", f64::from(same) / f64::from(pairs));
-        sink.quantity("reversed_share", f64::from(reversed) / f64::from(pairs));
+        sink.quantity(quantity::SAME_ORDER_SHARE, f64::from(same) / f64::from(pairs));
+        sink.quantity(quantity::REVERSED_SHARE, f64::from(reversed) / f64::from(pairs));
     }
 }
 

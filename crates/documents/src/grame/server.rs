@@ -103,19 +103,20 @@ pub(super) fn serve(
                     return Err(CallError::no_answer("the first client"));
                 }
                 polls += 1;
-                std::thread::sleep(POLL);
+                oscost_sys::clock::pause(POLL);
             }
             let sender =
                 std::thread::Builder::new().spawn_scoped(scope, || service.send()).map_err(of_std)?;
             while !lock(&service.list).is_empty() && !sender.is_finished() {
-                std::thread::sleep(POLL);
+                oscost_sys::clock::pause(POLL);
             }
             Ok(())
         })();
         service.over.store(true, Ordering::Release);
         // Any message wakes the listener, which sees that it is over.
         let woken = socket::send_to_patiently(&sockets.sending, &message(CLOSE, 0), own);
-        served.and(woken)
+        served.and(woken)?;
+        affinity::still_on(cpu)
     })
 }
 
@@ -188,7 +189,7 @@ impl Service<'_> {
                 }
                 record.sent(stamp_us, clock::gettimeofday_us());
             }
-            std::thread::sleep(sleep);
+            oscost_sys::clock::pause(sleep);
         }
         let kept = shape.policy == Policy::Other || scheduling::get() == Ok(Some((shape.policy, SENDER)));
         record.count(Count::Granted, u64::from(granted && kept));

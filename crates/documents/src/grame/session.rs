@@ -1,13 +1,14 @@
 //! A session of the document's own method as a hidden benchmark: server and clients in processes of their own, on one CPU.
 
+use oscost_results::quantity;
 use std::os::fd::OwnedFd;
 
 use oscost_families::realtime_ipc::Loading;
-use oscost_harness::janitor::{Keeper, Object};
 use oscost_harness::{
     Benchmark, Bound, CallError, Card, Claim, Outcome, Placement, Series, SeriesPlan, SetUp, Sink, Subject,
     Tier, Unable,
 };
+use oscost_harness::{Keeper, Object};
 use oscost_sys::pipe::Pipe;
 use oscost_sys::process::{self, Child};
 use oscost_sys::{clock, socket};
@@ -32,7 +33,7 @@ pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
     // A program makes a handful of these in its life, and a card lives as long as the program.
     let id: &'static str = Box::leak(id.to_owned().into_boxed_str());
     let plural = if shape.clients == 1 { "" } else { "s" };
-    let under = shape.load.map_or(String::new(), |load| format!(", {}", load.words()));
+    let under = shape.load.map_or(String::new(), |load| format!(", load: {}", load.words()));
     let card = Card {
         id,
         title: Box::leak(
@@ -48,6 +49,7 @@ pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
         claims: Vec::leak(claims(shape.clients as f64)),
         launch_ms: shape.ticks as u64 * (shape.tick_ns * 5 / 4 + 200_000) / 1_000_000 + 1000,
         quantities: derive::QUANTITIES,
+        parameters: shape.parameters().leak(),
         ..Card::SERIES
     };
     Some(Box::leak(Box::new(Literal { card: Box::leak(Box::new(card)), shape })))
@@ -129,11 +131,11 @@ impl Session {
     fn sockets(&mut self) -> Result<Sockets, CallError> {
         let name = oscost_sys::random::bits()?;
         let mut bound = |what: &str| -> Result<Named, CallError> {
-            let path = format!("/dev/shm/oscost-{name:032x}-{what}");
+            let name = format!("oscost-{name:032x}-{what}");
+            let path = format!("/dev/shm/{name}");
             let address = socket::Path::new(&path)?;
-            let bound = Named { socket: socket::datagram_at(&address)?, address, path: path.clone() };
-            self.keeper.keep(&Object::Socket(path))?;
-            Ok(bound)
+            self.keeper.keep(&Object::Socket(name))?;
+            Ok(Named { socket: socket::datagram_at(&address)?, address, path })
         };
         let names = bound("server")?;
         let listening = names.socket.try_clone().map_err(|error| of_std(&error))?;
@@ -201,7 +203,8 @@ impl Session {
         let deadline = clock::now_ns() + PATIENCE_NS;
         for participant in std::iter::once(server).chain(clients) {
             let ended = participant.wait_at_most(deadline.saturating_sub(clock::now_ns()))?;
-            sink.used(&ended.usage, 0);
+            // Each says at its end that it is where it was pinned, or fails.
+            sink.used(&ended.usage, Some(0));
             match (ended.code, ended.signal) {
                 (Some(0), _) => {}
                 (Some(errno), _) => return Err(CallError::new("a participant's loop", errno)),
@@ -270,23 +273,23 @@ impl Series for Session {
                 };
                 derive::tell_idle(&parts.idle, sink);
                 derive::tell(&parts.busy, &loops, &self.shape, sink);
-                sink.quantity("load_rounds", busy.rounds as f64);
+                sink.quantity(quantity::LOAD_ROUNDS, busy.rounds as f64);
                 sink.track(LOAD_TRACK.to_owned(), parts.marks, true);
             }
             None => derive::tell(&series, &loops, &self.shape, sink),
         }
         derive::tell_tracks(&series, sink);
         for (name, what) in [
-            ("opened", Count::Opened),
-            ("closed", Count::Closed),
-            ("dropped", Count::Dropped),
-            ("lost", Count::Lost),
+            (quantity::OPENED, Count::Opened),
+            (quantity::CLOSED, Count::Closed),
+            (quantity::DROPPED, Count::Dropped),
+            (quantity::LOST, Count::Lost),
         ] {
             sink.quantity(name, record.counted(what) as f64);
         }
         let granted = record.counted(Count::Granted) > 0
             && (0..record.clients()).all(|client| record.was_granted(client));
-        sink.quantity("real_time", f64::from(u8::from(granted)));
+        sink.quantity(quantity::REAL_TIME, f64::from(u8::from(granted)));
         Ok(())
     }
 }

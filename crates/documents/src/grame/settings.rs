@@ -1,6 +1,7 @@
 //! The options of document 002: what a session of its own method may be asked for, and the ids that hold it.
 
-use oscost_families::realtime_ipc::{self, Load};
+use oscost_families::realtime_ipc::{self, Load, policy_name};
+use oscost_harness::Parameter;
 use oscost_results::Untrusted;
 use oscost_sys::scheduling::Policy;
 
@@ -255,10 +256,8 @@ impl Shape {
         if self.ticks != TICKS || self.discard != DISCARD {
             id.push_str(&format!("/values_{}_{}", self.ticks, self.discard));
         }
-        match self.policy {
-            Policy::RoundRobin => {}
-            Policy::Fifo => id.push_str("/policy_fifo"),
-            Policy::Other => id.push_str("/policy_other"),
+        if let Some(policy) = policy_name(self.policy) {
+            id.push_str(&format!("/policy_{policy}"));
         }
         if self.waits {
             id.push_str("/send_blocking");
@@ -273,6 +272,23 @@ impl Shape {
             id.push_str(&format!("/session_{}", self.session));
         }
         id
+    }
+
+    /// What the id says, and the period even where it is the document's.
+    pub(super) fn parameters(&self) -> Vec<(&'static str, Parameter<'static>)> {
+        let Self { clients, tick_ns, ticks, discard, .. } = *self;
+        let values = (ticks != TICKS || discard != DISCARD).then(|| &*format!("{ticks}_{discard}").leak());
+        let texts = [
+            ("values", values),
+            ("policy", policy_name(self.policy)),
+            ("send", self.waits.then_some("blocking")),
+            ("drop", self.patient.then_some("ours")),
+            ("load", self.load.map(|load| &*load.text().leak())),
+        ];
+        let session = (self.session > 1).then_some(u64::from(self.session));
+        let numbers = [("clients", Some(clients as u64)), ("tick_ns", Some(tick_ns)), ("session", session)];
+        let numbers = numbers.into_iter().filter_map(|(name, it)| Some((name, Parameter::Number(it?))));
+        numbers.chain(texts.into_iter().filter_map(|(name, it)| Some((name, Parameter::Text(it?))))).collect()
     }
 
     /// The session of an id; `None` where it is none, or is written in another way than [`Shape::id`] does.

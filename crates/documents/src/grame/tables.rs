@@ -1,11 +1,11 @@
-//! The document's tables and curves as tables: published, by its own method here, and by the price list at 1 ms.
+//! The document's tables as tables: published, by its own method here, and by the price list at 1 ms.
 
 use oscost_results::Estimate;
-use oscost_sys::scheduling::Policy;
+use oscost_results::quantity;
 
-use super::published::{Kind, LOST, NEXT, PRIORITIES, REDUCED, SINGLE, System};
-use super::settings::{Settings, family_id, loaded_id};
-use super::{KERNEL_SIDE, LOADS, SOCKET, SOUND_NS, at_1ms, derive, shown_loaded, shown_session};
+use super::published::{Kind, LOST, PRIORITIES, REDUCED, SINGLE, System};
+use super::settings::{Settings, loaded_id};
+use super::{KERNEL_SIDE, LOADS, SOCKET, at_1ms, derive, shown_loaded, shown_session};
 use crate::found::{Answer, Found, Rows, Value};
 use oscost_stats::peaks::frequency;
 
@@ -13,7 +13,7 @@ use oscost_stats::peaks::frequency;
 pub(super) const ARITHMETIC: &str = "5, the tick of a sound server";
 
 /// A quantity of a figure as an answer.
-fn answer<'a>(found: &Found<'_>, id: String, quantity: &'a str) -> Option<Answer<'a>> {
+pub(super) fn answer<'a>(found: &Found<'_>, id: String, quantity: &'a str) -> Option<Answer<'a>> {
     let measured = found.quantity(&id, quantity);
     measured.map(|measured| (id, quantity, Some(measured)))
 }
@@ -66,7 +66,7 @@ pub(super) fn method(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
         ..Value::at("3.3: cost of the time collection", "ns")
     });
     let table = "Table 2 (3.1): priorities, SCHED_RR";
-    let granted = found.literal(&shown_session(found, settings, settings.most()), "real_time");
+    let granted = found.literal(&shown_session(found, settings, settings.most()), quantity::REAL_TIME);
     for (thread, priority) in PRIORITIES {
         let literal = granted.map(|granted| if granted > 0.0 { priority } else { 0.0 });
         let because = match granted {
@@ -143,10 +143,10 @@ impl Row<'_> {
         let literal = |quantity: &str| socket.then(|| found.literal(&session, quantity)).flatten();
         let answer_of = |quantity: &'static str| figure.clone().and_then(|id| answer(found, id, quantity));
         let columns = [
-            ("mean", published.map(|system| system.mean), "latency_mean"),
-            ("width", published.map(|system| system.width), "latency_width"),
-            ("peaks from", published.map(|system| system.peaks.0), "peaks_low"),
-            ("peaks to", published.map(|system| system.peaks.1), "peaks_high"),
+            ("mean", published.map(|system| system.mean), quantity::LATENCY_MEAN),
+            ("width", published.map(|system| system.width), quantity::LATENCY_WIDTH),
+            ("peaks from", published.map(|system| system.peaks.0), quantity::PEAKS_LOW),
+            ("peaks to", published.map(|system| system.peaks.1), quantity::PEAKS_HIGH),
         ];
         for (column, published, quantity) in columns {
             rows.value(Value {
@@ -157,7 +157,7 @@ impl Row<'_> {
                 ..Value::in_table(table, &name, column, "us")
             });
         }
-        let quantity = "peaks_per_thousand";
+        let quantity = quantity::PEAKS_PER_THOUSAND;
         let rate = literal(quantity);
         let here = rate.map_or(String::new(), |rate| format!("; here {}", frequency(rate)));
         rows.value(Value {
@@ -184,14 +184,19 @@ impl Row<'_> {
                 .max_by(|one, other| one.0.total_cmp(&other.0));
             (repeated.map(|it| it.1), measured.map(|it| it.1))
         };
-        let range = worst("second_high", "busy_range_high");
-        let peak = worst("latency_max", "busy_peak");
+        let range = worst(quantity::SECOND_HIGH, quantity::BUSY_RANGE_HIGH);
+        let peak = worst(quantity::LATENCY_MAX, quantity::BUSY_PEAK);
         let busy = published.and_then(|system| system.busy);
         let na = published.is_some() && busy.is_none();
         for (column, published, (literal, measured), quantities) in [
-            ("busy from", busy.map(|busy| busy.0), &range, ("second_low", "busy_range_low")),
-            ("busy to", busy.map(|busy| busy.1), &range, ("second_high", "busy_range_high")),
-            ("busy peak", published.map(|system| system.busy_peak), &peak, ("latency_max", "busy_peak")),
+            ("busy from", busy.map(|busy| busy.0), &range, (quantity::SECOND_LOW, quantity::BUSY_RANGE_LOW)),
+            ("busy to", busy.map(|busy| busy.1), &range, (quantity::SECOND_HIGH, quantity::BUSY_RANGE_HIGH)),
+            (
+                "busy peak",
+                published.map(|system| system.busy_peak),
+                &peak,
+                (quantity::LATENCY_MAX, quantity::BUSY_PEAK),
+            ),
         ] {
             rows.value(Value {
                 published,
@@ -225,14 +230,14 @@ pub(super) fn loads(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
         });
         let lack = found.lack(&session).or_else(|| found.lack(&figure)).or(short);
         for (column, literal, measured) in [
-            ("idle mean", "idle_mean", "idle_mean"),
-            ("busy mean", "latency_mean", "busy_mean"),
-            ("idle width", "idle_width", "idle_width"),
-            ("busy width", "latency_width", "busy_width"),
-            ("worst second from", "second_low", "busy_range_low"),
-            ("to", "second_high", "busy_range_high"),
-            ("idle peak", "idle_max", "idle_peak"),
-            ("busy peak", "latency_max", "busy_peak"),
+            ("idle mean", quantity::IDLE_MEAN, quantity::IDLE_MEAN),
+            ("busy mean", quantity::LATENCY_MEAN, quantity::BUSY_MEAN),
+            ("idle width", quantity::IDLE_WIDTH, quantity::IDLE_WIDTH),
+            ("busy width", quantity::LATENCY_WIDTH, quantity::BUSY_WIDTH),
+            ("worst second from", quantity::SECOND_LOW, quantity::BUSY_RANGE_LOW),
+            ("to", quantity::SECOND_HIGH, quantity::BUSY_RANGE_HIGH),
+            ("idle peak", quantity::IDLE_MAX, quantity::IDLE_PEAK),
+            ("busy peak", quantity::LATENCY_MAX, quantity::BUSY_PEAK),
         ] {
             rows.value(Value {
                 literal: found.literal(&session, literal).map(|ns| ns / 1000.0),
@@ -241,9 +246,10 @@ pub(super) fn loads(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
                 ..Value::in_table(table, &row, column, "us")
             });
         }
-        for (column, quantity) in
-            [("idle peaks in 1000", "idle_peaks_per_thousand"), ("busy peaks in 1000", "peaks_per_thousand")]
-        {
+        for (column, quantity) in [
+            ("idle peaks in 1000", quantity::IDLE_PEAKS_PER_THOUSAND),
+            ("busy peaks in 1000", quantity::PEAKS_PER_THOUSAND),
+        ] {
             rows.value(Value {
                 literal: found.literal(&session, quantity),
                 ..Value::in_table(table, &row, column, "count")
@@ -266,7 +272,7 @@ fn figures_of(load: &str) -> &'static str {
     }
 }
 
-fn foreign(system: &str) -> &'static str {
+pub(super) fn foreign(system: &str) -> &'static str {
     match system.split(' ').next() {
         Some("windows") => "a Windows system",
         Some("Mach" | "mach") => "Mach messages of Darwin",
@@ -274,79 +280,8 @@ fn foreign(system: &str) -> &'static str {
     }
 }
 
-fn counted(clients: usize) -> String {
+pub(super) fn counted(clients: usize) -> String {
     format!("{clients} client{}", if clients == 1 { "" } else { "s" })
-}
-
-/// Figures 24 to 30, 33 and 34 to 36, and table 15.
-pub(super) fn over_clients(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
-    let table = "Figures 24 to 30 and 33 over the number of clients, sockets (the curves are lost): per client, as the document \
-                 has them";
-    let columns = [
-        ("first (24, 26, 28)", "client_first"),
-        ("next (tables 13 to 15)", "client_next"),
-        ("service (25, 27, 29, 33)", "client_service"),
-        ("sd of the last (30)", "client_last_sd"),
-    ];
-    curves(found, settings, table, &columns, rows);
-    let by_order =
-        "The same per tick, by order of service, medians (ours: means per client hide an order that changes)";
-    let columns = [("first", "first_p50"), ("next", "next_p50"), ("last", "last_p50")];
-    curves(found, settings, by_order, &columns, rows);
-    let next = "Table 15 (4.2.3): next latency times, Mac350";
-    let most = settings.most();
-    for (name, us, kind) in NEXT {
-        let here = kind == Kind::Socket && most > 1;
-        rows.value(Value {
-            published: Some(us),
-            literal: here
-                .then(|| found.literal(&shown_session(found, settings, most), "client_next"))
-                .flatten()
-                .map(|ns| ns / 1000.0),
-            answer: here.then(|| answer(found, at_1ms(SOCKET, most), "client_next")).flatten(),
-            because: if kind == Kind::Foreign {
-                format!("not testable here: {}", foreign(name))
-            } else {
-                format!("here of {}", counted(most))
-            },
-            ..Value::in_table(next, name, "next latency time", "us")
-        });
-    }
-    efficiency(found, settings, rows);
-}
-
-fn curves(found: &Found<'_>, settings: &Settings, table: &str, columns: &[(&str, &str)], rows: &mut Rows) {
-    for &clients in &settings.clients {
-        let session = shown_session(found, settings, clients);
-        for &(column, quantity) in columns {
-            rows.value(Value {
-                literal: found.literal(&session, quantity).map(|ns| ns / 1000.0),
-                answer: answer(found, at_1ms(SOCKET, clients), quantity),
-                ..Value::in_table(table, &counted(clients), column, "us")
-            });
-        }
-    }
-}
-
-/// Service time against the tick.
-fn efficiency(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
-    let table = "Figures 34 to 36 (5): service time in % of the tick, sockets (the curves are lost)";
-    for &clients in &settings.clients {
-        let session = shown_session(found, settings, clients);
-        let percent = |tick_ns: f64| found.literal(&session, "client_service").map(|ns| ns / tick_ns * 100.0);
-        let cell = |column: &'static str| Value::in_table(table, &counted(clients), column, "%");
-        rows.value(Value {
-            literal: percent(1e6),
-            because: "of 1 ms: literal is of the document's own sessions, which tick at another rate; measured ticks so".to_owned(),
-            answer: answer(found, at_1ms(SOCKET, clients), "dispatch_load"),
-            ..cell("of 1 ms")
-        });
-        rows.value(Value {
-            literal: percent(SOUND_NS as f64),
-            answer: answer(found, family_id(SOCKET, clients, SOUND_NS, Policy::RoundRobin), "dispatch_load"),
-            ..cell("of 1.45 ms")
-        });
-    }
 }
 
 /// Figures 33 and 34, the other curve: service times of what the kernel serves.
@@ -362,10 +297,10 @@ pub(super) fn kernel_side(found: &Found<'_>, settings: &Settings, rows: &mut Row
             }
             told = true;
             for (column, quantity, unit) in [
-                ("first (per tick)", "first_p50", "us"),
-                ("next (per tick)", "next_p50", "us"),
-                ("service (33)", "client_service", "us"),
-                ("of 1 ms (34)", "dispatch_load", "%"),
+                ("first (per tick)", quantity::FIRST_P50, "us"),
+                ("next (per tick)", quantity::NEXT_P50, "us"),
+                ("service (33)", quantity::CLIENT_SERVICE, "us"),
+                ("of 1 ms (34)", quantity::DISPATCH_LOAD, "%"),
             ] {
                 rows.value(Value {
                     answer: answer(found, id.clone(), quantity),
@@ -407,7 +342,9 @@ pub(super) fn orders(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
                 odd / 1e3
             )
         });
-        for (column, quantity) in [("same order", "same_order_share"), ("reversed", "reversed_share")] {
+        for (column, quantity) in
+            [("same order", quantity::SAME_ORDER_SHARE), ("reversed", quantity::REVERSED_SHARE)]
+        {
             rows.value(Value {
                 answer: answer(found, id.clone(), quantity),
                 because: split.clone(),
@@ -416,7 +353,9 @@ pub(super) fn orders(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
         }
     }
     let session = shown_session(found, settings, most);
-    for (column, quantity) in [("same order", "same_order_share"), ("reversed", "reversed_share")] {
+    for (column, quantity) in
+        [("same order", quantity::SAME_ORDER_SHARE), ("reversed", quantity::REVERSED_SHARE)]
+    {
         rows.value(Value {
             literal: found.literal(&session, quantity).map(|share| share * 100.0),
             ..Value::in_table(&table, "sockets, literal", column, "%")
@@ -454,8 +393,8 @@ pub(super) fn outputs(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
             ("close client", "closed", "count", 1.0),
             ("taken off by an error", "lost", "count", 1.0),
             ("dropped", "dropped", "count", 1.0),
-            ("sending loop, median", "server_loop", "us", 1000.0),
-            ("real period", "period_mean", "us", 1000.0),
+            ("sending loop, median", quantity::SERVER_LOOP, "us", 1000.0),
+            ("real period", quantity::PERIOD_MEAN, "us", 1000.0),
         ] {
             rows.value(Value {
                 literal: found.literal(&session, quantity).map(|value| value / scale),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::format::{self, CHAINS, FREE_LIST, HEADER, LENGTH, POINTER};
-use crate::check::Report;
+use crate::check::CheckReport;
 use crate::error::Damage;
 
 /// Where a record was found.
@@ -28,8 +28,8 @@ struct Entry {
 /// in a circle; no two values overlap; lengths, separators and newlines are in place. A changed byte inside a value, or
 /// one inside a key that keeps its chain, is not seen: the format has no checksum.
 #[must_use]
-pub fn check(index: &[u8], data: &[u8]) -> Report {
-    let mut report = Report::default();
+pub fn check(index: &[u8], data: &[u8]) -> CheckReport {
+    let mut report = CheckReport::default();
     match records(index, &mut report) {
         Some(mut entries) => {
             lists(index, &mut entries, &mut report);
@@ -41,7 +41,7 @@ pub fn check(index: &[u8], data: &[u8]) -> Report {
 }
 
 /// All records in file order, as far as they can be read. `None` without a header.
-fn records(index: &[u8], report: &mut Report) -> Option<BTreeMap<u64, Entry>> {
+fn records(index: &[u8], report: &mut CheckReport) -> Option<BTreeMap<u64, Entry>> {
     let header = index.get(..usize::try_from(HEADER).ok()?)?;
     if header.last() != Some(&b'\n') {
         return None;
@@ -77,7 +77,7 @@ fn entry(rest: &[u8], at: u64) -> Result<(Entry, u64), Damage> {
 }
 
 /// Follows every list. Each record is met at most once, so a circle ends at its second visit.
-fn lists(index: &[u8], entries: &mut BTreeMap<u64, Entry>, report: &mut Report) {
+fn lists(index: &[u8], entries: &mut BTreeMap<u64, Entry>, report: &mut CheckReport) {
     let heads = (0..CHAINS).map(|chain| (format::chain_at(chain), Place::Chain(chain)));
     for (pointer_at, place) in std::iter::once((FREE_LIST, Place::Free)).chain(heads) {
         let mut from = pointer_at;
@@ -134,7 +134,7 @@ fn misplaced(entry: &Entry, place: Place) -> Option<&'static str> {
 }
 
 /// Values lie within the data file, end with a newline, and do not overlap.
-fn values(data: &[u8], entries: &BTreeMap<u64, Entry>, report: &mut Report) {
+fn values(data: &[u8], entries: &BTreeMap<u64, Entry>, report: &mut CheckReport) {
     let mut spans: Vec<(u64, u64, u64)> =
         entries.iter().map(|(at, entry)| (entry.data.0, entry.data.1, *at)).collect();
     spans.sort_unstable();

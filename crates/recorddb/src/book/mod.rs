@@ -11,7 +11,7 @@ use std::io::{IoSlice, IoSliceMut};
 
 use oscost_sys::record_lock::{LockKind, Range};
 
-use crate::database::{Counters, Records, Store, Stored};
+use crate::database::{Counters, Records, StoreMode, Stored};
 use crate::error::{Damage, Error};
 use crate::io::{self, EINTR, Io};
 use crate::lock::{Guard, LockId, Locks, Places};
@@ -355,14 +355,14 @@ impl<I: Io, L: Locks> Records for Book<I, L> {
         })
     }
 
-    fn store(&mut self, key: &[u8], value: &[u8], how: Store) -> Result<Stored, Error> {
+    fn store(&mut self, key: &[u8], value: &[u8], how: StoreMode) -> Result<Stored, Error> {
         self.for_writing()?;
         refuse(format::refuse_key(key))?;
         refuse(format::refuse_value(value))?;
         let chain = format::chain_of(key);
         self.within(LockId::Chain(chain), LockKind::Write, |book| match (book.find(key, chain)?, how) {
-            (Some(_), Store::Insert) => Ok(Stored::Exists),
-            (None, Store::Replace) => Ok(Stored::NotFound),
+            (Some(_), StoreMode::Insert) => Ok(Stored::Exists),
+            (None, StoreMode::Replace) => Ok(Stored::NotFound),
             (None, _) => book.insert(key, value, chain),
             (Some(found), _) => book.replace(&found, key, value, chain),
         })

@@ -3,7 +3,7 @@
 use super::format::{self, CHUNK_MARK, FIRST_CHUNK, Kind, MAGIC, VERSION, header};
 use super::survey::{Led, Survey};
 use super::words::{MemoryWords, Words};
-use crate::check::Report;
+use crate::check::CheckReport;
 use crate::error::Error;
 
 /// Checks the bytes of a file that nobody writes.
@@ -12,17 +12,17 @@ use crate::error::Error;
 /// right, arenas allocate where nothing is. A changed byte is seen wherever something is read: in heads, slots, lists,
 /// keys and values; not in mutexes and in space that is free.
 #[must_use]
-pub fn check(bytes: &[u8]) -> Report {
+pub fn check(bytes: &[u8]) -> CheckReport {
     let mut words =
         MemoryWords(bytes.as_chunks::<8>().0.iter().map(|word| u64::from_ne_bytes(*word)).collect());
-    let mut report = Report::default();
+    let mut report = CheckReport::default();
     if let Err(Error::Damaged(damage)) = check_words(&mut words, &mut report) {
         report.damages.push(damage);
     }
     report
 }
 
-fn check_words(words: &mut MemoryWords, report: &mut Report) -> Result<(), Error> {
+fn check_words(words: &mut MemoryWords, report: &mut CheckReport) -> Result<(), Error> {
     if words.load(header::MAGIC)? != MAGIC {
         return Err(format::damage("no database of this layout", header::MAGIC).into());
     }

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use oscost_sys::record_lock::LockKind;
 
-use crate::database::{Counters, Records, Store, Stored};
+use crate::database::{Counters, Records, StoreMode, Stored};
 use crate::error::{Error, Refusal};
 use crate::lock::{Guard, LockId, Locks};
 use format::{Head, Kind, RECORD_HEAD, SIZES, Slot, damage};
@@ -373,14 +373,14 @@ impl<W: Words, L: Locks> Records for Fast<W, L> {
         })
     }
 
-    fn store(&mut self, key: &[u8], value: &[u8], how: Store) -> Result<Stored, Error> {
+    fn store(&mut self, key: &[u8], value: &[u8], how: StoreMode) -> Result<Stored, Error> {
         self.for_writing()?;
         let key = Key::new(key, self.seed)?;
         self.within(key.hash, LockKind::Write, |fast| {
             let way = fast.find(&key)?;
             match (way.found, how) {
-                (Some(_), Store::Insert) => Ok(Stored::Exists),
-                (None, Store::Replace) => Ok(Stored::NotFound),
+                (Some(_), StoreMode::Insert) => Ok(Stored::Exists),
+                (None, StoreMode::Replace) => Ok(Stored::NotFound),
                 (None, _) => fast.insert(&key, value, &way),
                 (Some(found), _) => fast.replace(&key, value, &way, found),
             }

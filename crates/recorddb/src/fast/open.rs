@@ -1,13 +1,13 @@
 //! Opening layout `fast`: making it, finding out who else is there, recovering, taking an arena.
 
-use std::fs::{File, OpenOptions};
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::os::fd::AsFd;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
 use std::sync::Arc;
 
 use oscost_sys::CallError;
+use oscost_sys::folder::Folder;
 use oscost_sys::mapped_file::MappedFile;
 use oscost_sys::record_lock::{self, LockKind, Owner, Range};
 
@@ -17,28 +17,29 @@ use super::places::{LOCK_FILE_COUNT, LOCK_FILES, PLACES};
 use super::space::Space;
 use super::words::{FileWords, MappedWords, Words};
 use super::{Fast, LEVELS, recover};
-use crate::database::{Access, Options, Records};
+use crate::database::{Access, DatabaseOptions, Records};
 use crate::error::{Error, Refusal};
 use crate::io::{Positioned, SeekRead};
 use crate::lock::{Guard, LockWay, Primitive, SystemLocks};
 use crate::names;
-use crate::open::{PRESENCE, Presence, call, flock_files, make_mutexes};
+use crate::open::{self, PRESENCE, Presence, call, flock_files, make_mutexes};
 
 /// Bytes that a mapping tries for: the file may grow to as much while it is open. Address space, not memory.
 const MAPPED: [usize; 3] = [1 << 36, 1 << 32, 1 << 28];
 
-/// Opens, or makes, the database at `path`.
-pub(crate) fn open(path: &Path, options: &Options) -> Result<Box<dyn Records>, Error> {
-    let file = OpenOptions::new()
-        .read(true)
-        .write(options.write)
-        .create(options.create && options.write)
-        .mode(options.mode)
-        .open(names::fast(path))
-        .map_err(|error| call("open", &error))?;
-    let file = Arc::new(file);
-    let presence =
-        if options.write { Presence::announce(&file, PRESENCE)? } else { Presence::watch(&file, PRESENCE)? };
+/// Opens, or makes, the database of that name.
+pub(crate) fn open(
+    folder: &Folder,
+    name: &OsStr,
+    options: &DatabaseOptions,
+) -> Result<Box<dyn Records>, Error> {
+    let file = Arc::new(open::file(folder, &names::fast(name), options)?);
+    let place = (folder, name);
+    let presence = if options.write {
+        Presence::announce(&file, || Ok(options.create && !is_made(&file)?))?
+    } else {
+        Presence::watch(&file)?
+    };
     if presence.first && options.write {
         make(&file, options)?;
     }
@@ -54,15 +55,15 @@ pub(crate) fn open(path: &Path, options: &Options) -> Result<Box<dyn Records>, E
                 return Err(Refusal::OtherFile.into());
             }
             let words = MappedWords::new(Arc::clone(map), Arc::clone(&file), length);
-            begin(path, words, file, presence, options, length)
+            begin(place, words, file, presence, options, length)
         }
         (None, Access::SeekRead) => {
             let words = FileWords::new(SeekRead::new(Arc::clone(&file)), length);
-            begin(path, words, file, presence, options, length)
+            begin(place, words, file, presence, options, length)
         }
         (None, _) => {
             let words = FileWords::new(Positioned::new(Arc::clone(&file)), length);
-            begin(path, words, file, presence, options, length)
+            begin(place, words, file, presence, options, length)
         }
     }
 }
@@ -82,12 +83,17 @@ fn mapping(file: &File, writable: bool) -> Result<MappedFile, CallError> {
     Err(failed)
 }
 
-/// Makes an empty database of a file that is empty, or whose making was cut short: its first word comes last. The caller
-/// is the only one who has it open, for writing.
-fn make(file: &Arc<File>, options: &Options) -> Result<(), Error> {
+/// Whether the file holds something: a database, or what is none. A file whose making was cut short holds nothing.
+fn is_made(file: &Arc<File>) -> Result<bool, Error> {
     let length = length(file)?;
     let mut words = FileWords::new(Positioned::new(Arc::clone(file)), length);
-    let made = length >= 8 && words.load(header::MAGIC)? != 0;
+    Ok(length >= 8 && words.load(header::MAGIC)? != 0)
+}
+
+/// Makes an empty database of a file that is empty, or whose making was cut short: its first word comes last. The caller
+/// is the only one who has it open, for writing.
+fn make(file: &Arc<File>, options: &DatabaseOptions) -> Result<(), Error> {
+    let made = is_made(file)?;
     if made && !options.truncate {
         return Ok(());
     }
@@ -116,22 +122,22 @@ fn fill(words: &mut impl Words) -> Result<(), Error> {
 }
 
 fn begin<W: Words + 'static>(
-    path: &Path,
+    place: (&Folder, &OsStr),
     mut words: W,
     file: Arc<File>,
     presence: Presence,
-    options: &Options,
+    options: &DatabaseOptions,
     length: u64,
 ) -> Result<Box<dyn Records>, Error> {
     refuse(&mut words, length, presence, options)?;
     let alone = presence.first && options.write;
-    let locks = locks(path, &file, alone, options)?;
+    let locks = locks(place, &file, alone, options)?;
     if alone {
         if recover::is_needed(&mut words)? {
             recover::recover(&mut words)?;
         }
         words.store(header::LOCK_WAY, number(options.lock))?;
-        presence.settle(&file, PRESENCE)?;
+        presence.settle(&file)?;
     }
     let space = if options.write { Some(arena(&file, &mut words)?) } else { None };
     let seed = words.load(header::SEED)?;
@@ -152,7 +158,12 @@ fn begin<W: Words + 'static>(
 }
 
 /// Refuses what this program cannot use, or not now.
-fn refuse(words: &mut impl Words, length: u64, presence: Presence, options: &Options) -> Result<(), Error> {
+fn refuse(
+    words: &mut impl Words,
+    length: u64,
+    presence: Presence,
+    options: &DatabaseOptions,
+) -> Result<(), Error> {
     let magic = if length < 8 { 0 } else { words.load(header::MAGIC)? };
     if magic == MAGIC.swap_bytes() {
         return Err(Refusal::OtherByteOrder.into());
@@ -205,7 +216,12 @@ fn arena(file: &File, words: &mut impl Words) -> Result<Space, Error> {
     Err(Refusal::TooManyOpeners { most: ARENAS }.into())
 }
 
-fn locks(path: &Path, file: &Arc<File>, alone: bool, options: &Options) -> Result<SystemLocks, Error> {
+fn locks(
+    place: (&Folder, &OsStr),
+    file: &Arc<File>,
+    alone: bool,
+    options: &DatabaseOptions,
+) -> Result<SystemLocks, Error> {
     let LockWay::By(primitive, granularity) = options.lock else {
         return Ok(SystemLocks::None);
     };
@@ -213,7 +229,7 @@ fn locks(path: &Path, file: &Arc<File>, alone: bool, options: &Options) -> Resul
     Ok(match primitive {
         Primitive::Fcntl => fcntl(Owner::Process),
         Primitive::Ofd => fcntl(Owner::Description),
-        Primitive::Flock => flock_files(path, LOCK_FILE_COUNT, granularity, LOCK_FILES)?,
+        Primitive::Flock => flock_files(place, LOCK_FILE_COUNT, granularity, LOCK_FILES)?,
         Primitive::RobustMutex => {
             let bytes = usize::try_from(FIRST_CHUNK * 8).unwrap_or(usize::MAX);
             let map = MappedFile::new(file.as_fd(), bytes, true)?;

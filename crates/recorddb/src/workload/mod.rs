@@ -4,7 +4,7 @@
 
 mod sequence;
 
-use crate::database::{Database, Store, Stored};
+use crate::database::{Database, StoreMode, Stored};
 use crate::error::Error;
 
 pub use sequence::{Action, Sequence};
@@ -22,7 +22,7 @@ pub enum Workload {
 
 /// What one child does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Plan {
+pub struct WorkPlan {
     /// Reading of the test program.
     pub workload: Workload,
     /// Records that are written first.
@@ -159,7 +159,7 @@ pub trait Target {
     ///
     /// # Errors
     /// Its own.
-    fn store(&mut self, key: &[u8], value: &[u8], how: Store) -> Result<Stored, Self::Error>;
+    fn store(&mut self, key: &[u8], value: &[u8], how: StoreMode) -> Result<Stored, Self::Error>;
 
     /// Deletes; whether the key was there.
     ///
@@ -177,7 +177,7 @@ impl Target for Database {
     }
 
     #[inline]
-    fn store(&mut self, key: &[u8], value: &[u8], how: Store) -> Result<Stored, Error> {
+    fn store(&mut self, key: &[u8], value: &[u8], how: StoreMode) -> Result<Stored, Error> {
         Database::store(self, key, value, how)
     }
 
@@ -208,7 +208,7 @@ impl Observer for Unobserved {}
 
 /// Why a run ended early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Failure<E> {
+pub enum WorkFailure<E> {
     /// The store failed.
     #[error("{0}")]
     Store(E),
@@ -227,16 +227,16 @@ pub enum Failure<E> {
 /// Runs a plan; each answer is compared with what it must be, each value byte by byte.
 ///
 /// ```
-/// use oscost_recorddb::workload::{self, Kind, Plan, Unobserved, Workload};
-/// use oscost_recorddb::{Database, LockWay, Options};
+/// use oscost_recorddb::workload::{self, Kind, Unobserved, WorkPlan, Workload};
+/// use oscost_recorddb::{Database, DatabaseOptions};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let directory = std::env::temp_dir().join(format!("workload-doc-{}", std::process::id()));
 /// # std::fs::create_dir(&directory)?;
-/// let options = Options { create: true, ..Options::default() };
+/// let options = DatabaseOptions { create: true, ..DatabaseOptions::default() };
 /// let mut database = Database::open(&directory.join("db"), &options)?;
 /// let before = database.counters().locks.total();
-/// let plan = Plan { workload: Workload::Text, records: 100, seed: 1, child: 0 };
+/// let plan = WorkPlan { workload: Workload::Text, records: 100, seed: 1, child: 0 };
 /// let counts = workload::run(&plan, &mut database, &mut Unobserved)?;
 /// // The calls of fcntl are those that the book's table gives for each kind of operation.
 /// let calls = database.counters().locks.total() - before;
@@ -250,10 +250,10 @@ pub enum Failure<E> {
 /// # Errors
 /// The first error of the store, and the first wrong answer.
 pub fn run<T: Target>(
-    plan: &Plan,
+    plan: &WorkPlan,
     target: &mut T,
     observer: &mut impl Observer,
-) -> Result<Counts, Failure<T::Error>> {
+) -> Result<Counts, WorkFailure<T::Error>> {
     let mut counts = Counts::default();
     let mut sequence = Sequence::new(plan);
     let mut value = Vec::with_capacity(1024);
@@ -266,14 +266,16 @@ pub fn run<T: Target>(
                 true => Kind::FetchFound,
                 false => Kind::FetchMissing,
             }),
-            Action::Insert => target.store(key, sequence.value(), Store::Insert).map(|stored| match stored {
-                Stored::Inserted { reused: true } => Kind::InsertReused,
-                Stored::Inserted { reused: false } => Kind::InsertAppended,
-                // Neither can be: told as what no insertion is.
-                Stored::Replaced { .. } | Stored::Exists | Stored::NotFound => Kind::ReplaceMissing,
-            }),
+            Action::Insert => {
+                target.store(key, sequence.value(), StoreMode::Insert).map(|stored| match stored {
+                    Stored::Inserted { reused: true } => Kind::InsertReused,
+                    Stored::Inserted { reused: false } => Kind::InsertAppended,
+                    // Neither can be: told as what no insertion is.
+                    Stored::Replaced { .. } | Stored::Exists | Stored::NotFound => Kind::ReplaceMissing,
+                })
+            }
             Action::Replace { .. } => {
-                target.store(key, sequence.value(), Store::Replace).map(|stored| match stored {
+                target.store(key, sequence.value(), StoreMode::Replace).map(|stored| match stored {
                     Stored::Replaced { in_place: true } => Kind::ReplaceSame,
                     Stored::Replaced { in_place: false } => Kind::ReplaceOther,
                     Stored::NotFound => Kind::ReplaceMissing,
@@ -285,11 +287,11 @@ pub fn run<T: Target>(
                 false => Kind::DeleteMissing,
             }),
         };
-        let kind = result.map_err(Failure::Store)?;
+        let kind = result.map_err(WorkFailure::Store)?;
         observer.end(kind);
         counts.add(kind);
         if let Some(what) = action.wrong(kind, &value, &sequence) {
-            return Err(Failure::Wrong { operation, key: sequence.number(), what });
+            return Err(WorkFailure::Wrong { operation, key: sequence.number(), what });
         }
         operation += 1;
     }

@@ -3,7 +3,7 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use super::{Kind, Plan, Workload};
+use super::{Kind, WorkPlan, Workload};
 
 /// One operation on the key that [`Sequence::key`] holds. `exists` is what the store must find.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +78,7 @@ enum Then {
 /// The operations of one child. No clock, no store: the same plan gives the same sequence everywhere.
 #[derive(Debug)]
 pub struct Sequence {
-    plan: Plan,
+    plan: WorkPlan,
     random: Xoshiro256PlusPlus,
     known: Vec<Known>,
     live: u64,
@@ -95,7 +95,7 @@ const LONGEST: u16 = 1000;
 impl Sequence {
     /// The sequence of a plan.
     #[must_use]
-    pub fn new(plan: &Plan) -> Self {
+    pub fn new(plan: &WorkPlan) -> Self {
         let seed = plan.seed ^ u64::from(plan.child).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         Self {
             plan: *plan,

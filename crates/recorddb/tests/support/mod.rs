@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use oscost_recorddb::workload::{Plan, Workload};
+use oscost_recorddb::workload::{WorkPlan, Workload};
 
 pub struct Directory(PathBuf);
 
@@ -33,8 +33,8 @@ impl Drop for Directory {
     }
 }
 
-pub fn plan(records: u32) -> Plan {
-    Plan { workload: Workload::Figure, records, seed: 7, child: 0 }
+pub fn plan(records: u32) -> WorkPlan {
+    WorkPlan { workload: Workload::Figure, records, seed: 7, child: 0 }
 }
 
 /// Held by a test that forks or opens: a child of another test would inherit this one's descriptors, and with them its

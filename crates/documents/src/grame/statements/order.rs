@@ -1,71 +1,28 @@
-//! Section 4.2.4: whether clients keep their place, and why not.
+//! Section 4.2.4: whether clients keep their place and their level. Of the module only the module itself decides; what a plain
+//! wait queue does (ours) is shown beside it.
 
 use super::several::several_only;
-use super::{ALWAYS, all_of, module, us};
-use crate::found::{Found, Rows, holds_if, judged, times, within};
+use super::{ALWAYS, module, no_module, us};
+use crate::found::{Found, Judged, Quoted, Rows, judged, more, shown, times, within};
 use crate::grame::tables::quotient;
 use crate::grame::{KERNEL_SIDE, SOCKET, WAIT_QUEUE, at_1ms, derive};
+use oscost_results::quantity;
 use oscost_results::{Estimate, Judgement};
 
 /// Section 4.2.4.
 pub(super) fn wait_queue(found: &Found<'_>, most: usize, rows: &mut Rows) {
     let enough = most > 1;
-    let many = at_1ms(SOCKET, most);
-    rows.statement(
-        "4.2.4, figure 32",
-        "in the socket version, [the first and last latency times] remains stable at a unique level",
-        several_only(enough, || {
-            let (same, reversed) =
-                (found.quantity(&many, "same_order_share")?, found.quantity(&many, "reversed_share")?);
-            Some((
-                all_of(&[within(&same, ALWAYS, 1.0), within(&reversed, 0.0, 1.0 - ALWAYS)]),
-                format!(
-                    "the order of {most} clients is the same in {:.0} % of the ticks, reversed in {:.0} %{}",
-                    same.value * 100.0,
-                    reversed.value * 100.0,
-                    split(found, &many)
-                ),
-            ))
-        }),
-    );
-    let loaded = Some(KERNEL_SIDE[0]).filter(|name| found.figure(&at_1ms(name, most)).is_some());
-    let judged_by = loaded.unwrap_or(WAIT_QUEUE);
-    let stand_in = if loaded.is_some() {
-        String::new()
-    } else {
-        format!(
-            "judged by {WAIT_QUEUE}, a plain wait queue reached from user space (ours), for the module is not here (why: 4.1.1; \
-             contrib/laboratory/run module shows it); "
-        )
-    };
-    let by_order = |holds: fn(&Estimate) -> Judgement| {
-        several_only(enough, || {
-            let id = at_1ms(judged_by, most);
-            let reversed = found.quantity(&id, "reversed_share")?;
-            Some((
-                holds(&reversed),
-                format!(
-                    "{stand_in}{judged_by}: the order is reversed in {:.0} % ({:.0} .. {:.0}) of the ticks{}",
-                    reversed.value * 100.0,
-                    reversed.low * 100.0,
-                    reversed.high * 100.0,
-                    split(found, &id)
-                ),
-            ))
-        })
-    };
     rows.statement(
         "4.2.4",
-        "The Linux kernel module implementation behaves differently than the socket implementation when several clients are running",
-        several_only(enough, || {
-            let (queue, socket) = (
-                found.quantity(&at_1ms(judged_by, most), "reversed_share")?,
-                found.quantity(&many, "reversed_share")?,
-            );
+        Quoted(
+            "The Linux kernel module implementation behaves differently than the socket implementation when several clients are running",
+        ),
+        of_module(found, most, |id| {
+            let (queue, socket) = (turned(found, id)?, turned(found, &at_1ms(SOCKET, most))?);
             Some((
-                holds_if(queue.low > socket.high),
+                more(&queue, &socket),
                 format!(
-                    "{stand_in}the order is reversed in {:.0} % of the ticks, in {:.0} % by sockets",
+                    "the order is reversed in {:.0} % of the ticks, in {:.0} % by sockets",
                     queue.value * 100.0,
                     socket.value * 100.0
                 ),
@@ -74,14 +31,21 @@ pub(super) fn wait_queue(found: &Found<'_>, most: usize, rows: &mut Rows) {
     );
     rows.statement(
         "4.2.4, figure 31",
-        "[with the module] the first and last latency times switch between two different levels",
-        by_order(|reversed| within(reversed, ALWAYS, 1.0)),
+        Quoted("the first and last latency times switch between two different levels"),
+        of_module(found, most, |id| by_order(found, id)),
+    );
+    rows.statement(
+        "4.2.4, figure 32",
+        Quoted("in the socket version (figure 32), they remains stable at a unique level"),
+        several_only(enough, || level(found, &at_1ms(SOCKET, most))),
     );
     rows.statement(
         "4.2.4",
-        "This behavior is unexplained, it may be related to the fact that the different clients are not served each time in the same order",
+        Quoted(
+            "This behavior is unexplained, it may be related to the fact that the different clients are not served each time in the same order",
+        ),
         {
-            let (verdict, because) = by_order(|reversed| within(reversed, ALWAYS, 1.0));
+            let (verdict, because) = of_module(found, most, |id| by_order(found, id));
             let why = ". Ours: a wait queue takes a waiter in at its head, so whoever slept last is woken first, and the order reverses with \
                        every tick";
             (verdict, format!("{because}{why}"))
@@ -89,15 +53,14 @@ pub(super) fn wait_queue(found: &Found<'_>, most: usize, rows: &mut Rows) {
     );
     rows.statement(
         "4.2.4",
-        "which also prevents us to compute the next latency time",
-        several_only(enough, || {
-            let id = at_1ms(judged_by, most);
-            let (by_client, by_order) = (found.quantity(&id, "client_next")?, found.quantity(&id, "next_p50")?);
+        Quoted("which also prevents us to compute the next latency time"),
+        of_module(found, most, |id| {
+            let (by_client, by_order) = (found.quantity(id, quantity::CLIENT_NEXT)?, found.quantity(id, quantity::NEXT_P50)?);
             Some((
-                holds_if(by_client.high < by_order.low),
+                more(&by_order, &by_client),
                 format!(
-                    "{stand_in}by clients it is {}, for means over a changing order lie together; by order within each tick it is {} \
-                     (ours), so it can be computed",
+                    "by clients it is {}, for means over a changing order lie together; by order within each tick it is {} (ours), so \
+                     it can be computed",
                     us(&by_client),
                     us(&by_order)
                 ),
@@ -106,15 +69,14 @@ pub(super) fn wait_queue(found: &Found<'_>, most: usize, rows: &mut Rows) {
     );
     rows.statement(
         "4.2.4",
-        "computation of the service times remains correct",
-        several_only(enough, || {
-            let id = at_1ms(judged_by, most);
-            let (service, last) = (found.quantity(&id, "client_service")?, found.quantity(&id, "last_p50")?);
+        Quoted("computation of the service times remains correct"),
+        of_module(found, most, |id| {
+            let (service, last) = (found.quantity(id, quantity::CLIENT_SERVICE)?, found.quantity(id, quantity::LAST_P50)?);
             let share = quotient(&service, &last)?;
             Some((
                 within(&share, 0.8, 1.25),
                 format!(
-                    "{stand_in}mean + sd of the last client {}, last client of each tick {}: {}; 0.8 to 1.25 counts as correct",
+                    "mean + sd of the last client {}, last client of each tick {}: {}; 0.8 to 1.25 counts as correct",
                     us(&service),
                     us(&last),
                     times(&share)
@@ -124,10 +86,12 @@ pub(super) fn wait_queue(found: &Found<'_>, most: usize, rows: &mut Rows) {
     );
     rows.statement(
         "4.2.4, figure 33",
-        "While the module implementation is better than the socket implementation for a single client, the difference tends to disappear \
-         when the number of clients increases",
+        Quoted(
+            "While the module implementation is better than the socket implementation for a single client, the difference tends to disappear \
+             when the number of clients increases",
+        ),
         module(found, most, |many| {
-            let one = found.ratio_of(&at_1ms(KERNEL_SIDE[0], 1), &at_1ms(SOCKET, 1), "last_p50");
+            let one = found.ratio_of(&at_1ms(KERNEL_SIDE[0], 1), &at_1ms(SOCKET, 1), quantity::LAST_P50);
             match one {
                 None => judged(None),
                 Some(one) => (
@@ -136,13 +100,56 @@ pub(super) fn wait_queue(found: &Found<'_>, most: usize, rows: &mut Rows) {
                     } else if one.low > 1.0 || many.high < one.low {
                         Judgement::DoesNotHold
                     } else {
-                        Judgement::NotTestableHere
+                        Judgement::Unclear
                     },
                     format!("{} of the socket for one client, {} for {most}", times(&one), times(many)),
                 ),
             }
         }),
     );
+}
+
+fn turned(found: &Found<'_>, id: &str) -> Option<Estimate> {
+    found.quantity(id, quantity::REVERSED_SHARE)
+}
+
+/// What the module does; without it what a wait queue reached from user space does, which decides nothing of the module.
+fn of_module(found: &Found<'_>, most: usize, judge: impl Fn(&str) -> Option<Judged>) -> Judged {
+    several_only(most > 1, || {
+        let module = at_1ms(KERNEL_SIDE[0], most);
+        if found.figure(&module).is_some() {
+            return judge(&module);
+        }
+        let beside = judge(&at_1ms(WAIT_QUEUE, most)).map_or(String::new(), |(_, words)| {
+            format!("; beside it {WAIT_QUEUE}, a plain wait queue reached from user space (ours): {words}")
+        });
+        Some((Judgement::NotTestableHere, format!("{}{beside}", no_module(found, most))))
+    })
+}
+
+/// Two levels: the order is reversed from tick to tick.
+fn by_order(found: &Found<'_>, id: &str) -> Option<Judged> {
+    let reversed = turned(found, id)?;
+    Some((
+        within(&reversed, ALWAYS, 1.0),
+        format!(
+            "the order is reversed in {:.0} % ({:.0} .. {:.0}) of the ticks{}",
+            reversed.value * 100.0,
+            reversed.low * 100.0,
+            reversed.high * 100.0,
+            split(found, id)
+        ),
+    ))
+}
+
+/// One level or two: the values of one session are kept, so there is no interval and no verdict.
+fn level(found: &Found<'_>, id: &str) -> Option<Judged> {
+    let same = found.quantity(id, quantity::SAME_ORDER_SHARE)?;
+    Some(shown(Some(format!(
+        "the order is the same in {:.0} % of the ticks, but an order is no level{}",
+        same.value * 100.0,
+        split(found, id)
+    ))))
 }
 
 /// What one client sees on even and on odd ticks.

@@ -1,0 +1,380 @@
+//! Figures out of counts: the batch's own instructions taken off, every value with how often it came, and why they differ.
+
+use std::collections::BTreeMap;
+
+use oscost_harness::{Audited, Card, apart};
+use oscost_results::{Counted, Estimate, Figure, InstructionCount, Quantity, Repeats, Status};
+
+use crate::message::{CountOutcome, CountRow, InstructionCounts};
+use crate::trace::Followed;
+
+/// Name and unit of the quantity.
+pub const INSTRUCTIONS: &str = "instructions";
+/// A machine that was idle for more of the time counted time, not instructions.
+const IDLE: f64 = 0.001;
+/// A batch has no more instructions of its own than this.
+const MOST_FRAME: u64 = 1000;
+/// So many of the most frequent values explain batches of several.
+const VALUES: usize = 4;
+
+/// The figure of one id from its rows of every boot that nobody stopped, and from what was followed in another, beside that
+/// boot's row.
+#[must_use]
+pub fn of_rows(card: &Card, rows: &[&CountRow], followed: Option<(&Followed, &CountRow)>) -> Figure {
+    let mut figure = apart::blank_figure(card);
+    INSTRUCTIONS.clone_into(&mut figure.headline);
+    let mut all = Vec::new();
+    for row in rows {
+        match &row.outcome {
+            CountOutcome::Counted(counts) => all.push(counts),
+            CountOutcome::Unsupported { why, remedy } => {
+                apart::withhold(&mut figure, Status::Unsupported, why.clone(), remedy.clone());
+                return figure;
+            }
+            CountOutcome::Failed(why) => {
+                apart::withhold(&mut figure, Status::Failed, why.clone(), String::new());
+                return figure;
+            }
+        }
+    }
+    let (Some(first), Some(row)) = (all.first(), rows.first()) else {
+        apart::withhold(&mut figure, Status::Failed, "the guest did not answer".to_owned(), String::new());
+        return figure;
+    };
+    let audited = row.audited.clone().unwrap_or_else(|| Audited {
+        missing: Some("the audit was not asked for".to_owned()),
+        ..Audited::default()
+    });
+    let (evidence, contradiction) =
+        apart::evidence(audited, first.switches, first.voluntary_switches, first.faults);
+    figure.evidence = evidence;
+    if let Some(why) = contradiction {
+        apart::withhold(&mut figure, Status::Contradicted, why, String::new());
+        return figure;
+    }
+    if first.idle_share > IDLE {
+        let share = first.idle_share * 100.0;
+        let why =
+            format!("it sleeps: for {share:.0} % of its time nothing was executed, and the clock went on");
+        apart::withhold(&mut figure, Status::Unsupported, why, String::new());
+        return figure;
+    }
+    let split = Split::of(first);
+    let boots: Vec<Vec<Counted>> = all.iter().map(|counts| values(&counts.ones, split.frame)).collect();
+    let usual = most_frequent(&boots[0]);
+    let otherwise = followed.and_then(|(followed, row)| took_otherwise(followed, row, usual));
+    let repeats = match &boots[..] {
+        [first, rest @ ..] if rest.iter().any(|boot| boot != first) => Repeats::Varies,
+        [first, ..] if first.len() == 1 && otherwise.is_some() => Repeats::Varies,
+        [first, ..] if first.len() == 1 => Repeats::Constant,
+        _ => Repeats::Reproducible,
+    };
+    let every = || boots.iter().flatten().map(|value| value.instructions);
+    let operations = card.operations_per_iteration.max(1) as f64;
+    let an_operation = |instructions: u64| instructions as f64 / operations;
+    let estimate = Estimate {
+        value: an_operation(usual),
+        low: an_operation(every().min().unwrap_or(usual)),
+        high: an_operation(every().max().unwrap_or(usual)),
+        extremes: true,
+    };
+    let unit = INSTRUCTIONS.to_owned();
+    figure
+        .quantities
+        .insert(INSTRUCTIONS.to_owned(), Quantity { estimate, unit, unknown: serde_json::Map::default() });
+    figure.status = Status::Measured;
+    let why = (repeats != Repeats::Constant).then(|| {
+        let mut words = told(&boots[0], usual);
+        words.extend(causes(first, usual, split.frame));
+        if let Some(other) = boots.iter().find(|boot| **boot != boots[0]) {
+            words.push(format!("boots differ, in another {}", told(other, usual).join("; ")));
+        }
+        words.extend(otherwise.filter(|_| boots.iter().all(|boot| boot.len() == 1)));
+        if !split.is_sure {
+            words.push("the batch's own instructions could not be told apart".to_owned());
+        }
+        words.join("; ")
+    });
+    let functions = followed.and_then(|(followed, _)| followed.functions.as_ref().ok()).cloned();
+    if let Some((followed, row)) = followed {
+        figure.remarks.extend(law(followed, row, first, (usual, repeats)));
+    }
+    figure.count = Some(InstructionCount {
+        repeats,
+        values: boots.into_iter().next().unwrap_or_default(),
+        boots: u32::try_from(rows.len()).unwrap_or(u32::MAX),
+        frame: split.frame,
+        why,
+        functions: functions.unwrap_or_default(),
+        unknown: serde_json::Map::default(),
+    });
+    figure
+}
+
+/// What the iterations that were followed took, where both instruments saw another number than before: an operation whose way
+/// depends on the time is not constant, however often one moment was counted.
+fn took_otherwise(followed: &Followed, row: &CountRow, usual: u64) -> Option<String> {
+    let CountOutcome::Counted(counts) = &row.outcome else { return None };
+    let other = followed.each.iter().copied().find(|&each| each != usual)?;
+    let (by, word) = (other.abs_diff(usual), if other > usual { "more" } else { "fewer" });
+    let agree = followed.between_readings == Some(counts.followed);
+    agree.then(|| format!("iterations that were followed later take {by} {word}"))
+}
+
+/// What the two instruments say of each other, where they do not agree: the guest's clock, and the log of executed
+/// instructions from outside.
+fn law(
+    followed: &Followed,
+    row: &CountRow,
+    unstopped: &InstructionCounts,
+    (usual, repeats): (u64, Repeats),
+) -> Vec<String> {
+    let mut words = Vec::new();
+    let sum = match &followed.functions {
+        Ok(functions) => functions.iter().map(|node| node.own).sum(),
+        Err(why) => {
+            words.push(format!("there is no tree: {why}"));
+            usual
+        }
+    };
+    let CountOutcome::Counted(stopped) = &row.outcome else { return words };
+    // The clock of the machine that was followed; what is constant is the same in the one that nobody stopped.
+    let mut clocks = vec![stopped.followed];
+    if repeats == Repeats::Constant {
+        clocks.push(unstopped.followed);
+        if let Some(other) = followed.each.iter().find(|&&each| each != usual) {
+            words.push(format!("the two instruments disagree: {usual} by the clock, {other} step by step"));
+        }
+    } else if sum != usual {
+        words.push(format!("the tree is of an iteration that took {sum}"));
+    }
+    words.extend(followed.unusual.iter().map(|unusual| unusual.told(sum)));
+    if let Some(seen) = followed.between_readings
+        && let Some(clock) = clocks.into_iter().find(|&clock| clock != seen)
+    {
+        let count = followed.iterations;
+        words.push(format!(
+            "the two instruments disagree on {count} iterations: {clock} by the clock, {seen} step by step"
+        ));
+    }
+    words
+}
+
+/// Every value with how often it came, smallest first.
+fn values(ones: &[u64], frame: u64) -> Vec<Counted> {
+    let mut times: BTreeMap<u64, u32> = BTreeMap::new();
+    for one in ones {
+        *times.entry(one.saturating_sub(frame)).or_default() += 1;
+    }
+    times.into_iter().map(|(instructions, times)| Counted { instructions, times }).collect()
+}
+
+/// The most frequent value; the smallest of those.
+fn most_frequent(values: &[Counted]) -> u64 {
+    let most = values.iter().map(|value| value.times).max().unwrap_or(0);
+    values.iter().find(|value| value.times == most).map_or(0, |value| value.instructions)
+}
+
+/// "59 of 64 take 9827, 3 take 163 more"
+fn told(values: &[Counted], usual: u64) -> Vec<String> {
+    const SHOWN: usize = 4;
+    let all: u32 = values.iter().map(|value| value.times).sum();
+    let mut others: Vec<&Counted> = values.iter().filter(|value| value.instructions != usual).collect();
+    others.sort_by_key(|value| std::cmp::Reverse(value.times));
+    let own = values.iter().find(|value| value.instructions == usual).map_or(0, |value| value.times);
+    let mut parts = vec![format!("{own} of {all} take {usual}")];
+    parts.extend(others.iter().take(SHOWN).map(|value| {
+        let (more, less) = (value.instructions.checked_sub(usual), usual.abs_diff(value.instructions));
+        let word = if more.is_some() { "more" } else { "fewer" };
+        format!("{} {less} {word}", value.times)
+    }));
+    if others.len() > SHOWN {
+        parts.push(format!("{} others in between or beyond", others.len() - SHOWN));
+    }
+    vec![parts.join(", ")]
+}
+
+/// Why operations differ, as far as the counts show it.
+fn causes(counts: &InstructionCounts, usual: u64, frame: u64) -> Vec<String> {
+    let mut words = Vec::new();
+    if counts.met_timer {
+        words.push(format!("long enough to meet the timer's tick ({} each)", counts.tick_cost));
+    }
+    if let Some(faults) = counts.faults.filter(|&faults| faults > 0.0) {
+        words.push(format!("{faults:.2} page faults an operation"));
+    }
+    let unusual: Vec<usize> =
+        (0..counts.ones.len()).filter(|&index| counts.ones[index].saturating_sub(frame) != usual).collect();
+    let gaps: Vec<usize> = unusual.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    if let [first, rest @ ..] = &gaps[..]
+        && !rest.is_empty()
+        && rest.iter().all(|gap| gap == first)
+    {
+        words.push(format!("every {first}. operation is one of these"));
+    }
+    words
+}
+
+/// What belongs to the batch and not to its iterations: entry, exit, the readings of the clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Split {
+    frame: u64,
+    /// Batches of two and of four confirm it.
+    is_sure: bool,
+}
+
+impl Split {
+    /// The frame f for which a batch of one is x + f, of two x + y + f, of four the sum of four iterations + f.
+    fn of(counts: &InstructionCounts) -> Self {
+        let ones = values(&counts.ones, 0);
+        let usual = |batches: &[u64]| most_frequent(&values(batches, 0));
+        let (one, two, four) = (usual(&counts.ones), usual(&counts.twos), usual(&counts.fours));
+        let guess = (2 * one).checked_sub(two);
+        if let Some(frame) = guess.filter(|&frame| frame <= MOST_FRAME && four + 3 * frame == 4 * one) {
+            return Self { frame, is_sure: true };
+        }
+        // Where iterations differ, the frame is the one that explains the most batches by values that came.
+        let mut frequent = ones;
+        frequent.sort_by_key(|value| std::cmp::Reverse(value.times));
+        let known: Vec<u64> = frequent.iter().take(VALUES).map(|value| value.instructions).collect();
+        let pairs: Vec<u64> = known.iter().flat_map(|a| known.iter().map(move |b| a + b)).collect();
+        let fours: Vec<u64> = pairs.iter().flat_map(|a| pairs.iter().map(move |b| a + b)).collect();
+        let explained = |frame: u64| {
+            let twos = counts.twos.iter().filter(|&&two| pairs.contains(&(two + frame))).count();
+            twos + counts.fours.iter().filter(|&&four| fours.contains(&(four + 3 * frame))).count()
+        };
+        let near = guess.unwrap_or(0);
+        let best = (0..=MOST_FRAME).max_by_key(|&frame| {
+            (explained(frame), std::cmp::Reverse(frame.abs_diff(near)), std::cmp::Reverse(frame))
+        });
+        let frame = best.unwrap_or(0);
+        let all = counts.twos.len() + counts.fours.len();
+        let enough = all > 0 && 2 * explained(frame) > all;
+        if enough { Self { frame, is_sure: true } } else { Self { frame: 0, is_sure: false } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(ones: &[u64], twos: &[u64], fours: &[u64]) -> InstructionCounts {
+        InstructionCounts {
+            ones: ones.to_vec(),
+            twos: twos.to_vec(),
+            fours: fours.to_vec(),
+            ..InstructionCounts::default()
+        }
+    }
+
+    fn card() -> Card {
+        Card { id: "syscall/x", operations_per_iteration: 2, ..Card::BATCHED }
+    }
+
+    fn row(counts: InstructionCounts) -> CountRow {
+        CountRow { id: "syscall/x".into(), outcome: CountOutcome::Counted(counts), audited: None }
+    }
+
+    #[test]
+    fn the_batch_is_taken_off_to_the_instruction() {
+        let constant = counts(&[329; 64], &[640; 8], &[1262; 8]);
+        assert_eq!(Split::of(&constant), Split { frame: 18, is_sure: true });
+        let row = row(constant);
+        let figure = of_rows(&card(), &[&row, &row], None);
+        let count = figure.count.expect("a count");
+        assert_eq!((count.repeats, count.frame, count.boots), (Repeats::Constant, 18, 2));
+        assert_eq!(count.values, [Counted { instructions: 311, times: 64 }]);
+        let quantity = &figure.quantities[INSTRUCTIONS];
+        assert_eq!((quantity.estimate.value, quantity.unit.as_str()), (155.5, "instructions"));
+    }
+
+    #[test]
+    fn a_rare_value_is_told_and_harms_no_frame() {
+        let mut ones = [350; 64];
+        ones[9] = 5350;
+        let figure = of_rows(&card(), &[&row(counts(&ones, &[690; 8], &[1370; 8]))], None);
+        let count = figure.count.expect("a count");
+        assert_eq!((count.repeats, count.frame), (Repeats::Reproducible, 10));
+        assert_eq!(count.why.as_deref(), Some("63 of 64 take 340, 1 5000 more"));
+    }
+
+    #[test]
+    fn what_another_boot_counted_is_told() {
+        let mut other = [350; 64];
+        other[9] = 407;
+        let (one, other) =
+            (row(counts(&[350; 64], &[690; 8], &[1370; 8])), row(counts(&other, &[690; 8], &[1370; 8])));
+        let count = of_rows(&card(), &[&one, &other], None).count.expect("a count");
+        assert_eq!(
+            count.why.as_deref(),
+            Some("64 of 64 take 340; boots differ, in another 63 of 64 take 340, 1 57 more")
+        );
+    }
+
+    #[test]
+    fn a_period_is_seen() {
+        let ones: Vec<u64> = (0..64).map(|index| if index % 8 == 3 { 900 } else { 100 }).collect();
+        let figure = of_rows(&card(), &[&row(counts(&ones, &[190; 8], &[370; 8]))], None);
+        let why = figure.count.and_then(|count| count.why).expect("a reason");
+        assert!(why.ends_with("; every 8. operation is one of these"), "{why}");
+    }
+
+    #[test]
+    fn two_values_that_mix_still_have_one_frame() {
+        // Values 12 757 and 12 771 with a frame of 56, as on a real kernel.
+        let (a, b) = (12_757, 12_771);
+        let ones: Vec<u64> = (0..64).map(|index| 56 + if index % 2 == 0 { a } else { b }).collect();
+        let counted = counts(&ones, &[56 + a + b; 8], &[56 + 2 * a + 2 * b, 56 + 3 * a + b, 56 + a + 3 * b]);
+        assert_eq!(Split::of(&counted), Split { frame: 56, is_sure: true });
+    }
+
+    #[test]
+    fn boots_that_differ_vary() {
+        let (one, other) =
+            (row(counts(&[50; 64], &[90; 8], &[170; 8])), row(counts(&[51; 64], &[92; 8], &[174; 8])));
+        let count = of_rows(&card(), &[&one, &other], None).count.expect("a count");
+        assert_eq!(count.repeats, Repeats::Varies);
+        assert!(count.why.expect("a reason").contains("boots differ"));
+    }
+
+    #[test]
+    fn what_sleeps_is_no_count() {
+        let mut counted = counts(&[50; 64], &[90; 8], &[170; 8]);
+        counted.idle_share = 0.5;
+        let figure = of_rows(&card(), &[&row(counted)], None);
+        assert_eq!(figure.status, Status::Unsupported);
+        assert!(figure.quantities.is_empty());
+    }
+
+    #[test]
+    fn instruments_that_disagree_are_told() {
+        let mut counted = counts(&[329; 64], &[640; 8], &[1262; 8]);
+        counted.followed = 1573;
+        let mut later = counted.clone();
+        later.followed = 1579;
+        let followed = |each, between| Followed {
+            id: "syscall/x".into(),
+            iterations: 5,
+            each,
+            between_readings: between,
+            functions: Ok(Vec::new()),
+            unusual: Vec::new(),
+        };
+        let row = row(counted);
+        let remarks = |followed: &Followed| of_rows(&card(), &[&row], Some((followed, &row))).remarks;
+        assert!(remarks(&followed(vec![311; 4], Some(1573))).is_empty());
+        assert_eq!(remarks(&followed(vec![311, 312, 311, 311], Some(1573))).len(), 1);
+        assert_eq!(remarks(&followed(vec![311; 4], Some(1574))).len(), 1);
+
+        // Both saw six more: the operation is another one at another time, and no instrument is wrong.
+        let (later, each) = (self::row(later), followed(vec![311, 317, 311, 311], Some(1579)));
+        let figure = of_rows(&card(), &[&row], Some((&each, &later)));
+        let count = figure.count.expect("a count");
+        assert_eq!(count.repeats, Repeats::Varies);
+        assert_eq!(
+            count.why.as_deref(),
+            Some("64 of 64 take 311; iterations that were followed later take 6 more")
+        );
+        assert!(!figure.remarks.iter().any(|remark| remark.contains("disagree")), "{:?}", figure.remarks);
+    }
+}

@@ -1,0 +1,257 @@
+//! The process that counts one id: set up, warmed up, then operation by operation between two readings of the clock.
+//!
+//! The clock of the emulated machine is its count of instructions: x86_64's TSC, aarch64's virtual counter at 10^9 a second.
+
+use std::io::Write;
+
+use oscost_harness::{Batched, Catalogue, Need, Participant, Placement, Subject, Unable, apart};
+use oscost_sys::clock::tsc;
+use oscost_sys::guest::Marks;
+use oscost_sys::usage::{self, Usage, Whose};
+use oscost_sys::{CallError, memory};
+
+use super::timer::{SETTLING, Timer};
+use crate::message::{CountOutcome, CountPlan, InstructionCounts, PLAN, mark};
+
+/// Iterations before the first count, at least.
+const WARM: u64 = 64;
+/// Instructions before the first count, at least; and at most where iterations are long.
+const WARM_INSTRUCTIONS: std::ops::Range<u64> = 2_000_000..200_000_000;
+/// Counts of batches of two and of four, by which the batch's own instructions are told from its iterations'.
+const FEW: usize = 8;
+/// Instructions of all operations that are counted, at most: long ones are counted less often, but this often.
+const MOST: u64 = 400_000_000;
+const LEAST: u32 = 8;
+
+/// Iterations in a row before those that are counted or followed, where processes take turns: whether the woken one runs at once
+/// depends on their shares of the processor, which one iteration between two readings of the clock makes uneven.
+const TOGETHER: u64 = 32;
+/// And instructions of these at most.
+const MOST_FIRST: u64 = 1_000_000;
+/// Iterations that are followed where they differ: enough to meet what comes every 16th time twice; and instructions of these
+/// at most, fewer where all registers are logged.
+const MANY: u64 = 40;
+const MOST_ALONE: u64 = 600_000;
+const MOST_TOGETHER: u64 = 250_000;
+
+/// Arguments: index of the id in the plan, period and cost of the timer's tick.
+pub(crate) fn serve(catalogue: &Catalogue, mut arguments: impl Iterator<Item = String>) -> u8 {
+    let mut number = || arguments.next().and_then(|word| word.parse::<u64>().ok());
+    let (Some(index), Some(period), Some(cost)) = (number(), number(), number()) else {
+        let _ = writeln!(std::io::stderr(), "oscost counter: started by oscost alone");
+        return 2;
+    };
+    let outcome = match plan() {
+        Ok(plan) => one(catalogue, &plan, index, Timer::known(period, cost)),
+        Err(why) => CountOutcome::Failed(why),
+    };
+    let text = serde_json::to_vec(&outcome).unwrap_or_default();
+    u8::from(std::io::stdout().write_all(&text).is_err())
+}
+
+fn plan() -> Result<CountPlan, String> {
+    let text = std::fs::read(PLAN).map_err(|error| format!("no plan: {error}"))?;
+    serde_json::from_slice(&text).map_err(|error| format!("no plan: {error}"))
+}
+
+fn one(catalogue: &Catalogue, plan: &CountPlan, index: u64, timer: Timer) -> CountOutcome {
+    let id = usize::try_from(index).ok().and_then(|index| plan.ids.get(index));
+    let Some(benchmark) = id.and_then(|id| catalogue.find(id)) else {
+        return CountOutcome::Failed("the program in the guest has no such benchmark".to_owned());
+    };
+    let card = benchmark.card();
+    let several = card.needs.iter().any(|need| matches!(need, Need::Cpus(cpus) if *cpus > 1));
+    if several || matches!(card.placement, Placement::CrossCpu | Placement::Spread) {
+        let why = "it needs several CPUs, and the machine that counts has one".to_owned();
+        return CountOutcome::Unsupported { why, remedy: String::new() };
+    }
+    let subject = match apart::set_up(benchmark, 0) {
+        Ok(subject) => subject,
+        Err(Unable::Unsupported { why, remedy }) => return CountOutcome::Unsupported { why, remedy },
+        Err(Unable::Failed(error)) => return CountOutcome::Failed(apart::failure("set-up", error)),
+    };
+    let Subject::Batched(mut batched) = subject else {
+        let why = "it holds the clock itself: there is no single operation to be counted".to_owned();
+        return CountOutcome::Unsupported { why, remedy: String::new() };
+    };
+    let mut counter = Counter { batched: &mut *batched, timer, made: 0, first: 0 };
+    counter
+        .counts(plan, index, card.operations_per_iteration.max(1))
+        .unwrap_or_else(|error| CountOutcome::Failed(apart::failure("batch", error)))
+}
+
+struct Counter<'a> {
+    batched: &'a mut dyn Batched,
+    timer: Timer,
+    /// Iterations so far, of all batches: what was used meanwhile is divided by them.
+    made: u64,
+    /// Iterations in a row before each batch that is counted; 0 where nobody takes part.
+    first: u64,
+}
+
+impl Counter<'_> {
+    fn counts(
+        &mut self,
+        plan: &CountPlan,
+        index: u64,
+        operations_each: u64,
+    ) -> Result<CountOutcome, CallError> {
+        let marks = Marks::new()?;
+        // A page that is touched for the first time in an operation would be a fault of our own making; where it is refused,
+        // the warm-up touches what operations touch.
+        let _ = memory::lock_current();
+        let longest = self.warm_up(WARM)?;
+        let participants = self.batched.participants();
+        if !participants.is_empty() {
+            self.first = TOGETHER.min(MOST_FIRST / longest.max(1)).max(1);
+        }
+        let operations = match MOST.checked_div(longest.max(1)) {
+            Some(most) => plan.operations.min(u32::try_from(most).unwrap_or(u32::MAX)).max(LEAST),
+            None => plan.operations,
+        };
+        let mut counts = InstructionCounts {
+            ones: vec![0; operations as usize],
+            twos: vec![0; FEW],
+            fours: vec![0; FEW],
+            tick: self.timer.period,
+            tick_cost: self.timer.cost,
+            met_timer: !self.timer.keeps_clear(4 * longest),
+            ..InstructionCounts::default()
+        };
+        let partners = partners(&participants);
+        let idle = idle();
+        let begun = tsc();
+        let own = usage::own(Whose::Thread)?;
+        let before = self.made;
+        // Whoever has looked elsewhere comes back to another scheduler and other caches of the kernel.
+        self.uncounted(1)?;
+        for batch in &mut counts.ones {
+            *batch = self.timed(1, longest)?;
+        }
+        for batch in &mut counts.twos {
+            *batch = self.timed(2, longest)?;
+        }
+        for batch in &mut counts.fours {
+            *batch = self.timed(4, longest)?;
+        }
+        let own = usage::own(Whose::Thread)?.since(&own);
+        let elapsed = tsc() - begun;
+        counts.idle_share = (self::idle() - idle).max(0.0) * 1e9 / elapsed.max(1) as f64;
+        let made = ((self.made - before) * operations_each) as f64;
+        if let Some(used) = sum(&own, partners.as_deref(), self::partners(&participants).as_deref()) {
+            counts.switches = Some(used.switches() as f64 / made);
+            counts.voluntary_switches = Some(used.voluntary_switches as f64 / made);
+            counts.faults = Some(used.faults() as f64 / made);
+        }
+        if plan.followed > 0 {
+            self.follow(plan, index, longest, &marks, &mut counts)?;
+        }
+        Ok(CountOutcome::Counted(counts))
+    }
+
+    /// Instructions of a batch. `longest` is what an iteration may take.
+    fn timed(&mut self, iterations: u64, longest: u64) -> Result<u64, CallError> {
+        if self.timer.clear((self.first + iterations) * longest) {
+            // The first operation behind a tick finds that time has passed (a file's time stamps), and pays for it.
+            self.uncounted(1)?;
+        }
+        if self.first > 0 {
+            self.uncounted(self.first)?;
+        }
+        self.batched.arm()?;
+        let before = tsc();
+        let outcome = self.batched.batch(iterations);
+        let after = tsc();
+        self.batched.park()?;
+        self.made += iterations;
+        outcome?;
+        Ok(after - before)
+    }
+
+    fn uncounted(&mut self, iterations: u64) -> Result<(), CallError> {
+        self.batched.arm()?;
+        let outcome = self.batched.batch(iterations);
+        self.batched.park()?;
+        self.made += iterations;
+        outcome
+    }
+
+    /// The same between two marks: whoever watches from outside sees each instruction.
+    fn follow(
+        &mut self,
+        plan: &CountPlan,
+        index: u64,
+        longest: u64,
+        marks: &Marks,
+        counts: &mut InstructionCounts,
+    ) -> Result<(), CallError> {
+        let maps = std::fs::read("/proc/self/maps").unwrap_or_default();
+        marks.tell(mark::MAPS, &maps);
+        // Reading the mappings has touched what operations touch: warm again.
+        self.warm_up(WARM)?;
+        let together = self.first > 0;
+        let (begin, first) = if together { (mark::BEGIN_TOGETHER, self.first) } else { (mark::BEGIN, 1) };
+        let mut iterations = u64::from(plan.followed);
+        let constant = counts.ones.windows(2).all(|pair| pair[0] == pair[1]);
+        let many = MANY.min(if together { MOST_TOGETHER } else { MOST_ALONE } / longest.max(1));
+        if !constant && many > iterations && self.timer.keeps_clear((many + first) * longest + SETTLING) {
+            iterations = many;
+        }
+        self.timer.clear((iterations + first) * longest + SETTLING);
+        marks.pass(begin, index, iterations);
+        Timer::settle();
+        self.uncounted(first)?;
+        self.batched.arm()?;
+        marks.pass_quietly();
+        let before = tsc();
+        let outcome = self.batched.batch(iterations);
+        let after = tsc();
+        marks.pass_quietly();
+        marks.pass(mark::END, index, iterations);
+        self.batched.park()?;
+        outcome?;
+        counts.followed = after - before;
+        Ok(())
+    }
+
+    /// Runs iterations until they are as they will be; what one of the last took at most.
+    fn warm_up(&mut self, iterations: u64) -> Result<u64, CallError> {
+        let begun = tsc();
+        let mut done = 0;
+        let mut recent = [0; 8];
+        loop {
+            let took = self.timed(1, 0)?;
+            recent[done as usize % recent.len()] = took;
+            done += 1;
+            let spent = tsc() - begun;
+            let enough = done >= iterations && spent >= WARM_INSTRUCTIONS.start;
+            if enough || (done >= recent.len() as u64 && spent >= WARM_INSTRUCTIONS.end) {
+                return Ok(recent.into_iter().max().unwrap_or(took));
+            }
+        }
+    }
+}
+
+fn partners(participants: &[Participant]) -> Option<Vec<Usage>> {
+    let own = i32::try_from(std::process::id()).unwrap_or(0);
+    let one = |participant: &Participant| match *participant {
+        Participant::Process(pid) => usage::of(pid, pid),
+        Participant::Thread(tid) => usage::of(own, tid),
+    };
+    participants.iter().map(|participant| one(participant).map(|seen| seen.usage)).collect()
+}
+
+/// What everybody used; `None` where a partner could not be looked at.
+fn sum(own: &Usage, before: Option<&[Usage]>, after: Option<&[Usage]>) -> Option<Usage> {
+    let mut sum = *own;
+    for (before, after) in before?.iter().zip(after?) {
+        sum.add(&after.since(before));
+    }
+    Some(sum)
+}
+
+/// Seconds for which the machine has been idle.
+fn idle() -> f64 {
+    let text = oscost_sys::file::text("/proc/uptime").unwrap_or_default();
+    text.split_whitespace().nth(1).and_then(|word| word.parse().ok()).unwrap_or(0.0)
+}

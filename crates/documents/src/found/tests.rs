@@ -1,0 +1,144 @@
+//! Judgements by intervals, and what a run found as they ask for it.
+
+use super::*;
+
+fn estimate(low: f64, high: f64) -> Estimate {
+    Estimate { value: (low + high) / 2.0, low, high, extremes: false }
+}
+
+#[test]
+fn an_interval_decides_unless_it_lies_across_an_edge() {
+    assert_eq!(within(&estimate(34.0, 40.0), 33.0, 48.0), Judgement::Holds);
+    assert_eq!(within(&estimate(150.0, 160.0), 33.0, 48.0), Judgement::DoesNotHold);
+    assert_eq!(within(&estimate(1.0, 2.0), 33.0, 48.0), Judgement::DoesNotHold);
+    assert_eq!(within(&estimate(40.0, 50.0), 33.0, 48.0), Judgement::Unclear);
+    assert_eq!(more(&estimate(3.0, 4.0), &estimate(1.0, 2.0)), Judgement::Holds);
+    assert_eq!(more(&estimate(1.0, 2.0), &estimate(3.0, 4.0)), Judgement::DoesNotHold);
+    assert_eq!(more(&estimate(1.0, 3.0), &estimate(2.0, 4.0)), Judgement::Unclear);
+}
+
+#[test]
+fn a_sentence_of_several_parts_can_hold_in_part() {
+    use Judgement::{DoesNotHold, Holds, HoldsInPart, Unclear};
+    for (parts, whole) in [
+        (vec![Holds, Holds], Holds),
+        (vec![DoesNotHold, DoesNotHold], DoesNotHold),
+        (vec![Holds, DoesNotHold], HoldsInPart),
+        (vec![Holds, Unclear, DoesNotHold], HoldsInPart),
+        (vec![Holds, Unclear], Unclear),
+        (vec![DoesNotHold, Unclear], Unclear),
+        (vec![], Unclear),
+    ] {
+        assert_eq!(of_parts(&parts), whole, "{parts:?}");
+    }
+}
+
+#[test]
+fn a_figure_of_a_machine_and_a_single_run_have_no_verdict() {
+    assert_eq!(beside("4.5", Some("5".to_owned())), (Judgement::ItsMachine, "there 4.5, here 5".to_owned()));
+    assert_eq!(shown(Some("5 ns".to_owned())).0, Judgement::NotJudged);
+    assert_eq!(
+        (beside("4.5", None).0, shown(None).0),
+        (Judgement::NotTestableHere, Judgement::NotTestableHere)
+    );
+}
+
+#[test]
+fn counts_are_grouped() {
+    assert_eq!([5, 1000, 20_000, 1_000_000].map(grouped), ["5", "1 000", "20 000", "1 000 000"]);
+}
+
+#[test]
+fn what_was_not_measured_is_not_judged() {
+    let found = Found::of(&[], &[], &[]);
+    assert!(found.floor("x").is_none() && found.calls("x").is_none() && !found.checked("x"));
+    assert_eq!(judged(None).0, Judgement::NotTestableHere);
+}
+
+#[test]
+fn the_ends_of_an_interval_belong_to_the_bounds() {
+    assert_eq!(within(&estimate(33.0, 48.0), 33.0, 48.0), Judgement::Holds);
+    assert_eq!(within(&estimate(48.0, 60.0), 33.0, 48.0), Judgement::Unclear);
+    assert_eq!(within(&estimate(20.0, 33.0), 33.0, 48.0), Judgement::Unclear);
+    assert_eq!(more(&estimate(2.0, 3.0), &estimate(1.0, 2.0)), Judgement::Unclear);
+    assert_eq!(more(&estimate(1.0, 2.0), &estimate(2.0, 3.0)), Judgement::Unclear);
+    assert_eq!((holds_if(true), holds_if(false)), (Judgement::Holds, Judgement::DoesNotHold));
+}
+
+#[test]
+fn only_what_was_measured_has_numbers_and_what_was_not_says_why() {
+    let mut figures =
+        vec![test::figure("a", "floor", 10.0, Some(2.0)), test::figure("b", "floor", 5.0, None)];
+    figures[1].status = Status::Unsupported;
+    figures[1].why = Some("one CPU".to_owned());
+    figures[1].remedy = Some("add one".to_owned());
+    figures[0].evidence.verdict = Verdict::Checked;
+    let found = Found::of(&figures, &[], &[]);
+    assert_eq!(found.floor("a").map(|it| (it.value, it.low)), Some((10.0, 9.95)));
+    assert_eq!((found.literal("a", "floor"), found.literal("a", "median")), (Some(10.0), None));
+    assert_eq!((found.floor("b"), found.floor("c")), (None, None));
+    assert_eq!(found.lack("b").as_deref(), Some("unsupported: one CPU: add one"));
+    assert_eq!((found.lack("a"), found.lack("c")), (None, None));
+    assert!(found.checked("a") && !found.checked("b") && !found.checked("c"));
+    assert_eq!((found.calls("a"), found.calls("b")), (Some(2.0), None), "an audit that was not made is no 0");
+    let counted = found.counted("a").expect("an audit");
+    assert_eq!((counted.0.as_str(), counted.1, counted.2.map(|it| it.low)), ("a", "system_calls", Some(2.0)));
+    assert!(found.counted("b").is_none());
+}
+
+#[test]
+fn a_pair_is_found_by_both_its_names_and_its_quantity() {
+    let mut floors = test::result::ratio("a", "b", 3.0);
+    floors.quantity = "floor".to_owned();
+    let mut withheld = test::result::ratio("b", "a", 1.0);
+    withheld.low = None;
+    let ratios = [floors, test::result::ratio("a", "c", 5.0), test::result::ratio("a", "b", 2.0), withheld];
+    let found = Found::of(&[], &ratios, &ratios[1..2]);
+    let value = |estimate: Option<Estimate>| estimate.map(|it| it.value);
+    assert_eq!(value(found.ratio("a", "b")), Some(2.0));
+    assert_eq!(value(found.ratio_of("a", "b", "floor")), Some(3.0));
+    assert_eq!((value(found.ratio("b", "a")), value(found.ratio("b", "c"))), (None, None));
+    assert_eq!((value(found.difference("a", "c")), value(found.difference("a", "b"))), (Some(5.0), None));
+}
+
+#[test]
+fn a_quotient_within_launches_is_the_median_of_theirs() {
+    let mut figure = test::figure("a", "floor", 10.0, None);
+    for (of, to) in [(10.0, 5.0), (30.0, 10.0), (8.0, 2.0), (7.0, 0.0)] {
+        let mut launch = oscost_results::LaunchRecord::default();
+        launch.quantities.insert("of".to_owned(), of);
+        launch.quantities.insert("to".to_owned(), to);
+        figure.launches.push(launch);
+    }
+    let figures = [figure];
+    let found = Found::of(&figures, &[], &[]);
+    let quotient = found.within_launches("a", "of", "to").expect("launches");
+    assert_eq!((quotient.value, quotient.low, quotient.high, quotient.extremes), (3.0, 2.0, 4.0, true));
+    assert!(found.within_launches("a", "of", "other").is_none());
+}
+
+#[test]
+fn a_row_names_what_decides_it() {
+    let figures = [test::figure("a", "floor", 10.0, Some(2.0))];
+    let found = Found::of(&figures, &[], &[]);
+    let mut rows = Rows::of("tlpi");
+    rows.statement("here", Quoted("theirs"), judged(None));
+    rows.statement("there", Ours("ours"), (Judgement::Holds, "it does".to_owned()));
+    rows.by("a", "floor", found.floor("a"));
+    rows.statement("counted", Quoted("two calls"), (Judgement::Holds, String::new()));
+    rows.by_count(&found, "a");
+    let [first, second, third] = &rows.rows[..] else { panic!("three rows") };
+    assert_eq!((first.ours, second.ours, &first.figure_id), (false, true, &None));
+    assert_eq!((first.document.as_str(), second.because.as_str()), ("tlpi", "it does"));
+    assert_eq!((second.figure_id.as_deref(), second.quantity.as_deref()), (Some("a"), Some("floor")));
+    assert_eq!(second.measured.map(|it| it.value), Some(10.0));
+    assert_eq!(
+        (third.quantity.as_deref(), third.measured.map(|it| it.value)),
+        (Some("system_calls"), Some(2.0))
+    );
+}
+
+#[test]
+fn words_tell_one_decimal_and_the_interval() {
+    assert_eq!(times(&estimate(1.04, 2.06)), "1.6x (1.0 .. 2.1)");
+}

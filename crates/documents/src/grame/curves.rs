@@ -1,0 +1,87 @@
+//! The document's curves over the number of clients, as tables.
+
+use oscost_results::quantity;
+use oscost_sys::scheduling::Policy;
+
+use super::published::{Kind, NEXT};
+use super::settings::{Settings, family_id};
+use super::tables::{answer, counted, foreign};
+use super::{SOCKET, SOUND_NS, at_1ms, shown_session};
+use crate::found::{Found, Rows, Value};
+
+/// Figures 24 to 30, 33 and 34 to 36, and table 15.
+pub(super) fn over_clients(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
+    let table = "Figures 24 to 30 and 33 over the number of clients, sockets (the curves are lost): per client, as the document \
+                 has them";
+    let columns = [
+        ("first (24, 26, 28)", quantity::CLIENT_FIRST),
+        ("next (tables 13 to 15)", quantity::CLIENT_NEXT),
+        ("service (25, 27, 29, 33)", quantity::CLIENT_SERVICE),
+        ("sd of the last (30)", quantity::CLIENT_LAST_SD),
+    ];
+    curves(found, settings, table, &columns, rows);
+    let by_order =
+        "The same per tick, by order of service, medians (ours: means per client hide an order that changes)";
+    let columns =
+        [("first", quantity::FIRST_P50), ("next", quantity::NEXT_P50), ("last", quantity::LAST_P50)];
+    curves(found, settings, by_order, &columns, rows);
+    let next = "Table 15 (4.2.3): next latency times, Mac350";
+    let most = settings.most();
+    for (name, us, kind) in NEXT {
+        let here = kind == Kind::Socket && most > 1;
+        rows.value(Value {
+            published: Some(us),
+            literal: here
+                .then(|| found.literal(&shown_session(found, settings, most), quantity::CLIENT_NEXT))
+                .flatten()
+                .map(|ns| ns / 1000.0),
+            answer: here.then(|| answer(found, at_1ms(SOCKET, most), quantity::CLIENT_NEXT)).flatten(),
+            because: if kind == Kind::Foreign {
+                format!("not testable here: {}", foreign(name))
+            } else {
+                format!("here of {}", counted(most))
+            },
+            ..Value::in_table(next, name, "next latency time", "us")
+        });
+    }
+    efficiency(found, settings, rows);
+}
+
+fn curves(found: &Found<'_>, settings: &Settings, table: &str, columns: &[(&str, &str)], rows: &mut Rows) {
+    for &clients in &settings.clients {
+        let session = shown_session(found, settings, clients);
+        for &(column, quantity) in columns {
+            rows.value(Value {
+                literal: found.literal(&session, quantity).map(|ns| ns / 1000.0),
+                answer: answer(found, at_1ms(SOCKET, clients), quantity),
+                ..Value::in_table(table, &counted(clients), column, "us")
+            });
+        }
+    }
+}
+
+/// Service time against the tick.
+fn efficiency(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
+    let table = "Figures 34 to 36 (5): service time in % of the tick, sockets (the curves are lost)";
+    for &clients in &settings.clients {
+        let session = shown_session(found, settings, clients);
+        let percent =
+            |tick_ns: f64| found.literal(&session, quantity::CLIENT_SERVICE).map(|ns| ns / tick_ns * 100.0);
+        let cell = |column: &'static str| Value::in_table(table, &counted(clients), column, "%");
+        rows.value(Value {
+            literal: percent(1e6),
+            because: "of 1 ms: literal is of the document's own sessions, which tick at another rate; measured ticks so".to_owned(),
+            answer: answer(found, at_1ms(SOCKET, clients), quantity::DISPATCH_LOAD),
+            ..cell("of 1 ms")
+        });
+        rows.value(Value {
+            literal: percent(SOUND_NS as f64),
+            answer: answer(
+                found,
+                family_id(SOCKET, clients, SOUND_NS, Policy::RoundRobin),
+                quantity::DISPATCH_LOAD,
+            ),
+            ..cell("of 1.45 ms")
+        });
+    }
+}
