@@ -1,6 +1,6 @@
-//! What was counted, in words: system calls per operation, and a claim that did not hold.
+//! What was counted and timed: system calls per operation, a claim that did not hold, operations timed one by one.
 
-use oscost_results::{CheckedClaim, Expectation, Figure};
+use oscost_results::{CheckedClaim, Expectation, Figure, Percentiles, RunResult, Status};
 
 use crate::numbers;
 
@@ -10,6 +10,12 @@ pub(crate) fn system_calls(figure: &Figure) -> Option<f64> {
     claimed.and_then(|claim| claim.observed).or_else(|| {
         figure.evidence.audit_method.as_ref().map(|_| figure.evidence.system_calls.values().sum())
     })
+}
+
+/// Figures whose operations were timed one by one.
+pub(crate) fn timed(result: &RunResult) -> impl Iterator<Item = (&Figure, &Percentiles)> {
+    let measured = result.figures.iter().filter(|figure| figure.status == Status::Measured);
+    measured.filter_map(|figure| Some((figure, figure.percentiles.as_ref()?)))
 }
 
 /// A count per operation: whole, or with the two decimals that an audit of 100 operations resolves.

@@ -1,48 +1,47 @@
 //! Results of oscost to text: for people in a terminal or a pipe, for a pull request, for a spreadsheet.
 //!
 //! It knows results and nothing else, so that a result of another machine renders anywhere. Text that comes from a
-//! result is escaped for the place where it is shown.
+//! result is escaped for the place where it is shown. What is shown is made of blocks: `view` makes them, `render` writes
+//! them, and neither knows the other; `show` puts the two together. `data` is for other programs and needs neither.
 #![forbid(unsafe_code)]
 
-mod agreement;
-mod axis;
-mod columns;
-pub mod compare;
-mod contention;
-mod csv;
-mod doctor;
+mod blocks;
+mod data;
 mod evidence;
-mod grame;
-mod grid;
-mod head;
-mod history;
-mod html;
-mod layout;
-mod markdown;
-mod notes;
+mod judge;
+mod named;
 pub mod numbers;
-mod open_metrics;
-mod page;
-mod picture;
-mod plot;
-mod published;
-mod realtime_ipc;
-mod realtime_load;
-mod record_database;
-mod reproduction;
-mod story;
-mod style;
-mod text;
+mod render;
+mod show;
 mod view;
 mod words;
 
-pub use agreement::{Agreement, Side, agreement, agreement_json, agreement_markdown};
-pub use csv::{price_list_csv, reproductions_csv};
-pub use doctor::doctor;
-pub use history::history;
-pub use html::{Named, page};
-pub use markdown::{price_list_markdown, reproductions_markdown};
-pub use open_metrics::open_metrics;
-pub use reproduction::reproductions;
-pub use style::Style;
-pub use text::price_list;
+pub use data::csv::{price_list_csv, reproductions_csv};
+pub use data::histogram::histograms;
+pub use data::json::agreement_json;
+pub use data::open_metrics::open_metrics;
+pub use judge::{Agreement, Side};
+pub use named::Named;
+pub use render::text::style::Style;
+pub use show::{
+    agreement, agreement_markdown, doctor, history, page, price_list, price_list_markdown, reproductions,
+    reproductions_markdown,
+};
+pub use view::screen::{RowChoice, RowOrder};
+
+/// Results against one another. METHOD.md, Comparing.
+pub mod compare {
+    pub use crate::data::json::comparison_json;
+    pub use crate::judge::{
+        Comparison, Differs, Evident, OneSided, Row, Rules, Shift, THRESHOLD, Verdict, compare, compare_live,
+        compare_sides, incomparable, name_of_pair,
+    };
+    pub use crate::show::{comparison, comparison_markdown, matrix, matrix_markdown};
+}
+
+/// Counts of instructions.
+pub mod count {
+    pub use crate::data::folded::folded;
+    pub use crate::judge::{Changes, CountChange, CountVerdict, is_count};
+    pub use crate::show::counts as shown;
+}

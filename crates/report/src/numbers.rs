@@ -192,6 +192,27 @@ fn grouped(number: &str) -> String {
     text
 }
 
+/// Digits in groups of three from ten thousand on: counts are read to the digit.
+#[must_use]
+pub fn exact(value: f64) -> String {
+    let whole = value.trunc().abs() as u64;
+    let digits = whole.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if digits.len() > 4 && index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    let sign = if value < 0.0 { "-" } else { "" };
+    let rest = value.abs() - value.abs().trunc();
+    if rest > 0.0 {
+        let fraction = format!("{rest:.3}");
+        text.push_str(fraction.trim_start_matches('0').trim_end_matches('0'));
+    }
+    format!("{sign}{text}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -289,5 +310,46 @@ mod tests {
         assert_eq!(beside_published(-2.5), "-2.50");
         assert_eq!(beside_published(1e20), "1.00e20");
         assert_eq!(beside_published(f64::INFINITY), "no number");
+    }
+
+    #[test]
+    fn numbers_are_read_to_the_digit() {
+        let cases =
+            [(311.0, "311"), (9827.0, "9827"), (12_757.0, "12 757"), (155.5, "155.5"), (-24.0, "-24")];
+        for (value, text) in cases {
+            assert_eq!(exact(value), text);
+        }
+        assert_eq!(exact(1_234_567.125), "1 234 567.125");
+        assert_eq!(exact(0.0), "0");
+    }
+
+    #[test]
+    fn digits_stay_until_an_exponent_is_shorter() {
+        assert_eq!(
+            [1e-3, 9.99e-4, 999_400.0, 999_600.0].map(significant),
+            ["0.00100", "9.99e-4", "999400", "1.00e6"]
+        );
+        assert_eq!([999_999_999_999_999.0, 1e15].map(count), ["999 999 999 999 999", "1.00e15"]);
+        assert_eq!([9_999.0, 1e4, -9_999.0].map(percent), ["999900 %", "1.00e6 %", "-999900 %"]);
+        assert_eq!(
+            [1e-9, 9e-10, 1e14, 1e15].map(published),
+            ["0.000000001", "9.00e-10", "100 000 000 000 000", "1.00e15"]
+        );
+        assert_eq!(published(-0.5), "-0.5");
+    }
+
+    #[test]
+    fn half_widths_end_where_they_are_said_to() {
+        let shown = |low, high| interval(&estimate(low, 100.0, high), "ns", true);
+        // One per cent, however one-sided.
+        assert_eq!(shown(100.0, 101.0), "± 1.0 %");
+        assert_eq!(shown(100.0, 101.1), "100 .. 101 ns");
+        // Ten per cent, where one side is at least half of the other.
+        assert_eq!(shown(90.0, 110.0), "± 10.0 %");
+        assert_eq!(shown(89.0, 111.0), "89.0 .. 111 ns");
+        assert_eq!([shown(98.0, 104.0), shown(98.1, 104.0)], ["± 4.0 %", "98.1 .. 104 ns"]);
+        // Rounded up, unless by less than counts.
+        assert_eq!(shown(99.69, 100.0), "± 0.4 %");
+        assert_eq!(shown(99.9, 100.1), "± 0.1 %");
     }
 }

@@ -1,6 +1,7 @@
-//! Words for every format: text of a result made harmless, counted things.
+//! Words for every format: text of a result made harmless, counted things, how wide letters are.
 
 use oscost_results::Untrusted;
+use unicode_width::UnicodeWidthStr;
 
 /// `text` on one line and without anything that a terminal would obey, in ASCII alone unless `unicode`; what cannot be
 /// shown is written as its number (`\u{1b}`).
@@ -26,10 +27,36 @@ pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// "3 proved, 1 no claim": the names that count at all.
+/// Each of `items` once, in their order.
+pub(crate) fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for item in items {
+        if !found.contains(&item) {
+            found.push(item);
+        }
+    }
+    found
+}
+
+/// "3 checked, 1 unchecked": the names that count at all.
 pub(crate) fn tally<T>(names: &[(T, &str)], count: impl Fn(&T) -> usize) -> String {
     let counts = names.iter().map(|(key, name)| (count(key), name)).filter(|(count, _)| *count > 0);
     counts.map(|(count, name)| format!("{count} {name}")).collect::<Vec<_>>().join(", ")
+}
+
+/// Columns that `text` takes in a terminal.
+pub(crate) fn width(text: &str) -> usize {
+    UnicodeWidthStr::width(text)
+}
+
+/// `text` in `room` columns, at the left.
+pub(crate) fn left(text: &str, room: usize) -> String {
+    format!("{text}{}", " ".repeat(room.saturating_sub(width(text))))
+}
+
+/// `text` in `room` columns, at the right.
+pub(crate) fn right(text: &str, room: usize) -> String {
+    format!("{}{text}", " ".repeat(room.saturating_sub(width(text))))
 }
 
 #[cfg(test)]
@@ -54,5 +81,11 @@ mod tests {
         );
         assert_eq!(counted(1, "figure", "figures"), "1 figure");
         assert_eq!(counted(0, "figure", "figures"), "0 figures");
+    }
+
+    #[test]
+    fn wide_letters_count_two_columns() {
+        assert_eq!(right("日", 4), "  日");
+        assert_eq!(left("ab", 4), "ab  ");
     }
 }

@@ -3,7 +3,7 @@
 
 mod fixture;
 
-use oscost_report::{Style, price_list, price_list_markdown};
+use oscost_report::{RowChoice, Style, price_list, price_list_markdown};
 use oscost_results::{Figure, PairedValue, RunResult};
 use serde_json::json;
 
@@ -44,6 +44,7 @@ fn result() -> RunResult {
             value: Some(ratio),
             low: Some(ratio * 0.98),
             high: Some(ratio * 1.02),
+            launches: Vec::new(),
             why: None,
             unknown: Default::default(),
         });
@@ -54,7 +55,8 @@ fn result() -> RunResult {
 
 fn text(result: &RunResult, width: usize, unicode: bool) -> String {
     let mut out = Vec::new();
-    price_list(result, None, &Style { width, unicode, colour: false }, &mut out).unwrap();
+    price_list(result, None, RowChoice::default(), &Style { width, unicode, colour: false }, &mut out)
+        .unwrap();
     String::from_utf8(out).unwrap()
 }
 

@@ -129,7 +129,7 @@ fn every_number_of_a_result_is_there_once() {
     assert_eq!(families["oscost_figure_seconds"].unit.as_deref(), Some("seconds"));
     let calls = [("id", "semaphore/system_v")];
     assert_eq!(value(&families, "oscost_figure_system_calls", &calls), Some(2.0));
-    assert_eq!(value(&families, "oscost_figure_proved", &calls), Some(1.0));
+    assert_eq!(value(&families, "oscost_figure_checked", &calls), Some(1.0));
     let state = [("id", "syscall/getpid_libc"), ("state", "contradicted")];
     assert_eq!(value(&families, "oscost_figure_state", &state), Some(1.0));
     let pair = [("of", "semaphore/system_v"), ("to", "semaphore/posix_named"), ("quantity", "paired")];

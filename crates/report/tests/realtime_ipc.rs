@@ -3,7 +3,7 @@
 
 mod fixture;
 
-use oscost_report::{Style, price_list, price_list_markdown};
+use oscost_report::{RowChoice, Style, price_list, price_list_markdown};
 use oscost_results::{Figure, Mark, PairedValue, RunResult};
 use serde_json::json;
 
@@ -37,6 +37,7 @@ fn ratio(of: &Figure, to: &Figure, value: f64, spread: f64) -> PairedValue {
         value: Some(value),
         low: Some(value - spread),
         high: Some(value + spread),
+        launches: Vec::new(),
         why: None,
         unknown: Default::default(),
     }
@@ -63,7 +64,14 @@ fn result() -> RunResult {
 
 fn told(result: &RunResult) -> String {
     let mut out = Vec::new();
-    price_list(result, None, &Style { width: 400, unicode: false, colour: false }, &mut out).unwrap();
+    price_list(
+        result,
+        None,
+        RowChoice::default(),
+        &Style { width: 400, unicode: false, colour: false },
+        &mut out,
+    )
+    .unwrap();
     String::from_utf8(out).unwrap()
 }
 

@@ -1,0 +1,200 @@
+//! What is shown, as a tree of blocks: sentences, tables, verdicts, pictures, plots. Views make them, renderers write them.
+//!
+//! Text of a block is free of control characters; a renderer escapes what its format alone cares for.
+
+pub(crate) mod axis;
+pub(crate) mod page;
+pub(crate) mod plot;
+pub(crate) mod prices;
+pub(crate) mod screen;
+
+use plot::Plot;
+
+/// A heading and what stands below it.
+#[derive(Default)]
+pub(crate) struct View {
+    /// The heading; may be empty.
+    pub title: String,
+    /// Ids that it tells as well as a row of the price list would: where they were measured they have none.
+    pub covers: Vec<String>,
+    /// What it consists of, in order.
+    pub parts: Vec<Part>,
+}
+
+/// A part of a view.
+pub(crate) enum Part {
+    /// A paragraph.
+    Words(String),
+    /// What a reader must know before anything else.
+    Warning(String),
+    /// What follows from everything else: at the end of a terminal's output, where it is seen first; elsewhere in its place.
+    Answer(Vec<String>),
+    /// Named facts.
+    Facts(Vec<Fact>),
+    /// Verdicts, each with what it is about and why, below a title that may be empty.
+    Judged(String, Vec<Judged>),
+    /// A table.
+    Table(Table),
+    /// Short remarks on the part before.
+    Remarks(Vec<String>),
+    /// Lines of letters that line up.
+    Picture(Vec<String>),
+    /// A plot: where nothing can be drawn its finding and its letters.
+    Plot(Box<Plot>),
+    /// A view inside a view.
+    View(Box<View>),
+}
+
+/// A named fact.
+pub(crate) struct Fact {
+    /// Its name.
+    pub name: &'static str,
+    /// What is the case.
+    pub says: String,
+    /// What it is said of, where that is not everything.
+    pub of: Vec<Cell>,
+}
+
+/// A verdict.
+pub(crate) struct Judged {
+    /// The verdict itself, in a word or a few.
+    pub word: &'static str,
+    /// What it means to the reader.
+    pub tone: Tone,
+    /// Short name of what was judged; may be empty.
+    pub name: String,
+    /// What was judged, or was found.
+    pub text: String,
+    /// Why, or what helps; may be empty.
+    pub because: String,
+}
+
+/// A table of text. The first column names the row.
+#[derive(Default)]
+pub(crate) struct Table {
+    /// What it is of; may be empty.
+    pub title: String,
+    /// Headings above the columns after the first, and how many of them each spans; may be empty.
+    pub groups: Vec<(String, usize)>,
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// Cells of the rows; a short row ends early.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// A column of a table.
+pub(crate) struct Column {
+    /// Its heading.
+    pub head: String,
+    /// Where its cells stand.
+    pub place: Place,
+    /// What the heading means to the reader, where it is a verdict.
+    pub tone: Option<Tone>,
+}
+
+/// Where the cells of a column stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// At the left.
+    Left,
+    /// At the right: numbers.
+    Right,
+    /// At the left, where there is room for the column at all.
+    Spare,
+    /// Below the row where lines are short: sentences.
+    Below,
+}
+
+/// A cell of a table.
+pub(crate) struct Cell {
+    /// What stands in it.
+    pub text: String,
+    /// What that means to the reader, where it is a verdict.
+    pub tone: Option<Tone>,
+    /// Id of the figure whose receipt it leads to.
+    pub link: Option<String>,
+}
+
+/// What a verdict means to the reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// It can be relied on.
+    Good,
+    /// With a reservation.
+    Doubt,
+    /// It cannot.
+    Bad,
+}
+
+impl From<Plot> for Part {
+    fn from(plot: Plot) -> Self {
+        Self::Plot(Box::new(plot))
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self { text, tone: None, link: None }
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+impl Column {
+    /// A column under `head`.
+    pub fn new(head: impl Into<String>, place: Place) -> Self {
+        Self { head: head.into(), place, tone: None }
+    }
+}
+
+impl Table {
+    /// A table of numbers: the first column names the row, the others line up at the right.
+    pub fn new<H: Into<String>, C: Into<Cell>>(
+        heads: impl IntoIterator<Item = H>,
+        rows: impl IntoIterator<Item = Vec<C>>,
+    ) -> Self {
+        let places = std::iter::once(Place::Left).chain(std::iter::repeat(Place::Right));
+        Self::of(heads.into_iter().zip(places), rows)
+    }
+
+    /// A table of columns: the heading of each, and where its cells stand.
+    pub fn of<H: Into<String>, C: Into<Cell>>(
+        columns: impl IntoIterator<Item = (H, Place)>,
+        rows: impl IntoIterator<Item = Vec<C>>,
+    ) -> Self {
+        let columns = columns.into_iter().map(|(head, place)| Column::new(head, place)).collect();
+        let rows = rows.into_iter().map(|row| row.into_iter().map(Into::into).collect()).collect();
+        Self { columns, rows, ..Self::default() }
+    }
+
+    /// The heading of a column with that of its group before it.
+    pub fn head(&self, column: usize) -> String {
+        let head = self.columns.get(column).map_or("", |column| &column.head);
+        let mut first = 1;
+        for (name, columns) in &self.groups {
+            if (first..first + columns).contains(&column) {
+                return format!("{name}: {head}");
+            }
+            first += columns;
+        }
+        head.to_owned()
+    }
+}
+
+impl Plot {
+    /// What it says, as sentences, and of what, where no words `before` it have said so.
+    pub fn sentences(&self, before: &[Part]) -> String {
+        let known = |part: &Part| matches!(part, Part::Words(words) if words.contains(&self.about));
+        let about = if self.about.is_empty() || before.iter().any(known) {
+            String::new()
+        } else {
+            format!("{}: ", self.about)
+        };
+        let stop = if self.finding.ends_with('.') { "" } else { "." };
+        format!("{about}{}{stop} {}", self.finding, self.note).trim_end().to_owned()
+    }
+}

@@ -1,0 +1,215 @@
+//! Plots as data: the finding in words, what is drawn, the numbers as a table, and letters for a terminal.
+
+use crate::blocks::Table;
+use crate::blocks::axis::Axis;
+
+/// A plot of a view. Text is free of control characters, like all of a view.
+pub(crate) struct Plot {
+    /// What it is of, where the words before it say so; may be empty.
+    pub about: String,
+    /// What it shows, in words and numbers: its title.
+    pub finding: String,
+    /// What else is to be said of it; may be empty.
+    pub note: String,
+    /// What is drawn.
+    pub chart: Chart,
+    /// The numbers.
+    pub table: Table,
+    /// The same in letters that line up, where there is room for no more; may be empty.
+    pub letters: Vec<String>,
+}
+
+/// What is drawn.
+pub(crate) enum Chart {
+    /// Curves over one axis.
+    Curves(Curves),
+    /// Named rows with dots on one or more axes.
+    Rows(Rows),
+    /// Small pictures below one another on one axis.
+    Strips(Strips),
+    /// One of several series of values, to be looked into.
+    Tracks(Tracks),
+    /// A distribution, small.
+    Samples(Samples),
+    /// A value a launch, small.
+    Launches(Launches),
+    /// Boxes below the box that holds them.
+    Boxes(Boxes),
+}
+
+/// Counts of a logarithmic histogram.
+pub(crate) struct Samples {
+    /// Samples of each bucket.
+    pub counts: Vec<u64>,
+    /// Where the first bucket begins and the last one ends.
+    pub ends: [String; 2],
+}
+
+/// One value of each launch, in their order.
+pub(crate) struct Launches {
+    /// The values.
+    pub values: Vec<f64>,
+    /// Bottom and top of the axis upwards, and their labels.
+    pub ends: [(f64, String); 2],
+}
+
+/// Boxes as wide as what they hold.
+pub(crate) struct Boxes {
+    /// How many stand below one another at most.
+    pub deep: u32,
+    /// The boxes.
+    pub boxes: Vec<Placed>,
+}
+
+/// A box, and where it stands.
+pub(crate) struct Placed {
+    /// How many it lies in.
+    pub depth: u32,
+    /// Where it begins, and how wide it is, as shares of the whole.
+    pub from: f64,
+    /// See `from`.
+    pub wide: f64,
+    /// It stands out.
+    pub is_dark: bool,
+    /// Its name.
+    pub name: String,
+    /// What is to be said of it.
+    pub says: String,
+}
+
+/// Curves, with intervals where their points have some.
+pub(crate) struct Curves {
+    /// From left to right.
+    pub x: Axis,
+    /// Upwards.
+    pub y: Axis,
+    /// The curves, the most telling first.
+    pub curves: Vec<Curve>,
+    /// Values of `y` that are worth a line across, and their names.
+    pub rules: Vec<(f64, String)>,
+}
+
+/// One curve.
+pub(crate) struct Curve {
+    /// Its name.
+    pub name: String,
+    /// Its points, from left to right.
+    pub points: Vec<Point>,
+    /// Points are measured values with a dot each; without, it is a flight of steps.
+    pub dots: bool,
+}
+
+/// A point with its interval.
+pub(crate) struct Point {
+    /// Place on the axis from left to right.
+    pub x: f64,
+    /// Low end, value, high end.
+    pub y: [f64; 3],
+}
+
+/// Rows of dots.
+pub(crate) struct Rows {
+    /// The axes, side by side.
+    pub panels: Vec<Axis>,
+    /// What kinds of dots there are; one kind needs no name.
+    pub kinds: Vec<String>,
+    /// The rows from above.
+    pub rows: Vec<Row>,
+}
+
+/// A row of dots.
+pub(crate) struct Row {
+    /// Its name.
+    pub name: String,
+    /// Its dots.
+    pub dots: Vec<Dot>,
+}
+
+/// A dot with its interval.
+pub(crate) struct Dot {
+    /// Index of the panel.
+    pub panel: usize,
+    /// Index of the kind.
+    pub kind: usize,
+    /// Low end, value, high end.
+    pub x: [f64; 3],
+}
+
+/// Small pictures that share an axis.
+pub(crate) struct Strips {
+    /// From left to right.
+    pub x: Axis,
+    /// Upwards, the same in each; `None` where height means nothing.
+    pub y: Option<Axis>,
+    /// The strips from above.
+    pub strips: Vec<Strip>,
+}
+
+/// A small picture.
+pub(crate) struct Strip {
+    /// Its name.
+    pub name: String,
+    /// What is to be read off it, the worst case above all.
+    pub says: String,
+    /// What is drawn.
+    pub form: Form,
+}
+
+/// What a strip shows.
+pub(crate) enum Form {
+    /// Columns: from, to, height.
+    Columns(Vec<[f64; 3]>),
+    /// Values one by one.
+    Values(Vec<f64>),
+    /// Which of the positions, 1 and on, are marked.
+    Marked(Vec<bool>),
+}
+
+/// Series of values of which one is seen at a time.
+pub(crate) struct Tracks {
+    /// What a position is ("tick").
+    pub position: &'static str,
+    /// What a value is ("latency").
+    pub value: &'static str,
+    /// The series, the most telling first.
+    pub tracks: Vec<Track>,
+}
+
+/// A series of values in ns.
+pub(crate) struct Track {
+    /// Its name.
+    pub name: String,
+    /// The values one by one.
+    pub values: Vec<f64>,
+    /// What was going on: first and last position, and its name.
+    pub phases: Vec<(usize, usize, String)>,
+}
+
+/// Lowest and highest value of each of at most `columns` columns: no peak is lost, whatever the width.
+pub(crate) fn envelope(values: &[f64], columns: usize) -> Vec<(f64, f64)> {
+    let wide = values.len().div_ceil(columns.max(1)).max(1);
+    let ends = |chunk: &[f64]| {
+        let finite = chunk.iter().copied().filter(|value| value.is_finite());
+        finite
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
+    };
+    values.chunks(wide).map(ends).filter(|(low, high)| low <= high).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_peak_is_lost_in_an_envelope() {
+        let mut values = vec![10.0; 10_000];
+        values[7777] = 500.0;
+        values[3] = 2.0;
+        let columns = envelope(&values, 240);
+        assert!(columns.len() <= 240);
+        assert_eq!(columns.iter().filter(|(_, high)| *high == 500.0).count(), 1);
+        assert_eq!(columns[0], (2.0, 10.0));
+        assert_eq!(envelope(&[1.0, f64::NAN, 3.0], 100), [(1.0, 1.0), (3.0, 3.0)]);
+        assert!(envelope(&[], 100).is_empty());
+    }
+}

@@ -1,0 +1,112 @@
+//! The price list as a block: rows by family, and what is said around them.
+
+use super::{Table, Tone, View};
+
+/// A price list.
+pub(crate) struct Prices {
+    /// Tool and version.
+    pub tool: String,
+    /// Machine and conditions in one line.
+    pub conditions: String,
+    /// Whether the machine was fit to measure.
+    pub doctor: String,
+    /// What a reader must know before the first figure.
+    pub warnings: Vec<String>,
+    /// The figures.
+    pub families: Vec<Family>,
+    /// What families show besides.
+    pub views: Vec<View>,
+    /// What holds for several rows.
+    pub footnotes: Vec<String>,
+    /// How many figures there are, of which verdict, and what was withheld.
+    pub closing: String,
+}
+
+/// Rows under one heading: a family, or the series of a family that quote one quantity.
+pub(crate) struct Family {
+    /// Name of the family in capitals, blanks for underscores.
+    pub name: String,
+    /// The operation, where (nearly) all rows share it.
+    pub operation: Option<String>,
+    /// Name of the quantity that is quoted.
+    pub headline: String,
+    /// Whether the rows are batched benchmarks, with floor, typical and tail.
+    pub batched: bool,
+    /// The figures, in the order of the result.
+    pub rows: Vec<Row>,
+}
+
+/// One figure.
+pub(crate) struct Row {
+    /// Id of the figure, as in the result.
+    pub id: String,
+    /// Id without the family.
+    pub name: String,
+    /// How the operation is reached.
+    pub call_path: String,
+    /// Numbers, or why there are none.
+    pub outcome: Outcome,
+    /// What is noteworthy in a few words: another operation, ratios, differences, marks.
+    pub notes: Vec<String>,
+    /// What is noteworthy in sentences.
+    pub remarks: Vec<String>,
+}
+
+/// The numbers of a measured figure, or the reason for which there are none.
+pub(crate) enum Outcome {
+    /// Numbers are shown.
+    Measured(Numbers),
+    /// The state ("unsupported", "failed", "withheld") and why.
+    Withheld {
+        /// One word.
+        state: &'static str,
+        /// Reason and remedy.
+        why: String,
+    },
+}
+
+/// The columns of a measured figure.
+pub(crate) struct Numbers {
+    /// Value of the headline with its unit.
+    pub value: String,
+    /// Its interval.
+    pub interval: String,
+    /// Median over launches of the launch median.
+    pub typical: String,
+    /// 99th percentile of batch means.
+    pub tail: String,
+    /// The distribution of all samples.
+    pub picture: String,
+    /// System calls per operation.
+    pub calls: String,
+    /// Verdict of the evidence.
+    pub verdict: &'static str,
+    /// How far it can be relied on.
+    pub tone: Tone,
+}
+
+/// The price list of a page: each row has its place on one axis, and opens to its receipt.
+pub(crate) struct Chart {
+    /// What the list says in one sentence.
+    pub finding: String,
+    /// Families, each with its name in words, to choose from.
+    pub families: Vec<(String, String)>,
+    /// Costs of the machine that everything else is measured against: name and ns.
+    pub floors: Vec<(&'static str, f64)>,
+    /// The rows.
+    pub rows: Vec<Priced>,
+    /// The same as a table.
+    pub table: Table,
+}
+
+/// A row of a page's price list.
+pub(crate) struct Priced {
+    /// What any price list says of the figure.
+    pub row: Row,
+    /// Family, as in the result.
+    pub family: String,
+    /// Low end, value and high end in ns, where the figure is a duration.
+    pub ns: Option<[f64; 3]>,
+    /// Everything that was counted while it was made.
+    pub receipt: View,
+}

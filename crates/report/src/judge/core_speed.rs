@@ -1,0 +1,243 @@
+//! The speed of the core on both sides, and whether a figure follows it: what does, is judged in cycles; what does not, in
+//! time; and where that is not known, a change must be one in both.
+
+use oscost_results::{Figure, LaunchRecord, RunResult};
+use oscost_stats::interval::{LOWER_QUARTILE, MEDIAN, over_launches};
+use oscost_stats::quantile::{quantile, sorted};
+
+use super::Verdict;
+
+/// Speeds that differ by less explain nothing that anybody asks about.
+pub(super) const ONE_SPEED: f64 = 0.01;
+/// A figure follows the core if its logarithm rises by one, give or take this, where that of a cycle does.
+const FOLLOWS: f64 = 0.5;
+/// Errors of that slope that it is told within.
+const ERRORS: f64 = 2.0;
+/// Launches of a side whose cycles differ by less say nothing of the slope.
+const MOVED: f64 = 0.005;
+
+/// One cycle of the core in a launch, ns.
+fn cycle(launch: &LaunchRecord) -> Option<f64> {
+    launch.chain_ns.filter(|ns| *ns > 0.0)
+}
+
+/// By how much a cycle took longer in B, from the launches in which the core was fastest; `None` where a side does not say.
+pub(super) fn slowed(a: &[&RunResult], b: &[&RunResult]) -> Option<f64> {
+    let of = |results: &[&RunResult]| {
+        let figures = results.iter().flat_map(|result| &result.figures);
+        let launches = figures.flat_map(|figure| &figure.launches);
+        let speeds = launches.filter_map(LaunchRecord::speed_ns);
+        quantile(&sorted(speeds.collect()), LOWER_QUARTILE)
+    };
+    Some(of(b)? / of(a)? - 1.0)
+}
+
+/// The same change in another unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Beside {
+    /// The unit in words.
+    pub unit: &'static str,
+    /// B / A - 1 in it.
+    pub share: f64,
+}
+
+impl Beside {
+    /// Whether it is beyond the threshold in the same direction.
+    pub(super) fn agrees(&self, verdict: Verdict, threshold: f64) -> bool {
+        match verdict {
+            Verdict::Slower => self.share > threshold,
+            Verdict::Faster => self.share < -threshold,
+            Verdict::Within | Verdict::Unclear => true,
+        }
+    }
+}
+
+/// What is to be judged of a pair of figures whose cards name `quantity`: it, or the time that it was made of; with the
+/// change in the other, where the core ran at another speed and it is not known which of the two is the cost.
+pub(super) fn choose<'q>(a: &Figure, b: &Figure, quantity: &'q str) -> (&'q str, Option<Beside>) {
+    let in_time = time_of(quantity);
+    let speeds = [a, b].map(|figure| middle(figure, cycle));
+    let [Some(speed_a), Some(speed_b)] = speeds else { return (quantity, None) };
+    let slowed = speed_b / speed_a - 1.0;
+    if slowed.abs() <= ONE_SPEED || !has_cycles(a, b) {
+        return (quantity, None);
+    }
+    match (follows([a, b], in_time), quantity == "cycles") {
+        (Some(true), _) => ("cycles", None),
+        (Some(false), _) => (in_time, None),
+        (None, true) => (quantity, share(a, b, in_time).map(|share| Beside { unit: "ns", share })),
+        (None, false) => (quantity, share(a, b, "cycles").map(|share| Beside { unit: "cycles", share })),
+    }
+}
+
+/// The quantity in ns that belongs to one in cycles.
+fn time_of(quantity: &str) -> &str {
+    if quantity == "cycles" { "quiet" } else { quantity }
+}
+
+fn has_cycles(a: &Figure, b: &Figure) -> bool {
+    [a, b].iter().all(|figure| figure.launches.iter().any(|launch| launch.quantities.contains_key("cycles")))
+}
+
+fn middle(figure: &Figure, value: impl Fn(&LaunchRecord) -> Option<f64>) -> Option<f64> {
+    let values: Vec<f64> = figure.launches.iter().filter_map(value).collect();
+    over_launches(&values, MEDIAN).map(|interval| interval.value)
+}
+
+fn share(a: &Figure, b: &Figure, quantity: &str) -> Option<f64> {
+    let of = |figure: &Figure| {
+        middle(figure, |launch| launch.quantities.get(quantity).copied()).filter(|value| *value > 0.0)
+    };
+    Some(of(b)? / of(a)? - 1.0)
+}
+
+/// Whether the launches of both sides show that time follows the core: the slope of its logarithm over that of a cycle,
+/// within each side, is near 1 or near 0; `None` where the core hardly moved, or the slope is neither.
+fn follows(sides: [&Figure; 2], quantity: &str) -> Option<bool> {
+    let (mut square, mut product, mut rest, mut count) = (0.0, 0.0, 0.0, 0.0);
+    for figure in sides {
+        let points: Vec<(f64, f64)> = figure
+            .launches
+            .iter()
+            .filter_map(|launch| Some((cycle(launch)?.ln(), launch.quantities.get(quantity)?.ln())))
+            .filter(|(x, y)| x.is_finite() && y.is_finite())
+            .collect();
+        let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / points.len() as f64;
+        let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+        if points.len() > 1 {
+            square += points.iter().map(|point| (point.0 - x).powi(2)).sum::<f64>();
+            product += points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum::<f64>();
+            rest += points.iter().map(|point| (point.1 - y).powi(2)).sum::<f64>();
+            count += points.len() as f64 - 1.0;
+        }
+    }
+    // The slope takes one more.
+    let freedom = count - 1.0;
+    if freedom < 4.0 || square < MOVED * MOVED * count {
+        return None;
+    }
+    let slope = product / square;
+    let error = ((rest - slope * product).max(0.0) / freedom / square).sqrt();
+    if (slope - 1.0).abs() + ERRORS * error < FOLLOWS {
+        Some(true)
+    } else if slope.abs() + ERRORS * error < FOLLOWS {
+        Some(false)
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Launches of these cycles and these times, ns.
+    fn figure(points: &[(f64, f64)]) -> Figure {
+        let launch = |&(chain_ns, ns): &(f64, f64)| {
+            let mut launch = LaunchRecord { chain_ns: Some(chain_ns), ..LaunchRecord::default() };
+            launch.quantities.insert("quiet".to_owned(), ns);
+            launch.quantities.insert("cycles".to_owned(), ns / chain_ns);
+            launch
+        };
+        let mut figure: Figure = serde_json::from_value(json!({
+            "id": "a", "family": "", "title": "", "operation": "", "operations_per_iteration": 1,
+            "call_path": "libc", "group": "", "status": "measured", "headline": "quiet",
+        }))
+        .expect("a figure");
+        figure.launches = points.iter().map(launch).collect();
+        figure
+    }
+
+    /// So many launches on a core whose cycle rises by `step` from launch to launch; a time with this power of the cycle.
+    fn moving(count: u32, step: f64, power: f64) -> Figure {
+        let cycle = |launch: u32| 0.25 * (1.0 + step * f64::from(launch));
+        figure(
+            &(0..count).map(|launch| (cycle(launch), 100.0 * cycle(launch).powf(power))).collect::<Vec<_>>(),
+        )
+    }
+
+    #[test]
+    fn what_follows_the_core_has_a_slope_of_one_and_what_does_not_none() {
+        let slope = |power: f64| follows([&moving(6, 0.01, power), &moving(6, 0.01, power)], "quiet");
+        assert_eq!([1.0, 0.6, 1.4].map(slope), [Some(true); 3]);
+        assert_eq!([0.0, 0.4, -0.4].map(slope), [Some(false); 3]);
+        assert_eq!([1.6, -0.6, 3.0].map(slope), [None; 3]);
+    }
+
+    #[test]
+    fn a_slope_is_told_from_six_launches_on_whoever_has_them() {
+        let none = figure(&[]);
+        assert_eq!(follows([&moving(6, 0.01, 1.0), &none], "quiet"), Some(true));
+        assert_eq!(follows([&none, &moving(6, 0.01, 1.0)], "quiet"), Some(true));
+        assert_eq!(follows([&moving(5, 0.01, 1.0), &none], "quiet"), None);
+        // Each side has its own mean: seven launches in two groups are as many as six in one.
+        assert_eq!(follows([&moving(3, 0.01, 1.0), &moving(3, 0.01, 1.0)], "quiet"), None);
+        assert_eq!(follows([&moving(4, 0.01, 1.0), &moving(3, 0.01, 1.0)], "quiet"), Some(true));
+    }
+
+    #[test]
+    fn a_core_that_hardly_moved_tells_nothing() {
+        // Two cycles that differ by d scatter by d / 2 around their mean.
+        let between = |apart: f64| {
+            let points: Vec<(f64, f64)> = (0..40)
+                .map(|launch| 0.25 * (1.0 + apart * f64::from(launch % 2)))
+                .map(|it| (it, it))
+                .collect();
+            follows([&figure(&points), &figure(&[])], "quiet")
+        };
+        assert_eq!((between(0.009), between(0.011)), (None, Some(true)));
+    }
+
+    /// Sides of two speeds and two costs: only what happens within a side is a slope.
+    #[test]
+    fn a_difference_between_the_sides_is_no_slope() {
+        let slow = figure(
+            &moving(6, 0.01, 0.0)
+                .launches
+                .iter()
+                .map(|launch| (launch.chain_ns.unwrap_or(0.0) * 2.0, 200.0))
+                .collect::<Vec<_>>(),
+        );
+        assert_eq!(follows([&moving(6, 0.01, 0.0), &slow], "quiet"), Some(false));
+    }
+
+    /// Errors of the slope count: a time that scatters by itself shows no slope.
+    #[test]
+    fn a_slope_among_scatter_is_not_told() {
+        let points: Vec<(f64, f64)> = (0..8)
+            .map(|launch| {
+                (0.25 * (1.0 + 0.01 * f64::from(launch)), 100.0 * (1.0 + 0.2 * f64::from(launch * 5 % 8)))
+            })
+            .collect();
+        assert_eq!(follows([&figure(&points), &figure(&[])], "quiet"), None);
+    }
+
+    #[test]
+    fn a_change_in_another_unit_agrees_beyond_the_threshold_alone() {
+        let agrees = |share, verdict| Beside { unit: "ns", share }.agrees(verdict, 0.05);
+        assert!(
+            agrees(0.06, Verdict::Slower)
+                && !agrees(0.05, Verdict::Slower)
+                && !agrees(-0.06, Verdict::Slower)
+        );
+        assert!(
+            agrees(-0.06, Verdict::Faster)
+                && !agrees(-0.05, Verdict::Faster)
+                && !agrees(0.06, Verdict::Faster)
+        );
+        assert!(agrees(0.5, Verdict::Within) && agrees(-0.5, Verdict::Unclear));
+    }
+
+    #[test]
+    fn of_one_speed_nothing_is_chosen_anew() {
+        let flat = |cycle: f64, ns: f64| figure(&[(cycle, ns); 8]);
+        assert_eq!(choose(&flat(0.25, 100.0), &flat(0.2524, 110.0), "quiet"), ("quiet", None));
+        let (quantity, beside) = choose(&flat(0.25, 100.0), &flat(0.26, 110.0), "quiet");
+        assert_eq!((quantity, beside.map(|beside| beside.unit)), ("quiet", Some("cycles")));
+        assert!(beside.is_some_and(|beside| (beside.share - (1.1 / 1.04 - 1.0)).abs() < 1e-12), "{beside:?}");
+        let (quantity, beside) = choose(&flat(0.25, 100.0), &flat(0.26, 110.0), "cycles");
+        assert_eq!((quantity, beside.map(|beside| beside.unit)), ("cycles", Some("ns")));
+        assert!(beside.is_some_and(|beside| (beside.share - 0.1).abs() < 1e-12), "{beside:?}");
+    }
+}

@@ -1,0 +1,293 @@
+//! Two results of counts against each other: more, fewer or equal, and the functions that moved.
+
+use std::collections::BTreeMap;
+
+use oscost_results::{Figure, FunctionNode, InstructionCount, Repeats, RunResult, Status};
+
+/// Two results of counts, compared.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Changes {
+    /// What differs between the guests beside their kernels' code: what, before, now.
+    pub differing: Vec<(&'static str, String, String)>,
+    /// Every id that a side counted, in the order of the first result.
+    pub rows: Vec<CountChange>,
+}
+
+/// How two counts of one id differ.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct CountChange {
+    /// The id.
+    pub id: String,
+    /// Instructions before and now; none where a side has no count.
+    pub before: Option<f64>,
+    /// See `before`.
+    pub now: Option<f64>,
+    /// The verdict.
+    pub verdict: CountVerdict,
+    /// Functions whose own instructions changed, the largest change first: name, before, now.
+    pub functions: Vec<(String, u64, u64)>,
+    /// Why there is no verdict, or what else differs.
+    pub why: Option<String>,
+}
+
+/// The verdict on two counts. Any difference is one; there is no interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CountVerdict {
+    /// It takes more instructions.
+    More,
+    /// It takes fewer.
+    Fewer,
+    /// Every count came as often as before.
+    Equal,
+    /// A side has no count, or varies from boot to boot.
+    Unclear,
+}
+
+impl CountVerdict {
+    /// In the order in which rows are shown.
+    pub(crate) const ALL: [Self; 4] = [Self::More, Self::Fewer, Self::Unclear, Self::Equal];
+
+    /// The word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::More => "more",
+            Self::Fewer => "fewer",
+            Self::Equal => "equal",
+            Self::Unclear => "unclear",
+        }
+    }
+}
+
+impl CountChange {
+    /// Instructions that an operation takes more now; negative where it takes fewer.
+    #[must_use]
+    pub fn difference(&self) -> Option<f64> {
+        self.before.zip(self.now).map(|(before, now)| now - before)
+    }
+
+    fn of(old: &Figure, new: &Figure) -> Self {
+        let (before, now) = (value(old), value(new));
+        let sides = before.zip(old.count.as_ref()).zip(now.zip(new.count.as_ref()));
+        let (verdict, functions, why) = match sides {
+            Some(((before, a), (now, b))) => {
+                let (verdict, why) = judged((before, a), (now, b));
+                (verdict, moved(a, b), why)
+            }
+            None => {
+                let reason = |figure: &Figure| figure.why.clone().filter(|_| value(figure).is_none());
+                let why = reason(old).or_else(|| reason(new));
+                let why = why.unwrap_or_else(|| "a side has no count".to_owned());
+                (CountVerdict::Unclear, Vec::new(), Some(why))
+            }
+        };
+        Self { id: old.id.clone(), before, now, verdict, functions, why }
+    }
+
+    fn of_one_side(figure: &Figure, is_first: bool) -> Self {
+        let own = value(figure);
+        let (before, now) = if is_first { (own, None) } else { (None, own) };
+        let side = if is_first { "first" } else { "second" };
+        Self {
+            id: figure.id.clone(),
+            before,
+            now,
+            verdict: CountVerdict::Unclear,
+            functions: Vec::new(),
+            why: Some(format!("only the {side} result has it")),
+        }
+    }
+}
+
+fn judged(
+    (before, a): (f64, &InstructionCount),
+    (now, b): (f64, &InstructionCount),
+) -> (CountVerdict, Option<String>) {
+    if [a, b].iter().any(|count| matches!(count.repeats, Repeats::Varies | Repeats::Unknown)) {
+        return (CountVerdict::Unclear, Some("it varies from boot to boot".to_owned()));
+    }
+    let towards = |is_more| if is_more { CountVerdict::More } else { CountVerdict::Fewer };
+    if (before - now).abs() > 0.0 {
+        return (towards(now > before), None);
+    }
+    if a.values == b.values {
+        return (CountVerdict::Equal, None);
+    }
+    let sum = |count: &InstructionCount| -> u128 {
+        count.values.iter().map(|value| u128::from(value.instructions) * u128::from(value.times)).sum()
+    };
+    let times =
+        |count: &InstructionCount| -> u128 { count.values.iter().map(|value| u128::from(value.times)).sum() };
+    // Means as fractions: nothing is rounded.
+    let (old, new) = (sum(a) * times(b), sum(b) * times(a));
+    let verdict = if old == new { CountVerdict::Unclear } else { towards(new > old) };
+    (verdict, Some("the usual count is the same, rarer ones differ".to_owned()))
+}
+
+/// Functions whose own instructions changed, by name, the largest change first.
+fn moved(before: &InstructionCount, now: &InstructionCount) -> Vec<(String, u64, u64)> {
+    if before.functions.is_empty() || now.functions.is_empty() {
+        return Vec::new();
+    }
+    let mut own: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    let is_function = |node: &&FunctionNode| node.depth > 0;
+    for node in before.functions.iter().filter(is_function) {
+        own.entry(&node.name).or_default().0 += node.own;
+    }
+    for node in now.functions.iter().filter(is_function) {
+        own.entry(&node.name).or_default().1 += node.own;
+    }
+    let mut moved: Vec<(String, u64, u64)> = own
+        .into_iter()
+        .filter(|(_, (before, now))| before != now)
+        .map(|(name, (before, now))| (name.to_owned(), before, now))
+        .collect();
+    moved.sort_by_key(|(name, before, now)| (std::cmp::Reverse(before.abs_diff(*now)), name.clone()));
+    moved
+}
+
+/// What differs between two guests beside their kernels' code.
+fn differing(before: &RunResult, now: &RunResult) -> Vec<(&'static str, String, String)> {
+    let (a, b) = (before.conditions.emulation.clone(), now.conditions.emulation.clone());
+    let (a, b) = (a.unwrap_or_default(), b.unwrap_or_default());
+    let some = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
+    let all = [
+        ("kernel", before.conditions.kernel.clone(), now.conditions.kernel.clone()),
+        ("kernel image", a.image_checksum, b.image_checksum),
+        ("configuration", some(&a.configuration_checksum), some(&b.configuration_checksum)),
+        ("command line", some(&before.conditions.command_line), some(&now.conditions.command_line)),
+        ("architecture", before.machine.architecture.clone(), now.machine.architecture.clone()),
+        ("emulator", a.emulator, b.emulator),
+        ("machine", a.machine, b.machine),
+        ("processor model", a.cpu_model, b.cpu_model),
+        ("memory", format!("{} MiB", a.memory_mib), format!("{} MiB", b.memory_mib)),
+        ("program", before.tool.build_id.clone(), now.tool.build_id.clone()),
+    ];
+    all.into_iter().filter(|(_, before, now)| before != now).collect()
+}
+
+impl Changes {
+    /// Compares two results of counts, id by id. What neither side could count is left out.
+    #[must_use]
+    pub fn between(before: &RunResult, now: &RunResult) -> Self {
+        let find = |result: &'_ RunResult, id: &str| result.figures.iter().position(|figure| figure.id == id);
+        let tried = |figure: &&Figure| figure.status != Status::Unsupported;
+        let old = before.figures.iter().filter(tried).map(|old| match find(now, &old.id) {
+            Some(index) => CountChange::of(old, &now.figures[index]),
+            None => CountChange::of_one_side(old, true),
+        });
+        let is_new =
+            |figure: &&Figure| find(before, &figure.id).is_none_or(|index| !tried(&&before.figures[index]));
+        let new = now.figures.iter().filter(tried).filter(is_new);
+        let rows = old.chain(new.map(|figure| CountChange::of_one_side(figure, false))).collect();
+        Self { differing: differing(before, now), rows }
+    }
+
+    /// Rows of one verdict, the largest difference first.
+    #[must_use]
+    pub fn of(&self, verdict: CountVerdict) -> Vec<&CountChange> {
+        let mut rows: Vec<&CountChange> = self.rows.iter().filter(|row| row.verdict == verdict).collect();
+        let size = |row: &CountChange| row.difference().unwrap_or(0.0).abs();
+        rows.sort_by(|a, b| size(b).total_cmp(&size(a)));
+        rows
+    }
+
+    /// Whether a row takes more instructions than before by more than `most`.
+    #[must_use]
+    pub fn exceeds(&self, most: u64) -> bool {
+        self.rows.iter().any(|row| {
+            let difference = row.difference().unwrap_or(0.0);
+            row.verdict == CountVerdict::More && (most == 0 || difference > most as f64)
+        })
+    }
+}
+
+/// What was counted of a figure.
+pub(crate) fn value(figure: &Figure) -> Option<f64> {
+    let quantity = figure.quantities.get(&figure.headline)?;
+    (figure.status == Status::Measured).then_some(quantity.estimate.value)
+}
+
+/// Whether a result holds counts.
+#[must_use]
+pub fn is_count(result: &RunResult) -> bool {
+    result.conditions.emulation.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oscost_results::Counted;
+    use serde_json::Map;
+
+    fn count(values: &[(u64, u32)], functions: &[(&str, u64)]) -> InstructionCount {
+        let node = |&(name, own): &(&str, u64)| FunctionNode {
+            depth: 1,
+            name: name.to_owned(),
+            place: "kernel".to_owned(),
+            calls: 1,
+            own,
+            repeated: 0,
+            unknown: Map::default(),
+        };
+        let values = values.iter().map(|&(instructions, times)| Counted { instructions, times }).collect();
+        let functions = functions.iter().map(node).collect();
+        let repeats = Repeats::Constant;
+        InstructionCount {
+            repeats,
+            values,
+            boots: 2,
+            frame: 0,
+            why: None,
+            functions,
+            unknown: Map::default(),
+        }
+    }
+
+    #[test]
+    fn one_instruction_is_a_difference_and_its_function_is_named() {
+        let (a, b) =
+            (count(&[(311, 64)], &[("a", 300), ("b", 11)]), count(&[(312, 64)], &[("a", 300), ("b", 12)]));
+        assert_eq!(judged((311.0, &a), (312.0, &b)), (CountVerdict::More, None));
+        assert_eq!(judged((312.0, &b), (311.0, &a)), (CountVerdict::Fewer, None));
+        assert_eq!(judged((311.0, &a), (311.0, &a)), (CountVerdict::Equal, None));
+        assert_eq!(moved(&a, &b), [("b".to_owned(), 11, 12)]);
+        assert!(moved(&a, &a).is_empty());
+    }
+
+    #[test]
+    fn rarer_counts_decide_where_the_usual_one_is_the_same() {
+        let (a, b) = (count(&[(100, 60), (900, 4)], &[]), count(&[(100, 59), (900, 5)], &[]));
+        assert_eq!(judged((100.0, &a), (100.0, &b)).0, CountVerdict::More);
+        assert_eq!(judged((100.0, &b), (100.0, &a)).0, CountVerdict::Fewer);
+    }
+
+    #[test]
+    fn what_varies_has_no_verdict() {
+        let (a, mut b) = (count(&[(100, 64)], &[]), count(&[(200, 64)], &[]));
+        b.repeats = Repeats::Varies;
+        assert_eq!(judged((100.0, &a), (200.0, &b)).0, CountVerdict::Unclear);
+        b.repeats = Repeats::Unknown;
+        assert_eq!(judged((200.0, &b), (100.0, &a)).0, CountVerdict::Unclear);
+    }
+
+    #[test]
+    fn a_gate_lets_pass_what_it_allows() {
+        let row = |before: f64, now: f64, verdict| CountChange {
+            id: "syscall/x".to_owned(),
+            before: Some(before),
+            now: Some(now),
+            verdict,
+            functions: Vec::new(),
+            why: None,
+        };
+        let of = |rows| Changes { differing: Vec::new(), rows };
+        let five = of(vec![row(100.0, 105.0, CountVerdict::More), row(100.0, 90.0, CountVerdict::Fewer)]);
+        assert!(five.exceeds(0) && five.exceeds(4) && !five.exceeds(5));
+        assert!(!of(vec![row(1.0, 1.0, CountVerdict::Equal)]).exceeds(0));
+        assert!(of(vec![row(1.0, 1.0, CountVerdict::More)]).exceeds(0), "rarer counts grew");
+        assert!(!of(vec![row(1.0, 99.0, CountVerdict::Unclear)]).exceeds(0));
+    }
+}

@@ -1,0 +1,428 @@
+//! One figure of both sides: which quantity is judged, on what ground, or why it is not.
+
+use std::collections::BTreeSet;
+
+use oscost_results::{Estimate, Figure, Mark, RunResult, Status};
+use oscost_stats::compare::{Change, FEWEST_BOOTS};
+use oscost_stats::drift::Drift;
+use oscost_stats::interval::{LOWER_QUARTILE, MEDIAN, over_launches, over_launches_drifting};
+
+use super::core_speed::{self, Beside};
+use super::past::Learning;
+use super::{Comparison, OneSided, Row, Verdict, evidence, version_one};
+use crate::named::Named;
+use crate::words::plain;
+
+/// Quantities of a figure on one CPU that may be judged.
+const ON_ONE_CPU: [&str; 3] = ["cycles", "quiet", "floor"];
+/// Fewer launches that have a quantity than this show too little of its scatter.
+const FEW: usize = 4;
+/// An interval is clearly narrower if it is at most this much of another one.
+const CLEARLY: f64 = 0.8;
+/// Probability left out at each end of the intervals of which the narrowest is looked for.
+const OUTSIDE: f64 = 0.0025;
+
+/// A row to be, and what is asked about it.
+pub(super) struct Asked {
+    pub row: Row,
+    pub question: Question,
+}
+
+/// What is asked about a row.
+pub(super) enum Question {
+    /// Nothing any more: the row says what there is to say.
+    Answered,
+    /// Whether this change is one.
+    Open {
+        change: Change,
+        /// The same change in another unit, where the core ran at another speed.
+        beside: Option<Beside>,
+        /// Why it cannot be called slower or faster, whatever the numbers.
+        hold: Option<String>,
+        /// A neighbour shared the core on one side alone.
+        neighbour: Option<Neighbour>,
+    },
+}
+
+/// A neighbour on the core's other thread, on one side alone. It can make that side slower, never faster: one verdict stands.
+pub(super) struct Neighbour {
+    pub stands: Verdict,
+    pub why: String,
+}
+
+/// What a side has of a figure, in words.
+fn state(figure: &Figure) -> String {
+    let why = figure.why.as_deref().map_or(String::new(), |why| format!(": {}", plain(why, true)));
+    match figure.status {
+        Status::Measured => "measured".to_owned(),
+        Status::Unsupported => format!("unsupported{why}"),
+        Status::Failed => format!("failed{why}"),
+        Status::Contradicted => format!("withheld{why}"),
+        Status::Withdrawn => format!("withdrawn{why}"),
+        Status::Unknown => format!("in an unknown state{why}"),
+    }
+}
+
+/// Both sides, and what a verdict on them may rest on.
+pub(super) struct Sides<'a> {
+    pub a: &'a [Named<'a>],
+    pub b: &'a [Named<'a>],
+    ground: Ground,
+}
+
+/// What a verdict rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ground {
+    /// Launches of one run a side, both of one boot.
+    Launches,
+    /// The same, of two boots, or of boots that are not known.
+    TwoBoots,
+    /// Several runs a side, all of one boot.
+    Runs,
+    /// So many boots a side.
+    Boots(usize, usize),
+}
+
+fn boot<'a>(named: &Named<'a>) -> Option<&'a str> {
+    named.result.conditions.boot_id.as_deref().filter(|boot| !boot.is_empty())
+}
+
+impl<'a> Sides<'a> {
+    pub(super) fn new(a: &'a [Named<'a>], b: &'a [Named<'a>]) -> Self {
+        let boots = |side: &[Named<'a>]| side.iter().map(boot).collect::<BTreeSet<Option<&str>>>();
+        let (of_a, of_b) = (boots(a), boots(b));
+        let one = of_a == of_b && of_a.len() == 1 && !of_a.contains(&None);
+        let ground = match (a.len().max(b.len()), one) {
+            (..=1, true) => Ground::Launches,
+            (..=1, false) => Ground::TwoBoots,
+            (_, true) => Ground::Runs,
+            // Runs of a boot that is not known are of one, for all that is known.
+            (_, false) => Ground::Boots(of_a.len(), of_b.len()),
+        };
+        Self { a, b, ground }
+    }
+
+    /// What a reader must know of sides of several results.
+    pub(super) fn mixed(&self) -> Option<String> {
+        match self.ground {
+            Ground::Launches | Ground::TwoBoots => None,
+            Ground::Runs => Some(
+                "all results are of one boot: the verdicts rest on its runs, and another boot may differ"
+                    .to_owned(),
+            ),
+            Ground::Boots(a, b) if a.min(b) < FEWEST_BOOTS => Some(format!(
+                "the results are of {a} and {b} boots: slower and faster need at least {FEWEST_BOOTS} a side"
+            )),
+            Ground::Boots(..) => None,
+        }
+    }
+
+    /// Why results of several versions are not held against each other.
+    pub(super) fn mixed_methods(&self) -> Option<String> {
+        let mut all = self.a.iter().chain(self.b).map(|named| named.result.estimators);
+        let first = all.next();
+        let mixed = all.any(|estimators| Some(estimators) != first);
+        mixed.then(|| "the method changed: results of version 1 are only held against each other".to_owned())
+    }
+
+    /// Both results, where each side has one.
+    pub(super) fn single(&self) -> Option<(&'a RunResult, &'a RunResult)> {
+        match (self.a, self.b) {
+            ([a], [b]) => Some((a.result, b.result)),
+            _ => None,
+        }
+    }
+
+    /// Why a change cannot be called one on this ground; `None` where it can.
+    pub(super) fn hold(&self) -> Option<String> {
+        match self.ground {
+            Ground::TwoBoots => Some(format!(
+                "differs between these two boots, as placement alone can do: compare {FEWEST_BOOTS} boots a side (--before, --after)"
+            )),
+            Ground::Boots(a, b) if a.min(b) < FEWEST_BOOTS => Some(format!(
+                "differs between these boots, as placement alone can do: compare {FEWEST_BOOTS} boots a side"
+            )),
+            Ground::Launches | Ground::Runs | Ground::Boots(..) => None,
+        }
+    }
+
+    /// The change between values of both sides: one list of launches a result. `q` is the quantile over launches.
+    pub(super) fn change(
+        &self,
+        a: &[Vec<f64>],
+        b: &[Vec<f64>],
+        q: f64,
+        grain: f64,
+        drift: Drift,
+    ) -> Option<Change> {
+        match self.ground {
+            Ground::Launches | Ground::TwoBoots => Change::between(a.first()?, b.first()?, q, grain, drift),
+            Ground::Runs | Ground::Boots(..) => {
+                let (of_a, of_b) = (self.units(self.a, a, q)?, self.units(self.b, b, q)?);
+                // Fewer boots than tell anything are shown by what their runs say.
+                Change::between_boots(&of_a, &of_b, grain)
+                    .or_else(|| Change::between(&of_a, &of_b, MEDIAN, grain, drift))
+            }
+        }
+    }
+
+    /// The value of each boot (the mean of its runs, of logarithms), or of each run where all are of one boot.
+    fn units(&self, side: &[Named<'_>], launches: &[Vec<f64>], q: f64) -> Option<Vec<f64>> {
+        let runs: Option<Vec<f64>> =
+            launches.iter().map(|launches| Some(over_launches(launches, q)?.value)).collect();
+        let runs = runs?;
+        if self.ground == Ground::Runs {
+            return Some(runs);
+        }
+        let boots: BTreeSet<Option<&str>> = side.iter().map(boot).collect();
+        let mean = |of: Option<&str>| {
+            let own: Vec<f64> = side
+                .iter()
+                .zip(&runs)
+                .filter(|(named, _)| boot(named) == of)
+                .map(|(_, run)| run.ln())
+                .collect();
+            (own.iter().sum::<f64>() / own.len() as f64).exp()
+        };
+        Some(boots.into_iter().map(mean).collect())
+    }
+
+    /// What is shown of a side.
+    pub(super) fn estimate(
+        &self,
+        side: &[Named<'_>],
+        launches: &[Vec<f64>],
+        q: f64,
+        drift: Drift,
+    ) -> Estimate {
+        let nothing = Estimate { value: f64::NAN, low: f64::NAN, high: f64::NAN, extremes: true };
+        if let [launches] = launches {
+            return over_launches_drifting(launches, q, drift).map_or(nothing, |it| Estimate {
+                value: it.value,
+                low: it.low,
+                high: it.high,
+                extremes: it.extremes,
+            });
+        }
+        let Some(units) = self.units(side, launches, q) else { return nothing };
+        let value = (units.iter().map(|unit| unit.ln()).sum::<f64>() / units.len() as f64).exp();
+        let least = units.iter().copied().fold(f64::INFINITY, f64::min);
+        Estimate { value, low: least, high: units.iter().copied().fold(0.0, f64::max), extremes: true }
+    }
+}
+
+/// The figure of one id in each result of a side.
+fn of<'a>(side: &[Named<'a>], id: &str) -> Vec<Option<&'a Figure>> {
+    side.iter().map(|named| named.result.figures.iter().find(|figure| figure.id == id)).collect()
+}
+
+/// The figures where all are measured, else what there is instead.
+fn measured<'a>(figures: &[Option<&'a Figure>]) -> Result<Vec<&'a Figure>, (String, Status)> {
+    let each = |figure: &Option<&'a Figure>| match figure {
+        Some(figure) if figure.status == Status::Measured => Ok(*figure),
+        Some(figure) => Err((state(figure), figure.status)),
+        None => Err(("not there".to_owned(), Status::Unsupported)),
+    };
+    figures.iter().map(each).collect()
+}
+
+/// Launches of a quantity, one list a result.
+pub(super) fn launches(figures: &[&Figure], quantity: &str) -> Vec<Vec<f64>> {
+    let values = |figure: &&Figure| {
+        figure.launches.iter().filter_map(|launch| launch.quantities.get(quantity).copied()).collect()
+    };
+    figures.iter().map(values).collect()
+}
+
+/// How launches of a quantity are put together.
+pub(super) fn quantile_of(quantity: &str) -> f64 {
+    if quantity == "floor" { LOWER_QUARTILE } else { MEDIAN }
+}
+
+/// The figures of one id on both sides, a list of results each, where all were measured; else what there is instead is put
+/// into the comparison.
+pub(super) fn pair_up<'a>(
+    id: &str,
+    sides: &Sides<'a>,
+    into: &mut Comparison<'_>,
+) -> Option<(Vec<&'a Figure>, Vec<&'a Figure>)> {
+    let (a, b) = match (measured(&of(sides.a, id)), measured(&of(sides.b, id))) {
+        (Ok(a), Ok(b)) => (a, b),
+        (a, b) => {
+            let blind = |side: &Result<Vec<&Figure>, (String, Status)>| matches!(side, Err((_, status)) if *status != Status::Unsupported);
+            let words = |side: &Result<Vec<&Figure>, (String, Status)>| {
+                side.as_ref().map_or_else(|(words, _)| words.clone(), |_| "measured".to_owned())
+            };
+            let one =
+                OneSided { id: id.to_owned(), a: words(&a), b: words(&b), blind: blind(&a) || blind(&b) };
+            // Withheld twice is no news, whatever the reason.
+            if a.is_err() && b.is_err() {
+                into.neither.push(one)
+            } else {
+                into.one_sided.push(one)
+            }
+            return None;
+        }
+    };
+    if let (Some(a), Some(b)) = (a.first(), b.first()) {
+        into.evidence.extend(evidence::changed(a, b));
+    }
+    Some((a, b))
+}
+
+/// A row about one id, or `None` where a side has no number of it.
+pub(super) fn ask(
+    id: &str,
+    sides: &Sides<'_>,
+    judged: bool,
+    learning: &mut Learning<'_>,
+    into: &mut Comparison<'_>,
+) -> Option<Asked> {
+    let (of_a, of_b) = pair_up(id, sides, into)?;
+    let (a, b) = (*of_a.first()?, *of_b.first()?);
+    let all: Vec<&Figure> = of_a.iter().chain(&of_b).copied().collect();
+    if let Some(results) = sides.single().filter(|(a, b)| (a.estimators, b.estimators) == (1, 1)) {
+        return Some(version_one::ask(a, b, results, judged, into.threshold));
+    }
+    let Some(quantity) = common(&all) else {
+        let lacks = || format!("has no {}", plain(a.judged(), true));
+        let one = OneSided { id: id.to_owned(), a: lacks(), b: lacks(), blind: true };
+        into.one_sided.push(one);
+        return None;
+    };
+    let refused = if judged {
+        sides.mixed_methods().or_else(|| refusal(&all, &quantity))
+    } else {
+        Some("another machine".to_owned())
+    };
+    let (quantity, beside) = match refused {
+        None => {
+            let quantity = narrowest(&of_a, &of_b, &quantity, sides, learning);
+            let (quantity, beside) = core_speed::choose(a, b, quantity);
+            (quantity.to_owned(), beside)
+        }
+        Some(_) => (quantity, None),
+    };
+    let (values_a, values_b) = (launches(&of_a, &quantity), launches(&of_b, &quantity));
+    let q = quantile_of(&quantity);
+    let drift = learning.drift(&all, &quantity);
+    let mut row = Row::blank(id.to_owned(), &quantity, unit(a, &quantity));
+    row.a = sides.estimate(sides.a, &values_a, q, drift);
+    row.b = sides.estimate(sides.b, &values_b, q, drift);
+    if let Some(why) = refused {
+        row.why = why;
+        return Some(Asked { row, question: Question::Answered });
+    }
+    let grain = grain(a, sides.a) + grain(b, sides.b);
+    let question = match sides.change(&values_a, &values_b, q, grain, drift) {
+        Some(change) => {
+            let neighbour = neighbour(&of_a, &of_b, &quantity);
+            Question::Open { change, beside, hold: sides.hold(), neighbour }
+        }
+        None => {
+            no_ratio(&values_a, &values_b, &mut row);
+            Question::Answered
+        }
+    };
+    Some(Asked { row, question })
+}
+
+/// Counts and shares may be zero on both sides, and then are the same whatever the ratio.
+pub(super) fn no_ratio(a: &[Vec<f64>], b: &[Vec<f64>], row: &mut Row) {
+    let mut all = a.iter().chain(b).flatten();
+    let first = all.next();
+    if first.is_some_and(|first| all.all(|value| value == first)) {
+        row.verdict = Verdict::Within;
+    } else {
+        row.why = "a side is zero, so there is no ratio".to_owned();
+    }
+}
+
+/// The quantity that all of these figures have launches of: what their cards let judge, or what is quoted.
+pub(super) fn common(figures: &[&Figure]) -> Option<String> {
+    let has = |figure: &&Figure, name: &str| {
+        figure.launches.iter().any(|launch| launch.quantities.contains_key(name))
+    };
+    let named = figures.iter().map(|figure| figure.judged());
+    let quoted = figures.iter().map(|figure| figure.headline.as_str());
+    let mut names = named.chain(quoted).filter(|name| !name.is_empty());
+    names.find(|name| figures.iter().all(|figure| has(figure, name))).map(str::to_owned)
+}
+
+/// The quantity of two runs on one CPU that tells the change best, of those that both have: what their cards let judge, unless
+/// another one is known clearly better. Which one that is, is asked of the scatter of launches, never of the change.
+fn narrowest<'q>(
+    a: &[&Figure],
+    b: &[&Figure],
+    named: &'q str,
+    sides: &Sides<'_>,
+    learning: &mut Learning<'_>,
+) -> &'q str {
+    if !ON_ONE_CPU.contains(&named) || sides.single().is_none() {
+        return named;
+    }
+    let all: Vec<&Figure> = a.iter().chain(b).copied().collect();
+    let mut width = |quantity: &str| {
+        let (of_a, of_b) = (launches(a, quantity), launches(b, quantity));
+        let few = of_a.iter().chain(&of_b).any(|launches| launches.len() < FEW);
+        let drift = learning.drift(&all, quantity);
+        let change = sides.change(&of_a, &of_b, quantile_of(quantity), 0.0, drift).filter(|_| !few)?;
+        let (low, high) = change.interval(OUTSIDE);
+        Some(((1.0 + high) / (1.0 + low)).ln()).filter(|width| width.is_finite())
+    };
+    let mut best = (named, width(named).unwrap_or(f64::INFINITY));
+    for other in ON_ONE_CPU.into_iter().filter(|other| *other != named) {
+        if let Some(width) = width(other).filter(|width| *width < CLEARLY * best.1) {
+            best = (other, width);
+        }
+    }
+    best.0
+}
+
+pub(super) fn unit(figure: &Figure, quantity: &str) -> String {
+    figure.quantities.get(quantity).map_or_else(|| "ns".to_owned(), |quantity| quantity.unit.clone())
+}
+
+/// Why figures that were all measured are not held against each other.
+pub(super) fn refusal(figures: &[&Figure], quantity: &str) -> Option<String> {
+    let first = figures.first()?;
+    if figures.iter().any(|figure| figure.revision != first.revision) {
+        let mut revisions: Vec<u32> = figures.iter().map(|figure| figure.revision).collect();
+        revisions.dedup();
+        let revisions: Vec<String> = revisions.iter().map(ToString::to_string).collect();
+        Some(format!("its method changed between revisions {}", revisions.join(" and ")))
+    } else if figures.iter().any(|figure| unit(figure, quantity) != unit(first, quantity)) {
+        Some("the units differ".to_owned())
+    } else {
+        None
+    }
+}
+
+/// Whether a neighbour shared the core on one side alone.
+fn neighbour(a: &[&Figure], b: &[&Figure], quantity: &str) -> Option<Neighbour> {
+    let busy = |side: &[&Figure]| side.iter().filter(|it| it.marks.contains(&Mark::BusySibling)).count();
+    let stands = match (busy(a), busy(b)) {
+        (0, 0) => return None,
+        (on_a, on_b) if on_a == a.len() && on_b == b.len() => return None,
+        // A core that is kept awake wakes sleepers sooner: only those who keep their CPU lose by a neighbour for certain.
+        _ if !ON_ONE_CPU.contains(&quantity) => Verdict::Unclear,
+        (_, 0) => Verdict::Slower,
+        (0, _) => Verdict::Faster,
+        _ => Verdict::Unclear,
+    };
+    let why = "a neighbour shared the core (busy sibling) on one side alone: measure again".to_owned();
+    Some(Neighbour { stands, why })
+}
+
+/// What the clock cannot resolve of a batch, as a share: a step counts where the harness timed batches of the operation; a
+/// series times its own way.
+pub(super) fn grain(figure: &Figure, side: &[Named<'_>]) -> f64 {
+    let of = || {
+        let launch = figure.launches.first().filter(|launch| launch.iterations > 0)?;
+        let step = side.first()?.result.conditions.clock_step_ns?;
+        let ns = launch.quantities.get("floor").filter(|ns| **ns > 0.0)?;
+        let operations = launch.iterations.saturating_mul(figure.operations_per_iteration).max(1) as f64;
+        Some(step / (operations * ns)).filter(|share| share.is_finite() && *share > 0.0)
+    };
+    of().unwrap_or(0.0)
+}

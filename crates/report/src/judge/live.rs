@@ -1,0 +1,105 @@
+//! Two sides measured in alternating launches, A B B A: the rounds are paired, so a drift of the machine cancels.
+
+use oscost_results::{Figure, Mark, RunResult, Status};
+use oscost_stats::compare::Change;
+use oscost_stats::drift::Drift;
+use oscost_stats::interval::{FEWEST_LAUNCHES, MEDIAN};
+
+use super::figure::{Asked, Question, Sides, common, grain, no_ratio, pair_up, refusal, unit};
+use super::verdict::pronounce;
+use super::{Comparison, Row, Rules, by_size, ids, surrounded};
+use crate::named::Named;
+
+/// What is left of a drift that is no straight line within a round: it is added at both ends of every interval.
+const LEAST: f64 = 0.005;
+
+/// Compares sides of which launch 2k and 2k + 1 belong to round k; neither may be empty. Surroundings and evidence are
+/// those of the first launches; every figure is judged by the rounds in which it was measured four times.
+#[must_use]
+pub fn compare_live<'a>(a: &[Named<'a>], b: &[Named<'a>], rules: Rules<'_>) -> Comparison<'a> {
+    let (Some(first_a), Some(first_b)) = (a.first(), b.first()) else {
+        unreachable!("neither side is empty");
+    };
+    let mut comparison = surrounded(first_a, first_b, rules);
+    comparison.narrower = "measure more rounds (--rounds)";
+    // One launch does not tell how fast the core is; rounds do not ask.
+    comparison.warnings.retain(|warning| !warning.starts_with("the core ran"));
+    let other_machine = !comparison.machine.is_empty() && !rules.cross_machine;
+    let sides = Sides::new(&a[..1], &b[..1]);
+    let mut asked = Vec::new();
+    for id in ids(first_a.result, first_b.result) {
+        if let Some((of_a, of_b)) = pair_up(id, &sides, &mut comparison) {
+            let first = [of_a[0], of_b[0]];
+            asked.extend(ask(first, &sides, [a, b], other_machine));
+        }
+    }
+    comparison.rows = pronounce(asked, rules.threshold);
+    comparison.rows.sort_by(by_size);
+    comparison
+}
+
+fn figure<'a>(result: &'a RunResult, id: &str) -> Option<&'a Figure> {
+    result.figures.iter().find(|figure| figure.id == id && figure.status == Status::Measured)
+}
+
+/// A quantity of an id in each launch of a side.
+fn values(side: &[Named<'_>], id: &str, quantity: &str) -> Vec<Option<f64>> {
+    let value =
+        |named: &Named<'_>| figure(named.result, id)?.launches.first()?.quantities.get(quantity).copied();
+    side.iter().map(value).collect()
+}
+
+/// Rounds in which a quantity was measured four times: twice in A, twice in B.
+fn rounds(of: [&[Named<'_>]; 2], id: &str, quantity: &str) -> Vec<[f64; 4]> {
+    let [a, b] = of.map(|side| values(side, id, quantity));
+    let rounds = a.chunks_exact(2).zip(b.chunks_exact(2));
+    rounds.filter_map(|(a, b)| Some([a[0]?, a[1]?, b[0]?, b[1]?])).collect()
+}
+
+/// What is asked about an id, of which these are the first figures: the ratio of its rounds.
+fn ask(first: [&Figure; 2], sides: &Sides<'_>, of: [&[Named<'_>]; 2], other_machine: bool) -> Option<Asked> {
+    let [a, b] = first;
+    // A launch without a quiet window lacks what is judged otherwise: enough rounds must have it.
+    let names = [common(&first)?, a.headline.clone()];
+    let enough = |name: &&String| rounds(of, &a.id, name).len() >= FEWEST_LAUNCHES;
+    let quantity = names.iter().find(enough).unwrap_or(&names[1]);
+    let rounds = rounds(of, &a.id, quantity);
+    let mut row = Row::blank(a.id.clone(), quantity, unit(a, quantity));
+    let known =
+        |side: &[Named<'_>]| [values(side, &a.id, quantity).into_iter().flatten().collect::<Vec<f64>>()];
+    row.a = sides.estimate(&of[0][..1], &known(of[0]), MEDIAN, Drift::NONE);
+    row.b = sides.estimate(&of[1][..1], &known(of[1]), MEDIAN, Drift::NONE);
+    let machine = other_machine.then(|| "another machine".to_owned());
+    if let Some(why) = machine.or_else(|| sides.mixed_methods()).or_else(|| refusal(&first, quantity)) {
+        row.why = why;
+        return Some(Asked { row, question: Question::Answered });
+    }
+    if rounds.len() < FEWEST_LAUNCHES {
+        row.why = format!(
+            "{} rounds measured it on both sides, and at least {FEWEST_LAUNCHES} are needed",
+            rounds.len()
+        );
+        return Some(Asked { row, question: Question::Answered });
+    }
+    let ratios: Vec<f64> = rounds.iter().map(|[a1, a2, b1, b2]| (b1 * b2 / (a1 * a2)).sqrt()).collect();
+    let positive = rounds.iter().flatten().all(|value| *value > 0.0);
+    let grain = LEAST + grain(a, of[0]) + grain(b, of[1]);
+    let Some(change) = Change::of_rounds(&ratios, grain).filter(|_| positive) else {
+        no_ratio(&known(of[0]), &known(of[1]), &mut row);
+        return Some(Asked { row, question: Question::Answered });
+    };
+    let noisy = |side: &[Named<'_>]| {
+        let marked = |named: &&Named<'_>| {
+            figure(named.result, &a.id).is_some_and(|it| it.marks.contains(&Mark::Noisy))
+        };
+        side.iter().filter(marked).count()
+    };
+    let noisy = noisy(of[0]) + noisy(of[1]);
+    if noisy > 0 {
+        row.why = format!("{noisy} of {} launches noisy", of[0].len() + of[1].len());
+    }
+    Some(Asked {
+        row,
+        question: Question::Open { change, beside: None, hold: sides.hold(), neighbour: None },
+    })
+}

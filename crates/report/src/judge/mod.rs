@@ -1,0 +1,322 @@
+//! Results against one another: what differs around them, and a verdict a figure. METHOD.md, Comparing.
+
+mod agreement;
+mod core_speed;
+mod counts;
+mod evidence;
+mod figure;
+mod live;
+mod paired;
+mod past;
+mod surroundings;
+mod verdict;
+mod version_one;
+
+use oscost_results::{Estimate, RunResult};
+
+pub use agreement::{Agreement, Side};
+pub(crate) use counts::value;
+pub use counts::{Changes, CountChange, CountVerdict, is_count};
+pub use live::compare_live;
+pub use oscost_stats::compare::Verdict;
+pub use surroundings::incomparable;
+pub use verdict::name_of_pair;
+
+use crate::named::Named;
+use crate::words::distinct;
+use figure::Asked;
+use past::Learning;
+
+/// Changes by no more than this are what nobody asks about, unless the user says otherwise.
+pub const THRESHOLD: f64 = 0.05;
+
+/// B against A: everything that a reader needs to believe a change, or not to.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Comparison<'a> {
+    /// Name of the older one, or of the base.
+    pub a: &'a str,
+    /// Name of the other one.
+    pub b: &'a str,
+    /// The share that a change must exceed to be one.
+    pub threshold: f64,
+    /// Facts of the machine that differ: with any, there is no ratio unless the user insists.
+    pub machine: Vec<Differs>,
+    /// Conditions that differ: what users change.
+    pub conditions: Vec<Differs>,
+    /// What a reader must know before the first figure.
+    pub warnings: Vec<String>,
+    /// What makes intervals narrower: what to do, in words.
+    pub narrower: &'static str,
+    /// Evidence that differs: it explains most changes.
+    pub evidence: Vec<Evident>,
+    /// Figures of both, the largest change first.
+    pub rows: Vec<Row>,
+    /// Paired ratios and differences of both, the largest change first.
+    pub pairs: Vec<Row>,
+    /// Figures of one side only, or withheld on a side.
+    pub one_sided: Vec<OneSided>,
+    /// Figures that were withheld on both sides.
+    pub neither: Vec<OneSided>,
+}
+
+/// A fact that differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Differs {
+    /// Its name in words.
+    pub what: &'static str,
+    /// In A.
+    pub a: String,
+    /// In B.
+    pub b: String,
+}
+
+/// A count an operation that differs between two figures.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Evident {
+    /// Id of the figure.
+    pub id: String,
+    /// What was counted ("calls of futex").
+    pub what: String,
+    /// In A, per operation.
+    pub a: f64,
+    /// In B, per operation.
+    pub b: f64,
+}
+
+/// A quantity of both sides: every number of a row is of that one quantity.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Row {
+    /// Id of the figure, or "one to another" for a pair.
+    pub id: String,
+    /// Name of the quantity that was judged.
+    pub quantity: String,
+    /// Unit of both estimates.
+    pub unit: String,
+    /// In A.
+    pub a: Estimate,
+    /// In B.
+    pub b: Estimate,
+    /// The judged change; `None` where a ratio makes no sense or is not given.
+    pub change: Option<Shift>,
+    /// What can be said.
+    pub verdict: Verdict,
+    /// It certainly changed, if by less than the threshold.
+    pub changed: bool,
+    /// Why nothing can be said, or how it was judged, in words; may be empty.
+    pub why: String,
+}
+
+impl Row {
+    /// A row of which nothing is known yet.
+    fn blank(id: String, quantity: &str, unit: String) -> Self {
+        let nothing = Estimate { value: f64::NAN, low: f64::NAN, high: f64::NAN, extremes: true };
+        Self {
+            id,
+            quantity: quantity.to_owned(),
+            unit,
+            a: nothing,
+            b: nothing,
+            change: None,
+            verdict: Verdict::Unclear,
+            changed: false,
+            why: String::new(),
+        }
+    }
+}
+
+/// By how much B differs from A. All numbers are shares: 0.05 is + 5 %.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Shift {
+    /// B / A - 1.
+    pub change: f64,
+    /// Lower bound of the interval by which it was judged.
+    pub low: f64,
+    /// Upper bound.
+    pub high: f64,
+    /// Probability that the interval is made to hold the truth with.
+    pub level: f64,
+}
+
+/// A figure that not both sides show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OneSided {
+    /// Id of the figure.
+    pub id: String,
+    /// What A has ("measured", "not there", "unsupported: why").
+    pub a: String,
+    /// What B has.
+    pub b: String,
+    /// Somebody wanted it measured, and nothing can be told: it failed, or was withheld.
+    pub blind: bool,
+}
+
+/// How to compare.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules<'a> {
+    /// Judge although the machines differ.
+    pub cross_machine: bool,
+    /// The share that a change must exceed to be one.
+    pub threshold: f64,
+    /// Runs of the store, oldest first: how far figures move between runs of the same thing is learnt from them.
+    pub past: &'a [RunResult],
+}
+
+impl Default for Rules<'_> {
+    fn default() -> Self {
+        Self { cross_machine: false, threshold: THRESHOLD, past: &[] }
+    }
+}
+
+/// Compares B with A by METHOD.md's rule.
+#[must_use]
+pub fn compare<'a>(a: &Named<'a>, b: &Named<'a>, rules: Rules<'_>) -> Comparison<'a> {
+    sided(a, b, std::slice::from_ref(a), std::slice::from_ref(b), rules)
+}
+
+/// Compares sides of one or more results each: with more than one, boots are what the verdicts rest on, or runs where all
+/// are of one boot. `None` where a side is empty.
+#[must_use]
+pub fn compare_sides<'a>(a: &[Named<'a>], b: &[Named<'a>], rules: Rules<'_>) -> Option<Comparison<'a>> {
+    Some(sided(a.first()?, b.first()?, a, b, rules))
+}
+
+/// Compares sides of which these are the first results.
+fn sided<'a>(
+    first_a: &Named<'a>,
+    first_b: &Named<'a>,
+    a: &[Named<'a>],
+    b: &[Named<'a>],
+    rules: Rules<'_>,
+) -> Comparison<'a> {
+    let sides = figure::Sides::new(a, b);
+    let mut comparison = surrounded(first_a, first_b, rules);
+    comparison.warnings.extend(sides.mixed());
+    let judged = comparison.machine.is_empty() || rules.cross_machine;
+    let mut learning = Learning::new(rules.past, a, b);
+    let mut asked: Vec<Asked> = Vec::new();
+    for id in ids(first_a.result, first_b.result) {
+        asked.extend(figure::ask(id, &sides, judged, &mut learning, &mut comparison));
+    }
+    let figures = asked.len();
+    if judged {
+        asked.extend(paired::ask(&sides, &mut learning));
+    }
+    let mut rows = verdict::pronounce(asked, rules.threshold);
+    comparison.pairs = rows.split_off(figures);
+    comparison.rows = rows;
+    comparison.rows.sort_by(by_size);
+    comparison.pairs.sort_by(by_size);
+    comparison
+}
+
+/// Ids of the figures of both, in the order of A.
+fn ids<'r>(a: &'r RunResult, b: &'r RunResult) -> Vec<&'r str> {
+    distinct(a.figures.iter().chain(&b.figures).map(|figure| figure.id.as_str()))
+}
+
+/// The largest change first.
+fn by_size(one: &Row, other: &Row) -> std::cmp::Ordering {
+    let size = |row: &Row| row.change.map_or(-1.0, |change| change.change.abs());
+    size(other).total_cmp(&size(one))
+}
+
+/// A comparison without figures: what differs around two results.
+fn surrounded<'a>(a: &Named<'a>, b: &Named<'a>, rules: Rules<'_>) -> Comparison<'a> {
+    let machine = surroundings::machine(a.result, b.result);
+    Comparison {
+        a: a.name,
+        b: b.name,
+        threshold: rules.threshold,
+        conditions: surroundings::conditions(a.result, b.result),
+        warnings: surroundings::warnings(a.result, b.result, !machine.is_empty(), rules.cross_machine),
+        machine,
+        narrower: "measure longer (run --thorough), or both sides in turn (compare --live)",
+        evidence: Vec::new(),
+        rows: Vec::new(),
+        pairs: Vec::new(),
+        one_sided: Vec::new(),
+        neither: Vec::new(),
+    }
+}
+
+impl Comparison<'_> {
+    /// Figures of one verdict.
+    pub fn of(&self, verdict: Verdict) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(move |row| row.verdict == verdict)
+    }
+
+    /// How many figures could not be judged, and of how many: unclear, or measured on one side alone, or withheld.
+    #[must_use]
+    pub fn blind(&self) -> (usize, usize) {
+        let withheld = self.neither.iter().filter(|one| one.blind).count() + self.one_sided.len();
+        (self.of(Verdict::Unclear).count() + withheld, self.rows.len() + withheld)
+    }
+}
+
+/// A share as a change in percent, with its sign.
+pub(crate) fn percent(share: f64) -> String {
+    let shown = format!("{:+.1} %", share * 100.0);
+    // Less than is shown has no direction.
+    if shown == "-0.0 %" { "+0.0 %".to_owned() } else { shown }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(verdict: Verdict, change: Option<f64>) -> Row {
+        let change = change.map(|change| Shift { change, low: change, high: change, level: 0.99 });
+        Row { verdict, change, ..Row::blank(format!("{change:?}"), "floor", "ns".to_owned()) }
+    }
+
+    fn comparison(rows: Vec<Row>) -> Comparison<'static> {
+        Comparison {
+            a: "a",
+            b: "b",
+            threshold: 0.05,
+            machine: Vec::new(),
+            conditions: Vec::new(),
+            warnings: Vec::new(),
+            narrower: "wait",
+            evidence: Vec::new(),
+            rows,
+            pairs: Vec::new(),
+            one_sided: Vec::new(),
+            neither: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_largest_change_comes_first_either_way_and_what_has_none_last() {
+        let mut rows: Vec<Row> =
+            [Some(0.1), None, Some(-0.5), Some(0.0)].map(|change| row(Verdict::Unclear, change)).into();
+        rows.sort_by(by_size);
+        let sorted: Vec<Option<f64>> =
+            rows.iter().map(|row| row.change.map(|change| change.change)).collect();
+        assert_eq!(sorted, [Some(-0.5), Some(0.1), Some(0.0), None]);
+    }
+
+    #[test]
+    fn what_is_unclear_or_on_one_side_alone_or_failed_could_not_be_judged() {
+        let one = |blind| OneSided { id: "a".to_owned(), a: String::new(), b: String::new(), blind };
+        let mut comparison = comparison(vec![row(Verdict::Unclear, None), row(Verdict::Within, None)]);
+        assert_eq!(comparison.blind(), (1, 2));
+        comparison.one_sided = [false, true, false].map(one).into();
+        comparison.neither = [false, true].map(one).into();
+        assert_eq!(comparison.blind(), (1 + 3 + 1, 2 + 3 + 1), "what neither side supports was not wanted");
+    }
+
+    #[test]
+    fn a_change_has_its_sign_unless_it_is_none() {
+        assert_eq!(
+            [0.1, -0.1, 0.0, -0.0004, 0.0006].map(percent),
+            ["+10.0 %", "-10.0 %", "+0.0 %", "+0.0 %", "+0.1 %"]
+        );
+    }
+}

@@ -1,0 +1,163 @@
+//! Two results of version 1: judged by the rule that they were made for, in today's words. Everything else about that rule
+//! is in `oscost_stats::version_one`.
+
+use oscost_results::{Figure, LaunchRecord, Mark, RunResult};
+use oscost_stats::interval::{LOWER_QUARTILE, MEDIAN};
+use oscost_stats::quantile::{quantile, sorted};
+use oscost_stats::version_one::{Change, Doubt, LEAST_MARGIN, Verdict as Judged, VersionOneSide, judge};
+
+use super::figure::{Asked, Question};
+use super::{Row, Shift, Verdict};
+
+/// Launches of a floor in passes are put together by their upper decile.
+const UNDISTURBED: f64 = 0.9;
+/// Speeds of two runs that differ by less are one speed: the empty loop's own 2 %.
+const ONE_SPEED: f64 = 0.02;
+/// Its intervals left out 2.5 % at each end.
+const LEVEL: f64 = 0.95;
+
+/// What version 1 said of two of its figures, held against today's threshold.
+pub(super) fn ask(
+    a: &Figure,
+    b: &Figure,
+    results: (&RunResult, &RunResult),
+    judged: bool,
+    threshold: f64,
+) -> Asked {
+    let name = &a.headline;
+    let unit = |figure: &Figure| figure.quantities.get(name).map_or("", |quantity| &quantity.unit).to_owned();
+    let mut row = Row::blank(a.id.clone(), name, unit(a));
+    for (shown, figure) in [(&mut row.a, a), (&mut row.b, b)] {
+        if let Some(quantity) = figure.quantities.get(name) {
+            *shown = quantity.estimate;
+        }
+    }
+    if !judged {
+        row.why = "another machine".to_owned();
+    } else if unit(a) != unit(b) {
+        row.why = "the units differ".to_owned();
+    } else {
+        verdict(a, b, results, threshold, &mut row);
+    }
+    Asked { row, question: Question::Answered }
+}
+
+/// A value of every launch that has one.
+fn launches(figure: &Figure, value: impl Fn(&LaunchRecord) -> Option<f64>) -> Vec<f64> {
+    figure.launches.iter().filter_map(value).collect()
+}
+
+fn verdict(a: &Figure, b: &Figure, results: (&RunResult, &RunResult), threshold: f64, row: &mut Row) {
+    let name = &a.headline;
+    let plainly = |launch: &LaunchRecord| launch.quantities.get(name).copied();
+    let in_passes = |launch: &LaunchRecord| Some(launch.quantities.get(name)? / launch.speed_ns()?);
+    // The speed of the launches that make the figure: the fastest ones, as for the floor itself.
+    let speed_of =
+        |figure: &Figure| quantile(&sorted(launches(figure, LaunchRecord::speed_ns)), LOWER_QUARTILE);
+    let speed = match (speed_of(a), speed_of(b)) {
+        (Some(a), Some(b)) if name == "floor" => b / a - 1.0,
+        _ => 0.0,
+    };
+    let own = if name == "floor" { LOWER_QUARTILE } else { MEDIAN };
+    // A change must be one beyond what the core's speed explains.
+    let in_ns = || decide(a, b, results, &plainly, own, LEAST_MARGIN + speed.abs());
+    let other_speed = speed.abs() > ONE_SPEED;
+    let judged = if other_speed {
+        row.why = format!("in passes of the empty loop, which took {:+.1} %", speed * 100.0);
+        decide(a, b, results, &in_passes, UNDISTURBED, speed.abs() / 2.0)
+    } else {
+        in_ns()
+    };
+    let Some(change) = judged else {
+        // Counts and shares may be zero on both sides, and then are the same whatever the ratio.
+        let (of_a, of_b) = (launches(a, plainly), launches(b, plainly));
+        if !of_a.is_empty() && of_a.iter().chain(&of_b).all(|value| *value == of_a[0]) {
+            row.verdict = Verdict::Within;
+        } else {
+            row.why = "a side is zero, so there is no ratio".to_owned();
+        }
+        return;
+    };
+    row.change = Some(Shift { change: change.change, low: change.low, high: change.high, level: LEVEL });
+    // What does not follow the core's speed (a memory, a timer) changes in passes although it costs what it did.
+    let only_in_passes = match change.verdict {
+        Judged::Slower => other_speed && !in_ns().is_some_and(|in_ns| in_ns.low > LEAST_MARGIN),
+        Judged::Faster => other_speed && !in_ns().is_some_and(|in_ns| in_ns.high < -LEAST_MARGIN),
+        Judged::Same | Judged::CannotTell(_) => false,
+    };
+    if only_in_passes {
+        row.why += "; in ns it is no change";
+        return;
+    }
+    let doubt = match change.verdict {
+        Judged::CannotTell(Doubt::FewLaunches) => "fewer than 6 launches",
+        Judged::CannotTell(Doubt::Noisy) => noisy(a, b),
+        Judged::CannotTell(Doubt::WideInterval) => "an interval is wider than 1 % either way",
+        Judged::CannotTell(Doubt::AcrossMargin) => {
+            "the change is neither beyond version 1's margin nor within 2 %"
+        }
+        Judged::Same => return row.verdict = Verdict::Within,
+        Judged::Slower | Judged::Faster => return row.verdict = beyond(&change, threshold, row),
+    };
+    if other_speed {
+        row.why += "; ";
+    }
+    row.why += doubt;
+}
+
+/// What version 1 called a change is one today if it is beyond the threshold, too.
+fn beyond(change: &Change, threshold: f64, row: &mut Row) -> Verdict {
+    row.changed = true;
+    if change.low > threshold {
+        Verdict::Slower
+    } else if change.high < -threshold {
+        Verdict::Faster
+    } else if change.low > -threshold && change.high < threshold {
+        Verdict::Within
+    } else {
+        Verdict::Unclear
+    }
+}
+
+fn noisy(a: &Figure, b: &Figure) -> &'static str {
+    let is = |figure: &Figure| figure.marks.contains(&Mark::Noisy);
+    match (is(a), is(b)) {
+        (true, true) => "noisy in both",
+        (true, false) => "noisy in the first",
+        _ => "noisy in the second",
+    }
+}
+
+fn decide(
+    a: &Figure,
+    b: &Figure,
+    results: (&RunResult, &RunResult),
+    value: &dyn Fn(&LaunchRecord) -> Option<f64>,
+    q: f64,
+    least: f64,
+) -> Option<Change> {
+    let (of_a, of_b) = (launches(a, value), launches(b, value));
+    // A step of the clock counts where the harness timed batches of the operation; a series times its own way.
+    let side = |figure: &Figure, result: &RunResult, unit_ns: f64| -> (f64, u64) {
+        let iterations = figure.launches.first().map_or(0, |launch| launch.iterations);
+        let step = result.conditions.clock_step_ns.filter(|_| iterations > 0).unwrap_or(0.0);
+        (step / unit_ns, iterations.saturating_mul(figure.operations_per_iteration).max(1))
+    };
+    let unit = |of: &[f64], figure: &Figure| {
+        // In passes a step is as many passes as it has ns.
+        let plain = launches(figure, |launch| launch.quantities.get(&figure.headline).copied());
+        match (plain.first(), of.first()) {
+            (Some(plain), Some(of)) if *of > 0.0 => plain / of,
+            _ => 1.0,
+        }
+    };
+    let (step_a, operations_a) = side(a, results.0, unit(&of_a, a));
+    let (step_b, operations_b) = side(b, results.1, unit(&of_b, b));
+    let noisy = |figure: &Figure| figure.marks.contains(&Mark::Noisy);
+    judge(
+        &VersionOneSide { launches: &of_a, step_ns: step_a, operations: operations_a, noisy: noisy(a) },
+        &VersionOneSide { launches: &of_b, step_ns: step_b, operations: operations_b, noisy: noisy(b) },
+        q,
+        least,
+    )
+}

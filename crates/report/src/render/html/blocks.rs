@@ -1,0 +1,80 @@
+//! Blocks of the page.
+
+use std::io::{self, Write};
+
+use super::table::{class, linked, sign};
+use super::{escaped, plots, table};
+use crate::blocks::{Part, View};
+
+/// Writes a view as a section; `of` tells the names of several results apart.
+pub(super) fn view(view: &View, of: &str, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "<section>\n<h2>{}</h2>", escaped(&view.title))?;
+    parts(view, of, out)?;
+    writeln!(out, "</section>")
+}
+
+/// Writes what a view consists of. Plots that follow one another stand side by side where there is room.
+pub(super) fn parts(view: &View, of: &str, out: &mut dyn Write) -> io::Result<()> {
+    let mut open = None;
+    for (index, part) in view.parts.iter().enumerate() {
+        let frame = match part {
+            Part::Plot(plot) if plots::is_small(plot) => Some("plots"),
+            Part::Plot(_) => Some("charts"),
+            _ => None,
+        };
+        if frame != open {
+            open.map_or(Ok(()), |_| writeln!(out, "</div>"))?;
+            frame.map_or(Ok(()), |class| writeln!(out, "<div class=\"{class}\">"))?;
+            open = frame;
+        }
+        // What can be scrolled has a name, and no other has the same.
+        self::part(part, &format!("{}, part {}{of}", view.title, index + 1), of, out)?;
+    }
+    open.map_or(Ok(()), |_| writeln!(out, "</div>"))
+}
+
+fn part(part: &Part, name: &str, of: &str, out: &mut dyn Write) -> io::Result<()> {
+    match part {
+        Part::Words(words) => writeln!(out, "<p>{}</p>", escaped(words)),
+        Part::Warning(words) => writeln!(out, "<p class=\"warning\">{}</p>", escaped(words)),
+        Part::Answer(all) => all.iter().try_for_each(|it| writeln!(out, "<p>{}</p>", escaped(it))),
+        Part::Facts(facts) => facts.iter().try_for_each(|fact| {
+            let of: Vec<String> = fact.of.iter().map(|cell| linked(cell, of)).collect();
+            let of = if of.is_empty() { String::new() } else { format!(": {}", of.join(", ")) };
+            writeln!(out, "<p>{}: {}{of}</p>", fact.name, escaped(&fact.says))
+        }),
+        Part::Judged(title, all) => {
+            if !title.is_empty() {
+                writeln!(out, "<p>{}</p>", escaped(title))?;
+            }
+            writeln!(out, "<ul class=\"statements\">")?;
+            for one in all {
+                let name = if one.name.is_empty() {
+                    String::new()
+                } else {
+                    format!("<b>{}</b> ", escaped(&one.name))
+                };
+                writeln!(
+                    out,
+                    "<li><span class=\"verdict {}\">{} {}</span> {name}{} <small>{}</small></li>",
+                    class(one.tone),
+                    sign(one.tone),
+                    one.word,
+                    escaped(&one.text),
+                    escaped(&one.because)
+                )?;
+            }
+            writeln!(out, "</ul>")
+        }
+        Part::Table(it) => table::scrolling(it, name, of, out),
+        Part::Remarks(all) => {
+            all.iter().try_for_each(|it| writeln!(out, "<p class=\"remark\">{}</p>", escaped(it)))
+        }
+        Part::Picture(lines) => {
+            let lines: Vec<String> = lines.iter().map(|line| escaped(line).to_string()).collect();
+            writeln!(out, "{}<pre>{}</pre></div>", table::begin(name), lines.join("\n"))
+        }
+        Part::Plot(plot) => plots::figure(plot, of, out),
+        Part::View(inner) => view(inner, of, out),
+    }
+}

@@ -1,0 +1,100 @@
+//! Small pictures below one another on one axis: so many that overlaid would hide each other.
+
+use std::fmt::Write;
+
+use super::{LEFT, LINE, Picture, ROOM, WIDE};
+use crate::blocks::axis::Axis;
+use crate::blocks::plot::{Form, Strip, Strips, envelope};
+
+/// Height of a strip's picture, and of one in which height means nothing.
+const HEIGHT: f64 = 52.0;
+const FLAT: f64 = 14.0;
+/// Columns of a series of values.
+const COLUMNS: usize = 240;
+
+pub(super) fn draw(chart: &Strips, picture: &mut Picture) {
+    let start = picture.height;
+    if let Some(y) = &chart.y {
+        picture.line(&super::named(y));
+    }
+    let height = if chart.y.is_some() { HEIGHT } else { FLAT };
+    for strip in &chart.strips {
+        head(strip, picture);
+        let top = picture.height;
+        if let Some(axis) = &chart.y {
+            scale(axis, top, height, picture);
+        }
+        draw_one(chart, strip, top, height, picture);
+        picture.height += height + 6.0;
+    }
+    let room = picture.height - start;
+    picture.x_axis(&chart.x, room);
+}
+
+/// Name at the left, what is read off it at the right.
+fn head(strip: &Strip, picture: &mut Picture) {
+    picture.height += LINE;
+    let y = picture.height - 4.0;
+    picture.letters(LEFT, y, "row-name", &strip.name);
+    picture.letters(LEFT + ROOM, y, "end", &strip.says);
+}
+
+/// The ends of the axis upwards.
+fn scale(axis: &Axis, top: f64, height: f64, picture: &mut Picture) {
+    let ticks = axis.ticks();
+    let mut last = f64::INFINITY;
+    for (place, label) in ticks {
+        let y = top + height * (1.0 - place);
+        // Labels that would touch are left out; the first one stays.
+        if last - y < 13.0 {
+            continue;
+        }
+        last = y;
+        picture.mark_up(y, &label);
+    }
+}
+
+fn draw_one(chart: &Strips, strip: &Strip, top: f64, height: f64, picture: &mut Picture) {
+    let right = |value: f64| WIDE * chart.x.place(value);
+    let up = |value: f64| height * (1.0 - chart.y.as_ref().map_or(0.0, |axis| axis.place(value)));
+    match &strip.form {
+        Form::Columns(columns) => {
+            let mut path = String::new();
+            for [from, to, value] in columns {
+                let (from, to) = (right(*from), right(*to));
+                let _ = write!(path, "M{from:.1} {height:.1}V{:.1}H{to:.1}V{height:.1}", up(*value));
+            }
+            picture.path(top, height, "column", &path);
+        }
+        Form::Values(values) => {
+            let columns = envelope(values, COLUMNS);
+            picture.path(top, height, "trace", &outline(&columns, up));
+        }
+        Form::Marked(marked) => {
+            let mut path = String::new();
+            for (index, _) in marked.iter().enumerate().filter(|(_, marked)| **marked) {
+                let (from, to) = (right(index as f64 + 0.5), right(index as f64 + 1.5));
+                let _ = write!(path, "M{from:.1} 0H{to:.1}V{height:.1}H{from:.1}Z");
+            }
+            picture.path(top, height, "marked", &path);
+            picture.path(top, height, "bed", &format!("M0 0H{WIDE}V{height}H0Z"));
+        }
+    }
+}
+
+/// An area between the lowest and the highest value of each column.
+pub(super) fn outline(columns: &[(f64, f64)], up: impl Fn(f64) -> f64) -> String {
+    let step = WIDE / columns.len().max(1) as f64;
+    let mut path = String::new();
+    for (index, (_, high)) in columns.iter().enumerate() {
+        let letter = if index == 0 { 'M' } else { 'L' };
+        let _ = write!(path, "{letter}{:.1} {:.1}", step * (index as f64 + 0.5), up(*high));
+    }
+    for (index, (low, _)) in columns.iter().enumerate().rev() {
+        let _ = write!(path, "L{:.1} {:.1}", step * (index as f64 + 0.5), up(*low));
+    }
+    if !path.is_empty() {
+        path.push('Z');
+    }
+    path
+}

@@ -1,0 +1,88 @@
+//! A table of the page, with headings for rows and columns.
+
+use std::io::{self, Write};
+
+use super::{anchor, breakable, escaped};
+use crate::blocks::{Cell, Place, Table, Tone};
+
+/// Writes a table in a region that can be scrolled, by the mouse and by the keyboard; no other has the same `name`.
+pub(super) fn scrolling(table: &Table, name: &str, of: &str, out: &mut dyn Write) -> io::Result<()> {
+    write!(out, "{}", begin(name))?;
+    write(table, of, out)?;
+    writeln!(out, "</div>")
+}
+
+/// Begins a region that can be scrolled.
+pub(super) fn begin(name: &str) -> String {
+    format!("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">", escaped(name))
+}
+
+/// Writes a table; receipts that it leads to have names that end in `of`.
+pub(super) fn write(table: &Table, of: &str, out: &mut dyn Write) -> io::Result<()> {
+    write!(out, "<table>")?;
+    if !table.title.is_empty() {
+        write!(out, "<caption>{}</caption>", escaped(&table.title))?;
+    }
+    write!(out, "<thead><tr>")?;
+    if !table.groups.is_empty() {
+        write!(out, "<td></td>")?;
+        for (name, columns) in &table.groups {
+            write!(out, "<th scope=\"colgroup\" colspan=\"{columns}\">{}</th>", escaped(name))?;
+        }
+        write!(out, "</tr><tr>")?;
+    }
+    for (index, column) in table.columns.iter().enumerate() {
+        let head = Cell { tone: column.tone, ..Cell::from(&*column.head) };
+        cell(&head, Some("col"), is_words(table, index), of, out)?;
+    }
+    writeln!(out, "</tr></thead><tbody>")?;
+    for row in &table.rows {
+        write!(out, "<tr>")?;
+        for (index, one) in row.iter().enumerate() {
+            cell(one, (index == 0).then_some("row"), is_words(table, index), of, out)?;
+        }
+        writeln!(out, "</tr>")?;
+    }
+    writeln!(out, "</tbody></table>")
+}
+
+fn is_words(table: &Table, column: usize) -> bool {
+    column > 0 && table.columns.get(column).is_some_and(|column| column.place != Place::Right)
+}
+
+/// A cell, or a heading of a `scope`; one without words is no heading.
+fn cell(cell: &Cell, scope: Option<&str>, words: bool, of: &str, out: &mut dyn Write) -> io::Result<()> {
+    let (name, scope) = match scope.filter(|_| !cell.text.is_empty()) {
+        Some(scope) => ("th", format!(" scope=\"{scope}\"")),
+        None => ("td", String::new()),
+    };
+    let classes: Vec<&str> = words.then_some("words").into_iter().chain(cell.tone.map(class)).collect();
+    let class = if classes.is_empty() { String::new() } else { format!(" class=\"{}\"", classes.join(" ")) };
+    write!(out, "<{name}{scope}{class}>{}</{name}>", linked(cell, of))
+}
+
+/// What stands in a cell, leading to the receipt of its figure.
+pub(super) fn linked(cell: &Cell, of: &str) -> String {
+    match &cell.link {
+        Some(id) => format!("<a href=\"#{}{of}\">{}</a>", anchor(id), breakable(&cell.text)),
+        None => escaped(&cell.text).to_string(),
+    }
+}
+
+/// How a verdict looks.
+pub(super) fn class(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Good => "good",
+        Tone::Doubt => "doubt",
+        Tone::Bad => "bad",
+    }
+}
+
+/// The sign that says the same as its colour.
+pub(super) fn sign(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Good => "\u{2713}",
+        Tone::Doubt => "?",
+        Tone::Bad => "\u{2717}",
+    }
+}

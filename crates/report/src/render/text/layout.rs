@@ -1,0 +1,86 @@
+//! Breaking text into the lines of a terminal. Works on plain text; colour is added afterwards.
+
+use crate::words::width;
+
+/// `text` in lines of at most `room` columns, broken between words but not before a unit; a word longer than a line is
+/// broken inside. At least one line.
+pub(crate) fn wrap(text: &str, room: usize) -> Vec<String> {
+    let room = room.max(2);
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in words(text) {
+        let word = word.as_str();
+        if !line.is_empty() && width(&line) + 1 + width(word) > room {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        if width(word) <= room {
+            line.push_str(word);
+            continue;
+        }
+        for letter in word.chars() {
+            if width(&line) + width(letter.encode_utf8(&mut [0; 4])) > room {
+                lines.push(std::mem::take(&mut line));
+            }
+            line.push(letter);
+        }
+    }
+    if !line.is_empty() || lines.is_empty() {
+        lines.push(line);
+    }
+    lines
+}
+
+/// The words of `text`, a unit together with the number before it.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        let is_unit =
+            matches!(word.trim_end_matches([',', ';', '.', ')', ']', ':']), "ns" | "us" | "ms" | "s" | "%");
+        match words.last_mut().filter(|last| is_unit && last.ends_with(|end: char| end.is_ascii_digit())) {
+            Some(number) => {
+                number.push(' ');
+                number.push_str(word);
+            }
+            None => words.push(word.to_owned()),
+        }
+    }
+    words
+}
+
+/// `text` wrapped into `total` columns: the first line starts with `first`, the others with `indent` spaces (less where
+/// the terminal is too narrow for that).
+pub(crate) fn paragraph(first: &str, text: &str, indent: usize, total: usize) -> Vec<String> {
+    let indent = indent.min(total / 2);
+    let room = total.saturating_sub(width(first).max(indent));
+    let mut lines = wrap(text, room).into_iter();
+    let mut all = vec![format!("{first}{}", lines.next().unwrap_or_default()).trim_end().to_owned()];
+    all.extend(lines.map(|line| format!("{}{line}", " ".repeat(indent))));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_stay_whole_where_they_can() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("one abcdefghij", 4), ["one", "abcd", "efgh", "ij"]);
+        assert_eq!(wrap("it took 49.0 us, then", 12), ["it took", "49.0 us,", "then"]);
+        assert_eq!(wrap("", 10), [""]);
+        assert_eq!(wrap("  a   b ", 10), ["a b"]);
+    }
+
+    #[test]
+    fn wide_letters_count_two_columns() {
+        assert_eq!(wrap("日本語", 4), ["日本", "語"]);
+    }
+
+    #[test]
+    fn a_paragraph_hangs() {
+        assert_eq!(paragraph("x: ", "aa bb cc", 3, 8), ["x: aa bb", "   cc"]);
+    }
+}

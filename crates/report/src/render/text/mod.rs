@@ -1,0 +1,8 @@
+//! Blocks as lines for a terminal or a pipe.
+
+pub(crate) mod blocks;
+mod layout;
+pub(crate) mod page;
+pub(crate) mod screen;
+pub(crate) mod style;
+mod table;

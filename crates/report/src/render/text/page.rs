@@ -1,0 +1,82 @@
+//! Lines on their way to a terminal or a pipe: none is wider than the page.
+
+use std::io::{self, Write};
+
+use super::layout::{paragraph, wrap};
+use super::style::Style;
+use crate::blocks::Tone;
+use crate::words::width;
+
+/// No page is narrower.
+const NARROWEST: usize = 20;
+
+/// Where the lines go, and how wide they may be.
+pub(crate) struct Page<'a> {
+    style: Style,
+    out: &'a mut dyn Write,
+}
+
+impl<'a> Page<'a> {
+    /// A page of the width of `style`.
+    pub fn new(style: &Style, out: &'a mut dyn Write) -> Self {
+        Self { style: Style { width: style.width.max(NARROWEST), ..*style }, out }
+    }
+
+    /// Columns of the page.
+    pub fn width(&self) -> usize {
+        self.style.width
+    }
+
+    /// One line, broken where it is wider than the page.
+    pub fn line(&mut self, text: &str) -> io::Result<()> {
+        let text = text.trim_end();
+        if width(text) <= self.style.width {
+            return writeln!(self.out, "{text}");
+        }
+        for part in wrap(text, self.style.width) {
+            writeln!(self.out, "{part}")?;
+        }
+        Ok(())
+    }
+
+    /// One line, cut where it is wider than the page.
+    pub fn cut(&mut self, text: &str) -> io::Result<()> {
+        let (mut room, mut end) = (self.style.width, 0);
+        for (at, letter) in text.char_indices() {
+            let Some(left) = room.checked_sub(width(letter.encode_utf8(&mut [0; 4]))) else { break };
+            (room, end) = (left, at + letter.len_utf8());
+        }
+        self.line(&text[..end])
+    }
+
+    /// A paragraph that starts with `first` and goes on `indent` columns from the left.
+    pub fn paragraph(&mut self, first: &str, text: &str, indent: usize) -> io::Result<()> {
+        for line in paragraph(first, text, indent, self.style.width) {
+            self.line(&line)?;
+        }
+        Ok(())
+    }
+
+    /// Whether letters beyond ASCII may be written.
+    pub fn unicode(&self) -> bool {
+        self.style.unicode
+    }
+
+    /// A line of parts, some of them set off. It fits: whoever makes it knows the width.
+    pub fn emphasised(&mut self, parts: &[(String, bool)]) -> io::Result<()> {
+        let painted = parts.iter().map(
+            |(text, is_set_off)| {
+                if *is_set_off { self.style.set_off(text) } else { text.clone() }
+            },
+        );
+        writeln!(self.out, "{}", painted.collect::<String>().trim_end())
+    }
+
+    /// A line in which `word` stands in the colour of its meaning.
+    pub fn verdict(&mut self, before: &str, word: &str, tone: Tone, after: &str) -> io::Result<()> {
+        if width(before) + width(word) + width(after) > self.style.width {
+            return self.line(&format!("{before}{word}{after}"));
+        }
+        writeln!(self.out, "{}", format!("{before}{}{after}", self.style.paint(word, tone)).trim_end())
+    }
+}

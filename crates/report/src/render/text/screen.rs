@@ -1,0 +1,240 @@
+//! The price list for a terminal: fixed columns, one line a figure. What does not fit is dropped from the right.
+
+use std::io;
+
+use super::page::Page;
+use super::{blocks, blocks::DEEP};
+use crate::blocks::screen::{Cells, Group, Judges, Line, Said, Screen};
+use crate::words::{left, right, width};
+
+/// Columns before a name.
+const INDENT: usize = 2;
+/// Columns of a label, with the blanks behind it.
+const LABEL: usize = 11;
+/// No name gives way to numbers beyond this.
+const LEAST: usize = 6;
+/// A note with fewer columns than this says nothing.
+const NOTE: usize = 8;
+/// Columns further apart are worth it where notes keep so many.
+const WIDE_NOTES: usize = 30;
+/// What stands behind the quantity that `compare` judges.
+const JUDGED: &str = "*";
+
+/// Writes the screen.
+pub(crate) fn write(screen: &Screen, page: &mut Page<'_>) -> io::Result<()> {
+    screen.first.iter().try_for_each(|said| self::said(said, page))?;
+    let columns = Columns::fit(&screen.groups, page.width(), page.unicode());
+    if screen.groups.iter().flat_map(|group| &group.rows).any(|row| row.cells.is_ok()) {
+        page.cut(&columns.titles())?;
+    }
+    for group in &screen.groups {
+        page.cut(&elided(&group.heading, page.width()))?;
+        group.rows.iter().try_for_each(|row| line(row, &columns, page))?;
+    }
+    for view in &screen.views {
+        page.line("")?;
+        blocks::view(view, page)?;
+    }
+    said(&screen.counted, page)?;
+    page.line("")?;
+    screen.last.iter().try_for_each(|one| said(one, page))
+}
+
+/// The longest way that fits; the shortest one cut, where none does.
+fn said(said: &Said, page: &mut Page<'_>) -> io::Result<()> {
+    let indent = if said.label.is_empty() { 0 } else { LABEL };
+    let room = page.width().saturating_sub(indent);
+    let fits = said.ways.iter().find(|way| width(way) <= room);
+    let words = fits.cloned().or_else(|| said.ways.last().map(|way| elided(way, room))).unwrap_or_default();
+    page.line(&format!("{}{words}", left(said.label, indent)))
+}
+
+/// `text` in at most `room` columns; two dots stand for what is left out at its end.
+fn elided(text: &str, room: usize) -> String {
+    if width(text) <= room {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    for letter in text.chars() {
+        if width(&kept) + width(letter.encode_utf8(&mut [0; 4])) + 2 > room {
+            break;
+        }
+        kept.push(letter);
+    }
+    format!("{}..", kept.trim_end())
+}
+
+/// A long name without its middle: what it begins and ends with tells it from others.
+fn shortened(name: &str, room: usize) -> String {
+    if width(name) <= room {
+        return name.to_owned();
+    }
+    let letters: Vec<char> = name.chars().collect();
+    let mut end = letters.len();
+    let mut tail = String::new();
+    while end > 0 && width(&tail) + 2 < room / 2 {
+        end -= 1;
+        tail.insert(0, letters[end]);
+    }
+    let head = elided(name, room.saturating_sub(width(&tail)));
+    format!("{head}{tail}")
+}
+
+/// Widths of the columns; 0 is a column that is not shown.
+#[derive(Clone, Copy)]
+struct Columns {
+    page: usize,
+    name: usize,
+    /// Blanks before a cell.
+    gap: usize,
+    /// Width, title, and whether it may be the judged one.
+    cells: [(usize, &'static str, Option<Judges>); 6],
+}
+
+/// The cells of a row in their order.
+fn texts(cells: &Cells) -> [&str; 6] {
+    [&cells.floor, &cells.floor_width, &cells.typical, &cells.typical_width, &cells.cycles, &cells.calls]
+}
+
+impl Columns {
+    /// As many columns from the left as fit beside the longest name; a name gives way only to the first.
+    fn fit(groups: &[Group], page: usize, unicode: bool) -> Self {
+        let half = if unicode { "\u{b1}" } else { "+/-" };
+        let rows = || groups.iter().flat_map(|group| &group.rows);
+        let titles = [
+            ("floor", Some(Judges::Floor)),
+            (half, None),
+            ("typical", Some(Judges::Typical)),
+            (half, None),
+            ("~cycles", Some(Judges::Cycles)),
+            ("calls", None),
+        ];
+        let measured = || rows().filter_map(|row| row.cells.as_ref().ok());
+        let mut index = 0;
+        let mut cells = titles.map(|(title, judged)| {
+            let widest = measured().map(|cells| width(texts(cells)[index])).max().unwrap_or(0);
+            index += 1;
+            (if widest == 0 { 0 } else { widest.max(width(title)) }, title, judged)
+        });
+        let names = || rows().map(|row| width(&row.name));
+        let most = (page * 2 / 5).max(16);
+        let mut columns = Self { page, name: names().max().unwrap_or(0).min(most), gap: 1, cells };
+        for last in (1..cells.len()).rev() {
+            if columns.total() > page {
+                cells[last].0 = 0;
+                columns.cells = cells;
+            }
+        }
+        let over = columns.total().saturating_sub(page);
+        columns.name = columns.name.saturating_sub(over).max(columns.name.min(LEAST));
+        // A unit may be of any length.
+        let over = columns.total().saturating_sub(page);
+        columns.cells[0].0 = columns.cells[0].0.saturating_sub(over);
+        let wide = Self { gap: 2, ..columns };
+        if wide.total() + WIDE_NOTES <= page {
+            return wide;
+        }
+        columns
+    }
+
+    /// Blanks before a cell, and behind a number that may be judged.
+    fn around(&self, judged: Option<Judges>) -> usize {
+        self.gap + usize::from(judged.is_some())
+    }
+
+    /// Columns of a row without notes.
+    fn total(&self) -> usize {
+        let shown = self.cells.iter().filter(|(room, ..)| *room > 0);
+        INDENT + self.name + shown.map(|(room, _, judged)| room + self.around(*judged)).sum::<usize>()
+    }
+
+    fn titles(&self) -> String {
+        let mut line = " ".repeat(INDENT + self.name);
+        for (room, title, judged) in self.cells.iter().filter(|(room, ..)| *room > 0) {
+            line.push_str(&right(title, room + self.gap));
+            if judged.is_some() {
+                line.push(' ');
+            }
+        }
+        line
+    }
+
+    fn start(&self, name: &str) -> String {
+        format!("{}{}", " ".repeat(INDENT), left(&shortened(name, self.name), self.name))
+    }
+}
+
+/// One figure: its columns, or why it has none.
+fn line(row: &Line, columns: &Columns, page: &mut Page<'_>) -> io::Result<()> {
+    let start = columns.start(&row.name);
+    match &row.cells {
+        Err(missing) => {
+            let before = format!("{start}   ");
+            let room = columns.page.saturating_sub(width(&before) + width(missing.state) + 2);
+            let why = if room < NOTE { String::new() } else { format!(": {}", elided(&missing.why, room)) };
+            page.verdict(&before, missing.state, missing.tone, &why)?;
+        }
+        Ok(cells) => {
+            let mut parts = vec![(start, false)];
+            for ((room, _, judges), text) in columns.cells.iter().zip(texts(cells)) {
+                if *room == 0 {
+                    continue;
+                }
+                let text = elided(text, *room);
+                let is_judged = judges.is_some() && *judges == cells.judged;
+                parts.push((" ".repeat(room + columns.gap - width(&text)), false));
+                parts.push((text, is_judged));
+                if judges.is_some() {
+                    parts.push(((if is_judged { JUDGED } else { " " }).to_owned(), false));
+                }
+            }
+            let room = columns.page.saturating_sub(columns.total() + 2);
+            let notes = notes(&row.notes, room);
+            if !notes.is_empty() {
+                parts.push((format!("  {notes}"), false));
+            }
+            page.emphasised(&parts)?;
+        }
+    }
+    row.below.iter().try_for_each(|text| page.paragraph(&" ".repeat(DEEP), text, DEEP))
+}
+
+/// The notes that fit, from the first on; the last of them may be cut.
+fn notes(all: &[String], room: usize) -> String {
+    let mut line = String::new();
+    for note in all {
+        let gap = if line.is_empty() { "" } else { "; " };
+        let left = room.saturating_sub(width(&line) + gap.len());
+        if width(note) > left {
+            if line.is_empty() && left >= NOTE {
+                line.push_str(&elided(note, left));
+            }
+            break;
+        }
+        line.push_str(gap);
+        line.push_str(note);
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_is_marked_by_two_dots() {
+        assert_eq!(elided("twelve words", 12), "twelve words");
+        assert_eq!(elided("twelve words", 9), "twelve..");
+        assert_eq!(shortened("posix_named/handover/cross_cpu", 20), "posix_name..ross_cpu");
+        assert!((0..40).all(|room| width(&shortened("a/long/name/of/a/figure", room)) <= room.max(2)));
+    }
+
+    #[test]
+    fn notes_are_dropped_from_the_right() {
+        let all = ["16x posix_named".to_owned(), "bimodal".to_owned()];
+        assert_eq!(notes(&all, 24), "16x posix_named; bimodal");
+        assert_eq!(notes(&all, 23), "16x posix_named");
+        assert_eq!(notes(&all, 12), "16x posix_..");
+        assert_eq!(notes(&all, 7), "");
+    }
+}

@@ -1,0 +1,291 @@
+//! What results say in a format for people: their views, written.
+
+use std::io::{self, Write};
+
+use oscost_results::{Check, Outline, RunResult};
+use serde_json::Value;
+
+use crate::blocks::View;
+use crate::data::json;
+use crate::judge::{Agreement, Changes, Comparison};
+use crate::named::Named;
+use crate::render::text::page::Page;
+use crate::render::text::style::Style;
+use crate::render::{html, markdown, text};
+use crate::view;
+use crate::view::screen::RowChoice;
+
+/// Writes the price list of `result`: the rows of `choice`. `saved` is the name under which it can be read again, if it was
+/// saved.
+///
+/// # Errors
+/// Those of `out`.
+pub fn price_list(
+    result: &RunResult,
+    saved: Option<&str>,
+    choice: RowChoice,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let screen = view::screen::screen(result, saved, choice, style.unicode);
+    text::screen::write(&screen, &mut Page::new(style, out))
+}
+
+/// Writes the whole price list of `result` with GitHub's tables.
+///
+/// # Errors
+/// Those of `out`.
+pub fn price_list_markdown(result: &RunResult, saved: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
+    markdown::prices::write(&view::prices::prices(result, saved), out)
+}
+
+/// What stands where there is no document.
+const NO_DOCUMENT: &str = "No founding document was reproduced in this run.";
+
+/// Writes what `result` says of each founding document that it was held against.
+///
+/// # Errors
+/// Those of `out`.
+pub fn reproductions(result: &RunResult, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Page::new(style, out);
+    let views = view::documents::views(result, style.unicode);
+    if views.is_empty() {
+        return page.paragraph("", NO_DOCUMENT, 2);
+    }
+    for (index, view) in views.iter().enumerate() {
+        if index > 0 {
+            page.line("")?;
+        }
+        text::blocks::view(view, &mut page)?;
+    }
+    Ok(())
+}
+
+/// Writes what `result` says of each founding document with GitHub's tables.
+///
+/// # Errors
+/// Those of `out`.
+pub fn reproductions_markdown(result: &RunResult, out: &mut dyn Write) -> io::Result<()> {
+    let views = view::documents::views(result, true);
+    if views.is_empty() {
+        return writeln!(out, "{NO_DOCUMENT}");
+    }
+    for (index, view) in views.iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        markdown::view(view, 2, out)?;
+    }
+    Ok(())
+}
+
+/// Writes one self-contained page about `results`, oldest first. It asks nothing of a network.
+///
+/// # Errors
+/// Those of `out`.
+pub fn page(results: &[Named<'_>], out: &mut dyn Write) -> io::Result<()> {
+    html::page::write(&view::page::page(results), out)
+}
+
+fn to_text(view: &View, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    text::blocks::view(view, &mut Page::new(style, out))
+}
+
+/// Writes the doctor's findings, and how many of them there are.
+///
+/// # Errors
+/// Those of `out`.
+pub fn doctor(checks: &[Check], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    to_text(&view::doctor::view(checks, style.unicode), style, out)
+}
+
+/// Writes the list of `runs`, named and oldest first, and what became of each figure over them.
+///
+/// # Errors
+/// Those of `out`.
+pub fn history(runs: &[(String, Outline)], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Page::new(style, out);
+    text::blocks::view(&view::history::view(runs, page.width(), style.unicode), &mut page)
+}
+
+/// Writes our figures beside those of other tools.
+///
+/// # Errors
+/// Those of `out`.
+pub fn agreement(rows: &[Agreement], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    to_text(&view::agreement::view(rows, style.unicode), style, out)
+}
+
+/// Writes our figures beside those of other tools with GitHub's tables.
+///
+/// # Errors
+/// Those of `out`.
+pub fn agreement_markdown(rows: &[Agreement], out: &mut dyn Write) -> io::Result<()> {
+    markdown::view(&view::agreement::view(rows, true), 3, out)
+}
+
+/// Writes a comparison.
+///
+/// # Errors
+/// Those of `out`.
+pub fn comparison(comparison: &Comparison<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    to_text(&view::comparison::view(comparison, style.unicode), style, out)
+}
+
+/// Writes a comparison with GitHub's tables.
+///
+/// # Errors
+/// Those of `out`.
+pub fn comparison_markdown(comparison: &Comparison<'_>, out: &mut dyn Write) -> io::Result<()> {
+    markdown::view(&view::comparison::view(comparison, true), 3, out)
+}
+
+/// Writes comparisons that share their base as one table.
+///
+/// # Errors
+/// Those of `out`.
+pub fn matrix(comparisons: &[Comparison<'_>], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    to_text(&view::matrix::view(comparisons, style.unicode), style, out)
+}
+
+/// Writes comparisons that share their base as one table of GitHub's.
+///
+/// # Errors
+/// Those of `out`.
+pub fn matrix_markdown(comparisons: &[Comparison<'_>], out: &mut dyn Write) -> io::Result<()> {
+    markdown::view(&view::matrix::view(comparisons, true), 3, out)
+}
+
+/// Writes a result of counts: trees where it has them, else the price list.
+///
+/// # Errors
+/// Those of `out`.
+pub fn counts(
+    result: &RunResult,
+    stored: Option<&str>,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    to_text(&view::counts::view(result, stored, style.unicode), style, out)
+}
+
+impl Changes {
+    /// For a terminal.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn text(&self, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+        to_text(&view::counts::changes(self, style.unicode), style, out)
+    }
+
+    /// As tables of Markdown.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn markdown(&self, out: &mut dyn Write) -> io::Result<()> {
+        markdown::view(&view::counts::changes(self, true), 3, out)
+    }
+
+    /// As data.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        json::changes(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oscost_results::{CheckState, Estimate};
+
+    use super::*;
+    use crate::data::json::agreement_json;
+    use crate::judge::Side;
+
+    fn check(name: &str, state: CheckState, says: &str, matters: &str, remedy: Option<&str>) -> Check {
+        Check {
+            check: name.to_owned(),
+            state,
+            says: says.to_owned(),
+            matters: matters.to_owned(),
+            remedy: remedy.map(str::to_owned),
+            unfit: false,
+            unknown: serde_json::Map::new(),
+        }
+    }
+
+    fn shown(checks: &[Check], width: usize) -> String {
+        let mut out = Vec::new();
+        doctor(checks, &Style { width, unicode: false, colour: false }, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    fn examples() -> Vec<Check> {
+        let matters = "floors hold, typical and tail do not";
+        vec![
+            check("clock_source", CheckState::Fine, "tsc; true step 10 ns", "", None),
+            check("gaps", CheckState::Disturbs, "CPU 2 loses 3.1 %", matters, Some("--cpu 0,1,3")),
+            check("frequency", CheckState::Unknown, "no cpufreq here", "", None),
+        ]
+    }
+
+    #[test]
+    fn one_line_a_check_where_there_is_room() {
+        assert_eq!(
+            shown(&examples(), 100),
+            "  fine      clock source  tsc; true step 10 ns
+  disturbs  gaps          CPU 2 loses 3.1 %: floors hold, typical and tail do not
+                          remedy: --cpu 0,1,3
+  unknown   frequency     no cpufreq here
+3 checks: 1 fine, 1 disturbing, 1 unknown
+"
+        );
+        assert!(shown(&examples(), 120).contains("tail do not   remedy: --cpu 0,1,3\n"));
+    }
+
+    #[test]
+    fn findings_stand_below_in_a_narrow_terminal() {
+        assert_eq!(
+            shown(&examples(), 40),
+            "  fine      clock source
+      tsc; true step 10 ns
+  disturbs  gaps
+      CPU 2 loses 3.1 %: floors hold,
+      typical and tail do not
+      remedy: --cpu 0,1,3
+  unknown   frequency
+      no cpufreq here
+3 checks: 1 fine, 1 disturbing, 1
+  unknown
+"
+        );
+        assert_eq!(shown(&[], 40), "0 checks\n");
+    }
+
+    #[test]
+    fn a_crosscheck_is_harmless_in_every_format() {
+        let quoted = Estimate { value: 114.0, low: 104.0, high: 124.0, extremes: false };
+        let row = |found| Agreement {
+            peer: "perf/x".into(),
+            version: "perf version 6.1 \u{1b}[31m".into(),
+            measures: "a thing".into(),
+            conversion: "x 1000".into(),
+            found,
+            ours: None,
+            ratio: None,
+            failures: String::new(),
+            step: 0.0,
+            differs: "a mean".into(),
+        };
+        let side = Side { quoted, best: 104.0, spread: 0.2, seconds: 1.5 };
+        let rows = [row(Ok(side)), row(Err("\u{202e}<script>".into()))];
+        let mut text = Vec::new();
+        agreement(&rows, &Style { width: 80, unicode: true, colour: false }, &mut text).unwrap();
+        agreement_markdown(&rows, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");
+        assert!(text.contains("perf/x") && text.contains("114 ns"), "{text}");
+        let json = agreement_json(&rows);
+        assert_eq!(json["rows"][0]["verdict"], "nothing of ours: a mean");
+        assert_eq!(json["rows"][1]["found"]["why"], "\u{202e}<script>");
+    }
+}

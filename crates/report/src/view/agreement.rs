@@ -1,0 +1,48 @@
+//! Our figures beside those of other tools: what each measures, converted, as ratios, and why they differ where they do.
+
+use crate::blocks::{Part, Table, View};
+use crate::judge::{Agreement, Side};
+use crate::numbers;
+use crate::words::plain;
+
+/// What each peer measures, converted, as ratios, and why they differ where they do.
+pub(crate) fn view(rows: &[Agreement], unicode: bool) -> View {
+    let heads =
+        ["", "peer", "ours", "peer / ours", "best / best", "spread peer", "spread ours", "s peer", "s ours"];
+    let cells = |row: &Agreement| -> Vec<String> {
+        let peer = row.found.as_ref().ok();
+        let ours = row.ours.as_ref().and_then(|ours| ours.1.as_ref().ok());
+        let value =
+            |side: Option<&Side>| side.map_or("-".to_owned(), |side| numbers::duration(side.quoted.value));
+        let spread = |side: Option<&Side>| side.map_or(String::new(), |side| numbers::percent(side.spread));
+        let seconds = |side: Option<&Side>| side.map_or(String::new(), |side| format!("{:.1}", side.seconds));
+        vec![
+            plain(&row.peer, unicode),
+            value(peer),
+            value(ours),
+            row.ratio.map_or(String::new(), |it| numbers::ratio(it.value, Some((it.low, it.high)))),
+            row.best().map_or(String::new(), |best| format!("{best:.2}x")),
+            spread(peer),
+            spread(ours),
+            seconds(peer),
+            seconds(ours),
+        ]
+    };
+    let mut parts = vec![
+        Part::Words(
+            "Peer: median of its launches, converted; ours: the headline. The ratio is over launches of one rotation; best by \
+             best is what agreement is judged by (5 %). Spread: the largest launch over the least."
+                .to_owned(),
+        ),
+        Part::Table(Table::new(heads, rows.iter().map(cells))),
+    ];
+    for row in rows {
+        let ours =
+            row.ours.as_ref().map_or("no figure of ours".to_owned(), |ours| format!("beside {}", ours.0));
+        let version = if row.version.is_empty() { String::new() } else { format!(" ({})", row.version) };
+        let words =
+            format!("{}{version}: {}; {}; {ours}. {}", row.peer, row.measures, row.conversion, row.verdict());
+        parts.push(Part::Words(plain(&words, unicode)));
+    }
+    View { title: "CROSSCHECK".to_owned(), parts, ..View::default() }
+}

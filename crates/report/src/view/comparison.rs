@@ -1,0 +1,275 @@
+//! A comparison: surroundings, evidence that differs, the figures of each verdict, and the answer.
+
+use std::collections::BTreeMap;
+
+use oscost_results::RunResult;
+
+use crate::blocks::{Cell, Fact, Judged, Part, Place, Table, Tone, View};
+use crate::evidence::per_operation;
+use crate::judge::{Comparison, Differs, Row, Shift, Verdict, name_of_pair, percent};
+use crate::numbers;
+use crate::words::{counted, plain, words};
+
+/// Most figures that are shown of those that changed by less than anybody asked about.
+const MOST_SMALL: usize = 12;
+/// Ends of an interval that are this many times apart say nothing.
+const MOST_WIDE: f64 = 100.0;
+
+/// How a comparison is shown.
+struct Shown<'a> {
+    comparison: &'a Comparison<'a>,
+    unicode: bool,
+    /// The other result, where its receipts are on the page: every figure is shown, and leads to its own.
+    receipts: Option<&'a RunResult>,
+}
+
+/// What a reader needs to believe a change, or not to.
+pub(crate) fn view(comparison: &Comparison<'_>, unicode: bool) -> View {
+    Shown { comparison, unicode, receipts: None }.view()
+}
+
+/// The same with every figure, each leading to its receipt in `other`.
+pub(crate) fn linked(comparison: &Comparison<'_>, other: &RunResult) -> View {
+    Shown { comparison, unicode: true, receipts: Some(other) }.view()
+}
+
+impl Shown<'_> {
+    fn plain(&self, text: &str) -> String {
+        plain(text, self.unicode)
+    }
+
+    fn arrow(&self) -> &'static str {
+        if self.unicode { "\u{2192}" } else { "->" }
+    }
+
+    fn view(&self) -> View {
+        let (comparison, arrow) = (self.comparison, self.arrow());
+        let mut parts = Vec::new();
+        if !comparison.rows.is_empty() {
+            parts.push(Part::Words(format!("{}.", tallied(comparison))));
+        }
+        parts.push(Part::Facts(self.facts()));
+        let warning = |text: &String| Part::Warning(format!("warning: {}", self.plain(text)));
+        parts.extend(comparison.warnings.iter().map(warning));
+        if !comparison.evidence.is_empty() {
+            let evident = comparison.evidence.iter().map(|it| {
+                let (a, b) = (per_operation(it.a), per_operation(it.b));
+                let what = format!("{}: {} per operation, {a} {arrow} {b}", it.id, it.what);
+                let text = self.plain(&what);
+                Judged {
+                    word: "evidence",
+                    tone: Tone::Doubt,
+                    name: String::new(),
+                    text,
+                    because: String::new(),
+                }
+            });
+            parts.push(Part::Judged(String::new(), evident.collect()));
+        }
+        for (verdict, tone) in
+            [(Verdict::Slower, Tone::Bad), (Verdict::Faster, Tone::Good), (Verdict::Unclear, Tone::Doubt)]
+        {
+            parts.extend(self.table(verdict.name(), tone, &comparison.of(verdict).collect::<Vec<_>>()));
+        }
+        parts.extend(self.within());
+        for verdict in [Verdict::Slower, Verdict::Faster] {
+            let rows: Vec<&Row> = comparison.pairs.iter().filter(|row| row.verdict == verdict).collect();
+            parts.extend(self.table(
+                &format!("{} beside its baseline", name_of_pair(verdict)),
+                Tone::Doubt,
+                &rows,
+            ));
+        }
+        let alike = one_sided_alike(comparison).into_iter().map(|(ids, a, b)| {
+            let of = ids.into_iter().map(|id| self.id(id)).collect();
+            Fact { name: "differ", says: format!("{} {arrow} {}", self.plain(a), self.plain(b)), of }
+        });
+        let alike: Vec<Fact> = alike.collect();
+        if !alike.is_empty() {
+            parts.push(Part::Facts(alike));
+        }
+        parts.push(Part::Answer(answer(comparison)));
+        let title = format!("{} {arrow} {}", self.plain(comparison.a), self.plain(comparison.b));
+        View { title, parts, ..View::default() }
+    }
+
+    /// What differs around the two, and by what they were judged.
+    fn facts(&self) -> Vec<Fact> {
+        let arrow = self.arrow();
+        let differing = |name: &'static str, differs: &[Differs]| {
+            let each = differs
+                .iter()
+                .map(|it| format!("{} {} {arrow} {}", it.what, self.plain(&it.a), self.plain(&it.b)));
+            let says =
+                if differs.is_empty() { "the same".to_owned() } else { each.collect::<Vec<_>>().join("; ") };
+            Fact { name, says, of: Vec::new() }
+        };
+        let judged = judged_by(self.comparison).map(|says| Fact { name: "judged by", says, of: Vec::new() });
+        let around = [
+            differing("machine", &self.comparison.machine),
+            differing("conditions", &self.comparison.conditions),
+        ];
+        around.into_iter().chain(judged).collect()
+    }
+
+    /// What changed by less than anybody asked about: where there is little room, the largest of what certainly changed.
+    fn within(&self) -> Vec<Part> {
+        let threshold = numbers::percent(self.comparison.threshold);
+        let within = self.comparison.of(Verdict::Within);
+        if self.receipts.is_some() {
+            return self.table(&format!("within {threshold}"), Tone::Good, &within.collect::<Vec<_>>());
+        }
+        let small: Vec<&Row> = within.filter(|row| row.changed).collect();
+        let title = format!("changed by less than {threshold}");
+        let mut parts = self.table(&title, Tone::Good, &small[..small.len().min(MOST_SMALL)]);
+        if small.len() > MOST_SMALL {
+            let more = format!("and {} more that changed by less", small.len() - MOST_SMALL);
+            parts.push(Part::Words(more));
+        }
+        parts
+    }
+
+    /// Figures of one verdict under its name, and why it is theirs.
+    fn table(&self, title: &str, tone: Tone, rows: &[&Row]) -> Vec<Part> {
+        if rows.is_empty() {
+            return Vec::new();
+        }
+        let cells = |row: &&Row| {
+            let unit = self.plain(&row.unit);
+            // In rounds of both sides the judged ratio may point the other way than the two sides by themselves.
+            let contradicts = row
+                .change
+                .is_some_and(|change| (row.b.value - row.a.value) * change.change < 0.0 && row.changed);
+            let shown = |value: f64| {
+                if contradicts || !value.is_finite() {
+                    "-".into()
+                } else {
+                    numbers::quantity(value, &unit).into()
+                }
+            };
+            let [a, b] = [row.a.value, row.b.value].map(shown);
+            let is_open = row.verdict == Verdict::Unclear;
+            let change = row.change.map_or(String::new(), |change| shifted(&change, is_open)).into();
+            vec![self.id(&row.id), a, b, change, words(&row.quantity, self.unicode).into()]
+        };
+        let columns = [
+            (title, Place::Left),
+            ("before", Place::Right),
+            ("now", Place::Right),
+            ("change", Place::Left),
+            ("quantity", Place::Spare),
+        ];
+        let mut table = Table::of(columns, rows.iter().map(cells));
+        table.columns[0].tone = Some(tone);
+        let threshold = numbers::percent(self.comparison.threshold);
+        let mut reasons: Vec<(&str, usize)> = Vec::new();
+        let open = rows.iter().any(|row| is_too_wide(row));
+        let too_wide = format!("the change may be more than {threshold}, and may be less");
+        let whys = rows.iter().filter_map(|row| match is_too_wide(row) {
+            true => Some(&too_wide),
+            false => Some(&row.why).filter(|why| !why.is_empty()),
+        });
+        for why in whys {
+            match reasons.iter_mut().find(|(known, _)| known == why) {
+                Some((_, count)) => *count += 1,
+                None => reasons.push((why, 1)),
+            }
+        }
+        let reasons = reasons.into_iter().map(|(why, count)| {
+            let of =
+                if count == rows.len() { String::new() } else { format!(" ({count} of {})", rows.len()) };
+            format!("why: {}{of}", self.plain(why))
+        });
+        let advice = open.then(|| format!("try: {}", self.comparison.narrower));
+        let reasons: Vec<String> = reasons.chain(advice).collect();
+        let reasons = (!reasons.is_empty()).then_some(Part::Remarks(reasons));
+        std::iter::once(Part::Table(table)).chain(reasons).collect()
+    }
+
+    /// An id, leading to the receipt of its figure where there is one.
+    fn id(&self, id: &str) -> Cell {
+        let has = |result: &RunResult| result.figures.iter().any(|figure| figure.id == id);
+        let link = self.receipts.filter(|result| has(result)).map(|_| id.to_owned());
+        Cell { link, ..self.plain(id).into() }
+    }
+}
+
+/// The figures of one side only, those together of which the same is told: ids, what A has, what B has.
+fn one_sided_alike<'a>(comparison: &'a Comparison<'_>) -> Vec<(Vec<&'a str>, &'a str, &'a str)> {
+    let mut groups: Vec<(Vec<&str>, &str, &str)> = Vec::new();
+    for one in &comparison.one_sided {
+        match groups.iter_mut().find(|(_, a, b)| *a == one.a && *b == one.b) {
+            Some((ids, ..)) => ids.push(&one.id),
+            None => groups.push((vec![&one.id], &one.a, &one.b)),
+        }
+    }
+    groups
+}
+
+/// What a gate must know: the last lines.
+fn answer(comparison: &Comparison<'_>) -> Vec<String> {
+    let mut answer = Vec::new();
+    if comparison.rows.is_empty() {
+        answer.push("No figure was measured in both.".to_owned());
+    }
+    let (blind, all) = comparison.blind();
+    if blind > 0 {
+        answer.push(format!("{blind} of {} could not be judged.", counted(all, "figure", "figures")));
+    }
+    answer
+}
+
+/// The quantities that were judged, the most frequent first.
+fn judged_by(comparison: &Comparison<'_>) -> Option<String> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for row in comparison.rows.iter().filter(|row| row.change.is_some()) {
+        *counts.entry(&row.quantity).or_default() += 1;
+    }
+    let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let each: Vec<String> = counts
+        .iter()
+        .map(|(name, count)| format!("{} ({})", words(name, false), counted(*count, "figure", "figures")))
+        .collect();
+    (!each.is_empty()).then(|| each.join(", "))
+}
+
+/// The question with its answer: how many figures have which verdict, the largest group first. Where most are unclear, nothing
+/// slower is no answer.
+fn tallied(comparison: &Comparison<'_>) -> String {
+    let threshold = numbers::percent(comparison.threshold);
+    let all = comparison.rows.len();
+    let named = [
+        (Verdict::Slower, "slower".to_owned()),
+        (Verdict::Faster, "faster".to_owned()),
+        (Verdict::Within, format!("within {threshold}")),
+        (Verdict::Unclear, "unclear".to_owned()),
+    ];
+    let mut groups = named.map(|(verdict, name)| (comparison.of(verdict).count(), verdict, name));
+    groups.sort_by_key(|(count, ..)| std::cmp::Reverse(*count));
+    let is_blind = groups[0].1 == Verdict::Unclear && groups[0].0 * 2 > all;
+    let group = |(count, _, name): &(usize, Verdict, String)| format!("{count} {name}");
+    let question = format!("Changed by more than {threshold}?");
+    if is_blind {
+        let others: Vec<String> = groups[1..].iter().map(group).collect();
+        let unclear = groups[0].0;
+        format!("{question} {unclear} of {all} unclear: these runs cannot answer; {}", others.join(", "))
+    } else {
+        format!("{question} {}", groups.iter().map(group).collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// Whether the width of its interval is all that keeps a row from an answer.
+fn is_too_wide(row: &Row) -> bool {
+    row.verdict == Verdict::Unclear && row.change.is_some() && row.why.is_empty()
+}
+
+/// A change with the interval by which it was judged; where that is open, the interval alone.
+fn shifted(change: &Shift, is_open: bool) -> String {
+    // One launch has no interval; of launches that scatter by so much it says nothing.
+    if !change.high.is_finite() || 1.0 + change.high > MOST_WIDE * (1.0 + change.low) {
+        return "unknown: too few launches, or too scattered".to_owned();
+    }
+    let interval = format!("{:+.1} .. {:+.1}", change.low * 100.0, change.high * 100.0);
+    if is_open { format!("{interval} %") } else { format!("{} ({interval})", percent(change.change)) }
+}

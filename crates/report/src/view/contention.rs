@@ -1,0 +1,245 @@
+//! Contention: what each lock costs with several workers after it, whether it hands over or lets the running one in, how
+//! fairly, and where the price of a System V semaphore meets that of a POSIX one.
+
+mod plots;
+
+use oscost_results::quantity;
+use oscost_results::{Estimate, Figure, Parameter, Trait};
+use oscost_stats::crossing::crossing;
+use oscost_stats::interval::Interval;
+
+use crate::blocks::{Part, Table, View};
+use crate::numbers;
+use crate::view::story::Story;
+use crate::words::distinct;
+
+/// Owner changes in every cell from which on a lock hands over. METHOD.md, Contention.
+const HANDS_OVER: f64 = 0.9;
+/// The pair that TLPI speaks of.
+const PAIR: (&str, &str) = ("semaphore/system_v", "semaphore/posix_named");
+/// Columns of the picture for the largest ratio.
+const WIDEST: f64 = 40.0;
+
+/// A measured cell.
+struct Cell<'a> {
+    figure: &'a Figure,
+    /// "semaphore/posix_named".
+    lock: &'a str,
+    /// How many, and what: (4, "processes").
+    workers: (u64, &'static str),
+    /// us.
+    hold: u32,
+    /// Think time in hold times.
+    think: u64,
+}
+
+fn cells<'a>(story: &'a Story<'_>) -> Vec<Cell<'a>> {
+    story
+        .measured()
+        .filter_map(|figure| {
+            let number = |name| figure.parameter(name).and_then(Parameter::number);
+            let lock = figure.parameter("lock")?.text()?;
+            let workers = ["processes", "threads"].into_iter().find_map(|of| Some((number(of)?, of)))?;
+            let (hold, think) = (u32::try_from(number("hold_us")?).ok()?, number("think_holds")?);
+            Some(Cell { figure, lock, workers, hold, think })
+        })
+        .collect()
+}
+
+impl Cell<'_> {
+    /// Nothing keeps its workers apart.
+    fn is_control(&self) -> bool {
+        self.figure.has(Trait::ExcludesNothing)
+    }
+
+    fn quantity(&self, name: &str) -> Option<Estimate> {
+        Some(self.figure.quantities.get(name)?.estimate)
+    }
+
+    fn value(&self, name: &str) -> Option<f64> {
+        Some(self.quantity(name)?.value)
+    }
+}
+
+/// The view of all contended cells of a result.
+pub(crate) fn view(story: &Story<'_>) -> Option<View> {
+    let cells = cells(story);
+    if cells.is_empty() {
+        return None;
+    }
+    let situations = distinct(cells.iter().map(|cell| (cell.workers, cell.think)));
+    let mut parts = vec![Part::Words(
+        "Workers take a lock, hold it for a calibrated spin, and give it back; each cell is the time from one such turn to \
+         the next of anybody, so the hold time is its floor. Hand-off: the one who waited longest gets the lock, at one \
+         switch a turn. Barging: whoever runs takes it first, cheap and unfair."
+            .to_owned(),
+    )];
+    for situation in situations {
+        let here: Vec<&Cell<'_>> =
+            cells.iter().filter(|cell| (cell.workers, cell.think) == situation).collect();
+        parts.extend(told(story, situation, &here));
+    }
+    let covers = cells.iter().map(|cell| cell.figure.id.clone()).collect();
+    Some(View { title: "CONTENTION".to_owned(), covers, parts })
+}
+
+fn without_control<'a>(cells: &[&'a Cell<'a>]) -> Vec<&'a Cell<'a>> {
+    cells.iter().copied().filter(|cell| !cell.is_control()).collect()
+}
+
+/// Locks in the order of the result.
+fn locks<'a>(cells: &[&Cell<'a>]) -> Vec<&'a str> {
+    distinct(cells.iter().map(|cell| cell.lock))
+}
+
+/// The tables of one situation, and the crossing where both semaphores are there.
+fn told(story: &Story<'_>, ((count, of), think): ((u64, &str), u64), cells: &[&Cell<'_>]) -> Vec<Part> {
+    let mut holds: Vec<u32> = cells.iter().map(|cell| cell.hold).collect();
+    holds.sort_unstable();
+    holds.dedup();
+    let find = |lock: &str, hold: u32| cells.iter().find(|cell| cell.lock == lock && cell.hold == hold);
+    let who = format!("{count} {of}");
+    let thinking = if think == 0 { "without a pause" } else { "thinking for twice the hold time" };
+    let per_cpu =
+        cells.iter().find_map(|cell| cell.value(quantity::WORKERS_PER_CPU)).filter(|per_cpu| *per_cpu > 1.0);
+    let crowded = per_cpu.map_or(String::new(), |per_cpu| {
+        format!(
+            ", {} workers a CPU: who holds the lock may be waiting for one",
+            numbers::significant(per_cpu)
+        )
+    });
+    let mut parts =
+        vec![Part::Words(story.plain(&format!("{who} {thinking}{crowded}: time a turn by hold time")))];
+    let unsure =
+        |estimate: Estimate| estimate.high > 1.1 * estimate.value || estimate.low < 0.9 * estimate.value;
+    let time = |cell: &Cell<'_>| match cell.quantity(quantity::TIME_PER_OPERATION) {
+        Some(estimate) if unsure(estimate) => numbers::range(estimate.low, estimate.high, "ns"),
+        Some(estimate) => numbers::duration(estimate.value),
+        None => String::new(),
+    };
+    let rows = locks(cells).into_iter().map(|lock| {
+        let times = holds.iter().map(|&hold| find(lock, hold).map_or(String::new(), |cell| time(cell)));
+        std::iter::once(story.plain(lock)).chain(times).collect()
+    });
+    let heads = std::iter::once("hold".to_owned()).chain(holds.iter().map(|hold| format!("{hold} us")));
+    parts.push(Part::Table(Table::new(heads, rows)));
+    parts.push(Part::Table(behaviour(story, cells)));
+    let lost = |cell: &&&Cell<'_>| cell.value(quantity::LOST_UPDATES).is_some_and(|lost| lost > 0.0);
+    let (control, wrong): (Vec<&&Cell<'_>>, Vec<_>) =
+        cells.iter().filter(lost).partition(|cell| cell.is_control());
+    for cell in wrong {
+        parts
+            .push(Part::Words(story.plain(&format!("{} LOST UPDATES: it does not exclude", cell.figure.id))));
+    }
+    if cells.iter().any(|cell| cell.is_control()) {
+        parts.push(Part::Words(
+            if control.is_empty() {
+                "The control without a lock lost no update: that the others lost none proves nothing here."
+            } else {
+                "No lock lost an update; the control without a lock did."
+            }
+            .to_owned(),
+        ));
+    }
+    let about = story.plain(&format!("{who} {thinking}"));
+    parts.extend(crossed(story, &about, cells, &holds));
+    let fairness = plots::fairness(story, &about, &without_control(cells), &holds);
+    parts.extend(fairness.map(Part::from));
+    parts
+}
+
+/// Class, fairness and waiting of each lock, over its cells with a hold time.
+fn behaviour(story: &Story<'_>, cells: &[&Cell<'_>]) -> Table {
+    let heads =
+        ["", "class", "owner changes", "blocked", "fairness", "longest wait", "hand-over", "of the ideal"];
+    let rows = locks(&without_control(cells)).into_iter().map(|lock| {
+        let held: Vec<&&Cell<'_>> = cells.iter().filter(|cell| cell.lock == lock && cell.hold > 0).collect();
+        let held =
+            if held.is_empty() { cells.iter().filter(|cell| cell.lock == lock).collect() } else { held };
+        let range = |name: &str, show: &dyn Fn(f64) -> String| {
+            let values = held.iter().filter_map(|cell| cell.value(name));
+            let (low, high) = values
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), it| (low.min(it), high.max(it)));
+            match (show(low), show(high)) {
+                _ if low > high => String::new(),
+                (low, high) if low == high => low,
+                (low, high) => format!("{low} .. {high}"),
+            }
+        };
+        let share = |share: f64| format!("{:.0} %", share * 100.0);
+        let class =
+            match held.iter().filter_map(|cell| cell.value(quantity::OWNER_CHANGE_SHARE)).reduce(f64::min) {
+                None => "shared",
+                Some(least) if least >= HANDS_OVER => "hand-off",
+                Some(_) => "barging",
+            };
+        vec![
+            story.plain(lock),
+            class.to_owned(),
+            range(quantity::OWNER_CHANGE_SHARE, &share),
+            range(quantity::BLOCKED_SHARE, &share),
+            range("fairness", &|value| format!("{value:.2}")),
+            held.iter()
+                .filter_map(|cell| cell.value(quantity::LONGEST_WAIT))
+                .reduce(f64::max)
+                .map_or(String::new(), numbers::duration),
+            range(quantity::HANDOVER_P50, &numbers::duration),
+            range(quantity::IDEAL_SHARE, &share),
+        ]
+    });
+    Table::new(heads, rows)
+}
+
+/// The ratio of the two semaphores by hold time, as a picture, and where it falls below 2 and below 1.1.
+fn crossed(story: &Story<'_>, about: &str, cells: &[&Cell<'_>], holds: &[u32]) -> Vec<Part> {
+    let ratio = |hold: u32| -> Option<(f64, Interval)> {
+        let of = cells.iter().find(|cell| cell.lock == PAIR.0 && cell.hold == hold)?;
+        let to = cells.iter().find(|cell| cell.lock == PAIR.1 && cell.hold == hold)?;
+        let paired = story.result.ratios.iter().find(|ratio| {
+            ratio.of == of.figure.id
+                && ratio.to == to.figure.id
+                && ratio.quantity == quantity::TIME_PER_OPERATION
+        })?;
+        let (value, low, high) = (paired.value?, paired.low?, paired.high?);
+        Some((f64::from(hold), Interval { value, low, high, extremes: false }))
+    };
+    let curve: Vec<(f64, Interval)> = holds.iter().filter_map(|&hold| ratio(hold)).collect();
+    if curve.len() < 2 {
+        return Vec::new();
+    }
+    let most = curve.iter().map(|(_, ratio)| ratio.value).fold(2.0, f64::max).ln();
+    let bar = if story.unicode { "\u{2588}" } else { "#" };
+    let lines = curve.iter().map(|(hold, ratio)| {
+        // A logarithmic bar: as long on the other side of 1 for who is cheaper there.
+        let length = (ratio.value.ln().abs() / most * WIDEST).round().clamp(0.0, WIDEST) as usize;
+        let side = if ratio.value >= 1.0 { bar.repeat(length) } else { "-".repeat(length) };
+        format!("{hold:>5} us {:>8}  {side}", numbers::ratio(ratio.value, None))
+    });
+    let key = "    hold     ratio  log scale; dashes: System V cheaper".to_owned();
+    let letters = std::iter::once(key).chain(lines).collect();
+    let bounds = [2.0, 1.1].map(|bound| below(&curve, bound));
+    plots::ratios(about, &curve, &bounds.join(" "), letters).map(Part::from).into_iter().collect()
+}
+
+/// Where the ratio falls below `bound`, in words.
+fn below(curve: &[(f64, Interval)], bound: f64) -> String {
+    let found = crossing(curve, bound);
+    let at = |x: Option<f64>| {
+        let point = curve.iter().find(|(hold, _)| Some(*hold) == x);
+        point.map(|(hold, ratio)| {
+            format!("{hold:.0} us ({})", numbers::ratio(ratio.value, Some((ratio.low, ratio.high))))
+        })
+    };
+    match (at(found.above), at(found.below)) {
+        (Some(above), Some(below)) => {
+            format!("The ratio falls below {bound} between a hold of {above} and {below}.")
+        }
+        (Some(above), None) => format!(
+            "The ratio is surely above {bound} up to a hold of {above}, and nowhere surely below from there on."
+        ),
+        (None, Some(below)) => format!(
+            "The ratio is surely below {bound} from a hold of {below} on, and nowhere surely above before."
+        ),
+        (None, None) => format!("Whether the ratio is above or below {bound} cannot be told at any end."),
+    }
+}

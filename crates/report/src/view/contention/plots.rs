@@ -1,0 +1,163 @@
+//! The plots of contention: the ratio of the two semaphores by hold time, and fairness beside throughput.
+
+use oscost_results::quantity;
+use oscost_stats::interval::Interval;
+
+use super::Cell;
+use crate::blocks::Table;
+use crate::blocks::axis::Axis;
+use crate::blocks::plot::{Chart, Curve, Curves, Dot, Plot, Point, Row, Rows};
+use crate::numbers;
+use crate::view::story::Story;
+
+/// The ratio of System V to POSIX by hold time; `crossed` says where it falls below the bounds.
+pub(super) fn ratios(
+    about: &str,
+    curve: &[(f64, Interval)],
+    crossed: &str,
+    letters: Vec<String>,
+) -> Option<Plot> {
+    let (first, last) = (curve.first()?, curve.last()?);
+    let finding = format!(
+        "System V semaphores cost {} what POSIX ones do at a hold of {:.0} us, and {} at {:.0} us.",
+        numbers::ratio(first.1.value, None),
+        first.0,
+        numbers::ratio(last.1.value, None),
+        last.0
+    );
+    let holds: Vec<f64> = curve.iter().map(|(hold, _)| hold * 1000.0).collect();
+    let ends = curve.iter().flat_map(|(_, ratio)| [ratio.low, ratio.high, 1.0, 2.0]);
+    let points =
+        curve.iter().map(|(hold, ratio)| Point { x: hold * 1000.0, y: [ratio.low, ratio.value, ratio.high] });
+    let row = |(hold, ratio): &(f64, Interval)| {
+        vec![
+            format!("{hold:.0} us"),
+            numbers::ratio(ratio.value, None),
+            numbers::ratio(ratio.low, None),
+            numbers::ratio(ratio.high, None),
+        ]
+    };
+    let chart = Curves {
+        x: Axis::even("hold time, as measured", "ns", &holds),
+        y: Axis::logarithmic("time a turn, System V over POSIX", "ratio", ends)?,
+        curves: vec![Curve { name: "ratio".to_owned(), points: points.collect(), dots: true }],
+        rules: vec![(1.0, "the same".to_owned()), (2.0, "2: similar below".to_owned())],
+    };
+    let heads = ["hold time", "ratio", "low", "high"].map(str::to_owned).to_vec();
+    Some(Plot {
+        about: about.to_owned(),
+        finding,
+        note: crossed.to_owned(),
+        chart: Chart::Curves(chart),
+        table: Table::new(heads, curve.iter().map(row)),
+        letters,
+    })
+}
+
+/// Three digits of a large number.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.2e}").parse::<f64>().unwrap_or(value).round()
+}
+
+/// Hold times at which at least half of the locks were measured: the shortest, and the longest if it is another one.
+fn common<'c>(cells: &[&'c Cell<'c>], locks: &[&str], holds: &[u32]) -> Vec<u32> {
+    let measured = |hold: u32| cells.iter().filter(|cell| cell.hold == hold).count();
+    let common: Vec<u32> = holds.iter().copied().filter(|&hold| measured(hold) * 2 >= locks.len()).collect();
+    let mut ends: Vec<u32> = common.first().into_iter().chain(common.last()).copied().collect();
+    ends.dedup();
+    ends
+}
+
+/// How often each lock changes hands, and how evenly among the workers.
+pub(super) fn fairness(story: &Story<'_>, about: &str, cells: &[&Cell<'_>], holds: &[u32]) -> Option<Plot> {
+    let locks = super::locks(cells);
+    let holds = common(cells, &locks, holds);
+    let find = |lock: &str, hold: u32| cells.iter().find(|cell| cell.lock == lock && cell.hold == hold);
+    let turns = |cell: &Cell<'_>| {
+        let time = cell.quantity(quantity::TIME_PER_OPERATION)?;
+        let turns = [time.high, time.value, time.low].map(|ns| 1e9 / ns);
+        turns.iter().all(|turns| turns.is_finite() && *turns > 0.0).then_some(turns)
+    };
+    let fair = |cell: &Cell<'_>| {
+        let estimate = cell.quantity(quantity::FAIRNESS)?;
+        Some([estimate.low, estimate.value, estimate.high])
+    };
+    let mut rows = Vec::new();
+    let mut table = Vec::new();
+    for &lock in &locks {
+        let mut dots = Vec::new();
+        for (kind, &hold) in holds.iter().enumerate() {
+            let Some(cell) = find(lock, hold) else { continue };
+            let (Some(turns), Some(fair)) = (turns(cell), fair(cell)) else { continue };
+            dots.push(Dot { panel: 0, kind, x: turns });
+            dots.push(Dot { panel: 1, kind, x: fair });
+            table.push(vec![
+                story.plain(lock),
+                format!("{hold} us"),
+                numbers::count(rounded(turns[1])),
+                format!("{:.2}", fair[1]),
+                cell.value(quantity::LONGEST_WAIT).map_or(String::new(), numbers::duration),
+            ]);
+        }
+        if !dots.is_empty() {
+            rows.push(Row { name: story.plain(lock), dots });
+        }
+    }
+    let hold = *holds.first()?;
+    let here: Vec<(&str, f64, f64)> = locks
+        .iter()
+        .filter_map(|&lock| find(lock, hold))
+        .filter_map(|cell| Some((cell.lock, turns(cell)?[1], fair(cell)?[1])))
+        .collect();
+    // Locks that several may hold at once are no rivals.
+    let alone =
+        |lock: &str| find(lock, hold).is_some_and(|cell| cell.value(quantity::OWNER_CHANGE_SHARE).is_some());
+    let rivals = || here.iter().filter(|(lock, ..)| alone(lock));
+    let fastest = rivals().max_by(|one, other| one.1.total_cmp(&other.1))?;
+    let fairest = rivals().max_by(|one, other| one.2.total_cmp(&other.2))?;
+    let longest = cells
+        .iter()
+        .filter_map(|cell| Some((cell, cell.value(quantity::LONGEST_WAIT)?)))
+        .max_by(|one, other| one.1.total_cmp(&other.1));
+    let longest = longest.map_or(String::new(), |(cell, wait)| {
+        format!(
+            "The longest wait of all was {} ({}, hold {} us).",
+            numbers::duration(wait),
+            cell.lock,
+            cell.hold
+        )
+    });
+    let turns_a_second = |turns: f64| format!("{} turns a second", numbers::count(rounded(turns)));
+    let compared = if fastest.0 == fairest.0 {
+        format!("{} is both the fastest ({}) and the fairest", fastest.0, turns_a_second(fastest.1))
+    } else {
+        format!(
+            "{} is the fastest ({}, fairness {:.2}), {} the fairest ({:.2}, {})",
+            fastest.0,
+            turns_a_second(fastest.1),
+            fastest.2,
+            fairest.0,
+            fairest.2,
+            turns_a_second(fairest.1)
+        )
+    };
+    let finding = format!("Of locks held for {hold} us {compared}.");
+    let all = |panel: usize| rows.iter().flat_map(|row| &row.dots).filter(move |dot| dot.panel == panel);
+    let chart = Rows {
+        panels: vec![
+            Axis::logarithmic("turns a second", "count", all(0).flat_map(|dot| dot.x))?,
+            Axis::between("fairness: 1 all the same", "", 0.0, 1.0),
+        ],
+        kinds: holds.iter().map(|hold| format!("hold {hold} us")).collect(),
+        rows,
+    };
+    let heads = ["lock", "hold time", "turns a second", "fairness", "longest wait"];
+    Some(Plot {
+        about: about.to_owned(),
+        finding: story.plain(&finding),
+        note: story.plain(&longest),
+        chart: Chart::Rows(chart),
+        table: Table::new(heads, table),
+        letters: Vec::new(),
+    })
+}

@@ -1,0 +1,235 @@
+//! Counts for people: the price list in instructions, the tree of functions, and two results against each other.
+
+use oscost_results::{Figure, InstructionCount, Repeats, RunResult, Status};
+
+use super::functions::DEEPEST;
+use crate::blocks::{Fact, Part, Place, Table, View};
+use crate::judge::{Changes, CountChange, CountVerdict, value};
+use crate::numbers::exact;
+use crate::words::{plain, right};
+
+/// Functions of a row that are named; the others are one sum.
+const SHOWN: usize = 12;
+
+/// A result of counts: trees where it has them, else the price list.
+pub(crate) fn view(result: &RunResult, stored: Option<&str>, unicode: bool) -> View {
+    let has_tree = |figure: &Figure| figure.count.as_ref().is_some_and(|count| !count.functions.is_empty());
+    let parts = if result.figures.iter().any(has_tree) {
+        let trees = result.figures.iter().flat_map(|figure| tree(figure, unicode));
+        let note = "Inlined functions belong to their caller. Instructions are not time.".to_owned();
+        trees.chain([Part::Answer(vec![note])]).collect()
+    } else {
+        price_list(result, stored, unicode)
+    };
+    View { title: head(result, unicode), parts, ..View::default() }
+}
+
+/// Which kernel, on what.
+fn head(result: &RunResult, unicode: bool) -> String {
+    let emulation = result.conditions.emulation.clone().unwrap_or_default();
+    let head = format!(
+        "oscost {} | {} {}, {} -cpu {}, 1 CPU | instructions of one operation",
+        result.tool.version,
+        result.conditions.kernel,
+        result.machine.architecture,
+        emulation.emulator,
+        emulation.cpu_model,
+    );
+    plain(&head, unicode)
+}
+
+fn word(repeats: Repeats) -> &'static str {
+    match repeats {
+        Repeats::Constant => "constant",
+        Repeats::Reproducible => "reproducible",
+        Repeats::Varies => "varies",
+        Repeats::Unknown => "unknown",
+    }
+}
+
+fn price_list(result: &RunResult, stored: Option<&str>, unicode: bool) -> Vec<Part> {
+    // What needs another CPU or holds the clock itself was never to be counted here: it is one number at the end.
+    let figures: Vec<&Figure> =
+        result.figures.iter().filter(|figure| figure.status != Status::Unsupported).collect();
+    let rows = figures.iter().map(|figure| {
+        let mut below: Vec<&str> = Vec::new();
+        let (mut number, mut calls, mut repeats) = (String::new(), String::new(), "");
+        if let Some(value) = value(figure) {
+            let counted: f64 = figure.evidence.system_calls.values().fold(0.0, |sum, calls| sum + calls);
+            number = exact(value);
+            calls = if figure.evidence.audit_method.is_some() { exact(counted) } else { "-".to_owned() };
+            if let Some(count) = figure.count.as_ref().filter(|count| count.repeats != Repeats::Constant) {
+                repeats = word(count.repeats);
+                below.extend(count.why.as_deref());
+            }
+        } else {
+            repeats = "withheld";
+            below.push(figure.why.as_deref().unwrap_or("for no reason that is known"));
+        }
+        below.extend(figure.remarks.iter().map(String::as_str));
+        vec![plain(&figure.id, unicode), number, calls, repeats.to_owned(), plain(&below.join("; "), unicode)]
+    });
+    let columns = [
+        ("", Place::Left),
+        ("instructions", Place::Right),
+        ("calls", Place::Right),
+        ("", Place::Left),
+        ("", Place::Below),
+    ];
+    let table = Table::of(columns, rows);
+    vec![Part::Table(table), Part::Answer(foot(result, &figures, stored, unicode))]
+}
+
+fn foot(result: &RunResult, rows: &[&Figure], stored: Option<&str>, unicode: bool) -> Vec<String> {
+    let counts = || rows.iter().filter_map(|figure| figure.count.as_ref());
+    let of = |repeats| counts().filter(|count| count.repeats == repeats).count();
+    let left_out = result.figures.len() - rows.len();
+    let boots = counts().map(|count| count.boots).max().unwrap_or(0);
+    let mut words = format!(
+        "{} rows: {} constant, {} reproducible, {} vary ({boots} boots)",
+        rows.len(),
+        of(Repeats::Constant),
+        of(Repeats::Reproducible),
+        of(Repeats::Varies)
+    );
+    if left_out > 0 {
+        words.push_str(&format!("; {left_out} cannot be counted here: oscost report --format json"));
+    }
+    let mut all = vec![
+        words,
+        "Instructions are not time: no caches, no pipeline, no memory, no second CPU, an emulated processor."
+            .to_owned(),
+        "Work that a kernel puts off until its next tick is not in them. Mitigations cost time, and few of these."
+            .to_owned(),
+    ];
+    all.extend(result.warnings.iter().map(|warning| plain(warning, unicode)));
+    let next = match stored {
+        Some(_) => "Saved as @-1. Next: oscost count ID --kernel K --by-function | oscost compare",
+        None => "Next: oscost count ID --kernel K --by-function",
+    };
+    all.push(next.to_owned());
+    all
+}
+
+/// The itemised count of an id.
+fn tree(figure: &Figure, unicode: bool) -> Vec<Part> {
+    let words = |text: String| Part::Words(plain(&text, unicode));
+    let (Some(count), Some(value)) = (&figure.count, value(figure)) else {
+        let why = figure.why.as_deref().unwrap_or("for no reason that is known");
+        return vec![words(format!("{}   withheld: {why}", figure.id))];
+    };
+    let operations = match figure.operations_per_iteration {
+        0 | 1 => String::new(),
+        several => format!(", one iteration holds {several} operations"),
+    };
+    let mut parts =
+        vec![words(format!("{}   {}: {}{operations}", figure.id, exact(value), word(count.repeats)))];
+    let remarks: Vec<String> =
+        count.why.iter().chain(&figure.remarks).map(|text| plain(text, unicode)).collect();
+    if !remarks.is_empty() {
+        parts.push(Part::Remarks(remarks));
+    }
+    if !count.functions.is_empty() {
+        parts.push(Part::Picture(functions(count, unicode)));
+    }
+    parts
+}
+
+/// Lines of functions, each below its caller.
+fn functions(count: &InstructionCount, unicode: bool) -> Vec<String> {
+    let mut lines = vec!["    total     self  calls".to_owned()];
+    for (node, total) in count.functions.iter().zip(count.totals()) {
+        let indent = "  ".repeat(node.depth.min(DEEPEST) as usize);
+        let calls = if node.depth == 0 { String::new() } else { exact(node.calls as f64) };
+        let mut name = plain(&node.name, unicode);
+        if node.place != "kernel" && node.depth > 0 {
+            name.push_str(&format!(" [{}]", plain(&node.place, unicode)));
+        }
+        if node.repeated > 0 {
+            name.push_str(&format!(
+                "  ({} are repeats of a string instruction)",
+                exact(node.repeated as f64)
+            ));
+        }
+        let (total, own) = (exact(total as f64), exact(node.own as f64));
+        lines.push(format!("{}{}{}  {indent}{name}", right(&total, 9), right(&own, 9), right(&calls, 7)));
+    }
+    let repeated: u64 = count.functions.iter().fold(0, |sum, node| sum.saturating_add(node.repeated));
+    let without = if repeated > 0 {
+        let rest = count.sum().saturating_sub(repeated);
+        format!("; {} without repeats of string instructions", exact(rest as f64))
+    } else {
+        String::new()
+    };
+    let sum = exact(count.sum() as f64);
+    lines.push(format!("{}  in all functions together{without}", right(&sum, 9)));
+    lines
+}
+
+/// Two results of counts against each other.
+pub(crate) fn changes(changes: &Changes, unicode: bool) -> View {
+    let tally = [CountVerdict::More, CountVerdict::Fewer, CountVerdict::Equal, CountVerdict::Unclear]
+        .map(|verdict| format!("{} {}", changes.of(verdict).len(), verdict.word()));
+    let differing = changes.differing.iter().map(|(name, before, now)| Fact {
+        name,
+        says: plain(&format!("{before} -> {now}"), unicode),
+        of: Vec::new(),
+    });
+    let differing: Vec<Fact> = differing.collect();
+    let cell = |value: Option<f64>| value.map_or("-".to_owned(), exact);
+    let row = |row: &CountChange| {
+        let change = row.difference().filter(|difference| difference.abs() > 0.0);
+        let [before, now, change] = [cell(row.before), cell(row.now), change.map_or(String::new(), signed)];
+        let word = row.verdict.word().to_owned();
+        vec![plain(&row.id, unicode), before, now, word, change, plain(&moved(row), unicode)]
+    };
+    let columns = [
+        ("", Place::Left),
+        ("before", Place::Right),
+        ("now", Place::Right),
+        ("verdict", Place::Left),
+        ("change", Place::Right),
+        ("", Place::Below),
+    ];
+    let rows = CountVerdict::ALL.into_iter().flat_map(|verdict| changes.of(verdict)).map(row);
+    let table = Table::of(columns, rows);
+    let differing = (!differing.is_empty()).then_some(Part::Facts(differing));
+    let parts = differing.into_iter().chain([Part::Table(table)]).collect();
+    View { title: format!("instructions: {}", tally.join(", ")), parts, ..View::default() }
+}
+
+/// Why there is no verdict on a row, and the functions that moved.
+fn moved(row: &CountChange) -> String {
+    let (named, others) = row.functions.split_at(row.functions.len().min(SHOWN));
+    let mut all: Vec<String> = row.why.iter().cloned().chain(named.iter().map(one_function)).collect();
+    if !others.is_empty() {
+        let sum: f64 = others.iter().map(|(_, before, now)| *now as f64 - *before as f64).sum();
+        all.push(format!("{} more functions {}", others.len(), signed(sum)));
+    }
+    all.join("; ")
+}
+
+fn signed(difference: f64) -> String {
+    if difference > 0.0 { format!("+{}", exact(difference)) } else { exact(difference) }
+}
+
+fn one_function((name, before, now): &(String, u64, u64)) -> String {
+    let what = match (before, now) {
+        (0, _) => " (appeared)",
+        (_, 0) => " (vanished)",
+        _ => "",
+    };
+    format!("{name} {}{what}", signed(*now as f64 - *before as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_function_that_moved_is_named_with_what_it_moved_by() {
+        assert_eq!(one_function(&("b".to_owned(), 11, 12)), "b +1");
+        assert_eq!(one_function(&("c".to_owned(), 0, 5)), "c +5 (appeared)");
+        assert_eq!(one_function(&("c".to_owned(), 5, 0)), "c -5 (vanished)");
+    }
+}

@@ -1,0 +1,250 @@
+//! The founding documents beside this machine: published values, the literal repeat, the figure; then the statements.
+
+use oscost_results::document::{FOUNDING_DOCUMENTS, GRAME};
+use oscost_results::{Figure, Judgement, Reproduction, RunResult};
+
+use super::grid;
+use super::story::Story;
+use crate::blocks::prices::Outcome;
+use crate::blocks::{Judged, Part, Place, Table, Tone, View};
+use crate::evidence::{per_operation, system_calls};
+use crate::numbers;
+use crate::words::{counted, distinct, plain, tally};
+
+/// What a statement can be said to be, in the order of the tally.
+const JUDGEMENTS: [&str; 7] = [
+    "holds",
+    "holds in part",
+    "does not hold",
+    "unclear",
+    "not testable here",
+    "machine's figure",
+    "not judged",
+];
+
+/// A published value beside this machine's.
+pub(super) struct Published {
+    /// Row and column of the table that it stands in.
+    pub cell: Option<(String, String)>,
+    /// Unit of the document.
+    pub unit: String,
+    /// Where in the document.
+    place: String,
+    /// As published, without and with the unit.
+    published: Option<[String; 2]>,
+    /// The document's own method repeated here, single runs, without and with the unit.
+    literal: Option<[String; 2]>,
+    /// The figure with its interval.
+    measured: Option<String>,
+    /// Id and quantity of the figure.
+    figure: String,
+    /// What else is to be said.
+    pub because: String,
+}
+
+impl Published {
+    /// Published (0), literal (1) or measured; published and literal ones `bare` of their unit where a heading has it.
+    pub fn part(&self, part: usize, bare: bool) -> Option<&str> {
+        match part {
+            0 => self.published.as_ref().map(|texts| &*texts[usize::from(!bare)]),
+            1 => self.literal.as_ref().map(|texts| &*texts[usize::from(!bare)]),
+            _ => self.measured.as_deref(),
+        }
+    }
+}
+
+/// How many statements of the document hold, do not hold, or cannot be judged, and how many of ours beside them; empty
+/// where there are none.
+fn tallied(statements: &[(bool, Judged)]) -> String {
+    let names = JUDGEMENTS.map(|name| (name, name));
+    let of = |ours: bool, one: &str, many: &str| -> Option<String> {
+        let whose = || statements.iter().filter(|(is_ours, _)| *is_ours == ours);
+        let found = tally(&names, |name| whose().filter(|(_, statement)| statement.word == *name).count());
+        (!found.is_empty()).then(|| format!("{}: {found}", counted(whose().count(), one, many)))
+    };
+    let parts = [
+        of(false, "statement", "statements"),
+        of(true, "sentence of ours beside them", "sentences of ours beside them"),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(". ")
+}
+
+/// A view of each founding document that `result` was held against, in the order of the result.
+pub(crate) fn views(result: &RunResult, unicode: bool) -> Vec<View> {
+    let names = distinct(result.reproductions.iter().map(|row| &*row.document));
+    names.into_iter().map(|name| view(name, result, unicode)).collect()
+}
+
+fn view(name: &str, result: &RunResult, unicode: bool) -> View {
+    let rows = || result.reproductions.iter().filter(|row| row.document == name);
+    let values: Vec<&Reproduction> = rows().filter(|row| row.statement.is_none()).collect();
+    let table = |row: &Reproduction| row.cell.as_ref().map(|cell| cell.table.clone());
+    let mut parts = Vec::new();
+    for block in values.chunk_by(|one, next| table(one) == table(next)) {
+        let shown: Vec<Published> = block.iter().map(|row| published(row, result, unicode)).collect();
+        match block.first().and_then(|row| table(row)) {
+            Some(title) => parts.extend(grid::parts(plain(&title, unicode), &shown)),
+            None => parts.push(Part::Table(list(shown))),
+        }
+    }
+    if name == GRAME.name {
+        let pictures = super::grame::view(&Story::new(result, unicode));
+        parts.extend(pictures.map(|view| Part::View(Box::new(view))));
+    }
+    parts.extend(figures_of(name, &values, result, unicode).map(Part::Table));
+    let judged = |row: &Reproduction| {
+        let text = row.statement.as_deref()?;
+        Some((row.ours, statement(row, text, result, unicode)))
+    };
+    let statements: Vec<(bool, Judged)> = rows().filter_map(judged).collect();
+    if !statements.is_empty() {
+        let tallied = tallied(&statements);
+        let statements = statements.into_iter().map(|(_, statement)| statement).collect();
+        parts.extend([Part::Judged("Statements".to_owned(), statements), Part::Words(tallied)]);
+    }
+    View { title: title(name, unicode), parts, ..View::default() }
+}
+
+/// Values that stand in no table of the document.
+fn list(values: Vec<Published>) -> Table {
+    let rows = values.into_iter().map(|value| {
+        let [published, literal, measured] =
+            [0, 1, 2].map(|part| value.part(part, false).unwrap_or("-").to_owned());
+        vec![value.place, published, literal, measured, value.figure, value.because]
+    });
+    let columns = [
+        ("", Place::Left),
+        ("published", Place::Right),
+        ("literal here", Place::Right),
+        // The interval goes on at the right of the value.
+        ("measured", Place::Left),
+        ("figure", Place::Spare),
+        ("", Place::Below),
+    ];
+    Table::of(columns, rows)
+}
+
+/// The figures that `values` name, each once, in the order of the price list; a document's own methods are no part of it.
+fn figures_of(document: &str, values: &[&Reproduction], result: &RunResult, unicode: bool) -> Option<Table> {
+    let named = |figure: &&Figure| {
+        let rest = figure.id.strip_prefix(document);
+        let own = rest.is_some_and(|rest| rest.starts_with("/literal/") || rest.starts_with("/paired/"));
+        !own && values.iter().any(|row| row.figure_id.as_ref() == Some(&figure.id))
+    };
+    let story = Story::new(result, unicode);
+    let answer = |figure: &Figure| {
+        let (says, evidence) = match story.outcome(figure) {
+            Outcome::Withheld { state, why } => (format!("{state}: {why}"), String::new()),
+            Outcome::Measured(numbers) => {
+                let says = [&*plain(&figure.headline, unicode), &*numbers.value, &*numbers.interval];
+                let calls = match system_calls(figure) {
+                    Some(calls) => format!("system calls: {}, ", per_operation(calls)),
+                    None => String::new(),
+                };
+                let parts: Vec<&str> = says.into_iter().filter(|part| !part.is_empty()).collect();
+                (parts.join("  "), format!("{calls}{}", numbers.verdict))
+            }
+        };
+        vec![plain(&figure.id, unicode), says, evidence]
+    };
+    let rows: Vec<Vec<String>> = result.figures.iter().filter(named).map(answer).collect();
+    let columns = ["figure", "", "evidence"].map(|head| (head, Place::Left));
+    let title = "Figures of the price list, with their evidence".to_owned();
+    (!rows.is_empty()).then(|| Table { title, ..Table::of(columns, rows) })
+}
+
+/// Number and subject of a founding document.
+fn title(name: &str, unicode: bool) -> String {
+    let known = FOUNDING_DOCUMENTS.iter().find(|document| document.name == name);
+    known.map_or_else(|| format!("Document {}", plain(name, unicode)), |document| document.title.to_owned())
+}
+
+fn published(reproduction: &Reproduction, result: &RunResult, unicode: bool) -> Published {
+    let unit = plain(&reproduction.unit, unicode);
+    let both = |number: String| {
+        let with_unit = with_unit(&number, &unit);
+        // A multiple keeps its x under any heading.
+        [if unit == "ratio" { with_unit.clone() } else { number }, with_unit]
+    };
+    let figure = reproduction.figure_id.as_deref().unwrap_or_default();
+    let quantity = reproduction.quantity.as_deref().unwrap_or_default();
+    let judgement = reproduction.verdict.map(|verdict| judgement(Some(verdict)).0);
+    let because = plain(&reproduction.because, unicode);
+    Published {
+        place: plain(&reproduction.place, unicode),
+        cell: reproduction
+            .cell
+            .as_ref()
+            .map(|cell| (plain(&cell.row, unicode), plain(&cell.column, unicode))),
+        published: reproduction.published.map(|value| both(numbers::published(value))),
+        literal: reproduction.literal.map(|value| both(beside_published(value, &unit))),
+        measured: measured(reproduction, result, unicode),
+        // Named in headings where it says something.
+        unit: if matches!(&*unit, "ratio" | "count" | "share") { String::new() } else { unit.clone() },
+        figure: plain([figure, quantity].join(" ").trim(), unicode),
+        because: match judgement {
+            Some(judgement) if because.is_empty() => judgement.to_owned(),
+            Some(judgement) => format!("{judgement}: {because}"),
+            None => because,
+        },
+    }
+}
+
+fn statement(reproduction: &Reproduction, text: &str, result: &RunResult, unicode: bool) -> Judged {
+    let (word, tone) = judgement(reproduction.verdict);
+    let place = plain(&reproduction.place, unicode);
+    let place = if place.is_empty() { String::new() } else { format!(" ({place})") };
+    let quote = if reproduction.ours { "" } else { "\"" };
+    let mut because = plain(&reproduction.because, unicode);
+    if because.is_empty() {
+        because = measured(reproduction, result, unicode).unwrap_or_default();
+    }
+    let text = format!("{quote}{}{quote}{place}", plain(text, unicode));
+    Judged { word, tone, name: String::new(), text, because }
+}
+
+fn judgement(verdict: Option<Judgement>) -> (&'static str, Tone) {
+    match verdict {
+        Some(Judgement::Holds) => ("holds", Tone::Good),
+        Some(Judgement::HoldsInPart) => ("holds in part", Tone::Doubt),
+        Some(Judgement::DoesNotHold) => ("does not hold", Tone::Bad),
+        Some(Judgement::Unclear) => ("unclear", Tone::Doubt),
+        Some(Judgement::NotTestableHere) => ("not testable here", Tone::Doubt),
+        Some(Judgement::ItsMachine) => ("machine's figure", Tone::Doubt),
+        Some(Judgement::Unknown) => ("unknown", Tone::Doubt),
+        Some(Judgement::NotJudged) | None => ("not judged", Tone::Doubt),
+    }
+}
+
+/// Value and interval of the figure that answers, in the figure's own unit where the result has it.
+fn measured(reproduction: &Reproduction, result: &RunResult, unicode: bool) -> Option<String> {
+    let estimate = reproduction.measured.as_ref()?;
+    let figure = result.figures.iter().find(|figure| Some(&figure.id) == reproduction.figure_id.as_ref());
+    let quantity = figure
+        .zip(reproduction.quantity.as_ref())
+        .and_then(|(figure, quantity)| figure.quantities.get(quantity));
+    let unit = plain(quantity.map_or(&reproduction.unit, |quantity| &quantity.unit), unicode);
+    if unit == "ratio" {
+        return Some(numbers::ratio(estimate.value, Some((estimate.low, estimate.high))));
+    }
+    let interval = numbers::interval(estimate, &unit, unicode);
+    Some(format!("{} {interval}", numbers::quantity(estimate.value, &unit)).trim_end().to_owned())
+}
+
+/// A literal number: counts are whole, all others have three significant digits.
+fn beside_published(value: f64, unit: &str) -> String {
+    if unit == "count" && value.fract() == 0.0 {
+        numbers::count(value)
+    } else {
+        numbers::beside_published(value)
+    }
+}
+
+/// A number with the unit of the document; a ratio is a multiple, a share and a count go without.
+fn with_unit(number: &str, unit: &str) -> String {
+    match unit {
+        "ratio" => format!("{number}x"),
+        "count" | "share" | "" => number.to_owned(),
+        unit => format!("{number} {unit}"),
+    }
+}

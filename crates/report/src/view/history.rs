@@ -1,0 +1,167 @@
+//! The runs of a store: when, where, under which conditions; and each figure over time as a strip with its intervals.
+
+use std::collections::BTreeMap;
+
+use oscost_results::{Estimate, Outline};
+
+use super::picture;
+use crate::blocks::{Part, View};
+use crate::numbers;
+use crate::words::{counted, left, plain, width};
+
+/// Figures whose whole range is smaller have not moved: 2 %, as for a verdict.
+const STILL: f64 = 0.02;
+
+/// The list of `runs`, named and oldest first, and what became of each figure over them, in lines of `columns` letters.
+pub(crate) fn view(runs: &[(String, Outline)], columns: usize, unicode: bool) -> View {
+    let say = |text: &str| plain(text, unicode);
+    let mut parts = Vec::new();
+    let mut before = String::new();
+    for (name, run) in runs {
+        let place = [&run.machine.cpu_model, &run.conditions.kernel, &run.tool.version];
+        let place = place.map(|text| say(text)).join(", ");
+        // Said once for all the runs that share it.
+        let told = if place == before { String::new() } else { format!("   {place}") };
+        before = place;
+        let figures = counted(run.figures.len(), "figure", "figures");
+        let effort = say(&run.plan.effort);
+        let partial = if run.partial { ", partial" } else { "" };
+        let note = run.note.as_deref().map_or(String::new(), |note| format!("   {}", say(note)));
+        parts.push(Part::Words(format!("{}  {figures}, {effort}{partial}{told}{note}", say(name))));
+    }
+    parts.extend(figures(runs, columns, unicode));
+    View { title: format!("{}, oldest first", counted(runs.len(), "run", "runs")), parts, ..View::default() }
+}
+
+/// Each figure over the runs, one letter a run.
+fn figures(runs: &[(String, Outline)], columns: usize, unicode: bool) -> Vec<Part> {
+    // As many runs as a line has room for: the newest.
+    let room = columns.saturating_sub(6);
+    // Each figure with its estimate in every run: the runs are gone through once, however many there are.
+    let mut order: Vec<&str> = Vec::new();
+    let mut known: BTreeMap<&str, Strip> = BTreeMap::new();
+    for (index, (_, run)) in runs.iter().enumerate() {
+        for figure in &run.figures {
+            let strip = known.entry(&figure.id).or_insert_with(|| {
+                order.push(&figure.id);
+                Strip { revision: 0, unit: String::new(), estimates: vec![None; runs.len()] }
+            });
+            // Another revision is another method: the newest is shown, and nothing beside it.
+            if figure.revision > strip.revision {
+                strip.revision = figure.revision;
+                strip.estimates.fill(None);
+            } else if figure.revision < strip.revision {
+                continue;
+            }
+            if let Some((estimate, unit)) = figure.quoted() {
+                unit.clone_into(&mut strip.unit);
+                strip.estimates[index] = Some(estimate);
+            }
+        }
+    }
+    let lines: Vec<Line> = order
+        .iter()
+        .filter_map(|id| known.get(id)?.line(id, runs.len().saturating_sub(room), unicode))
+        .collect();
+    if lines.is_empty() {
+        return vec![Part::Answer(vec!["No figure was measured in two runs.".to_owned()])];
+    }
+    let which = if runs.len() > room { format!("the newest {room} runs") } else { "these runs".to_owned() };
+    let mut parts = vec![Part::Words(format!(
+        "figures over {which}, one letter a run from the lowest to the highest value, blank where it was not measured; \
+         then the range, and the last one with its interval; below, where one is over 1 %, how wide the interval of each \
+         is either way, in percent (9: over 8; ?: fewer than 6 launches)"
+    ))];
+    let names = lines.iter().map(|line| width(&line.name)).max().unwrap_or(0);
+    let strips = lines.iter().map(|line| width(&line.strip)).max().unwrap_or(0);
+    for Line { name, strip, range, intervals } in lines {
+        let is_beside = 2 + names + 2 + strips + 2 + width(&range) <= columns;
+        let indent = if is_beside { names + 2 } else { 4 };
+        let intervals = intervals.map(|intervals| format!("{}{intervals}", " ".repeat(indent)));
+        let first = if is_beside {
+            format!("{}  {}  {range}", left(&name, names), left(&strip, strips))
+        } else {
+            format!("    {strip}")
+        };
+        let picture = Part::Picture(std::iter::once(first).chain(intervals).collect());
+        if is_beside {
+            parts.push(picture);
+        } else {
+            parts.extend([Part::Words(name), picture, Part::Remarks(vec![range])]);
+        }
+    }
+    parts
+}
+
+/// What is shown of a figure.
+struct Line {
+    name: String,
+    strip: String,
+    range: String,
+    /// Half-widths, a digit a run, where one of them is worth it.
+    intervals: Option<String>,
+}
+
+/// One figure over the runs.
+struct Strip {
+    /// Of its card: the highest, to which all estimates belong.
+    revision: u32,
+    unit: String,
+    estimates: Vec<Option<Estimate>>,
+}
+
+impl Strip {
+    /// The runs from number `first` on, if it was measured in at least two of them.
+    fn line(&self, id: &str, first: usize, unicode: bool) -> Option<Line> {
+        let estimates = self.estimates.get(first..)?;
+        let values: Vec<f64> = estimates.iter().flatten().map(|estimate| estimate.value).collect();
+        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if values.len() < 2 {
+            return None;
+        }
+        let unit = plain(&self.unit, unicode);
+        let letters = picture::letters(unicode);
+        let still = low > 0.0 && high / low - 1.0 <= STILL;
+        let mut strip = String::new();
+        let mut before: Option<Estimate> = None;
+        for estimate in estimates {
+            match estimate {
+                None => strip.push(' '),
+                Some(estimate) => {
+                    let height =
+                        if still || high <= low { 0.0 } else { (estimate.value - low) / (high - low) };
+                    // A float to integer cast saturates, and takes NaN for 0.
+                    strip.push(letters[((height * 7.0).round() as usize).min(7)]);
+                }
+            }
+            before = estimate.or(before);
+        }
+        let range = if still {
+            format!("{} throughout", numbers::quantity(values[values.len() - 1], &unit))
+        } else {
+            let last = before.map_or(String::new(), |last| {
+                format!(
+                    "; last {} {}",
+                    numbers::quantity(last.value, &unit),
+                    numbers::interval(&last, &unit, unicode)
+                )
+            });
+            format!("{}{last}", numbers::range(low, high, &unit))
+        };
+        let intervals: String = estimates.iter().map(digit).collect();
+        let wide = intervals.chars().any(|digit| !matches!(digit, ' ' | '1'));
+        Some(Line { name: plain(id, unicode), strip, range, intervals: wide.then_some(intervals) })
+    }
+}
+
+/// The half-width of an interval in whole percent, rounded up.
+fn digit(estimate: &Option<Estimate>) -> char {
+    let Some(estimate) = estimate else { return ' ' };
+    if estimate.extremes {
+        return '?';
+    }
+    let percent = (estimate.high - estimate.low) / 2.0 / estimate.value.abs() * 100.0;
+    // A share of zero is none: an interval without a width is as narrow as can be, any other one is wide.
+    if percent.is_nan() { '1' } else { char::from(b'0' + percent.ceil().clamp(1.0, 9.0) as u8) }
+}

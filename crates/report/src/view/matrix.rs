@@ -1,0 +1,93 @@
+//! Several results against one base: a row a figure, a column a result.
+
+use crate::blocks::{Part, Table, View};
+use crate::judge::{Comparison, OneSided, Verdict, percent};
+use crate::numbers;
+use crate::words::{counted, distinct, plain, width};
+
+/// Columns of the longest name that heads a column.
+const LONGEST_HEAD: usize = 20;
+
+/// A row a figure, a column a result.
+pub(crate) fn view(comparisons: &[Comparison<'_>], unicode: bool) -> View {
+    let base = comparisons.first().map_or("", |comparison| comparison.a);
+    let mut parts = Vec::new();
+    // Names of stored runs are too long to head a column.
+    let long =
+        comparisons.iter().any(|comparison| width(comparison.b).max(width(comparison.a)) > LONGEST_HEAD);
+    let heads: Vec<String> = comparisons
+        .iter()
+        .zip(1..)
+        .map(|(comparison, number)| if long { format!("run {number}") } else { comparison.b.to_owned() })
+        .collect();
+    let named = |comparison: &Comparison<'_>, head: &str| {
+        if long { format!("{head}, {}", comparison.b) } else { head.to_owned() }
+    };
+    for (comparison, head) in comparisons.iter().zip(&heads) {
+        let differs = comparison.machine.iter().chain(&comparison.conditions);
+        let differs: Vec<String> =
+            differs.map(|it| format!("{} {} instead of {}", it.what, it.b, it.a)).collect();
+        let differs =
+            if differs.is_empty() { "nothing around it differs".to_owned() } else { differs.join("; ") };
+        parts.push(Part::Words(plain(&format!("{}: {differs}", named(comparison, head)), unicode)));
+        let told = |warning: &String| Part::Warning(plain(&format!("warning: {warning}"), unicode));
+        parts.extend(comparison.warnings.iter().map(told));
+    }
+    let ids = distinct(comparisons.iter().flat_map(|comparison| {
+        let rows = comparison.rows.iter().map(|row| &*row.id);
+        rows.chain(withheld(comparison).map(|one| &*one.id))
+    }));
+    let heads =
+        ["figure", if long { "base" } else { base }].into_iter().chain(heads.iter().map(String::as_str));
+    let rows = ids.iter().map(|id| row(id, comparisons, unicode));
+    parts.push(Part::Table(Table::new(heads.map(|head| plain(head, unicode)), rows)));
+    parts.push(Part::Words("each with its change against the first column; ? unclear".to_owned()));
+    for comparison in comparisons {
+        let (blind, all) = comparison.blind();
+        if blind > 0 {
+            let told = format!(
+                "{}: {blind} of {} could not be judged",
+                comparison.b,
+                counted(all, "figure", "figures")
+            );
+            parts.push(Part::Words(plain(&told, unicode)));
+        }
+    }
+    View { title: format!("All against {}", plain(base, unicode)), parts, ..View::default() }
+}
+
+fn withheld<'a>(comparison: &'a Comparison<'_>) -> impl Iterator<Item = &'a OneSided> {
+    comparison.one_sided.iter().chain(&comparison.neither)
+}
+
+fn row(id: &str, comparisons: &[Comparison<'_>], unicode: bool) -> Vec<String> {
+    let of = |comparison: &Comparison<'_>| comparison.rows.iter().find(|row| row.id == id).cloned();
+    let lacking = |comparison: &Comparison<'_>, b: bool| {
+        let one = withheld(comparison).find(|one| one.id == id);
+        // Another result has it.
+        let text = one.map_or("not there", |one| if b { &one.b } else { &one.a });
+        // The reason stands in the comparison of the two; a cell has room for the state.
+        plain(text.split(':').next().unwrap_or(text), unicode)
+    };
+    let base = comparisons.iter().find_map(|comparison| {
+        let row = of(comparison)?;
+        Some(numbers::quantity(row.a.value, &plain(&row.unit, unicode)))
+    });
+    let known = comparisons.iter().find(|comparison| withheld(comparison).any(|one| one.id == id));
+    let base = base.unwrap_or_else(|| known.map_or(String::new(), |comparison| lacking(comparison, false)));
+    let cell = |comparison: &Comparison<'_>| match of(comparison) {
+        None => lacking(comparison, true),
+        Some(row) => {
+            let value = match row.change {
+                Some(change) => percent(change.change),
+                None => numbers::quantity(row.b.value, &plain(&row.unit, unicode)),
+            };
+            match row.verdict {
+                Verdict::Slower | Verdict::Faster => format!("{} {value}", row.verdict.name()),
+                Verdict::Within => row.verdict.name().to_owned(),
+                Verdict::Unclear => format!("? {value}"),
+            }
+        }
+    };
+    [plain(id, unicode), base].into_iter().chain(comparisons.iter().map(cell)).collect()
+}

@@ -1,0 +1,48 @@
+//! Results to blocks: what is to be said of a result, whatever the format.
+
+pub(crate) mod agreement;
+pub(crate) mod comparison;
+mod contention;
+pub(crate) mod counts;
+pub(crate) mod doctor;
+pub(crate) mod documents;
+mod functions;
+mod grame;
+mod grid;
+mod head;
+pub(crate) mod history;
+pub(crate) mod matrix;
+mod notes;
+pub(crate) mod page;
+mod percentiles;
+mod picture;
+pub(crate) mod prices;
+mod published;
+mod realtime_ipc;
+mod realtime_load;
+mod receipt;
+mod record_database;
+pub(crate) mod screen;
+mod story;
+
+use crate::blocks::View;
+use story::Story;
+
+/// Makes the view of a family, where the result has something of it.
+type Make = fn(&Story<'_>) -> Option<View>;
+
+/// The views, in the order of the price list.
+const VIEWS: &[Make] = &[
+    contention::view,
+    record_database::view,
+    published::view,
+    realtime_ipc::view,
+    realtime_load::view,
+    grame::told_below,
+    percentiles::view,
+];
+
+/// Every view of a result.
+fn of(story: &Story<'_>) -> Vec<View> {
+    VIEWS.iter().filter_map(|make| make(story)).collect()
+}

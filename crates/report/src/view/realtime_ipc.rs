@@ -1,0 +1,423 @@
+//! Real-time messages: a line a transport with its distribution and its service time against the tick, the timeline of one
+//! client with its peaks, how many clients fit a period, and how cost grows with their number.
+
+pub(crate) mod plots;
+mod response;
+
+use oscost_results::quantity;
+use oscost_results::{Estimate, Figure, Mark, PairedValue, Parameter, RemarkCode, Trait};
+
+use crate::blocks::{Part, Table, View};
+use crate::view::story::Story;
+use crate::{numbers, view::picture};
+
+/// Columns of a bar, and of a timeline.
+const BAR: usize = 10;
+const TIMELINE: usize = 60;
+/// Clients up to which growth is taken for a straight line: the document's most.
+const LINE_UNTIL: u32 = 10;
+/// Off the straight line by more than this, growth has left it.
+const OFF_LINE: f64 = 0.2;
+/// A peak is no smaller than this above the median, ns. METHOD.md, Real-time messages.
+const LEAST_PEAK_NS: f64 = 100.0;
+
+/// A measured session.
+pub(crate) struct Session<'a> {
+    pub figure: &'a Figure,
+    pub transport: &'a str,
+    pub placement: &'a str,
+    pub clients: u32,
+    pub tick_ns: f64,
+    /// What keeps the machine busy beside it ("transfer", "command_sleep%201").
+    pub load: Option<&'a str>,
+    /// What else is not the default ("size_1024/policy_fifo").
+    pub rest: String,
+}
+
+/// The session of a figure; `None` for a figure of something else.
+pub(crate) fn session(figure: &Figure) -> Option<Session<'_>> {
+    let text = |name| figure.parameter(name).and_then(Parameter::text);
+    let number = |name| figure.parameter(name).and_then(Parameter::number).filter(|&number| number > 0);
+    let rest = ["size", "policy", "ticks"].into_iter();
+    let rest: Vec<String> =
+        rest.filter_map(|name| Some(format!("{name}_{}", figure.parameter(name)?))).collect();
+    Some(Session {
+        figure,
+        transport: text("transport")?,
+        placement: text("placement")?,
+        clients: u32::try_from(number("clients")?).ok()?,
+        tick_ns: number("tick_ns")? as f64,
+        load: text("load"),
+        rest: rest.join("/"),
+    })
+}
+
+impl Session<'_> {
+    /// Its id without the family, and without what is the same everywhere.
+    fn name(&self) -> String {
+        let rest = if self.rest.is_empty() { String::new() } else { format!("/{}", self.rest) };
+        format!("{}/{}/clients_{}{rest}", self.transport, self.placement, self.clients)
+    }
+
+    fn quantity(&self, name: &str) -> Option<Estimate> {
+        Some(self.figure.quantities.get(name)?.estimate)
+    }
+
+    /// A quantity of it.
+    pub fn value(&self, name: &str) -> Option<f64> {
+        self.quantity(name).map(|estimate| estimate.value).filter(|value| value.is_finite())
+    }
+
+    /// A quantity as a time; empty where there is none.
+    pub fn time(&self, name: &str) -> String {
+        self.value(name).map_or(String::new(), numbers::duration)
+    }
+}
+
+/// The view of all sessions of a result.
+pub(crate) fn view(story: &Story<'_>) -> Option<View> {
+    let sessions: Vec<Session<'_>> =
+        story.measured().filter_map(session).filter(|session| session.load.is_none()).collect();
+    if sessions.is_empty() {
+        return None;
+    }
+    let mut parts = vec![Part::Words(
+        "A server stamps each tick and sends it to every client. Last: latency of the client that has it last in a tick, median \
+         and 99th percentile; next: gap between clients; service: mean + sd of the client served last, as document 002 has it, \
+         beside it as a bar of the tick; server: its CPU time a tick; x: last against the unix_datagram session right beside it."
+            .to_owned(),
+    )];
+    let mut situations: Vec<(&str, u32, f64, &str)> = Vec::new();
+    for session in &sessions {
+        let situation = (session.placement, session.clients, session.tick_ns, session.rest.as_str());
+        if !situations.contains(&situation) {
+            situations.push(situation);
+        }
+    }
+    for &(placement, clients, tick_ns, rest) in &situations {
+        let here: Vec<&Session<'_>> = sessions
+            .iter()
+            .filter(|session| {
+                (session.placement, session.clients, session.tick_ns, session.rest.as_str())
+                    == (placement, clients, tick_ns, rest)
+            })
+            .collect();
+        let plural = if clients == 1 { "" } else { "s" };
+        let rest = if rest.is_empty() { String::new() } else { format!(", {rest}") };
+        let heading = format!(
+            "{clients} client{plural} {}, tick {}{rest}",
+            place(placement),
+            numbers::duration(tick_ns)
+        );
+        let heading = story.plain(&heading);
+        parts.push(Part::Words(heading.clone()));
+        parts.push(Part::Table(table(story, &here)));
+        parts.extend(best(story, &here).map(Part::Words));
+        parts.extend(response::from_due(story, &here).map(Part::Words));
+        parts.extend(plots::situation(story, &heading, &here));
+    }
+    parts.extend(placed(story, &sessions).map(Part::Words));
+    parts.extend(timeline(story, &sessions));
+    parts.extend(plots::service(story, &families(&sessions)));
+    parts.extend(plots::load(story, &sessions));
+    let told =
+        fits(story, &sessions).into_iter().chain(growth(story, &sessions)).chain(cadence(story, &sessions));
+    parts.extend(told.map(Part::Words));
+    parts.extend(reservations(story, &sessions).map(Part::Words));
+    let covers = sessions.iter().map(|session| session.figure.id.clone()).collect();
+    Some(View { title: "REALTIME IPC".to_owned(), covers, parts })
+}
+
+/// The ratio of a session's last client to its partner's.
+fn ratio<'a>(story: &'a Story<'_>, session: &Session<'_>) -> Option<&'a PairedValue> {
+    story
+        .result
+        .ratios
+        .iter()
+        .find(|pair| pair.of == session.figure.id && pair.quantity == quantity::LAST_P50)
+}
+
+fn table(story: &Story<'_>, sessions: &[&Session<'_>]) -> Table {
+    let heads =
+        ["transport", "last", "p99", "shape", "next", "service", "of the tick", "server", "x", "lost"];
+    let row = |session: &&Session<'_>| {
+        let load = session.value(quantity::DISPATCH_LOAD).unwrap_or(0.0);
+        let against = ratio(story, session).and_then(|pair| Some((pair.value?, pair.low.zip(pair.high))));
+        let lost: f64 = ["dropped", "missed", "overruns"].iter().filter_map(|name| session.value(name)).sum();
+        vec![
+            story.words(session.transport),
+            session.time(quantity::LAST_P50),
+            session.time(quantity::LAST_P99),
+            picture::distribution(&session.figure.launches, story.unicode),
+            session.time(quantity::NEXT_P50),
+            session.time(quantity::CLIENT_SERVICE),
+            format!("{} {:>6}", bar(load, story.unicode), format!("{:.1} %", load * 100.0)),
+            session.time(quantity::SERVER_CPU),
+            against.map_or(String::new(), |(value, bounds)| numbers::ratio(value, bounds)),
+            if lost == 0.0 { "0".to_owned() } else { numbers::count(lost) },
+        ]
+    };
+    Table::new(heads, sessions.iter().map(row))
+}
+
+/// A share of the tick as a bar; what is over the tick is full.
+fn bar(share: f64, unicode: bool) -> String {
+    let filled = ((share * BAR as f64).ceil() as usize).min(BAR);
+    let (full, empty) = if unicode { ("█", "░") } else { ("#", ".") };
+    format!("{}{}", full.repeat(filled), empty.repeat(BAR - filled))
+}
+
+/// The best transport that queues a payload and the best that is pollable, by their paired ratios; a ratio whose interval
+/// overlaps the next one's is not ranked before it.
+fn best(story: &Story<'_>, sessions: &[&Session<'_>]) -> Option<String> {
+    let against = |wanted: Trait| {
+        let mut found: Vec<(&str, f64, f64, f64)> = sessions
+            .iter()
+            .filter(|session| session.figure.has(wanted))
+            .filter_map(|session| {
+                if session.figure.has(Trait::Partner) {
+                    return Some((session.transport, 1.0, 1.0, 1.0));
+                }
+                let pair = ratio(story, session)?;
+                Some((session.transport, pair.value?, pair.low?, pair.high?))
+            })
+            .collect();
+        found.sort_by(|one, other| one.1.total_cmp(&other.1));
+        let &(name, value, low, high) = found.first()?;
+        let equals: Vec<String> =
+            found[1..].iter().take_while(|other| other.2 <= high).map(|other| story.words(other.0)).collect();
+        let equals = if equals.is_empty() {
+            String::new()
+        } else {
+            format!("; not told apart from {}", equals.join(", "))
+        };
+        let bounds = (low < high).then_some((low, high));
+        Some(format!("{} ({}{equals})", story.words(name), numbers::ratio(value, bounds)))
+    };
+    if sessions.len() < 3 {
+        return None;
+    }
+    Some(format!(
+        "best that queues a payload: {}; best that is pollable: {}",
+        against(Trait::QueuesPayload)?,
+        against(Trait::Pollable)?
+    ))
+}
+
+/// Where participants run, in words.
+fn place(placement: &str) -> &'static str {
+    if placement == "spread" { "over several CPUs" } else { "on one CPU" }
+}
+
+/// Values of one client as letters, a column the highest of its ticks, and its peaks; then every value of every client.
+fn timeline(story: &Story<'_>, sessions: &[Session<'_>]) -> Vec<Part> {
+    let most = sessions.iter().max_by_key(|session| (session.figure.has(Trait::Partner), session.clients));
+    let Some(session) = most else { return Vec::new() };
+    let all: Vec<&Session<'_>> = sessions.iter().collect();
+    let messages = plots::messages(story, &all, session);
+    let Some(values) = plots::last_client(session) else { return messages.into_iter().collect() };
+    let Some(told) = plots::told(&values) else { return messages.into_iter().collect() };
+    let highest = values.iter().copied().fold(0.0, f64::max);
+    let columns = values.chunks(values.len().div_ceil(TIMELINE).max(1));
+    let heights: Vec<f64> =
+        columns.map(|chunk| chunk.iter().copied().fold(0.0, f64::max) / highest.max(1.0)).collect();
+    let heading = format!(
+        "one launch of {}, its last client tick by tick, to {}: {told}",
+        story.words(&session.name()),
+        numbers::duration(highest)
+    );
+    let letters = vec![picture::draw(&heights, story.unicode)];
+    [Part::Words(heading), Part::Picture(letters)].into_iter().chain(messages).collect()
+}
+
+/// Sessions of one transport on one CPU at one tick, by their number of clients.
+fn families<'a>(sessions: &'a [Session<'a>]) -> Vec<Vec<&'a Session<'a>>> {
+    let mut families: Vec<Vec<&Session<'_>>> = Vec::new();
+    let key = |session: &Session<'_>| {
+        (
+            session.transport.to_owned(),
+            session.placement.to_owned(),
+            session.tick_ns.to_bits(),
+            session.rest.clone(),
+        )
+    };
+    for session in sessions {
+        match families
+            .iter_mut()
+            .find(|family| family.first().is_some_and(|first| key(first) == key(session)))
+        {
+            Some(family) => family.push(session),
+            None => families.push(vec![session]),
+        }
+    }
+    for family in &mut families {
+        family.sort_by_key(|session| session.clients);
+        family.dedup_by_key(|session| session.clients);
+    }
+    families.retain(|family| family.len() > 1);
+    families
+}
+
+/// How many clients fit the period, by the line through the fewest and the most that were measured.
+fn fits(story: &Story<'_>, sessions: &[Session<'_>]) -> Option<String> {
+    let fit = |family: &[&Session<'_>], name: &str| -> Option<f64> {
+        let (few, many) = (family.first()?, family.last()?);
+        let slope = (many.value(name)? - few.value(name)?) / f64::from(many.clients - few.clients);
+        let count = f64::from(few.clients) + (few.tick_ns - few.value(name)?) / slope;
+        // A line that does not rise has no end.
+        (slope > 0.0).then_some(count)
+    };
+    // A tick that is too short for the first has no beginning.
+    let shown =
+        |count: f64| if count >= 1.0 { numbers::significant(count.floor()) } else { "none".to_owned() };
+    let told: Vec<String> = families(sessions)
+        .iter()
+        .filter(|family| family[0].placement == "same_cpu")
+        .filter_map(|family| {
+            let (p99, most) = (fit(family, quantity::LAST_P99)?, fit(family, quantity::LAST_MAX));
+            // Where the maximum fits, the 99th percentile does.
+            let most = most.map_or("?".to_owned(), |most| shown(most.min(p99)));
+            Some(format!("{} {} ({most})", story.words(family[0].transport), shown(p99)))
+        })
+        .collect();
+    (!told.is_empty()).then(|| {
+        format!(
+            "clients that fit a tick on one CPU by the 99th percentile (by the maximum), extrapolated: {}",
+            told.join(", ")
+        )
+    })
+}
+
+/// Start and slope of the straight line through a quantity of the sessions with at most [`LINE_UNTIL`] clients, by least
+/// squares; through the first two where there are no two such.
+fn straight(family: &[&Session<'_>], name: &str) -> Option<(f64, f64)> {
+    let few = family.iter().filter(|session| session.clients <= LINE_UNTIL).count().max(2);
+    let points: Vec<(f64, f64)> = family
+        .iter()
+        .take(few)
+        .filter_map(|session| Some((f64::from(session.clients), session.value(name)?)))
+        .collect();
+    let count = points.len() as f64;
+    let mean = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+    let spread: f64 = points.iter().map(|point| (point.0 - x).powi(2)).sum();
+    let slope = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum::<f64>() / spread;
+    slope.is_finite().then_some((y - slope * x, slope))
+}
+
+/// What each further client adds, and where growth leaves the line.
+fn growth(story: &Story<'_>, sessions: &[Session<'_>]) -> Option<String> {
+    let told: Vec<String> = families(sessions)
+        .iter()
+        .filter(|family| family[0].placement == "same_cpu")
+        .filter_map(|family| {
+            let line = |name: &str| straight(family, name);
+            let (first, (start, service)) = (family[0], line(quantity::CLIENT_SERVICE)?);
+            let server = line(quantity::SERVER_CPU).map(|(_, slope)| slope).filter(|slope| *slope >= 0.0);
+            let leaves = family.iter().filter(|session| session.clients > LINE_UNTIL).find(|session| {
+                let on_line = start + service * f64::from(session.clients);
+                session
+                    .value(quantity::CLIENT_SERVICE)
+                    .is_some_and(|value| (value / on_line - 1.0).abs() > OFF_LINE)
+            });
+            let beyond = family.last().is_some_and(|last| last.clients > LINE_UNTIL);
+            let leaves = match (leaves, beyond) {
+                (Some(session), _) => format!(", off the line at {}", session.clients),
+                (None, true) => ", on the line".to_owned(),
+                (None, false) => String::new(),
+            };
+            let server = server
+                .map_or(String::new(), |server| format!(" + {} of the server", numbers::duration(server)));
+            Some(format!("{} {}{server}{leaves}", story.words(first.transport), numbers::duration(service)))
+        })
+        .collect();
+    (!told.is_empty())
+        .then(|| format!("each further client adds to the service time on one CPU: {}", told.join("; ")))
+}
+
+/// How the wake-up ages with the period, where several were measured.
+fn cadence(story: &Story<'_>, sessions: &[Session<'_>]) -> Vec<String> {
+    let mut told = Vec::new();
+    let mut known: Vec<(&str, &str, u32)> = Vec::new();
+    for session in sessions {
+        let key = (session.transport, session.placement, session.clients);
+        if known.contains(&key) {
+            continue;
+        }
+        known.push(key);
+        let mut same: Vec<&Session<'_>> = sessions
+            .iter()
+            .filter(|other| {
+                (other.transport, other.placement, other.clients) == key && other.rest == session.rest
+            })
+            .collect();
+        same.sort_by(|one, other| one.tick_ns.total_cmp(&other.tick_ns));
+        if same.len() > 1 {
+            let points: Vec<String> = same
+                .iter()
+                .map(|session| {
+                    format!(
+                        "{} every {}",
+                        session.time(quantity::LAST_P50),
+                        numbers::duration(session.tick_ns)
+                    )
+                })
+                .collect();
+            told.push(format!(
+                "{}: last {}",
+                story.words(&format!("{}/{}/clients_{}", key.0, key.1, key.2)),
+                points.join(", ")
+            ));
+        }
+    }
+    told
+}
+
+/// Where those who are spread were: the server's CPU, then the clients' in turn, with the time of a cache line from the server's.
+fn placed(story: &Story<'_>, sessions: &[Session<'_>]) -> Option<String> {
+    sessions.iter().find(|session| session.placement == "spread")?;
+    let cpus = story.result.conditions.unknown.get("spread_cpus")?.as_array()?;
+    let (first, others) = cpus.split_first()?;
+    let others: Vec<String> = others
+        .iter()
+        .filter_map(|cpu| {
+            let ns = cpu.get("ns").and_then(serde_json::Value::as_f64).map(numbers::duration);
+            Some(format!("{} ({})", cpu.get(quantity::CPU)?.as_u64()?, ns.as_deref().unwrap_or("?")))
+        })
+        .collect();
+    Some(format!(
+        "over several CPUs: the server on CPU {}, the clients in turn on those whose cache line takes least from it: {}",
+        first.get(quantity::CPU)?.as_u64()?,
+        others.join(", ")
+    ))
+}
+
+/// In how many sessions the priority was refused, and why.
+pub(crate) fn not_real_time(story: &Story<'_>, sessions: &[Session<'_>], marked: usize) -> String {
+    let mut remarks = sessions.iter().flat_map(|session| &session.figure.remarks);
+    let why = remarks.find_map(|remark| RemarkCode::NotRealTime.holes(remark)?.pop());
+    let why = why.unwrap_or("oscost doctor says why and what to do");
+    story.plain(&format!(
+        "NOT REAL-TIME: the priority was refused in {marked} of {} sessions: {why}",
+        sessions.len()
+    ))
+}
+
+/// What limits the figures.
+fn reservations(story: &Story<'_>, sessions: &[Session<'_>]) -> impl Iterator<Item = String> + use<> {
+    let marked = sessions.iter().filter(|session| session.figure.marks.contains(&Mark::NotRealTime)).count();
+    let not_real_time = (marked > 0).then(|| not_real_time(story, sessions, marked));
+    let mut reversed: Vec<String> = sessions
+        .iter()
+        .filter(|session| session.value(quantity::REVERSED_SHARE).is_some_and(|share| share > 0.5))
+        .map(|session| story.words(session.transport))
+        .collect();
+    reversed.dedup();
+    let reversed = (!reversed.is_empty()).then(|| {
+        format!(
+            "served in reversed order from tick to tick: {} (a wait queue is served from its head)",
+            reversed.join(", ")
+        )
+    });
+    not_real_time.into_iter().chain(reversed)
+}

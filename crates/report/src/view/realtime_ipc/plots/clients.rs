@@ -1,0 +1,161 @@
+//! Plots by number of clients: service time, and its share of the tick.
+
+use super::{Session, at, heads};
+use crate::blocks::axis::Axis;
+use crate::blocks::plot::{Chart, Curve, Curves, Dot, Plot, Point, Row, Rows};
+use crate::blocks::{Part, Table};
+use crate::numbers;
+use crate::view::story::Story;
+use crate::words::distinct;
+use oscost_results::quantity;
+
+/// Where a session ran, and how.
+fn place<'a>(session: &'a Session<'_>) -> (&'a str, u64, &'a str) {
+    (session.placement, session.tick_ns.to_bits(), &session.rest)
+}
+
+/// Service time by number of clients; `families` are the sessions that differ in it alone.
+pub(crate) fn service(story: &Story<'_>, families: &[Vec<&Session<'_>>]) -> Vec<Part> {
+    let places = distinct(families.iter().map(|family| place(family[0])));
+    let here = places.iter().filter_map(|here| {
+        let here: Vec<&Vec<&Session<'_>>> =
+            families.iter().filter(|family| place(family[0]) == *here).collect();
+        service_of(story, &here)
+    });
+    here.map(Part::from).collect()
+}
+
+fn service_of(story: &Story<'_>, families: &[&Vec<&Session<'_>>]) -> Option<Plot> {
+    let first = families.first()?.first()?;
+    let (mut curves, mut rows, mut ends) = (Vec::new(), Vec::new(), Vec::new());
+    let mut most: Vec<(&Session<'_>, f64)> = Vec::new();
+    for family in families {
+        let mut points = Vec::new();
+        for session in family.iter() {
+            let Some(service) = session.quantity(quantity::CLIENT_SERVICE) else { continue };
+            points
+                .push(Point { x: f64::from(session.clients), y: [service.low, service.value, service.high] });
+            ends.extend([service.low, service.high]);
+            rows.push(vec![
+                story.words(session.transport),
+                session.clients.to_string(),
+                numbers::duration(service.value),
+                numbers::range(service.low, service.high, "ns"),
+                session.time(quantity::LAST_P50),
+                session.time(quantity::LAST_P99),
+                session.time(quantity::LAST_MAX),
+            ]);
+        }
+        if points.len() > 1 {
+            most.extend(
+                family.last().and_then(|session| Some((*session, session.value(quantity::CLIENT_SERVICE)?))),
+            );
+            curves.push(Curve { name: story.words(family[0].transport), points, dots: true });
+        }
+    }
+    let clients = most.iter().map(|(session, _)| session.clients).max()?;
+    let at_most = || most.iter().filter(|(session, _)| session.clients == clients);
+    let least = at_most().min_by(|one, other| one.1.total_cmp(&other.1))?;
+    let dearest = at_most().max_by(|one, other| one.1.total_cmp(&other.1))?;
+    let mut finding = format!(
+        "{}, all of {clients} clients have their message after {} by {}",
+        at(first.placement),
+        numbers::duration(least.1),
+        story.words(least.0.transport)
+    );
+    if dearest.1 > least.1 {
+        finding.push_str(&format!(
+            ", and after {} by {}",
+            numbers::duration(dearest.1),
+            story.words(dearest.0.transport)
+        ));
+    }
+    finding.push_str(&format!(", of a tick of {}", numbers::duration(first.tick_ns)));
+    let mut counts: Vec<f64> = curves.iter().flat_map(|curve| &curve.points).map(|point| point.x).collect();
+    counts.sort_by(f64::total_cmp);
+    counts.dedup();
+    let heads =
+        heads(&["transport", "clients", "service time", "interval", "last", "last, 99 %", "last, worst"]);
+    Some(Plot {
+        about: story.words(&first.rest),
+        finding: story.plain(&finding),
+        note: String::new(),
+        chart: Chart::Curves(Curves {
+            x: Axis::fitting("clients", "count", 30.0, counts.into_iter())?,
+            y: Axis::linear("mean + sd of the client served last; band: interval", "ns", ends.into_iter())?,
+            curves,
+            rules: Vec::new(),
+        }),
+        table: Table::new(heads, rows),
+        letters: Vec::new(),
+    })
+}
+
+/// Share of the tick until everybody has his message.
+pub(crate) fn load(story: &Story<'_>, sessions: &[Session<'_>]) -> Vec<Part> {
+    let places = distinct(sessions.iter().map(place));
+    let of = |of: &(&str, u64, &str)| {
+        let here = sessions.iter().filter(|session| place(session) == *of);
+        load_of(story, &here.collect::<Vec<_>>())
+    };
+    places.iter().filter_map(of).map(Part::from).collect()
+}
+
+fn load_of(story: &Story<'_>, sessions: &[&Session<'_>]) -> Option<Plot> {
+    let first = sessions.first()?;
+    let mut counts: Vec<u32> = sessions.iter().map(|session| session.clients).collect();
+    counts.sort_unstable();
+    counts.dedup();
+    let (mut rows, mut table): (Vec<Row>, Vec<Vec<String>>) = (Vec::new(), Vec::new());
+    let mut most: Option<(&Session<'_>, f64)> = None;
+    for session in sessions {
+        let Some(load) = session.quantity(quantity::DISPATCH_LOAD) else { continue };
+        let name = story.words(session.transport);
+        let kind = counts.iter().position(|&count| count == session.clients).unwrap_or(0);
+        let dot = Dot { panel: 0, kind, x: [load.low, load.value, load.high] };
+        match rows.iter_mut().find(|row| row.name == name) {
+            Some(row) => row.dots.push(dot),
+            None => rows.push(Row { name: name.clone(), dots: vec![dot] }),
+        }
+        if most.is_none_or(|most| load.value > most.1) {
+            most = Some((session, load.value));
+        }
+        table.push(vec![
+            name,
+            session.clients.to_string(),
+            numbers::percent(load.value),
+            numbers::range(load.low, load.high, "share"),
+            session.time(quantity::CLIENT_SERVICE),
+        ]);
+    }
+    let (session, share) = most?;
+    let plural = if session.clients == 1 { "" } else { "s" };
+    let finding = format!(
+        "{}, tick {}: at most {} of the tick goes by until everybody has his message ({}, {} client{plural})",
+        at(first.placement),
+        numbers::duration(first.tick_ns),
+        numbers::percent(share),
+        story.words(session.transport),
+        session.clients
+    );
+    let all = rows.iter().flat_map(|row| &row.dots).flat_map(|dot| dot.x);
+    let panel = Axis::fitting("dispatch load: service time as a share of the tick", "share", 50.0, all)?;
+    Some(Plot {
+        about: story.words(&first.rest),
+        finding: story.plain(&finding),
+        note: String::new(),
+        chart: Chart::Rows(Rows {
+            panels: vec![panel],
+            kinds: counts
+                .iter()
+                .map(|count| crate::words::counted(*count as usize, "client", "clients"))
+                .collect(),
+            rows,
+        }),
+        table: Table::new(
+            heads(&["transport", "clients", "dispatch load", "interval", "service time"]),
+            table,
+        ),
+        letters: Vec::new(),
+    })
+}

@@ -1,0 +1,227 @@
+//! Plots of single messages: all of them to be looked into, one launch of each transport, and the order of service.
+
+use oscost_results::Figure;
+use oscost_results::quantity;
+
+use super::{Seen, Session, heads, middle, seen, told, worst};
+use crate::blocks::axis::Axis;
+use crate::blocks::plot::{Chart, Form, Plot, Strip, Strips, Track, Tracks};
+use crate::blocks::{Part, Table};
+use crate::numbers;
+use crate::view::story::Story;
+
+/// Beyond this factor between its largest value and its median a strip is logarithmic.
+const FAR: f64 = 20.0;
+
+/// Parts of a session with a load.
+const FACETS: [&str; 3] = ["before it", "under it", "after it"];
+/// Most ticks of an order strip.
+const ORDER: usize = 200;
+
+/// Every value of every client that was kept, to be looked into one by one.
+pub(crate) fn messages(story: &Story<'_>, sessions: &[&Session<'_>], first: &Session<'_>) -> Option<Part> {
+    // The one that the terminal shows comes first.
+    let order = std::iter::once(first)
+        .chain(sessions.iter().copied().filter(|session| !std::ptr::eq(*session, first)));
+    let named: Vec<(String, &Figure)> = order.map(|session| (session.name(), session.figure)).collect();
+    every(story, &named)
+}
+
+/// Every value that these figures kept of their clients, each under its name.
+pub(crate) fn every(story: &Story<'_>, figures: &[(String, &Figure)]) -> Option<Part> {
+    let mut rows = Vec::new();
+    let mut tracks = Vec::new();
+    let mut most: Option<(f64, usize, String)> = None;
+    for (name, figure) in figures {
+        for seen in seen(figure).into_iter().rev() {
+            let values: Vec<f64> = seen.values.iter().copied().filter(|value| value.is_finite()).collect();
+            let (Some((at, height)), Some(middle)) = (worst(&values), middle(&values)) else { continue };
+            let client = story.words(seen.client);
+            let name = format!("{}: {client}", story.words(name));
+            if most.as_ref().is_none_or(|most| height > most.0) {
+                most = Some((height, at, name.clone()));
+            }
+            let phases = seen.load.map(|(on, off)| (on + 1, off.min(values.len()), "load".to_owned()));
+            rows.push(vec![
+                name.clone(),
+                values.len().to_string(),
+                numbers::duration(middle),
+                format!("{} at tick {at}", numbers::duration(height)),
+                told(&values).unwrap_or_default(),
+                phases.as_ref().map_or(String::new(), |(from, to, _)| format!("ticks {from} to {to}")),
+            ]);
+            tracks.push(Track { name, values, phases: phases.into_iter().collect() });
+        }
+    }
+    let (height, at, name) = most?;
+    let finding = format!(
+        "The worst of {} single messages took {}: {name}, tick {at}",
+        numbers::count(tracks.iter().map(|track| track.values.len()).sum::<usize>() as f64),
+        numbers::duration(height)
+    );
+    let heads = heads(&["client", "ticks", "median", "worst", "peaks", "under load"]);
+    Some(Part::from(Plot {
+        about: String::new(),
+        finding,
+        note: String::new(),
+        chart: Chart::Tracks(Tracks { position: "tick", value: "latency", tracks }),
+        table: Table::new(heads, rows),
+        letters: Vec::new(),
+    }))
+}
+
+/// One launch of each transport tick by tick; before, under and after a load in facets of their own.
+pub(crate) fn timeline(story: &Story<'_>, heading: &str, sessions: &[&Session<'_>]) -> Option<Plot> {
+    let mut strips = Vec::new();
+    let mut rows = Vec::new();
+    let mut all = Vec::new();
+    let mut most: Option<(f64, String)> = None;
+    let mut by_facet = [0.0_f64; 3];
+    for session in sessions {
+        // The later one of the clients that were kept: who is served last is up to the transport.
+        let later = seen(session.figure).into_iter().max_by(|one, other| {
+            let middle = |seen: &Seen<'_>| middle(seen.values).unwrap_or(0.0);
+            middle(one).total_cmp(&middle(other))
+        });
+        let Some(last) = later else { continue };
+        let facets = match last.load {
+            None => vec![("", last.values)],
+            Some((on, off)) => {
+                let off = off.min(last.values.len());
+                vec![
+                    (FACETS[0], &last.values[..on]),
+                    (FACETS[1], &last.values[on..off]),
+                    (FACETS[2], &last.values[off..]),
+                ]
+            }
+        };
+        for (facet, values) in facets {
+            let (Some((at, height)), Some(middle)) = (worst(values), middle(values)) else { continue };
+            let name = format!("{}, {}", story.words(session.transport), story.words(last.client));
+            if most.as_ref().is_none_or(|most| height > most.0) {
+                most = Some((height, name.clone()));
+            }
+            if let Some(index) = FACETS.iter().position(|known| *known == facet) {
+                by_facet[index] = by_facet[index].max(height);
+            }
+            let name = if facet.is_empty() { name } else { format!("{name}, {facet}") };
+            all.extend([middle, height]);
+            rows.push(vec![
+                name.clone(),
+                values.len().to_string(),
+                numbers::duration(middle),
+                numbers::duration(height),
+                at.to_string(),
+            ]);
+            strips.push(Strip {
+                name,
+                says: format!("worst {}", numbers::duration(height)),
+                form: Form::Values(values.to_vec()),
+            });
+        }
+    }
+    let (height, name) = most?;
+    let finding = format!(
+        "In one launch of each, tick by tick, the worst message took {} ({name})",
+        numbers::duration(height)
+    );
+    let finding = if by_facet.contains(&0.0) {
+        finding
+    } else {
+        let told = FACETS
+            .iter()
+            .zip(by_facet)
+            .map(|(facet, height)| format!("{facet} {}", numbers::duration(height)));
+        let told = told.collect::<Vec<_>>().join(", ").replacen("before it", "before the load took", 1);
+        format!("The worst message {told}")
+    };
+    let middle = all.iter().step_by(2).copied().fold(f64::INFINITY, f64::min);
+    let y = if height > FAR * middle {
+        Axis::logarithmic("latency of one client", "ns", all.into_iter())
+    } else {
+        Axis::linear("latency of one client", "ns", all.into_iter())
+    };
+    let mut lengths = strips.iter().map(|strip| match &strip.form {
+        Form::Values(values) => values.len(),
+        _ => 0,
+    });
+    let ticks = lengths.next()?;
+    let x = if lengths.all(|length| length == ticks) {
+        Axis::between("tick", "count", 0.5, ticks as f64 + 0.5)
+    } else {
+        Axis::between("course of each, from its first tick to its last", "share", 0.0, 1.0)
+    };
+    Some(Plot {
+        about: heading.to_owned(),
+        finding,
+        note: String::new(),
+        chart: Chart::Strips(Strips { x, y, strips }),
+        table: Table::new(heads(&["transport", "ticks", "median", "worst", "at tick"]), rows),
+        letters: Vec::new(),
+    })
+}
+
+/// Who is served first, tick by tick: the first client or the last.
+pub(super) fn order(story: &Story<'_>, heading: &str, sessions: &[&Session<'_>]) -> Option<Plot> {
+    let (mut strips, mut rows, mut ticks) = (Vec::new(), Vec::new(), 0);
+    let mut turned = Vec::new();
+    for session in sessions {
+        let kept = seen(session.figure);
+        let [one, other] = kept.as_slice() else { continue };
+        // Where one missed a tick, the values no longer stand beside each other.
+        if one.values.len() != other.values.len() {
+            continue;
+        }
+        let pairs = one.values.iter().zip(other.values).take(ORDER);
+        let marked: Vec<bool> = pairs.map(|(one, other)| other < one).collect();
+        ticks = ticks.max(marked.len());
+        let share = |name: &str| session.value(name).map_or("?".to_owned(), numbers::percent);
+        if session.value(quantity::REVERSED_SHARE).is_some_and(|share| share > 0.5) {
+            turned.push(story.words(session.transport));
+        }
+        let last_first = marked.iter().filter(|marked| **marked).count();
+        rows.push(vec![
+            story.words(session.transport),
+            marked.len().to_string(),
+            last_first.to_string(),
+            share(quantity::REVERSED_SHARE),
+            share(quantity::SAME_ORDER_SHARE),
+        ]);
+        strips.push(Strip {
+            name: story.words(session.transport),
+            says: format!(
+                "reversed {}, the same {}",
+                share(quantity::REVERSED_SHARE),
+                share(quantity::SAME_ORDER_SHARE)
+            ),
+            form: Form::Marked(marked),
+        });
+    }
+    if strips.is_empty() {
+        return None;
+    }
+    let finding = if turned.is_empty() {
+        "No transport turns the order of service round from tick to tick".to_owned()
+    } else {
+        format!("The order of service turns round from tick to tick by {}", turned.join(", "))
+    };
+    let heads =
+        heads(&["transport", "ticks", "last client before the first", "order reversed", "order the same"]);
+    Some(Plot {
+        about: heading.to_owned(),
+        finding,
+        note: String::new(),
+        chart: Chart::Strips(Strips {
+            x: Axis::between(
+                "tick; dark: the last client had it before the first",
+                "count",
+                0.5,
+                ticks as f64 + 0.5,
+            ),
+            y: None,
+            strips,
+        }),
+        table: Table::new(heads, rows),
+        letters: Vec::new(),
+    })
+}

@@ -1,0 +1,109 @@
+//! The plots of real-time messages: every message in its order, how late the latest are, and what clients cost.
+
+mod clients;
+mod latencies;
+mod messages;
+
+use oscost_results::Figure;
+use oscost_stats::peaks::{frequency, peaks};
+use oscost_stats::quantile::{quantile, sorted};
+
+pub(crate) use clients::{load, service};
+pub(crate) use messages::{every, messages};
+
+use super::{LEAST_PEAK_NS, Session};
+use crate::blocks::Part;
+use crate::numbers;
+use crate::view::story::Story;
+
+/// Track that says where the load went on and off in each of the others, in their order.
+const MARKS: &str = "load";
+
+/// Where participants run, at the beginning of a sentence.
+fn at(placement: &str) -> &'static str {
+    if placement == "spread" { "Over several CPUs" } else { "On one CPU" }
+}
+
+fn heads(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// What one client saw of one launch.
+struct Seen<'a> {
+    /// "client_10".
+    client: &'a str,
+    values: &'a [f64],
+    /// First value under the load, and first after it.
+    load: Option<(usize, usize)>,
+}
+
+/// The clients whose values were kept, by number.
+fn seen(figure: &Figure) -> Vec<Seen<'_>> {
+    let Some(launch) = figure.launches.iter().find(|launch| !launch.tracks.is_empty()) else {
+        return Vec::new();
+    };
+    let tracks = &launch.tracks;
+    let marks = tracks.get(MARKS).map_or(&[][..], Vec::as_slice);
+    let number = |name: &str| name.strip_prefix("client_").and_then(|number| number.parse::<u32>().ok());
+    let mut clients: Vec<(u32, &str, &[f64])> =
+        tracks.iter().filter_map(|(name, values)| Some((number(name)?, &**name, &**values))).collect();
+    clients.sort_by_key(|client| client.0);
+    let with_marks = clients.into_iter().enumerate().filter(|(_, (.., values))| !values.is_empty());
+    with_marks
+        .map(|(index, (_, client, values))| {
+            let load = marks.get(2 * index..2 * index + 2).map(|ends| (ends[0] as usize, ends[1] as usize));
+            Seen { client, values, load: load.filter(|(on, off)| on < off && *on < values.len()) }
+        })
+        .collect()
+}
+
+/// The last client of a session.
+pub(crate) fn last_client(session: &Session<'_>) -> Option<Vec<f64>> {
+    let values = seen(session.figure).into_iter().next_back()?.values.iter().copied();
+    Some(values.filter(|value| value.is_finite()).collect())
+}
+
+/// "peaks 60 to 80 us, low (3 in a thousand ticks)", or "no peak".
+pub(crate) fn told(values: &[f64]) -> Option<String> {
+    let found = peaks(values, LEAST_PEAK_NS)?;
+    if found.count == 0 {
+        return Some("no peak".to_owned());
+    }
+    Some(format!(
+        "peaks {} to {}, {} ({} in a thousand ticks)",
+        numbers::duration(found.low),
+        numbers::duration(found.high),
+        frequency(found.per_thousand),
+        numbers::significant(found.per_thousand)
+    ))
+}
+
+fn middle(values: &[f64]) -> Option<f64> {
+    quantile(&sorted(values.iter().copied().filter(|value| value.is_finite()).collect()), 0.5)
+}
+
+/// Largest value and its position, from 1.
+fn worst(values: &[f64]) -> Option<(usize, f64)> {
+    let finite = values.iter().copied().enumerate().filter(|(_, value)| value.is_finite());
+    finite.max_by(|one, other| one.1.total_cmp(&other.1)).map(|(index, value)| (index + 1, value))
+}
+
+/// Everything that a situation has a plot of.
+pub(crate) fn situation(story: &Story<'_>, heading: &str, sessions: &[&Session<'_>]) -> Vec<Part> {
+    [
+        messages::timeline(story, heading, sessions),
+        latencies::tails(story, heading, sessions),
+        latencies::histogram(story, heading, sessions),
+        messages::order(story, heading, sessions),
+    ]
+    .into_iter()
+    .flatten()
+    .map(Part::from)
+    .collect()
+}
+
+/// What a load does to one launch of each session, and every message of them.
+pub(crate) fn under_load(story: &Story<'_>, load: &str, sessions: &[&Session<'_>]) -> Vec<Part> {
+    let every = sessions.first().and_then(|first| messages(story, sessions, first));
+    messages::timeline(story, load, sessions).map(Part::from).into_iter().chain(every).collect()
+}

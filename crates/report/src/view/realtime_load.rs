@@ -1,0 +1,101 @@
+//! Real-time messages under a load: the idle and the busy part of the same launches beside each other, and one launch from end
+//! to end with the load marked.
+
+use oscost_results::quantity;
+use oscost_results::{Mark, RemarkCode};
+
+use crate::blocks::{Part, Table, View};
+use crate::view::realtime_ipc::{Session, not_real_time, plots, session};
+use crate::view::story::Story;
+use crate::words::distinct;
+use crate::{numbers, view::picture};
+
+/// Columns of a timeline.
+const TIMELINE: usize = 72;
+
+/// The view of all sessions with a load.
+pub(crate) fn view(story: &Story<'_>) -> Option<View> {
+    let sessions: Vec<Session<'_>> =
+        story.measured().filter_map(session).filter(|session| session.load.is_some()).collect();
+    let first = sessions.first()?;
+    let window = first.value(quantity::RANGE_WINDOW).map_or("time".to_owned(), numbers::duration);
+    let mut parts = vec![Part::Words(format!(
+        "Each session has the load off, on, and off again; its idle and its busy part stand beside each other. Width: 2 sd; max \
+         range: mean - sd to mean + sd of the worst {window}, as document 002 has it; max peak: the maximum. A busy CPU does \
+         not halt, so busy can be faster than idle: the two are never subtracted."
+    ))];
+    for name in distinct(sessions.iter().filter_map(|session| session.load)) {
+        let here: Vec<&Session<'_>> = sessions.iter().filter(|session| session.load == Some(name)).collect();
+        let what = here[0].figure.remarks.iter().find_map(|remark| RemarkCode::Load.holes(remark)?.pop());
+        let heading = format!("under {}", story.plain(what.unwrap_or(name)));
+        parts.push(Part::Words(heading.clone()));
+        parts.push(Part::Table(table(story, &here)));
+        parts.extend(here.iter().find_map(|session| timeline(story, session)).into_iter().flatten());
+        parts.extend(plots::under_load(story, &heading, &here));
+    }
+    let marked = sessions.iter().filter(|session| session.figure.marks.contains(&Mark::NotRealTime)).count();
+    if marked > 0 {
+        parts.push(Part::Words(not_real_time(story, &sessions, marked)));
+    }
+    let covers = sessions.iter().map(|session| session.figure.id.clone()).collect();
+    Some(View { title: "REALTIME IPC UNDER LOAD".to_owned(), covers, parts })
+}
+
+fn table(story: &Story<'_>, sessions: &[&Session<'_>]) -> Table {
+    let heads = ["transport", "", "mean", "width", "median", "p99", "max range", "max peak", "lost"];
+    let rows = sessions.iter().flat_map(|session| {
+        let time = |part: &str, name: &str| session.time(&format!("{part}_{name}"));
+        let row = |first: String, part: &str, lost: String| {
+            let range = format!("{} .. {}", time(part, "range_low"), time(part, "range_high"));
+            let mut row = vec![first, part.to_owned()];
+            row.extend(["mean", "width", "p50", "p99"].map(|name| time(part, name)));
+            row.extend([range, time(part, "peak"), lost]);
+            row
+        };
+        let lost: f64 = ["dropped", "missed", "overruns"].iter().filter_map(|name| session.value(name)).sum();
+        let lost = if lost == 0.0 { "0".to_owned() } else { numbers::count(lost) };
+        [row(story.words(&situation(session)), "idle", String::new()), row(String::new(), "busy", lost)]
+    });
+    Table::new(heads, rows)
+}
+
+/// Transport, clients, placement, and what else is not as usual.
+fn situation(session: &Session<'_>) -> String {
+    let plural = if session.clients == 1 { "" } else { "s" };
+    let place = if session.placement == "spread" { "over several CPUs" } else { "on one CPU" };
+    let mut text = format!("{}, {} client{plural} {place}", session.transport, session.clients);
+    if session.tick_ns != 1e6 {
+        text.push_str(&format!(", tick {}", numbers::duration(session.tick_ns)));
+    }
+    for part in session.rest.split('/').filter(|part| !part.is_empty()) {
+        text.push_str(", ");
+        text.push_str(part);
+    }
+    text
+}
+
+/// One launch from end to end, a column the highest of its ticks, and under it where the load was on.
+fn timeline(story: &Story<'_>, session: &Session<'_>) -> Option<Vec<Part>> {
+    let launch = session.figure.launches.iter().find(|launch| launch.tracks.contains_key("load"))?;
+    let marks = launch.tracks.get("load")?;
+    let values = launch.tracks.get("client_1")?;
+    let (&start, &end) = (marks.first()?, marks.get(1)?);
+    if values.is_empty() || !values.iter().all(|value| value.is_finite()) || !(start >= 0.0 && start < end) {
+        return None;
+    }
+    let size = values.len().div_ceil(TIMELINE).max(1);
+    let highest = values.iter().copied().fold(1.0, f64::max);
+    let heights: Vec<f64> =
+        values.chunks(size).map(|chunk| chunk.iter().copied().fold(0.0, f64::max) / highest).collect();
+    let (on, off) = if story.unicode { ('━', ' ') } else { ('=', ' ') };
+    let under: String = (0..heights.len())
+        .map(|column| (column * size) as f64 + size as f64 / 2.0)
+        .map(|middle| if (start..end).contains(&middle) { on } else { off })
+        .collect();
+    let heading = format!(
+        "one launch of {}, its first client tick by tick, to {}; underlined: under the load",
+        story.words(session.transport),
+        numbers::duration(highest)
+    );
+    Some(vec![Part::Words(heading), Part::Picture(vec![picture::draw(&heights, story.unicode), under])])
+}

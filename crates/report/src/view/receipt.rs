@@ -1,0 +1,212 @@
+//! The receipt of a figure: its distribution, its launches, and everything that was counted while it was made.
+
+use oscost_results::{Figure, Status};
+use oscost_stats::histogram::lower_bound;
+
+use super::story::{Story, headline};
+use super::{functions, picture};
+use crate::blocks::plot::{Chart, Launches, Plot, Samples};
+use crate::blocks::prices::Row;
+use crate::blocks::{Cell, Part, Place, Table, Tone, View};
+use crate::evidence::per_operation;
+use crate::numbers;
+
+/// The receipt of a figure that has this row in the price list.
+pub(super) fn view(story: &Story<'_>, figure: &Figure, row: &Row) -> View {
+    let mut parts = vec![Part::Words(sentence(story, figure, row))];
+    // The first sentence says the operation already.
+    let notes = row.notes.iter().chain(&row.remarks).map(|note| note.trim_end_matches('.'));
+    // Quantities have a table below.
+    let tabled: Vec<String> = figure.quantities.keys().map(|name| story.words(name) + " ").collect();
+    let is_told =
+        |note: &&str| *note != figure.operation && !tabled.iter().any(|name| note.starts_with(name.as_str()));
+    let notes: Vec<&str> = notes.filter(is_told).collect();
+    if !notes.is_empty() {
+        parts.push(Part::Words(format!("Noteworthy: {}.", notes.join("; "))));
+    }
+    if figure.status == Status::Measured {
+        let plots = distribution(story, figure).into_iter().chain(launches(story, figure));
+        parts.extend(plots.map(Part::from));
+        parts.push(Part::Table(quantities(story, figure)));
+        parts.extend(functions::plot(story, figure).map(Part::from));
+    }
+    parts.push(Part::Table(evidence(story, figure)));
+    View { title: story.plain(&figure.id), parts, ..View::default() }
+}
+
+/// What was measured, how it is reached, and where it ran.
+fn sentence(story: &Story<'_>, figure: &Figure, row: &Row) -> String {
+    let operation = story.plain(&figure.operation);
+    let mut words = vec![format!("The cost of {operation}")];
+    if !row.call_path.is_empty() {
+        words.push(format!("reached by {}", row.call_path));
+    }
+    words.push(format!("participants: {}", story.words(&figure.placement)));
+    if let Some(document) = &figure.document {
+        words.push(format!("measured by founding document {}", story.plain(document)));
+    }
+    format!("{}.", words.join("; "))
+}
+
+/// The distribution of all samples of all launches.
+fn distribution(story: &Story<'_>, figure: &Figure) -> Option<Plot> {
+    let all = picture::samples(&figure.launches);
+    let (low, middle, high) = (all.quantile(0.005)?, all.quantile(0.5)?, all.quantile(0.995)?);
+    let worst = all.quantile(1.0).unwrap_or(high);
+    let (first, counts) = all.counts();
+    let unit = |value: f64| {
+        let unit = figure.quantities.get(headline(figure)).map_or("ns", |quantity| &quantity.unit);
+        numbers::quantity(value, &story.plain(unit))
+    };
+    let finding = format!(
+        "Half of {} samples lie below {}, all but 1 in 200 below {}; the worst is {}",
+        numbers::count(all.total() as f64),
+        unit(middle),
+        unit(high),
+        unit(worst)
+    );
+    // What lies beyond the outer half per cent is named above; drawn, it would squeeze everything else.
+    let bucket = |value: f64| {
+        let position = counts.iter().enumerate().position(|(index, _)| {
+            lower_bound(first.saturating_add(i32::try_from(index).unwrap_or(i32::MAX)).saturating_add(1))
+                > value
+        });
+        position.unwrap_or(counts.len().saturating_sub(1))
+    };
+    let (from, to) = (bucket(low).saturating_sub(1), (bucket(high) + 2).min(counts.len()));
+    let at = |index: usize| lower_bound(first.saturating_add(i32::try_from(index).unwrap_or(i32::MAX)));
+    let rows =
+        SHARES.iter().filter_map(|(share, name)| Some(vec![(*name).to_owned(), unit(all.quantile(*share)?)]));
+    let heads = ["share of samples below".to_owned(), story.words(headline(figure))];
+    Some(Plot {
+        about: format!("Distribution of {}", story.plain(&figure.id)),
+        finding,
+        note: String::new(),
+        chart: Chart::Samples(Samples {
+            counts: counts[from..to].to_vec(),
+            ends: [unit(at(from)), unit(at(to))],
+        }),
+        table: Table::new(heads, rows),
+        letters: Vec::new(),
+    })
+}
+
+/// Quantiles of the table of a distribution.
+const SHARES: [(f64, &str); 7] = [
+    (0.005, "0.5 %"),
+    (0.05, "5 %"),
+    (0.25, "25 %"),
+    (0.5, "50 %"),
+    (0.75, "75 %"),
+    (0.995, "99.5 %"),
+    (1.0, "all"),
+];
+
+/// The headline launch by launch, in the order in which they were made.
+fn launches(story: &Story<'_>, figure: &Figure) -> Option<Plot> {
+    let name = headline(figure);
+    let values: Vec<f64> =
+        figure.launches.iter().filter_map(|launch| launch.quantities.get(name).copied()).collect();
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if values.len() < 2 || !low.is_finite() || !high.is_finite() {
+        return None;
+    }
+    let unit = figure.quantities.get(name).map_or("ns", |quantity| &quantity.unit);
+    let unit = |value: f64| numbers::quantity(value, &story.plain(unit));
+    let spread = if low > 0.0 {
+        format!("within {}", numbers::percent(high / low - 1.0))
+    } else {
+        "between".to_owned()
+    };
+    let finding = format!(
+        "{} of {} launches {spread}: {} to {}",
+        story.words(name),
+        values.len(),
+        unit(low),
+        unit(high)
+    );
+    // A fiftieth of the value fills no less than the height: what is steady looks steady.
+    let middle = f64::midpoint(low, high);
+    let range = (high - low).max(middle.abs() / 50.0).max(f64::MIN_POSITIVE);
+    let (bottom, top) = (middle - range / 2.0, middle + range / 2.0);
+    let told = figure.launches.iter().filter_map(|launch| Some((launch, launch.quantities.get(name)?)));
+    let rows =
+        told.map(|(launch, value)| vec![launch.sequence.to_string(), unit(*value), launch.cpu.to_string()]);
+    let heads = ["launch", &*story.words(name), "CPU"];
+    Some(Plot {
+        about: format!("Launches of {}", story.plain(&figure.id)),
+        finding,
+        note: String::new(),
+        chart: Chart::Launches(Launches { ends: [(bottom, unit(bottom)), (top, unit(top))], values }),
+        table: Table::new(heads, rows),
+        letters: Vec::new(),
+    })
+}
+
+fn quantities(story: &Story<'_>, figure: &Figure) -> Table {
+    let rows = figure.quantities.iter().map(|(name, quantity)| {
+        let unit = story.plain(&quantity.unit);
+        let interval = numbers::interval(&quantity.estimate, &unit, story.unicode);
+        vec![story.words(name), numbers::quantity(quantity.estimate.value, &unit), interval]
+    });
+    let title = format!("Quantities over {} launches", figure.evidence.launches);
+    Table { title, ..Table::new(["quantity", "value", "interval"], rows) }
+}
+
+/// The receipt proper: claims beside what was counted, then the other counts.
+fn evidence(story: &Story<'_>, figure: &Figure) -> Table {
+    let evidence = &figure.evidence;
+    let how = match (&evidence.audit_method, &evidence.audit_missing) {
+        (Some(method), _) => format!("system calls counted by {}", story.plain(method)),
+        (None, Some(why)) => format!("system calls were not counted: {}", story.plain(why)),
+        (None, None) => "system calls were not counted".to_owned(),
+    };
+    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    for claim in &evidence.claims {
+        let (says, tone) = match claim.holds {
+            Some(true) => ("\u{2713} holds", Tone::Good),
+            Some(false) => ("\u{2717} does not hold", Tone::Bad),
+            None => ("? not counted", Tone::Doubt),
+        };
+        rows.push(vec![
+            story.words(&claim.claim).into(),
+            claim.expected.to_string().into(),
+            claim.observed.map_or("-".to_owned(), per_operation).into(),
+            Cell { tone: Some(tone), ..says.into() },
+        ]);
+    }
+    let mut counted = |name: &str, value: Option<String>| {
+        rows.extend(value.map(|value| vec![name.into(), "".into(), value.into(), "".into()]));
+    };
+    for (name, calls) in &evidence.system_calls {
+        counted(&format!("calls of {}", story.plain(name)), Some(per_operation(*calls)));
+    }
+    counted("switches", evidence.switches.map(per_operation));
+    counted("voluntary switches", evidence.voluntary_switches.map(per_operation));
+    counted("page faults", evidence.faults.map(per_operation));
+    counted("changes of CPU, all launches", evidence.migrations.map(|count| count.to_string()));
+    counted("rounds at full speed", evidence.fast_share.map(numbers::percent));
+    counted("clean rounds", evidence.clean_share.map(numbers::percent));
+    counted(
+        "void launches",
+        Some(evidence.void_launches).filter(|&count| count > 0).map(|count| count.to_string()),
+    );
+    counted(
+        "tracer of the timed processes",
+        evidence.tracer_pid.map(|pid| if pid == 0 { "none".into() } else { pid.to_string() }),
+    );
+    counted("seccomp mode of the timed processes", evidence.seccomp_mode.map(|mode| mode.to_string()));
+    let mut cpus: Vec<u32> = figure.launches.iter().map(|launch| launch.cpu).collect();
+    cpus.sort_unstable();
+    cpus.dedup();
+    let cpus: Vec<String> = cpus.iter().map(ToString::to_string).collect();
+    counted("CPU of the measuring thread", Some(cpus.join(", ")).filter(|cpus| !cpus.is_empty()));
+    let columns = [
+        ("an operation", Place::Left),
+        ("claimed", Place::Right),
+        ("counted", Place::Right),
+        ("verdict", Place::Left),
+    ];
+    Table { title: format!("Receipt: {how}"), ..Table::of(columns, rows) }
+}

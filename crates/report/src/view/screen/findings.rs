@@ -1,0 +1,143 @@
+//! What a run found: sentences computed from its figures by rules. A figure that is marked, withheld or unchecked carries
+//! none, and neither does a ratio whose interval leaves it open.
+
+use oscost_results::{Figure, Mark, PairedValue, RunResult, Status, Verdict, quantity};
+
+use super::line::{half, short, times};
+use crate::blocks::screen::Said;
+use crate::numbers;
+use crate::view::story::{Story, headline};
+
+/// What stands before the first line of all.
+const LABEL: &str = "Findings";
+/// From this ratio on two alternatives differ by enough to be spoken of.
+const APART: f64 = 2.0;
+/// Up to this ratio they cost the same.
+const ALIKE: f64 = 1.25;
+/// A figure whose interval is wider than this share carries no sentence.
+const WIDE: f64 = 0.25;
+
+/// The findings, the most telling first.
+pub(super) fn findings(story: &Story<'_>, shown: &[&Figure]) -> Vec<Said> {
+    let carrying: Vec<&Figure> = shown.iter().filter(|figure| carries(figure)).copied().collect();
+    let mut all = alternatives(story.result, &carrying);
+    all.extend(wake(&carrying));
+    all.extend(entry(&carrying));
+    all.extend(vdso(&carrying));
+    if all.is_empty() && !shown.is_empty() {
+        let without = shown.len() - carrying.len();
+        all.push(vec![if without == 0 {
+            "nothing stands out".to_owned()
+        } else {
+            format!("none: {without} of {} rows cannot carry one", shown.len())
+        }]);
+        let why = all.last_mut().filter(|_| without > 0);
+        why.into_iter().for_each(|it| it.push(" (marked, withheld, or too wide)".to_owned()));
+    }
+    let label = |index| if index == 0 { LABEL } else { " " };
+    let plain = |pieces: &Vec<String>| pieces.iter().map(|piece| story.plain(piece)).collect::<Vec<_>>();
+    all.iter().enumerate().map(|(index, pieces)| Said::pieces(label(index), &plain(pieces))).collect()
+}
+
+/// Whether a sentence may rest on it. How wide it is and how few launches it has, its interval tells.
+fn carries(figure: &Figure) -> bool {
+    let harmless = |mark: &Mark| matches!(mark, Mark::NotConverged | Mark::FewerLaunches);
+    let quoted = figure.quantities.get(figure.judged());
+    figure.status == Status::Measured
+        && figure.evidence.verdict == Verdict::Checked
+        && figure.marks.iter().all(harmless)
+        && quoted.is_some_and(|it| half(&it.estimate).is_some_and(|half| half <= WIDE))
+}
+
+/// A price in words: of what is quoted.
+fn price(figure: &Figure) -> String {
+    figure
+        .quantities
+        .get(headline(figure))
+        .map_or(String::new(), |it| numbers::quantity(it.estimate.value, &it.unit))
+}
+
+/// For each family the alternative that is furthest from its baseline, and whether that stays so where they must switch.
+fn alternatives(result: &RunResult, carrying: &[&Figure]) -> Vec<Vec<String>> {
+    let of = |id: &str| carrying.iter().find(|figure| figure.id == id).copied();
+    let bounds = |pair: &PairedValue| Some((pair.value?, pair.low?, pair.high?));
+    let pairs = result.ratios.iter().filter(|pair| pair.quantity == "paired");
+    let pairs: Vec<(&Figure, &Figure, &PairedValue)> =
+        pairs.filter_map(|pair| Some((of(&pair.of)?, of(&pair.to)?, pair))).collect();
+    let mut best: Vec<(&Figure, &Figure, f64)> = Vec::new();
+    for (one, base, pair) in &pairs {
+        let Some((value, low, _)) = bounds(pair) else { continue };
+        // Other operations of a family are no alternatives: what is compared does the same.
+        if low < APART || one.operation != base.operation {
+            continue;
+        }
+        match best.iter_mut().find(|(other, ..)| other.family == one.family) {
+            Some(known) if known.2 < value => *known = (*one, *base, value),
+            Some(_) => {}
+            None => best.push((*one, *base, value)),
+        }
+    }
+    let sentence = |(one, base, value): (&Figure, &Figure, f64)| {
+        let mut pieces = vec![
+            format!("{} costs {} {}", one.id, times(value), short(one, &base.id)),
+            format!(" ({}, {})", price(one), price(base)),
+        ];
+        let again = pairs.iter().find(|(other, other_base, pair)| {
+            let end = other.id.strip_prefix(&*one.id);
+            let same =
+                end.is_some_and(|end| !end.is_empty() && other_base.id.strip_prefix(&*base.id) == Some(end));
+            same && bounds(pair).is_some_and(|(_, low, high)| high < ALIKE && low > 1.0 / ALIKE)
+        });
+        if let Some((other, ..)) = again {
+            let end = other.id.strip_prefix(&*one.id).unwrap_or_default().trim_start_matches('/');
+            pieces.push(format!("; with {end} they cost the same"));
+        }
+        pieces
+    };
+    best.into_iter().map(sentence).collect()
+}
+
+/// What it costs to wake another CPU: the same on two CPUs and on one.
+fn wake(carrying: &[&Figure]) -> Option<Vec<String>> {
+    let (one, two) = carrying.iter().find_map(|figure| {
+        let stem = figure.id.strip_suffix("/same_cpu")?;
+        let two = carrying.iter().find(|other| other.id.strip_suffix("/cross_cpu") == Some(stem))?;
+        Some((figure, two))
+    })?;
+    let typical = |figure: &Figure| figure.quantities.get(quantity::TYPICAL).map(|it| it.estimate);
+    let (one_typical, two_typical) = (typical(one)?, typical(two)?);
+    let ratio = two_typical.value / one_typical.value;
+    let is_certain = two_typical.low / one_typical.high >= APART;
+    let name = one.id.strip_suffix("/same_cpu").unwrap_or(&one.id);
+    is_certain.then(|| {
+        let costs = [two_typical, one_typical].map(|it| numbers::duration(it.value));
+        vec![
+            format!("another CPU makes {name} cost {}", times(ratio)),
+            format!(" ({}, {}; typical)", costs[0], costs[1]),
+        ]
+    })
+}
+
+/// The dearest call beside the bare entry into the kernel.
+fn entry(carrying: &[&Figure]) -> Option<Vec<String>> {
+    let entry = carrying.iter().find(|figure| figure.has(oscost_results::Trait::KernelEntry))?;
+    let floor = |figure: &Figure| figure.quantities.get(quantity::FLOOR).map(|it| it.estimate);
+    let base = floor(entry)?;
+    let calls = carrying.iter().filter(|figure| figure.family == entry.family);
+    let dearest = calls.filter_map(|figure| Some((figure, floor(figure)?)));
+    let (figure, most) = dearest.max_by(|one, other| one.1.value.total_cmp(&other.1.value))?;
+    (most.low / base.high >= APART).then(|| {
+        vec![
+            format!("{} costs {} a bare kernel entry", figure.id, times(most.value / base.value)),
+            format!(" ({}, {})", numbers::duration(most.value), numbers::duration(base.value)),
+        ]
+    })
+}
+
+/// A reading of the clock that should stay outside the kernel, and does not.
+fn vdso(carrying: &[&Figure]) -> Option<Vec<String>> {
+    let slow = carrying.iter().find(|figure| {
+        figure.call_path == "vdso" && crate::evidence::system_calls(figure).is_some_and(|calls| calls >= 1.0)
+    })?;
+    Some(vec![format!("{} enters the kernel on each call", slow.id), " (check the clock source)".to_owned()])
+}

@@ -1,0 +1,273 @@
+//! One figure in one line: its cells, its ratio, its marks. A number that cannot be is not shown; the line says why.
+
+use oscost_results::{Estimate, Expectation, Figure, Mark, PairedValue, Quantity, Status, Verdict, quantity};
+
+use super::RowChoice;
+use crate::blocks::Tone;
+use crate::blocks::prices::Outcome;
+use crate::blocks::screen::{Cells, Judges, Line, Missing};
+use crate::evidence::{per_operation, system_calls};
+use crate::numbers;
+use crate::view::story::{Story, headline};
+
+/// Ends of an interval that are this many times apart say nothing.
+const SCATTERED: f64 = 100.0;
+/// Counts of calls below this are the audit's own.
+const NO_CALLS: f64 = 0.0005;
+
+/// The line of `figure`, which is called `name` below its heading.
+pub(super) fn line(story: &Story<'_>, figure: &Figure, name: String, choice: RowChoice) -> Line {
+    let mut notes = Vec::new();
+    let cells = cells(story, figure, &mut notes);
+    if cells.is_ok() {
+        if figure.evidence.verdict != Verdict::Checked {
+            notes.push(figure.evidence.verdict.name().to_owned());
+        }
+        notes.extend(ratios(story, figure));
+        notes.extend(differences(story, figure));
+        notes.extend(
+            figure.marks.iter().filter(|mark| is_of_a_row(story, **mark)).map(|it| it.words().into()),
+        );
+    }
+    let below = if choice.verbose { below(story, figure) } else { Vec::new() };
+    Line { name, cells, notes, below }
+}
+
+/// Everything that is noteworthy, in one paragraph.
+fn below(story: &Story<'_>, figure: &Figure) -> Vec<String> {
+    let row = story.row(figure, None);
+    let why = match row.outcome {
+        Outcome::Withheld { why, .. } => Some(why),
+        Outcome::Measured(_) => None,
+    };
+    let all: Vec<String> = why.into_iter().chain(row.notes).chain(row.remarks).collect();
+    if all.is_empty() { Vec::new() } else { vec![all.join("; ")] }
+}
+
+fn cells(story: &Story<'_>, figure: &Figure, notes: &mut Vec<String>) -> Result<Cells, Missing> {
+    if figure.status != Status::Measured {
+        let Outcome::Withheld { state, why } = story.outcome(figure) else {
+            return Err(missing("no value", "the result holds none"));
+        };
+        let tone = if state == "unsupported" { Tone::Doubt } else { Tone::Bad };
+        return Err(Missing { state, tone, why: short_contradiction(figure).unwrap_or(why) });
+    }
+    let series = headline(figure) != "floor";
+    let Some(quoted) = figure.quantities.get(headline(figure)) else {
+        return Err(missing("no value", "the result holds none"));
+    };
+    if !quoted.estimate.value.is_finite() {
+        return Err(missing("no value", "it is no finite number"));
+    }
+    // A duration below nothing is no price; a difference or a count may be any number.
+    if !series && quoted.estimate.value <= 0.0 {
+        return Err(missing(
+            "no price",
+            "it came out at nothing or below: too little to be told from the loop",
+        ));
+    }
+    let unit = story.plain(&quoted.unit);
+    let mut cells = Cells {
+        floor: numbers::quantity(quoted.estimate.value, &unit),
+        floor_width: width(story, quoted, notes),
+        judged: judges(figure),
+        ..Cells::default()
+    };
+    if let Some(typical) = figure.quantities.get(quantity::TYPICAL).filter(|it| !series && is_price(it)) {
+        cells.typical = numbers::quantity(typical.estimate.value, &story.plain(&typical.unit));
+        cells.typical_width = width(story, typical, notes);
+    } else if !series {
+        "-".clone_into(&mut cells.typical);
+    }
+    cells.cycles = match figure.quantities.get(quantity::CYCLES).filter(|it| is_price(it)) {
+        Some(cycles) => whole(cycles.estimate.value),
+        None if series => String::new(),
+        None => "-".to_owned(),
+    };
+    cells.calls = match system_calls(figure) {
+        None => "?".to_owned(),
+        Some(calls) if calls < -NO_CALLS => {
+            notes.push("calls came out below 0: not known".to_owned());
+            "-".to_owned()
+        }
+        Some(calls) if calls.abs() < NO_CALLS => "0".to_owned(),
+        Some(calls) if calls < 0.005 => format!("{calls:.3}"),
+        Some(calls) => per_operation(calls),
+    };
+    Ok(cells)
+}
+
+fn missing(state: &'static str, why: &str) -> Missing {
+    Missing { state, tone: Tone::Doubt, why: why.to_owned() }
+}
+
+fn is_price(quantity: &Quantity) -> bool {
+    quantity.estimate.value.is_finite() && quantity.estimate.value > 0.0
+}
+
+/// The column that `compare` judges.
+fn judges(figure: &Figure) -> Option<Judges> {
+    match figure.judged() {
+        quantity::CYCLES => Some(Judges::Cycles),
+        quantity::TYPICAL => Some(Judges::Typical),
+        judged => (judged == headline(figure)).then_some(Judges::Floor),
+    }
+}
+
+/// A number of cycles: whole, from ten on.
+fn whole(cycles: f64) -> String {
+    if cycles < 10.0 { format!("{cycles:.1}") } else { numbers::count(cycles.round()).replace(' ', "") }
+}
+
+/// The larger half of an interval, as a share of its estimate: where there is an interval, and one that says something.
+pub(super) fn half(estimate: &Estimate) -> Option<f64> {
+    let value = estimate.value.abs();
+    let half = ((estimate.value - estimate.low) / value).max((estimate.high - estimate.value) / value);
+    (!estimate.extremes && estimate.low.is_finite() && half.is_finite() && (0.0..1.0).contains(&half))
+        .then_some(half)
+}
+
+/// The half-width in whole per cent, rounded up; a note where there is none to show.
+fn width(story: &Story<'_>, quantity: &Quantity, notes: &mut Vec<String>) -> String {
+    let estimate = &quantity.estimate;
+    if let Some(half) = half(estimate) {
+        // What an exact 1 % is by rounding is 1 %.
+        return format!("{:.0} %", (half * 100.0 - 1e-9).ceil().max(0.0));
+    }
+    let says = !estimate.extremes && estimate.low > 0.0 && estimate.high < SCATTERED * estimate.low;
+    if says {
+        let unit = story.plain(&quantity.unit);
+        notes.push(numbers::range(estimate.low, estimate.high, &unit));
+    } else if !estimate.extremes {
+        notes.push("too scattered for an interval".to_owned());
+    }
+    "-".to_owned()
+}
+
+/// The ratios to baselines: of what `compare` judges, so that they are what the numbers of the two rows say.
+fn ratios(story: &Story<'_>, figure: &Figure) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for pair in story.result.ratios.iter().filter(|ratio| ratio.of == figure.id && ratio.quantity == "paired")
+    {
+        match ratio(story, figure, pair) {
+            Some((value, of)) => notes.push(format!("{} {}{of}", times(value), short(figure, &pair.to))),
+            None => notes.push(format!("no ratio to {}", short(figure, &pair.to))),
+        }
+    }
+    notes.iter().map(|note| story.plain(note)).collect()
+}
+
+/// The ratio of a pair with the name of its quantity, where that is not the judged one.
+pub(super) fn ratio(story: &Story<'_>, of: &Figure, pair: &PairedValue) -> Option<(f64, &'static str)> {
+    pair.value?;
+    let to = story.result.figures.iter().find(|figure| figure.id == pair.to)?;
+    let both = |name: &str| {
+        let [of, to] = [of, to].map(|it| it.quantities.get(name).filter(|it| is_price(it)));
+        Some(of?.estimate.value / to?.estimate.value)
+    };
+    let judged = both(of.judged()).map(|value| (value, ""));
+    let value = judged.or_else(|| both(headline(of)).map(|value| (value, " (floor)")));
+    value.filter(|(value, _)| value.is_finite() && to.status == Status::Measured)
+}
+
+/// A ratio in two digits, or whole: "16x", "0.22x".
+pub(super) fn times(ratio: f64) -> String {
+    if (9.95..1e6).contains(&ratio) {
+        return format!("{ratio:.0}x");
+    }
+    let digits = format!("{ratio:.1e}");
+    let exponent: i32 = digits.rsplit_once('e').and_then(|(_, it)| it.parse().ok()).unwrap_or(0);
+    let decimals = usize::try_from(1 - exponent).unwrap_or(0);
+    if !(1e-3..1e6).contains(&ratio) {
+        format!("{}x", numbers::significant(ratio))
+    } else {
+        format!("{ratio:.decimals$}x")
+    }
+}
+
+/// What is left without a part of the price that was measured beside it.
+fn differences(story: &Story<'_>, figure: &Figure) -> Vec<String> {
+    let of = story.result.differences.iter().filter(|difference| difference.of == figure.id);
+    let note = |pair: &PairedValue| {
+        let name = short(figure, &pair.to);
+        match pair.value.filter(|value| value.is_finite()) {
+            Some(value) if value > 0.0 => {
+                let unit = story.plain(&pair.unit);
+                format!("{} without {name}", numbers::quantity(value, &unit))
+            }
+            Some(_) => format!("nothing left without {name}"),
+            None => format!("no difference to {name}"),
+        }
+    };
+    of.map(|pair| story.plain(&note(pair))).collect()
+}
+
+/// An id as it is called beside `figure`: without what both begin and end with.
+pub(super) fn short<'a>(figure: &Figure, id: &'a str) -> &'a str {
+    let rest = id.strip_prefix(&*figure.family).and_then(|rest| rest.strip_prefix('/')).unwrap_or(id);
+    let mut kept = rest;
+    let own: Vec<&str> = figure.id.rsplit('/').collect();
+    for part in own {
+        match kept.strip_suffix(part).and_then(|rest| rest.strip_suffix('/')) {
+            Some(shorter) if !shorter.is_empty() => kept = shorter,
+            _ => break,
+        }
+    }
+    kept
+}
+
+/// Whether a mark is told in the row: how wide the interval is stands there, and what most rows have is told below them.
+pub(super) fn is_of_a_row(story: &Story<'_>, mark: Mark) -> bool {
+    let (mut marked, mut all) = (0, 0);
+    for figure in story.measured() {
+        all += 1;
+        marked += usize::from(figure.marks.contains(&mark));
+    }
+    mark != Mark::NotConverged && (all < 4 || marked * 2 <= all)
+}
+
+/// The first claim that does not hold, in a few words.
+fn short_contradiction(figure: &Figure) -> Option<String> {
+    if figure.status != Status::Contradicted || figure.why.is_some() {
+        return None;
+    }
+    let claim = figure.evidence.claims.iter().find(|claim| claim.holds == Some(false))?;
+    let (Expectation::Exactly(expected), "system_calls") = (claim.expected, &*claim.claim) else {
+        return None;
+    };
+    let observed = claim.observed.filter(|observed| observed.abs() < 1e6)?;
+    let calls = if expected == 1.0 { "call" } else { "calls" };
+    let meaning =
+        if expected > 0.0 && observed == 0.0 { ": answered without entering the kernel" } else { "" };
+    Some(format!("claims {} {calls}, counted {observed:.2}{meaning}", numbers::published(expected)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_have_two_digits_or_are_whole() {
+        let cases = [
+            (7.715, "7.7x"),
+            (0.2196, "0.22x"),
+            (154.4, "154x"),
+            (9.96, "10x"),
+            (1.0, "1.0x"),
+            (0.0951, "0.095x"),
+        ];
+        for (ratio, text) in cases {
+            assert_eq!(times(ratio), text);
+        }
+    }
+
+    #[test]
+    fn an_interval_wider_than_its_estimate_has_no_half_width() {
+        let estimate = |low, value, high| Estimate { value, low, high, extremes: false };
+        assert_eq!(half(&estimate(90.0, 100.0, 105.0)), Some(0.1));
+        assert_eq!(half(&estimate(50.0, 100.0, 1199.0)), None, "1099 % is none");
+        assert_eq!(half(&Estimate { extremes: true, ..estimate(90.0, 100.0, 105.0) }), None);
+        assert_eq!(half(&estimate(f64::NAN, 100.0, 105.0)), None);
+        assert_eq!(half(&estimate(1.0, 0.0, 1.0)), None);
+    }
+}

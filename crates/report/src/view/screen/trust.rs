@@ -1,0 +1,87 @@
+//! How far to trust a screen: what the doctor found, which change would be seen, which rows have marks, what was warned of.
+
+use oscost_results::{CheckState, Figure, Mark};
+
+use super::line::is_of_a_row;
+use crate::blocks::screen::Said;
+use crate::judge::{Rules, compare};
+use crate::named::Named;
+use crate::view::story::Story;
+use crate::words::tally;
+
+/// What stands before the first line of all.
+const LABEL: &str = "Trust";
+
+/// The lines, the most important first.
+pub(super) fn trust(story: &Story<'_>, shown: &[&Figure]) -> Vec<Said> {
+    let mut lines = vec![state(story, shown)];
+    lines.extend(story.result.warnings.iter().map(|warning| {
+        let clause = story.clause(warning);
+        Said { label: " ", ways: vec![format!("warning: {clause}")] }
+    }));
+    lines.extend(marks(story, shown));
+    let few =
+        |figure: &&&Figure| super::choice::quoted(figure).is_some_and(|it| it.extremes && it.low != it.high);
+    let few = shown.iter().filter(few).count();
+    if few > 0 {
+        let words = format!("{few} of {} rows have too few launches for an interval", shown.len());
+        lines.push(Said { label: " ", ways: vec![words] });
+    }
+    if let Some(why) = story.audit_missing {
+        let words = format!("system calls were not counted: {}", story.clause(why));
+        lines.insert(1, Said { label: " ", ways: vec![words] });
+    }
+    lines
+}
+
+/// What disturbs, and the change that half of the figures would show.
+fn state(story: &Story<'_>, shown: &[&Figure]) -> Said {
+    let doctor = &story.result.doctor;
+    let of = |state: CheckState| doctor.iter().filter(move |check| check.state == state);
+    let names: Vec<String> = of(CheckState::Disturbs).map(|check| story.words(&check.check)).collect();
+    let visible = visible(story, shown).map(|share| format!("changes under {share} stay hidden"));
+    let (long, short) = if doctor.is_empty() {
+        ("not examined".to_owned(), "not examined".to_owned())
+    } else if names.is_empty() {
+        ("the doctor found nothing that disturbs".to_owned(), "nothing disturbs".to_owned())
+    } else {
+        (format!("disturbed ({})", names.join(", ")), "disturbed".to_owned())
+    };
+    let with = |state: &str, more: &str| match &visible {
+        Some(visible) => format!("{state}: {visible}{more}"),
+        None => format!("{state}{more}"),
+    };
+    let more = if doctor.is_empty() || !names.is_empty() { "; oscost doctor" } else { "" };
+    Said {
+        label: LABEL,
+        ways: vec![with(&long, more), with(&long, ""), with(&short, more), with(&short, "")],
+    }
+}
+
+/// The least change that `compare` would call one between this run and another like it, in the middle of the rows.
+fn visible(story: &Story<'_>, shown: &[&Figure]) -> Option<String> {
+    let run = Named { name: "", result: story.result };
+    let rules = Rules { threshold: 0.0, ..Rules::default() };
+    let compared = compare(&run, &run, rules);
+    let of = |figure: &&Figure| {
+        let row = compared.rows.iter().find(|row| row.id == figure.id)?;
+        row.change.map(|change| change.high).filter(|high| high.is_finite())
+    };
+    let mut all: Vec<f64> = shown.iter().filter_map(of).collect();
+    all.sort_by(f64::total_cmp);
+    let middle = *all.get(all.len() / 2)?;
+    (middle < 1.0).then(|| format!("{:.0} %", (middle * 100.0).ceil().max(1.0)))
+}
+
+/// The marks that most rows have, which the rows leave out, and how many have another.
+fn marks(story: &Story<'_>, shown: &[&Figure]) -> Option<Said> {
+    let all: Vec<(Mark, &str)> =
+        Mark::ALL.into_iter().filter(|mark| *mark != Mark::NotConverged).map(|it| (it, it.words())).collect();
+    let count = |mark: &Mark| story.measured_of(shown).filter(|figure| figure.marks.contains(mark)).count();
+    let told = tally(&all, count);
+    let first = all.iter().find(|(mark, _)| count(mark) > 0 && !is_of_a_row(story, *mark));
+    let first = first.or_else(|| all.iter().find(|(mark, _)| count(mark) > 0));
+    let (_, word) = first?;
+    let pieces = [format!("marked: {told}"), format!(" (oscost explain {})", word.replace(' ', "_"))];
+    Some(Said::pieces(" ", &pieces))
+}

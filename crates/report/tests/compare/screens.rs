@@ -1,0 +1,142 @@
+//! What is shown of a comparison.
+
+use oscost_report::compare::{
+    Rules, compare, comparison, comparison_json, comparison_markdown, matrix, matrix_markdown,
+};
+use oscost_report::{Named, Style};
+use oscost_results::RunResult;
+
+use crate::{against, figure_mut, scaled, stored};
+
+/// A table names what a cell lacks, whichever result has it.
+#[test]
+fn cells_without_a_number_say_what_is_there_instead() {
+    let a = stored();
+    let queue = |result: &mut RunResult| {
+        let monotonic = figure_mut(result).clone();
+        let queue = result.figures.iter_mut().find(|figure| figure.id == "semaphore/posix_queue").unwrap();
+        *queue = oscost_results::Figure { id: queue.id.clone(), ..monotonic };
+    };
+    let (mut b, mut c) = (stored(), stored());
+    queue(&mut b);
+    c.figures.retain(|figure| figure.id != "clock/monotonic");
+    let mut out = Vec::new();
+    let style = Style { width: 120, unicode: false, colour: false };
+    matrix(&[against(&a, &a), against(&a, &b), against(&a, &c)], &style, &mut out).unwrap();
+    let shown = String::from_utf8(out).unwrap();
+    let cells = |id: &str| {
+        shown
+            .lines()
+            .find(|line| line.trim().starts_with(id))
+            .unwrap()
+            .split_whitespace()
+            .skip(1)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert_eq!(cells("semaphore/posix_queue"), "unsupported unsupported measured unsupported");
+    assert_eq!(cells("clock/monotonic "), "22.2 ns within within not there");
+}
+
+#[test]
+fn every_format_shows_hostile_text_harmlessly() {
+    let a = stored();
+    let mut b = scaled(stored(), "clock/monotonic", 1.5);
+    const HURT: &str = "\u{1b}[2J\u{202e}<script>x</script>|=cmd\r\n";
+    for text in [&mut b.machine.cpu_model, &mut b.conditions.kernel, &mut b.tool.build_id, &mut b.tool.libc] {
+        HURT.clone_into(text);
+    }
+    b.figures[2].id = HURT.into();
+    for figure in &mut b.figures {
+        figure.why = Some(HURT.into());
+        figure.evidence.system_calls.insert(HURT.into(), 3.0);
+    }
+    let named = |result| Named { name: HURT, result };
+    let comparisons = [
+        compare(&named(&a), &named(&b), Rules { cross_machine: true, ..Rules::default() }),
+        compare(&named(&a), &named(&b), Rules::default()),
+    ];
+    let style = Style { width: 80, unicode: true, colour: false };
+    let text = |write: &dyn Fn(&mut Vec<u8>) -> std::io::Result<()>| {
+        let mut out = Vec::new();
+        write(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    let terminal = [
+        text(&|out| comparison(&comparisons[0], &style, out)),
+        text(&|out| comparison(&comparisons[1], &style, out)),
+        text(&|out| matrix(&comparisons, &style, out)),
+    ];
+    let markdown = [
+        text(&|out| comparison_markdown(&comparisons[0], out)),
+        text(&|out| matrix_markdown(&comparisons, out)),
+    ];
+    for shown in terminal.iter().chain(&markdown) {
+        assert!(
+            !shown.contains(|c: char| c.is_control() && c != '\n') && !shown.contains('\u{202e}'),
+            "{shown}"
+        );
+    }
+    assert!(markdown.iter().all(|shown| !shown.contains("<script")), "{}", markdown[0]);
+    for shown in &terminal {
+        assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    }
+    assert!(!comparison_json(&comparisons[0]).to_string().contains('\u{1b}'), "JSON escapes what it holds");
+}
+
+#[test]
+fn the_screens_of_a_comparison() {
+    let a = stored();
+    let mut b = scaled(stored(), "clock/monotonic", 1.142);
+    b.conditions.kernel = "Linux 6.19.0".into();
+    figure_mut(&mut b).evidence.system_calls.insert("clock_gettime".into(), 1.0);
+    let b = scaled(b, "semaphore/posix_named", 0.9);
+    let pair = against(&a, &b);
+    let style = Style { width: 100, unicode: true, colour: false };
+    let mut out = Vec::new();
+    comparison(&pair, &style, &mut out).unwrap();
+    insta::assert_snapshot!("comparison", String::from_utf8(out).unwrap());
+    let mut out = Vec::new();
+    comparison_markdown(&pair, &mut out).unwrap();
+    insta::assert_snapshot!("comparison_markdown", String::from_utf8(out).unwrap());
+    let mut out = Vec::new();
+    matrix(&[against(&a, &b), against(&a, &a)], &style, &mut out).unwrap();
+    insta::assert_snapshot!("comparison_matrix", String::from_utf8(out).unwrap());
+}
+
+/// The largest group leads, reasons are told once, and a row's numbers point where its change does.
+#[test]
+fn the_heading_leads_with_the_largest_group_and_reasons_are_told_once() {
+    let a = stored();
+    let shown = |b: &RunResult| {
+        let style = Style { width: 100, unicode: false, colour: false };
+        let mut out = Vec::new();
+        comparison(&against(&a, b), &style, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    let same = shown(&stored());
+    let heading = same.lines().find(|line| line.contains("Changed by more than")).unwrap();
+    assert!(
+        heading.contains("? 1") && heading.find("within").unwrap() < heading.find("slower").unwrap(),
+        "{same}"
+    );
+    let mut boots = stored();
+    boots.conditions.boot_id = Some("another".into());
+    for id in ["clock/monotonic", "semaphore/posix_named", "semaphore/system_v"] {
+        boots = scaled(boots, id, 1.5);
+    }
+    let boots = shown(&boots);
+    assert_eq!(boots.matches("differs between these two boots").count(), 1, "{boots}");
+    for (b, sign) in
+        [(scaled(stored(), "clock/monotonic", 1.2), '+'), (scaled(stored(), "clock/monotonic", 0.8), '-')]
+    {
+        let pair = against(&a, &b);
+        for row in pair.rows.iter().filter(|row| row.changed) {
+            let change = row.change.unwrap().change;
+            assert!((row.b.value - row.a.value) * change > 0.0, "{row:?}");
+        }
+        let shown = shown(&b);
+        let row = shown.lines().find(|line| line.starts_with("  clock/monotonic ")).unwrap();
+        assert!(row.contains(sign), "{row}");
+    }
+}

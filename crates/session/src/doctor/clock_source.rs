@@ -1,0 +1,126 @@
+//! The kernel's clock source, and how CLOCK_MONOTONIC is read through it: all figures are differences of it.
+
+use super::system::System;
+use super::{Finding, duration, percent};
+
+const DIRECTORY: &str = "/sys/devices/system/clocksource/clocksource0";
+/// Sources that no vDSO reads: each reading is a system call and a device access.
+const DEVICES: [&str; 5] = ["hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"];
+/// A reading through the vDSO takes 20 to 70 ns, one by a system call more than this.
+const SLOW_PAIR_NS: f64 = 200.0;
+/// A batch is to be 1000 steps and at most 100 us.
+const COARSE_STEP_NS: f64 = 100.0;
+const BATCH_NS: f64 = 100_000.0;
+
+const UNKNOWN: &str = "all figures, if the clock steps by more than 100 ns or a reading enters the kernel";
+
+pub(super) fn check(system: &System) -> Finding {
+    let source = system.line(&format!("{DIRECTORY}/current_clocksource"));
+    let name = match &source {
+        Ok(name) => name.clone(),
+        Err(why) => format!("source unknown ({DIRECTORY}/current_clocksource: {why})"),
+    };
+    let Some(clock) = system.measured.clock else {
+        return Finding::unknown(format!("{name}; its true step could not be measured"), UNKNOWN);
+    };
+    let advertised = clock
+        .advertised_ns
+        .map_or_else(String::new, |ns| format!(" (clock_getres says {})", duration(ns as f64)));
+    let step = clock.step_ns.map_or_else(|| "unknown".to_owned(), duration);
+    let says = format!("{name}; true step {step}{advertised}, a reading {}", duration(clock.pair_ns));
+    let coarse = clock.step_ns.is_some_and(|step| step > COARSE_STEP_NS);
+    let slow = clock.pair_ns >= SLOW_PAIR_NS || DEVICES.contains(&name.as_str());
+    let mut matters = Vec::new();
+    if slow {
+        matters.push(
+            "a reading enters the kernel: clock/* are figures of a device, their claims of 0 system calls do not hold, \
+             and the ends of each batch are less sharp"
+                .to_owned(),
+        );
+    }
+    if let Some(step) = clock.step_ns.filter(|_| coarse) {
+        matters.push(format!(
+            "all figures are off by up to {} (a step in a batch of 100 us)",
+            percent(step / BATCH_NS)
+        ));
+    }
+    if !matters.is_empty() {
+        return Finding::disturbs(says, matters.join("; ")).remedy(remedy(system, &name));
+    }
+    if source.is_ok() && clock.step_ns.is_some() {
+        Finding::fine(says)
+    } else {
+        Finding::unknown(says, UNKNOWN)
+    }
+}
+
+/// A better source, where the kernel offers one.
+fn remedy(system: &System, source: &str) -> String {
+    let available = system.line(&format!("{DIRECTORY}/available_clocksource")).unwrap_or_default();
+    let better = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "xen"]
+        .into_iter()
+        .find(|better| *better != source && available.split_whitespace().any(|name| name == *better));
+    match better {
+        Some(better) => format!("as root: echo {better} > {DIRECTORY}/current_clocksource"),
+        None => "boot with tsc=reliable if the processor's TSC is sound (dmesg | grep -i clocksource says why not)".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::measured::ClockReadings;
+    use super::super::system::recorded::Recorded;
+    use super::check;
+    use oscost_results::CheckState;
+
+    const CURRENT: &str = "sys/devices/system/clocksource/clocksource0/current_clocksource";
+    const AVAILABLE: &str = "sys/devices/system/clocksource/clocksource0/available_clocksource";
+
+    fn recorded(source: &str, step_ns: Option<f64>, pair_ns: f64) -> Recorded {
+        Recorded::new(&[(CURRENT, source), (AVAILABLE, "tsc hpet acpi_pm \n")]).with(|measured| {
+            measured.clock = Some(ClockReadings { step_ns, pair_ns, advertised_ns: Some(1) })
+        })
+    }
+
+    #[test]
+    fn tsc_by_the_vdso_is_fine() {
+        let found = check(&recorded("tsc\n", Some(10.0), 22.0).system);
+        assert_eq!(found.state, CheckState::Fine);
+        assert_eq!(found.says, "tsc; true step 10 ns (clock_getres says 1 ns), a reading 22 ns");
+    }
+
+    #[test]
+    fn a_device_disturbs_and_a_better_source_is_named() {
+        let found = check(&recorded("hpet\n", Some(70.0), 1_200.0).system);
+        assert_eq!(found.state, CheckState::Disturbs);
+        assert!(found.remedy.expect("a remedy").contains("echo tsc > /sys/devices"));
+    }
+
+    #[test]
+    fn a_slow_reading_disturbs_whatever_the_name() {
+        assert_eq!(check(&recorded("tsc\n", Some(10.0), 250.0).system).state, CheckState::Disturbs);
+    }
+
+    #[test]
+    fn a_coarse_step_disturbs_by_its_share_of_a_batch() {
+        let found = check(&recorded("tsc\n", Some(1_000.0), 40.0).system);
+        assert_eq!(found.state, CheckState::Disturbs);
+        assert!(found.matters.contains("up to 1.0 %"), "{}", found.matters);
+    }
+
+    #[test]
+    fn an_unknown_step_or_source_is_unknown() {
+        assert_eq!(check(&recorded("tsc\n", None, 22.0).system).state, CheckState::Unknown);
+        assert_eq!(check(&Recorded::new(&[(CURRENT, "tsc\n")]).system).state, CheckState::Unknown);
+        let clock = ClockReadings { step_ns: Some(10.0), pair_ns: 22.0, advertised_ns: None };
+        let found = check(&Recorded::new(&[]).with(|measured| measured.clock = Some(clock)).system);
+        assert_eq!(found.state, CheckState::Unknown);
+        assert!(found.says.ends_with("not there); true step 10 ns, a reading 22 ns"), "{}", found.says);
+    }
+
+    #[test]
+    fn a_hostile_name_is_data() {
+        let found = check(&recorded("t\u{1b}[31m\u{202e}c\n", Some(10.0), 22.0).system);
+        assert!(found.says.starts_with("t\u{1b}[31m\u{202e}c; true step"), "{}", found.says);
+    }
+}

@@ -1,0 +1,312 @@
+//! What no file says: measured once, before the checks, in the time that the level allows.
+
+use std::path::PathBuf;
+
+use oscost_sys::gaps::{self, Scanned};
+use oscost_sys::scheduling::{Policy, SchedulingRefusal, probe_real_time};
+use oscost_sys::wakeup::{self, Lateness};
+use oscost_sys::{
+    affinity, audit, clock, distance, identity, namespace, process, processor, time_source, usage,
+};
+
+use super::Thoroughness;
+
+/// Measured facts. `None` is "could not be measured", and makes a check unknown.
+#[derive(Debug, Default)]
+pub struct MachineFacts {
+    /// Effective user id.
+    pub effective_uid: Option<u32>,
+    /// What the processor says of a hypervisor; see [`processor::hypervisor`].
+    pub hypervisor: Option<Option<String>>,
+    /// CLOCK_MONOTONIC.
+    pub clock: Option<ClockReadings>,
+    /// Rates of the clocks against each other.
+    pub rates: Option<Rates>,
+    /// Gaps, a CPU an entry.
+    pub gaps: Option<Vec<Scanned>>,
+    /// CPUs that the program may run on.
+    pub allowed_cpus: Option<Vec<usize>>,
+    /// /proc/stat when measuring began.
+    pub stat_before: Option<String>,
+    /// Workers get namespaces of their own.
+    pub namespaces: Option<bool>,
+    /// The audit can count by seccomp user notification.
+    pub seccomp_notification: Option<bool>,
+    /// The audit can count by ptrace.
+    pub ptrace: Option<bool>,
+    /// Soft limit of the real-time priority.
+    pub real_time_limit: Option<u64>,
+    /// Whether SCHED_RR is granted.
+    pub real_time: Option<Result<(), SchedulingRefusal>>,
+    /// Cache-line distances, at the full level.
+    pub distances: Option<Distances>,
+    /// Lateness of sleepers, at the full level.
+    pub wakeups: Option<Wakeups>,
+    /// Soft RLIMIT_MSGQUEUE, bytes.
+    pub message_queue_limit: Option<u64>,
+    /// Soft limit of locked memory, bytes; `u64::MAX` is unlimited.
+    pub locked_memory_limit: Option<u64>,
+    /// Paths that oscost uses, and what for.
+    pub used_paths: Vec<(&'static str, PathBuf)>,
+}
+
+/// How CLOCK_MONOTONIC is read.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct ClockReadings {
+    /// True step, ns; `None` where it did not show.
+    pub step_ns: Option<f64>,
+    /// Difference of two readings taken back to back, ns: the mean of the lower nine tenths.
+    pub pair_ns: f64,
+    /// What clock_getres says, ns.
+    pub advertised_ns: Option<u64>,
+}
+
+/// Rates of CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW and the counter of the processor.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Rates {
+    /// How much faster MONOTONIC runs than RAW, parts per million.
+    pub slew_ppm: f64,
+    /// Ticks of the counter a second of RAW.
+    pub counter_hz: f64,
+    /// How much the counter's rate differs between two windows, parts per million.
+    pub drift_ppm: f64,
+    /// Uncertainty of the two above, parts per million.
+    pub uncertainty_ppm: f64,
+}
+
+/// Each of two windows of the rates.
+const WINDOW_NS: u64 = 60_000_000;
+/// A refusal may also be a call that never returns: such a child is given up.
+const PATIENCE_NS: u64 = 500_000_000;
+
+impl MachineFacts {
+    /// Measures the running system. The caller must have one thread: children are forked.
+    #[must_use]
+    pub fn of_this_system(level: Thoroughness) -> Self {
+        let stat_before = oscost_sys::file::text("/proc/stat").ok();
+        let clock = read_clock(level.clock_ns());
+        let allowed_cpus = affinity::allowed().ok();
+        let first = Instants::read();
+        let threshold_ns = clock.map_or(1_000, |clock| (8.0 * clock.pair_ns).max(1_000.0) as u64);
+        let gaps = allowed_cpus.as_ref().and_then(|cpus| {
+            // At most 8 turns, whatever the machine: a large one is scanned several CPUs at a time.
+            gaps::scan(cpus, level.gaps_ns(), threshold_ns, cpus.len().div_ceil(8)).ok()
+        });
+        let middle = Instants::after(&first);
+        let namespaces = namespace::probe().ok().map(|refused| refused.is_none());
+        let seccomp_notification = works(|| audit::by_notification(|| ()).is_ok());
+        let ptrace = works(|| audit::by_ptrace(|| vec![1]).is_ok());
+        let last = Instants::after(&middle);
+        let real_time = probe_real_time();
+        let full = level == Thoroughness::Full;
+        let distances = allowed_cpus.as_ref().filter(|_| full).map(|cpus| Distances::between(cpus));
+        let wakeups = allowed_cpus.as_ref().filter(|_| full).map(|cpus| Wakeups::on(cpus, real_time.is_ok()));
+        Self {
+            effective_uid: Some(identity::effective_uid()),
+            hypervisor: processor::hypervisor(),
+            clock,
+            rates: Some(Rates::between(&first, &middle, &last)),
+            gaps,
+            allowed_cpus,
+            stat_before,
+            namespaces,
+            seccomp_notification,
+            ptrace,
+            real_time_limit: limit(usage::Limit::RealTimePriority),
+            real_time: Some(real_time),
+            distances,
+            wakeups,
+            message_queue_limit: limit(usage::Limit::MessageQueues),
+            locked_memory_limit: limit(usage::Limit::LockedMemory),
+            used_paths: used_paths(),
+        }
+    }
+}
+
+/// Cache-line distances of CPUs.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Distances {
+    /// The CPUs.
+    pub cpus: Vec<usize>,
+    /// Every pair with the time of one way, ns; `None` where the two never ran at once.
+    pub ns: Vec<(usize, usize, Option<f64>)>,
+}
+
+impl Distances {
+    /// Between these CPUs; of a large machine between the first eight.
+    fn between(cpus: &[usize]) -> Self {
+        const MOST: usize = 8;
+        let cpus: Vec<usize> = cpus.iter().copied().take(MOST).collect();
+        let pairs =
+            cpus.iter().enumerate().flat_map(|(index, &a)| cpus[index + 1..].iter().map(move |&b| (a, b)));
+        let ns = pairs.map(|(a, b)| (a, b, distance::between(a, b).ok().flatten())).collect();
+        Self { cpus, ns }
+    }
+}
+
+/// How late sleepers woke; `None` where it could not be found out.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Wakeups {
+    /// After a timer, SCHED_OTHER.
+    pub timer: Option<Lateness>,
+    /// After a timer, SCHED_RR.
+    pub real_time_timer: Option<Lateness>,
+    /// After a write by another CPU, to one that was left to the system.
+    pub write_to_idle: Option<Lateness>,
+    /// After a write by another CPU, to one that was kept awake.
+    pub write_to_awake: Option<Lateness>,
+}
+
+impl Wakeups {
+    fn on(cpus: &[usize], real_time: bool) -> Self {
+        let Some(&last) = cpus.last() else { return Self::default() };
+        let other = cpus.iter().rev().nth(1);
+        let write = |awake| wakeup::by_write(*other?, last, awake).ok().flatten();
+        Self {
+            timer: wakeup::after_timer(last, Policy::Other).ok().flatten(),
+            real_time_timer: if real_time {
+                wakeup::after_timer(last, Policy::RoundRobin).ok().flatten()
+            } else {
+                None
+            },
+            write_to_idle: write(false),
+            write_to_awake: write(true),
+        }
+    }
+}
+
+fn limit(of: usage::Limit) -> Option<u64> {
+    usage::limit_of(of).ok().map(|(soft, _)| soft)
+}
+
+/// Whether `body` works in a child; `None` where that could not be tried.
+fn works(body: impl FnOnce() -> bool) -> Option<bool> {
+    let child = process::Child::fork(|| i32::from(!body())).ok()?;
+    Some(child.wait_at_most(PATIENCE_NS).ok()?.code == Some(0))
+}
+
+/// Reads CLOCK_MONOTONIC back to back, 2·10^5 times or for `most_ns`.
+#[must_use]
+pub fn read_clock(most_ns: u64) -> Option<ClockReadings> {
+    const READINGS: usize = 200_000;
+    const FEWEST: usize = 1_000;
+    let mut differences = Vec::with_capacity(READINGS);
+    let start = clock::now_ns();
+    let mut last = start;
+    while differences.len() < READINGS && (last - start < most_ns || differences.len() < FEWEST) {
+        let now = clock::now_ns();
+        differences.push(now - last);
+        last = now;
+    }
+    let step_ns = oscost_stats::clock::clock_step(&differences).map(|step| step.step);
+    differences.sort_unstable();
+    let lower = &differences[..differences.len() * 9 / 10];
+    let pair_ns = lower.iter().sum::<u64>() as f64 / lower.len() as f64;
+    let advertised_ns = clock::resolution_ns(clock::Clock::Monotonic).ok();
+    (pair_ns > 0.0).then_some(ClockReadings { step_ns, pair_ns, advertised_ns })
+}
+
+/// The three clocks at one instant, to within `width_ns`.
+#[derive(Debug, Clone, Copy)]
+struct Instants {
+    monotonic: f64,
+    raw: u64,
+    counter: u64,
+    width_ns: u64,
+}
+
+impl Instants {
+    /// The tightest of 16 readings.
+    fn read() -> Self {
+        let once = || {
+            let before = clock::now_ns();
+            let (raw, counter) = (clock::read_ns(clock::Clock::MonotonicRaw), clock::tsc());
+            let after = clock::now_ns();
+            Self { monotonic: before.midpoint(after) as f64, raw, counter, width_ns: after - before }
+        };
+        time_source::tightest(once, |read| read.width_ns)
+    }
+
+    /// A window later than `earlier`, or at once where that is past.
+    fn after(earlier: &Self) -> Self {
+        // An interrupted or refused sleep only makes the window shorter, and the uncertainty says so.
+        let _ = clock::sleep_until(earlier.monotonic as u64 + WINDOW_NS);
+        Self::read()
+    }
+}
+
+impl Rates {
+    fn between(first: &Instants, middle: &Instants, last: &Instants) -> Self {
+        let raw = |from: &Instants, to: &Instants| to.raw.saturating_sub(from.raw).max(1) as f64;
+        let hertz = |from: &Instants, to: &Instants| {
+            to.counter.wrapping_sub(from.counter) as f64 * 1e9 / raw(from, to)
+        };
+        let uncertainty =
+            |from: &Instants, to: &Instants| (from.width_ns + to.width_ns) as f64 / raw(from, to) * 1e6;
+        Self {
+            slew_ppm: ((last.monotonic - first.monotonic) / raw(first, last) - 1.0) * 1e6,
+            counter_hz: hertz(first, last),
+            drift_ppm: (hertz(middle, last) / hertz(first, middle) - 1.0) * 1e6,
+            uncertainty_ppm: uncertainty(first, middle) + uncertainty(middle, last),
+        }
+    }
+}
+
+/// Where oscost keeps and makes files.
+fn used_paths() -> Vec<(&'static str, PathBuf)> {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let state = std::env::var_os("XDG_STATE_HOME")
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute())
+        .or_else(|| home.map(|home| home.join(".local/state")));
+    let temporary = Some(std::env::temp_dir());
+    let current = std::env::current_dir().ok();
+    [("the stored results", state), ("temporary files", temporary), ("the current directory", current)]
+        .into_iter()
+        .filter_map(|(use_of, path)| Some((use_of, path?)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(monotonic: f64, raw: u64, counter: u64) -> Instants {
+        Instants { monotonic, raw, counter, width_ns: 50 }
+    }
+
+    #[test]
+    fn rates_are_found_exactly() {
+        // RAW counts 10^8 ns while MONOTONIC counts 500 ppm more, and the counter runs at 2 GHz throughout.
+        let rates = Rates::between(
+            &at(7.0, 0, 1_000),
+            &at(50_025_007.0, 50_000_000, 100_001_000),
+            &at(100_050_007.0, 100_000_000, 200_001_000),
+        );
+        assert!((rates.slew_ppm - 500.0).abs() < 1e-6, "{rates:?}");
+        assert!((rates.counter_hz - 2e9).abs() < 1e-3, "{rates:?}");
+        assert!(rates.drift_ppm.abs() < 1e-6, "{rates:?}");
+        assert!((rates.uncertainty_ppm - 4.0).abs() < 1e-9, "{rates:?}");
+    }
+
+    #[test]
+    fn a_counter_that_changes_its_rate_is_seen() {
+        let rates = Rates::between(
+            &at(0.0, 0, 0),
+            &at(50_000_000.0, 50_000_000, 100_000_000),
+            &at(100_000_000.0, 100_000_000, 201_000_000),
+        );
+        assert!((rates.drift_ppm - 10_000.0).abs() < 1e-6, "{rates:?}");
+    }
+
+    #[test]
+    fn clocks_that_stand_still_are_no_panic() {
+        let still = at(1.0, 1, 1);
+        let rates = Rates::between(&still, &still, &still);
+        assert!(rates.uncertainty_ppm > 1e6);
+    }
+}

@@ -1,0 +1,165 @@
+//! What this user may do: isolate workers, count system calls, take real-time priority, lock memory.
+
+use super::Finding;
+use super::system::System;
+
+/// Bits of a capability set; capabilities(7).
+pub(super) const IPC_LOCK: u32 = 14;
+const SYS_NICE: u32 = 23;
+/// Less locked memory than this is refused to a worker.
+const LEAST_LOCKED: u64 = 64 << 20;
+
+const MATTERS: &str = "without the audit no figure is checked; without namespaces, a killed run may leave objects until the next start";
+
+pub(super) fn check(system: &System) -> Finding {
+    let facts = &system.measured;
+    let user = match facts.effective_uid {
+        Some(0) => "root".to_owned(),
+        Some(uid) => format!("user {uid}"),
+        None => "unknown user".to_owned(),
+    };
+    let audit = match (facts.seccomp_notification, facts.ptrace) {
+        (Some(true), Some(true)) => Some("audit by seccomp or ptrace"),
+        (Some(true), _) => Some("audit by seccomp"),
+        (_, Some(true)) => Some("audit by ptrace"),
+        (Some(false), Some(false)) => Some("no audit: seccomp notification and ptrace are refused"),
+        _ => None,
+    };
+    let namespaces = match facts.namespaces {
+        Some(true) => Some("workers in namespaces of their own"),
+        Some(false) => Some("namespaces are refused, or granted halfway: a janitor cleans up instead"),
+        None => None,
+    };
+    let says = [
+        user,
+        audit.unwrap_or("whether system calls can be counted is unknown").to_owned(),
+        namespaces.unwrap_or("whether namespaces are granted is unknown").to_owned(),
+        real_time(system).to_owned(),
+        locked_memory(system),
+    ]
+    .join("; ");
+    let no_audit = facts.seccomp_notification == Some(false) && facts.ptrace == Some(false);
+    if no_audit || facts.namespaces == Some(false) {
+        let mut matters = Vec::new();
+        if no_audit {
+            matters.push("no system call is counted: the evidence of every figure is \"unchecked\"");
+        }
+        if facts.namespaces == Some(false) {
+            matters.push("if a run is killed together with its janitor, its objects stay until the next start; no figure changes");
+        }
+        let remedy = if no_audit {
+            "run outside the sandbox, or with --cap-add SYS_PTRACE and --security-opt seccomp=unconfined"
+        } else {
+            "run as root, or as root: sysctl -w user.max_user_namespaces=10000, and where they exist \
+             kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0"
+        };
+        Finding::disturbs(says, matters.join("; ")).unfit(no_audit).remedy(remedy)
+    } else if audit.is_none() || namespaces.is_none() {
+        Finding::unknown(says, MATTERS)
+    } else {
+        Finding::fine(says)
+    }
+}
+
+fn real_time(system: &System) -> &'static str {
+    match (capable(system, SYS_NICE), system.measured.real_time_limit) {
+        (Some(true), _) => "real-time by CAP_SYS_NICE",
+        (_, Some(limit)) if limit > 0 => "real-time by RLIMIT_RTPRIO",
+        (Some(_), Some(_)) => "no real-time (realtime_ipc is marked so; as root: ulimit -r 99)",
+        _ => "real-time unknown",
+    }
+}
+
+/// Whether the process has a capability; `None` where /proc/self/status does not say.
+pub(super) fn capable(system: &System, bit: u32) -> Option<bool> {
+    let set = u64::from_str_radix(&system.own_status("CapEff")?, 16).ok()?;
+    Some(set >> bit & 1 == 1)
+}
+
+fn locked_memory(system: &System) -> String {
+    match system.measured.locked_memory_limit {
+        _ if capable(system, IPC_LOCK) == Some(true) => "memory may be locked".to_owned(),
+        Some(u64::MAX) => "memory may be locked".to_owned(),
+        Some(bytes) if bytes >= LEAST_LOCKED => format!("{} MiB of memory may be locked", bytes >> 20),
+        Some(bytes) => format!("only {} KiB of memory may be locked: pages are touched instead", bytes >> 10),
+        None => "locking of memory unknown".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::measured::MachineFacts;
+    use super::super::system::recorded::Recorded;
+    use super::{Finding, check};
+    use oscost_results::CheckState;
+
+    fn found(capabilities: &str, change: impl FnOnce(&mut MachineFacts)) -> Finding {
+        let status = format!("CapEff:\t{capabilities}\n");
+        let recorded = Recorded::new(&[("proc/self/status", &status)]).with(|measured| {
+            measured.effective_uid = Some(1000);
+            measured.namespaces = Some(true);
+            measured.seccomp_notification = Some(true);
+            measured.ptrace = Some(true);
+            measured.real_time_limit = Some(0);
+            measured.locked_memory_limit = Some(8 << 20);
+            change(measured);
+        });
+        check(&recorded.system)
+    }
+
+    #[test]
+    fn a_user_who_may_isolate_and_count_is_fine() {
+        let found = found("0000000000000000", |_| {});
+        assert_eq!(found.state, CheckState::Fine);
+        assert_eq!(
+            found.says,
+            "user 1000; audit by seccomp or ptrace; workers in namespaces of their own; no real-time (realtime_ipc is marked \
+             so; as root: ulimit -r 99); only 8192 KiB of memory may be locked: pages are touched instead"
+        );
+    }
+
+    #[test]
+    fn real_time_comes_from_the_capability_or_the_limit() {
+        assert!(found("0000000000800000", |_| {}).says.contains("by CAP_SYS_NICE"));
+        assert!(
+            found("0000000000000000", |m| m.real_time_limit = Some(99)).says.contains("by RLIMIT_RTPRIO")
+        );
+        assert!(found("\u{1b}", |_| {}).says.contains("real-time unknown"));
+    }
+
+    #[test]
+    fn locking_comes_from_the_capability_or_the_limit() {
+        assert!(found("0000000000004000", |_| {}).says.ends_with("; memory may be locked"));
+        assert!(
+            found("0", |m| m.locked_memory_limit = Some(u64::MAX)).says.ends_with("; memory may be locked")
+        );
+        assert!(
+            found("0", |m| m.locked_memory_limit = Some(64 << 20))
+                .says
+                .ends_with("64 MiB of memory may be locked")
+        );
+        assert!(found("0", |m| m.locked_memory_limit = None).says.ends_with("locking of memory unknown"));
+    }
+
+    #[test]
+    fn without_audit_or_namespaces_it_disturbs() {
+        let found_without = found("0", |m| (m.seccomp_notification, m.ptrace) = (Some(false), Some(false)));
+        assert_eq!(found_without.state, CheckState::Disturbs);
+        assert!(found_without.matters.contains("unchecked"), "{}", found_without.matters);
+        assert_eq!(found("0", |m| m.namespaces = Some(false)).state, CheckState::Disturbs);
+        assert_eq!(
+            found("0", |m| m.seccomp_notification = Some(false)).state,
+            CheckState::Fine,
+            "ptrace is left"
+        );
+    }
+
+    #[test]
+    fn what_could_not_be_tried_is_unknown() {
+        assert_eq!(found("0", |m| m.namespaces = None).state, CheckState::Unknown);
+        assert_eq!(
+            found("0", |m| (m.seccomp_notification, m.ptrace) = (Some(false), None)).state,
+            CheckState::Unknown
+        );
+    }
+}

@@ -1,0 +1,101 @@
+//! SMT: two hardware threads share one core, and a busy sibling slows the other one.
+
+use std::collections::BTreeSet;
+
+use oscost_sys::cpu_list;
+
+use super::Finding;
+use super::system::System;
+use super::virtualisation::hypervisor;
+
+const MATTERS: &str = "a busy sibling slows all figures of its core, up to 2x, without steal or switches; the canary finds \
+                       the rounds, floors hold";
+
+pub(super) fn check(system: &System) -> Finding {
+    let active = system.line("/sys/devices/system/cpu/smt/active").ok();
+    let siblings = siblings(system);
+    let shared = siblings.iter().any(|core| core.len() > 1);
+    match (active.as_deref(), hypervisor(system)) {
+        _ if shared => {
+            let first: Vec<usize> = siblings.iter().filter_map(|core| core.first().copied()).collect();
+            Finding::disturbs(
+                format!(
+                    "on: {} CPUs share {} cores",
+                    siblings.iter().map(Vec::len).sum::<usize>(),
+                    first.len()
+                ),
+                MATTERS,
+            )
+            .remedy(format!(
+                "one CPU a core: --cpu {}; or as root: echo off > /sys/devices/system/cpu/smt/control",
+                cpu_list::format(&first)
+            ))
+        }
+        (Some("1"), _) => {
+            Finding::disturbs("on", MATTERS).remedy("as root: echo off > /sys/devices/system/cpu/smt/control")
+        }
+        (Some("0"), Some(None)) => Finding::fine("off"),
+        (Some("0"), _) => {
+            Finding::unknown("none is seen, but a hypervisor hides siblings: the canary watches", MATTERS)
+        }
+        _ => Finding::unknown("not known to this kernel: the canary watches", MATTERS),
+    }
+}
+
+/// The CPUs of each core, as far as the kernel says.
+fn siblings(system: &System) -> BTreeSet<Vec<usize>> {
+    system
+        .measured
+        .allowed_cpus
+        .iter()
+        .flatten()
+        .filter_map(|cpu| {
+            let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+            cpu_list::parse(&system.line(&path).ok()?)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::system::recorded::Recorded;
+    use super::{Finding, check};
+    use oscost_results::CheckState;
+
+    fn found(guest: bool, files: &[(&str, &str)]) -> Finding {
+        let recorded = Recorded::new(files).with(|measured| {
+            measured.allowed_cpus = Some(vec![0, 1, 2, 3]);
+            measured.hypervisor = Some(guest.then(|| "KVMKVMKVM".to_owned()));
+        });
+        check(&recorded.system)
+    }
+
+    const ACTIVE: &str = "sys/devices/system/cpu/smt/active";
+
+    #[test]
+    fn siblings_disturb_and_one_of_each_is_advised() {
+        let list = |cpu: usize| format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+        let lists = [list(0), list(1), list(2), list(3)];
+        let found = found(
+            false,
+            &[
+                (ACTIVE, "1\n"),
+                (&lists[0], "0,2\n"),
+                (&lists[1], "1,3\n"),
+                (&lists[2], "0,2\n"),
+                (&lists[3], "1,3\n"),
+            ],
+        );
+        assert_eq!(found.state, CheckState::Disturbs);
+        assert_eq!(found.says, "on: 4 CPUs share 2 cores");
+        assert!(found.remedy.expect("a remedy").starts_with("one CPU a core: --cpu 0-1;"));
+    }
+
+    #[test]
+    fn off_is_fine_on_bare_metal_only() {
+        assert_eq!(found(false, &[(ACTIVE, "0\n")]).state, CheckState::Fine);
+        assert_eq!(found(true, &[(ACTIVE, "0\n")]).state, CheckState::Unknown);
+        assert_eq!(found(false, &[(ACTIVE, "1\n")]).state, CheckState::Disturbs);
+        assert_eq!(found(false, &[(ACTIVE, "\u{1b}\n")]).state, CheckState::Unknown);
+    }
+}

@@ -1,0 +1,79 @@
+//! What a session is asked to do.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use oscost_harness::{Choice, Effort, Foreign, IdleCpu, Place};
+use oscost_results::Store;
+
+/// What to measure, and how. [`Request::new`] has a default for all but the benchmarks.
+#[non_exhaustive]
+pub struct Request<'a> {
+    /// The benchmarks.
+    pub choices: &'a [Choice],
+    /// Benchmarks that are launched once each when the others are done: single runs have no interval.
+    pub single: &'a [Choice],
+    /// Programs that are not ours, in the same rotation of launches.
+    pub contestants: &'a [Foreign],
+    /// The patterns that made the choice, for the result's plan.
+    pub patterns: &'a [String],
+    /// How much time is spent.
+    pub effort: Effort,
+    /// CPUs to use, in order of preference: "2", "3,1", "2-5". `None`: all that are allowed, the first one last.
+    pub cpus: Option<String>,
+    /// Seed of every random order; `None`: a random one.
+    pub seed: Option<u64>,
+    /// What the CPU of a partner does while it waits.
+    pub idle_cpu: IdleCpu,
+    /// Where files go that are measured, if not into memory.
+    pub directory: Option<Place>,
+    /// Words to be kept with the result.
+    pub note: Option<String>,
+    /// Keep every sample of every launch in the records that [`crate::Notice::Event`] shows.
+    pub keep_samples: bool,
+    /// Time operations one by one, when everything else is done.
+    pub percentiles: bool,
+    /// Measure although another run is measuring. The result says so.
+    pub beside_another: bool,
+    /// Where the result goes.
+    pub keep: Keep,
+    /// Set from elsewhere (a handler of a signal), it ends the measuring; the result is partial then.
+    pub stop: Arc<AtomicBool>,
+}
+
+/// Where a result goes.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub enum Keep {
+    /// Into the user's store, where `oscost report @-1` finds it.
+    #[default]
+    User,
+    /// Into this store.
+    In(Store),
+    /// Nowhere. A killed run is lost, too.
+    Nothing,
+}
+
+impl<'a> Request<'a> {
+    /// These benchmarks as `oscost run` measures them, and the result in the user's store.
+    #[must_use]
+    pub fn new(choices: &'a [Choice]) -> Self {
+        Self {
+            choices,
+            single: &[],
+            contestants: &[],
+            patterns: &[],
+            effort: Effort::DEFAULT,
+            cpus: None,
+            seed: None,
+            idle_cpu: IdleCpu::Halt,
+            directory: None,
+            note: None,
+            keep_samples: false,
+            percentiles: false,
+            beside_another: false,
+            keep: Keep::User,
+            stop: Arc::default(),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The result of a session: its head before anything was measured, and what is added when it is done.
+
+use std::time::SystemTime;
+
+use oscost_harness::{IdleCpu, Measured, Options, Place};
+use oscost_results::{Check, ESTIMATORS, FORMAT, Plan, RunResult, VERSION};
+
+use crate::{Request, machine};
+
+/// A result of this program on this machine, as it is now, without figures, and partial. It measures the clock's step: some
+/// ms.
+#[must_use]
+pub fn without_figures() -> RunResult {
+    let started = jiff::Timestamp::try_from(SystemTime::now()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    RunResult {
+        format: FORMAT.to_owned(),
+        version: VERSION,
+        estimators: ESTIMATORS,
+        partial: true,
+        started: started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        duration_ns: 0,
+        note: None,
+        tool: machine::tool(),
+        machine: machine::machine(),
+        conditions: machine::conditions(),
+        plan: Plan::default(),
+        figures: Vec::new(),
+        ratios: Vec::new(),
+        differences: Vec::new(),
+        reproductions: Vec::new(),
+        doctor: Vec::new(),
+        warnings: Vec::new(),
+        warning_codes: Vec::new(),
+        unknown: serde_json::Map::default(),
+    }
+}
+
+/// The result before anything was measured: also the head of the journal.
+pub(crate) fn head(
+    request: &Request<'_>,
+    options: &Options,
+    doctor: Vec<Check>,
+    warnings: Vec<String>,
+) -> RunResult {
+    let mut result = without_figures();
+    let kind = request.directory.as_ref().map(Place::kind);
+    result.conditions.file_system = kind.map(|kind| kind.unwrap_or_else(|error| error.to_string()));
+    result.conditions.cpu_option.clone_from(&request.cpus);
+    let idle = if options.idle_cpu == IdleCpu::Poll { "poll" } else { "halt" };
+    result.conditions.idle_cpu = Some(idle.to_owned());
+    result.note.clone_from(&request.note);
+    result.plan = Plan {
+        seed: options.seed,
+        launches: options.effort.launches,
+        launch_ns: options.effort.member_ns,
+        effort: options.effort.level.name().to_owned(),
+        patterns: request.patterns.to_vec(),
+        cpus: options.cpus.iter().filter_map(|&cpu| u32::try_from(cpu).ok()).collect(),
+        directory: request.directory.as_ref().map(|place| place.path().to_string_lossy().into_owned()),
+        arguments: std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
+        ..Plan::default()
+    };
+    result.doctor = doctor;
+    result.warnings = warnings;
+    result
+}
+
+/// Adds what was measured.
+pub(crate) fn complete(result: &mut RunResult, measured: Measured) {
+    result.partial = measured.partial;
+    result.machine.core = measured.core.or(result.machine.core);
+    result.figures = measured.figures;
+    result.ratios = measured.ratios;
+    result.differences = measured.differences;
+    result.warnings.extend(measured.warnings);
+    result.add_codes();
+    result.conditions.isolation = measured.isolation;
+    if let Some(clock) = measured.clock {
+        result.conditions.clock_step_ns = Some(clock.step_ns);
+        result.conditions.clock_pair_ns = Some(clock.pair_ns);
+    }
+}
