@@ -1,18 +1,26 @@
 //! A benchmark from outside: what it costs to send a value through a channel of std and take it out again.
 //!
-//! `cargo run --release -p oscost-examples --bin own_benchmark`. It uses the public interface of oscost-harness alone: a
-//! card with its claims, a loop, and `measure`. The program is its own worker, so `serve_if_asked` comes first in `main`.
+//! `cargo run --release -p oscost-examples --bin own_benchmark -- DIRECTORY`. It states a card with its claims and a loop.
+//! The session does the rest: the result is stored in DIRECTORY, compared with the last one there, and shown as a page for a
+//! browser. The program is its own worker, so `serve_if_asked` comes first in `main`.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)] // an example talks to its reader
 
+use std::error::Error;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use oscost_harness::{
-    Batched, Benchmark, Bound, CallError, CallPath, Card, Catalogue, Claim, Effort, IdleCpu, Options,
-    Outcome, SetUp, Subject, Supervisor, Tier, Unable, allowed_cpus, measure, preferred, serve_if_asked,
+    Batched, Benchmark, Bound, CallError, CallPath, Card, Catalogue, Claim, Effort, Outcome, SetUp, Subject,
+    Tier, Unable, serve_if_asked,
 };
+use oscost_report::compare::{Rules, compare, comparison};
+use oscost_report::{Named, RowChoice, Style, page, price_list};
+use oscost_results::{Store, load};
+use oscost_session::{Keep, Request};
 
 /// The benchmark: nothing but its card and its set-up.
 struct Channel;
@@ -71,39 +79,36 @@ fn main() -> ExitCode {
     if let Some(code) = serve_if_asked(&catalogue) {
         return code.into();
     }
-    let (supervisor, cpus) = match (Supervisor::new(Arc::default()), allowed_cpus()) {
-        (Ok(supervisor), Ok(cpus)) => (supervisor, preferred(cpus)),
-        (Err(error), _) | (_, Err(error)) => {
-            println!("nothing can be measured here: {error}");
-            return ExitCode::FAILURE;
-        }
-    };
-    let options = Options {
-        effort: Effort::QUICK,
-        seed: 1,
-        cpus,
-        spread_cpus: Vec::new(),
-        idle_cpu: IdleCpu::Halt,
-        keep_samples: false,
-        directory: None,
-    };
-    let choices = catalogue().tier(Tier::Core);
-    let measured = measure(&supervisor, &choices, &[], &options, &mut |_| {});
-    for figure in &measured.figures {
-        match (figure.quantities.get("floor"), &figure.why) {
-            (Some(floor), _) => println!(
-                "{}: {:.2} ns ({:.2} .. {:.2}), {}, {:?}",
-                figure.id,
-                floor.estimate.value,
-                floor.estimate.low,
-                floor.estimate.high,
-                figure.operation,
-                figure.evidence.verdict
-            ),
-            (None, why) => {
-                println!("{}: {:?}: {}", figure.id, figure.status, why.as_deref().unwrap_or("no reason"));
-            }
+    let directory = std::env::args_os().nth(1).map_or_else(|| PathBuf::from("target/channel"), PathBuf::from);
+    match measure(&directory) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("{error}");
+            ExitCode::FAILURE
         }
     }
-    ExitCode::SUCCESS
+}
+
+fn measure(directory: &Path) -> Result<(), Box<dyn Error>> {
+    let store = Store::at(directory);
+    let last = store.runs()?.pop();
+    let choices = catalogue().tier(Tier::Family);
+    let mut request = Request::new(&choices);
+    request.effort = Effort::QUICK;
+    request.keep = Keep::In(store);
+    let now = oscost_session::run(&catalogue(), request)?;
+
+    let style = Style { width: 100, unicode: false, colour: false };
+    let mut out = io::stdout().lock();
+    price_list(&now, None, RowChoice::default(), &style, &mut out)?;
+    let now = Named { name: "now", result: &now };
+    let file = directory.join("channel.html");
+    page(&[now], &mut File::create(&file)?)?;
+    writeln!(out, "The page: {}", file.display())?;
+    if let Some(path) = last {
+        let last = load(&path)?;
+        let last = Named { name: "last", result: &last };
+        comparison(&compare(&last, &now, Rules::default()), &style, &mut out)?;
+    }
+    Ok(())
 }

@@ -88,9 +88,9 @@ fn compare() -> Result<(), String> {
         seed: 1,
         cpus,
         spread_cpus: Vec::new(),
+        core: None,
         idle_cpu: IdleCpu::Halt,
         keep_samples: false,
-        directory: None,
     };
     let supervisor = Supervisor::new(Arc::default()).map_err(|error| error.to_string())?;
     let measured = measure(&supervisor, &choices, &contestants, &options, &mut |_| {});

@@ -2,6 +2,7 @@
 
 mod apue;
 mod compare;
+mod count;
 mod crosscheck;
 mod doctor;
 mod files;
@@ -11,14 +12,18 @@ mod tick;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use oscost_results::Trait;
+use oscost_results::search::nearest;
 
-pub use apue::{Apue, DOCUMENT as APUE};
-pub use compare::{Compare, Format as CompareFormat};
+pub use apue::Apue;
+pub use compare::{Compare, FailOn, Format as CompareFormat};
+pub use count::{Count, Format as CountFormat};
 pub use crosscheck::{Crosscheck, Format as CrosscheckFormat};
 pub use doctor::Doctor;
 pub use files::Files;
-pub use grame::{DOCUMENT as GRAME, Grame};
+pub use grame::Grame;
 pub use realtime::{FAMILY, RealTime, Scheduling, duration_ns};
 pub use tick::{Meeting, Tick, TickClient, TickServer};
 
@@ -29,8 +34,9 @@ pub use tick::{Meeting, Tick, TickClient, TickServer};
 pub struct Arguments {
     #[command(flatten)]
     pub common: Common,
+    /// Without one: the start screen
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
 }
 
 /// Options of every command.
@@ -64,8 +70,12 @@ pub enum Command {
     Run(Box<Run>),
     /// A founding document: its tables beside this machine's, and a verdict on each of its statements
     Reproduce(Box<Reproduce>),
+    /// How many instructions it takes on any kernel image, and in which functions (qemu)
+    Count(Box<Count>),
     /// What can be measured here, and what each figure is the cost of
     List(List),
+    /// What something means: an id, a family, a document, a mark, a column, a warning, a word, an exit code
+    Explain(Explain),
     /// Show stored results again
     Report(Report),
     /// Results against one another, a stored one against now, or two commands side by side: a verdict a figure
@@ -88,7 +98,7 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct Run {
-    /// Ids, beginnings of ids (a family), or patterns with *; none: the core tier
+    /// Ids or any part of them, families, patterns with *, documents, words of other tools; none: the core tier
     #[arg(value_name = "PATTERN")]
     pub patterns: Vec<String>,
     /// Measure every family
@@ -106,6 +116,9 @@ pub struct Run {
     /// Write every sample to FILE as CSV: ns per operation, or the unit of the series
     #[arg(long, value_name = "FILE")]
     pub raw: Option<PathBuf>,
+    /// Time operations one by one too: percentiles, and what took the CPU meanwhile (17 s a figure)
+    #[arg(long, requires = "patterns", conflicts_with = "one_launch")]
+    pub percentiles: bool,
     /// A single launch, for oscost compare --live
     #[arg(long, hide = true, conflicts_with_all = ["quick", "thorough"])]
     pub one_launch: bool,
@@ -193,25 +206,63 @@ pub enum IdleCpu {
 
 #[derive(Debug, Args)]
 pub struct List {
-    /// Ids, beginnings of ids, or patterns with *
+    /// Ids or any part of them, families, patterns with *, documents, words of other tools
     #[arg(value_name = "PATTERN")]
     pub patterns: Vec<String>,
+    /// Every figure, those of the thorough tier too
+    #[arg(long)]
+    pub all: bool,
+    /// Only what is so by its making: pollable, queues_payload, fair, hands_off, works_across_users
+    #[arg(long, value_name = "TRAIT", value_parser = trait_of)]
+    pub r#trait: Vec<Trait>,
     /// Print the cards as JSON
     #[arg(long)]
     pub json: bool,
 }
 
+/// The trait of this name.
+fn trait_of(text: &str) -> Result<Trait, String> {
+    let typed = text.to_ascii_lowercase().replace(['-', ' '], "_");
+    Trait::ASKED.into_iter().find(|it| it.name() == typed).ok_or_else(|| {
+        let known: Vec<&str> = Trait::ASKED.iter().map(|it| it.name()).collect();
+        format!("there are {}", known.join(", "))
+    })
+}
+
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// What to explain: semaphore/system_v, getpid, lock, tlpi, tlpi/3, noisy, floor, W001, exit 3, launch
+    #[arg(value_name = "THING", required = true)]
+    pub thing: Vec<String>,
+}
+
 #[derive(Debug, Args)]
 pub struct Report {
-    /// Files, @-1 (newest stored run), @-2, ..., or @all
-    #[arg(value_name = "RESULT", required = true)]
+    /// Files, @-1 (newest stored run), @-2, ..., or @all [default: @-1]
+    #[arg(value_name = "RESULT")]
     pub results: Vec<String>,
+    /// Show every row
+    #[arg(long)]
+    pub all: bool,
+    /// Sort the rows across families
+    #[arg(long, value_name = "ORDER")]
+    pub sort: Option<SortBy>,
     /// Format
     #[arg(long, default_value = "text")]
     pub format: Format,
     /// Write to FILE instead of standard output
     #[arg(short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+/// An order of rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SortBy {
+    Name,
+    /// The dearest first
+    Price,
+    /// The widest interval first
+    Interval,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -224,11 +275,31 @@ pub enum Format {
     Html,
     /// For node_exporter's text collector
     Openmetrics,
+    /// Of run --percentiles: histograms as cyclictest prints them
+    Histogram,
+}
+
+/// What clap says of arguments that it cannot understand, with what may have been meant by a command.
+pub fn with_suggestion(error: &clap::Error, said: String) -> String {
+    let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(typed))) =
+        (error.kind(), error.get(ContextKind::InvalidSubcommand))
+    else {
+        return said;
+    };
+    let program = Arguments::command();
+    let commands = program.get_subcommands().filter(|command| !command.is_hide_set());
+    let names: Vec<&str> = commands.map(clap::Command::get_name).collect();
+    match nearest(typed, names).as_slice() {
+        [] => format!(
+            "error: there is no command '{typed}'; to measure or to look it up: oscost run {typed}, oscost explain {typed}\n"
+        ),
+        near => format!("error: there is no command '{typed}'; did you mean {}?\n", near.join(" or ")),
+    }
 }
 
 /// Version, build, target and C library.
 fn long_version() -> &'static str {
-    let tool = oscost::machine::tool();
+    let tool = oscost_session::machine::tool();
     // Once in the life of the program.
     Box::leak(
         format!("{}\nbuild {}\n{}\n{}", tool.version, tool.build_id, tool.target, tool.libc).into_boxed_str(),

@@ -8,18 +8,22 @@ use std::process::ExitCode;
 pub enum Exit {
     /// Done. Unsupported rows do not count against it, unless they were asked for by their full id.
     Done,
-    /// A figure is slower: `compare --fail-on`, `compare --gate`.
+    /// A figure is slower, or takes more instructions: `compare --fail-on`, `compare --bisect`.
     Slower,
     /// Misuse, or input that cannot be read.
     Misuse,
     /// A figure that was asked for was withheld.
     Withheld,
-    /// A file that was asked for, or standard output, could not be written.
+    /// The result could not be stored, or a file that was asked for, or standard output, not be written.
     Unwritable,
     /// Unfit to measure.
     Unfit,
-    /// Nothing can be told: `compare --gate`, and `git bisect` skips the commit.
-    CannotTell,
+    /// A figure could not be judged: `compare --fail-on unclear`.
+    Unclear,
+    /// Nothing can be told of this commit: `compare --bisect`, and git skips it.
+    Skipped,
+    /// Nothing can be told of any commit: `compare --bisect`, and git ends the bisection.
+    Stopped,
     /// A defect of oscost.
     Internal,
     /// Ended by a signal; what was measured is saved and marked partial.
@@ -29,35 +33,58 @@ pub enum Exit {
 /// Codes and their meaning, for the man page.
 pub const MEANINGS: &[(&str, &str)] = &[
     ("0", "done; unsupported rows do not count against it, unless they were asked for by their full id"),
-    ("1", "a figure is slower: compare --fail-on, compare --gate"),
+    (
+        "1",
+        "a figure is slower, or takes more instructions: compare --fail-on slower, --fail-on more:N, compare --bisect",
+    ),
     ("2", "misuse, or input that cannot be read"),
-    ("3", "a figure that was asked for was withheld: failed, contradicted, or named and unsupported"),
+    (
+        "3",
+        "a figure that was asked for was withheld: failed, contradicted, or named and unsupported; or it could not be judged: compare --fail-on unclear",
+    ),
     (
         "4",
-        "a file that was asked for, or standard output, could not be written (a reader that closes the pipe is no error)",
+        "the result could not be stored, or a file that was asked for, or standard output, not be written (a reader that closes the pipe is no error)",
     ),
     (
         "5",
-        "unfit: another run is measuring, --require-realtime was refused, or the program was started with more privilege than its caller has",
+        "unfit: another run is measuring, --require-realtime was refused, the clock runs at a wrong rate, there is not enough memory, or the program was started with more privilege than its caller has",
     ),
-    ("125", "compare --gate cannot tell: git bisect run skips the commit"),
     ("70", "internal error: please report it"),
+    ("125", "compare --bisect: unclear or withheld; git skips the commit"),
     ("129, 130, 143", "ended by SIGHUP, SIGINT or SIGTERM; what was measured is saved and marked partial"),
+    (
+        "255",
+        "compare --bisect has no answer for any commit (in place of 2, 4, 5 and 70); git ends the bisection",
+    ),
 ];
 
 impl Exit {
     /// The code.
-    pub fn code(self) -> u8 {
+    pub const fn code(self) -> u8 {
         match self {
             Self::Done => 0,
             Self::Slower => 1,
             Self::Misuse => 2,
-            Self::Withheld => 3,
+            Self::Withheld | Self::Unclear => 3,
             Self::Unwritable => 4,
             Self::Unfit => 5,
-            Self::CannotTell => 125,
             Self::Internal => 70,
+            Self::Skipped => 125,
+            Self::Stopped => 255,
             Self::Signal(signal) => 128 + signal,
+        }
+    }
+}
+
+impl Exit {
+    /// The same for `git bisect run`, which takes all but 0, 125 and what is above 127 for a bad commit.
+    pub fn of_bisection(self) -> Self {
+        match self {
+            Self::Done | Self::Slower | Self::Skipped | Self::Stopped | Self::Signal(_) => self,
+            // What was withheld now may be measured at another commit.
+            Self::Withheld | Self::Unclear => Self::Skipped,
+            Self::Misuse | Self::Unwritable | Self::Unfit | Self::Internal => Self::Stopped,
         }
     }
 }
@@ -90,6 +117,15 @@ impl Ended {
     /// Something could not be written.
     pub fn unwritable(message: impl fmt::Display) -> Self {
         Self::new(Exit::Unwritable, message.to_string())
+    }
+
+    /// Of several things that were tried, all that went wrong; the code is the first one's.
+    pub fn of_all(tried: impl IntoIterator<Item = Result<(), Self>>) -> Result<(), Self> {
+        let wrong: Vec<Self> =
+            tried.into_iter().filter_map(Result::err).filter(|ended| !ended.is_silent()).collect();
+        let Some(first) = wrong.first() else { return Ok(()) };
+        let words: Vec<&str> = wrong.iter().map(|ended| ended.message.as_str()).collect();
+        Err(Self::new(first.exit, words.join("\n")))
     }
 
     /// An ending without words: the reader has gone.

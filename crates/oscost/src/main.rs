@@ -5,12 +5,15 @@ mod args;
 mod commands;
 mod crosscheck;
 mod exit;
+mod glossary;
 mod output;
 mod progress;
 mod raw_dir;
-mod recover;
 mod session;
+mod signals;
+mod synonyms;
 mod tick;
+mod words;
 
 use std::cell::RefCell;
 use std::io::Write;
@@ -19,6 +22,10 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use exit::{Ended, Exit};
+
+/// No allocation that fails ends the program by a signal.
+#[global_allocator]
+static MEMORY: oscost_sys::allocator::OrEnd = oscost_sys::allocator::OrEnd::new(Exit::Unfit.code());
 
 thread_local! {
     /// Where the last panic was.
@@ -30,11 +37,19 @@ fn main() -> ExitCode {
         let refusal = "oscost: this program was started with more privilege than its caller has (set-user-ID or file \
                        capabilities), and refuses: run it as the user who wants the figures";
         let _ = writeln!(std::io::stderr(), "{refusal}");
-        return Exit::Unfit.into();
+        return in_bisection(Exit::Unfit).into();
     }
+    MEMORY.set_code(in_bisection(Exit::Unfit).code());
     oscost_sys::process::outlive_file_limit();
     // A program that measures is its own worker; nothing else may happen before.
     if let Some(code) = oscost_harness::serve_if_asked(&commands::catalogue) {
+        return ExitCode::from(code);
+    }
+    if tick::serve_if_asked() {
+        return ExitCode::SUCCESS;
+    }
+    // And it is what runs in an emulated machine that counts.
+    if let Some(code) = oscost_count::guest::serve_if_asked(&commands::catalogue, &commands::count::hello) {
         return ExitCode::from(code);
     }
     // What a panic says is for developers: the user is told below.
@@ -56,15 +71,27 @@ fn main() -> ExitCode {
         ))
     });
     match ended {
-        Ok(exit) => exit.into(),
+        Ok(exit) => in_bisection(exit).into(),
         Err(ended) => {
             if !ended.is_silent() {
                 // Nobody is left to be told where this fails.
                 let _ = write!(anstream::stderr(), "{}", output::harmless(&format!("oscost: {ended}")));
             }
-            ended.exit.into()
+            in_bisection(ended.exit).into()
         }
     }
+}
+
+/// The exit code as `git bisect run` must get it, however early the program ends: arguments that cannot be understood are no
+/// bad commit.
+fn in_bisection(exit: Exit) -> Exit {
+    if std::env::args_os().any(|argument| argument == "--bisect") { exit.of_bisection() } else { exit }
+}
+
+/// Whether the command times something, and would wait for ever by a clock that does not advance.
+fn times(command: &args::Command) -> bool {
+    use args::Command::{Completions, List, Man, Report};
+    !matches!(command, List(_) | Report(_) | Completions { .. } | Man)
 }
 
 fn run() -> Result<Exit, Ended> {
@@ -73,7 +100,7 @@ fn run() -> Result<Exit, Ended> {
         Err(error) if error.use_stderr() => {
             // The message quotes the arguments. It has colours unless what it quotes could pass for them.
             let plain = error.render().to_string();
-            let words = output::harmless(&plain);
+            let words = output::harmless(&args::with_suggestion(&error, plain.clone()));
             let coloured = if words == plain { error.render().ansi().to_string() } else { words };
             let _ = write!(anstream::stderr(), "{coloured}");
             return Ok(Exit::Misuse);
@@ -83,12 +110,18 @@ fn run() -> Result<Exit, Ended> {
             return output::data(|out| write!(out, "{}", error.render())).map(|()| Exit::Done);
         }
     };
+    let Some(command) = arguments.command else { return commands::start::start() };
+    if times(&command) && !oscost_sys::clock::advances() {
+        return Err(Ended::new(Exit::Unfit, oscost_session::Error::StandingClock.to_string()));
+    }
     let talk = output::Talk::new(&arguments.common);
-    match arguments.command {
+    match command {
         args::Command::Run(options) => commands::run::run(&options, &talk),
         args::Command::Reproduce(options) => commands::reproduce::reproduce(&options, &talk),
-        args::Command::List(options) => commands::list::list(&options),
+        args::Command::List(options) => commands::list::list(&options, &talk),
+        args::Command::Explain(options) => commands::explain::explain(&options, &talk),
         args::Command::Report(options) => commands::report::report(&options, &talk),
+        args::Command::Count(options) => commands::count::count(&options, &talk),
         args::Command::Compare(options) => commands::compare::run(&options, &talk),
         args::Command::Crosscheck(options) => commands::crosscheck::crosscheck(&options, &talk),
         args::Command::Tick(options) => commands::tick::tick(&options, &talk),

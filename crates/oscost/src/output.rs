@@ -21,6 +21,12 @@ pub fn data(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), 
     }
 }
 
+/// Writes `value` as JSON that a terminal shows and does not obey.
+pub fn json(value: &(impl serde::Serialize + ?Sized), out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let text = serde_json::to_string_pretty(value)?;
+    writeln!(out, "{}", oscost_results::Untrusted::new(&text).json())
+}
+
 /// How the program talks to its user.
 #[derive(Debug, Clone, Copy)]
 pub struct Talk {
@@ -46,12 +52,14 @@ impl Talk {
     /// Tells the user something, unless it is to be quiet. Nobody is left to be told where this fails.
     pub fn say(&self, words: impl std::fmt::Display) {
         if !self.quiet {
-            let _ = writeln!(
-                anstream::stderr(),
-                "{}",
-                oscost_results::Untrusted::new(&words.to_string()).terminal()
-            );
+            self.warn(words);
         }
+    }
+
+    /// Tells what is lost, in any case.
+    pub fn warn(&self, words: impl std::fmt::Display) {
+        let words = words.to_string();
+        let _ = writeln!(anstream::stderr(), "{}", oscost_results::Untrusted::new(&words).terminal());
     }
 
     /// How a table on standard output is to look.

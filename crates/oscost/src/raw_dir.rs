@@ -2,13 +2,12 @@
 //! value a line in us, `<k>.sum` with the summary.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use oscost_documents::grame::PREFIX;
 use oscost_harness::Launched;
-use oscost_results::Untrusted;
+use oscost_results::{NamedFile, PathError, make_folder};
+use oscost_sys::usage::{Limit, limit, limit_of};
 
 use crate::args::FAMILY;
 use crate::exit::Ended;
@@ -23,7 +22,7 @@ pub struct RawDir {
 impl RawDir {
     /// Files below `directory`, which is made if it does not exist.
     pub fn new(directory: &Path) -> Result<Self, Ended> {
-        fs::create_dir_all(directory).map_err(|error| unwritable(directory, &error))?;
+        make_folder(directory).map_err(Ended::unwritable)?;
         Ok(Self { directory: directory.to_owned(), clients: BTreeMap::new() })
     }
 
@@ -57,13 +56,36 @@ impl RawDir {
         }
     }
 
-    /// Writes all files.
+    /// Writes all files. Each is complete and on the disk before the first one gets its name: where there is no room for all
+    /// of them, every older file is as it was.
     pub fn finish(self) -> Result<(), Ended> {
-        for ((folder, client), values) in &self.clients {
-            let folder = self.directory.join(folder);
-            write(&folder, client, values).map_err(|error| unwritable(&folder, &error))?;
+        // A session of 999 clients has more files than some users may have open at first.
+        if let Ok((soft, hard)) = limit_of(Limit::OpenFiles)
+            && soft < hard
+        {
+            // Where that is refused, opening one too many says so.
+            let _ = limit(Limit::OpenFiles, hard, hard);
         }
-        Ok(())
+        self.write().map_err(Ended::unwritable)
+    }
+
+    fn write(&self) -> Result<(), PathError> {
+        let mut written = Vec::new();
+        let mut made = None;
+        for ((folder, client), values) in &self.clients {
+            let path = self.directory.join(folder);
+            if made != Some(folder) {
+                make_folder(&path)?;
+                made = Some(folder);
+            }
+            let us: Vec<i64> = values.iter().map(|ns| (ns / 1000.0).round() as i64).collect();
+            for (ending, text) in [("out", lines(&us)), ("sum", summary(&us))] {
+                let mut file = NamedFile::create(&path.join(format!("{client}.{ending}")))?;
+                file.write_whole(text.as_bytes())?;
+                written.push(file);
+            }
+        }
+        written.into_iter().try_for_each(NamedFile::finish)
     }
 }
 
@@ -75,27 +97,17 @@ fn folder(path: &str) -> Option<PathBuf> {
     Some(parts.iter().collect::<PathBuf>().join(format!("{count}-tasks")))
 }
 
-fn write(folder: &Path, client: &str, values: &[f64]) -> std::io::Result<()> {
-    fs::create_dir_all(folder)?;
-    let us: Vec<i64> = values.iter().map(|ns| (ns / 1000.0).round() as i64).collect();
-    let mut out = BufWriter::new(File::create(folder.join(format!("{client}.out")))?);
-    us.iter().try_for_each(|value| writeln!(out, "{value}"))?;
-    out.flush()?;
-    let mut sum = BufWriter::new(File::create(folder.join(format!("{client}.sum")))?);
-    writeln!(sum, "Transmission summary:\ntotal msg received: {}", us.len())?;
-    if let (Some(min), Some(max)) = (us.iter().min(), us.iter().max()) {
-        writeln!(
-            sum,
-            "min time: {min}\nmax time: {max}\naverage: {}",
-            us.iter().sum::<i64>() / us.len() as i64
-        )?;
-    }
-    sum.flush()
+fn lines(us: &[i64]) -> String {
+    us.iter().map(|value| format!("{value}\n")).collect()
 }
 
-fn unwritable(path: &Path, error: &std::io::Error) -> Ended {
-    let path = path.to_string_lossy();
-    Ended::unwritable(format!("cannot write to {}: {error}", Untrusted::new(&path).terminal()))
+fn summary(us: &[i64]) -> String {
+    let mut text = format!("Transmission summary:\ntotal msg received: {}\n", us.len());
+    if let (Some(min), Some(max)) = (us.iter().min(), us.iter().max()) {
+        let average = us.iter().sum::<i64>() / us.len() as i64;
+        text += &format!("min time: {min}\nmax time: {max}\naverage: {average}\n");
+    }
+    text
 }
 
 #[cfg(test)]
@@ -114,7 +126,8 @@ mod tests {
         raw.keep("syscall/getppid", &launched);
         assert!(raw.finish().is_ok());
         let read = |name: &str| {
-            fs::read_to_string(directory.path().join("pipe/same_cpu/10-tasks").join(name)).expect("a file")
+            std::fs::read_to_string(directory.path().join("pipe/same_cpu/10-tasks").join(name))
+                .expect("a file")
         };
         assert_eq!(read("2.out"), "31\n13\n");
         let expected =

@@ -5,6 +5,7 @@
 
 #![allow(clippy::print_stdout)] // what is skipped is said
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -23,8 +24,8 @@ fn release_program() -> Option<PathBuf> {
     Some(tested.parent()?.parent()?.join("release/oscost")).filter(|path| path.exists())
 }
 
-/// Functions of the release program by name, or the reason for which there are none.
-fn functions() -> Result<Vec<(String, Vec<Instruction>)>, String> {
+/// All functions of the release program by name, or the reason for which there are none.
+fn all_functions() -> Result<Vec<(String, Vec<Instruction>)>, String> {
     if !cfg!(target_arch = "x86_64") {
         return Err("this is not x86-64".to_owned());
     }
@@ -47,13 +48,14 @@ fn functions() -> Result<Vec<(String, Vec<Instruction>)>, String> {
             instructions.push(Instruction { address, text });
         }
     }
+    Ok(functions)
+}
+
+/// Those that are measured.
+fn functions() -> Result<Vec<(String, Vec<Instruction>)>, String> {
+    let mut functions = all_functions()?;
     functions.retain(|(name, _)| name.ends_with("::Batched>::batch"));
-    assert!(
-        functions.len() > 10,
-        "only {} measured loops were found in {}",
-        functions.len(),
-        program.display()
-    );
+    assert!(functions.len() > 10, "only {} measured loops were found", functions.len());
     Ok(functions)
 }
 
@@ -153,4 +155,34 @@ fn every_loop_of_inline_calls_starts_on_a_cache_line() {
         }
     }
     assert!(seen >= 8, "only {seen} loops with inline calls were found");
+}
+
+#[test]
+fn canaries_add_registers_and_nothing_else() {
+    let all = match all_functions() {
+        Ok(all) => all,
+        Err(why) => return println!("SKIP canaries_add_registers_and_nothing_else: {why}"),
+    };
+    for (name, operation, chains, length, idle) in
+        [("chain", "add", 1, 64, 0), ("check_chain", "imul", 1, 64, 0), ("throughput", "add", 6, 128, 32)]
+    {
+        let name = format!("oscost_sys::canary::{name}");
+        let (_, function) = all.iter().find(|(found, _)| *found == name).expect("the canary");
+        let body = loops(function).next().expect("a loop");
+        assert_eq!(body[0].address % 64, 0, "{name} does not start on a cache line");
+        let (end, steps) = (&words(body)[length..], &body[..length]);
+        assert_eq!(end, ["dec", "jne"], "{name}");
+        let texts = || steps.iter().map(|step| step.text.as_str());
+        assert_eq!(texts().filter(|&text| text == "nop").count(), idle, "{name}");
+        // One source for all, which is no target: two registers, no constant, no memory.
+        let of_registers: Vec<(&str, &str)> = texts()
+            .filter_map(|text| text.strip_prefix(operation)?.trim_start().split_once(','))
+            .filter(|(source, target)| [source, target].iter().all(|operand| operand.starts_with("%r")))
+            .collect();
+        assert_eq!(of_registers.len(), length - idle, "{name}: {:?}", words(body));
+        let sources: BTreeSet<&str> = of_registers.iter().map(|(source, _)| *source).collect();
+        let targets: BTreeSet<&str> = of_registers.iter().map(|(_, target)| *target).collect();
+        assert_eq!((sources.len(), targets.len()), (1, chains), "{name}");
+        assert!(sources.is_disjoint(&targets), "{name}");
+    }
 }

@@ -46,37 +46,63 @@ fn code(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| line.split('`').skip(1).step_by(2))
 }
 
+/// Pages that tell users what to type.
+const GUIDES: &[&str] = &[
+    "README.md",
+    "docs/choose-a-lock.md",
+    "docs/choose.md",
+    "docs/commands.md",
+    "docs/compare-machines.md",
+    "docs/kernel-developers.md",
+    "docs/read-a-figure.md",
+    "docs/realtime-messages.md",
+    "docs/teach.md",
+];
+
+/// Lines of code blocks that call the program, without what a comment says of them.
+fn typed(text: &str) -> impl Iterator<Item = &str> {
+    let blocks = text.split("\n```").skip(1).step_by(2);
+    let lines = blocks.flat_map(str::lines).map(|line| line.split(" #").next().unwrap_or_default());
+    lines.filter(|line| line.trim_start().starts_with("oscost ")).map(str::trim)
+}
+
 #[test]
-fn commands_and_options_of_the_readme_exist() {
-    let readme = document("README.md");
+fn commands_and_options_of_the_guides_exist() {
     let commands = commands();
-    let named = code(&readme).filter_map(|code| code.strip_prefix("oscost ")?.split_whitespace().next());
-    for command in named.filter(|word| word.starts_with(|letter: char| letter.is_ascii_lowercase())) {
-        assert!(commands.contains(command), "README: there is no command '{command}'");
-    }
-    let mut known = options("--release --locked --workspace --test --full"); // cargo's and the campaign's
+    let mut known = BTreeSet::new();
     for command in commands.iter().filter(|command| *command != "help") {
         known.extend(options(&said(&[command, "--help"])));
     }
     for command in ["server", "client"] {
         known.extend(options(&said(&["tick", command, "--help"])));
     }
-    let prose: Vec<&str> = code(&readme).collect();
-    for option in options(&prose.join("\n")) {
-        assert!(known.contains(&option), "README: there is no option '{option}'");
+    let mut count = 0;
+    for guide in GUIDES {
+        let text = document(guide);
+        let prose = text.split("\n```").step_by(2).collect::<Vec<_>>().join("\n");
+        let calls: Vec<&str> = code(&prose).chain(typed(&text)).collect();
+        let named = calls.iter().filter_map(|code| code.strip_prefix("oscost ")?.split_whitespace().next());
+        for command in named.filter(|word| word.starts_with(|letter: char| letter.is_ascii_lowercase())) {
+            assert!(commands.contains(command), "{guide}: there is no command '{command}'");
+            count += 1;
+        }
+        for option in options(&calls.join("\n")) {
+            assert!(known.contains(&option), "{guide}: there is no option '{option}'");
+        }
     }
+    assert!(count >= 30, "only {count} calls were found");
 }
 
 #[test]
-fn exit_codes_of_the_man_page_stand_in_the_readme() {
+fn exit_codes_of_the_man_page_stand_in_the_guide() {
     let page = said(&["man"]);
-    let readme = document("README.md");
+    let guide = document("docs/commands.md");
     let codes = page.split("EXIT STATUS").nth(1).expect("exit codes in the man page");
     let mut lines = codes.lines();
     let mut count = 0;
     while lines.any(|line| line.starts_with(".TP")) {
         let code = lines.next().expect("a code");
-        assert!(readme.contains(&format!("| {code} |")), "README: the exit code {code} is missing");
+        assert!(guide.contains(&format!("| {code} |")), "docs/commands.md: the exit code {code} is missing");
         count += 1;
     }
     assert!(count >= 5, "{codes}");
@@ -118,7 +144,7 @@ fn sections_of_the_method_that_code_names_exist() {
 
 #[test]
 fn the_glossary_has_each_word_once_and_every_word_of_a_result() {
-    let glossary = document("GLOSSARY.md");
+    let glossary = document("crates/oscost/GLOSSARY.md");
     let mut words = BTreeSet::new();
     for row in glossary.lines().filter_map(|line| line.strip_prefix("| ")).skip(1) {
         let cell = row.split(" | ").next().expect("a cell");
@@ -160,16 +186,24 @@ fn constants(schema: &serde_json::Value, found: &mut Vec<String>) {
     }
 }
 
-const DOCUMENTS: &[&str] =
-    &["README.md", "ARCHITECTURE.md", "METHOD.md", "GLOSSARY.md", "CONTRIBUTING.md", "CHANGELOG.md"];
-
 #[test]
 fn links_and_source_files_exist() {
-    for name in DOCUMENTS {
+    let mut names = Vec::new();
+    for folder in ["", "docs"] {
+        for entry in std::fs::read_dir(root().join(folder)).expect("a folder") {
+            let file = entry.expect("an entry").file_name().into_string().expect("a name");
+            if file.ends_with(".md") {
+                names.push(Path::new(folder).join(file).to_str().expect("a name").to_owned());
+            }
+        }
+    }
+    assert!(names.len() >= 10, "{names:?}");
+    for name in &names {
         let text = document(name);
+        let folder = root().join(name).parent().expect("a folder").to_owned();
         let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
         for link in links.filter(|link| !link.starts_with("http")) {
-            assert!(root().join(link).exists(), "{name}: no {link}");
+            assert!(folder.join(link).exists(), "{name}: no {link}");
         }
         for path in code(&text).filter(|code| code.ends_with(".rs") && code.contains('/')) {
             let from_root = root().join(path);
@@ -185,8 +219,8 @@ fn links_and_source_files_exist() {
 }
 
 #[test]
-fn the_example_of_contributing_is_the_real_file() {
-    let contributing = document("CONTRIBUTING.md");
-    let shown = contributing.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next());
+fn the_example_of_the_guide_is_the_real_file() {
+    let guide = document("docs/add-a-benchmark.md");
+    let shown = guide.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next());
     assert_eq!(shown, Some(document("crates/families/src/syscall/getppid.rs").as_str()));
 }

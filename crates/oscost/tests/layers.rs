@@ -14,7 +14,23 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("families", &["harness", "sys", "stats", "recorddb"]),
     ("documents", &["families", "harness", "recorddb", "sys", "stats", "results"]),
     ("report", &["results", "stats"]),
-    ("oscost", &["sys", "stats", "results", "harness", "recorddb", "families", "documents", "report"]),
+    ("count", &["harness", "sys", "results"]),
+    ("session", &["harness", "sys", "stats", "results"]),
+    (
+        "oscost",
+        &[
+            "sys",
+            "stats",
+            "results",
+            "harness",
+            "recorddb",
+            "families",
+            "documents",
+            "report",
+            "count",
+            "session",
+        ],
+    ),
 ];
 
 fn root() -> PathBuf {
@@ -119,4 +135,43 @@ fn the_lints_that_guard_unsafe_code_and_output_are_on_everywhere() {
             "{name} has lints of its own"
         );
     }
+}
+
+/// Sources of a crate, and what of each is not its tests.
+fn sources(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|it| it == "rs") && !path.ends_with("tests.rs") {
+            let text = fs::read_to_string(&path).expect("a source");
+            let end = text.find("#[cfg(test)]\nmod ").unwrap_or(text.len());
+            found.push((path, text[..end].to_owned()));
+        }
+    }
+}
+
+/// What the standard library does without a limit, or gives up with a panic: the crate `sys` has it with one, and with words.
+#[test]
+fn nothing_waits_or_reads_without_a_limit() {
+    let mut looked_at = 0;
+    for (name, path) in crates() {
+        let mut found = Vec::new();
+        sources(&path.join("src"), &mut found);
+        looked_at += found.len();
+        for (source, text) in found.iter().filter(|(source, _)| !source.ends_with("killed.rs")) {
+            for (call, instead) in [
+                ("thread::sleep(", "oscost_sys::clock::pause"),
+                ("thread::spawn(", "std::thread::Builder"),
+                ("read_to_string(\"/", "oscost_sys::file::text"),
+                ("File::open(\"/proc", "oscost_sys::file::regular"),
+                ("File::open(\"/sys", "oscost_sys::file::regular"),
+            ] {
+                let at =
+                    text.lines().position(|line| line.contains(call) && !line.trim_start().starts_with("//"));
+                assert_eq!(at, None, "{name}: {}: {call} ...: use {instead}", source.display());
+            }
+        }
+    }
+    assert!(looked_at > 200, "{looked_at}");
 }

@@ -1,14 +1,14 @@
 //! Options of `oscost reproduce apue`: the parameters of document 001's program.
 
 use clap::Args;
-use oscost_documents::Parameters;
+use oscost_documents::DocumentParameters;
 use oscost_documents::apue::Amount;
 
 use super::{Files, Measuring};
 use crate::exit::Ended;
 
 /// The document that these options belong to.
-pub const DOCUMENT: &str = "apue";
+const DOCUMENT: &str = oscost_results::document::APUE.name;
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Document 001 (reproduce apue)")]
@@ -63,7 +63,7 @@ impl Apue {
         &self,
         chosen: bool,
         measuring: &Measuring,
-        parameters: &mut Parameters,
+        parameters: &mut DocumentParameters,
     ) -> Result<(), Ended> {
         let mut given = self.words().into_iter().filter_map(|(name, text)| Some((name, text?)));
         if !chosen {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use oscost_harness::Place;
 
 use crate::exit::Ended;
 
@@ -14,23 +15,15 @@ pub struct Files {
 }
 
 impl Files {
-    /// The directory, as an absolute path that every process can be told.
+    /// The folder, held from now on.
     ///
     /// # Errors
-    /// No directory, or one whose name is no UTF-8.
-    pub fn place(&self) -> Result<Option<PathBuf>, Ended> {
+    /// No folder, or one in which others may rename what is made there.
+    pub fn place(&self) -> Result<Option<Place>, Ended> {
         let Some(path) = &self.directory else { return Ok(None) };
-        let refuse = |why: &str| {
+        Place::open(path).map(Some).map_err(|why| {
             let shown = oscost_results::Untrusted::new(&path.to_string_lossy()).terminal().to_string();
             Ended::misuse(format!("'--directory {shown}': {why}"))
-        };
-        let absolute = path.canonicalize().map_err(|error| refuse(&error.to_string()))?;
-        if !absolute.is_dir() {
-            return Err(refuse("not a directory"));
-        }
-        if absolute.to_str().is_none() {
-            return Err(refuse("its name is no UTF-8"));
-        }
-        Ok(Some(absolute))
+        })
     }
 }

@@ -8,7 +8,7 @@ use oscost_documents::grame::Settings;
 use crate::exit::Ended;
 
 /// The document that these options belong to.
-pub const DOCUMENT: &str = "grame";
+const DOCUMENT: &str = oscost_results::document::GRAME.name;
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Document 002 (reproduce grame)")]

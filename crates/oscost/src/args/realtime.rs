@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use oscost_families::realtime_ipc::{self, Load, Shape};
-use oscost_harness::{Choice, Effort};
+use oscost_harness::{Choice, Effort, Level};
 use oscost_sys::scheduling::Policy;
 
 use crate::commands::catalogue;
@@ -147,7 +147,7 @@ impl RealTime {
         let placements = match self.placement {
             Some(place) => vec![place == Where::Spread],
             None if loaded => vec![false],
-            None if effort.name == Effort::QUICK.name && self.transport.is_empty() => vec![false],
+            None if effort.level == Level::Quick && self.transport.is_empty() => vec![false],
             None => vec![false, true],
         };
         let clients = match (self.clients.is_empty(), loaded) {
@@ -159,9 +159,9 @@ impl RealTime {
         for spread in placements {
             let names: Vec<&str> = match () {
                 () if !self.transport.is_empty() => self.transport.iter().map(String::as_str).collect(),
-                () if effort.name == Effort::THOROUGH.name => realtime_ipc::transports().collect(),
+                () if effort.level == Level::Thorough => realtime_ipc::transports().collect(),
                 () if loaded => LOADED.to_vec(),
-                () if effort.name == Effort::QUICK.name => realtime_ipc::quick_transports().to_vec(),
+                () if effort.level == Level::Quick => realtime_ipc::quick_transports().to_vec(),
                 () => realtime_ipc::main_transports(spread && self.placement.is_none()).to_vec(),
             };
             for (&clients, tick_ns) in

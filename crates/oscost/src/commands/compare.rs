@@ -1,33 +1,43 @@
 //! `oscost compare`: stored results against one another, a stored one against now, or two commands side by side.
 
-use std::io::Write;
-
 use oscost_report::Named;
 use oscost_report::compare::{
-    Comparison, Rules, compare, comparison, comparison_json, comparison_markdown, matrix, matrix_markdown,
+    Comparison, Rules, Verdict, compare, compare_sides, comparison, comparison_json, comparison_markdown,
+    incomparable, matrix, matrix_markdown,
 };
-use oscost_results::{RunResult, Untrusted};
+use oscost_report::count::is_count;
+use oscost_results::{RunResult, Store};
 
-use crate::args::{Compare, CompareFormat};
-use crate::commands::{gate, live};
+use crate::args::{Compare, CompareFormat, FailOn};
+use crate::commands::{bisect, count_compare, live};
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
+
+/// Most past runs from which the drift of this machine is learnt, the newest.
+const PAST: usize = 24;
+/// Fewest results of a side that `--before` and `--after` make sense with.
+const SIDE: usize = 3;
 
 /// Compares as the options say.
 pub fn run(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
     if let Some(path) = &options.output {
         oscost_results::check_writable(path).map_err(Ended::unwritable)?;
     }
-    match (&options.live, &options.gate) {
+    match (&options.live, &options.bisect) {
         (Some(sides), _) => live::live(sides, options, talk),
-        (_, Some(gate)) => gate::gate(gate, options, talk),
+        (_, Some(asked)) => match &options.kernel {
+            Some(kernel) => count_compare::bisect(asked, kernel, options, talk),
+            None => bisect::bisect(asked, options, talk),
+        },
+        _ if !options.before.is_empty() => sides(options, talk),
         _ => stored(options, talk),
     }
 }
 
 /// Stored results: two side by side, or several against a base.
 fn stored(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
-    let (mut names, mut results) = load(&options.results, talk)?;
+    let (mut names, mut results) =
+        if options.results.is_empty() { newest_pair(talk)? } else { load(&options.results, talk)? };
     if let Some(base) = &options.base {
         let (name, result) = load(std::slice::from_ref(base), talk)?;
         let [name] = <[String; 1]>::try_from(name)
@@ -45,21 +55,116 @@ fn stored(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
             "two results are needed: files, or @-2 @-1 (oscost report @all lists the store)",
         ));
     }
+    if results.iter().any(is_count) {
+        let [before, now] = &results[..] else {
+            return Err(Ended::misuse("counts are compared with counts, two at a time"));
+        };
+        return count_compare::stored(before, now, options, talk);
+    }
+    if options.fail_on.iter().any(|on| matches!(on, FailOn::More(_))) {
+        return Err(Ended::misuse("--fail-on more is for counts: times are slower or faster"));
+    }
     let named: Vec<Named<'_>> =
         names.iter().zip(&results).map(|(name, result)| Named { name, result }).collect();
-    let rules = Rules { cross_machine: options.cross_machine };
+    let past = past(talk);
+    let rules = Rules { cross_machine: options.cross_machine, threshold: options.threshold, past: &past };
     let comparisons: Vec<Comparison<'_>> =
         named[1..].iter().map(|other| compare(&named[0], other, rules)).collect();
     if comparisons.iter().all(|one| one.rows.is_empty() && one.one_sided.is_empty()) {
         return Err(Ended::misuse("the results have no figures to compare"));
     }
-    show(&comparisons, options, talk)?;
+    told(&comparisons, options, talk)
+}
+
+/// The newest two runs of the store that can be compared; what was skipped on the way is said.
+fn newest_pair(talk: &Talk) -> Result<(Vec<String>, Vec<RunResult>), Ended> {
+    let store = Store::of_user().map_err(Ended::misuse)?;
+    if store.directory().exists() {
+        crate::session::recover(&store, talk);
+    }
+    let paths = store.runs().map_err(Ended::misuse)?;
+    let mut known: Vec<(usize, RunResult)> = Vec::new();
+    for (back, path) in paths.iter().rev().take(PAST).enumerate() {
+        let back = back + 1;
+        let result = match oscost_results::load(path) {
+            Ok(result) => result,
+            Err(error) => {
+                talk.say(format!("@-{back} is skipped: {error}"));
+                continue;
+            }
+        };
+        let newer = known.iter().position(|(_, newer)| incomparable(&result, newer).is_none());
+        if let Some(index) = newer {
+            let (newer_back, newer) = known.swap_remove(index);
+            for (skipped, other) in known.iter().filter(|(skipped, _)| *skipped < back) {
+                let why = incomparable(other, &newer).unwrap_or("not needed");
+                talk.say(format!("@-{skipped} is skipped: {why}"));
+            }
+            let name = |back: usize, result: &RunResult| {
+                let time = result.started.get(..16).unwrap_or_default().replace('T', " ");
+                format!("@-{back} {time}")
+            };
+            let names = vec![name(back, &result), name(newer_back, &newer)];
+            return Ok((names, vec![result, newer]));
+        }
+        known.push((back, result));
+    }
+    Err(Ended::misuse(
+        "no two stored runs can be compared: two are needed, of one machine, with a figure in common (oscost report @all)",
+    ))
+}
+
+/// Several results on each side, of several boots.
+fn sides(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
+    let (_, before) = load(&options.before, talk)?;
+    let (_, after) = load(&options.after, talk)?;
+    for (name, results) in [("--before", &before), ("--after", &after)] {
+        if results.iter().any(is_count) {
+            return Err(Ended::misuse(format!(
+                "{name} names counts: one result a side says everything of them"
+            )));
+        }
+        if results.len() < SIDE {
+            return Err(Ended::misuse(format!(
+                "{name} names {} results: at least {SIDE} are needed, of {SIDE} boots",
+                results.len()
+            )));
+        }
+    }
+    let (name_a, name_b) =
+        (format!("{} results before", before.len()), format!("{} results after", after.len()));
+    let before: Vec<Named<'_>> = before.iter().map(|result| Named { name: &name_a, result }).collect();
+    let after: Vec<Named<'_>> = after.iter().map(|result| Named { name: &name_b, result }).collect();
+    let rules = Rules { cross_machine: options.cross_machine, threshold: options.threshold, past: &[] };
+    let comparison = compare_sides(&before, &after, rules)
+        .ok_or_else(|| Ended::misuse("no figure was measured in both"))?;
+    told(std::slice::from_ref(&comparison), options, talk)
+}
+
+/// Shows what came out, and ends as the options say.
+pub fn told(comparisons: &[Comparison<'_>], options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
+    show(comparisons, options, talk)?;
     // Nothing was slower because nothing was compared: no gate may pass by that.
     let without = |one: &Comparison<'_>| one.rows.is_empty();
-    if comparisons.iter().all(without) || (options.fail_on.is_some() && comparisons.iter().any(without)) {
+    if comparisons.iter().all(without) || (!options.fail_on.is_empty() && comparisons.iter().any(without)) {
         return Err(Ended::misuse("no figure was measured in both"));
     }
-    Ok(exit(&comparisons, options))
+    Ok(exit(comparisons, options))
+}
+
+/// Runs of the store from which drift is learnt, oldest first. A store that cannot be read teaches nothing.
+pub fn past(talk: &Talk) -> Vec<RunResult> {
+    let paths = match Store::of_user().map(|store| store.runs()) {
+        Ok(Ok(paths)) => paths,
+        Ok(Err(error)) => {
+            talk.say(format!("warning: nothing is learnt from past runs: {error}"));
+            return Vec::new();
+        }
+        Err(_) => return Vec::new(),
+    };
+    let newest = paths.iter().skip(paths.len().saturating_sub(PAST));
+    let loaded = newest.filter_map(|path| oscost_results::load(path).ok());
+    loaded.filter(|result| !is_count(result)).collect()
 }
 
 /// The results that references name, with their names.
@@ -83,27 +188,37 @@ pub fn show(comparisons: &[Comparison<'_>], options: &Compare, talk: &Talk) -> R
         (CompareFormat::Text, many) => matrix(many, &style, &mut text),
         (CompareFormat::Markdown, [one]) => comparison_markdown(one, &mut text),
         (CompareFormat::Markdown, many) => matrix_markdown(many, &mut text),
-        (CompareFormat::Json, [one]) => write_json(&comparison_json(one), &mut text),
+        (CompareFormat::Json, [one]) => output::json(&comparison_json(one), &mut text),
         (CompareFormat::Json, many) => {
             let all: Vec<_> = many.iter().map(comparison_json).collect();
-            write_json(&all.into(), &mut text)
+            output::json(&all, &mut text)
         }
     };
     written.map_err(Ended::unwritable)?;
-    match &options.output {
-        Some(path) => oscost_results::write_file(path, &text).map_err(Ended::unwritable),
-        None => output::data(|out| out.write_all(&text)),
+    deliver(&text, options)
+}
+
+/// Puts a comparison where the options say.
+pub fn deliver(text: &[u8], options: &Compare) -> Result<(), Ended> {
+    let shown = match &options.output {
+        Some(path) => oscost_results::write_file(path, text).map_err(Ended::unwritable),
+        None => output::data(|out| out.write_all(text)),
+    };
+    match shown {
+        // A reader that has seen enough changes no verdict.
+        Err(ended) if ended.is_silent() => Ok(()),
+        shown => shown,
     }
 }
 
-fn write_json(value: &serde_json::Value, out: &mut Vec<u8>) -> std::io::Result<()> {
-    writeln!(out, "{}", Untrusted::new(&format!("{value:#}")).json())
-}
-
 /// How the program ends: `--fail-on` decides.
-pub fn exit(comparisons: &[Comparison<'_>], options: &Compare) -> Exit {
-    match options.fail_on {
-        Some(share) if comparisons.iter().any(|one| one.is_slower_by(share)) => Exit::Slower,
-        _ => Exit::Done,
+fn exit(comparisons: &[Comparison<'_>], options: &Compare) -> Exit {
+    let fails = |on: FailOn| options.fail_on.contains(&on);
+    if fails(FailOn::Slower) && comparisons.iter().any(|one| one.of(Verdict::Slower).next().is_some()) {
+        Exit::Slower
+    } else if fails(FailOn::Unclear) && comparisons.iter().any(|one| one.blind().0 > 0) {
+        Exit::Unclear
+    } else {
+        Exit::Done
     }
 }

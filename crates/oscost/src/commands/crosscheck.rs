@@ -1,14 +1,14 @@
 //! `oscost crosscheck`: peers in the same rotation of launches as our figures, and both side by side.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use oscost_harness::{Choice, Effort, Foreign, Tier};
+use oscost_harness::{Choice, Effort, Foreign, Level, Tier};
 use oscost_report::{Agreement, Side, agreement, agreement_json, agreement_markdown};
 use oscost_results::{Estimate, Figure, RunResult, Status};
 use oscost_stats::interval::{MEDIAN, over_launches};
@@ -19,7 +19,7 @@ use crate::args::{Crosscheck, CrosscheckFormat};
 use crate::crosscheck::{PEERS, Peer, Probe, find};
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
-use crate::session::{self, Request};
+use crate::session::{self, Insists, Request};
 
 const SECOND: u64 = 1_000_000_000;
 /// How long a program may take to say its version.
@@ -56,7 +56,7 @@ pub fn crosscheck(options: &Crosscheck, talk: &Talk) -> Result<Exit, Ended> {
     let effort = session::effort(&options.measuring);
     // Peers take a second or two a launch: the rotation goes on as long as they need.
     let effort = Effort {
-        launches: if effort.name == Effort::QUICK.name { 3 } else { effort.launches },
+        launches: if effort.level == Level::Quick { 3 } else { effort.launches },
         most_launches: effort.launches,
         deadline_ns: effort.deadline_ns.max(900 * SECOND),
         ..effort
@@ -73,13 +73,15 @@ pub fn crosscheck(options: &Crosscheck, talk: &Talk) -> Result<Exit, Ended> {
     match options.format {
         CrosscheckFormat::Text => agreement(&rows, &style, &mut text),
         CrosscheckFormat::Markdown => agreement_markdown(&rows, &mut text),
-        CrosscheckFormat::Json => writeln!(text, "{:#}", agreement_json(&rows)),
+        CrosscheckFormat::Json => output::json(&agreement_json(&rows), &mut text),
     }
     .map_err(Ended::unwritable)?;
-    output::data(|out| out.write_all(&text))?;
-    if let (Some(path), Some(result)) = (json, &result) {
-        oscost_results::save_as(path, result).map_err(Ended::unwritable)?;
-    }
+    let shown = output::data(|out| out.write_all(&text));
+    let saved = match (json, &result) {
+        (Some(path), Some(result)) => oscost_results::save_as(path, result).map_err(Ended::unwritable),
+        _ => Ok(()),
+    };
+    Ended::of_all([saved, shown])?;
     Ok(match signal {
         Some(signal) => Exit::Signal(signal),
         None => Exit::Done,
@@ -100,15 +102,17 @@ fn measured(
             contestants,
             patterns: &options.patterns,
             measuring: &options.measuring,
+            insists: Insists::Force(options.measuring.force),
             effort,
             directory: None,
             samples: None,
+            percentiles: false,
         },
         talk,
     )?;
     // A comparison of tools is no run of the store: its peers' figures would stand in histories as ours.
     session.discard();
-    Ok((session.result, session.signal))
+    Ok((session.measured.result, session.signal))
 }
 
 /// The probes that the options choose.

@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use oscost_report::Named;
+use oscost_report::count::is_count;
+use oscost_report::{Named, RowChoice, RowOrder};
 use oscost_results::Outline;
 
-use crate::args::{Format, Report};
+use crate::args::{Format, Report, SortBy};
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
 
@@ -15,17 +16,19 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
     if let Some(path) = &options.output {
         oscost_results::check_writable(path).map_err(Ended::unwritable)?;
     }
-    if options.results.iter().any(|reference| reference.starts_with('@'))
+    let newest = ["@-1".to_owned()];
+    let references = if options.results.is_empty() { &newest[..] } else { &options.results };
+    if references.iter().any(|reference| reference.starts_with('@'))
         && let Ok(store) = oscost_results::Store::of_user()
         && store.directory().exists()
     {
-        crate::recover::recover(&store, talk);
+        crate::session::recover(&store, talk);
     }
     // The whole store is a history; results that are named are shown whole.
-    if options.results == ["@all"] && options.format == Format::Text {
+    if references == ["@all"] && options.format == Format::Text {
         return history(options, talk);
     }
-    let loaded = oscost_results::load_references(&options.results).map_err(Ended::misuse)?;
+    let loaded = oscost_results::load_references(references).map_err(Ended::misuse)?;
     for unusable in &loaded.unusable {
         talk.say(unusable);
     }
@@ -34,7 +37,11 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
     let names: Vec<String> = loaded.results.iter().map(|(path, _)| name_of(path)).collect();
     let named: Vec<Named<'_>> =
         names.iter().zip(&loaded.results).map(|(name, (_, result))| Named { name, result }).collect();
-    render(&named, options.format, &style, &mut text).map_err(Ended::unwritable)?;
+    let choice = RowChoice { all: options.all, verbose: talk.verbose, order: options.sort.map(order) };
+    // As it was asked for: "@-1" says where it stands.
+    let is_short = named.len() == 1 && references.len() == 1 && references[0].starts_with("@-");
+    let short = if is_short { references.first().map(String::as_str) } else { None };
+    render(&named, short, options.format, choice, &style, &mut text).map_err(Ended::unwritable)?;
     deliver(options, &text)
 }
 
@@ -57,6 +64,14 @@ fn name_of(path: &Path) -> String {
     path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
+fn order(by: SortBy) -> RowOrder {
+    match by {
+        SortBy::Name => RowOrder::Name,
+        SortBy::Price => RowOrder::Price,
+        SortBy::Interval => RowOrder::Interval,
+    }
+}
+
 fn deliver(options: &Report, text: &[u8]) -> Result<Exit, Ended> {
     match &options.output {
         Some(path) => oscost_results::write_file(path, text).map_err(Ended::unwritable)?,
@@ -67,15 +82,18 @@ fn deliver(options: &Report, text: &[u8]) -> Result<Exit, Ended> {
 
 fn render(
     results: &[Named<'_>],
+    short: Option<&str>,
     format: Format,
+    choice: RowChoice,
     style: &oscost_report::Style,
     out: &mut Vec<u8>,
 ) -> io::Result<()> {
     for &Named { name, result } in results {
         match format {
+            Format::Text if is_count(result) => oscost_report::count::shown(result, Some(name), style, out)?,
             Format::Text => {
                 if !result.figures.is_empty() {
-                    oscost_report::price_list(result, Some(name), style, out)?;
+                    oscost_report::price_list(result, short.or(Some(name)), choice, style, out)?;
                 }
                 if !result.reproductions.is_empty() {
                     oscost_report::reproductions(result, style, out)?;
@@ -91,6 +109,7 @@ fn render(
                 }
             }
             Format::Csv => oscost_report::price_list_csv(result, out)?,
+            Format::Histogram => oscost_report::histograms(result, out)?,
             Format::Json => out.write_all(&oscost_results::to_bytes(result).map_err(io::Error::other)?)?,
             // One page, and one set of series, for all of them.
             Format::Html => return oscost_report::page(results, out),

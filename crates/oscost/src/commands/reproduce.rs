@@ -2,17 +2,18 @@
 
 use std::path::Path;
 
-use oscost_documents::{ALL, Document, Found, Parameters, script_table};
+use oscost_documents::{ALL, Document, DocumentParameters, Found, script_table};
 use oscost_harness::{Choice, Effort, Launched, Tier, estimate_ns};
 use oscost_report::{Agreement, agreement, agreement_markdown};
 use oscost_results::RunResult;
+use oscost_results::document::{APUE, CONTEXT_SWITCH, GRAME, TLPI};
 
 use super::{catalogue, crosscheck};
-use crate::args::{APUE, GRAME, Reproduce, Told};
+use crate::args::{Reproduce, Told};
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
 use crate::raw_dir::RawDir;
-use crate::session::{self, Request};
+use crate::session::{self, Insists, Request};
 
 /// A document at defaults stays within a minute, and leaves time for its literal methods.
 const TARGET_NS: u64 = 35_000_000_000;
@@ -26,7 +27,7 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
         oscost_results::check_writable(path).map_err(Ended::unwritable)?;
     }
     let (choices, single) = choices(&documents, &parameters)?;
-    let switches = documents.iter().any(|document| document.name == "context-switch");
+    let switches = documents.iter().any(|document| document.founding == CONTEXT_SWITCH);
     let lmbench = if switches { crosscheck::of_document_004(options.lmbench.as_deref()) } else { Vec::new() };
     let contestants = crosscheck::contestants(&lmbench, &session::cpus(&options.measuring)?);
     let directory = options.apue.files.place()?;
@@ -44,62 +45,63 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
         contestants: &contestants,
         patterns: &options.documents,
         measuring: &options.measuring,
+        insists: Insists::Force(options.measuring.force),
         effort,
-        directory: directory.as_deref(),
+        directory,
         samples: keeps.then_some(&mut keep),
+        percentiles: false,
     };
     let mut session = session::run(request, talk)?;
     let found = Found {
-        figures: &session.result.figures,
-        ratios: &session.result.ratios,
-        differences: &session.result.differences,
-        file_system: session.result.conditions.file_system.as_deref(),
-        cpus: Some(session.result.plan.cpus.len()),
+        figures: &session.measured.result.figures,
+        ratios: &session.measured.result.ratios,
+        differences: &session.measured.result.differences,
+        file_system: session.measured.result.conditions.file_system.as_deref(),
+        cpus: Some(session.measured.result.plan.cpus.len()),
     };
     let reproductions = documents.iter().flat_map(|document| (document.judge)(&found, &parameters)).collect();
-    let table = if documents.iter().any(|document| document.name == "tlpi") {
+    let table = if documents.iter().any(|document| document.founding == TLPI) {
         script_table(&found, &parameters)
     } else {
         String::new()
     };
-    session.result.reproductions = reproductions;
+    session.measured.result.reproductions = reproductions;
     let saved = session.save();
     let stored = saved.as_ref().ok().cloned().flatten();
-    let rows = crosscheck::rows(&lmbench, Some(&session.result));
-    let shown = show(options, &session.result, &table, &rows, stored.as_deref(), talk);
-    if let Some(path) = json {
-        oscost_results::save_as(path, &session.result).map_err(Ended::unwritable)?;
-    }
-    if let Some(raw_dir) = raw_dir {
-        raw_dir.finish()?;
-    }
-    saved?;
-    match shown {
-        Err(ended) if !ended.is_silent() => Err(ended),
-        _ => Ok(session.exit(&choices)),
-    }
+    let rows = crosscheck::rows(&lmbench, Some(&session.measured.result));
+    let shown = show(options, &session.measured.result, &table, &rows, stored.as_deref(), talk);
+    Ended::of_all([
+        saved.map(drop),
+        json.map_or(Ok(()), |path| {
+            oscost_results::save_as(path, &session.measured.result).map_err(Ended::unwritable)
+        }),
+        raw_dir.map_or(Ok(()), RawDir::finish),
+        shown,
+    ])?;
+    Ok(session.exit(&choices))
 }
 
 fn documents(names: &[String]) -> Result<Vec<&'static Document>, Ended> {
     if names.is_empty() {
         return Ok(ALL.to_vec());
     }
-    let known = || ALL.iter().map(|document| document.name).collect::<Vec<_>>().join(", ");
+    let known = || ALL.iter().map(|document| document.founding.name).collect::<Vec<_>>().join(", ");
     for name in names {
-        if !ALL.iter().any(|document| document.name == name || document.number == name) {
+        if !ALL.iter().any(|document| document.founding.name == name || document.founding.number == name) {
             return Err(Ended::misuse(format!("no founding document '{name}'; there are {}", known())));
         }
     }
-    let chosen =
-        |document: &&&Document| names.iter().any(|name| *name == document.name || *name == document.number);
+    let chosen = |document: &&&Document| {
+        names.iter().any(|name| *name == document.founding.name || *name == document.founding.number)
+    };
     Ok(ALL.iter().filter(chosen).copied().collect())
 }
 
 /// Values of the documents' own options; one of a document that was not chosen is a mistake.
-fn parameters(options: &Reproduce, documents: &[&Document]) -> Result<Parameters, Ended> {
-    let grame = documents.iter().any(|document| document.name == GRAME);
+fn parameters(options: &Reproduce, documents: &[&Document]) -> Result<DocumentParameters, Ended> {
+    let grame = documents.iter().any(|document| document.founding == GRAME);
     let grame = options.grame.settings(grame, options.measuring.quick, options.measuring.thorough)?;
-    let mut parameters = Parameters { grame, ..Parameters::default() };
+    let mut parameters = DocumentParameters { grame, ..DocumentParameters::default() };
     let given = [
         ("operations", &options.operations),
         ("iterations", &options.iterations),
@@ -112,12 +114,12 @@ fn parameters(options: &Reproduce, documents: &[&Document]) -> Result<Parameters
         let parameter = parameter.ok_or_else(|| {
             let owner =
                 ALL.iter().find(|document| document.parameters.iter().any(|known| known.name == name));
-            let owner = owner.map_or("another document", |document| document.name);
+            let owner = owner.map_or("another document", |document| document.founding.name);
             Ended::misuse(format!("--{name} is an option of {owner}, which was not chosen"))
         })?;
         parameters.set(parameter, text).map_err(Ended::misuse)?;
     }
-    let apue = documents.iter().any(|document| document.name == APUE);
+    let apue = documents.iter().any(|document| document.founding == APUE);
     options.apue.apply(apue, &options.measuring, &mut parameters)?;
     Ok(parameters)
 }
@@ -138,14 +140,17 @@ fn effort(options: &Reproduce, choices: &[Choice], single: &[Choice], talk: &Tal
 }
 
 /// Figures with intervals, and literal methods that run once.
-fn choices(documents: &[&Document], parameters: &Parameters) -> Result<(Vec<Choice>, Vec<Choice>), Ended> {
+fn choices(
+    documents: &[&Document],
+    parameters: &DocumentParameters,
+) -> Result<(Vec<Choice>, Vec<Choice>), Ended> {
     let catalogue = catalogue();
     let mut figures: Vec<String> = Vec::new();
     let (mut own, mut single): (Vec<Choice>, Vec<Choice>) = (Vec::new(), Vec::new());
     for document in documents {
         figures.extend(document.figures.iter().map(|&id| id.to_owned()));
         for id in (document.literal)(parameters) {
-            let list = match id.strip_prefix(document.name) {
+            let list = match id.strip_prefix(document.founding.name) {
                 _ if id.contains("/literal/") => &mut single,
                 Some(rest) if rest.starts_with('/') => &mut own,
                 _ => {

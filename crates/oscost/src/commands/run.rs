@@ -1,23 +1,25 @@
 //! `oscost run`: measures, shows the price list, and saves the result.
 
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use oscost_harness::{Choice, Effort, Launched, estimate_ns, groups};
+use oscost_report::RowChoice;
+use oscost_results::NamedFile;
 
 use crate::args::Run;
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
 use crate::raw_dir::RawDir;
-use crate::session::{self, Request};
+use crate::session::{self, Insists, Request};
+use crate::words;
 
 /// Does a whole run.
 pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
     let effort = session::effort(&options.measuring);
     let choices = match options.real_time.choose(&options.patterns, &effort)? {
         Some(choices) => choices,
-        None => session::choose(&options.patterns, options.all, options.measuring.thorough)?,
+        None => words::choose(&options.patterns, options.all, options.measuring.thorough, talk)?,
     };
     let directory = options.files.place()?;
     if directory.is_some() && !choices.iter().any(|choice| choice.card().family() == "record_database") {
@@ -26,6 +28,7 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
     if options.dry_run {
         return dry_run(options, &choices);
     }
+    words::refuse_what_is_unsupported(&choices, session::cpus(&options.measuring)?.len())?;
     // A path that cannot be written is found before measuring, not after.
     let json = options.json.as_deref().filter(|path| !is_stdout(path));
     if let Some(path) = json {
@@ -48,34 +51,38 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
         contestants: &[],
         patterns: &options.patterns,
         measuring: &options.measuring,
+        insists: Insists::Force(options.measuring.force),
         effort: if options.one_launch { Effort::ONE } else { effort },
-        directory: directory.as_deref(),
+        directory,
         samples: keeps.then_some(&mut keep),
+        percentiles: options.percentiles,
     };
     let mut session = session::run(request, talk)?;
     let saved = session.save();
-    // What was measured is shown even where it could not be saved.
+    // What was measured is shown even where it could not be saved, and one file that cannot be written costs no other.
     let stored = saved.as_ref().ok().cloned().flatten();
     let shown = if options.json.as_deref().is_some_and(is_stdout) {
-        let bytes = oscost_results::to_bytes(&session.result).map_err(Ended::unwritable)?;
-        output::data(|out| out.write_all(&bytes))
+        oscost_results::to_bytes(&session.measured.result)
+            .map_err(Ended::unwritable)
+            .and_then(|bytes| output::data(|out| out.write_all(&bytes)))
     } else {
-        output::data(|out| oscost_report::price_list(&session.result, stored.as_deref(), &talk.style(), out))
+        output::data(|out| {
+            // The newest of the store, as long as nobody else stores one.
+            let saved = stored.as_ref().map(|_| "@-1");
+            let choice = RowChoice { verbose: talk.verbose, ..RowChoice::default() };
+            oscost_report::price_list(&session.measured.result, saved, choice, &talk.style(), out)
+        })
     };
-    if let Some(path) = json {
-        oscost_results::save_as(path, &session.result).map_err(Ended::unwritable)?;
-    }
-    if let Some(raw) = raw {
-        raw.finish()?;
-    }
-    if let Some(raw_dir) = raw_dir {
-        raw_dir.finish()?;
-    }
-    saved?;
-    match shown {
-        Err(ended) if !ended.is_silent() => Err(ended),
-        _ => Ok(session.exit(&choices)),
-    }
+    Ended::of_all([
+        saved.map(drop),
+        json.map_or(Ok(()), |path| {
+            oscost_results::save_as(path, &session.measured.result).map_err(Ended::unwritable)
+        }),
+        raw.map_or(Ok(()), Raw::finish),
+        raw_dir.map_or(Ok(()), RawDir::finish),
+        shown,
+    ])?;
+    Ok(session.exit(&choices))
 }
 
 fn is_stdout(path: &Path) -> bool {
@@ -97,7 +104,7 @@ fn dry_run(options: &Run, choices: &[Choice]) -> Result<Exit, Ended> {
             groups.len(),
             effort.launches,
             effort.member_ns / 1_000_000,
-            effort.name,
+            effort.level.name(),
             effort.target_ns / 1_000_000_000,
             effort.deadline_ns / 1_000_000_000,
         )?;
@@ -123,53 +130,94 @@ fn dry_run(options: &Run, choices: &[Choice]) -> Result<Exit, Ended> {
     Ok(Exit::Done)
 }
 
-/// Every sample, as CSV: written launch by launch, so that memory stays small.
-struct Raw<'a> {
-    path: &'a Path,
-    /// Opened by the first launch: a run that is refused leaves an old file as it is.
-    file: Option<BufWriter<File>>,
+/// Every sample, as CSV: written launch by launch, so that memory stays small. The file is seen when it is complete.
+struct Raw {
+    file: BufWriter<NamedFile>,
     failed: Option<std::io::Error>,
 }
 
-impl<'a> Raw<'a> {
-    fn new(path: &'a Path) -> Result<Self, Ended> {
+impl Raw {
+    fn new(path: &Path) -> Result<Self, Ended> {
         if is_stdout(path) {
             return Err(Ended::misuse("--raw -: standard output holds the table or the result; name a file"));
         }
         oscost_results::check_writable(path).map_err(Ended::unwritable)?;
-        Ok(Self { path, file: None, failed: None })
-    }
-
-    fn file(&mut self) -> std::io::Result<&mut BufWriter<File>> {
-        match &mut self.file {
-            Some(file) => Ok(file),
-            none => {
-                let mut file = BufWriter::new(File::create(self.path)?);
-                file.write_all(b"id,launch,round,value\n")?;
-                Ok(none.insert(file))
-            }
-        }
+        let mut file = BufWriter::new(NamedFile::create(path).map_err(Ended::unwritable)?);
+        let failed = file.write_all(b"id,launch,round,value\n").err();
+        Ok(Self { file, failed })
     }
 
     fn write(&mut self, sequence: u32, id: &str, launched: &Launched) {
         if self.failed.is_some() {
             return;
         }
-        let mut write = || {
-            let file = self.file()?;
-            let mut samples = launched.samples.iter().enumerate();
-            samples.try_for_each(|(round, sample)| writeln!(file, "{id},{sequence},{round},{sample:.4}"))
-        };
-        self.failed = write().err();
+        let mut samples = launched.samples.iter().enumerate();
+        let written = samples
+            .try_for_each(|(round, sample)| writeln!(self.file, "{id},{sequence},{round},{sample:.4}"));
+        self.failed = written.err();
     }
 
     fn finish(mut self) -> Result<(), Ended> {
-        let flushed = match self.failed.take() {
-            Some(error) => Err(error),
-            None => self.file().and_then(|file| file.flush()),
-        };
-        let path = self.path.to_string_lossy();
-        let path = oscost_results::Untrusted::new(&path);
-        flushed.map_err(|error| Ended::unwritable(format!("cannot write {}: {error}", path.terminal())))
+        let written = self.failed.take().map_or_else(|| self.file.flush(), Err);
+        // Taken apart: dropped whole, it would try again to write what could not be written.
+        let (file, _) = self.file.into_parts();
+        written.map_err(|error| {
+            let path = file.path().to_string_lossy();
+            let path = oscost_results::Untrusted::new(&path);
+            Ended::unwritable(format!("cannot write {}: {error}", path.terminal()))
+        })?;
+        file.finish().map_err(Ended::unwritable)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oscost_harness::{IdleCpu, Options, rehearse};
+    use oscost_results::{Figure, Mark, Status};
+
+    use super::*;
+
+    fn options(effort: Effort) -> Options {
+        Options {
+            effort,
+            seed: 1,
+            cpus: vec![1, 0],
+            spread_cpus: Vec::new(),
+            core: None,
+            idle_cpu: IdleCpu::Halt,
+            keep_samples: false,
+        }
+    }
+
+    /// With every launch that the price list has on two CPUs, where jobs take as long as planned, and three times as long.
+    #[test]
+    fn a_bare_run_ends_within_a_minute_and_a_quick_one_within_twenty_seconds() {
+        const SECOND: u64 = 1_000_000_000;
+        for (effort, most) in [(Effort::DEFAULT, 60 * SECOND), (Effort::QUICK, 20 * SECOND)] {
+            let choices = crate::commands::catalogue().tier(oscost_harness::Tier::Core);
+            assert!(choices.len() > 25, "{}", choices.len());
+            let planned = estimate_ns(&choices, &effort);
+            assert!(planned <= effort.target_ns, "{}: the plan takes {planned} ns", effort.level.name());
+            for stretch in [1.0, 3.0] {
+                let run = rehearse(&choices, &options(effort), stretch);
+                let case = format!("{} x {stretch}: {} ns", effort.level.name(), run.ended_ns);
+                assert!(run.ended_ns <= most, "{case}");
+                assert!(run.ended_ns <= effort.target_ns + run.longest_ns, "{case}");
+                assert!(!run.measured.partial, "{case}");
+                let marked = |figure: &Figure| figure.marks.contains(&Mark::FewerLaunches);
+                for figure in &run.measured.figures {
+                    assert_eq!(figure.status, Status::Measured, "{case}, {}: {:?}", figure.id, figure.why);
+                    let card = choices.iter().map(Choice::card).find(|card| card.id == figure.id);
+                    let planned = card
+                        .and_then(|card| card.launches)
+                        .map_or(effort.launches, |it| it.min(effort.launches));
+                    if marked(figure) {
+                        assert!(figure.launches.len() < planned as usize, "{case}, {}", figure.id);
+                    }
+                }
+                let cut = run.measured.figures.iter().filter(|figure| marked(figure)).count();
+                assert_eq!(cut > 0, stretch > 1.0, "{case}: {cut} figures have fewer launches");
+            }
+        }
     }
 }

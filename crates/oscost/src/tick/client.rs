@@ -12,7 +12,7 @@ use super::{CLIENT, check_permission, policy, take_priority};
 use crate::args::TickClient;
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
-use crate::session;
+use crate::signals::Signals;
 
 /// Patience with a server that should answer, ns.
 const ANSWER_NS: u64 = 5_000_000_000;
@@ -55,11 +55,11 @@ pub fn client(options: &TickClient, talk: &Talk) -> Result<Exit, Ended> {
     };
     check_permission(&options.meeting, talk)?;
     let folder = Folder::of_client(options.meeting.directory.as_deref())?;
-    let (interrupted, signal) = session::listen()?;
+    let signals = Signals::listen()?;
     let connection = connect(&folder)?;
     let (nonce, period_ns) = register(&connection, &name)?;
     folder.forget(&name);
-    let ticks = socket::datagram_at(&folder.client(&name)?).map_err(unfit)?;
+    let ticks = folder.bind_client(&name)?;
     registration::connect_to(&ticks, &folder.sender()?).map_err(unfit)?;
     registration::give_up_after(&ticks, TICK_NS.max(3 * period_ns)).map_err(unfit)?;
     let most = usize::try_from(options.values + options.ignore).unwrap_or(usize::MAX);
@@ -70,15 +70,16 @@ pub fn client(options: &TickClient, talk: &Talk) -> Result<Exit, Ended> {
     let mut heard = Heard { latencies, received: 0, gaps: 0, strangers: 0, next: None };
     say(&connection, &Message::Ready).map_err(unfit)?;
     take_priority(policy(&options.meeting), CLIENT);
-    let over = listen(&ticks, &connection, (nonce, most, &interrupted), &mut heard);
+    let over = listen(&ticks, &connection, (nonce, most, &signals.flag()), &mut heard);
     let account = close(&connection, &ticks, nonce, &over, &mut heard);
     drop(ticks);
     folder.forget(&name);
+    let signal = signals.deliver();
     let ignored = usize::try_from(options.ignore).unwrap_or(usize::MAX);
     tell(&heard, ignored, account, talk)?;
     match over {
         Over::Full => Ok(Exit::Done),
-        Over::Interrupted => Ok(Exit::Signal(u8::try_from(signal.load(Ordering::Relaxed)).unwrap_or(0))),
+        Over::Interrupted => Ok(Exit::Signal(signal.unwrap_or_default())),
         Over::Server(why) => Err(Ended::new(Exit::Withheld, why)),
     }
 }
@@ -149,6 +150,10 @@ fn listen(
     let mut silent = 0;
     let mut buffer = [0; TICK + 1];
     while heard.latencies.len() < most {
+        // A signal between two waits interrupts none, and ticks may come for ever.
+        if interrupted.load(Ordering::Relaxed) {
+            return Over::Interrupted;
+        }
         let got = socket::receive(ticks, &mut buffer);
         let now_ns = clock::now_ns();
         match got {
@@ -257,4 +262,26 @@ fn tell(heard: &Heard, ignored: usize, account: Option<(u64, u64)>, talk: &Talk)
         talk.say(format!("datagrams of strangers: {}, left out", heard.strangers));
     }
     written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oscost::tick_message::tick;
+    use oscost_sys::socket::SocketKind;
+
+    /// A signal that came while the loop was not waiting ends it all the same, however many ticks there are.
+    #[test]
+    fn a_signal_between_two_ticks_is_not_lost() {
+        let [ticks, sender] = socket::pair(SocketKind::Datagram).unwrap();
+        let [connection, _server] = socket::pair(SocketKind::Datagram).unwrap();
+        for sequence in 0..3 {
+            socket::send(&sender, &tick(sequence, clock::now_ns(), 7)).unwrap();
+        }
+        let mut heard = Heard { latencies: Vec::new(), received: 0, gaps: 0, strangers: 0, next: None };
+        let over = listen(&ticks, &connection, (7, 3, &AtomicBool::new(true)), &mut heard);
+        assert!(matches!(over, Over::Interrupted) && heard.latencies.is_empty());
+        let over = listen(&ticks, &connection, (7, 3, &AtomicBool::new(false)), &mut heard);
+        assert!(matches!(over, Over::Full) && heard.received == 3 && heard.gaps == 0);
+    }
 }

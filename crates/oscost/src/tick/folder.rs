@@ -1,60 +1,88 @@
-//! The private folder in which server and clients meet: it belongs to the user, and nobody else may enter it.
+//! The private folder in which server and clients meet: it belongs to the user, and nobody else may enter it. It is held by
+//! its descriptor: what is made or removed in it is so there, whatever becomes of its name.
 
-use std::fs::{self, DirBuilder, File};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use oscost_results::Untrusted;
-use oscost_sys::{identity, socket};
+use oscost_sys::folder::{Folder as Held, Making, Opening};
+use oscost_sys::{CallError, identity, registration, socket};
 
+use super::keeper::Keeper;
 use crate::exit::{Ended, Exit};
 
 /// Names in the folder.
 const SERVER: &str = "server";
 const SENDER: &str = "sender";
 const CLIENT: &str = "client-";
+/// An empty file in a folder that a server made: whoever tidies up removes the folder as well.
+const MADE: &str = "made-by-oscost";
+/// How long a server waits for the lock: the keeper of one that was killed just now tidies up under it.
+const PATIENCE: Duration = Duration::from_millis(500);
 
-/// The folder.
+/// The folder, as a server or a client has it.
 pub struct Folder {
     path: PathBuf,
-    /// Held by the server: there is one.
-    lock: Option<File>,
-    made: bool,
+    place: Place,
+    is_server: bool,
+    /// Who tidies up where the server is killed. It goes last.
+    keeper: Option<Keeper>,
 }
 
 impl Folder {
     /// The folder of a server, made where it does not exist. What a server that was killed has left in it is removed.
     pub fn of_server(given: Option<&Path>) -> Result<Self, Ended> {
         let path = given.map_or_else(default, Path::to_owned);
-        let made = match DirBuilder::new().mode(0o700).create(&path) {
-            Ok(()) => true,
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => false,
-            Err(error) => return Err(unfit(&path, &format!("cannot be made: {error}"))),
-        };
-        check(&path)?;
-        let lock = File::open(&path).map_err(|error| unfit(&path, &format!("cannot be opened: {error}")))?;
-        if lock.try_lock().is_err() {
-            return Err(Ended::new(
-                Exit::Unfit,
-                format!("a tick server is running in {} already", shown(&path)),
-            ));
+        let begun = Instant::now();
+        loop {
+            let place = Place::make(&path)?;
+            match place.held.try_lock() {
+                // Whoever tidied up has removed it meanwhile.
+                Ok(true) if place.is_removed() => {}
+                Ok(true) => {
+                    place.sweep();
+                    if given.is_none() {
+                        // A folder of that name is nobody else's, whoever was killed before it said so.
+                        place.mark().map_err(|error| unfit(&path, &format!("cannot be written: {error}")))?;
+                    }
+                    return Ok(Self { path, place, is_server: true, keeper: None });
+                }
+                Ok(false) if begun.elapsed() < PATIENCE => {
+                    oscost_sys::clock::pause(Duration::from_millis(10))
+                }
+                Ok(false) => {
+                    let words = format!("a tick server is running in {} already", shown(&path));
+                    return Err(Ended::new(Exit::Unfit, words));
+                }
+                Err(error) => return Err(unfit(&path, &format!("cannot be locked: {error}"))),
+            }
         }
-        let this = Self { path, lock: Some(lock), made };
-        this.sweep();
-        Ok(this)
+    }
+
+    /// Has somebody tidy up where this process is killed; before the first socket is there.
+    ///
+    /// # Errors
+    /// Why there is nobody.
+    pub fn keep(&mut self) -> Result<(), CallError> {
+        self.keeper = Some(Keeper::start(&self.place)?);
+        Ok(())
     }
 
     /// The folder of a client.
     pub fn of_client(given: Option<&Path>) -> Result<Self, Ended> {
         let path = given.map_or_else(default, Path::to_owned);
-        if !path.exists() {
-            return Err(Ended::new(
-                Exit::Unfit,
-                format!("no tick server: there is no {}; start one: oscost tick server", shown(&path)),
-            ));
-        }
-        check(&path)?;
-        Ok(Self { path, lock: None, made: false })
+        let place = match Place::open(&path) {
+            Err(error) if error.symbol() == Some("ENOENT") => {
+                let words =
+                    format!("no tick server: there is no {}; start one: oscost tick server", shown(&path));
+                return Err(Ended::new(Exit::Unfit, words));
+            }
+            opened => opened.map_err(|error| unopened(&path, error))?,
+        };
+        place.check(&path)?;
+        Ok(Self { path, place, is_server: false, keeper: None })
     }
 
     /// Where clients register.
@@ -72,43 +100,179 @@ impl Folder {
         self.address(&format!("{CLIENT}{name}"))
     }
 
-    /// Removes what a client of that name left.
-    pub fn forget(&self, name: &str) {
-        // There may be nothing.
-        let _ = fs::remove_file(self.path.join(format!("{CLIENT}{name}")));
+    /// The server's socket for those who register.
+    pub fn listen(&self) -> Result<OwnedFd, Ended> {
+        registration::listen(&self.here(SERVER)?).map_err(|error| self.no_socket(error))
     }
 
+    /// The server's socket that ticks come from.
+    pub fn bind_sender(&self) -> Result<OwnedFd, Ended> {
+        socket::datagram_at(&self.here(SENDER)?).map_err(|error| self.no_socket(error))
+    }
+
+    /// The socket of the client of that name.
+    pub fn bind_client(&self, name: &str) -> Result<OwnedFd, Ended> {
+        socket::datagram_at(&self.here(&format!("{CLIENT}{name}"))?).map_err(|error| self.no_socket(error))
+    }
+
+    /// Removes the socket that a client of that name left.
+    pub fn forget(&self, name: &str) {
+        // There may be nothing.
+        let _ = self.place.held.remove_socket(OsStr::new(&format!("{CLIENT}{name}")));
+    }
+
+    /// The name by which others find a socket.
     fn address(&self, name: &str) -> Result<socket::Path, Ended> {
-        let path = self.path.join(name);
+        self.socket_path(&self.path.join(name))
+    }
+
+    /// The name under which a socket is made: in the folder that is held, wherever its path leads by now. Without /proc the
+    /// path has to do.
+    fn here(&self, name: &str) -> Result<socket::Path, Ended> {
+        let held = PathBuf::from(format!("/proc/self/fd/{}", self.place.held.as_raw_fd()));
+        // Others must be able to find it, too.
+        self.address(name)?;
+        if held.is_dir() { self.socket_path(&held.join(name)) } else { self.address(name) }
+    }
+
+    fn socket_path(&self, path: &Path) -> Result<socket::Path, Ended> {
         let text = path.to_str().ok_or_else(|| unfit(&self.path, "has a name that is no UTF-8"))?;
         socket::Path::new(text)
             .map_err(|_| unfit(&self.path, "has too long a name: a socket's path has at most 107 bytes"))
+    }
+
+    fn no_socket(&self, error: CallError) -> Ended {
+        unfit(&self.path, &format!("is no place for a socket: {error}"))
     }
 
     /// For people.
     pub fn shown(&self) -> String {
         shown(&self.path)
     }
-
-    /// Removes our sockets.
-    fn sweep(&self) {
-        for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            if name == SERVER || name == SENDER || name.starts_with(CLIENT) {
-                let _ = fs::remove_file(entry.path());
-            }
-        }
-    }
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        if self.lock.is_some() {
-            self.sweep();
-            if self.made {
-                // Somebody may have put something there: then it stays.
-                let _ = fs::remove_dir(&self.path);
+        if self.is_server {
+            self.place.tidy_up();
+        }
+    }
+}
+
+/// A folder to meet in, and where it is.
+pub struct Place {
+    parent: Held,
+    name: OsString,
+    held: Held,
+}
+
+impl Place {
+    /// Of descriptors and a name that were inherited.
+    pub const fn inherited(parent: Held, name: OsString, held: Held) -> Self {
+        Self { parent, name, held }
+    }
+
+    /// Its parts: what holds its name, the name, and itself.
+    pub const fn parts(&self) -> (&Held, &OsString, &Held) {
+        (&self.parent, &self.name, &self.held)
+    }
+
+    /// What `path` leads to without its last word, and that word.
+    fn parent(path: &Path) -> Result<(Held, OsString), CallError> {
+        let absolute = std::path::absolute(path)
+            .map_err(|error| CallError::new("getcwd", error.raw_os_error().unwrap_or(0)))?;
+        match (absolute.parent(), absolute.file_name()) {
+            (Some(parent), Some(name)) => Ok((Held::open(parent)?, name.to_owned())),
+            _ => Err(CallError::told("a folder to meet in has a name of its own")),
+        }
+    }
+
+    fn open(path: &Path) -> Result<Self, CallError> {
+        let (parent, name) = Self::parent(path)?;
+        let held = parent.folder(&name)?;
+        Ok(Self { parent, name, held })
+    }
+
+    /// Opens it, and makes it where it does not exist; then a file in it says so.
+    fn make(path: &Path) -> Result<Self, Ended> {
+        let unmade = |error: CallError| unfit(path, &format!("cannot be made: {error}"));
+        let (parent, name) = Self::parent(path).map_err(unmade)?;
+        match parent.make_folder(&name) {
+            Ok(held) => {
+                let place = Self { parent, name, held };
+                place.mark().map_err(|error| unfit(path, &format!("cannot be written: {error}")))?;
+                Ok(place)
             }
+            Err(error) if error.symbol() == Some("EEXIST") => {
+                let held = parent.folder(&name).map_err(|error| unopened(path, error))?;
+                let place = Self { parent, name, held };
+                place.check(path)?;
+                Ok(place)
+            }
+            Err(error) => Err(unmade(error)),
+        }
+    }
+
+    /// A folder that others may enter, or that another user made under a name that can be guessed, is none to meet in.
+    fn check(&self, path: &Path) -> Result<(), Ended> {
+        let found =
+            self.held.status().map_err(|error| unfit(path, &format!("cannot be looked at: {error}")))?;
+        let own = identity::effective_uid();
+        if found.uid != own {
+            return Err(unfit(path, &format!("belongs to user {}, not to {own}", found.uid)));
+        }
+        if found.mode & 0o077 != 0 {
+            return Err(unfit(path, "may be entered by other users: chmod 700 makes it private"));
+        }
+        Ok(())
+    }
+
+    /// Says in it that it was made by a server.
+    fn mark(&self) -> Result<(), CallError> {
+        let mark = Opening { write: true, making: Making::Missing, mode: 0o600 };
+        self.held.file(OsStr::new(MADE), mark).map(drop)
+    }
+
+    fn is_removed(&self) -> bool {
+        self.held.status().is_ok_and(|found| found.is_removed)
+    }
+
+    /// Tidies up behind a server that is gone, as soon as its lock is free. Where the next server has the lock, that server
+    /// tidies up: this one gives up after a while.
+    pub fn tidy_up_behind(&self, patience: Duration) {
+        let begun = Instant::now();
+        while self.held.try_lock() != Ok(true) {
+            if begun.elapsed() > patience {
+                return;
+            }
+            oscost_sys::clock::pause(Duration::from_millis(5));
+        }
+        self.tidy_up();
+    }
+
+    /// Removes sockets of ours. A file or a folder of such a name was made by somebody else, and stays.
+    fn sweep(&self) {
+        for name in self.held.names().unwrap_or_default() {
+            let text = name.to_string_lossy();
+            if text == SERVER || text == SENDER || text.starts_with(CLIENT) {
+                let _ = self.held.remove_socket(&name);
+            }
+        }
+    }
+
+    /// Removes sockets of ours, and the folder where a server made it and nobody has put anything there. The caller has the
+    /// lock.
+    pub fn tidy_up(&self) {
+        self.sweep();
+        if self.held.remove(OsStr::new(MADE)).is_err() {
+            return;
+        }
+        let same = |other: Held| {
+            let (own, other) = (self.held.status(), other.status());
+            matches!((own, other), (Ok(own), Ok(other)) if own.identity == other.identity)
+        };
+        if self.parent.folder(&self.name).is_ok_and(same) {
+            let _ = self.parent.remove_folder(&self.name);
         }
     }
 }
@@ -123,23 +287,6 @@ fn default() -> PathBuf {
     )
 }
 
-/// A folder that others may enter, or that another user made under a name that can be guessed, is none to meet in.
-fn check(path: &Path) -> Result<(), Ended> {
-    let found =
-        fs::symlink_metadata(path).map_err(|error| unfit(path, &format!("cannot be looked at: {error}")))?;
-    let own = identity::effective_uid();
-    match () {
-        () if !found.is_dir() => Err(unfit(path, "is no folder")),
-        () if found.uid() != own => {
-            Err(unfit(path, &format!("belongs to user {}, not to {own}", found.uid())))
-        }
-        () if found.permissions().mode() & 0o077 != 0 => {
-            Err(unfit(path, "may be entered by other users: chmod 700 makes it private"))
-        }
-        () => Ok(()),
-    }
-}
-
 fn shown(path: &Path) -> String {
     Untrusted::new(&path.to_string_lossy()).terminal().to_string()
 }
@@ -148,12 +295,30 @@ fn unfit(path: &Path, why: &str) -> Ended {
     Ended::new(Exit::Unfit, format!("{} {why}", shown(path)))
 }
 
+fn unopened(path: &Path, error: CallError) -> Ended {
+    unfit(path, &format!("is no folder that can be opened: {error}"))
+}
+
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     fn private() -> tempfile::TempDir {
         tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o700)).tempdir().expect("a folder")
+    }
+
+    /// A socket that nobody listens to any more.
+    fn socket(path: &Path) {
+        std::os::unix::net::UnixDatagram::bind(path).expect("a socket");
+    }
+
+    fn server(path: &Path) -> Folder {
+        let Ok(server) = Folder::of_server(Some(path)) else { panic!("a folder") };
+        server
     }
 
     #[test]
@@ -161,18 +326,81 @@ mod tests {
         let outer = private();
         let path = outer.path().join("meet");
         assert!(Folder::of_client(Some(&path)).is_err(), "there is none");
-        let Ok(server) = Folder::of_server(Some(&path)) else { panic!("a folder") };
+        let first = server(&path);
         assert!(Folder::of_server(Some(&path)).is_err(), "there is a server");
         assert!(Folder::of_client(Some(&path)).is_ok());
-        fs::write(path.join("client-x"), "").expect("a file");
-        drop(server);
+        socket(&path.join("client-x"));
+        drop(first);
         assert!(!path.exists(), "what it made it removes");
         fs::create_dir(&path).expect("a folder");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).expect("private");
-        fs::write(path.join("client-x"), "").expect("a file");
+        socket(&path.join("client-x"));
         fs::write(path.join("other"), "").expect("a file");
-        drop(Folder::of_server(Some(&path)));
+        drop(server(&path));
         assert_eq!(fs::read_dir(&path).expect("a folder").count(), 1, "what others put there stays");
+    }
+
+    /// A folder of the user's own, with files in it that are called as our sockets are.
+    #[test]
+    fn files_that_are_called_like_sockets_of_ours_stay() {
+        let outer = private();
+        let path = outer.path();
+        let names = ["server", "sender", "client-list"].map(|name| path.join(name));
+        for name in &names {
+            fs::write(name, "precious").expect("a file");
+        }
+        let own = server(path);
+        own.forget("list");
+        assert!(own.listen().is_err() && own.bind_sender().is_err(), "the names are taken");
+        drop(own);
+        for name in &names {
+            assert_eq!(fs::read_to_string(name).ok().as_deref(), Some("precious"), "{}", name.display());
+        }
+    }
+
+    /// As after a kill of every process: sockets and all stay until the next server comes, and go with that one.
+    #[test]
+    fn what_a_dead_server_made_goes_with_the_next_one() {
+        let outer = private();
+        let path = outer.path().join("meet");
+        let dead = server(&path);
+        let listener = dead.listen();
+        assert!(listener.is_ok() && path.join(SERVER).exists());
+        // Its lock goes, and nothing else.
+        oscost_sys::record_lock::funlock(dead.place.held.as_fd()).expect("its own");
+        std::mem::forget(dead);
+        let next = server(&path);
+        assert!(!path.join(SERVER).exists(), "swept");
+        assert!(next.listen().is_ok());
+        drop(next);
+        assert!(!path.exists());
+    }
+
+    /// The kernel closes the pipe of a killed server before it lets go of its lock.
+    #[test]
+    fn a_keeper_waits_for_the_lock_of_a_server_that_is_dying() {
+        let outer = private();
+        let path = outer.path().join("meet");
+        let dying = server(&path);
+        let Ok(keeper) = Place::open(&path) else { panic!("the folder") };
+        let keeper = std::thread::spawn(move || keeper.tidy_up_behind(Duration::from_secs(20)));
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(path.exists(), "the server has it still");
+        oscost_sys::record_lock::funlock(dying.place.held.as_fd()).expect("its own");
+        keeper.join().expect("a keeper");
+        assert!(!path.exists());
+        std::mem::forget(dying);
+    }
+
+    #[test]
+    fn a_keeper_leaves_the_folder_to_the_next_server() {
+        let outer = private();
+        let path = outer.path().join("meet");
+        let next = server(&path);
+        let Ok(keeper) = Place::open(&path) else { panic!("the folder") };
+        keeper.tidy_up_behind(Duration::from_millis(20));
+        assert!(path.exists());
+        drop(next);
     }
 
     #[test]
@@ -187,5 +415,21 @@ mod tests {
         std::os::unix::fs::symlink(outer.path(), &link).expect("a link");
         assert!(Folder::of_client(Some(&link)).is_err(), "a link may lead anywhere");
         assert!(Folder::of_server(Some(Path::new("/proc/1"))).is_err());
+    }
+
+    /// A folder that is moved away: nothing is made or removed under its old name.
+    #[test]
+    fn what_is_made_and_removed_is_in_the_folder_that_is_held() {
+        let outer = private();
+        let (path, moved) = (outer.path().join("meet"), outer.path().join("moved"));
+        let own = server(&path);
+        fs::rename(&path, &moved).expect("moved");
+        fs::create_dir(&path).expect("a folder of somebody else");
+        fs::write(path.join("client-x"), "theirs").expect("a file");
+        assert!(own.listen().is_ok());
+        assert!(moved.join(SERVER).exists() && !path.join(SERVER).exists());
+        drop(own);
+        assert!(path.join("client-x").exists());
+        assert_eq!(fs::read_dir(&moved).expect("a folder").count(), 0);
     }
 }

@@ -3,10 +3,12 @@
 
 mod client;
 mod folder;
+mod keeper;
 mod sender;
 mod server;
 
 pub use client::client;
+pub use keeper::serve_if_asked;
 pub use server::server;
 
 use oscost_sys::scheduling::{self, Policy};

@@ -1,7 +1,6 @@
 //! `oscost tick server`: lets clients in, says who comes and goes, and ends with the last of them.
 
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use oscost::tick_message::{LONGEST, Message, PERIODS_NS, VERSION};
@@ -15,7 +14,7 @@ use super::{REGISTRATION, check_permission, policy, take_priority};
 use crate::args::{TickServer, duration_ns};
 use crate::exit::{Ended, Exit};
 use crate::output::Talk;
-use crate::session;
+use crate::signals::Signals;
 
 /// Most clients, and most connections that have not said yet what they want.
 const MOST: usize = 999;
@@ -71,11 +70,16 @@ pub fn server(options: &TickServer, talk: &Talk) -> Result<Exit, Ended> {
         Ended::misuse(format!("'--tick {text}': 50us to 1s are possible (1ms, 1450us)"))
     })?;
     check_permission(&options.meeting, talk)?;
-    let folder = Folder::of_server(options.meeting.directory.as_deref())?;
+    let mut folder = Folder::of_server(options.meeting.directory.as_deref())?;
+    if let Err(error) = folder.keep() {
+        talk.say(format!(
+            "warning: where this server is killed its sockets stay until the next one: {error}"
+        ));
+    }
     let failed = |error: CallError| Ended::new(Exit::Unfit, format!("no tick server here: {error}"));
-    let (interrupted, signal) = session::listen()?;
-    let listener = registration::listen(&folder.server()?).map_err(failed)?;
-    let socket = socket::datagram_at(&folder.sender()?).map_err(failed)?;
+    let signals = Signals::listen()?;
+    let listener = folder.listen()?;
+    let socket = folder.bind_sender()?;
     let nonce = u64::try_from(random::bits().map_err(failed)? & u128::from(u64::MAX)).unwrap_or(0);
     let (wishes, wished) = channel();
     let (told, news) = channel();
@@ -98,8 +102,8 @@ pub fn server(options: &TickServer, talk: &Talk) -> Result<Exit, Ended> {
     };
     talk.say(format!("waiting for first client in {}", server.folder.shown()));
     let ended = loop {
-        if interrupted.load(Ordering::Relaxed) {
-            let number = u8::try_from(signal.load(Ordering::Relaxed)).unwrap_or(0);
+        if signals.came() {
+            let number = signals.number().unwrap_or_default();
             server.stop(&format!("the server was ended by signal {number}"));
             break Ok(Exit::Signal(number));
         }
@@ -163,7 +167,7 @@ impl Server<'_> {
             Err(error) if matches!(error.symbol(), Some("EAGAIN" | "EINTR")) => return Ok(()),
             Err(error) if matches!(error.symbol(), Some("EMFILE" | "ENFILE" | "ENOBUFS" | "ENOMEM")) => {
                 self.talk.say(format!("somebody cannot be let in: {error}"));
-                std::thread::sleep(std::time::Duration::from_nanos(LOOK_NS));
+                oscost_sys::clock::pause(std::time::Duration::from_nanos(LOOK_NS));
                 return Ok(());
             }
             Err(error) => return Err(error),

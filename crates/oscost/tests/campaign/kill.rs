@@ -10,11 +10,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::program::{self, User};
 use crate::space::{self, Left};
-use crate::{Amount, Outcome, Provocation, crowd};
+use crate::{Amount, Outcome, Provocation, crowd, limits};
 
 /// What is killed: a name, a line of a shell in front of it, and its arguments.
 struct Scenario {
     name: &'static str,
+    /// What is done to the space before, by whoever runs the campaign; where it fails the scenario cannot be had.
+    space: &'static str,
+    /// Only a janitor can be had: after a kill of everything it is the next start that removes what is left.
+    janitor: bool,
+    /// As whom alone, where it makes a difference.
+    only: Option<User>,
     /// What the shell does that becomes the program.
     prepare: &'static str,
     arguments: &'static [&'static str],
@@ -23,7 +29,7 @@ struct Scenario {
 }
 
 const fn family(name: &'static str, arguments: &'static [&'static str]) -> Scenario {
-    Scenario { name, prepare: "", arguments, needs: None }
+    Scenario { name, space: "", janitor: false, only: None, prepare: "", arguments, needs: None }
 }
 
 /// The three shapes of processes come first: alone, with a partner, a session of many.
@@ -55,10 +61,9 @@ const SCENARIOS: &[Scenario] = &[
         "realtime_ipc",
         &["run", "--force", "--quick", "realtime_ipc/posix_queue", "realtime_ipc/fifo/same_cpu/clients_10"],
     ),
-    Scenario {
-        name: "load",
-        prepare: "",
-        arguments: &[
+    family(
+        "load",
+        &[
             "run",
             "--force",
             "--quick",
@@ -70,37 +75,91 @@ const SCENARIOS: &[Scenario] = &[
             "--load-command",
             "sh -c 'setsid sleep 1000 & sleep 1000'",
         ],
-        needs: None,
-    },
+    ),
+    // Both sides leave somebody in a session of his own.
+    family(
+        "live",
+        &[
+            "compare",
+            "--live",
+            "sh -c 'setsid sleep 1000 & exec \"$@\"' sh /mnt/oscost",
+            "sh -c 'sleep 1000 & exec \"$@\"' sh /mnt/oscost",
+            "--rounds",
+            "6",
+            "syscall/getppid",
+        ],
+    ),
     // The shortest document: its moments are as many.
     family("reproduce", &["reproduce", "--force", "--quick", "context-switch"]),
     family("doctor", &["doctor", "--check"]),
+    // Two machines, or the two of a tree.
+    Scenario { prepare: A_MACHINE, ..family("count", &["count", "syscall/getppid"]) },
     Scenario {
-        name: "crosscheck",
-        prepare: "",
-        arguments: &[
-            "crosscheck",
-            "--force",
-            "--quick",
-            "--with",
-            "stress-ng",
-            "stress-ng/sem-sysv",
-            "stress-ng/msg",
-        ],
+        prepare: A_MACHINE,
+        ..family("count by function", &["count", "syscall/getppid", "--by-function"])
+    },
+    Scenario {
         needs: Some("stress-ng"),
+        ..family(
+            "crosscheck",
+            &[
+                "crosscheck",
+                "--force",
+                "--quick",
+                "--with",
+                "stress-ng",
+                "stress-ng/sem-sysv",
+                "stress-ng/msg",
+            ],
+        )
     },
     Scenario {
-        name: "janitor",
+        janitor: true,
         prepare: "exec unshare -U -r sh -c 'for kind in user ipc mnt pid; do echo 0 >/proc/sys/user/max_${kind}_namespaces || exit 99; done; exec \"$0\" \"$@\"' \"$0\" \"$@\"",
-        arguments: &[
-            "run",
-            "--force",
-            "--quick",
-            "semaphore/posix_named",
-            "semaphore/system_v/handover/same_cpu",
-        ],
-        needs: None,
+        ..family("janitor", OBJECTS)
     },
+    // As Ubuntu does it: an ordinary user gets a user namespace, and may not map himself in it.
+    Scenario {
+        space: "mount -o remount,ro /proc",
+        janitor: true,
+        only: Some(User::Nobody),
+        ..family("no maps", OBJECTS)
+    },
+    // In a changed root directory namespaces are granted, and no mount in them can be made private.
+    Scenario {
+        space: "mkdir /mnt/jail && cd /mnt/jail && \
+                for folder in bin lib lib64 usr etc proc dev tmp mnt; do \
+                [ ! -d /$folder ] || { mkdir $folder && mount --rbind /$folder $folder; } || exit 1; done",
+        prepare: "exec chroot /mnt/jail \"$0\" \"$@\"",
+        janitor: true,
+        only: Some(User::Own),
+        ..family("no mount", OBJECTS)
+    },
+];
+
+/// The kernel that OSCOST_KERNEL names, or a false one with a false qemu, which boots for a while and ends.
+const A_MACHINE: &str = r#"
+if [ -z "$OSCOST_KERNEL" ]; then
+  played=$HOME/played OSCOST_KERNEL=$HOME/played/bzImage PATH=$HOME/played:$PATH
+  mkdir -p "$played" || exit 98
+  zeros() { head -c "$1" /dev/zero; }
+  { zeros 510; printf '\125\252'; zeros 2; printf HdrS; zeros 48; printf '\001'; zeros 4096; } >"$OSCOST_KERNEL"
+  printf '%s\n' '#!/bin/sh' '[ "$1" != --version ] || exec echo "QEMU emulator version 0 (played)"' 'exec sleep 2' >"$played/qemu-system-x86_64"
+  chmod +x "$played/qemu-system-x86_64"
+fi
+set -- "$@" --kernel "$OSCOST_KERNEL"
+"#;
+
+/// Every kind of object that outlives a process.
+const OBJECTS: &[&str] = &[
+    "run",
+    "--force",
+    "--quick",
+    "semaphore/posix_named",
+    "semaphore/system_v/handover/same_cpu",
+    "lock/system_v_message",
+    "context_switch/posix_queue/same_cpu",
+    "realtime_ipc/unix_datagram/same_cpu/clients_10",
 ];
 
 /// In which way it is ended.
@@ -136,8 +195,13 @@ pub struct Kill {
     user: User,
     way: Way,
     times: u32,
+    /// One launch of each figure is enough: in the short campaign, but for the three shapes of processes.
+    one_launch: bool,
     seed: u64,
 }
+
+/// How often a command is started again that finds the machine busy.
+const BUSY_TRIES: u32 = 60;
 
 /// In one space at most so many.
 const IN_ONE_SPACE: u32 = 10;
@@ -156,6 +220,7 @@ pub fn run(amount: Amount) -> Outcome {
                 user,
                 way,
                 times,
+                one_launch: !amount.full && scenario >= SHAPES,
                 seed: random.next_u64(),
             }));
         }
@@ -170,10 +235,6 @@ pub fn run(amount: Amount) -> Outcome {
             continue;
         }
         for (index, way) in WAYS.into_iter().enumerate() {
-            // Without namespaces nobody is left who could remove what is not a process: README says so.
-            if it.name == "janitor" && way == Way::Everything {
-                continue;
-            }
             // In the short one a family is killed in one way alone, each in another one.
             let (own, nobody) = match (amount.full, scenario < SHAPES) {
                 (true, true) => (200, 50),
@@ -181,9 +242,16 @@ pub fn run(amount: Amount) -> Outcome {
                 (false, true) => (2, u32::from(scenario == index)),
                 (false, false) => (u32::from(scenario % WAYS.len() == index), 0),
             };
-            add(scenario, User::Own, way, own);
-            if root {
-                add(scenario, User::Nobody, way, nobody);
+            match it.only {
+                // What a janitor does differs in all three ways: each, always.
+                Some(user) if root => add(scenario, user, way, own.max(1)),
+                Some(_) => {}
+                None => {
+                    add(scenario, User::Own, way, if it.janitor { own.max(1) } else { own });
+                    if root {
+                        add(scenario, User::Nobody, way, nobody);
+                    }
+                }
             }
         }
         if scenario < SHAPES {
@@ -223,10 +291,24 @@ impl Kill {
         let mut outcome = Outcome::default();
         let scenario = &SCENARIOS[self.scenario];
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
+        let made = Command::new("sh").args(["-c", scenario.space]).status();
+        if !made.is_ok_and(|status| status.success()) {
+            outcome.skipped.push(format!("kills of {}: no such space can be made here", scenario.name));
+            return outcome;
+        }
         // How long it takes undisturbed: the moments lie within that.
-        let begun = Instant::now();
-        let undisturbed = program::run(&mut self.command());
-        if scenario.name == "janitor" && undisturbed.code() == Some(99) {
+        let mut begun = Instant::now();
+        let mut undisturbed = program::run(&mut self.command());
+        // `compare --live` has no --force: it waits for those who measure in other spaces of the campaign, and gives up.
+        for _ in 0..BUSY_TRIES {
+            if undisturbed.code() != Some(5) {
+                break;
+            }
+            std::thread::sleep(Duration::from_secs(1));
+            begun = Instant::now();
+            undisturbed = program::run(&mut self.command());
+        }
+        if scenario.janitor && undisturbed.code() == Some(99) {
             outcome.skipped.push("kills of janitor: no user namespace in which others can be refused".into());
             return outcome;
         }
@@ -235,6 +317,10 @@ impl Kill {
             return outcome;
         }
         let longest = begun.elapsed();
+        let isolation = limits::newest(self.user).and_then(|result| result.conditions.isolation);
+        if scenario.janitor && !isolation.as_ref().is_some_and(|it| it.starts_with("janitor (")) {
+            outcome.fail(format!("{}: not all or nothing: {isolation:?}", scenario.name));
+        }
         for _ in 0..self.times {
             let share = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
             // What one left, the next is not blamed for.
@@ -245,7 +331,13 @@ impl Kill {
 
     fn command(&self) -> Command {
         let scenario = &SCENARIOS[self.scenario];
-        program::after(self.user, scenario.prepare, scenario.arguments)
+        let mut arguments = scenario.arguments.to_vec();
+        if self.one_launch && arguments[0] == "run" {
+            for it in arguments.iter_mut().filter(|it| **it == "--quick") {
+                *it = "--one-launch";
+            }
+        }
+        program::after(self.user, scenario.prepare, &arguments)
     }
 
     fn once(&self, moment: Duration, before: &Left, outcome: &mut Outcome) {
@@ -296,13 +388,27 @@ impl Kill {
             outcome.count("processes left", 1);
             outcome.fail(format!("{what}: {process}"));
         }
-        for object in before.since() {
-            outcome.count("objects left", 1);
-            outcome.fail(format!("{what}: {object}"));
+        let everybody_died = self.way == Way::Everything && SCENARIOS[self.scenario].janitor;
+        if everybody_died {
+            outcome.count("objects that the next start finds", before.since().len() as u64);
+        } else {
+            complain(what, &before.since(), outcome);
         }
         space::end_everybody();
         program::next_start(self.user, outcome);
+        if everybody_died {
+            // The janitor of that one ends after it.
+            let _ = space::quiet();
+            complain(what, &before.since(), outcome);
+        }
         program::store_is_whole(self.user, outcome);
+    }
+}
+
+fn complain(what: &str, objects: &[String], outcome: &mut Outcome) {
+    for object in objects {
+        outcome.count("objects left", 1);
+        outcome.fail(format!("{what}: {object}"));
     }
 }
 

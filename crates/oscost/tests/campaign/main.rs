@@ -7,8 +7,11 @@
 mod clock;
 mod crowd;
 mod input;
+mod judge;
 mod kill;
+mod late;
 mod limits;
+mod own;
 mod program;
 mod save;
 mod space;
@@ -35,6 +38,8 @@ pub(crate) enum Provocation {
     Sites(sweep::Sites),
     Fail(sweep::Fails),
     Limit(limits::Limit),
+    Late(late::Late),
+    Own(own::Own),
     Twice(twice::Twice),
 }
 
@@ -69,6 +74,8 @@ impl Provocation {
             Self::Sites(sites) => sites.carry_out(),
             Self::Fail(fails) => fails.carry_out(),
             Self::Limit(limit) => limit.carry_out(),
+            Self::Late(late) => late.carry_out(),
+            Self::Own(own) => own.carry_out(),
             Self::Twice(twice) => twice.carry_out(),
         }
     }
@@ -86,7 +93,9 @@ const PARTS: &[(&str, Run)] = &[
     ("kill", kill::run),
     ("save", save::run),
     ("sweep", sweep::run),
+    ("late", late::run),
     ("limits", limits::run),
+    ("own", own::run),
     ("clock", clock::run),
     ("input", input::run),
     ("twice", twice::run),
@@ -110,6 +119,10 @@ fn main() -> ExitCode {
     if !space::is_possible() {
         println!("SKIP campaign: no namespaces can be had here");
         return ExitCode::SUCCESS;
+    }
+    if let Err(words) = judge::is_sharp() {
+        println!("FAILED judge: {words}");
+        return ExitCode::FAILURE;
     }
     let begun = Instant::now();
     println!("campaign: {}, seed {}", if amount.full { "full" } else { "short" }, amount.seed);

@@ -65,6 +65,7 @@ pub fn command(user: User, program: &str, arguments: &[&str]) -> Command {
         .env("HOME", &home)
         .env("XDG_STATE_HOME", home.join("state"))
         .env("LC_ALL", "C.UTF-8")
+        .envs(std::env::var_os("OSCOST_KERNEL").map(|kernel| ("OSCOST_KERNEL", kernel)))
         .current_dir(&home)
         .stdin(Stdio::null())
         .stdout(File::create(ground("stdout")).unwrap())
@@ -142,11 +143,16 @@ pub fn run(command: &mut Command) -> Done {
     finish(command.spawn().expect("the program can be started"))
 }
 
-/// Every stored result of a user can be read, and nothing else lies in the store.
+/// Every stored result of a user can be read, and nothing else lies in the store but what is remembered of the machine.
 pub fn store_is_whole(user: User, outcome: &mut Outcome) {
     for name in space::names(&runs(user)) {
         let path = runs(user).join(&name);
-        if !name.ends_with(".json") {
+        if name == "core.constants" {
+            let bytes = std::fs::read(&path).unwrap_or_default();
+            if let Err(error) = serde_json::from_slice::<serde_json::Value>(&bytes) {
+                outcome.fail(format!("torn constants: {error}"));
+            }
+        } else if !name.ends_with(".json") {
             let bytes = std::fs::read(&path).unwrap_or_default();
             let said = std::fs::read_to_string(ground("stderr")).unwrap_or_default();
             let begins = String::from_utf8_lossy(&bytes).chars().take(120).collect::<String>();

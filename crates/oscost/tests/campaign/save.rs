@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::Instant;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -15,7 +14,7 @@ use crate::{Amount, Outcome, Provocation, crowd};
 /// One way to disturb the saving.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Save {
-    /// SIGKILL around the moment of saving, so often.
+    /// SIGKILL at calls of the saving, so often.
     Killed { times: u32, seed: u64 },
     /// A call that writes, syncs, names or makes a file fails for want of room: the first time, the second, and so on, until a
     /// run has no more of them.
@@ -29,20 +28,26 @@ const ONE: [&str; 5] = ["run", "--force", "--quiet", "--one-launch", "syscall/ge
 pub fn run(amount: Amount) -> Outcome {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(amount.seed);
     let spaces = if amount.full { 20 } else { 3 };
-    let mut provocations: Vec<Provocation> =
-        (0..spaces).map(|_| Provocation::Save(Save::Killed { times: 10, seed: random.next_u64() })).collect();
-    provocations.push(Provocation::Save(Save::FullOutput));
+    let mut provocations = vec![Provocation::Save(Save::FullOutput)];
     let mut skipped = Vec::new();
-    if program::is_here("strace") {
+    let traces = program::is_here("strace");
+    if traces {
+        let killed = |_| Provocation::Save(Save::Killed { times: IN_ONE_SPACE, seed: random.next_u64() });
+        provocations.extend((0..spaces).map(killed));
         for call in ["write", "pwrite64", "fsync", "fdatasync", "linkat", "ftruncate", "openat", "renameat2"]
         {
             let most = if amount.full { 200 } else { 2 };
             provocations.push(Provocation::Save(Save::NoRoom { call: call.to_owned(), most }));
         }
     } else {
-        skipped.push("no room at the n-th write: strace is not installed".to_owned());
+        skipped.push("kills and no room at calls of the saving: strace is not installed".to_owned());
     }
     let mut outcome = crowd::sum(crowd::all(&provocations));
+    let counted = |name: &str| outcome.counts.get(name).copied().unwrap_or(0);
+    let (kills, wanted) = (counted(KILLS), spaces * u64::from(IN_ONE_SPACE));
+    if traces && kills < wanted {
+        outcome.fail(format!("save: {kills} kills fell into the saving, and {wanted} should"));
+    }
     outcome.skipped.extend(skipped);
     outcome
 }
@@ -52,37 +57,14 @@ impl Save {
         let mut outcome = Outcome::default();
         let out = ground("out.json").display().to_string();
         let saving: Vec<&str> = ONE.into_iter().chain(["--json", &out]).collect();
-        let begun = Instant::now();
         let done = program::run(&mut program::oscost(User::Own, &saving));
         if done.code() != Some(0) {
             outcome.fail(format!("saving undisturbed: {}", done.words()));
             return outcome;
         }
-        let took = begun.elapsed();
         let stored = files(&program::runs(User::Own));
         match self {
-            Self::Killed { times, seed } => {
-                let mut random = Xoshiro256PlusPlus::seed_from_u64(*seed);
-                for _ in 0..*times {
-                    let share = 0.5 + 0.6 * ((random.next_u64() >> 11) as f64 / (1u64 << 53) as f64);
-                    let mut child = program::oscost(User::Own, &saving).spawn().unwrap();
-                    std::thread::sleep(took.mul_f64(share));
-                    let _ = child.kill();
-                    let _ = child.wait();
-                    let _ = space::quiet();
-                    outcome.count("kills while saving", 1);
-                    if let Err(error) = oscost_results::load(Path::new(&out)) {
-                        outcome.count("torn results", 1);
-                        outcome.fail(format!("killed while saving: {out}: {error}"));
-                    }
-                    for name in space::names(Path::new(space::GROUND)) {
-                        if !["out.json", "oscost", "home", "stdout", "stderr"].contains(&name.as_str()) {
-                            outcome.count("stray files", 1);
-                            outcome.fail(format!("killed while saving: stray {name}"));
-                        }
-                    }
-                }
-            }
+            Self::Killed { times, seed } => killed(*times, *seed, &saving, &out, &mut outcome),
             Self::NoRoom { call, most } => {
                 for when in 1..=*most {
                     let known = files(&program::runs(User::Own));
@@ -109,18 +91,107 @@ impl Save {
     }
 }
 
+/// What strace is told, and what it follows: the supervisor alone (no -f), which is who saves.
+fn traced(trace: &str, inject: Option<&str>, saving: &[&str]) -> program::Done {
+    let inject: Vec<&str> = inject.into_iter().flat_map(|inject| ["-e", inject]).collect();
+    let arguments: Vec<&str> = ["-qq", "-o", trace]
+        .into_iter()
+        .chain(inject)
+        .chain(["--", program::PATH])
+        .chain(saving.iter().copied())
+        .collect();
+    program::run(&mut program::command(User::Own, "strace", &arguments))
+}
+
+/// The calls of the saving in a trace of the supervisor: from the first file that is begun after the last worker has ended. Each
+/// with the how manieth of its name it is.
+fn calls_of_saving(trace: &str) -> Vec<(String, u32)> {
+    let lines: Vec<&str> = trace.lines().collect();
+    let waited = lines.iter().rposition(|line| line.starts_with("wait4(") || line.starts_with("waitid("));
+    let begins = waited.and_then(|waited| {
+        lines[waited..].iter().position(|line| line.contains("O_TMPFILE")).map(|at| waited + at)
+    });
+    let mut ordinals: std::collections::BTreeMap<&str, u32> = std::collections::BTreeMap::new();
+    let mut calls = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let Some((name, _)) = line.split_once('(') else { continue };
+        if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+            continue;
+        }
+        let ordinal = ordinals.entry(name).or_default();
+        *ordinal += 1;
+        if begins.is_some_and(|begins| at >= begins) && name != "exit_group" {
+            calls.push((name.to_owned(), *ordinal));
+        }
+    }
+    calls
+}
+
+/// SIGKILL at calls of the saving, drawn by the seed: the call is not made, and nobody tidies up.
+fn killed(times: u32, seed: u64, saving: &[&str], out: &str, outcome: &mut Outcome) {
+    let trace = ground("trace").display().to_string();
+    let read = || String::from_utf8_lossy(&std::fs::read(&trace).unwrap_or_default()).into_owned();
+    let done = traced(&trace, None, saving);
+    let calls = calls_of_saving(&read());
+    if done.code() != Some(0) || !calls.iter().any(|(name, _)| name == "linkat") {
+        outcome.fail(format!("saving traced: {} calls of it are seen: {}", calls.len(), done.words()));
+        return;
+    }
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let stored = files(&program::runs(User::Own));
+    // The one moment at which there is a temporary name, and then any.
+    let renamed = calls.iter().rposition(|(name, _)| name == "renameat");
+    let mut hits = 0;
+    for _ in 0..TRIES * times {
+        if hits == times {
+            break;
+        }
+        let any = random.next_u64() as usize % calls.len();
+        let (call, when) = &calls[renamed.filter(|_| hits == 0).unwrap_or(any)];
+        let what = format!("killed at {call} {when} of the saving");
+        let _ = traced(&trace, Some(&format!("inject={call}:signal=KILL:when={when}")), saving);
+        let text = read();
+        let in_saving = text.contains("killed by SIGKILL") && !calls_of_saving(&text).is_empty();
+        hits += u32::from(in_saving);
+        outcome.count(if in_saving { KILLS } else { ELSEWHERE }, 1);
+        let _ = space::quiet();
+        if let Err(error) = oscost_results::load(Path::new(out)) {
+            outcome.count("torn results", 1);
+            outcome.fail(format!("{what}: {out}: {error}"));
+        }
+        for name in space::names(Path::new(space::GROUND)) {
+            if ["out.json", "oscost", "home", "stdout", "stderr", "trace"].contains(&name.as_str()) {
+                continue;
+            }
+            // Linux has no call that gives a file without a name the name of another. The next output removes what is left.
+            if call == "renameat" && name.starts_with(".oscost-") && name.ends_with(".tmp") {
+                outcome.count("temporary names that the next output removes", 1);
+                let done = program::run(&mut program::oscost(User::Own, saving));
+                if done.code() == Some(0) && !space::names(Path::new(space::GROUND)).contains(&name) {
+                    continue;
+                }
+            }
+            outcome.count("stray files", 1);
+            outcome.fail(format!("{what}: stray {name}"));
+        }
+        unchanged(&stored, &what, outcome);
+    }
+}
+
+/// A run may make other calls than the one before, so that a kill misses the saving: so many are tried for each that must hit.
+const TRIES: u32 = 3;
+/// Kills in one space that must hit.
+const IN_ONE_SPACE: u32 = 10;
+/// Kills between the first and the last call of the saving.
+const KILLS: &str = "kills while saving";
+/// Kills that missed it: the process made other calls than before.
+const ELSEWHERE: &str = "kills that missed the saving";
+
 /// Lets one call of the program find no room. Whether there was such a call.
 fn no_room(call: &str, when: u32, saving: &[&str], out: &str, outcome: &mut Outcome) -> bool {
     let old = std::fs::read(out).unwrap_or_default();
-    let inject = format!("inject={call}:error=ENOSPC:when={when}");
     let trace = ground("trace").display().to_string();
-    let only = format!("trace={call}");
-    let arguments: Vec<&str> = ["-qq", "-o", &trace, "-e", &only, "-e", &inject, "--", program::PATH]
-        .into_iter()
-        .chain(saving.iter().copied())
-        .collect();
-    // Without -f: the supervisor alone, which is who saves.
-    let done = program::run(&mut program::command(User::Own, "strace", &arguments));
+    let done = traced(&trace, Some(&format!("inject={call}:error=ENOSPC:when={when}")), saving);
     if !std::fs::read_to_string(&trace).unwrap_or_default().contains("(INJECTED)") {
         return false;
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use oscost_recorddb::{
-    Access, Database, Error, Layout, LockWay, Options, Report, Store, check as check_files,
+    Access, CheckReport, Database, DatabaseOptions, Error, Layout, LockWay, StoreMode, check as check_files,
 };
 
 /// A folder of its own in memory, gone when it is dropped.
@@ -54,16 +54,27 @@ fn check(layout: Layout, files: &[(&str, &[u8])], accesses: &[Access]) {
     // No file holds more records than bytes, so no walk is longer.
     let most = files.iter().map(|(_, bytes)| bytes.len()).sum();
     for &access in accesses {
-        let reading = Options { layout, access, lock: LockWay::None, write: false, ..Options::default() };
+        let reading = DatabaseOptions {
+            layout,
+            access,
+            lock: LockWay::None,
+            write: false,
+            ..DatabaseOptions::default()
+        };
         let records = read(&path, &reading, &report, most);
         assert!(folder.is(files), "who reads writes nothing");
-        write(&path, &Options { write: true, ..reading }, &report, records);
+        write(&path, &DatabaseOptions { write: true, ..reading }, &report, records);
         folder.put(files);
     }
 }
 
 /// Opens for reading, walks, fetches. The records, if the checker calls the database sound.
-fn read(path: &Path, options: &Options, report: &Report, most: usize) -> Option<BTreeMap<Vec<u8>, Vec<u8>>> {
+fn read(
+    path: &Path,
+    options: &DatabaseOptions,
+    report: &CheckReport,
+    most: usize,
+) -> Option<BTreeMap<Vec<u8>, Vec<u8>>> {
     let sound = report.is_sound();
     let mut database = match Database::open(path, options) {
         Ok(database) => database,
@@ -107,7 +118,12 @@ fn read(path: &Path, options: &Options, report: &Report, most: usize) -> Option<
 }
 
 /// Opens for writing, which recovers; inserts, replaces and deletes. What was sound is so afterwards, and holds what it should.
-fn write(path: &Path, options: &Options, report: &Report, records: Option<BTreeMap<Vec<u8>, Vec<u8>>>) {
+fn write(
+    path: &Path,
+    options: &DatabaseOptions,
+    report: &CheckReport,
+    records: Option<BTreeMap<Vec<u8>, Vec<u8>>>,
+) {
     let sound = records.is_some();
     let mut expected = records.unwrap_or_default();
     let mut database = match Database::open(path, options) {
@@ -129,7 +145,7 @@ fn write(path: &Path, options: &Options, report: &Report, records: Option<BTreeM
         .collect();
     for (key, value) in changes {
         let done = match &value {
-            Some(value) => database.store(&key, value, Store::Either).map(drop),
+            Some(value) => database.store(&key, value, StoreMode::Either).map(drop),
             None => database.delete(&key).map(drop),
         };
         match done {

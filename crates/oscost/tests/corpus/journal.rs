@@ -31,9 +31,12 @@ fn judge(bytes: &[u8]) -> usize {
     let name = RunName::now().expect("random bits");
     let path = store.directory().join(format!("{name}.journal"));
     std::fs::write(&path, bytes).expect("written");
-    let found = recover(&store).expect("the store can be used");
-    let Some(journal) = found.into_iter().next() else {
-        assert!(!path.exists(), "what holds nothing is removed");
+    let found = recover(&store).expect("the store can be used").next();
+    let Some(Ok(journal)) = found else {
+        if let Some(Err(unusable)) = found {
+            shown::one_line(&unusable.to_string());
+        }
+        assert!(!path.exists(), "what can become no result is looked at once");
         return 0;
     };
     assert_eq!(journal.name, name);
@@ -46,8 +49,10 @@ fn judge(bytes: &[u8]) -> usize {
         .with_grid(oscost_families::grid)
         .with_resolver(oscost_families::resolve);
     let step = header.conditions.clock_step_ns.unwrap_or(10.0);
-    let (figures, ratios, differences) = rebuild(&catalogue, &records(&journal), step);
-    let result = RunResult { partial: true, figures, ratios, differences, ..header };
+    let (figures, ratios, differences) =
+        rebuild(&catalogue, &records(&journal), step, header.machine.core.as_ref());
+    let mut result = RunResult { partial: true, figures, ratios, differences, ..header };
+    result.upgrade();
     let saved = match to_bytes(&result) {
         Ok(saved) => saved,
         // Numbers that no launch yields, or another version's: it stays, and that is said.

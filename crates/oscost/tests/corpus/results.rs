@@ -3,16 +3,19 @@
 use std::sync::LazyLock;
 
 use oscost_report::compare::{
-    Rules, Verdict, compare, compare_live, comparison, comparison_json, comparison_markdown, matrix,
-    matrix_markdown,
+    Rules, Verdict, compare, compare_live, compare_sides, comparison, comparison_json, comparison_markdown,
+    matrix, matrix_markdown,
 };
 use oscost_report::{
-    Named, Style, doctor, history, open_metrics, page, price_list, price_list_csv, price_list_markdown,
-    reproductions, reproductions_csv, reproductions_markdown,
+    Named, RowChoice, Style, doctor, histograms, history, open_metrics, page, price_list, price_list_csv,
+    price_list_markdown, reproductions, reproductions_csv, reproductions_markdown,
 };
 use oscost_results::{RunResult, Untrusted, from_bytes, outline_from_bytes, to_bytes};
 
 use crate::shown;
+
+/// Every row with everything that can be said of it.
+const EVERYTHING: RowChoice = RowChoice { all: true, verbose: true, order: None };
 
 /// A result as oscost writes it.
 pub const SAMPLE: &[u8] = include_bytes!("../../../results/tests/samples/v1.json");
@@ -60,9 +63,19 @@ fn judge(bytes: &[u8]) {
     let name = result.note.clone().unwrap_or_default();
     let own = Named { name: &name, result: &result };
     let base = Named { name: "base", result: &BASE };
+    // Whoever fills the store fills the past, too.
+    let past = [result.clone(), BASE.clone(), RunResult { started: String::new(), ..result.clone() }];
     for cross_machine in [false, true] {
-        compared(&base, &own, Rules { cross_machine }, width);
-        compared(&own, &base, Rules { cross_machine }, width);
+        let rules = Rules { cross_machine, past: &past, ..Rules::default() };
+        compared(&base, &own, rules, width);
+        compared(&own, &base, rules, width);
+    }
+    for sides in [[&[own, base], &[own, own]], [&[own, own], &[own, own]]] {
+        let [a, b] = sides;
+        let several = compare_sides(a, b, Rules::default()).expect("neither side is empty");
+        let mut out = Vec::new();
+        comparison(&several, &Style { width, unicode: false, colour: false }, &mut out).expect("memory");
+        shown::ascii(&out, width);
     }
     let same = compare(&own, &own, Rules::default());
     assert_eq!(same.of(Verdict::Slower).count() + same.of(Verdict::Faster).count(), 0, "{same:?}");
@@ -76,16 +89,17 @@ pub fn render(result: &RunResult, width: usize) {
         write(&mut out).expect("memory");
         out
     };
-    shown::ascii(&written(&|out| price_list(result, Some("name"), &plain, out)), width);
+    shown::ascii(&written(&|out| price_list(result, Some("name"), EVERYTHING, &plain, out)), width);
     shown::ascii(&written(&|out| reproductions(result, &plain, out)), width);
     shown::ascii(&written(&|out| doctor(&result.doctor, &plain, out)), width);
     let unicode = Style { unicode: true, ..plain };
-    shown::text(&written(&|out| price_list(result, None, &unicode, out)));
+    shown::text(&written(&|out| price_list(result, None, EVERYTHING, &unicode, out)));
     shown::text(&written(&|out| reproductions(result, &unicode, out)));
     shown::markdown(&written(&|out| price_list_markdown(result, None, out)));
     shown::markdown(&written(&|out| reproductions_markdown(result, out)));
     shown::csv(&written(&|out| price_list_csv(result, out)));
     shown::csv(&written(&|out| reproductions_csv(result, out)));
+    shown::text(&written(&|out| histograms(result, out)));
     let name = result.note.as_deref().unwrap_or("");
     let named = || Named { name, result };
     shown::page(&written(&|out| page(&[named()], out)));
@@ -95,7 +109,7 @@ pub fn render(result: &RunResult, width: usize) {
 }
 
 /// One result against another, in every format.
-fn compared<'a>(a: &Named<'a>, b: &Named<'a>, rules: Rules, width: usize) {
+fn compared<'a>(a: &Named<'a>, b: &Named<'a>, rules: Rules<'_>, width: usize) {
     let one = compare(a, b, rules);
     for row in &one.rows {
         if !one.machine.is_empty() && !rules.cross_machine {
@@ -103,7 +117,8 @@ fn compared<'a>(a: &Named<'a>, b: &Named<'a>, rules: Rules, width: usize) {
         }
         if matches!(row.verdict, Verdict::Slower | Verdict::Faster) {
             let change = row.change.expect("a verdict needs a change");
-            assert!(change.low > change.margin || change.high < -change.margin, "{row:?}");
+            let threshold = rules.threshold;
+            assert!(change.low >= threshold || change.high <= -threshold, "{row:?}");
         }
     }
     let three = |of: &Named<'a>| [0; 3].map(|_| Named { name: of.name, result: of.result });

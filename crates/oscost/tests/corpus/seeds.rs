@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use oscost_recorddb::{Access, Database, Layout, LockWay, Options, Store};
+use oscost_recorddb::{Access, Database, DatabaseOptions, Layout, LockWay, StoreMode};
 use serde_json::Value;
 
 use crate::{database, fuzz, results};
@@ -52,13 +52,13 @@ fn seeds_of_the_databases() {
     let corpus = fuzz().join("corpus");
     for layout in [Layout::Book, Layout::Fast] {
         for (name, count) in [("empty", 0), ("few", 5), ("many", 60)] {
-            let options = Options {
+            let options = DatabaseOptions {
                 layout,
                 access: Access::Positioned,
                 lock: LockWay::None,
                 create: true,
                 truncate: true,
-                ..Options::default()
+                ..DatabaseOptions::default()
             };
             let mut database = Database::open(&path, &options).expect("made");
             fill(&mut database, count);
@@ -80,7 +80,7 @@ fn seeds_of_the_databases() {
 fn fill(database: &mut Database, count: usize) {
     for number in 0..count {
         let (key, value) = (format!("key{number}"), vec![b'v'; number * 7 % 50 + 1]);
-        database.store(key.as_bytes(), &value, Store::Insert).expect("stored");
+        database.store(key.as_bytes(), &value, StoreMode::Insert).expect("stored");
         if number % 3 == 0 {
             database.delete(key.as_bytes()).expect("deleted");
         }

@@ -3,12 +3,12 @@
 
 use std::path::{Component, Path};
 
-use oscost::doctor::examine_system;
-use oscost::doctor::measured::Measured;
-use oscost::doctor::system::System;
-use oscost::machine::{conditions_of, machine_of};
-use oscost_report::{Named, Style, doctor, open_metrics, page, price_list};
+use oscost_report::{Named, RowChoice, Style, doctor, open_metrics, page, price_list};
 use oscost_results::{CheckState, RunResult, from_bytes, to_bytes};
+use oscost_session::doctor::examine_system;
+use oscost_session::doctor::measured::MachineFacts;
+use oscost_session::doctor::system::System;
+use oscost_session::machine::{conditions_of, machine_of};
 use oscost_sys::{cpu_list, cpu_time, usage};
 
 use crate::{results, shown};
@@ -23,12 +23,12 @@ pub fn check(data: &[u8]) {
     files.iter().for_each(|(_, bytes)| parsers(&String::from_utf8_lossy(bytes)));
     let folder =
         tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a temporary folder");
-    let mut measured = Measured {
+    let mut measured = MachineFacts {
         allowed_cpus: Some(vec![0, 1, 3]),
         hypervisor: [None, Some(None), Some(Some("KVMKVMKVM".to_owned()))][data.len() % 3].clone(),
         used_paths: vec![("results", "/home/user".into())],
         effective_uid: Some(1000),
-        ..Measured::default()
+        ..MachineFacts::default()
     };
     for (path, bytes) in &files {
         if *path == "stat_before" {
@@ -100,7 +100,7 @@ fn judge(system: &System) {
     let style = Style { width: 80, unicode: false, colour: false };
     let mut out = Vec::new();
     doctor(&result.doctor, &style, &mut out).expect("memory");
-    price_list(&result, None, &style, &mut out).expect("memory");
+    price_list(&result, None, RowChoice::default(), &style, &mut out).expect("memory");
     shown::ascii(&out, 80);
     let named = || Named { name: "name", result: &result };
     let mut out = Vec::new();
@@ -123,7 +123,7 @@ fn parsers(text: &str) {
         assert!(time.idle <= time.all && time.stolen_ns() >= time.stolen, "{time:?}");
     }
     let (status, stat) = text.split_once("\n\n").unwrap_or((text, text));
-    if let Some((usage, _)) = usage::parse(status, stat) {
+    if let Some(usage::Seen { usage, .. }) = usage::parse(status, stat) {
         assert!(
             usage.switches() >= usage.voluntary_switches && usage.faults() >= usage.minor_faults,
             "{usage:?}"

@@ -7,10 +7,10 @@ use crate::support::{Home, finished};
 #[test]
 fn an_unknown_pattern_names_the_nearest_ids() {
     let home = Home::new();
-    home.ask(&["run", "syscall/getpidd"]).refused(2, "nearest: syscall/getpid");
+    home.ask(&["run", "syscall/getpidd"]).refused(2, "did you mean syscall/getpid");
     home.ask(&["list", "semaphor/posix_named"]).refused(2, "semaphore/posix_named");
-    home.ask(&["run", "qqqqqqqqqqqq"]).refused(2, "'oscost list' shows every id");
-    home.ask(&["run", ""]).refused(2, "no benchmark matches ''");
+    home.ask(&["run", "qqqqqqqqqqqq"]).refused(2, "'oscost list' shows what there is");
+    home.ask(&["run", ""]).refused(2, "nothing is called ''");
     assert!(!home.runs().exists(), "a mistake leaves nothing behind");
 }
 
@@ -74,9 +74,11 @@ fn results_that_are_none_are_refused() {
     home.ask(&["report", "@-1"]).refused(2, "no run is stored");
     home.ask(&["report", "@x"]).refused(2, "@-1 is the newest");
     home.ask(&["report", "/dev/null"]).refused(2, "/dev/null");
-    home.ask(&["report", "/dev/zero"]).refused(2, "larger than");
+    home.ask(&["report", "/dev/zero"]).refused(2, "not a file");
+    home.ask(&["report", "/proc/kmsg"]).refused(2, "/proc/kmsg");
+    home.ask(&["report", "/proc/self/pagemap"]).refused(2, "it is empty");
     home.ask(&["report", "/"]).refused(2, "cannot read /");
-    home.ask(&["report"]).refused(2, "<RESULT>");
+    home.ask(&["report"]).refused(2, "no run is stored");
     std::fs::write(home.path().join("\u{1b}[31m.json"), "{}").unwrap();
     let done = home.ask(&["report", "\u{1b}[31m.json"]);
     done.refused(2, "not an oscost result");
@@ -102,22 +104,82 @@ fn asking_for_help_version_list_and_man_is_answered_on_standard_output() {
     for shell in ["bash", "zsh", "fish"] {
         assert!(home.ask(&["completions", shell]).well().stdout.contains("dry-run"), "{shell}");
     }
-    home.ask(&[]).refused(2, "Usage: oscost");
+    let start = home.ask(&[]);
+    assert!(start.well().stdout.contains("oscost run --quick"), "{start:?}");
+    assert!(start.stdout.contains("Stored here: nothing yet."), "{start:?}");
+    assert!(start.stdout.lines().all(|line| line.len() <= 100), "{start:?}");
     assert!(!home.path().join("state").exists(), "asking leaves nothing behind");
 }
 
 #[test]
 fn the_list_says_the_same_in_words_and_in_json() {
     let home = Home::new();
-    let text = home.ask(&["list"]);
-    let json = home.ask(&["list", "--json"]);
+    let text = home.ask(&["list", "--all"]);
+    let json = home.ask(&["list", "--all", "--json"]);
     let cards: Vec<serde_json::Value> = serde_json::from_str(&json.well().stdout).unwrap();
     let ids: Vec<&str> = cards.iter().map(|card| card["id"].as_str().unwrap()).collect();
-    let listed: Vec<&str> =
-        text.well().stdout.lines().map(|line| line.split_whitespace().next().unwrap()).collect();
+    let listed: Vec<&str> = text
+        .well()
+        .stdout
+        .lines()
+        .map(|line| line.split_whitespace().next().unwrap().trim_end_matches('*'))
+        .collect();
     assert_eq!(listed, ids);
     assert!(ids.contains(&"semaphore/posix_named"));
     assert!(cards.iter().all(|card| card["tier"] != "hidden"), "hidden ids are never listed");
+}
+
+#[test]
+fn words_are_found_and_what_they_found_is_said() {
+    let home = Home::new();
+    for (command, word, said) in [
+        (
+            &["run", "--dry-run"][..],
+            "getpid",
+            "'getpid' finds 2 figures: syscall/getpid, syscall/getpid_libc",
+        ),
+        (&["list"], "Lat-Ctx", "is lmbench's switch between processes"),
+        (&["run", "--dry-run"], "context-switch", "document 004 is '004'"),
+        (&["explain"], "getpid", "'getpid' finds 2 figures"),
+    ] {
+        let done = home.ask(&[command, &[word]].concat());
+        assert!(done.well().stderr.contains(said), "{done:?}");
+    }
+    home.ask(&["run", "fork"]).refused(2, "the making of a process");
+    home.ask(&["list", "fork"]).refused(2, "the making of a process");
+    home.ask(&["run", "transfer"]).refused(2, "nothing is called");
+    let thorough = home.ask(&["run", "spin", "--dry-run"]);
+    assert!(thorough.well().stdout.contains("lock/spin"), "{thorough:?}");
+}
+
+#[test]
+fn a_command_that_is_mistyped_is_suggested() {
+    let home = Home::new();
+    home.ask(&["rnu"]).refused(2, "did you mean run");
+    home.ask(&["reprot"]).refused(2, "did you mean report");
+    home.ask(&["getpid"]).refused(2, "oscost run getpid");
+}
+
+#[test]
+fn explaining_measures_nothing_and_leaves_nothing() {
+    let home = Home::new();
+    let done = home.ask(&["explain", "semaphore/system_v"]);
+    assert!(done.well().stdout.contains("nothing is stored yet: oscost run semaphore/system_v"), "{done:?}");
+    home.ask(&["explain", "flor"]).refused(2, "did you mean floor");
+    assert!(!home.path().join("state").exists());
+}
+
+#[test]
+fn traits_choose_among_locks_and_transports() {
+    let home = Home::new();
+    let done = home.ask(&["list", "--trait", "pollable", "--trait", "works-across-users"]);
+    let names: Vec<&str> =
+        done.well().stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(names.contains(&"realtime_ipc/fifo") && !names.contains(&"realtime_ipc/pipe"), "{names:?}");
+    let fair = home.ask(&["list", "--trait", "fair"]);
+    assert!(fair.well().stdout.contains("semaphore/system_v") && !fair.stdout.contains("posix"), "{fair:?}");
+    home.ask(&["list", "--trait", "cheap"]).refused(2, "works_across_users");
+    home.ask(&["list", "syscall", "--trait", "fair"]).refused(2, "has these traits");
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn a_killed_run_leaves_its_launches_and_nothing_else() {
     assert!(stored[0].warnings.iter().any(|warning| warning.contains("killed")));
     let figure = stored[0].figures.iter().find(|figure| figure.id == "semaphore/system_v").expect("measured");
     assert!(figure.launches.len() >= 2, "{} launches", figure.launches.len());
-    assert_eq!(figure.evidence.verdict, oscost_results::Verdict::Proved, "the audit is in the journal too");
+    assert_eq!(figure.evidence.verdict, oscost_results::Verdict::Checked, "the audit is in the journal too");
     let paired = stored[0].ratios.iter().find(|ratio| ratio.of == figure.id && ratio.quantity == "paired");
     assert!(
         paired.is_some_and(|ratio| ratio.value.is_some()),
@@ -102,4 +102,30 @@ fn the_journal_of_a_living_run_is_left_alone() {
     let done = running.end();
     done.well();
     assert!(!home.stored()[0].partial);
+}
+
+/// A journal with a header and one record, as some program left it.
+fn journal(home: &Home, second: u32, header: &str) -> std::path::PathBuf {
+    let line = |text: &str| format!("{:08x} {:08x} {text}\n", text.len(), crc32fast::hash(text.as_bytes()));
+    let path = home.runs().join(format!("2026-11-20T23-14-{second:02}Z-9f2c41d0a1b2c3d4.journal"));
+    let launched = r#"{"Launched":{"sequence":0,"canary_ns":1.0,"members":[],"pairs":[]}}"#;
+    fs::write(&path, line(header) + &line(launched)).expect("a journal");
+    path
+}
+
+#[test]
+fn a_journal_that_cannot_be_used_is_told_once() {
+    let home = Home::new();
+    home.measure(&["run", "--one-launch", "-q", "instrument/empty_loop"]).well();
+    let useless = journal(&home, 5, "{}");
+    let newer = journal(&home, 6, r#"{"format":"oscost-result","version":4000}"#);
+    let bytes = fs::read(&useless).unwrap();
+    // Even quietly: what was measured is lost.
+    let done = home.ask(&["report", "-q", "@-1"]);
+    assert!(done.well().stderr.contains("the journal of a killed run cannot be used"), "{done:?}");
+    let aside = useless.with_extension("unusable");
+    assert!(done.stderr.contains(aside.to_str().unwrap()), "and where it is: {done:?}");
+    assert_eq!(fs::read(&aside).unwrap(), bytes, "kept");
+    assert_eq!(home.ask(&["report", "@-1"]).well().stderr, "", "told once");
+    assert!(newer.exists(), "a newer program will want it back");
 }

@@ -45,7 +45,8 @@ fn one_cpu_is_enough_but_for_what_crosses() {
     // Asked for by its full name, it is what was asked for and not had.
     let named = home.measure(&["run", "--quick", "--cpu", &cpu, "semaphore/system_v/handover/cross_cpu"]);
     assert_eq!(named.code, Some(3), "{named:?}");
-    assert!(named.stdout.contains("needs 2 CPUs"), "{named:?}");
+    let why = "semaphore/system_v/handover/cross_cpu needs 2 CPUs";
+    assert!(named.stdout.is_empty() && named.stderr.contains(why), "{named:?}");
 }
 
 #[test]
@@ -183,4 +184,95 @@ fn more_privilege_than_the_callers_is_refused() {
     for arguments in [&["--version"][..], &["run"], &["__worker", "1", "3", "-"]] {
         finished(home.other(program.to_str().unwrap()).args(arguments)).refused(5, "more privilege");
     }
+}
+
+/// Files that the program and the C library read of their own accord.
+const READ: &str = "/proc/stat /proc/cpuinfo /proc/meminfo /proc/locks /proc/loadavg /proc/uptime /proc/interrupts /proc/version \
+                    /proc/sys/kernel/sem /proc/sys/kernel/random/boot_id /proc/sysvipc/sem /etc/passwd \
+                    /sys/devices/system/clocksource/clocksource0/current_clocksource";
+
+#[test]
+fn files_of_proc_that_never_end_stop_nothing() {
+    let test = "files_of_proc_that_never_end_stop_nothing";
+    if !is_root() {
+        return skip(test, "mounting over files of /proc needs root");
+    }
+    let home = Home::new();
+    home.measure(&["run", "--one-launch", "-q", "instrument/empty_loop"]).well();
+    assert!(home.other("mkfifo").arg("pipe").status().unwrap().success());
+    for what in ["/dev/zero", "pipe"] {
+        let prepare = format!(
+            "for file in {READ}; do [ ! -e $file ] || mount --bind {what} $file || exit 99; done; \
+             exec timeout -s KILL 60 \"$0\" \"$@\""
+        );
+        for arguments in [
+            &["doctor"][..],
+            &["report", "@-1"],
+            &["run", "--force", "--one-launch", "-q", "instrument/empty_loop", "syscall/getppid"],
+        ] {
+            let mut command = home.other("unshare");
+            command.env("SUDO_UID", "1000").env("SUDO_GID", "1000");
+            let done = finished(command.args(["-m", "sh", "-c", &prepare, PROGRAM]).args(arguments));
+            if done.code == Some(99) {
+                return skip(test, "nothing can be mounted over files of /proc here");
+            }
+            assert!(matches!(done.code, Some(0 | 3)), "{what}: {arguments:?}: {done:?}");
+        }
+    }
+}
+
+/// A sandbox in which no call sleeps; strace, which makes it, traces, so that no figure is shown.
+#[test]
+fn sleeps_that_are_refused_are_no_defect() {
+    let test = "sleeps_that_are_refused_are_no_defect";
+    let home = Home::new();
+    if home.other("strace").arg("-V").output().is_err() {
+        return skip(test, "strace is not installed");
+    }
+    for error in ["EPERM", "ENOSYS", "EINVAL"] {
+        for id in ["instrument/empty_loop", "realtime_ipc/pipe/same_cpu/clients_1"] {
+            let inject = format!("inject=clock_nanosleep,nanosleep:error={error}");
+            let done = measured(|| {
+                let mut command = home.other("strace");
+                command.args(["-f", "-qq", "-o", "trace", "-e", "trace=clock_nanosleep", "-e", &inject]);
+                command.args(["--", PROGRAM, "run", "--one-launch", "-q", id]);
+                command
+            });
+            if !fs::read_to_string(home.path().join("trace")).is_ok_and(|trace| trace.contains("INJECTED")) {
+                return skip(test, "no call can be refused here");
+            }
+            assert!(matches!(done.code, Some(0 | 3)), "{error}: {id}: {done:?}");
+            assert!(!done.stderr.contains("internal error"), "{error}: {id}: {done:?}");
+        }
+    }
+}
+
+#[test]
+fn too_little_memory_is_said() {
+    let home = Home::new();
+    let mut codes = std::collections::BTreeSet::new();
+    // Below this no program of this size is begun: the kernel ends it in exec.
+    for kib in [1000, 1500, 2000, 2500, 3000, 4000, 8000, 16000, 64000] {
+        let script = format!("ulimit -d {kib}; exec \"$0\" \"$@\"");
+        let version = finished(home.other("sh").args(["-c", &script, PROGRAM, "--version"]));
+        if version.code.is_none() {
+            continue;
+        }
+        let mut command = home.other("sh");
+        command.args(["-c", &script, PROGRAM, "run", "--force", "--one-launch", "-q", "syscall/getppid"]);
+        let done = finished(&mut command);
+        assert!(matches!(done.code, Some(0 | 3 | 5)), "{kib} KiB: {done:?}");
+        if done.code == Some(5) {
+            assert!(done.stderr.contains("memory"), "{kib} KiB: {done:?}");
+            // For git the same is no bad commit.
+            let mut bisection = home.other("sh");
+            bisection.args(["-c", &script, PROGRAM, "compare", "--bisect", "@-1", "syscall/getppid"]);
+            assert_eq!(finished(&mut bisection).code, Some(255), "{kib} KiB");
+        }
+        codes.insert(done.code);
+    }
+    assert!(
+        codes.contains(&Some(0)) && codes.contains(&Some(5)),
+        "too little and enough were tried: {codes:?}"
+    );
 }

@@ -2,14 +2,20 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)] // what is skipped is said
 
+mod bisect;
 mod compare;
+mod conditions;
 mod crosscheck;
 mod doctor;
 mod files;
 mod grame;
 mod input;
 mod kept;
+mod lies;
 mod machines;
+mod outputs;
+mod percentiles;
+mod planted;
 mod realtime;
 mod reproduce;
 mod signals;

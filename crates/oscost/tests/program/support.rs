@@ -105,7 +105,8 @@ impl Home {
     pub fn leftovers(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.runs()).expect("the store can be read");
         let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"));
-        names.filter(|name| !name.ends_with(".json")).collect()
+        // What is remembered of the machine stays.
+        names.filter(|name| !name.ends_with(".json") && name != "core.constants").collect()
     }
 }
 

@@ -43,6 +43,15 @@ impl Meeting {
         Client { child }
     }
 
+    /// Whether the folder goes within two seconds.
+    fn is_gone(&self) -> bool {
+        let begun = Instant::now();
+        while self.folder().exists() && begun.elapsed() < Duration::from_secs(2) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        !self.folder().exists()
+    }
+
     fn address(&self, name: &str) -> socket::Path {
         socket::Path::new(self.folder().join(name).to_str().expect("text")).expect("a short path")
     }
@@ -131,11 +140,33 @@ fn a_killed_server_ends_its_clients_and_the_next_one_works() {
     assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
     client.refused(3, "the server is gone without a word");
     assert!(client.stdout.lines().count() > 10, "what it had is printed");
-    // Its sockets lie there still, and are nobody's.
+    assert!(meeting.is_gone(), "its keeper has tidied up");
+    finished(&mut meeting.command("client", &[])).refused(5, "no tick server: there is no");
+    let server = meeting.server();
+    finished(&mut meeting.command("client", &["--values", "20"])).well();
+    server.end().well();
+    assert!(meeting.is_gone());
+}
+
+/// A kill of everything, a whole control group's, leaves folder and sockets: the next server there removes them.
+#[test]
+fn what_a_server_killed_with_its_keeper_leaves_goes_with_the_next_one() {
+    let meeting = Meeting::new();
+    let server = meeting.server();
+    let pid = server.child.id();
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    let Some(keeper) = children.split_whitespace().next() else {
+        return skip("what_a_server_killed_with_its_keeper_leaves", "/proc tells no children");
+    };
+    assert!(Command::new("kill").args(["-KILL", keeper]).status().expect("kill").success());
+    server.signal("KILL");
+    server.end();
+    assert!(meeting.folder().join("server").exists(), "nobody was left who could remove it");
     finished(&mut meeting.command("client", &[])).refused(5, "no tick server runs in");
     let server = meeting.server();
     finished(&mut meeting.command("client", &["--values", "20"])).well();
     server.end().well();
+    assert!(meeting.is_gone());
 }
 
 #[test]
@@ -309,5 +340,6 @@ fn what_cannot_be_is_refused_at_once() {
     home.ask(&["tick", "client", "--values", "0"]).refused(2, "--values");
     home.ask(&["tick", "client", "--directory", "/nonexistent"]).refused(5, "no tick server");
     home.ask(&["tick", "server", "--directory", "/nonexistent/x"]).refused(5, "cannot be made");
-    home.ask(&["tick", "server", "--directory", "/"]).refused(5, "chmod 700");
+    home.ask(&["tick", "server", "--directory", "/"]).refused(5, "has a name of its own");
+    home.ask(&["tick", "server", "--directory", "/dev/null"]).refused(5, "ENOTDIR");
 }

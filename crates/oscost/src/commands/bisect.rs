@@ -1,0 +1,128 @@
+//! `oscost compare --bisect`: one id now, measured as a stored result was and held against it, for `git bisect run`.
+//!
+//! git takes every code from 1 to 127 but 125 for a bad commit. So whatever keeps this from an answer ends with 125, if
+//! another commit may fare better, or with [`Exit::Stopped`], which ends the bisection.
+
+use std::path::PathBuf;
+
+use oscost_harness::Effort;
+use oscost_report::Named;
+use oscost_report::compare::{Comparison, Rules, Verdict, compare};
+use oscost_results::{RunResult, Status};
+
+use crate::args::{Compare, Files, IdleCpu, Measuring};
+use crate::commands::catalogue;
+use crate::commands::compare::{load, past, show};
+use crate::exit::{Ended, Exit};
+use crate::output::Talk;
+use crate::session::{self, Insists, Request};
+
+/// A step may make so many times the launches of its base.
+const SEARCH: u32 = 10;
+
+/// Measures and judges: code 0 (not slower), 1 (slower), 125 (unclear or withheld: git skips the commit).
+pub fn bisect(asked: &[String], options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
+    let [base, id] = asked else { return Err(Ended::misuse("--bisect needs a result and an id")) };
+    let (names, results) = load(std::slice::from_ref(base), talk)?;
+    let [base] = <[RunResult; 1]>::try_from(results).map_err(|results| {
+        Ended::misuse(format!("--bisect needs one result, {base} names {}", results.len()))
+    })?;
+    let name = names.first().map_or("base", |name| name);
+    if oscost_report::count::is_count(&base) {
+        return Err(Ended::misuse(format!("{name} holds counts: add --kernel KERNEL")));
+    }
+    let catalogue = catalogue();
+    let benchmark = catalogue.find(id).ok_or_else(|| {
+        Ended::misuse(format!("no benchmark is called '{id}'; 'oscost list' shows every id"))
+    })?;
+    let Some(before) = base.figures.iter().find(|figure| figure.id == *id) else {
+        return Err(Ended::misuse(format!("{name} has no figure '{id}'")));
+    };
+    if before.status != Status::Measured {
+        return Err(Ended::misuse(format!("{name} did not measure '{id}' ({})", before.status.name())));
+    }
+    if base.estimators != oscost_results::ESTIMATORS {
+        return Err(Ended::misuse(format!(
+            "{name} was made by another version's method: measure a new base"
+        )));
+    }
+    let (effort, measuring) = settings(&base)?;
+    let directory = Files { directory: base.plan.directory.as_deref().map(PathBuf::from) }.place()?;
+    let choices = catalogue
+        .select(&[benchmark.card().id.to_owned()], oscost_harness::Tier::Hidden)
+        .map_err(Ended::misuse)?;
+    let mut session = session::run(
+        Request {
+            choices: &choices,
+            single: &[],
+            contestants: &[],
+            patterns: std::slice::from_ref(id),
+            measuring: &measuring,
+            insists: Insists::Never,
+            // What stays unclear skips a commit: quiet windows are looked for as long as the step has time.
+            effort: Effort { most_launches: SEARCH * effort.most_launches, ..effort },
+            directory,
+            samples: None,
+            percentiles: false,
+        },
+        talk,
+    )?;
+    // A step of a bisection is no run to be kept.
+    session.discard();
+    if let Some(signal) = session.signal {
+        return Ok(Exit::Signal(signal));
+    }
+    // What came along for a ratio is not asked for.
+    let only = |result: &RunResult| RunResult {
+        figures: result.figures.iter().filter(|figure| figure.id == *id).cloned().collect(),
+        ratios: Vec::new(),
+        differences: Vec::new(),
+        ..result.clone()
+    };
+    let (before, now) = (only(&base), only(&session.measured.result));
+    let past = past(talk);
+    let rules = Rules { cross_machine: false, threshold: options.threshold, past: &past };
+    let comparison = compare(&Named { name, result: &before }, &Named { name: "now", result: &now }, rules);
+    if !comparison.machine.is_empty() {
+        return Err(Ended::misuse(format!("{name} was measured on another machine")));
+    }
+    show(std::slice::from_ref(&comparison), options, talk)?;
+    Ok(answer(&comparison, options.threshold))
+}
+
+/// What git is told. The question is whether the figure is slower: what may be faster, or within, is not.
+fn answer(comparison: &Comparison<'_>, threshold: f64) -> Exit {
+    let Some(row) = comparison.rows.first() else { return Exit::Skipped };
+    match row.verdict {
+        Verdict::Slower => Exit::Slower,
+        Verdict::Faster | Verdict::Within => Exit::Done,
+        Verdict::Unclear if row.change.is_some_and(|change| change.high < threshold) => Exit::Done,
+        Verdict::Unclear => Exit::Skipped,
+    }
+}
+
+/// How much was spent on the base, on which CPUs, and what idle ones did.
+fn settings(base: &RunResult) -> Result<(Effort, Measuring), Ended> {
+    let efforts = [Effort::QUICK, Effort::DEFAULT, Effort::THOROUGH];
+    let Some(effort) = efforts.into_iter().find(|effort| effort.level.name() == base.plan.effort) else {
+        return Err(Ended::misuse(format!(
+            "the base was measured with effort '{}': measure it by oscost run, with --quick, --thorough or neither",
+            base.plan.effort
+        )));
+    };
+    let cpus: Vec<String> = base.plan.cpus.iter().map(ToString::to_string).collect();
+    let measuring = Measuring {
+        quick: effort == Effort::QUICK,
+        thorough: effort == Effort::THOROUGH,
+        seed: None,
+        cpu: (!cpus.is_empty()).then(|| cpus.join(",")),
+        idle_cpu: match base.conditions.idle_cpu.as_deref() {
+            Some("poll") => IdleCpu::Poll,
+            _ => IdleCpu::Halt,
+        },
+        require_realtime: false,
+        note: None,
+        force: false,
+    };
+    Ok((effort, measuring))
+}

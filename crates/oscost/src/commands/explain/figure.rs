@@ -1,0 +1,259 @@
+//! Figures: card, newest stored result, history, count.
+
+use std::path::PathBuf;
+
+use oscost_harness::{Card, Choice, Tier};
+use oscost_report::count::is_count;
+use oscost_report::numbers;
+use oscost_results::{Figure, Outline, RunResult, Status, Store, outline_from_bytes};
+
+use super::Page;
+use crate::commands::catalogue;
+use crate::output::Talk;
+
+/// So many stored runs are looked at, the newest: what takes longer is `report @all`.
+const RUNS: usize = 12;
+/// So many ids are named as others.
+const OTHERS: usize = 6;
+
+/// The page of a figure; `others` were found by the same word.
+pub fn page(card: &Card, others: &[&str], talk: &Talk) -> Page {
+    let mut page = Page::new(format!("{}: {}", card.id, card.title)).say(sentence(card));
+    let stored = outlines(talk);
+    let newest = stored
+        .iter()
+        .find(|(_, outline)| has(outline, card.id))
+        .and_then(|(path, _)| oscost_results::load(path).ok());
+    let found =
+        newest.as_ref().and_then(|result| Some((result, result.figures.iter().find(|it| it.id == card.id)?)));
+    match found {
+        Some((result, figure)) => measured(&mut page, card, result, figure),
+        None if stored.is_empty() => {
+            page.fact("Here", [format!("nothing is stored yet: oscost run {}", card.id)]);
+        }
+        None => {
+            let newest = stored.len();
+            page.fact("Here", [format!("not in the newest {newest} stored runs: oscost run {}", card.id)]);
+        }
+    }
+    page.fact("History", [history(&stored, card.id).unwrap_or_default()]);
+    page.fact("Count", [counted(&stored, card.id)]);
+    page.fact("Beware", [card.remark.to_owned(), contended(card)]);
+    page.fact("Traits", [card.traits.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ")]);
+    page.fact("See also", [see_also(card, others)]);
+    page.fact("Source", [source(card)]);
+    page
+}
+
+/// "One sem_wait and one sem_post, through libc; on one CPU."
+fn sentence(card: &Card) -> String {
+    let mut operation = card.operation.to_owned();
+    if let Some(first) = operation.get(..1) {
+        let first = first.to_uppercase();
+        operation.replace_range(..1, &first);
+    }
+    let blocks = if card.blocks { "; participants wait for one another" } else { "; it never blocks" };
+    format!(
+        "{operation} (reached by: {}, placement: {}{blocks}).",
+        card.call_path.name(),
+        card.placement.name()
+    )
+}
+
+/// Outlines of the newest runs, newest first. A store that cannot be read has none, and says so.
+fn outlines(talk: &Talk) -> Vec<(PathBuf, Outline)> {
+    let Ok(store) = Store::of_user() else { return Vec::new() };
+    let paths = match store.runs() {
+        Ok(paths) => paths,
+        Err(error) => {
+            talk.say(format!("warning: {error}"));
+            return Vec::new();
+        }
+    };
+    let newest = paths.into_iter().rev().take(RUNS);
+    newest
+        .filter_map(|path| {
+            let bytes = std::fs::read(&path).ok()?;
+            Some((path, outline_from_bytes(&bytes).ok()?))
+        })
+        .collect()
+}
+
+fn has(outline: &Outline, id: &str) -> bool {
+    // Counts are of another machine, and have a fact of their own.
+    outline
+        .figures
+        .iter()
+        .any(|figure| figure.id == id && figure.quoted().is_some_and(|(_, unit)| unit != "instructions"))
+}
+
+/// What the newest result says.
+fn measured(page: &mut Page, card: &Card, result: &RunResult, figure: &Figure) {
+    if figure.status != Status::Measured {
+        let why = figure.why.clone().unwrap_or_default();
+        page.fact(
+            "Here",
+            [format!("{}: {why}", figure.status.name()), figure.remedy.clone().unwrap_or_default()],
+        );
+        return;
+    }
+    let shown = ["floor", "typical", "cycles", figure.headline.as_str(), figure.judged()];
+    let mut names: Vec<&str> = Vec::new();
+    for name in shown {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let values = names.iter().filter_map(|name| {
+        let quantity = figure.quantities.get(*name)?;
+        let interval = numbers::interval(&quantity.estimate, &quantity.unit, false);
+        Some(format!(
+            "{} {} ({interval})",
+            name.replace('_', " "),
+            numbers::quantity(quantity.estimate.value, &quantity.unit)
+        ))
+    });
+    let launches = format!("{} launches", figure.evidence.launches);
+    page.fact("Here", [values.chain([launches]).collect::<Vec<_>>().join(", ")]);
+    page.fact("Marks", [figure.marks.iter().map(|mark| mark.words()).collect::<Vec<_>>().join(", ")]);
+    let ratios = result.ratios.iter().filter(|ratio| ratio.of == card.id);
+    page.fact(
+        "Ratio",
+        ratios.take(1).filter_map(|ratio| {
+            Some(format!(
+                "{} of {}, by {}",
+                numbers::ratio(ratio.value?, ratio.low.zip(ratio.high)),
+                ratio.to,
+                ratio.quantity.replace('_', " ")
+            ))
+        }),
+    );
+    page.fact("Receipt", receipt(figure));
+    page.fact("Why", [why(result, figure).unwrap_or_default()]);
+    page.fact("Remarks", figure.remarks.clone());
+}
+
+/// What was counted, beside the claims.
+fn receipt(figure: &Figure) -> Vec<String> {
+    let evidence = &figure.evidence;
+    let how = match (&evidence.audit_method, &evidence.audit_missing) {
+        (Some(method), _) => format!("counted by {method}: {}", evidence.verdict.name()),
+        (None, Some(why)) => format!("{}: {why}", evidence.verdict.name()),
+        (None, None) => evidence.verdict.name().to_owned(),
+    };
+    let claims = evidence.claims.iter().map(|claim| {
+        let name = claim.claim.replace(['_', ':'], " ").replace('|', " or ");
+        let seen = claim.observed.map_or_else(|| "not counted".to_owned(), numbers::exact);
+        format!("{name}  {seen}, claimed {}", claim.expected)
+    });
+    std::iter::once(how).chain(claims).collect()
+}
+
+/// What of a price is the kernel entries'.
+fn why(result: &RunResult, figure: &Figure) -> Option<String> {
+    let calls: f64 = figure.evidence.system_calls.values().sum();
+    let entry =
+        result.figures.iter().find(|it| it.id == "syscall/invalid")?.quantities.get("floor")?.estimate.value;
+    let floor = figure.quantities.get("floor")?.estimate.value;
+    let entries = calls.round() * entry;
+    if figure.id == "syscall/invalid" || entries <= 0.0 || entries >= floor {
+        return None;
+    }
+    let plural = if calls.round() == 1.0 { "entry is" } else { "entries are" };
+    Some(format!(
+        "{} bare kernel {plural} {} of its floor; {} remain: oscost count {} --kernel running --by-function",
+        numbers::count(calls.round()),
+        numbers::duration(entries),
+        numbers::duration(floor - entries),
+        figure.id
+    ))
+}
+
+/// The least and the most of the newest runs.
+fn history(stored: &[(PathBuf, Outline)], id: &str) -> Option<String> {
+    let quoted = stored.iter().filter(|(_, outline)| has(outline, id)).filter_map(|(_, outline)| {
+        outline.figures.iter().find(|figure| figure.id == id).and_then(|figure| {
+            figure.quoted().map(|(estimate, unit)| (estimate.value, unit.to_owned(), figure.headline.clone()))
+        })
+    });
+    let quoted: Vec<_> = quoted.collect();
+    let (_, unit, headline) = quoted.first()?;
+    let values =
+        quoted.iter().filter(|(_, other, name)| other == unit && name == headline).map(|(value, ..)| *value);
+    let (low, high) = values
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+    (quoted.len() > 1).then(|| {
+        format!(
+            "{} {} over {} runs",
+            headline.replace('_', " "),
+            numbers::range(low, high, unit),
+            quoted.len()
+        )
+    })
+}
+
+/// The newest count of instructions.
+fn counted(stored: &[(PathBuf, Outline)], id: &str) -> String {
+    let of_id = |outline: &Outline| outline.figures.iter().any(|figure| figure.id == id);
+    let counts = stored.iter().filter(|(_, outline)| of_id(outline) && !has(outline, id));
+    let result = counts.filter_map(|(path, _)| oscost_results::load(path).ok()).find(is_count);
+    let told = result.as_ref().and_then(|result| {
+        let figure = result.figures.iter().find(|figure| figure.id == id)?;
+        let first = figure.count.as_ref()?.values.first()?;
+        Some(format!("{} instructions on {}", first.instructions, result.conditions.kernel))
+    });
+    told.unwrap_or_default()
+}
+
+/// Where the price is another one.
+fn contended(card: &Card) -> String {
+    let catalogue = catalogue();
+    let handover = catalogue
+        .all()
+        .iter()
+        .map(|it| it.card().id)
+        .find(|id| id.strip_prefix(card.id).is_some_and(|rest| rest.starts_with("/handover")));
+    handover.map_or_else(String::new, |id| {
+        let name = id.rsplit_once('/').map_or(id, |(start, _)| start);
+        format!("not the price where somebody waits: oscost run {name}")
+    })
+}
+
+/// Neighbours, and the document.
+fn see_also(card: &Card, others: &[&str]) -> String {
+    let listed = catalogue().tier(Tier::Family);
+    let siblings = listed
+        .iter()
+        .map(Choice::card)
+        .filter(|it| it.group == card.group && it.id != card.id)
+        .map(|it| it.id);
+    let mut names: Vec<&str> = others.iter().copied().take(OTHERS).collect();
+    for id in siblings.take(OTHERS) {
+        if names.len() < OTHERS && !names.contains(&id) {
+            names.push(id);
+        }
+    }
+    let more = others.len().saturating_sub(OTHERS);
+    let mut text = names.join(", ");
+    if more > 0 {
+        text.push_str(&format!(" and {more} more"));
+    }
+    if let Some(document) =
+        card.document.and_then(|number| oscost_documents::ALL.iter().find(|it| it.founding.number == number))
+    {
+        text.push_str(&format!(" | oscost reproduce {}", document.founding.name));
+    }
+    text
+}
+
+/// The file of the benchmark.
+fn source(card: &Card) -> String {
+    let mut parts = card.id.split('/');
+    let (family, name) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let file = match (family, name) {
+        ("record_database", _) => format!("crates/families/src/{family}"),
+        ("clock", "step") => format!("crates/families/src/{family}/{name}"),
+        _ => format!("crates/families/src/{family}/{name}.rs"),
+    };
+    format!("{file}, revision {}", card.revision)
+}

@@ -1,0 +1,209 @@
+//! `oscost explain`: what a thing means.
+
+mod document;
+mod family;
+mod figure;
+mod word;
+
+use std::fmt::Write as _;
+
+use oscost_harness::Tier;
+use oscost_results::search::{Way, nearest};
+
+use super::catalogue;
+use crate::args::Explain;
+use crate::exit::{Ended, Exit};
+use crate::glossary;
+use crate::output::{self, Talk};
+use crate::words;
+
+/// Width of the names of facts.
+const NAMES: usize = 9;
+
+/// Explains what was typed.
+pub fn explain(options: &Explain, talk: &Talk) -> Result<Exit, Ended> {
+    let thing = options.thing.join(" ");
+    let page = page(&thing, talk)?;
+    let text = page.text(talk.style().width);
+    output::data(|out| out.write_all(text.as_bytes()))?;
+    Ok(Exit::Done)
+}
+
+/// The page of a thing: an id or family, a document or statement, a word; then what an id contains.
+fn page(thing: &str, talk: &Talk) -> Result<Page, Ended> {
+    if let Some(page) = document::page(thing) {
+        return Ok(page);
+    }
+    if let Some(page) = family::page(thing) {
+        return Ok(page);
+    }
+    let catalogue = catalogue();
+    let found = catalogue.look_up(&[thing.to_owned()], Tier::Thorough);
+    if let Ok(found) = &found
+        && found[0].way == Way::Id
+    {
+        return Ok(figure::page(found[0].choices[0].card(), &[], talk));
+    }
+    if let Some(page) = word::page(thing) {
+        return Ok(page);
+    }
+    match found {
+        Ok(found) => {
+            let found = &found[0];
+            let ids: Vec<&str> = found.choices.iter().map(|choice| choice.card().id).collect();
+            if let Some(words) = words::told(thing, found.way, &ids) {
+                talk.say(words);
+            }
+            let card = found.choices[best(thing, &ids)].card();
+            let others: Vec<&str> = ids.into_iter().filter(|id| *id != card.id).collect();
+            Ok(figure::page(card, &others, talk))
+        }
+        Err(miss) if miss.elsewhere.is_some() => Err(Ended::misuse(miss)),
+        Err(miss) => {
+            let mut near = miss.nearest;
+            near.extend(glossary::words().map(str::to_owned));
+            let near = nearest(thing, near.iter().map(String::as_str));
+            let shown = oscost_results::Untrusted::new(thing).terminal().to_string();
+            let advice = if near.is_empty() {
+                "'oscost list' shows the ids, GLOSSARY.md the words".to_owned()
+            } else {
+                format!("did you mean {}?", near.join(" or "))
+            };
+            Err(Ended::misuse(format!("nothing is called '{shown}'; {advice}")))
+        }
+    }
+}
+
+/// Of ids that a word found, the one that is explained: a part of it is the word, and it is short.
+fn best(thing: &str, ids: &[&str]) -> usize {
+    let word = thing.to_lowercase().replace('-', "_");
+    let rank = |id: &str| (!id.split('/').any(|part| part == word), id.split('/').count());
+    (0..ids.len()).min_by_key(|&at| rank(ids[at])).unwrap_or(0)
+}
+
+/// What is shown: a title, sentences, and facts with names.
+#[derive(Debug, Default)]
+struct Page {
+    title: String,
+    sentences: Vec<String>,
+    facts: Vec<(&'static str, Vec<String>)>,
+}
+
+impl Page {
+    fn new(title: impl Into<String>) -> Self {
+        Self { title: title.into(), ..Self::default() }
+    }
+
+    fn say(mut self, sentence: impl Into<String>) -> Self {
+        self.sentences.push(sentence.into());
+        self
+    }
+
+    /// Adds a fact, unless it has no lines.
+    fn fact(&mut self, name: &'static str, lines: impl IntoIterator<Item = String>) {
+        let lines: Vec<String> = lines.into_iter().filter(|line| !line.is_empty()).collect();
+        if !lines.is_empty() {
+            self.facts.push((name, lines));
+        }
+    }
+
+    /// The page, no line wider than `width`.
+    fn text(&self, width: usize) -> String {
+        let mut text = String::new();
+        for line in std::iter::once(&self.title).chain(&self.sentences) {
+            lines(&mut text, "", line, width);
+        }
+        if !self.facts.is_empty() {
+            text.push('\n');
+        }
+        for (name, facts) in &self.facts {
+            for (at, fact) in facts.iter().enumerate() {
+                let name = if at == 0 { *name } else { "" };
+                lines(&mut text, &format!("{name:<NAMES$}"), fact, width);
+            }
+        }
+        text
+    }
+}
+
+/// Writes `words` behind `start`, and the lines that follow below its beginning.
+fn lines(text: &mut String, start: &str, words: &str, width: usize) {
+    let words = oscost_results::Untrusted::new(words).terminal().to_string();
+    let room = width.saturating_sub(start.len()).max(20);
+    let mut line = String::new();
+    let mut start = start.to_owned();
+    // Blanks between words are kept: numbers stand below one another.
+    for word in words.split_inclusive(' ') {
+        if !line.is_empty() && line.chars().count() + word.trim_end().chars().count() > room {
+            let _ = writeln!(text, "{}", format!("{start}{line}").trim_end());
+            start = " ".repeat(start.len());
+            line.clear();
+        }
+        line.push_str(word);
+    }
+    let _ = writeln!(text, "{}", format!("{start}{line}").trim_end());
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    fn talk() -> Talk {
+        let arguments = crate::args::Arguments::try_parse_from(["oscost", "-q", "list"]).expect("arguments");
+        Talk::new(&arguments.common)
+    }
+
+    fn explained(thing: &str) -> String {
+        page(thing, &talk()).map_err(|ended| ended.to_string()).expect(thing).text(80)
+    }
+
+    #[test]
+    fn things_of_every_kind_are_explained() {
+        for (thing, words) in [
+            ("semaphore/system_v", "semaphore/system_v: "),
+            ("system-v", "semaphore/system_v: "),
+            ("getpid", "syscall/getpid: "),
+            ("mutex", "lock/mutex: "),
+            ("semaphore", "semaphore: "),
+            ("realtime_ipc", "realtime_ipc: "),
+            ("tlpi", "Document 000"),
+            ("004", "Document 004"),
+            ("ostep/1", "Document 003"),
+            ("noisy", "noisy"),
+            ("not_converged", "not converged"),
+            ("floor", "lower quartile"),
+            ("calls", "system calls"),
+            ("W001", "the core ran up to ... % slower"),
+            ("w104", "quota"),
+            ("exit 3", "withheld"),
+            ("exit code 130", "SIGINT"),
+            ("3", "withheld"),
+            ("launch", "unit of inference"),
+            ("answered without entering the kernel", "W101"),
+        ] {
+            let text = explained(thing);
+            assert!(text.contains(words), "{thing}: {words:?} is not in\n{text}");
+            assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_unknown_says_what_may_have_been_meant() {
+        let miss = |thing: &str| page(thing, &talk()).map(|_| ()).expect_err(thing).to_string();
+        assert!(miss("flor").contains("did you mean floor"), "{}", miss("flor"));
+        assert!(miss("getpdi").contains("getpid"), "{}", miss("getpdi"));
+        assert!(miss("qqqqqqqq").contains("oscost list"), "{}", miss("qqqqqqqq"));
+        assert!(miss("fork").contains("process"), "{}", miss("fork"));
+    }
+
+    #[test]
+    fn lines_are_broken_between_words() {
+        let mut page = Page::new("A title").say("One sentence that is longer than a line has room for.");
+        page.fact("Here", ["a fact that is longer than the line".to_owned(), String::new()]);
+        page.fact("Never", []);
+        let expected = "A title\nOne sentence that is longer\nthan a line has room for.\n\nHere     a fact that is\n         longer than the line\n";
+        assert_eq!(page.text(29), expected);
+    }
+}

@@ -1,0 +1,288 @@
+//! Words of documents, other tools and the C library, and the figures that are meant.
+
+use oscost_results::search::Synonym;
+
+/// A row of the table.
+const fn row(words: &'static [&'static str], what: &'static str, ids: &'static [&'static str]) -> Synonym {
+    Synonym { words, what, ids }
+}
+
+const SYSTEM_V: &[&str] = &["semaphore/system_v/", "semaphore/system_v_one_call", "semaphore/system_v_undo"];
+const POSIX: &[&str] = &["semaphore/posix_named/", "semaphore/posix_unnamed/"];
+const MUTEXES: &[&str] = &["lock/mutex/", "lock/shared_mutex/", "lock/robust_mutex/", "lock/pi_mutex/"];
+const SWITCH: &[&str] = &["context_switch/pipe/", "context_switch/pipe_alone/"];
+const EMPTY_CALLS: &[&str] = &["syscall/getppid", "syscall/getpid", "syscall/getpid_libc"];
+
+/// Every word that is known. An id, or the beginning of ids, comes before a word of this table.
+pub static SYNONYMS: &[Synonym] = &[
+    row(
+        &["000", "tlpi"],
+        "document 000",
+        &[
+            "semaphore/posix_named/",
+            "semaphore/posix_unnamed/",
+            "semaphore/system_v/",
+            "semaphore/system_v_one_call",
+            "semaphore/eventfd/",
+            "syscall/invalid",
+        ],
+    ),
+    row(&["001", "apue"], "document 001", &["record_lock/", "record_database/"]),
+    row(
+        &["002", "grame"],
+        "document 002",
+        &["realtime_ipc/unix_datagram/", "clock/gettimeofday", "context_switch/pipe/same_cpu"],
+    ),
+    row(
+        &["003", "ostep"],
+        "document 003",
+        &[
+            "instrument/empty_loop",
+            "syscall/getpid",
+            "syscall/getpid_libc",
+            "syscall/read0_devzero",
+            "syscall/invalid",
+            "clock/monotonic",
+            "clock/gettimeofday",
+            "clock/step/",
+            "context_switch/pipe/same_cpu",
+            "context_switch/pipe/cross_cpu",
+        ],
+    ),
+    row(
+        &["004", "context-switch"],
+        "document 004",
+        &[
+            "clock/gettimeofday",
+            "clock/step/gettimeofday/",
+            "syscall/invalid",
+            "syscall/read0_devzero",
+            "syscall/read0_pipe",
+            "syscall/read0_file",
+            "context_switch/pipe/",
+        ],
+    ),
+    row(
+        &["lat_syscall", "lat_syscall_null"],
+        "lmbench's price of a system call",
+        &[
+            "syscall/getppid",
+            "syscall/getpid_libc",
+            "syscall/read1",
+            "syscall/write1",
+            "syscall/stat",
+            "syscall/open_close",
+        ],
+    ),
+    row(&["lat_syscall_read"], "lmbench's read of one byte", &["syscall/read1"]),
+    row(&["lat_syscall_write"], "lmbench's write of one byte", &["syscall/write1"]),
+    row(&["lat_ctx"], "lmbench's switch between processes", SWITCH),
+    row(&["lat_pipe"], "lmbench's round trip by pipes", SWITCH),
+    row(
+        &["bw_pipe"],
+        "lmbench's bandwidth of a pipe; here is the price of one message by a pipe",
+        &["context_switch/pipe/", "context_switch/pipe_alone/", "realtime_ipc/pipe/"],
+    ),
+    row(
+        &["lat_unix", "bw_unix"],
+        "lmbench's message by a UNIX socket",
+        &["context_switch/unix_stream/", "realtime_ipc/unix_stream/"],
+    ),
+    row(&["lat_sem"], "lmbench's hand-over by a System V semaphore", &["semaphore/system_v/handover/"]),
+    row(&["lat_fcntl"], "lmbench's hand-over by a record lock", &["record_lock/fcntl/"]),
+    row(&["lat_sig"], "lmbench's signal", &["realtime_ipc/signal/", "realtime_ipc/signal_group/"]),
+    row(&["lat_fifo"], "lmbench's message by a FIFO", &["realtime_ipc/fifo/"]),
+    row(&["lat_tcp"], "lmbench's message by TCP", &["realtime_ipc/tcp/"]),
+    row(&["lat_udp"], "lmbench's message by UDP", &["realtime_ipc/udp/"]),
+    row(
+        &["cyclictest"],
+        "rt-tests' lateness of a sleeper",
+        &["realtime_ipc/nanosleep_each/", "realtime_ipc/timerfd_each/"],
+    ),
+    row(
+        &["hackbench", "bench_sched_messaging"],
+        "messages among many processes",
+        &["context_switch/unix_stream/", "context_switch/pipe/"],
+    ),
+    row(&["ptsematest"], "rt-tests' hand-over of a mutex", &["lock/shared_mutex/handover/"]),
+    row(&["svsematest"], "rt-tests' hand-over of a System V semaphore", &["semaphore/system_v/handover/"]),
+    row(
+        &["pmqtest"],
+        "rt-tests' message by a POSIX queue",
+        &["context_switch/posix_queue/", "realtime_ipc/posix_queue/"],
+    ),
+    row(&["signaltest", "sigwaittest"], "rt-tests' signal", &["realtime_ipc/signal/"]),
+    row(&["pi_stress"], "rt-tests' fight for a mutex with priority inheritance", &["lock/pi_mutex/"]),
+    row(&["bench_syscall_basic"], "perf bench's system call", EMPTY_CALLS),
+    row(&["bench_sched_pipe"], "perf bench's switch by pipes", SWITCH),
+    row(&["bench_futex_wake", "bench_futex"], "perf bench's futex", &["lock/futex_wake", "lock/futex/"]),
+    row(&["sem"], "stress-ng's POSIX semaphore", POSIX),
+    row(&["sem_sysv", "sysv_sem"], "stress-ng's System V semaphore", SYSTEM_V),
+    row(
+        &["mq", "mqueue", "mq_send", "mq_receive"],
+        "a POSIX message queue",
+        &["context_switch/posix_queue/", "realtime_ipc/posix_queue/"],
+    ),
+    row(
+        &["msg", "msgsnd", "msgrcv", "msgq"],
+        "a System V message queue",
+        &["lock/system_v_message/", "realtime_ipc/system_v_queue/"],
+    ),
+    row(&["lockf", "f_setlk"], "a record lock", &["record_lock/fcntl/"]),
+    row(
+        &["sem_post", "sem_wait", "sem_open", "sem_init", "sem_trywait"],
+        "a call of a POSIX semaphore",
+        POSIX,
+    ),
+    row(&["semop", "semget", "semtimedop"], "a call of a System V semaphore", SYSTEM_V),
+    row(
+        &["sysv"],
+        "System V",
+        &[
+            "semaphore/system_v/",
+            "semaphore/system_v_one_call",
+            "semaphore/system_v_undo",
+            "lock/system_v_message/",
+            "realtime_ipc/system_v_queue/",
+            "realtime_ipc/system_v_semaphore/",
+        ],
+    ),
+    row(&["pthread_mutex_lock", "pthread_mutex_unlock", "pthread_mutex"], "the C library's mutex", MUTEXES),
+    row(
+        &["pthread_cond_wait", "pthread_cond_signal", "condvar"],
+        "the C library's condition variable",
+        &["lock/condition_variable/", "realtime_ipc/condition_variable/"],
+    ),
+    row(
+        &["pthread_rwlock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock"],
+        "the C library's read-write lock",
+        &["lock/rwlock_read", "lock/rwlock_write/"],
+    ),
+    row(&["pthread_spin_lock", "spinlock"], "a lock that spins", &["lock/spin/"]),
+    row(
+        &["clock_gettime", "vdso"],
+        "reading a clock",
+        &["clock/monotonic", "clock/monotonic_coarse", "clock/monotonic_raw", "clock/realtime"],
+    ),
+    row(&["clock_getres"], "the step of a clock, which clock_getres only states", &["clock/step/"]),
+    row(&["rdtsc", "rdtscp"], "the processor's time stamp", &["clock/tsc", "clock/tscp"]),
+    row(
+        &["nanosleep", "clock_nanosleep", "usleep", "sleep"],
+        "a sleep until a time",
+        &["realtime_ipc/nanosleep_each/"],
+    ),
+    row(
+        &["socketpair", "socket"],
+        "a socket",
+        &["context_switch/unix_stream/", "realtime_ipc/unix_datagram/", "realtime_ipc/unix_stream/"],
+    ),
+    row(&["ctxsw", "csw"], "a context switch", &["context_switch/"]),
+    row(
+        &["sqlite", "ndbm", "bdb", "gdbm"],
+        "another store; 'contrib/stores' measures some on the same workload",
+        &["record_database/"],
+    ),
+    row(
+        &["fork", "clone", "vfork", "exec", "execve", "posix_spawn", "lat_proc"],
+        "the making of a process",
+        &[],
+    ),
+    row(
+        &["mmap", "munmap", "brk", "malloc", "lat_mmap", "lat_pagefault", "page_fault"],
+        "the price of memory",
+        &[],
+    ),
+    row(
+        &["select", "poll", "epoll", "lat_select"],
+        "waiting for many descriptors",
+        &["realtime_ipc/poll_broadcast/"],
+    ),
+    row(&["lat_mem_rd", "bw_mem", "stream"], "the speed of memory", &[]),
+    row(&["lat_fs", "lat_connect", "lat_rpc", "lat_http"], "a measurement of lmbench", &[]),
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use oscost_harness::Tier;
+    use oscost_results::search::{Pattern, Way};
+
+    use super::*;
+    use crate::commands::catalogue;
+    use crate::crosscheck::PEERS;
+
+    fn found(word: &str) -> Vec<&'static str> {
+        let found = catalogue().look_up(&[word.to_owned()], Tier::Thorough);
+        let found = found.map_err(|miss| miss.to_string()).unwrap_or_else(|miss| panic!("{miss}"));
+        found[0].choices.iter().map(|choice| choice.card().id).collect()
+    }
+
+    #[test]
+    fn every_word_is_there_once_and_every_counterpart_exists() {
+        let ids: Vec<&str> = catalogue().tier(Tier::Thorough).iter().map(|choice| choice.card().id).collect();
+        let mut words = BTreeSet::new();
+        for synonym in SYNONYMS {
+            for word in synonym.words {
+                assert!(words.insert(*word), "{word} stands twice");
+                // A family comes before a document of the same name: 'run' says so.
+                let taken = ids.iter().any(|id| Pattern::new(word, &[]).finds(id) == Some(Way::Beginning));
+                assert_eq!(taken, *word == "context-switch", "{word}");
+            }
+            for id in synonym.ids {
+                let one: &'static [Synonym] = Box::leak(Box::new([Synonym {
+                    words: &["it"],
+                    what: "",
+                    ids: std::slice::from_ref(id),
+                }]));
+                assert!(Pattern::new("it", one).search(&ids, |known| known).is_some(), "{id} is no id");
+            }
+        }
+    }
+
+    #[test]
+    fn the_words_of_every_peer_and_document_are_known() {
+        for probe in PEERS.iter().flat_map(|peer| peer.probes) {
+            let Some(counterpart) = probe.counterpart else { continue };
+            assert!(found(probe.name).contains(&counterpart), "{} does not find {counterpart}", probe.name);
+        }
+        for document in oscost_documents::ALL {
+            let ids = found(document.founding.number);
+            let missing: Vec<_> = document.figures.iter().filter(|id| !ids.contains(id)).collect();
+            assert!(missing.is_empty(), "{} does not find {missing:?}", document.founding.number);
+            for card in catalogue().tier(Tier::Family).iter().map(|choice| choice.card()) {
+                if card.document == Some(document.founding.number) {
+                    assert!(ids.contains(&card.id), "{} does not find {}", document.founding.number, card.id);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn words_that_users_type_are_found() {
+        for (word, id) in [
+            ("getpid", "syscall/getpid"),
+            ("GETPID", "syscall/getpid"),
+            ("mutex", "lock/pi_mutex"),
+            ("pipe", "context_switch/pipe/same_cpu"),
+            ("system-v", "semaphore/system_v"),
+            ("Semaphore", "semaphore/posix_named"),
+            ("handover", "lock/futex/handover/cross_cpu"),
+            ("tlpi", "semaphore/system_v"),
+            ("003", "syscall/getpid"),
+            ("context-switch", "context_switch/yield/same_cpu"),
+            ("lat_syscall", "syscall/getppid"),
+            ("lat_ctx", "context_switch/pipe/same_cpu"),
+            ("bw_pipe", "context_switch/pipe_alone/same_cpu"),
+            ("hackbench", "context_switch/unix_stream/same_cpu"),
+            ("sem_post", "semaphore/posix_named"),
+            ("semop", "semaphore/system_v"),
+            ("clock_gettime", "clock/monotonic"),
+            ("spinlock", "lock/spin"),
+        ] {
+            assert!(found(word).contains(&id), "{word} does not find {id}: {:?}", found(word));
+        }
+        let miss = catalogue().look_up(&["fork".to_owned()], Tier::Family).map(|_| ()).unwrap_err();
+        assert!(miss.to_string().contains("the making of a process"), "{miss}");
+    }
+}

@@ -1,0 +1,134 @@
+//! What users type to say which figures they mean: found, and told where it was more than an id.
+
+use oscost_harness::{Choice, Matched, Tier, lacking};
+use oscost_results::search::{Pattern, Way};
+
+use crate::commands::catalogue;
+use crate::exit::{Ended, Exit};
+use crate::output::Talk;
+use crate::synonyms::SYNONYMS;
+
+/// So many ids are named one by one; of more, the families with their numbers.
+const NAMED: usize = 4;
+
+/// The choice of a run: patterns, a tier, or everything. Says what words found.
+pub fn choose(patterns: &[String], all: bool, thorough: bool, talk: &Talk) -> Result<Vec<Choice>, Ended> {
+    let catalogue = catalogue();
+    let most = if thorough { Tier::Thorough } else { Tier::Family };
+    if patterns.is_empty() {
+        return Ok(catalogue.tier(if all { most } else { Tier::Core }));
+    }
+    let found = catalogue.look_up(patterns, most).map_err(Ended::misuse)?;
+    for found in &found {
+        if let Some(words) = told(&found.pattern, found.way, &ids(found)) {
+            talk.say(words);
+        }
+    }
+    Ok(catalogue.chosen(&found))
+}
+
+/// Fails where not one of what the patterns found can be measured on so many CPUs.
+pub fn refuse_what_is_unsupported(choices: &[Choice], cpus: usize) -> Result<(), Ended> {
+    // What comes along as a baseline was not asked for.
+    let named: Vec<Choice> = choices.iter().filter(|choice| choice.named).copied().collect();
+    let choices = if named.is_empty() { choices } else { &named };
+    let lacks: Vec<_> = choices.iter().map(|choice| lacking(choice, cpus)).collect();
+    match lacks.first() {
+        Some(Some((why, remedy))) if lacks.iter().all(Option::is_some) => {
+            let count = match choices {
+                [one] => one.card().id.to_owned(),
+                many => format!(
+                    "{} figures were chosen, and none can be measured here: {}",
+                    many.len(),
+                    many[0].card().id
+                ),
+            };
+            Err(Ended::new(Exit::Withheld, format!("{count} {why}; {remedy}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn ids(found: &Matched) -> Vec<&'static str> {
+    found.choices.iter().map(|choice| choice.card().id).collect()
+}
+
+/// What a pattern found, where that is not plain from it.
+pub fn told(typed: &str, way: Way, ids: &[&str]) -> Option<String> {
+    let typed = oscost_results::Untrusted::new(typed).terminal().to_string();
+    let whose = match way {
+        Way::Beginning => {
+            // A document may be called as a family is.
+            let synonym = Pattern::new(&typed, SYNONYMS).synonym()?;
+            let number = synonym.words.first()?;
+            return Some(format!(
+                "'{typed}' is taken for the ids that begin so; {} is '{number}'",
+                synonym.what
+            ));
+        }
+        Way::Id | Way::Star => return None,
+        Way::Synonym(synonym) => format!(" is {}:", synonym.what),
+        Way::Word | Way::Part if ids.len() == 1 => return None,
+        Way::Word | Way::Part => " finds".to_owned(),
+    };
+    Some(format!("'{typed}'{whose} {}", listed(ids)))
+}
+
+/// "2 figures: a, b"; of many the families: "24 figures: semaphore 10, lock 14".
+pub fn listed(ids: &[&str]) -> String {
+    let names = if ids.len() <= NAMED {
+        ids.join(", ")
+    } else {
+        let mut families: Vec<(&str, usize)> = Vec::new();
+        for id in ids {
+            let family = id.split('/').next().unwrap_or(id);
+            match families.iter_mut().find(|(known, _)| *known == family) {
+                Some((_, count)) => *count += 1,
+                None => families.push((family, 1)),
+            }
+        }
+        families.iter().map(|(family, count)| format!("{family} {count}")).collect::<Vec<_>>().join(", ")
+    };
+    format!("{} {}: {names}", ids.len(), if ids.len() == 1 { "figure" } else { "figures" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_that_finds_several_says_what_and_how_many() {
+        let found = |typed: &str| {
+            let found =
+                catalogue().look_up(&[typed.to_owned()], Tier::Family).map_err(|miss| miss.to_string());
+            let found = found.expect("found").remove(0);
+            told(typed, found.way, &ids(&found))
+        };
+        assert_eq!(
+            found("getpid").as_deref(),
+            Some("'getpid' finds 2 figures: syscall/getpid, syscall/getpid_libc")
+        );
+        assert_eq!(
+            found("lat_ctx").as_deref(),
+            Some("'lat_ctx' is lmbench's switch between processes: 6 figures: context_switch 6")
+        );
+        let both = found("context-switch").expect("two meanings");
+        assert!(both.contains("document 004 is '004'"), "{both}");
+        for plain in ["syscall", "syscall/getpid", "*/same_cpu", "getpid_libc"] {
+            assert_eq!(found(plain), None, "{plain}");
+        }
+    }
+
+    #[test]
+    fn what_needs_more_cpus_than_there_are_is_refused_before_it_is_measured() {
+        let choose = |pattern: &str| {
+            catalogue().select(&[pattern.to_owned()], Tier::Family).map_err(|_| ()).expect("found")
+        };
+        let refused =
+            refuse_what_is_unsupported(&choose("context_switch/*/cross_cpu"), 1).expect_err("one CPU");
+        assert_eq!(refused.exit, Exit::Withheld);
+        assert!(refused.to_string().contains("needs 2 CPUs"), "{refused}");
+        assert!(refuse_what_is_unsupported(&choose("context_switch"), 1).is_ok(), "some can be measured");
+        assert!(refuse_what_is_unsupported(&choose("context_switch"), 2).is_ok());
+    }
+}

@@ -1,0 +1,196 @@
+//! own: nothing is touched or left that is not ours. Names are swapped by another user while root measures there, runs with
+//! files are killed with everybody, and so are tick servers.
+
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::program::{self, User};
+use crate::space::{self, Left, ground};
+use crate::{Amount, Outcome, Provocation, crowd};
+
+const NOBODY: u32 = 65534;
+
+/// What is done.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub enum Own {
+    /// Root measures in a folder of these permissions, the other user's or its own, where that one swaps names.
+    Swapped { theirs: bool, mode: u32 },
+    /// A run with files is killed with everybody, so often; the next start there removes them.
+    Files { times: u32 },
+    /// A tick server is killed, so often: alone, with its group, with everybody.
+    Tick { times: u32 },
+}
+
+pub fn run(amount: Amount) -> Outcome {
+    let times = if amount.full { 20 } else { 2 };
+    let mut all = vec![Own::Files { times }, Own::Tick { times }];
+    for (theirs, mode) in [(true, 0o755), (true, 0o1777), (false, 0o777), (false, 0o1777)] {
+        all.extend((0..times / 2).map(|_| Own::Swapped { theirs, mode }));
+    }
+    crowd::sum(crowd::all(&all.into_iter().map(Provocation::Own).collect::<Vec<_>>()))
+}
+
+/// A database whose making, emptying and removing goes on all the time.
+const CELL: &str = "record_database/book/seek/fine_fcntl/processes_1/nrec_500";
+
+/// Moves away whatever is new, and puts a link to the victim in its place.
+const SWAP: &str = "while :; do for name in oscost-*; do [ -L \"$name\" ] || [ ! -d \"$name\" ] || \
+                    { mv -T \"$name\" \"moved-$name\" && ln -s /mnt/victim \"$name\" && echo swapped; }; done; done";
+
+impl Own {
+    pub fn carry_out(self) -> Outcome {
+        match self {
+            Self::Swapped { theirs, mode } => swapped(theirs, mode),
+            Self::Files { times } => files(times),
+            Self::Tick { times } => tick(times),
+        }
+    }
+}
+
+fn swapped(theirs: bool, mode: u32) -> Outcome {
+    let mut outcome = Outcome::default();
+    if !space::is_root() {
+        outcome.skipped.push("swapped names: a second user needs root".to_owned());
+        return outcome;
+    }
+    let (folder, victim) = (ground("folder"), ground("victim"));
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(mode)).unwrap();
+    if theirs {
+        chown(&folder, Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    std::fs::create_dir_all(victim.join("sub")).unwrap();
+    for name in ["db.idx", "db.dat", "precious", "sub/deep"] {
+        std::fs::write(victim.join(name), name).unwrap();
+    }
+    let swaps = std::fs::File::create(ground("swaps")).unwrap();
+    let mut attacker = Command::new("setpriv")
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups", "--", "sh", "-c", SWAP])
+        .current_dir(&folder)
+        .stdout(swaps)
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("setpriv can be started");
+    let arguments = ["run", "--force", "--quick", CELL, "--directory", "/mnt/folder"];
+    let done = program::run(&mut program::oscost(User::Own, &arguments));
+    let _ = attacker.kill();
+    let _ = attacker.wait();
+    outcome.count("runs beside somebody who swaps names", 1);
+    let swaps = std::fs::read_to_string(ground("swaps")).unwrap_or_default().lines().count();
+    outcome.count("names that were swapped", swaps as u64);
+    let what = format!("{mode:o}, {}", if theirs { "theirs" } else { "root's" });
+    // Only where everybody renames what is his alone is there nothing to swap.
+    if !theirs && mode & 0o1000 != 0 {
+        program::ended_well(&done, &[0], &what, &mut outcome);
+    } else {
+        program::ended_well(&done, &[2], &what, &mut outcome);
+        if !done.stderr.contains("may rename") {
+            outcome.fail(format!("{what}: the reason is not said: {}", done.words()));
+        }
+    }
+    for name in ["db.idx", "db.dat", "precious", "sub/deep"] {
+        if std::fs::read(victim.join(name)).is_ok_and(|bytes| bytes == name.as_bytes()) {
+            continue;
+        }
+        outcome.count("files of others that were touched", 1);
+        outcome.fail(format!("{what}: {name} is gone or changed"));
+    }
+    for name in space::names(&victim)
+        .iter()
+        .filter(|name| !["db.idx", "db.dat", "precious", "sub"].contains(&name.as_str()))
+    {
+        outcome.fail(format!("{what}: {name} was made"));
+    }
+    for name in space::names(&folder) {
+        outcome.fail(format!("{what}: {name} is left"));
+    }
+    outcome
+}
+
+fn files(times: u32) -> Outcome {
+    let mut outcome = Outcome::default();
+    let folder = ground("folder");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let arguments = ["run", "--force", "--quick", CELL, "--directory", "/mnt/folder"];
+    for _ in 0..times {
+        let mut child = program::oscost(User::Own, &arguments).spawn().expect("the program can be started");
+        let patience = Instant::now() + Duration::from_secs(20);
+        while space::names(&folder).is_empty() && Instant::now() < patience {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        space::end_everybody();
+        let _ = child.wait();
+        outcome.count("runs with files that were killed with everybody", 1);
+        outcome.count("folders that the next start finds", space::names(&folder).len() as u64);
+        let done = program::run(&mut program::oscost(User::Own, &arguments));
+        program::ended_well(&done, &[0], "the next start with files", &mut outcome);
+        for name in space::names(&folder) {
+            outcome.count("objects left", 1);
+            outcome.fail(format!("files: {name} is left after the next start"));
+        }
+    }
+    outcome
+}
+
+fn tick(times: u32) -> Outcome {
+    let mut outcome = Outcome::default();
+    let folder = Path::new("/tmp").join(format!("oscost-tick-{}", oscost_sys::identity::effective_uid()));
+    let server = ["tick", "server", "--policy", "other"];
+    for (way, everybody) in [("", false), ("-", false), ("", true)] {
+        for _ in 0..times {
+            let before = Left::now();
+            let mut child = program::oscost(User::Own, &server).spawn().expect("the program can be started");
+            let patience = Instant::now() + Duration::from_secs(20);
+            while !folder.join("sender").exists() && Instant::now() < patience {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            if everybody {
+                space::end_everybody();
+            } else {
+                let whom = format!("{way}{}", child.id());
+                let _ = Command::new("kill").args(["-KILL", "--", &whom]).stderr(Stdio::null()).status();
+            }
+            let _ = child.wait();
+            outcome.count("tick servers killed", 1);
+            for process in space::quiet() {
+                outcome.fail(format!("a killed tick server: {process}"));
+            }
+            if everybody {
+                // The next one has it, and with its last client all is gone.
+                let next = program::oscost(User::Own, &server).spawn().expect("the program can be started");
+                let mut client = Command::new(program::PATH);
+                client.args(["tick", "client", "--policy", "other", "--values", "3"]);
+                let done = met(&mut client, &folder);
+                program::ended_well(&program::finish(next), &[0], "the next tick server", &mut outcome);
+                if !done {
+                    outcome.fail("the next tick server has no client");
+                }
+            }
+            let _ = space::quiet();
+            for object in before.since() {
+                outcome.count("objects left", 1);
+                outcome.fail(format!("a killed tick server: {object}"));
+            }
+            space::end_everybody();
+        }
+    }
+    outcome
+}
+
+/// Whether a client gets its ticks as soon as the server is there.
+fn met(client: &mut Command, folder: &Path) -> bool {
+    let patience = Instant::now() + Duration::from_secs(20);
+    client.env_remove("XDG_RUNTIME_DIR").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    while Instant::now() < patience {
+        if folder.join("server").exists() && client.status().is_ok_and(|status| status.success()) {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    false
+}

@@ -1,0 +1,47 @@
+//! What a result says of how its run was made: two runs that differ in it are not held against each other unawares.
+
+use std::process::Command;
+
+use oscost_results::RunResult;
+
+use crate::support::{Done, Home, PROGRAM, one_at_a_time, skip};
+
+/// A short run by this command, with what it left.
+fn run(home: &Home, mut command: Command) -> RunResult {
+    let done = Done::from(command.output().expect("the program starts"));
+    done.well();
+    oscost_results::load(&home.path().join("out.json")).expect("a result")
+}
+
+const RUN: [&str; 6] = ["run", "--quick", "--json", "out.json", "syscall/getppid", "-q"];
+
+#[test]
+fn a_run_says_how_it_was_made() {
+    let _lock = one_at_a_time();
+    let home = Home::new();
+    let plain = run(&home, home.command(&RUN)).conditions;
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").expect("a boot id");
+    assert_eq!(plain.boot_id.as_deref(), Some(boot.trim_end()));
+    assert_eq!((plain.idle_cpu.as_deref(), plain.cpu_option), (Some("halt"), None));
+    assert_eq!(plain.preload, Some(Vec::new()));
+    let nice = plain.nice.expect("it is known");
+
+    // As somebody may start it who compares two ways to do something.
+    let source = home.path().join("fast.c");
+    std::fs::write(&source, "int oscost_interposed;\n").expect("written");
+    let library = home.path().join("libfast.so");
+    let built = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).status();
+    if !built.is_ok_and(|status| status.success()) {
+        return skip("a_run_says_how_it_was_made: interposed libraries", "no C compiler");
+    }
+    let mut command = home.other("nice");
+    command.args(["-n", "3", PROGRAM]).args(RUN).args(["--cpu", "0", "--idle-cpu", "poll"]);
+    command.env("LD_PRELOAD", &library);
+    let odd = run(&home, command).conditions;
+    assert_eq!((odd.idle_cpu.as_deref(), odd.cpu_option.as_deref()), (Some("poll"), Some("0")));
+    assert_eq!(odd.nice, Some((nice + 3).min(19)));
+    assert_eq!(odd.policy, plain.policy);
+    let preload = odd.preload.expect("it is known");
+    let linked_statically = preload.is_empty() && cfg!(target_feature = "crt-static");
+    assert!(linked_statically || preload == ["libfast.so"], "{preload:?}");
+}

@@ -1,0 +1,378 @@
+//! What the program writes, for whom, and where it does not: full disks, folders and links of others, pipes whose other side
+//! does nothing. As the user of the tests and, where that is root, under sudo and as an unprivileged user.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, chown, lchown, symlink};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::support::{Done, Home, PROGRAM, Running, finished, is_root, measured, one_at_a_time, skip};
+
+const ONE: [&str; 4] = ["run", "--one-launch", "--quiet", "instrument/empty_loop"];
+const SESSION: [&str; 4] = ["run", "--one-launch", "--quiet", "realtime_ipc/pipe/same_cpu/clients_1"];
+/// Somebody who is nobody else here.
+const NOBODY: u32 = 65534;
+const THIRD: u32 = 4711;
+/// Nothing that is tried here may take longer.
+const SOON: Duration = Duration::from_secs(60);
+
+/// By whom the program is started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Who {
+    Own,
+    Sudo,
+    User,
+}
+
+/// Everybody who can be had here, each with a home.
+fn everybody(test: &str) -> Vec<(Who, Home)> {
+    if !is_root() {
+        skip(test, "sudo and another user: only root can become one");
+        return vec![(Who::Own, Home::new())];
+    }
+    let homes = [Who::Own, Who::Sudo, Who::User].map(|who| (who, Home::new()));
+    for (who, home) in &homes[1..] {
+        chown(home.path(), Some(NOBODY), Some(NOBODY)).expect("chown");
+        assert!(
+            *who == Who::Sudo || who.ask(home, &["--version"]).code == Some(0),
+            "{PROGRAM} can be reached"
+        );
+    }
+    homes.into()
+}
+
+impl Who {
+    /// `program` in the environment of this home.
+    fn other(self, home: &Home, program: &str) -> Command {
+        match self {
+            Self::Own => home.other(program),
+            Self::Sudo => {
+                let mut command = home.other(program);
+                let id = NOBODY.to_string();
+                command.envs([("SUDO_UID", id.as_str()), ("SUDO_GID", id.as_str()), ("HOME", "/root")]);
+                command
+            }
+            Self::User => {
+                let mut command = home.other("setpriv");
+                command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--", program]);
+                command
+            }
+        }
+    }
+
+    fn command(self, home: &Home, arguments: &[&str]) -> Command {
+        let mut command = self.other(home, PROGRAM);
+        command.args(arguments);
+        command
+    }
+
+    fn ask(self, home: &Home, arguments: &[&str]) -> Done {
+        finished(&mut self.command(home, arguments))
+    }
+
+    fn measure(self, home: &Home, arguments: &[&str]) -> Done {
+        measured(|| self.command(home, arguments))
+    }
+
+    /// Makes what the user of the home made.
+    fn owns(self, path: &Path) {
+        if self != Self::Own {
+            lchown(path, Some(NOBODY), Some(NOBODY)).expect("lchown");
+        }
+    }
+
+    /// To whom a new file belongs.
+    fn uid(self) -> u32 {
+        if self == Self::Own { oscost_sys::identity::effective_uid() } else { NOBODY }
+    }
+}
+
+fn fifo(who: Who, path: &Path) {
+    assert!(Command::new("mkfifo").arg(path).status().expect("mkfifo").success());
+    who.owns(path);
+}
+
+/// A result that is not stored: the same code and words whatever the reason is, said even quietly.
+#[test]
+fn a_result_that_is_not_stored_is_said_even_quietly() {
+    let test = "a_result_that_is_not_stored_is_said_even_quietly";
+    for (who, home) in everybody(test) {
+        let folder = home.path().join("state/oscost");
+        fs::create_dir_all(&folder).unwrap();
+        who.owns(&home.path().join("state"));
+        who.owns(&folder);
+        let runs = home.runs();
+        let refused = |what: &str, words: &str| {
+            let done = who.measure(&home, &ONE);
+            done.refused(4, "the result was not stored");
+            assert!(done.stderr.contains(words), "{who:?}, {what}: {done:?}");
+            assert!(done.stdout.contains("empty_loop"), "shown all the same: {who:?}, {what}: {done:?}");
+            let json = who.measure(&home, &[&ONE[..], &["--json", "r.json"]].concat());
+            json.refused(4, "the result was not stored");
+            assert!(oscost_results::load(&home.path().join("r.json")).is_ok(), "{who:?}, {what}: {json:?}");
+        };
+        fs::write(&runs, "a file").unwrap();
+        refused("a file", "Not a directory");
+        fs::remove_file(&runs).unwrap();
+        fifo(who, &runs);
+        refused("a pipe", "Not a directory");
+        fs::remove_file(&runs).unwrap();
+        symlink("/no/such/folder", &runs).unwrap();
+        who.owns(&runs);
+        refused("a link to nothing", if who == Who::Sudo { "is not followed" } else { "No such file" });
+        assert!(!Path::new("/no").exists());
+        fs::remove_file(&runs).unwrap();
+        if is_root() {
+            fs::create_dir(&runs).unwrap();
+            chown(&runs, Some(THIRD), None).unwrap();
+            fs::set_permissions(&runs, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+            refused("another user's", "belongs to user 4711");
+        }
+        // Who says so wants nothing to be kept.
+        let done = measured(|| {
+            let mut command = who.command(&home, &ONE);
+            command.env("XDG_STATE_HOME", "/dev/null");
+            command
+        });
+        assert_eq!(done.well().stderr, "", "{who:?}");
+    }
+}
+
+/// Runs in a mount namespace with a full file system of 64 KiB on `full`, in which `old` was made before.
+fn on_a_full_disk(who: Who, home: &Home, old: &str, arguments: &[&str], look: &str) -> Done {
+    let script = format!(
+        "mount -t tmpfs -o size=64k,mode=1777 oscost-test full && cd full && {old} && cd .. && \
+         {{ dd if=/dev/zero of=full/filler bs=4k 2>/dev/null || :; }}; \
+         \"$@\" >out; code=$?; {look}; find full -name '.*' -o -name '*.tmp' | wc -l; exit $code"
+    );
+    let command = who.command(home, arguments);
+    let mut inside = home.other("unshare");
+    inside.args(["-m", "sh", "-c", &script, "sh"]).arg(command.get_program()).args(command.get_args());
+    let variables = command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
+    inside.envs(variables.collect::<Vec<_>>());
+    let _ = fs::create_dir(home.path().join("full"));
+    finished(&mut inside)
+}
+
+#[test]
+fn a_full_disk_costs_no_old_sample() {
+    if !is_root() {
+        return skip("a_full_disk_costs_no_old_sample", "a small file system needs root");
+    }
+    for (who, home) in everybody("a_full_disk_costs_no_old_sample") {
+        let _lock = one_at_a_time();
+        let raw = [&ONE[..], &["--force", "--raw", "full/r.csv"]].concat();
+        let done = on_a_full_disk(who, &home, "printf old >r.csv; chmod 666 r.csv", &raw, "cat full/r.csv");
+        done.refused(4, "full/r.csv");
+        assert_eq!(done.stdout, "old0\n", "the old file, and nothing beside it: {who:?}: {done:?}");
+        let raw_dir = [&SESSION[..], &["--force", "--raw-dir", "full/d"]].concat();
+        let tasks = "d/pipe/same_cpu/1-tasks";
+        let old = format!("mkdir -p {tasks} && printf old >{tasks}/1.out && chmod -R 777 d");
+        let done = on_a_full_disk(who, &home, &old, &raw_dir, &format!("cat full/{tasks}/*"));
+        done.refused(4, "No space left");
+        assert_eq!(done.stdout, "old0\n", "{who:?}: {done:?}");
+    }
+}
+
+#[test]
+fn what_is_written_belongs_to_who_wanted_it() {
+    for (who, home) in everybody("what_is_written_belongs_to_who_wanted_it") {
+        let all = ["--raw-dir", "a/dir", "--raw", "raw.csv", "--json", "r.json"];
+        who.measure(&home, &[&SESSION[..], &all].concat()).well();
+        let tasks = "a/dir/pipe/same_cpu/1-tasks";
+        let files =
+            ["a", "a/dir", tasks, &format!("{tasks}/1.out"), &format!("{tasks}/1.sum"), "raw.csv", "r.json"];
+        for name in files.map(|name| home.path().join(name)).into_iter().chain([home.runs()]) {
+            assert_eq!(fs::metadata(&name).unwrap().uid(), who.uid(), "{who:?}: {}", name.display());
+        }
+        assert!(
+            fs::read_to_string(home.path().join("raw.csv")).unwrap().starts_with("id,launch,round,value\n")
+        );
+    }
+}
+
+#[test]
+fn no_link_of_another_leads_an_output_away() {
+    let test = "no_link_of_another_leads_an_output_away";
+    if !is_root() {
+        return skip(test, "only root can make links of others");
+    }
+    let victims = tempfile::tempdir().unwrap();
+    let victim = victims.path().join("victim");
+    for (who, home) in everybody(test) {
+        let tasks = home.path().join("dir/pipe/same_cpu/1-tasks");
+        fs::create_dir_all(&tasks).unwrap();
+        for folder in tasks.ancestors().take_while(|folder| *folder != home.path()) {
+            who.owns(folder);
+        }
+        // Root meets links of a third user, and who acts for a user those of that user, too.
+        let other = if who == Who::Sudo { NOBODY } else { THIRD };
+        for link in [home.path().join("out"), tasks.join("1.out")] {
+            symlink(&victim, &link).unwrap();
+            lchown(&link, Some(other), None).unwrap();
+        }
+        who.ask(&home, &ONE);
+        let tried = [
+            [&ONE[..], &["--json", "out"]].concat(),
+            [&ONE[..], &["--raw", "out"]].concat(),
+            [&SESSION[..], &["--raw-dir", "dir"]].concat(),
+        ];
+        for arguments in tried {
+            fs::write(&victim, "old").unwrap();
+            let done = who.measure(&home, &arguments);
+            done.refused(4, &format!("the symbolic link of user {other} is not followed"));
+            assert_eq!(fs::read_to_string(&victim).unwrap(), "old", "{who:?}: {arguments:?}");
+        }
+        who.measure(&home, &ONE).well();
+        who.ask(&home, &["report", "@-1", "-o", "out"]).refused(4, "is not followed");
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "old", "{who:?}");
+    }
+}
+
+#[test]
+fn pipes_whose_other_side_does_nothing_are_given_up() {
+    for (who, home) in everybody("pipes_whose_other_side_does_nothing_are_given_up") {
+        fifo(who, &home.path().join("pipe"));
+        who.measure(&home, &ONE).well();
+        let begun = Instant::now();
+        for option in ["--json", "--raw"] {
+            // Nobody is waited for: how long this takes counts.
+            let run = [&ONE[..], &["--force", option, "pipe"]].concat();
+            who.ask(&home, &run).refused(4, "nobody reads from it");
+        }
+        who.ask(&home, &["report", "@-1", "-o", "pipe"]).refused(4, "nobody reads from it");
+        who.ask(&home, &["report", "pipe"]).refused(2, "nobody writes to it");
+        who.ask(&home, &["compare", "pipe", "pipe"]).refused(2, "nobody writes to it");
+        fifo(who, &home.runs().join("9999-11-20T23-14-05Z-9f2c41d0a1b2c3d4.json"));
+        fifo(who, &home.runs().join("2026-11-20T23-14-05Z-9f2c41d0a1b2c3d4.journal"));
+        symlink("/dev/zero", home.runs().join("9999-11-20T23-14-06Z-9f2c41d0a1b2c3d4.json")).unwrap();
+        let constants = home.runs().join("core.constants");
+        let _ = fs::remove_file(&constants);
+        fifo(who, &constants);
+        who.ask(&home, &[&ONE[..], &["--force"]].concat()).well();
+        for format in ["text", "csv"] {
+            let all = who.ask(&home, &["report", "@all", "--format", format]);
+            assert_eq!(all.well().stderr.matches("not a file").count(), 2, "{who:?}: {all:?}");
+            assert!(all.stdout.contains("empty_loop"), "the others are shown: {who:?}: {all:?}");
+        }
+        who.ask(&home, &["report", "@-2"]).refused(2, "not a file");
+        assert!(begun.elapsed() < SOON, "{who:?}: {:?}", begun.elapsed());
+    }
+}
+
+/// More than a pipe holds, and nobody reads it.
+fn unread(home: &Home, who: Who, more: &[&str]) -> Command {
+    let mut command = who.command(home, &["run", "--json", "-", "-v", "--force"]);
+    command.args(more).args(["syscall", "semaphore/posix_named", "semaphore/system_v"]);
+    command
+}
+
+#[test]
+fn the_first_signal_ends_a_program_that_nobody_reads() {
+    for (who, home) in everybody("the_first_signal_ends_a_program_that_nobody_reads") {
+        let _lock = one_at_a_time();
+        // While it measures: the result is saved, and then shown to nobody.
+        let running = Running::until(&mut unread(&home, who, &["--thorough"]), "launch 2 of");
+        ended(running, &home, who, 1);
+        // While it shows what it measured.
+        let running = Running::until(&mut unread(&home, who, &["--one-launch"]), "launch 1 of");
+        let patience = Instant::now() + SOON;
+        while home.stored().len() < 2 {
+            assert!(Instant::now() < patience, "{who:?}: nothing is stored");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        std::thread::sleep(Duration::from_millis(300));
+        ended(running, &home, who, 2);
+    }
+}
+
+/// Sends one signal; the program ends by it, although its output is full, and what it measured is stored.
+fn ended(mut running: Running, home: &Home, who: Who, stored: usize) {
+    assert!(running.child.try_wait().expect("its state").is_none(), "{who:?}: it should wait for a reader");
+    running.signal("INT");
+    let sent = Instant::now();
+    let status = loop {
+        if let Some(status) = running.child.try_wait().expect("its state") {
+            break status;
+        }
+        if sent.elapsed() > Duration::from_secs(10) {
+            running.child.kill().expect("it runs");
+            panic!("{who:?}: it lives 10 s after the first signal");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert_eq!(status.code(), Some(130), "{who:?}");
+    assert_eq!(home.stored().len(), stored, "{who:?}");
+    assert_eq!(home.leftovers(), Vec::<String>::new());
+}
+
+/// While a result waits for its reader, others may measure.
+#[test]
+fn nobody_has_to_wait_for_a_reader_but_who_writes() {
+    let home = Home::new();
+    let lock = one_at_a_time();
+    let mut command = home.command(&["run", "--json", "-", "-q", "--one-launch"]);
+    command.args(["syscall", "semaphore/posix_named"]).stdout(Stdio::piped());
+    let patience = Instant::now() + SOON;
+    let mut waiting = command.spawn().unwrap();
+    while home.runs().read_dir().map_or(0, |entries| {
+        entries.flatten().filter(|it| it.path().extension().is_some_and(|it| it == "json")).count()
+    }) == 0
+    {
+        assert!(Instant::now() < patience);
+        std::thread::sleep(Duration::from_millis(20));
+        // Somebody else on this machine is measuring.
+        if waiting.try_wait().unwrap().is_some() {
+            waiting = command.spawn().unwrap();
+        }
+    }
+    drop(lock);
+    home.measure(&ONE).well();
+    assert!(waiting.try_wait().unwrap().is_none(), "it should wait for a reader");
+    waiting.kill().unwrap();
+    waiting.wait().unwrap();
+}
+
+/// What a note of somebody says reaches no terminal and no log as it is, in no way out of JSON.
+#[test]
+fn json_hides_nothing() {
+    let home = Home::new();
+    let note = "a\u{9b}31mb\u{202e}c\u{2028}d\u{7f}e\u{ad}f\u{1b}[2Jg";
+    let run = [&ONE[..], &["--note", note, "--json"]].concat();
+    let out = home.measure(&[&run[..], &["-"]].concat());
+    home.measure(&[&run[..], &["r.json"]].concat()).well();
+    let file = fs::read_to_string(home.path().join("r.json")).unwrap();
+    let stored =
+        fs::read_to_string(oscost_results::Store::at(home.runs()).runs().unwrap().remove(0)).unwrap();
+    let shown = home.ask(&["report", "r.json", "--format", "json"]);
+    let bad = |c: char| c != '\n' && (c.is_control() || "\u{202e}\u{2028}\u{ad}".contains(c));
+    for (json, what) in
+        [(&out.well().stdout, "-"), (&file, "FILE"), (&stored, "store"), (&shown.well().stdout, "report")]
+    {
+        assert!(!json.contains(bad), "{what}: {:?}", json.chars().find(|&c| bad(c)));
+        let result = oscost_results::from_bytes(json.as_bytes()).unwrap();
+        assert_eq!(result.note.as_deref(), Some(note), "{what}: and it is read as it was");
+    }
+}
+
+#[test]
+fn a_pipe_of_the_shell_takes_and_gives_results() {
+    let home = Home::new();
+    home.measure(&ONE).well();
+    let mut report = home.command(&["report", "/dev/stdin", "--format", "csv"]);
+    let mut child =
+        report.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let bytes = fs::read(oscost_results::Store::at(home.runs()).runs().unwrap().remove(0)).unwrap();
+    let (first, second) = bytes.split_at(100);
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(first).unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    stdin.write_all(second).unwrap();
+    drop(stdin);
+    let done: Done = child.wait_with_output().unwrap().into();
+    assert!(done.well().stdout.contains("instrument/empty_loop"), "{done:?}");
+    let written = home.ask(&["report", "@-1", "--format", "csv", "-o", "/dev/stdout"]);
+    assert_eq!(written.well().stdout, done.stdout);
+}
