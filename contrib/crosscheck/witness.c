@@ -1,5 +1,5 @@
-/* What peers measure and what we measure, in plain C, each as its source says: third witnesses for figures that differ.
- * Usage: witness WHAT   prints ns for one operation. `witness` starts it; on one CPU, nothing else running. */
+/* The operations of peers and of oscost in plain C, each as in its source: third witnesses for figures that differ.
+ * Usage: witness WHAT   prints ns for one operation. The script `witness` starts it, on one CPU, while nothing else runs. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sched.h>
@@ -15,9 +15,13 @@
 
 #define TURNS 100000
 
-static int set, fds[3], pair[2];
+static int set = -1, fds[3], pair[2];
 
-static void die(const char *what) { perror(what); exit(1); }
+static void die(const char *what) {
+    perror(what);
+    if (set >= 0) semctl(set, 0, IPC_RMID);
+    exit(1);
+}
 static void check(int failed, const char *what) { if (failed) die(what); }
 
 static double now_ns(void) {
@@ -123,10 +127,12 @@ static void sleeper(void) {
 int main(int count, char **argument) {
     const char *what = count > 1 ? argument[1] : "";
     for (int index = 0; index < 3; index++) fds[index] = file();
-    set = semget(IPC_PRIVATE, 2, 0600);
-    check(set < 0, "semget");
-    struct sembuf first = {0, 1, 0};
-    check(semop(set, &first, 1) || socketpair(AF_UNIX, SOCK_STREAM, 0, pair), "set-up");
+    check(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), "socketpair");
+    if (strstr(what, "semop")) {
+        struct sembuf first = {0, 1, 0};
+        set = semget(IPC_PRIVATE, 2, 0600);
+        check(set < 0 || semop(set, &first, 1), "semget");
+    }
     if (!strcmp(what, "one_semop")) alternate(semaphores, 1, 2, 0, 0);
     else if (!strcmp(what, "two_semops")) alternate(semaphores, 2, 2, 0, 0);
     else if (!strcmp(what, "two_files")) { lock(fds[0], F_WRLCK); lock(fds[1], F_WRLCK); alternate(two_files, 0, 2, 0, 0); }
@@ -134,7 +140,7 @@ int main(int count, char **argument) {
     else if (!strcmp(what, "sockets")) alternate(sockets, 0, 2, 0, 0);
     else if (!strcmp(what, "sockets_bursts")) alternate(sockets, 0, 2, 0, 5);
     else if (!strcmp(what, "sleeper")) sleeper();
-    else { fprintf(stderr, "what of one_semop, two_semops, two_files, ring, sockets, sockets_bursts, sleeper?\n"); semctl(set, 0, IPC_RMID); return 2; }
-    semctl(set, 0, IPC_RMID);
+    else { fprintf(stderr, "what of one_semop, two_semops, two_files, ring, sockets, sockets_bursts, sleeper?\n"); return 2; }
+    if (set >= 0) semctl(set, 0, IPC_RMID);
     return 0;
 }

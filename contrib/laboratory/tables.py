@@ -56,7 +56,7 @@ ADVISORY, MANDATORY = (0.13, 0.38), (0.14, 0.43)
 OUTCOMES = {
     "enforced": ("measured", ""),
     "not-mounted": ("unsupported", "not asked for"),
-    "cannot-tell": ("unsupported", "cannot be told"),
+    "cannot-tell": ("unsupported", "cannot find out"),
     "ignored": ("unsupported", "accepted and ignored"),
 }
 

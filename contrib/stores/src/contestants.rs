@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
-use oscost_recorddb::driver::Counted;
+use oscost_recorddb::driver::CountsCalls;
 use oscost_recorddb::workload::Target;
-use oscost_recorddb::{Access, Database, Granularity, Layout, LockWay, Options, Primitive, Store, Stored};
+use oscost_recorddb::{
+    Access, Database, DatabaseOptions, Granularity, Layout, LockWay, Primitive, StoreMode, Stored,
+};
 
 use crate::lmdb::{Durability, Lmdb};
 use crate::sqlite::Sqlite;
@@ -19,7 +21,7 @@ impl Target for Opened {
         self.0.fetch(key, value)
     }
 
-    fn store(&mut self, key: &[u8], value: &[u8], how: Store) -> Result<Stored, String> {
+    fn store(&mut self, key: &[u8], value: &[u8], how: StoreMode) -> Result<Stored, String> {
         self.0.store(key, value, how)
     }
 
@@ -28,7 +30,7 @@ impl Target for Opened {
     }
 }
 
-impl Counted for Opened {}
+impl CountsCalls for Opened {}
 
 /// recorddb, with its errors as text.
 struct Ours(Database);
@@ -40,7 +42,7 @@ impl Target for Ours {
         self.0.fetch_into(key, value).map_err(|error| error.to_string())
     }
 
-    fn store(&mut self, key: &[u8], value: &[u8], how: Store) -> Result<Stored, String> {
+    fn store(&mut self, key: &[u8], value: &[u8], how: StoreMode) -> Result<Stored, String> {
         self.0.store(key, value, how).map_err(|error| error.to_string())
     }
 
@@ -66,7 +68,7 @@ pub struct Contestant {
 pub const BASE: &str = "recorddb fast, mapped, robust mutexes";
 
 fn ours(directory: &Path, layout: Layout, access: Access, lock: LockWay) -> Result<Opened, String> {
-    let options = Options { layout, access, lock, create: true, ..Options::default() };
+    let options = DatabaseOptions { layout, access, lock, create: true, ..DatabaseOptions::default() };
     let database = Database::open(&directory.join("db"), &options).map_err(|error| error.to_string())?;
     Ok(opened(Ours(database)))
 }

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use oscost_recorddb::workload::Target;
-use oscost_recorddb::{Store, Stored};
+use oscost_recorddb::{StoreMode, Stored};
 
 #[repr(C)]
 struct Datum {
@@ -131,25 +131,25 @@ impl Target for Gdbm {
         }
     }
 
-    fn store(&mut self, key: &[u8], value: &[u8], how: Store) -> Result<Stored, String> {
+    fn store(&mut self, key: &[u8], value: &[u8], how: StoreMode) -> Result<Stored, String> {
         let file = self.begin(WRITER_OR_MAKER)?;
         // SAFETY: the file is open; gdbm only reads key and value.
         let result = unsafe {
-            if how == Store::Replace && gdbm_exists(file, datum(key)) == 0 {
+            if how == StoreMode::Replace && gdbm_exists(file, datum(key)) == 0 {
                 2
             } else {
                 gdbm_store(
                     file,
                     datum(key),
                     datum(value),
-                    if how == Store::Insert { INSERT } else { REPLACE },
+                    if how == StoreMode::Insert { INSERT } else { REPLACE },
                 )
             }
         };
         let error = errno();
         self.end(file);
         match (result, how) {
-            (0, Store::Insert) => Ok(Stored::Inserted { reused: false }),
+            (0, StoreMode::Insert) => Ok(Stored::Inserted { reused: false }),
             (0, _) => Ok(Stored::Replaced { in_place: false }),
             (1, _) => Ok(Stored::Exists),
             (2, _) => Ok(Stored::NotFound),

@@ -5,7 +5,7 @@ use std::path::Path;
 use heed::types::Bytes;
 use heed::{Database, Env, EnvFlags, EnvOpenOptions, MdbError, PutFlags};
 use oscost_recorddb::workload::Target;
-use oscost_recorddb::{Store, Stored};
+use oscost_recorddb::{StoreMode, Stored};
 
 /// An environment with one database.
 pub struct Lmdb {
@@ -61,20 +61,20 @@ impl Target for Lmdb {
         fetch().map_err(|error| error.to_string())
     }
 
-    fn store(&mut self, key: &[u8], value: &[u8], how: Store) -> Result<Stored, String> {
+    fn store(&mut self, key: &[u8], value: &[u8], how: StoreMode) -> Result<Stored, String> {
         let store = || -> heed::Result<Stored> {
             let mut transaction = self.environment.write_txn()?;
             let stored = match how {
-                Store::Insert => {
+                StoreMode::Insert => {
                     match self.records.put_with_flags(&mut transaction, PutFlags::NO_OVERWRITE, key, value) {
                         Err(heed::Error::Mdb(MdbError::KeyExist)) => return Ok(Stored::Exists),
                         other => other?,
                     }
                     Stored::Inserted { reused: false }
                 }
-                Store::Replace | Store::Either => {
+                StoreMode::Replace | StoreMode::Either => {
                     let exists = self.records.get(&transaction, key)?.is_some();
-                    if !exists && how == Store::Replace {
+                    if !exists && how == StoreMode::Replace {
                         return Ok(Stored::NotFound);
                     }
                     self.records.put(&mut transaction, key, value)?;

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use contestants::{ALL, BASE, Contestant};
 use oscost_recorddb::driver;
-use oscost_recorddb::workload::{Counts, Plan, Workload};
+use oscost_recorddb::workload::{Counts, WorkPlan, Workload};
 
 const HELP: &str = "\
 Runs document 001's workload on recorddb and on other stores, and prints one table.
@@ -97,7 +97,7 @@ struct Launch {
     waits: u64,
 }
 
-fn launch(contestant: &Contestant, plans: &[Plan], directory: &Path) -> Result<Launch, Box<dyn Error>> {
+fn launch(contestant: &Contestant, plans: &[WorkPlan], directory: &Path) -> Result<Launch, Box<dyn Error>> {
     let directory = Directory::new(directory)?;
     let alone = plans.len() == 1;
     // Made by one process beforehand: making it is not what is timed.
@@ -133,8 +133,8 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 fn table(arguments: &Arguments, records: u32, processes: u32) -> Result<(), Box<dyn Error>> {
-    let plans: Vec<Plan> = (0..processes)
-        .map(|child| Plan {
+    let plans: Vec<WorkPlan> = (0..processes)
+        .map(|child| WorkPlan {
             workload: Workload::Figure,
             records: records / processes,
             seed: arguments.seed,

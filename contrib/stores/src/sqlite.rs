@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use oscost_recorddb::workload::Target;
-use oscost_recorddb::{Store, Stored};
+use oscost_recorddb::{StoreMode, Stored};
 use rusqlite::{Connection, OptionalExtension};
 
 /// A connection to one table of keys and values.
@@ -49,19 +49,19 @@ impl Target for Sqlite {
         fetch().map(|row| row.is_some()).map_err(|error| error.to_string())
     }
 
-    fn store(&mut self, key: &[u8], value: &[u8], how: Store) -> Result<Stored, String> {
+    fn store(&mut self, key: &[u8], value: &[u8], how: StoreMode) -> Result<Stored, String> {
         let (statement, done, not_done) = match how {
-            Store::Insert => (
+            StoreMode::Insert => (
                 "INSERT OR IGNORE INTO records VALUES (?1, ?2)",
                 Stored::Inserted { reused: false },
                 Stored::Exists,
             ),
-            Store::Replace => (
+            StoreMode::Replace => (
                 "UPDATE records SET value = ?2 WHERE key = ?1",
                 Stored::Replaced { in_place: false },
                 Stored::NotFound,
             ),
-            Store::Either => {
+            StoreMode::Either => {
                 return Err("the workload does not store either way".to_owned());
             }
         };

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use oscost_recorddb::workload::Target;
-use oscost_recorddb::{Store, Stored};
+use oscost_recorddb::{StoreMode, Stored};
 
 #[repr(C)]
 struct Data {
@@ -149,11 +149,11 @@ impl Target for Tdb {
         }
     }
 
-    fn store(&mut self, key: &[u8], value: &[u8], how: Store) -> Result<Stored, String> {
+    fn store(&mut self, key: &[u8], value: &[u8], how: StoreMode) -> Result<Stored, String> {
         let (flag, none, done, not_done) = match how {
-            Store::Insert => (INSERT, EXISTS, Stored::Inserted { reused: false }, Stored::Exists),
-            Store::Replace => (MODIFY, NOT_THERE, Stored::Replaced { in_place: false }, Stored::NotFound),
-            Store::Either => return Err("the workload does not store either way".to_owned()),
+            StoreMode::Insert => (INSERT, EXISTS, Stored::Inserted { reused: false }, Stored::Exists),
+            StoreMode::Replace => (MODIFY, NOT_THERE, Stored::Replaced { in_place: false }, Stored::NotFound),
+            StoreMode::Either => return Err("the workload does not store either way".to_owned()),
         };
         // SAFETY: the context is open; key and value live through the call.
         let stored =
