@@ -65,7 +65,8 @@ fn no_public_type_name_has_two_meanings() {
         }
     }
     assert!(crates.len() > 300, "{}", crates.len());
-    let glossary = glossary(&fs::read_to_string(root().join("crates/oscost/GLOSSARY.md")).expect("the glossary"));
+    let glossary =
+        glossary(&fs::read_to_string(root().join("crates/oscost/GLOSSARY.md")).expect("the glossary"));
     let words = places.keys().filter(|name| glossary.contains(*name)).count();
     assert!(words > 20, "the glossary has {words} names of types");
     for (name, files) in &places {
