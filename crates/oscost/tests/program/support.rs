@@ -4,12 +4,15 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use oscost_results::RunResult;
 use tempfile::TempDir;
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_oscost");
+/// Nothing that a test waits for takes this long, on a loaded machine either.
+const SILENCE: Duration = Duration::from_secs(300);
 
 /// Where the program keeps its results in a test.
 pub struct Home {
@@ -169,17 +172,24 @@ impl Running {
         }
     }
 
-    /// Reads what it says until it has said `words`; false where it ends before.
+    /// Reads what it says until it has said `words`; false where it ends before. Whoever is silent too long is killed: a test
+    /// that waits for ever would end the gate without a word.
     pub fn hears(&mut self, words: &str) -> bool {
+        let (heard, waits) = mpsc::channel::<()>();
+        let pid = self.child.id().to_string();
+        let guard = std::thread::spawn(move || {
+            let silent = waits.recv_timeout(SILENCE) == Err(mpsc::RecvTimeoutError::Timeout);
+            silent && Command::new("kill").args(["-KILL", &pid]).status().is_ok_and(|status| status.success())
+        });
         let stderr = self.child.stderr.as_mut().expect("a pipe");
         let mut byte = [0];
-        while !self.said.contains(words) {
-            if stderr.read(&mut byte).expect("readable") == 0 {
-                return false;
-            }
+        while !self.said.contains(words) && stderr.read(&mut byte).expect("readable") != 0 {
             self.said.push(char::from(byte[0]));
         }
-        true
+        drop(heard);
+        let silent = guard.join().expect("it ends");
+        assert!(!silent, "{words:?} was not said within {SILENCE:?}: {}", self.said);
+        self.said.contains(words)
     }
 
     pub fn signal(&self, signal: &str) {
