@@ -293,6 +293,16 @@ pub(crate) fn more(one: &Estimate, other: &Estimate) -> Judgement {
     }
 }
 
+/// An estimate of a quotient of two figures that were not paired: the widest that their intervals allow.
+pub(crate) fn quotient(of: &Estimate, to: &Estimate) -> Option<Estimate> {
+    (to.low > 0.0).then(|| Estimate {
+        value: of.value / to.value,
+        low: of.low / to.high,
+        high: of.high / to.low,
+        extremes: of.extremes || to.extremes,
+    })
+}
+
 /// Of a sentence that speaks of several things: where some hold and others do not, it holds in part.
 pub(crate) fn of_parts(parts: &[Judgement]) -> Judgement {
     let all = |judgement| parts.iter().all(|part| *part == judgement);
@@ -325,53 +335,5 @@ pub(crate) fn times(estimate: &Estimate) -> String {
 #[cfg(test)]
 mod tests;
 
-/// Synthetic figures for the judgements' tests.
 #[cfg(test)]
-pub(crate) mod test {
-    use oscost_results::{Estimate, Figure, PairedValue, Quantity, Status};
-    use serde_json::{Map, json};
-
-    /// A measured figure with one quantity, known to half a per cent, and what the audit counted.
-    pub fn figure(id: &str, quantity: &str, value: f64, calls: Option<f64>) -> Figure {
-        let mut figure: Figure = serde_json::from_value(json!({
-            "id": id, "family": "", "title": "", "operation": "", "operations_per_iteration": 1, "call_path": "libc",
-            "group": "", "status": "measured", "headline": quantity,
-        }))
-        .expect("a figure");
-        figure.status = Status::Measured;
-        set(&mut figure, quantity, value);
-        if let Some(calls) = calls {
-            figure.evidence.audit_method = Some("ptrace".into());
-            if calls > 0.0 {
-                figure.evidence.system_calls.insert("call".into(), calls);
-            }
-        }
-        figure
-    }
-
-    /// Adds a quantity.
-    pub fn set(figure: &mut Figure, quantity: &str, value: f64) {
-        let estimate = Estimate { value, low: value * 0.995, high: value * 1.005, extremes: false };
-        let quantity_of = Quantity { estimate, unit: "ns".into(), unknown: Map::default() };
-        figure.quantities.insert(quantity.into(), quantity_of);
-    }
-
-    pub mod result {
-        use super::*;
-
-        pub fn ratio(of: &str, to: &str, value: f64) -> PairedValue {
-            PairedValue {
-                of: of.into(),
-                to: to.into(),
-                quantity: "paired".into(),
-                unit: "ratio".into(),
-                value: Some(value),
-                low: Some(value * 0.995),
-                high: Some(value * 1.005),
-                launches: Vec::new(),
-                why: None,
-                unknown: Map::default(),
-            }
-        }
-    }
-}
+pub(crate) mod test;

@@ -5,10 +5,10 @@ use oscost_results::{Reproduction, document};
 
 use crate::Document;
 use crate::found::{
-    Found, Judged, Quoted, Rows, Value, beside, holds_if, judged, more, shown, times, within,
+    Found, Judged, Quoted, Rows, Value, beside, holds_if, judged, more, quotient, shown, times, within,
 };
 use crate::parameters::{DocumentParameters, ITERATIONS};
-use oscost_results::{Estimate, Judgement};
+use oscost_results::Judgement;
 
 /// The document.
 pub static DOCUMENT: Document = Document {
@@ -320,12 +320,7 @@ fn half(found: &Found<'_>, parameters: &DocumentParameters) -> Option<String> {
 fn clock_speed(found: &Found<'_>) -> Option<Judged> {
     let call = found.floor(CALL)?;
     let cycle = found.floor("instrument/empty_loop")?;
-    let cycles = Estimate {
-        value: call.value / cycle.value,
-        low: call.low / cycle.high,
-        high: call.high / cycle.low,
-        extremes: call.extremes || cycle.extremes,
-    };
+    let cycles = quotient(&call, &cycle)?;
     // A call of one cycle would make the inference right, one of under ten its order of magnitude.
     let judgement = within(&cycles, 0.1, 10.0);
     let so = if judgement == Judgement::Holds { "" } else { ", is no clock speed" };
@@ -336,119 +331,4 @@ fn clock_speed(found: &Found<'_>) -> Option<Judged> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::found::test::{figure, set};
-
-    fn figures(call: f64, calls: f64) -> Vec<oscost_results::Figure> {
-        let parameters = DocumentParameters::default();
-        let mut figures = vec![
-            figure(CALL, "floor", call, Some(calls)),
-            figure("syscall/getpid", "floor", call * 0.9, Some(calls)),
-            figure("instrument/empty_loop", "floor", 0.3, Some(0.0)),
-            figure("clock/monotonic", "floor", 22.0, Some(0.0)),
-            figure("clock/step/gettimeofday", "step", 1000.0, Some(0.0)),
-            figure("clock/step/monotonic", "step", 1.0, Some(0.0)),
-            figure("clock/step/tsc", "step", if calls > 0.0 { 0.3 } else { 10.0 }, Some(0.0)),
-            figure(&one_shot(), "difference", 900.0, Some(1.0)),
-        ];
-        for (form, _) in FORMS {
-            figures.push(figure(&looped("loop", form, &parameters), "average", call * 1.5, Some(calls)));
-            let mut minus =
-                figure(&looped("loop_minus_loop", form, &parameters), "average", call * 1.4, None);
-            set(&mut minus, "with_call", call * 1.5);
-            set(&mut minus, "without_call", call * 0.1);
-            figures.push(minus);
-        }
-        figures
-    }
-
-    fn verdict(figures: &[oscost_results::Figure], words: &str) -> Judgement {
-        let found = Found::of(figures, &[], &[]);
-        let rows = judge(&found, &DocumentParameters::default());
-        let row = rows.iter().find(|row| row.statement.as_ref().is_some_and(|text| text.contains(words)));
-        row.and_then(|row| row.verdict).expect("a judged statement")
-    }
-
-    #[test]
-    fn a_call_that_enters_the_kernel_is_told_from_one_that_does_not() {
-        let real = figures(140.0, 1.0);
-        assert_eq!(verdict(&real, "// system call"), Judgement::Holds);
-        assert_eq!(verdict(&real, ".539 GHz"), Judgement::DoesNotHold);
-        assert_eq!(verdict(&real, "sub-nano"), Judgement::DoesNotHold);
-        assert_eq!(verdict(&real, "might not provide"), Judgement::Holds, "1000 ns for 140");
-        assert_eq!(verdict(&real, "StackOverflow"), Judgement::Holds, "1000 ns and 1 ns");
-        assert_eq!(verdict(&real, "is too low"), Judgement::DoesNotHold, "1 ns for 140");
-        let cached = figures(1.9, 0.0);
-        assert_eq!(verdict(&cached, "// system call"), Judgement::DoesNotHold);
-        assert_eq!(verdict(&cached, ".539 GHz"), Judgement::Holds);
-        assert_eq!(verdict(&cached, "sub-nano"), Judgement::Holds);
-    }
-
-    #[test]
-    fn numbers_of_its_machine_and_of_single_runs_are_not_judged() {
-        let figures = figures(140.0, 1.0);
-        for words in ["produces 0 ns", "order of magnitude higher", "more than half"] {
-            assert_eq!(verdict(&figures, words), Judgement::ItsMachine, "{words}");
-        }
-        for words in ["extra time", "should just be"] {
-            assert_eq!(verdict(&figures, words), Judgement::NotJudged, "{words}");
-        }
-    }
-
-    #[test]
-    fn published_values_stand_whatever_was_measured() {
-        let found = Found::of(&[], &[], &[]);
-        let rows = judge(&found, &DocumentParameters::default());
-        let published: Vec<f64> = rows.iter().filter_map(|row| row.published).collect();
-        assert_eq!(published, [0.0, 3.120, 1.855, 0.286, 3.120, 1.855, 300.0]);
-        assert!(
-            rows.iter().filter_map(|row| row.verdict).all(|verdict| verdict == Judgement::NotTestableHere)
-        );
-    }
-
-    /// Why the statement with these words was judged so.
-    fn because(figures: &[oscost_results::Figure], words: &str) -> String {
-        let rows = judge(&Found::of(figures, &[], &[]), &DocumentParameters::default());
-        let row =
-            rows.into_iter().find(|row| row.statement.as_ref().is_some_and(|text| text.contains(words)));
-        row.map(|row| row.because).expect("a statement")
-    }
-
-    /// Numbers that follow from 140 ns a call, 0.3 ns a pass of the empty loop, 22 ns a reading.
-    #[test]
-    fn the_numbers_that_decide_are_told() {
-        let mut figures = figures(140.0, 1.0);
-        let o0 = looped("loop_minus_loop", "o0", &DocumentParameters::default());
-        figures
-            .iter_mut()
-            .filter(|figure| figure.id == o0)
-            .for_each(|figure| set(figure, "without_call", 42.0));
-        for (words, expected) in [
-            ("produces 0 ns", "900 ns, cold and once"),
-            ("might not provide", "its step is 1000 ns, the call costs 140 ns"),
-            ("StackOverflow", "steps of 1000 ns and 1 ns"),
-            (
-                "is too low",
-                "the step here is 1 ns, 1 % of the call's 140 ns; what is in the way is the reading's own cost of 22 ns",
-            ),
-            ("// system call", "1.000 kernel entries a call here"),
-            ("sub-nano", "steps by 0.300 ns here"),
-            ("order of magnitude higher", "210.0 ns a pass in a single run, 700 times a cycle of 0.300 ns"),
-            (
-                "extra time",
-                "42.00 ns a pass as -O0 leaves it (20.0 % of the result), 14.00 ns as -O2 does (6.7 %)",
-            ),
-            ("should just be", "196.0 ns beside 140.0 ns for the call through libc: +40 %"),
-            ("should just be", "inline it costs 126.0 ns"),
-            ("more than half", "93 % in single runs"),
-            (
-                ".539 GHz",
-                "a call is 466.7x (462.0 .. 471.4) of a cycle here: its inverse, 0.0071 GHz, is no clock speed",
-            ),
-        ] {
-            let told = because(&figures, words);
-            assert!(told.contains(expected), "{words}: {told}");
-        }
-    }
-}
+mod tests;

@@ -118,4 +118,23 @@ mod tests {
             "no call of locking"
         );
     }
+
+    #[test]
+    fn an_operation_never_costs_less_than_nothing() {
+        let points = [(500, 4e4, 0.0), (500, 4e4, 2.0), (2000, 5.9e5, 2.0), (6000, 4.6e6, 2.6)]
+            .map(|(nrec, visits, calls)| point(nrec, visits, calls * 1e4, 1e4, [1450.0, 610.0, -500.0]));
+        let model = Model::fit(&points).expect("enough points");
+        assert_eq!(model.operation_ns, 0.0);
+    }
+
+    #[test]
+    fn equations_are_solved_in_an_order_that_can_be() {
+        let turned = [[0.0, 1.0, 0.0, 2.0], [1.0, 0.0, 0.0, 3.0], [0.0; 4]];
+        assert_eq!(solve(turned, 2), Some([3.0, 2.0, 0.0]));
+        let one = |factor: f64, right: f64| [[factor, 0.0, 0.0, right], [0.0; 4], [0.0; 4]];
+        assert_eq!(solve(one(1e-30, 1e-30), 1), Some([1.0, 0.0, 0.0]));
+        assert_eq!(solve(one(1.2e-30, 1.2e-30), 1), Some([1.0, 0.0, 0.0]));
+        assert_eq!(solve(one(9e-31, 1.0), 1), None, "next to nothing is not divided by");
+        assert_eq!(solve(one(1e-29, 1e300), 1), None, "no price is infinite");
+    }
 }

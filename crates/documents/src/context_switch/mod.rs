@@ -87,7 +87,7 @@ mod tests {
 
     use super::statements::STEP;
     use super::*;
-    use crate::found::test::{figure, set};
+    use crate::found::test::{assert_named, figure, of, set, set_within, statement};
 
     /// A machine like the document's, but for the clock, which may have been set back.
     fn figures(backward: f64) -> Vec<oscost_results::Figure> {
@@ -269,6 +269,100 @@ mod tests {
                 .filter(|figure| figure.id == id)
                 .for_each(|figure| set(figure, "backward_steps", 1.0));
             assert_eq!(verdict(&one, "clock adjustments"), Judgement::DoesNotHold, "{array}");
+        }
+    }
+
+    /// The verdict on the statement with these words, where one quantity of one figure has this very interval.
+    fn with_interval(id: &str, quantity: &str, (low, high): (f64, f64), words: &str) -> Judgement {
+        let mut figures = figures(0.0);
+        set_within(of(&mut figures, id), quantity, low, high);
+        verdict(&figures, words)
+    }
+
+    #[test]
+    fn bounds_are_where_the_document_has_them() {
+        use Judgement::{DoesNotHold, Holds, Unclear};
+        for (step, expected) in [
+            ((999.0, 1001.0), Holds),
+            ((999.5, 1002.0), Unclear),
+            ((1200.0, 1210.0), DoesNotHold),
+            ((990.0, 998.0), DoesNotHold),
+        ] {
+            assert_eq!(with_interval(STEP, "step", step, "seconds and microseconds"), expected, "{step:?}");
+        }
+        // On one CPU it takes 2000 ns to the last bit.
+        for (across, expected) in [
+            ((1600.0, 2500.0), Holds),
+            ((1700.0, 2400.0), Holds),
+            ((2400.0, 2600.0), Unclear),
+            ((2600.0, 2700.0), DoesNotHold),
+            ((1400.0, 1500.0), DoesNotHold),
+        ] {
+            let mut figures = figures(0.0);
+            set_within(of(&mut figures, SAME), "floor", 2000.0, 2000.0);
+            set_within(of(&mut figures, CROSS), "floor", across.0, across.1);
+            assert_eq!(verdict(&figures, "about as long"), expected, "{across:?}");
+        }
+        for (switches, expected) in [(0.98, DoesNotHold), (0.99, Holds), (1.2, Holds)] {
+            let mut figures = figures(0.0);
+            of(&mut figures, SAME).evidence.switches = Some(switches);
+            assert_eq!(verdict(&figures, "context switching between"), expected, "{switches}");
+        }
+    }
+
+    #[test]
+    fn steps_of_both_runs_are_added() {
+        let mut both = figures(0.0);
+        for array in ["cold", "touched"] {
+            set(of(&mut both, &timestamps(array, &DocumentParameters::default())), "backward_steps", 1.0);
+        }
+        assert_eq!(verdict(&both, "clock adjustments"), Judgement::DoesNotHold);
+        assert!(because(&both, "clock adjustments").starts_with("backward steps seen: 2 in the literal"));
+    }
+
+    #[test]
+    fn a_median_that_a_gain_is_told_by_is_more_than_nothing() {
+        let gain = |median: f64| {
+            let mut figures = figures(0.0);
+            set(of(&mut figures, &switches("unpinned", "barrier", 20)), "median", median);
+            (verdict(&figures, "significantly lower"), because(&figures, "significantly lower"))
+        };
+        assert_eq!(gain(0.0).0, Judgement::NotTestableHere);
+        let (judgement, words) = gain(1.0);
+        assert_eq!(judgement, Judgement::NotJudged);
+        assert!(words.contains("of 20 in a row is +14900 %"), "{words}");
+    }
+
+    #[test]
+    fn spreads_of_all_kinds_have_a_least_and_a_most() {
+        let mut figures = figures(0.0);
+        set(of(&mut figures, &switches("same_cpu", "barrier", 200)), "spread", 0.05);
+        set(of(&mut figures, &switches("unpinned", "barrier", 20_000)), "spread", 0.4);
+        let words = because(&figures, "vary by as much");
+        assert!(words.contains("varies by 5 % to 40 %"), "{words}");
+    }
+
+    #[test]
+    fn a_statement_names_what_decides_it() {
+        let mut figures = figures(0.0);
+        set(of(&mut figures, STEP), "step", 1000.0);
+        let rows = judge(&Found::of(&figures, &[], &[]), &DocumentParameters::default());
+        let named = [
+            ("seconds and microseconds", STEP, "step"),
+            ("25 consecutive", STEP, "equal_run_length"),
+            ("roughly 40", "clock/gettimeofday", "floor"),
+            ("around 50", STEP, "largest_step"),
+            ("minimum of 40", "clock/gettimeofday", "floor"),
+            ("~300", READ, "floor"),
+            ("different processors, which", CROSS, "floor"),
+            ("~2 microseconds", UNPINNED, "floor"),
+            ("~2.4", SAME, "floor"),
+            ("about as long", CROSS, "floor"),
+        ];
+        assert_named(&rows, &named);
+        for (words, id, quantity) in named {
+            let own = figures.iter().find(|figure| figure.id == id).expect("a figure");
+            assert_eq!(statement(&rows, words).measured, Some(own.quantities[quantity].estimate), "{words}");
         }
     }
 }

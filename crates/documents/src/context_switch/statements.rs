@@ -5,7 +5,7 @@ use oscost_results::{Estimate, Judgement};
 
 use super::{CROSS, READ, READS, SAME, SWITCHES, TAGS, UNPINNED, reads, switches, timestamps};
 use crate::found::{
-    Found, Judged, Quoted, Rows, beside, grouped, holds_if, judged, more, shown, times, within,
+    Found, Judged, Quoted, Rows, beside, grouped, holds_if, judged, more, quotient, shown, times, within,
 };
 use crate::parameters::DocumentParameters;
 
@@ -88,18 +88,7 @@ pub(super) fn statements(found: &Found<'_>, parameters: &DocumentParameters, row
     rows.statement(
         "The cost of a context switch",
         Quoted("a write then read on a pipe across processors takes about as long as a context switch"),
-        judged(found.floor(SAME).zip(found.floor(CROSS)).map(|(same, cross)| {
-            let ratio = Estimate {
-                value: cross.value / same.value,
-                low: cross.low / same.high,
-                high: cross.high / same.low,
-                extremes: same.extremes || cross.extremes,
-            };
-            (
-                within(&ratio, 1.0 / ABOUT, ABOUT),
-                format!("{}; 0.8 to 1.25 count as about as long", times(&ratio)),
-            )
-        })),
+        judged(across(found)),
     );
     rows.by(CROSS, "floor", found.floor(CROSS));
     rows.statement(
@@ -126,6 +115,14 @@ pub(super) fn statements(found: &Found<'_>, parameters: &DocumentParameters, row
 }
 
 pub(super) const STEP: &str = "clock/step/gettimeofday";
+
+fn across(found: &Found<'_>) -> Option<Judged> {
+    let ratio = quotient(&found.floor(CROSS)?, &found.floor(SAME)?)?;
+    Some((
+        within(&ratio, 1.0 / ABOUT, ABOUT),
+        format!("{}; 0.8 to 1.25 count as about as long", times(&ratio)),
+    ))
+}
 
 /// Section "Precision of gettimeofday": its numbers are its machine's, and of 1 us steps nothing is told of a call's time.
 fn precision(
@@ -227,7 +224,7 @@ fn many(found: &Found<'_>, cold: &str, touched: &str, samples: u64) -> Option<St
 fn switching(found: &Found<'_>) -> Option<Judged> {
     let counted = found.figure(SAME)?.evidence.switches?;
     Some((
-        within(&Estimate { value: counted, low: counted, high: counted, extremes: true }, 0.99, f64::MAX),
+        holds_if(counted >= 0.99),
         format!("{counted:.3} switches a hop on one CPU, counted; one is the least"),
     ))
 }

@@ -82,7 +82,8 @@ fn only_what_was_measured_has_numbers_and_what_was_not_says_why() {
     assert!(found.checked("a") && !found.checked("b") && !found.checked("c"));
     assert_eq!((found.calls("a"), found.calls("b")), (Some(2.0), None), "an audit that was not made is no 0");
     let counted = found.counted("a").expect("an audit");
-    assert_eq!((counted.0.as_str(), counted.1, counted.2.map(|it| it.low)), ("a", "system_calls", Some(2.0)));
+    let exactly = Estimate { value: 2.0, low: 2.0, high: 2.0, extremes: true };
+    assert_eq!((counted.0.as_str(), counted.1, counted.2), ("a", "system_calls", Some(exactly)));
     assert!(found.counted("b").is_none());
 }
 
@@ -99,6 +100,8 @@ fn a_pair_is_found_by_both_its_names_and_its_quantity() {
     assert_eq!(value(found.ratio_of("a", "b", "floor")), Some(3.0));
     assert_eq!((value(found.ratio("b", "a")), value(found.ratio("b", "c"))), (None, None));
     assert_eq!((value(found.difference("a", "c")), value(found.difference("a", "b"))), (Some(5.0), None));
+    let intervals = [found.ratio("a", "b"), found.ratio_of("a", "b", "floor")];
+    assert!(intervals.iter().flatten().all(|it| !it.extremes), "paired values have intervals");
 }
 
 #[test]
@@ -136,6 +139,34 @@ fn a_row_names_what_decides_it() {
         (third.quantity.as_deref(), third.measured.map(|it| it.value)),
         (Some("system_calls"), Some(2.0))
     );
+}
+
+#[test]
+fn a_value_is_no_statement_and_names_what_answers_it() {
+    let mut rows = Rows::of("ostep");
+    rows.value(Value { published: Some(3.0), ..Value::in_table("Steps", "tsc", "step", "ns") });
+    rows.value(Value { answer: Some(("a".to_owned(), "floor", None)), ..Value::at("alone", "us") });
+    let [cell, alone] = &rows.rows[..] else { panic!("two rows") };
+    assert_eq!(
+        (cell.place.as_str(), cell.published, cell.unit.as_str()),
+        ("Steps: tsc, step", Some(3.0), "ns")
+    );
+    assert_eq!((cell.ours, &cell.statement, cell.verdict, &cell.figure_id), (false, &None, None, &None));
+    assert_eq!((alone.figure_id.as_deref(), alone.quantity.as_deref()), (Some("a"), Some("floor")));
+    assert_eq!((&alone.cell, alone.measured), (&None, None));
+}
+
+#[test]
+fn a_quotient_is_as_wide_as_both_its_intervals_allow() {
+    let of = |low, high, extremes| Estimate { extremes, ..estimate(low, high) };
+    let found = quotient(&of(20.0, 40.0, false), &of(4.0, 8.0, false)).expect("a quotient");
+    assert_eq!(found, Estimate { value: 5.0, low: 2.5, high: 10.0, extremes: false });
+    for (one, other) in [(true, false), (false, true), (true, true)] {
+        let found = quotient(&of(1.0, 2.0, one), &of(1.0, 2.0, other)).expect("a quotient");
+        assert!(found.extremes, "of extremes follow extremes");
+    }
+    assert_eq!(quotient(&of(1.0, 2.0, false), &of(0.0, 2.0, false)), None, "it may be infinite");
+    assert!(quotient(&of(1.0, 2.0, false), &of(0.5, 2.0, false)).is_some());
 }
 
 #[test]

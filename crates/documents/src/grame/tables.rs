@@ -1,6 +1,5 @@
 //! The document's tables as tables: published, by its own method here, and by the price list at 1 ms.
 
-use oscost_results::Estimate;
 use oscost_results::quantity;
 
 use super::published::{Kind, LOST, PRIORITIES, REDUCED, SINGLE, System};
@@ -409,14 +408,4 @@ pub(super) fn lost(rows: &mut Rows) {
     for (place, why) in LOST {
         rows.value(Value { because: why.to_owned(), ..Value::at(place, "") });
     }
-}
-
-/// An estimate of a quotient of two figures that were not paired: the widest that their intervals allow.
-pub(super) fn quotient(of: &Estimate, to: &Estimate) -> Option<Estimate> {
-    (to.low > 0.0).then(|| Estimate {
-        value: of.value / to.value,
-        low: of.low / to.high,
-        high: of.high / to.low,
-        extremes: of.extremes || to.extremes,
-    })
 }

@@ -168,4 +168,47 @@ mod tests {
             "System V may be the cheaper one"
         );
     }
+
+    #[test]
+    fn both_block_often_from_a_fifth_of_their_operations_on() {
+        for (blocked, decides) in [
+            ([0.2, 0.2], true),
+            ([0.25, 0.9], true),
+            ([0.9, 0.25], true),
+            ([0.19, 0.9], false),
+            ([0.9, 0.19], false),
+        ] {
+            let (judgement, words) = judged(&[cell(10, 1.1, blocked)]);
+            let expected = if decides { Judgement::Holds } else { Judgement::NotTestableHere };
+            assert_eq!(judgement, expected, "{blocked:?}: {words}");
+            assert_eq!(words.contains("much competition but little blocking"), !decides, "{words}");
+        }
+    }
+
+    #[test]
+    fn times_are_similar_within_one_and_a_half() {
+        let of = |hold_us, low, high| Cell {
+            hold_us,
+            ratio: Estimate { value: 1.0, low, high, extremes: false },
+            blocked: [1.0, 1.0],
+        };
+        for (low, high, expected) in [
+            (1.0 / 1.5, 1.5, Judgement::Holds),
+            (0.7, 1.4, Judgement::Holds),
+            (1.4, 1.6, Judgement::Unclear),
+            (1.6, 1.7, Judgement::DoesNotHold),
+            (0.5, 0.6, Judgement::DoesNotHold),
+        ] {
+            let (judgement, words) = judged(&[of(1, 2.0, 2.1), of(3, low, high)]);
+            let similar = expected == Judgement::Holds;
+            assert_eq!(words.contains("from a hold of 3 us on"), similar, "{words}");
+            assert_eq!(judged(&[of(3, low, high)]).0, expected, "{low} to {high}");
+            let together = if similar { Judgement::HoldsInPart } else { expected };
+            assert_eq!(judgement, together, "{low} to {high}, beside one that does not hold");
+        }
+        // The first of those that are similar without a break up to the longest.
+        let broken = [of(1, 1.0, 1.1), of(3, 2.0, 2.1), of(10, 1.0, 1.1), of(30, 1.0, 1.1)];
+        assert!(judged(&broken).1.contains("from a hold of 10 us on"), "{}", judged(&broken).1);
+        assert!(!judged(&broken[..2]).1.contains("from a hold"), "the longest is not similar");
+    }
 }

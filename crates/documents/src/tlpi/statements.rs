@@ -3,7 +3,7 @@
 use oscost_results::{Estimate, Judgement};
 
 use super::{ENTRY, ONE_CALL, POSIX, RESULTS, SYSTEM_V, contention, elapsed_s, id};
-use crate::found::{Found, Judged, Quoted, Rows, beside, grouped, holds_if, judged, times, within};
+use crate::found::{Found, Judged, Quoted, Rows, beside, grouped, holds_if, judged, quotient, times, within};
 use crate::parameters::DocumentParameters;
 
 pub(super) fn statements(found: &Found<'_>, parameters: &DocumentParameters, rows: &mut Rows) {
@@ -88,12 +88,7 @@ pub(super) fn stable(found: &Found<'_>, parameters: &DocumentParameters) -> Opti
     };
     let at = |operations: u64| found.quantity(&id("paired", operations), "ratio");
     let (before, last) = (at(*small)?, at(*large)?);
-    let change = Estimate {
-        value: last.value / before.value,
-        low: last.low / before.high,
-        high: last.high / before.low,
-        extremes: last.extremes || before.extremes,
-    };
+    let change = quotient(&last, &before)?;
     Some((
         within(&change, 1.0 / STABLE, STABLE),
         format!(
@@ -174,13 +169,13 @@ const MOST: f64 = 50.0;
 pub(super) fn split(found: &Found<'_>) -> Option<Judged> {
     let cycle = found.floor(SYSTEM_V)?;
     let entry = found.floor(ENTRY)?;
-    let share = |entry: f64, cycle: f64| 2.0 * entry / cycle * 100.0;
-    // The widest that the two intervals allow.
+    let of_cycle = quotient(&entry, &cycle)?;
+    let percent = |entry: f64| 2.0 * entry * 100.0;
     let estimate = Estimate {
-        value: share(entry.value, cycle.value),
-        low: share(entry.low, cycle.high),
-        high: share(entry.high, cycle.low),
-        extremes: entry.extremes || cycle.extremes,
+        value: percent(of_cycle.value),
+        low: percent(of_cycle.low),
+        high: percent(of_cycle.high),
+        ..of_cycle
     };
     let judgement = if estimate.low >= SOME && estimate.high < MOST {
         Judgement::HoldsInPart

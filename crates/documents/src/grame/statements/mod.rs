@@ -67,3 +67,6 @@ fn no_module(found: &Found<'_>, clients: usize) -> String {
         None => format!("no session of {module} was measured in this run"),
     }
 }
+
+#[cfg(test)]
+mod tests;

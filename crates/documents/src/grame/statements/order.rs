@@ -3,8 +3,7 @@
 
 use super::several::several_only;
 use super::{ALWAYS, module, no_module, us};
-use crate::found::{Found, Judged, Quoted, Rows, judged, more, shown, times, within};
-use crate::grame::tables::quotient;
+use crate::found::{Found, Judged, Quoted, Rows, judged, more, quotient, shown, times, within};
 use crate::grame::{KERNEL_SIDE, SOCKET, WAIT_QUEUE, at_1ms, derive};
 use oscost_results::quantity;
 use oscost_results::{Estimate, Judgement};

@@ -1,9 +1,8 @@
 //! Sections 4.2 to 4.2.3: several clients, and what their latencies are spent for.
 
 use super::{ALWAYS, not_here, us};
-use crate::found::{Found, Judged, Ours, Quoted, Rows, judged, times, within};
+use crate::found::{Found, Judged, Ours, Quoted, Rows, judged, quotient, times, within};
 use crate::grame::settings::Settings;
-use crate::grame::tables::quotient;
 use crate::grame::{ALONE, HOP, SOCKET, at_1ms};
 use oscost_results::quantity;
 use oscost_results::{Estimate, Judgement};
@@ -158,7 +157,7 @@ pub(super) fn several_only(enough: bool, judge: impl FnOnce() -> Option<Judged>)
 
 /// A switch on one CPU and the read after it, by the price list: a hop by a pipe without its write, which is taken as half
 /// of a write and a read without a switch.
-fn switch_and_read(found: &Found<'_>) -> Option<Estimate> {
+pub(super) fn switch_and_read(found: &Found<'_>) -> Option<Estimate> {
     let (hop, alone) = (found.floor(HOP)?, found.floor(ALONE)?);
     Some(Estimate {
         value: hop.value - alone.value / 2.0,

@@ -2,9 +2,9 @@
 
 use super::several::sum;
 use super::{not_here, us};
-use crate::found::{Found, Quoted, Rows, holds_if, judged, times, within};
+use crate::found::{Found, Quoted, Rows, holds_if, judged, quotient, times, within};
 use crate::grame::settings::Settings;
-use crate::grame::tables::{ARITHMETIC, quotient};
+use crate::grame::tables::ARITHMETIC;
 use crate::grame::{SOCKET, at_1ms};
 use oscost_results::quantity;
 use oscost_results::{Estimate, Judgement};
