@@ -107,3 +107,41 @@ fn has_valley(logs: &[f64], left: f64, right: f64) -> bool {
         valley <= peak / 2.0 && peak - valley >= DEPTH * (peak + valley).sqrt()
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So many samples of each value, which ascend.
+    fn samples(parts: &[(usize, f64)]) -> Vec<f64> {
+        parts.iter().flat_map(|&(count, value)| vec![value; count]).collect()
+    }
+
+    fn shares(parts: &[(usize, f64)]) -> Option<[f64; 2]> {
+        bimodal(&samples(parts)).map(|modes| modes.map(|mode| mode.share))
+    }
+
+    #[test]
+    fn a_mode_has_its_least_share_and_the_valley_its_least_depth() {
+        // 16 samples are four standard deviations deep, and here 5 % of all.
+        assert_eq!(shares(&[(16, 1.0), (264, 2.0), (40, 2.2)]), Some([0.05, 0.95]));
+        assert_eq!(shares(&[(15, 1.0), (245, 2.0), (40, 2.2)]), None);
+        assert_eq!(shares(&[(16, 1.0), (280, 2.0), (40, 2.2)]), None);
+        assert_eq!(shares(&[(20, 0.9), (160, 1.0), (20, 3.0)]), Some([0.9, 0.1]));
+        assert_eq!(shares(&[(20, 0.9), (162, 1.0), (20, 3.0)]), None);
+    }
+
+    #[test]
+    fn peaks_lie_no_further_outside_than_the_modes_are_apart() {
+        for distance in [0.5, 1.0, 2.0] {
+            let valley = |left: f64, right: f64| {
+                let few = (-20..40).map(|step| (1, (f64::from(step) + 0.5) / 16.0 * distance));
+                let peaks = [(100, left * distance), (100, right * distance)];
+                let all = samples(&few.chain(peaks).collect::<Vec<_>>());
+                has_valley(&quantile::sorted(all), 0.0, distance)
+            };
+            assert!(valley(0.0, 1.0) && valley(-0.9, 1.0) && valley(0.0, 1.9), "{distance}");
+            assert!(!valley(-1.2, 1.0) && !valley(0.0, 2.2), "{distance}");
+        }
+    }
+}

@@ -206,4 +206,43 @@ mod tests {
             assert!((high / expected.1 - 1.0).abs() < 1e-9, "{p}: {high} for {expected:?}");
         }
     }
+
+    /// B against A: equal launches of these values; a step of A's clock is so many ns.
+    fn judged(a: &[f64], b: &[f64], step_ns: f64) -> Change {
+        let of = |launches, step_ns| VersionOneSide { launches, step_ns, operations: 1, noisy: false };
+        judge(&of(a, step_ns), &of(b, 0.0), 0.25, 0.0).expect("a ratio")
+    }
+
+    #[test]
+    fn two_steps_of_the_clock_are_the_same_to_the_last_bit() {
+        // 2 x 12.5 of 100 ns: a quarter either way.
+        for (b, expected) in
+            [(75.0, Verdict::Same), (125.0, Verdict::Same), (74.0, Verdict::Faster), (126.0, Verdict::Slower)]
+        {
+            assert_eq!(judged(&[100.0; 6], &[b; 6], 12.5).verdict, expected, "{b}");
+        }
+        // Across one end of 2 %, or the other: the quartile of resamples is one of the two lower values.
+        for low in [97.6, 101.8] {
+            let mut launches = [low + 1.0; 12];
+            launches[..3].fill(low);
+            launches[3..6].fill(low + 0.5);
+            let across = judged(&[100.0; 6], &launches, 0.0);
+            assert_eq!(across.verdict, Verdict::CannotTell(Doubt::AcrossMargin), "{across:?}");
+        }
+    }
+
+    #[test]
+    fn from_six_launches_on_the_width_is_that_of_resamples() {
+        let mut six = [100.0; 6];
+        six[5] = 105.0;
+        assert_eq!(
+            judged(&six, &[100.0; 6], 0.0).verdict,
+            Verdict::Same,
+            "one in six is seldom the quartile"
+        );
+        // Of five it is that of the extremes: four times 1 % is the margin then.
+        let five = judged(&[100.0, 100.0, 100.0, 100.0, 104.0], &[200.0; 6], 0.0);
+        assert_eq!((five.verdict, five.margin), (Verdict::CannotTell(Doubt::FewLaunches), 0.04));
+        assert_eq!(judged(&[100.0; 5], &[200.0; 6], 0.0).margin, LEAST_MARGIN);
+    }
 }
