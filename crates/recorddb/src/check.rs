@@ -71,3 +71,18 @@ pub fn check_in(folder: &Folder, name: &OsStr, layout: Layout) -> Result<CheckRe
         Layout::Fast => Ok(fast::check::check(&read(&names::fast(name))?)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lost_space_is_no_damage_and_not_clean() {
+        let told = |report: CheckReport| (report.is_sound(), report.is_clean());
+        assert_eq!(told(CheckReport { records: 3, free: 2, ..CheckReport::default() }), (true, true));
+        assert_eq!(told(CheckReport { lost: 1, ..CheckReport::default() }), (true, false));
+        assert_eq!(told(CheckReport { lost_bytes: 1, ..CheckReport::default() }), (true, false));
+        let damages = vec![Damage::index("a circle", 7)];
+        assert_eq!(told(CheckReport { damages, ..CheckReport::default() }), (false, false));
+    }
+}

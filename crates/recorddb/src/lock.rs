@@ -287,3 +287,94 @@ impl<L: Locks> Guard<L> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes down what it is asked for, and answers by plan.
+    #[derive(Default)]
+    struct Script {
+        asked: Vec<(LockId, Option<LockKind>)>,
+        answers: Vec<Result<Locked, i32>>,
+    }
+
+    impl Script {
+        fn answer(&mut self) -> Result<Locked, CallError> {
+            let answer = self.answers.pop().unwrap_or(Ok(Locked::Clean));
+            answer.map_err(|errno| CallError::new("fcntl", errno))
+        }
+    }
+
+    impl Locks for Script {
+        fn lock(&mut self, id: LockId, kind: LockKind) -> Result<Locked, CallError> {
+            self.asked.push((id, Some(kind)));
+            let start = oscost_sys::clock::now_ns();
+            while oscost_sys::clock::now_ns() <= start {}
+            self.answer()
+        }
+
+        fn unlock(&mut self, id: LockId) -> Result<(), CallError> {
+            self.asked.push((id, None));
+            self.answer().map(drop)
+        }
+    }
+
+    /// What an operation with one inner lock asks for.
+    fn asked(granularity: Option<Granularity>) -> Vec<(LockId, Option<LockKind>)> {
+        let mut guard = Guard::new(granularity, Script::default(), false);
+        guard.enter(LockId::Chain(3), LockKind::Read).expect("locked");
+        guard.enter_inner(LockId::FreeList).expect("locked");
+        guard.leave_inner(LockId::FreeList).expect("unlocked");
+        guard.leave(LockId::Chain(3)).expect("unlocked");
+        assert_eq!(guard.calls.total(), guard.locks.asked.len() as u64);
+        guard.locks.asked
+    }
+
+    #[test]
+    fn a_coarse_lock_covers_what_fine_ones_lock_one_by_one() {
+        assert_eq!(asked(None), []);
+        assert_eq!(
+            asked(Some(Granularity::Coarse)),
+            [(LockId::Whole, Some(LockKind::Read)), (LockId::Whole, None)]
+        );
+        assert_eq!(
+            asked(Some(Granularity::Fine)),
+            [
+                (LockId::Chain(3), Some(LockKind::Read)),
+                (LockId::FreeList, Some(LockKind::Write)),
+                (LockId::FreeList, None),
+                (LockId::Chain(3), None),
+            ]
+        );
+    }
+
+    #[test]
+    fn signals_are_waited_through_and_other_errors_told() {
+        let of = |answers: &[Result<Locked, i32>]| {
+            let script = Script { answers: answers.iter().rev().copied().collect(), ..Script::default() };
+            Guard::new(Some(Granularity::Fine), script, false)
+        };
+        let mut guard =
+            of(&[Err(EINTR), Err(EINTR), Ok(Locked::OwnerDied), Err(EINTR), Ok(Locked::Clean), Err(35)]);
+        assert_eq!(guard.enter(LockId::Creation, LockKind::Write), Ok(()));
+        assert_eq!((guard.calls.lock, guard.calls.unlock, guard.calls.owner_died), (3, 0, 1));
+        assert_eq!(guard.leave(LockId::Creation), Ok(()));
+        assert_eq!((guard.calls.lock, guard.calls.unlock, guard.calls.total()), (3, 2, 5));
+        assert_eq!(guard.enter(LockId::Creation, LockKind::Write).map_err(|error| error.errno), Err(35));
+        assert_eq!(of(&[Err(9)]).leave(LockId::Creation).map_err(|error| error.errno), Err(9));
+        assert_eq!(guard.calls.wait_ns, 0, "nobody asked for the time");
+    }
+
+    #[test]
+    fn the_time_in_calls_that_lock_is_measured_where_it_was_asked_for() {
+        let mut guard = Guard::new(Some(Granularity::Fine), Script::default(), true);
+        guard.enter(LockId::Creation, LockKind::Write).expect("locked");
+        let one = guard.calls.wait_ns;
+        guard.enter(LockId::Creation, LockKind::Write).expect("locked");
+        assert!(one > 0 && one < 60_000_000_000 && guard.calls.wait_ns > one, "{one}");
+        let before = guard.calls.wait_ns;
+        guard.leave(LockId::Creation).expect("unlocked");
+        assert_eq!(guard.calls.wait_ns, before);
+    }
+}

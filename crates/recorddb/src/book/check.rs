@@ -165,3 +165,109 @@ fn values(data: &[u8], entries: &BTreeMap<u64, Entry>, report: &mut CheckReport)
         report.damages.push(Damage::index("a key that stands twice", HEADER));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A record: its key, the offset and the length of its value, the record behind it.
+    type Row<'a> = (&'a str, u64, u64, u64);
+
+    /// An index whose lists begin where `heads` say, with these records; where each record begins.
+    fn index(heads: impl Fn(&[u64]) -> Vec<(u64, u64)>, rows: &[Row<'_>]) -> (Vec<u8>, Vec<u64>) {
+        let mut bytes = format::empty_index();
+        let mut begins = Vec::new();
+        for (key, data_at, data_length, next) in rows {
+            begins.push(bytes.len() as u64);
+            let body = format!("{key}:{data_at}:{data_length}\n");
+            bytes.extend_from_slice(format!("{next:>7}{:>4}{body}", body.len()).as_bytes());
+        }
+        for (pointer_at, value) in heads(&begins) {
+            let at = usize::try_from(pointer_at).expect("small");
+            format::put_number(&mut bytes[at..at + POINTER], value);
+        }
+        (bytes, begins)
+    }
+
+    fn chain(key: &str) -> u64 {
+        format::chain_at(format::chain_of(key.as_bytes()))
+    }
+
+    /// Records, free, lost, lost bytes, and what is damaged.
+    fn found(index: &[u8], data: &[u8]) -> ((u64, u64, u64, u64), Vec<&'static str>) {
+        let report = check(index, data);
+        let damages = report.damages.iter().map(|damage| damage.what).collect();
+        ((report.records, report.free, report.lost, report.lost_bytes), damages)
+    }
+
+    /// What is damaged where one record of key "a" has this value and stands on these lists.
+    fn of_one(value: (u64, u64), data: &[u8], heads: impl Fn(u64) -> Vec<(u64, u64)>) -> Vec<&'static str> {
+        found(&index(|begins| heads(begins[0]), &[("a", value.0, value.1, 0)]).0, data).1
+    }
+
+    #[test]
+    fn what_stands_where_it_belongs_is_counted() {
+        let heads = |begins: &[u64]| vec![(chain("a"), begins[0]), (FREE_LIST, begins[1])];
+        let rows = [("a", 0, 3, 0), ("  ", 3, 2, 0), ("c", 5, 2, 0)];
+        let (index, _) = index(heads, &rows);
+        assert_eq!(found(&index, b"xy\nx\nz\n"), ((1, 1, 1, 0), vec![]), "nothing leads to the third one");
+        assert_eq!(found(&index, b"xy\nx\nz\nlost"), ((1, 1, 1, 4), vec![]));
+        assert_eq!(found(&format::empty_index(), b""), ((0, 0, 0, 0), vec![]));
+    }
+
+    #[test]
+    fn lists_lead_to_records_of_their_own_once() {
+        let on_chain = |at| vec![(chain("a"), at)];
+        assert_eq!(of_one((0, 2), b"x\n", on_chain), Vec::<&str>::new());
+        let elsewhere = |at| vec![(chain("b"), at)];
+        assert_eq!(of_one((0, 2), b"x\n", elsewhere), ["a record on the chain of another key"]);
+        let free = |at| vec![(FREE_LIST, at)];
+        assert_eq!(of_one((0, 2), b"x\n", free), ["a record with a key on the free list"]);
+        let twice = |at| vec![(chain("a"), at), (chain("b"), at)];
+        assert_eq!(of_one((0, 2), b"x\n", twice), ["a record on two lists"]);
+        let between = |at| vec![(chain("a"), at + 1)];
+        assert_eq!(of_one((0, 2), b"x\n", between), ["a pointer to where no record begins"]);
+        let header = |_| vec![(chain("a"), 7)];
+        assert_eq!(of_one((0, 2), b"x\n", header), ["a pointer into the header"]);
+        let circle = index(|begins| vec![(chain("a"), begins[0])], &[("a", 0, 2, HEADER)]).0;
+        assert_eq!(found(&circle, b"x\n").1, ["a list that goes round in a circle"]);
+        let blank = |heads: fn(&[u64]) -> Vec<(u64, u64)>| found(&index(heads, &[(" ", 0, 2, 0)]).0, b"x\n");
+        assert_eq!(blank(|_| vec![]).1, ["a deleted record that is not on the free list"]);
+        assert_eq!(blank(|begins| vec![(FREE_LIST, begins[0])]), ((0, 1, 0, 0), vec![]));
+        let on_a_chain = blank(|begins| vec![(format::chain_at(format::chain_of(b" ")), begins[0])]);
+        assert_eq!(on_a_chain.1, ["a deleted record on a chain"]);
+        let same = index(|begins| vec![(chain("a"), begins[0])], &[("a", 0, 2, HEADER + 17), ("a", 2, 2, 0)]);
+        assert_eq!(same.1, [HEADER, HEADER + 17], "seven, four and \"a:0:2\\n\"");
+        assert_eq!(found(&same.0, b"x\ny\n").1, ["a key that stands twice"]);
+    }
+
+    #[test]
+    fn values_lie_in_the_file_apart_and_end_with_a_newline() {
+        let on_chain = |at| vec![(chain("a"), at)];
+        assert_eq!(of_one((0, 3), b"x\n", on_chain), ["a value behind the end of the data file"]);
+        assert_eq!(of_one((3, 2), b"x\n", on_chain), ["a value behind the end of the data file"]);
+        assert_eq!(of_one((0, 2), b"xy", on_chain), ["a value without its newline"]);
+        let both = |begins: &[u64]| vec![(chain("a"), begins[0]), (chain("b"), begins[1])];
+        let apart = index(both, &[("a", 0, 2, 0), ("b", 2, 2, 0)]).0;
+        assert_eq!(found(&apart, b"x\ny\n"), ((2, 0, 0, 0), vec![]));
+        let over = index(both, &[("a", 0, 3, 0), ("b", 2, 2, 0)]).0;
+        assert_eq!(found(&over, b"x\n\n\n").1, ["two values overlap"]);
+    }
+
+    #[test]
+    fn what_is_cut_is_damaged() {
+        let whole = index(|begins| vec![(chain("a"), begins[0])], &[("a", 0, 2, 0)]).0;
+        assert_eq!(whole.len() as u64, HEADER + 17);
+        for length in HEADER + 1..HEADER + 17 {
+            let cut = &whole[..usize::try_from(length).expect("small")];
+            let damages = found(cut, b"x\n").1;
+            assert_eq!(damages[0], "the file ends in a record", "{length}");
+        }
+        for header in [&whole[..966], b""] {
+            assert_eq!(found(header, b"").1, ["no header of 137 chains and a free list"]);
+        }
+        let mut other = whole.clone();
+        other[966] = b' ';
+        assert_eq!(found(&other, b"x\n").1, ["no header of 137 chains and a free list"]);
+    }
+}

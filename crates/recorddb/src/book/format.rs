@@ -210,4 +210,68 @@ mod tests {
             assert!(body(bad, 0).is_err(), "{:?}", String::from_utf8_lossy(bad));
         }
     }
+
+    #[test]
+    fn pointers_begin_behind_the_header_and_bodies_within_their_bounds() {
+        let text = |value: u64| {
+            let mut text = [0; POINTER];
+            put_number(&mut text, value);
+            text
+        };
+        assert_eq!([0, HEADER, MAX_OFFSET].map(|at| pointer(&text(at), 5)), [0, HEADER, MAX_OFFSET].map(Ok));
+        assert_eq!(pointer(&text(HEADER - 1), 5), Err(Damage::index("a pointer into the header", 5)));
+        assert_eq!(pointer(b"   12 3", 5), Err(Damage::index("a pointer that is no number", 5)));
+        let length = |text: &[u8; LENGTH]| body_length(text, 9).map_err(|damage| damage.at);
+        let lengths = [b"   5", b"   6", b"1024", b"1025", b"  x6"].map(length);
+        assert_eq!(lengths, [Err(9), Ok(6), Ok(1024), Err(9), Err(9)]);
+    }
+
+    #[test]
+    fn a_body_ends_at_the_largest_offset_and_the_longest_value() {
+        let read = |text: &str| body(text.as_bytes(), 0).map(|body| (body.data_at, body.data_length));
+        assert_eq!(read("k:9999999:2\n"), Ok((MAX_OFFSET, 2)));
+        assert_eq!(read("k:0:1024\n"), Ok((0, 1024)));
+        for (text, what) in [
+            ("k:10000000:2\n", "a value's offset out of bounds"),
+            ("k:0:1\n", "a value's length out of bounds"),
+            ("k:0:1025\n", "a value's length out of bounds"),
+            (":0:2\n", "a record with an empty key"),
+            ("k:0:2", "a record without its newline"),
+            ("k:0:2:\n", "a record without its two separators"),
+        ] {
+            assert_eq!(body(text.as_bytes(), 7), Err(Damage::index(what, 7)), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn keys_and_values_that_fit_are_taken_and_no_others() {
+        assert_eq!([&b""[..], b"   ", b" a", b"a "].map(is_blank), [true, true, false, false]);
+        for (key, refused) in [
+            (&b""[..], Some("neither empty nor blank")),
+            (b"  ", Some("neither empty nor blank")),
+            (b" a", None),
+            (b"a:b", Some("no colon, newline or NUL")),
+            (b"a\n", Some("no colon, newline or NUL")),
+            (b"\0a", Some("no colon, newline or NUL")),
+            (&[b'k'; 1010], None),
+            (&[b'k'; 1011], Some("at most 1010 bytes")),
+        ] {
+            let why = refuse_key(key);
+            assert_eq!(why.is_some(), refused.is_some(), "{key:?}");
+            assert!(why.zip(refused).is_none_or(|(why, refused)| why.contains(refused)), "{why:?}");
+        }
+        assert_eq!(
+            [0, 1, 1023, 1024].map(|length| refuse_value(&vec![b'v'; length]).is_some()),
+            [true, false, false, true]
+        );
+    }
+
+    #[test]
+    fn an_empty_index_points_nowhere() {
+        let index = empty_index();
+        let (newline, pointers) = index.split_last().expect("a header");
+        assert_eq!(*newline, b'\n');
+        let pointers: Vec<Option<u64>> = pointers.chunks(POINTER).map(number).collect();
+        assert_eq!(pointers, vec![Some(0); 138]);
+    }
 }

@@ -390,4 +390,51 @@ mod tests {
         // 100 a stripe, standard deviation 10.
         assert!(stripes.iter().all(|count| (40..170).contains(count)));
     }
+
+    #[test]
+    fn a_slot_points_to_a_block_or_to_nothing() {
+        assert_eq!(slot(EMPTY, 5), Ok(Slot::Empty));
+        let damaged = Err(damage("a slot that points to no block", 5));
+        for word in [0, 2, record_slot(FIRST_CHUNK - 1, 1), node_slot(FIRST_CHUNK - 1), FIRST_CHUNK << 16 | 1]
+        {
+            assert_eq!(slot(word, 5), damaged, "{word:x}");
+        }
+    }
+
+    #[test]
+    fn a_head_holds_what_its_class_has_room_for() {
+        let record = |class, key, value| Head { kind: Kind::Record, class, key, value };
+        let read = |head: Head| Head::read(head.word(), 0).is_ok();
+        // Three words of its own, and those of key and value: a class of four has room for eight bytes.
+        assert!(read(record(0, 8, 0)) && !read(record(0, 9, 0)) && !read(record(0, 8, 1)));
+        assert!(read(record(1, 1, 1)) && !read(record(1, 0, 1)), "no key is empty");
+        let most = CLASSES - 1;
+        assert!(read(record(most, LONGEST_KEY, 1)) && !read(record(most, LONGEST_KEY + 1, 1)));
+        assert!(read(record(most, 1, LONGEST_VALUE)) && !read(record(most, 1, LONGEST_VALUE + 1)));
+        assert!(!read(record(CLASSES, 1, 1)), "there is no such class");
+        assert!(read(Head::node(13, 7, 4)) && !read(Head::node(12, 7, 4)), "16 words hold no node");
+        assert!(read(Head::free(3)));
+        assert!(!read(Head { key: 1, ..Head::free(3) }) && !read(Head { value: 1, ..Head::free(3) }));
+        assert_eq!(Head::read(7, 9), Err(damage("a block without its head", 9)));
+    }
+
+    #[test]
+    fn classes_hold_no_more_than_is_there() {
+        assert_eq!([3, 4, 15, 16, 18, 19, 20, 1024, 9999].map(class_within), {
+            [None, Some(0), Some(11), Some(12), Some(13), Some(13), Some(14), Some(60), Some(60)]
+        });
+    }
+
+    /// A file is read by other programs than the one that wrote it: these numbers are the format.
+    #[test]
+    fn hashes_and_checks_are_those_of_version_1() {
+        let mut words = [9; 3];
+        assert_eq!(pack(b"abcdefgh", &mut words), 1);
+        assert_eq!(pack(b"abcdefghi", &mut words), 2);
+        assert_eq!(words, [u64::from_ne_bytes(*b"abcdefgh"), u64::from_ne_bytes(*b"i\0\0\0\0\0\0\0"), 9]);
+        assert_eq!(header_check(1, 7), 0xd148_67ef_9583_96e4);
+        let little = [*b"abcdefgh", *b"i\0\0\0\0\0\0\0"].map(u64::from_le_bytes);
+        assert_eq!(hash(7, &little, 9), 0xfc1e_09bb_9c19_5c59);
+        assert_ne!(hash(7, &little, 9), hash(7, &little, 10), "blanks at the end count");
+    }
 }

@@ -107,7 +107,7 @@ fn make(file: &Arc<File>, options: &DatabaseOptions) -> Result<(), Error> {
 }
 
 /// Writes an empty database over zeros; its first word last.
-fn fill(words: &mut impl Words) -> Result<(), Error> {
+pub(super) fn fill(words: &mut impl Words) -> Result<(), Error> {
     let roots = [EMPTY; ROOTS as usize];
     for stripe in 0..STRIPES {
         words.write(format::stripe(stripe) + ROOTS_AT, &roots)?;

@@ -231,3 +231,6 @@ impl Survey {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -297,3 +297,6 @@ pub fn run<T: Target>(
     }
     Ok(counts)
 }
+
+#[cfg(test)]
+mod tests;
