@@ -338,3 +338,25 @@ impl Drop for Running {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::ExitStatus;
+
+    use super::*;
+
+    #[test]
+    fn a_death_is_told_by_its_code_or_signal_and_the_first_words() {
+        let of = |code, status: Option<i32>, words: &str| {
+            death(code, &status.map(ExitStatus::from_raw), words.as_bytes())
+        };
+        assert_eq!(of(Some(3), Some(3 << 8), ""), "the worker ended with exit code 3");
+        assert_eq!(
+            of(Some(3), None, "\n  \n it broke \nand more"),
+            "the worker ended with exit code 3: it broke"
+        );
+        assert_eq!(of(None, Some(9), "x"), "the worker was ended by signal 9: x");
+        assert_eq!(of(None, None, "  \n"), "the worker vanished");
+    }
+}

@@ -167,3 +167,80 @@ fn finish(streams: [(std::fs::File, Vec<u8>, bool); 2], timed_out: bool) -> (Vec
     let [(_, out, _), (_, err, _)] = streams;
     (out, err, timed_out)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn plan(command: &[&str]) -> ForeignPlan {
+        ForeignPlan {
+            command: command.iter().map(|&word| word.to_owned()).collect(),
+            environment: [("GREETING".to_owned(), "hello".to_owned())].into(),
+            inherits: false,
+            most_output: 1000,
+            cpus: Vec::new(),
+            deadline_ns: 60 * SECOND,
+            contained: false,
+        }
+    }
+
+    fn shell(script: &str) -> ForeignPlan {
+        plan(&["sh", "-c", script])
+    }
+
+    /// Output, complaints, exit code.
+    fn ran(plan: &ForeignPlan) -> (String, String, Option<i32>) {
+        let output = run_here(plan);
+        assert!(!output.timed_out && output.duration_ns > 0 && output.signal.is_none(), "{output:?}");
+        (output.stdout, output.stderr, output.code)
+    }
+
+    #[test]
+    fn a_program_has_the_environment_that_it_is_given() {
+        let told = ran(&shell("echo $GREETING $LC_ALL; echo oops >&2; exit 3"));
+        assert_eq!(told, ("hello C\n".to_owned(), "oops\n".to_owned(), Some(3)));
+        let own = |name: &String| name.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_');
+        let shells = ["PATH", "LC_ALL", "PWD", "OLDPWD", "SHLVL", "_"];
+        let mut names = std::env::vars().map(|(name, _)| name).filter(own);
+        let Some(name) = names.find(|name| !shells.contains(&name.as_str())) else { return };
+        let mut of_ours = shell(&format!("echo $GREETING ${{{name}+there}}"));
+        assert_eq!(ran(&of_ours).0, "hello\n", "none but the path is the caller's");
+        of_ours.inherits = true;
+        assert_eq!(ran(&of_ours).0, "hello there\n");
+    }
+
+    #[test]
+    fn output_is_cut_where_it_is_too_long() {
+        let cut = ForeignPlan { most_output: 4, ..shell("printf 1234567890; printf abc >&2") };
+        assert_eq!(ran(&cut), ("1234".to_owned(), "abc".to_owned(), Some(0)));
+        let long = ForeignPlan { most_output: 9000, ..shell("yes | head -c 20000") };
+        assert_eq!(ran(&long).0.len(), 9000);
+    }
+
+    #[test]
+    fn what_cannot_be_run_says_why() {
+        let (_, complaint, code) = ran(&plan(&["no-such-program-of-oscost"]));
+        assert!(complaint.starts_with("no-such-program-of-oscost: ") && code == Some(127), "{complaint}");
+        assert_eq!(ran(&plan(&[])).2, Some(127));
+        let nowhere = ForeignPlan { cpus: vec![1023], ..shell("echo 1") };
+        assert_eq!(ran(&nowhere), (String::new(), String::new(), Some(125)));
+        let cpu = affinity::allowed().expect("CPUs")[0];
+        let there = ForeignPlan { cpus: vec![cpu], ..shell("nproc") };
+        assert_eq!(ran(&there).0, "1\n");
+    }
+
+    #[test]
+    fn at_its_deadline_a_program_is_ended_gently_and_then_at_once() {
+        for (script, code) in [("exec sleep 60", 128 + 15), ("trap '' TERM; while :; do sleep 60; done", 128)]
+        {
+            let output = run_here(&ForeignPlan { deadline_ns: SECOND / 20, ..shell(script) });
+            assert!(output.timed_out && output.duration_ns < 30 * SECOND, "{script}: {output:?}");
+            assert_eq!((output.code, output.signal), (Some(code), None), "{script}");
+        }
+        // Who closed its streams goes on until its own end.
+        let silent = ran(&shell("exec >&- 2>&-; sleep 0.05; exit 4"));
+        assert_eq!(silent, (String::new(), String::new(), Some(4)));
+    }
+}

@@ -406,4 +406,112 @@ mod tests {
         sink.used(&used, Some(3));
         assert_eq!((sink.migrations, sink.used.voluntary_switches), (None, 90));
     }
+
+    /// A series that yields these quantities, one observation and two tracks.
+    struct Yields(&'static [(&'static str, f64)]);
+
+    impl Series for Yields {
+        fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> crate::benchmark::Outcome {
+            assert_eq!((plan.observations, plan.duration_ns, plan.seed), (None, 40, 7));
+            self.0.iter().for_each(|(name, value)| sink.quantity(name, *value));
+            sink.operations(10);
+            sink.observation(5.0);
+            sink.say("a word".to_owned());
+            sink.track("long".to_owned(), vec![1.0; 3001], true);
+            sink.track("short".to_owned(), vec![2.0], false);
+            sink.post_condition(PostCondition::exactly("even", 2.0, 2.0));
+            Ok(())
+        }
+    }
+
+    fn one(quantities: &'static [(&'static str, f64)], keep_samples: bool) -> Result<Launched, Failure> {
+        let plan = LaunchPlan {
+            iterations: Vec::new(),
+            works: Vec::new(),
+            core: crate::protocol::core::Core::default(),
+            clock_pair_ns: 0.0,
+            warm_up_ns: 0,
+            member_ns: 40,
+            keep_samples,
+            idle_poll: false,
+        };
+        let parties =
+            Parties { cpus: &[0], placement: Placement::OneCpu, partners: &[], awake: &[], series: true };
+        let card = crate::figures::synthetic::series("a");
+        one_series(&mut Yields(quantities), Some(&card), &plan, 7, &parties, &Vec::new())
+    }
+
+    #[test]
+    fn a_launch_of_a_series_is_what_it_yielded() {
+        let kept = one(&[("cost", 3.0)], true).expect("a launch");
+        assert_eq!((kept.record.rounds, kept.record.quantities["cost"]), (10, 3.0));
+        assert_eq!((kept.samples.as_slice(), kept.tracks.len()), (&[5.0][..], 2));
+        assert_eq!(
+            (kept.record.tracks.len(), kept.record.tracks["long"].len()),
+            (1, 3000),
+            "as many as stay"
+        );
+        assert_eq!(kept.remarks, ["a word"]);
+        assert_eq!((kept.post_conditions.len(), kept.post_conditions[0].holds), (1, Some(true)));
+        assert_eq!(kept.record.histogram.map(|it| it.counts.iter().sum::<u64>()), Some(1));
+        assert!(kept.record.switches.is_some() && kept.record.faults.is_some(), "counted an operation");
+        let bare = one(&[("cost", 3.0)], false).expect("a launch");
+        assert!(bare.samples.is_empty() && bare.tracks.is_empty());
+    }
+
+    #[test]
+    fn a_quantity_is_a_number_that_the_card_names() {
+        let why = |quantities| one(quantities, false).expect_err("refused").to_string();
+        assert_eq!(why(&[("cost", f64::NAN)]), "launch: the quantity 'cost' is no number");
+        assert_eq!(why(&[("cost", f64::INFINITY)]), "launch: the quantity 'cost' is no number");
+        let other = why(&[("cost", 1.0), ("price", 1.0)]);
+        assert_eq!(other, "launch: the card names no quantity 'price': a defect of the benchmark");
+    }
+
+    /// Of what to what, the quantity, the ratio and the difference.
+    type Told = (String, String, String, Option<f64>, Option<f64>);
+
+    /// Pairs of two series, of which the first is held against these.
+    fn paired(
+        baseline: Option<&'static str>,
+        subtract: Option<&'static str>,
+        found: [Option<(f64, f64)>; 2],
+    ) -> Vec<Told> {
+        use crate::benchmark::card::QuantityCard;
+        use crate::figures::synthetic::{choice, launched, series};
+        const QUANTITIES: &[QuantityCard] =
+            &[QuantityCard::new("cost", "ns").paired(), QuantityCard::new("other", "ns")];
+        let card = |id| Card { quantities: QUANTITIES, ..series(id) };
+        let first = Card { baseline, subtract, ..card("a") };
+        let members = [Some(choice(first).benchmark), None, Some(choice(card("b")).benchmark)];
+        let launch = |found: Option<(f64, f64)>| {
+            let (cost, other) = found.ok_or_else(|| Failure::new("launch", "it broke"))?;
+            Ok(launched(&[("cost", cost), ("other", other)]))
+        };
+        let [a, b] = found.map(launch);
+        compare_series(&members, &[Some(a), None, Some(b)])
+            .into_iter()
+            .map(|pair| (pair.of, pair.to, pair.quantity, pair.ratio, pair.difference))
+            .collect()
+    }
+
+    #[test]
+    fn series_of_one_launch_are_held_against_each_other_where_the_card_says_so() {
+        let values = [Some((6.0, 1.0)), Some((2.0, 1.0))];
+        let pair = || vec![("a".to_owned(), "b".to_owned(), "cost".to_owned(), Some(3.0), Some(4.0))];
+        assert_eq!(paired(Some("b"), None, values), pair());
+        assert_eq!(paired(None, Some("b"), values), pair());
+        assert_eq!(paired(Some("b"), Some("b"), values), pair(), "once");
+        let zero = paired(Some("b"), None, [Some((6.0, 1.0)), Some((0.0, 1.0))]);
+        assert_eq!((zero[0].3, zero[0].4), (None, Some(6.0)), "no ratio to nothing");
+        for none in [
+            paired(None, None, values),
+            paired(Some("a"), None, values),
+            paired(Some("c"), None, values),
+            paired(Some("b"), None, [None, Some((2.0, 1.0))]),
+            paired(Some("b"), None, [Some((6.0, 1.0)), None]),
+        ] {
+            assert_eq!(none, []);
+        }
+    }
 }
