@@ -122,4 +122,22 @@ mod tests {
         let marked = Agreement { failures, ..row(Ok(side(104.0)), Some(Ok(side(100.0)))) };
         assert_eq!(marked.verdict(), "agrees (launches failed: launch: did not end)");
     }
+
+    #[test]
+    fn agreement_ends_at_five_per_cent_and_at_the_step() {
+        let of = |peer: f64, ours: f64, step: f64| {
+            let row = Agreement { step, ..row(Ok(side(peer)), Some(Ok(side(ours)))) };
+            row.verdict()
+        };
+        assert_eq!((of(95.1, 100.0, 0.0), of(94.9, 100.0, 0.0)), ("agrees".into(), "differs: a mean".into()));
+        assert_eq!(
+            (of(104.9, 100.0, 0.0), of(105.1, 100.0, 0.0)),
+            ("agrees".into(), "differs: a mean".into())
+        );
+        let within = |ours: f64| of(1000.0, ours, 1000.0).starts_with("agrees as far as its digits go");
+        // Rounded down from up to 2000, and five per cent either way.
+        assert_eq!([940.0, 1100.0, 2099.0, 2101.0].map(within), [false, true, true, false]);
+        assert!(of(1000.0, 1500.0, 1000.0).contains("rounding takes up to 1.00 us from it"));
+        assert_eq!(of(1000.0, 1500.0, 0.0), "differs: a mean");
+    }
 }

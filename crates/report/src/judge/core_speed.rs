@@ -240,4 +240,13 @@ mod tests {
         assert_eq!((quantity, beside.map(|beside| beside.unit)), ("cycles", Some("ns")));
         assert!(beside.is_some_and(|beside| (beside.share - 0.1).abs() < 1e-12), "{beside:?}");
     }
+
+    #[test]
+    fn a_change_has_a_share_in_what_both_sides_have() {
+        let flat = |cycle: f64| figure(&[(cycle, 100.0); 8]);
+        assert_eq!(share(&flat(0.25), &flat(0.5), "cycles"), Some(-0.5));
+        assert_eq!(share(&flat(0.25), &flat(0.5), "nothing"), None);
+        assert!(has_cycles(&flat(0.25), &flat(0.5)) && !has_cycles(&flat(0.25), &figure(&[])));
+        assert_eq!((time_of("cycles"), time_of("floor")), ("quiet", "floor"));
+    }
 }

@@ -290,4 +290,27 @@ mod tests {
         assert!(of(vec![row(1.0, 1.0, CountVerdict::More)]).exceeds(0), "rarer counts grew");
         assert!(!of(vec![row(1.0, 99.0, CountVerdict::Unclear)]).exceeds(0));
     }
+
+    #[test]
+    fn other_counts_of_one_mean_are_no_direction() {
+        let (a, b) = (count(&[(100, 60), (900, 4)], &[]), count(&[(100, 60), (700, 2), (1100, 2)], &[]));
+        let why = Some("the usual count is the same, rarer ones differ".to_owned());
+        assert_eq!(judged((100.0, &a), (100.0, &b)), (CountVerdict::Unclear, why.clone()));
+        // Twice as many operations of the same counts are the same mean, too.
+        let twice = count(&[(100, 120), (900, 8)], &[]);
+        assert_eq!(judged((100.0, &a), (100.0, &twice)), (CountVerdict::Unclear, why));
+    }
+
+    #[test]
+    fn functions_that_moved_are_told_the_largest_change_first_and_processes_are_none() {
+        let mut a = count(&[], &[("p", 100), ("a", 10), ("b", 20), ("a", 5), ("c", 7)]);
+        let mut b = count(&[], &[("p", 900), ("a", 12), ("b", 40), ("d", 3), ("c", 7)]);
+        for side in [&mut a, &mut b] {
+            side.functions[0].depth = 0;
+        }
+        let of = |name: &str, before, now| (name.to_owned(), before, now);
+        assert_eq!(moved(&a, &b), [of("b", 20, 40), of("a", 15, 12), of("d", 0, 3)]);
+        let none = count(&[], &[]);
+        assert!(moved(&a, &none).is_empty() && moved(&none, &a).is_empty(), "not asked for on a side");
+    }
 }

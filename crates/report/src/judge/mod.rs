@@ -319,4 +319,13 @@ mod tests {
             ["+10.0 %", "-10.0 %", "+0.0 %", "+0.0 %", "+0.1 %"]
         );
     }
+
+    #[test]
+    fn figures_of_one_verdict_are_found() {
+        let all =
+            [Verdict::Slower, Verdict::Within, Verdict::Slower].map(|verdict| row(verdict, None)).into();
+        let comparison = comparison(all);
+        let counts = [Verdict::Slower, Verdict::Faster, Verdict::Within].map(|it| comparison.of(it).count());
+        assert_eq!(counts, [2, 0, 1]);
+    }
 }

@@ -165,3 +165,70 @@ fn digit(estimate: &Option<Estimate>) -> char {
     // A share of zero is none: an interval without a width is as narrow as can be, any other one is wide.
     if percent.is_nan() { '1' } else { char::from(b'0' + percent.ceil().clamp(1.0, 9.0) as u8) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn within(value: f64, percent: f64) -> Estimate {
+        let half = value.abs() * percent / 100.0;
+        Estimate { value, low: value - half, high: value + half, extremes: false }
+    }
+
+    #[test]
+    fn a_half_width_is_a_digit_rounded_up() {
+        let of = |percent: f64| digit(&Some(within(100.0, percent)));
+        assert_eq!(
+            [0.0, 0.5, 1.0, 1.5, 2.0, 7.5, 8.0, 8.5, 90.0].map(of),
+            ['1', '1', '1', '2', '2', '8', '8', '9', '9']
+        );
+        assert_eq!(digit(&Some(within(-100.0, 3.5))), '4');
+        assert_eq!((digit(&None), digit(&Some(within(0.0, 0.0)))), (' ', '1'));
+        assert_eq!(
+            digit(&Some(Estimate { low: -1.0, high: 1.0, ..within(0.0, 0.0) })),
+            '9',
+            "any width of nothing"
+        );
+        assert_eq!(digit(&Some(Estimate { extremes: true, ..within(1.0, 9.0) })), '?');
+    }
+
+    /// The line of a figure that had these values, known to so many per cent.
+    fn line(values: &[Option<f64>], percent: f64, first: usize) -> Option<Line> {
+        let estimates = values.iter().map(|value| value.map(|value| within(value, percent))).collect();
+        Strip { revision: 1, unit: "ns".to_owned(), estimates }.line("a", first, true)
+    }
+
+    #[test]
+    fn letters_rise_from_the_lowest_value_to_the_highest() {
+        let letters = picture::letters(true);
+        let values: Vec<Option<f64>> = (0..8).map(|step| Some(100.0 + f64::from(step))).collect();
+        let all = line(&values, 0.5, 0).expect("eight runs");
+        assert_eq!(all.strip.chars().collect::<Vec<_>>(), letters);
+        assert_eq!((all.range.as_str(), all.intervals), ("100 .. 107 ns; last 107 ns ± 0.5 %", None));
+        let some = line(&[Some(100.0), None, Some(107.0), Some(103.0), None], 1.9, 0).expect("three runs");
+        let expected = [letters[0], ' ', letters[7], letters[3], ' '];
+        assert_eq!(some.strip.chars().collect::<Vec<_>>(), expected);
+        assert_eq!(some.intervals.as_deref(), Some("2 22 "));
+        assert!(some.range.ends_with("; last 103 ns ± 1.9 %"), "{}", some.range);
+    }
+
+    #[test]
+    fn what_moved_by_less_than_two_per_cent_is_still() {
+        let range = |values: [f64; 2]| line(&values.map(Some), 0.5, 0).expect("two runs").range;
+        assert_eq!(range([100.0, 101.9]), "102 ns throughout");
+        assert_eq!(range([0.5, 0.505]), "0.505 ns throughout");
+        assert!(range([100.0, 102.1]).starts_with("100 .. 102 ns; last"));
+        assert!(range([100.0, 102.9]).starts_with("100 .. 103 ns; last"));
+        let still = line(&[Some(100.0), Some(101.9)], 0.5, 0).expect("two runs").strip;
+        assert!(still.chars().all(|letter| letter == picture::letters(true)[0]), "{still}");
+    }
+
+    #[test]
+    fn a_figure_of_fewer_than_two_runs_that_are_shown_has_no_line() {
+        let values = [Some(1.0), Some(1.0), None, Some(1.0)];
+        assert!(line(&values, 0.5, 0).is_some() && line(&values, 0.5, 1).is_some());
+        assert!(line(&values, 0.5, 2).is_none() && line(&values, 0.5, 4).is_none());
+        assert_eq!(line(&values, 0.5, 1).expect("two").strip.chars().count(), 3);
+        assert!(line(&values, 0.5, 9).is_none());
+    }
+}

@@ -1,10 +1,13 @@
 //! `compare`: verdicts, what they rest on, what differs around two results, and what is shown of it.
 #![allow(clippy::unwrap_used, reason = "a test may stop at once")]
 
+mod counts;
 #[path = "../fixture/mod.rs"]
 mod fixture;
 mod ground;
+mod rounds;
 mod screens;
+mod sides;
 mod surroundings;
 mod verdicts;
 
