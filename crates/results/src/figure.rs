@@ -23,6 +23,9 @@ pub struct Figure {
     pub title: String,
     /// What the quoted cost is the cost of, in words.
     pub operation: String,
+    /// The same for a heading above several figures of a family ("one reading"); absent: the operation.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub heading: String,
     /// Operations in one pass of the loop; costs are already divided by it.
     pub operations_per_iteration: u64,
     /// How the operation is reached: "vdso", "libc", "inline", "instruction", "user space".

@@ -18,6 +18,7 @@ static CARD: Card = Card {
     id: "clock/gettimeofday",
     title: "gettimeofday",
     operation: "one gettimeofday",
+    heading: super::READING,
     call_path: CallPath::Vdso,
     group: "clock",
     claims: &claims::exactly(0.0),

@@ -12,6 +12,7 @@ static CARD: Card = Card {
     id: "clock/gettimeofday_syscall",
     title: "gettimeofday, as a system call",
     operation: "one gettimeofday, made as a system call",
+    heading: super::READING,
     call_path: CallPath::Inline,
     group: "clock",
     claims: &claims::named(&["gettimeofday"], 1.0),

@@ -15,6 +15,9 @@ mod step;
 mod tsc;
 mod tscp;
 
+/// What stands above the rows of these figures.
+const READING: &str = "one reading";
+
 pub const ALL: &[&dyn Benchmark] = &[
     &monotonic::Monotonic,
     &monotonic_syscall::MonotonicSyscall,

@@ -18,6 +18,7 @@ static CARD: Card = Card {
     id: "clock/monotonic",
     title: "CLOCK_MONOTONIC",
     operation: "one clock_gettime(CLOCK_MONOTONIC)",
+    heading: super::READING,
     call_path: CallPath::Vdso,
     group: "clock",
     claims: &claims::exactly(0.0),

@@ -18,6 +18,7 @@ static CARD: Card = Card {
     id: "clock/monotonic_coarse",
     title: "CLOCK_MONOTONIC_COARSE",
     operation: "one clock_gettime(CLOCK_MONOTONIC_COARSE)",
+    heading: super::READING,
     call_path: CallPath::Vdso,
     group: "clock",
     claims: &claims::exactly(0.0),

@@ -17,6 +17,7 @@ static CARD: Card = Card {
     id: "clock/monotonic_raw",
     title: "CLOCK_MONOTONIC_RAW",
     operation: "one clock_gettime(CLOCK_MONOTONIC_RAW)",
+    heading: super::READING,
     call_path: CallPath::Vdso,
     group: "clock",
     claims: &claims::exactly(0.0),

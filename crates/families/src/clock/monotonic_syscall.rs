@@ -12,6 +12,7 @@ static CARD: Card = Card {
     id: "clock/monotonic_syscall",
     title: "CLOCK_MONOTONIC, as a system call",
     operation: "one clock_gettime(CLOCK_MONOTONIC), made as a system call",
+    heading: super::READING,
     call_path: CallPath::Inline,
     group: "clock",
     claims: &claims::named(&["clock_gettime"], 1.0),

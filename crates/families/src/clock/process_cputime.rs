@@ -15,6 +15,7 @@ static CARD: Card = Card {
     id: "clock/process_cputime",
     title: "CLOCK_PROCESS_CPUTIME_ID",
     operation: "one clock_gettime(CLOCK_PROCESS_CPUTIME_ID)",
+    heading: super::READING,
     call_path: CallPath::Libc,
     group: "clock",
     claims: &claims::named(&["clock_gettime"], 1.0),

@@ -18,6 +18,7 @@ static CARD: Card = Card {
     id: "clock/realtime",
     title: "CLOCK_REALTIME",
     operation: "one clock_gettime(CLOCK_REALTIME)",
+    heading: super::READING,
     call_path: CallPath::Vdso,
     group: "clock",
     claims: &claims::exactly(0.0),

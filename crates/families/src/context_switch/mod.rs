@@ -10,6 +10,9 @@ mod two_pipes;
 mod unix_stream;
 mod r#yield;
 
+/// What stands above the rows of all switches.
+const SWITCH: &str = "one switch, half a round trip";
+
 pub const ALL: &[&dyn Benchmark] = &[
     &pipe::SAME_CPU,
     &thread_pipe::SameCpu,

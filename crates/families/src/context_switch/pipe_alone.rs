@@ -28,6 +28,7 @@ static CARD_UNPINNED: Card = card("the pipe alone, unpinned", Placement::Unpinne
 const fn card(title: &'static str, placement: Placement) -> Card {
     Card {
         operation: "one write and one read of 1 byte through a pipe, in one process",
+        heading: "one write and one read through a pipe, no switch",
         operations_per_iteration: 1,
         blocks: false,
         claims: const { &claims::named(&["read", "write"], 2.0) },

@@ -93,6 +93,7 @@ pub const fn card(id: &'static str, title: &'static str, placement: Placement) -
         revision: revision(placement),
         title,
         operation,
+        heading: super::SWITCH,
         operations_per_iteration: 2,
         call_path: CallPath::Libc,
         blocks: true,

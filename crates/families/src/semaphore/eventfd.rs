@@ -15,6 +15,7 @@ static CARD: Card = Card {
     id: "semaphore/eventfd",
     title: "eventfd as a semaphore, uncontended",
     operation: "one wait (read) and one post (write)",
+    heading: super::PAIR,
     group: "semaphore",
     claims: &claims::named(&["read", "write"], 2.0),
     baseline: Some("semaphore/posix_named"),

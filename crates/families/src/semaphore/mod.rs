@@ -10,6 +10,9 @@ mod system_v;
 mod system_v_one_call;
 mod system_v_undo;
 
+/// What stands above the rows of these figures.
+const PAIR: &str = "one wait and one post";
+
 pub const ALL: &[&dyn Benchmark] = &[
     &posix_named::PosixNamed,
     &system_v::SystemVSet,

@@ -15,6 +15,7 @@ static CARD: Card = Card {
     id: "semaphore/posix_named",
     title: "POSIX semaphore, named, uncontended",
     operation: "one wait and one post",
+    heading: super::PAIR,
     group: "semaphore",
     claims: &claims::exactly(0.0),
     document: Some("000"),

@@ -15,6 +15,7 @@ static CARD: Card = Card {
     id: "semaphore/posix_unnamed",
     title: "POSIX semaphore, unnamed, uncontended",
     operation: "one wait and one post",
+    heading: super::PAIR,
     group: "semaphore",
     claims: &claims::exactly(0.0),
     baseline: Some("semaphore/posix_named"),

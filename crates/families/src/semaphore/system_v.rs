@@ -15,6 +15,7 @@ static CARD: Card = Card {
     id: "semaphore/system_v",
     title: "System V semaphore, uncontended",
     operation: "one wait and one post",
+    heading: super::PAIR,
     group: "semaphore",
     claims: &claims::named(&["semop", "semtimedop"], 2.0),
     baseline: Some("semaphore/posix_named"),

@@ -14,6 +14,7 @@ static CARD: Card = Card {
     id: "semaphore/system_v_one_call",
     title: "System V semaphore, wait and post in one call",
     operation: "one wait and one post, in one semop",
+    heading: super::PAIR,
     group: "semaphore",
     claims: &claims::named(&["semop", "semtimedop"], 1.0),
     baseline: Some("semaphore/posix_named"),

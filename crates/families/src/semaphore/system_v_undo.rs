@@ -14,6 +14,7 @@ static CARD: Card = Card {
     id: "semaphore/system_v_undo",
     title: "System V semaphore with SEM_UNDO",
     operation: "one wait and one post, both with SEM_UNDO",
+    heading: super::PAIR,
     group: "semaphore",
     claims: &claims::named(&["semop", "semtimedop"], 2.0),
     baseline: Some("semaphore/posix_named"),

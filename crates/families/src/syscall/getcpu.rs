@@ -14,6 +14,7 @@ static CARD: Card = Card {
     id: "syscall/getcpu",
     title: "getcpu",
     operation: "one getcpu: the CPU and node of the caller",
+    heading: super::CALL,
     call_path: CallPath::Vdso,
     group: "syscall",
     claims: &claims::exactly(0.0),

@@ -12,6 +12,7 @@ static CARD: Card = Card {
     id: "syscall/getpid",
     title: "getpid",
     operation: "one getpid",
+    heading: super::CALL,
     call_path: CallPath::Inline,
     group: "syscall",
     claims: &claims::named(&["getpid"], 1.0),

@@ -14,6 +14,7 @@ static CARD: Card = Card {
     id: "syscall/getpid_libc",
     title: "getpid through libc",
     operation: "one getpid",
+    heading: super::CALL,
     call_path: CallPath::Libc,
     group: "syscall",
     claims: &claims::named(&["getpid"], 1.0),

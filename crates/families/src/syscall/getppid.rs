@@ -12,6 +12,7 @@ static CARD: Card = Card {
     id: "syscall/getppid",
     title: "getppid",
     operation: "one getppid",
+    heading: super::CALL,
     call_path: CallPath::Inline,
     group: "syscall",
     claims: &claims::named(&["getppid"], 1.0),

@@ -12,6 +12,7 @@ static CARD: Card = Card {
     id: "syscall/invalid",
     title: "a call that no kernel has",
     operation: "one system call that the kernel refuses with ENOSYS",
+    heading: super::CALL,
     call_path: CallPath::Inline,
     group: "syscall",
     claims: &claims::exactly(1.0),

@@ -16,6 +16,9 @@ mod sched_yield;
 mod stat;
 mod write1;
 
+/// What stands above the rows of these figures.
+const CALL: &str = "one call";
+
 pub const ALL: &[&dyn Benchmark] = &[
     &invalid::Invalid,
     &getppid::Getppid,

@@ -17,6 +17,7 @@ static CARD: Card = Card {
     id: "syscall/read0_devzero",
     title: "read of 0 bytes from /dev/zero",
     operation: "one read of 0 bytes from /dev/zero",
+    heading: super::CALL,
     call_path: CallPath::Inline,
     group: "syscall",
     claims: &claims::named(&["read"], 1.0),

@@ -14,6 +14,7 @@ static CARD: Card = Card {
     id: "syscall/read0_file",
     title: "read of 0 bytes from a file",
     operation: "one read of 0 bytes from a regular file in memory (memfd)",
+    heading: super::CALL,
     call_path: CallPath::Inline,
     group: "syscall",
     claims: &claims::named(&["read"], 1.0),

@@ -14,6 +14,7 @@ static CARD: Card = Card {
     id: "syscall/read0_pipe",
     title: "read of 0 bytes from a pipe",
     operation: "one read of 0 bytes from an empty pipe",
+    heading: super::CALL,
     call_path: CallPath::Inline,
     group: "syscall",
     claims: &claims::named(&["read"], 1.0),

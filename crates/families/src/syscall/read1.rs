@@ -18,6 +18,7 @@ static CARD: Card = Card {
     id: "syscall/read1",
     title: "read of 1 byte from /dev/zero",
     operation: "one read of 1 byte from /dev/zero",
+    heading: super::CALL,
     call_path: CallPath::Inline,
     group: "syscall",
     claims: &claims::named(&["read"], 1.0),

@@ -12,6 +12,7 @@ static CARD: Card = Card {
     id: "syscall/sched_yield",
     title: "sched_yield",
     operation: "one sched_yield",
+    heading: super::CALL,
     call_path: CallPath::Inline,
     group: "syscall",
     claims: &claims::named(&["sched_yield"], 1.0),

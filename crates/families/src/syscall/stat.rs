@@ -14,6 +14,7 @@ static CARD: Card = Card {
     id: "syscall/stat",
     title: "stat of /dev/null",
     operation: "one stat of /dev/null",
+    heading: super::CALL,
     call_path: CallPath::Libc,
     group: "syscall/path",
     claims: &claims::named(&["stat", "newfstatat", "fstatat64", "statx"], 1.0),

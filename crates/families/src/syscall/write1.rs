@@ -18,6 +18,7 @@ static CARD: Card = Card {
     id: "syscall/write1",
     title: "write of 1 byte to /dev/null",
     operation: "one write of 1 byte to /dev/null",
+    heading: super::CALL,
     call_path: CallPath::Inline,
     group: "syscall",
     claims: &claims::named(&["write"], 1.0),

@@ -16,6 +16,8 @@ pub struct Card {
     pub title: &'static str,
     /// What the cost is the cost of, in words ("one sem_wait and one sem_post").
     pub operation: &'static str,
+    /// The same for a heading above several figures of the family, true for each of them ("one reading"); empty: `operation`.
+    pub heading: &'static str,
     /// Operations in one iteration of the loop; every figure, claim and count is per operation.
     pub operations_per_iteration: u64,
     /// How the operation is reached.
@@ -65,6 +67,7 @@ impl Card {
         revision: 1,
         title: "",
         operation: "",
+        heading: "",
         operations_per_iteration: 1,
         call_path: CallPath::Libc,
         blocks: false,

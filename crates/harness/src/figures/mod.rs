@@ -135,6 +135,7 @@ pub(crate) fn blank(card: &Card) -> Figure {
         family: card.family().to_owned(),
         title: card.title.to_owned(),
         operation: card.operation.to_owned(),
+        heading: card.heading.to_owned(),
         operations_per_iteration: card.operations_per_iteration,
         call_path: card.call_path.name().to_owned(),
         group: card.group.to_owned(),

@@ -189,6 +189,7 @@ fn figure() -> impl Strategy<Value = Figure> {
                 revision: 1,
                 family,
                 title,
+                heading: String::new(),
                 operation,
                 operations_per_iteration: 0,
                 call_path,
