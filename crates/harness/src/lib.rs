@@ -15,6 +15,7 @@ use std::io::Write;
 
 pub use benchmark::card::{Bound, CallPath, Card, Claim, Need, OverLaunches, Placement, QuantityCard, Tier};
 pub use benchmark::catalogue::{Catalogue, Choice, Matched, NoMatch, Resolver};
+pub use benchmark::claims::stated;
 pub use benchmark::directory::{Directory, Place};
 pub use benchmark::foreign::{Foreign, Reader};
 pub use benchmark::requirements::lacking;

@@ -241,6 +241,9 @@ pub struct Report {
     /// Files, @-1 (newest stored run), @-2, ..., or @all [default: @-1]
     #[arg(value_name = "RESULT")]
     pub results: Vec<String>,
+    /// Only what these patterns find, as run finds it, and what it is divided by
+    #[arg(long, value_name = "PATTERN,...", value_delimiter = ',')]
+    pub only: Vec<String>,
     /// Show every row
     #[arg(long)]
     pub all: bool,

@@ -1,7 +1,10 @@
 //! What users type to say which figures they mean: found, and told where it was more than an id.
 
+use std::collections::BTreeSet;
+
 use oscost_harness::{Choice, Matched, Tier, lacking};
-use oscost_results::search::{Pattern, Way};
+use oscost_results::search::{Pattern, Way, nearest};
+use oscost_results::{RunResult, Status};
 
 use crate::commands::catalogue;
 use crate::exit::{Ended, Exit};
@@ -47,6 +50,65 @@ pub fn refuse_what_is_unsupported(choices: &[Choice], cpus: usize) -> Result<(),
         }
         _ => Ok(()),
     }
+}
+
+/// Those of `ids`, which results hold, that the patterns find; what words found is said.
+pub fn only(patterns: &[String], ids: &BTreeSet<&str>, talk: &Talk) -> Result<BTreeSet<String>, Ended> {
+    let mut all = BTreeSet::new();
+    for typed in patterns {
+        let (way, found) = Pattern::new(typed, SYNONYMS)
+            .search(ids.iter().copied(), |id| *id)
+            .ok_or_else(|| not_in_results(typed, ids))?;
+        if let Some(words) = told(typed, way, &found) {
+            talk.say(words);
+        }
+        all.extend(found.into_iter().map(str::to_owned));
+    }
+    Ok(all)
+}
+
+/// Why a pattern finds nothing in results that hold `ids`: it is there to be measured, or what may have been meant.
+fn not_in_results(typed: &str, ids: &BTreeSet<&str>) -> Ended {
+    let shown = oscost_results::Untrusted::new(typed).terminal().to_string();
+    match catalogue().look_up(&[typed.to_owned()], Tier::Thorough) {
+        Ok(found) => {
+            let found: Vec<&str> = found.iter().flat_map(self::ids).collect();
+            Ended::misuse(format!(
+                "'{shown}' finds {}; none of them was measured there: oscost run {shown}",
+                listed(&found)
+            ))
+        }
+        Err(mut miss) => {
+            let parts = ids.iter().flat_map(|id| id.split('/').chain(std::iter::once(*id)));
+            let near: Vec<&str> = parts.chain(miss.nearest.iter().map(String::as_str)).collect();
+            miss.nearest = nearest(typed, near).into_iter().map(str::to_owned).collect();
+            Ended::misuse(miss)
+        }
+    }
+}
+
+/// Why nothing of what was found has numbers in any of these results; `None` where something has.
+pub fn nothing_measured<'r>(
+    found: &BTreeSet<String>,
+    results: impl Iterator<Item = &'r RunResult>,
+) -> Option<String> {
+    let figures = results.flat_map(|result| &result.figures).filter(|figure| found.contains(&figure.id));
+    let mut first = None;
+    for figure in figures {
+        if figure.status != Status::Unsupported {
+            return None;
+        }
+        first.get_or_insert(figure);
+    }
+    let first = first?;
+    let text = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+    let why = text(&first.why).unwrap_or_else(|| "no reason is on record".to_owned());
+    let remedy = text(&first.remedy).map_or(String::new(), |remedy| format!("; {remedy}"));
+    let count = match found.len() {
+        1 => "cannot be measured there".to_owned(),
+        many => format!("and {} more cannot be measured there", many - 1),
+    };
+    Some(format!("{} {count}: {why}{remedy}", first.id))
 }
 
 fn ids(found: &Matched) -> Vec<&'static str> {

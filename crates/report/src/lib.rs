@@ -36,7 +36,7 @@ pub mod compare {
         Comparison, Differs, Evident, OneSided, Row, Rules, Shift, THRESHOLD, Verdict, compare, compare_live,
         compare_sides, incomparable, name_of_pair,
     };
-    pub use crate::show::{comparison, comparison_markdown, matrix, matrix_markdown};
+    pub use crate::show::{comparison, comparison_markdown, comparison_whole, matrix, matrix_markdown};
 }
 
 /// Counts of instructions.

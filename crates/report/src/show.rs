@@ -124,11 +124,20 @@ pub fn agreement_markdown(rows: &[Agreement], out: &mut dyn Write) -> io::Result
     markdown::view(&view::agreement::view(rows, true), 3, out)
 }
 
-/// Writes a comparison.
+/// Writes a comparison: one line a figure, and of what is longer the beginning.
 ///
 /// # Errors
 /// Those of `out`.
 pub fn comparison(comparison: &Comparison<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let view = view::comparison::view(comparison, style.unicode);
+    text::blocks::view(&view, &mut Page::of_lines(style, out))
+}
+
+/// Writes all of a comparison, on as many lines as that takes.
+///
+/// # Errors
+/// Those of `out`.
+pub fn comparison_whole(comparison: &Comparison<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     to_text(&view::comparison::view(comparison, style.unicode), style, out)
 }
 

@@ -3,7 +3,7 @@
 
 mod fixture;
 
-use oscost_report::compare::{Rules, compare, comparison};
+use oscost_report::compare::{Rules, compare, comparison_whole as comparison};
 use oscost_report::{
     Named, RowChoice, Style, history, open_metrics, page, price_list, price_list_csv, price_list_markdown,
 };

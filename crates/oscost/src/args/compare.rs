@@ -18,6 +18,9 @@ pub struct Compare {
     /// Results of the other side
     #[arg(long, value_name = "RESULT,...", value_delimiter = ',', requires = "before")]
     pub after: Vec<String>,
+    /// Only what these patterns find, as run finds it: judged as if nothing else had been measured
+    #[arg(long, value_name = "PATTERN,...", value_delimiter = ',', conflicts_with_all = ["live", "bisect"])]
+    pub only: Vec<String>,
     /// Give ratios and verdicts although the machines differ
     #[arg(long)]
     pub cross_machine: bool,

@@ -81,7 +81,7 @@ pub fn bisect(asked: &[String], options: &Compare, talk: &Talk) -> Result<Exit, 
     };
     let (before, now) = (only(&base), only(&session.measured.result));
     let past = past(talk);
-    let rules = Rules { cross_machine: false, threshold: options.threshold, past: &past };
+    let rules = Rules { threshold: options.threshold, past: &past, ..Rules::default() };
     let comparison = compare(&Named { name, result: &before }, &Named { name: "now", result: &now }, rules);
     if !comparison.machine.is_empty() {
         return Err(Ended::misuse(format!("{name} was measured on another machine")));

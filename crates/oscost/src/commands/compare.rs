@@ -1,17 +1,22 @@
 //! `oscost compare`: stored results against one another, a stored one against now, or two commands side by side.
 
+use std::collections::BTreeSet;
+
 use oscost_report::Named;
 use oscost_report::compare::{
     Comparison, Rules, Verdict, compare, compare_sides, comparison, comparison_json, comparison_markdown,
-    incomparable, matrix, matrix_markdown,
+    comparison_whole, incomparable, matrix, matrix_markdown,
 };
 use oscost_report::count::is_count;
-use oscost_results::{RunResult, Store};
+use oscost_results::search::Pattern;
+use oscost_results::{Figure, RunResult, Store};
 
 use crate::args::{Compare, CompareFormat, FailOn};
 use crate::commands::{bisect, count_compare, live};
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
+use crate::synonyms::SYNONYMS;
+use crate::words;
 
 /// Most past runs from which the drift of this machine is learnt, the newest.
 const PAST: usize = 24;
@@ -36,8 +41,11 @@ pub fn run(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
 
 /// Stored results: two side by side, or several against a base.
 fn stored(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
-    let (mut names, mut results) =
-        if options.results.is_empty() { newest_pair(talk)? } else { load(&options.results, talk)? };
+    let (mut names, mut results) = if options.results.is_empty() {
+        newest_pair(&options.only, talk)?
+    } else {
+        load(&options.results, talk)?
+    };
     if let Some(base) = &options.base {
         let (name, result) = load(std::slice::from_ref(base), talk)?;
         let [name] = <[String; 1]>::try_from(name)
@@ -55,7 +63,11 @@ fn stored(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
             "two results are needed: files, or @-2 @-1 (oscost report @all lists the store)",
         ));
     }
+    let only = only(options, results.iter(), talk)?;
     if results.iter().any(is_count) {
+        if let Some(only) = &only {
+            results.iter_mut().for_each(|result| result.figures.retain(|it| only.contains(&it.id)));
+        }
         let [before, now] = &results[..] else {
             return Err(Ended::misuse("counts are compared with counts, two at a time"));
         };
@@ -67,7 +79,7 @@ fn stored(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
     let named: Vec<Named<'_>> =
         names.iter().zip(&results).map(|(name, result)| Named { name, result }).collect();
     let past = past(talk);
-    let rules = Rules { cross_machine: options.cross_machine, threshold: options.threshold, past: &past };
+    let rules = rules(options, &past, only.as_ref());
     let comparisons: Vec<Comparison<'_>> =
         named[1..].iter().map(|other| compare(&named[0], other, rules)).collect();
     if comparisons.iter().all(|one| one.rows.is_empty() && one.one_sided.is_empty()) {
@@ -76,14 +88,39 @@ fn stored(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
     told(&comparisons, options, talk)
 }
 
-/// The newest two runs of the store that can be compared; what was skipped on the way is said.
-fn newest_pair(talk: &Talk) -> Result<(Vec<String>, Vec<RunResult>), Ended> {
+fn rules<'a>(options: &Compare, past: &'a [RunResult], only: Option<&'a BTreeSet<String>>) -> Rules<'a> {
+    Rules { cross_machine: options.cross_machine, threshold: options.threshold, past, only }
+}
+
+/// The ids that `--only` names, of those that the results hold; `None` where everything is compared.
+fn only<'r>(
+    options: &Compare,
+    results: impl Iterator<Item = &'r RunResult> + Clone,
+    talk: &Talk,
+) -> Result<Option<BTreeSet<String>>, Ended> {
+    if options.only.is_empty() {
+        return Ok(None);
+    }
+    let ids = results.clone().flat_map(|result| &result.figures).map(|figure| figure.id.as_str()).collect();
+    let found = words::only(&options.only, &ids, talk)?;
+    match words::nothing_measured(&found, results) {
+        Some(why) => Err(Ended::new(Exit::Withheld, why)),
+        None => Ok(Some(found)),
+    }
+}
+
+/// The newest two runs of the store that can be compared, and hold something that `only` finds; what was skipped on the way
+/// is said.
+fn newest_pair(only: &[String], talk: &Talk) -> Result<(Vec<String>, Vec<RunResult>), Ended> {
     let store = Store::of_user().map_err(Ended::misuse)?;
     if store.directory().exists() {
         crate::session::recover(&store, talk);
     }
     let paths = store.runs().map_err(Ended::misuse)?;
+    let patterns: Vec<Pattern> = only.iter().map(|typed| Pattern::new(typed, SYNONYMS)).collect();
+    let is_asked = |figure: &Figure| patterns.iter().any(|pattern| pattern.finds(&figure.id).is_some());
     let mut known: Vec<(usize, RunResult)> = Vec::new();
+    let mut seen: BTreeSet<String> = BTreeSet::new();
     for (back, path) in paths.iter().rev().take(PAST).enumerate() {
         let back = back + 1;
         let result = match oscost_results::load(path) {
@@ -93,6 +130,10 @@ fn newest_pair(talk: &Talk) -> Result<(Vec<String>, Vec<RunResult>), Ended> {
                 continue;
             }
         };
+        if !only.is_empty() && !result.figures.iter().any(is_asked) {
+            seen.extend(result.figures.into_iter().map(|figure| figure.id));
+            continue;
+        }
         let newer = known.iter().position(|(_, newer)| incomparable(&result, newer).is_none());
         if let Some(index) = newer {
             let (newer_back, newer) = known.swap_remove(index);
@@ -108,6 +149,9 @@ fn newest_pair(talk: &Talk) -> Result<(Vec<String>, Vec<RunResult>), Ended> {
             return Ok((names, vec![result, newer]));
         }
         known.push((back, result));
+    }
+    if !only.is_empty() && known.is_empty() && !seen.is_empty() {
+        words::only(only, &seen.iter().map(String::as_str).collect(), talk)?;
     }
     Err(Ended::misuse(
         "no two stored runs can be compared: two are needed, of one machine, with a figure in common (oscost report @all)",
@@ -135,7 +179,8 @@ fn sides(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
         (format!("{} results before", before.len()), format!("{} results after", after.len()));
     let before: Vec<Named<'_>> = before.iter().map(|result| Named { name: &name_a, result }).collect();
     let after: Vec<Named<'_>> = after.iter().map(|result| Named { name: &name_b, result }).collect();
-    let rules = Rules { cross_machine: options.cross_machine, threshold: options.threshold, past: &[] };
+    let only = only(options, before.iter().chain(&after).map(|named| named.result), talk)?;
+    let rules = rules(options, &[], only.as_ref());
     let comparison = compare_sides(&before, &after, rules)
         .ok_or_else(|| Ended::misuse("no figure was measured in both"))?;
     told(std::slice::from_ref(&comparison), options, talk)
@@ -184,6 +229,7 @@ pub fn show(comparisons: &[Comparison<'_>], options: &Compare, talk: &Talk) -> R
     let style = if options.output.is_some() { talk.plain_style() } else { talk.style() };
     let mut text = Vec::new();
     let written = match (options.format, comparisons) {
+        (CompareFormat::Text, [one]) if talk.verbose => comparison_whole(one, &style, &mut text),
         (CompareFormat::Text, [one]) => comparison(one, &style, &mut text),
         (CompareFormat::Text, many) => matrix(many, &style, &mut text),
         (CompareFormat::Markdown, [one]) => comparison_markdown(one, &mut text),

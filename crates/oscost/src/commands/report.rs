@@ -5,11 +5,12 @@ use std::path::Path;
 
 use oscost_report::count::is_count;
 use oscost_report::{Named, RowChoice, RowOrder};
-use oscost_results::Outline;
+use oscost_results::{Outline, PairedValue, RunResult};
 
 use crate::args::{Format, Report, SortBy};
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
+use crate::words;
 
 /// Shows stored results in the format asked for.
 pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
@@ -28,21 +29,50 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
     if references == ["@all"] && options.format == Format::Text {
         return history(options, talk);
     }
-    let loaded = oscost_results::load_references(references).map_err(Ended::misuse)?;
+    let mut loaded = oscost_results::load_references(references).map_err(Ended::misuse)?;
     for unusable in &loaded.unusable {
         talk.say(unusable);
+    }
+    if !options.only.is_empty() {
+        only(&options.only, loaded.results.iter_mut().map(|(_, result)| result).collect(), talk)?;
     }
     let style = if options.output.is_some() { talk.plain_style() } else { talk.style() };
     let mut text = Vec::new();
     let names: Vec<String> = loaded.results.iter().map(|(path, _)| name_of(path)).collect();
     let named: Vec<Named<'_>> =
         names.iter().zip(&loaded.results).map(|(name, (_, result))| Named { name, result }).collect();
-    let choice = RowChoice { all: options.all, verbose: talk.verbose, order: options.sort.map(order) };
+    let choice = RowChoice {
+        // What was asked for by name is shown.
+        all: options.all || !options.only.is_empty(),
+        verbose: talk.verbose,
+        order: options.sort.map(order),
+    };
     // As it was asked for: "@-1" says where it stands.
     let is_short = named.len() == 1 && references.len() == 1 && references[0].starts_with("@-");
     let short = if is_short { references.first().map(String::as_str) } else { None };
     render(&named, short, options.format, choice, &style, &mut text).map_err(Ended::unwritable)?;
     deliver(options, &text)
+}
+
+/// Leaves in the results what the patterns find, and what that is divided by or has subtracted, as a run of them would have.
+fn only(patterns: &[String], mut results: Vec<&mut RunResult>, talk: &Talk) -> Result<(), Ended> {
+    let ids = results.iter().flat_map(|result| &result.figures).map(|figure| figure.id.as_str()).collect();
+    let mut found = words::only(patterns, &ids, talk)?;
+    if let Some(why) = words::nothing_measured(&found, results.iter().map(|result| &**result)) {
+        talk.say(why);
+    }
+    let pairs = results.iter().flat_map(|result| result.ratios.iter().chain(&result.differences));
+    let bases: Vec<String> =
+        pairs.filter(|pair| found.contains(&pair.of)).map(|pair| pair.to.clone()).collect();
+    found.extend(bases);
+    for result in &mut results {
+        result.figures.retain(|figure| found.contains(&figure.id));
+        let both = |pair: &PairedValue| found.contains(&pair.of) && found.contains(&pair.to);
+        result.ratios.retain(both);
+        result.differences.retain(both);
+        result.reproductions.clear();
+    }
+    Ok(())
 }
 
 /// The runs of the store, and each figure over them.
@@ -52,8 +82,14 @@ fn history(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
         talk.say(unusable);
     }
     let style = if options.output.is_some() { talk.plain_style() } else { talk.style() };
-    let runs: Vec<(String, Outline)> =
+    let mut runs: Vec<(String, Outline)> =
         outlines.runs.into_iter().map(|(path, outline)| (name_of(&path), outline)).collect();
+    if !options.only.is_empty() {
+        let ids = runs.iter().flat_map(|(_, run)| &run.figures).map(|figure| figure.id.as_str()).collect();
+        let found = words::only(&options.only, &ids, talk)?;
+        runs.iter_mut().for_each(|(_, run)| run.figures.retain(|figure| found.contains(&figure.id)));
+        runs.retain(|(_, run)| !run.figures.is_empty());
+    }
     let mut text = Vec::new();
     oscost_report::history(&runs, &style, &mut text).map_err(Ended::unwritable)?;
     deliver(options, &text)

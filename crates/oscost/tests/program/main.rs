@@ -13,6 +13,7 @@ mod input;
 mod kept;
 mod lies;
 mod machines;
+mod only;
 mod outputs;
 mod percentiles;
 mod planted;

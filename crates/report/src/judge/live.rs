@@ -27,7 +27,7 @@ pub fn compare_live<'a>(a: &[Named<'a>], b: &[Named<'a>], rules: Rules<'_>) -> C
     let other_machine = !comparison.machine.is_empty() && !rules.cross_machine;
     let sides = Sides::new(&a[..1], &b[..1]);
     let mut asked = Vec::new();
-    for id in ids(first_a.result, first_b.result) {
+    for id in ids(first_a.result, first_b.result).into_iter().filter(|id| rules.asks(id)) {
         if let Some((of_a, of_b)) = pair_up(id, &sides, &mut comparison) {
             let first = [of_a[0], of_b[0]];
             asked.extend(ask(first, &sides, [a, b], other_machine));

@@ -12,6 +12,8 @@ mod surroundings;
 mod verdict;
 mod version_one;
 
+use std::collections::BTreeSet;
+
 use oscost_results::{Estimate, RunResult};
 
 pub use agreement::{Agreement, Side};
@@ -165,11 +167,20 @@ pub struct Rules<'a> {
     pub threshold: f64,
     /// Runs of the store, oldest first: how far figures move between runs of the same thing is learnt from them.
     pub past: &'a [RunResult],
+    /// The figures that were asked about: the others are left out, and no verdict rests on how many they are. `None`: all.
+    pub only: Option<&'a BTreeSet<String>>,
 }
 
 impl Default for Rules<'_> {
     fn default() -> Self {
-        Self { cross_machine: false, threshold: THRESHOLD, past: &[] }
+        Self { cross_machine: false, threshold: THRESHOLD, past: &[], only: None }
+    }
+}
+
+impl Rules<'_> {
+    /// Whether the figure of this id was asked about.
+    fn asks(&self, id: &str) -> bool {
+        self.only.is_none_or(|only| only.contains(id))
     }
 }
 
@@ -200,12 +211,12 @@ fn sided<'a>(
     let judged = comparison.machine.is_empty() || rules.cross_machine;
     let mut learning = Learning::new(rules.past, a, b);
     let mut asked: Vec<Asked> = Vec::new();
-    for id in ids(first_a.result, first_b.result) {
+    for id in ids(first_a.result, first_b.result).into_iter().filter(|id| rules.asks(id)) {
         asked.extend(figure::ask(id, &sides, judged, &mut learning, &mut comparison));
     }
     let figures = asked.len();
     if judged {
-        asked.extend(paired::ask(&sides, &mut learning));
+        asked.extend(paired::ask(&sides, &mut learning, rules));
     }
     let mut rows = verdict::pronounce(asked, rules.threshold);
     comparison.pairs = rows.split_off(figures);
@@ -236,7 +247,7 @@ fn surrounded<'a>(a: &Named<'a>, b: &Named<'a>, rules: Rules<'_>) -> Comparison<
         conditions: surroundings::conditions(a.result, b.result),
         warnings: surroundings::warnings(a.result, b.result, !machine.is_empty(), rules.cross_machine),
         machine,
-        narrower: "measure longer (run --thorough), or both sides in turn (compare --live)",
+        narrower: "run --thorough, or compare --live (both in turn)",
         evidence: Vec::new(),
         rows: Vec::new(),
         pairs: Vec::new(),

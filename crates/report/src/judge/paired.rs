@@ -3,18 +3,20 @@
 use oscost_results::{Figure, PairedValue, RunResult, Status};
 use oscost_stats::interval::MEDIAN;
 
-use super::Row;
 use super::figure::{Asked, Question, Sides};
 use super::past::Learning;
+use super::{Row, Rules};
 use crate::named::Named;
 
-/// Everything that was paired in all results of both sides, and is of figures that may be held against each other.
-pub(super) fn ask(sides: &Sides<'_>, learning: &mut Learning<'_>) -> Vec<Asked> {
+/// Everything that was paired in all results of both sides, was asked about, and is of figures that may be held against
+/// each other.
+pub(super) fn ask(sides: &Sides<'_>, learning: &mut Learning<'_>, rules: Rules<'_>) -> Vec<Asked> {
     let Some(first) = sides.a.first() else { return Vec::new() };
     if sides.mixed_methods().is_some() {
         return Vec::new();
     }
     let pairs = first.result.ratios.iter().chain(&first.result.differences);
+    let pairs = pairs.filter(|pair| rules.asks(&pair.of));
     pairs.filter_map(|pair| one(pair, sides, learning)).collect()
 }
 

@@ -12,6 +12,8 @@ use crate::words::{counted, plain, words};
 
 /// Most figures that are shown of those that changed by less than anybody asked about.
 const MOST_SMALL: usize = 12;
+/// Where the interval of a change stands, if any row has one.
+const INTERVAL: usize = 4;
 /// Ends of an interval that are this many times apart say nothing.
 const MOST_WIDE: f64 = 100.0;
 
@@ -46,7 +48,7 @@ impl Shown<'_> {
         let (comparison, arrow) = (self.comparison, self.arrow());
         let mut parts = Vec::new();
         if !comparison.rows.is_empty() {
-            parts.push(Part::Words(format!("{}.", tallied(comparison))));
+            parts.extend(tallied(comparison).into_iter().map(Part::Words));
         }
         parts.push(Part::Facts(self.facts()));
         let warning = |text: &String| Part::Warning(format!("warning: {}", self.plain(text)));
@@ -81,8 +83,14 @@ impl Shown<'_> {
             ));
         }
         let alike = one_sided_alike(comparison).into_iter().map(|(ids, a, b)| {
-            let of = ids.into_iter().map(|id| self.id(id)).collect();
-            Fact { name: "differ", says: format!("{} {arrow} {}", self.plain(a), self.plain(b)), of }
+            let of: Vec<Cell> = ids.into_iter().map(|id| self.id(id)).collect();
+            let says = format!(
+                "{}, {} {arrow} {}",
+                counted(of.len(), "figure", "figures"),
+                self.plain(a),
+                self.plain(b)
+            );
+            Fact { name: "differ", says, of }
         });
         let alike: Vec<Fact> = alike.collect();
         if !alike.is_empty() {
@@ -96,20 +104,20 @@ impl Shown<'_> {
     /// What differs around the two, and by what they were judged.
     fn facts(&self) -> Vec<Fact> {
         let arrow = self.arrow();
-        let differing = |name: &'static str, differs: &[Differs]| {
-            let each = differs
-                .iter()
-                .map(|it| format!("{} {} {arrow} {}", it.what, self.plain(&it.a), self.plain(&it.b)));
-            let says =
-                if differs.is_empty() { "the same".to_owned() } else { each.collect::<Vec<_>>().join("; ") };
-            Fact { name, says, of: Vec::new() }
+        let fact = |name, says| Fact { name, says, of: Vec::new() };
+        let differing = |name: &'static str, differs: &[Differs]| -> Vec<Fact> {
+            let each = |it: &Differs| {
+                fact(name, format!("{} {} {arrow} {}", it.what, self.plain(&it.a), self.plain(&it.b)))
+            };
+            if differs.is_empty() {
+                return vec![fact(name, "the same".to_owned())];
+            }
+            differs.iter().map(each).collect()
         };
-        let judged = judged_by(self.comparison).map(|says| Fact { name: "judged by", says, of: Vec::new() });
-        let around = [
-            differing("machine", &self.comparison.machine),
-            differing("conditions", &self.comparison.conditions),
-        ];
-        around.into_iter().chain(judged).collect()
+        let judged = judged_by(self.comparison).map(|says| fact("judged by", says));
+        let machine = differing("machine", &self.comparison.machine);
+        let conditions = differing("conditions", &self.comparison.conditions);
+        machine.into_iter().chain(conditions).chain(judged).collect()
     }
 
     /// What changed by less than anybody asked about: where there is little room, the largest of what certainly changed.
@@ -149,23 +157,39 @@ impl Shown<'_> {
             };
             let [a, b] = [row.a.value, row.b.value].map(shown);
             let is_open = row.verdict == Verdict::Unclear;
-            let change = row.change.map_or(String::new(), |change| shifted(&change, is_open)).into();
-            vec![self.id(&row.id), a, b, change, words(&row.quantity, self.unicode).into()]
+            let (change, interval) =
+                row.change.map_or_else(<(String, String)>::default, |change| shifted(&change, is_open));
+            vec![
+                self.id(&row.id),
+                a,
+                b,
+                change.into(),
+                interval.into(),
+                words(&row.quantity, self.unicode).into(),
+            ]
         };
+        // The most telling first: what does not fit is dropped from the right.
         let columns = [
             (title, Place::Left),
             ("before", Place::Right),
             ("now", Place::Right),
             ("change", Place::Left),
+            ("interval", Place::Spare),
             ("quantity", Place::Spare),
         ];
         let mut table = Table::of(columns, rows.iter().map(cells));
+        if table.rows.iter().all(|row| row[INTERVAL].text.is_empty()) {
+            table.columns.remove(INTERVAL);
+            table.rows.iter_mut().for_each(|row| drop(row.remove(INTERVAL)));
+        }
         table.columns[0].tone = Some(tone);
         let threshold = numbers::percent(self.comparison.threshold);
         let mut reasons: Vec<(&str, usize)> = Vec::new();
         let open = rows.iter().any(|row| is_too_wide(row));
         let too_wide = format!("the change may be more than {threshold}, and may be less");
+        let unknown = "too few launches, or too scattered".to_owned();
         let whys = rows.iter().filter_map(|row| match is_too_wide(row) {
+            true if row.change.is_some_and(|change| is_unknown(&change)) => Some(&unknown),
             true => Some(&too_wide),
             false => Some(&row.why).filter(|why| !why.is_empty()),
         });
@@ -234,9 +258,8 @@ fn judged_by(comparison: &Comparison<'_>) -> Option<String> {
     (!each.is_empty()).then(|| each.join(", "))
 }
 
-/// The question with its answer: how many figures have which verdict, the largest group first. Where most are unclear, nothing
-/// slower is no answer.
-fn tallied(comparison: &Comparison<'_>) -> String {
+/// How many figures have which verdict, the largest group first. Where most are unclear, nothing slower is no answer.
+fn tallied(comparison: &Comparison<'_>) -> Vec<String> {
     let threshold = numbers::percent(comparison.threshold);
     let all = comparison.rows.len();
     let named = [
@@ -247,16 +270,13 @@ fn tallied(comparison: &Comparison<'_>) -> String {
     ];
     let mut groups = named.map(|(verdict, name)| (comparison.of(verdict).count(), verdict, name));
     groups.sort_by_key(|(count, ..)| std::cmp::Reverse(*count));
-    let is_blind = groups[0].1 == Verdict::Unclear && groups[0].0 * 2 > all;
     let group = |(count, _, name): &(usize, Verdict, String)| format!("{count} {name}");
-    let question = format!("Changed by more than {threshold}?");
-    if is_blind {
-        let others: Vec<String> = groups[1..].iter().map(group).collect();
+    let told = |groups: &[_]| groups.iter().map(group).collect::<Vec<_>>().join(", ");
+    if groups[0].1 == Verdict::Unclear && groups[0].0 * 2 > all {
         let unclear = groups[0].0;
-        format!("{question} {unclear} of {all} unclear: these runs cannot answer; {}", others.join(", "))
-    } else {
-        format!("{question} {}", groups.iter().map(group).collect::<Vec<_>>().join(", "))
+        return vec![format!("{unclear} of {all} unclear: these runs cannot answer"), told(&groups[1..])];
     }
+    vec![told(&groups[..])]
 }
 
 /// Whether the width of its interval is all that keeps a row from an answer.
@@ -264,12 +284,16 @@ fn is_too_wide(row: &Row) -> bool {
     row.verdict == Verdict::Unclear && row.change.is_some() && row.why.is_empty()
 }
 
-/// A change with the interval by which it was judged; where that is open, the interval alone.
-fn shifted(change: &Shift, is_open: bool) -> String {
-    // One launch has no interval; of launches that scatter by so much it says nothing.
-    if !change.high.is_finite() || 1.0 + change.high > MOST_WIDE * (1.0 + change.low) {
-        return "unknown: too few launches, or too scattered".to_owned();
+/// Whether the interval of a change says nothing: one launch has none, and launches may scatter too far.
+fn is_unknown(change: &Shift) -> bool {
+    !change.high.is_finite() || 1.0 + change.high > MOST_WIDE * (1.0 + change.low)
+}
+
+/// A change, and the interval by which it was judged; where that is open, the interval alone.
+fn shifted(change: &Shift, is_open: bool) -> (String, String) {
+    if is_unknown(change) {
+        return ("unknown".to_owned(), String::new());
     }
-    let interval = format!("{:+.1} .. {:+.1}", change.low * 100.0, change.high * 100.0);
-    if is_open { format!("{interval} %") } else { format!("{} ({interval})", percent(change.change)) }
+    let interval = format!("{:+.1} .. {:+.1} %", change.low * 100.0, change.high * 100.0);
+    if is_open { (interval, String::new()) } else { (percent(change.change), interval) }
 }

@@ -55,7 +55,10 @@ fn the_threshold_is_the_question() {
     let mut out = Vec::new();
     comparison(&small, &Style { width: 100, unicode: false, colour: false }, &mut out).unwrap();
     let shown = String::from_utf8(out).unwrap();
-    assert!(shown.contains("changed by less than 15 %") && shown.contains("+8.0 % ("), "{shown}");
+    assert!(
+        shown.contains("changed by less than 15 %") && shown.contains("+8.0 %  +5.4 .. +10.6 %"),
+        "{shown}"
+    );
 }
 
 /// No width and no mark vetoes a verdict: what takes 40 times as long is slower, however it scatters.

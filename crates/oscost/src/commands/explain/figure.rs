@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
-use oscost_harness::{Card, Choice, Tier};
+use oscost_harness::{Card, Choice, Tier, stated};
 use oscost_report::count::is_count;
 use oscost_report::numbers;
-use oscost_results::{Figure, Outline, RunResult, Status, Store, outline_from_bytes};
+use oscost_results::{
+    CheckedClaim, Figure, Outline, PairedValue, RunResult, Status, Store, outline_from_bytes,
+};
 
 use super::Page;
 use crate::commands::catalogue;
@@ -28,12 +30,14 @@ pub fn page(card: &Card, others: &[&str], talk: &Talk) -> Page {
         newest.as_ref().and_then(|result| Some((result, result.figures.iter().find(|it| it.id == card.id)?)));
     match found {
         Some((result, figure)) => measured(&mut page, card, result, figure),
-        None if stored.is_empty() => {
-            page.fact("Here", [format!("nothing is stored yet: oscost run {}", card.id)]);
-        }
         None => {
-            let newest = stored.len();
-            page.fact("Here", [format!("not in the newest {newest} stored runs: oscost run {}", card.id)]);
+            let here = match stored.len() {
+                0 => "nothing is stored yet".to_owned(),
+                newest => format!("not in the newest {newest} stored runs"),
+            };
+            page.fact("Here", [format!("{here}: oscost run {}", card.id)]);
+            let claims: Vec<CheckedClaim> = card.claims.iter().map(stated).collect();
+            page.fact("Claims", claims.iter().map(|claim| format!("{}  {}", name(claim), claim.expected)));
         }
     }
     page.fact("History", [history(&stored, card.id).unwrap_or_default()]);
@@ -95,6 +99,9 @@ fn measured(page: &mut Page, card: &Card, result: &RunResult, figure: &Figure) {
             "Here",
             [format!("{}: {why}", figure.status.name()), figure.remedy.clone().unwrap_or_default()],
         );
+        if !figure.evidence.claims.is_empty() {
+            page.fact("Receipt", receipt(figure));
+        }
         return;
     }
     let shown = ["floor", "typical", "cycles", figure.headline.as_str(), figure.judged()];
@@ -116,21 +123,40 @@ fn measured(page: &mut Page, card: &Card, result: &RunResult, figure: &Figure) {
     let launches = format!("{} launches", figure.evidence.launches);
     page.fact("Here", [values.chain([launches]).collect::<Vec<_>>().join(", ")]);
     page.fact("Marks", [figure.marks.iter().map(|mark| mark.words()).collect::<Vec<_>>().join(", ")]);
-    let ratios = result.ratios.iter().filter(|ratio| ratio.of == card.id);
-    page.fact(
-        "Ratio",
-        ratios.take(1).filter_map(|ratio| {
-            Some(format!(
-                "{} of {}, by {}",
-                numbers::ratio(ratio.value?, ratio.low.zip(ratio.high)),
-                ratio.to,
-                ratio.quantity.replace('_', " ")
-            ))
-        }),
-    );
+    let of = |pair: &&PairedValue| pair.of == card.id;
+    page.fact("Ratio", result.ratios.iter().filter(of).map(ratio));
+    page.fact("Without", result.differences.iter().filter(of).map(difference));
     page.fact("Receipt", receipt(figure));
     page.fact("Why", [why(result, figure).unwrap_or_default()]);
     page.fact("Remarks", figure.remarks.clone());
+}
+
+/// A ratio to a baseline, or why there is none.
+fn ratio(pair: &PairedValue) -> String {
+    let by = pair.quantity.replace('_', " ");
+    match pair.value {
+        Some(value) => {
+            format!("{} of {}, by {by}", numbers::ratio(value, pair.low.zip(pair.high)), pair.to)
+        }
+        None => format!("none to {}, by {by}: {}", pair.to, pair.why.as_deref().unwrap_or("no value")),
+    }
+}
+
+/// What is left without another figure, or why that is not known.
+fn difference(pair: &PairedValue) -> String {
+    match (pair.value, pair.low.zip(pair.high)) {
+        (Some(value), bounds) => {
+            let range = bounds
+                .map_or(String::new(), |(low, high)| format!(" ({})", numbers::range(low, high, &pair.unit)));
+            format!("{} without {}{range}", numbers::quantity(value, &pair.unit), pair.to)
+        }
+        (None, _) => format!("not known without {}: {}", pair.to, pair.why.as_deref().unwrap_or("no value")),
+    }
+}
+
+/// A claim as a person says it.
+fn name(claim: &CheckedClaim) -> String {
+    claim.claim.replace(['_', ':'], " ").replace('|', " or ")
 }
 
 /// What was counted, beside the claims.
@@ -142,11 +168,30 @@ fn receipt(figure: &Figure) -> Vec<String> {
         (None, None) => evidence.verdict.name().to_owned(),
     };
     let claims = evidence.claims.iter().map(|claim| {
-        let name = claim.claim.replace(['_', ':'], " ").replace('|', " or ");
+        let name = name(claim);
         let seen = claim.observed.map_or_else(|| "not counted".to_owned(), numbers::exact);
         format!("{name}  {seen}, claimed {}", claim.expected)
     });
-    std::iter::once(how).chain(claims).collect()
+    let fractions = evidence.system_calls.iter().filter_map(|(name, &count)| fraction(name, count));
+    std::iter::once(how).chain(claims).chain(fractions).collect()
+}
+
+/// What a count that is not whole says: not every operation makes the call.
+fn fraction(name: &str, count: f64) -> Option<String> {
+    let (whole, rest) = (count.trunc(), count.fract());
+    if !(0.0005..0.9995).contains(&rest) || count > 1e6 {
+        return None;
+    }
+    let of = |share: f64| match 1.0 / share {
+        many if many >= 1.95 => format!("1 operation of about {many:.0}"),
+        _ => format!("{:.0} operations of 100", share * 100.0),
+    };
+    let count = numbers::exact(count);
+    Some(if whole > 0.0 {
+        format!("{count} {name}: {whole:.0} in every operation, one more in {}", of(rest))
+    } else {
+        format!("{count} {name}: one in {}", of(rest))
+    })
 }
 
 /// What of a price is the kernel entries'.
@@ -256,4 +301,22 @@ fn source(card: &Card) -> String {
         _ => format!("crates/families/src/{family}/{name}.rs"),
     };
     format!("{file}, revision {}", card.revision)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fraction_of_a_call_says_how_many_operations_make_it() {
+        let said = |count| fraction("futex", count);
+        assert_eq!(said(0.0), None);
+        assert_eq!(said(2.0), None);
+        assert_eq!(said(0.02).as_deref(), Some("0.02 futex: one in 1 operation of about 50"));
+        assert_eq!(
+            said(1.25).as_deref(),
+            Some("1.25 futex: 1 in every operation, one more in 1 operation of about 4")
+        );
+        assert_eq!(said(0.75).as_deref(), Some("0.75 futex: one in 75 operations of 100"));
+    }
 }

@@ -189,6 +189,17 @@ mod tests {
         }
     }
 
+    /// Before anything was measured: what will be counted.
+    #[test]
+    fn an_id_is_explained_with_its_claims() {
+        let text = explained("semaphore/system_v");
+        assert!(
+            text.contains("Claims   system calls  2\n")
+                && text.contains("  system calls semop or semtimedop  2\n"),
+            "{text}"
+        );
+    }
+
     #[test]
     fn what_is_unknown_says_what_may_have_been_meant() {
         let miss = |thing: &str| page(thing, &talk()).map(|_| ()).expect_err(thing).to_string();

@@ -58,10 +58,12 @@ fn letters(lines: &[String], page: &mut Page<'_>) -> io::Result<()> {
 /// Each fact beside its name.
 fn facts(facts: &[Fact], page: &mut Page<'_>) -> io::Result<()> {
     let room = facts.iter().map(|fact| width(fact.name)).max().unwrap_or(0) + 2;
-    facts.iter().try_for_each(|fact| {
+    facts.iter().enumerate().try_for_each(|(at, fact)| {
+        // Several facts of one name stand below one another.
+        let name = if at > 0 && facts[at - 1].name == fact.name { "" } else { fact.name };
         let of: Vec<&str> = fact.of.iter().map(|cell| &*cell.text).collect();
         let of = if of.is_empty() { String::new() } else { format!(": {}", of.join(", ")) };
-        page.paragraph(&left(fact.name, room), &format!("{}{of}", fact.says), room)
+        page.paragraph(&left(name, room), &format!("{}{of}", fact.says), room)
     })
 }
 
@@ -71,6 +73,14 @@ fn judged(title: &str, all: &[Judged], page: &mut Page<'_>) -> io::Result<()> {
         page.paragraph("", title, INDENT)?;
     }
     let words = all.iter().map(|one| width(one.word)).max().unwrap_or(0);
+    if page.cuts() {
+        return all.iter().try_for_each(|one| {
+            let parts = [&one.name, &one.text, &one.because].map(String::as_str);
+            let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+            let fill = " ".repeat(words - width(one.word) + 2);
+            page.verdict("  ", one.word, one.tone, &format!("{fill}{}", parts.join("  ")))
+        });
+    }
     let names = all.iter().map(|one| width(&one.name)).filter(|name| *name <= NAME).max().unwrap_or(0);
     let gap = if names > 0 { 2 } else { 0 };
     let beside = INDENT + words + 2 + names + gap;

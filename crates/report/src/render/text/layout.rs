@@ -61,6 +61,49 @@ pub(crate) fn paragraph(first: &str, text: &str, indent: usize, total: usize) ->
     all
 }
 
+/// `text` in at most `room` columns: what does not fit gives way at a word to three dots, a single word inside.
+pub(crate) fn elided(text: &str, room: usize) -> String {
+    const DOTS: &str = "...";
+    if width(text) <= room {
+        return text.to_owned();
+    }
+    let kept = beginning(text, room.saturating_sub(DOTS.len()));
+    // The blanks before the first word belong to it.
+    let indent = text.len() - text.trim_start().len();
+    let is_inside = text[kept.len()..].starts_with(|next: char| next != ' ');
+    let words = kept.rfind(' ').filter(|&end| is_inside && end >= indent).map_or(kept, |end| &kept[..end]);
+    let words = words.trim_end_matches([' ', ',', ';', ':', '(']);
+    let words = if words.trim_start().is_empty() { kept.trim_end() } else { words };
+    format!("{words}{}", &DOTS[..room.min(DOTS.len())])
+}
+
+/// A long name without its middle: what it begins and ends with tells it from others.
+pub(crate) fn shortened(name: &str, room: usize) -> String {
+    const DOTS: &str = "..";
+    if width(name) <= room {
+        return name.to_owned();
+    }
+    let mut tail = name.len();
+    for (at, _) in name.char_indices().rev() {
+        if width(&name[at..]) + DOTS.len() > room / 2 {
+            break;
+        }
+        tail = at;
+    }
+    let head = beginning(name, room.saturating_sub(width(&name[tail..]) + DOTS.len()));
+    format!("{head}{}{}", &DOTS[..room.min(DOTS.len())], &name[tail..])
+}
+
+/// The letters of `text` that fit into `room` columns.
+fn beginning(text: &str, mut room: usize) -> &str {
+    let mut end = 0;
+    for (at, letter) in text.char_indices() {
+        let Some(left) = room.checked_sub(width(letter.encode_utf8(&mut [0; 4]))) else { break };
+        (room, end) = (left, at + letter.len_utf8());
+    }
+    &text[..end]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,6 +120,21 @@ mod tests {
     #[test]
     fn wide_letters_count_two_columns() {
         assert_eq!(wrap("日本語", 4), ["日本", "語"]);
+    }
+
+    #[test]
+    fn what_is_left_out_is_marked_by_dots() {
+        assert_eq!(elided("twelve words", 12), "twelve words");
+        assert_eq!(elided("twelve words", 11), "twelve...");
+        assert_eq!(elided("twelve, words", 11), "twelve...");
+        assert_eq!(elided("twelve words more", 15), "twelve words...");
+        assert_eq!(elided("indivisible", 9), "indivi...");
+        assert_eq!(elided("  indivisible", 9), "  indi...");
+        assert_eq!(shortened("posix_named/handover/cross_cpu", 20), "posix_name..ross_cpu");
+        for room in 0..40 {
+            assert!(width(&shortened("a/long/name/of/a/figure", room)) <= room);
+            assert!(width(&elided("  some words of a line", room)) <= room);
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! Lines on their way to a terminal or a pipe: none is wider than the page.
+//! Lines on their way to a terminal or a pipe: none is wider than the page, and on a page of lines none is broken.
 
 use std::io::{self, Write};
 
-use super::layout::{paragraph, wrap};
+use super::layout::{elided, paragraph, wrap};
 use super::style::Style;
 use crate::blocks::Tone;
 use crate::words::width;
@@ -13,13 +13,25 @@ const NARROWEST: usize = 20;
 /// Where the lines go, and how wide they may be.
 pub(crate) struct Page<'a> {
     style: Style,
+    /// What is too wide is cut, not broken.
+    cuts: bool,
     out: &'a mut dyn Write,
 }
 
 impl<'a> Page<'a> {
     /// A page of the width of `style`.
     pub fn new(style: &Style, out: &'a mut dyn Write) -> Self {
-        Self { style: Style { width: style.width.max(NARROWEST), ..*style }, out }
+        Self { style: Style { width: style.width.max(NARROWEST), ..*style }, cuts: false, out }
+    }
+
+    /// A page on which nothing is broken: of what is too wide the end is left out.
+    pub fn of_lines(style: &Style, out: &'a mut dyn Write) -> Self {
+        Self { cuts: true, ..Self::new(style, out) }
+    }
+
+    /// Whether what is too wide is cut, not broken.
+    pub fn cuts(&self) -> bool {
+        self.cuts
     }
 
     /// Columns of the page.
@@ -27,9 +39,12 @@ impl<'a> Page<'a> {
         self.style.width
     }
 
-    /// One line, broken where it is wider than the page.
+    /// One line, broken where it is wider than the page, or cut.
     pub fn line(&mut self, text: &str) -> io::Result<()> {
         let text = text.trim_end();
+        if self.cuts {
+            return writeln!(self.out, "{}", elided(text, self.style.width));
+        }
         if width(text) <= self.style.width {
             return writeln!(self.out, "{text}");
         }
@@ -49,8 +64,11 @@ impl<'a> Page<'a> {
         self.line(&text[..end])
     }
 
-    /// A paragraph that starts with `first` and goes on `indent` columns from the left.
+    /// A paragraph that starts with `first` and goes on `indent` columns from the left; one line where lines are cut.
     pub fn paragraph(&mut self, first: &str, text: &str, indent: usize) -> io::Result<()> {
+        if self.cuts {
+            return self.line(&format!("{first}{text}"));
+        }
         for line in paragraph(first, text, indent, self.style.width) {
             self.line(&line)?;
         }
@@ -74,7 +92,10 @@ impl<'a> Page<'a> {
 
     /// A line in which `word` stands in the colour of its meaning.
     pub fn verdict(&mut self, before: &str, word: &str, tone: Tone, after: &str) -> io::Result<()> {
-        if width(before) + width(word) + width(after) > self.style.width {
+        let room = self.style.width.saturating_sub(width(before) + width(word));
+        let cut = if self.cuts && room > 0 { elided(after, room) } else { after.to_owned() };
+        let after = cut.as_str();
+        if width(after) > room {
             return self.line(&format!("{before}{word}{after}"));
         }
         writeln!(self.out, "{}", format!("{before}{}{after}", self.style.paint(word, tone)).trim_end())

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::layout::{elided, shortened};
 use super::page::Page;
 use super::{blocks, blocks::DEEP};
 use crate::blocks::screen::{Cells, Group, Judges, Line, Said, Screen};
@@ -47,37 +48,6 @@ fn said(said: &Said, page: &mut Page<'_>) -> io::Result<()> {
     let fits = said.ways.iter().find(|way| width(way) <= room);
     let words = fits.cloned().or_else(|| said.ways.last().map(|way| elided(way, room))).unwrap_or_default();
     page.line(&format!("{}{words}", left(said.label, indent)))
-}
-
-/// `text` in at most `room` columns; two dots stand for what is left out at its end.
-fn elided(text: &str, room: usize) -> String {
-    if width(text) <= room {
-        return text.to_owned();
-    }
-    let mut kept = String::new();
-    for letter in text.chars() {
-        if width(&kept) + width(letter.encode_utf8(&mut [0; 4])) + 2 > room {
-            break;
-        }
-        kept.push(letter);
-    }
-    format!("{}..", kept.trim_end())
-}
-
-/// A long name without its middle: what it begins and ends with tells it from others.
-fn shortened(name: &str, room: usize) -> String {
-    if width(name) <= room {
-        return name.to_owned();
-    }
-    let letters: Vec<char> = name.chars().collect();
-    let mut end = letters.len();
-    let mut tail = String::new();
-    while end > 0 && width(&tail) + 2 < room / 2 {
-        end -= 1;
-        tail.insert(0, letters[end]);
-    }
-    let head = elided(name, room.saturating_sub(width(&tail)));
-    format!("{head}{tail}")
 }
 
 /// Widths of the columns; 0 is a column that is not shown.
@@ -169,7 +139,9 @@ fn line(row: &Line, columns: &Columns, page: &mut Page<'_>) -> io::Result<()> {
     let start = columns.start(&row.name);
     match &row.cells {
         Err(missing) => {
-            let before = format!("{start}   ");
+            let room = columns.page.saturating_sub(INDENT + 3 + width(missing.state));
+            let columns = Columns { name: columns.name.min(room), ..*columns };
+            let before = format!("{}   ", columns.start(&row.name));
             let room = columns.page.saturating_sub(width(&before) + width(missing.state) + 2);
             let why = if room < NOTE { String::new() } else { format!(": {}", elided(&missing.why, room)) };
             page.verdict(&before, missing.state, missing.tone, &why)?;
@@ -206,9 +178,7 @@ fn notes(all: &[String], room: usize) -> String {
         let gap = if line.is_empty() { "" } else { "; " };
         let left = room.saturating_sub(width(&line) + gap.len());
         if width(note) > left {
-            if line.is_empty() && left >= NOTE {
-                line.push_str(&elided(note, left));
-            }
+            line.push_str(&if line.is_empty() { cut(note, left) } else { String::new() });
             break;
         }
         line.push_str(gap);
@@ -217,24 +187,34 @@ fn notes(all: &[String], room: usize) -> String {
     line
 }
 
+/// The beginning of a note; of a number with a name all of the number and parts of the name. Empty where too little is left.
+fn cut(note: &str, room: usize) -> String {
+    let is_number = note.starts_with(|letter: char| letter.is_ascii_digit());
+    let cut = match note.rsplit_once(' ') {
+        Some((number, name)) if is_number && width(name) > LEAST => {
+            let left = room.saturating_sub(width(number) + 1);
+            if left < LEAST { String::new() } else { format!("{number} {}", shortened(name, left)) }
+        }
+        _ if is_number => String::new(),
+        _ => elided(note, room),
+    };
+    if width(&cut) < NOTE { String::new() } else { cut }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_is_left_out_is_marked_by_two_dots() {
-        assert_eq!(elided("twelve words", 12), "twelve words");
-        assert_eq!(elided("twelve words", 9), "twelve..");
-        assert_eq!(shortened("posix_named/handover/cross_cpu", 20), "posix_name..ross_cpu");
-        assert!((0..40).all(|room| width(&shortened("a/long/name/of/a/figure", room)) <= room.max(2)));
-    }
 
     #[test]
     fn notes_are_dropped_from_the_right() {
         let all = ["16x posix_named".to_owned(), "bimodal".to_owned()];
         assert_eq!(notes(&all, 24), "16x posix_named; bimodal");
         assert_eq!(notes(&all, 23), "16x posix_named");
-        assert_eq!(notes(&all, 12), "16x posix_..");
-        assert_eq!(notes(&all, 7), "");
+        assert_eq!(notes(&all, 12), "16x posi..ed", "a ratio to nothing says nothing");
+        assert_eq!(notes(&all, 9), "");
+        assert_eq!(notes(&["12.3 .. 41.0 us".to_owned()], 14), "", "half an interval is none");
+        let long = ["too scattered for an interval".to_owned()];
+        assert_eq!(notes(&long, 20), "too scattered for...");
+        assert_eq!(notes(&long, 7), "");
     }
 }

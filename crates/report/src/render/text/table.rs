@@ -1,10 +1,11 @@
 //! A table as lines of a terminal: columns that line up, in bands where there are too many, a paragraph a row where not
-//! even one fits.
+//! even one fits. Where lines are cut, a row is one line: its name is shortened, and columns are dropped from the right.
 
 use std::io;
 use std::ops::Range;
 
 use super::blocks::{DEEP, INDENT};
+use super::layout::{elided, shortened};
 use super::page::Page;
 use crate::blocks::{Place, Table};
 use crate::words::{left, right, width};
@@ -12,6 +13,8 @@ use crate::words::{left, right, width};
 /// Blanks between columns, and between groups of columns.
 const GAP: usize = 2;
 const GROUP_GAP: usize = 3;
+/// Where a row is one line, names have at least so many columns, and three eighths of the page.
+const NAMES: usize = 16;
 
 /// Widths of a table's columns, and which of them are written together.
 struct Layout<'a> {
@@ -40,6 +43,16 @@ pub(super) fn write(table: &Table, page: &mut Page<'_>) -> io::Result<()> {
     let is_empty =
         |unit: &Range<usize>| (0..table.rows.len()).all(|row| layout.cell(row, unit.start).is_empty());
     units.retain(|unit| !is_spare(unit) || !is_empty(unit));
+    if page.cuts() {
+        let all = layout.names;
+        layout.names = all.min((page.width() * 3 / 8).max(NAMES));
+        while units.len() > 1 && total(&layout, &units) > page.width() {
+            units.pop();
+        }
+        let room = page.width().saturating_sub(total(&layout, &units));
+        layout.names = all.min(layout.names + room);
+        return layout.band(&units, page);
+    }
     let needed: Vec<Range<usize>> = units.iter().filter(|unit| !is_spare(unit)).cloned().collect();
     if sentences && total(&layout, &needed) > page.width() {
         let longest = page.width() / 3;
@@ -150,15 +163,16 @@ impl<'a> Layout<'a> {
         if table.columns.iter().any(|column| !column.head.is_empty()) && !self.is_empty() {
             let heads = cells(&|column| table.columns[column].head.clone());
             let first = &table.columns[0];
-            let name = left(&first.head, self.names);
             match first.tone {
-                // A verdict on all of the table stands apart from what is above.
+                // A verdict on all of the table stands apart from what is above, and where the names of rows begin.
                 Some(tone) => {
-                    let rest = name.strip_prefix(&*first.head).unwrap_or("");
+                    let room = INDENT + self.names;
+                    let head = if page.cuts() { elided(&first.head, room) } else { first.head.clone() };
+                    let rest = " ".repeat(room.saturating_sub(width(&head)));
                     page.line("")?;
-                    page.verdict("", &first.head, tone, &format!("{rest}  {heads}"))?;
+                    page.verdict("", &head, tone, &format!("{rest}{heads}"))?;
                 }
-                None => page.line(&format!("  {name}{heads}"))?,
+                None => page.line(&format!("  {}{heads}", left(&first.head, self.names)))?,
             }
         }
         for row in 0..table.rows.len() {
@@ -168,14 +182,14 @@ impl<'a> Layout<'a> {
                 page.paragraph("  ", &below.join(": "), DEEP)?;
                 continue;
             }
-            let mut beside = name;
-            if width(name) > self.names {
+            let mut beside = if page.cuts() { shortened(name, self.names) } else { name.to_owned() };
+            if width(&beside) > self.names {
                 page.paragraph("  ", name, INDENT)?;
-                beside = "";
+                beside.clear();
             }
             page.line(&format!(
                 "  {}{}",
-                left(beside, self.names),
+                left(&beside, self.names),
                 cells(&|column| self.cell(row, column).to_owned())
             ))?;
             self.below(row).try_for_each(|text| page.paragraph("      ", text, DEEP))?;
@@ -261,6 +275,28 @@ mod tests {
         assert!(shown.contains("  robust mutex   13 ns\n"), "{shown}");
         assert!(shown.contains("  robust mutex      4\n"), "{shown}");
         assert!(text(&locks(), 20).contains("  fcntl: cycle"), "{}", text(&locks(), 20));
+    }
+
+    #[test]
+    fn a_row_is_one_line_where_lines_are_cut() {
+        let columns =
+            [("figure", Place::Left), ("before", Place::Right), ("change", Place::Left), ("", Place::Spare)];
+        let table = Table::of(columns, [vec!["semaphore/system_v/handover", "1.00 us", "+12.3 %", "quiet"]]);
+        let at = |width| {
+            let style = Style { width, unicode: false, colour: false };
+            let mut out = Vec::new();
+            write(&table, &mut Page::of_lines(&style, &mut out)).expect("memory");
+            String::from_utf8(out).expect("text")
+        };
+        let row = |width| at(width).lines().nth(1).map(str::to_owned).expect("a row");
+        assert_eq!(row(60), "  semaphore/system_v/handover  1.00 us  +12.3 %  quiet");
+        assert_eq!(row(50), "  semaphore/sy../handover  1.00 us  +12.3 %  quiet");
+        assert_eq!(row(40), "  semaphore/..handover  1.00 us  +12.3 %");
+        assert_eq!(row(30), "  semaphore/..andover  1.00 us");
+        for width in 20..90 {
+            assert_eq!(at(width).lines().count(), 2, "{width}");
+            assert!(at(width).lines().all(|line| line.chars().count() <= width), "{width}");
+        }
     }
 
     #[test]

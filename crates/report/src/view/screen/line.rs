@@ -6,7 +6,7 @@ use super::RowChoice;
 use crate::blocks::Tone;
 use crate::blocks::prices::Outcome;
 use crate::blocks::screen::{Cells, Judges, Line, Missing};
-use crate::evidence::{per_operation, system_calls};
+use crate::evidence::system_calls;
 use crate::numbers;
 use crate::view::story::{Story, headline};
 
@@ -90,11 +90,21 @@ fn cells(story: &Story<'_>, figure: &Figure, notes: &mut Vec<String>) -> Result<
             notes.push("calls came out below 0: not known".to_owned());
             "-".to_owned()
         }
-        Some(calls) if calls.abs() < NO_CALLS => "0".to_owned(),
-        Some(calls) if calls < 0.005 => format!("{calls:.3}"),
-        Some(calls) => per_operation(calls),
+        Some(calls) => self::calls(calls),
     };
     Ok(cells)
+}
+
+/// System calls per operation: whole where all operations make the same, else with what an audit of 100 resolves.
+fn calls(calls: f64) -> String {
+    match calls {
+        _ if calls.abs() < NO_CALLS => "0".to_owned(),
+        _ if calls.fract() == 0.0 => numbers::count(calls).replace(' ', ""),
+        _ if calls < 0.005 => format!("{calls:.3}"),
+        _ if calls < 0.995 => format!("{calls:.2}"),
+        _ if calls < 1e6 => format!("{calls:.1}"),
+        _ => numbers::significant(calls),
+    }
 }
 
 fn missing(state: &'static str, why: &str) -> Missing {
@@ -258,6 +268,15 @@ mod tests {
         ];
         for (ratio, text) in cases {
             assert_eq!(times(ratio), text);
+        }
+    }
+
+    /// "1" is said of operations that all make one call, and of no others.
+    #[test]
+    fn calls_are_whole_or_say_that_they_are_not() {
+        let cases = [(0.0, "0"), (1.0, "1"), (12.0, "12"), (1.02, "1.0"), (1.23, "1.2"), (2.96, "3.0")];
+        for (count, text) in cases.into_iter().chain([(0.02, "0.02"), (0.996, "1.0"), (0.001, "0.001")]) {
+            assert_eq!(calls(count), text);
         }
     }
 

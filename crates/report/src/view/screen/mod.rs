@@ -5,6 +5,8 @@ mod findings;
 mod line;
 mod trust;
 
+use std::collections::BTreeMap;
+
 use oscost_results::{Figure, RunResult, Verdict};
 
 pub use choice::{RowChoice, RowOrder};
@@ -18,9 +20,8 @@ const AROUND: usize = 15;
 /// Findings on a screen, at most.
 const FINDINGS: usize = 3;
 
-/// What one figure of a family is the cost of, where its figures do not share an operation.
-const OPERATIONS: [(&str, &str); 3] =
-    [("clock", "one reading"), ("syscall", "one call"), ("context_switch", "one switch, half a round trip")];
+/// Headings on a screen that must be one, at most: with more, a family's rows stand under its name alone.
+const HEADINGS: usize = 8;
 
 /// The screen of `result`, stored as `saved`.
 pub(crate) fn screen(result: &RunResult, saved: Option<&str>, choice: RowChoice, unicode: bool) -> Screen {
@@ -37,9 +38,11 @@ pub(crate) fn screen(result: &RunResult, saved: Option<&str>, choice: RowChoice,
     let mut first = vec![title(&story)];
     first.extend(story.notices().into_iter().map(|words| Said { label: "", ways: vec![words] }));
     let all: Vec<&Figure> = result.figures.iter().collect();
-    let counted = count(&story, if is_whole { &all } else { &shown }, shown.len(), hidden);
+    // What a family's view tells was measured, too.
+    let told = if is_whole { &all } else { &shown };
+    let counted = count(&story, told, shown.len(), hidden);
     let mut findings = findings::findings(&story, &shown);
-    let mut trust = trust::trust(&story, &shown);
+    let mut trust = trust::trust(&story, &shown, told);
     // The heading of the columns, the counts, a blank line, and what comes next.
     let fixed = first.len() + groups.len() + 4;
     let room = AROUND.saturating_sub(fixed).max(2);
@@ -70,40 +73,89 @@ fn groups(story: &Story<'_>, shown: &[&Figure], choice: RowChoice) -> Vec<Group>
         let rows: Vec<_> = rows.collect();
         return if rows.is_empty() { Vec::new() } else { vec![Group { heading, rows }] };
     }
-    let key = |figure: &Figure| (figure.family.clone(), ending(figure, shown), headline(figure).to_owned());
-    let keys = distinct(shown.iter().map(|figure| key(figure)));
-    // What ends alike stands below what does not.
-    let families = distinct(keys.iter().map(|(family, ..)| family.clone()));
-    let mut keys = keys;
-    keys.sort_by_key(|(family, ending, headline)| {
-        (families.iter().position(|one| one == family), headline != "floor", !ending.is_empty())
+    let mut sorts: Vec<Sort<'_>> = shown.iter().map(|figure| Sort::of(figure, shown)).collect();
+    let is_one_screen = !choice.all && story.result.plan.patterns.is_empty();
+    share_words(&mut sorts, if is_one_screen { HEADINGS } else { usize::MAX });
+    let families = distinct(sorts.iter().map(|sort| sort.family));
+    let mut order = distinct(sorts.iter());
+    // What ends alike stands below what does not, and what has no words of its own below what has.
+    order.sort_by_key(|sort| {
+        let family = families.iter().position(|family| *family == sort.family);
+        (family, sort.headline != "floor", !sort.ending.is_empty(), sort.words.is_empty())
     });
-    let group = |(family, ending, headline): (String, String, String)| {
-        let of = |figure: &&&Figure| key(figure) == (family.clone(), ending.clone(), headline.clone());
-        let figures: Vec<&Figure> = shown.iter().filter(of).copied().collect();
-        let rows = figures.iter().map(|figure| {
+    let group = |sort: &Sort<'_>| {
+        let figures = shown.iter().zip(&sorts).filter(|(_, other)| *other == sort);
+        let rows = figures.map(|(figure, _)| {
             let name = story.name(figure);
-            let name = name.strip_suffix(&*format!("/{}", story.plain(&ending))).unwrap_or(&name).to_owned();
+            let name =
+                name.strip_suffix(&*format!("/{}", story.plain(&sort.ending))).unwrap_or(&name).to_owned();
             line::line(story, figure, name, choice)
         });
-        Group { heading: heading(story, &family, &ending, &headline, &figures), rows: rows.collect() }
+        Group { heading: sort.heading(story), rows: rows.collect() }
     };
-    keys.into_iter().map(group).collect()
+    order.into_iter().map(group).collect()
 }
 
-/// What a heading says: the family, what its ids end with, and the operation.
-fn heading(story: &Story<'_>, family: &str, ending: &str, headline: &str, figures: &[&Figure]) -> String {
-    let mut heading = if family.is_empty() { "(no family)".to_owned() } else { story.plain(family) };
-    if !ending.is_empty() {
-        heading.push_str(&format!("/*/{}", story.plain(ending)));
+/// Leaves words to headings that are true for each row below them: where several rows are each the price of something else,
+/// the family alone stands above them. With more than `most` headings that holds for all rows of a place that has two.
+fn share_words(sorts: &mut [Sort<'_>], most: usize) {
+    let mut rows: BTreeMap<Sort<'_>, usize> = BTreeMap::new();
+    sorts.iter().for_each(|sort| *rows.entry(sort.clone()).or_default() += 1);
+    // Of each place: how many words there are, and how many of them one row has for itself.
+    let mut places: BTreeMap<Sort<'_>, (usize, usize)> = BTreeMap::new();
+    for (sort, count) in &rows {
+        let place = places.entry(sort.place()).or_default();
+        *place = (place.0 + 1, place.1 + usize::from(*count == 1));
     }
-    let shared = story.shared_operation(figures).map(|operation| story.plain(operation));
-    let usual = OPERATIONS.iter().find(|(name, _)| *name == family).map(|(_, words)| (*words).to_owned());
-    heading.extend(shared.or(usual).map(|operation| format!(": {operation}")));
-    if headline != "floor" {
-        heading.push_str(&format!(" ({} in place of the floor)", story.words(headline)));
+    let without: Vec<bool> =
+        sorts.iter().map(|sort| rows[sort] == 1 && places[&sort.place()].1 > 1).collect();
+    let headings = distinct(
+        sorts.iter().zip(&without).map(|(sort, without)| if *without { sort.place() } else { sort.clone() }),
+    );
+    for (sort, without) in sorts.iter_mut().zip(without) {
+        if without || (headings.len() > most && places[&sort.place()].0 > 1) {
+            sort.words = "";
+        }
     }
-    heading
+}
+
+/// What the rows below one heading have in common.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Sort<'r> {
+    family: &'r str,
+    /// What their ids end with.
+    ending: String,
+    headline: &'r str,
+    /// What each of them is the price of; empty where that differs from row to row.
+    words: &'r str,
+}
+
+impl<'r> Sort<'r> {
+    fn of(figure: &'r Figure, shown: &[&Figure]) -> Self {
+        let words = if figure.heading.is_empty() { &figure.operation } else { &figure.heading };
+        Self { family: &figure.family, ending: ending(figure, shown), headline: headline(figure), words }
+    }
+
+    /// The same without words.
+    fn place(&self) -> Self {
+        Self { words: "", ..self.clone() }
+    }
+
+    /// What a heading says: the family, what its ids end with, and the operation.
+    fn heading(&self, story: &Story<'_>) -> String {
+        let mut heading =
+            if self.family.is_empty() { "(no family)".to_owned() } else { story.plain(self.family) };
+        if !self.ending.is_empty() {
+            heading.push_str(&format!("/*/{}", story.plain(&self.ending)));
+        }
+        if !self.words.is_empty() {
+            heading.push_str(&format!(": {}", story.plain(self.words)));
+        }
+        if self.headline != "floor" {
+            heading.push_str(&format!(" ({} in place of the floor)", story.words(self.headline)));
+        }
+        heading
+    }
 }
 
 /// Two parts or more that the ids of several figures end with after their first: "handover/same_cpu".
@@ -160,4 +212,33 @@ fn next(story: &Story<'_>, shown: &[&Figure], saved: Option<&str>) -> Option<Sai
         " | oscost report --format html".to_owned(),
     ];
     Some(Said::pieces("", &pieces))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sort(family: &'static str, words: &'static str) -> Sort<'static> {
+        Sort { family, ending: String::new(), headline: "floor", words }
+    }
+
+    fn shared(sorts: &[Sort<'static>], most: usize) -> Vec<&'static str> {
+        let mut sorts = sorts.to_vec();
+        share_words(&mut sorts, most);
+        sorts.into_iter().map(|sort| sort.words).collect()
+    }
+
+    /// A heading is true for every row below it.
+    #[test]
+    fn words_stand_above_those_rows_alone_that_share_them() {
+        let one_family = |words: [&'static str; 4]| words.map(|words| sort("a", words));
+        let switches = one_family(["switch", "switch", "pipe", "switch"]);
+        assert_eq!(shared(&switches, 9), ["switch", "switch", "pipe", "switch"], "one alone keeps its own");
+        let locks = one_family(["lock", "wake", "wait", "lock"]);
+        assert_eq!(shared(&locks, 9), ["lock", "", "", "lock"], "several are below the family alone");
+        assert_eq!(shared(&one_family(["one", "two", "three", "four"]), 9), ["", "", "", ""]);
+        assert_eq!(shared(&[sort("a", "one"), sort("b", "two")], 9), ["one", "two"]);
+        assert_eq!(shared(&switches, 1), ["", "", "", ""], "with too many headings none is untrue");
+        assert_eq!(shared(&one_family(["one"; 4]), 0), ["one"; 4]);
+    }
 }

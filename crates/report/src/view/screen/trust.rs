@@ -12,14 +12,14 @@ use crate::words::tally;
 /// What stands before the first line of all.
 const LABEL: &str = "Trust";
 
-/// The lines, the most important first.
-pub(super) fn trust(story: &Story<'_>, shown: &[&Figure]) -> Vec<Said> {
+/// The lines, the most important first: of the rows that are `shown`, and the marks of all figures that are `told`.
+pub(super) fn trust(story: &Story<'_>, shown: &[&Figure], told: &[&Figure]) -> Vec<Said> {
     let mut lines = vec![state(story, shown)];
     lines.extend(story.result.warnings.iter().map(|warning| {
         let clause = story.clause(warning);
         Said { label: " ", ways: vec![format!("warning: {clause}")] }
     }));
-    lines.extend(marks(story, shown));
+    lines.extend(marks(story, told));
     let few =
         |figure: &&&Figure| super::choice::quoted(figure).is_some_and(|it| it.extremes && it.low != it.high);
     let few = shown.iter().filter(few).count();
@@ -74,14 +74,14 @@ fn visible(story: &Story<'_>, shown: &[&Figure]) -> Option<String> {
 }
 
 /// The marks that most rows have, which the rows leave out, and how many have another.
-fn marks(story: &Story<'_>, shown: &[&Figure]) -> Option<Said> {
+fn marks(story: &Story<'_>, told: &[&Figure]) -> Option<Said> {
     let all: Vec<(Mark, &str)> =
         Mark::ALL.into_iter().filter(|mark| *mark != Mark::NotConverged).map(|it| (it, it.words())).collect();
-    let count = |mark: &Mark| story.measured_of(shown).filter(|figure| figure.marks.contains(mark)).count();
-    let told = tally(&all, count);
+    let count = |mark: &Mark| story.measured_of(told).filter(|figure| figure.marks.contains(mark)).count();
+    let counts = tally(&all, count);
     let first = all.iter().find(|(mark, _)| count(mark) > 0 && !is_of_a_row(story, *mark));
     let first = first.or_else(|| all.iter().find(|(mark, _)| count(mark) > 0));
     let (_, word) = first?;
-    let pieces = [format!("marked: {told}"), format!(" (oscost explain {})", word.replace(' ', "_"))];
+    let pieces = [format!("marked: {counts}"), format!(" (oscost explain {})", word.replace(' ', "_"))];
     Some(Said::pieces(" ", &pieces))
 }
