@@ -119,6 +119,9 @@ pub struct Run {
     /// Time operations one by one too: percentiles, and what took the CPU meanwhile (17 s a figure)
     #[arg(long, requires = "patterns", conflicts_with = "one_launch")]
     pub percentiles: bool,
+    /// Measure again and again until Ctrl-C, and say what changes; nothing is stored, but --json FILE gets the last run
+    #[arg(long, requires = "patterns", conflicts_with_all = ["raw", "percentiles", "one_launch", "dry_run"])]
+    pub watch: bool,
     /// A single launch, for oscost compare --live
     #[arg(long, hide = true, conflicts_with_all = ["quick", "thorough"])]
     pub one_launch: bool,
@@ -190,6 +193,9 @@ pub struct Measuring {
     /// Words to be kept with the result
     #[arg(long, value_name = "TEXT")]
     pub note: Option<String>,
+    /// Keep private facts with the result, too: the kernel's whole command line, and what you typed
+    #[arg(long, hide_short_help = true)]
+    pub keep_private: bool,
     /// Measure although another run is measuring
     #[arg(long)]
     pub force: bool,
@@ -244,6 +250,12 @@ pub struct Report {
     /// Only what these patterns find, as run finds it, and what it is divided by
     #[arg(long, value_name = "PATTERN,...", value_delimiter = ',')]
     pub only: Vec<String>,
+    /// List what the result tells of the host, and why it is kept
+    #[arg(long, conflicts_with_all = ["only", "anonymous", "all", "sort"])]
+    pub what_is_in_it: bool,
+    /// Leave out what tells one host or user from another: for publication
+    #[arg(long)]
+    pub anonymous: bool,
     /// Show every row
     #[arg(long)]
     pub all: bool,

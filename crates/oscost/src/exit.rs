@@ -32,7 +32,10 @@ pub enum Exit {
 
 /// Codes and their meaning, for the man page.
 pub const MEANINGS: &[(&str, &str)] = &[
-    ("0", "done; unsupported rows do not count against it, unless they were asked for by their full id"),
+    (
+        "0",
+        "done; unsupported rows do not count against it, unless they were asked for by their full id; run --watch that Ctrl-C ended after a run",
+    ),
     (
         "1",
         "a figure is slower, or takes more instructions: compare --fail-on slower, --fail-on more:N, compare --bisect",

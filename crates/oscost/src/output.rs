@@ -49,6 +49,11 @@ impl Talk {
         Self { quiet: common.quiet, verbose: common.verbose, ascii: common.ascii, color: common.color }
     }
 
+    /// The same, which says nothing but errors.
+    pub fn hushed(&self) -> Self {
+        Self { quiet: true, verbose: false, ..*self }
+    }
+
     /// Tells the user something, unless it is to be quiet. Nobody is left to be told where this fails.
     pub fn say(&self, words: impl std::fmt::Display) {
         if !self.quiet {

@@ -3,7 +3,7 @@
 
 use oscost_harness::{Choice, Effort, Event, Foreign, IdleCpu, Launched, Place, Record};
 use oscost_results::{Figure, Mark, RunLock, Status, Store};
-use oscost_session::{Error, Notice, cpus as cpus_of};
+use oscost_session::{Error, Keep, Notice, cpus as cpus_of};
 
 use crate::args::{self, Measuring};
 use crate::commands::catalogue;
@@ -108,12 +108,30 @@ pub fn recover(store: &Store, talk: &Talk) {
 
 /// Measures what is requested. Everything that can be found wrong is found before the first launch.
 pub fn run(request: Request<'_>, talk: &Talk) -> Result<Session, Ended> {
-    let Request { measuring, insists, mut samples, .. } = request;
-    cpus(measuring)?;
-    if measuring.require_realtime {
-        require_realtime()?;
-    }
+    let require_realtime = request.measuring.require_realtime;
+    check(request.measuring)?;
     let signals = Signals::listen()?;
+    let mut progress = Progress::new(!talk.quiet);
+    let measured = measure(request, &signals, Keep::User, &mut progress, talk)?;
+    let signal = signals.number();
+    Ok(Session { measured, signal, require_realtime, signals })
+}
+
+/// Whether the options of measuring can be met.
+pub fn check(measuring: &Measuring) -> Result<(), Ended> {
+    cpus(measuring)?;
+    if measuring.require_realtime { require_realtime() } else { Ok(()) }
+}
+
+/// One measuring, until it is done or `signals` end it; its result goes where `keep` says, once it is saved.
+pub fn measure(
+    request: Request<'_>,
+    signals: &Signals,
+    keep: Keep,
+    progress: &mut Progress,
+    talk: &Talk,
+) -> Result<oscost_session::Session, Ended> {
+    let Request { measuring, insists, mut samples, .. } = request;
     let mut asked = oscost_session::Request::new(request.choices);
     asked.single = request.single;
     asked.contestants = request.contestants;
@@ -127,11 +145,12 @@ pub fn run(request: Request<'_>, talk: &Talk) -> Result<Session, Ended> {
     };
     asked.directory = request.directory;
     asked.note.clone_from(&measuring.note);
+    asked.keep_private = measuring.keep_private;
     asked.keep_samples = samples.is_some();
     asked.percentiles = request.percentiles;
     asked.beside_another = insists == Insists::Force(true);
+    asked.keep = keep;
     asked.stop = signals.flag();
-    let mut progress = Progress::new(!talk.quiet);
     let mut tell = |notice: Notice<'_>| {
         if let Notice::Event(event) = notice {
             progress.show(event);
@@ -147,9 +166,7 @@ pub fn run(request: Request<'_>, talk: &Talk) -> Result<Session, Ended> {
     };
     let measured = oscost_session::measure(&catalogue(), asked, &mut tell);
     progress.end();
-    let measured = measured.map_err(|error| ended(error, insists))?;
-    let signal = signals.number();
-    Ok(Session { measured, signal, require_realtime: measuring.require_realtime, signals })
+    measured.map_err(|error| ended(error, insists))
 }
 
 impl Session {

@@ -24,8 +24,8 @@ pub use judge::{Agreement, Side};
 pub use named::Named;
 pub use render::text::style::Style;
 pub use show::{
-    agreement, agreement_markdown, doctor, history, page, price_list, price_list_markdown, reproductions,
-    reproductions_markdown,
+    agreement, agreement_markdown, doctor, history, host_facts, page, price_list, price_list_markdown,
+    reproductions, reproductions_markdown,
 };
 pub use view::screen::{RowChoice, RowOrder};
 
@@ -37,6 +37,12 @@ pub mod compare {
         compare_sides, incomparable, name_of_pair,
     };
     pub use crate::show::{comparison, comparison_markdown, comparison_whole, matrix, matrix_markdown};
+}
+
+/// Figures that are measured again and again.
+pub mod watch {
+    pub use crate::judge::Watch;
+    pub use crate::show::{watch_run as newest, watch_screen as screen, watch_summary as summary};
 }
 
 /// Counts of instructions.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::blocks::View;
 use crate::data::json;
-use crate::judge::{Agreement, Changes, Comparison};
+use crate::judge::{Agreement, Changes, Comparison, Watch};
 use crate::named::Named;
 use crate::render::text::page::Page;
 use crate::render::text::style::Style;
@@ -87,6 +87,14 @@ pub fn page(results: &[Named<'_>], out: &mut dyn Write) -> io::Result<()> {
     html::page::write(&view::page::page(results), out)
 }
 
+/// Writes what `result`, called `name`, tells of its host, and why each fact is kept.
+///
+/// # Errors
+/// Those of `out`.
+pub fn host_facts(name: &str, result: &RunResult, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    to_text(&view::host::view(name, result, style.unicode), style, out)
+}
+
 fn to_text(view: &View, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     text::blocks::view(view, &mut Page::new(style, out))
 }
@@ -147,6 +155,35 @@ pub fn comparison_whole(comparison: &Comparison<'_>, style: &Style, out: &mut dy
 /// Those of `out`.
 pub fn comparison_markdown(comparison: &Comparison<'_>, out: &mut dyn Write) -> io::Result<()> {
     markdown::view(&view::comparison::view(comparison, true), 3, out)
+}
+
+/// Writes all figures that are watched, as they are now.
+///
+/// # Errors
+/// Those of `out`.
+pub fn watch_screen(watch: &Watch, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    text::blocks::view(&view::watch::screen(watch, style.unicode), &mut Page::of_lines(style, out))
+}
+
+/// Writes the newest run of what is watched, one line a figure.
+///
+/// # Errors
+/// Those of `out`.
+pub fn watch_run(watch: &Watch, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    lines(&view::watch::newest(watch, style.unicode), style, out)
+}
+
+/// Writes what came of watching: runs, and every change.
+///
+/// # Errors
+/// Those of `out`.
+pub fn watch_summary(watch: &Watch, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    lines(&view::watch::summary(watch, style.unicode), style, out)
+}
+
+fn lines(all: &[String], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Page::of_lines(style, out);
+    all.iter().try_for_each(|line| page.line(line))
 }
 
 /// Writes comparisons that share their base as one table.

@@ -28,6 +28,7 @@ mod evidence;
 mod figure;
 mod finite;
 mod format;
+mod host;
 mod journal;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
@@ -59,6 +60,7 @@ pub use error::{Count, JournalError, LoadError, NoHome, PathError, ReferenceErro
 pub use evidence::{CheckedClaim, Evidence, Expectation, Verdict};
 pub use figure::{Estimate, Figure, Mark, Mode, Quantity, Status};
 pub use format::{MAX_BYTES, Refused, Unwritable, from_bytes, to_bytes};
+pub use host::{HostFact, telling_parameters};
 pub use journal::{Journal, Recovered, recover};
 pub use launch::{Circumstances, Histogram, LaunchRecord};
 #[cfg(unix)]

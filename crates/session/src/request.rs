@@ -29,6 +29,8 @@ pub struct Request<'a> {
     pub directory: Option<Place>,
     /// Words to be kept with the result.
     pub note: Option<String>,
+    /// Keep private facts with the result, too: the whole command line of the kernel, and the program's arguments.
+    pub keep_private: bool,
     /// Keep every sample of every launch in the records that [`crate::Notice::Event`] shows.
     pub keep_samples: bool,
     /// Time operations one by one, when everything else is done.
@@ -69,6 +71,7 @@ impl<'a> Request<'a> {
             idle_cpu: IdleCpu::Halt,
             directory: None,
             note: None,
+            keep_private: false,
             keep_samples: false,
             percentiles: false,
             beside_another: false,

@@ -3,14 +3,22 @@
 use std::time::SystemTime;
 
 use oscost_harness::{IdleCpu, Measured, Options, Place};
-use oscost_results::{Check, ESTIMATORS, FORMAT, Plan, RunResult, VERSION};
+use oscost_results::{Check, ESTIMATORS, FORMAT, Plan, RunResult, VERSION, telling_parameters};
 
 use crate::{Request, machine};
 
-/// A result of this program on this machine, as it is now, without figures, and partial. It measures the clock's step: some
-/// ms.
+/// A result of this program on this machine, as it is now, without figures and private facts, and partial. It measures the
+/// clock's step: some ms.
 #[must_use]
 pub fn without_figures() -> RunResult {
+    let mut result = with_private_facts();
+    let whole = result.conditions.command_line.as_deref();
+    result.conditions.command_line = whole.map(telling_parameters);
+    result
+}
+
+/// The same with the whole command line of the kernel.
+fn with_private_facts() -> RunResult {
     let started = jiff::Timestamp::try_from(SystemTime::now()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
     RunResult {
         format: FORMAT.to_owned(),
@@ -42,7 +50,7 @@ pub(crate) fn head(
     doctor: Vec<Check>,
     warnings: Vec<String>,
 ) -> RunResult {
-    let mut result = without_figures();
+    let mut result = if request.keep_private { with_private_facts() } else { without_figures() };
     let kind = request.directory.as_ref().map(Place::kind);
     result.conditions.file_system = kind.map(|kind| kind.unwrap_or_else(|error| error.to_string()));
     result.conditions.cpu_option.clone_from(&request.cpus);
@@ -57,9 +65,12 @@ pub(crate) fn head(
         patterns: request.patterns.to_vec(),
         cpus: options.cpus.iter().filter_map(|&cpu| u32::try_from(cpu).ok()).collect(),
         directory: request.directory.as_ref().map(|place| place.path().to_string_lossy().into_owned()),
-        arguments: std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
         ..Plan::default()
     };
+    if request.keep_private {
+        let arguments = std::env::args_os().skip(1);
+        result.plan.arguments = arguments.map(|word| word.to_string_lossy().into_owned()).collect();
+    }
     result.doctor = doctor;
     result.warnings = warnings;
     result

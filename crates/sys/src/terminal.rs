@@ -1,4 +1,4 @@
-//! Standard output: how wide its terminal is, and whether it was open at all. ioctl_tty(2).
+//! Standard output: how large its terminal is, and whether it was open at all. ioctl_tty(2).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -27,9 +27,19 @@ pub fn was_closed() -> bool {
 /// Columns of the terminal, `None` where standard output is none.
 #[must_use]
 pub fn columns() -> Option<usize> {
+    size().map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0)
+}
+
+/// Lines of the terminal, `None` where standard output is none.
+#[must_use]
+pub fn lines() -> Option<usize> {
+    size().map(|size| usize::from(size.ws_row)).filter(|&lines| lines > 0)
+}
+
+fn size() -> Option<libc::winsize> {
     // SAFETY: an all-zero winsize is valid.
     let mut size: libc::winsize = unsafe { std::mem::zeroed() };
     // SAFETY: the kernel writes one winsize to a local variable.
     let result = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size) };
-    (result == 0 && size.ws_col > 0).then_some(usize::from(size.ws_col))
+    (result == 0).then_some(size)
 }

@@ -122,6 +122,7 @@ fn settings(base: &RunResult) -> Result<(Effort, Measuring), Ended> {
         },
         require_realtime: false,
         note: None,
+        keep_private: false,
         force: false,
     };
     Ok((effort, measuring))

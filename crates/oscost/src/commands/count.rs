@@ -215,7 +215,6 @@ fn result(
             launches: u32::try_from(booted.len()).unwrap_or(u32::MAX),
             effort: "count".to_owned(),
             patterns: options.patterns.clone(),
-            arguments: std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
             ..Plan::default()
         },
         figures: figures.collect(),

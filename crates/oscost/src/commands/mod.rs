@@ -16,6 +16,7 @@ pub mod run;
 pub mod start;
 pub mod tick;
 mod verify;
+mod watch;
 
 use oscost_harness::Catalogue;
 

@@ -1,7 +1,7 @@
 //! `oscost report`: stored results again.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use oscost_report::count::is_count;
 use oscost_report::{Named, RowChoice, RowOrder};
@@ -33,6 +33,15 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
     for unusable in &loaded.unusable {
         talk.say(unusable);
     }
+    if options.what_is_in_it {
+        return facts(options, &loaded.results, talk);
+    }
+    if options.anonymous {
+        let taken = std::mem::take(&mut loaded.results).into_iter().enumerate();
+        // A file's name is its user's.
+        let name = |at: usize| PathBuf::from(format!("result {}", at + 1));
+        loaded.results = taken.map(|(at, (_, result))| (name(at), result.anonymous())).collect();
+    }
     if !options.only.is_empty() {
         only(&options.only, loaded.results.iter_mut().map(|(_, result)| result).collect(), talk)?;
     }
@@ -51,6 +60,16 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
     let is_short = named.len() == 1 && references.len() == 1 && references[0].starts_with("@-");
     let short = if is_short { references.first().map(String::as_str) } else { None };
     render(&named, short, options.format, choice, &style, &mut text).map_err(Ended::unwritable)?;
+    deliver(options, &text)
+}
+
+/// What each result tells of its host.
+fn facts(options: &Report, results: &[(PathBuf, RunResult)], talk: &Talk) -> Result<Exit, Ended> {
+    let style = if options.output.is_some() { talk.plain_style() } else { talk.style() };
+    let mut text = Vec::new();
+    for (path, result) in results {
+        oscost_report::host_facts(&name_of(path), result, &style, &mut text).map_err(Ended::unwritable)?;
+    }
     deliver(options, &text)
 }
 

@@ -8,6 +8,7 @@ use oscost_report::RowChoice;
 use oscost_results::NamedFile;
 
 use crate::args::Run;
+use crate::commands::watch;
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
 use crate::raw_dir::RawDir;
@@ -33,6 +34,9 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
     let json = options.json.as_deref().filter(|path| !is_stdout(path));
     if let Some(path) = json {
         oscost_results::check_writable(path).map_err(Ended::unwritable)?;
+    }
+    if options.watch {
+        return watch::watch(options, &choices, talk);
     }
     let mut raw = options.raw.as_deref().map(Raw::new).transpose()?;
     let mut raw_dir = options.real_time.raw_dir.as_deref().map(RawDir::new).transpose()?;
@@ -85,7 +89,7 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
     Ok(session.exit(&choices))
 }
 
-fn is_stdout(path: &Path) -> bool {
+pub fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
 }
 

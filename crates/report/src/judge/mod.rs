@@ -11,6 +11,7 @@ mod past;
 mod surroundings;
 mod verdict;
 mod version_one;
+pub(crate) mod watch;
 
 use std::collections::BTreeSet;
 
@@ -23,6 +24,7 @@ pub use live::compare_live;
 pub use oscost_stats::compare::Verdict;
 pub use surroundings::incomparable;
 pub use verdict::name_of_pair;
+pub use watch::Watch;
 
 use crate::named::Named;
 use crate::words::distinct;

@@ -1,6 +1,6 @@
 //! What differs around two results: the machine, the conditions, and what a reader must know of that.
 
-use oscost_results::{Conditions, Mark, RunResult, Status};
+use oscost_results::{Conditions, Mark, RunResult, Status, telling_parameters};
 
 use super::Differs;
 use super::core_speed::{ONE_SPEED, slowed};
@@ -61,7 +61,7 @@ pub(super) fn conditions(a: &RunResult, b: &RunResult) -> Vec<Differs> {
     all.extend(differing(vec![
         ("kernel", text(&of_a.kernel), text(&of_b.kernel)),
         ("kernel version", of_a.kernel_version.clone(), of_b.kernel_version.clone()),
-        ("command line", of_a.command_line.clone(), of_b.command_line.clone()),
+        ("command line", parameters(of_a), parameters(of_b)),
         ("C library", text(&a.tool.libc), text(&b.tool.libc)),
         ("clock source", of_a.clock_source.clone(), of_b.clock_source.clone()),
         ("governor", of_a.governor.clone(), of_b.governor.clone()),
@@ -145,6 +145,12 @@ fn unusual(
         (None, Some(known)) | (Some(known), None) if known == usual => (what, None, None),
         _ => (what, a, b),
     }
+}
+
+/// Of the kernel's command line what moves figures: all that is kept of it, unless somebody asks for the rest.
+fn parameters(of: &Conditions) -> Option<String> {
+    let told = telling_parameters(of.command_line.as_deref()?);
+    Some(if told.is_empty() { NOTHING.to_owned() } else { told })
 }
 
 /// The quota in CPUs; what could not be read is not "none".

@@ -11,6 +11,7 @@ mod grame;
 mod grid;
 mod head;
 pub(crate) mod history;
+pub(crate) mod host;
 pub(crate) mod matrix;
 mod notes;
 pub(crate) mod page;
@@ -24,6 +25,7 @@ mod receipt;
 mod record_database;
 pub(crate) mod screen;
 mod story;
+pub(crate) mod watch;
 
 use crate::blocks::View;
 use story::Story;

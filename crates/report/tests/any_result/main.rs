@@ -7,11 +7,12 @@ use std::io::Write;
 
 use generate::{result, text};
 use oscost_report::compare::{
-    Rules, compare, compare_live, comparison, comparison_json, comparison_markdown, matrix, matrix_markdown,
+    Rules, compare, compare_live, comparison, comparison_json, comparison_markdown, comparison_whole, matrix,
+    matrix_markdown,
 };
 use oscost_report::{
     Named, RowChoice, Style, count, doctor, open_metrics, page, price_list, price_list_csv,
-    price_list_markdown, reproductions, reproductions_markdown,
+    price_list_markdown, reproductions, reproductions_markdown, watch, watch::Watch,
 };
 use oscost_results::Untrusted;
 use proptest::collection::vec;
@@ -89,9 +90,15 @@ proptest! {
         let thirteen = |side: usize| std::array::from_fn::<_, 13, _>(|_| Named { ..named[side] });
         let live = compare_live(&thirteen(0), &thirteen(1), rules);
         let style = Style { width, unicode: false, colour: false };
+        let mut watched = Watch::new(0.05);
+        [&a, &b, &a].into_iter().for_each(|result| watched.add(result.clone(), &past));
         for shown in [
             harmless(|out| comparison(&both[0], &style, out))?,
+            harmless(|out| comparison_whole(&both[0], &style, out))?,
             harmless(|out| comparison(&live, &style, out))?,
+            harmless(|out| watch::screen(&watched, &style, out))?,
+            harmless(|out| watch::newest(&watched, &style, out))?,
+            harmless(|out| watch::summary(&watched, &style, out))?,
             harmless(|out| matrix(&both, &style, out))?,
             harmless(|out| count::Changes::between(&a, &b).text(&style, out))?,
         ] {

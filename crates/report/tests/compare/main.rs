@@ -10,6 +10,7 @@ mod screens;
 mod sides;
 mod surroundings;
 mod verdicts;
+mod watching;
 
 use oscost_report::Named;
 use oscost_report::compare::{Comparison, Row, Rules, Verdict, compare};
