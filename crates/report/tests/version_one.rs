@@ -124,3 +124,93 @@ fn changes_are_found_on_a_core_of_one_speed_and_large_ones_on_any() {
         }
     }
 }
+
+/// A result whose launches cost these many ns at this speed of the core.
+fn exactly(costs: &[f64], speed: f64) -> RunResult {
+    let mut result = fixture::result();
+    result.estimators = 1;
+    result.conditions.clock_step_ns = Some(1.0);
+    result.figures.retain(|figure| figure.id == ID);
+    let figure = &mut result.figures[0];
+    figure.marks.clear();
+    let launch = |(&cost, sequence): (&f64, u32)| LaunchRecord {
+        sequence,
+        iterations: 1_000_000,
+        canary_ns: Some(0.3 * speed),
+        quantities: [(figure.headline.clone(), cost)].into(),
+        ..LaunchRecord::default()
+    };
+    figure.launches = costs.iter().zip(0..).map(launch).collect();
+    result
+}
+
+/// Verdict, whether it certainly changed, and why, at a threshold of 5 %.
+fn told(a: &RunResult, b: &RunResult) -> (Verdict, bool, String) {
+    let named = |result| Named { name: "x", result };
+    let comparison = compare(&named(a), &named(b), Rules::default());
+    let row = &comparison.rows[0];
+    (row.verdict, row.changed, row.why.clone())
+}
+
+#[test]
+fn what_version_1_called_a_change_is_held_against_the_threshold() {
+    let scattered = |low: f64| {
+        let mut costs = [low + 2.0; 12];
+        costs[..3].fill(low);
+        costs[3..6].fill(low + 1.0);
+        costs
+    };
+    let of = |costs: &[f64]| told(&exactly(&[100.0; 12], 1.0), &exactly(costs, 1.0));
+    let plainly = |verdict, changed| (verdict, changed, String::new());
+    for (cost, expected) in [
+        (100.0, plainly(Verdict::Within, false)),
+        (110.0, plainly(Verdict::Slower, true)),
+        (90.0, plainly(Verdict::Faster, true)),
+        (103.0, plainly(Verdict::Within, true)),
+        (97.0, plainly(Verdict::Within, true)),
+    ] {
+        assert_eq!(of(&[cost; 12]), expected, "{cost}");
+    }
+    // About 4 to 5 % slower, or as much faster: neither beyond 5 % nor within it.
+    for low in [104.2, 94.8] {
+        assert_eq!(of(&scattered(low)), plainly(Verdict::Unclear, true), "{low}");
+    }
+    let unclear = |why: &str| (Verdict::Unclear, false, why.to_owned());
+    assert_eq!(of(&[150.0; 5]), unclear("fewer than 6 launches"));
+    assert_eq!(
+        of(&scattered(101.5)),
+        unclear("the change is neither beyond version 1's margin nor within 2 %")
+    );
+    let mut wide = [130.0; 12];
+    wide[..4].fill(100.0);
+    assert_eq!(of(&wide), unclear("an interval is wider than 1 % either way"));
+    assert_eq!(of(&[0.0; 12]), unclear("a side is zero, so there is no ratio"));
+    let zero = || exactly(&[0.0; 12], 1.0);
+    assert_eq!(told(&zero(), &zero()), plainly(Verdict::Within, false));
+}
+
+#[test]
+fn a_noisy_side_is_named() {
+    let side = |noisy: bool| {
+        let mut result = exactly(&[100.0; 12], 1.0);
+        result.figures[0].marks.extend(noisy.then_some(oscost_results::Mark::Noisy));
+        result
+    };
+    let why = |a, b| told(&side(a), &side(b)).2;
+    assert_eq!(
+        [why(true, true), why(true, false), why(false, true)],
+        ["noisy in both", "noisy in the first", "noisy in the second"]
+    );
+}
+
+#[test]
+fn at_another_speed_of_the_core_passes_are_compared() {
+    let of = |cost: f64, speed: f64| told(&exactly(&[100.0; 12], 1.0), &exactly(&[cost; 12], speed));
+    let passes = "in passes of the empty loop, which took +5.0 %";
+    assert_eq!(of(105.0, 1.05), (Verdict::Within, false, passes.to_owned()), "it follows the core");
+    let only = (Verdict::Unclear, false, format!("{passes}; in ns it is no change"));
+    assert_eq!(of(100.0, 1.05), only, "a memory does not");
+    assert_eq!(of(150.0, 1.05), (Verdict::Slower, true, passes.to_owned()));
+    assert_eq!(of(70.0, 1.05), (Verdict::Faster, true, passes.to_owned()));
+    assert_eq!(of(101.9, 1.019), (Verdict::Within, false, String::new()), "hardly another speed");
+}

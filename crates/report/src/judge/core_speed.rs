@@ -249,4 +249,11 @@ mod tests {
         assert!(has_cycles(&flat(0.25), &flat(0.5)) && !has_cycles(&flat(0.25), &figure(&[])));
         assert_eq!((time_of("cycles"), time_of("floor")), ("quiet", "floor"));
     }
+
+    #[test]
+    fn a_launch_without_a_logarithm_has_no_part_in_the_slope() {
+        let mut with_nothing = moving(6, 0.01, 1.0);
+        with_nothing.launches.extend(figure(&[(0.25, 0.0), (0.25, f64::INFINITY)]).launches);
+        assert_eq!(follows([&with_nothing, &figure(&[])], "quiet"), Some(true));
+    }
 }

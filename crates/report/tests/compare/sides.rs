@@ -137,3 +137,48 @@ fn a_step_of_the_clock_counts_where_batches_were_timed() {
     assert_eq!(judged(6e7, 1_000_000), Verdict::Unclear);
     assert_eq!(judged(6e7, 0), Verdict::Slower);
 }
+
+#[test]
+fn what_is_refused_did_not_certainly_change() {
+    let (a, mut b) = (stored(), scaled(stored(), MONOTONIC, 2.0));
+    figure_mut(&mut b).revision = 2;
+    let comparison = against(&a, &b);
+    assert!(!row(&comparison, MONOTONIC).changed && row(&comparison, MONOTONIC).change.is_none());
+}
+
+/// Sides of three boots, of which the second of B is changed.
+fn with_second(change: impl Fn(&mut RunResult)) -> Comparison<'static> {
+    let pairs = |mut side: Vec<RunResult>| {
+        for pair in side.iter_mut().flat_map(|result| &mut result.ratios) {
+            if pair.of == "clock/monotonic_syscall" && pair.quantity == "paired" {
+                pair.launches = (0..10).map(|launch| 8.0 + 1e-4 * f64::from(launch % 5)).collect();
+            }
+        }
+        side
+    };
+    let a = pairs(side(&[("a", 1.0), ("b", 1.0), ("c", 1.0)]));
+    let mut b = pairs(side(&[("d", 1.0), ("e", 1.0), ("f", 1.0)]));
+    change(&mut b[1]);
+    let named = |all: Vec<RunResult>| -> Vec<Named<'static>> {
+        let all: &'static [RunResult] = all.leak();
+        all.iter().map(|result| Named { name: "x", result }).collect()
+    };
+    compare_sides(&named(a), &named(b), Rules::default()).unwrap()
+}
+
+#[test]
+fn a_pair_is_held_against_others_where_no_result_made_it_otherwise() {
+    assert_eq!(with_second(|_| ()).pairs.len(), 1);
+    assert_eq!(with_second(|b| figure_mut(b).revision = 2).pairs.len(), 0);
+    assert_eq!(with_second(|b| figure_mut(b).status = Status::Failed).pairs.len(), 0);
+    assert_eq!(with_second(|b| b.ratios.clear()).pairs.len(), 0);
+}
+
+/// Evidence is that of the first result of each side.
+#[test]
+fn evidence_of_further_results_is_not_told() {
+    let more = |b: &mut RunResult| {
+        figure_mut(b).evidence.system_calls.insert("clock_gettime".into(), 1.0);
+    };
+    assert!(with_second(more).evidence.is_empty());
+}

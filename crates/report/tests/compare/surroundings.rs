@@ -151,3 +151,24 @@ fn a_little_memory_makes_no_other_machine() {
     assert_eq!(machines(mib(2000), mib(1899)), ["memory: 2000 MiB -> 1899 MiB"]);
     assert_eq!(machines(mib(1000), mib(2000)), ["memory: 1000 MiB -> 2000 MiB"]);
 }
+
+#[test]
+fn a_core_of_another_speed_is_told_with_its_direction() {
+    let warned = |speed: f64| {
+        let (a, mut b) = (stored(), stored());
+        for launch in b.figures.iter_mut().flat_map(|figure| &mut figure.launches) {
+            launch.chain_ns = launch.chain_ns.map(|ns| ns * speed);
+        }
+        against(&a, &b).warnings
+    };
+    assert_eq!(warned(1.05), ["the core ran 5.0 % slower in the second run"]);
+    assert_eq!(warned(0.95), ["the core ran 5.0 % faster in the second run"]);
+    assert_eq!(warned(1.009), Vec::<String>::new());
+    let partial = |of_a: bool| {
+        let (mut a, mut b) = (stored(), stored());
+        (a.partial, b.partial) = (of_a, !of_a);
+        against(&a, &b).warnings
+    };
+    let ended = |name: &str| [format!("the {name} run was ended early: its figures rest on fewer launches")];
+    assert_eq!((&partial(true)[..], &partial(false)[..]), (&ended("first")[..], &ended("second")[..]));
+}
