@@ -232,3 +232,17 @@ impl Database {
         self.records.counters()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_asks_for_is_the_book_and_changes_no_file() {
+        let options = DatabaseOptions::default();
+        assert_eq!((options.layout, options.access), (Layout::Book, Access::SeekRead));
+        assert_eq!(options.lock.name(), "fine_fcntl");
+        assert_eq!((options.create, options.truncate, options.write), (false, false, true));
+        assert_eq!((options.mode, options.time_locks), (0o600, false));
+    }
+}

@@ -228,3 +228,99 @@ pub(crate) fn cut(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::format::{ARENA_IN_USE, FIRST_CHUNK};
+    use super::super::words::MemoryWords;
+    use super::super::{open, recover};
+    use super::*;
+    use crate::lock::SystemLocks;
+
+    const ARENA: u64 = format::arena(0);
+
+    fn empty() -> MemoryWords {
+        let mut words = MemoryWords(Vec::new());
+        words.make_room(FIRST_CHUNK).expect("memory");
+        open::fill(&mut words).expect("memory");
+        words
+    }
+
+    fn guard() -> Guard<SystemLocks> {
+        Guard::new(None, SystemLocks::None, false)
+    }
+
+    fn load(words: &mut MemoryWords, at: u64) -> u64 {
+        words.load(at).expect("within")
+    }
+
+    #[test]
+    fn an_arena_is_in_use_until_it_is_given_back() {
+        let mut words = empty();
+        let (space, killed) = Space::take_over(&mut words, 0).expect("memory");
+        assert!(!killed);
+        assert_eq!((load(&mut words, ARENA + ARENA_IN_USE), load(&mut words, header::UNCLEAN)), (1, 0));
+        assert!(recover::is_needed(&mut words).expect("memory"), "somebody may have been killed");
+        space.give_back(&mut words).expect("memory");
+        assert_eq!(load(&mut words, ARENA + ARENA_IN_USE), 0);
+        assert!(!recover::is_needed(&mut words).expect("memory"));
+        words.store(ARENA + ARENA_IN_USE, 1).expect("within");
+        let (_, killed) = Space::take_over(&mut words, 0).expect("memory");
+        assert_eq!((killed, load(&mut words, header::UNCLEAN)), (true, 1));
+        recover::recover(&mut words).expect("nothing is damaged");
+        assert_eq!(load(&mut words, header::UNCLEAN), 0);
+        assert!(!recover::is_needed(&mut words).expect("memory"));
+    }
+
+    /// Blocks of 16 words: the 64th that is freed gives a batch of 32 to all.
+    #[test]
+    fn a_batch_of_freed_blocks_is_given_to_all_and_taken_again() {
+        let (mut words, mut guard) = (empty(), guard());
+        let (mut space, _) = Space::take_over(&mut words, 0).expect("memory");
+        let mut taken: Vec<u64> = (0..64)
+            .map(|_| space.take(&mut words, &mut guard, 16).expect("room"))
+            .map(|(at, class)| {
+                assert_eq!(class, 12);
+                at
+            })
+            .collect();
+        assert_eq!(taken[0], FIRST_CHUNK + CHUNK_HEADER);
+        assert!(taken.windows(2).all(|pair| pair[1] == pair[0] + 16), "{taken:?}");
+        let (pool, own) = (header::POOL + 12, ARENA + ARENA_LISTS + 12);
+        let last = taken.pop().expect("64");
+        for at in &taken {
+            space.give(&mut words, &mut guard, *at, 12).expect("within");
+        }
+        assert_eq!((load(&mut words, pool), space.idle[12]), (0, 63));
+        space.give(&mut words, &mut guard, last, 12).expect("within");
+        assert_eq!(space.idle[12], 32);
+        assert_eq!(load(&mut words, pool), last, "what was freed last goes first");
+        assert_eq!(load(&mut words, own), taken[31]);
+        // 32 of its own, then the batch of all, then new ones.
+        let again: Vec<u64> =
+            (0..64).map(|_| space.take(&mut words, &mut guard, 16).expect("room").0).collect();
+        assert_eq!((again[0], again[31], again[32]), (taken[31], taken[0], last));
+        assert_eq!((load(&mut words, pool), load(&mut words, own), space.idle[12]), (0, 0, 0));
+        let new = space.take(&mut words, &mut guard, 16).expect("room").0;
+        assert_eq!(new, last + 16);
+        let mut all = [again, vec![new]].concat();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), 65, "no block is given twice");
+    }
+
+    #[test]
+    fn what_is_left_of_a_chunk_is_cut_into_blocks_before_the_next_begins() {
+        let (mut words, mut guard) = (empty(), guard());
+        let (mut space, _) = Space::take_over(&mut words, 0).expect("memory");
+        let first = space.take(&mut words, &mut guard, 1024).expect("room").0;
+        assert_eq!(load(&mut words, header::END), FIRST_CHUNK + CHUNK);
+        // 1023 words are left: too few for another.
+        let second = space.take(&mut words, &mut guard, 1024).expect("room").0;
+        assert_eq!((first, second), (FIRST_CHUNK + 1, FIRST_CHUNK + CHUNK + 1));
+        assert_eq!(load(&mut words, header::END), FIRST_CHUNK + 2 * CHUNK);
+        let rest = space.take(&mut words, &mut guard, 960).expect("room").0;
+        assert_eq!(rest, first + 1024, "the largest block of what was left");
+        assert!(space.take(&mut words, &mut guard, 1025).is_err(), "no class is that large");
+    }
+}

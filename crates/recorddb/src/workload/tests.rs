@@ -170,6 +170,7 @@ fn a_sweep_deletes_each_key_and_looks_others_up() {
             }
         }
         assert_eq!(swept, last + 1);
+        assert_eq!([sequence.next_action(), sequence.next_action()], [None, None], "the end stays the end");
     }
 }
 
