@@ -315,4 +315,12 @@ mod tests {
         assert_eq!(core.len(), 4);
         assert_eq!(catalogue().tier(Tier::Family).len(), 5);
     }
+
+    #[test]
+    fn who_came_along_and_is_named_later_is_named() {
+        let patterns = ["semaphore/system_v".to_owned(), "semaphore/posix_named".to_owned()];
+        let chosen = catalogue().select(&patterns, Tier::Core).expect("a match");
+        let named: Vec<(&str, bool)> = chosen.iter().map(|it| (it.card().id, it.named)).collect();
+        assert_eq!(named, [("semaphore/posix_named", true), ("semaphore/system_v", true)]);
+    }
 }

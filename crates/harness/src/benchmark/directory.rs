@@ -202,4 +202,11 @@ mod tests {
         assert_eq!(names(), ["oscost-of-somebody"]);
         std::fs::remove_dir_all(&base).expect("removed");
     }
+
+    #[test]
+    fn a_place_says_what_file_system_it_lies_on() {
+        let place = Place::open(Path::new("/proc"));
+        let Ok(place) = place else { return };
+        assert!(place.kind().is_ok_and(|kind| !kind.is_empty()));
+    }
 }

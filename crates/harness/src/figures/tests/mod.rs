@@ -389,6 +389,7 @@ fn a_foreign_figure_is_what_was_printed() {
         (figure.status, figure.family.as_str(), figure.judged.as_str()),
         (Status::Measured, "peer", "cost")
     );
+    assert_eq!(figure.headline, "cost");
     assert_eq!((value(&figure, "cost").0, value(&figure, "duration").0), (2.0, 2e6));
     assert_eq!(["cost", "duration"].map(|name| figure.quantities[name].unit.clone()), ["us", "ns"]);
     assert_eq!(

@@ -181,3 +181,21 @@ fn what_is_not_known_of_clock_and_core_is_said() {
     assert!(warned("no bare kernel entry was measured: nothing is known of the core: it fell"));
     assert_eq!((ran.measured.clock, ran.figure("a").status), (None, Status::Measured));
 }
+
+#[test]
+fn a_quota_that_nobody_could_read_is_said_once() {
+    let said = |throttled: Option<bool>| {
+        let ran = two().run(|_, number, report| {
+            let throttled = if number == 2 { throttled } else { Some(false) };
+            Ok(Report { throttled, ..report })
+        });
+        ran.measured.warnings.iter().filter(|words| words.contains("CPU quota")).count()
+    };
+    assert_eq!([None, Some(false), Some(true)].map(said), [1, 0, 0]);
+}
+
+#[test]
+fn a_member_begins_with_nothing_known_of_it() {
+    let member = crate::figures::synthetic::member(series("a"), Vec::new());
+    assert_eq!((member.failed_launches, member.iterations, member.planned), (0, 0, usize::MAX));
+}
