@@ -59,7 +59,13 @@ pub fn watch(options: &Run, choices: &[Choice], talk: &Talk) -> Result<Exit, End
         frames.show(&watch)?;
     }
     let signal = signals.deliver();
-    output::data(|out| summary(&watch, &frames.style, out))?;
+    output::data(|out| {
+        // A terminal has written ^C by itself.
+        if frames.terminal.is_some() {
+            writeln!(out)?;
+        }
+        summary(&watch, &frames.style, out)
+    })?;
     if let (Some(path), Some(result)) = (&options.json, last) {
         oscost_results::save_as(path, &result).map_err(Ended::unwritable)?;
     }

@@ -132,7 +132,7 @@ fn what_a_result_tells_of_its_host_is_listed_with_the_reason() {
     }
     let boot = stored.conditions.boot_id.as_deref().unwrap();
     assert!(
-        listed.stdout.contains(&format!("conditions.boot_id: {boot}: figures differ from")),
+        listed.stdout.contains(&format!("conditions.boot_id: {boot} (figures differ from")),
         "{listed:?}"
     );
     assert!(listed.stdout.trim_end().ends_with("oscost report --anonymous"), "{listed:?}");

@@ -9,7 +9,7 @@ use crate::words::{counted, plain};
 pub(crate) fn view(name: &str, result: &RunResult, unicode: bool) -> View {
     let facts = result.host_facts();
     let rows = facts.iter().map(|fact| {
-        let below = format!("{}: {}", plain(&fact.value, unicode), fact.why);
+        let below = format!("{} ({})", plain(&fact.value, unicode), fact.why);
         vec![plain(&fact.name, unicode), below]
     });
     let table = Table::of([("", Place::Left), ("", Place::Below)], rows);
