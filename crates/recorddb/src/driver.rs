@@ -242,3 +242,77 @@ impl<'a> Own<'a> {
         String::from_utf8_lossy(&bytes.take_while(|byte| *byte != 0).collect::<Vec<u8>>()).into_owned()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::database::{StoreMode, Stored};
+    use crate::workload::Workload;
+
+    /// A map in memory that counts one call of I/O, two locks, five visits and 3 ns an operation; one that fails, at once.
+    #[derive(Default)]
+    struct Memory {
+        map: BTreeMap<Vec<u8>, Vec<u8>>,
+        operations: u64,
+        fails: bool,
+    }
+
+    impl Target for Memory {
+        type Error = &'static str;
+
+        fn fetch(&mut self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, &'static str> {
+            self.operations += 1;
+            value.clear();
+            value.extend(self.map.get(key).into_iter().flatten());
+            Ok(self.map.contains_key(key))
+        }
+
+        fn store(&mut self, key: &[u8], value: &[u8], how: StoreMode) -> Result<Stored, &'static str> {
+            self.operations += 1;
+            if self.fails {
+                return Err("the store of this child broke at its first record");
+            }
+            if how == StoreMode::Replace && !self.map.contains_key(key) {
+                return Ok(Stored::NotFound);
+            }
+            let before = self.map.insert(key.to_vec(), value.to_vec());
+            Ok(before.map_or(Stored::Inserted { reused: false }, |_| Stored::Replaced { in_place: false }))
+        }
+
+        fn delete(&mut self, key: &[u8]) -> Result<bool, &'static str> {
+            self.operations += 1;
+            Ok(self.map.remove(key).is_some())
+        }
+    }
+
+    impl CountsCalls for Memory {
+        fn counters(&self) -> Counters {
+            let mut counters = Counters { visits: 5 * self.operations, ..Counters::default() };
+            counters.io.read = self.operations;
+            (counters.locks.lock, counters.locks.unlock) = (self.operations, self.operations);
+            counters.locks.wait_ns = 3 * self.operations;
+            counters
+        }
+    }
+
+    #[test]
+    fn each_child_tells_what_it_did_or_why_it_failed() {
+        let plan = |child| WorkPlan { workload: Workload::Text, records: 20, seed: 1, child };
+        let open = |plan: &WorkPlan| match plan.child {
+            2 => Err("there is no such store"),
+            child => Ok(Memory { fails: child == 1, ..Memory::default() }),
+        };
+        let done = run(&[plan(0), plan(1), plan(2)], open, 60_000_000_000).expect("fork");
+        let [Ok(right), Err(broken), Err(missing)] = &done[..] else { panic!("{done:?}") };
+        let made = right.counts.total();
+        assert!(made > 100, "{made}");
+        let work = Work { io_calls: made, lock_calls: 2 * made, visits: 5 * made, lock_wait_ns: 3 * made };
+        assert_eq!(right.work, work);
+        assert!(right.from_to_ns.0 > 0 && right.clock_ns == right.from_to_ns.1 - right.from_to_ns.0);
+        assert!(right.moved.is_some());
+        assert_eq!(broken, "the store of this child broke at its first record");
+        assert_eq!(missing, "there is no such store");
+    }
+}

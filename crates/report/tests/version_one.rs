@@ -214,3 +214,21 @@ fn at_another_speed_of_the_core_passes_are_compared() {
     assert_eq!(of(70.0, 1.05), (Verdict::Faster, true, passes.to_owned()));
     assert_eq!(of(101.9, 1.019), (Verdict::Within, false, String::new()), "hardly another speed");
 }
+
+/// A step of the clock is one of batches: a series times its own way.
+#[test]
+fn a_step_counts_where_batches_were_timed() {
+    let judged = |iterations: u64| {
+        let of = |cost: f64| {
+            let mut result = exactly(&[cost; 12], 1.0);
+            result.conditions.clock_step_ns = Some(1e5);
+            result.figures[0].launches.iter_mut().for_each(|launch| launch.iterations = iterations);
+            result
+        };
+        told(&of(100.0), &of(110.0)).0
+    };
+    assert_eq!(
+        (judged(0), judged(1_000_000), judged(1)),
+        (Verdict::Slower, Verdict::Slower, Verdict::Within)
+    );
+}

@@ -33,3 +33,22 @@ fn file_number(id: LockId) -> usize {
         other => number(other) - format::STRIPES as usize + files,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Programs of other builds lock the same bytes: these are the format.
+    #[test]
+    fn locks_lie_behind_every_byte_of_the_file() {
+        let start = |id| range(id).1.start - (1 << 61);
+        assert_eq!([LockId::Chain(0), LockId::Chain(1023)].map(start), [0, 1023]);
+        let others =
+            [LockId::IndexAppend, LockId::DataAppend, LockId::FreeList, LockId::Creation, LockId::Whole];
+        assert_eq!(others.map(start), [1024, 1024, 1024, 1025, 1026]);
+        assert_eq!((range(LockId::Whole).0, range(LockId::Whole).1.length), (0, 1));
+        let files =
+            [LockId::Chain(0), LockId::Chain(63), LockId::Chain(64), LockId::IndexAppend, LockId::Whole];
+        assert_eq!(files.map(file_number), [0, 63, 0, 64, 66]);
+    }
+}

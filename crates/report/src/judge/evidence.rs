@@ -125,4 +125,11 @@ mod tests {
         b.evidence.audit_method = None;
         assert!(changed(&a, &b).is_empty() && changed(&b, &a).is_empty());
     }
+
+    #[test]
+    fn each_call_is_told_once_by_its_name() {
+        let calls = |count| figure(&[("read", count), ("write", count)], &[]);
+        let told: Vec<String> = changed(&calls(1.0), &calls(2.0)).into_iter().map(|it| it.what).collect();
+        assert_eq!(told, ["calls of read", "calls of write"]);
+    }
 }
