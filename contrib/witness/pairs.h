@@ -14,8 +14,8 @@ static void semop_take(int as) { struct sembuf op = {(unsigned short)as, -1, 0};
 static int events[2];
 static void event_give(int to) { uint64_t one = 1; if (write(events[to], &one, 8) != 8) die("write"); }
 static void event_take(int as) { if (read(events[as], &eight, 8) != 8) die("read"); }
-static void message_give(int to) { message.type = to + 1; OK(msgsnd(queue_id, &message, 1, 0)); }
-static void message_take(int as) { OK(msgrcv(queue_id, &message, 1, as + 1, 0)); }
+static void message_give(int to) { message.type = to + 1; OK(msgsnd(queue_id, &message, 0, 0)); }
+static void message_take(int as) { OK(msgrcv(queue_id, &message, 0, as + 1, 0)); }
 static mqd_t queues[2];
 static void mq_give(int to) { OK(mq_send(queues[to], &byte, 1, 0)); }
 static void mq_take(int as) { char text[8]; OK(mq_receive(queues[as], text, sizeof text, NULL)); }

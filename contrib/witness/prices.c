@@ -103,7 +103,7 @@ static sem_t *sem;
 static uint64_t eight;
 static struct { pthread_mutex_t mutex; pthread_mutex_t second, third; pthread_rwlock_t rw; pthread_cond_t cond; pthread_spinlock_t spin; sem_t sem[2]; int word; int token; } *area;
 static struct sembuf down = {0, -1, 0}, up = {0, 1, 0}, undo_down = {0, -1, SEM_UNDO}, undo_up = {0, 1, SEM_UNDO};
-static struct { long type; char text[1]; } message = {1, {0}};
+static struct { long type; } message = {1};
 
 static void op_monotonic(long n) { LOOP(clock_gettime(CLOCK_MONOTONIC, &ts)) }
 static void op_monotonic_raw(long n) { LOOP(clock_gettime(CLOCK_MONOTONIC_RAW, &ts)) }
@@ -134,8 +134,8 @@ static void op_semop_one(long n) { struct sembuf both[2] = {down, up}; LOOP(semo
 static void op_semop_undo(long n) { LOOP(semop(set_id, &undo_down, 1); semop(set_id, &undo_up, 1)) }
 static void op_eventfd(long n) { uint64_t one = 1; LOOP(if (read(fd, &eight, 8) < 0 || write(fd, &one, 8) < 0) die("eventfd")) }
 static void op_mutex(long n) { LOOP(pthread_mutex_lock(&area->mutex); pthread_mutex_unlock(&area->mutex)) }
-static void op_rwlock_read(long n) { LOOP(pthread_rwlock_rdlock(&area->rw); pthread_rwlock_unlock(&area->rw)) }
-static void op_rwlock_write(long n) { LOOP(pthread_rwlock_wrlock(&area->rw); pthread_rwlock_unlock(&area->rw)) }
+static void op_rwlock_read(long n) { LOOP(ZERO(pthread_rwlock_rdlock(&area->rw)); ZERO(pthread_rwlock_unlock(&area->rw))) }
+static void op_rwlock_write(long n) { LOOP(ZERO(pthread_rwlock_wrlock(&area->rw)); ZERO(pthread_rwlock_unlock(&area->rw))) }
 static void op_word(long n) { LOOP(word_lock(&area->word); word_unlock(&area->word)) }
 static void op_spin(long n) {
     LOOP(int free = 0;
@@ -152,18 +152,20 @@ static void op_cond(long n) {
          pthread_cond_signal(&area->cond);
          pthread_mutex_unlock(&area->mutex))
 }
-static void op_clock_pair(long n) { LOOP(clock_gettime(CLOCK_MONOTONIC, &ts); clock_gettime(CLOCK_MONOTONIC, &ts)) }
+static uint64_t read_out;
+static void op_clock_pair(long n) { LOOP(read_out = now(); read_out = now()) }
 static void op_nothing(long n) { while (n > 0) { __asm__ volatile("" : "+r"(n)); n--; } }
 static void op_call_once(long n) { LOOP(call3(SYS_getppid, 0, 0, 0)) }
 static void op_call_twice(long n) { LOOP(call3(SYS_getppid, 0, 0, 0); call3(SYS_getppid, 0, 0, 0)) }
 static void op_call_four_times(long n) {
     LOOP(call3(SYS_getppid, 0, 0, 0); call3(SYS_getppid, 0, 0, 0); call3(SYS_getppid, 0, 0, 0); call3(SYS_getppid, 0, 0, 0))
 }
-static void op_futex_wake(long n) { LOOP(syscall(SYS_futex, &area->word, FUTEX_WAKE, 1, NULL, NULL, 0)) }
+static int own_word;
+static void op_futex_wake(long n) { LOOP(syscall(SYS_futex, &own_word, FUTEX_WAKE, 1, NULL, NULL, 0)) }
 static void op_futex_mismatch(long n) { LOOP(syscall(SYS_futex, &area->word, FUTEX_WAIT, 1, NULL, NULL, 0)) }
 static void op_pipe_token(long n) { LOOP(if (read(pipe_fds[0], &byte, 1) < 0 || write(pipe_fds[1], &byte, 1) < 0) die("pipe")) }
 static void op_pipe_alone(long n) { LOOP(if (write(pipe_fds[1], &byte, 1) < 0 || read(pipe_fds[0], &byte, 1) < 0) die("pipe")) }
-static void op_message(long n) { LOOP(msgrcv(queue_id, &message, 1, 0, 0); msgsnd(queue_id, &message, 1, 0)) }
+static void op_message(long n) { LOOP(msgrcv(queue_id, &message, 0, 0, 0); msgsnd(queue_id, &message, 0, 0)) }
 static void op_flock(long n) { LOOP(flock(fd, LOCK_EX); flock(fd, LOCK_UN)) }
 static void record(int command, int type, int on) {
     struct flock lock = {.l_type = (short)type, .l_whence = SEEK_SET, .l_start = on, .l_len = 1};
@@ -175,7 +177,7 @@ static void op_ofd(long n) { LOOP(record(F_OFD_SETLKW, F_WRLCK, 0); record(F_OFD
 /* --- set-up ------------------------------------------------------------------------------------------------------- */
 static void need_devzero(void) { OK(fd = open("/dev/zero", O_RDONLY)); }
 static void need_devnull(void) { OK(fd = open("/dev/null", O_WRONLY)); }
-static void need_memfd(void) { OK(fd = memfd_create("prices", 0)); if (write(fd, &byte, 1) != 1) die("write"); }
+static void need_memfd(void) { OK(fd = memfd_create("prices", 0)); OK(ftruncate(fd, 4096)); }
 static void need_empty_pipe(void) { OK(pipe(pipe_fds)); fd = pipe_fds[0]; OK(fcntl(fd, F_SETFL, O_NONBLOCK)); }
 static void need_pipe(void) { OK(pipe(pipe_fds)); }
 static void need_full_pipe(void) { OK(pipe(pipe_fds)); if (write(pipe_fds[1], &byte, 1) != 1) die("write"); }
@@ -190,7 +192,7 @@ static void need_named_sem(void) {
 }
 static void need_set(void) { OK(set_id = semget(IPC_PRIVATE, 2, 0600)); OK(semop(set_id, &up, 1)); }
 static void need_eventfd(void) { OK(fd = eventfd(1, EFD_SEMAPHORE)); }
-static void need_queue(void) { OK(queue_id = msgget(IPC_PRIVATE, 0600)); OK(msgsnd(queue_id, &message, 1, 0)); }
+static void need_queue(void) { OK(queue_id = msgget(IPC_PRIVATE, 0600)); OK(msgsnd(queue_id, &message, 0, 0)); }
 static void mutex_of(int is_shared, int robust, int inherit) {
     need_area();
     pthread_mutexattr_t attr;

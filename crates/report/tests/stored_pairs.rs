@@ -145,7 +145,7 @@ fn verdicts_on_stored_pairs() {
          doubled: slower, within |\n\
          |---|---|---|---|---|---|---|---|---|---|"
     );
-    for kind in ["alone", "default", "disturbed"] {
+    for kind in ["alone", "default", "disturbed", "list", "beside"] {
         let of: Vec<&Sitting> = sittings.iter().filter(|sitting| sitting.is(kind)).collect();
         let pairs = successive(&of);
         assert!(pairs.len() > 2, "{kind}: {} pairs", pairs.len());

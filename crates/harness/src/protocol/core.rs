@@ -27,7 +27,8 @@ pub struct Core {
 
 /// Steps of the chain that an instruction of the throughput loop takes on a core that nobody shares: a constant of the
 /// microarchitecture, whatever the frequency. By model as CPUID tells it; source: METHOD.md, Quiet windows.
-const KNOWN: &[(&str, f64)] = &[("AuthenticAMD family 26 model 2", 0.1570)];
+const KNOWN: &[(&str, f64)] =
+    &[("AuthenticAMD family 25 model 17", 0.1897), ("AuthenticAMD family 26 model 2", 0.1570)];
 
 /// The same of this processor, where it was looked at before: there a step of the chain is one of its cycles.
 pub(crate) fn known_steps(processor: Option<&str>) -> Option<f64> {
