@@ -1,9 +1,10 @@
-//! What past runs of the store say of this machine: how far a figure moves between two runs of the same thing.
+//! How far a figure moves between two runs of the same thing: what past runs of the store say of this machine, and what the
+//! compared runs say of themselves.
 
 use std::collections::BTreeMap;
 
 use oscost_results::{Figure, Mark, PairedValue, RunResult, Status};
-use oscost_stats::drift::{Drift, DriftFound, usual};
+use oscost_stats::drift::{Drift, DriftFound, Moved, usual};
 use oscost_stats::interval::{Centre, MEDIAN};
 use oscost_stats::quantile::{median, sorted};
 
@@ -21,6 +22,8 @@ const HARMLESS: [&str; 7] =
 /// Runs that are good to learn from, in cells of one set of surroundings each, oldest first.
 pub(super) struct Learning<'a> {
     cells: Vec<Vec<&'a RunResult>>,
+    /// The compared results, where each side has one.
+    compared: Option<(&'a RunResult, &'a RunResult)>,
     /// What is usual here for a placement and a quantity, and whether figures were disturbed.
     usual: BTreeMap<(String, String, bool), Drift>,
 }
@@ -28,7 +31,7 @@ pub(super) struct Learning<'a> {
 impl<'a> Learning<'a> {
     /// Sorts out which past runs say something of the machine of `a` and `b`: those made there, under conditions like
     /// theirs, and not the compared ones themselves.
-    pub(super) fn new(past: &'a [RunResult], a: &[Named<'_>], b: &[Named<'_>]) -> Self {
+    pub(super) fn new(past: &'a [RunResult], a: &[Named<'a>], b: &[Named<'a>]) -> Self {
         let compared = || a.iter().chain(b).map(|named| named.result);
         let same = |one: &RunResult, other: &RunResult| {
             (&one.started, one.plan.seed) == (&other.started, other.plan.seed)
@@ -50,7 +53,11 @@ impl<'a> Learning<'a> {
             }
         }
         cells.retain(|cell| cell.len() > 1);
-        Self { cells, usual: BTreeMap::new() }
+        let compared = match (a, b) {
+            ([a], [b]) => Some((a.result, b.result)),
+            _ => None,
+        };
+        Self { cells, compared, usual: BTreeMap::new() }
     }
 
     /// The drift of a quantity of a figure: what is usual for such figures on such a machine, on this one where past runs
@@ -73,7 +80,28 @@ impl<'a> Learning<'a> {
             result.figures.iter().filter(|other| alike(other)).map(|other| other.id.as_str()).collect()
         };
         let key = (figure.placement.clone(), quantity.to_owned(), disturbed);
-        self.learn(key, &figure.id, figure.revision, ids, found)
+        let moved = || self.moved(&alike, quantity, disturbed);
+        let moved = if self.usual.contains_key(&key) { vec![] } else { moved() };
+        self.learn(key, &figure.id, figure.revision, &moved, ids, found)
+    }
+
+    /// By how much the figures of a class differ between the compared results.
+    fn moved(&self, alike: &impl Fn(&Figure) -> bool, quantity: &str, disturbed: bool) -> Vec<Moved> {
+        let Some((a, b)) = self.compared else { return vec![] };
+        let of = |figure: &Figure| {
+            let found =
+                |figure: &Figure| located(&launches(&[figure], quantity).pop()?, quantile_of(quantity));
+            let other =
+                b.figures.iter().find(|other| other.id == figure.id && other.revision == figure.revision)?;
+            let both = [figure, other];
+            let fit = both.iter().all(|one| one.status == Status::Measured && alike(one));
+            if !fit || both.iter().any(|one| is_disturbed(one)) != disturbed {
+                return None;
+            }
+            let (before, after) = (found(figure)?, found(other)?);
+            Some(Moved { apart: (after.value / before.value).ln(), error: before.error.hypot(after.error) })
+        };
+        a.figures.iter().filter_map(of).collect()
     }
 
     /// The drift of a paired ratio or difference.
@@ -86,7 +114,7 @@ impl<'a> Learning<'a> {
             Some((1, located(values, MEDIAN)?))
         };
         let key = (PAIR.to_owned(), pair.unit.clone(), false);
-        self.learn(key, &own, 1, |_| vec![], found)
+        self.learn(key, &own, 1, &[], |_| vec![], found)
     }
 
     /// Drift of `id`, by what `found` finds of ids in a run: its revision, and where it was.
@@ -95,6 +123,7 @@ impl<'a> Learning<'a> {
         key: (String, String, bool),
         id: &str,
         revision: u32,
+        moved: &[Moved],
         ids: impl Fn(&'a RunResult) -> Vec<&'i str>,
         found: impl Fn(&RunResult, &str) -> Option<(u32, DriftFound)>,
     ) -> Drift
@@ -118,7 +147,7 @@ impl<'a> Learning<'a> {
                 // The figure in the middle: one that moves much says nothing of the others.
                 let table = usual(&key.0, &key.1, key.2);
                 let shares = names.iter().map(|id| table.learnt(&series(id, None)).share()).collect();
-                median(&sorted(shares)).map_or(table, Drift::usual)
+                median(&sorted(shares)).map_or(table, Drift::usual).narrowed(moved)
             }
         };
         let own = class.learnt(&series(id, Some(revision)));
