@@ -11,7 +11,7 @@ pub struct Found<'a> {
     pub ratios: &'a [PairedValue],
     /// Paired differences.
     pub differences: &'a [PairedValue],
-    /// Kind of file system of `--directory`; none: files lie in memory.
+    /// Kind of file system of `--set directory=`; none: files lie in memory.
     pub file_system: Option<&'a str>,
     /// CPUs that were used.
     pub cpus: Option<usize>,

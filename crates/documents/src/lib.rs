@@ -14,10 +14,10 @@ mod parameters;
 mod tlpi;
 
 pub use found::Found;
-pub use parameters::{DocumentParameter, DocumentParameters};
+pub use parameters::{DocumentParameters, LMBENCH};
 pub use tlpi::script_table;
 
-use oscost_harness::Benchmark;
+use oscost_harness::{Benchmark, Setting};
 use oscost_results::Reproduction;
 use oscost_results::document::FoundingDocument;
 
@@ -25,8 +25,8 @@ use oscost_results::document::FoundingDocument;
 pub struct Document {
     /// Its name, number and title.
     pub founding: FoundingDocument,
-    /// Options that it takes.
-    pub parameters: &'static [DocumentParameter],
+    /// What its own method can be set to.
+    pub settings: &'static [Setting],
     /// Ids of the price list that answer it.
     pub figures: &'static [&'static str],
     /// Ids of its literal methods and of what only it needs, for these parameters.

@@ -13,7 +13,7 @@ use oscost_results::Judgement;
 /// The document.
 pub static DOCUMENT: Document = Document {
     founding: document::OSTEP,
-    parameters: &[ITERATIONS],
+    settings: &[ITERATIONS],
     figures: &[
         "instrument/empty_loop",
         "clock/monotonic",

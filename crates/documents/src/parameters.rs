@@ -1,53 +1,42 @@
-//! Parameters of the documents' own methods, with their ranges.
+//! What the documents' own methods are set to: keys that one number or list answers, and the values in force.
+
+use oscost_harness::{Given, Level, Setting, Takes};
 
 use crate::apue::ApuePlan;
 use crate::grame::Settings;
 
-/// An option of a document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DocumentParameter {
-    /// Name of the option ("operations").
-    pub name: &'static str,
-    /// Smallest value.
-    pub least: u64,
-    /// Largest value.
-    pub most: u64,
-    /// Whether several values may be given.
-    pub list: bool,
-}
-
-/// `--operations` of document 000: cycles of its two programs.
-pub const OPERATIONS: DocumentParameter =
-    DocumentParameter { name: "operations", least: 1, most: 10_000_000, list: true };
-/// `--iterations` of document 003: passes of its loops.
-pub const ITERATIONS: DocumentParameter =
-    DocumentParameter { name: "iterations", least: 1, most: 100_000_000, list: false };
-/// `--samples` of document 004: readings of gettimeofday.
-pub const SAMPLES: DocumentParameter =
-    DocumentParameter { name: "samples", least: 1000, most: 10_000_000, list: false };
-
-impl DocumentParameter {
-    /// Reads the values of the option.
-    ///
-    /// # Errors
-    /// In words, with the range: not a number, out of range, or several where one is wanted.
-    pub fn parse(&self, text: &str) -> Result<Vec<u64>, String> {
-        let range = format!("--{} takes {} from {} to {}", self.name, self.kind(), self.least, self.most);
-        let values: Option<Vec<u64>> = text.split(',').map(|word| word.trim().parse().ok()).collect();
-        let values = values.ok_or_else(|| format!("'{text}' is no whole number: {range}"))?;
-        if values.len() > 1 && !self.list {
-            return Err(format!("'{text}' is more than one value: {range}"));
-        }
-        match values.iter().find(|value| !(self.least..=self.most).contains(value)) {
-            Some(value) => Err(format!("{value} is out of range: {range}")),
-            None => Ok(values),
-        }
-    }
-
-    fn kind(&self) -> &'static str {
-        if self.list { "numbers, separated by commas," } else { "a number" }
-    }
-}
+/// Cycles of document 000's two programs.
+pub const OPERATIONS: Setting = Setting {
+    key: "operations",
+    what: "cycles of the document's programs",
+    takes: Takes::Number { least: 1, most: 10_000_000 },
+    many: true,
+    default: "1000,10000,100000,1000000",
+};
+/// Passes of document 003's loops.
+pub const ITERATIONS: Setting = Setting {
+    key: "iterations",
+    what: "passes of the document's loops",
+    takes: Takes::Number { least: 1, most: 100_000_000 },
+    many: false,
+    default: "10000000",
+};
+/// Readings of gettimeofday in document 004.
+pub const SAMPLES: Setting = Setting {
+    key: "samples",
+    what: "readings of the document's first program",
+    takes: Takes::Number { least: 1000, most: 10_000_000 },
+    many: false,
+    default: "100000",
+};
+/// The peer of document 004.
+pub const LMBENCH: Setting = Setting {
+    key: "lmbench",
+    what: "folder of lmbench's programs, with which the document wants to be compared",
+    takes: Takes::Path,
+    many: false,
+    default: "the PATH",
+};
 
 /// The values in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,49 +67,47 @@ impl Default for DocumentParameters {
 }
 
 impl DocumentParameters {
-    /// Sets the option of this name.
+    /// What is in force where these values were given.
     ///
     /// # Errors
-    /// Those of [`DocumentParameter::parse`].
-    pub fn set(&mut self, parameter: &DocumentParameter, text: &str) -> Result<(), String> {
-        let values = parameter.parse(text)?;
-        let first = values.first().copied().unwrap_or(parameter.least);
-        match parameter.name {
-            "operations" => self.operations = values,
-            "iterations" => self.iterations = first,
-            _ => self.samples = first,
-        }
-        Ok(())
+    /// In words: values that do not go together.
+    pub fn of(given: &Given, effort: Level) -> Result<Self, String> {
+        let default = Self::default();
+        Ok(Self {
+            operations: match given.numbers(OPERATIONS.key) {
+                [] => default.operations,
+                counts => counts.to_vec(),
+            },
+            iterations: given.number(ITERATIONS.key).unwrap_or(default.iterations),
+            samples: given.number(SAMPLES.key).unwrap_or(default.samples),
+            apue: ApuePlan::of(given, effort)?,
+            grame: Settings::of(given, effort)?,
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
+
     use super::*;
 
     #[test]
-    fn ranges_are_kept_and_told() {
-        assert_eq!(OPERATIONS.parse("1000, 20"), Ok(vec![1000, 20]));
-        for bad in ["0", "-1", "x", "", "10000001", "5,0"] {
-            let words = OPERATIONS.parse(bad).expect_err("out of range");
-            assert!(words.contains("from 1 to 10000000"), "{bad}: {words}");
+    fn what_is_given_replaces_the_documents_values() {
+        let mut given = Given::default();
+        for (setting, text) in [(OPERATIONS, "7,8"), (ITERATIONS, "9"), (SAMPLES, "5000")] {
+            given.set(&setting, OsStr::new(text)).expect("in range");
         }
-        assert!(ITERATIONS.parse("1,2").expect_err("one value").contains("more than one"));
-        assert!(SAMPLES.parse("999").is_err());
-    }
-
-    #[test]
-    fn options_replace_the_documents_values() {
-        let mut parameters = DocumentParameters::default();
-        parameters.set(&OPERATIONS, "7,8").expect("in range");
-        parameters.set(&ITERATIONS, "9").expect("in range");
-        parameters.set(&SAMPLES, "5000").expect("in range");
         let expected = DocumentParameters {
             operations: vec![7, 8],
             iterations: 9,
             samples: 5000,
             ..DocumentParameters::default()
         };
-        assert_eq!(parameters, expected);
+        assert_eq!(DocumentParameters::of(&given, Level::Default), Ok(expected));
+        assert_eq!(
+            DocumentParameters::of(&Given::default(), Level::Default),
+            Ok(DocumentParameters::default())
+        );
     }
 }

@@ -146,7 +146,7 @@ pub fn of_posix_queues(error: CallError, queues: usize, bytes: usize) -> Unable 
                 setting("msg_max"),
                 setting("msgsize_max")
             ),
-            "sysctl -w fs.mqueue.msgsize_max=65536, or a smaller --size",
+            "sysctl -w fs.mqueue.msgsize_max=65536, or a smaller --set size=",
         ),
         Some("ENOSYS" | "EACCES" | "EPERM") => unsupported(
             format!("{error}: POSIX message queues cannot be had here"),

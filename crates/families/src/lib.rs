@@ -3,7 +3,7 @@
 //! Adding one is a file with its card, its set-up and its loop, and two lines in the family's `mod.rs`.
 #![forbid(unsafe_code)]
 
-use oscost_harness::Benchmark;
+use oscost_harness::{Benchmark, Setting};
 
 mod claims;
 mod clock;
@@ -28,6 +28,8 @@ pub struct Family {
     pub description: &'static str,
     /// Its benchmarks, in the order of the price list.
     pub benchmarks: &'static [&'static dyn Benchmark],
+    /// What a run of it can be set to.
+    pub settings: &'static [Setting],
 }
 
 /// All families, in the order of the price list.
@@ -36,46 +38,55 @@ pub const FAMILIES: &[Family] = &[
         name: "instrument",
         description: "what measuring itself costs, and whether a known cost is found again",
         benchmarks: instrument::ALL,
+        settings: &[],
     },
     Family {
         name: "clock",
         description: "reading a clock, and how fine each clock really is",
         benchmarks: clock::ALL,
+        settings: &[],
     },
     Family {
         name: "syscall",
         description: "entering the kernel and the cheapest things that it does",
         benchmarks: syscall::ALL,
+        settings: &[],
     },
     Family {
         name: "context_switch",
         description: "from one process or thread to the next, and the part of it that is the pipe's",
         benchmarks: context_switch::ALL,
+        settings: &[],
     },
     Family {
         name: "semaphore",
         description: "taking and giving back a token that nobody else wants, and handing one over",
         benchmarks: semaphore::ALL,
+        settings: &[],
     },
     Family {
         name: "lock",
         description: "taking and giving back what excludes others, handing it over, and fighting for it",
         benchmarks: lock::ALL,
+        settings: &[],
     },
     Family {
         name: "record_lock",
         description: "locks on records of a file: of a process, of an open file description, of the whole file",
         benchmarks: record_lock::ALL,
+        settings: &[],
     },
     Family {
         name: "realtime_ipc",
         description: "a message from one server to many clients, tick by tick, by every transport",
         benchmarks: &[],
+        settings: realtime_ipc::SETTINGS,
     },
     Family {
         name: "record_database",
         description: "a database that processes share, without locks, with one lock, and with many",
         benchmarks: &[],
+        settings: &[record_database::DIRECTORY],
     },
 ];
 

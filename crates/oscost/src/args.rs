@@ -1,13 +1,10 @@
 //! Arguments of the program.
 
-mod apue;
 mod compare;
 mod count;
 mod crosscheck;
 mod doctor;
-mod files;
-mod grame;
-mod realtime;
+pub mod set;
 mod tick;
 
 use std::path::PathBuf;
@@ -17,15 +14,12 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use oscost_results::Trait;
 use oscost_results::search::nearest;
 
-pub use apue::Apue;
 pub use compare::{Compare, FailOn, Format as CompareFormat};
 pub use count::{Count, Format as CountFormat};
 pub use crosscheck::{Crosscheck, Format as CrosscheckFormat};
 pub use doctor::Doctor;
-pub use files::Files;
-pub use grame::Grame;
-pub use realtime::{FAMILY, RealTime, Scheduling, duration_ns};
-pub use tick::{Meeting, Tick, TickClient, TickServer};
+pub use set::Set;
+pub use tick::{Meeting, Scheduling, Tick, TickClient, TickServer};
 
 /// The price list of an operating system, with receipts: what its primitives cost on this machine, each figure with
 /// evidence that it measured what it claims.
@@ -107,9 +101,7 @@ pub struct Run {
     #[command(flatten)]
     pub measuring: Measuring,
     #[command(flatten)]
-    pub real_time: RealTime,
-    #[command(flatten)]
-    pub files: Files,
+    pub set: Set,
     /// Write the result to FILE too, or to standard output instead of the table (-)
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -135,18 +127,8 @@ pub struct Reproduce {
     /// tlpi (000), apue (001), grame (002), ostep (003), context-switch (004); none: all of them
     #[arg(value_name = "DOCUMENT")]
     pub documents: Vec<String>,
-    /// Cycles of document 000's programs [default: 1000,10000,100000,1000000]
-    #[arg(long, value_name = "LIST")]
-    pub operations: Option<String>,
-    /// Passes of document 003's loops [default: 10000000]
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub iterations: Option<String>,
-    /// Readings of document 004's first program [default: 100000]
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub samples: Option<String>,
-    /// Folder of lmbench's programs, with which document 004 wants to be compared [default: the PATH]
-    #[arg(long, value_name = "DIR")]
-    pub lmbench: Option<PathBuf>,
+    #[command(flatten)]
+    pub set: Set,
     #[command(flatten)]
     pub measuring: Measuring,
     /// Format
@@ -155,10 +137,6 @@ pub struct Reproduce {
     /// Write the result to FILE too, or to standard output instead of the tables (-)
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    #[command(flatten)]
-    pub apue: Apue,
-    #[command(flatten)]
-    pub grame: Grame,
 }
 
 /// How a reproduction is told.

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use oscost_documents::grame::PREFIX;
+use oscost_families::realtime_ipc::FAMILY;
 use oscost_harness::Launched;
 use oscost_results::{NamedFile, PathError, make_folder};
 use oscost_sys::usage::{Limit, limit, limit_of};
 
-use crate::args::FAMILY;
 use crate::exit::Ended;
 
 /// The files, written when the run is over.

@@ -1,6 +1,8 @@
 //! A session as a user of the program has it: options make the request, words and a line tell of it, a signal ends it, and
 //! an exit code says what came of it.
 
+use std::path::Path;
+
 use oscost_harness::{Choice, Effort, Event, Foreign, IdleCpu, Launched, Place, Record};
 use oscost_results::{Figure, Mark, RunLock, Status, Store};
 use oscost_session::{Error, Keep, Notice, cpus as cpus_of};
@@ -71,6 +73,18 @@ pub fn effort(measuring: &Measuring) -> Effort {
 /// CPUs to use, in order of preference.
 pub fn cpus(measuring: &Measuring) -> Result<Vec<usize>, Ended> {
     cpus_of(measuring.cpu.as_deref()).map_err(|error| ended(error, Insists::Never))
+}
+
+/// The folder in which files go that are measured, held from now on; `None` where none was given.
+///
+/// # Errors
+/// No folder, or one in which others may rename what is made there.
+pub fn place(directory: Option<&Path>) -> Result<Option<Place>, Ended> {
+    let Some(path) = directory else { return Ok(None) };
+    Place::open(path).map(Some).map_err(|why| {
+        let shown = oscost_results::Untrusted::new(&path.to_string_lossy()).terminal().to_string();
+        Ended::misuse(format!("--set directory='{shown}': {why}"))
+    })
 }
 
 /// The error in the words of the program's options, and its exit code.

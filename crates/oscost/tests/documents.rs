@@ -93,6 +93,38 @@ fn commands_and_options_of_the_guides_exist() {
     assert!(count >= 30, "only {count} calls were found");
 }
 
+/// Values of `--set` in the guides are taken by the program; so it is said of each family and document that has keys.
+#[test]
+fn keys_of_the_guides_exist() {
+    let mut known = BTreeSet::new();
+    for owner in ["realtime_ipc", "record_database", "tlpi", "apue", "grame", "ostep", "context-switch"] {
+        let page = said(&["explain", owner]);
+        let keys =
+            page.split("--set KEY=VALUE").nth(1).unwrap_or_else(|| panic!("{owner} has no keys: {page}"));
+        known.extend(keys.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned));
+    }
+    let mut count = 0;
+    for guide in GUIDES {
+        let text = document(guide);
+        for (at, _) in text.match_indices("--set ") {
+            let key = text[at + "--set ".len()..].split('=').next().expect("a key");
+            assert!(
+                key == "KEY" || known.contains(key),
+                "{guide}: no family and no document has the key '{key}'"
+            );
+            count += 1;
+        }
+    }
+    assert!(count >= 5, "only {count} keys were found");
+}
+
+#[test]
+fn run_has_no_more_options_than_a_screen_can_show() {
+    let short = said(&["run", "-h"]);
+    let listed = short.lines().filter(|line| line.trim_start().starts_with('-')).count();
+    assert!((10..=24).contains(&listed), "{listed} options:\n{short}");
+}
+
 #[test]
 fn exit_codes_of_the_man_page_stand_in_the_guide() {
     let page = said(&["man"]);

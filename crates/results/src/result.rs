@@ -234,7 +234,7 @@ pub struct Plan {
     /// CPUs that participants were placed on.
     #[serde(default)]
     pub cpus: Vec<u32>,
-    /// Where files were put that are measured (`--directory`); absent: in memory.
+    /// Where files were put that are measured (`--set directory=`); absent: in memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
     /// Arguments of the program.

@@ -9,7 +9,7 @@ mod statements;
 mod values;
 
 pub(crate) use cell::resolve;
-pub use plan::{Amount, ApuePlan};
+pub use plan::ApuePlan;
 
 use oscost_results::{Reproduction, document};
 
@@ -18,8 +18,13 @@ use crate::found::{Found, Rows};
 use crate::parameters::DocumentParameters;
 
 /// The document.
-pub static DOCUMENT: Document =
-    Document { founding: document::APUE, parameters: &[], figures: &["record_lock/fcntl"], literal, judge };
+pub static DOCUMENT: Document = Document {
+    founding: document::APUE,
+    settings: plan::SETTINGS,
+    figures: &["record_lock/fcntl"],
+    literal,
+    judge,
+};
 
 fn literal(parameters: &DocumentParameters) -> Vec<String> {
     parameters.apue.cells().into_iter().map(|(cell, runs)| cell::id(&cell, runs)).collect()
@@ -35,6 +40,7 @@ fn judge(found: &Found<'_>, parameters: &DocumentParameters) -> Vec<Reproduction
 #[cfg(test)]
 mod tests {
     use oscost_families::record_database::Locking;
+    use oscost_harness::Level;
     use oscost_results::{Figure, Judgement, LaunchRecord, Status};
 
     use super::cell::{Runs, id};
@@ -48,7 +54,7 @@ mod tests {
 
     /// What a machine would have found that spends so much at each number of records of Figure 20.7.
     fn machine(spent: Spent, ways: &[Locking]) -> Vec<Figure> {
-        let plan = ApuePlan { effort: Amount::Thorough, ..ApuePlan::default() };
+        let plan = ApuePlan { effort: Level::Thorough, ..ApuePlan::default() };
         let mut figures = Vec::new();
         for (row, published) in FIGURE_20_7.iter().enumerate() {
             for &way in ways {
@@ -88,7 +94,7 @@ mod tests {
     }
 
     fn parameters() -> DocumentParameters {
-        let apue = ApuePlan { effort: Amount::Thorough, ..ApuePlan::default() };
+        let apue = ApuePlan { effort: Level::Thorough, ..ApuePlan::default() };
         DocumentParameters { apue, ..DocumentParameters::default() }
     }
 

@@ -1,16 +1,17 @@
-//! Which cells a reproduction runs: by the document's options, and how thorough it is to be.
+//! Which cells a reproduction runs: by what the document is set to, and how thorough it is to be.
 
+use oscost_harness::{Given, Level, Setting, Takes};
 use oscost_recorddb::workload::Workload;
 use oscost_recorddb::{Access, Layout, Primitive};
 
 use oscost_families::record_database::{
-    ACCESSES, Cell, LAYOUTS, Locking, MOST_PROCESSES, MOST_RECORDS, PRIMITIVES, WORKLOADS, named,
+    ACCESSES, Cell, DIRECTORY, LAYOUTS, Locking, MOST_PROCESSES, MOST_RECORDS, PRIMITIVES, WORKLOADS, named,
 };
 
 use super::cell::Runs;
 use super::published::{FIGURE_20_7, FIGURE_20_8, NREC_20_8};
 
-/// Options of document 001.
+/// What document 001 is set to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApuePlan {
     /// Records that each child writes first; none: as the document has them.
@@ -29,19 +30,8 @@ pub struct ApuePlan {
     pub layout: Layout,
     /// One run of each cell, and no interval.
     pub single: bool,
-    /// How much is run.
-    pub effort: Amount,
-}
-
-/// How much is run where the options do not say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Amount {
-    /// A first look.
-    Quick,
-    /// What fits a minute and a half.
-    Default,
-    /// Every cell of the document.
-    Thorough,
+    /// How much is run where no numbers are given.
+    pub effort: Level,
 }
 
 impl Default for ApuePlan {
@@ -55,10 +45,71 @@ impl Default for ApuePlan {
             workload: Workload::Figure,
             layout: Layout::Book,
             single: false,
-            effort: Amount::Default,
+            effort: Level::Default,
         }
     }
 }
+
+/// The document's keys.
+pub const SETTINGS: &[Setting] = &[
+    Setting {
+        key: "nrec",
+        what: "records that each child writes first",
+        takes: Takes::Number { least: 1, most: MOST_RECORDS as u64 },
+        many: true,
+        default: "2000,6000, and 500 with children",
+    },
+    Setting {
+        key: "children",
+        what: "processes on one database",
+        takes: Takes::Number { least: 1, most: MOST_PROCESSES as u64 },
+        many: true,
+        default: "1, and 1,2,4 with nrec 500",
+    },
+    Setting {
+        key: "lock",
+        what: "ways to lock",
+        takes: Takes::Word(|| Locking::ALL.map(Locking::name).to_vec()),
+        many: true,
+        default: "all",
+    },
+    Setting {
+        key: "primitive",
+        what: "what locks",
+        takes: Takes::Word(|| PRIMITIVES.map(|(_, name)| name).to_vec()),
+        many: false,
+        default: "fcntl",
+    },
+    Setting {
+        key: "io",
+        what: "way to the bytes",
+        takes: Takes::Word(|| ACCESSES.map(|(_, name)| name).to_vec()),
+        many: false,
+        default: "seek",
+    },
+    Setting {
+        key: "workload",
+        what: "reading of the book's program: as its figure has it, or its text",
+        takes: Takes::Word(|| WORKLOADS.map(|(_, name)| name).to_vec()),
+        many: false,
+        default: "figure",
+    },
+    Setting {
+        key: "layout",
+        what: "layout of the files: the book's, or one that is built for speed",
+        takes: Takes::Word(|| LAYOUTS.map(|(_, name)| name).to_vec()),
+        many: false,
+        default: "book",
+    },
+    Setting {
+        key: "single",
+        what: "one run of each cell, as the document did: no intervals",
+        takes: Takes::Word(|| vec!["yes", "no"]),
+        many: false,
+        default: "no",
+    },
+    DIRECTORY,
+];
 
 /// Records of runs that are short enough for several launches.
 const SHORT: u32 = 2000;
@@ -68,32 +119,33 @@ pub(super) const FEW: u32 = 500;
 const SOME_CHILDREN: [u32; 3] = [1, 2, 4];
 
 impl ApuePlan {
-    /// Sets the option of this name to `text`.
+    /// The plan of these values.
     ///
     /// # Errors
-    /// In words, with the range or the choice.
-    pub fn set(&mut self, name: &str, text: &str) -> Result<(), String> {
-        match name {
-            "nrec" => self.nrec = numbers(name, text, MOST_RECORDS)?,
-            "children" => self.children = numbers(name, text, MOST_PROCESSES)?,
-            "lock" => {
-                let list = Locking::ALL.map(|locking| (locking, locking.name()));
-                self.locks =
-                    text.split(',').map(|word| one(name, word.trim(), &list)).collect::<Result<_, _>>()?;
-            }
-            "primitive" => self.primitive = one(name, text, &PRIMITIVES)?,
-            "io" => self.access = one(name, text, &ACCESSES)?,
-            "workload" => self.workload = one(name, text, &WORKLOADS)?,
-            _ => self.layout = one(name, text, &LAYOUTS)?,
-        }
-        Ok(())
+    /// In words: values that do not go together.
+    pub fn of(given: &Given, effort: Level) -> Result<Self, String> {
+        let numbers =
+            |key| given.numbers(key).iter().filter_map(|&number| u32::try_from(number).ok()).collect();
+        let default = Self::default();
+        let plan = Self {
+            nrec: numbers("nrec"),
+            children: numbers("children"),
+            locks: Locking::ALL.into_iter().filter(|it| given.words("lock").contains(&it.name())).collect(),
+            primitive: one(given, "primitive", &PRIMITIVES, default.primitive),
+            access: one(given, "io", &ACCESSES, default.access),
+            workload: one(given, "workload", &WORKLOADS, default.workload),
+            layout: one(given, "layout", &LAYOUTS, default.layout),
+            single: given.word("single") == Some("yes"),
+            effort,
+        };
+        plan.check().map(|()| plan)
     }
 
-    /// What there is of the options that does not go together.
+    /// Whether its values go together.
     ///
     /// # Errors
     /// In words.
-    pub fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), String> {
         self.cells().into_iter().find_map(|(cell, _)| cell.misfit()).map_or(Ok(()), Err)?;
         match self.cells().as_slice() {
             [] => Err("no cell is left: several children need locking".to_owned()),
@@ -132,9 +184,9 @@ impl ApuePlan {
         };
         if self.nrec.is_empty() && self.children.is_empty() {
             let most = match self.effort {
-                Amount::Quick => 0,
-                Amount::Default => 6000,
-                Amount::Thorough => u32::MAX,
+                Level::Quick => 0,
+                Level::Thorough => u32::MAX,
+                _ => 6000,
             };
             for nrec in FIGURE_20_7.iter().map(|row| row.nrec).filter(|nrec| *nrec <= most) {
                 add(1, nrec, Runs::Single);
@@ -144,16 +196,16 @@ impl ApuePlan {
             }
             SOME_CHILDREN.into_iter().for_each(|children| add(children, FEW, Runs::Repeated));
             match self.effort {
-                Amount::Quick => add(1, FEW, Runs::Single),
-                Amount::Default => {}
-                Amount::Thorough => {
+                Level::Quick => add(1, FEW, Runs::Single),
+                Level::Thorough => {
                     FIGURE_20_8.iter().for_each(|row| add(row.children, NREC_20_8, Runs::Single))
                 }
+                _ => {}
             }
         } else {
             let nrec = match (self.nrec.as_slice(), self.effort) {
                 ([], _) if !self.children.is_empty() => vec![FEW],
-                ([], Amount::Quick) => vec![FEW],
+                ([], Level::Quick) => vec![FEW],
                 ([], _) => vec![SHORT],
                 (nrec, _) => nrec.to_vec(),
             };
@@ -162,7 +214,7 @@ impl ApuePlan {
                 for &children in &children {
                     add(children, nrec, Runs::Single);
                     let many = self.layout == Layout::Book && nrec.saturating_mul(children) > SHORT;
-                    if !many || self.effort == Amount::Thorough && nrec <= SHORT {
+                    if !many || self.effort == Level::Thorough && nrec <= SHORT {
                         add(children, nrec, Runs::Repeated);
                     }
                 }
@@ -217,26 +269,14 @@ impl ApuePlan {
     }
 }
 
-fn numbers(name: &str, text: &str, most: u32) -> Result<Vec<u32>, String> {
-    let parameter = crate::DocumentParameter {
-        name: if name == "nrec" { "nrec" } else { "children" },
-        least: 1,
-        most: u64::from(most),
-        list: true,
-    };
-    let numbers = parameter.parse(text)?;
-    Ok(numbers.into_iter().filter_map(|number| u32::try_from(number).ok()).collect())
-}
-
-fn one<T: Copy>(name: &str, text: &str, list: &[(T, &'static str)]) -> Result<T, String> {
-    named(list, text).ok_or_else(|| {
-        let known: Vec<&str> = list.iter().map(|(_, name)| *name).collect();
-        format!("--{name} takes {}", known.join(", "))
-    })
+fn one<T: Copy>(given: &Given, key: &str, list: &[(T, &'static str)], default: T) -> T {
+    given.word(key).and_then(|word| named(list, word)).unwrap_or(default)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
+
     use super::*;
 
     fn shapes(plan: &ApuePlan) -> Vec<(u32, u32, Runs)> {
@@ -245,13 +285,13 @@ mod tests {
 
     #[test]
     fn defaults_are_what_fits_each_effort() {
-        let quick = ApuePlan { effort: Amount::Quick, ..ApuePlan::default() };
+        let quick = ApuePlan { effort: Level::Quick, ..ApuePlan::default() };
         assert!(quick.cells().iter().all(|(cell, _)| cell.records == FEW));
         let default = shapes(&ApuePlan::default());
         assert!(default.contains(&(1, 2000, Runs::Repeated)) && default.contains(&(4, 500, Runs::Repeated)));
         assert!(default.contains(&(1, 6000, Runs::Single)) && !default.contains(&(1, 6000, Runs::Repeated)));
         assert!(default.iter().all(|(_, nrec, _)| *nrec <= 6000));
-        let thorough = shapes(&ApuePlan { effort: Amount::Thorough, ..ApuePlan::default() });
+        let thorough = shapes(&ApuePlan { effort: Level::Thorough, ..ApuePlan::default() });
         assert!(
             thorough.contains(&(1, 12_000, Runs::Single)) && thorough.contains(&(16, 2000, Runs::Single))
         );
@@ -259,7 +299,7 @@ mod tests {
 
     #[test]
     fn several_children_never_go_without_locks() {
-        let thorough = ApuePlan { effort: Amount::Thorough, ..ApuePlan::default() };
+        let thorough = ApuePlan { effort: Level::Thorough, ..ApuePlan::default() };
         assert!(
             thorough.cells().iter().all(|(cell, _)| cell.processes == 1 || cell.locking != Locking::None)
         );
@@ -269,39 +309,37 @@ mod tests {
         assert_eq!(plan.check(), Ok(()));
     }
 
+    fn given(settings: &[(&str, &str)]) -> Given {
+        let mut given = Given::default();
+        for (key, text) in settings {
+            let setting = SETTINGS.iter().find(|setting| setting.key == *key).expect("a key");
+            given.set(setting, OsStr::new(text)).expect("a value");
+        }
+        given
+    }
+
     #[test]
-    fn options_are_taken_or_refused_with_what_there_is() {
-        let mut plan = ApuePlan::default();
-        for (name, text) in [
+    fn values_make_the_plan_or_are_refused() {
+        let mut settings = vec![
             ("nrec", "300, 1000"),
             ("children", "1"),
-            ("lock", "none,coarse,fine,mandatory"),
             ("primitive", "ofd"),
             ("io", "positioned"),
             ("workload", "text"),
             ("layout", "book"),
-        ] {
-            plan.set(name, text).expect("in range");
-        }
-        assert_eq!(plan.check(), Ok(()));
-        assert_eq!(plan.cells().len(), 4 * 2 * 2);
-        for (name, text, words) in [
-            ("nrec", "0", "from 1 to 1000000"),
-            ("children", "17", "from 1 to 16"),
-            ("lock", "some", "none, coarse, fine, mandatory"),
-            ("primitive", "rwlock", "fcntl, ofd, flock, mutex"),
-            ("io", "", "seek, positioned, mapped"),
-            ("workload", "x", "figure, text"),
-            ("layout", "slow", "book, fast"),
-        ] {
-            assert!(plan.set(name, text).is_err_and(|why| why.contains(words)), "{name} {text}");
-        }
-        plan.set("primitive", "flock").expect("a primitive");
-        assert!(plan.check().is_err_and(|why| why.contains("--primitive fcntl or ofd")));
-        plan.locks = Vec::new();
-        assert_eq!(plan.check(), Ok(()), "mandatory locking is left out where it cannot be");
-        plan.nrec = vec![100_001];
-        assert!(plan.check().is_err_and(|why| why.contains("100000 records")));
+        ];
+        let plan = |settings: &[(&str, &str)]| ApuePlan::of(&given(settings), Level::Default);
+        let locks = ("lock", "none,coarse,fine,mandatory");
+        let whole = plan(&[&settings[..], &[locks]].concat()).expect("they go together");
+        assert_eq!(whole.cells().len(), 4 * 2 * 2);
+        assert_eq!((whole.primitive, whole.access), (Primitive::Ofd, Access::Positioned));
+        settings[2].1 = "flock";
+        let refused = plan(&[&settings[..], &[locks]].concat()).expect_err("mandatory locks");
+        assert!(refused.contains("primitive=fcntl or ofd"), "{refused}");
+        assert!(plan(&settings).is_ok(), "mandatory locking is left out where it cannot be");
+        settings[0].1 = "100001";
+        assert!(plan(&settings).is_err_and(|why| why.contains("100000 records")));
+        assert!(plan(&[("single", "yes")]).is_ok_and(|plan| plan.single));
     }
 
     #[test]

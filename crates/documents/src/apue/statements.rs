@@ -166,7 +166,7 @@ fn cpu_limited(found: &Found<'_>, cells: &[Cell]) -> Option<Judged> {
     (counted > 0).then(|| match found.file_system {
         None | Some("tmpfs" | "ramfs") => (
             Judgement::NotTestableHere,
-            format!("the files are in memory, where no disk can limit (--directory DIR puts them on a disk); {words}"),
+            format!("the files are in memory, where no disk can limit (--set directory=DIR puts them on a disk); {words}"),
         ),
         Some(kind) => (holds_if(waits < WAITS), format!("{words}; the files are on {kind}")),
     })

@@ -1,6 +1,7 @@
 //! Document 001's tables beside this machine's, and what the program counted here.
 
 use oscost_families::record_database::{ACCESSES, Cell, LAYOUTS, Locking, PRIMITIVES, WORKLOADS, word};
+use oscost_harness::Level;
 use oscost_recorddb::workload::{Kind, Workload};
 use oscost_recorddb::{Access, Layout};
 use oscost_results::Estimate;
@@ -9,7 +10,7 @@ use oscost_results::quantity;
 use super::cell::{Runs, heading, id};
 use super::measured::{self, quantity, ratio, together, value};
 use super::model::{Model, Point};
-use super::plan::{Amount, ApuePlan};
+use super::plan::ApuePlan;
 use super::published::{COUNTED, DAMAGED, FIGURE_20_7, FIGURE_20_8, NREC_20_8, PROVENANCE, Times};
 use crate::found::{Found, Rows, Value, grouped};
 
@@ -70,7 +71,7 @@ fn because(found: &Found<'_>, plan: &ApuePlan, cell: &Cell) -> String {
         Some(why) => why,
         None if plan.cells().iter().any(|(known, _)| known == cell) => String::new(),
         None if !plan.is_default() => "not asked for".to_owned(),
-        None if plan.effort == Amount::Quick => "not measured with --quick".to_owned(),
+        None if plan.effort == Level::Quick => "not measured with --quick".to_owned(),
         None => "not measured: --thorough".to_owned(),
     }
 }

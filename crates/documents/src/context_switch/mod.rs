@@ -10,12 +10,12 @@ use oscost_results::{Reproduction, document};
 
 use crate::Document;
 use crate::found::{Found, Rows};
-use crate::parameters::{DocumentParameters, SAMPLES};
+use crate::parameters::{DocumentParameters, LMBENCH, SAMPLES};
 
 /// The document.
 pub static DOCUMENT: Document = Document {
     founding: document::CONTEXT_SWITCH,
-    parameters: &[SAMPLES],
+    settings: &[SAMPLES, LMBENCH],
     figures: &[
         "clock/gettimeofday",
         "clock/step/gettimeofday",

@@ -105,7 +105,7 @@ pub(super) fn statements(found: &Found<'_>, parameters: &DocumentParameters, row
         Quoted("These results should be compared against the results given by the lmbench tool"),
         (
             Judgement::NotTestableHere,
-            "no statement, but a wish: the table at the end has lmbench beside ours, where it is found (--lmbench DIR). Its \
+            "no statement, but a wish: the table at the end has lmbench beside ours, where it is found (--set lmbench=DIR). Its \
              lat_ctx -s 0 2 subtracts the pipe's price in one process: compare it with the hop \
              minus the pipe (context_switch/pipe, without pipe_alone); lat_pipe is a round trip: two hops; lat_syscall null is \
              getppid through libc, read is one byte: syscall/read1"

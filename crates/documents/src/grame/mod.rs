@@ -13,7 +13,7 @@ mod statements;
 mod tables;
 
 pub use session::resolve;
-pub use settings::{OPTIONS, PREFIX, Settings};
+pub use settings::{PREFIX, Settings};
 
 use oscost_families::realtime_ipc::{self, Load};
 use oscost_results::quantity;
@@ -28,7 +28,7 @@ use settings::{Shape, family_id, loaded_id};
 /// The document.
 pub static DOCUMENT: Document = Document {
     founding: document::GRAME,
-    parameters: &[],
+    settings: settings::SETTINGS,
     figures: &["clock/gettimeofday", HOP],
     literal,
     judge,

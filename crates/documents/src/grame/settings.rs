@@ -1,8 +1,7 @@
-//! The options of document 002: what a session of its own method may be asked for, and the ids that hold it.
+//! What document 002 can be set to: what a session of its own method may be asked for, and the ids that hold it.
 
-use oscost_families::realtime_ipc::{self, Load, policy_name};
-use oscost_harness::Parameter;
-use oscost_results::Untrusted;
+use oscost_families::realtime_ipc::{self, FRAMES, Load, RATE, RAW_DIR, policy_name};
+use oscost_harness::{Given, Level, Parameter, Setting, Takes};
 use oscost_sys::scheduling::Policy;
 
 /// Number of clients of the document's sessions.
@@ -26,9 +25,61 @@ const LONGEST_NS: u64 = 120_000_000_000;
 /// Most values of a session: what its table has room for.
 const MOST_VALUES: usize = 2_000_000;
 
-/// Names of the document's options on the command line.
-pub const OPTIONS: [&str; 9] =
-    ["clients", "tick", "rate", "frames", "ticks", "discard", "policy", "send-mode", "drop-policy"];
+/// The document's keys.
+pub const SETTINGS: &[Setting] = &[
+    Setting {
+        key: "clients",
+        what: "numbers of clients: a session each",
+        takes: Takes::Number { least: *CLIENTS_RANGE.start() as u64, most: *CLIENTS_RANGE.end() as u64 },
+        many: true,
+        default: "1,2,3,4,5,7,10",
+    },
+    Setting {
+        key: "tick",
+        what: "how long its server sleeps",
+        takes: Takes::Time { least: *TICK_RANGE.start(), most: *TICK_RANGE.end() },
+        many: false,
+        default: "10ms",
+    },
+    RATE,
+    FRAMES,
+    Setting {
+        key: "ticks",
+        what: "values that each client collects",
+        takes: Takes::Number { least: *TICKS_RANGE.start() as u64, most: *TICKS_RANGE.end() as u64 },
+        many: false,
+        default: "1100, with --quick 330",
+    },
+    Setting {
+        key: "discard",
+        what: "how many of them do not count, the first ones",
+        takes: Takes::Number { least: 0, most: *TICKS_RANGE.end() as u64 },
+        many: false,
+        default: "100, with --quick 30",
+    },
+    Setting {
+        key: "policy",
+        what: "real-time scheduling, by SCHED_RR or SCHED_FIFO",
+        takes: Takes::Word(|| vec!["rr", "fifo"]),
+        many: false,
+        default: "rr",
+    },
+    Setting {
+        key: "send_mode",
+        what: "whether its server waits for room in a queue",
+        takes: Takes::Word(|| vec!["nonblocking", "blocking"]),
+        many: false,
+        default: "nonblocking",
+    },
+    Setting {
+        key: "drop_policy",
+        what: "what a full queue is: an end of its client (document), or a counted drop (ours)",
+        takes: Takes::Word(|| vec!["document", "ours"]),
+        many: false,
+        default: "document",
+    },
+    RAW_DIR,
+];
 
 /// What the sessions of the document's own method are asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,8 +102,6 @@ pub struct Settings {
     pub sessions: u32,
     /// Shorter than the document's by `--quick`.
     pub quick: bool,
-    rate: Option<u64>,
-    frames: Option<u64>,
 }
 
 impl Default for Settings {
@@ -68,111 +117,58 @@ impl Default for Settings {
             patient: false,
             sessions: 1,
             quick: false,
-            rate: None,
-            frames: None,
         }
     }
-}
-
-fn shown(text: &str) -> String {
-    Untrusted::new(text).terminal().to_string()
-}
-
-fn number(name: &str, text: &str, least: u64, most: u64) -> Result<u64, String> {
-    let value: Option<u64> = text.trim().parse().ok().filter(|value| (least..=most).contains(value));
-    value.ok_or_else(|| format!("--{name} {}: a whole number from {least} to {most} is wanted", shown(text)))
-}
-
-/// "10ms" as ns.
-fn duration_ns(text: &str) -> Option<u64> {
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let unit = match &text[digits.len()..] {
-        "s" => 1e9,
-        "ms" => 1e6,
-        "us" => 1e3,
-        "ns" => 1.0,
-        _ => return None,
-    };
-    let value: f64 = digits.parse().ok().filter(|value: &f64| value.is_finite() && *value > 0.0)?;
-    Some((value * unit).round()).filter(|ns| *ns <= 1e12).map(|ns| ns as u64)
 }
 
 impl Settings {
     /// As the document has them, or fewer values, or several sessions.
     #[must_use]
-    pub fn of(quick: bool, thorough: bool) -> Self {
+    pub fn at(effort: Level) -> Self {
         let default = Self::default();
-        if quick {
-            Self { ticks: TICKS_QUICK, discard: DISCARD_QUICK, quick, ..default }
-        } else {
-            Self { sessions: if thorough { SESSIONS_THOROUGH } else { 1 }, ..default }
+        match effort {
+            Level::Quick => Self { ticks: TICKS_QUICK, discard: DISCARD_QUICK, quick: true, ..default },
+            Level::Thorough => Self { sessions: SESSIONS_THOROUGH, ..default },
+            _ => default,
         }
     }
 
-    /// Sets the option of this name, one of [`OPTIONS`].
+    /// The settings of these values.
     ///
     /// # Errors
-    /// In words, with the range.
-    pub fn set(&mut self, name: &str, text: &str) -> Result<(), String> {
-        let one_of = |words: [&str; 2]| {
-            let position = words.iter().position(|word| *word == text);
-            position
-                .ok_or_else(|| format!("--{name} {}: {} or {} are possible", shown(text), words[0], words[1]))
+    /// In words, with the range: values that do not go together.
+    pub fn of(given: &Given, effort: Level) -> Result<Self, String> {
+        let default = Self::at(effort);
+        let count = |number: u64| usize::try_from(number).ok();
+        let mut clients: Vec<usize> =
+            given.numbers("clients").iter().filter_map(|&number| count(number)).collect();
+        clients.sort_unstable();
+        clients.dedup();
+        let sound = realtime_ipc::sound_tick_ns(given)?;
+        let settings = Self {
+            clients: if clients.is_empty() { default.clients } else { clients },
+            tick_ns: sound.or(given.number("tick")).unwrap_or(default.tick_ns),
+            ticks: given.number("ticks").and_then(count).unwrap_or(default.ticks),
+            discard: given.number("discard").and_then(count).unwrap_or(default.discard),
+            policy: if given.word("policy") == Some("fifo") { Policy::Fifo } else { default.policy },
+            waits: given.word("send_mode") == Some("blocking"),
+            patient: given.word("drop_policy") == Some("ours"),
+            ..default
         };
-        match name {
-            "clients" => {
-                let (least, most) = (*CLIENTS_RANGE.start() as u64, *CLIENTS_RANGE.end() as u64);
-                let counts: Result<Vec<u64>, String> =
-                    text.split(',').map(|word| number(name, word, least, most)).collect();
-                let mut counts: Vec<usize> = counts
-                    .map_err(|wrong| format!("{wrong}, or several between commas"))?
-                    .into_iter()
-                    .filter_map(|count| usize::try_from(count).ok())
-                    .collect();
-                counts.sort_unstable();
-                counts.dedup();
-                self.clients = counts;
-            }
-            "tick" => {
-                self.tick_ns = duration_ns(text).ok_or_else(|| {
-                    format!("--tick {}: a time is wanted, 10ms, 1ms, 1450us; 100us to 1s", shown(text))
-                })?;
-            }
-            "rate" => self.rate = Some(number(name, text, 1, 1_000_000)?),
-            "frames" => self.frames = Some(number(name, text, 1, 1_000_000)?),
-            "ticks" => {
-                let (least, most) = (*TICKS_RANGE.start() as u64, *TICKS_RANGE.end() as u64);
-                self.ticks = usize::try_from(number(name, text, least, most)?).unwrap_or(TICKS);
-            }
-            "discard" => {
-                self.discard =
-                    usize::try_from(number(name, text, 0, *TICKS_RANGE.end() as u64)?).unwrap_or(0);
-            }
-            "policy" => {
-                self.policy = if one_of(["rr", "fifo"])? == 0 { Policy::RoundRobin } else { Policy::Fifo };
-            }
-            "send-mode" => self.waits = one_of(["nonblocking", "blocking"])? == 1,
-            _ => self.patient = one_of(["document", "ours"])? == 1,
-        }
-        Ok(())
+        settings.check().map(|()| settings)
     }
 
-    /// What fits only together, when all options are set.
+    /// Whether its values go together.
     ///
     /// # Errors
     /// In words, with the range.
-    pub fn settle(&mut self) -> Result<(), String> {
-        match (self.rate, self.frames) {
-            (Some(rate), Some(frames)) => self.tick_ns = (frames * 1_000_000_000 + rate / 2) / rate,
-            (None, None) => {}
-            _ => return Err("--rate and --frames make a tick together: 44100 and 64 are 1.45 ms".to_owned()),
-        }
+    fn check(&self) -> Result<(), String> {
         if !TICK_RANGE.contains(&self.tick_ns) {
             return Err(format!("a tick of {} ns: 100us to 1s are possible", self.tick_ns));
         }
         if self.discard + 2 > self.ticks {
             return Err(format!(
-                "--discard {}: of {} values at least two must be left, so 0 to {} are possible",
+                "discard={}: of {} values at least two must be left, so 0 to {} are possible",
                 self.discard,
                 self.ticks,
                 self.ticks - 2
@@ -180,7 +176,7 @@ impl Settings {
         }
         if self.ticks as u64 * self.tick_ns > LONGEST_NS {
             return Err(format!(
-                "{} values, one in {} ns, take longer than 120 s: --ticks 10 to {} are possible",
+                "{} values, one in {} ns, take longer than 120 s: ticks=10 to {} are possible",
                 self.ticks,
                 self.tick_ns,
                 (LONGEST_NS / self.tick_ns).min(*TICKS_RANGE.end() as u64)
@@ -313,7 +309,7 @@ impl Shape {
                 _ => return None,
             }
         }
-        let mut settings = Settings {
+        let settings = Settings {
             clients: vec![clients],
             tick_ns: shape.tick_ns,
             ticks: shape.ticks,
@@ -322,7 +318,7 @@ impl Shape {
         };
         let fits = CLIENTS_RANGE.contains(&clients)
             && TICKS_RANGE.contains(&shape.ticks)
-            && settings.settle().is_ok()
+            && settings.check().is_ok()
             && (1..=SESSIONS_THOROUGH).contains(&shape.session);
         (fits && shape.id() == id).then_some(shape)
     }
@@ -349,23 +345,31 @@ pub(super) fn family_id(transport: &str, clients: usize, tick_ns: u64, policy: P
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
+
     use super::*;
+
+    fn given(settings: &[(&str, &str)]) -> Given {
+        let mut given = Given::default();
+        for (key, text) in settings {
+            let setting = SETTINGS.iter().find(|setting| setting.key == *key).expect("a key");
+            given.set(setting, OsStr::new(text)).expect("a value");
+        }
+        given
+    }
 
     #[test]
     fn what_is_written_is_what_is_read() {
         let document = Settings::default().shape(5, 1);
         assert_eq!(document.id(), "grame/literal/clients_5");
-        let mut other = Settings::of(true, false);
-        for (name, text) in [
+        let settings = [
             ("tick", "1ms"),
             ("policy", "fifo"),
-            ("send-mode", "blocking"),
-            ("drop-policy", "ours"),
+            ("send_mode", "blocking"),
+            ("drop_policy", "ours"),
             ("clients", "3,1,3"),
-        ] {
-            other.set(name, text).expect("fits");
-        }
-        other.settle().expect("fits");
+        ];
+        let other = Settings::of(&given(&settings), Level::Quick).expect("they fit");
         assert_eq!(other.clients, [1, 3]);
         let full = other.shape(3, 2);
         assert_eq!(
@@ -395,39 +399,22 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_kept_and_told() {
-        let refused = |name: &str, text: &str| {
-            let mut settings = Settings::default();
-            let refused = settings.set(name, text).and_then(|()| settings.settle());
-            refused.expect_err("out of range")
-        };
-        for (name, texts, range) in [
-            ("clients", &["0", "1000", "-1", "x", "", "1,,2", "1.5"][..], "from 1 to 999"),
-            ("tick", &["0ms", "soon", "10", "-1ms", "1min"][..], "100us to 1s"),
-            ("tick", &["99us", "1001ms"][..], "100us to 1s are possible"),
-            ("ticks", &["0", "9", "20001", "-5", "x"][..], "from 10 to 20000"),
-            ("ticks", &["20000"][..], "10 to 12000 are possible"),
-            ("discard", &["1099", "1100"][..], "0 to 1098 are possible"),
-            ("discard", &["-1", "x"][..], "from 0 to 20000"),
-            ("policy", &["other", "RR", ""][..], "rr or fifo"),
-            ("send-mode", &["async"][..], "nonblocking or blocking"),
-            ("drop-policy", &["theirs"][..], "document or ours"),
-            ("rate", &["0", "x"][..], "from 1 to 1000000"),
-            ("rate", &["44100"][..], "--rate and --frames"),
+    fn what_does_not_go_together_is_refused_with_the_range() {
+        for (settings, words) in [
+            (&[("ticks", "20000")][..], "10 to 12000 are possible"),
+            (&[("discard", "1099")], "0 to 1098 are possible"),
+            (&[("rate", "44100")], "frames="),
+            (&[("rate", "1000000"), ("frames", "1")], "100us to 1s are possible"),
+            (&[("clients", "999"), ("ticks", "10000")], "2000000 in all"),
         ] {
-            for text in texts {
-                let words = refused(name, text);
-                assert!(words.contains(range), "--{name} {text}: {words}");
-            }
+            let refused = Settings::of(&given(settings), Level::Default).expect_err(words);
+            assert!(refused.contains(words), "{refused}");
         }
     }
 
     #[test]
     fn a_sound_server_s_buffer_makes_a_tick() {
-        let mut settings = Settings::default();
-        settings.set("rate", "44100").expect("fits");
-        settings.set("frames", "64").expect("fits");
-        settings.settle().expect("fits");
-        assert_eq!(settings.tick_ns, 1_451_247);
+        let given = given(&[("rate", "44100"), ("frames", "64")]);
+        assert_eq!(Settings::of(&given, Level::Default).map(|it| it.tick_ns), Ok(1_451_247));
     }
 }

@@ -364,8 +364,7 @@ pub(super) fn orders(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
 
 /// What the clients print (print_result), and what the server has seen.
 pub(super) fn outputs(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
-    let table =
-        "What the clients print (client.c), us; every value a line, and a summary each, with --raw-dir DIR";
+    let table = "What the clients print (client.c), us; every value a line, and a summary each, with --set raw_dir=DIR";
     for &clients in &settings.clients {
         let Some(figure) = found.figure(&shown_session(found, settings, clients)) else { continue };
         let Some(launch) = figure.launches.first() else { continue };

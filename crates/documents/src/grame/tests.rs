@@ -1,5 +1,6 @@
 //! Document 002 held against machines whose numbers are known.
 
+use oscost_harness::Level;
 use oscost_results::{Figure, PairedValue, Status};
 
 use super::*;
@@ -79,7 +80,7 @@ pub(super) fn fifo(value: f64) -> Vec<PairedValue> {
 
 #[test]
 fn every_id_that_a_run_asks_for_exists() {
-    for settings in [Settings::of(true, false), Settings::default(), Settings::of(false, true)] {
+    for settings in [Level::Quick, Level::Default, Level::Thorough].map(Settings::at) {
         let parameters = DocumentParameters { grame: settings, ..DocumentParameters::default() };
         let ids = literal(&parameters);
         let sessions = ids.iter().filter(|id| id.starts_with(PREFIX)).count();
@@ -209,7 +210,7 @@ fn what_is_not_real_time_says_so_where_it_was_judged() {
 
 #[test]
 fn of_several_sessions_the_median_one_is_shown() {
-    let settings = Settings::of(false, true);
+    let settings = Settings::at(Level::Thorough);
     let figures: Vec<Figure> = (1..=5)
         .map(|session| {
             let service = [40.0, 20.0, 90.0, 30.0, 50.0][session as usize - 1];

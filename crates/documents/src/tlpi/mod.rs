@@ -13,7 +13,7 @@ use crate::parameters::{DocumentParameters, OPERATIONS};
 /// The document.
 pub static DOCUMENT: Document = Document {
     founding: document::TLPI,
-    parameters: &[OPERATIONS],
+    settings: &[OPERATIONS],
     figures: &contention::FIGURES,
     literal,
     judge,

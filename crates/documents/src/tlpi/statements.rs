@@ -101,7 +101,7 @@ pub(super) fn stable(found: &Found<'_>, parameters: &DocumentParameters) -> Opti
     ))
 }
 
-const ONE_COUNT: &str = "one count has no growth: give --operations several";
+const ONE_COUNT: &str = "one count has no growth: give operations= several";
 
 /// The counts of the run, each once, the smallest first.
 fn counts(parameters: &DocumentParameters) -> Vec<u64> {

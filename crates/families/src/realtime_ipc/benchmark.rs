@@ -234,7 +234,7 @@ impl Benchmark for RealTimeIpc {
         if self.spec.kind != Kind::Queue && self.shape.size != 24 {
             return Err(Unable::Unsupported {
                 why: format!("{} wakes its clients and carries no payload", self.spec.name),
-                remedy: "leave --size out, or name a transport that queues messages".to_owned(),
+                remedy: "leave --set size= out, or name a transport that queues messages".to_owned(),
             });
         }
         if self.spec.name == "system_v_semaphore" {

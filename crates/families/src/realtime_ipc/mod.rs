@@ -25,6 +25,7 @@ mod posix_queue;
 mod posix_semaphore;
 mod server;
 mod session;
+mod settings;
 mod shape;
 mod signal;
 mod signal_group;
@@ -52,6 +53,7 @@ use oscost_harness::{Benchmark, Tier};
 use benchmark::{PARTNER, RealTimeIpc, Rings, Spec};
 pub use load::{Busy, Load, Loading};
 pub use server::own_cost;
+pub use settings::{FAMILY, FRAMES, RATE, RAW_DIR, SETTINGS, ids, sound_tick_ns};
 pub use shape::{Shape, policy_name};
 use transport::Kind::{Kernel, Queue, Timer, Wake};
 
@@ -160,12 +162,6 @@ pub fn listed() -> Vec<&'static dyn Benchmark> {
     LISTED.clone()
 }
 
-/// Names of the transports that a first look is content with.
-#[must_use]
-pub fn quick_transports() -> &'static [&'static str] {
-    &QUICK
-}
-
 /// Whether the clients of a transport never sleep, so that they need a CPU each.
 #[must_use]
 pub fn never_sleeps(name: &str) -> bool {
@@ -181,12 +177,6 @@ pub fn id_of(name: &str, shape: &Shape) -> String {
 /// Names of all transports.
 pub fn transports() -> impl Iterator<Item = &'static str> {
     TRANSPORTS.iter().map(|spec| spec.name)
-}
-
-/// Names of the transports that a run of the family measures: on one CPU, or over several.
-#[must_use]
-pub fn main_transports(spread: bool) -> &'static [&'static str] {
-    if spread { &SPREAD } else { &MAIN }
 }
 
 /// Every transport in both placements, but for what is listed.

@@ -10,10 +10,10 @@ const TICK_NS: u64 = 1_000_000;
 /// Bytes of a message where none is given: document 002's message has as many.
 const SIZE: usize = 24;
 /// What a session may be asked for.
-const TICKS_NS: std::ops::RangeInclusive<u64> = 50_000..=1_000_000_000;
-const SIZES: std::ops::RangeInclusive<usize> = 16..=65_536;
-const CLIENTS: std::ops::RangeInclusive<usize> = 1..=999;
-const COUNTS: std::ops::RangeInclusive<usize> = 10..=100_000;
+pub(super) const TICKS_NS: std::ops::RangeInclusive<u64> = 50_000..=1_000_000_000;
+pub(super) const SIZES: std::ops::RangeInclusive<usize> = 16..=65_536;
+pub(super) const CLIENTS: std::ops::RangeInclusive<usize> = 1..=999;
+pub(super) const COUNTS: std::ops::RangeInclusive<usize> = 10..=100_000;
 /// Fewest ticks with a load: each part of such a session has to have some.
 const LEAST_LOADED: usize = 60;
 /// Most words of a session's table of receptions: 64 MiB.

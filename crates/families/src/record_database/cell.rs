@@ -179,8 +179,8 @@ impl Cell {
         let locks = matches!(self.primitive, Primitive::Fcntl | Primitive::Ofd);
         if self.locking == Locking::Mandatory && !(reads && locks) {
             return Some(
-                "mandatory locking is of fcntl's locks (--primitive fcntl or ofd) on reads and writes of layout book (--io \
-                 seek or positioned)"
+                "mandatory locking is of fcntl's locks (primitive=fcntl or ofd) on reads and writes of layout book (io=seek \
+                 or positioned)"
                     .to_owned(),
             );
         }

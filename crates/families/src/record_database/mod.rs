@@ -7,7 +7,7 @@ mod running;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use oscost_harness::{Benchmark, Tier};
+use oscost_harness::{Benchmark, Setting, Takes, Tier};
 use oscost_recorddb::workload::Workload;
 use oscost_recorddb::{Access, Layout, Primitive};
 
@@ -15,6 +15,15 @@ pub use cell::{
     ACCESSES, Cell, LAYOUTS, Locking, MOST_PROCESSES, MOST_RECORDS, PRIMITIVES, WORKLOADS, named, word,
 };
 pub use running::Program;
+
+/// Where the files of its databases go, for the family and for document 001.
+pub const DIRECTORY: Setting = Setting {
+    key: "directory",
+    what: "where the files of the databases go, on any file system",
+    takes: Takes::Path,
+    many: false,
+    default: "in memory",
+};
 
 /// Document 001's: layout `book` by seek and read.
 const BOOK: Cell = Cell {

@@ -74,11 +74,11 @@ fn enforced(directory: &Folder) -> Result<(), Unable> {
                 "mandatory locks are not asked for: the {kind} of the files is mounted without mand, and a read of a \
                  locked byte went through"
             ),
-            format!("mount -o remount,mand where --directory is, on Linux before 5.15; {LABORATORY}"),
+            format!("mount -o remount,mand where --set directory= is, on Linux before 5.15; {LABORATORY}"),
         ),
         Mandatory::CannotTell(why) => (
             format!("cannot find out whether locks are mandatory: {why}"),
-            format!("a --directory whose files belong to a group of this user's; {LABORATORY}"),
+            format!("a --set directory= whose files belong to a group of this user's; {LABORATORY}"),
         ),
     };
     Err(Unable::Unsupported { why, remedy })

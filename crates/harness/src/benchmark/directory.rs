@@ -12,7 +12,7 @@ use crate::protocol::object::{DEPTH, Object, remove_folder};
 
 const PREFIX: &str = "oscost-";
 
-/// The folder in which files go that are measured (`--directory`): held from now on, and one in which nobody else may
+/// The folder in which files go that are measured (`--set directory=`): held from now on, and one in which nobody else may
 /// rename what is made in it.
 #[derive(Debug)]
 pub struct Place {
@@ -77,12 +77,12 @@ impl Directory {
         let wanted = cx.directory;
         let unsupported = |error: CallError| Unable::Unsupported {
             why: match wanted {
-                Some(_) => format!("no folder can be made in --directory: {error}"),
+                Some(_) => format!("no folder can be made in --set directory=: {error}"),
                 None => format!("no folder can be made in {SHARED_MEMORY}: {error}"),
             },
             remedy: match wanted {
-                Some(_) => "another --directory, in which this user may write".into(),
-                None => "mount -t tmpfs -o mode=1777 tmpfs /dev/shm, or --directory DIR".into(),
+                Some(_) => "another --set directory=, in which this user may write".into(),
+                None => "mount -t tmpfs -o mode=1777 tmpfs /dev/shm, or --set directory=DIR".into(),
             },
         };
         let parent = wanted.map_or_else(|| Folder::open(Path::new(SHARED_MEMORY)), Folder::again);
@@ -92,7 +92,7 @@ impl Directory {
         {
             return Err(Unable::Unsupported {
                 why: format!("{SHARED_MEMORY} is no place for files: {who}"),
-                remedy: "chmod +t /dev/shm, or --directory DIR".into(),
+                remedy: "chmod +t /dev/shm, or --set directory=DIR".into(),
             });
         }
         let mut infix = "";

@@ -6,6 +6,7 @@ pub mod claims;
 pub mod directory;
 pub mod foreign;
 pub mod requirements;
+pub mod setting;
 
 use std::borrow::Cow;
 

@@ -2,9 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
-
-use super::realtime::Scheduling;
+use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Debug, Subcommand)]
 pub enum Tick {
@@ -12,6 +10,17 @@ pub enum Tick {
     Server(TickServer),
     /// Ask a server for its ticks; print every latency in us, and a summary on standard error
     Client(TickClient),
+}
+
+/// Policies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Scheduling {
+    /// SCHED_RR
+    Rr,
+    /// SCHED_FIFO
+    Fifo,
+    /// SCHED_OTHER: no real time
+    Other,
 }
 
 #[derive(Debug, Args)]

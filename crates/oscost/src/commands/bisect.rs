@@ -3,14 +3,14 @@
 //! git takes every code from 1 to 127 but 125 for a bad commit. So whatever keeps this from an answer ends with 125, if
 //! another commit may fare better, or with [`Exit::Stopped`], which ends the bisection.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use oscost_harness::Effort;
 use oscost_report::Named;
 use oscost_report::compare::{Comparison, Rules, Verdict, compare};
 use oscost_results::{RunResult, Status};
 
-use crate::args::{Compare, Files, IdleCpu, Measuring};
+use crate::args::{Compare, IdleCpu, Measuring};
 use crate::commands::catalogue;
 use crate::commands::compare::{load, past, show};
 use crate::exit::{Ended, Exit};
@@ -47,7 +47,7 @@ pub fn bisect(asked: &[String], options: &Compare, talk: &Talk) -> Result<Exit, 
         )));
     }
     let (effort, measuring) = settings(&base)?;
-    let directory = Files { directory: base.plan.directory.as_deref().map(PathBuf::from) }.place()?;
+    let directory = session::place(base.plan.directory.as_deref().map(Path::new))?;
     let choices = catalogue
         .select(&[benchmark.card().id.to_owned()], oscost_harness::Tier::Hidden)
         .map_err(Ended::misuse)?;

@@ -2,13 +2,16 @@
 
 use std::path::Path;
 
-use oscost_documents::{ALL, Document, DocumentParameters, Found, script_table};
+use oscost_documents::{ALL, Document, DocumentParameters, Found, LMBENCH, script_table};
+use oscost_families::realtime_ipc::RAW_DIR;
+use oscost_families::record_database::DIRECTORY;
 use oscost_harness::{Choice, Effort, Launched, Tier, estimate_ns};
 use oscost_report::{Agreement, agreement, agreement_markdown};
 use oscost_results::RunResult;
-use oscost_results::document::{APUE, CONTEXT_SWITCH, GRAME, TLPI};
+use oscost_results::document::{CONTEXT_SWITCH, TLPI};
 
 use super::{catalogue, crosscheck};
+use crate::args::set::{Whose, refuse_unchosen};
 use crate::args::{Reproduce, Told};
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
@@ -21,18 +24,21 @@ const TARGET_NS: u64 = 35_000_000_000;
 /// Measures what the documents need, repeats their methods, and shows what became of their statements.
 pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
     let documents = documents(&options.documents)?;
-    let parameters = parameters(options, &documents)?;
+    let given = options.set.given(Whose::Documents)?;
+    refuse_unchosen(&given, Whose::Documents, |name| documents.iter().any(|it| it.founding.name == name))?;
+    let level = session::effort(&options.measuring).level;
+    let parameters = DocumentParameters::of(&given, level).map_err(Ended::misuse)?;
     let json = options.json.as_deref().filter(|path| *path != Path::new("-"));
     if let Some(path) = json {
         oscost_results::check_writable(path).map_err(Ended::unwritable)?;
     }
     let (choices, single) = choices(&documents, &parameters)?;
     let switches = documents.iter().any(|document| document.founding == CONTEXT_SWITCH);
-    let lmbench = if switches { crosscheck::of_document_004(options.lmbench.as_deref()) } else { Vec::new() };
+    let lmbench = if switches { crosscheck::of_document_004(given.path(LMBENCH.key)) } else { Vec::new() };
     let contestants = crosscheck::contestants(&lmbench, &session::cpus(&options.measuring)?);
-    let directory = options.apue.files.place()?;
+    let directory = session::place(given.path(DIRECTORY.key))?;
     let effort = effort(options, &choices, &single, talk);
-    let mut raw_dir = options.grame.raw_dir.as_deref().map(RawDir::new).transpose()?;
+    let mut raw_dir = given.path(RAW_DIR.key).map(RawDir::new).transpose()?;
     let keeps = raw_dir.is_some();
     let mut keep = |_: u32, id: &str, launched: &Launched| {
         if let Some(raw_dir) = &mut raw_dir {
@@ -95,33 +101,6 @@ fn documents(names: &[String]) -> Result<Vec<&'static Document>, Ended> {
         names.iter().any(|name| *name == document.founding.name || *name == document.founding.number)
     };
     Ok(ALL.iter().filter(chosen).copied().collect())
-}
-
-/// Values of the documents' own options; one of a document that was not chosen is a mistake.
-fn parameters(options: &Reproduce, documents: &[&Document]) -> Result<DocumentParameters, Ended> {
-    let grame = documents.iter().any(|document| document.founding == GRAME);
-    let grame = options.grame.settings(grame, options.measuring.quick, options.measuring.thorough)?;
-    let mut parameters = DocumentParameters { grame, ..DocumentParameters::default() };
-    let given = [
-        ("operations", &options.operations),
-        ("iterations", &options.iterations),
-        ("samples", &options.samples),
-    ];
-    for (name, text) in given {
-        let Some(text) = text else { continue };
-        let parameter =
-            documents.iter().flat_map(|document| document.parameters).find(|known| known.name == name);
-        let parameter = parameter.ok_or_else(|| {
-            let owner =
-                ALL.iter().find(|document| document.parameters.iter().any(|known| known.name == name));
-            let owner = owner.map_or("another document", |document| document.founding.name);
-            Ended::misuse(format!("--{name} is an option of {owner}, which was not chosen"))
-        })?;
-        parameters.set(parameter, text).map_err(Ended::misuse)?;
-    }
-    let apue = documents.iter().any(|document| document.founding == APUE);
-    options.apue.apply(apue, &options.measuring, &mut parameters)?;
-    Ok(parameters)
 }
 
 /// What is spent. A run that is longer than the usual may take what it needs, and says so before.

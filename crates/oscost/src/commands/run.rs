@@ -3,11 +3,15 @@
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use oscost_harness::{Choice, Effort, Launched, estimate_ns, groups};
+use oscost_families::realtime_ipc::{self, FAMILY, RAW_DIR};
+use oscost_families::record_database::DIRECTORY;
+use oscost_harness::{Choice, Effort, Given, Launched, estimate_ns, groups};
 use oscost_report::RowChoice;
 use oscost_results::NamedFile;
 
+use super::catalogue;
 use crate::args::Run;
+use crate::args::set::{Whose, refuse_unchosen};
 use crate::commands::watch;
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
@@ -18,14 +22,9 @@ use crate::words;
 /// Does a whole run.
 pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
     let effort = session::effort(&options.measuring);
-    let choices = match options.real_time.choose(&options.patterns, &effort)? {
-        Some(choices) => choices,
-        None => words::choose(&options.patterns, options.all, options.measuring.thorough, talk)?,
-    };
-    let directory = options.files.place()?;
-    if directory.is_some() && !choices.iter().any(|choice| choice.card().family() == "record_database") {
-        return Err(Ended::misuse("--directory is where files of record_database go, which was not chosen"));
-    }
+    let given = options.set.given(Whose::Families)?;
+    let choices = choices(options, &given, &effort, talk)?;
+    let directory = session::place(given.path(DIRECTORY.key))?;
     if options.dry_run {
         return dry_run(options, &choices);
     }
@@ -36,10 +35,10 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
         oscost_results::check_writable(path).map_err(Ended::unwritable)?;
     }
     if options.watch {
-        return watch::watch(options, &choices, talk);
+        return watch::watch(options, &given, &choices, talk);
     }
     let mut raw = options.raw.as_deref().map(Raw::new).transpose()?;
-    let mut raw_dir = options.real_time.raw_dir.as_deref().map(RawDir::new).transpose()?;
+    let mut raw_dir = given.path(RAW_DIR.key).map(RawDir::new).transpose()?;
     let keeps = raw.is_some() || raw_dir.is_some();
     let mut keep = |sequence: u32, id: &str, launched: &Launched| {
         if let Some(raw_dir) = &mut raw_dir {
@@ -87,6 +86,42 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
         shown,
     ])?;
     Ok(session.exit(&choices))
+}
+
+/// What is measured. What the family of real-time messages is set to makes the ids of a run of it alone.
+fn choices(options: &Run, given: &Given, effort: &Effort, talk: &Talk) -> Result<Vec<Choice>, Ended> {
+    let plain = |pattern: &String| pattern.trim_end_matches('/').to_lowercase().replace('-', "_");
+    if options.patterns.len() == 1 && options.patterns.iter().all(|pattern| plain(pattern) == FAMILY) {
+        refuse_unchosen(given, Whose::Families, |family| family == FAMILY)?;
+        let ids = realtime_ipc::ids(given, effort.level).map_err(Ended::misuse)?;
+        return Ok(sessions(&ids, !given.words("transport").is_empty()));
+    }
+    let choices = words::choose(&options.patterns, options.all, options.measuring.thorough, talk)?;
+    refuse_unchosen(given, Whose::Families, |family| {
+        choices.iter().any(|choice| choice.card().family() == family)
+    })?;
+    let of_ids = |key: &&str| *key != RAW_DIR.key && realtime_ipc::SETTINGS.iter().any(|it| it.key == *key);
+    match given.keys().find(of_ids) {
+        None => Ok(choices),
+        Some(key) => Err(Ended::misuse(format!(
+            "--set {key}= makes the ids of 'oscost run {FAMILY}': it does not go with other patterns, or with none"
+        ))),
+    }
+}
+
+/// Sessions of real-time messages and the partner of each, once.
+fn sessions(ids: &[String], named: bool) -> Vec<Choice> {
+    let catalogue = catalogue();
+    let mut choices: Vec<Choice> = Vec::new();
+    for benchmark in ids.iter().filter_map(|id| catalogue.find(id)) {
+        let partner = benchmark.card().baseline.and_then(|id| catalogue.find(id));
+        for benchmark in [Some(benchmark), partner].into_iter().flatten() {
+            if !choices.iter().any(|known| known.card().id == benchmark.card().id) {
+                choices.push(Choice { benchmark, named });
+            }
+        }
+    }
+    choices
 }
 
 pub fn is_stdout(path: &Path) -> bool {
@@ -180,6 +215,19 @@ mod tests {
     use oscost_results::{Figure, Mark, Status};
 
     use super::*;
+
+    #[test]
+    fn every_session_is_found_and_its_partner_comes_along() {
+        for level in [Effort::QUICK.level, Effort::DEFAULT.level, Effort::THOROUGH.level] {
+            let ids = realtime_ipc::ids(&Given::default(), level).expect("they fit");
+            let choices = sessions(&ids, false);
+            assert!(ids.iter().all(|id| choices.iter().any(|choice| choice.card().id == id)), "{ids:?}");
+        }
+        let found = sessions(&["realtime_ipc/pipe/same_cpu/clients_3/tick_1451247ns".to_owned()], true);
+        let found: Vec<&str> = found.iter().map(|choice| choice.card().id).collect();
+        let partner = "realtime_ipc/unix_datagram/same_cpu/clients_3/tick_1451247ns";
+        assert_eq!(found, ["realtime_ipc/pipe/same_cpu/clients_3/tick_1451247ns", partner]);
+    }
 
     fn options(effort: Effort) -> Options {
         Options {

@@ -2,7 +2,9 @@
 
 use std::io::IsTerminal;
 
-use oscost_harness::{Choice, Effort};
+use oscost_families::realtime_ipc::RAW_DIR;
+use oscost_families::record_database::DIRECTORY;
+use oscost_harness::{Choice, Effort, Given};
 use oscost_report::watch::{Watch, newest, screen, summary};
 use oscost_report::{Style, compare::THRESHOLD};
 use oscost_results::RunResult;
@@ -21,12 +23,12 @@ use crate::signals::Signals;
 const STOPPED: u8 = 2;
 
 /// Watches the choices.
-pub fn watch(options: &Run, choices: &[Choice], talk: &Talk) -> Result<Exit, Ended> {
+pub fn watch(options: &Run, given: &Given, choices: &[Choice], talk: &Talk) -> Result<Exit, Ended> {
     if options.json.as_deref().is_some_and(is_stdout) {
         return Err(Ended::misuse("--watch shows its runs on standard output: name a file for --json"));
     }
-    if options.real_time.raw_dir.is_some() {
-        return Err(Ended::misuse("--raw-dir cannot be used with --watch: it holds one run"));
+    if given.path(RAW_DIR.key).is_some() {
+        return Err(Ended::misuse("--set raw_dir= cannot be used with --watch: it holds one run"));
     }
     session::check(&options.measuring)?;
     let past = past(talk);
@@ -43,7 +45,7 @@ pub fn watch(options: &Run, choices: &[Choice], talk: &Talk) -> Result<Exit, End
             measuring: &options.measuring,
             insists: Insists::Force(options.measuring.force),
             effort: effort(options),
-            directory: options.files.place()?,
+            directory: session::place(given.path(DIRECTORY.key))?,
             samples: None,
             percentiles: false,
         };

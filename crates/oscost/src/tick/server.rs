@@ -4,6 +4,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use oscost::tick_message::{LONGEST, Message, PERIODS_NS, VERSION};
+use oscost_harness::duration_ns;
 use oscost_results::Untrusted;
 use oscost_sys::registration::{self, Peer};
 use oscost_sys::{CallError, clock, identity, process, random, socket};
@@ -11,7 +12,7 @@ use oscost_sys::{CallError, clock, identity, process, random, socket};
 use super::folder::Folder;
 use super::sender::{self, News, Wish};
 use super::{REGISTRATION, check_permission, policy, take_priority};
-use crate::args::{TickServer, duration_ns};
+use crate::args::TickServer;
 use crate::exit::{Ended, Exit};
 use crate::output::Talk;
 use crate::signals::Signals;

@@ -75,7 +75,8 @@ pub fn run(amount: Amount) -> Outcome {
             &["run", "--note", hostile, "no/such/id"],
             &["reproduce", "no-such-document", hostile],
             &["crosscheck", "--with", hostile],
-            &["run", "--dry-run", "realtime_ipc", "--tick", hostile],
+            &["run", "--dry-run", "realtime_ipc", "--set", hostile],
+            &["run", "--dry-run", "realtime_ipc", "--set", &format!("transport={hostile}")],
             &["run", "--dry-run", "--cpu", hostile, "syscall/getppid"],
         ] {
             let (code, out, said) = asked(home.path(), arguments);

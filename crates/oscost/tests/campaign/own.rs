@@ -75,7 +75,7 @@ fn swapped(theirs: bool, mode: u32) -> Outcome {
         .stderr(Stdio::null())
         .spawn()
         .expect("setpriv can be started");
-    let arguments = ["run", "--force", "--quick", CELL, "--directory", "/mnt/folder"];
+    let arguments = ["run", "--force", "--quick", CELL, "--set", "directory=/mnt/folder"];
     let done = program::run(&mut program::oscost(User::Own, &arguments));
     let _ = attacker.kill();
     let _ = attacker.wait();
@@ -116,7 +116,7 @@ fn files(times: u32) -> Outcome {
     let folder = ground("folder");
     std::fs::create_dir(&folder).unwrap();
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700)).unwrap();
-    let arguments = ["run", "--force", "--quick", CELL, "--directory", "/mnt/folder"];
+    let arguments = ["run", "--force", "--quick", CELL, "--set", "directory=/mnt/folder"];
     for _ in 0..times {
         let mut child = program::oscost(User::Own, &arguments).spawn().expect("the program can be started");
         let patience = Instant::now() + Duration::from_secs(20);

@@ -73,7 +73,7 @@ fn what_has_no_answer_ends_the_bisection() {
     put("effort.json", &|result| result.plan.effort = "one launch".into());
     stopped(&["effort.json", ID], "one launch");
     put("directory.json", &|result| result.plan.directory = Some("/dev/null/nowhere".into()));
-    stopped(&["directory.json", ID], "--directory /dev/null/nowhere");
+    stopped(&["directory.json", ID], "directory='/dev/null/nowhere'");
     // No room for the answer.
     stopped(&["now.json", ID, "-o", "/dev/full"], "No space left");
     let mut command = home.command(&["compare", "-v", "--bisect", "now.json", ID]);

@@ -17,7 +17,7 @@ fn column<'a>(
 #[test]
 fn real_time_messages_are_reproduced() {
     let home = Home::new();
-    let options = ["--clients", "1,2", "--ticks", "30", "--discard", "5", "--raw-dir", "raw"];
+    let options = ["--set", "clients=1,2", "--set", "ticks=30", "--set", "discard=5", "--set", "raw_dir=raw"];
     let done = home.measure(&[&["reproduce", "grame", "--quick"][..], &options].concat());
     done.well();
     let result = home.stored().pop().expect("the run is stored as any other");
@@ -100,25 +100,26 @@ fn real_time_messages_are_reproduced() {
 #[test]
 fn options_out_of_range_are_refused_with_the_range() {
     let home = Home::new();
-    for (option, values, range) in [
-        ("--clients", &["0", "-1", "1000", "x", "", "1,,2"][..], "from 1 to 999"),
-        ("--tick", &["0ms", "-1ms", "soon", "10", "2s"][..], "100us to 1s"),
-        ("--ticks", &["0", "-1", "x", "20001", "99999999999999999999999"][..], "from 10 to 20000"),
-        ("--discard", &["-1", "x"][..], "from 0 to 20000"),
-        ("--discard", &["329"][..], "0 to 328"),
-        ("--policy", &["other", ""][..], "rr or fifo"),
-        ("--send-mode", &["x"][..], "nonblocking or blocking"),
-        ("--drop-policy", &["x"][..], "document or ours"),
-        ("--rate", &["0", "44100"][..], "--rate"),
-        ("--frames", &["64"][..], "--frames"),
+    for (key, values, range) in [
+        ("clients", &["0", "-1", "1000", "x", "", "1,,2"][..], "from 1 to 999"),
+        ("tick", &["0ms", "-1ms", "soon", "10", "2s"][..], "100us to 1s"),
+        ("ticks", &["0", "-1", "x", "20001", "99999999999999999999999"][..], "from 10 to 20000"),
+        ("discard", &["-1", "x"][..], "from 0 to 20000"),
+        ("discard", &["329"][..], "0 to 328"),
+        ("policy", &["other", ""][..], "rr or fifo"),
+        ("send_mode", &["x"][..], "nonblocking or blocking"),
+        ("drop_policy", &["x"][..], "document or ours"),
+        ("rate", &["0", "44100"][..], "rate="),
+        ("frames", &["64"][..], "frames="),
     ] {
         for value in values {
-            home.ask(&["reproduce", "grame", "--quick", &format!("{option}={value}")]).refused(2, range);
+            home.ask(&["reproduce", "grame", "--quick", "--set", &format!("{key}={value}")])
+                .refused(2, range);
         }
     }
-    home.ask(&["reproduce", "ostep", "--clients", "5"])
-        .refused(2, "an option of grame, which was not chosen");
-    home.ask(&["reproduce", "ostep", "--raw-dir", "x"])
-        .refused(2, "an option of grame, which was not chosen");
+    home.ask(&["reproduce", "ostep", "--set", "clients=5"])
+        .refused(2, "belongs to grame, which was not chosen");
+    home.ask(&["reproduce", "ostep", "--set", "raw_dir=x"])
+        .refused(2, "belongs to grame, which was not chosen");
     assert!(!home.runs().exists() && !home.path().join("x").exists(), "a mistake leaves nothing behind");
 }

@@ -167,7 +167,7 @@ fn a_full_disk_costs_no_old_sample() {
         let done = on_a_full_disk(who, &home, "printf old >r.csv; chmod 666 r.csv", &raw, "cat full/r.csv");
         done.refused(4, "full/r.csv");
         assert_eq!(done.stdout, "old0\n", "the old file, and nothing beside it: {who:?}: {done:?}");
-        let raw_dir = [&SESSION[..], &["--force", "--raw-dir", "full/d"]].concat();
+        let raw_dir = [&SESSION[..], &["--force", "--set", "raw_dir=full/d"]].concat();
         let tasks = "d/pipe/same_cpu/1-tasks";
         let old = format!("mkdir -p {tasks} && printf old >{tasks}/1.out && chmod -R 777 d");
         let done = on_a_full_disk(who, &home, &old, &raw_dir, &format!("cat full/{tasks}/*"));
@@ -179,7 +179,7 @@ fn a_full_disk_costs_no_old_sample() {
 #[test]
 fn what_is_written_belongs_to_who_wanted_it() {
     for (who, home) in everybody("what_is_written_belongs_to_who_wanted_it") {
-        let all = ["--raw-dir", "a/dir", "--raw", "raw.csv", "--json", "r.json"];
+        let all = ["--set", "raw_dir=a/dir", "--raw", "raw.csv", "--json", "r.json"];
         who.measure(&home, &[&SESSION[..], &all].concat()).well();
         let tasks = "a/dir/pipe/same_cpu/1-tasks";
         let files =
@@ -217,7 +217,7 @@ fn no_link_of_another_leads_an_output_away() {
         let tried = [
             [&ONE[..], &["--json", "out"]].concat(),
             [&ONE[..], &["--raw", "out"]].concat(),
-            [&SESSION[..], &["--raw-dir", "dir"]].concat(),
+            [&SESSION[..], &["--set", "raw_dir=dir"]].concat(),
         ];
         for arguments in tried {
             fs::write(&victim, "old").unwrap();

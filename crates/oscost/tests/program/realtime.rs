@@ -13,7 +13,7 @@ const NOBODY: &str = "65534";
 
 /// A quick run of two transports to few clients after `prepare` in a shell, under `outer`.
 fn run(home: &Home, outer: &[&str], prepare: &str, options: &[&str]) -> (Done, Option<RunResult>) {
-    let usual = ["run", "realtime_ipc", "--quick", "--placement", "same_cpu"];
+    let usual = ["run", "realtime_ipc", "--quick", "--set", "placement=same_cpu"];
     let done = measured(|| {
         let mut command = match outer.split_first() {
             Some((program, arguments)) => {
@@ -46,7 +46,8 @@ fn without_a_loopback_device_the_others_are_measured_and_queues_of_one_lose_noth
         return skip("without_a_loopback_device", "a network namespace needs root");
     }
     let home = Home::new();
-    let options = ["--transport", "udp,tcp,unix_datagram", "--clients", "3", "--load", "transfer"];
+    let options =
+        ["--set", "transport=udp,tcp,unix_datagram", "--set", "clients=3", "--set", "load=transfer"];
     let prepare = "echo 0 > /proc/sys/net/unix/max_dgram_qlen";
     let (done, result) = run(&home, &["unshare", "-n"], prepare, &options);
     let result = result.expect("a result");
@@ -58,7 +59,7 @@ fn without_a_loopback_device_the_others_are_measured_and_queues_of_one_lose_noth
     }
     assert_eq!(done.code, Some(3), "they were asked for by name: {done:?}");
     let home = Home::new();
-    let options = ["--transport", "udp,unix_datagram", "--clients", "3"];
+    let options = ["--set", "transport=udp,unix_datagram", "--set", "clients=3"];
     let (_, result) = run(&home, &["unshare", "-n"], prepare, &options);
     let result = result.expect("a result");
     let measured = figure(&result, "/unix_datagram/");
@@ -69,8 +70,16 @@ fn without_a_loopback_device_the_others_are_measured_and_queues_of_one_lose_noth
 #[test]
 fn whoever_may_have_little_is_told_what_is_too_little() {
     let home = Home::new();
-    let options =
-        ["--transport", "pipe,futex_broadcast", "--clients", "200", "--tick", "10ms", "--ticks", "20"];
+    let options = [
+        "--set",
+        "transport=pipe,futex_broadcast",
+        "--set",
+        "clients=200",
+        "--set",
+        "tick=10ms",
+        "--set",
+        "ticks=20",
+    ];
     // No memory to lock, and fewer descriptors than the pipes need.
     let (_, result) = run(&home, &[], "ulimit -l 0 && ulimit -n 64", &options);
     let result = result.expect("a result");
@@ -86,8 +95,9 @@ fn whoever_may_have_little_is_told_what_is_too_little() {
 fn one_cpu_has_nowhere_to_spread() {
     let home = Home::new();
     let cpu = oscost_sys::affinity::allowed().expect("CPUs")[0].to_string();
-    let arguments = ["run", "realtime_ipc", "--quick", "--cpu", &cpu, "--transport", "futex_broadcast,spin"];
-    let done = home.measure(&[&arguments[..], &["--clients", "2", "--ticks", "20"]].concat());
+    let arguments =
+        ["run", "realtime_ipc", "--quick", "--cpu", &cpu, "--set", "transport=futex_broadcast,spin"];
+    let done = home.measure(&[&arguments[..], &["--set", "clients=2", "--set", "ticks=20"]].concat());
     let result = home.stored().pop().expect("a result");
     for figure in &result.figures {
         let expected = if figure.placement == "spread" { Status::Unsupported } else { Status::Measured };
@@ -111,8 +121,8 @@ fn without_a_priority_figures_are_marked_and_say_why() {
     let done = measured(|| {
         let mut command = home.other("prlimit");
         command.args(["--nproc=40", "--rtprio=0"]).args(drop).arg(&program);
-        command.args(["run", "realtime_ipc", "--quick", "--placement", "same_cpu", "--ticks", "20"]);
-        command.args(["--transport", "futex_broadcast", "--clients", "2,100"]);
+        command.args(["run", "realtime_ipc", "--quick", "--set", "placement=same_cpu", "--set", "ticks=20"]);
+        command.args(["--set", "transport=futex_broadcast", "--set", "clients=2,100"]);
         command
     });
     if done.stderr.contains("prlimit") || done.stderr.contains("setpriv") {
@@ -203,16 +213,9 @@ fn a_run_that_the_user_ends_leaves_nobody_in_real_time() {
     let _lock = one_at_a_time();
     let home = Home::new();
     let mark = format!("{}.125", 30_000 + std::process::id() % 10_000);
-    let load = format!("setsid sleep {mark} & sleep {mark}");
-    let mut command = home.command(&[
-        "run",
-        "realtime_ipc",
-        "-v",
-        "--transport",
-        "futex_broadcast",
-        "--load-command",
-        &load,
-    ]);
+    let load = format!("load_command=setsid sleep {mark} & sleep {mark}");
+    let mut command =
+        home.command(&["run", "realtime_ipc", "-v", "--set", "transport=futex_broadcast", "--set", &load]);
     let running = Running::until(&mut command, "launch 2 of");
     std::thread::sleep(Duration::from_millis(700));
     let pid = running.child.id();
@@ -242,8 +245,9 @@ fn idle_cpus_that_are_kept_awake_are_said_to_be() {
         return skip("idle_cpus_that_are_kept_awake", "one CPU");
     }
     let home = Home::new();
-    let arguments = ["run", "realtime_ipc", "--quick", "--transport", "futex_broadcast", "--clients", "1"];
-    let done = home.measure(&[&arguments[..], &["--placement", "spread", "--idle-cpu", "poll"]].concat());
+    let arguments =
+        ["run", "realtime_ipc", "--quick", "--set", "transport=futex_broadcast", "--set", "clients=1"];
+    let done = home.measure(&[&arguments[..], &["--set", "placement=spread", "--idle-cpu", "poll"]].concat());
     done.well();
     let result = home.stored().pop().expect("a result");
     let held =

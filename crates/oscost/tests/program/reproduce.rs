@@ -37,7 +37,7 @@ fn verdict(rows: &[Reproduction], words: &str) -> Judgement {
 
 #[test]
 fn semaphores_are_reproduced() {
-    let (done, rows) = quick("tlpi", &["--operations", "1000,7"]);
+    let (done, rows) = quick("tlpi", &["--set", "operations=1000,7"]);
     assert_eq!(cell(&rows, "1 000", "POSIX time").0, Some(0.000_013));
     assert_eq!(cell(&rows, "7", "POSIX time").0, None, "what the document has not published stays empty");
     assert!(cell(&rows, "1 000", "System V time").1.is_some_and(|seconds| seconds > 0.0));
@@ -63,7 +63,7 @@ fn semaphores_are_reproduced() {
 
 #[test]
 fn system_calls_are_reproduced() {
-    let (_, rows) = quick("ostep", &["--iterations", "10000"]);
+    let (_, rows) = quick("ostep", &["--set", "iterations=10000"]);
     for program in ["1 one shot", "2 loop, -O0 form", "2 loop, -O2 form", "3 loop minus loop, -O2 form"] {
         assert_eq!(cell(&rows, program, "kernel entries").1, Some(1.0), "{program}");
     }
@@ -79,7 +79,7 @@ fn system_calls_are_reproduced() {
 
 #[test]
 fn record_locking_is_reproduced() {
-    let options = ["--nrec", "40,60", "--children", "1,2", "--lock", "none,coarse,fine"];
+    let options = ["--set", "nrec=40,60", "--set", "children=1,2", "--set", "lock=none,coarse,fine"];
     let (done, rows) = quick("apue", &options);
     let of = |table: &str, row: &str, column: &str| {
         let found = rows.iter().find(|value| {
@@ -116,9 +116,19 @@ fn a_directory_is_used_and_left_empty() {
     let files = home.path().join("files");
     std::fs::create_dir(&files).expect("a directory");
     let directory = files.to_str().expect("UTF-8");
-    let arguments =
-        ["reproduce", "apue", "--nrec", "30", "--lock", "fine,mandatory", "--primitive", "ofd", "--single"];
-    let done = home.measure(&[&arguments[..], &["--directory", directory]].concat());
+    let arguments = [
+        "reproduce",
+        "apue",
+        "--set",
+        "nrec=30",
+        "--set",
+        "lock=fine,mandatory",
+        "--set",
+        "primitive=ofd",
+        "--set",
+        "single=yes",
+    ];
+    let done = home.measure(&[&arguments[..], &["--set", &format!("directory={directory}")]].concat());
     let result = home.stored().pop().expect("stored");
     assert_eq!(std::fs::read_dir(&files).expect("read").count(), 0, "nothing is left");
     let held = std::fs::File::open(&files).expect("open");
@@ -126,11 +136,11 @@ fn a_directory_is_used_and_left_empty() {
     assert!(done.well().stdout.contains(&format!("files on {kind}")), "{}", done.stdout);
     assert_eq!(result.conditions.file_system.as_ref(), Some(&kind));
     let cell = "record_database/book/seek/fine_fcntl/processes_1/nrec_30";
-    home.measure(&["run", cell, "--quick", "--directory", directory]).well();
+    home.measure(&["run", cell, "--quick", "--set", &format!("directory={directory}")]).well();
     let run = home.stored().pop().expect("stored");
     assert_eq!(run.conditions.file_system, Some(kind));
     assert_eq!(std::fs::read_dir(&files).expect("read").count(), 0, "nothing is left");
-    home.ask(&["run", "syscall", "--directory", directory]).refused(2, "record_database");
+    home.ask(&["run", "syscall", "--set", &format!("directory={directory}")]).refused(2, "record_database");
     let mandatory =
         result.figures.iter().find(|figure| figure.id.contains("/mandatory_ofd/")).expect("a figure");
     let why = mandatory.why.as_deref().unwrap_or_default();
@@ -164,16 +174,16 @@ fn a_directory_in_which_others_may_rename_is_refused() {
     for (name, mode, words) in
         [("all", 0o777, "everybody may rename"), ("group", 0o770, "its group may rename")]
     {
-        home.ask(&["run", cell, "--directory", &folder(name, mode)]).refused(2, words);
+        home.ask(&["run", cell, "--set", &format!("directory={}", folder(name, mode))]).refused(2, words);
     }
     // As /tmp is: there everybody renames what is his alone.
     let sticky = folder("sticky", 0o1777);
-    home.ask(&["run", cell, "--dry-run", "--directory", &sticky]).well();
+    home.ask(&["run", cell, "--dry-run", "--set", &format!("directory={sticky}")]).well();
     if !is_root() {
         return skip("a_directory_of_another_user_is_refused", "giving one away needs root");
     }
     std::os::unix::fs::chown(&sticky, Some(65534), None).expect("root");
-    home.ask(&["run", cell, "--directory", &sticky]).refused(2, "belongs to user 65534");
+    home.ask(&["run", cell, "--set", &format!("directory={sticky}")]).refused(2, "belongs to user 65534");
     assert_eq!(std::fs::read_dir(&sticky).expect("read").count(), 0);
 }
 
@@ -185,7 +195,15 @@ fn a_killed_run_leaves_nothing_in_the_directory() {
     std::fs::create_dir(&files).expect("a directory");
     let directory = files.to_str().expect("UTF-8");
     let _lock = one_at_a_time();
-    let mut command = home.command(&["reproduce", "apue", "--nrec", "2000", "--directory", directory, "-v"]);
+    let mut command = home.command(&[
+        "reproduce",
+        "apue",
+        "--set",
+        "nrec=2000",
+        "--set",
+        &format!("directory={directory}"),
+        "-v",
+    ]);
     let mut running = Running::until(&mut command, "launch 1 of group apue");
     let count = || std::fs::read_dir(&files).expect("read").count();
     let wait_for = |wanted: fn(usize) -> bool| {
@@ -203,7 +221,7 @@ fn a_killed_run_leaves_nothing_in_the_directory() {
 
 #[test]
 fn switches_are_reproduced() {
-    let (_, rows) = quick("context-switch", &["--samples", "2000"]);
+    let (_, rows) = quick("context-switch", &["--set", "samples=2000"]);
     let cold = cell(&rows, "page faults", "cold").1;
     assert!(cold.is_some_and(|faults| faults >= 1.0), "{cold:?}: the pages of a cold array fault");
     assert_eq!(cell(&rows, "page faults", "touched (ours)").1, Some(0.0));
@@ -220,7 +238,7 @@ fn switches_are_reproduced() {
 #[test]
 fn every_format_tells_the_same_rows() {
     let home = Home::new();
-    let arguments = ["reproduce", "tlpi", "--quick", "--operations", "10"];
+    let arguments = ["reproduce", "tlpi", "--quick", "--set", "operations=10"];
     let markdown = home.measure(&[&arguments[..], &["--format", "markdown"]].concat());
     assert!(markdown.well().stdout.contains("## Document 000"), "{markdown:?}");
     assert!(
@@ -240,40 +258,41 @@ fn every_format_tells_the_same_rows() {
 #[test]
 fn options_out_of_range_are_refused_with_the_range() {
     let home = Home::new();
-    for (document, option, range) in [
-        ("tlpi", "--operations", "from 1 to 10000000"),
-        ("ostep", "--iterations", "from 1 to 100000000"),
-        ("context-switch", "--samples", "from 1000 to 10000000"),
+    for (document, key, range) in [
+        ("tlpi", "operations", "from 1 to 10000000"),
+        ("ostep", "iterations", "from 1 to 100000000"),
+        ("context-switch", "samples", "from 1000 to 10000000"),
     ] {
         for value in ["0", "-1", "x", "", "1.5", "100000001", "99999999999999999999999"] {
-            home.ask(&["reproduce", document, &format!("{option}={value}")]).refused(2, range);
+            home.ask(&["reproduce", document, "--set", &format!("{key}={value}")]).refused(2, range);
         }
     }
-    home.ask(&["reproduce", "ostep", "--iterations", "5,6"]).refused(2, "more than one value");
-    home.ask(&["reproduce", "ostep", "--operations", "5"])
-        .refused(2, "an option of tlpi, which was not chosen");
-    home.ask(&["reproduce", "tlpi", "--samples", "5000"]).refused(2, "an option of context-switch");
-    for (option, value, words) in [
-        ("--nrec", "0", "from 1 to 1000000"),
-        ("--nrec", "-1", "from 1 to 1000000"),
-        ("--nrec", "1000001", "from 1 to 1000000"),
-        ("--nrec", "100001", "layout book holds 100000 records"),
-        ("--children", "17", "from 1 to 16"),
-        ("--children", "", "from 1 to 16"),
-        ("--lock", "some", "none, coarse, fine, mandatory"),
-        ("--primitive", "rwlock", "fcntl, ofd, flock, mutex"),
-        ("--io", "none", "seek, positioned, mapped"),
-        ("--workload", "x", "figure, text"),
-        ("--layout", "x", "book, fast"),
-        ("--directory", "/no such directory", "No such file"),
-        ("--directory", "/dev/null", "Not a directory"),
+    home.ask(&["reproduce", "ostep", "--set", "iterations=5,6"]).refused(2, "a whole number from 1");
+    home.ask(&["reproduce", "ostep", "--set", "operations=5"])
+        .refused(2, "--set operations= belongs to tlpi, which was not chosen: oscost reproduce tlpi");
+    home.ask(&["reproduce", "tlpi", "--set", "samples=5000"]).refused(2, "belongs to context-switch");
+    for (setting, words) in [
+        ("nrec=0", "from 1 to 1000000"),
+        ("nrec=-1", "from 1 to 1000000"),
+        ("nrec=1000001", "from 1 to 1000000"),
+        ("nrec=100001", "layout book holds 100000 records"),
+        ("children=17", "from 1 to 16"),
+        ("children=", "from 1 to 16"),
+        ("lock=some", "none, coarse, fine or mandatory"),
+        ("primitive=rwlock", "fcntl, ofd, flock or mutex"),
+        ("io=none", "seek, positioned or mapped"),
+        ("workload=x", "figure or text"),
+        ("layout=x", "book or fast"),
+        ("directory=/no such directory", "No such file"),
+        ("directory=/dev/null", "Not a directory"),
     ] {
-        home.ask(&["reproduce", "apue", &format!("{option}={value}")]).refused(2, words);
+        home.ask(&["reproduce", "apue", "--set", setting]).refused(2, words);
     }
-    let flock = ["reproduce", "apue", "--lock", "mandatory", "--primitive", "flock"];
-    home.ask(&flock).refused(2, "--primitive fcntl or ofd");
-    home.ask(&["reproduce", "tlpi", "--nrec", "5"]).refused(2, "an option of apue, which was not chosen");
-    home.ask(&["reproduce", "tlpi", "--single"]).refused(2, "an option of apue, which was not chosen");
+    let flock = ["reproduce", "apue", "--set", "lock=mandatory", "--set", "primitive=flock"];
+    home.ask(&flock).refused(2, "primitive=fcntl or ofd");
+    home.ask(&["reproduce", "tlpi", "--set", "nrec=5"]).refused(2, "belongs to apue, which was not chosen");
+    home.ask(&["reproduce", "tlpi", "--set", "single=yes"])
+        .refused(2, "belongs to apue, which was not chosen");
     home.ask(&["reproduce", "tlpi2"]).refused(2, "there are tlpi, apue, grame, ostep, context-switch");
     home.ask(&["reproduce", "tlpi", "--format", "html"]).refused(2, "text, markdown, csv");
     assert!(!home.runs().exists(), "a mistake leaves nothing behind");

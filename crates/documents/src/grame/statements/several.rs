@@ -151,7 +151,7 @@ pub(super) fn several_only(enough: bool, judge: impl FnOnce() -> Option<Judged>)
     if enough {
         judged(judge())
     } else {
-        (Judgement::NotTestableHere, "one client has no next: give --clients several".to_owned())
+        (Judgement::NotTestableHere, "one client has no next: give clients= several".to_owned())
     }
 }
 

@@ -355,7 +355,7 @@ fn of_one_client_nothing_is_said_of_several() {
         let (judgement, because) = verdict(&judged, words);
         assert_eq!(
             (judgement, because.as_str()),
-            (NotTestableHere, "one client has no next: give --clients several")
+            (NotTestableHere, "one client has no next: give clients= several")
         );
     }
     parameters.grame.clients = vec![2];

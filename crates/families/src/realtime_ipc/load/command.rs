@@ -1,4 +1,4 @@
-//! Load `--load-command`: what a shell makes of the user's command, started again when all of it has ended.
+//! Load `load_command=`: what a shell makes of the user's command, started again when all of it has ended.
 
 use std::process::{Command, Stdio};
 

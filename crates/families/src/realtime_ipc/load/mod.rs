@@ -12,9 +12,6 @@ mod window;
 pub use process::{Busy, Loading};
 pub use start_program::program;
 
-/// Longest command that an id can hold, bytes.
-const LONGEST_COMMAND: usize = 200;
-
 /// A load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Load {
@@ -53,6 +50,8 @@ impl Lacking {
 }
 
 impl Load {
+    /// Longest command that an id can hold, bytes.
+    pub const LONGEST_COMMAND: usize = 200;
     /// All that have a name.
     pub const NAMED: [Self; 7] = [
         Self::StartProgram,
@@ -88,7 +87,7 @@ impl Load {
     /// The load of a command, which lives as long as the program; `None` where it is empty or too long for an id.
     #[must_use]
     pub fn command(text: &str) -> Option<Self> {
-        let fits = !text.trim().is_empty() && text.len() <= LONGEST_COMMAND && !text.contains('\0');
+        let fits = !text.trim().is_empty() && text.len() <= Self::LONGEST_COMMAND && !text.contains('\0');
         fits.then(|| Self::Command(String::leak(text.to_owned())))
     }
 

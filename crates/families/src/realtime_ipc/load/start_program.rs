@@ -71,7 +71,7 @@ pub fn prepare() -> Result<Round, Lacking> {
         let names: Vec<&str> = KNOWN.iter().map(|known| known.0).collect();
         return Err(Lacking::new(
             format!("none of the programs that this load starts is here: {}", names.join(", ")),
-            "install one of them, or use --load-command",
+            "install one of them, or use --set load_command=",
         ));
     };
     Ok(Box::new(move || {

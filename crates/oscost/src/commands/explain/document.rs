@@ -29,6 +29,7 @@ fn whole(document: &Document) -> Page {
     let mut page = Page::new(founding.title);
     page.fact("Measure", [format!("oscost reproduce {}", founding.name)]);
     page.fact("Figures", [format!("oscost run {}: the figures that answer it", founding.number)]);
+    page.fact("Set", super::keys(&format!("oscost reproduce {}", founding.name), document.settings));
     let shown = statements(document).into_iter().enumerate();
     page.fact(
         "States",

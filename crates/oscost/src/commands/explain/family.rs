@@ -24,5 +24,6 @@ pub fn page(thing: &str) -> Option<Page> {
         "Core",
         [if core.is_empty() { String::new() } else { format!("a bare run has {}", core.join(", ")) }],
     );
+    page.fact("Set", super::keys(&format!("oscost run {}", family.name), family.settings));
     Some(page)
 }

@@ -7,7 +7,7 @@ mod word;
 
 use std::fmt::Write as _;
 
-use oscost_harness::Tier;
+use oscost_harness::{Setting, Tier};
 use oscost_results::search::{Way, nearest};
 
 use super::catalogue;
@@ -19,6 +19,9 @@ use crate::words;
 
 /// Width of the names of facts.
 const NAMES: usize = 9;
+
+/// Width of the keys of `--set`.
+const KEYS: usize = 14;
 
 /// Explains what was typed.
 pub fn explain(options: &Explain, talk: &Talk) -> Result<Exit, Ended> {
@@ -126,6 +129,20 @@ impl Page {
     }
 }
 
+/// Keys of `--set`, a line each, below the call that takes them.
+fn keys(command: &str, settings: &[Setting]) -> Vec<String> {
+    if settings.is_empty() {
+        return Vec::new();
+    }
+    let of = |setting: &Setting| {
+        let Setting { key, what, default, .. } = setting;
+        format!("{key:<KEYS$}{what} ({}; default {default})", setting.values())
+    };
+    std::iter::once(format!("{command} --set KEY=VALUE, again for each key"))
+        .chain(settings.iter().map(of))
+        .collect()
+}
+
 /// Writes `words` behind `start`, and the lines that follow below its beginning.
 fn lines(text: &mut String, start: &str, words: &str, width: usize) {
     let words = oscost_results::Untrusted::new(words).terminal().to_string();
@@ -149,6 +166,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
+    use crate::args::set::Whose;
 
     fn talk() -> Talk {
         let arguments = crate::args::Arguments::try_parse_from(["oscost", "-q", "list"]).expect("arguments");
@@ -198,6 +216,23 @@ mod tests {
                 && text.contains("  system calls semop or semtimedop  2\n"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn families_and_documents_list_all_their_keys() {
+        let mut count = 0;
+        for whose in [Whose::Families, Whose::Documents] {
+            for (name, settings) in whose.tables() {
+                let text = explained(name);
+                assert!(text.contains("--set KEY=VALUE"), "{text}");
+                for setting in settings {
+                    let line = text.lines().find(|line| line.trim_start().starts_with(setting.key));
+                    assert!(line.is_some_and(|line| line.len() <= 80), "{}: {text}", setting.key);
+                    count += 1;
+                }
+            }
+        }
+        assert!(count >= 30, "{count} keys");
     }
 
     #[test]
