@@ -102,6 +102,12 @@ pub struct Run {
     pub measuring: Measuring,
     #[command(flatten)]
     pub set: Set,
+    /// Format
+    #[arg(long, default_value = "text")]
+    pub format: Format,
+    /// Write to FILE instead of standard output
+    #[arg(short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
     /// Write the result to FILE too, or to standard output instead of the table (-)
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -112,13 +118,13 @@ pub struct Run {
     #[arg(long, requires = "patterns", conflicts_with = "one_launch")]
     pub percentiles: bool,
     /// Measure again and again until Ctrl-C, and say what changes; nothing is stored, but --json FILE gets the last run
-    #[arg(long, requires = "patterns", conflicts_with_all = ["raw", "percentiles", "one_launch", "dry_run"])]
+    #[arg(long, requires = "patterns", conflicts_with_all = ["raw", "percentiles", "one_launch", "dry_run", "format", "output"])]
     pub watch: bool,
     /// A single launch, for oscost compare --live
     #[arg(long, hide = true, conflicts_with_all = ["quick", "thorough"])]
     pub one_launch: bool,
     /// Show the plan, the time it takes and the privileges it uses, and measure nothing
-    #[arg(long, conflicts_with_all = ["json", "raw"])]
+    #[arg(long, conflicts_with_all = ["json", "raw", "format", "output"])]
     pub dry_run: bool,
 }
 

@@ -1,6 +1,7 @@
 //! Where words go: data to standard output, talk to standard error; how wide, in which characters, in which colours.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
 
 use oscost_report::Style;
 
@@ -18,6 +19,14 @@ pub fn data(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), 
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Ended::silent(Exit::Done)),
         Err(error) => Err(Ended::unwritable(format!("standard output could not be written: {error}"))),
+    }
+}
+
+/// Puts a document where the user wants it: into a file, or to standard output.
+pub fn deliver(text: &[u8], file: Option<&Path>) -> Result<(), Ended> {
+    match file {
+        Some(path) => oscost_results::write_file(path, text).map_err(Ended::unwritable),
+        None => data(|out| out.write_all(text)),
     }
 }
 

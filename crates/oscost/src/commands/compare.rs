@@ -246,11 +246,7 @@ pub fn show(comparisons: &[Comparison<'_>], options: &Compare, talk: &Talk) -> R
 
 /// Puts a comparison where the options say.
 pub fn deliver(text: &[u8], options: &Compare) -> Result<(), Ended> {
-    let shown = match &options.output {
-        Some(path) => oscost_results::write_file(path, text).map_err(Ended::unwritable),
-        None => output::data(|out| out.write_all(text)),
-    };
-    match shown {
+    match output::deliver(text, options.output.as_deref()) {
         // A reader that has seen enough changes no verdict.
         Err(ended) if ended.is_silent() => Ok(()),
         shown => shown,

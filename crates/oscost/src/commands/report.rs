@@ -128,14 +128,11 @@ fn order(by: SortBy) -> RowOrder {
 }
 
 fn deliver(options: &Report, text: &[u8]) -> Result<Exit, Ended> {
-    match &options.output {
-        Some(path) => oscost_results::write_file(path, text).map_err(Ended::unwritable)?,
-        None => output::data(|out| out.write_all(text))?,
-    }
-    Ok(Exit::Done)
+    output::deliver(text, options.output.as_deref()).map(|()| Exit::Done)
 }
 
-fn render(
+/// Results in a format.
+pub fn render(
     results: &[Named<'_>],
     short: Option<&str>,
     format: Format,

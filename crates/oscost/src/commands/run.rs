@@ -6,12 +6,12 @@ use std::path::Path;
 use oscost_families::realtime_ipc::{self, FAMILY, RAW_DIR};
 use oscost_families::record_database::DIRECTORY;
 use oscost_harness::{Choice, Effort, Given, Launched, estimate_ns, groups};
-use oscost_report::RowChoice;
-use oscost_results::NamedFile;
+use oscost_report::{Named, RowChoice};
+use oscost_results::{NamedFile, RunResult};
 
-use super::catalogue;
-use crate::args::Run;
+use super::{catalogue, report};
 use crate::args::set::{Whose, refuse_unchosen};
+use crate::args::{Format, Run};
 use crate::commands::watch;
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
@@ -21,6 +21,7 @@ use crate::words;
 
 /// Does a whole run.
 pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
+    check_outputs(options)?;
     let effort = session::effort(&options.measuring);
     let given = options.set.given(Whose::Families)?;
     let choices = choices(options, &given, &effort, talk)?;
@@ -31,7 +32,7 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
     words::refuse_what_is_unsupported(&choices, session::cpus(&options.measuring)?.len())?;
     // A path that cannot be written is found before measuring, not after.
     let json = options.json.as_deref().filter(|path| !is_stdout(path));
-    if let Some(path) = json {
+    for path in [json, options.output.as_deref()].into_iter().flatten() {
         oscost_results::check_writable(path).map_err(Ended::unwritable)?;
     }
     if options.watch {
@@ -64,28 +65,55 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
     let saved = session.save();
     // What was measured is shown even where it could not be saved, and one file that cannot be written costs no other.
     let stored = saved.as_ref().ok().cloned().flatten();
-    let shown = if options.json.as_deref().is_some_and(is_stdout) {
-        oscost_results::to_bytes(&session.measured.result)
+    let result = &session.measured.result;
+    let printed = match options.json.as_deref().filter(|path| is_stdout(path)) {
+        Some(_) => oscost_results::to_bytes(result)
             .map_err(Ended::unwritable)
-            .and_then(|bytes| output::data(|out| out.write_all(&bytes)))
+            .and_then(|bytes| output::data(|out| out.write_all(&bytes))),
+        None => Ok(()),
+    };
+    let shown = if options.json.as_deref().is_some_and(is_stdout) && options.output.is_none() {
+        Ok(())
     } else {
-        output::data(|out| {
-            // The newest of the store, as long as nobody else stores one.
-            let saved = stored.as_ref().map(|_| "@-1");
-            let choice = RowChoice { verbose: talk.verbose, ..RowChoice::default() };
-            oscost_report::price_list(&session.measured.result, saved, choice, &talk.style(), out)
-        })
+        rendered(options, result, stored.as_deref(), talk)
+            .and_then(|text| output::deliver(&text, options.output.as_deref()))
     };
     Ended::of_all([
         saved.map(drop),
-        json.map_or(Ok(()), |path| {
-            oscost_results::save_as(path, &session.measured.result).map_err(Ended::unwritable)
-        }),
+        json.map_or(Ok(()), |path| oscost_results::save_as(path, result).map_err(Ended::unwritable)),
         raw.map_or(Ok(()), Raw::finish),
         raw_dir.map_or(Ok(()), RawDir::finish),
+        printed,
         shown,
     ])?;
     Ok(session.exit(&choices))
+}
+
+/// Fails where two outputs that were asked for exclude one another.
+fn check_outputs(options: &Run) -> Result<(), Ended> {
+    if options.format == Format::Histogram && !options.percentiles {
+        return Err(Ended::misuse("--format histogram shows what --percentiles times: add --percentiles"));
+    }
+    let is_twice = options.json.as_deref().is_some_and(is_stdout) && options.output.is_none();
+    if is_twice && options.format != Format::Text {
+        return Err(Ended::misuse("--json - and --format both want standard output: add -o FILE"));
+    }
+    Ok(())
+}
+
+/// The result in the format asked for.
+fn rendered(options: &Run, result: &RunResult, stored: Option<&str>, talk: &Talk) -> Result<Vec<u8>, Ended> {
+    let style = if options.output.is_some() { talk.plain_style() } else { talk.style() };
+    let choice = RowChoice { verbose: talk.verbose, ..RowChoice::default() };
+    let mut text = Vec::new();
+    let rendered = if options.format == Format::Text {
+        // The newest of the store, as long as nobody else stores one.
+        oscost_report::price_list(result, stored.map(|_| "@-1"), choice, &style, &mut text)
+    } else {
+        let named = Named { name: stored.unwrap_or("this run"), result };
+        report::render(&[named], None, options.format, choice, &style, &mut text)
+    };
+    rendered.map(|()| text).map_err(Ended::unwritable)
 }
 
 /// What is measured. What the family of real-time messages is set to makes the ids of a run of it alone.

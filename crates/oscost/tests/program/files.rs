@@ -15,12 +15,14 @@ fn quick<'a>(more: &[&'a str]) -> Vec<&'a str> {
 fn files_that_cannot_be_written_are_found_before_measuring() {
     let home = Home::new();
     fs::write(home.path().join("file"), "old").unwrap();
-    for option in ["--json", "--raw"] {
+    for option in ["--json", "--raw", "-o"] {
         for path in ["/no/such/directory/x", "/", "file/x"] {
             home.ask(&quick(&[option, path])).refused(4, path);
         }
     }
     home.ask(&quick(&["--raw", "-"])).refused(2, "name a file");
+    home.ask(&quick(&["--json", "-", "--format", "csv"])).refused(2, "--json - and --format both");
+    home.ask(&quick(&["--format", "histogram"])).refused(2, "add --percentiles");
     home.ask(&["report", "@-1", "-o", "/no/such/x"]).refused(4, "/no/such/x");
     assert!(!home.runs().exists(), "nothing was measured");
     assert_eq!(fs::read_to_string(home.path().join("file")).unwrap(), "old");
@@ -162,6 +164,21 @@ fn json_and_samples_hold_what_the_table_shows() {
         assert_eq!(written.well().stdout, "");
         assert_eq!(fs::read_to_string(home.path().join("out")).unwrap(), shown.stdout);
     }
+}
+
+#[test]
+fn a_run_is_told_in_the_formats_of_a_report() {
+    let home = Home::new();
+    let written = home.measure(&quick(&["--format", "html", "-o", "run.html", "--json", "-"]));
+    let result = oscost_results::from_bytes(written.well().stdout.as_bytes()).expect("the result beside the page");
+    assert_eq!(home.stored(), [result]);
+    let again = home.ask(&["report", "@-1", "--format", "html"]);
+    assert_eq!(fs::read_to_string(home.path().join("run.html")).unwrap(), again.well().stdout);
+    let shown = home.measure(&quick(&["--format", "csv"]));
+    assert_eq!(shown.well().stdout, home.ask(&["report", "@-1", "--format", "csv"]).well().stdout);
+    let table = home.measure(&quick(&["-o", "table"]));
+    assert_eq!(table.well().stdout, "");
+    assert!(fs::read_to_string(home.path().join("table")).unwrap().contains("empty_loop"));
 }
 
 #[test]

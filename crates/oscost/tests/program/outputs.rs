@@ -217,6 +217,7 @@ fn no_link_of_another_leads_an_output_away() {
         let tried = [
             [&ONE[..], &["--json", "out"]].concat(),
             [&ONE[..], &["--raw", "out"]].concat(),
+            [&ONE[..], &["-o", "out"]].concat(),
             [&SESSION[..], &["--set", "raw_dir=dir"]].concat(),
         ];
         for arguments in tried {
@@ -237,7 +238,7 @@ fn pipes_whose_other_side_does_nothing_are_given_up() {
         fifo(who, &home.path().join("pipe"));
         who.measure(&home, &ONE).well();
         let begun = Instant::now();
-        for option in ["--json", "--raw"] {
+        for option in ["--json", "--raw", "-o"] {
             // Nobody is waited for: how long this takes counts.
             let run = [&ONE[..], &["--force", option, "pipe"]].concat();
             who.ask(&home, &run).refused(4, "nobody reads from it");
