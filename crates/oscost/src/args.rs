@@ -7,6 +7,7 @@ mod doctor;
 pub mod set;
 mod tick;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -28,9 +29,25 @@ pub use tick::{Meeting, Scheduling, Tick, TickClient, TickServer};
 pub struct Arguments {
     #[command(flatten)]
     pub common: Common,
+    /// Write man pages (-o names their folder), or the completion of a shell
+    #[arg(long, value_name = "WHAT")]
+    pub generate: Option<Generate>,
+    /// Where --generate writes instead of standard output
+    #[arg(short, value_name = "PATH", requires = "generate")]
+    pub output: Option<PathBuf>,
     /// Without one: the start screen
     #[command(subcommand)]
     pub command: Option<Command>,
+}
+
+/// What can be generated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Generate {
+    /// The main page; with -o every page, into that folder
+    Man,
+    CompleteBash,
+    CompleteZsh,
+    CompleteFish,
 }
 
 /// Options of every command.
@@ -81,13 +98,13 @@ pub enum Command {
     Tick(Tick),
     /// Is this machine fit to measure, and what to change
     Doctor(Doctor),
-    /// Print completions for a shell
-    Completions {
-        /// Shell
-        shell: clap_complete::Shell,
+    /// What fits at the end of a command line, for the completions of shells
+    #[command(hide = true)]
+    Complete {
+        /// The words behind the program's name, the last of them unfinished
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<OsString>,
     },
-    /// Print the man page
-    Man,
 }
 
 #[derive(Debug, Args)]

@@ -90,8 +90,8 @@ fn in_bisection(exit: Exit) -> Exit {
 
 /// Whether the command times something, and would wait for ever by a clock that does not advance.
 fn times(command: &args::Command) -> bool {
-    use args::Command::{Completions, List, Man, Report};
-    !matches!(command, List(_) | Report(_) | Completions { .. } | Man)
+    use args::Command::{Complete, List, Report};
+    !matches!(command, List(_) | Report(_) | Complete { .. })
 }
 
 fn run() -> Result<Exit, Ended> {
@@ -110,7 +110,14 @@ fn run() -> Result<Exit, Ended> {
             return output::data(|out| write!(out, "{}", error.render())).map(|()| Exit::Done);
         }
     };
-    let Some(command) = arguments.command else { return commands::start::start() };
+    let command = match (arguments.command, arguments.generate) {
+        (None, None) => return commands::start::start(),
+        (None, Some(what)) => return commands::generate::generate(what, arguments.output.as_deref()),
+        (Some(_), Some(_)) => {
+            return Err(Ended::misuse("--generate stands alone: it does not go with a command"));
+        }
+        (Some(command), None) => command,
+    };
     if times(&command) && !oscost_sys::clock::advances() {
         return Err(Ended::new(Exit::Unfit, oscost_session::Error::StandingClock.to_string()));
     }
@@ -126,7 +133,6 @@ fn run() -> Result<Exit, Ended> {
         args::Command::Crosscheck(options) => commands::crosscheck::crosscheck(&options, &talk),
         args::Command::Tick(options) => commands::tick::tick(&options, &talk),
         args::Command::Doctor(options) => commands::doctor::doctor(&options, &talk),
-        args::Command::Completions { shell } => commands::manual::completions(shell),
-        args::Command::Man => commands::manual::man(),
+        args::Command::Complete { words } => commands::complete::complete(&words),
     }
 }

@@ -50,8 +50,8 @@ impl Whose {
         self.tables().into_iter().find_map(named)
     }
 
-    /// The command, and what it is given.
-    fn command(self) -> &'static str {
+    /// Name of the command.
+    pub fn command(self) -> &'static str {
         match self {
             Self::Families => "run",
             Self::Documents => "reproduce",

@@ -2,14 +2,16 @@
 
 mod bisect;
 pub mod compare;
+pub mod complete;
 pub mod count;
 mod count_compare;
 pub mod crosscheck;
 pub mod doctor;
 pub mod explain;
+pub mod generate;
 pub mod list;
 mod live;
-pub mod manual;
+mod manual;
 pub mod report;
 pub mod reproduce;
 pub mod run;

@@ -88,7 +88,7 @@ fn stored() -> String {
 }
 
 /// When a run was started, of its name: "2026-11-20T23-14-05Z-9f2c".
-fn started(name: &str) -> Option<Timestamp> {
+pub fn started(name: &str) -> Option<Timestamp> {
     let (day, rest) = name.split_once('T')?;
     let time = rest.split_once('Z')?.0.replace('-', ":");
     format!("{day}T{time}Z").parse().ok()

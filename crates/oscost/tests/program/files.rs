@@ -31,9 +31,14 @@ fn files_that_cannot_be_written_are_found_before_measuring() {
 #[test]
 fn a_full_or_closed_standard_output_is_code_4_and_a_closed_pipe_is_none() {
     let home = Home::new();
-    for arguments in
-        [&["list"][..], &["list", "--json"], &["--help"], &["--version"], &["man"], &["completions", "bash"]]
-    {
+    for arguments in [
+        &["list"][..],
+        &["list", "--json"],
+        &["--help"],
+        &["--version"],
+        &["--generate", "man"],
+        &["complete", ""],
+    ] {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
         finished(home.command(arguments).stdout(full)).refused(4, "No space left on device");
         finished(home.other("sh").args(["-c", "exec \"$0\" \"$@\" >&-", PROGRAM]).args(arguments))
@@ -170,7 +175,8 @@ fn json_and_samples_hold_what_the_table_shows() {
 fn a_run_is_told_in_the_formats_of_a_report() {
     let home = Home::new();
     let written = home.measure(&quick(&["--format", "html", "-o", "run.html", "--json", "-"]));
-    let result = oscost_results::from_bytes(written.well().stdout.as_bytes()).expect("the result beside the page");
+    let result =
+        oscost_results::from_bytes(written.well().stdout.as_bytes()).expect("the result beside the page");
     assert_eq!(home.stored(), [result]);
     let again = home.ask(&["report", "@-1", "--format", "html"]);
     assert_eq!(fs::read_to_string(home.path().join("run.html")).unwrap(), again.well().stdout);

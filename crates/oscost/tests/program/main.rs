@@ -8,6 +8,7 @@ mod conditions;
 mod crosscheck;
 mod doctor;
 mod files;
+mod generated;
 mod grame;
 mod input;
 mod kept;

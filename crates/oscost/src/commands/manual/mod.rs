@@ -1,0 +1,172 @@
+//! Man pages: one for the program and one for each command, from the arguments, the tables and the list of exit codes.
+
+mod tables;
+
+use std::io;
+
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, bold, roman};
+use oscost_harness::Setting;
+
+use crate::args::Arguments;
+use crate::args::set::Whose;
+use crate::exit::MEANINGS;
+use tables::{ENVIRONMENT, EXAMPLES, FILES, OF_COMPARE, Shared};
+
+/// When the text of the pages was last looked through: it must be no other at each build.
+const DATE: &str = "2026-11-22";
+
+/// All pages with the names of their files, the main one first.
+pub fn pages() -> Vec<(String, Vec<u8>)> {
+    let mut program = Arguments::command();
+    program.build();
+    let mut pages = Vec::new();
+    add(&program, "", &mut pages);
+    pages
+}
+
+/// The page of a command, and those of the commands below it.
+fn add(command: &Command, path: &str, pages: &mut Vec<(String, Vec<u8>)>) {
+    let name = file(path);
+    let mut text = Vec::new();
+    // Nothing that is written to memory fails.
+    if page(command, path, &name, &mut text).is_ok() {
+        // Two breaks in a row, as clap_mangen has them before possible values, are a space: mandoc warns.
+        let text = String::from_utf8_lossy(&text).replace("\n.br\n\n.br\n", "\n.sp\n");
+        pages.push((format!("{name}.1"), text.into_bytes()));
+    }
+    for below in shown(command) {
+        add(below, format!("{path} {}", below.get_name()).trim_start(), pages);
+    }
+}
+
+fn shown(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|below| !below.is_hide_set() && below.get_name() != "help")
+}
+
+/// "oscost-tick-server".
+fn file(path: &str) -> String {
+    format!("oscost {path}").trim_end().replace(' ', "-")
+}
+
+fn page(command: &Command, path: &str, name: &str, out: &mut Vec<u8>) -> io::Result<()> {
+    let version = format!("oscost {}", env!("CARGO_PKG_VERSION"));
+    let named = command.clone().display_name(name).bin_name(format!("oscost {path}").trim_end());
+    let man = Man::new(named).title(name.to_uppercase()).date(DATE).source(version).manual("oscost");
+    man.render_title(out)?;
+    man.render_name_section(out)?;
+    man.render_synopsis_section(out)?;
+    man.render_description_section(out)?;
+    man.render_options_section(out)?;
+    let below = shown(command)
+        .map(|it| (it.get_name().to_owned(), it.get_about().map_or(String::new(), ToString::to_string)));
+    section("COMMANDS", below, out)?;
+    if let Some(whose) = [Whose::Families, Whose::Documents].into_iter().find(|whose| whose.command() == path)
+    {
+        for (owner, settings) in whose.tables() {
+            section(&format!("KEYS OF {}", owner.to_uppercase()), settings.iter().map(key), out)?;
+        }
+    }
+    let examples =
+        EXAMPLES.iter().find(|(known, _)| *known == path).map_or(&[][..], |(_, examples)| examples);
+    section("EXAMPLES", examples.iter().map(|(call, what)| ((*call).to_owned(), (*what).to_owned())), out)?;
+    let files: Vec<_> = of(FILES, path).collect();
+    let none = ("none".to_owned(), "It reads and leaves no file of its own.".to_owned());
+    section("FILES", if files.is_empty() { vec![none] } else { files }, out)?;
+    section("ENVIRONMENT", of(ENVIRONMENT, path), out)?;
+    let codes =
+        MEANINGS.iter().filter(|(code, _)| ["", "compare"].contains(&path) || !OF_COMPARE.contains(code));
+    section("EXIT STATUS", codes.map(|(code, meaning)| ((*code).to_owned(), (*meaning).to_owned())), out)?;
+    let mut also = Roff::new();
+    also.control("SH", ["SEE ALSO"]);
+    also.text([roman(see_also(command, path))]);
+    also.to_writer(out)
+}
+
+/// Rows of a table that hold for a command.
+fn of(table: &'static [Shared], path: &str) -> impl Iterator<Item = (String, String)> {
+    let holds =
+        move |(_, _, commands): &&Shared| path.is_empty() || commands.is_empty() || commands.contains(&path);
+    table.iter().filter(holds).map(|(name, what, _)| ((*name).to_owned(), (*what).to_owned()))
+}
+
+fn key(setting: &Setting) -> (String, String) {
+    let Setting { key, what, default, .. } = setting;
+    (format!("--set {key}="), format!("{what} ({}; default {default})", setting.values()))
+}
+
+/// The page above, or those below.
+fn see_also(command: &Command, path: &str) -> String {
+    let below: Vec<String> =
+        shown(command).map(|it| file(format!("{path} {}", it.get_name()).trim_start())).collect();
+    let above = path.rsplit_once(' ').map_or("", |(above, _)| above);
+    let above = if path.is_empty() { None } else { Some(file(above)) };
+    let pages: Vec<String> = above.into_iter().chain(below).map(|page| format!("{page}(1)")).collect();
+    pages.join(", ")
+}
+
+/// A section of terms and what they are; none where there are none.
+fn section(
+    title: &str,
+    rows: impl IntoIterator<Item = (String, String)>,
+    out: &mut Vec<u8>,
+) -> io::Result<()> {
+    let mut rows = rows.into_iter().peekable();
+    if rows.peek().is_none() {
+        return Ok(());
+    }
+    let mut section = Roff::new();
+    section.control("SH", [title]);
+    for (term, what) in rows {
+        section.control("TP", []);
+        section.text([bold(term)]);
+        section.text([roman(what)]);
+    }
+    section.to_writer(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    /// Words of a call, as a shell would split them.
+    fn words(call: &str) -> Vec<&str> {
+        let call = call.split(" && ").next().unwrap_or(call);
+        call.split(' ').skip_while(|word| *word != "oscost").collect()
+    }
+
+    #[test]
+    fn every_command_has_a_page_with_all_its_sections() {
+        let pages = pages();
+        assert!(pages.len() >= 13, "{}", pages.len());
+        assert_eq!(pages[0].0, "oscost.1");
+        for (name, text) in pages {
+            let text = String::from_utf8(text).expect("text");
+            for title in ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES", "FILES", "ENVIRONMENT"] {
+                assert!(text.contains(&format!("\n.SH {title}\n")), "{name} has no {title}");
+            }
+            assert!(text.contains(".SH \"EXIT STATUS\"") && text.contains(".SH \"SEE ALSO\""), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_example_is_a_call_that_the_program_takes() {
+        let mut count = 0;
+        for (command, examples) in EXAMPLES {
+            for (call, what) in *examples {
+                let arguments = Arguments::try_parse_from(words(call));
+                assert!(arguments.is_ok(), "{call}: {:?}", arguments.err());
+                assert!(words(call).join(" ").starts_with(format!("oscost {command}").trim_end()), "{call}");
+                assert!(what.split(' ').count() <= 20, "{call}: {what}");
+                if let Some(crate::args::Command::Run(run)) = arguments.ok().and_then(|it| it.command) {
+                    assert!(run.set.given(Whose::Families).is_ok(), "{call}");
+                }
+                count += 1;
+            }
+        }
+        assert!(count >= 25, "{count} examples");
+    }
+}
