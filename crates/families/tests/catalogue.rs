@@ -78,6 +78,7 @@ const MACHINERY: &[&str] = &[
     "realtime_ipc/participant",
     "realtime_ipc/server",
     "realtime_ipc/session",
+    "realtime_ipc/settings",
     "realtime_ipc/shape",
     "realtime_ipc/table",
     "realtime_ipc/tell",
