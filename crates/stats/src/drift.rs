@@ -160,6 +160,9 @@ mod tests {
         let drift = Drift::usual(0.0).learnt(&[runs]);
         assert!((drift.variance / (0.005 * 0.005 / 2.0 * 12.0 / 20.0) - 1.0).abs() < 1e-9, "{drift:?}");
         assert!((drift.freedom - 38.0).abs() < 1e-12);
+        // What is usual weighs as eight pairs: beside one pair of equal runs, eight ninths of it are left.
+        let drift = Drift::usual(0.03).learnt(&[vec![found(100.0), found(100.0)]]);
+        assert!((drift.variance / (0.03 * 0.03 * 8.0 / 9.0) - 1.0).abs() < 1e-12, "{drift:?}");
     }
 
     #[test]
