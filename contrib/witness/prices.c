@@ -280,7 +280,7 @@ static const struct operation { const char *id; void (*need)(void); void (*loop)
     {"context_switch/pipe_alone/same_cpu", need_pipe, op_pipe_alone, 1, 0}, {"context_switch/pipe_alone/cross_cpu", need_pipe, op_pipe_alone, 1, 0},
     {"context_switch/pipe_alone/unpinned", need_pipe, op_pipe_alone, 1, 0},
     {"context_switch/pipe/unpinned", pair_pipes, op_alternate, 2, 1}, {"context_switch/thread_pipe/same_cpu", pair_thread, op_alternate, 2, 0},
-    {"context_switch/yield/same_cpu", pair_yield, op_alternate, 2, 1},
+    {"context_switch/yield/same_cpu", pair_yield, op_yields, 2, 2},
 #define RING(id, need) {id "/handover/same_cpu", need, op_ring, 2, 2}, {id "/handover/cross_cpu", need, op_ring, 2, 2}
     RING("lock/shared_mutex", ring_shared), RING("lock/robust_mutex", ring_robust), RING("lock/pi_mutex", ring_inherit),
     RING("lock/rwlock_write", ring_rwlock), RING("lock/futex", ring_word), RING("record_lock/fcntl", ring_fcntl),
