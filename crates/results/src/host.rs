@@ -61,7 +61,7 @@ const WHYS: &[(&str, &str)] = &[
     ("plan.effort", "how much was spent"),
     ("plan.patterns", "what you asked for"),
     ("plan.cpus", "where it ran"),
-    ("plan.directory", "where measured files lay (--directory)"),
+    ("plan.directory", "where measured files lay (--set directory=)"),
     ("plan.arguments", "what you typed; kept with --keep-private alone"),
     ("warnings", "what to know before believing a figure"),
 ];
@@ -383,6 +383,61 @@ mod tests {
         ] {
             assert_eq!(without_paths(text), expected);
         }
+    }
+
+    #[test]
+    fn nothing_that_tells_of_somebody_is_left() {
+        const NAME: &str = "mallory";
+        let mut whole = sample();
+        let path = format!("/home/{NAME}/x");
+        whole.note = Some(NAME.to_owned());
+        whole.started = "2026-11-22T13:14:15Z".to_owned();
+        whole.plan.directory = Some(path.clone());
+        whole.plan.arguments = vec![NAME.to_owned()];
+        whole.warnings.push(format!("cannot read {path}"));
+        whole.conditions.boot_id = Some(NAME.to_owned());
+        whole.conditions.kernel_version = Some(format!("#1 by {NAME}"));
+        whole.conditions.uid = Some(4321);
+        whole.conditions.preload = Some(vec![path.clone()]);
+        whole.conditions.command_line = Some(format!("isolcpus=1 user={NAME}"));
+        let maps = [
+            &mut whole.unknown,
+            &mut whole.conditions.unknown,
+            &mut whole.machine.unknown,
+            &mut whole.tool.unknown,
+            &mut whole.plan.unknown,
+            &mut whole.figures[0].unknown,
+        ];
+        for unknown in maps {
+            unknown.insert("owner".into(), NAME.into());
+        }
+        let check = |name: &str, state| crate::Check {
+            check: name.to_owned(),
+            state,
+            says: NAME.to_owned(),
+            remedy: Some(NAME.to_owned()),
+            ..whole.doctor[0].clone()
+        };
+        let of_tomorrow = [check("visitors", CheckState::Fine), check("owner", CheckState::Disturbs)];
+        let nameless = crate::Check {
+            says: "steps of 1 ns".to_owned(),
+            remedy: None,
+            ..check("clock_source", CheckState::Fine)
+        };
+        whole.doctor = of_tomorrow.into_iter().chain([nameless]).collect();
+        let anonymous = whole.anonymous();
+        let text = String::from_utf8(crate::to_bytes(&anonymous).expect("a result")).expect("text");
+        assert!(!text.contains(NAME), "{text}");
+        assert_eq!(anonymous.started, "2026-11-22T00:00:00Z");
+        assert_eq!(
+            (anonymous.conditions.uid, anonymous.conditions.preload.map(|it| it.len())),
+            (None, Some(1))
+        );
+        assert_eq!(anonymous.conditions.command_line.as_deref(), Some("isolcpus=1"));
+        assert_eq!(anonymous.plan.directory.as_deref(), Some(LEFT_OUT));
+        assert_eq!(anonymous.warnings.last().map(String::as_str), Some("cannot read (left out)"));
+        let says: Vec<&str> = anonymous.doctor.iter().map(|check| check.says.as_str()).collect();
+        assert_eq!(says, ["fine", LEFT_OUT, "steps of 1 ns"]);
     }
 
     #[test]
