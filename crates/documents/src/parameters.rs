@@ -105,9 +105,13 @@ mod tests {
             ..DocumentParameters::default()
         };
         assert_eq!(DocumentParameters::of(&given, Level::Default), Ok(expected));
-        assert_eq!(
-            DocumentParameters::of(&Given::default(), Level::Default),
-            Ok(DocumentParameters::default())
-        );
+        let mut told = Given::default();
+        for setting in [OPERATIONS, ITERATIONS, SAMPLES] {
+            told.set(&setting, OsStr::new(setting.default)).expect("in range");
+        }
+        for nothing_else in [Given::default(), told] {
+            let default = DocumentParameters::of(&nothing_else, Level::Default);
+            assert_eq!(default, Ok(DocumentParameters::default()), "as explain tells it");
+        }
     }
 }

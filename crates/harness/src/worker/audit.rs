@@ -10,7 +10,7 @@ use crate::benchmark::card::Placement;
 use crate::benchmark::claims;
 use crate::benchmark::{Batched, Benchmark, Outcome, Series, SeriesPlan, SetUp, Subject};
 use crate::protocol::message::{AUDIT_OPERATIONS, Audited, Failure, Member};
-use crate::worker::launch::Collected;
+use crate::worker::series::Collected;
 use crate::worker::{Ready, Worker};
 
 /// A series that is audited may take this long for its observations.

@@ -14,8 +14,10 @@ pub(crate) mod environment;
 mod foreign;
 mod launch;
 mod occupancy;
+mod paired;
 mod percentiles;
 mod rounds;
+mod series;
 mod summary;
 
 use std::io::{Read, Write};

@@ -80,8 +80,8 @@ impl<'a> Learning<'a> {
             result.figures.iter().filter(|other| alike(other)).map(|other| other.id.as_str()).collect()
         };
         let key = (figure.placement.clone(), quantity.to_owned(), disturbed);
-        let moved = || self.moved(&alike, quantity, disturbed);
-        let moved = if self.usual.contains_key(&key) { vec![] } else { moved() };
+        let moved =
+            if self.usual.contains_key(&key) { vec![] } else { self.moved(&alike, quantity, disturbed) };
         self.learn(key, &figure.id, figure.revision, &moved, ids, found)
     }
 
