@@ -94,6 +94,25 @@ pub fn of_system_v_semaphores(error: CallError) -> Unable {
     }
 }
 
+/// Of a vDSO without getrandom.
+pub fn of_vdso_random() -> Unable {
+    unsupported(
+        "the vDSO of this kernel has no getrandom",
+        "run under Linux 6.11 or later (aarch64: 6.12); syscall/getrandom has the price of the call",
+    )
+}
+
+/// Of asking for membarrier.
+pub fn of_membarrier(error: CallError) -> Unable {
+    match error.symbol() {
+        Some("ENOSYS" | "EINVAL" | "EPERM") => unsupported(
+            format!("{error}: this kernel or sandbox has no expedited membarrier"),
+            "run under a kernel with CONFIG_MEMBARRIER, outside the sandbox",
+        ),
+        _ => Unable::Failed(error),
+    }
+}
+
 /// Of starting a process.
 pub fn of_processes(error: CallError) -> Unable {
     match error.symbol() {

@@ -17,6 +17,7 @@ pub mod realtime_ipc;
 pub mod record_database;
 mod record_lock;
 mod semaphore;
+mod signal;
 mod syscall;
 
 /// A family: name, one line for headings and help, members.
@@ -50,6 +51,12 @@ pub const FAMILIES: &[Family] = &[
         name: "syscall",
         description: "entering the kernel and the cheapest things that it does",
         benchmarks: syscall::ALL,
+        settings: &[],
+    },
+    Family {
+        name: "signal",
+        description: "telling a process of something by a signal",
+        benchmarks: signal::ALL,
         settings: &[],
     },
     Family {

@@ -90,7 +90,11 @@ pub static SYNONYMS: &[Synonym] = &[
     ),
     row(&["lat_sem"], "lmbench's hand-over by a System V semaphore", &["semaphore/system_v/handover/"]),
     row(&["lat_fcntl"], "lmbench's hand-over by a record lock", &["record_lock/fcntl/"]),
-    row(&["lat_sig"], "lmbench's signal", &["realtime_ipc/signal/", "realtime_ipc/signal_group/"]),
+    row(
+        &["lat_sig", "sigaction", "sighandler"],
+        "a signal that is handled",
+        &["signal/deliver", "realtime_ipc/signal/", "realtime_ipc/signal_group/"],
+    ),
     row(&["lat_fifo"], "lmbench's message by a FIFO", &["realtime_ipc/fifo/"]),
     row(&["lat_tcp"], "lmbench's message by TCP", &["realtime_ipc/tcp/"]),
     row(&["lat_udp"], "lmbench's message by UDP", &["realtime_ipc/udp/"]),

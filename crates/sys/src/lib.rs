@@ -46,6 +46,7 @@ pub mod rwlock;
 pub mod scheduling;
 pub mod semaphore;
 pub mod signal;
+pub mod signal_handler;
 pub mod socket;
 pub mod standing;
 pub mod system_call;
@@ -57,6 +58,7 @@ pub mod tick_device;
 pub mod time_source;
 pub mod usage;
 pub mod vdso;
+pub mod vdso_random;
 pub mod wakeup;
 pub mod watched;
 

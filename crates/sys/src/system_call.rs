@@ -142,6 +142,50 @@ pub fn write(fd: i32, buffer: &[u8]) -> Result<usize, CallError> {
     status("write", unsafe { raw3(libc::SYS_write, fd as usize, buffer.as_ptr() as usize, buffer.len()) })
 }
 
+/// getrandom(2) by a kernel entry, where libc may answer from the vDSO; the number of bytes filled.
+///
+/// # Errors
+/// The error of the kernel.
+#[inline(always)]
+pub fn getrandom(bytes: &mut [u8]) -> Result<usize, CallError> {
+    // SAFETY: the kernel writes at most `bytes.len()` bytes to a buffer that is borrowed mutably.
+    status("getrandom", unsafe { raw3(libc::SYS_getrandom, bytes.as_mut_ptr() as usize, bytes.len(), 0) })
+}
+
+/// Commands of membarrier(2) that are used here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Membarrier {
+    /// Which commands there are: a bit each.
+    Query = 0,
+    /// A barrier on every CPU that runs a thread of this process.
+    Private = 1 << 3,
+    /// This process will ask for [`Membarrier::Private`].
+    RegisterPrivate = 1 << 4,
+}
+
+/// membarrier(2).
+///
+/// # Errors
+/// The error of the kernel: EPERM for an unregistered process, ENOSYS where it has no such call.
+#[inline(always)]
+pub fn membarrier(command: Membarrier) -> Result<usize, CallError> {
+    // SAFETY: the call touches no memory of the process.
+    status("membarrier", unsafe { raw3(libc::SYS_membarrier, command as usize, 0, 0) })
+}
+
+/// kill(2) of the calling process, which is `own`.
+///
+/// # Errors
+/// The error of the kernel.
+#[inline(always)]
+pub(crate) fn kill(own: i32, signal: i32) -> Result<usize, CallError> {
+    // SAFETY: the call touches no memory of the process; a handler that runs then is its installer's affair.
+    status("kill", unsafe {
+        raw3(libc::SYS_kill, own.cast_unsigned() as usize, signal.cast_unsigned() as usize, 0)
+    })
+}
+
 /// clock_gettime(2) by a kernel entry, where libc would answer from the vDSO. Seconds and ns of CLOCK_MONOTONIC.
 ///
 /// # Errors

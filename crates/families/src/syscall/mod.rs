@@ -6,7 +6,10 @@ mod getcpu;
 mod getpid;
 mod getpid_libc;
 mod getppid;
+mod getrandom;
+mod getrandom_vdso;
 mod invalid;
+mod membarrier;
 mod open_close;
 mod read0_devzero;
 mod read0_file;
@@ -33,4 +36,7 @@ pub const ALL: &[&dyn Benchmark] = &[
     &sched_yield::SchedYield,
     &open_close::OpenClose,
     &stat::Stat,
+    &getrandom::Getrandom,
+    &getrandom_vdso::GetrandomVdso,
+    &membarrier::MembarrierAlone,
 ];

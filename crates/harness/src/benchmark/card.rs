@@ -103,6 +103,8 @@ impl Card {
     pub fn least_iterations(&self) -> u64 {
         match self.placement {
             _ if !self.blocks => 1,
+            // Who waits for its own child or thread alone leaves nobody waiting at the end.
+            Placement::OneCpu => 1,
             Placement::CrossCpu => 8,
             _ => 16,
         }

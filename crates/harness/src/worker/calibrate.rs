@@ -1,6 +1,7 @@
 //! Calibration: how long a batch must be, and how many iterations fill it. METHOD.md, Batch.
 
 use oscost_sys::cpu_time;
+use oscost_sys::usage::{self, Whose};
 
 use crate::benchmark::card::{Card, Placement};
 use crate::benchmark::{Batched, Benchmark, Outcome, Participant, Subject};
@@ -101,15 +102,13 @@ fn share_of_work(
     Ok(worked.filter(|_| elapsed > 0).map(|worked| worked as f64 / elapsed as f64))
 }
 
-/// CPU time of the calling thread and of all partners until now, ns.
+/// CPU time until now of this process with the threads and children that it had, and of all partners, ns.
 fn spent(batched: &dyn Batched) -> Option<u64> {
-    let own = oscost_sys::clock::read_ns(oscost_sys::clock::Clock::ThreadCpuTime);
-    batched.participants().into_iter().try_fold(own, |sum, participant| {
-        let more = match participant {
-            Participant::Process(pid) => cpu_time::of_process(pid),
-            Participant::Thread(tid) => cpu_time::of_thread(tid),
-        };
-        Some(sum + more.ok()?)
+    let ended = usage::own(Whose::Children).ok()?;
+    let own = cpu_time::of_this_process().ok()? + ended.user_ns + ended.system_ns;
+    batched.participants().into_iter().try_fold(own, |sum, participant| match participant {
+        Participant::Process(pid) => Some(sum + cpu_time::of_process(pid).ok()?),
+        Participant::Thread(_) => Some(sum),
     })
 }
 
