@@ -1,4 +1,4 @@
-//! Boots of one kernel with one plan, all at the same time, and what their guests said.
+//! Boots one kernel several times with the same plan, in parallel, and collects the guests' answers.
 
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! What a guest says on its console: its last lines, free of what a terminal would obey.
+//! The guest's console: keeps its last lines, without terminal control characters.
 
 /// Lines that are shown when a guest gives no result.
 const LINES: usize = 12;

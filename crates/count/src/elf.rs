@@ -1,4 +1,4 @@
-//! What an ELF file needs to run, and the names of its functions.
+//! Reads an ELF file: its loader, its libraries, and the names of its functions.
 
 use object::elf::{self, FileHeader64};
 use object::read::elf::{Dyn, ElfFile64, FileHeader, ProgramHeader};

@@ -1,7 +1,7 @@
-//! qemu as a program of the user's system: started with everything in pipes and memory, ended with us, never left behind.
+//! Runs the system's qemu: everything goes through pipes and memory, and qemu ends when we do.
 //!
 //! No file is made: the archive is a file in memory, the serial lines and the log are pipes, the debugger's line is a pair of
-//! sockets. So nothing remains whoever is killed, and nobody else can connect.
+//! sockets. So nothing remains if either side is killed, and nobody else can connect.
 
 use std::ffi::OsString;
 use std::io::{PipeReader, Read};
@@ -262,12 +262,12 @@ impl EmulatedMachine {
 
     fn said(&mut self) -> Result<Option<Said>, Error> {
         let frame = self.frames.take().map_err(|rubbish| {
-            self.failed(format!("the guest sent something else than a result ({})", rubbish.0))
+            self.failed(format!("the guest sent something other than a result ({})", rubbish.0))
         })?;
         let Some(content) = frame else { return Ok(None) };
         serde_json::from_slice(&content)
             .map(Some)
-            .map_err(|error| self.failed(format!("the guest sent something else than a result ({error})")))
+            .map_err(|error| self.failed(format!("the guest sent something other than a result ({error})")))
     }
 
     /// Waits for anything from the machine, and takes it.
@@ -387,7 +387,7 @@ impl EmulatedMachine {
 fn panic_words(console: &str) -> String {
     let reason =
         console.lines().find_map(|line| line.split_once("Kernel panic - not syncing: ")).map(|found| found.1);
-    let reason = reason.unwrap_or("for no reason that it names").trim_end();
+    let reason = reason.unwrap_or("without naming a reason").trim_end();
     let missing = if reason.contains("Unable to mount root fs") {
         " (no initial root? CONFIG_BLK_DEV_INITRD)"
     } else if reason.contains("No working init found") {

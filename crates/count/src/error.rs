@@ -1,4 +1,4 @@
-//! Why there is no count: what failed, where, and what to do.
+//! Errors of counting: what failed, where, and what to do.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Figures out of counts: the batch's own instructions taken off, every value with how often it came, and why they differ.
+//! Turns counts into figures: subtracts the batch's own instructions, finds the most frequent count, explains the others.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ pub fn of_rows(card: &Card, rows: &[&CountRow], followed: Option<(&Followed, &Co
     if first.idle_share > IDLE {
         let share = first.idle_share * 100.0;
         let why =
-            format!("it sleeps: for {share:.0} % of its time nothing was executed, and the clock went on");
+            format!("it sleeps: for {share:.0} % of its time nothing was executed while the clock ran on");
         apart::withhold(&mut figure, Status::Unsupported, why, String::new());
         return figure;
     }
@@ -118,7 +118,7 @@ fn took_otherwise(followed: &Followed, row: &CountRow, usual: u64) -> Option<Str
     let other = followed.each.iter().copied().find(|&each| each != usual)?;
     let (by, word) = (other.abs_diff(usual), if other > usual { "more" } else { "fewer" });
     let agree = followed.between_readings == Some(counts.followed);
-    agree.then(|| format!("iterations that were followed later take {by} {word}"))
+    agree.then(|| format!("iterations that were traced later take {by} {word}"))
 }
 
 /// What the two instruments say of each other, where they do not agree: the guest's clock, and the log of executed
@@ -373,7 +373,7 @@ mod tests {
         assert_eq!(count.repeats, Repeats::Varies);
         assert_eq!(
             count.why.as_deref(),
-            Some("64 of 64 take 311; iterations that were followed later take 6 more")
+            Some("64 of 64 take 311; iterations that were traced later take 6 more")
         );
         assert!(!figure.remarks.iter().any(|remark| remark.contains("disagree")), "{:?}", figure.remarks);
     }

@@ -8,7 +8,7 @@ const MOST: usize = 1 << 20;
 /// Bytes of memory in one packet.
 const PIECE: u64 = 0x700;
 
-/// One end of the line. What is received is pushed by whoever waits for the machine.
+/// One end of the line. The code that waits for the machine pushes the received bytes.
 #[derive(Debug)]
 pub(crate) struct Line {
     stream: UnixStream,

@@ -1,4 +1,4 @@
-//! Kernel images: for which machine, which release, and whether the configuration beside one has what counting needs.
+//! Kernel images: their architecture, their release, and whether their configuration has all that counting needs.
 
 use std::fs::File;
 use std::io::Read;

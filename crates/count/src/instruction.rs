@@ -1,4 +1,5 @@
-//! What an instruction does to the chain of calls, by its bytes: x86-64 (Intel SDM volume 2) and aarch64 (Arm ARM, C4).
+//! How an instruction changes the call chain, decoded from its bytes: x86-64 (Intel SDM volume 2) and aarch64 (Arm ARM,
+//! C4).
 
 /// What an instruction does to the chain of calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! How many instructions an operation takes on a kernel, counted outside the machine that runs it, and by which functions.
+//! Counts how many instructions an operation takes on a kernel, and in which functions, from outside an emulated machine.
 //!
 //! The kernel is booted in qemu without hardware help, on one CPU, with one ns of the guest's time an instruction. The
 //! program is the guest's first process ([`guest`]); the host ([`boot`], [`trace`]) starts the machine, reads frames from a

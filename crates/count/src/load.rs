@@ -1,4 +1,4 @@
-//! What machines are started with: files in memory that have no name, by the paths that qemu opens them by.
+//! Unnamed files in memory from which machines start, and the paths by which qemu opens them.
 
 use std::fs::File;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! What the host tells the guest (one file in its archive) and what the guest answers (frames on a serial line).
+//! Messages between host and guest: one file in the guest's archive, and frames on a serial line.
 
 use oscost_harness::Audited;
 use oscost_results::{Conditions, Machine, Tool};
@@ -86,7 +86,7 @@ pub struct InstructionCounts {
     pub followed: u64,
     /// Between two ticks of the timer; 0 where none was seen.
     pub tick: u64,
-    /// What a tick costs whoever runs; 0 where none was seen.
+    /// The cost of a tick for the running process; 0 if none was seen.
     pub tick_cost: u64,
     /// Operations that were long enough to meet the timer.
     pub met_timer: bool,

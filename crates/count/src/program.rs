@@ -1,4 +1,4 @@
-//! The program for the guest: this one or another, with the loader and the libraries that it names, found by reading ELF.
+//! The program for the guest, with its loader and libraries, found by reading ELF.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -37,8 +37,9 @@ impl GuestProgram {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let wrong = |why: String| Error::File { path: path.to_owned(), why };
         let bytes = std::fs::read(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
-        let architecture = elf::architecture(&bytes)
-            .ok_or_else(|| wrong("is no program for x86_64 or aarch64: name a build of oscost".to_owned()))?;
+        let architecture = elf::architecture(&bytes).ok_or_else(|| {
+            wrong("is not a program for x86_64 or aarch64: name a build of oscost".to_owned())
+        })?;
         let needs = elf::needs(&bytes).unwrap_or_default();
         let mut files = BTreeMap::new();
         let mut wanted: Vec<(String, Vec<String>)> =
@@ -126,6 +127,6 @@ mod tests {
     #[test]
     fn what_is_no_program_is_named() {
         let error = GuestProgram::read(Path::new("/proc/self/maps")).expect_err("no program");
-        assert!(error.to_string().starts_with("/proc/self/maps: is no program"), "{error}");
+        assert!(error.to_string().starts_with("/proc/self/maps: is not a program"), "{error}");
     }
 }

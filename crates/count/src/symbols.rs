@@ -1,4 +1,4 @@
-//! Names of addresses: the kernel's by its own list, the program's and its libraries' by their files.
+//! Turns addresses into function names: the kernel's from its own list, the others from their files.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Single instructions of one operation, from outside: qemu's log between two marks, cut into operations and named.
+//! Traces single instructions from outside: cuts qemu's log into operations, and names the functions.
 //!
 //! METHOD.md, Counts. The debugger's line stops the machine at the marks; in between qemu executes one instruction a block, and
 //! writes the address of each into a pipe. Nothing stops in between: a stopped machine goes on with its timer's next tick.

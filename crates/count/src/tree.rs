@@ -1,4 +1,4 @@
-//! The tree of calls out of single instructions: who called whom is told from what each instruction does, not from registers.
+//! Builds the call tree from single instructions, by what each instruction does.
 //!
 //! A call pushes, a return goes to behind the call that it belongs to; a jump into another function is a tail call, which
 //! returns for its caller. An instruction that is followed by one that it cannot lead to was interrupted by an exception. A

@@ -1,4 +1,4 @@
-//! Claims that many cards make, and how often a post-condition is looked at.
+//! Claims that many cards share, and how often a post-condition is checked.
 
 use std::borrow::Cow;
 
@@ -30,7 +30,7 @@ pub const fn named(names: &'static [&'static str], calls: f64) -> [Claim; 4] {
 /// which it is put to rest.
 const EDGE: f64 = 0.01;
 
-/// Calls of a hand-over that are as many whoever waits for whom.
+/// Calls of a hand-over whose number does not depend on which side waits.
 pub const fn shared(calls: f64) -> Bound {
     Bound::Between(calls - EDGE, calls + EDGE)
 }

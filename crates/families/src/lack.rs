@@ -1,4 +1,4 @@
-//! What a failed set-up means to the user: something that this machine lacks (why, and what to do), or a failure.
+//! Turns a failed set-up into a message: what this machine lacks and what to do, or a failure.
 
 use oscost_harness::{CallError, SetUp, Unable};
 

@@ -37,7 +37,7 @@ pub struct Family {
 pub const FAMILIES: &[Family] = &[
     Family {
         name: "instrument",
-        description: "what measuring itself costs, and whether a known cost is found again",
+        description: "the cost of measuring itself, and checks with known costs",
         benchmarks: instrument::ALL,
         settings: &[],
     },
@@ -49,7 +49,7 @@ pub const FAMILIES: &[Family] = &[
     },
     Family {
         name: "syscall",
-        description: "entering the kernel and the cheapest things that it does",
+        description: "entering the kernel, and its cheapest calls",
         benchmarks: syscall::ALL,
         settings: &[],
     },
@@ -61,31 +61,31 @@ pub const FAMILIES: &[Family] = &[
     },
     Family {
         name: "context_switch",
-        description: "from one process or thread to the next, and the part of it that is the pipe's",
+        description: "switches between processes or threads, and the price of the pipe alone",
         benchmarks: context_switch::ALL,
         settings: &[],
     },
     Family {
         name: "semaphore",
-        description: "taking and giving back a token that nobody else wants, and handing one over",
+        description: "waiting and posting without contention, and handing a token over",
         benchmarks: semaphore::ALL,
         settings: &[],
     },
     Family {
         name: "lock",
-        description: "taking and giving back what excludes others, handing it over, and fighting for it",
+        description: "locking and unlocking: uncontended, handed over, and contended",
         benchmarks: lock::ALL,
         settings: &[],
     },
     Family {
         name: "record_lock",
-        description: "locks on records of a file: of a process, of an open file description, of the whole file",
+        description: "locks on files: on records of a process or an open file description, and on whole files",
         benchmarks: record_lock::ALL,
         settings: &[],
     },
     Family {
         name: "realtime_ipc",
-        description: "a message from one server to many clients, tick by tick, by every transport",
+        description: "messages from one server to many clients, tick by tick, by every transport",
         benchmarks: &[],
         settings: realtime_ipc::SETTINGS,
     },

@@ -1,4 +1,4 @@
-//! The process on the other side of an operation: started, placed and ready before anything is timed.
+//! The partner process of an operation: started, placed and ready before timing begins.
 
 use std::sync::{Arc, atomic::Ordering};
 

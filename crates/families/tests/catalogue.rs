@@ -200,7 +200,7 @@ fn set_ups_repeat_and_leave_nothing_behind() {
     }
 }
 
-/// Whoever changes something of the process that everybody in it pays for says so on its card.
+/// A benchmark whose set-up makes its whole process slower says so on its card.
 #[test]
 fn what_changes_the_process_is_on_the_card() {
     for benchmark in all() {

@@ -1,4 +1,4 @@
-//! What becomes of each lock whose holder is killed: it is told, it is free again, or who waits waits for ever.
+//! What happens to each lock when its holder is killed: its waiters are told, or it is free, or they wait for ever.
 #![allow(clippy::unwrap_used, reason = "a test may stop at once")]
 #![allow(clippy::print_stdout)] // the behaviour of each is a finding
 

@@ -1,4 +1,4 @@
-//! What a machine lacks is said in words with a remedy, and never a failure or a figure.
+//! If a machine lacks something, the output gives the reason and a remedy, and no failure or figure.
 
 #[allow(dead_code)] // the other test uses the rest
 mod support;

@@ -1,5 +1,5 @@
-//! Sessions of real-time messages: every transport keeps its account, orders are what they are said to be, and whoever is
-//! stopped or killed leaves nothing and holds nobody up.
+//! Sessions of real-time messages: accounts balance, clients are served in order, and killed or stopped processes block
+//! nobody.
 
 #[allow(dead_code, reason = "other tests use the rest")]
 mod support;
@@ -166,7 +166,7 @@ fn disturbed(name: &'static str, act: impl Fn(i32, &[i32])) -> (Result<(), Strin
 /// Whether all have ended, within a second.
 fn all_gone(pids: &[i32]) -> bool {
     let begun = Instant::now();
-    // Whoever has ended and was not yet asked about has a number still.
+    // A process that has ended keeps its number until it is waited for.
     let lives = |pid: &i32| {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))

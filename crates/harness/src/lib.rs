@@ -1,4 +1,4 @@
-//! How oscost measures: the contract of a benchmark, and everything between it and a figure.
+//! Measures benchmarks: the trait of a benchmark, and everything from there to a figure.
 //!
 //! A benchmark implements [`Benchmark`]; a [`Catalogue`] holds all that a program can measure. The program calls
 //! [`serve_if_asked`] first thing in `main`, because it is its own worker, and then [`measure`]. Nothing here prints: the

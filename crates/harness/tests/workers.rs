@@ -156,7 +156,7 @@ fn set_up_says_what_is_lacking() {
     assert!(why(failed).starts_with("set-up: semget failed"), "{}", why(failed));
 }
 
-/// Whoever dies costs its own figure: the others of its group are measured without it.
+/// A member that dies loses its own figure; the others of its group are measured without it.
 fn a_dying_worker_costs_its_own_figure() {
     let measured = measured(&["dies"]);
     let dies = figure(&measured, "dies/in_batch");

@@ -1,4 +1,4 @@
-//! How long stored results take: two of 100 figures compared, a store of 1000 runs listed.
+//! Times two jobs on stored results: comparing two of 100 figures, and listing a store of 1000 runs.
 //!
 //! `cargo bench --bench stored`. It measures the core tier once, and writes 1000 runs of that size to a temporary directory.
 #![forbid(unsafe_code)]

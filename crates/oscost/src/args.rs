@@ -22,17 +22,16 @@ pub use doctor::Doctor;
 pub use set::Set;
 pub use tick::{Meeting, Scheduling, Tick, TickClient, TickServer};
 
-/// The price list of an operating system, with receipts: what its primitives cost on this machine, each figure with
-/// evidence that it measured what it claims.
+/// Measures what the primitives of an operating system cost on this machine, and shows the evidence for each figure.
 #[derive(Debug, Parser)]
 #[command(name = "oscost", version, long_version = long_version(), max_term_width = 100)]
 pub struct Arguments {
     #[command(flatten)]
     pub common: Common,
-    /// Write man pages (-o names their folder), or the completion of a shell
+    /// Write man pages or the completion of a shell
     #[arg(long, value_name = "WHAT")]
     pub generate: Option<Generate>,
-    /// Where --generate writes instead of standard output
+    /// File or folder for --generate, instead of standard output
     #[arg(short, value_name = "PATH", requires = "generate")]
     pub output: Option<PathBuf>,
     /// Without one: the start screen
@@ -43,7 +42,7 @@ pub struct Arguments {
 /// What can be generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Generate {
-    /// The main page; with -o every page, into that folder
+    /// The main page; with -o, every page, into that folder
     Man,
     CompleteBash,
     CompleteZsh,
@@ -53,13 +52,13 @@ pub enum Generate {
 /// Options of every command.
 #[derive(Debug, Args)]
 pub struct Common {
-    /// Say nothing but errors
+    /// Print errors only
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
-    /// Say what happens
+    /// Print more details
     #[arg(short, long, global = true)]
     pub verbose: bool,
-    /// Colours [NO_COLOR and CLICOLOR_FORCE are obeyed]
+    /// When to use colours; NO_COLOR and CLICOLOR_FORCE are obeyed
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: ColorWhen,
     /// Draw with ASCII characters only
@@ -79,29 +78,29 @@ pub enum ColorWhen {
 pub enum Command {
     /// Measure, show the price list, and save the result
     Run(Box<Run>),
-    /// A founding document: its tables beside this machine's, and a verdict on each of its statements
+    /// Repeat a published experiment: its tables beside this machine's, and a verdict on each of its statements
     Reproduce(Box<Reproduce>),
-    /// How many instructions it takes on any kernel image, and in which functions (qemu)
+    /// Count the instructions of an operation on any kernel image, in total and by function (needs qemu)
     Count(Box<Count>),
-    /// What can be measured here, and what each figure is the cost of
+    /// List what can be measured here
     List(List),
-    /// What something means: an id, a family, a document, a mark, a column, a warning, a word, an exit code
+    /// Explain an id, a family, a document, a mark, a column, a warning, a word, or an exit code
     Explain(Explain),
     /// Show stored results again
     Report(Report),
-    /// Results against one another, a stored one against now, or two commands side by side: a verdict a figure
+    /// Say which figures changed between results, or between two commands that run in turn
     Compare(Compare),
-    /// Other tools beside ours, in one rotation of launches: perf bench, rt-tests, stress-ng, lmbench
+    /// Measure with perf bench, rt-tests, stress-ng and lmbench too, and compare their figures with ours
     Crosscheck(Crosscheck),
-    /// Document 002's server and client of ticks by hand: in containers, cgroups, under loads of your own
+    /// Start document 002's server and clients by hand, in your own containers, cgroups and loads
     #[command(subcommand)]
     Tick(Tick),
-    /// Is this machine fit to measure, and what to change
+    /// Check whether this machine is fit to measure, and say what to change
     Doctor(Doctor),
-    /// What fits at the end of a command line, for the completions of shells
+    /// Complete a command line, for shells
     #[command(hide = true)]
     Complete {
-        /// The words behind the program's name, the last of them unfinished
+        /// The words after the program's name; the last one is unfinished
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         words: Vec<OsString>,
     },
@@ -109,7 +108,7 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct Run {
-    /// Ids or any part of them, families, patterns with *, documents, words of other tools; none: the core tier
+    /// What to measure: ids or parts of ids, families, patterns with *, documents, words of other tools [default: the core figures]
     #[arg(value_name = "PATTERN")]
     pub patterns: Vec<String>,
     /// Measure every family
@@ -125,29 +124,29 @@ pub struct Run {
     /// Write to FILE instead of standard output
     #[arg(short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write the result to FILE too, or to standard output instead of the table (-)
+    /// Also write the result to FILE; with -, write it to standard output instead of the table
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// Write every sample to FILE as CSV: ns per operation, or the unit of the series
     #[arg(long, value_name = "FILE")]
     pub raw: Option<PathBuf>,
-    /// Time operations one by one too: percentiles, and what took the CPU meanwhile (17 s a figure)
+    /// Also time operations one by one: show percentiles, and what interrupted them (17 s per figure)
     #[arg(long, requires = "patterns", conflicts_with = "one_launch")]
     pub percentiles: bool,
-    /// Measure again and again until Ctrl-C, and say what changes; nothing is stored, but --json FILE gets the last run
+    /// Measure again and again until Ctrl-C, and show changes. Nothing is stored, but --json FILE gets the last run
     #[arg(long, requires = "patterns", conflicts_with_all = ["raw", "percentiles", "one_launch", "dry_run", "format", "output"])]
     pub watch: bool,
     /// A single launch, for oscost compare --live
     #[arg(long, hide = true, conflicts_with_all = ["quick", "thorough"])]
     pub one_launch: bool,
-    /// Show the plan, the time it takes and the privileges it uses, and measure nothing
+    /// Show the plan, its time and the privileges that it uses, without measuring
     #[arg(long, conflicts_with_all = ["json", "raw", "format", "output"])]
     pub dry_run: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct Reproduce {
-    /// tlpi (000), apue (001), grame (002), ostep (003), context-switch (004); none: all of them
+    /// tlpi (000), apue (001), grame (002), ostep (003), context-switch (004) [default: all of them]
     #[arg(value_name = "DOCUMENT")]
     pub documents: Vec<String>,
     #[command(flatten)]
@@ -157,7 +156,7 @@ pub struct Reproduce {
     /// Format
     #[arg(long, default_value = "text")]
     pub format: Told,
-    /// Write the result to FILE too, or to standard output instead of the tables (-)
+    /// Also write the result to FILE; with -, write it to standard output instead of the tables
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 }
@@ -173,31 +172,31 @@ pub enum Told {
 /// Options of every command that measures.
 #[derive(Debug, Args)]
 pub struct Measuring {
-    /// 6 launches of 20 ms: a first look
+    /// Take a first look: 6 launches of 20 ms
     #[arg(long, conflicts_with = "thorough")]
     pub quick: bool,
-    /// 30 launches of 100 ms
+    /// Measure longer: 30 launches of 100 ms
     #[arg(long)]
     pub thorough: bool,
-    /// Seed of every random order [default: random]
+    /// Seed for every random order [default: random]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub seed: Option<u64>,
-    /// CPUs to use, in order of preference: "2", "3,1", "2-5" [default: all allowed, the first one last]
+    /// CPUs to use, in order of preference, such as 3,1 or 2-5 [default: all allowed ones, the first one last]
     #[arg(long, value_name = "LIST")]
     pub cpu: Option<String>,
-    /// What the partner's CPU does while it waits
+    /// What a CPU does while the partner on it waits
     #[arg(long, value_name = "WHAT", default_value = "halt")]
     pub idle_cpu: IdleCpu,
-    /// End with code 5 where real-time scheduling is refused, instead of measuring without
+    /// End with code 5 if real-time scheduling is refused, instead of measuring without it
     #[arg(long)]
     pub require_realtime: bool,
-    /// Words to be kept with the result
+    /// Store this text with the result
     #[arg(long, value_name = "TEXT")]
     pub note: Option<String>,
-    /// Keep private facts with the result, too: the kernel's whole command line, and what you typed
+    /// Store private facts too: the kernel's whole command line, and the command that you typed
     #[arg(long, hide_short_help = true)]
     pub keep_private: bool,
-    /// Measure although another run is measuring
+    /// Measure even if another run is measuring
     #[arg(long)]
     pub force: bool,
 }
@@ -205,21 +204,21 @@ pub struct Measuring {
 /// What a waiting CPU does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum IdleCpu {
-    /// What the system makes it do: usually it halts
+    /// The system decides; usually it halts
     Halt,
-    /// It is kept awake
+    /// It stays awake
     Poll,
 }
 
 #[derive(Debug, Args)]
 pub struct List {
-    /// Ids or any part of them, families, patterns with *, documents, words of other tools
+    /// What to list: ids or parts of ids, families, patterns with *, documents, words of other tools
     #[arg(value_name = "PATTERN")]
     pub patterns: Vec<String>,
-    /// Every figure, those of the thorough tier too
+    /// List every figure, with those of the thorough tier
     #[arg(long)]
     pub all: bool,
-    /// Only what is so by its making: pollable, queues_payload, fair, hands_off, works_across_users
+    /// List only locks and transports with this trait: pollable, queues_payload, fair, hands_off, works_across_users
     #[arg(long, value_name = "TRAIT", value_parser = trait_of)]
     pub r#trait: Vec<Trait>,
     /// Print the cards as JSON
@@ -248,13 +247,13 @@ pub struct Report {
     /// Files, @-1 (newest stored run), @-2, ..., or @all [default: @-1]
     #[arg(value_name = "RESULT")]
     pub results: Vec<String>,
-    /// Only what these patterns find, as run finds it, and what it is divided by
+    /// Show only these patterns, as in run, and the figures that they are divided by
     #[arg(long, value_name = "PATTERN,...", value_delimiter = ',')]
     pub only: Vec<String>,
-    /// List what the result tells of the host, and why it is kept
+    /// List every fact about the host in the result, and why it is kept
     #[arg(long, conflicts_with_all = ["only", "anonymous", "all", "sort"])]
     pub what_is_in_it: bool,
-    /// Leave out what tells one host or user from another: for publication
+    /// Leave out every fact that identifies the host or the user, for publication
     #[arg(long)]
     pub anonymous: bool,
     /// Show every row
@@ -275,7 +274,7 @@ pub struct Report {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SortBy {
     Name,
-    /// The dearest first
+    /// The highest price first
     Price,
     /// The widest interval first
     Interval,
@@ -291,7 +290,7 @@ pub enum Format {
     Html,
     /// For node_exporter's text collector
     Openmetrics,
-    /// Of run --percentiles: histograms as cyclictest prints them
+    /// The histograms of run --percentiles, in the format of cyclictest
     Histogram,
 }
 
@@ -307,7 +306,7 @@ pub fn with_suggestion(error: &clap::Error, said: String) -> String {
     let names: Vec<&str> = commands.map(clap::Command::get_name).collect();
     match nearest(typed, names).as_slice() {
         [] => format!(
-            "error: there is no command '{typed}'; to measure or to look it up: oscost run {typed}, oscost explain {typed}\n"
+            "error: there is no command '{typed}'; to measure it, type oscost run {typed}; to look it up, type oscost explain {typed}\n"
         ),
         near => format!("error: there is no command '{typed}'; did you mean {}?\n", near.join(" or ")),
     }

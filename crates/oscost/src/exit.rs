@@ -34,7 +34,7 @@ pub enum Exit {
 pub const MEANINGS: &[(&str, &str)] = &[
     (
         "0",
-        "done; unsupported rows do not count against it, unless they were asked for by their full id; run --watch that Ctrl-C ended after a run",
+        "done, even with unsupported rows, unless you asked for them by their full id; also run --watch after Ctrl-C",
     ),
     (
         "1",
@@ -43,22 +43,22 @@ pub const MEANINGS: &[(&str, &str)] = &[
     ("2", "misuse, or input that cannot be read"),
     (
         "3",
-        "a figure that was asked for was withheld: failed, contradicted, or named and unsupported; or it could not be judged: compare --fail-on unclear",
+        "a figure that you asked for was withheld: failed, contradicted, or named and unsupported; with compare --fail-on unclear: it could not be judged",
     ),
     (
         "4",
-        "the result could not be stored, or a file that was asked for, or standard output, not be written (a reader that closes the pipe is no error)",
+        "the result, a file that you named, or standard output could not be written (a reader that closes the pipe is no error)",
     ),
     (
         "5",
-        "unfit: another run is measuring, --require-realtime was refused, the clock runs at a wrong rate, there is not enough memory, or the program was started with more privilege than its caller has",
+        "unfit: another run is measuring, --require-realtime was refused, the clock runs at a wrong rate, memory is short, or the program has more privilege than its caller",
     ),
     ("70", "internal error: please report it"),
     ("125", "compare --bisect: unclear or withheld; git skips the commit"),
     ("129, 130, 143", "ended by SIGHUP, SIGINT or SIGTERM; what was measured is saved and marked partial"),
     (
         "255",
-        "compare --bisect has no answer for any commit (in place of 2, 4, 5 and 70); git ends the bisection",
+        "compare --bisect cannot answer for any commit (replaces 2, 4, 5 and 70); git ends the bisection",
     ),
 ];
 

@@ -1,4 +1,4 @@
-//! GLOSSARY.md, read: the one source of what words mean.
+//! Reads GLOSSARY.md, the one source of what words mean.
 
 /// A row of the glossary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What the program's tick server and clients say to each other.
+//! Messages between the program's tick server and its clients.
 #![forbid(unsafe_code)]
 
 pub mod tick_message;

@@ -1,4 +1,4 @@
-//! The program: reads its arguments, does one command, and ends with an exit code that says what came of it.
+//! The program: reads its arguments, runs one command, and ends with an exit code.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -34,8 +34,7 @@ thread_local! {
 
 fn main() -> ExitCode {
     if oscost_sys::identity::is_elevated() {
-        let refusal = "oscost: this program was started with more privilege than its caller has (set-user-ID or file \
-                       capabilities), and refuses: run it as the user who wants the figures";
+        let refusal = "oscost: refused, because the program has more privilege than its caller (set-user-ID or file capabilities): run it as the user who wants the figures";
         let _ = writeln!(std::io::stderr(), "{refusal}");
         return in_bisection(Exit::Unfit).into();
     }
@@ -74,7 +73,7 @@ fn main() -> ExitCode {
         Ok(exit) => in_bisection(exit).into(),
         Err(ended) => {
             if !ended.is_silent() {
-                // Nobody is left to be told where this fails.
+                // If standard error is gone, there is nowhere to report it.
                 let _ = write!(anstream::stderr(), "{}", output::harmless(&format!("oscost: {ended}")));
             }
             in_bisection(ended.exit).into()

@@ -1,4 +1,4 @@
-//! Where words go: data to standard output, talk to standard error; how wide, in which characters, in which colours.
+//! Output: data to standard output, messages to standard error; width, characters and colours.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
@@ -63,7 +63,7 @@ impl Talk {
         Self { quiet: true, verbose: false, ..*self }
     }
 
-    /// Tells the user something, unless it is to be quiet. Nobody is left to be told where this fails.
+    /// Tells the user something, unless the program is to be quiet. If standard error is gone, there is nowhere to report it.
     pub fn say(&self, words: impl std::fmt::Display) {
         if !self.quiet {
             self.warn(words);

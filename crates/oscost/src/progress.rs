@@ -1,4 +1,4 @@
-//! One status line on a terminal, drawn only between launches; nothing at all in a pipe.
+//! One status line on a terminal, drawn only between launches. In a pipe there is none.
 
 use std::io::IsTerminal;
 

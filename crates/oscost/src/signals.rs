@@ -1,4 +1,4 @@
-//! Signals that end the program: what was measured is kept, and nobody waits for a reader that does not read.
+//! Signals that end the program: measurements are kept, and nobody waits for a reader that does not read.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! Words of documents, other tools and the C library, and the figures that are meant.
+//! Words of documents, other tools and the C library, with the figures that they mean.
 
 use oscost_results::search::Synonym;
 

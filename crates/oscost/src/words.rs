@@ -1,4 +1,4 @@
-//! What users type to say which figures they mean: found, and told where it was more than an id.
+//! Finds the figures that a user's words mean, and says so if a word was not a full id.
 
 use std::collections::BTreeSet;
 
@@ -124,7 +124,7 @@ pub fn told(typed: &str, way: Way, ids: &[&str]) -> Option<String> {
             let synonym = Pattern::new(&typed, SYNONYMS).synonym()?;
             let number = synonym.words.first()?;
             return Some(format!(
-                "'{typed}' is taken for the ids that begin so; {} is '{number}'",
+                "'{typed}' stands for the ids that begin with it; for {}, type '{number}'",
                 synonym.what
             ));
         }

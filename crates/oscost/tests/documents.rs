@@ -1,4 +1,4 @@
-//! What the documents say exists: commands, options, exit codes, sections, words, files and links.
+//! Everything that the documents name exists: commands, options, exit codes, sections, words, files and links.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The layers of ARCHITECTURE.md, proved from the Cargo.toml files, and where `unsafe` may stand.
+//! The layers of ARCHITECTURE.md, checked against the Cargo.toml files, and where `unsafe` is allowed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

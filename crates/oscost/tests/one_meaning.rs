@@ -1,4 +1,4 @@
-//! One meaning for each word, as GLOSSARY.md promises: no name of a public type stands for two things.
+//! No public type name has two meanings, as GLOSSARY.md promises.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,4 +1,4 @@
-//! The checker: is every invariant of a database true, and if not, which is not.
+//! The checker: finds every invariant of a database that does not hold.
 //!
 //! It reads the files of a database that nobody has open, and closes them again: in a process that has the same database
 //! open and locks by fcntl, that would drop its locks.

@@ -1,4 +1,4 @@
-//! What can go wrong, and how it is told.
+//! Errors of the database, and their messages.
 
 use oscost_sys::CallError;
 

@@ -1,4 +1,4 @@
-//! Faults on purpose, through the traits of I/O and of locking: the n-th call fails, or moves half of its bytes.
+//! Injects faults through the traits of I/O and locking: the n-th call fails, or moves half of its bytes.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -196,7 +196,7 @@ impl Locks for FaultyLocks {
         match self.unlocks.borrow_mut().next() {
             Some(Fault::Error(EINTR)) => return Err(CallError::new("fcntl", EINTR)),
             Some(Fault::Error(errno)) => {
-                // Whoever is told so ends, and its locks with it.
+                // The process that gets this error ends, and its locks with it.
                 self.held.borrow_mut().clear();
                 return Err(CallError::new("fcntl", errno));
             }

@@ -1,4 +1,4 @@
-//! Three ways to the bytes of a file: seek and read, positioned, mapped. Each call of the system is counted.
+//! Three kinds of I/O on a file: seek and read, positioned, mapped. Each system call is counted.
 
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut, Read, Seek, SeekFrom, Write};

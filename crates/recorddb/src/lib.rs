@@ -1,4 +1,4 @@
-//! A record database that several processes share: document 001's, and what would be built today.
+//! A record database that several processes share: document 001's, and a modern one.
 //!
 //! Records are keys with values. A [`Database`] fetches, stores and deletes them, and walks over all. How its files are
 //! laid out ([`Layout`]), how their bytes are reached ([`Access`]) and how processes keep out of each other's way

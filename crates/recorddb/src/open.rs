@@ -1,4 +1,4 @@
-//! Opening: files, ways to the bytes, ways to lock.
+//! Opens the files of a database, with the chosen I/O and locks.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};

@@ -1,4 +1,4 @@
-//! The counters of a database are the calls that the kernel saw, one by one.
+//! The counters of a database equal the calls that the kernel saw.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Layout `book` keeps the rules of the book: answers, calls of locking, calls of I/O.
+//! Layout `book` keeps the rules of the book: answers, locking calls, I/O calls.
 
 mod support;
 

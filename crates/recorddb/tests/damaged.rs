@@ -1,4 +1,4 @@
-//! Layout `fast`: files that were cut, changed or written by nobody end in a clean error, and never in wrong data.
+//! Layout `fast`: damaged or forged files give a clean error, never wrong data.
 
 mod support;
 
@@ -23,7 +23,7 @@ fn options() -> DatabaseOptions {
     }
 }
 
-/// Whoever shortens a file that is mapped ends those who touch what is gone; nobody is told that a record is not there.
+/// If a mapped file is shortened, a process that touches the missing part dies; none is told that a record does not exist.
 #[test]
 fn a_file_that_is_shortened_under_a_process_ends_it() {
     let _alone = alone();

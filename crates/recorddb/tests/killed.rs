@@ -1,4 +1,4 @@
-//! Layout `fast`: what a killed process leaves, to survivors and to whoever comes next.
+//! Layout `fast`: the file that a killed process leaves, seen by survivors and by later users.
 #![allow(clippy::print_stdout)] // what was killed and what came back is told
 
 mod support;
@@ -142,7 +142,7 @@ fn survivors_of_a_killed_process_go_on() {
             assert_eq!(survivor.fetch(b"mine"), Ok(Some(b"1".to_vec())));
             drop(survivor);
             assert!(check(&path, Layout::Fast).expect("read").is_sound());
-            // Whoever comes first afterwards takes back what the killed ones had in their hands.
+            // The first opener afterwards recovers the space that the killed ones had allocated.
             drop(Database::open(&path, &options).expect("open"));
             let report = check(&path, Layout::Fast).expect("read");
             assert!(report.is_clean(), "{report:?}");

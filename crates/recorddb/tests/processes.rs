@@ -1,4 +1,4 @@
-//! Several processes: what they lock as others see it, who creates, what they do to each other without locks.
+//! Several processes: their locks as others see them, creation, and damage without locks.
 
 mod support;
 

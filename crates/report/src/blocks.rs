@@ -1,4 +1,4 @@
-//! What is shown, as a tree of blocks: sentences, tables, verdicts, pictures, plots. Views make them, renderers write them.
+//! The tree of blocks: sentences, tables, verdicts, pictures, plots. Views make blocks, renderers write them.
 //!
 //! Text of a block is free of control characters; a renderer escapes what its format alone cares for.
 

@@ -1,4 +1,4 @@
-//! What was counted and timed: system calls per operation, a claim that did not hold, operations timed one by one.
+//! Evidence of a figure: counted system calls, a broken claim, single operations.
 
 use oscost_results::{CheckedClaim, Expectation, Figure, Percentiles, RunResult, Status};
 

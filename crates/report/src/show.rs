@@ -1,4 +1,4 @@
-//! What results say in a format for people: their views, written.
+//! Shows results in a format: makes their views and writes them.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! Words for every format: text of a result made harmless, counted things, how wide letters are.
+//! Words for every format: escaped text of a result, counted nouns, widths of letters.
 
 use oscost_results::Untrusted;
 use unicode_width::UnicodeWidthStr;

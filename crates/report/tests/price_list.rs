@@ -1,4 +1,4 @@
-//! The reports of a realistic result: as they stand in terminals of several widths, and what holds at every width.
+//! The reports of a realistic result: snapshots at several terminal widths, and rules that hold at every width.
 #![allow(clippy::unwrap_used, reason = "a test may stop at once")]
 
 mod fixture;

@@ -1,4 +1,4 @@
-//! Figures that were wrong: every report says why, and none shows the number.
+//! Withdrawn figures: every report gives the reason, and none shows the number.
 #![allow(clippy::unwrap_used, reason = "a test may stop at once")]
 
 mod fixture;

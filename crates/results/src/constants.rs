@@ -1,4 +1,4 @@
-//! The best that the cores of a machine were seen to do, kept in a small file beside the runs.
+//! The best speed seen of a machine's cores, kept in a small file beside the runs.
 //!
 //! It belongs to a processor, by its name and model: on another one it says nothing, and a new one begins. The kernel entry
 //! in it is one of a boot. Whatever is in the file that no processor can do is refused.

@@ -113,8 +113,7 @@ pub enum JournalError {
     Unwritable(String),
     /// A killed run left a journal that no result can be made of.
     #[error(
-        "the journal of a killed run cannot be used ({}): what it measured is lost. It is now called {}: remove it, or \
-         send it with a report of the kill",
+        "the journal of a killed run cannot be used ({}), and its measurements are lost. It is now called {}: remove it, or send it with a defect report",
         Untrusted::new(why).terminal(), shown(path)
     )]
     Unusable {

@@ -1,4 +1,4 @@
-//! What was counted while a figure was made, and the claims of its card that it was held against.
+//! Counts made while a figure was measured, and the claims of its card.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Refuses what JSON cannot hold: a number that is not finite, before serde_json writes `null` in its place.
+//! Refuses numbers that are not finite, because serde_json would write them as `null`.
 
 use std::fmt::Display;
 

@@ -1,4 +1,4 @@
-//! What a result tells of the host besides figures: each fact with its reason, and a result from which such facts are taken.
+//! Facts about the host in a result: each with its reason, and a result without those that identify the host.
 
 use serde_json::{Map, Value};
 
@@ -20,39 +20,39 @@ const WHYS: &[(&str, &str)] = &[
     ("started", "orders runs; `anonymous` keeps the day"),
     ("note", "your own words (--note)"),
     ("tool.version", "figures of two versions may differ in method"),
-    ("tool.build_id", "another build lays its code elsewhere, which alone can move a cost"),
+    ("tool.build_id", "another build places code elsewhere, which alone can change a cost"),
     ("tool.target", "says for which machines the program was built"),
-    ("tool.libc", "calls through the C library cost what its version makes of them"),
+    ("tool.libc", "calls through the C library depend on its version"),
     ("machine.cpu_model", "figures of two processors give no verdict"),
     ("machine.architecture", "figures of two instruction sets give no verdict"),
-    ("machine.hypervisor", "a guest pays for what bare metal does not"),
-    ("machine.cpus", "tells machines apart, and which placements there are"),
+    ("machine.hypervisor", "a guest has costs that bare metal has not"),
+    ("machine.cpus", "distinguishes machines, and decides the possible placements"),
     ("machine.threads_per_core", "a busy sibling slows its core"),
     ("machine.memory_bytes", "tells machines apart"),
     ("machine.core", "the speed at which figures are judged"),
-    ("conditions.kernel", "the kernel is what most figures are the price of"),
+    ("conditions.kernel", "most figures are prices of this kernel"),
     ("conditions.kernel_version", "two builds of one release differ"),
     ("conditions.command_line", "parameters that move figures; the whole line with --keep-private alone"),
-    ("conditions.mitigations", "they make each kernel entry dearer"),
+    ("conditions.mitigations", "they raise the price of each kernel entry"),
     ("conditions.clock_source", "a slow clock blurs every figure"),
     ("conditions.clock_step_ns", "no figure is finer than the clock"),
-    ("conditions.clock_pair_ns", "what reading the clock adds"),
+    ("conditions.clock_pair_ns", "the cost that reading the clock adds"),
     ("conditions.governor", "it sets the speed of the core"),
-    ("conditions.allowed_cpus", "where the run could go"),
+    ("conditions.allowed_cpus", "the CPUs that the run could use"),
     ("conditions.cpu_quota", "a quota stops processes"),
-    ("conditions.cpu_quota_known", "no quota and an unknown one are told apart"),
+    ("conditions.cpu_quota_known", "distinguishes no quota from an unknown one"),
     ("conditions.load_average", "others who work disturb"),
     ("conditions.uid", "root and others measure along different paths"),
-    ("conditions.isolation", "says how what a run made was removed"),
+    ("conditions.isolation", "says how the run's objects were removed"),
     ("conditions.seccomp_mode", "each call passes a filter"),
     ("conditions.seccomp_filters", "each call passes each filter"),
-    ("conditions.boot_id", "figures differ from boot to boot: runs of one boot are told apart"),
+    ("conditions.boot_id", "figures differ from boot to boot, so runs of one boot must be recognised"),
     ("conditions.nice", "it decides who waits"),
     ("conditions.policy", "it decides who waits"),
-    ("conditions.preload", "such libraries stand in the path of a call"),
+    ("conditions.preload", "such libraries replace calls"),
     ("conditions.cpu_option", "where you let it run (--cpu)"),
-    ("conditions.idle_cpu", "waking a CPU costs what it does while it waits"),
-    ("conditions.file_system", "files cost what their file system makes of them"),
+    ("conditions.idle_cpu", "the cost of waking a CPU depends on what it does while it waits"),
+    ("conditions.file_system", "the cost of files depends on their file system"),
     ("conditions.emulation", "the emulated machine and the kernel image of counts"),
     ("conditions.spread_cpus", "the distances by which participants were placed"),
     ("plan.seed", "the random order of the run"),
@@ -61,7 +61,7 @@ const WHYS: &[(&str, &str)] = &[
     ("plan.effort", "how much was spent"),
     ("plan.patterns", "what you asked for"),
     ("plan.cpus", "where it ran"),
-    ("plan.directory", "where measured files lay (--set directory=)"),
+    ("plan.directory", "the folder of measured files (--set directory=)"),
     ("plan.arguments", "what you typed; kept with --keep-private alone"),
     ("warnings", "what to know before believing a figure"),
 ];
@@ -80,9 +80,9 @@ const OF_THE_RUN: &[&str] = &[
     "warning_codes",
 ];
 /// Why a check of the doctor is kept.
-const DOCTOR: &str = "the doctor's finding: what disturbed, and what to mend";
+const DOCTOR: &str = "the doctor's findings: what disturbed, and what to change";
 /// Why something is there that this version does not know.
-const UNKNOWN: &str = "of another version of oscost, which knows why";
+const UNKNOWN: &str = "written by another version of oscost, which knows why";
 /// Checks whose findings name nothing of the host: no path, process, interface or user.
 const NAMELESS: &[&str] = &[
     "clock_source",

@@ -1,4 +1,4 @@
-//! What was measured so far, kept for the case that the run is killed.
+//! The measurements so far, kept in case the run is killed.
 //!
 //! One record a line: length and CRC-32 of the payload in hexadecimal, then the payload, compact JSON. Reading stops at
 //! the first record that is not whole: what stands before it was on the disk before it was begun. A journal is locked by

@@ -1,4 +1,4 @@
-//! Tests with real processes that are killed while they write, and with a real full disk.
+//! Tests with real processes that are killed while they write, and with a really full disk.
 //!
 //! The test binary runs itself: a test below is a writer where `OSCOST_TEST_WRITER` says so, and nothing otherwise.
 

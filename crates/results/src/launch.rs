@@ -1,4 +1,4 @@
-//! One launch of a figure: what it yielded, how the machine was meanwhile, and how the process was run.
+//! One launch of a figure: its quantities, the state of the machine, and how the process was run.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! How the JSON of a result is laid out: a member a line, numbers of a list in one line.
+//! The layout of a result's JSON: one member per line, lists of numbers on one line.
 //!
 //! serde_json's pretty printer gives each number of a histogram its own line, and so most of a file to blanks.
 

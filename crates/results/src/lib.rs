@@ -1,4 +1,4 @@
-//! What a run of oscost leaves behind: the schema of a result, its versions, and the store that keeps it.
+//! The files of a run: the schema of a result, its versions, and the store that keeps it.
 //!
 //! No measuring and no printing here: a result of another machine is read, compared and rendered from this crate alone.
 //!

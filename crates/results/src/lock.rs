@@ -1,4 +1,4 @@
-//! One run at a time on a machine, whoever runs it.
+//! Allows one run at a time on a machine, whoever starts it.
 //!
 //! The lock is a flock on the root directory: it exists everywhere, everyone may open it, nobody else can plant, remove
 //! or replace it, nothing is written and nothing is left behind, and the kernel releases it with its last holder. A file
@@ -40,7 +40,7 @@ pub enum LockError {
         pid: Option<u32>,
     },
     /// It cannot be found out here.
-    #[error("whether another run is measuring cannot be found out: flock on /: {0}")]
+    #[error("cannot find out whether another run is measuring: flock on /: {0}")]
     Io(#[from] io::Error),
 }
 

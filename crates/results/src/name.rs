@@ -1,4 +1,4 @@
-//! The name of a run: when it started, and what tells it from another of the same second.
+//! The name of a run: its start time, and a suffix that distinguishes runs of the same second.
 
 use std::fmt::{self, Display, Formatter};
 use std::io;

@@ -1,4 +1,4 @@
-//! What a list of many runs needs of each: who, where, and the quoted values, without launches and distributions.
+//! The outline of a run for long lists: who, where, and the quoted values, without launches and distributions.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;

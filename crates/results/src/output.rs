@@ -1,4 +1,4 @@
-//! Files that the user named: an old good one is replaced in one step by a whole new one, or stays as it is.
+//! Files that the user named: replaced in one step by a complete new file, or left as they are.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(full.to_string(), "cannot write /dev/full: No space left on device (os error 28)");
     }
 
-    /// Whoever may run a file may not write it for that.
+    /// Permission to run a file does not give permission to write it.
     #[cfg(unix)]
     #[test]
     fn a_program_that_nobody_may_write_is_read_only() {

@@ -1,4 +1,4 @@
-//! The parameters of a figure, by name: what tells it from other figures of its family.
+//! The parameters of a figure, by name: they distinguish it from others of its family.
 //!
 //! A card states them, and a result carries them. Older results have them in the id alone: [`parameters_of_id`] reads those.
 

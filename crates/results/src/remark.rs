@@ -1,4 +1,4 @@
-//! Warnings of a run and remarks of a figure: the words of each that oscost says, once, with its code.
+//! Warnings of a run and remarks of a figure: each sentence once, with its code.
 //!
 //! A result has the sentences in `warnings` and `remarks`, and beside them their codes. Sentences of older results are
 //! recognised by their words.
@@ -168,7 +168,7 @@ fn codes(said: &[String]) -> Vec<String> {
 }
 
 impl RunResult {
-    /// Puts the codes beside the warnings and remarks. For whoever makes a result; one that was read keeps its own.
+    /// Puts the codes beside the warnings and remarks. Call it for a new result; a result that was read keeps its own codes.
     pub fn add_codes(&mut self) {
         self.warning_codes = codes(&self.warnings);
         for figure in &mut self.figures {

@@ -1,4 +1,4 @@
-//! A founding document's published value or statement, beside what this machine says of it.
+//! A published value or statement of a founding document, with this machine's answer.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

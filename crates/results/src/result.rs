@@ -1,4 +1,4 @@
-//! The object that one run leaves: who measured, where, under which conditions, and what came out.
+//! The result of one run: who measured, where, under which conditions, and what came out.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

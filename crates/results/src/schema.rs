@@ -1,4 +1,4 @@
-//! The JSON schema of a result, in `docs/result.schema.json`: generated from the types, and kept in step with them.
+//! The JSON schema in `docs/result.schema.json`: generated from the types, and kept in step with them.
 
 use serde_json::{Value, json};
 

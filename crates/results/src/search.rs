@@ -1,4 +1,4 @@
-//! Finding: which ids a word means, alike in every command.
+//! Finds the ids that a word means, the same way in every command.
 //!
 //! Case does not matter, and a hyphen is an underscore. The first way that finds anything counts: the id itself, the beginning
 //! of ids up to a slash, a pattern with `*`, a word of another tool or document, a part of ids that begins a word, any part.

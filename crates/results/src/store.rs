@@ -1,4 +1,4 @@
-//! The store: one immutable file a run, in `$XDG_STATE_HOME/oscost/runs`.
+//! The store: one immutable file per run, in `$XDG_STATE_HOME/oscost/runs`.
 
 use std::ffi::OsString;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! Text that was not compiled in, and the only ways out of it: escaped for the place where it is shown.
+//! Text that comes from outside the program. It can only be shown escaped for its destination.
 
 use std::fmt::{self, Display, Formatter, Write};
 

@@ -1,4 +1,4 @@
-//! Traits of a figure: what its benchmark is by its making, whatever was measured.
+//! Traits of a figure: permanent properties of its benchmark.
 //!
 //! A card states them, and a result carries them. Of older results [`OLDER`] knows them.
 
@@ -24,7 +24,7 @@ pub enum Trait {
     Partner,
     /// A lock that its owner gives to the one that waits for it: nobody else can take it first.
     HandsOff,
-    /// Whoever waits longest is next, also where others come later.
+    /// The process that waits longest is next, even if others arrive later.
     Fair,
     /// Processes of different users can share it, if its permissions say so.
     WorksAcrossUsers,

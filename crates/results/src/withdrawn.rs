@@ -1,4 +1,4 @@
-//! Figures that oscost once measured wrongly: a result that holds one shows the reason instead of the number.
+//! Figures that oscost once measured wrongly: old results show the reason instead of the number.
 //!
 //! Figures are withdrawn when a result is read. The file stays as it is; in the result their state is
 //! [`Status::Withdrawn`], so that code that shows or compares what was measured need not know this table. CHANGELOG.md
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::{Estimate, Judgement, Outline, PairedValue, Reproduction, RunResult, Status};
 
-/// Where a withdrawn number stays, in the object that had it: for whoever wants to know what was said.
+/// Where a withdrawn number stays, in the object that had it, for readers who want to know the old number.
 const KEPT: &str = "withdrawn";
 
 /// Figures that were wrong up to a revision of their card.

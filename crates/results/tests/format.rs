@@ -1,4 +1,4 @@
-//! What is accepted as a result: everything that oscost ever wrote, and nothing else.
+//! Accepted results: everything that oscost ever wrote, and nothing else.
 
 use oscost_results::{
     CheckState, Expectation, FORMAT, Judgement, MAX_BYTES, Mark, Refused, RunResult, Status, Unwritable,

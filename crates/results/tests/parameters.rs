@@ -1,4 +1,4 @@
-//! Parameters of figures: those that a result states, and those that an older id names.
+//! Parameters of figures: stated by a result, or derived from an older id.
 #![allow(clippy::unwrap_used, reason = "a test may stop at once")]
 
 use oscost_results::{Figure, Parameter, parameters_of_id};

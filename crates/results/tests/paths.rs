@@ -1,4 +1,4 @@
-//! What paths may name: links of others, pipes whose other side does nothing, devices, files that never end.
+//! Paths that a user may name: other users' links, silent pipes, devices, endless files.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
@@ -44,13 +44,13 @@ fn a_pipe_whose_other_side_does_nothing_is_given_up() {
     };
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            wait_for(&|| write_file(&no_reader, b"x").unwrap_err().to_string(), "nobody reads from it");
+            wait_for(&|| write_file(&no_reader, b"x").unwrap_err().to_string(), "nobody has read from it");
         });
         scope.spawn(|| {
             let bytes = vec![b'x'; MANY];
             wait_for(&|| write_file(&lazy_reader, &bytes).unwrap_err().to_string(), "took nothing");
         });
-        scope.spawn(|| wait_for(&|| load(&no_writer).unwrap_err().to_string(), "nobody writes to it"));
+        scope.spawn(|| wait_for(&|| load(&no_writer).unwrap_err().to_string(), "nobody has written to it"));
         scope.spawn(|| wait_for(&|| load(&lazy_writer).unwrap_err().to_string(), "nothing was written"));
     });
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());

@@ -1,4 +1,4 @@
-//! Which CPUs a session uses, and in which order.
+//! The CPUs that a session uses, in order.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Why a session ends without a result, or without keeping it.
+//! Why a session ends without a result, or without storing it.
 
 use oscost_results::LockError;
 use oscost_sys::CallError;

@@ -1,4 +1,4 @@
-//! A finished session: its result, which is saved, or of which nothing is left.
+//! A finished session: its result, to be stored or discarded.
 
 use oscost_results::{Journal, RunLock, RunName, RunResult, Store};
 
@@ -15,13 +15,13 @@ pub struct Session {
     pub(crate) lock: Option<RunLock>,
 }
 
-/// Where the result goes, as it turned out.
+/// The place of the result, once it is known.
 pub(crate) enum Keeping {
     /// The store can be written.
     In(Store),
-    /// Nothing is to be kept.
+    /// The result is not to be stored.
     Nothing,
-    /// It cannot be kept, and why.
+    /// The result cannot be stored, and why.
     Refused(String),
 }
 

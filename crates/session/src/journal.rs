@@ -1,4 +1,4 @@
-//! What the journal keeps of a record.
+//! The part of a record that the journal keeps.
 
 use oscost_harness::{Launched, Record};
 

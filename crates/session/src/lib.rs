@@ -1,4 +1,4 @@
-//! From choices to a stored result: what `oscost run` does, for any program.
+//! From options to a stored result: the work of `oscost run`, for any program.
 //!
 //! A session examines the machine, takes the lock (one run at a time), recovers what killed runs left, keeps a journal,
 //! measures, and makes a [`RunResult`] that `oscost-report` shows and compares. [`run`] does all of it. [`measure()`] tells

@@ -1,4 +1,4 @@
-//! Who measures, where and under which conditions: the facts of a result beside its figures.
+//! The facts of a result besides its figures: who measured, where, and under which conditions.
 
 use oscost_results::{Conditions, Machine, Tool};
 use oscost_sys::{affinity, cpu_list, identity, interposition, processor, scheduling, watched::Watched};

@@ -9,23 +9,23 @@ use crate::finished::Keeping;
 use crate::journal::without_samples;
 use crate::{Error, Request, Session, cpus, doctor, machine, recover, result};
 
-/// What a session tells its caller while it goes on. Nothing is told while a launch runs.
+/// A message from a running session to its caller. There is none while a launch runs.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Notice<'a> {
     /// The doctor examines the machine now.
     Examining,
-    /// Something happened in the measuring.
+    /// An event of the measuring.
     Event(&'a Event<'a>),
-    /// Something that a user may want to know.
+    /// Information for the user.
     Note(String),
-    /// Something that goes wrong, and does not end the session.
+    /// A problem that does not end the session.
     Warning(String),
-    /// Something that is lost: for whoever wants to hear nothing, too.
+    /// A loss: reported even to callers that want to hear nothing else.
     Lost(String),
 }
 
-/// Measures, saves the result where the request says, and returns it. It is silent: [`measure`] tells what happens.
+/// Measures, saves the result where the request says, and returns it. It reports no progress: [`measure`] does.
 ///
 /// # Errors
 /// Nothing could be measured here, or the result could not be stored.
@@ -60,7 +60,7 @@ pub fn measure(
     tell(Notice::Examining);
     let checks = doctor::examine(doctor::Thoroughness::Quick);
     let spreads = request.choices.iter().any(|choice| choice.card().placement == Placement::Spread);
-    // Whoever names CPUs has chosen their order.
+    // A user who names CPUs has chosen their order.
     let distances = if spreads && request.cpus.is_none() { cpus::by_distance(&cpus) } else { Vec::new() };
     let seed = match request.seed {
         Some(seed) => seed,
@@ -81,7 +81,7 @@ pub fn measure(
     let processor = machine::processor(&result.machine);
     let remembered = store.store().map_or(Ok(None), |store| store.core(&processor, boot_id.as_deref()));
     result.machine.core = remembered.unwrap_or_else(|error| {
-        tell(Notice::Warning(format!("the best of this machine is not known: {error}")));
+        tell(Notice::Warning(format!("the best speed of this machine's cores could not be read: {error}")));
         None
     });
     let options = Options { core: result.machine.core, ..options };
@@ -129,7 +129,7 @@ pub fn measure(
     if let (Some(store), Some(core)) = (store.store(), result.machine.core)
         && let Err(error) = store.keep_core(&processor, boot_id.as_deref(), core)
     {
-        tell(Notice::Warning(format!("the best of this machine is not remembered: {error}")));
+        tell(Notice::Warning(format!("the best speed of this machine's cores could not be stored: {error}")));
     }
     result.duration_ns = oscost_sys::clock::now_ns() - start;
     let name = journal.as_ref().map(|journal| journal.name().clone()).or_else(|| RunName::now().ok());
@@ -176,9 +176,8 @@ fn add_percentiles(
     let choices: Vec<Choice> = choices.iter().filter(is_measured).copied().collect();
     let series = choices.iter().filter(|choice| !choice.card().quantities.is_empty()).count();
     if series > 0 {
-        let words = format!(
-            "{series} figures hold the clock themselves: they have no percentiles of single operations"
-        );
+        let words =
+            format!("{series} figures time themselves: they have no percentiles of single operations");
         measured.warnings.push(words);
     }
     let timed = percentiles(supervisor, &choices, options, emit);

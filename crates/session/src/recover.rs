@@ -1,4 +1,4 @@
-//! What runs that were killed had measured: their journals become partial results.
+//! Turns the journals of killed runs into partial results.
 
 use oscost_harness::{Catalogue, Record, rebuild};
 use oscost_results::{ESTIMATORS, JournalError, Recovered, RemarkCode, RunResult, SaveError, Store, VERSION};

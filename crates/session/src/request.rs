@@ -1,4 +1,4 @@
-//! What a session is asked to do.
+//! The request: everything that a session is asked to do.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -11,9 +11,9 @@ use oscost_results::Store;
 pub struct Request<'a> {
     /// The benchmarks.
     pub choices: &'a [Choice],
-    /// Benchmarks that are launched once each when the others are done: single runs have no interval.
+    /// Benchmarks that are launched once each, after all others. Single runs have no interval.
     pub single: &'a [Choice],
-    /// Programs that are not ours, in the same rotation of launches.
+    /// Other programs in the same rotation of launches.
     pub contestants: &'a [Foreign],
     /// The patterns that made the choice, for the result's plan.
     pub patterns: &'a [String],
@@ -25,9 +25,9 @@ pub struct Request<'a> {
     pub seed: Option<u64>,
     /// What the CPU of a partner does while it waits.
     pub idle_cpu: IdleCpu,
-    /// Where files go that are measured, if not into memory.
+    /// The folder for measured files, if they are not in memory.
     pub directory: Option<Place>,
-    /// Words to be kept with the result.
+    /// A note to store with the result.
     pub note: Option<String>,
     /// Keep private facts with the result, too: the whole command line of the kernel, and the program's arguments.
     pub keep_private: bool,
@@ -35,11 +35,11 @@ pub struct Request<'a> {
     pub keep_samples: bool,
     /// Time operations one by one, when everything else is done.
     pub percentiles: bool,
-    /// Measure although another run is measuring. The result says so.
+    /// Measure even if another run is measuring. The result then says so.
     pub beside_another: bool,
     /// Where the result goes.
     pub keep: Keep,
-    /// Set from elsewhere (a handler of a signal), it ends the measuring; the result is partial then.
+    /// Set this (from a signal handler, say) to end the measuring early. The result is then partial.
     pub stop: Arc<AtomicBool>,
 }
 
@@ -52,7 +52,7 @@ pub enum Keep {
     User,
     /// Into this store.
     In(Store),
-    /// Nowhere. A killed run is lost, too.
+    /// Nowhere. A killed run is lost as well.
     Nothing,
 }
 

@@ -1,4 +1,4 @@
-//! The result of a session: its head before anything was measured, and what is added when it is done.
+//! The result of a session: its head before measuring, and the parts that are added afterwards.
 
 use std::time::SystemTime;
 

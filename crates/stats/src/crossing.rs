@@ -1,4 +1,4 @@
-//! Where a curve with intervals falls below a bound: between which of its points, and how sure that is.
+//! Finds where a curve with intervals falls below a bound: between which points, and how surely.
 
 use crate::interval::Interval;
 

@@ -55,7 +55,7 @@ pub fn over_launches(values: &[f64], q: f64) -> Option<Interval> {
 /// The same for a run that goes on until its launches agree: `values` in the order in which they were made, of which the first
 /// `planned` were made in any case.
 ///
-/// Whoever stops at the first agreement stops at a lucky one. So what the launches agreed on at the end counts no more than
+/// A run that stops at the first agreement may stop at a lucky one. So what the launches agreed on at the end counts no more than
 /// what they showed at the earlier looks: the error is the largest of all looks, for as many launches as there are now, and is
 /// known no better than the planned launches can tell it (Stein, 1945).
 #[must_use]

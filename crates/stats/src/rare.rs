@@ -1,4 +1,4 @@
-//! What can be said of an event that was seen seldom, or never: how often it happens at most.
+//! Bounds on how often a rare event happens, even if it was never seen.
 
 /// Level of the bound.
 pub const LEVEL: f64 = 0.95;

@@ -1,4 +1,4 @@
-//! Student's t: how far an estimate with an estimated error may be from the truth.
+//! Student's t: how far an estimate may be from the truth if its error is estimated too.
 
 use std::f64::consts::TAU;
 

@@ -1,4 +1,4 @@
-//! Memory of the system's allocator. Where there is none the program ends in words, and not by a signal.
+//! The system's allocator. Without memory the program ends with a message, not by a signal.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicI32, Ordering};

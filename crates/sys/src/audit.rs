@@ -114,7 +114,7 @@ mod tests {
         }
     }
 
-    /// Whoever held it would wait for ever for an answer of its own, should the audited process be killed.
+    /// A process that held it would wait for ever for its own answer if the audited process is killed.
     #[test]
     fn no_partner_inherits_the_listening_end() {
         fn listens() -> bool {

@@ -1,4 +1,4 @@
-//! A number behind a POSIX condition variable: whoever waits for a newer one is woken with all others.
+//! A number behind a POSIX condition variable: a change wakes all processes that wait for a newer one.
 //! pthread_cond_wait(3), pthread_cond_broadcast(3).
 
 use std::sync::atomic::Ordering;

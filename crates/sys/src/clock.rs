@@ -14,7 +14,7 @@ pub fn now_ns() -> u64 {
 /// Readings among which every clock that goes has a new value: the coarsest step is 10 ms, the fastest reading takes 2 ns.
 const READINGS_OF_A_STEP: u32 = 10_000_000;
 
-/// Whether CLOCK_MONOTONIC advances at all. Whoever waits by a clock that stands waits for ever.
+/// Whether CLOCK_MONOTONIC advances at all. A wait by a clock that stands never ends.
 #[must_use]
 pub fn advances() -> bool {
     changes(now_ns)

@@ -1,4 +1,4 @@
-//! Core cycles as the processor's own counter counts them, where user space may have one. perf_event_open(2).
+//! Counts core cycles with the processor's own counter, if user space may use it. perf_event_open(2).
 
 use std::fs::File;
 use std::io::Read;

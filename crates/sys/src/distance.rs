@@ -1,4 +1,4 @@
-//! How long a cache line takes from one CPU to another: two processes that answer one another through one word.
+//! How long a cache line takes between two CPUs: two processes answer each other through one word.
 
 use std::sync::atomic::Ordering;
 
@@ -6,7 +6,7 @@ use crate::memory::SharedWords;
 use crate::process::Child;
 use crate::{CallError, affinity, clock};
 
-/// Round trips of one run: the shortest of several runs counts, because whoever is preempted in one makes it long.
+/// Round trips of one run: the shortest of several runs counts, because a preemption makes a run long.
 const ROUND_TRIPS: u64 = 500;
 const RUNS: u32 = 6;
 /// Nobody spins longer than this, whatever became of the other, ns.

@@ -222,10 +222,10 @@ impl Folder {
         let FileStatus { uid, mode, .. } = self.status()?;
         let own = identity::effective_uid();
         Ok(if uid != own && uid != 0 {
-            Some(format!("it belongs to user {uid}, who may rename what user {own} makes in it"))
+            Some(format!("it belongs to user {uid}, who may rename files that user {own} makes in it"))
         } else if mode & 0o022 != 0 && mode & STICKY == 0 {
             let who = if mode & 0o002 == 0 { "its group" } else { "everybody" };
-            Some(format!("{who} may rename what is in it (permissions {mode:04o})"))
+            Some(format!("{who} may rename the files in it (permissions {mode:04o})"))
         } else {
             None
         })

@@ -82,7 +82,7 @@ impl Lock {
         if word.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok() {
             return Ok(());
         }
-        // Whoever slept takes it as waited for: it cannot know whether others still sleep.
+        // A process that slept marks the word as waited for, because others may still sleep.
         while word.swap(2, Ordering::Acquire) != 0 {
             wait(word, 2)?;
         }
@@ -103,7 +103,7 @@ impl Lock {
     }
 }
 
-/// A token of one word: 1 there, 0 taken; every post wakes, whoever waits or not.
+/// A token of one word: 1 there, 0 taken; every post makes a wake-up call, even without a waiter.
 #[derive(Debug)]
 pub struct Token {
     memory: SharedWords,

@@ -1,4 +1,4 @@
-//! Gaps: how much of a CPU somebody else takes, seen by a reader of the clock that never stops.
+//! Gaps: how much of a CPU others take, seen by a process that reads the clock without pause.
 //!
 //! Steal time and load averages miss most of what a hypervisor takes; a spinning reader misses nothing above its
 //! threshold (as rtla osnoise does in the kernel).

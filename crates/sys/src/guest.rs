@@ -1,4 +1,4 @@
-//! What the first process of a machine does, and what a debugger outside that machine needs of the processes in it.
+//! System calls for a guest's first process, and for a debugger outside the machine.
 
 use std::ffi::CString;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! Who runs, on what: user, kernel, C library, and whether the environment can be trusted.
+//! Who runs, and on what: user, kernel, C library, and whether the environment can be trusted.
 
 use std::ffi::CStr;
 

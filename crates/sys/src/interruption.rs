@@ -10,7 +10,7 @@ use crate::{affinity, cpu_time};
 
 /// Bytes of a file of counters that are read, at most.
 const MOST_BYTES: usize = 1 << 20;
-/// Tasks that are looked at, at most: beyond it, whoever ran is not known.
+/// Tasks that are looked at, at most: with more tasks, the one that ran stays unknown.
 const MOST_TASKS: usize = 4096;
 
 /// Counters of one moment. What cannot be read is `None`.

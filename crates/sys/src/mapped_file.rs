@@ -1,8 +1,8 @@
-//! A file in memory, shared with whoever else maps it: words by atomics, and robust mutexes that live in it.
+//! A file in memory, shared with all who map it: words by atomics, and robust mutexes that live in it.
 //! mmap(2), pthread_mutexattr_setrobust(3).
 //!
 //! Other processes write the same bytes at any moment, so nothing here hands out a reference to plain memory. Touching a
-//! page behind the end of the file is a SIGBUS: whoever shortens a file that others have mapped ends them.
+//! page behind the end of the file is a SIGBUS: shortening a file kills the processes that use the lost pages.
 
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;

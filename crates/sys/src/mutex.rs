@@ -13,9 +13,9 @@ pub enum MutexKind {
     Private,
     /// For processes.
     Shared,
-    /// For processes; whoever comes after a holder that died is told (EOWNERDEAD).
+    /// For processes; after its holder died, the next process is told (EOWNERDEAD).
     Robust,
-    /// For processes; a holder runs at the priority of whoever waits for it.
+    /// For processes; a holder runs at the priority of its highest waiter.
     PriorityInheritance,
 }
 

@@ -1,4 +1,4 @@
-//! Private namespaces: kernel objects of a worker vanish with it, whoever is killed how. namespaces(7), unshare(2).
+//! Private namespaces: a worker's kernel objects vanish with it, even if it is killed. namespaces(7), unshare(2).
 
 use std::ffi::{CStr, CString};
 use std::fs::Permissions;

@@ -1,4 +1,4 @@
-//! POSIX message queues without a name that anybody could find. mq_overview(7).
+//! Anonymous POSIX message queues, which nobody else can find. mq_overview(7).
 
 use std::ffi::CString;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};

@@ -74,10 +74,10 @@ impl Child {
     ///
     /// # Errors
     /// ETIMEDOUT, and the error of wait4. After a time-out it is not waited for: where nobody gets on its CPU, not even
-    /// a kill does, and its end is left to whoever reaps orphans.
+    /// a kill does, and the process that reaps orphans will see its end.
     pub fn wait_at_most(mut self, timeout_ns: u64) -> Result<Ended, CallError> {
         let deadline = crate::clock::now_ns().saturating_add(timeout_ns);
-        // Whoever looks again and again takes the CPU from the one that it waits for. Before Linux 5.3 there is no other way.
+        // Polling would take the CPU from the child that we wait for. Before Linux 5.3 there is no other way.
         let end = pidfd(self.pid).ok();
         while !self.has_ended() {
             let now = crate::clock::now_ns();

@@ -1,4 +1,4 @@
-//! The processor, asked itself: hypervisor and name by CPUID (x86-64). Other processors do not say: `None`.
+//! Identifies hypervisor and processor by CPUID (x86-64). On other processors: `None`.
 
 /// Whether the processor says that a hypervisor is present, and its signature. `Some(None)`: it says that there is none.
 /// `None`: this processor cannot be asked. Intel SDM, CPUID leaf 1, ECX bit 31; leaf 0x40000000.

@@ -1,4 +1,4 @@
-//! Random numbers of the kernel, for names that nobody can predict. getrandom(2).
+//! Random numbers from the kernel, for unpredictable names. getrandom(2).
 
 use crate::CallError;
 

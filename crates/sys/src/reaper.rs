@@ -1,4 +1,4 @@
-//! Orphans: taking over the ones of one's own descendants, and waiting until nobody of them is left. prctl(2), wait(2).
+//! Adopts orphaned descendants, and waits until none is left. prctl(2), wait(2).
 
 use crate::process::{Signal, signal};
 use crate::{CallError, error::check};

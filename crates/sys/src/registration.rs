@@ -55,7 +55,7 @@ pub fn accept(listener: &OwnedFd) -> Result<OwnedFd, CallError> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Connects to whoever listens at `path`.
+/// Connects to the listener at `path`.
 ///
 /// # Errors
 /// ENOENT where there is no such path, ECONNREFUSED where nobody listens any more, EACCES.

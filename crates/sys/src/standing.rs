@@ -1,4 +1,5 @@
-//! What of a process everything in it pays for: threads, signals, filters, affinity, locked memory, priority. proc(5).
+//! The parts of a process that all its operations pay for: threads, signals, filters, affinity, locked memory, priority.
+//! proc(5).
 
 use std::collections::BTreeMap;
 

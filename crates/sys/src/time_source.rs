@@ -1,4 +1,4 @@
-//! Sources of time that do not ask each other: the clock that times, the kernel's own, and the counter of the processor.
+//! Independent sources of time: the clock that times, the kernel's own, and the processor's counter.
 
 use crate::system_call::clock_ns;
 use crate::{CallError, clock};

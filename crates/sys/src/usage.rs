@@ -1,4 +1,4 @@
-//! What a thread or a process used: CPU time, switches, faults. getrusage(2) for oneself, /proc for partners.
+//! Resources that a thread or process used: CPU time, switches, faults. getrusage(2) for itself, /proc for partners.
 
 use crate::CallError;
 use crate::watched::Watched;

@@ -1,4 +1,4 @@
-//! Who watches the system calls of a thread: tracers and seccomp filters, as /proc says. proc(5), ptrace(2), seccomp(2).
+//! Who watches a thread's system calls: tracers and seccomp filters, as /proc says. proc(5), ptrace(2), seccomp(2).
 
 /// Who watches the system calls of a thread. What /proc does not say is `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -123,7 +123,7 @@ impl Counter<'_> {
         let begun = tsc();
         let own = usage::own(Whose::Thread)?;
         let before = self.made;
-        // Whoever has looked elsewhere comes back to another scheduler and other caches of the kernel.
+        // After other work the scheduler and the kernel's caches are in another state.
         self.uncounted(1)?;
         for batch in &mut counts.ones {
             *batch = self.timed(1, longest)?;
@@ -176,7 +176,7 @@ impl Counter<'_> {
         outcome
     }
 
-    /// The same between two marks: whoever watches from outside sees each instruction.
+    /// The same between two marks, for a tracer outside that sees each instruction.
     fn follow(
         &mut self,
         plan: &CountPlan,

@@ -1,4 +1,4 @@
-//! The first process of the guest: mounts what the program needs, has each id counted, sends what came of it.
+//! The guest's first process: mounts file systems, counts each id, and sends the result.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};

@@ -1,4 +1,4 @@
-//! The tick of the guest's timer: operations are counted between two ticks, so that none pays for what is not its own.
+//! The guest's timer tick: operations are counted between two ticks, so that no operation pays for a tick.
 
 use oscost_sys::clock::tsc;
 

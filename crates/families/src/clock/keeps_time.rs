@@ -1,4 +1,4 @@
-//! Whether a clock keeps the time that the kernel tells by a call of its own: a reading that a no-op answers does not.
+//! Checks that a clock advances like the kernel's, read by a direct call. A clock that a no-op answers does not.
 
 use oscost_harness::{Bound, CallError, PostCondition};
 use oscost_sys::{clock, system_call};

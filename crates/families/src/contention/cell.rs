@@ -1,4 +1,4 @@
-//! A cell of the grid: who contends for what, how long it is held, and the card that says so.
+//! One cell of the contention grid: lock, workers, hold time, think time, and its card.
 
 use oscost_harness::quantity;
 use oscost_harness::{
@@ -179,7 +179,7 @@ impl Kind {
         Card {
             id: leak(id.to_owned()),
             title: leak(format!("{name}, contended")),
-            operation: "one lock, held for the hold time, and one unlock, while all workers want it",
+            operation: "one lock, the hold time, and one unlock, while all workers want the lock",
             call_path: CallPath::Libc,
             blocks: true,
             placement: Placement::Spread,

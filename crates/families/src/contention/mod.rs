@@ -1,4 +1,4 @@
-//! Several workers that want one lock: by lock, number and kind of workers, hold time and think time.
+//! Several workers fight for one lock: by lock, number and kind of workers, hold time and think time.
 //!
 //! A cell is an id (`semaphore/system_v/contended/processes_4/hold_us_100/think_0`): a few that tell the story are listed,
 //! the full grid comes with `--thorough`, and any other cell is found by its id.

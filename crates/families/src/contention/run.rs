@@ -1,4 +1,4 @@
-//! One launch of a cell: workers start together, fight for the lock in two phases, and what they leave becomes quantities.
+//! One launch of a cell: workers start together, fight for the lock in two phases, and their counts become quantities.
 
 use oscost_harness::quantity;
 use std::marker::PhantomData;
@@ -57,7 +57,7 @@ struct Fight<L> {
 const PHASE_NS: u64 = 20_000_000;
 /// Turns of each worker that a phase lasts at least, so that long holds are not few.
 const FEWEST_TURNS: u64 = 12;
-/// Whoever holds the lock for ever is ended after this, ns.
+/// A worker that never gives the lock back is killed after this time, ns.
 const PATIENCE_NS: u64 = 5_000_000_000;
 
 impl<L: Lock> Series for Fight<L> {

@@ -1,4 +1,4 @@
-//! A worker of a fight: what it is told, its turns, and the words in which it leaves what it counted.
+//! One contending worker: its orders, its turns, and the shared words in which it leaves its counts.
 //!
 //! The first phase is timed from outside and reads no clock in a worker; the second reads three a turn, for waits and
 //! hand-overs. What is under the lock is a plain counter, who held it last, and a spin of the hold time.

@@ -1,4 +1,4 @@
-//! Switching from one process or thread to another (document 004), and what of it is the pipe's price.
+//! Context switches between processes or threads (document 004), with and without the price of the pipe.
 
 use oscost_harness::Benchmark;
 

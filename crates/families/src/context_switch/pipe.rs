@@ -26,7 +26,7 @@ pub static UNPINNED: Switch = Switch { card: &CARD_UNPINNED };
 static CARD_SAME_CPU: Card = card("process switch, one CPU", Placement::SameCpu);
 static CARD_CROSS_CPU: Card = card("process switch, two CPUs", Placement::CrossCpu);
 static CARD_UNPINNED: Card = Card {
-    remark: "a mixture of both placements: it looks cheaper if more batches end on one CPU",
+    remark: "a mixture of both placements: the more batches end on one CPU, the lower the figure",
     ..card("process switch, unpinned", Placement::Unpinned)
 };
 

@@ -22,7 +22,7 @@ static CARD: Card = Card {
     revision: 1,
     group: "context_switch/threads/same_cpu",
     changes_process: Some(
-        "a thread shares the table of descriptors, and every call that looks one up becomes dearer",
+        "a thread shares the table of descriptors, so every call that looks up a descriptor costs more",
     ),
     // What it would be divided by is measured in a process without threads.
     baseline: None,

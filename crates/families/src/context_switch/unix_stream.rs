@@ -1,4 +1,4 @@
-//! The switch by a pair of connected Unix stream sockets: what a local protocol pays for a message and the turn.
+//! Context switches through a pair of connected Unix stream sockets.
 
 use oscost_harness::{
     Batched, Benchmark, CallError, Card, Claim, Outcome, Participant, Placement, PostCondition, SetUp,
@@ -25,7 +25,7 @@ const CLAIMS: &[Claim] = &[
 static CARD: Card = Card {
     subtract: None,
     operation: "one message to the other side, on one CPU",
-    remark: "a receiver that frees a message wakes the sender needlessly: nearly two switches a hop",
+    remark: "when the receiver frees a message it wakes the sender needlessly: nearly two switches per hop",
     claims: CLAIMS,
     ..two_pipes::card(
         "context_switch/unix_stream/same_cpu",

@@ -1,4 +1,4 @@
-//! What bracketing a batch costs: two readings of the clock that all batches are measured by.
+//! The cost of timing a batch: two readings of the clock that times all batches.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ static CARD: Card = Card {
     call_path: CallPath::Vdso,
     group: "instrument",
     claims: &claims::exactly(0.0),
-    remark: "the cost of timing a batch: half of it lies inside the batch",
+    remark: "the cost of timing a batch: half of it falls inside the batch",
     ..Card::BATCHED
 };
 

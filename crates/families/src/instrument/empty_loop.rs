@@ -1,4 +1,4 @@
-//! The loop that every other loop is: pure cycles, nothing in it.
+//! An empty loop: the part that every measured loop has.
 
 use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Trait, Unable};
 use oscost_sys::clock::keep;

@@ -1,4 +1,4 @@
-//! A cost that is added on purpose and must be found again: k calls in an operation cost k times one.
+//! A known cost, as a self-check: k calls per operation must cost k times one call.
 
 use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, Parameter, SetUp, Subject, Unable};
 use oscost_sys::system_call;

@@ -1,4 +1,4 @@
-//! What measuring costs, and whether a known cost is found again.
+//! The cost of measuring itself, and checks that a known cost is found.
 
 use oscost_harness::Benchmark;
 

@@ -52,7 +52,7 @@ const CLAIMS_ON_TWO_CPUS: [Claim; 3] = [
 ];
 
 static CARD: Card = Card {
-    operation: "one wait that finds the token and one signal that nobody hears",
+    operation: "one wait that finds the token, and one signal without a waiter",
     ..excluding::uncontended(
         "lock/condition_variable",
         "condition variable, uncontended",

@@ -1,4 +1,4 @@
-//! What every lock is to the benchmarks of this family: taken and given back by one process, and handed over in a ring.
+//! Benchmarks that all locks share: uncontended lock and unlock, and hand-over in a ring.
 
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering;

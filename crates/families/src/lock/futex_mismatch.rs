@@ -1,4 +1,4 @@
-//! The futex system call that does not sleep, because the word has changed: what a lost race costs.
+//! A futex wait that returns at once because the word has changed: the price of a lost race.
 
 use std::sync::atomic::AtomicU64;
 

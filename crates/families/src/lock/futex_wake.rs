@@ -1,4 +1,4 @@
-//! The futex system call that wakes nobody: the price of asking.
+//! A futex wake without a waiter: the price of asking.
 
 use std::sync::atomic::AtomicU64;
 

@@ -1,4 +1,4 @@
-//! Locks that nobody contests, and locks handed over; what contends for them is in `contention`.
+//! Uncontended locks and hand-overs of locks. Contended locks are in `contention`.
 
 use oscost_harness::Benchmark;
 

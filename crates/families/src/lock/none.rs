@@ -1,4 +1,4 @@
-//! No lock at all: what the count of lost updates must see, or it proves nothing of the others.
+//! No lock at all: the control that must lose updates, or zero lost updates prove nothing.
 
 use oscost_harness::{CallError, CallPath, Card, Outcome, SetUp, Trait, Unable};
 

@@ -1,4 +1,4 @@
-//! A POSIX mutex whose holder inherits the priority of who waits.
+//! A POSIX mutex whose holder inherits the priority of its waiters.
 
 use oscost_harness::{CallError, Card, Outcome, SetUp, Unable};
 use oscost_sys::mutex::{Mutex, MutexKind};

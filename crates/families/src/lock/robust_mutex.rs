@@ -1,4 +1,4 @@
-//! A robust POSIX mutex: whoever comes after a holder that died is told.
+//! A robust POSIX mutex: if its holder dies, the next process is told.
 
 use oscost_harness::{CallError, Card, Outcome, SetUp, Unable};
 use oscost_sys::mutex::{Mutex, MutexKind};

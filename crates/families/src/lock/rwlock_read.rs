@@ -1,4 +1,4 @@
-//! A POSIX reader-writer lock that processes share, taken by readers, who let one another in.
+//! A process-shared POSIX reader-writer lock, taken by readers, which do not exclude each other.
 
 use oscost_harness::{CallError, Card, Outcome, SetUp, Unable};
 use oscost_sys::rwlock::RwLock;

@@ -1,4 +1,4 @@
-//! A spin lock of one word: whoever waits keeps its CPU.
+//! A spin lock of one word: waiters keep their CPU busy.
 
 use std::sync::atomic::Ordering;
 

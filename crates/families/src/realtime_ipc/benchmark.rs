@@ -107,7 +107,7 @@ impl Spec {
         let receives = if self.receives.is_empty() { 0.0 } else { clients };
         let mut claims = Vec::new();
         if self.rings == Rings::Locked {
-            // Whoever is woken wants the lock that another one holds.
+            // A woken client wants the lock that another one holds.
             claims.push(Claim::CallsNamed(self.sends, Bound::Between(0.5 * clients, 4.0 * clients + 4.0)));
         } else if self.sends == self.receives {
             let bound = Bound::Between(sends + 0.5 * receives, sends + 1.5 * receives + 0.5);

@@ -43,7 +43,7 @@ impl KernelPage {
     /// Ticks until now, and whether there will be more.
     #[inline(always)]
     pub fn counted(&self) -> Got {
-        // In this order: whoever is told of the end sees its number.
+        // In this order, so that a client that sees the end also sees its number.
         let done = self.word(DONE).load(Ordering::Acquire) != 0;
         let sent = self.word(SENT).load(Ordering::Acquire);
         Got::Counted { sent: usize::try_from(sent).unwrap_or(usize::MAX), done }

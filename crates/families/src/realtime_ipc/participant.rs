@@ -1,4 +1,4 @@
-//! What server and clients have in common: their place, their priority with its bounds, and the account of their loop.
+//! The common part of server and clients: placement, bounded priority, and the account of the loop.
 
 use oscost_harness::{CallError, Outcome};
 use oscost_sys::scheduling::{self, Policy};

@@ -1,4 +1,4 @@
-//! The server's loop: sleeps until a tick is due, stamps it once, sends it to everybody, skips what it is too late for.
+//! The server's loop: sleeps until a tick is due, stamps it once, sends it to every client, skips ticks if it is late.
 
 use oscost_harness::{CallError, Outcome};
 use oscost_sys::clock;

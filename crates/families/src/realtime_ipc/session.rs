@@ -1,4 +1,4 @@
-//! The controller: one session a launch, with a server and its clients in processes of their own, and what came of it.
+//! The controller: runs one session per launch, with server and clients in their own processes, and collects the result.
 
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
@@ -317,7 +317,7 @@ impl Series for Session {
                     RemarkCode::NotRealTime.with(&[&format_args!("{refusal}; {}", refusal.cause.remedy())])
                 }
                 Ok(()) => RemarkCode::NotRealTime
-                    .with(&[&"the priority was lost in the session, or granted too late"]),
+                    .with(&[&"the priority was lost during the session, or granted too late"]),
             });
         }
         tell::tell(&table, discarded, self, (idle_share, busy.as_ref()), sink);

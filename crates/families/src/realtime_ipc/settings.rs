@@ -1,4 +1,4 @@
-//! What the family can be set to, and the ids that a run of it measures then.
+//! The settings of the family, and the ids that a run then measures.
 
 use oscost_harness::{Given, Level, Setting, Takes};
 use oscost_sys::scheduling::Policy;
@@ -18,13 +18,16 @@ pub const FRAMES: Setting = Setting {
     default: "none",
 };
 /// See [`FRAMES`].
-pub const RATE: Setting =
-    Setting { key: "rate", what: "frames a second of a sound server; its buffer makes the tick", ..FRAMES };
+pub const RATE: Setting = Setting {
+    key: "rate",
+    what: "frames per second of a sound server, whose buffer sets the tick",
+    ..FRAMES
+};
 
 /// Where every latency goes, by whatever session.
 pub const RAW_DIR: Setting = Setting {
     key: "raw_dir",
-    what: "folder for every latency in us, laid out as document 002's script does: a file a client",
+    what: "folder for every latency in us: one file per client, named as document 002's script does",
     takes: Takes::Path,
     many: false,
     default: "none",
@@ -41,7 +44,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "tick",
-        what: "times between ticks; several are a sweep",
+        what: "time between ticks; several values make a sweep",
         takes: Takes::Time { least: *TICKS_NS.start(), most: *TICKS_NS.end() },
         many: true,
         default: "1ms",
@@ -50,7 +53,7 @@ pub const SETTINGS: &[Setting] = &[
     FRAMES,
     Setting {
         key: "ticks",
-        what: "ticks that count in a launch",
+        what: "number of ticks that count in each launch",
         takes: Takes::Number { least: *COUNTS.start() as u64, most: *COUNTS.end() as u64 },
         many: false,
         default: "100, with --quick 50; with a load 3 s, with --quick 0.6 s",
@@ -92,7 +95,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "load_command",
-        what: "a load by a command for a shell, started again when it has ended",
+        what: "shell command as a load, restarted whenever it ends",
         takes: Takes::Text { most: Load::LONGEST_COMMAND },
         many: false,
         default: "none",
@@ -118,11 +121,11 @@ pub fn sound_tick_ns(given: &Given) -> Result<Option<u64>, String> {
             Ok(Some((frames * 1_000_000_000 + rate / 2) / rate))
         }
         (Some(_), Some(_)) => {
-            Err("--set tick= and --set rate= with frames= exclude one another: each makes the tick"
+            Err("--set tick= and --set rate= with frames= both set the tick: give only one of them"
                 .to_owned())
         }
         (None, None) => Ok(None),
-        _ => Err("--set rate= and frames= make a tick together: 44100 and 64 are 1.45 ms".to_owned()),
+        _ => Err("--set rate= and frames= need each other: 44100 and 64 make a tick of 1.45 ms".to_owned()),
     }
 }
 
@@ -182,7 +185,7 @@ pub fn ids(given: &Given, level: Level) -> Result<Vec<String>, String> {
 fn loads(given: &Given) -> Result<Vec<Option<Load>>, String> {
     let mut loads: Vec<Option<Load>> = given.words("load").iter().map(|name| Load::named(name)).collect();
     if let Some(command) = given.text("load_command") {
-        let load = Load::command(command).ok_or("--set load_command=: a command for a shell is wanted")?;
+        let load = Load::command(command).ok_or("--set load_command= needs a shell command")?;
         loads.push(Some(load));
     }
     if loads.is_empty() {

@@ -1,4 +1,4 @@
-//! The parameters of a session, and the id that holds them.
+//! The parameters of a session, and the id that states them.
 
 use oscost_harness::Parameter;
 use oscost_sys::scheduling::Policy;
@@ -129,23 +129,26 @@ impl Shape {
         let ticks = self.ticks.unwrap_or(100);
         Some(match () {
             () if !CLIENTS.contains(&self.clients) => {
-                format!("{} clients: 1 to 999 are possible", self.clients)
+                format!("{} clients: use 1 to 999", self.clients)
             }
             () if !TICKS_NS.contains(&self.tick_ns) => {
-                format!("a tick of {} ns: 50us to 1s are possible", self.tick_ns)
+                format!("a tick of {} ns: use 50us to 1s", self.tick_ns)
             }
             () if !SIZES.contains(&self.size) || !self.size.is_multiple_of(8) => {
-                format!("messages of {} bytes: 16 to 65536 in steps of 8 are possible", self.size)
+                format!("messages of {} bytes: use 16 to 65536, in steps of 8", self.size)
             }
             () if self.load.is_some() && self.ticks.is_some_and(|ticks| ticks < LEAST_LOADED) => {
-                format!("{ticks} ticks: a session with a load has {LEAST_LOADED} at least")
+                format!("{ticks} ticks: a session with a load needs at least {LEAST_LOADED}")
             }
-            () if !COUNTS.contains(&ticks) => format!("{ticks} ticks: 10 to 100000 are possible"),
+            () if !COUNTS.contains(&ticks) => format!("{ticks} ticks: use 10 to 100000"),
             () if self.clients * ticks > MOST_WORDS => {
-                format!("{ticks} ticks for {} clients are more than fit: {MOST_WORDS} in all", self.clients)
+                format!(
+                    "{ticks} ticks for {} clients are too many: at most {MOST_WORDS} latencies fit",
+                    self.clients
+                )
             }
             () if self.tick_ns * ticks as u64 > LONGEST_NS => {
-                format!("{ticks} ticks of {} ns are longer than 300 s", self.tick_ns)
+                format!("{ticks} ticks of {} ns take longer than 300 s", self.tick_ns)
             }
             () => return None,
         })

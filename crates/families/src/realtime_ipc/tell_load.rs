@@ -105,7 +105,7 @@ pub fn tell(
     let window = usize::try_from(window_ns / shape.tick_ns).unwrap_or(usize::MAX).max(2);
     for (part, names) in [idle_part, busy_part].iter().zip(&NAMES) {
         part.tell(window, names, sink)
-            .ok_or(CallError::told("the load left no tick before it or under it"))?;
+            .ok_or(CallError::told("no tick remains before the load, or none under it"))?;
     }
     sink.quantity(quantity::RANGE_WINDOW, window as f64 * shape.tick_ns as f64);
     sink.quantity(quantity::LOAD_TIME, lasted as f64);

@@ -173,14 +173,13 @@ impl Cell {
             return Some(format!("layout book holds {MOST_IN_BOOK} records of all children, not {records}"));
         }
         if self.locking == Locking::None && self.processes > 1 {
-            return Some("without locking several children destroy the database: one child alone".to_owned());
+            return Some("without locking, several children destroy the database: use one child".to_owned());
         }
         let reads = self.layout == Layout::Book && self.access != Access::Mapped;
         let locks = matches!(self.primitive, Primitive::Fcntl | Primitive::Ofd);
         if self.locking == Locking::Mandatory && !(reads && locks) {
             return Some(
-                "mandatory locking is of fcntl's locks (primitive=fcntl or ofd) on reads and writes of layout book (io=seek \
-                 or positioned)"
+                "mandatory locking needs fcntl's locks (primitive=fcntl or ofd), and reads and writes of layout book (io=seek or positioned)"
                     .to_owned(),
             );
         }

@@ -19,7 +19,7 @@ pub use running::Program;
 /// Where the files of its databases go, for the family and for document 001.
 pub const DIRECTORY: Setting = Setting {
     key: "directory",
-    what: "where the files of the databases go, on any file system",
+    what: "folder for the database files, on any file system",
     takes: Takes::Path,
     many: false,
     default: "in memory",

@@ -58,7 +58,7 @@ impl Benchmark for Program {
 
 /// Nothing where locks are seen to be mandatory in a directory; else why not, in the words of what was seen.
 fn enforced(directory: &Folder) -> Result<(), Unable> {
-    const LABORATORY: &str = "it can be seen on Linux 5.10: contrib/laboratory/run mandatory";
+    const LABORATORY: &str = "to see it on Linux 5.10: contrib/laboratory/run mandatory";
     let kind = file_system::kind(directory).unwrap_or_else(|error| error.to_string());
     let (why, remedy) = match mandatory_lock::probe(directory) {
         Mandatory::Enforced => return Ok(()),
@@ -146,7 +146,7 @@ impl Running {
         let expected: u64 = Kind::ALL.iter().map(|kind| done.counts.of(*kind) * rule(*kind)).sum();
         match done.work.lock_calls {
             made if made == expected => Ok(()),
-            made => Err(void(format_args!("{made} calls of locking where the rules give {expected}"))),
+            made => Err(void(format_args!("{made} locking calls, but the rules give {expected}"))),
         }
     }
 

@@ -106,12 +106,12 @@ pub const fn switches_between(least: f64, most: f64) -> Claim {
     Claim::Switches(Bound::Between(least, most + 1.0 / LEAST_ON_ONE_CPU + OTHERS))
 }
 
-/// Switches of a hand-over across CPUs: whoever waits may find its token there already, and need not sleep.
+/// Switches of a hand-over across CPUs: the waiting side may find its token there already, and need not sleep.
 pub const fn switches_at_most(most: f64) -> Claim {
     Claim::Switches(Bound::AtMost(most + 1.0 / LEAST_ON_TWO_CPUS + OTHERS))
 }
 
-/// On one CPU whoever waits must leave it for the other side to run, and nothing needs another switch.
+/// On one CPU the waiting side must leave the CPU to the other, and nothing needs a second switch.
 const ONE_SWITCH: Claim = switches_between(1.0, 1.0);
 
 /// Across CPUs nobody waits more than once.

@@ -10,7 +10,7 @@ pub struct Invalid;
 
 static CARD: Card = Card {
     id: "syscall/invalid",
-    title: "a call that no kernel has",
+    title: "a system call that no kernel has",
     operation: "one system call that the kernel refuses with ENOSYS",
     heading: super::CALL,
     call_path: CallPath::Inline,

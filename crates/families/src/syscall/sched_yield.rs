@@ -17,7 +17,7 @@ static CARD: Card = Card {
     group: "syscall",
     claims: &claims::named(&["sched_yield"], 1.0),
     baseline: Some("syscall/invalid"),
-    remark: "nobody else wants the CPU; context_switch/yield has a partner",
+    remark: "no other process wants the CPU here; context_switch/yield has a partner",
     tier: Tier::Core,
     ..Card::BATCHED
 };

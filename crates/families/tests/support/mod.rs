@@ -1,4 +1,4 @@
-//! Running a benchmark in a forked child with a deadline, and what the child found out.
+//! Runs a benchmark in a forked child with a deadline, and returns the child's findings.
 
 use std::io::{Read, Write};
 

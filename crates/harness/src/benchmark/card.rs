@@ -14,7 +14,7 @@ pub struct Card {
     pub revision: u32,
     /// The benchmark in a few words.
     pub title: &'static str,
-    /// What the cost is the cost of, in words ("one sem_wait and one sem_post").
+    /// The operation in words ("one sem_wait and one sem_post").
     pub operation: &'static str,
     /// The same for a heading above several figures of the family, true for each of them ("one reading"); empty: `operation`.
     pub heading: &'static str,
@@ -22,17 +22,17 @@ pub struct Card {
     pub operations_per_iteration: u64,
     /// How the operation is reached.
     pub call_path: CallPath,
-    /// Whether the operation waits for somebody else.
+    /// Whether the operation waits for another participant.
     pub blocks: bool,
     /// Where the participants run.
     pub placement: Placement,
-    /// Members of one group are interleaved in one process set; whatever is divided or subtracted shares one.
+    /// Members of one group are interleaved in one process set. Both sides of a ratio or difference share a group.
     pub group: &'static str,
-    /// What it does to the process that every other member would pay for (it starts threads): it has a group of its own.
+    /// How it changes its process, at every member's cost (it starts threads). Then it needs a group of its own.
     pub changes_process: Option<&'static str>,
-    /// What must be true of every operation.
+    /// Claims about every operation.
     pub claims: &'static [Claim],
-    /// What the machine must have.
+    /// Requirements on the machine.
     pub needs: &'static [Need],
     /// Id of the member of the group that ratios divide by.
     pub baseline: Option<&'static str>,
@@ -45,7 +45,7 @@ pub struct Card {
     /// Time that launches of this benchmark may take in a run at defaults, in ms; what has not converged by then is
     /// marked. `None`: as long as the run has time.
     pub budget_ms: Option<u64>,
-    /// What a launch of a series takes beyond the plan's time, in ms: its deadline is set by it. 0 for most.
+    /// Time that a launch of a series needs beyond the plan, in ms, for its deadline. 0 for most.
     pub launch_ms: u64,
     /// Planned launches of its group, where a launch is long and the plan has more: the least of the members counts.
     /// `--thorough` makes its own number.
@@ -54,9 +54,9 @@ pub struct Card {
     pub quantities: &'static [QuantityCard],
     /// Values of the parameters that the id names, by name.
     pub parameters: &'static [(&'static str, Parameter<'static>)],
-    /// What it is by its making, whatever is measured.
+    /// Its permanent properties.
     pub traits: &'static [Trait],
-    /// What a reader of the figure should know that no count shows; empty where there is nothing.
+    /// A remark for readers of the figure, on something that no count shows; may be empty.
     pub remark: &'static str,
 }
 
@@ -88,7 +88,7 @@ impl Card {
         traits: &[],
         remark: "",
     };
-    /// A series that holds the clock itself.
+    /// A series, which times itself.
     pub const SERIES: Card = Card { call_path: CallPath::Libc, ..Card::BATCHED };
 
     /// First part of the id.
@@ -98,7 +98,7 @@ impl Card {
     }
 
     /// Iterations that a batch holds at least. Where participants wait for each other, what happens at its ends is no part of
-    /// a cycle, and must be little of a batch: across CPUs whoever waits has perhaps not fallen asleep when it begins.
+    /// a cycle, and must be little of a batch: across CPUs the waiting side may still be awake when it begins.
     #[must_use]
     pub fn least_iterations(&self) -> u64 {
         match self.placement {
@@ -149,13 +149,13 @@ impl QuantityCard {
         Self::new(name, quantity::known(name).expect("a quantity that results know").unit)
     }
 
-    /// The same, which a launch has only where there was something to tell: a peak, a second client.
+    /// The same, but a launch may lack it: there may be no peak, or no second client.
     #[must_use]
     pub const fn at_times(self) -> Self {
         Self { at_times: true, ..self }
     }
 
-    /// The same, put together otherwise.
+    /// The same, combined over launches in another way.
     #[must_use]
     pub const fn over(self, over_launches: OverLaunches) -> Self {
         Self { over_launches, ..self }
@@ -222,7 +222,7 @@ pub enum Placement {
     CrossCpu,
     /// Many participants over CPUs by distance.
     Spread,
-    /// Nobody is pinned: a mixture.
+    /// No participant is pinned: a mixture.
     Unpinned,
 }
 
@@ -256,7 +256,7 @@ pub enum Claim {
     OtherCalls(Bound),
     /// Voluntary + involuntary switches of all participants.
     Switches(Bound),
-    /// Voluntary switches alone: 0 for what never blocks, whoever preempts it.
+    /// Voluntary switches only: 0 for an operation that never blocks, even if it is preempted.
     VoluntarySwitches(Bound),
     /// Page faults.
     Faults(Bound),
@@ -275,7 +275,7 @@ pub enum Bound {
     Between(f64, f64),
 }
 
-/// What the machine must have for the benchmark to run at all.
+/// A requirement on the machine, without which the benchmark cannot run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Need {

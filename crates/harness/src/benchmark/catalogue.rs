@@ -1,4 +1,4 @@
-//! What can be measured: every benchmark by id, and the choice among them by pattern.
+//! The catalogue: every benchmark by id, and the choice among them by pattern.
 
 use std::fmt;
 
@@ -44,7 +44,7 @@ impl fmt::Display for NoMatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pattern = oscost_results::Untrusted::new(&self.pattern).terminal().to_string();
         match (self.elsewhere, self.example, self.nearest.as_slice()) {
-            (Some(what), ..) => write!(f, "'{pattern}' is {what}: nothing here is its counterpart"),
+            (Some(what), ..) => write!(f, "'{pattern}' is {what}, which has no counterpart here"),
             (_, Some(example), _) => write!(
                 f,
                 "'{pattern}' finds {} figures, all of the thorough tier: add --thorough, or give a full id ({example})",
@@ -305,7 +305,7 @@ mod tests {
         let miss = catalogue().with_synonyms(&FORK).select(&["fork".into()], Tier::Core).map(|_| ());
         assert_eq!(
             miss.expect_err("a miss").to_string(),
-            "'fork' is a word of others: nothing here is its counterpart"
+            "'fork' is a word of others, which has no counterpart here"
         );
     }
 

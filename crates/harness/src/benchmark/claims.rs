@@ -1,4 +1,4 @@
-//! Claims as the result states them, and what was observed held against them. METHOD.md, Evidence.
+//! Compares claims with counts, and states both for the result. METHOD.md, Evidence.
 
 use std::collections::BTreeMap;
 
@@ -160,7 +160,7 @@ pub fn contradiction(claims: &[CheckedClaim], calls: &BTreeMap<String, f64>) -> 
             return format!("afterwards {name} must be {}, and is {observed}", claim.expected);
         }
         if claim.claim == KERNEL_ENTRY_COST {
-            return format!("costs {observed} times what its own system calls cost at the bare kernel entry");
+            return format!("costs {observed} times the bare kernel entries of its own system calls");
         }
         let what = match claim.claim.split_once(':') {
             Some((_, names)) => format!("system calls {}", names.replace('|', " or ")),
@@ -232,7 +232,7 @@ mod tests {
         // A fake semop, counted twice in an audit, at 7 ns.
         let (fake, why) = verdict_of(2.0, &[(6.95, 69.0); 10]);
         assert_eq!(fake, Verdict::Contradicted);
-        assert_eq!(why, "costs 0.05 times what its own system calls cost at the bare kernel entry");
+        assert_eq!(why, "costs 0.05 times the bare kernel entries of its own system calls");
         // The entry itself, within what two batches differ by, and on a core that is slow in half of the launches.
         assert_eq!(verdict_of(1.0, &[(66.0, 69.0); 10]).0, Verdict::Checked);
         assert_eq!(verdict_of(1.0, &[(69.0, 69.0), (138.0, 138.0)]).0, Verdict::Checked);

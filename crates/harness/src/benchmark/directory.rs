@@ -1,4 +1,4 @@
-//! Folders of our own for files that are measured: in memory, or where the user wants them.
+//! Our own folders for measured files: in memory, or where the user wants them.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ impl Place {
                 Ok(Self { folder, path })
             }
             Ok(Some(who)) => Err(format!(
-                "{who}: what is there could be moved away while it is measured. Name a folder of your own: mkdir -m 700"
+                "{who}: they could move files away during the measurement. Name a folder of your own: mkdir -m 700"
             )),
             Err(error) => Err(error.to_string()),
         }

@@ -1,5 +1,4 @@
-//! A program that is not ours (a peer, another build, other settings) as a contestant: the facts, as a card has those of a
-//! benchmark.
+//! Another program (a peer, another build, other settings) as a contestant, with facts like those of a card.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The contract: what a benchmark is to the harness, whether the harness holds the clock (batched) or it does (series).
+//! The benchmark trait: either the harness times its batches, or it times itself as a series.
 
 pub mod card;
 pub mod catalogue;
@@ -26,24 +26,24 @@ pub trait Benchmark: Sync {
     /// [`Unable::Unsupported`] where this machine lacks something, [`Unable::Failed`] where a call failed.
     fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable>;
 
-    /// What must be true of every operation on this machine, now: a vDSO clock under clock source hpet is a system call.
+    /// Claims about every operation on this machine, now: under clock source hpet, a vDSO clock makes a system call.
     fn claims(&self) -> Cow<'static, [Claim]> {
         Cow::Borrowed(self.card().claims)
     }
 }
 
-/// What a set-up yields.
+/// The result of a set-up.
 pub enum Subject {
-    /// A loop of operations; the harness holds the clock.
+    /// A loop of operations, timed by the harness.
     Batched(Box<dyn Batched>),
-    /// Ticks, clock steps, workloads; the benchmark holds the clock.
+    /// Ticks, clock steps, workloads: the benchmark times itself.
     Series(Box<dyn Series>),
 }
 
-/// Of a call made inside a loop: a failure voids the batch, and is named.
+/// The outcome of a call inside a loop. A failure makes the batch void, and is named.
 pub type Outcome = Result<(), CallError>;
 
-/// A loop of operations, monomorphised: one indirect call a batch, none an operation.
+/// A monomorphised loop of operations: one indirect call per batch, none per operation.
 pub trait Batched {
     /// Runs the loop body `iterations` times, and nothing else: no allocation, no output, no clock.
     ///
@@ -59,7 +59,7 @@ pub trait Batched {
         Ok(())
     }
 
-    /// Brings partners to rest, so that they cost nobody else's batch anything. Not timed.
+    /// Puts partners to rest, so that they do not slow other members' batches. Not timed.
     ///
     /// # Errors
     /// The call that failed.
@@ -88,32 +88,32 @@ pub trait Batched {
     }
 }
 
-/// Something that must be true after operations, and what was found.
+/// A fact that must hold after the operations, and its observed value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PostCondition {
-    /// What is looked at, in snake_case ("token_while_taken").
+    /// Its name, in snake_case ("token_while_taken").
     pub name: &'static str,
-    /// What it must be.
+    /// The required value.
     pub expected: Bound,
-    /// What it is.
+    /// The observed value.
     pub observed: f64,
 }
 
 impl PostCondition {
-    /// What must be exactly so many.
+    /// A fact whose value must be exactly this.
     #[must_use]
     pub const fn exactly(name: &'static str, expected: f64, observed: f64) -> Self {
         Self { name, expected: Bound::Exactly(expected), observed }
     }
 
-    /// Whether it is what it must be.
+    /// Whether the observed value is the required one.
     #[must_use]
     pub fn holds(&self) -> bool {
         claims::expectation(self.expected).holds(self.observed)
     }
 }
 
-/// A measurement that holds the clock itself.
+/// A measurement that times itself.
 pub trait Series {
     /// One launch: yields every quantity of the card, once, to the sink.
     ///
@@ -133,7 +133,7 @@ pub trait Series {
     }
 }
 
-/// How long a series goes on.
+/// How long a series runs.
 #[derive(Debug, Clone, Copy)]
 pub struct SeriesPlan {
     /// Exactly so many observations (the audit's 100 and 200), or as many as the duration holds.
@@ -144,7 +144,7 @@ pub struct SeriesPlan {
     pub seed: u64,
 }
 
-/// Where a series puts what it found.
+/// Receives the findings of a series.
 pub trait Sink {
     /// A quantity of the card.
     fn quantity(&mut self, name: &'static str, value: f64);
@@ -155,19 +155,19 @@ pub trait Sink {
     /// How many system calls of this name the series itself counted in this launch: an audit holds them against what it
     /// saw, to the last one.
     fn counted(&mut self, _name: &'static str, _calls: u64) {}
-    /// What must be true after the operations of this launch, and what was found.
+    /// A fact that must hold after the operations of this launch, and its observed value.
     fn post_condition(&mut self, _found: PostCondition) {}
     /// What participants used that lived only within the launch, so that nobody could look at them before and after, and
     /// how often they changed their CPU, where that was looked at.
     fn used(&mut self, _usage: &oscost_sys::usage::Usage, _migrations: Option<u64>) {}
-    /// What a reader of the figure should know of this launch, in words.
+    /// A remark on this launch for readers of the figure.
     fn say(&mut self, _words: String) {}
     /// The values of one participant in their order, ns, for pictures and files. `kept` ones stay in the result; no more
     /// than three thousand values of each.
     fn track(&mut self, _name: String, _values: Vec<f64>, _kept: bool) {}
 }
 
-/// Somebody besides the measuring thread who takes part in the operation.
+/// A process or thread, other than the measuring thread, that takes part in the operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Participant {
     /// A process, by pid.
@@ -181,7 +181,7 @@ pub enum Participant {
 pub enum Unable {
     /// This machine, kernel or user lacks something.
     Unsupported {
-        /// What is lacking, with the name and value of the limit.
+        /// The missing feature, with the name and value of the limit.
         why: String,
         /// What the user can do about it.
         remedy: String,
@@ -196,7 +196,7 @@ impl From<CallError> for Unable {
     }
 }
 
-/// What a set-up may use: where to run, and where to declare what must not outlive the worker.
+/// The context of a set-up: CPUs, and the place to declare objects that must not outlive the worker.
 pub struct SetUp<'a> {
     /// CPU of the measuring thread.
     pub cpu: usize,
@@ -209,7 +209,7 @@ pub struct SetUp<'a> {
     pub host_system_v_limits: Option<[u64; 4]>,
     /// Where kernel objects that outlive a process are declared, for the janitor.
     pub keeper: &'a mut Keeper,
-    /// Where files go that are measured, if the user said so; see [`crate::Directory`].
+    /// The folder for measured files, if the user named one; see [`crate::Directory`].
     pub directory: Option<&'a Folder>,
 }
 

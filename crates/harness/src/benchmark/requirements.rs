@@ -1,4 +1,4 @@
-//! What a benchmark needs of the machine, before anything is tried.
+//! What a benchmark needs from the machine, checked before its set-up.
 
 use super::card::{Need, Placement};
 use super::catalogue::Choice;

@@ -1,4 +1,4 @@
-//! What a family or a document can be set to (`--set key=value`): the key, what it takes, and the values that were given.
+//! Settings of a family or document (`--set key=value`): keys, accepted values, and the values given.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

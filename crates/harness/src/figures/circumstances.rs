@@ -1,5 +1,4 @@
-//! What the way in which a launch was run does to its figure: a tracer withholds it, what is unusual marks it,
-//! what nobody could find out leaves it unchecked. METHOD.md, Environment.
+//! How the circumstances of launches change a figure: withheld, marked or unchecked. METHOD.md, Environment.
 
 use crate::protocol::message::{DEFAULT_POLICY, Launched};
 use oscost_results::{Circumstances, Figure, Mark, RemarkCode, Verdict};
@@ -24,7 +23,7 @@ pub(crate) fn judge(figure: &mut Figure, launched: &[Launched], pinned: bool) ->
     }
     if let Some(pid) = tracers().flatten().find(|&pid| pid > 0) {
         withheld.push(format!(
-            "process {pid} traced what was measured (strace, a debugger): every system call then costs its stop as well"
+            "process {pid} traced what was measured (strace, a debugger): each system call includes the tracer's stops"
         ));
     }
     if !withheld.is_empty() {

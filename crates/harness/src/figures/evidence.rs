@@ -1,4 +1,4 @@
-//! Evidence out of launches and the audit, and its verdict. METHOD.md, Evidence.
+//! Combines launches and audit into evidence, with its verdict. METHOD.md, Evidence.
 
 use oscost_results::Evidence;
 use oscost_stats::quantile::{median, sorted};

@@ -1,4 +1,4 @@
-//! One member of a group in the course of a run: what is known of it before its figure is made.
+//! The state of one member during a run, until its figure is made.
 
 use crate::benchmark::catalogue::Choice;
 use crate::protocol::message::{Audited, Failure, Launched};

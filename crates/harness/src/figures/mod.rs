@@ -1,4 +1,4 @@
-//! Figures out of launches: states, marks, modes. METHOD.md, Figures.
+//! Turns launches into figures: states, marks, modes. METHOD.md, Figures.
 
 pub(crate) mod circumstances;
 mod evidence;

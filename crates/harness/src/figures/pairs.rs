@@ -78,7 +78,9 @@ pub(crate) fn paired(
                         (Some((paired, _)), Some(floors))
                             if (floors / paired.value - 1.0).abs() > RATIOS_AGREE =>
                         {
-                            Some(format!("{floors:.3}x of the floors, one side is often in a slower mode"))
+                            Some(format!(
+                                "{floors:.3}x of the floors, so one of the two often ran in a slower mode"
+                            ))
                         }
                         _ => None,
                     };

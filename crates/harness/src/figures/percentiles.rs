@@ -1,4 +1,4 @@
-//! Percentiles of operations timed one by one, out of launches. METHOD.md, Percentiles.
+//! Combines launches of single operations into percentiles. METHOD.md, Percentiles.
 
 use oscost_results::{Account, AtQuantile, BesideBatch, FirstCallAfter, Longer, Percentiles};
 use oscost_stats::fine_histogram::FineHistogram;

@@ -1,5 +1,4 @@
-//! Quantities out of launches: how each is put together, which of them is judged, and whether more launches would help.
-//! METHOD.md, Figures and Quiet windows.
+//! Combines launches into quantities, chooses the judged one, and says if more launches would help. METHOD.md, Figures.
 
 use std::collections::BTreeMap;
 

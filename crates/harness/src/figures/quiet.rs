@@ -1,5 +1,4 @@
-//! Quiet windows: which windows of rounds ran on a core that nobody shared, against the best that the machine is known to
-//! do, and what operations cost in them. METHOD.md, Quiet windows.
+//! Finds quiet windows, compared with the machine's best, and what operations cost in them. METHOD.md, Quiet windows.
 
 use oscost_results::CoreConstants;
 use oscost_stats::quantile::{median, sorted};

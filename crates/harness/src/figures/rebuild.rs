@@ -1,4 +1,4 @@
-//! Figures out of the records of a run that was killed: what was measured is not lost.
+//! Rebuilds the figures of a killed run from its records.
 
 use oscost_results::{CoreConstants, Figure, PairedValue};
 

@@ -1,4 +1,4 @@
-//! What is noteworthy about a figure, in plain words.
+//! Remarks about a figure, in plain words.
 
 use oscost_results::{Estimate, Figure, Quantity, RemarkCode};
 use serde_json::Map;

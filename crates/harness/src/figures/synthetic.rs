@@ -1,4 +1,4 @@
-//! Benchmarks that are never run, and launches that never were: for tests of what is planned with them and made of them.
+//! Invented benchmarks and launches, for tests of plans and figures.
 #![cfg(test)]
 
 use crate::benchmark::card::{Card, QuantityCard};

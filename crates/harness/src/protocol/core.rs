@@ -1,4 +1,4 @@
-//! What is known of a core: what a run finds out before it measures, and what was found out about its processor once.
+//! Facts about a core: measured at the start of a run, or known for its processor.
 
 use serde::{Deserialize, Serialize};
 

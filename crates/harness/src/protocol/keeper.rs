@@ -1,4 +1,4 @@
-//! How objects that outlive a process reach the janitor: whoever makes one holds a pipe to it and writes into its ledger first.
+//! Tells the janitor about objects that outlive a process: their maker writes into its ledger first.
 
 use std::os::fd::OwnedFd;
 

@@ -26,7 +26,7 @@ const FORMAT: &str = "oscost-ledger-1";
 /// More is no ledger of ours.
 const MOST: u64 = 64 << 20;
 
-/// An open ledger. Whoever has it open, or inherited it, keeps its lock.
+/// An open ledger. Every process that opened or inherited it keeps its lock.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     file: File,

@@ -1,4 +1,4 @@
-//! What supervisor and worker say to each other: one JSON object each way, before and after the measuring.
+//! Messages between supervisor and worker: one JSON object each way, before and after measuring.
 
 use std::collections::BTreeMap;
 
@@ -88,7 +88,7 @@ pub struct ForeignPlan {
 
 /// Operations of the first phase of an audit; the second makes twice as many.
 pub const AUDIT_OPERATIONS: u64 = 100;
-/// Scheduling policy of whoever did not ask for another.
+/// The default scheduling policy.
 pub(crate) const DEFAULT_POLICY: &str = "other";
 
 /// What a worker found.

@@ -1,4 +1,4 @@
-//! What crosses between processes: jobs and reports of workers, the records of a run, and what the janitor is told.
+//! Everything that crosses between processes: jobs and reports of workers, records of a run, and the janitor's ledger.
 
 pub(crate) mod core;
 pub(crate) mod keeper;

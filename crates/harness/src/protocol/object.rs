@@ -1,4 +1,4 @@
-//! Objects that the kernel keeps when their maker dies: how they are written down, and how they are removed.
+//! Kernel objects that outlive their maker: how they are written down and removed.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

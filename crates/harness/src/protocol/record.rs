@@ -1,4 +1,4 @@
-//! What a run finds, piece by piece: what the journal keeps, and figures are made of.
+//! Records of a run, piece by piece: the journal keeps them, and figures are made of them.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! How a worker is started, and by which word it says who is running.
+//! How a worker is started, and the shared word that names the running member.
 
 /// First argument by which the program is started as a worker.
 pub const WORKER_ARGUMENT: &str = "__worker";

@@ -1,4 +1,4 @@
-//! Operations timed one by one: how much a worker is to time, and what it found.
+//! Operations timed one by one: the worker's orders and its findings.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! One benchmark by itself, for instruments that hold no launches: set up, audited, and made a figure without numbers.
+//! A single benchmark without launches, for counting: set up, audited, and made a figure without numbers.
 
 use oscost_results::{Evidence, Figure, Status, Verdict};
 use oscost_sys::{affinity, semaphore};

@@ -1,4 +1,4 @@
-//! What the engine says while it works. It prints nothing itself; nothing is emitted while a launch runs.
+//! Events of the engine. It prints nothing itself, and emits no event while a launch runs.
 
 use crate::protocol::record::Record;
 

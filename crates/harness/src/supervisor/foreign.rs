@@ -1,5 +1,4 @@
-//! Programs that are not ours (peers, other builds, other settings) in our rotation of launches, and commands of the
-//! caller's.
+//! Other programs (peers, other builds, other settings) in our rotation of launches, and commands of the caller.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A group and its members in the course of a run: who still takes part, and whether more launches would help.
+//! The state of a group during a run: its active members, and whether more launches would help.
 
 use std::collections::BTreeMap;
 

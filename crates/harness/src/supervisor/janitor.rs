@@ -1,7 +1,7 @@
-//! The janitor: removes kernel objects that outlive a process, where workers cannot be given private namespaces.
+//! The janitor: removes kernel objects that outlive a process, if workers cannot get private namespaces.
 //!
 //! It is started before any object exists, in a session of its own, ignores the signals by which a user ends a program,
-//! and waits at a pipe. When every process that holds the other end is gone, whoever was killed how, it removes what the
+//! and waits at a pipe. When every process that holds the other end is gone, for whatever reason, it removes what the
 //! ledger names and ends. What it cannot survive is a kill of every process at once (a cgroup's): then the next start does
 //! its work. The result says that it was the janitor who watched.
 

@@ -1,4 +1,4 @@
-//! Operations timed one by one (`run --percentiles`), each benchmark in launches of its own. METHOD.md, Percentiles.
+//! Single operations (`run --percentiles`): each benchmark gets its own launches. METHOD.md, Percentiles.
 
 use oscost_results::{Circumstances, Percentiles};
 

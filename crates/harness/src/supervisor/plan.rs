@@ -1,4 +1,4 @@
-//! The plan of a run: how much effort, which groups, on which CPUs.
+//! The plan of a run: effort, groups and CPUs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -129,9 +129,9 @@ pub fn preferred(mut allowed: Vec<usize>) -> Vec<usize> {
     allowed
 }
 
-/// Groups of a choice, in order of first appearance, each with the positions of its members. What a member is divided by
-/// and another group holds is a guest in this one too, launched beside the member; a group of which nothing is left but
-/// guests of others is none.
+/// Groups of a choice, in order of first appearance, each with the positions of its members. If a member's baseline belongs
+/// to another group, it also joins this one as a guest, and is launched beside the member. A group that consists only of
+/// guests is dropped.
 #[must_use]
 pub fn groups(choices: &[Choice]) -> Vec<(&'static str, Vec<usize>)> {
     let mut order: Vec<(&'static str, Vec<usize>)> = Vec::new();

@@ -1,4 +1,4 @@
-//! A run rehearsed by a scripted clock: nothing is measured, no process is started, and each job takes what it takes by plan.
+//! Rehearses a run with a scripted clock: nothing is measured, and each job takes its planned time.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;

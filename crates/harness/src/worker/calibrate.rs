@@ -71,7 +71,7 @@ fn member_of_rounds(
     if matches!(card.placement, Placement::OneCpu | Placement::SameCpu) {
         let long = (WORK_NS / found.iteration_ns.max(0.01)) as u64;
         let iterations = long.clamp(found.iterations, MOST_ITERATIONS.max(found.iterations));
-        // Whoever disturbs makes the share smaller: the best try counts.
+        // A disturbance makes the share smaller, so the best try counts.
         for _ in 0..WORK_TRIES {
             if found.works {
                 break;

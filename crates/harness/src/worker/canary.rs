@@ -1,4 +1,4 @@
-//! The canaries: what runs in every round besides the members, and what a run finds out about the core by it at its start.
+//! The canaries: loops that run in every round, and what a run learns about the core from them.
 //!
 //! METHOD.md, Canaries. A chain and a throughput loop tell how fast the core is and whether a sibling shares it. A bare
 //! kernel entry is the least that an operation costs which enters the kernel.
@@ -103,7 +103,7 @@ fn miscounted(cycles: f64) -> Option<String> {
         .then(|| format!("the processor counts {cycles:.2} cycles in an addition that should take one"))
 }
 
-/// Why no entry is made here: a filter may end whoever makes a call that it does not know.
+/// Why no entry is made here: a filter may end a process that makes a call that it does not know.
 fn refused_entry() -> Option<String> {
     let ended = Child::fork(|| {
         system_call::enter();
@@ -113,10 +113,10 @@ fn refused_entry() -> Option<String> {
     match ended {
         Ok(ended) if ended.code == Some(0) => None,
         Ok(ended) => Some(match ended.signal {
-            Some(signal) => format!("signal {signal} ends whoever makes a system call that no kernel has"),
-            None => "a child that made a system call that no kernel has did not come back".to_owned(),
+            Some(signal) => format!("signal {signal} ends a process that makes an unknown system call"),
+            None => "a child that made an unknown system call did not return".to_owned(),
         }),
-        Err(error) => Some(format!("whether a bare kernel entry comes back could not be tried: {error}")),
+        Err(error) => Some(format!("a bare kernel entry could not be tried: {error}")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! How the process that measures is run: whoever traces, slows or filters it. METHOD.md, Environment.
+//! Reads how the measuring process is run: tracers, filters, nice value, policy. METHOD.md, Environment.
 
 use oscost_results::Circumstances;
 use oscost_sys::watched::Watched;

@@ -1,4 +1,4 @@
-//! Whether the clock that times batches runs at its rate: held against sources that do not ask it. METHOD.md, Clock.
+//! Checks the rate of the clock against sources that do not depend on it. METHOD.md, Clock.
 
 use oscost_sys::time_source::Instant;
 
@@ -17,7 +17,10 @@ const MOST_HZ: f64 = 7e9;
 pub(crate) fn lie_by_core(chain_ns: f64) -> Option<String> {
     let hz = 1e9 / chain_ns;
     (chain_ns > 0.0 && hz > MOST_HZ).then(|| {
-        format!("by the clock that times the core makes {:.1} GHz, which no core does: it is slow", hz / 1e9)
+        format!(
+            "by the clock that times, the core runs at {:.1} GHz, which no core does: the clock is slow",
+            hz / 1e9
+        )
     })
 }
 

@@ -1,4 +1,4 @@
-//! What everybody who takes part used in a launch, per operation. What could not be looked at is no count: never 0.
+//! Switches, faults and CPU changes of all participants, per operation. A counter that cannot be read is None, never 0.
 
 use oscost_sys::CallError;
 use oscost_sys::usage::{self, Seen, Usage};

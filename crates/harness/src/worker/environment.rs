@@ -1,4 +1,4 @@
-//! What is watched around a launch: affinity, cpuset, suspend, quota, steal. METHOD.md, Environment.
+//! Facts read before and after a launch: affinity, cpuset, suspend, quota, steal. METHOD.md, Environment.
 //!
 //! A change of the first three voids the launch. Quota marks it. Steal is kept: the canary judges.
 

@@ -1,4 +1,4 @@
-//! Runs a program that is not ours, in the worker.
+//! Runs another program, in the worker.
 //!
 //! The worker ends the program at its deadline, and whatever it started, even in sessions of its own: by private IPC, mount
 //! and PID namespaces, or by a guard where namespaces are refused, and for commands of the caller's, which are to see the

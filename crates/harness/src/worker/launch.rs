@@ -1,4 +1,4 @@
-//! One launch of a group, in the worker: set everybody up, run rounds or series, and put the outcome into tables.
+//! One launch of a group, in the worker: sets up the members, runs rounds or series, and tabulates the outcome.
 
 use oscost_results::{Circumstances, LaunchRecord};
 use oscost_stats::order;

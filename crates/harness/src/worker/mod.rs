@@ -182,7 +182,7 @@ impl<'a> Worker<'a> {
             },
         };
         placed.map_err(|error| {
-            Failure::new("environment", format!("{error}: CPU {:?} is not to be had", self.job.cpus.first()))
+            Failure::new("environment", format!("{error}: CPU {:?} cannot be used", self.job.cpus.first()))
         })
     }
 
@@ -214,7 +214,7 @@ impl<'a> Worker<'a> {
             (Member::Done(_), Some(changes)) if !changes.is_empty() => Member::Failed(Failure::new(
                 "set-up",
                 format!(
-                    "it changes the process of the others in its group ({}): it needs a group of its own",
+                    "it changes the process that its group shares ({}): it needs a group of its own",
                     changes.join("; ")
                 ),
             )),

@@ -1,4 +1,4 @@
-//! One launch of a series: what it yields is taken, held against its card, and put into a record.
+//! One launch of a series: takes its quantities, checks them against its card, and records them.
 
 use std::collections::BTreeMap;
 

@@ -6,40 +6,40 @@ use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// Results: files, @-1 (newest stored run), @-2, ..., or @all; the older one first [default: the newest comparable two]
+    /// Files, @-1 (newest stored run), @-2, ..., or @all; the older one first [default: the newest comparable two]
     #[arg(value_name = "RESULT")]
     pub results: Vec<String>,
-    /// Of more than two results, the one that the others are held against [default: the first]
+    /// The result that all others are compared with, if there are more than two [default: the first]
     #[arg(long, value_name = "RESULT", requires = "results")]
     pub base: Option<String>,
-    /// Results of one side, of at least 3 boots, separated by commas: what differs from boot to boot is no change
+    /// Results of one side from at least 3 boots: differences from boot to boot then count as noise
     #[arg(long, value_name = "RESULT,...", value_delimiter = ',', requires = "after", conflicts_with_all = ["results", "base"])]
     pub before: Vec<String>,
-    /// Results of the other side
+    /// Results of the other side, from at least 3 boots
     #[arg(long, value_name = "RESULT,...", value_delimiter = ',', requires = "before")]
     pub after: Vec<String>,
-    /// Only what these patterns find, as run finds it: judged as if nothing else had been measured
+    /// Compare only these patterns, as in run, as if nothing else had been measured
     #[arg(long, value_name = "PATTERN,...", value_delimiter = ',', conflicts_with_all = ["live", "bisect"])]
     pub only: Vec<String>,
-    /// Give ratios and verdicts although the machines differ
+    /// Give ratios and verdicts even if the machines differ
     #[arg(long)]
     pub cross_machine: bool,
-    /// What a change must exceed to be called one, and what a figure must stay inside to be called within
+    /// The change to look for: a figure is slower or faster if it changed by more, and within if by less
     #[arg(long, value_name = "SHARE", default_value = "5%", value_parser = percent)]
     pub threshold: f64,
-    /// End with code 1 if a figure is slower (of counts: more:N, it takes over N instructions more), with 3 if one is unclear
+    /// slower: end with code 1 if a figure is slower; unclear: with 3 if one is unclear; more:N: with 1 if a count grew by over N
     #[arg(long, value_name = "VERDICT,...", value_delimiter = ',', value_parser = fail_on)]
     pub fail_on: Vec<FailOn>,
-    /// Measure now: two commands that start an oscost, in alternating launches (A B B A); patterns follow the option
+    /// Measure two commands now, which start an oscost, in alternating launches (A B B A). Patterns follow
     #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with_all = ["base", "bisect", "cross_machine", "before", "after"])]
     pub live: Option<Vec<String>>,
-    /// Measure ID now as the result BASE did, for git bisect run: code 0 (not slower), 1 (slower), 125 (unclear), else 255
+    /// For git bisect run: measure ID like the result BASE. Ends with 0 (not slower), 1 (slower), 125 (unclear) or 255
     #[arg(long, num_args = 2, value_names = ["BASE", "ID"], conflicts_with_all = ["results", "base", "fail_on", "before", "after", "cross_machine"])]
     pub bisect: Option<Vec<String>>,
-    /// Count ID on this kernel image, in place of measuring it here: the kernel's own bisection. Code 1 is more instructions
+    /// With --bisect: count ID on this kernel image instead of measuring it here. Code 1 means more instructions
     #[arg(long, value_name = "KERNEL", requires = "bisect")]
     pub kernel: Option<PathBuf>,
-    /// Rounds of A B B A of --live
+    /// Rounds (A B B A) of --live
     #[arg(long, value_name = "N", default_value_t = 10, requires = "live", value_parser = clap::value_parser!(u32).range(6..=200))]
     pub rounds: u32,
     /// Format
@@ -69,7 +69,7 @@ pub enum FailOn {
 }
 
 fn fail_on(text: &str) -> Result<FailOn, String> {
-    let wrong = || format!("'{text}' is none of slower, unclear, more and more:N (N instructions)");
+    let wrong = || format!("'{text}' is not slower, unclear, more or more:N (N instructions)");
     match text {
         "slower" => Ok(FailOn::Slower),
         "unclear" => Ok(FailOn::Unclear),
@@ -82,7 +82,7 @@ fn fail_on(text: &str) -> Result<FailOn, String> {
 
 /// A share in percent.
 fn percent(text: &str) -> Result<f64, String> {
-    let wrong = || format!("'{text}' is no share such as 5% or 0.5% (0 to 1000 %)");
+    let wrong = || format!("'{text}' is not a share such as 5% or 0.5% (0 to 1000 %)");
     let number = text.strip_suffix('%').ok_or_else(wrong)?.trim();
     let share = number.parse::<f64>().map_err(|_| wrong())? / 100.0;
     if (0.0..=10.0).contains(&share) { Ok(share) } else { Err(wrong()) }

@@ -6,10 +6,10 @@ use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
 pub struct Count {
-    /// Ids or any part of them, families, patterns with *, documents, words of other tools; none: the core tier
+    /// What to count: ids or parts of ids, families, patterns with *, documents, words of other tools [default: the core figures]
     #[arg(value_name = "PATTERN")]
     pub patterns: Vec<String>,
-    /// Kernel image (vmlinuz, bzImage, Image), or 'running' for this machine's own; twice: the difference
+    /// Kernel image (vmlinuz, bzImage, Image), or 'running' for this machine's own. Give two to see the difference
     #[arg(long, value_name = "KERNEL", required = true)]
     pub kernel: Vec<PathBuf>,
     /// Itemise one operation: instructions by function, in call order
@@ -18,31 +18,31 @@ pub struct Count {
     /// Format
     #[arg(long, default_value = "text")]
     pub format: Format,
-    /// More words for the kernel's command line
+    /// Text to append to the kernel's command line
     #[arg(long, value_name = "WORDS", default_value = "", allow_hyphen_values = true)]
     pub append: String,
-    /// qemu's model of the processor [default: max]
+    /// Processor model of qemu [default: max]
     #[arg(long, value_name = "MODEL")]
     pub cpu_model: Option<String>,
     /// Memory of the guest, MiB
     #[arg(long, value_name = "MIB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(64..=65536))]
     pub memory: u32,
-    /// The program for the guest, where it is not this one: a static build for another architecture
+    /// Run this oscost in the guest: a static build for another architecture
     #[arg(long, value_name = "FILE")]
     pub guest_program: Option<PathBuf>,
-    /// One more file for the guest, at its own path
+    /// Copy this file into the guest, to the same path
     #[arg(long, value_name = "FILE")]
     pub initrd_add: Vec<PathBuf>,
-    /// Seed of the machine's random numbers; the second boot has the next one
+    /// Seed for the guest's random numbers; the second boot uses the next number
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u32,
-    /// Longest silence of the guest, seconds
+    /// Give the guest up after so many seconds of silence
     #[arg(long, value_name = "SECONDS", default_value_t = Self::PATIENCE, value_parser = clap::value_parser!(u64).range(1..))]
     pub patience: u64,
-    /// Words to be kept with the result
+    /// Store this text with the result
     #[arg(long, value_name = "TEXT")]
     pub note: Option<String>,
-    /// Write the result to FILE too
+    /// Also write the result to FILE
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 }
@@ -55,7 +55,7 @@ impl Count {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     Text,
-    /// One line a stack, as flamegraph, inferno and speedscope read it
+    /// One line per stack, for flamegraph, inferno and speedscope
     Folded,
     Json,
     /// One page for a browser, with an icicle plot of the functions

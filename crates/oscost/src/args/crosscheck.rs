@@ -8,10 +8,10 @@ use super::Measuring;
 
 #[derive(Debug, Args)]
 pub struct Crosscheck {
-    /// Our ids, beginnings of them, or a peer's ("perf", "stress-ng/switch"); none: everything that is found
+    /// Our ids or their beginnings, or a peer's, such as perf or stress-ng/switch [default: all that are installed]
     #[arg(value_name = "PATTERN")]
     pub patterns: Vec<String>,
-    /// Only these peers: perf, rt-tests, stress-ng, lmbench; NAME=DIR for programs in a folder (lmbench=DIR)
+    /// Use only this peer: perf, rt-tests, stress-ng or lmbench. lmbench=DIR names the folder of its programs
     #[arg(long, value_name = "PEER")]
     pub with: Vec<String>,
     #[command(flatten)]
@@ -19,7 +19,7 @@ pub struct Crosscheck {
     /// Format
     #[arg(long, default_value = "text")]
     pub format: Format,
-    /// Write the whole result to FILE too
+    /// Also write the whole result to FILE
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 }

@@ -4,10 +4,10 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub struct Doctor {
-    /// End with code 5 if the machine is unfit: something disturbs floors, or nothing can be checked
+    /// End with code 5 if the machine is unfit: something disturbs floors, or system calls cannot be counted
     #[arg(long)]
     pub check: bool,
-    /// Try the instrument here: known costs found again, system calls counted exactly, two runs alike (under a minute)
+    /// Test oscost itself here, in under a minute: find known costs, count known system calls, compare two runs
     #[arg(long)]
     pub verify: bool,
     /// Print the findings as JSON

@@ -1,4 +1,4 @@
-//! `--set key=value`: what belongs to one family or document, checked against their tables.
+//! `--set key=value`: settings of one family or document, checked against their tables.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -14,7 +14,7 @@ use crate::exit::Ended;
 
 #[derive(Debug, Args)]
 pub struct Set {
-    /// What belongs to one family or document, again for each key: 'oscost explain NAME' lists the keys
+    /// Set an option of one family or document; repeat for each. 'oscost explain NAME' lists the keys
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<OsString>,
 }
@@ -77,7 +77,7 @@ impl Whose {
             }
             near => format!("did you mean {}?", near.join(" or ")),
         };
-        Ended::misuse(format!("--set {}=: no key is called so; {advice}", Untrusted::new(&key).terminal()))
+        Ended::misuse(format!("--set {}=: there is no such key; {advice}", Untrusted::new(&key).terminal()))
     }
 }
 
@@ -164,7 +164,7 @@ mod tests {
         for (whose, typed, words) in [
             (Whose::Families, "cleints=3", "did you mean clients?"),
             (Whose::Families, "qqqq=3", "realtime_ipc, record_database"),
-            (Whose::Families, "=3", "no key"),
+            (Whose::Families, "=3", "no such key"),
             (Whose::Families, "nrec=3", "belongs to 'oscost reproduce apue'"),
             (Whose::Documents, "transport=pipe", "belongs to 'oscost run realtime_ipc'"),
             (Whose::Families, "clients", "a value is missing"),

@@ -6,9 +6,9 @@ use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Debug, Subcommand)]
 pub enum Tick {
-    /// Send a stamped message to every client that asks for it, tick by tick, until the last of them has gone
+    /// Send a time stamp to every registered client, tick by tick, until the last one leaves
     Server(TickServer),
-    /// Ask a server for its ticks; print every latency in us, and a summary on standard error
+    /// Receive a server's ticks; print each latency in us, and a summary on standard error
     Client(TickClient),
 }
 
@@ -25,13 +25,13 @@ pub enum Scheduling {
 
 #[derive(Debug, Args)]
 pub struct Meeting {
-    /// Private folder in which server and clients meet [default: oscost-tick in $XDG_RUNTIME_DIR, or /tmp/oscost-tick-UID]
+    /// Private folder where server and clients meet [default: oscost-tick in $XDG_RUNTIME_DIR, or /tmp/oscost-tick-UID]
     #[arg(long, value_name = "DIR")]
     pub directory: Option<PathBuf>,
     /// Real-time scheduling, or none
     #[arg(long, value_name = "POLICY", default_value = "rr")]
     pub policy: Scheduling,
-    /// Fail unless it is scheduled so
+    /// Fail if real-time scheduling is refused
     #[arg(long)]
     pub require_realtime: bool,
 }
@@ -49,13 +49,13 @@ pub struct TickServer {
 pub struct TickClient {
     #[command(flatten)]
     pub meeting: Meeting,
-    /// What this client is called [default: a name nobody else has]
+    /// Name of this client [default: a name that no other client has]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
     /// Latencies to print, 1 to 10000000
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub values: u64,
-    /// Latencies before them that do not count
+    /// Latencies to ignore before the first printed one
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
     pub ignore: u64,
 }

@@ -1,4 +1,4 @@
-//! `oscost compare --bisect`: one id now, measured as a stored result was and held against it, for `git bisect run`.
+//! `oscost compare --bisect`: measures one id like a stored result and compares the two, for `git bisect run`.
 //!
 //! git takes every code from 1 to 127 but 125 for a bad commit. So whatever keeps this from an answer ends with 125, if
 //! another commit may fare better, or with [`Exit::Stopped`], which ends the bisection.
@@ -25,7 +25,7 @@ pub fn bisect(asked: &[String], options: &Compare, talk: &Talk) -> Result<Exit, 
     let [base, id] = asked else { return Err(Ended::misuse("--bisect needs a result and an id")) };
     let (names, results) = load(std::slice::from_ref(base), talk)?;
     let [base] = <[RunResult; 1]>::try_from(results).map_err(|results| {
-        Ended::misuse(format!("--bisect needs one result, {base} names {}", results.len()))
+        Ended::misuse(format!("--bisect needs one result, but {base} names {}", results.len()))
     })?;
     let name = names.first().map_or("base", |name| name);
     if oscost_report::count::is_count(&base) {
@@ -106,7 +106,7 @@ fn settings(base: &RunResult) -> Result<(Effort, Measuring), Ended> {
     let efforts = [Effort::QUICK, Effort::DEFAULT, Effort::THOROUGH];
     let Some(effort) = efforts.into_iter().find(|effort| effort.level.name() == base.plan.effort) else {
         return Err(Ended::misuse(format!(
-            "the base was measured with effort '{}': measure it by oscost run, with --quick, --thorough or neither",
+            "the base was measured with effort '{}': measure a new one by oscost run, with --quick, --thorough or neither",
             base.plan.effort
         )));
     };

@@ -1,4 +1,4 @@
-//! `oscost compare`: stored results against one another, a stored one against now, or two commands side by side.
+//! `oscost compare`: compares stored results, or two commands that run in turn.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! `oscost complete`: what fits at the end of a command line, for the completions of shells (`src/completions/`).
+//! `oscost complete`: completes a command line, for shells (`src/completions/`).
 //!
 //! A line for each: the whole word, a tab, what it is. Nothing where file names fit.
 

@@ -1,4 +1,4 @@
-//! `oscost crosscheck`: peers in the same rotation of launches as our figures, and both side by side.
+//! `oscost crosscheck`: runs peers in the same rotation of launches, and shows both figures side by side.
 
 use std::collections::BTreeMap;
 use std::io::Read;

@@ -1,4 +1,4 @@
-//! `oscost doctor`: is the machine fit, and what to change; on request, is the instrument right here.
+//! `oscost doctor`: checks whether the machine is fit, and on request whether the instrument is right here.
 
 use oscost_harness::Supervisor;
 use oscost_results::{Check, CheckState};

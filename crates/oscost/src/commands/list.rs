@@ -1,4 +1,4 @@
-//! `oscost list`: what can be measured here, from the cards.
+//! `oscost list`: lists what can be measured here, from the cards.
 
 use std::io::Write;
 
@@ -49,7 +49,7 @@ pub fn list(options: &List, talk: &Talk) -> Result<Exit, Ended> {
     }
     if choices.is_empty() {
         return Err(Ended::misuse(
-            "nothing that was found has these traits; 'oscost list --trait NAME' without a pattern lists what has",
+            "no figure found has these traits; without a pattern, 'oscost list --trait NAME' lists all that have one",
         ));
     }
     let width = talk.style().width;
@@ -86,7 +86,7 @@ fn screen(choices: &[Choice], width: usize, out: &mut dyn Write) -> std::io::Res
         names.iter().try_for_each(|line| writeln!(out, "  {line}"))?;
     }
     let end = format!(
-        "{said} figures. * is in a bare run. /x 4: so many have /x behind. 'oscost list WORD' lists ids, --all the rest."
+        "{said} figures. *: part of a bare run. /x 4: four ids end in /x. 'oscost list WORD' lists ids, --all every one."
     );
     wrapped(&end.split(' ').map(str::to_owned).collect::<Vec<_>>(), width)
         .iter()

@@ -1,4 +1,4 @@
-//! `oscost report`: stored results again.
+//! `oscost report`: shows stored results again.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

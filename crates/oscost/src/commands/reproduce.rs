@@ -1,4 +1,4 @@
-//! `oscost reproduce`: the founding documents, sentence by sentence.
+//! `oscost reproduce`: repeats the founding documents, and judges their sentences.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `oscost` alone: what it is, one question a command, and what is stored here.
+//! `oscost` alone: says what it is, gives one example per command, and lists what is stored.
 
 use jiff::Timestamp;
 use oscost_harness::Tier;
@@ -74,7 +74,7 @@ fn families() -> Vec<String> {
 /// How many runs are stored, and how old the newest is.
 fn stored() -> String {
     let Some(runs) = Store::of_user().ok().and_then(|store| store.runs().ok()) else {
-        return "Stored here: nothing can be, the environment names no home.".to_owned();
+        return "Nothing can be stored here: neither HOME nor XDG_STATE_HOME is set.".to_owned();
     };
     let Some(newest) = runs.last() else { return "Stored here: nothing yet.".to_owned() };
     let name = newest.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();

@@ -1,5 +1,4 @@
-//! The instrument tried on this machine: costs that are known are found again, system calls are counted exactly, and two
-//! runs of the same thing are the same.
+//! Tests the instrument on this machine: known costs, exact counts of system calls, and two equal runs.
 
 use oscost_harness::{
     Catalogue, Effort, Event, IdleCpu, Measured, Options, Supervisor, Tier, measure, preferred,
@@ -90,7 +89,7 @@ fn floor(result: &RunResult, id: &str) -> Option<f64> {
 
 /// Two calls more must cost twice what one call more costs.
 fn known_cost(results: &[&RunResult]) -> Finding {
-    const MATTERS: &str = "differences between figures, and every figure that has a small part of another";
+    const MATTERS: &str = "differences between figures, and figures that are a small part of another";
     let slopes: Vec<f64> = results
         .iter()
         .filter_map(|result| {
@@ -103,10 +102,8 @@ fn known_cost(results: &[&RunResult]) -> Finding {
         return Finding::unknown("a known cost could not be measured", MATTERS);
     }
     let each: Vec<String> = slopes.iter().map(|slope| format!("{slope:.3}")).collect();
-    let says = format!(
-        "2 calls more cost {} times what 1 call more does, twice over (1 is right)",
-        each.join(" and ")
-    );
+    let says =
+        format!("2 more calls cost {} times as much as twice 1 more call (1 is right)", each.join(" and "));
     if slopes.iter().all(|slope| (slope - 1.0).abs() <= SLOPE) {
         Finding::fine(says)
     } else {
@@ -134,7 +131,7 @@ fn audit(result: &RunResult) -> Finding {
     }
     let each: Vec<String> = counted.iter().map(|(_, total, _)| format!("{total:.2}")).collect();
     let says = format!(
-        "of 1, 2 and 4 system calls {} were counted, by {}",
+        "of 1, 2 and 4 system calls, {} were counted by {}",
         each.join(", "),
         method.unwrap_or_default()
     );
@@ -144,10 +141,7 @@ fn audit(result: &RunResult) -> Finding {
     if counted.len() == 3 && counted.iter().all(exact) {
         Finding::fine(says)
     } else {
-        Finding::disturbs(
-            says,
-            "claims are held against wrong counts: figures may be withheld, or called checked, in error",
-        )
+        Finding::disturbs(says, "counts are wrong: figures may be withheld, or called checked, in error")
     }
 }
 
@@ -186,7 +180,7 @@ fn twice(comparison: &Comparison<'_>) -> Finding {
     if !alarms.is_empty() {
         return Finding::disturbs(
             format!(
-                "two runs of the same differ by more than {threshold} in {} of {total} figures: {}{speed}",
+                "two equal runs differ by more than {threshold} in {} of {total} figures: {}{speed}",
                 alarms.len(),
                 alarms.join(", ")
             ),

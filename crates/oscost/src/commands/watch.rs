@@ -1,4 +1,4 @@
-//! `oscost run --watch`: measures again and again until it is stopped, and says what changes meanwhile.
+//! `oscost run --watch`: measures again and again until it is stopped, and reports changes.
 
 use std::io::IsTerminal;
 

@@ -1,4 +1,4 @@
-//! lmbench 3: `lat_*`. Nobody packages it where its licence is read strictly: the user names the folder of its programs.
+//! lmbench 3: `lat_*`. Debian does not package it as free software, so the user names the folder of its programs.
 
 use std::collections::BTreeMap;
 
@@ -86,7 +86,7 @@ pub static LMBENCH: Peer = Peer {
             "one round trip of two processes by a Unix stream socket",
             "microseconds x 1000 / 2",
             Some("context_switch/unix_stream/same_cpu"),
-            "a hop takes one switch or two, for the freeing of a message wakes its sender: 1.4 in an endless loop, more in our short batches"
+            "a hop takes one switch or two, because freeing a message wakes its sender: 1.4 in an endless loop, more in our short batches"
         ),
         microseconds!(
             "lat_sem",
@@ -96,17 +96,17 @@ pub static LMBENCH: Peer = Peer {
             "one hand-over by System V semaphores, both operations in one semop",
             "microseconds x 1000: it divides the round trip by two itself",
             Some("semaphore/system_v/handover/same_cpu"),
-            "one call for the wait and the post, ours two"
+            "one call for the wait and the post; ours makes two"
         ),
         microseconds!(
             "lat_fcntl",
             &["lat_fcntl", "-N", "1"],
             "Fcntl lock latency",
             1e3,
-            "one waiting and one releasing of record locks between two processes",
+            "one wait for and one release of record locks between two processes",
             "microseconds x 1000: it divides by two itself",
             Some("record_lock/fcntl/handover/same_cpu"),
-            "four calls and two thirds of a switch, ours two calls and one: its processes need not alternate"
+            "four calls and two thirds of a switch; ours makes two calls and one switch: its processes need not alternate"
         ),
         microseconds!(
             "lat_sig",

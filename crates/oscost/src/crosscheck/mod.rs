@@ -1,4 +1,5 @@
-//! Peers: other tools that price the same things. One file each: how it is found, run and read, and what its number means.
+//! Peers: other tools that measure the same operations. One file each: how to find, run and read it, and what its number
+//! means.
 
 mod lmbench;
 mod perf;

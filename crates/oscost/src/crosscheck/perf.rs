@@ -13,7 +13,7 @@ pub static PERF: Peer = Peer {
             measures: "one getppid through libc, mean of a million",
             conversion: "usecs/op x 1000",
             counterpart: Some("syscall/getpid_libc"),
-            differs: "a mean with every disturbance in it, against a floor; its loop calls through the PLT",
+            differs: "a mean, which includes every disturbance, against a floor; its loop calls through the PLT",
             reader: |output| before(output, "usecs/op", "usecs/op", 1e3),
             ..Probe::PLAIN
         },
@@ -23,7 +23,7 @@ pub static PERF: Peer = Peer {
             measures: "one round trip of two processes by two pipes, mean of 50 000",
             conversion: "usecs/op x 1000 / 2: an operation is a round trip of two hops",
             counterpart: Some("context_switch/pipe/same_cpu"),
-            differs: "a mean with every disturbance in it, against a floor",
+            differs: "a mean, which includes every disturbance, against a floor",
             reader: |output| before(output, "usecs/op", "usecs/op", 1e3 / 2.0),
             ..Probe::PLAIN
         },

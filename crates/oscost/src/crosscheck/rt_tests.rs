@@ -11,7 +11,7 @@ use super::{Peer, Probe, figure, printed};
 /// Averages are printed in whole microseconds, rounded down.
 const WHOLE_US: f64 = 1e3;
 const COLD: &str =
-    "one hand-over every 500 us, through caches that others have used meanwhile; ours go without a pause";
+    "one hand-over every 500 us, after others have used the caches; ours follow each other without a pause";
 
 pub static RT_TESTS: Peer = Peer {
     name: "rt-tests",
@@ -21,7 +21,7 @@ pub static RT_TESTS: Peer = Peer {
         Probe {
             name: "ptsematest",
             command: &["ptsematest", "-q", "-t1", "-p50", "-i500", "-l200"],
-            measures: "from the unlocking of a mutex to the other thread's having it (pthread mutexes, for all its name)",
+            measures: "from one thread unlocking a mutex until the other has it (pthread mutexes, despite the name)",
             conversion: "Avg, us x 1000",
             counterpart: Some("lock/shared_mutex/handover/same_cpu"),
             step_ns: WHOLE_US,
@@ -32,7 +32,7 @@ pub static RT_TESTS: Peer = Peer {
         Probe {
             name: "svsematest",
             command: &["svsematest", "-f", "-q", "-t1", "-p50", "-i500", "-l200"],
-            measures: "from the posting of a System V semaphore to the other process's having it",
+            measures: "from one process posting a System V semaphore until the other has it",
             conversion: "Avg, us x 1000",
             counterpart: Some("semaphore/system_v/handover/same_cpu"),
             step_ns: WHOLE_US,
@@ -43,7 +43,7 @@ pub static RT_TESTS: Peer = Peer {
         Probe {
             name: "pmqtest",
             command: &["pmqtest", "-q", "-t1", "-p50", "-i500", "-l200"],
-            measures: "from the sending of a POSIX message to the other thread's having it",
+            measures: "from one thread sending a POSIX message until the other has it",
             conversion: "Avg, us x 1000",
             counterpart: Some("context_switch/posix_queue/same_cpu"),
             step_ns: WHOLE_US,
@@ -60,7 +60,7 @@ pub static RT_TESTS: Peer = Peer {
             quantity: quantity::LATENCY_MEAN,
             // Every wake-up is rounded down before its average is: what prints 7 may be 8.99.
             step_ns: 2.0 * WHOLE_US,
-            differs: "it rounds every wake-up down, and their average, too",
+            differs: "it rounds down every wake-up, and their average too",
             reader: average,
         },
     ],

@@ -1,4 +1,4 @@
-//! stress-ng: bogus operations a second, which it says are no benchmark; shown beside ours because they are used as one.
+//! stress-ng: bogus operations per second. It says itself that it is no benchmark, but people use it as one.
 
 use std::collections::BTreeMap;
 
@@ -34,14 +34,14 @@ pub static STRESS_NG: Peer = Peer {
             "--sem",
             "a wait and a post of a POSIX semaphore that several threads want",
             Some("semaphore/posix_unnamed"),
-            "it sleeps and yields between operations: most of its second nothing runs; ours is not contended"
+            "it sleeps and yields between operations, so that it is idle most of the time; ours is not contended"
         ),
         stressor!(
             "sem-sysv",
             "--sem-sysv",
             "a System V semaphore among processes",
             Some("semaphore/system_v"),
-            "two semtimedop with a timeout for each operation, and a thousand semctl a second; ours has no timeout"
+            "each operation is two semtimedop with a timeout, and a thousand semctl a second come on top; ours has no timeout"
         ),
         stressor!("mq", "--mq", "a POSIX message from one process to another", None, BOGO),
         stressor!(
@@ -55,7 +55,7 @@ pub static STRESS_NG: Peer = Peer {
             name: "switch",
             command: &["stress-ng", "--switch", "1", "-t", "1", "--metrics"],
             measures: "a context switch by a pipe, from one process to the other",
-            conversion: "nanosecs per context switch / 2: the kernel counts two switches for each that it counts",
+            conversion: "nanosecs per context switch / 2: for each switch that it counts, the kernel counts two",
             counterpart: Some("context_switch/pipe/same_cpu"),
             differs: "one write and one read for two switches; ours has one of each for every switch",
             reader: |output| {
@@ -69,7 +69,7 @@ pub static STRESS_NG: Peer = Peer {
             measures: "one locking of a whole file that several processes want, with the clock around each call",
             conversion: "nanosecs per flock lock call, as printed",
             counterpart: Some("record_lock/flock"),
-            differs: "contended, one call of the two, and a pair of clock readings in it; ours is a lock and an unlock, not contended",
+            differs: "contended, only the locking call, and it includes two clock readings; ours is a lock and an unlock, not contended",
             reader: |output| {
                 before(output, "nanosecs per flock lock call", "nanosecs per flock lock call", 1.0)
             },
@@ -80,7 +80,7 @@ pub static STRESS_NG: Peer = Peer {
             "--lockf",
             "locking and unlocking random parts of a file by lockf",
             Some("record_lock/fcntl"),
-            "two lseek and two fcntl, on a file with many other locks, along which the kernel walks; ours is the only one"
+            "two lseek and two fcntl, on a file with many other locks that the kernel must search; ours is the only one"
         ),
     ],
 };

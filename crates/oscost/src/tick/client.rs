@@ -1,4 +1,4 @@
-//! `oscost tick client`: gets ticks until its table is full, and prints what came of it as document 002's client does.
+//! `oscost tick client`: receives ticks until its table is full, and prints them as document 002's client does.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -48,7 +48,7 @@ pub fn client(options: &TickClient, talk: &Talk) -> Result<Exit, Ended> {
         Some(name) if is_name(name) => name.clone(),
         Some(name) => {
             let name = Untrusted::new(name).terminal().to_string();
-            let rule = "1 to 32 letters, digits, '-', '_' and '.', the first no dot";
+            let rule = "use 1 to 32 letters, digits, '-', '_' and '.', not beginning with a dot";
             return Err(Ended::misuse(format!("'--name {name}': {rule}")));
         }
         None => format!("{:016x}", random::bits().map_err(unfit)? & u128::from(u64::MAX)),
@@ -88,7 +88,7 @@ fn unfit(error: CallError) -> Ended {
     Ended::new(Exit::Unfit, error.to_string())
 }
 
-/// The server's door. Whoever sits there must be the same user, or root.
+/// The server's socket. Its owner must be the same user, or root.
 fn connect(folder: &Folder) -> Result<OwnedFd, Ended> {
     let connection = registration::connect(&folder.server()?).map_err(|error| match error.symbol() {
         Some("ENOENT" | "ECONNREFUSED") => Ended::new(
@@ -128,7 +128,7 @@ fn register(connection: &OwnedFd, name: &str) -> Result<(u64, u64), Ended> {
             } else {
                 Err(Ended::new(
                     Exit::Unfit,
-                    "the server's clock is another one: one of the two runs in a time namespace of its own",
+                    "the server uses another clock: one of the two runs in its own time namespace",
                 ))
             }
         }
@@ -175,7 +175,7 @@ fn listen(
                     return server_ended(connection);
                 }
                 if silent == PATIENCE {
-                    return Over::Server("the server lives, but sends nothing: given up".to_owned());
+                    return Over::Server("the server is alive but sends nothing: giving up".to_owned());
                 }
             }
             Err(_) => return server_ended(connection),
@@ -201,7 +201,7 @@ fn has_left(connection: &OwnedFd) -> bool {
 fn server_ended(connection: &OwnedFd) -> Over {
     let why = match hear(connection) {
         Some(Message::Stop(why) | Message::Refuse(why)) => Untrusted::new(&why).terminal().to_string(),
-        _ => "the server is gone without a word (killed?)".to_owned(),
+        _ => "the server vanished without a message (killed?)".to_owned(),
     };
     Over::Server(why)
 }
@@ -259,7 +259,7 @@ fn tell(heard: &Heard, ignored: usize, account: Option<(u64, u64)>, talk: &Talk)
         None => talk.say(format!("received {received}, gaps {}; the server says no more", heard.gaps)),
     }
     if heard.strangers > 0 {
-        talk.say(format!("datagrams of strangers: {}, left out", heard.strangers));
+        talk.say(format!("ignored datagrams from strangers: {}", heard.strangers));
     }
     written
 }

@@ -17,7 +17,7 @@ use crate::exit::{Ended, Exit};
 const SERVER: &str = "server";
 const SENDER: &str = "sender";
 const CLIENT: &str = "client-";
-/// An empty file in a folder that a server made: whoever tidies up removes the folder as well.
+/// An empty file in a folder that a server made: then the clean-up removes the folder as well.
 const MADE: &str = "made-by-oscost";
 /// How long a server waits for the lock: the keeper of one that was killed just now tidies up under it.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -39,7 +39,7 @@ impl Folder {
         loop {
             let place = Place::make(&path)?;
             match place.held.try_lock() {
-                // Whoever tidied up has removed it meanwhile.
+                // A clean-up has removed it meanwhile.
                 Ok(true) if place.is_removed() => {}
                 Ok(true) => {
                     place.sweep();
@@ -136,13 +136,13 @@ impl Folder {
     }
 
     fn socket_path(&self, path: &Path) -> Result<socket::Path, Ended> {
-        let text = path.to_str().ok_or_else(|| unfit(&self.path, "has a name that is no UTF-8"))?;
+        let text = path.to_str().ok_or_else(|| unfit(&self.path, "has a name that is not UTF-8"))?;
         socket::Path::new(text)
             .map_err(|_| unfit(&self.path, "has too long a name: a socket's path has at most 107 bytes"))
     }
 
     fn no_socket(&self, error: CallError) -> Ended {
-        unfit(&self.path, &format!("is no place for a socket: {error}"))
+        unfit(&self.path, &format!("cannot hold a socket: {error}"))
     }
 
     /// For people.
@@ -183,7 +183,7 @@ impl Place {
             .map_err(|error| CallError::new("getcwd", error.raw_os_error().unwrap_or(0)))?;
         match (absolute.parent(), absolute.file_name()) {
             (Some(parent), Some(name)) => Ok((Held::open(parent)?, name.to_owned())),
-            _ => Err(CallError::told("a folder to meet in has a name of its own")),
+            _ => Err(CallError::told("the folder needs a name of its own")),
         }
     }
 
@@ -216,7 +216,7 @@ impl Place {
     /// A folder that others may enter, or that another user made under a name that can be guessed, is none to meet in.
     fn check(&self, path: &Path) -> Result<(), Ended> {
         let found =
-            self.held.status().map_err(|error| unfit(path, &format!("cannot be looked at: {error}")))?;
+            self.held.status().map_err(|error| unfit(path, &format!("cannot be examined: {error}")))?;
         let own = identity::effective_uid();
         if found.uid != own {
             return Err(unfit(path, &format!("belongs to user {}, not to {own}", found.uid)));
@@ -296,7 +296,7 @@ fn unfit(path: &Path, why: &str) -> Ended {
 }
 
 fn unopened(path: &Path, error: CallError) -> Ended {
-    unfit(path, &format!("is no folder that can be opened: {error}"))
+    unfit(path, &format!("cannot be opened as a folder: {error}"))
 }
 
 #[cfg(test)]

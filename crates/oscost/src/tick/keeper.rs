@@ -1,4 +1,4 @@
-//! The keeper of a tick server: a process in a session of its own that tidies up when the server is gone, however it went.
+//! The keeper of a tick server: a process in its own session that cleans up after the server, however it ended.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::process::{Command, Stdio};

@@ -57,7 +57,7 @@ pub fn send(
     // Nobody who listens to it has gone before the sender: the registration waits for its end.
     let tell = |what: News| drop(news.send(what));
     loop {
-        // Whoever has nobody to send to waits for a wish, the others look whether there is one.
+        // Without clients the thread waits for a request; otherwise it only looks for one.
         let wish = if clients.is_empty() {
             wishes.recv().map_err(|_| TryRecvError::Disconnected)
         } else {

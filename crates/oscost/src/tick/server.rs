@@ -1,4 +1,4 @@
-//! `oscost tick server`: lets clients in, says who comes and goes, and ends with the last of them.
+//! `oscost tick server`: accepts clients, reports who comes and goes, and ends with the last of them.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -68,16 +68,16 @@ struct Server<'a> {
 pub fn server(options: &TickServer, talk: &Talk) -> Result<Exit, Ended> {
     let period_ns = duration_ns(&options.tick).filter(|ns| PERIODS_NS.contains(ns)).ok_or_else(|| {
         let text = Untrusted::new(&options.tick).terminal().to_string();
-        Ended::misuse(format!("'--tick {text}': 50us to 1s are possible (1ms, 1450us)"))
+        Ended::misuse(format!("'--tick {text}': use 50us to 1s, such as 1ms or 1450us"))
     })?;
     check_permission(&options.meeting, talk)?;
     let mut folder = Folder::of_server(options.meeting.directory.as_deref())?;
     if let Err(error) = folder.keep() {
         talk.say(format!(
-            "warning: where this server is killed its sockets stay until the next one: {error}"
+            "warning: if this server is killed, its sockets stay until the next one starts: {error}"
         ));
     }
-    let failed = |error: CallError| Ended::new(Exit::Unfit, format!("no tick server here: {error}"));
+    let failed = |error: CallError| Ended::new(Exit::Unfit, format!("no tick server can run here: {error}"));
     let signals = Signals::listen()?;
     let listener = folder.listen()?;
     let socket = folder.bind_sender()?;
@@ -88,7 +88,9 @@ pub fn server(options: &TickServer, talk: &Talk) -> Result<Exit, Ended> {
     let sending = std::thread::Builder::new()
         .name("sender".to_owned())
         .spawn(move || sender::send(&socket, (period_ns, nonce, policy), &wished, &told))
-        .map_err(|error| Ended::new(Exit::Unfit, format!("no thread for the sender: {error}")))?;
+        .map_err(|error| {
+            Ended::new(Exit::Unfit, format!("the sender's thread could not be started: {error}"))
+        })?;
     take_priority(policy, REGISTRATION);
     let mut server = Server {
         folder,
@@ -144,7 +146,7 @@ impl Server<'_> {
         let now = clock::now_ns();
         for guest in &mut self.guests {
             if matches!(guest.state, State::New | State::Accepted) && now > guest.since_ns + SILENCE_NS {
-                self.talk.say(format!("{}: says nothing, and is sent away", guest.shown()));
+                self.talk.say(format!("{}: sent nothing, and is disconnected", guest.shown()));
                 guest.state = State::Over;
             }
         }
@@ -167,7 +169,7 @@ impl Server<'_> {
             // It went again; or there is no room now, and maybe later.
             Err(error) if matches!(error.symbol(), Some("EAGAIN" | "EINTR")) => return Ok(()),
             Err(error) if matches!(error.symbol(), Some("EMFILE" | "ENFILE" | "ENOBUFS" | "ENOMEM")) => {
-                self.talk.say(format!("somebody cannot be let in: {error}"));
+                self.talk.say(format!("a client could not be accepted: {error}"));
                 oscost_sys::clock::pause(std::time::Duration::from_nanos(LOOK_NS));
                 return Ok(());
             }
@@ -183,7 +185,7 @@ impl Server<'_> {
             self.refuse(&mut guest, &format!("user {} is not user {own}, who started the server", peer.uid));
             hear_out(&guest);
         } else if self.guests.len() >= MOST || unnamed >= MOST_UNNAMED {
-            self.refuse(&mut guest, "there are as many clients as can be served");
+            self.refuse(&mut guest, "no more clients can be served");
             hear_out(&guest);
         } else {
             self.guests.push(guest);
@@ -214,11 +216,10 @@ impl Server<'_> {
                 let _ = self.wishes.send(Wish::Remove { id: guest.id });
             }
             (_, _) => {
-                let words =
-                    format!("{}: says something that is no message here, and is sent away", guest.shown());
+                let words = format!("{}: sent an unknown message, and is disconnected", guest.shown());
                 self.talk.say(words);
                 let _ = self.wishes.send(Wish::Remove { id: guest.id });
-                tell(guest, &Message::Refuse("that is no message of a tick client".to_owned()));
+                tell(guest, &Message::Refuse("this is not a message of a tick client".to_owned()));
                 guest.state = State::Over;
             }
         }
@@ -237,14 +238,15 @@ impl Server<'_> {
         }
         let why = match known {
             _ if version != VERSION => Some(format!("the server speaks version {VERSION}, not {version}")),
-            Some(known) => Some(format!("there is a client of that name already: {known}")),
+            Some(known) => Some(format!("another client has this name already: {known}")),
             None => None,
         };
         let (nonce, period_ns) = (self.nonce, self.period_ns);
         let Some(guest) = self.guests.get_mut(index) else { return };
         match why {
             Some(why) => {
-                self.talk.say(format!("{} wants to be '{name}', and is refused: {why}", guest.shown()));
+                self.talk
+                    .say(format!("{} asked for the name '{name}', and is refused: {why}", guest.shown()));
                 tell(guest, &Message::Refuse(why));
                 guest.state = State::Over;
             }
@@ -277,7 +279,7 @@ impl Server<'_> {
     fn lose(&mut self, index: usize) {
         let Some(guest) = self.guests.get_mut(index) else { return };
         if matches!(guest.state, State::Served | State::Leaving) {
-            self.talk.say(format!("{}: gone without a word (ended, or killed)", guest.shown()));
+            self.talk.say(format!("{}: vanished without a message (ended, or killed)", guest.shown()));
             let _ = self.wishes.send(Wish::Remove { id: guest.id });
         }
         guest.state = State::Over;

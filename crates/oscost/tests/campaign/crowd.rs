@@ -1,4 +1,4 @@
-//! As many provocations at once as there are CPUs, and their outcomes added up.
+//! Runs as many provocations at once as there are CPUs, and adds up their outcomes.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

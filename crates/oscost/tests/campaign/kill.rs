@@ -15,7 +15,7 @@ use crate::{Amount, Outcome, Provocation, crowd, limits};
 /// What is killed: a name, a line of a shell in front of it, and its arguments.
 struct Scenario {
     name: &'static str,
-    /// What is done to the space before, by whoever runs the campaign; where it fails the scenario cannot be had.
+    /// Preparation of the space by the campaign's user; if it fails, the scenario is skipped.
     space: &'static str,
     /// Only a janitor can be had: after a kill of everything it is the next start that removes what is left.
     janitor: bool,

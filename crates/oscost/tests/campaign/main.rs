@@ -1,4 +1,4 @@
-//! The campaign: the program is killed, starved, lied to and interrupted, and what must not happen is counted.
+//! The campaign: kills, starves, deceives and interrupts the program, and counts what must not happen.
 //!
 //! `cargo test -p oscost --test campaign` is the short one (two minutes at most); `-- --full` takes up to an hour. Each
 //! provocation has IPC, mount and PID namespaces of its own, and as many go on at once as there are CPUs: nothing is timed.

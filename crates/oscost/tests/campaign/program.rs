@@ -1,4 +1,4 @@
-//! The program as it is started in a space: by whom, with which home, and how it ended.
+//! Starts the program in a space, as a given user with a given home, and records how it ended.
 
 use std::fs::File;
 use std::os::unix::fs::chown;
@@ -119,7 +119,7 @@ impl Done {
     }
 }
 
-/// Waits for the end of a run, at most the deadline; whoever goes on longer is ended.
+/// Waits for the end of a run, and kills it at the deadline.
 pub fn finish(mut child: Child) -> Done {
     let begun = Instant::now();
     let status = loop {

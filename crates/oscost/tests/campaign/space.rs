@@ -103,7 +103,7 @@ fn prepare() {
     let _ = std::fs::create_dir("/dev/mqueue");
     let _ = mount(&["-t", "mqueue", "mqueue", "/dev/mqueue"]);
     assert!(mount(&["-t", "tmpfs", "-o", "mode=1777", "tmpfs", GROUND]), "a ground of our own");
-    // Whoever the program runs as, and wherever it was built, it can be reached here.
+    // Here any user can reach the program, wherever it was built.
     let program = crate::program::PATH;
     std::fs::write(program, "").unwrap();
     assert!(mount(&["--bind", crate::program::BUILT, program]), "the program can be mounted");

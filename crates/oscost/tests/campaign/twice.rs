@@ -1,4 +1,4 @@
-//! twice: a second run at once is refused, or marked where the user insists, whoever starts it.
+//! twice: a second run at the same time is refused, or marked if the user insists, whoever starts it.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! The body of the fuzz target `journal`: what a killed run left, to the partial result that the next run saves.
+//! The body of the fuzz target `journal`: the journal of a killed run, up to the partial result that the next run saves.
 
 use oscost_harness::{Catalogue, Record, rebuild};
 use oscost_results::{RunName, RunResult, Status, Store, from_bytes, recover, to_bytes};

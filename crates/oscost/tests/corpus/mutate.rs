@@ -1,4 +1,4 @@
-//! Deterministic mutations of a file: cuts, flipped bits, splices, and numbers that are nobody's.
+//! Deterministic mutations of a file: cuts, flipped bits, splices, and random numbers.
 
 /// As many different mutations of `data` as asked for; the same ones each time.
 pub fn mutations(data: &[u8], count: usize) -> impl Iterator<Item = Vec<u8>> {

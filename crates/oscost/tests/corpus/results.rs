@@ -63,7 +63,7 @@ fn judge(bytes: &[u8]) {
     let name = result.note.clone().unwrap_or_default();
     let own = Named { name: &name, result: &result };
     let base = Named { name: "base", result: &BASE };
-    // Whoever fills the store fills the past, too.
+    // Somebody who writes the store also writes the past runs.
     let past = [result.clone(), BASE.clone(), RunResult { started: String::new(), ..result.clone() }];
     for cross_machine in [false, true] {
         let rules = Rules { cross_machine, past: &past, ..Rules::default() };

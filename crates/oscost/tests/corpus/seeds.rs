@@ -1,4 +1,4 @@
-//! Files to begin a corpus with: what oscost itself writes, and results in which every text is somebody else's.
+//! Seeds of the corpora: files that oscost writes, and results in which every text is foreign.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What nothing that is shown may contain, wherever its text came from.
+//! Characters and sequences that no output may contain, whatever the source of its text.
 
 /// Characters that a terminal or a browser would obey instead of showing: controls, direction marks, what has no width.
 pub fn is_obeyed(letter: char) -> bool {

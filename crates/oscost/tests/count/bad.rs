@@ -1,4 +1,4 @@
-//! Bad input of `count`, each with its words and its exit code; and no qemu is ever left behind.
+//! Bad input of `count`: each has its message and its exit code, and no qemu is left behind.
 
 use std::process::{Command, Output, Stdio};
 
@@ -82,7 +82,7 @@ fn rubbish_is_no_result() {
         ("\\n@oscost 99999999 00000000\\n", "a frame that is too long"),
     ] {
         let stage = Stage::new(Some(&format!("printf '{said}' >$line\n{GOES_ON}")));
-        refused(&stage.count(&[]), 3, &["the guest sent something else than a result", words]);
+        refused(&stage.count(&[]), 3, &["the guest sent something other than a result", words]);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Counts against counts, and a real `git bisect run` over kernels that are played.
+//! Compares counts, and runs a real `git bisect run` over simulated kernels.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -112,7 +112,7 @@ fn what_has_no_answer_ends_the_bisection() {
     told(&["a.json", ID, "--kernel", "/nowhere"], 255, "/nowhere");
     told(&["a.json", ID], 255, "a holds counts: add --kernel");
     std::fs::write(stage.path("said"), "rubbish").expect("written");
-    told(&["a.json", ID, "--kernel", "bzImage"], 125, "something else than a result");
+    told(&["a.json", ID, "--kernel", "bzImage"], 125, "something other than a result");
     std::fs::remove_file(stage.path("qemu-system-x86_64")).expect("it is there");
     told(&["a.json", ID, "--kernel", "bzImage"], 255, "apt install qemu-system-x86");
 }

@@ -1,4 +1,4 @@
-//! Counts on a real kernel: five figures whose trees add up. With a played guest: everything that can go wrong.
+//! Counts on a real kernel: five figures whose trees add up. With a simulated guest: everything that can go wrong.
 //!
 //! The kernel is the file that OSCOST_KERNEL names; without it, or without qemu, the tests that boot say SKIP.
 #![forbid(unsafe_code)]

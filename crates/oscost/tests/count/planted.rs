@@ -1,4 +1,4 @@
-//! One instruction more in a real kernel is counted as exactly one more, in the function where it was planted.
+//! One more instruction in a real kernel is counted as exactly one more, in the function where it was planted.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! A guest that is played: a script in the place of qemu writes to the lines of the machine what a test wants to be said.
+//! A simulated guest: a script replaces qemu and writes what a test wants to the machine's serial lines.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};

@@ -1,4 +1,4 @@
-//! `oscost crosscheck`: peers that tell, fail, talk rubbish or leave children behind, as programs of a folder.
+//! `oscost crosscheck`: simulated peers that work, fail, print rubbish or leave children behind.
 
 use std::io::Write;
 use std::net::TcpListener;

@@ -1,4 +1,4 @@
-//! `oscost doctor`: findings as text and JSON, exit codes, and the instrument tried on this machine.
+//! `oscost doctor`: findings as text and JSON, exit codes, and the instrument tested on this machine.
 
 use std::os::unix::process::CommandExt;
 

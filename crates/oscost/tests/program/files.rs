@@ -1,4 +1,4 @@
-//! Where output goes: files that cannot be written are found before measuring, and nothing is lost without a word.
+//! Output files: an unwritable one is reported before measuring, and no loss is silent.
 
 use std::fs::{self, File, OpenOptions};
 use std::process::Stdio;

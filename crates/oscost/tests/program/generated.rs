@@ -1,4 +1,4 @@
-//! What `--generate` writes: man pages that a formatter takes without a warning, and completions that shells run.
+//! `--generate`: man pages that formatters accept without a warning, and completions that shells run.
 
 use std::fs;
 use std::path::Path;

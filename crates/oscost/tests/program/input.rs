@@ -1,4 +1,4 @@
-//! What users mistype: clear words, code 2, and nothing is measured or made.
+//! Mistyped input: a clear message and code 2, and nothing is measured or created.
 
 use std::os::unix::ffi::OsStrExt;
 

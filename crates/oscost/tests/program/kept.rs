@@ -1,4 +1,4 @@
-//! A run that is killed: nothing of it stays behind but what it had measured.
+//! A killed run leaves nothing behind except its measurements.
 
 use std::collections::BTreeSet;
 use std::fs;

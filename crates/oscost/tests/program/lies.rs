@@ -165,7 +165,7 @@ fn a_neighbour_on_a_measured_cpu_is_seen() {
     let mut ids = IDS.to_vec();
     let mut neighbours = vec![cpus[0]];
     if let Some(&second) = cpus.get(1) {
-        // Beside the partner, too: whoever slows it slows the operation.
+        // Beside the partner, too: a slower partner slows the operation.
         ids.push("context_switch/pipe/cross_cpu");
         neighbours.push(second);
     }

@@ -1,4 +1,4 @@
-//! Machines that lack something: the run goes on where it can, and says what is missing.
+//! Machines that lack something: the run measures what it can, and says what is missing.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

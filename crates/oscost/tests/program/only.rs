@@ -1,4 +1,4 @@
-//! `--only`: patterns find in stored results what they find in `run`, and say the same where they find nothing.
+//! `--only`: patterns find the same figures in stored results as in `run`, with the same messages.
 
 use oscost_results::{Figure, RunResult, Status};
 

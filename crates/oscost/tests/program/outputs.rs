@@ -223,7 +223,7 @@ fn no_link_of_another_leads_an_output_away() {
         for arguments in tried {
             fs::write(&victim, "old").unwrap();
             let done = who.measure(&home, &arguments);
-            done.refused(4, &format!("the symbolic link of user {other} is not followed"));
+            done.refused(4, &format!("a symbolic link of user {other}, which is not followed"));
             assert_eq!(fs::read_to_string(&victim).unwrap(), "old", "{who:?}: {arguments:?}");
         }
         who.measure(&home, &ONE).well();
@@ -241,11 +241,11 @@ fn pipes_whose_other_side_does_nothing_are_given_up() {
         for option in ["--json", "--raw", "-o"] {
             // Nobody is waited for: how long this takes counts.
             let run = [&ONE[..], &["--force", option, "pipe"]].concat();
-            who.ask(&home, &run).refused(4, "nobody reads from it");
+            who.ask(&home, &run).refused(4, "nobody has read from it");
         }
-        who.ask(&home, &["report", "@-1", "-o", "pipe"]).refused(4, "nobody reads from it");
-        who.ask(&home, &["report", "pipe"]).refused(2, "nobody writes to it");
-        who.ask(&home, &["compare", "pipe", "pipe"]).refused(2, "nobody writes to it");
+        who.ask(&home, &["report", "@-1", "-o", "pipe"]).refused(4, "nobody has read from it");
+        who.ask(&home, &["report", "pipe"]).refused(2, "nobody has written to it");
+        who.ask(&home, &["compare", "pipe", "pipe"]).refused(2, "nobody has written to it");
         fifo(who, &home.runs().join("9999-11-20T23-14-05Z-9f2c41d0a1b2c3d4.json"));
         fifo(who, &home.runs().join("2026-11-20T23-14-05Z-9f2c41d0a1b2c3d4.journal"));
         symlink("/dev/zero", home.runs().join("9999-11-20T23-14-06Z-9f2c41d0a1b2c3d4.json")).unwrap();

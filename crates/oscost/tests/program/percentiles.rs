@@ -91,7 +91,7 @@ fn a_rival_on_the_same_cpu_is_found_by_its_name() {
         by.map(|gaps| gaps.total_ns).sum::<u64>()
     };
     if named(true) == 0 && named(false) as f64 >= 0.5 * preempted as f64 {
-        // A gap is of whoever had half of it: among many the rival may have had half of none.
+        // A gap is blamed on a task that had half of it. Among many tasks the rival may have had half of none.
         return skip("a_rival_on_the_same_cpu_is_found_by_its_name", "others had most of the CPU");
     }
     assert!(named(true) > 0, "{:?}", it.account.gaps);

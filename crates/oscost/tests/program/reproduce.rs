@@ -187,7 +187,7 @@ fn a_directory_in_which_others_may_rename_is_refused() {
     assert_eq!(std::fs::read_dir(&sticky).expect("read").count(), 0);
 }
 
-/// Whoever is killed leaves nothing in a directory that no namespace holds.
+/// A killed run leaves nothing in a directory outside its namespaces.
 #[test]
 fn a_killed_run_leaves_nothing_in_the_directory() {
     let home = Home::new();

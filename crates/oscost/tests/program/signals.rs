@@ -1,4 +1,4 @@
-//! A signal ends a run soon, keeps what was measured, and says so with its exit code.
+//! A signal ends a run soon. The run keeps its measurements, and its exit code names the signal.
 
 use std::time::{Duration, Instant};
 

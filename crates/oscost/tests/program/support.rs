@@ -1,4 +1,4 @@
-//! A home directory of its own for each test, and the program in it.
+//! Gives each test its own home directory, and runs the program in it.
 
 use std::fs::File;
 use std::io::Read;
@@ -92,7 +92,7 @@ impl Home {
         finished(&mut self.command(arguments))
     }
 
-    /// Measures: one test at a time, and after whoever else measures on this machine.
+    /// Measures: one test at a time, and after any other run on this machine.
     pub fn measure(&self, arguments: &[&str]) -> Done {
         measured(|| self.command(arguments))
     }
@@ -125,7 +125,7 @@ pub fn one_at_a_time() -> File {
     file
 }
 
-/// Runs what measures until nobody else disturbs it: whoever works on this machine besides the tests is waited for.
+/// Repeats a measurement until no other work disturbs it.
 pub fn measured(command: impl Fn() -> Command) -> Done {
     let _lock = one_at_a_time();
     let patience = Instant::now() + Duration::from_secs(300);

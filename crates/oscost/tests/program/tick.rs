@@ -138,7 +138,7 @@ fn a_killed_server_ends_its_clients_and_the_next_one_works() {
     let begun = Instant::now();
     let client = client.end();
     assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
-    client.refused(3, "the server is gone without a word");
+    client.refused(3, "the server vanished without a message");
     assert!(client.stdout.lines().count() > 10, "what it had is printed");
     assert!(meeting.is_gone(), "its keeper has tidied up");
     finished(&mut meeting.command("client", &[])).refused(5, "no tick server: there is no");
@@ -194,10 +194,10 @@ fn the_same_client_twice_is_refused_and_the_first_goes_on() {
     let mut server = meeting.server();
     let first = meeting.client(&mut server, "twin", &["--values", "300"]);
     finished(&mut meeting.command("client", &["--name", "twin"]))
-        .refused(5, "there is a client of that name already: twin (process");
+        .refused(5, "another client has this name already: twin (process");
     assert_eq!(first.end().well().stdout.lines().count(), 300);
     let server = server.end();
-    assert!(server.well().stderr.contains("wants to be 'twin', and is refused"), "{server:?}");
+    assert!(server.well().stderr.contains("asked for the name 'twin', and is refused"), "{server:?}");
     let meeting = Meeting::new();
     let mut one = meeting.server();
     finished(&mut meeting.command("server", &[])).refused(5, "a tick server is running in");
@@ -240,7 +240,7 @@ fn a_stopped_server_is_waited_for_but_not_for_ever() {
     // Somebody new finds a door behind which nobody answers.
     let begun = Instant::now();
     finished(&mut meeting.command("client", &[])).refused(5, "the server does not answer");
-    patient.end().refused(3, "the server lives, but sends nothing");
+    patient.end().refused(3, "the server is alive but sends nothing");
     assert!(begun.elapsed() < Duration::from_secs(25), "{:?}", begun.elapsed());
     server.signal("CONT");
     server.end().well();
@@ -274,11 +274,7 @@ fn strangers_are_heard_by_nobody() {
     assert_eq!(client.well().stdout.lines().count(), 400);
     drop(silent);
     let server = server.end();
-    for words in [
-        "says something that is no message here",
-        "the server speaks version 1, not 2",
-        "as many clients as can be",
-    ] {
+    for words in ["sent an unknown message", "the server speaks version 1, not 2", "no more clients can be"] {
         assert!(server.well().stderr.contains(words), "{words}: {server:?}");
     }
     assert!(!server.stderr.contains("panicked"));
@@ -335,7 +331,7 @@ fn real_time_that_is_refused_is_said_with_its_cause() {
 fn what_cannot_be_is_refused_at_once() {
     let home = Home::new();
     home.ask(&["tick"]).refused(2, "Usage");
-    home.ask(&["tick", "server", "--tick", "1us"]).refused(2, "50us to 1s are possible");
+    home.ask(&["tick", "server", "--tick", "1us"]).refused(2, "use 50us to 1s");
     home.ask(&["tick", "client", "--name", "../x"]).refused(2, "1 to 32 letters");
     home.ask(&["tick", "client", "--values", "0"]).refused(2, "--values");
     home.ask(&["tick", "client", "--directory", "/nonexistent"]).refused(5, "no tick server");

@@ -91,7 +91,7 @@ impl<I: Io, L: Locks> Book<I, L> {
         })
     }
 
-    /// Waits for whoever creates the database, and refuses what is none.
+    /// Waits for the process that creates the database, and refuses a file that is no database.
     pub fn look(&mut self) -> Result<(), Error> {
         self.within(LockId::Creation, LockKind::Read, |book| {
             let mut header = vec![0; format::empty_index().len()];

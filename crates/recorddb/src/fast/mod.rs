@@ -1,4 +1,4 @@
-//! Layout `fast`: what would be built today.
+//! Layout `fast`: a modern design for the same task.
 //!
 //! A tree over the hash of the key, 1024 stripes wide, each with a lock of its own; below a stripe's roots, nodes of 16
 //! slots wherever two records share a root. An operation takes the lock of its stripe and no other, but once in a while
@@ -73,7 +73,7 @@ pub(crate) struct Fast<W: Words, L: Locks> {
     buffer: Vec<u64>,
     /// Slots passed on the way to a key.
     passed: [u64; LEVELS],
-    /// A call failed, and blocks may be lost: whoever comes next is to recover them.
+    /// A call failed, and blocks may be lost: the next opener must recover them.
     lost: bool,
     /// Holds the byte by which others see that somebody is here, and that of the arena.
     _presence: Arc<File>,

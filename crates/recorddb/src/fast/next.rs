@@ -1,4 +1,4 @@
-//! Walking over all records, by hash, and by key where hashes are equal: what happens in between moves nobody.
+//! Walks over all records, by hash, and by key among equal hashes. Changes during the walk do not move its place.
 
 use oscost_sys::record_lock::LockKind;
 

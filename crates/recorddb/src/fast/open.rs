@@ -1,4 +1,4 @@
-//! Opening layout `fast`: making it, finding out who else is there, recovering, taking an arena.
+//! Opens layout `fast`: creates it, finds other users, recovers, and takes an arena.
 
 use std::ffi::OsStr;
 use std::fs::File;

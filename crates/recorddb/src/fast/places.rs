@@ -1,4 +1,4 @@
-//! Where the locks of layout `fast` lie: a place of its own for each stripe, for the shared space and for the whole.
+//! Byte ranges of the locks of layout `fast`: one per stripe, one for the shared space, one for the whole.
 
 use oscost_sys::record_lock::Range;
 

@@ -1,4 +1,4 @@
-//! Recovery: space that killed processes had in their hands becomes free again.
+//! Recovery: frees the space that killed processes had allocated.
 
 use super::format::{ARENAS, CLASSES, Head, header};
 use super::space;

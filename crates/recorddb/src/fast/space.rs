@@ -1,4 +1,4 @@
-//! Space of layout `fast`: blocks from the opener's own arena, without a lock, and from what all share, with one.
+//! Space of layout `fast`: blocks from the opener's own arena without a lock, or from the shared space with one.
 //!
 //! Each list is changed by storing one word, its head: a process that is killed loses the blocks in its hands, no more.
 

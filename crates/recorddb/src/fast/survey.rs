@@ -1,4 +1,4 @@
-//! What every block of a file is, and what leads to it: for the checker and for recovery.
+//! Finds what every block of a file is, and what points to it: for the checker and for recovery.
 
 use super::format::{
     self, ARENA_IN_USE, ARENA_LISTS, ARENAS, CHUNK, CHUNK_HEADER, CHUNK_MARK, CLASSES, FAN_OUT, FIRST_CHUNK,
@@ -112,7 +112,7 @@ impl Survey {
                 }
             }
         }
-        // What is not used yet reads as zeros: whoever allocates there relies on it.
+        // Unused space reads as zeros, and allocation relies on that.
         let mut rest = vec![0; usize::try_from(end - at).unwrap_or(0)];
         words.read(at, &mut rest)?;
         if let Some(used) = rest.iter().position(|word| *word != 0) {

@@ -1,4 +1,4 @@
-//! Words of a file, by each way to its bytes.
+//! Words of a file, read and written by each kind of I/O.
 
 use std::fs::File;
 use std::io::IoSlice;

@@ -1,4 +1,4 @@
-//! The operations of one child, one after the other, and what each must answer.
+//! The operations of one child, in order, and the expected answers.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};

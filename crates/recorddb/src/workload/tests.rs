@@ -1,4 +1,4 @@
-//! The book's test program, on a store in memory that answers right or wrong.
+//! The book's test program on a store in memory that gives right or wrong answers.
 
 use std::collections::BTreeMap;
 

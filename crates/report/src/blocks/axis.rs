@@ -1,4 +1,4 @@
-//! Axes of plots: where a value stands between 0 and 1, and which values are labelled.
+//! Axes of plots: the position of a value between 0 and 1, and the labelled values.
 
 use crate::numbers;
 

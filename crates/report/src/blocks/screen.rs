@@ -1,4 +1,4 @@
-//! The price list of a terminal: one line a figure, and last what was found, how far to trust it, and what to do next.
+//! The price list of a terminal: one line per figure, then findings, trust, and the next step.
 
 use super::{Tone, View};
 

@@ -1,4 +1,4 @@
-//! The price list for a spreadsheet: one line a figure and quantity (RFC 4180).
+//! The price list for a spreadsheet: one line per figure and quantity (RFC 4180).
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! Itemised counts for tools that draw stacks.
+//! Counts by function, for tools that draw stacks.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! Histograms of operations timed one by one, as cyclictest prints them.
+//! Histograms of single operations, in the format of cyclictest.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};

@@ -25,10 +25,10 @@ struct Families(Vec<Family>);
 
 /// Name, unit and meaning of every family.
 const FAMILIES: &[(&str, &str, &str)] = &[
-    ("oscost_result", "", "1 for each result, with what was measured where and by what."),
+    ("oscost_result", "", "1 for each result; its labels say what was measured, where, and by which build."),
     ("oscost_result_started_seconds", "seconds", "When the measurement began, since 1970."),
     ("oscost_result_duration_seconds", "seconds", "How long the measurement took."),
-    ("oscost_result_partial", "", "1 where the run was ended before its plan was."),
+    ("oscost_result_partial", "", "1 if the run ended before its plan was complete."),
     ("oscost_figure_seconds", "seconds", "A duration of a figure: the estimate over launches."),
     ("oscost_figure_low_seconds", "seconds", "Lower bound of its interval."),
     ("oscost_figure_high_seconds", "seconds", "Upper bound of its interval."),
@@ -48,7 +48,7 @@ const FAMILIES: &[(&str, &str, &str)] = &[
         "1 for the state that a figure is in: measured, unsupported, failed, contradicted or withdrawn.",
     ),
     ("oscost_figure_mark", "", "1 for each reservation about a measured figure."),
-    ("oscost_figure_checked", "", "1 where every claim about a figure was counted and holds."),
+    ("oscost_figure_checked", "", "1 if every claim about a figure was counted and holds."),
     ("oscost_figure_system_calls", "", "System calls of an operation, counted."),
     ("oscost_paired_ratio", "ratio", "Ratio of two figures, paired within launches."),
     ("oscost_paired_low_ratio", "ratio", "Lower bound of its interval."),

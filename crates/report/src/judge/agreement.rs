@@ -1,4 +1,4 @@
-//! Our figures beside those of other tools, and whether they agree.
+//! Compares our figures with those of other tools, and decides whether they agree.
 
 use oscost_results::Estimate;
 
@@ -70,12 +70,9 @@ impl Agreement {
             (_, Some((_, Err(why))), _) => format!("ours: {why}"),
             (.., Some(best)) if (best - 1.0).abs() <= AGREES => "agrees".to_owned(),
             (Ok(peer), Some((_, Ok(ours))), _) if self.within_step(peer.best, ours.best) => {
-                format!(
-                    "agrees as far as its digits go: rounding takes up to {} from it",
-                    numbers::duration(self.step)
-                )
+                format!("agrees within its digits: rounding removes up to {}", numbers::duration(self.step))
             }
-            _ if self.differs.is_empty() => "differs, for a reason that is not known".to_owned(),
+            _ if self.differs.is_empty() => "differs, for an unknown reason".to_owned(),
             _ => format!("differs: {}", self.differs),
         }
     }
@@ -115,7 +112,7 @@ mod tests {
         let silent = Agreement { differs: String::new(), ..row(Ok(side(2.0)), Some(Ok(side(1.0)))) };
         assert!(silent.verdict().contains("not known"));
         let whole = Agreement { step: 1000.0, ..row(Ok(side(1000.0)), Some(Ok(side(1900.0)))) };
-        assert!(whole.verdict().starts_with("agrees as far as its digits go"), "{}", whole.verdict());
+        assert!(whole.verdict().starts_with("agrees within its digits"), "{}", whole.verdict());
         let beyond = Agreement { step: 1000.0, ..row(Ok(side(1000.0)), Some(Ok(side(2200.0)))) };
         assert_eq!(beyond.verdict(), "differs: a mean");
         let failures = "launches failed: launch: did not end".to_owned();
@@ -134,10 +131,10 @@ mod tests {
             (of(104.9, 100.0, 0.0), of(105.1, 100.0, 0.0)),
             ("agrees".into(), "differs: a mean".into())
         );
-        let within = |ours: f64| of(1000.0, ours, 1000.0).starts_with("agrees as far as its digits go");
+        let within = |ours: f64| of(1000.0, ours, 1000.0).starts_with("agrees within its digits");
         // Rounded down from up to 2000, and five per cent either way.
         assert_eq!([940.0, 1100.0, 2099.0, 2101.0].map(within), [false, true, true, false]);
-        assert!(of(1000.0, 1500.0, 1000.0).contains("rounding takes up to 1.00 us from it"));
+        assert!(of(1000.0, 1500.0, 1000.0).contains("rounding removes up to 1.00 us"));
         assert_eq!(of(1000.0, 1500.0, 0.0), "differs: a mean");
     }
 }

@@ -1,5 +1,4 @@
-//! The speed of the core on both sides, and whether a figure follows it: what does, is judged in cycles; what does not, in
-//! time; and where that is not known, a change must be one in both.
+//! Decides whether a figure follows the core's speed: if so, cycles are judged; if not, time; if unknown, both must change.
 
 use oscost_results::{Figure, LaunchRecord, RunResult};
 use oscost_stats::interval::{LOWER_QUARTILE, MEDIAN, over_launches};

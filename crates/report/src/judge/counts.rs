@@ -1,4 +1,4 @@
-//! Two results of counts against each other: more, fewer or equal, and the functions that moved.
+//! Compares two results of counts: more, fewer or equal, and the functions that changed.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Evidence that changed: counts of the two audits that differ by more than they differ from audit to audit.
+//! Evidence that changed: counts of two audits that differ by more than audits usually do.
 
 use std::collections::BTreeMap;
 

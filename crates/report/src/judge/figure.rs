@@ -1,4 +1,4 @@
-//! One figure of both sides: which quantity is judged, on what ground, or why it is not.
+//! One figure on both sides: which quantity is judged, or why the figure is not judged.
 
 use std::collections::BTreeSet;
 
@@ -122,7 +122,7 @@ impl<'a> Sides<'a> {
         let mut all = self.a.iter().chain(self.b).map(|named| named.result.estimators);
         let first = all.next();
         let mixed = all.any(|estimators| Some(estimators) != first);
-        mixed.then(|| "the method changed: results of version 1 are only held against each other".to_owned())
+        mixed.then(|| "the method changed: results of version 1 are only compared with each other".to_owned())
     }
 
     /// Both results, where each side has one.
@@ -137,10 +137,10 @@ impl<'a> Sides<'a> {
     pub(super) fn hold(&self) -> Option<String> {
         match self.ground {
             Ground::TwoBoots => Some(format!(
-                "differs between these two boots, as placement alone can do: compare {FEWEST_BOOTS} boots a side (--before, --after)"
+                "differs between these two boots, which placement alone can cause: compare {FEWEST_BOOTS} boots a side (--before, --after)"
             )),
             Ground::Boots(a, b) if a.min(b) < FEWEST_BOOTS => Some(format!(
-                "differs between these boots, as placement alone can do: compare {FEWEST_BOOTS} boots a side"
+                "differs between these boots, which placement alone can cause: compare {FEWEST_BOOTS} boots a side"
             )),
             Ground::Launches | Ground::Runs | Ground::Boots(..) => None,
         }

@@ -1,4 +1,4 @@
-//! Results against one another: what differs around them, and a verdict a figure. METHOD.md, Comparing.
+//! Compares results: conditions that differ, and a verdict on each figure. METHOD.md, Comparing.
 
 mod agreement;
 mod core_speed;

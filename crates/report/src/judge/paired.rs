@@ -1,4 +1,4 @@
-//! Paired ratios and differences of both sides: they were made of the same rounds, so they move less than what they are of.
+//! Paired ratios and differences of both sides: made from the same rounds, they vary less than their figures.
 
 use oscost_results::{Figure, PairedValue, RunResult, Status};
 use oscost_stats::interval::MEDIAN;

@@ -1,5 +1,4 @@
-//! How far a figure moves between two runs of the same thing: what past runs of the store say of this machine, and what the
-//! compared runs say of themselves.
+//! Learns the drift of a machine: from past runs of the store, and from the compared runs themselves.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What differs around two results: the machine, the conditions, and what a reader must know of that.
+//! Finds what else differs between two results: the machine, the conditions, and what follows from it.
 
 use oscost_results::{Conditions, Mark, RunResult, Status, telling_parameters};
 
@@ -206,7 +206,7 @@ pub(super) fn warnings(
 ) -> Vec<String> {
     let mut all = Vec::new();
     if other_machine && cross_machine {
-        all.push("the machines differ: a change may be the machine's (--cross-machine)".to_owned());
+        all.push("the machines differ, which may explain a change (--cross-machine)".to_owned());
     } else if other_machine {
         all.push(
             "the machines differ: figures stand side by side, without ratios or verdicts (--cross-machine gives them)"
@@ -215,7 +215,7 @@ pub(super) fn warnings(
     }
     if a.tool.build_id != b.tool.build_id {
         all.push(
-            "the builds differ: code lies elsewhere in memory, which alone can move a cost (METHOD.md, Loops)"
+            "the builds differ: code lies elsewhere in memory, which alone can change a cost (METHOD.md, Loops)"
                 .to_owned(),
         );
     }

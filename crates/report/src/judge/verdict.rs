@@ -1,4 +1,4 @@
-//! The verdicts of a report: all its figures are judged together, and what the machine alone explains is no change.
+//! The verdicts of a report: all figures are judged together, and a change that the machine explains is none.
 
 use oscost_stats::compare::{Change, Judged, Verdict, judge};
 

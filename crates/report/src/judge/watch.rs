@@ -1,4 +1,4 @@
-//! One machine measured again and again: the runs of each figure, and its changes, by the rule of `compare`.
+//! One machine measured again and again: the runs and changes of each figure, by the rule of `compare`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -81,7 +81,7 @@ impl Watch {
         }
         self.judge(&result, past);
         for row in &mut self.rows {
-            // Whoever is missing from a run has a gap there.
+            // A figure that is missing from a run has a gap there.
             row.values.resize(self.runs as usize, None);
             if row.base.is_none() && row.values.last().is_some_and(Option::is_some) {
                 row.base = Some(self.runs);

@@ -30,8 +30,7 @@ pub(crate) fn view(rows: &[Agreement], unicode: bool) -> View {
     };
     let mut parts = vec![
         Part::Words(
-            "Peer: median of its launches, converted; ours: the headline. The ratio is over launches of one rotation; best by \
-             best is what agreement is judged by (5 %). Spread: the largest launch over the least."
+            "Peer: median of its launches, converted; ours: the headline. The ratio is over launches of one rotation. Agreement compares the smallest launches (5 %). Spread: the largest launch divided by the smallest."
                 .to_owned(),
         ),
         Part::Table(Table::new(heads, rows.iter().map(cells))),

@@ -69,9 +69,7 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
     }
     let situations = distinct(cells.iter().map(|cell| (cell.workers, cell.think)));
     let mut parts = vec![Part::Words(
-        "Workers take a lock, hold it for a calibrated spin, and give it back; each cell is the time from one such turn to \
-         the next of anybody, so the hold time is its floor. Hand-off: the one who waited longest gets the lock, at one \
-         switch a turn. Barging: whoever runs takes it first, cheap and unfair."
+        "Workers take a lock, hold it for a calibrated spin, and give it back; a cell is the time from one turn to the next turn of any worker, so it is at least the hold time. Hand-off: the worker that waited longest gets the lock, at one switch a turn. Barging: a running worker takes it first, which is cheap and unfair."
             .to_owned(),
     )];
     for situation in situations {
@@ -134,7 +132,7 @@ fn told(story: &Story<'_>, ((count, of), think): ((u64, &str), u64), cells: &[&C
     if cells.iter().any(|cell| cell.is_control()) {
         parts.push(Part::Words(
             if control.is_empty() {
-                "The control without a lock lost no update: that the others lost none proves nothing here."
+                "The control without a lock lost no update either, so zero lost updates prove nothing here."
             } else {
                 "No lock lost an update; the control without a lock did."
             }
@@ -235,10 +233,10 @@ fn below(curve: &[(f64, Interval)], bound: f64) -> String {
             format!("The ratio falls below {bound} between a hold of {above} and {below}.")
         }
         (Some(above), None) => format!(
-            "The ratio is surely above {bound} up to a hold of {above}, and nowhere surely below from there on."
+            "The ratio is above {bound} up to a hold of {above}. Beyond that, no interval lies below it."
         ),
         (None, Some(below)) => format!(
-            "The ratio is surely below {bound} from a hold of {below} on, and nowhere surely above before."
+            "The ratio is below {bound} from a hold of {below} on. Before that, no interval lies above it."
         ),
         (None, None) => format!("Whether the ratio is above or below {bound} cannot be told at any end."),
     }

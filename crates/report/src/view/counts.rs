@@ -1,4 +1,4 @@
-//! Counts for people: the price list in instructions, the tree of functions, and two results against each other.
+//! Counts for people: the price list in instructions, the tree of functions, and a comparison of two results.
 
 use oscost_results::{Figure, InstructionCount, Repeats, RunResult, Status};
 
@@ -99,7 +99,7 @@ fn foot(result: &RunResult, rows: &[&Figure], stored: Option<&str>, unicode: boo
         words,
         "Instructions are not time: no caches, no pipeline, no memory, no second CPU, an emulated processor."
             .to_owned(),
-        "Work that a kernel puts off until its next tick is not in them. Mitigations cost time, and few of these."
+        "They exclude work that a kernel defers to its next tick. Mitigations cost time, but few instructions."
             .to_owned(),
     ];
     all.extend(result.warnings.iter().map(|warning| plain(warning, unicode)));

@@ -1,4 +1,4 @@
-//! The doctor's findings: state, check, what was found and what it means, and what mends it.
+//! The doctor's findings: state, check, finding, consequence and remedy.
 
 use oscost_results::{Check, CheckState};
 

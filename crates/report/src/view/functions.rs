@@ -1,4 +1,4 @@
-//! Instructions of an operation by function and caller: boxes, and the itemised bill.
+//! Instructions of an operation by function and caller, as boxes and as a list.
 
 use oscost_results::{Figure, FunctionNode};
 

@@ -1,4 +1,4 @@
-//! What is said of a whole result: who measured, where, whether the machine was fit to; and at the end, what came out.
+//! The head and the end of a result: who measured, where, on how fit a machine; and a summary.
 
 use oscost_results::{CheckState, Estimate, Figure, Mark, Status, Verdict};
 

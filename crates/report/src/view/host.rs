@@ -1,4 +1,4 @@
-//! What a result tells of its host: each fact, its value, and why it is kept.
+//! The facts about the host in a result: each with its value and the reason why it is kept.
 
 use oscost_results::RunResult;
 

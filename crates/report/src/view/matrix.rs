@@ -1,4 +1,4 @@
-//! Several results against one base: a row a figure, a column a result.
+//! Several results against one base: a row per figure, a column per result.
 
 use crate::blocks::{Part, Table, View};
 use crate::judge::{Comparison, OneSided, Verdict, percent};

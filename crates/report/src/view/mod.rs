@@ -1,4 +1,4 @@
-//! Results to blocks: what is to be said of a result, whatever the format.
+//! Views: turn results into blocks, whatever the format.
 
 pub(crate) mod agreement;
 pub(crate) mod comparison;

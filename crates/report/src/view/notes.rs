@@ -1,4 +1,4 @@
-//! What is noteworthy of one figure in a few words: another operation, ratios, differences, marks, other quantities.
+//! Notes on one figure in a few words: another operation, ratios, differences, marks, other quantities.
 
 use oscost_results::quantity;
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! Operations timed one by one: percentiles, how often one takes longer, what took the CPU meanwhile, and a curve of the tail.
+//! Single operations: percentiles, how often one takes longer, the causes of gaps, and a curve of the tail.
 
 use oscost_results::{AtQuantile, Figure, FirstCallAfter, FirstCalls, GapCause, Percentiles};
 
@@ -99,7 +99,9 @@ fn first_calls(all: &[FirstCalls]) -> Vec<String> {
             format!("a line of memory took {}, {} just before", line(it.line_ns), line(it.line_hot_ns));
         match (it.after, it.evicts()) {
             (FirstCallAfter::Eviction, true) => format!("With evicted caches {}; {lines}", told()),
-            (FirstCallAfter::Eviction, false) => format!("Nothing is known of evicted caches: {lines}"),
+            (FirstCallAfter::Eviction, false) => {
+                format!("Whether the caches were evicted is unknown: {lines}")
+            }
             _ => format!("After 5 ms of sleep {}", told()),
         }
     });

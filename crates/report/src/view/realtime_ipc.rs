@@ -82,9 +82,7 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
         return None;
     }
     let mut parts = vec![Part::Words(
-        "A server stamps each tick and sends it to every client. Last: latency of the client that has it last in a tick, median \
-         and 99th percentile; next: gap between clients; service: mean + sd of the client served last, as document 002 has it, \
-         beside it as a bar of the tick; server: its CPU time a tick; x: last against the unix_datagram session right beside it."
+        "A server stamps each tick and sends it to every client. Last: latency of the last client in each tick, median and 99th percentile. Next: gap between clients. Service: mean + sd of the client served last, as in document 002; the bar is its share of the tick. Server: CPU time per tick. x: last, divided by that of the unix_datagram session right beside it."
             .to_owned(),
     )];
     let mut situations: Vec<(&str, u32, f64, &str)> = Vec::new();

@@ -20,9 +20,7 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
     let first = sessions.first()?;
     let window = first.value(quantity::RANGE_WINDOW).map_or("time".to_owned(), numbers::duration);
     let mut parts = vec![Part::Words(format!(
-        "Each session has the load off, on, and off again; its idle and its busy part stand beside each other. Width: 2 sd; max \
-         range: mean - sd to mean + sd of the worst {window}, as document 002 has it; max peak: the maximum. A busy CPU does \
-         not halt, so busy can be faster than idle: the two are never subtracted."
+        "In each session the load is off, on, and off again; its idle and its busy part are shown side by side. Width: 2 sd. Max range: mean - sd to mean + sd of the worst {window}, as in document 002. Max peak: the maximum. A busy CPU does not halt, so busy can be faster than idle: the two are never subtracted."
     ))];
     for name in distinct(sessions.iter().filter_map(|session| session.load)) {
         let here: Vec<&Session<'_>> = sessions.iter().filter(|session| session.load == Some(name)).collect();

@@ -60,7 +60,7 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
         return None;
     }
     parts.push(Part::Words(
-        "An operation of all processes together; their CPU and their waiting for locks are sums.".to_owned(),
+        "Time is wall time divided by the operations of all processes. CPU and lock waiting are sums over processes.".to_owned(),
     ));
     parts.push(Part::Table(table(story, &cells, &QUANTITIES)));
     let latencies = table(story, &cells, &LATENCIES);
@@ -121,7 +121,7 @@ fn finding(story: &Story<'_>, cells: &[&Cell<'_>]) -> String {
         }
     }
     if told.is_empty() {
-        return "What locks cost has no partner to be told against here".to_owned();
+        return "There is no figure to compare the cost of locks with".to_owned();
     }
     sentence(&told.join("; "))
 }

@@ -1,4 +1,4 @@
-//! What is watched: one line a figure with its newest price, its last change, and a small picture of its runs.
+//! The watch screen: one line per figure, with its newest price, its last change, and a small picture of its runs.
 
 use crate::blocks::{Part, Place, Table, View};
 use crate::judge::watch::{Changed, Watch, Watched};

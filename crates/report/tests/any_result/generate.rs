@@ -1,4 +1,4 @@
-//! Results as nobody wrote them: any text in any field, any number, any combination.
+//! Generates arbitrary results: any text in any field, any number, any combination.
 
 use oscost_results::{
     Check, CheckState, CheckedClaim, Conditions, Counted, ESTIMATORS, Estimate, Evidence, Expectation,

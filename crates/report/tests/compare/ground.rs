@@ -1,4 +1,4 @@
-//! What a verdict may rest on: one method, one regime, boots, past runs, launches in alternation.
+//! The conditions of a verdict: one method, one regime, boots, past runs, alternating launches.
 
 use oscost_report::Named;
 use oscost_report::compare::{Rules, Verdict, compare, compare_live, compare_sides};
@@ -25,7 +25,7 @@ fn what_was_measured_otherwise_is_not_judged() {
     );
     assert_eq!(
         refused(|b| b.estimators = 1),
-        unclear("the method changed: results of version 1 are only held against each other")
+        unclear("the method changed: results of version 1 are only compared with each other")
     );
 }
 

@@ -1,4 +1,4 @@
-//! `compare --live`: how many rounds are enough, and what is said of those that are not.
+//! `compare --live`: how many rounds are enough, and what the output says if there are fewer.
 
 use oscost_report::Named;
 use oscost_report::compare::{Comparison, Rules, Verdict, compare_live};

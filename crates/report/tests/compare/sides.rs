@@ -1,4 +1,4 @@
-//! Sides of several results, figures of one side, and what a clock cannot resolve.
+//! Sides of several results, figures on one side only, and changes that a clock cannot resolve.
 
 use oscost_report::Named;
 use oscost_report::compare::{Comparison, Rules, Verdict, compare_sides};

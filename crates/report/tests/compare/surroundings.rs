@@ -1,4 +1,4 @@
-//! What differs around two results: the machine, conditions, evidence, figures of one side.
+//! What else differs between two results: the machine, conditions, evidence, figures on one side only.
 
 use oscost_report::Named;
 use oscost_report::compare::{Rules, Verdict, compare};

@@ -1,4 +1,4 @@
-//! Verdicts on two results: what is found, what the question is, what noise and few launches hide.
+//! Verdicts on two results: changes that are found, the threshold, and what noise and few launches hide.
 
 use oscost_report::compare::{Row, Rules, Verdict, compare, comparison, name_of_pair};
 use oscost_report::{Named, Style};
@@ -195,7 +195,7 @@ fn pairs_are_compared_too() {
     assert!(against(&a, &b).pairs.is_empty());
 }
 
-/// What could not be judged is counted, whoever does not show it.
+/// Figures that could not be judged are counted, whichever side lacks them.
 #[test]
 fn what_could_not_be_judged_is_counted() {
     let (a, mut b) = (stored(), stored());

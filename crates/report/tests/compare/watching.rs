@@ -1,4 +1,4 @@
-//! Histories as they are watched: which runs are marked, and what is shown of them.
+//! Watched histories: which runs are marked, and how they are shown.
 
 use oscost_report::Style;
 use oscost_report::watch::{Watch, newest, screen, summary};

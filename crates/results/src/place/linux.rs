@@ -1,4 +1,4 @@
-//! A directory held by a descriptor: nothing that another user plants or swaps in its path leads elsewhere.
+//! A directory held by a descriptor: another user cannot redirect it by planting or swapping names.
 
 use std::fs::File;
 use std::io;

@@ -1,4 +1,4 @@
-//! A directory in which files appear whole or not at all, and vanish with a writer that is killed.
+//! A directory in which files appear complete or not at all, and vanish if their writer is killed.
 //!
 //! On Linux a file has no name until it is complete (O_TMPFILE, then linkat). Where the file system has no such thing
 //! the file has a temporary name meanwhile, and is locked: a temporary file whose lock is free is a stray, its writer is

@@ -1,4 +1,4 @@
-//! Whose the results are: under sudo not root's, but the invoking user's, who would find neither the files nor a way in.
+//! The owner of results: under sudo, the user who called it, not root.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;

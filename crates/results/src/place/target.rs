@@ -45,7 +45,7 @@ impl Target {
             (Some(FileType::RegularFile), Some(stat)) => Owner::of_replaced(stat.st_uid, stat.st_gid),
             (None, _) => Owner::invoking_sudo(),
             (Some(FileType::BlockDevice), _) => {
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, "a disk is no place for a file"));
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, "a disk cannot take a file"));
             }
             (Some(kind), _) => return Ok(Self::Stream(Stream { parent, name, magic, kind })),
         };
@@ -81,7 +81,7 @@ impl Stream {
                 Ok(fd) => return Ok(Writer(File::from(fd))),
             }
         }
-        Err(io::Error::new(io::ErrorKind::TimedOut, format!("nobody reads from it, for {ABSENT_S} s")))
+        Err(io::Error::new(io::ErrorKind::TimedOut, format!("nobody has read from it for {ABSENT_S} s")))
     }
 }
 
@@ -121,7 +121,7 @@ impl Read for Reader {
                 Ok(0) if !self.met => {
                     looks += 1;
                     if looks > ABSENT_S * 1_000_000_000 / LOOK_NS {
-                        let says = format!("nobody writes to it, for {ABSENT_S} s");
+                        let says = format!("nobody has written to it for {ABSENT_S} s");
                         return Err(io::Error::new(io::ErrorKind::TimedOut, says));
                     }
                     pause()?;
@@ -178,7 +178,7 @@ fn open_again(path: &Path, flags: OFlags, stat: &Stat) -> io::Result<OwnedFd> {
     Ok(fd)
 }
 
-/// Waits until `file` is ready. A signal ends the waiting: whoever sent it does not want to wait.
+/// Waits until `file` is ready. A signal ends the wait, because its sender does not want to wait.
 fn wait(file: &File, flags: PollFlags, silence: &str) -> io::Result<()> {
     let patience = Timespec { tv_sec: IDLE_S, tv_nsec: 0 };
     match poll(&mut [PollFd::from_borrowed_fd(file.as_fd(), flags)], Some(&patience)) {

@@ -107,7 +107,8 @@ fn trusted(user: u32, own: u32) -> io::Result<()> {
     if [0, own].contains(&user) {
         return Ok(());
     }
-    let says = format!("the symbolic link of user {user} is not followed: name where it leads");
+    let says =
+        format!("it is a symbolic link of user {user}, which is not followed: name its target instead");
     Err(io::Error::new(io::ErrorKind::PermissionDenied, says))
 }
 

@@ -1,4 +1,4 @@
-//! Which CPUs may be used: affinity and cpuset, against the CPUs that are online.
+//! The CPUs that may be used: affinity and cpuset, compared with the online CPUs.
 
 use oscost_sys::cpu_list;
 

@@ -16,8 +16,7 @@ pub(crate) struct Quota {
     throttled: Option<(u64, u64)>,
 }
 
-const MATTERS: &str = "a quota stops the process for the rest of a period: max and batch_p99 hold stops of many ms, figures \
-                       with several busy CPUs are throttled and marked noisy; floors hold";
+const MATTERS: &str = "a quota stops the process for the rest of a period: max and batch_p99 include stops of many ms; figures with several busy CPUs are marked noisy; floors hold";
 
 pub(super) fn check(system: &System) -> Finding {
     match quota(system) {

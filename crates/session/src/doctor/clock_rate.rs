@@ -12,7 +12,7 @@ pub(super) fn check(system: &System) -> Finding {
         return Finding::unknown("not measured", "all figures, by as much as the clock is slewed");
     };
     let says = format!(
-        "MONOTONIC against RAW {:+.0} ppm, counter {:.3} MHz, its rate even to {:.0} ppm (uncertain by {:.0} ppm)",
+        "MONOTONIC against RAW {:+.0} ppm, counter {:.3} MHz, steady to {:.0} ppm (uncertain by {:.0} ppm)",
         rates.slew_ppm,
         rates.counter_hz / 1e6,
         rates.drift_ppm.abs(),
@@ -28,7 +28,7 @@ pub(super) fn check(system: &System) -> Finding {
     } else if uneven {
         Finding::disturbs(
             says,
-            "the counter and the clock disagree: no figure is better than that difference",
+            "the counter and the clock disagree: no figure is more accurate than that",
         )
         .remedy(
             "check dmesg for \"clocksource\" and \"TSC\"; on a guest, ask for a host with an invariant TSC",

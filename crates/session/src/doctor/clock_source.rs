@@ -33,8 +33,7 @@ pub(super) fn check(system: &System) -> Finding {
     let mut matters = Vec::new();
     if slow {
         matters.push(
-            "a reading enters the kernel: clock/* are figures of a device, their claims of 0 system calls do not hold, \
-             and the ends of each batch are less sharp"
+            "a reading enters the kernel: clock/* measure a device and make system calls, and each batch is timed less sharply"
                 .to_owned(),
         );
     }

@@ -1,4 +1,4 @@
-//! How far CPUs are from one another: the time of a cache line, which is in every figure across CPUs.
+//! Distances between CPUs: the time of a cache line, which is part of every figure across CPUs.
 
 use oscost_sys::cpu_list;
 
@@ -17,16 +17,17 @@ pub(super) fn check(system: &System) -> Finding {
         return Finding::unknown("not measured (oscost doctor does)", MATTERS);
     };
     if distances.cpus.len() < 2 {
-        return Finding::fine("one CPU: nothing is far");
+        return Finding::fine("one CPU: there is no distance");
     }
     let mut pairs: Vec<(f64, [usize; 2])> =
         distances.ns.iter().filter_map(|&(a, b, ns)| Some((ns?, [a, b]))).collect();
     pairs.sort_by(|one, other| one.0.total_cmp(&other.0));
     let (Some(&(near, _)), Some(&(far, _))) = (pairs.first(), pairs.last()) else {
-        return Finding::unknown("no two CPUs ever ran at once while this was measured", MATTERS);
+        return Finding::unknown("no two CPUs ran at the same time during this check", MATTERS);
     };
     let missing = distances.ns.len() - pairs.len();
-    let missing = if missing > 0 { format!("; {missing} pairs never ran at once") } else { String::new() };
+    let missing =
+        if missing > 0 { format!("; {missing} pairs never ran at the same time") } else { String::new() };
     if far <= near * EQUAL {
         return Finding::fine(format!(
             "CPU {} are equally far: a cache line takes {} to {}{missing}",

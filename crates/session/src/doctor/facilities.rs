@@ -1,4 +1,4 @@
-//! What else looks into the kernel here: perf, tracefs, BPF, ptrace. oscost needs none of the first three to measure.
+//! Other ways to look into the kernel here: perf, tracefs, BPF, ptrace. oscost needs none of the first three to measure.
 
 use super::Finding;
 use super::system::System;

@@ -1,4 +1,4 @@
-//! Gaps: what somebody else takes of each CPU (host, other programs, interrupts), seen by a reader that never stops.
+//! Gaps: CPU time that others take (host, programs, interrupts), seen by a process that reads the clock without pause.
 
 use oscost_sys::cpu_list;
 use oscost_sys::gaps::ReadingGaps;
@@ -27,7 +27,7 @@ pub(super) fn check(system: &System) -> Finding {
         known.iter().partition(|(_, gaps)| gaps.lost_share() >= MOST_LOST || gaps.rate() >= MOST_RATE);
     let mut says: Vec<String> = bad.iter().take(MOST_NAMED).map(describe).collect();
     if bad.len() > MOST_NAMED {
-        says.push(format!("{} more CPUs are like these", bad.len() - MOST_NAMED));
+        says.push(format!("{} more CPUs have such gaps", bad.len() - MOST_NAMED));
     }
     if let Some((_, worst)) = good.first() {
         let longest = good.iter().map(|(_, gaps)| gaps.longest_ns).max().unwrap_or(0);
@@ -55,7 +55,7 @@ pub(super) fn check(system: &System) -> Finding {
     let hit =
         bad.iter().map(|(_, gaps)| gaps.rate() * BATCH_S + gaps.lost_share()).fold(0.0, f64::max).min(1.0);
     let matters = format!(
-        "floors hold, typical, batch_p99 and max do not: up to {} of the batches meet a gap",
+        "floors hold, but typical, batch_p99 and max do not: up to {} of the batches contain a gap",
         percent(hit)
     );
     let mut cpus: Vec<usize> = good.iter().map(|(cpu, _)| *cpu).collect();

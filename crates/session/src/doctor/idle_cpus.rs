@@ -1,4 +1,4 @@
-//! What an idle CPU does: one that halts must be woken, and that is in every figure across CPUs.
+//! What an idle CPU does: a halted CPU must be woken, and every figure across CPUs includes that.
 
 use super::system::System;
 use super::virtualisation::hypervisor;
@@ -8,8 +8,7 @@ const CPUIDLE: &str = "/sys/devices/system/cpu/cpuidle";
 /// Exit latencies above this are seen in the hop between CPUs.
 const MOST_EXIT_US: u64 = 2;
 
-const MATTERS: &str = "cross_cpu figures contain the wake-up of a halted CPU: 1.3-10x those of a CPU that polls; figures of \
-                       one CPU are not affected";
+const MATTERS: &str = "cross_cpu figures include the wake-up of a halted CPU: 1.3-10x the cost with a CPU that polls; figures on one CPU are not affected";
 
 pub(super) fn check(system: &System) -> Finding {
     let command_line = system.line("/proc/cmdline").unwrap_or_default();

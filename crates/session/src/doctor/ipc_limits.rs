@@ -25,7 +25,7 @@ pub(super) fn check(system: &System) -> Finding {
     let mut missing = Vec::new();
     let mut judge = |name: &str, value: u64, least: u64| {
         if value < least {
-            low.push(format!("{name} {value}, {least} are needed"));
+            low.push(format!("{name} is {value}, and {least} are needed"));
         }
     };
     match system.line("/proc/sys/kernel/sem") {

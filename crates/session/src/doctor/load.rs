@@ -1,4 +1,4 @@
-//! Load and pressure: who else wants the CPUs now.
+//! Load and pressure: other programs that want the CPUs now.
 
 use super::allowed_cpus::online;
 use super::system::System;

@@ -1,4 +1,4 @@
-//! What no file says: measured once, before the checks, in the time that the level allows.
+//! Facts that no file gives: measured once, before the checks, in the time that the level allows.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! How much memory participants may lock: what is not locked is touched instead, and may still be taken away.
+//! How much memory participants may lock. Memory that is not locked is touched instead, and may be paged out.
 
 use super::Finding;
 use super::privileges::{IPC_LOCK, capable};

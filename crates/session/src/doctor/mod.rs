@@ -1,4 +1,4 @@
-//! Is the machine fit to measure: one file a check, and what they share.
+//! Checks whether the machine is fit to measure: one file per check, and the code that they share.
 //!
 //! A check is a function of what was read and measured before, so a test examines recorded files. Its state is *unknown*
 //! where it could not look, never *fine*. Nothing is ever written to sysctl or sysfs: the remedy is printed.

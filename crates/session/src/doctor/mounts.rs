@@ -7,8 +7,8 @@ use super::Finding;
 use super::cgroup::Mount;
 use super::system::System;
 
-const MATTERS: &str = "figures of files there are figures of a network, and saving a result may hang; batch_p99 and max suffer \
-                       from its traffic";
+const MATTERS: &str =
+    "files there measure the network, and saving a result may hang; its traffic raises batch_p99 and max";
 
 pub(super) fn check(system: &System) -> Finding {
     let Ok(text) = system.text("/proc/self/mountinfo") else {

@@ -5,7 +5,7 @@ use super::Finding;
 use super::system::System;
 
 const MATTERS: &str =
-    "each packet interrupts a CPU for some us: max and batch_p99, and real-time figures most";
+    "each packet interrupts a CPU for some us: this raises max, batch_p99, and most of all real-time figures";
 /// Interfaces that are named.
 const MOST_NAMED: usize = 6;
 

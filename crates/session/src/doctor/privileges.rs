@@ -1,4 +1,4 @@
-//! What this user may do: isolate workers, count system calls, take real-time priority, lock memory.
+//! The privileges of this user: isolate workers, count system calls, take real-time priority, lock memory.
 
 use super::Finding;
 use super::system::System;
@@ -27,7 +27,7 @@ pub(super) fn check(system: &System) -> Finding {
     };
     let namespaces = match facts.namespaces {
         Some(true) => Some("workers in namespaces of their own"),
-        Some(false) => Some("namespaces are refused, or granted halfway: a janitor cleans up instead"),
+        Some(false) => Some("namespaces are refused, or granted only in part: a janitor cleans up instead"),
         None => None,
     };
     let says = [

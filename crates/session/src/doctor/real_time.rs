@@ -4,7 +4,7 @@ use super::Finding;
 use super::system::System;
 
 const MATTERS: &str =
-    "realtime_ipc/* is measured without it and marked so: its tails are then the scheduler's";
+    "realtime_ipc/* is measured without it and marked so: its tails then come from the scheduler";
 
 pub(super) fn check(system: &System) -> Finding {
     match &system.measured.real_time {

@@ -8,8 +8,7 @@ use super::Finding;
 use super::system::System;
 use super::virtualisation::hypervisor;
 
-const MATTERS: &str = "a busy sibling slows all figures of its core, up to 2x, without steal or switches; the canary finds \
-                       the rounds, floors hold";
+const MATTERS: &str = "a busy sibling slows everything on its core, up to 2x, without steal or switches; the canary finds such rounds, and floors hold";
 
 pub(super) fn check(system: &System) -> Finding {
     let active = system.line("/sys/devices/system/cpu/smt/active").ok();
@@ -35,9 +34,10 @@ pub(super) fn check(system: &System) -> Finding {
             Finding::disturbs("on", MATTERS).remedy("as root: echo off > /sys/devices/system/cpu/smt/control")
         }
         (Some("0"), Some(None)) => Finding::fine("off"),
-        (Some("0"), _) => {
-            Finding::unknown("none is seen, but a hypervisor hides siblings: the canary watches", MATTERS)
-        }
+        (Some("0"), _) => Finding::unknown(
+            "none is visible, but a hypervisor may hide siblings: the canary watches",
+            MATTERS,
+        ),
         _ => Finding::unknown("not known to this kernel: the canary watches", MATTERS),
     }
 }

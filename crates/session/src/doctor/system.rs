@@ -1,4 +1,4 @@
-//! What a check may look at: files below a root, read here and nowhere else, and what was measured before the checks.
+//! Input of the checks: files below a root, which only this file reads, and measurements made before the checks.
 
 use std::fmt;
 use std::io::Read;
@@ -67,7 +67,7 @@ impl System {
         Self::new(Path::new("/"), MachineFacts::default())
     }
 
-    /// A whole file. Bytes that are no UTF-8 are replaced; everything else is kept as it is: whoever shows it escapes it.
+    /// A whole file. Bytes that are no UTF-8 are replaced; everything else is kept as it is, and escaped when it is shown.
     ///
     /// # Errors
     /// Why there is no text.

@@ -1,12 +1,11 @@
-//! Others who trace system calls: a tracer of this process, a counter of raw_syscalls. Either slows every call.
+//! Other tracers of system calls: a tracer of this process, a counter of raw_syscalls. Each slows every call.
 
 use super::Finding;
 use super::system::System;
 
 const TRACED: &str =
     "each system call stops twice for the tracer: figures with system calls are tens of us too high";
-const COUNTED: &str =
-    "each system call of every process is 27 % and more slower: syscall/* and all that enters the kernel";
+const COUNTED: &str = "every system call of every process takes at least 27 % longer: syscall/* and all figures that enter the kernel";
 /// Links of /proc/*/fd that are looked at before giving up.
 const MOST_LINKS: usize = 20_000;
 
@@ -21,7 +20,7 @@ pub(super) fn check(system: &System) -> Finding {
         None => return Finding::unknown("/proc/self/status does not say who traces this process", TRACED),
     }
     if system.measured.effective_uid != Some(0) {
-        let says = "this process is not traced; only root can see whether somebody counts raw_syscalls";
+        let says = "this process is not traced; only root can see whether raw_syscalls is being counted";
         return Finding::unknown(says, COUNTED).remedy("as root: oscost doctor");
     }
     let enabled = match tracefs(system) {
@@ -39,7 +38,7 @@ pub(super) fn check(system: &System) -> Finding {
             "stop trace-cmd and perf trace; as root: echo 0 > /sys/kernel/tracing/events/raw_syscalls/enable",
         );
     }
-    // A counter of perf or BPF does not show in tracefs: whoever holds one may count system calls.
+    // A counter of perf or BPF does not show in tracefs: a process that holds one may count system calls.
     match holders(system) {
         Holders::None => {
             Finding::fine("not traced; raw_syscalls is off, and no process holds a perf event or BPF link")

@@ -6,8 +6,7 @@ use super::{Finding, percent};
 /// Share of stolen time from which on typical values move.
 const MOST_STOLEN: f64 = 0.01;
 
-const MATTERS: &str = "what the host takes lengthens typical, batch_p99 and max; wake-ups of halted CPUs and timers leave \
-                       the guest (cross-CPU figures 3-10x)";
+const MATTERS: &str = "time that the host takes raises typical, batch_p99 and max; wake-ups and timers go through the hypervisor (cross-CPU figures 3-10x)";
 
 pub(super) fn check(system: &System) -> Finding {
     let guest = hypervisor(system);

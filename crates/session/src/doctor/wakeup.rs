@@ -8,8 +8,7 @@ use super::{Finding, duration};
 /// A timer later than this is in every tick of realtime_ipc, ns.
 const LATE_NS: u64 = 50_000;
 
-const MATTERS: &str = "realtime_ipc/*: every tick starts this late, and its lateness says so; figures without sleep are not \
-                       affected";
+const MATTERS: &str = "realtime_ipc/*: every tick starts this late, and its lateness includes it; figures without sleep are not affected";
 
 pub(super) fn check(system: &System) -> Finding {
     let Some(wakeups) = &system.measured.wakeups else {

@@ -1,4 +1,4 @@
-//! What the statistics say of simulated data of known truth, one module a subject.
+//! The statistics on simulated data with known truth, one module per subject.
 
 mod coverage;
 mod modes;

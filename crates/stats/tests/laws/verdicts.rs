@@ -1,4 +1,4 @@
-//! What `judge` says of runs of one machine (it must say nothing false) and of real changes (it must see them).
+//! `judge` on unchanged runs of one machine (no false alarm), and on real changes (found).
 
 use crate::simulated::{Law, Plan, Simulator};
 use oscost_stats::compare::{Change, Verdict, judge};

@@ -1,4 +1,4 @@
-//! What `judge` says of runs of one machine (it must say nothing false) and of real changes (it must see them).
+//! Version 1's `judge` on unchanged runs of one machine (no false alarm), and on real changes (found).
 
 use crate::simulated::{Law, Simulator};
 use oscost_stats::interval::{LOWER_QUARTILE, MEDIAN};

@@ -1,4 +1,4 @@
-//! Counting by seccomp user notification: a listener thread hears of every call. seccomp_unotify(2).
+//! Counts by seccomp user notification: a listener thread sees every call. seccomp_unotify(2).
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};

@@ -1,4 +1,4 @@
-//! Counting by a tracer, where seccomp user notification is refused. ptrace(2).
+//! Counts by a tracer, if seccomp user notification is refused. ptrace(2).
 
 use super::table::TABLE;
 use super::{CallCounts, QUIET_NS, UNREST_NS};

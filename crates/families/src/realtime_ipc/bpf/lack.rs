@@ -1,4 +1,4 @@
-//! What a refused bpf(2) means to the user: which of its conditions this machine or this user lacks.
+//! Turns a refused bpf(2) into a message: what this machine or this user lacks.
 
 use oscost_harness::{CallError, Unable};
 use oscost_sys::identity;
@@ -58,7 +58,7 @@ fn of(error: CallError, asker: &Asker) -> Unable {
         ),
         Some("EPERM" | "EACCES") => refused(error, asker),
         _ if older(&asker.release, LEAST_KERNEL) => unsupported(
-            format!("{error}: bpf_timer_start is there since Linux 5.15, and this is {}", asker.release),
+            format!("{error}: bpf_timer_start needs Linux 5.15, and this is {}", asker.release),
             "run under Linux 5.15 or newer",
         ),
         _ => Unable::Failed(error),
@@ -83,26 +83,27 @@ fn refused(error: CallError, asker: &Asker) -> Unable {
     if own {
         return unsupported(
             format!(
-                "{error}: CAP_BPF is there, and does not count in the user namespace in which a worker is isolated without \
-                 CAP_SYS_ADMIN"
+                "{error}: CAP_BPF is present, but without CAP_SYS_ADMIN workers run in a user namespace, where it does not count"
             ),
             "run as root, or give CAP_SYS_ADMIN too",
         );
     }
     if !asker.uid_map.split_whitespace().eq(["0", "0", "4294967295"]) {
         return unsupported(
-            format!("{error}: CAP_BPF counts in the first user namespace alone, and this is another one"),
+            format!("{error}: CAP_BPF counts only in the first user namespace, and this is another one"),
             "run outside the container, or as root of the host",
         );
     }
     if field(&asker.status, "Seccomp") == Some("2") {
         return unsupported(
-            format!("{error}: CAP_BPF is there, and a seccomp filter or a security module refuses the call"),
+            format!(
+                "{error}: CAP_BPF is present, but a seccomp filter or a security module refuses the call"
+            ),
             "run outside the sandbox, or with --security-opt seccomp=unconfined",
         );
     }
     unsupported(
-        format!("{error}: CAP_BPF is there, and a security module (SELinux, lockdown) refuses the call"),
+        format!("{error}: CAP_BPF is present, but a security module (SELinux, lockdown) refuses the call"),
         "allow BPF in the policy of the security module",
     )
 }
@@ -155,7 +156,7 @@ mod tests {
         );
         assert!(why(EPERM, none, FIRST, "0", six).contains("although kernel.unprivileged_bpf_disabled is 0"));
         assert!(why(EPERM, none, "1000 1000 1\n", "2", six).contains("the capability CAP_BPF is missing"));
-        assert!(why(EPERM, bpf, "1000 1000 1\n", "2", six).contains("a worker is isolated"));
+        assert!(why(EPERM, bpf, "1000 1000 1\n", "2", six).contains("workers run in a user namespace"));
         assert!(why(EPERM, bpf, "0 1000 1\n", "2", six).contains("first user namespace"));
         assert!(why(EPERM, filtered, FIRST, "2", six).contains("seccomp filter"));
         assert!(why(EPERM, bpf, FIRST, "2", six).contains("lockdown"));

@@ -1,4 +1,4 @@
-//! Load `load_command=`: what a shell makes of the user's command, started again when all of it has ended.
+//! Load `load_command=`: runs the user's shell command, and restarts it when all its processes have ended.
 
 use std::process::{Command, Stdio};
 

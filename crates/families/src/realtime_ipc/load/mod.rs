@@ -1,4 +1,4 @@
-//! What keeps the machine busy beside a session: document 002's loads, plain ones, and any command.
+//! Loads that keep the machine busy beside a session: document 002's loads, plain ones, and any command.
 
 mod command;
 mod cpu;
@@ -141,11 +141,11 @@ impl Load {
             Self::TransferFsync => {
                 "1 MB over loopback TCP to an unnamed file, with fsync, again and again".to_owned()
             }
-            Self::Network => "datagrams of 1 kB to and fro over loopback".to_owned(),
+            Self::Network => "datagrams of 1 kB back and forth over loopback".to_owned(),
             Self::Window => "an X11 window is moved and drawn every 2 ms".to_owned(),
             Self::Cpu => "a loop that never waits".to_owned(),
             Self::Memory => "64 MB are mapped, written and unmapped, again and again".to_owned(),
-            Self::Command(command) => format!("sh -c '{command}', started again when it has ended"),
+            Self::Command(command) => format!("sh -c '{command}', restarted whenever it ends"),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Load `network`: datagrams to and fro over loopback, without an end.
+//! Load `network`: sends datagrams back and forth over loopback, without end.
 
 use std::net::{Ipv4Addr, UdpSocket};
 

@@ -1,4 +1,4 @@
-//! Figures of launches that never were: what is measured, and what is marked or withheld.
+//! Figures of invented launches: quantities, marks, and figures that are withheld.
 
 mod pairs;
 mod remarks;

@@ -1,4 +1,4 @@
-//! Ratios and differences of launches that never were.
+//! Ratios and differences of invented launches.
 
 use oscost_results::PairedValue;
 

@@ -1,4 +1,4 @@
-//! What is said beside the figures of launches that never were.
+//! Remarks on the figures of invented launches.
 
 use super::*;
 use crate::benchmark::card::CallPath;

@@ -1,4 +1,4 @@
-//! Quiet windows of launches that never were, and what is judged by them.
+//! Quiet windows of invented launches, and the quantities that they decide.
 
 use super::*;
 use crate::protocol::message::Windows;

@@ -1,4 +1,4 @@
-//! The end of a run: figures are put together, and what moved all of them is said once.
+//! The end of a run: makes the figures, and reports once what affected all of them.
 
 use oscost_results::{Figure, RemarkCode};
 use oscost_sys::time_source;

@@ -1,4 +1,4 @@
-//! First calls: single passes after the caches were evicted, and after the CPU had nothing to do.
+//! First calls: single passes after the caches were evicted, and after the CPU was idle.
 
 use std::hint::black_box;
 

@@ -25,7 +25,7 @@ pub(crate) fn group(
 ) -> TaskFinding {
     let timed = match worker.set_up(0, members.first().copied().flatten()) {
         Member::Done(ready) => match ready.subject {
-            Subject::Series(_) => Member::Failed(Failure::new("set-up", "a series holds the clock itself")),
+            Subject::Series(_) => Member::Failed(Failure::new("set-up", "a series times itself")),
             Subject::Batched(mut batched) => {
                 worker.settle();
                 worker.progress().running(0);

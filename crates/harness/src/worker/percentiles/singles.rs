@@ -271,7 +271,7 @@ impl<C: Clock, W: Witness> Work<'_, C, W> {
         let (cause, interrupt) = gaps::cause(longest, &before.0, &self.before, before.1, self.usual.waits);
         let by = match cause {
             GapCause::Interrupt => interrupt.map(|index| self.witness.interrupt(index)),
-            // Whoever ran for less than half of it did not take it.
+            // A task that ran for less than half of it is not its cause.
             GapCause::Preemption => self
                 .witness
                 .who_ran()

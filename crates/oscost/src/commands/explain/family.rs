@@ -1,4 +1,4 @@
-//! Families: what they are the prices of, their figures, their keys.
+//! Explains a family: its operations, its figures, its keys.
 
 use oscost_families::FAMILIES;
 use oscost_harness::{Choice, Tier};

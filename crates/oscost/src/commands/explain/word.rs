@@ -28,8 +28,8 @@ fn code(thing: &str) -> Option<Page> {
     Some(match meaning {
         Some((_, meaning)) => page.say(*meaning),
         None => page.say(match number.checked_sub(128) {
-            Some(signal) if signal > 0 => format!("the program was ended by signal {signal}; oscost itself ends so by SIGHUP, SIGINT and SIGTERM alone"),
-            _ => "oscost does not end with it".to_owned(),
+            Some(signal) if signal > 0 => format!("signal {signal} ended the program; oscost itself ends this way only after SIGHUP, SIGINT and SIGTERM"),
+            _ => "oscost never ends with this code".to_owned(),
         }),
     })
 }

@@ -1,4 +1,4 @@
-//! What man pages say besides options and exit codes: examples, files, variables.
+//! Content of man pages besides options and exit codes: examples, files, variables.
 
 /// Commands that keep what they measured.
 const KEEPS: &[&str] = &["run", "count", "reproduce"];
@@ -15,23 +15,23 @@ pub type Shared = (&'static str, &'static str, &'static [&'static str]);
 pub const FILES: &[Shared] = &[
     (
         "$XDG_STATE_HOME/oscost/runs/*.json",
-        "the stored results, one a run; @-1 is the newest. Without XDG_STATE_HOME: ~/.local/state. Nothing is kept where \
-         it is /dev/null",
+        "the stored results, one per run; @-1 is the newest. Without XDG_STATE_HOME: ~/.local/state. If it is /dev/null, \
+         nothing is kept",
         STORE,
     ),
     (
         "$XDG_STATE_HOME/oscost/runs/*.journal",
-        "a run that goes on; if it is killed, the next command makes a result of it, marked partial",
+        "a run in progress; if it is killed, the next command turns this into a result, marked partial",
         KEEPS,
     ),
     (
         "$XDG_STATE_HOME/oscost/runs/core.constants",
-        "how fast this machine's cores were seen to run",
+        "the best speed seen of this machine's cores",
         &["run", "reproduce", "crosscheck", "doctor"],
     ),
     (
         "$XDG_RUNTIME_DIR/oscost-tick",
-        "the private folder in which a server and its clients meet. Without XDG_RUNTIME_DIR: /tmp/oscost-tick-UID",
+        "the private folder where a server and its clients meet. Without XDG_RUNTIME_DIR: /tmp/oscost-tick-UID",
         &["tick", "tick server", "tick client"],
     ),
 ];
@@ -39,11 +39,11 @@ pub const FILES: &[Shared] = &[
 /// Variables of the environment.
 pub const ENVIRONMENT: &[Shared] = &[
     ("XDG_STATE_HOME, HOME", "where results are stored (see FILES)", STORE),
-    ("SUDO_UID, SUDO_GID", "under sudo, to whom files belong that root writes", STORE),
+    ("SUDO_UID, SUDO_GID", "under sudo: the owner of the files that root writes", STORE),
     ("XDG_RUNTIME_DIR", "where server and clients meet (see FILES)", &["tick", "tick server", "tick client"]),
-    ("PATH", "where programs of others are found: qemu-system, peers, loads", STARTS),
-    ("NO_COLOR, CLICOLOR_FORCE", "colours never, or also where no terminal is", ALL),
-    ("COLUMNS", "width of tables where standard output is no terminal", ALL),
+    ("PATH", "where other programs are found: qemu-system, peers, loads", STARTS),
+    ("NO_COLOR, CLICOLOR_FORCE", "never use colours; or use them even without a terminal", ALL),
+    ("COLUMNS", "width of tables if standard output is not a terminal", ALL),
     ("LC_ALL, LC_CTYPE, LANG", "tables are drawn in ASCII unless the locale is UTF-8", ALL),
 ];
 
@@ -61,10 +61,10 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         "run",
         &[
             ("oscost run semaphore lock", "two families"),
-            ("oscost run --percentiles syscall/getppid", "the same operation one by one, with its tail"),
+            ("oscost run --percentiles syscall/getppid", "single operations, with percentiles up to p99.999"),
             (
                 "oscost run realtime_ipc --set clients=1,10 --set transport=pipe,udp",
-                "two ways to send, for two sizes",
+                "two ways to send, to one client and to ten",
             ),
             ("oscost run --format html -o run.html", "the core figures as a page for a browser"),
         ],
@@ -75,7 +75,7 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("oscost reproduce tlpi", "document 000's table beside this machine's"),
             (
                 "oscost reproduce apue --set children=1,4 --set lock=coarse,fine",
-                "other cells than document 001 had",
+                "combinations that document 001 did not have",
             ),
         ],
     ),
@@ -83,22 +83,25 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         "count",
         &[
             ("oscost count syscall/getppid --kernel running", "instructions of one operation on this kernel"),
-            ("oscost count syscall/getppid --kernel bzImage --by-function", "in which functions they are"),
+            ("oscost count syscall/getppid --kernel bzImage --by-function", "the same by function"),
         ],
     ),
     (
         "list",
         &[
-            ("oscost list mutex", "every id with this word"),
-            ("oscost list --trait pollable --trait queues_payload", "what poll waits for and carries bytes"),
+            ("oscost list mutex", "every id that contains this word"),
+            (
+                "oscost list --trait pollable --trait queues_payload",
+                "messages that carry bytes and that poll can wait for",
+            ),
         ],
     ),
     (
         "explain",
         &[
-            ("oscost explain getpid", "a figure: what it is the price of, and what it was here"),
+            ("oscost explain getpid", "a figure: its operation, and what it cost here"),
             ("oscost explain realtime_ipc", "a family, with the keys of --set"),
-            ("oscost explain noisy", "a mark; so also W001, tlpi/3, exit 3"),
+            ("oscost explain noisy", "a mark; other things are W001, tlpi/3, exit 3"),
         ],
     ),
     (
@@ -116,22 +119,31 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("oscost compare --live ./old/oscost ./new/oscost syscall/getpid", "two builds in alternation"),
             (
                 "git bisect run oscost compare --bisect base.json syscall/getpid",
-                "the commit that made it slower",
+                "find the commit that made it slower",
             ),
         ],
     ),
     (
         "crosscheck",
-        &[("oscost crosscheck --with perf --with lmbench=/opt/lmbench/bin", "two peers beside our figures")],
+        &[(
+            "oscost crosscheck --with perf --with lmbench=/opt/lmbench/bin",
+            "our figures beside those of two other tools",
+        )],
     ),
     (
         "tick",
         &[
-            ("oscost tick server --tick 1ms", "a server"),
-            ("oscost tick client --values 100", "a client of it"),
+            ("oscost tick server --tick 1ms", "a server that sends every millisecond"),
+            ("oscost tick client --values 100", "a client that prints 100 latencies"),
         ],
     ),
-    ("tick server", &[("oscost tick server --tick 1ms --directory /run/ticks", "in a folder of one's own")]),
+    (
+        "tick server",
+        &[(
+            "oscost tick server --tick 1ms --directory /run/ticks",
+            "a server that meets its clients in another folder",
+        )],
+    ),
     (
         "tick client",
         &[("oscost tick client --values 10000 --policy fifo", "10000 latencies under SCHED_FIFO")],
@@ -140,7 +152,7 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         "doctor",
         &[
             ("oscost doctor", "what disturbs measurements here, and what to do"),
-            ("oscost doctor --check && oscost run", "measure only where it is worth it"),
+            ("oscost doctor --check && oscost run", "measure only if the machine is fit"),
         ],
     ),
 ];

@@ -1,4 +1,4 @@
-//! What a survey says of files that were put together word by word.
+//! Surveys of files that are put together word by word.
 
 use super::super::check_of;
 use super::super::format::{EMPTY, NODE_WORDS, node_slot, record_slot};

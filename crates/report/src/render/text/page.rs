@@ -1,4 +1,4 @@
-//! Lines on their way to a terminal or a pipe: none is wider than the page, and on a page of lines none is broken.
+//! Writes lines to a terminal or a pipe: no line is wider than the page.
 
 use std::io::{self, Write};
 
@@ -80,7 +80,7 @@ impl<'a> Page<'a> {
         self.style.unicode
     }
 
-    /// A line of parts, some of them set off. It fits: whoever makes it knows the width.
+    /// A line of parts, some of them set off. It fits, because its maker knows the width.
     pub fn emphasised(&mut self, parts: &[(String, bool)]) -> io::Result<()> {
         let painted = parts.iter().map(
             |(text, is_set_off)| {

@@ -1,4 +1,4 @@
-//! The price list for a terminal: fixed columns, one line a figure. What does not fit is dropped from the right.
+//! The price list for a terminal: fixed columns, one line per figure. Columns that do not fit are dropped from the right.
 
 use std::io;
 

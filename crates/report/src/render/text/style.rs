@@ -1,4 +1,4 @@
-//! How the output is to look: width, letters, colour.
+//! The style of the output: width, letters, colour.
 
 use anstyle::{AnsiColor, Style as Paint};
 

@@ -1,4 +1,4 @@
-//! Which figures stand on a screen, and in which order.
+//! Chooses the figures of a screen, and their order.
 
 use std::collections::BTreeSet;
 
@@ -60,7 +60,7 @@ pub(super) fn told<'r>(result: &'r RunResult, views: &[View]) -> Vec<&'r Figure>
 }
 
 impl RowChoice {
-    /// Whether there is room for what families show besides: whoever named what to measure wants to see it.
+    /// Whether families may show more than their rows: a user who named a family wants to see that.
     pub(super) fn views(self, result: &RunResult) -> bool {
         self.all || !result.plan.patterns.is_empty() || result.figures.len() <= ROWS
     }

@@ -1,4 +1,4 @@
-//! How far to trust a screen: what the doctor found, which change would be seen, which rows have marks, what was warned of.
+//! How far to trust a screen: the doctor's findings, the smallest visible change, marked rows, warnings.
 
 use oscost_results::{CheckState, Figure, Mark};
 

@@ -1,4 +1,4 @@
-//! Runs by scripted clocks in which something fails, dies or lies.
+//! Runs with scripted clocks in which a member fails, a worker dies or a clock lies.
 
 use super::*;
 

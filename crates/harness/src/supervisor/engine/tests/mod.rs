@@ -1,4 +1,4 @@
-//! Runs by scripted clocks: what is launched how often, what is made up for, and when a run ends.
+//! Runs with scripted clocks: how often each group is launched, which launches are repeated, and when a run ends.
 
 mod members;
 mod sharing;

@@ -1,4 +1,4 @@
-//! Runs by scripted clocks beside somebody who takes CPU time.
+//! Runs with scripted clocks beside a neighbour that takes CPU time.
 
 use super::*;
 
