@@ -98,6 +98,6 @@ fn a_lock_that_loses_updates_is_named_and_a_control_that_loses_none_too() {
     );
     let mut blind = result();
     blind.figures.last_mut().unwrap().quantities.get_mut("lost_updates").unwrap().estimate.value = 0.0;
-    assert!(text(&blind, 200, true).contains("proves nothing here"));
+    assert!(text(&blind, 200, true).contains("prove nothing here"));
     assert!(text(&result(), 200, true).contains("No lock lost an update; the control without a lock did."));
 }

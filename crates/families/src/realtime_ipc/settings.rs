@@ -276,13 +276,13 @@ mod tests {
     fn what_does_not_go_together_is_refused() {
         for (settings, words) in [
             (&[("size", "17")][..], "in steps of 8"),
-            (&[("load", "cpu"), ("ticks", "59")], "60 at least"),
-            (&[("load_command", " ")], "a command"),
+            (&[("load", "cpu"), ("ticks", "59")], "at least 60"),
+            (&[("load_command", " ")], "a shell command"),
             (&[("transport", "spin"), ("placement", "same_cpu")], "never sleep"),
             (&[("transport", "pipe,spin"), ("load", "cpu")], "never sleep"),
             (&[("rate", "44100")], "frames="),
             (&[("rate", "44100"), ("frames", "64"), ("tick", "1ms")], "tick="),
-            (&[("clients", "999"), ("ticks", "100000")], "more than fit"),
+            (&[("clients", "999"), ("ticks", "100000")], "too many"),
         ] {
             let refused = ids(&given(settings), Level::Default).expect_err(words);
             assert!(refused.contains(words), "{refused}");

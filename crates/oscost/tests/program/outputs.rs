@@ -223,7 +223,7 @@ fn no_link_of_another_leads_an_output_away() {
         for arguments in tried {
             fs::write(&victim, "old").unwrap();
             let done = who.measure(&home, &arguments);
-            done.refused(4, &format!("a symbolic link of user {other}, which is not followed"));
+            done.refused(4, &format!("the symbolic link of user {other} is not followed"));
             assert_eq!(fs::read_to_string(&victim).unwrap(), "old", "{who:?}: {arguments:?}");
         }
         who.measure(&home, &ONE).well();

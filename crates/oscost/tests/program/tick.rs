@@ -336,6 +336,6 @@ fn what_cannot_be_is_refused_at_once() {
     home.ask(&["tick", "client", "--values", "0"]).refused(2, "--values");
     home.ask(&["tick", "client", "--directory", "/nonexistent"]).refused(5, "no tick server");
     home.ask(&["tick", "server", "--directory", "/nonexistent/x"]).refused(5, "cannot be made");
-    home.ask(&["tick", "server", "--directory", "/"]).refused(5, "has a name of its own");
+    home.ask(&["tick", "server", "--directory", "/"]).refused(5, "needs a name of its own");
     home.ask(&["tick", "server", "--directory", "/dev/null"]).refused(5, "ENOTDIR");
 }

@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(row(Err("did not end".into()), Some(Ok(side(1.0)))).verdict(), "did not end");
         assert_eq!(row(Ok(side(1.0)), Some(Err("unsupported".into()))).verdict(), "ours: unsupported");
         let silent = Agreement { differs: String::new(), ..row(Ok(side(2.0)), Some(Ok(side(1.0)))) };
-        assert!(silent.verdict().contains("not known"));
+        assert!(silent.verdict().contains("unknown reason"));
         let whole = Agreement { step: 1000.0, ..row(Ok(side(1000.0)), Some(Ok(side(1900.0)))) };
         assert!(whole.verdict().starts_with("agrees within its digits"), "{}", whole.verdict());
         let beyond = Agreement { step: 1000.0, ..row(Ok(side(1000.0)), Some(Ok(side(2200.0)))) };

@@ -102,12 +102,12 @@ fn told(story: &Story<'_>, ((count, of), think): ((u64, &str), u64), cells: &[&C
         cells.iter().find_map(|cell| cell.value(quantity::WORKERS_PER_CPU)).filter(|per_cpu| *per_cpu > 1.0);
     let crowded = per_cpu.map_or(String::new(), |per_cpu| {
         format!(
-            ", {} workers a CPU: who holds the lock may be waiting for one",
+            ", {} workers per CPU (the holder of the lock may wait for a CPU)",
             numbers::significant(per_cpu)
         )
     });
     let mut parts =
-        vec![Part::Words(story.plain(&format!("{who} {thinking}{crowded}: time a turn by hold time")))];
+        vec![Part::Words(story.plain(&format!("{who} {thinking}{crowded}: time per turn by hold time")))];
     let unsure =
         |estimate: Estimate| estimate.high > 1.1 * estimate.value || estimate.low < 0.9 * estimate.value;
     let time = |cell: &Cell<'_>| match cell.quantity(quantity::TIME_PER_OPERATION) {

@@ -108,7 +108,7 @@ fn trusted(user: u32, own: u32) -> io::Result<()> {
         return Ok(());
     }
     let says =
-        format!("it is a symbolic link of user {user}, which is not followed: name its target instead");
+        format!("the symbolic link of user {user} is not followed: name its target instead");
     Err(io::Error::new(io::ErrorKind::PermissionDenied, says))
 }
 

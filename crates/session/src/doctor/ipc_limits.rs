@@ -101,7 +101,7 @@ mod tests {
         let found = check(&recorded.system);
         assert_eq!(found.state, CheckState::Disturbs);
         assert!(
-            found.says.contains("semmni 0, 8 are needed") && found.says.contains("RLIMIT_MSGQUEUE 1,"),
+            found.says.contains("semmni is 0, and 8 are needed") && found.says.contains("RLIMIT_MSGQUEUE is 1,"),
             "{}",
             found.says
         );
