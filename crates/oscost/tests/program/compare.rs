@@ -186,7 +186,8 @@ fn what_cannot_be_compared_is_refused() {
             .refused(2, "is not slower, unclear, more or more:N");
     }
     for wrong in ["5", "x%", "-5%", "2000%"] {
-        home.ask(&["compare", "a", "b", &format!("--threshold={wrong}")]).refused(2, "not a share such as 5%");
+        home.ask(&["compare", "a", "b", &format!("--threshold={wrong}")])
+            .refused(2, "not a share such as 5%");
     }
     home.ask(&["compare", "--live", "a", "b"]).refused(2, "--live needs what to measure");
     home.ask(&["compare", "--live", "a", "b", "--rounds", "5", "syscall"]).refused(2, "6..=200");

@@ -107,8 +107,7 @@ fn trusted(user: u32, own: u32) -> io::Result<()> {
     if [0, own].contains(&user) {
         return Ok(());
     }
-    let says =
-        format!("the symbolic link of user {user} is not followed: name its target instead");
+    let says = format!("the symbolic link of user {user} is not followed: name its target instead");
     Err(io::Error::new(io::ErrorKind::PermissionDenied, says))
 }
 

@@ -101,7 +101,8 @@ mod tests {
         let found = check(&recorded.system);
         assert_eq!(found.state, CheckState::Disturbs);
         assert!(
-            found.says.contains("semmni is 0, and 8 are needed") && found.says.contains("RLIMIT_MSGQUEUE is 1,"),
+            found.says.contains("semmni is 0, and 8 are needed")
+                && found.says.contains("RLIMIT_MSGQUEUE is 1,"),
             "{}",
             found.says
         );
