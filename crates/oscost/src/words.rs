@@ -175,7 +175,7 @@ mod tests {
             Some("'lat_ctx' is lmbench's switch between processes: 6 figures: context_switch 6")
         );
         let both = found("context-switch").expect("two meanings");
-        assert!(both.contains("document 004 is '004'"), "{both}");
+        assert!(both.contains("for document 004, type '004'"), "{both}");
         for plain in ["syscall", "syscall/getpid", "*/same_cpu", "getpid_libc"] {
             assert_eq!(found(plain), None, "{plain}");
         }
