@@ -129,7 +129,7 @@ fn words_are_found_and_what_they_found_is_said() {
             "'getpid' finds 2 figures: syscall/getpid, syscall/getpid_libc",
         ),
         (&["list"], "Lat-Ctx", "is lmbench's switch between processes"),
-        (&["run", "--dry-run"], "context-switch", "document 004 is '004'"),
+        (&["run", "--dry-run"], "context-switch", "for document 004, type '004'"),
         (&["explain"], "getpid", "'getpid' finds 2 figures"),
     ] {
         let done = home.ask(&[command, &[word]].concat());
