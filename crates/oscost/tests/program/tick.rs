@@ -118,7 +118,7 @@ fn a_killed_client_is_told_and_disturbs_nobody() {
     let other = meeting.client(&mut server, "other", &["--values", "500"]);
     killed.signal("KILL");
     killed.end();
-    assert!(server.hears("gone"), "a killed client is told");
+    assert!(server.hears("vanished"), "a killed client is told");
     let other = other.end();
     assert_eq!(other.well().stdout.lines().count(), 500);
     let [sent, received, dropped, missed] = account(&other)[..] else { panic!("{other:?}") };
