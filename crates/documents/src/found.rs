@@ -25,6 +25,9 @@ impl<'a> Found<'a> {
     }
 }
 
+/// Runs of a literal program that its statements are judged by at least: fewer have no interval of 95 %.
+pub const LEAST_RUNS: usize = 6;
+
 impl Found<'_> {
     /// The figure of this id, if it was measured.
     #[must_use]
@@ -78,6 +81,23 @@ impl Found<'_> {
     #[must_use]
     pub fn literal(&self, id: &str, quantity: &str) -> Option<f64> {
         Some(self.quantity(id, quantity)?.value)
+    }
+
+    /// A number of a literal program that ran often enough for an interval, each time as a fresh process; `None` where it ran
+    /// once, as in the document.
+    #[must_use]
+    pub fn repeated(&self, id: &str, quantity: &str) -> Option<Estimate> {
+        let figure = self.figure(id).filter(|figure| figure.launches.len() >= LEAST_RUNS)?;
+        Some(figure.quantities.get(quantity)?.estimate)
+    }
+
+    /// How often a literal program ran, in words: what its number is of.
+    #[must_use]
+    pub fn runs(&self, id: &str) -> String {
+        match self.figure(id).map_or(1, |figure| figure.launches.len()) {
+            0 | 1 => "a single run".to_owned(),
+            runs => format!("{runs} runs, their median"),
+        }
     }
 
     /// The paired ratio of two figures.
@@ -195,6 +215,13 @@ impl Rows {
             because: value.because,
             unknown: serde_json::Map::default(),
         });
+    }
+
+    /// Adds what is done otherwise than by the document's own method: what, and how.
+    pub(crate) fn deviations(&mut self, all: &[(&str, &str)]) {
+        for (what, how) in all {
+            self.value(Value { because: (*how).to_owned(), ..Value::at(format!("differs: {what}"), "") });
+        }
     }
 
     /// Names the figure that decides the statement added last.
@@ -325,6 +352,11 @@ pub(crate) fn shown(words: Option<String>) -> Judged {
         || judged(None),
         |words| (Judgement::NotJudged, format!("{words}: single runs, so no verdict")),
     )
+}
+
+/// Judged where the literal programs ran often enough for intervals; else their single runs are shown.
+pub(crate) fn judged_or_shown(repeated: Option<Judged>, single: Option<String>) -> Judged {
+    repeated.unwrap_or_else(|| shown(single))
 }
 
 /// "163x (161 .. 164)".

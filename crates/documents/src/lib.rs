@@ -12,10 +12,12 @@ mod literal;
 mod ostep;
 mod parameters;
 mod tlpi;
+mod worksheet;
 
-pub use found::Found;
-pub use parameters::{DocumentParameters, LMBENCH};
+pub use found::{Found, LEAST_RUNS};
+pub use parameters::DocumentParameters;
 pub use tlpi::script_table;
+pub use worksheet::worksheet;
 
 use oscost_harness::{Benchmark, Setting};
 use oscost_results::Reproduction;
@@ -64,6 +66,8 @@ mod tests {
             "lock/spin/contended/threads_3/hold_us_7/think_2_holds",
             "grame/literal/clients_3/tick_1000000ns/values_330_30/policy_fifo/send_blocking/drop_ours/session_2",
             "grame/literal/clients_1/load_transfer",
+            "grame/literal/clients_10/sender_96",
+            "grame/literal/clients_2/order_tail",
             "record_database/book/mapped/fine_ofd/processes_16/nrec_20/workload_text",
         ];
         let given = literal.chain(given.map(str::to_owned));

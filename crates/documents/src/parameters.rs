@@ -29,14 +29,6 @@ pub const SAMPLES: Setting = Setting {
     many: false,
     default: "100000",
 };
-/// The peer of document 004.
-pub const LMBENCH: Setting = Setting {
-    key: "lmbench",
-    what: "folder of lmbench's programs, with which the document wants to be compared",
-    takes: Takes::Path,
-    many: false,
-    default: "the PATH",
-};
 
 /// The values in force.
 #[derive(Debug, Clone, PartialEq, Eq)]

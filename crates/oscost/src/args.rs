@@ -156,6 +156,18 @@ pub struct Reproduce {
     /// Format
     #[arg(long, default_value = "text")]
     pub format: Told,
+    /// Other programs beside ours: lmbench=DIR, which document 004 wants to be compared with
+    #[arg(long, value_name = "PEER")]
+    pub with: Vec<String>,
+    /// Compile your copies of the documents' C programs in DIR, and run them beside ours
+    #[arg(long, value_name = "DIR")]
+    pub c: Option<PathBuf>,
+    /// Also run what explains surprises: another order, another priority of document 002's server
+    #[arg(long)]
+    pub experiments: bool,
+    /// End with a sheet for a class: what to predict, what to run, what is a trap
+    #[arg(long)]
+    pub worksheet: bool,
     /// Also write the result to FILE; with -, write it to standard output instead of the tables
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,

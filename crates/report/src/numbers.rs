@@ -131,6 +131,23 @@ pub fn beside_published(value: f64) -> String {
     grouped(&format!("{value:.*}", decimals(value)))
 }
 
+/// Digits that a published number has behind its point.
+#[must_use]
+pub fn decimals_of(value: f64) -> usize {
+    published(value)
+        .split_once('.')
+        .map_or(0, |(_, behind)| behind.chars().filter(char::is_ascii_digit).count())
+}
+
+/// A number with as many decimals as the document prints in its column (`0.10`, `20.60`); `None` where that leaves no digit
+/// of it.
+#[must_use]
+pub fn as_printed(value: f64, decimals: usize) -> Option<String> {
+    let text = format!("{value:.decimals$}");
+    let says = value == 0.0 || text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
+    (readable(value) && says).then(|| grouped(&text))
+}
+
 /// Whether a number can be written out without an exponent.
 fn readable(value: f64) -> bool {
     value == 0.0 || (1e-9..1e15).contains(&value.abs())
@@ -300,6 +317,11 @@ mod tests {
 
     #[test]
     fn published_numbers_keep_their_digits() {
+        assert_eq!((decimals_of(13.97), decimals_of(302.0), decimals_of(0.000_013)), (2, 0, 6));
+        assert_eq!(as_printed(0.1, 2).as_deref(), Some("0.10"));
+        assert_eq!(as_printed(39_691.4, 0).as_deref(), Some("39 691"));
+        assert_eq!(as_printed(-4.5, 1).as_deref(), Some("-4.5"));
+        assert_eq!(as_printed(0.004, 2), None, "no digit would be left");
         assert_eq!(published(0.000_013), "0.000013");
         assert_eq!(published(33.6), "33.6");
         assert_eq!(published(0.0), "0");

@@ -86,7 +86,7 @@ enum Written {
 }
 
 /// Parts of an id that begin with a name: (the beginning, the parameter, how its value is written).
-const NAMED: [(&str, &str, Written); 21] = [
+const NAMED: [(&str, &str, Written); 23] = [
     ("clients_", "clients", Written::Number),
     ("tick_", "tick_ns", Written::Time),
     ("size_", "size", Written::Number),
@@ -96,6 +96,8 @@ const NAMED: [(&str, &str, Written); 21] = [
     ("values_", "values", Written::Text),
     ("send_", "send", Written::Text),
     ("drop_", "drop", Written::Text),
+    ("sender_", "sender", Written::Number),
+    ("order_", "order", Written::Text),
     ("session_", "session", Written::Number),
     ("processes_", "processes", Written::Number),
     ("threads_", "threads", Written::Number),

@@ -57,7 +57,7 @@ pub const SETTINGS: &[Setting] = &[
         what: "records that each child writes first",
         takes: Takes::Number { least: 1, most: MOST_RECORDS as u64 },
         many: true,
-        default: "2000,6000, and 500 with children",
+        default: "2000,6000,12000, and 500 with children",
     },
     Setting {
         key: "children",
@@ -185,8 +185,7 @@ impl ApuePlan {
         if self.nrec.is_empty() && self.children.is_empty() {
             let most = match self.effort {
                 Level::Quick => 0,
-                Level::Thorough => u32::MAX,
-                _ => 6000,
+                _ => u32::MAX,
             };
             for nrec in FIGURE_20_7.iter().map(|row| row.nrec).filter(|nrec| *nrec <= most) {
                 add(1, nrec, Runs::Single);
@@ -290,7 +289,10 @@ mod tests {
         let default = shapes(&ApuePlan::default());
         assert!(default.contains(&(1, 2000, Runs::Repeated)) && default.contains(&(4, 500, Runs::Repeated)));
         assert!(default.contains(&(1, 6000, Runs::Single)) && !default.contains(&(1, 6000, Runs::Repeated)));
-        assert!(default.iter().all(|(_, nrec, _)| *nrec <= 6000));
+        assert!(
+            default.contains(&(1, 12_000, Runs::Single)) && !default.contains(&(1, 12_000, Runs::Repeated))
+        );
+        assert!(default.iter().all(|(children, nrec, _)| *children == 1 || *nrec == FEW));
         let thorough = shapes(&ApuePlan { effort: Level::Thorough, ..ApuePlan::default() });
         assert!(
             thorough.contains(&(1, 12_000, Runs::Single)) && thorough.contains(&(16, 2000, Runs::Single))

@@ -55,6 +55,12 @@ fn conditions(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
             .to_owned(),
         rows,
     );
+    rows.deviations(&[
+        ("program", "written from the book's description, for its source is not in the document"),
+        ("files", "they lie in memory unless --set directory=DIR names a folder on a disk"),
+        ("start", "all children begin together, and their launches alternate between the ways to lock"),
+        ("lengths", "every launch is checked: counters, calls of locking, and the whole database at the end"),
+    ]);
     note(
         "user and sys",
         "timer samples if the CPU time is below 0.5 s (their sum is exact)".to_owned(),
@@ -80,7 +86,7 @@ fn because(found: &Found<'_>, plan: &ApuePlan, cell: &Cell) -> String {
 fn times(
     found: &Found<'_>,
     plan: &ApuePlan,
-    (table, row): (&str, &str),
+    (table, row, way): (&str, &str, &str),
     cell: &Cell,
     published: [Option<f64>; 3],
     rows: &mut Rows,
@@ -93,19 +99,19 @@ fn times(
             literal: found.literal(&id(cell, Runs::Single), name).map(|ns| ns / 1e9),
             answer: found.quantity(&repeated, name).map(|estimate| (repeated, name, Some(estimate))),
             because: std::mem::take(&mut because),
-            ..Value::in_table(table, row, column, "s")
+            ..Value::in_table(table, row, &format!("{way}{column}"), "s")
         });
     }
 }
 
 fn figure_20_7(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
-    for (number, locking) in Locking::ALL.into_iter().enumerate() {
-        let table = format!("Figure 20.7, {}, by nrec", heading(locking));
-        for nrec in plan.rows_of_one_child() {
-            let published = FIGURE_20_7.iter().find(|row| row.nrec == nrec).map(|row| row.times[number]);
-            let row = grouped(u64::from(nrec));
-            let cell = plan.cell(locking, 1, nrec);
-            times(found, plan, (&table, &row), &cell, all(published), rows);
+    for nrec in plan.rows_of_one_child() {
+        let published = FIGURE_20_7.iter().find(|row| row.nrec == nrec);
+        for (number, locking) in Locking::ALL.into_iter().enumerate() {
+            let place =
+                ("Figure 20.7, by nrec", &*grouped(u64::from(nrec)), &*format!("{}: ", heading(locking)));
+            let times_there = all(published.map(|row| row.times[number]));
+            times(found, plan, place, &plan.cell(locking, 1, nrec), times_there, rows);
         }
     }
 }
@@ -337,7 +343,7 @@ fn figure_20_8(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
                 }
                 _ => (row.fine.map(Some), Some(("clock of coarse, added %", Some(row.clock_percent)))),
             };
-            times(found, plan, (&table, &name), &cell, published, rows);
+            times(found, plan, (&table, &name, ""), &cell, published, rows);
             if let Some((column, published)) = percent {
                 rows.value(Value { published, ..Value::in_table(&table, &name, column, "") });
             }

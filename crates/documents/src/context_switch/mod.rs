@@ -10,12 +10,12 @@ use oscost_results::{Reproduction, document};
 
 use crate::Document;
 use crate::found::{Found, Rows};
-use crate::parameters::{DocumentParameters, LMBENCH, SAMPLES};
+use crate::parameters::{DocumentParameters, SAMPLES};
 
 /// The document.
 pub static DOCUMENT: Document = Document {
     founding: document::CONTEXT_SWITCH,
-    settings: &[SAMPLES, LMBENCH],
+    settings: &[SAMPLES],
     figures: &[
         "clock/gettimeofday",
         "clock/step/gettimeofday",
@@ -87,7 +87,7 @@ mod tests {
 
     use super::statements::STEP;
     use super::*;
-    use crate::found::test::{assert_named, figure, of, set, set_within, statement};
+    use crate::found::test::{assert_named, figure, of, repeat, set, set_within, statement};
 
     /// A machine like the document's, but for the clock, which may have been set back.
     fn figures(backward: f64) -> Vec<oscost_results::Figure> {
@@ -308,6 +308,39 @@ mod tests {
             of(&mut figures, SAME).evidence.switches = Some(switches);
             assert_eq!(verdict(&figures, "context switching between"), expected, "{switches}");
         }
+    }
+
+    #[test]
+    fn programs_that_ran_often_enough_are_judged() {
+        use Judgement::{DoesNotHold, Holds, HoldsInPart, NotJudged, Unclear};
+        let judged = |runs: u64, near: f64, steps: f64, gains: [f64; 2]| {
+            let mut figures = figures(0.0);
+            for (count, _) in READS {
+                let one = of(&mut figures, &reads(count));
+                set(one, "near_minimum", near);
+                repeat(one, runs);
+            }
+            let cold = of(&mut figures, &timestamps("cold", &DocumentParameters::default()));
+            set(cold, "steps_over_10us", steps);
+            repeat(cold, runs);
+            for (count, gain) in [20, 20_000].into_iter().zip(gains) {
+                for (kind, median) in [("barrier", 100.0), ("no_barrier", 100.0 * gain)] {
+                    let one = of(&mut figures, &switches("unpinned", kind, count));
+                    set(one, "median", median);
+                    repeat(one, runs);
+                }
+            }
+            ["all the runs", "many microseconds", "significantly lower"].map(|words| verdict(&figures, words))
+        };
+        assert_eq!(judged(6, 0.98, 215.0, [1.5, 1.0]), [Holds; 3]);
+        assert_eq!(judged(5, 0.98, 215.0, [1.5, 1.0]), [NotJudged; 3]);
+        assert_eq!(judged(6, 0.5, 5000.0, [1.5, 1.8]), [DoesNotHold, DoesNotHold, HoldsInPart]);
+        assert_eq!(
+            judged(6, 0.95, 0.0, [1.0, 1.5])[..2],
+            [Unclear, Unclear],
+            "what was not seen is not refuted"
+        );
+        assert_eq!(judged(6, 0.5, 1.0, [1.0, 1.5])[2], DoesNotHold);
     }
 
     #[test]

@@ -5,7 +5,8 @@ use oscost_results::{Estimate, Judgement};
 
 use super::{CROSS, READ, READS, SAME, SWITCHES, TAGS, UNPINNED, reads, switches, timestamps};
 use crate::found::{
-    Found, Judged, Quoted, Rows, beside, grouped, holds_if, judged, more, quotient, shown, times, within,
+    Found, Judged, Quoted, Rows, beside, grouped, holds_if, judged, judged_or_shown, more, of_parts,
+    quotient, times, within,
 };
 use crate::parameters::DocumentParameters;
 
@@ -24,7 +25,7 @@ pub(super) fn statements(found: &Found<'_>, parameters: &DocumentParameters, row
     rows.statement(
         "The cost of a system call",
         Quoted("all the runs took the minimum amount of time or very close to it"),
-        shown(near_minimum(found)),
+        judged_or_shown(judged_near(found), near_minimum(found)),
     );
     rows.statement(
         "The cost of a system call",
@@ -59,7 +60,7 @@ pub(super) fn statements(found: &Found<'_>, parameters: &DocumentParameters, row
     rows.statement(
         "The cost of a context switch",
         Quoted("can significantly lower measurements, especially when only a small number of context switches are measured"),
-        shown(barrier(found)),
+        judged_or_shown(judged_barrier(found), barrier(found)),
     );
     for (words, there, figure) in [
         (Quoted("39691 microseconds total, ~2 microseconds/switch"), "~2 us", UNPINNED),
@@ -105,7 +106,7 @@ pub(super) fn statements(found: &Found<'_>, parameters: &DocumentParameters, row
         Quoted("These results should be compared against the results given by the lmbench tool"),
         (
             Judgement::NotTestableHere,
-            "no statement, but a wish: the table at the end has lmbench beside ours, where it is found (--set lmbench=DIR). Its \
+            "no statement, but a wish: the table at the end has lmbench beside ours, where it is found (--with lmbench=DIR). Its \
              lat_ctx -s 0 2 subtracts the pipe's price in one process: compare it with the hop \
              minus the pipe (context_switch/pipe, without pipe_alone); lat_pipe is a round trip: two hops; lat_syscall null is \
              getppid through libc, read is one byte: syscall/read1"
@@ -160,7 +161,7 @@ fn precision(
     rows.statement(
         place,
         Quoted("Very rarely however ... between two consecutive calls there can be difference of many microseconds"),
-        shown(many(found, cold, touched, parameters.samples)),
+        judged_or_shown(judged_rare(found, cold, parameters.samples), many(found, cold, touched, parameters.samples)),
     );
     rows.statement(
         place,
@@ -168,7 +169,7 @@ fn precision(
         beside(
             "215 of 100 000",
             found.literal(cold, quantity::STEPS_OVER_10US).map(|steps| {
-                format!("{steps:.0} of {} over 10 us in a single run", grouped(parameters.samples))
+                format!("{steps:.0} of {} over 10 us in {}", grouped(parameters.samples), found.runs(cold))
             }),
         ),
     );
@@ -235,6 +236,66 @@ fn near_minimum(found: &Found<'_>) -> Option<String> {
     let shares = shares?;
     let list: Vec<String> = shares.iter().map(|share| format!("{:.0} %", share * 100.0)).collect();
     Some(format!("{} of the runs of 100, 1000 and 10 000 reads are near the minimum", list.join(", ")))
+}
+
+/// Share of the runs near the minimum that counts as all of them: one interruption in twenty runs leaves the rule standing.
+const ALL: f64 = 0.95;
+
+fn judged_near(found: &Found<'_>) -> Option<Judged> {
+    let shares: Option<Vec<Estimate>> =
+        READS.iter().map(|&(count, _)| found.repeated(&reads(count), quantity::NEAR_MINIMUM)).collect();
+    let shares = shares?;
+    let parts: Vec<Judgement> = shares.iter().map(|share| within(share, ALL, 1.0)).collect();
+    let told: Vec<String> = shares
+        .iter()
+        .map(|it| format!("{:.0} % ({:.0} .. {:.0})", it.value * 100.0, it.low * 100.0, it.high * 100.0))
+        .collect();
+    Some((
+        of_parts(&parts),
+        format!(
+            "near the minimum are {} of the runs of 100, 1000 and 10 000 reads; 95 % and more count as all",
+            told.join(", ")
+        ),
+    ))
+}
+
+/// Steps of many us are very rare under this share of all steps.
+const RARE: f64 = 0.01;
+
+/// That there can be such steps is not refuted by runs that saw none.
+fn judged_rare(found: &Found<'_>, cold: &str, samples: u64) -> Option<Judged> {
+    let steps = found.repeated(cold, quantity::STEPS_OVER_10US)?;
+    let judgement = match within(&steps, 1.0, RARE * samples as f64) {
+        Judgement::DoesNotHold if steps.high < 1.0 => Judgement::Unclear,
+        judgement => judgement,
+    };
+    Some((
+        judgement,
+        format!(
+            "{:.0} ({:.0} .. {:.0}) of {} steps are over 10 us; one and more, and under 1 %, count as very rarely",
+            steps.value,
+            steps.low,
+            steps.high,
+            grouped(samples)
+        ),
+    ))
+}
+
+/// A difference that is called significant is a tenth at least; and it is larger for few switches than for many.
+fn judged_barrier(found: &Found<'_>) -> Option<Judged> {
+    let gain = |count: u64| {
+        let median = |kind: &str| found.repeated(&switches("unpinned", kind, count), quantity::MEDIAN);
+        quotient(&median("no_barrier")?, &median("barrier")?)
+    };
+    let (few, many) = (gain(20)?, gain(20_000)?);
+    Some((
+        of_parts(&[within(&few, 1.1, f64::MAX), more(&few, &many)]),
+        format!(
+            "without the barrier 20 in a row take {} of the time, 20 000 {}, unpinned; 1.1 and more is significant",
+            times(&few),
+            times(&many)
+        ),
+    ))
 }
 
 fn barrier(found: &Found<'_>) -> Option<String> {

@@ -133,6 +133,21 @@ pub(super) fn switch_values(found: &Found<'_>, rows: &mut Rows) {
         because: "what lmbench's lat_ctx -s 0 2 is to be compared with".to_owned(),
         ..Value::at("a switch on one CPU without the pipe (ours)", "ns")
     });
+    rows.deviations(&[
+        ("programs", "written from the document's words, for it prints none of its three programs"),
+        (
+            "CPU",
+            "gettimeofday and read run on one CPU; the same affinity tag is one CPU, for Linux has no tags",
+        ),
+        (
+            "runs",
+            "300 runs of reads, 2 to 6 pairs of children an output; the document does not tell its numbers",
+        ),
+        (
+            "ends of pipes",
+            "each child closes the ends that it does not use, so that nobody waits for the dead",
+        ),
+    ]);
     rows.value(Value {
         because: "the three programs: their loops here are written from the document's words".to_owned(),
         ..Value::at("not in the document", "")

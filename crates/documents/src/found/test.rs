@@ -31,6 +31,19 @@ pub fn set_within(figure: &mut Figure, quantity: &str, low: f64, high: f64) {
     insert(figure, quantity, between(low, high));
 }
 
+/// Makes a literal program's figure one of so many runs, each with the quantities that it has.
+pub fn repeat(figure: &mut Figure, runs: u64) {
+    let quantities = figure.quantities.iter().map(|(name, it)| (name.clone(), it.estimate.value));
+    let quantities: std::collections::BTreeMap<String, f64> = quantities.collect();
+    figure.launches = (1..=runs)
+        .map(|sequence| oscost_results::LaunchRecord {
+            sequence: u32::try_from(sequence).unwrap_or(u32::MAX),
+            quantities: quantities.clone(),
+            ..oscost_results::LaunchRecord::default()
+        })
+        .collect();
+}
+
 /// An interval with these very ends.
 pub fn between(low: f64, high: f64) -> Estimate {
     Estimate { value: (low + high) / 2.0, low, high, extremes: false }

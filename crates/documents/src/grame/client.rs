@@ -7,8 +7,8 @@ use oscost_sys::scheduling::{self, Policy};
 use oscost_sys::{affinity, clock, socket};
 
 use super::record::{Record, Value};
-use super::server::{CLIENT, CLOSE, MESSAGE, OPEN, TIME, message, prioritise, read};
-use super::settings::Shape;
+use super::server::{CLOSE, MESSAGE, OPEN, TIME, message, prioritise, read};
+use super::shape::{CLIENT, Shape};
 
 /// Attends a session, in the process of client `client`.
 ///

@@ -1,4 +1,4 @@
-//! The document's curves over the number of clients, as tables.
+//! The document's curves over the number of clients, as tables, and sessions that differ from its own in one thing.
 
 use oscost_results::quantity;
 use oscost_sys::scheduling::Policy;
@@ -82,6 +82,36 @@ fn efficiency(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
                 quantity::DISPATCH_LOAD,
             ),
             ..cell("of 1.45 ms")
+        });
+    }
+}
+
+/// What explains a surprise: a session as the document has it, and sessions that differ from it in one thing.
+pub(super) fn experiments(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
+    let table = "Experiments (ours): sessions that differ from the document's in one thing";
+    let own = |clients: usize| ("as in the document", settings.shape(clients, 1));
+    let mut tried = vec![own(settings.most())];
+    tried.extend(settings.experiments());
+    if settings.experiments && settings.most() > 1 {
+        tried.push(own(1));
+    }
+    for (what, shape) in tried {
+        let id = shape.id();
+        let name = format!("{}, {what}", counted(shape.clients));
+        rows.value(Value {
+            literal: found.figure(&id).and_then(|figure| figure.evidence.switches),
+            ..Value::in_table(table, &name, "switches a tick, counted", "count")
+        });
+        for (column, quantity) in [("first", quantity::FIRST_P50), ("last", quantity::LAST_P50)] {
+            rows.value(Value {
+                literal: found.literal(&id, quantity).map(|ns| ns / 1e3),
+                ..Value::in_table(table, &name, column, "us")
+            });
+        }
+        rows.value(Value {
+            literal: found.literal(&id, quantity::SERVER_LOOP).map(|ns| ns / 1e3),
+            because: found.lack(&id).unwrap_or_default(),
+            ..Value::in_table(table, &name, "sending loop", "us")
         });
     }
 }

@@ -11,7 +11,7 @@ use oscost_stats::peaks::{moments, peaks, worst_stretch};
 use oscost_stats::quantile::{median, sorted};
 
 use super::record::Value;
-use super::settings::Shape;
+use super::shape::Shape;
 
 /// The quantities of a session, the headline first.
 pub(super) const QUANTITIES: &[QuantityCard] = &[

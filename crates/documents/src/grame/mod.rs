@@ -9,11 +9,13 @@ mod record;
 mod server;
 mod session;
 mod settings;
+mod shape;
 mod statements;
 mod tables;
 
 pub use session::resolve;
-pub use settings::{PREFIX, Settings};
+pub use settings::Settings;
+pub use shape::PREFIX;
 
 use oscost_families::realtime_ipc::{self, Load};
 use oscost_results::quantity;
@@ -23,7 +25,8 @@ use oscost_sys::scheduling::Policy;
 use crate::Document;
 use crate::found::{Found, Rows};
 use crate::parameters::DocumentParameters;
-use settings::{Shape, family_id, loaded_id};
+use settings::{family_id, loaded_id};
+use shape::Shape;
 
 /// The document.
 pub static DOCUMENT: Document = Document {
@@ -82,6 +85,20 @@ impl Settings {
         self.clients.last().copied().unwrap_or(1)
     }
 
+    /// Sessions that are the counterpart of a choice of the document, and what they try. One decides a statement, so it is
+    /// always run.
+    fn experiments(&self) -> Vec<(&'static str, Shape)> {
+        let most = self.most();
+        let mut all = vec![("sender below its readers", self.below(most))];
+        if self.experiments {
+            all.push(("new clients last", self.tail(most)));
+            if most > 1 {
+                all.push(("sender below its reader", self.below(1)));
+            }
+        }
+        all
+    }
+
     /// Transports whose order of service is shown.
     fn orders(&self) -> Vec<&'static str> {
         match (self.quick, self.sessions > 1) {
@@ -103,6 +120,8 @@ fn literal(parameters: &DocumentParameters) -> Vec<String> {
     for &clients in &settings.clients {
         ids.extend((1..=settings.sessions).map(|session| settings.shape(clients, session).id()));
     }
+    let experiments = settings.experiments();
+    ids.extend(experiments.iter().map(|(_, shape)| shape.id()));
     ids.extend(settings.clients.iter().map(|&clients| at_1ms(SOCKET, clients)));
     let sound = if settings.quick { settings.ends() } else { settings.clients.clone() };
     ids.extend(sound.into_iter().map(|clients| family_id(SOCKET, clients, SOUND_NS, Policy::RoundRobin)));
@@ -152,6 +171,7 @@ fn judge(found: &Found<'_>, parameters: &DocumentParameters) -> Vec<Reproduction
     curves::over_clients(found, settings, &mut rows);
     tables::kernel_side(found, settings, &mut rows);
     tables::orders(found, settings, &mut rows);
+    curves::experiments(found, settings, &mut rows);
     tables::outputs(found, settings, &mut rows);
     tables::lost(&mut rows);
     statements::statements(found, settings, &mut rows);

@@ -12,7 +12,7 @@ use oscost_sys::usage::{self, Limit};
 use oscost_sys::{affinity, clock, socket};
 
 use super::record::{Count, Record};
-use super::settings::Shape;
+use super::shape::{LISTENER, Shape};
 
 /// Types of a message: open and close by a client, the time by the server.
 pub(super) const OPEN: u32 = 1;
@@ -20,11 +20,6 @@ pub(super) const CLOSE: u32 = 2;
 pub(super) const TIME: u32 = 3;
 /// Bytes of a message: a type, and a time in seconds and us.
 pub(super) const MESSAGE: usize = 24;
-
-/// Priorities of the document's source: sender, listener, clients.
-const SENDER: i32 = 99;
-const LISTENER: i32 = 97;
-pub(super) const CLIENT: i32 = 98;
 
 /// How often wait_first and wait_end look, and how often at most for a first client.
 const POLL: Duration = Duration::from_millis(100);
@@ -125,7 +120,7 @@ fn lock(list: &List) -> std::sync::MutexGuard<'_, Vec<socket::Path>> {
 }
 
 impl Service<'_> {
-    /// The listener: a new client goes to the head of the list.
+    /// The listener: a new client goes to the head of the list, or to its tail where that is tried.
     fn listen(&self) {
         let Self { record, sockets, known, .. } = self;
         prioritise(self.shape.policy, LISTENER);
@@ -139,7 +134,8 @@ impl Service<'_> {
             let mut list = lock(&self.list);
             match (kind, from) {
                 (Some(OPEN), Some(from)) if !list.contains(&from) => {
-                    list.insert(0, from);
+                    let place = if self.shape.tail { list.len() } else { 0 };
+                    list.insert(place, from);
                     record.count(Count::Opened, 1);
                 }
                 (Some(CLOSE), Some(from)) => {
@@ -155,7 +151,7 @@ impl Service<'_> {
     /// The sender: never more loops than there is room for, whoever does not close.
     fn send(&self) {
         let Self { record, sockets, shape, .. } = self;
-        let granted = prioritise(shape.policy, SENDER);
+        let granted = prioritise(shape.policy, shape.sender());
         let sleep = Duration::from_nanos(shape.tick_ns);
         let mut gone = Vec::with_capacity(8);
         for _ in 0..record.ticks() {
@@ -191,7 +187,8 @@ impl Service<'_> {
             }
             oscost_sys::clock::pause(sleep);
         }
-        let kept = shape.policy == Policy::Other || scheduling::get() == Ok(Some((shape.policy, SENDER)));
+        let kept =
+            shape.policy == Policy::Other || scheduling::get() == Ok(Some((shape.policy, shape.sender())));
         record.count(Count::Granted, u64::from(granted && kept));
     }
 }

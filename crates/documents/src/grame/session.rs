@@ -14,7 +14,7 @@ use oscost_sys::process::{self, Child};
 use oscost_sys::{clock, socket};
 
 use super::record::{Count, Record};
-use super::settings::Shape;
+use super::shape::Shape;
 use super::{client, derive, server};
 
 /// Patience beyond the time that a session takes, ns.

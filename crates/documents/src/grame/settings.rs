@@ -1,25 +1,27 @@
 //! What document 002 can be set to: what a session of its own method may be asked for, and the ids that hold it.
 
-use oscost_families::realtime_ipc::{self, FRAMES, Load, RATE, RAW_DIR, policy_name};
-use oscost_harness::{Given, Level, Parameter, Setting, Takes};
+use oscost_families::realtime_ipc::{self, FRAMES, Load, RATE, RAW_DIR};
+use oscost_harness::{Given, Level, Setting, Takes};
 use oscost_sys::scheduling::Policy;
+
+use super::shape::Shape;
 
 /// Number of clients of the document's sessions.
 const CLIENTS: [usize; 7] = [1, 2, 3, 4, 5, 7, 10];
 /// The document's usleep (10000), ns.
 pub(super) const TICK_NS: u64 = 10_000_000;
 /// Values that a client collects (kMaxValues), and those of them that it leaves out (kIgnoreValues).
-const TICKS: usize = 1100;
-const DISCARD: usize = 100;
+pub(super) const TICKS: usize = 1100;
+pub(super) const DISCARD: usize = 100;
 /// The same with `--quick`.
 const TICKS_QUICK: usize = 330;
 const DISCARD_QUICK: usize = 30;
 /// Sessions of each kind with `--thorough`, of which the median one is shown.
-const SESSIONS_THOROUGH: u32 = 5;
+pub(super) const SESSIONS_THOROUGH: u32 = 5;
 
-const CLIENTS_RANGE: std::ops::RangeInclusive<usize> = 1..=999;
+pub(super) const CLIENTS_RANGE: std::ops::RangeInclusive<usize> = 1..=999;
 const TICK_RANGE: std::ops::RangeInclusive<u64> = 100_000..=1_000_000_000;
-const TICKS_RANGE: std::ops::RangeInclusive<usize> = 10..=20_000;
+pub(super) const TICKS_RANGE: std::ops::RangeInclusive<usize> = 10..=20_000;
 /// Longest session, ns.
 const LONGEST_NS: u64 = 120_000_000_000;
 /// Most values of a session: what its table has room for.
@@ -102,6 +104,8 @@ pub struct Settings {
     pub sessions: u32,
     /// Shorter than the document's by `--quick`.
     pub quick: bool,
+    /// Sessions that explain a surprise besides: by `--experiments`.
+    pub experiments: bool,
 }
 
 impl Default for Settings {
@@ -117,6 +121,7 @@ impl Default for Settings {
             patient: false,
             sessions: 1,
             quick: false,
+            experiments: false,
         }
     }
 }
@@ -162,7 +167,7 @@ impl Settings {
     ///
     /// # Errors
     /// In words, with the range.
-    fn check(&self) -> Result<(), String> {
+    pub(super) fn check(&self) -> Result<(), String> {
         if !TICK_RANGE.contains(&self.tick_ns) {
             return Err(format!("a tick of {} ns: 100us to 1s are possible", self.tick_ns));
         }
@@ -203,124 +208,28 @@ impl Settings {
             waits: self.waits,
             patient: self.patient,
             load: None,
+            below: false,
+            tail: false,
             session,
         }
+    }
+
+    /// The session with so many clients whose sender runs below its readers.
+    #[must_use]
+    pub fn below(&self, clients: usize) -> Shape {
+        Shape { below: true, ..self.shape(clients, 1) }
+    }
+
+    /// The session with so many clients that are served in the order in which they came.
+    #[must_use]
+    pub fn tail(&self, clients: usize) -> Shape {
+        Shape { tail: true, ..self.shape(clients, 1) }
     }
 
     /// The session with one client under a load.
     #[must_use]
     pub fn loaded(&self, load: Load, session: u32) -> Shape {
         Shape { load: Some(load), ..self.shape(1, session) }
-    }
-}
-
-/// One session of the document's own method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
-    /// How many clients.
-    pub clients: usize,
-    /// See [`Settings`].
-    pub tick_ns: u64,
-    /// See [`Settings`].
-    pub ticks: usize,
-    /// See [`Settings`].
-    pub discard: usize,
-    /// See [`Settings`].
-    pub policy: Policy,
-    /// See [`Settings`].
-    pub waits: bool,
-    /// See [`Settings`].
-    pub patient: bool,
-    /// What keeps the machine busy in the middle of it.
-    pub load: Option<Load>,
-    /// Number among sessions of one kind, from 1 on.
-    pub session: u32,
-}
-
-/// Beginning of the ids of sessions by the document's method.
-pub const PREFIX: &str = "grame/literal/";
-
-impl Shape {
-    /// The id; what is as in the document is left out.
-    #[must_use]
-    pub fn id(&self) -> String {
-        let mut id = format!("{PREFIX}clients_{}", self.clients);
-        if self.tick_ns != TICK_NS {
-            // The family writes times in ids the same way.
-            id.push_str(&format!("/tick_{}ns", self.tick_ns));
-        }
-        if self.ticks != TICKS || self.discard != DISCARD {
-            id.push_str(&format!("/values_{}_{}", self.ticks, self.discard));
-        }
-        if let Some(policy) = policy_name(self.policy) {
-            id.push_str(&format!("/policy_{policy}"));
-        }
-        if self.waits {
-            id.push_str("/send_blocking");
-        }
-        if self.patient {
-            id.push_str("/drop_ours");
-        }
-        if let Some(load) = self.load {
-            id.push_str(&format!("/load_{}", load.text()));
-        }
-        if self.session > 1 {
-            id.push_str(&format!("/session_{}", self.session));
-        }
-        id
-    }
-
-    /// What the id says, and the period even where it is the document's.
-    pub(super) fn parameters(&self) -> Vec<(&'static str, Parameter<'static>)> {
-        let Self { clients, tick_ns, ticks, discard, .. } = *self;
-        let values = (ticks != TICKS || discard != DISCARD).then(|| &*format!("{ticks}_{discard}").leak());
-        let texts = [
-            ("values", values),
-            ("policy", policy_name(self.policy)),
-            ("send", self.waits.then_some("blocking")),
-            ("drop", self.patient.then_some("ours")),
-            ("load", self.load.map(|load| &*load.text().leak())),
-        ];
-        let session = (self.session > 1).then_some(u64::from(self.session));
-        let numbers = [("clients", Some(clients as u64)), ("tick_ns", Some(tick_ns)), ("session", session)];
-        let numbers = numbers.into_iter().filter_map(|(name, it)| Some((name, Parameter::Number(it?))));
-        numbers.chain(texts.into_iter().filter_map(|(name, it)| Some((name, Parameter::Text(it?))))).collect()
-    }
-
-    /// The session of an id; `None` where it is none, or is written in another way than [`Shape::id`] does.
-    #[must_use]
-    pub fn parse(id: &str) -> Option<Self> {
-        let mut parts = id.strip_prefix(PREFIX)?.split('/');
-        let clients = parts.next()?.strip_prefix("clients_")?.parse().ok()?;
-        let mut shape = Settings::default().shape(clients, 1);
-        for part in parts {
-            match part.split_once('_')? {
-                ("tick", tick) => shape.tick_ns = tick.strip_suffix("ns")?.parse().ok()?,
-                ("values", values) => {
-                    let (ticks, discard) = values.split_once('_')?;
-                    (shape.ticks, shape.discard) = (ticks.parse().ok()?, discard.parse().ok()?);
-                }
-                ("policy", "fifo") => shape.policy = Policy::Fifo,
-                ("policy", "other") => shape.policy = Policy::Other,
-                ("send", "blocking") => shape.waits = true,
-                ("drop", "ours") => shape.patient = true,
-                ("load", load) => shape.load = Some(Load::parse(load)?),
-                ("session", number) => shape.session = number.parse().ok()?,
-                _ => return None,
-            }
-        }
-        let settings = Settings {
-            clients: vec![clients],
-            tick_ns: shape.tick_ns,
-            ticks: shape.ticks,
-            discard: shape.discard,
-            ..Settings::default()
-        };
-        let fits = CLIENTS_RANGE.contains(&clients)
-            && TICKS_RANGE.contains(&shape.ticks)
-            && settings.check().is_ok()
-            && (1..=SESSIONS_THOROUGH).contains(&shape.session);
-        (fits && shape.id() == id).then_some(shape)
     }
 }
 

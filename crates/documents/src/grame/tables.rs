@@ -45,6 +45,15 @@ pub(super) fn method(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
         ),
         ..Value::at("literal", "")
     });
+    rows.deviations(&[
+        ("CPU", "server and clients share one CPU, as on the document's machines with one"),
+        ("list", "a lock guards the list of clients, which two threads of the document's server change without one"),
+        ("sockets", "they lie in /dev/shm under names of their own, bound before the start, not in /tmp under fixed ones"),
+        ("sender", "its sending socket has no name; the document's is bound to a path of its own"),
+        ("strangers", "messages of unknown senders, of other lengths and of other types are counted and dropped"),
+        ("safety", "a thread that runs for 0.2 s without a wait is ended, so that real time cannot stop the machine"),
+        ("rank", "sender 99, clients 98, listener 97; --experiments lets the sender run below its readers"),
+    ]);
     rows.value(Value {
         because: "figures of realtime_ipc/unix_datagram: the same, at 1 ms, by absolute due times and a clock of ns, priorities \
                   50 and 49, with interval. The document measures at 10 ms and quotes for 1 ms"

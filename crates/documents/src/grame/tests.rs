@@ -80,14 +80,17 @@ pub(super) fn fifo(value: f64) -> Vec<PairedValue> {
 
 #[test]
 fn every_id_that_a_run_asks_for_exists() {
-    for settings in [Level::Quick, Level::Default, Level::Thorough].map(Settings::at) {
+    let mut all = [Level::Quick, Level::Default, Level::Thorough].map(Settings::at).to_vec();
+    all.push(Settings { experiments: true, ..Settings::default() });
+    for settings in all {
+        let tried = if settings.experiments { 3 } else { 1 };
         let parameters = DocumentParameters { grame: settings, ..DocumentParameters::default() };
         let ids = literal(&parameters);
         let sessions = ids.iter().filter(|id| id.starts_with(PREFIX)).count();
         assert_eq!(
             sessions,
-            10 * parameters.grame.sessions as usize,
-            "seven idle and three busy, each so often"
+            10 * parameters.grame.sessions as usize + tried,
+            "seven idle and three busy, each so often, and a sender below its readers"
         );
         for id in &ids {
             let found = resolve(id).or_else(|| oscost_families::resolve(id));
@@ -110,10 +113,26 @@ fn a_machine_like_the_documents_agrees_with_it() {
         assert_eq!(verdict(&like, words).0, Judgement::Holds, "{words}: {}", verdict(&like, words).1);
     }
     // Predicted by another way's price, without its counterpart, or of one session.
-    let shown =
-        ["sending messages loop", "election of a new thread", "minimize context switches", "unique level"];
+    let shown = ["sending messages loop", "election of a new thread", "unique level"];
     for words in shown {
         assert_eq!(verdict(&like, words).0, Judgement::NotJudged, "{words}: {}", verdict(&like, words).1);
+    }
+}
+
+#[test]
+fn a_sender_above_its_readers_switches_less_where_that_was_counted() {
+    let settings = Settings::default();
+    for (below, expected) in [(21.0, Judgement::Holds), (11.5, Judgement::DoesNotHold)] {
+        let mut counted = figures(0.99, 2000.0);
+        for (id, switches) in [(settings.shape(10, 1).id(), 11.2), (settings.below(10).id(), below)] {
+            let mut one = figure(&id, "real_time", 1.0, None);
+            one.evidence.switches = Some(switches);
+            counted.retain(|figure| figure.id != id);
+            counted.push(one);
+        }
+        let (judgement, words) = verdict(&rows(&counted, &fifo(1.01)), "minimize context switches");
+        assert_eq!(judgement, expected, "{words}");
+        assert!(words.starts_with("11.2 switches a tick of 10 clients"), "{words}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Document 003 held against machines whose numbers are known.
 
 use super::*;
-use crate::found::test::{assert_named, figure, of, set, set_within, statement};
+use crate::found::test::{assert_named, figure, of, repeat, set, set_within, statement};
 
 fn figures(call: f64, calls: f64) -> Vec<oscost_results::Figure> {
     let parameters = DocumentParameters::default();
@@ -97,7 +97,7 @@ fn the_numbers_that_decide_are_told() {
         ),
         ("should just be", "196.0 ns beside 140.0 ns for the call through libc: +40 %"),
         ("should just be", "inline it costs 126.0 ns"),
-        ("more than half", "93 % in single runs"),
+        ("more than half", "93 % in a single run"),
         (
             ".539 GHz",
             "a call is 466.7x (462.0 .. 471.4) of a cycle here: its inverse, 0.0071 GHz, is no clock speed",
@@ -106,6 +106,25 @@ fn the_numbers_that_decide_are_told() {
         let told = because(&figures, words);
         assert!(told.contains(expected), "{words}: {told}");
     }
+}
+
+#[test]
+fn programs_that_ran_often_enough_are_judged() {
+    use Judgement::{DoesNotHold, Holds, HoldsInPart, NotJudged};
+    let judged = |runs: u64, without: f64, left: f64| {
+        let mut figures = figures(140.0, 1.0);
+        for (form, _) in FORMS {
+            let one = of(&mut figures, &looped("loop_minus_loop", form, &DocumentParameters::default()));
+            set(one, "with_call", 150.0);
+            set(one, "without_call", without);
+            set(one, "average", left);
+            repeat(one, runs);
+        }
+        ["extra time", "should just be"].map(|words| verdict(&figures, words))
+    };
+    assert_eq!(judged(5, 60.0, 140.0), [NotJudged; 2], "five runs have no interval of 95 %");
+    assert_eq!(judged(6, 60.0, 140.0), [Holds, Holds]);
+    assert_eq!(judged(6, 5.0, 180.0), [HoldsInPart, DoesNotHold], "time that changes little");
 }
 
 #[test]
@@ -208,7 +227,10 @@ fn every_value_stands_in_its_place() {
         ("two pipes, one CPU, a switch", None, None, Some((SAME, 2000.0))),
         ("two pipes, two CPUs, a switch", None, None, Some((CROSS, 9000.0))),
     ];
-    let values: Vec<&Reproduction> = rows.iter().filter(|row| row.statement.is_none()).collect();
+    let differs = |row: &&Reproduction| row.place.starts_with("differs: ");
+    assert_eq!(rows.iter().filter(differs).count(), 4);
+    let is_value = |row: &&Reproduction| row.statement.is_none() && !differs(row);
+    let values: Vec<&Reproduction> = rows.iter().filter(is_value).collect();
     assert_eq!(values.len(), expected.len());
     for (row, (name, published, literal, answer)) in values.into_iter().zip(expected) {
         let place = row.cell.as_ref().map_or(row.place.clone(), |it| format!("{}, {}", it.row, it.column));

@@ -132,6 +132,12 @@ fn values(found: &Found<'_>, parameters: &DocumentParameters, rows: &mut Rows) {
         });
     }
     contention::values(found, rows);
+    rows.deviations(&[
+        ("CPU", "each program is pinned to one CPU; the document's run wherever the system puts them"),
+        ("names", "semaphores have names and keys of their own, which go with the program however it ends"),
+        ("language", "the loops are Rust around the same calls of the C library; --c DIR compiles your copies beside them"),
+        ("repeats", "--thorough runs each program again and again as a fresh process, and judges it"),
+    ]);
     rows.value(Value {
         because:
             "tlpi_hdr.h and semun.h, which both programs include; machine, compiler and kernel of the results"

@@ -3,7 +3,9 @@
 use oscost_results::{Estimate, Judgement};
 
 use super::{ENTRY, ONE_CALL, POSIX, RESULTS, SYSTEM_V, contention, elapsed_s, id};
-use crate::found::{Found, Judged, Quoted, Rows, beside, grouped, holds_if, judged, quotient, times, within};
+use crate::found::{
+    Found, Judged, Quoted, Rows, beside, grouped, holds_if, judged, more, quotient, times, within,
+};
 use crate::parameters::DocumentParameters;
 
 pub(super) fn statements(found: &Found<'_>, parameters: &DocumentParameters, rows: &mut Rows) {
@@ -119,6 +121,9 @@ pub(super) fn growth(found: &Found<'_>, parameters: &DocumentParameters) -> Opti
         return Some((Judgement::NotTestableHere, ONE_COUNT.to_owned()));
     }
     let at = |operations: u64| found.quantity(&id("paired", operations), "ratio");
+    if let Some(cold) = cold_growth(found, &counts) {
+        return Some(cold);
+    }
     let ratios: Option<Vec<_>> = counts.iter().map(|&count| at(count)).collect();
     let list: Vec<String> = ratios?
         .iter()
@@ -137,6 +142,24 @@ pub(super) fn growth(found: &Found<'_>, parameters: &DocumentParameters) -> Opti
             })?,
         ),
     ))
+}
+
+/// Growth over cold programs, where each ran often enough: it holds if the last speed-up is above the first one, and in part
+/// if one falls on the way.
+fn cold_growth(found: &Found<'_>, counts: &[u64]) -> Option<Judged> {
+    let elapsed =
+        |method: &str, count: u64| found.repeated(&id(method, count), oscost_results::quantity::ELAPSED);
+    let ratio = |&count: &u64| {
+        quotient(&elapsed("literal/system_v", count)?, &elapsed("literal/posix_named", count)?)
+    };
+    let ratios: Vec<Estimate> = counts.iter().map(ratio).collect::<Option<_>>()?;
+    let falls = ratios.windows(2).any(|pair| more(&pair[0], &pair[1]) == Judgement::Holds);
+    let judgement = match more(ratios.last()?, ratios.first()?) {
+        Judgement::Holds if falls => Judgement::HoldsInPart,
+        judgement => judgement,
+    };
+    let told: Vec<String> = ratios.iter().map(times).collect();
+    Some((judgement, format!("cold programs, a fresh process each time: {}", told.join(", "))))
 }
 
 /// What each run but the longest takes beyond the longest one's time an operation, in us.

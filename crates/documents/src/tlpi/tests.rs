@@ -2,7 +2,9 @@
 
 use super::statements::{growth, remainders, split, stable};
 use super::*;
-use crate::found::test::{assert_named, cell, figure, of, result, set, set_within, statement};
+use crate::found::test::{
+    assert_named, cell, figure, of, of as of_figures, repeat, result, set, set_within, statement,
+};
 use oscost_results::Judgement;
 
 fn found_with(ratio: f64, calls: f64) -> (Vec<oscost_results::Figure>, Vec<oscost_results::PairedValue>) {
@@ -47,6 +49,26 @@ fn the_published_remainders_are_scatter_but_for_the_first() {
     let counts = [1000, 10_000, 100_000, 1_000_000];
     let seconds = |count: u64| RESULTS.iter().find(|row| row.operations == count).map(|row| row.posix_s);
     assert_eq!(remainders(&counts, seconds).as_deref(), Some("3.9, 1.8, 32.1"));
+}
+
+#[test]
+fn growth_of_cold_programs_is_judged_where_they_ran_often_enough() {
+    let judged = |runs: u64, of: [f64; 4]| {
+        let (mut figures, _) = found_with(47.0, 2.0);
+        for (row, ratio) in RESULTS.iter().zip(of) {
+            for (method, ns) in [("literal/posix_named", 1e6), ("literal/system_v", ratio * 1e6)] {
+                let one = of_figures(&mut figures, &id(method, row.operations));
+                set(one, "elapsed", ns);
+                repeat(one, runs);
+            }
+        }
+        growth(&Found::of(&figures, &[], &[]), &DocumentParameters::default()).expect("all are there").0
+    };
+    assert_eq!(judged(6, [33.6, 45.7, 47.1, 48.1]), Judgement::Holds);
+    assert_eq!(judged(1, [33.6, 45.7, 47.1, 48.1]), Judgement::NotJudged, "single runs");
+    assert_eq!(judged(6, [33.6, 60.0, 40.0, 48.1]), Judgement::HoldsInPart, "it falls on the way");
+    assert_eq!(judged(6, [48.1, 47.0, 40.0, 33.6]), Judgement::DoesNotHold);
+    assert_eq!(judged(6, [48.0, 48.1, 48.0, 48.1]), Judgement::Unclear);
 }
 
 #[test]

@@ -16,6 +16,7 @@ use oscost_sys::process;
 
 use super::catalogue;
 use crate::args::{Crosscheck, CrosscheckFormat};
+use crate::crosscheck::copies::{C, Copies};
 use crate::crosscheck::{PEERS, Peer, Probe, find};
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
@@ -32,6 +33,8 @@ pub struct Asked {
     peer: &'static Peer,
     probe: &'static Probe,
     path: Option<PathBuf>,
+    /// Why there is no program, where more is known than that it was not found.
+    lack: Option<String>,
 }
 
 /// Runs what is found, and shows what is not.
@@ -149,7 +152,7 @@ fn asked(options: &Crosscheck) -> Result<Vec<Asked>, Ended> {
     for peer in PEERS.into_iter().filter(|peer| chosen(peer)) {
         for probe in peer.probes.iter().filter(|probe| matches(peer, probe)) {
             let folder = folders.get(peer.name).and_then(Option::as_deref);
-            asked.push(Asked { peer, probe, path: find(probe.command[0], folder) });
+            asked.push(Asked { peer, probe, path: find(probe.command[0], folder), lack: None });
         }
     }
     if asked.is_empty() {
@@ -201,6 +204,40 @@ pub fn contestants(asked: &[Asked], cpus: &[usize]) -> Vec<Foreign> {
         .collect()
 }
 
+/// The reader's copies of the C programs of these documents.
+pub fn of_copies(copies: &Copies, documents: &[&str]) -> Vec<Asked> {
+    let is_of = |probe: &&Probe| {
+        let document = probe.counterpart.and_then(|id| id.split('/').next());
+        document.is_some_and(|name| documents.contains(&name))
+    };
+    let asked = |probe| {
+        let (path, lack) = match copies.program(probe) {
+            Ok(path) => (Some(path), None),
+            Err(why) => (None, Some(why)),
+        };
+        Asked { peer: &C, probe, path, lack }
+    };
+    C.probes.iter().filter(is_of).map(asked).collect()
+}
+
+/// Ids of our forms of what is there.
+pub fn counterparts(asked: &[Asked]) -> Vec<&'static str> {
+    asked.iter().filter(|asked| asked.path.is_some()).filter_map(|asked| asked.probe.counterpart).collect()
+}
+
+/// The folder that `--with lmbench=DIR` names, the only peer of a document.
+pub fn folder_of_lmbench(with: &[String]) -> Result<Option<PathBuf>, Ended> {
+    let Some(last) = with.last() else { return Ok(None) };
+    let folder = last.strip_prefix("lmbench=").map(PathBuf::from);
+    match folder {
+        Some(folder) if folder.is_dir() => Ok(Some(folder)),
+        Some(folder) => Err(Ended::misuse(format!("'--with {last}': {} is no folder", folder.display()))),
+        None => Err(Ended::misuse(format!(
+            "'--with {last}': of other tools document 004 names lmbench alone, --with lmbench=DIR; the others: oscost crosscheck"
+        ))),
+    }
+}
+
 /// What document 004 asks to be compared with: lmbench, in `folder` or on the PATH.
 pub fn of_document_004(folder: Option<&Path>) -> Vec<Asked> {
     let probes = ["lat_ctx", "lat_pipe", "lat_syscall_null", "lat_syscall_read"];
@@ -208,7 +245,7 @@ pub fn of_document_004(folder: Option<&Path>) -> Vec<Asked> {
     lmbench
         .flat_map(|peer| peer.probes.iter().map(move |probe| (peer, probe)))
         .filter(|(_, probe)| probes.contains(&probe.name))
-        .map(|(peer, probe)| Asked { peer, probe, path: find(probe.command[0], folder) })
+        .map(|(peer, probe)| Asked { peer, probe, path: find(probe.command[0], folder), lack: None })
         .collect()
 }
 
@@ -219,9 +256,9 @@ pub fn rows(asked: &[Asked], result: Option<&RunResult>) -> Vec<Agreement> {
     let figure = |id: &str| result?.figures.iter().find(|figure| figure.id == id);
     asked
         .iter()
-        .map(|Asked { peer, probe, path }| {
+        .map(|Asked { peer, probe, path, lack }| {
             let found = match path {
-                None => Err(absent(peer, probe)),
+                None => Err(lack.clone().unwrap_or_else(|| absent(peer, probe))),
                 Some(_) => {
                     let peer = figure(&probe.id(peer));
                     peer.map_or_else(|| Err("it was not run".to_owned()), |peer| side(peer, "", timed_ns))

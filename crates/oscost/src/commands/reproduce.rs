@@ -2,17 +2,18 @@
 
 use std::path::Path;
 
-use oscost_documents::{ALL, Document, DocumentParameters, Found, LMBENCH, script_table};
+use oscost_documents::{ALL, Document, DocumentParameters, Found, script_table, worksheet};
 use oscost_families::realtime_ipc::RAW_DIR;
 use oscost_families::record_database::DIRECTORY;
-use oscost_harness::{Choice, Effort, Launched, Tier, estimate_ns};
+use oscost_harness::{Choice, Effort, Launched, Level, Tier, estimate_ns};
 use oscost_report::{Agreement, agreement, agreement_markdown};
 use oscost_results::RunResult;
-use oscost_results::document::{CONTEXT_SWITCH, TLPI};
+use oscost_results::document::{CONTEXT_SWITCH, GRAME, TLPI};
 
 use super::{catalogue, crosscheck};
 use crate::args::set::{Whose, refuse_unchosen};
 use crate::args::{Reproduce, Told};
+use crate::crosscheck::copies::{Copies, FOLDER};
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
 use crate::raw_dir::RawDir;
@@ -21,23 +22,53 @@ use crate::session::{self, Insists, Request};
 /// A document at defaults stays within a minute, and leaves time for its literal methods.
 const TARGET_NS: u64 = 35_000_000_000;
 
+/// Launches of an interval of 95 %.
+const LEAST_RUNS: u32 = oscost_documents::LEAST_RUNS as u32;
+/// How long a copy of a C program may take, and all of them together, ns.
+const COPY_NS: u64 = 30_000_000_000;
+const COPIES_NS: u64 = 900_000_000_000;
+
 /// Measures what the documents need, repeats their methods, and shows what became of their statements.
 pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
     let documents = documents(&options.documents)?;
     let given = options.set.given(Whose::Documents)?;
     refuse_unchosen(&given, Whose::Documents, |name| documents.iter().any(|it| it.founding.name == name))?;
     let level = session::effort(&options.measuring).level;
-    let parameters = DocumentParameters::of(&given, level).map_err(Ended::misuse)?;
+    let mut parameters = DocumentParameters::of(&given, level).map_err(Ended::misuse)?;
+    parameters.grame.experiments = options.experiments;
+    let folder_of_lmbench = crosscheck::folder_of_lmbench(&options.with)?;
     let json = options.json.as_deref().filter(|path| *path != Path::new("-"));
     if let Some(path) = json {
         oscost_results::check_writable(path).map_err(Ended::unwritable)?;
     }
-    let (choices, single) = choices(&documents, &parameters)?;
+    let copies = options.c.as_deref().map(compiled).transpose()?;
+    let names: Vec<&str> = documents.iter().map(|document| document.founding.name).collect();
+    let copied = copies.as_ref().map_or(Vec::new(), |copies| crosscheck::of_copies(copies, &names));
+    let beside = crosscheck::counterparts(&copied);
+    let (choices, single) = choices(&documents, &parameters, level, &beside)?;
     let switches = documents.iter().any(|document| document.founding == CONTEXT_SWITCH);
-    let lmbench = if switches { crosscheck::of_document_004(given.path(LMBENCH.key)) } else { Vec::new() };
-    let contestants = crosscheck::contestants(&lmbench, &session::cpus(&options.measuring)?);
+    let lmbench =
+        if switches { crosscheck::of_document_004(folder_of_lmbench.as_deref()) } else { Vec::new() };
+    let cpus = session::cpus(&options.measuring)?;
+    let mut contestants = crosscheck::contestants(&copied, &cpus);
+    for contestant in &mut contestants {
+        let folder = copies.as_ref().map(|copies| copies.folder().display().to_string());
+        contestant.environment.extend(folder.map(|folder| (FOLDER.to_owned(), folder)));
+        contestant.deadline_ns = COPY_NS;
+    }
+    contestants.extend(crosscheck::contestants(&lmbench, &cpus));
     let directory = session::place(given.path(DIRECTORY.key))?;
-    let effort = effort(options, &choices, &single, talk);
+    let mut effort = effort(options, &choices, &single, talk);
+    if !beside.is_empty() {
+        // A session of document 002 takes 11 s on each side: as many launches as an interval needs.
+        let launches = if names.contains(&GRAME.name) { LEAST_RUNS } else { effort.launches };
+        effort = Effort {
+            launches,
+            most_launches: launches,
+            deadline_ns: effort.deadline_ns.max(COPIES_NS),
+            ..effort
+        };
+    }
     let mut raw_dir = given.path(RAW_DIR.key).map(RawDir::new).transpose()?;
     let keeps = raw_dir.is_some();
     let mut keep = |_: u32, id: &str, launched: &Launched| {
@@ -58,13 +89,7 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
         percentiles: false,
     };
     let mut session = session::run(request, talk)?;
-    let found = Found {
-        figures: &session.measured.result.figures,
-        ratios: &session.measured.result.ratios,
-        differences: &session.measured.result.differences,
-        file_system: session.measured.result.conditions.file_system.as_deref(),
-        cpus: Some(session.measured.result.plan.cpus.len()),
-    };
+    let found = found_in(&session.measured.result);
     let reproductions = documents.iter().flat_map(|document| (document.judge)(&found, &parameters)).collect();
     let table = if documents.iter().any(|document| document.founding == TLPI) {
         script_table(&found, &parameters)
@@ -75,7 +100,14 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
     let saved = session.save();
     let stored = saved.as_ref().ok().cloned().flatten();
     let rows = crosscheck::rows(&lmbench, Some(&session.measured.result));
-    let shown = show(options, &session.measured.result, &table, &rows, stored.as_deref(), talk);
+    let c = crosscheck::rows(&copied, Some(&session.measured.result));
+    let sheet = if options.worksheet {
+        worksheet(&names, &found_in(&session.measured.result))
+    } else {
+        String::new()
+    };
+    let ends = Ends { table: &table, lmbench: &rows, c: &c, sheet: &sheet };
+    let shown = show(options, &session.measured.result, &ends, stored.as_deref(), talk);
     Ended::of_all([
         saved.map(drop),
         json.map_or(Ok(()), |path| {
@@ -85,6 +117,25 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
         shown,
     ])?;
     Ok(session.exit(&choices))
+}
+
+/// What a result found, as the documents ask for it.
+fn found_in(result: &RunResult) -> Found<'_> {
+    Found {
+        figures: &result.figures,
+        ratios: &result.ratios,
+        differences: &result.differences,
+        file_system: result.conditions.file_system.as_deref(),
+        cpus: Some(result.plan.cpus.len()),
+    }
+}
+
+/// The reader's copies in `folder`, compiled.
+fn compiled(folder: &Path) -> Result<Copies, Ended> {
+    if !folder.is_dir() {
+        return Err(Ended::misuse(format!("'--c {0}': {0} is no folder", folder.display())));
+    }
+    Copies::compile(folder).map_err(|why| Ended::new(Exit::Unfit, format!("--c: {why}")))
 }
 
 fn documents(names: &[String]) -> Result<Vec<&'static Document>, Ended> {
@@ -122,6 +173,8 @@ fn effort(options: &Reproduce, choices: &[Choice], single: &[Choice], talk: &Tal
 fn choices(
     documents: &[&Document],
     parameters: &DocumentParameters,
+    level: Level,
+    beside: &[&str],
 ) -> Result<(Vec<Choice>, Vec<Choice>), Ended> {
     let catalogue = catalogue();
     let mut figures: Vec<String> = Vec::new();
@@ -129,7 +182,10 @@ fn choices(
     for document in documents {
         figures.extend(document.figures.iter().map(|&id| id.to_owned()));
         for id in (document.literal)(parameters) {
+            // Sessions of document 002 have runs of their own with --thorough, and cells of 001 take hours.
+            let repeats = level == Level::Thorough && document.founding != GRAME || beside.contains(&&*id);
             let list = match id.strip_prefix(document.founding.name) {
+                _ if id.contains("/literal/") && repeats => &mut own,
                 _ if id.contains("/literal/") => &mut single,
                 Some(rest) if rest.starts_with('/') => &mut own,
                 _ => {
@@ -140,6 +196,14 @@ fn choices(
             list.extend(catalogue.find(&id).map(|benchmark| Choice { benchmark, named: false }));
         }
     }
+    // What a copy is compared with is run even if other parameters were given.
+    let known: Vec<&str> = own.iter().map(|choice| choice.card().id).collect();
+    let lacking: Vec<&str> = beside.iter().copied().filter(|id| !known.contains(id)).collect();
+    for (at, id) in lacking.iter().enumerate() {
+        if !lacking[..at].contains(id) {
+            own.extend(catalogue.find(id).map(|benchmark| Choice { benchmark, named: false }));
+        }
+    }
     let mut figures = catalogue.select(&figures, Tier::Thorough).map_err(Ended::misuse)?;
     // A document names what it wants to know; where this machine cannot tell, the statement says so.
     figures.iter_mut().for_each(|choice| choice.named = false);
@@ -148,11 +212,24 @@ fn choices(
     Ok((figures, single))
 }
 
+/// What stands behind the documents.
+struct Ends<'a> {
+    /// The table of document 000's script.
+    table: &'a str,
+    lmbench: &'a [Agreement],
+    /// The reader's copies of the C programs.
+    c: &'a [Agreement],
+    /// The sheet for a class.
+    sheet: &'a str,
+}
+
+const C_WORDS: &str =
+    "Your copies of the documents' C programs (peer) beside the Rust forms (ours), in one rotation:";
+
 fn show(
     options: &Reproduce,
     result: &RunResult,
-    table: &str,
-    lmbench: &[Agreement],
+    &Ends { table, lmbench, c, sheet }: &Ends<'_>,
     saved: Option<&str>,
     talk: &Talk,
 ) -> Result<(), Ended> {
@@ -170,6 +247,13 @@ fn show(
                 writeln!(out, "\nDocument 004 ends with lmbench:")?;
                 agreement(lmbench, &talk.style(), out)?;
             }
+            if !c.is_empty() {
+                writeln!(out, "\n{C_WORDS}")?;
+                agreement(c, &talk.style(), out)?;
+            }
+            if !sheet.is_empty() {
+                writeln!(out, "\n{sheet}")?;
+            }
             match saved {
                 Some(name) => writeln!(out, "Saved as {name} (oscost report @-1)."),
                 None => writeln!(out, "Not saved."),
@@ -179,6 +263,13 @@ fn show(
             oscost_report::reproductions_markdown(result, out)?;
             if !lmbench.is_empty() {
                 agreement_markdown(lmbench, out)?;
+            }
+            if !c.is_empty() {
+                writeln!(out, "\n{C_WORDS}\n")?;
+                agreement_markdown(c, out)?;
+            }
+            if !sheet.is_empty() {
+                writeln!(out, "\n{sheet}")?;
             }
             if table.is_empty() { Ok(()) } else { writeln!(out, "\n{table}") }
         }

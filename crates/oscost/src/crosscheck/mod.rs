@@ -1,6 +1,7 @@
 //! Peers: other tools that measure the same operations. One file each: how to find, run and read it, and what its number
 //! means.
 
+pub mod copies;
 mod lmbench;
 mod perf;
 mod rt_tests;

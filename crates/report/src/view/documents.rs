@@ -1,7 +1,10 @@
 //! The founding documents beside this machine: published values, the literal repeat, the figure; then the statements.
 
+mod curves;
+mod summary;
+
 use oscost_results::document::{FOUNDING_DOCUMENTS, GRAME};
-use oscost_results::{Figure, Judgement, Reproduction, RunResult};
+use oscost_results::{Estimate, Figure, Judgement, Reproduction, RunResult};
 
 use super::grid;
 use super::story::Story;
@@ -36,6 +39,8 @@ pub(super) struct Published {
     literal: Option<[String; 2]>,
     /// The figure with its interval.
     measured: Option<String>,
+    /// The figure alone in the unit of the document, where its unit can be converted.
+    bare: Option<String>,
     /// Id and quantity of the figure.
     figure: String,
     /// What else is to be said.
@@ -43,6 +48,11 @@ pub(super) struct Published {
 }
 
 impl Published {
+    /// Published (0), literal (1) or measured, all in the unit of the document and without intervals.
+    pub fn short(&self, part: usize) -> Option<&str> {
+        if part < 2 { self.part(part, true) } else { self.bare.as_deref().or(self.measured.as_deref()) }
+    }
+
     /// Published (0), literal (1) or measured; published and literal ones `bare` of their unit where a heading has it.
     pub fn part(&self, part: usize, bare: bool) -> Option<&str> {
         match part {
@@ -80,10 +90,16 @@ fn view(name: &str, result: &RunResult, unicode: bool) -> View {
     let values: Vec<&Reproduction> = rows().filter(|row| row.statement.is_none()).collect();
     let table = |row: &Reproduction| row.cell.as_ref().map(|cell| cell.table.clone());
     let mut parts = Vec::new();
+    parts.push(Part::Facts(summary::facts(&rows().collect::<Vec<_>>(), unicode)));
     for block in values.chunk_by(|one, next| table(one) == table(next)) {
-        let shown: Vec<Published> = block.iter().map(|row| published(row, result, unicode)).collect();
+        let shown: Vec<Published> =
+            block.iter().map(|row| published(row, decimals(row, block), result, unicode)).collect();
         match block.first().and_then(|row| table(row)) {
-            Some(title) => parts.extend(grid::parts(plain(&title, unicode), &shown)),
+            Some(title) => {
+                let title = plain(&title, unicode);
+                parts.extend(curves::parts(&title, block, result, unicode));
+                parts.extend(grid::parts(title, &shown));
+            }
             None => parts.push(Part::Table(list(shown))),
         }
     }
@@ -159,13 +175,27 @@ fn title(name: &str, unicode: bool) -> String {
     known.map_or_else(|| format!("Document {}", plain(name, unicode)), |document| document.title.to_owned())
 }
 
-fn published(reproduction: &Reproduction, result: &RunResult, unicode: bool) -> Published {
+/// Digits behind the point that the document prints in the column of `row`.
+fn decimals(row: &Reproduction, block: &[&Reproduction]) -> Option<usize> {
+    let column = |row: &Reproduction| row.cell.as_ref().map(|cell| cell.column.clone());
+    let same = block.iter().filter(|other| column(other) == column(row) && other.unit == row.unit);
+    row.cell.as_ref()?;
+    same.filter_map(|other| other.published).map(numbers::decimals_of).max()
+}
+
+fn published(
+    reproduction: &Reproduction,
+    decimals: Option<usize>,
+    result: &RunResult,
+    unicode: bool,
+) -> Published {
     let unit = plain(&reproduction.unit, unicode);
     let both = |number: String| {
         let with_unit = with_unit(&number, &unit);
         // A multiple keeps its x under any heading.
         [if unit == "ratio" { with_unit.clone() } else { number }, with_unit]
     };
+    let printed = |value: f64| numbers::as_printed(value, decimals?);
     let figure = reproduction.figure_id.as_deref().unwrap_or_default();
     let quantity = reproduction.quantity.as_deref().unwrap_or_default();
     let judgement = reproduction.verdict.map(|verdict| judgement(Some(verdict)).0);
@@ -176,8 +206,16 @@ fn published(reproduction: &Reproduction, result: &RunResult, unicode: bool) -> 
             .cell
             .as_ref()
             .map(|cell| (plain(&cell.row, unicode), plain(&cell.column, unicode))),
-        published: reproduction.published.map(|value| both(numbers::published(value))),
-        literal: reproduction.literal.map(|value| both(beside_published(value, &unit))),
+        published: reproduction
+            .published
+            .map(|value| both(printed(value).unwrap_or_else(|| numbers::published(value)))),
+        literal: reproduction
+            .literal
+            .map(|value| both(printed(value).unwrap_or_else(|| beside_published(value, &unit)))),
+        bare: converted(reproduction, result).map(|value| {
+            let number = printed(value).unwrap_or_else(|| beside_published(value, &unit));
+            if unit == "ratio" { with_unit(&number, &unit) } else { number }
+        }),
         measured: measured(reproduction, result, unicode),
         // Named in headings where it says something.
         unit: if matches!(&*unit, "ratio" | "count" | "share") { String::new() } else { unit.clone() },
@@ -203,7 +241,7 @@ fn statement(reproduction: &Reproduction, text: &str, result: &RunResult, unicod
     Judged { word, tone, name: String::new(), text, because }
 }
 
-fn judgement(verdict: Option<Judgement>) -> (&'static str, Tone) {
+pub(super) fn judgement(verdict: Option<Judgement>) -> (&'static str, Tone) {
     match verdict {
         Some(Judgement::Holds) => ("holds", Tone::Good),
         Some(Judgement::HoldsInPart) => ("holds in part", Tone::Doubt),
@@ -227,8 +265,38 @@ fn measured(reproduction: &Reproduction, result: &RunResult, unicode: bool) -> O
     if unit == "ratio" {
         return Some(numbers::ratio(estimate.value, Some((estimate.low, estimate.high))));
     }
-    let interval = numbers::interval(estimate, &unit, unicode);
+    // Launches that all saw none or more have no interval that reaches below nothing.
+    let seen = figure.zip(reproduction.quantity.as_ref()).is_some_and(|(figure, name)| {
+        figure.launches.iter().filter_map(|launch| launch.quantities.get(name)).all(|value| *value >= 0.0)
+    });
+    let estimate = Estimate { low: if seen { estimate.low.max(0.0) } else { estimate.low }, ..*estimate };
+    let interval = numbers::interval(&estimate, &unit, unicode);
     Some(format!("{} {interval}", numbers::quantity(estimate.value, &unit)).trim_end().to_owned())
+}
+
+/// The figure that answers, in the unit of the document, where that is a multiple of its own.
+pub(super) fn converted(reproduction: &Reproduction, result: &RunResult) -> Option<f64> {
+    let [value, ..] = converted_interval(reproduction, result)?;
+    Some(value)
+}
+
+/// Value, low and high end of the figure that answers, in the unit of the document.
+pub(super) fn converted_interval(reproduction: &Reproduction, result: &RunResult) -> Option<[f64; 3]> {
+    let estimate = reproduction.measured.as_ref()?;
+    let figure = result.figures.iter().find(|figure| Some(&figure.id) == reproduction.figure_id.as_ref());
+    let quantity = figure
+        .zip(reproduction.quantity.as_ref())
+        .and_then(|(figure, quantity)| figure.quantities.get(quantity));
+    let from = quantity.map_or(&*reproduction.unit, |quantity| &*quantity.unit);
+    let scale = match (from, &*reproduction.unit) {
+        (from, to) if from == to => 1.0,
+        ("ns", "us") => 1e-3,
+        ("ns", "ms") => 1e-6,
+        ("ns", "s") => 1e-9,
+        ("share", "%") => 100.0,
+        _ => return None,
+    };
+    Some([estimate.value, estimate.low, estimate.high].map(|number| number * scale))
 }
 
 /// A literal number: counts are whole, all others have three significant digits.

@@ -7,36 +7,112 @@ use crate::words::distinct;
 /// What a cell consists of, and where it stands: intervals go on at the right of a measured value.
 const PARTS: [(&str, Place); 3] =
     [("published", Place::Right), ("literal", Place::Right), ("measured", Place::Left)];
+/// From so many columns on, parts stand below one another: a line of the document is read along a row.
+const WIDE: usize = 6;
 
 /// The table of `values`, which all name a cell of it, and remarks on them.
 pub(super) fn parts(title: String, values: &[Published]) -> Vec<Part> {
-    let place = |value: &Published| value.cell.clone().unwrap_or_default();
     let rows = distinct(values.iter().map(|value| place(value).0));
     let names = distinct(values.iter().map(|value| place(value).1));
-    let mut table = Table { title, columns: vec![Column::new("", Place::Left)], ..Table::default() };
-    let mut cells: Vec<Vec<String>> = rows.iter().map(|row| vec![row.clone()]).collect();
-    for name in names {
-        let own: Vec<&Published> = values.iter().filter(|value| place(value).1 == name).collect();
-        // A unit that all values of a column share stands in its heading.
-        let unit = own.first().map_or("", |value| &value.unit);
-        let is_shared = !unit.is_empty() && own.iter().all(|value| value.unit == unit);
-        let occurs = |part: &usize| own.iter().any(|value| value.part(*part, false).is_some());
-        let parts: Vec<usize> = (0..PARTS.len()).filter(occurs).collect();
-        for (row, cells) in rows.iter().zip(&mut cells) {
-            let value = own.iter().rev().find(|value| place(value).0 == *row);
-            let cell = |part: &usize| value.and_then(|value| value.part(*part, is_shared)).unwrap_or("-");
-            cells.extend(parts.iter().map(|part| cell(part).to_owned()));
-        }
-        table.columns.extend(parts.iter().map(|&part| Column::new(PARTS[part].0, PARTS[part].1)));
-        if parts.is_empty() {
-            continue;
-        }
-        table.groups.push((if is_shared { format!("{name}, {unit}") } else { name }, parts.len()));
-    }
-    table.rows = cells.into_iter().map(|row| row.into_iter().map(Into::into).collect()).collect();
+    let table = Table { title, columns: vec![Column::new("", Place::Left)], ..Table::default() };
+    let is_there = |value: &Published| value.part(0, false).is_some();
+    let table = if names.len() >= WIDE && values.iter().any(is_there) {
+        stacked(table, &rows, &names, values)
+    } else {
+        side_by_side(table, &rows, &names, values)
+    };
     let remarks = remarks(values, rows.len());
     let remarks = (!remarks.is_empty()).then_some(Part::Remarks(remarks));
     std::iter::once(Part::Table(table)).chain(remarks).collect()
+}
+
+/// Row and column of a value.
+fn place(value: &Published) -> (String, String) {
+    value.cell.clone().unwrap_or_default()
+}
+
+/// The unit of a column, where all its values share one.
+fn shared<'a>(own: &[&'a Published]) -> Option<&'a str> {
+    let unit = own.first().map_or("", |value| &value.unit);
+    (!unit.is_empty() && own.iter().all(|value| value.unit == unit)).then_some(unit)
+}
+
+/// The value of a row in a column: the last one that was told.
+fn at<'a>(own: &[&'a Published], row: &str) -> Option<&'a Published> {
+    own.iter().rev().find(|value| place(value).0 == row).copied()
+}
+
+/// Published, literal and measured beside one another in each column.
+fn side_by_side(mut table: Table, rows: &[String], names: &[String], values: &[Published]) -> Table {
+    let mut cells: Vec<Vec<String>> = rows.iter().map(|row| vec![row.clone()]).collect();
+    for name in names {
+        let own: Vec<&Published> = values.iter().filter(|value| place(value).1 == *name).collect();
+        // A unit that all values of a column share stands in its heading.
+        let unit = shared(&own);
+        let occurs = |part: &usize| own.iter().any(|value| value.part(*part, false).is_some());
+        let parts: Vec<usize> = (0..PARTS.len()).filter(occurs).collect();
+        for (row, cells) in rows.iter().zip(&mut cells) {
+            let value = at(&own, row);
+            let cell =
+                |part: &usize| value.and_then(|value| value.part(*part, unit.is_some())).unwrap_or("-");
+            cells.extend(parts.iter().map(|part| cell(part).to_owned()));
+        }
+        table.columns.extend(parts.iter().map(|&part| Column::new(PARTS[part].0, PARTS[part].1)));
+        if !parts.is_empty() {
+            let head = unit.map_or_else(|| name.clone(), |unit| format!("{name}, {unit}"));
+            table.groups.push((head, parts.len()));
+        }
+    }
+    table.rows = cells.into_iter().map(|row| row.into_iter().map(Into::into).collect()).collect();
+    table
+}
+
+/// Published, literal and measured below one another, all in the unit of the document; a column named "group: name" stands
+/// below its group.
+fn stacked(mut table: Table, rows: &[String], names: &[String], values: &[Published]) -> Table {
+    let all: Vec<&Published> = values.iter().collect();
+    let unit_of_all = shared(&all);
+    if let Some(unit) = unit_of_all {
+        table.title = format!("{}, {unit}", table.title);
+    }
+    table.columns.push(Column::new("", Place::Left));
+    table.groups.push((String::new(), 1));
+    for name in names {
+        let own: Vec<&Published> = values.iter().filter(|value| place(value).1 == *name).collect();
+        let (group, name) = name.split_once(": ").unwrap_or(("", name));
+        let unit = shared(&own).filter(|_| unit_of_all.is_none());
+        table.columns.push(Column::new(
+            unit.map_or_else(|| name.to_owned(), |unit| format!("{name}, {unit}")),
+            Place::Right,
+        ));
+        match table.groups.last_mut() {
+            Some((last, count)) if last == group && table.columns.len() > 3 => *count += 1,
+            _ => table.groups.push((group.to_owned(), 1)),
+        }
+    }
+    if table.groups.iter().all(|(group, _)| group.is_empty()) {
+        table.groups.clear();
+    }
+    for row in rows {
+        let own: Vec<&Published> = values.iter().filter(|value| place(value).0 == *row).collect();
+        let mut label = row.as_str();
+        for (part, (kind, _)) in PARTS.iter().enumerate() {
+            if own.iter().all(|value| value.short(part).is_none()) {
+                continue;
+            }
+            let cell = |name: &String| {
+                let value = own.iter().rev().find(|value| place(value).1 == *name);
+                value.and_then(|value| value.short(part)).unwrap_or("-").to_owned()
+            };
+            let line = [std::mem::take(&mut label).to_owned(), (*kind).to_owned()];
+            let cells = line.into_iter().chain(names.iter().map(cell));
+            table.rows.push(cells.map(Into::into).collect());
+        }
+        if !label.is_empty() {
+            table.rows.push(vec![label.into()]);
+        }
+    }
+    table
 }
 
 /// What else is to be said, once each, with the rows that it is said of unless that is all of them.

@@ -7,6 +7,7 @@ pub(crate) mod counts;
 pub(crate) mod doctor;
 pub(crate) mod documents;
 mod functions;
+mod gallery;
 mod grame;
 mod grid;
 mod head;

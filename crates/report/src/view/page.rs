@@ -3,7 +3,7 @@
 use oscost_results::{Figure, RunResult, Status, Trait};
 
 use super::story::{Story, headline};
-use super::{comparison, doctor, documents, receipt};
+use super::{comparison, doctor, documents, gallery, receipt};
 use crate::blocks::page::{Page, Shown};
 use crate::blocks::prices::{Chart, Outcome, Priced};
 use crate::blocks::{Part, Table, View};
@@ -22,7 +22,11 @@ pub(crate) fn page(results: &[Named<'_>]) -> Page {
     let compared = results
         .split_first()
         .map_or(Vec::new(), |(base, others)| others.iter().map(|other| against(base, other)).collect());
-    Page { title, results: results.iter().map(shown).collect(), compared }
+    let mut shown: Vec<Shown> = results.iter().map(shown).collect();
+    if let Some((gallery, first)) = gallery::view(results).zip(shown.first_mut()) {
+        first.views.insert(0, gallery);
+    }
+    Page { title, results: shown, compared }
 }
 
 fn shown(named: &Named<'_>) -> Shown {

@@ -50,8 +50,11 @@ fn tables(story: &Story<'_>) -> Tables {
         let axis = rest.split(' ').next().unwrap_or(rest);
         let digits: String = cell.row.chars().filter(|letter| !letter.is_whitespace()).collect();
         let Ok(number) = digits.parse::<u64>() else { continue };
-        // "Figure 20.7, no locking" names the way to lock itself, "Figure 20.8's shape at nrec 500" in its columns.
-        let locks = if kind.trim().is_empty() {
+        // "Figure 20.8, nrec 2000, advisory locking" names the way to lock itself, "Figure 20.8's shape at nrec 500" and
+        // Figure 20.7 in their columns.
+        let locks = if let Some(way) = kind.strip_suffix(": ") {
+            way.to_owned()
+        } else if kind.trim().is_empty() {
             title.split_once(", ").map_or(title, |(_, locks)| locks).to_owned()
         } else {
             format!("{}, {}", kind.trim(), title.rsplit_once(" at ").map_or(title, |(_, at)| at))

@@ -2,7 +2,7 @@
 
 use super::busy::busy;
 use super::{BODY, NOTICEABLE, module, not_here};
-use crate::found::{Found, Quoted, Rows, beside, judged, of_parts, times, within};
+use crate::found::{Found, Judged, Quoted, Rows, beside, holds_if, judged, of_parts, times, within};
 use crate::grame::settings::{Settings, family_id};
 use crate::grame::{JUDGED_NS, SOCKET, at_1ms};
 use oscost_results::quantity;
@@ -15,16 +15,7 @@ pub(super) fn threads(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
     rows.statement(
         "3.1",
         Quoted("in order to minimize context switches, the server sender thread priority was higher than the client reader thread priority"),
-        judged(found.quantity(&at_1ms(SOCKET, settings.most()), quantity::SWITCHES_PER_CLIENT).map(|switches| {
-            (
-                Judgement::NotJudged,
-                format!(
-                    "{:.2} switches a tick and client, one is the least there can be; no verdict, for a sender below its readers, \
-                     which has more, was not run",
-                    switches.value
-                ),
-            )
-        })),
+        judged(sender(found, settings)),
     );
     let ratios: Vec<(usize, Estimate)> = settings
         .ends()
@@ -53,6 +44,21 @@ pub(super) fn threads(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
             )
         })),
     );
+}
+
+/// Switches a tick of the document's session, and of one whose sender runs below its readers: the audit counts both.
+fn sender(found: &Found<'_>, settings: &Settings) -> Option<Judged> {
+    let most = settings.most();
+    let counted = |id: String| found.figure(&id)?.evidence.switches;
+    let above = counted(settings.shape(most, 1).id())?;
+    let below = counted(settings.below(most).id())?;
+    Some((
+        holds_if(below > above * (1.0 + NOTICEABLE)),
+        format!(
+            "{above:.1} switches a tick of {most} clients with the sender above its readers, {below:.1} below them, counted; 1.1 times as \
+             many count as more"
+        ),
+    ))
 }
 
 /// Section 4.1.

@@ -1,0 +1,349 @@
+//! The documents' own C programs: the reader's copies, compiled by the local compiler, beside our forms of them.
+//!
+//! Their listings are not ours, so none is shipped; docs/your-own-c.md says which files are expected.
+
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use oscost_harness::ForeignOutput;
+
+use super::{HEADLINE, Peer, Probe, before, find, printed};
+
+/// A program, its files in the reader's folder, and what the compiler is told besides.
+struct Program {
+    name: &'static str,
+    files: &'static [&'static str],
+    options: &'static [&'static str],
+}
+
+const POSIX: Program =
+    Program { name: "benchmark_posix_sem", files: &["benchmark_posix_sem.c"], options: &[] };
+const SYSTEM_V: Program =
+    Program { name: "benchmark_sysv_sem", files: &["benchmark_sysv_sem.c"], options: &[] };
+const ONE_SHOT: Program = Program { name: "system_call_1", files: &["system_call_1.c"], options: &[] };
+const LOOP: Program = Program { name: "system_call_2", files: &["system_call_2.c"], options: &[] };
+const DIFFERENCE: Program = Program { name: "system_call_3", files: &["system_call_3.c"], options: &[] };
+/// Functions without a type, as C had them in 2001.
+const OLD: &[&str] = &["-std=gnu89"];
+const SERVER: Program = Program { name: "server", files: &["server.c", "threads.c"], options: OLD };
+const CLIENT: Program = Program { name: "client", files: &["client.c", "threads.c"], options: OLD };
+const PROGRAMS: [Program; 7] = [POSIX, SYSTEM_V, ONE_SHOT, LOOP, DIFFERENCE, SERVER, CLIENT];
+/// How far the compiler optimises, as a suffix of the program's name and as its option.
+const LEVELS: [(&str, &str); 3] = [("o0", "-O0"), ("o2", "-O2"), ("o3", "-O3")];
+
+/// What documents 000's programs include and the document does not print, in our words.
+const HEADERS: [(&str, &str); 2] = [
+    (
+        "tlpi_hdr.h",
+        "#include <errno.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\n\
+         #define GN_GT_0 0\n#define getLong(text, flags, name) strtol(text, 0, 10)\n\
+         #define errExit(what) (perror(what), exit(1))\n",
+    ),
+    ("semun.h", "union semun { int val; struct semid_ds *buf; unsigned short *array; };\n"),
+];
+
+/// A session of document 002: its server, then a client in the same folder; the client's values are what is read.
+const SESSION: &str = "\"$OSCOST_C/server_o0\" >/dev/null 2>&1 & \
+    for i in 1 2 3 4 5 6 7 8 9; do [ -S /tmp/tsockServer ] && break; sleep 0.1; done; \
+    \"$OSCOST_C/client_o0\" 2>/dev/null; wait";
+/// Names the folder of the programs to [`SESSION`].
+pub const FOLDER: &str = "OSCOST_C";
+
+macro_rules! copy {
+    ($name:literal, $arguments:expr, $counterpart:literal, $quantity:literal, $step:literal, $measures:literal, $reader:expr) => {
+        Probe {
+            name: $name,
+            command: $arguments,
+            measures: $measures,
+            conversion: "as the program prints it, in ns",
+            counterpart: Some($counterpart),
+            quantity: $quantity,
+            step_ns: $step,
+            reader: $reader,
+            ..Probe::PLAIN
+        }
+    };
+}
+macro_rules! semaphores {
+    ($name:literal, $counterpart:literal, $measures:literal) => {
+        copy!($name, &[$name, "1000000"], $counterpart, "elapsed", 1000.0, $measures, |output| before(
+            output,
+            "Elapsed time:",
+            "seconds",
+            1e9
+        ))
+    };
+}
+macro_rules! system_calls {
+    ($name:literal, $counterpart:literal, $quantity:literal, $mark:literal, $measures:literal) => {
+        copy!($name, &[$name], $counterpart, $quantity, 0.001, $measures, |output| before(
+            output, $mark, "ns", 1.0
+        ))
+    };
+}
+
+/// The programs at each level, in the order of the documents.
+pub static C: Peer = Peer {
+    name: "c",
+    package: "",
+    environment: &[],
+    probes: &[
+        semaphores!(
+            "benchmark_posix_sem_o0",
+            "tlpi/literal/posix_named/operations_1000000",
+            "000, POSIX, -O0"
+        ),
+        semaphores!(
+            "benchmark_posix_sem_o2",
+            "tlpi/literal/posix_named/operations_1000000",
+            "000, POSIX, -O2"
+        ),
+        semaphores!(
+            "benchmark_posix_sem_o3",
+            "tlpi/literal/posix_named/operations_1000000",
+            "000, POSIX, -O3"
+        ),
+        semaphores!(
+            "benchmark_sysv_sem_o0",
+            "tlpi/literal/system_v/operations_1000000",
+            "000, System V, -O0"
+        ),
+        semaphores!(
+            "benchmark_sysv_sem_o2",
+            "tlpi/literal/system_v/operations_1000000",
+            "000, System V, -O2"
+        ),
+        semaphores!(
+            "benchmark_sysv_sem_o3",
+            "tlpi/literal/system_v/operations_1000000",
+            "000, System V, -O3"
+        ),
+        copy!(
+            "client_o0",
+            &["sh", "-c", SESSION],
+            "grame/literal/clients_1",
+            "latency_mean",
+            1000.0,
+            "002, one client, mean latency, -O0",
+            mean_of_values
+        ),
+        system_calls!(
+            "system_call_1_o0",
+            "ostep/literal/one_shot/iterations_1",
+            "difference",
+            "make a system call:",
+            "003, program 1, one call, -O0"
+        ),
+        system_calls!(
+            "system_call_2_o0",
+            "ostep/literal/loop/o0/iterations_10000000",
+            "average",
+            "make a system call:",
+            "003, program 2, -O0"
+        ),
+        system_calls!(
+            "system_call_2_o2",
+            "ostep/literal/loop/o2/iterations_10000000",
+            "average",
+            "make a system call:",
+            "003, program 2, -O2"
+        ),
+        system_calls!(
+            "system_call_2_o3",
+            "ostep/literal/loop/o2/iterations_10000000",
+            "average",
+            "make a system call:",
+            "003, program 2, -O3"
+        ),
+        system_calls!(
+            "system_call_3_o0",
+            "ostep/literal/loop_minus_loop/o0/iterations_10000000",
+            "average",
+            "system call alone:",
+            "003, program 3, -O0"
+        ),
+        system_calls!(
+            "system_call_3_o2",
+            "ostep/literal/loop_minus_loop/o2/iterations_10000000",
+            "average",
+            "system call alone:",
+            "003, program 3, -O2"
+        ),
+        system_calls!(
+            "system_call_3_o3",
+            "ostep/literal/loop_minus_loop/o2/iterations_10000000",
+            "average",
+            "system call alone:",
+            "003, program 3, -O3"
+        ),
+    ],
+};
+
+/// The mean of the values that a client prints, one a line in us.
+fn mean_of_values(output: &ForeignOutput) -> Result<BTreeMap<String, f64>, String> {
+    let text = printed(output)?;
+    let values: Vec<f64> = text.lines().filter_map(|line| line.trim().parse().ok()).collect();
+    if values.is_empty() {
+        return Err("its client printed no values".to_owned());
+    }
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    Ok(BTreeMap::from([(HEADLINE.to_owned(), mean * 1e3)]))
+}
+
+/// What was compiled, in a folder of its own that goes with it.
+pub struct Copies {
+    folder: PathBuf,
+    /// Why a program is not there, by its name and level.
+    lacks: BTreeMap<String, String>,
+}
+
+impl Drop for Copies {
+    fn drop(&mut self) {
+        // Nobody can do anything about a folder that is gone already.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+impl Copies {
+    /// Compiles what of the programs is in `sources`, each at each level that is compared.
+    ///
+    /// # Errors
+    /// In words: no folder can be made for them.
+    pub fn compile(sources: &Path) -> Result<Self, String> {
+        let bits = oscost_sys::random::bits().map_err(|error| error.to_string())?;
+        let folder = std::env::temp_dir().join(format!("oscost-c-{bits:032x}"));
+        let told = |error: std::io::Error| format!("no folder for programs at {}: {error}", folder.display());
+        DirBuilder::new().mode(0o700).create(&folder).map_err(told)?;
+        let mut copies = Self { folder: folder.clone(), lacks: BTreeMap::new() };
+        for (name, text) in HEADERS {
+            fs::write(folder.join(name), text).map_err(told)?;
+        }
+        let compiler = ["cc", "gcc", "clang"].into_iter().find_map(|name| find(name, None));
+        for program in &PROGRAMS {
+            for (suffix, option) in LEVELS {
+                let name = format!("{}_{suffix}", program.name);
+                let made = match &compiler {
+                    None => Err("no C compiler: apt install gcc".to_owned()),
+                    Some(compiler) => {
+                        program.compile(compiler, option, sources, &folder.join(&name), &folder)
+                    }
+                };
+                if let Err(why) = made {
+                    copies.lacks.insert(name, why);
+                }
+            }
+        }
+        Ok(copies)
+    }
+
+    /// Where the programs lie.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The program of a probe, or why it is not there.
+    pub fn program(&self, probe: &Probe) -> Result<PathBuf, String> {
+        let needs: &[&str] =
+            if probe.command[0] == "sh" { &["server_o0", "client_o0"] } else { &[probe.name] };
+        match needs.iter().find_map(|name| self.lacks.get(*name)) {
+            Some(why) => Err(format!("not here: {why}")),
+            None if probe.command[0] == "sh" => find("sh", None).ok_or_else(|| "not here: no sh".to_owned()),
+            None => Ok(self.folder.join(probe.name)),
+        }
+    }
+}
+
+impl Program {
+    fn compile(
+        &self,
+        compiler: &Path,
+        level: &str,
+        sources: &Path,
+        program: &Path,
+        headers: &Path,
+    ) -> Result<(), String> {
+        let files: Vec<PathBuf> = self.files.iter().map(|file| sources.join(file)).collect();
+        if let Some(file) = files.iter().find(|file| !file.is_file()) {
+            return Err(format!("there is no {}", file.display()));
+        }
+        let done = Command::new(compiler)
+            .args([level, "-w", "-o"])
+            .arg(program)
+            .args(self.options)
+            // The reader's own headers are found first, beside the sources.
+            .arg("-I")
+            .arg(headers)
+            .args(&files)
+            .args(["-lpthread", "-lrt"])
+            .env("LC_ALL", "C")
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|error| format!("{}: {error}", compiler.display()))?;
+        if done.status.success() {
+            return Ok(());
+        }
+        let told = String::from_utf8_lossy(&done.stderr);
+        let first = told.lines().find(|line| line.contains("error")).or_else(|| told.lines().next());
+        Err(format!("it does not compile: {}", super::shortened(first.unwrap_or(""))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn probe(name: &str) -> &'static Probe {
+        C.probes.iter().find(|probe| probe.name == name).expect("a probe")
+    }
+
+    #[test]
+    fn every_probe_has_a_program_and_a_counterpart() {
+        let catalogue = crate::commands::catalogue();
+        for probe in C.probes {
+            let (name, level) = probe.name.rsplit_once('_').expect("a level");
+            assert!(PROGRAMS.iter().any(|program| program.name == name), "{name}");
+            assert!(LEVELS.iter().any(|(suffix, _)| *suffix == level), "{level}");
+            let benchmark = catalogue.find(probe.counterpart.expect("one each")).expect(probe.name);
+            assert!(benchmark.card().quantities.iter().any(|it| it.name == probe.quantity), "{}", probe.name);
+        }
+    }
+
+    #[test]
+    fn what_the_programs_print_is_read() {
+        let output =
+            |stdout: &str| ForeignOutput { stdout: stdout.into(), code: Some(0), ..ForeignOutput::default() };
+        let read = |name: &str, text: &str| (probe(name).reader)(&output(text)).map(|found| found[HEADLINE]);
+        assert_eq!(read("benchmark_posix_sem_o0", "Elapsed time: 0.009119 seconds\n"), Ok(0.009_119 * 1e9));
+        assert_eq!(
+            read("system_call_2_o0", "Average time to make a system call: 3.120 ns\npid = 7\n"),
+            Ok(3.12)
+        );
+        assert_eq!(read("system_call_3_o3", "Average time for system call alone: 1.855 ns\n"), Ok(1.855));
+        assert_eq!(read("client_o0", "20\n22\n24\n"), Ok(22_000.0));
+        assert!(read("client_o0", "Client socket bench\n").is_err_and(|why| why.contains("no values")));
+    }
+
+    #[test]
+    fn a_copy_is_compiled_or_its_lack_is_told_and_nothing_stays() {
+        let sources = tempfile::tempdir().expect("a folder");
+        fs::write(sources.path().join("system_call_1.c"), "int main(void) { return 0; }\n").expect("written");
+        fs::write(sources.path().join("system_call_2.c"), "int main(void) { return 0 }\n").expect("written");
+        let copies = Copies::compile(sources.path()).expect("a folder");
+        let folder = copies.folder().to_owned();
+        if find("cc", None).is_some() {
+            assert!(copies.program(probe("system_call_1_o0")).is_ok_and(|path| path.is_file()));
+            let broken = copies.program(probe("system_call_2_o0")).expect_err("no C");
+            assert!(broken.contains("does not compile"), "{broken}");
+            let absent = copies.program(probe("client_o0")).expect_err("no file");
+            assert!(absent.contains("there is no") && absent.ends_with("server.c"), "{absent}");
+        } else {
+            let lack = copies.program(probe("system_call_1_o0")).expect_err("no compiler");
+            assert!(lack.contains("apt install gcc"), "{lack}");
+        }
+        drop(copies);
+        assert!(!folder.exists());
+    }
+}

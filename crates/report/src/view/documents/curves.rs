@@ -1,0 +1,213 @@
+//! Tables of a document over a number (operations, clients, reads in a row) as curves: published, literal and measured.
+
+use oscost_results::document::APUE;
+use oscost_results::{Reproduction, RunResult};
+
+use super::converted_interval;
+use crate::blocks::axis::Axis;
+use crate::blocks::plot::{Chart, Curve, Curves, Plot, Point};
+use crate::blocks::{Part, Table};
+use crate::numbers;
+use crate::words::{distinct, plain};
+
+/// Points that make a curve.
+const LEAST: usize = 3;
+/// Values that are further apart than this stand on a logarithmic axis.
+const APART: f64 = 8.0;
+/// Rows of letters, and columns between two points.
+const ROWS: usize = 7;
+const STEP: usize = 7;
+/// Columns of the labels at the left.
+const LABEL: usize = 10;
+/// The curves: their names, and their letters.
+const KINDS: [(&str, char); 3] = [("published", 'p'), ("literal", 'l'), ("measured", 'm')];
+
+/// A column of a table as points.
+struct Drawn {
+    name: String,
+    unit: String,
+    /// By number: value, low end, high end of each kind.
+    kinds: [Vec<(f64, [f64; 3])>; 3],
+}
+
+/// A plot for each column of the table that has a published curve, or one that the text has lost.
+pub(super) fn parts(title: &str, block: &[&Reproduction], result: &RunResult, unicode: bool) -> Vec<Part> {
+    // Document 001 has a plot of its own that holds all its ways to lock.
+    if block.iter().any(|row| row.document == APUE.name) {
+        return Vec::new();
+    }
+    let columns = distinct(block.iter().filter_map(|row| row.cell.as_ref()).map(|cell| cell.column.clone()));
+    let drawn = columns.iter().filter_map(|column| drawn(column, title, block, result, unicode));
+    drawn.filter_map(|column| plot(title, &column)).map(Part::from).collect()
+}
+
+/// The number that a row begins with.
+fn number(row: &str) -> Option<f64> {
+    let end = row.find(|letter: char| !letter.is_ascii_digit() && letter != ' ').unwrap_or(row.len());
+    row[..end].replace(' ', "").parse().ok()
+}
+
+fn drawn(
+    column: &str,
+    title: &str,
+    block: &[&Reproduction],
+    result: &RunResult,
+    unicode: bool,
+) -> Option<Drawn> {
+    let own = block.iter().filter(|row| row.cell.as_ref().is_some_and(|cell| cell.column == column));
+    let mut kinds: [Vec<(f64, [f64; 3])>; 3] = Default::default();
+    let (mut last, mut unit) = (f64::NEG_INFINITY, None);
+    for row in own {
+        let at = number(&row.cell.as_ref()?.row)?;
+        // Rows that do not ascend are names, not an axis.
+        if at <= last || unit.is_some_and(|unit: &str| unit != row.unit) {
+            return None;
+        }
+        (last, unit) = (at, Some(&*row.unit));
+        let single = |value: Option<f64>| value.map(|value| [value; 3]);
+        let values = [single(row.published), single(row.literal), converted_interval(row, result)];
+        for (kind, value) in kinds.iter_mut().zip(values) {
+            if let Some(value) = value.filter(|value| value.iter().all(|it| it.is_finite()) && value[0] > 0.0)
+            {
+                kind.push((at, value));
+            }
+        }
+    }
+    let is_lost = title.starts_with("Figures ") && (kinds[1].len() >= LEAST || kinds[2].len() >= LEAST);
+    let (name, unit) = (plain(column, unicode), plain(unit?, unicode));
+    (kinds[0].len() >= LEAST || is_lost).then_some(Drawn { name, unit, kinds })
+}
+
+fn plot(title: &str, column: &Drawn) -> Option<Plot> {
+    let mut at: Vec<f64> = column.kinds.iter().flatten().map(|(at, _)| *at).collect();
+    at.sort_by(f64::total_cmp);
+    at.dedup();
+    let unit = if matches!(&*column.unit, "ratio" | "count" | "share") {
+        String::new()
+    } else {
+        format!(", {}", column.unit)
+    };
+    let ends = column.kinds.iter().flatten().flat_map(|(_, value)| *value);
+    let curves = KINDS.iter().zip(&column.kinds).filter(|(_, points)| !points.is_empty());
+    let told: Vec<String> = curves
+        .clone()
+        .filter_map(|((kind, _), points)| {
+            let (first, last) = (points.first()?, points.last()?);
+            Some(format!(
+                "{kind} {} to {}",
+                numbers::beside_published(first.1[0]),
+                numbers::beside_published(last.1[0])
+            ))
+        })
+        .collect();
+    let rows = curves.clone().flat_map(|((kind, _), points)| {
+        points.iter().map(move |(at, [value, low, high])| {
+            let ends = [low, high].map(|end| numbers::beside_published(*end));
+            let range = if low < high { ends.join(" .. ") } else { String::new() };
+            vec![numbers::count(*at), (*kind).to_owned(), numbers::beside_published(*value), range]
+        })
+    });
+    let lost = if column.kinds[0].is_empty() { "The text has lost the document's curve." } else { "" };
+    Some(Plot {
+        about: title.to_owned(),
+        finding: format!("{}{unit}: {}", column.name, told.join(", ")),
+        note: lost.to_owned(),
+        table: Table::new(["at", "", "value", "interval"], rows),
+        letters: letters(&at, column),
+        chart: Chart::Curves(Curves {
+            x: Axis::even("", "count", &at),
+            y: Axis::fitting(&format!("{}{unit}", column.name), "", APART, ends)?,
+            curves: curves
+                .map(|((kind, _), points)| Curve {
+                    name: (*kind).to_owned(),
+                    points: points
+                        .iter()
+                        .map(|(at, [value, low, high])| Point { x: *at, y: [*low, *value, *high] })
+                        .collect(),
+                    dots: true,
+                })
+                .collect(),
+            rules: Vec::new(),
+        }),
+    })
+}
+
+/// The same in a few lines of letters: a logarithmic axis upwards where the values are far apart.
+fn letters(at: &[f64], column: &Drawn) -> Vec<String> {
+    let values: Vec<f64> = column.kinds.iter().flatten().map(|(_, value)| value[0]).collect();
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(0.0, f64::max);
+    let is_logarithmic = high / low > APART;
+    let (from, to) = if is_logarithmic { (low.ln(), high.ln()) } else { (0.0, high) };
+    let row = |value: f64| {
+        let place = if is_logarithmic { value.ln() } else { value };
+        (((place - from) / (to - from).max(f64::MIN_POSITIVE)) * (ROWS - 1) as f64).round() as usize
+    };
+    let mut lines = vec![vec![' '; at.len() * STEP]; ROWS];
+    for ((_, letter), points) in KINDS.iter().zip(&column.kinds) {
+        for (x, value) in points {
+            let Some(place) = at.iter().position(|known| known == x) else { continue };
+            let line = &mut lines[ROWS - 1 - row(value[0]).min(ROWS - 1)];
+            // Values of two kinds at one place stand side by side.
+            if let Some(free) = line[place * STEP..(place + 1) * STEP].iter_mut().find(|cell| **cell == ' ') {
+                *free = *letter;
+            }
+        }
+    }
+    let bottom = if is_logarithmic { numbers::beside_published(low) } else { "0".to_owned() };
+    let mut drawn: Vec<String> = lines
+        .into_iter()
+        .enumerate()
+        .map(|(index, line)| {
+            let label = match index {
+                0 => numbers::beside_published(high),
+                index if index == ROWS - 1 => bottom.clone(),
+                _ => String::new(),
+            };
+            format!("{label:>LABEL$} |{}", line.into_iter().collect::<String>().trim_end())
+        })
+        .collect();
+    let foot: String = at.iter().map(|at| format!("{:<STEP$}", short(*at))).collect();
+    drawn.push(format!("{:>LABEL$}  {}", "", foot.trim_end()));
+    drawn
+}
+
+/// A number in few letters: 10k, 1M.
+fn short(value: f64) -> String {
+    match value {
+        value if value >= 1e6 => format!("{}M", value / 1e6),
+        value if value >= 1e4 => format!("{}k", value / 1e3),
+        value => format!("{value}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_begins_with_its_number_or_names_no_place() {
+        assert_eq!(number("20 000 in a row"), Some(20_000.0));
+        assert_eq!(number("1 client"), Some(1.0));
+        assert_eq!(number("socket"), None);
+    }
+
+    #[test]
+    fn each_kind_stands_at_its_height_and_place() {
+        let of = |values: [f64; 3]| {
+            values.into_iter().zip([1.0, 2.0, 4.0]).map(|(value, at)| (at, [value; 3])).collect()
+        };
+        let column = Drawn {
+            name: "time".to_owned(),
+            unit: "us".to_owned(),
+            kinds: [of([1.0, 10.0, 100.0]), Vec::new(), of([100.0, 10.0, 1.0])],
+        };
+        let lines = letters(&[1.0, 2.0, 4.0], &column);
+        assert_eq!(lines.len(), ROWS + 1);
+        assert_eq!(lines[0], "       100 |m             p");
+        assert_eq!(lines[ROWS / 2], "           |       pm", "both at one place");
+        assert_eq!(lines[ROWS - 1], "      1.00 |p             m");
+        assert_eq!(lines[ROWS], "            1      2      4");
+        assert_eq!(short(20_000.0), "20k");
+    }
+}
