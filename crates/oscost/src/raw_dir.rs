@@ -39,12 +39,16 @@ impl RawDir {
     }
 
     /// Keeps the values of a session of document 002's own method: by clients in a folder of their number, under a load by the
-    /// load's name. Of several sessions of one kind each but the first has a folder of its own.
+    /// load's name. Of several sessions of one kind each but the first has a folder of its own, and so has an
+    /// experiment.
     pub fn keep_session(&mut self, id: &str, launched: &Launched) {
         let Some(parts) = id.strip_prefix(PREFIX) else { return };
         let parts: Vec<&str> = parts.split('/').collect();
         let Some(count) = parts.first().and_then(|part| part.strip_prefix("clients_")) else { return };
-        let session: PathBuf = parts.iter().filter(|part| part.starts_with("session_")).collect();
+        let session: PathBuf = parts
+            .iter()
+            .filter(|part| ["session_", "sender_", "order_"].iter().any(|kind| part.starts_with(kind)))
+            .collect();
         let load = parts.iter().find_map(|part| part.strip_prefix("load_"));
         for (client, values) in &launched.tracks {
             let Some(number) = client.strip_prefix("client_") else { continue };

@@ -46,7 +46,7 @@ fn table(document: &str, title: &str, machines: &[Machine<'_>]) -> Table {
         let Some(row) = rows.iter().find(same) else { return "-".into() };
         let (word, tone) = judgement(row.verdict);
         // Of a figure of its machine the number is what differs.
-        match row.because.split_once("here ").filter(|_| row.verdict == Some(Judgement::ItsMachine)) {
+        match row.because.split_once(", here ").filter(|_| row.verdict == Some(Judgement::ItsMachine)) {
             Some((_, here)) => plain(here, true).into(),
             None => Cell { tone: Some(tone), ..word.into() },
         }
@@ -75,11 +75,14 @@ mod tests {
         Reproduction { verdict: Some(verdict), ..serde_json::from_value(row).expect("a row") }
     }
 
+    fn machine<'a>(name: &str, rows: &'a [Reproduction]) -> Machine<'a> {
+        (name.to_owned(), rows)
+    }
+
     #[test]
     fn machines_stand_beside_one_another() {
         let (one, other) =
             ([row(Judgement::Holds, "")], [row(Judgement::ItsMachine, "there 3 ns, here 140 ns")]);
-        let machine = |name: &str, rows| (name.to_owned(), rows);
         assert!(tables(&[machine("a", &one), machine("b", &[])]).is_empty(), "one machine is no gallery");
         let tables = tables(&[machine("a", &one), machine("b", &other), machine("c", &[])]);
         let [table] = &tables[..] else { panic!("one document") };
