@@ -21,6 +21,53 @@ pub fn of_descriptors(error: CallError) -> Unable {
     }
 }
 
+/// Of making a ring of io_uring.
+pub fn of_io_uring(error: CallError) -> Unable {
+    let disabled = oscost_sys::file::text("/proc/sys/kernel/io_uring_disabled");
+    let disabled = disabled.map_or_else(|_| "unknown".to_owned(), |text| text.trim().to_owned());
+    match error.symbol() {
+        Some("ENOSYS") => unsupported(
+            format!("{error}: this kernel, or a sandbox around this process, has no io_uring"),
+            "run under Linux 5.4 or later with CONFIG_IO_URING, outside the sandbox",
+        ),
+        Some("EPERM" | "EACCES") => unsupported(
+            format!("{error}: io_uring is forbidden here (kernel.io_uring_disabled is {disabled})"),
+            "sysctl -w kernel.io_uring_disabled=0, or run outside the sandbox that refuses it",
+        ),
+        Some("ENOMEM") => unsupported(
+            format!("{error}: the ring does not fit the limit of locked memory"),
+            "raise the limit: ulimit -l 1024",
+        ),
+        _ => of_descriptors(error),
+    }
+}
+
+/// Of making so many descriptors.
+pub fn of_many_descriptors(error: CallError, count: usize) -> Unable {
+    match error.symbol() {
+        Some("EMFILE") => unsupported(
+            format!("{error}: {count} descriptors do not fit the limit of open files of this process"),
+            format!("raise the limit: ulimit -n {}", (count + 100).next_power_of_two()),
+        ),
+        _ => of_descriptors(error),
+    }
+}
+
+/// Of making, reading or writing a file in the folder that is measured.
+pub fn of_files(error: CallError) -> Unable {
+    match error.symbol() {
+        Some("ENOSPC" | "EDQUOT") => unsupported(
+            format!("{error}: there is no room for a file of 4 KiB"),
+            "make room, or name another folder with --set directory=",
+        ),
+        Some("EROFS" | "EACCES" | "EPERM") => unsupported(
+            format!("{error}: no file can be made there"),
+            "name a folder of your own with --set directory=",
+        ),
+        _ => of_descriptors(error),
+    }
+}
+
 /// Of opening the device `path`.
 pub fn of_device(path: &str, error: CallError) -> Unable {
     match error.symbol() {

@@ -5,11 +5,16 @@
 
 use oscost_harness::{Benchmark, Setting};
 
+mod alternation;
 mod claims;
 mod clock;
 mod contention;
 mod context_switch;
+mod event;
+mod file;
+mod futex;
 mod instrument;
+mod io_uring;
 mod lack;
 mod lock;
 mod partner;
@@ -18,7 +23,9 @@ pub mod record_database;
 mod record_lock;
 mod semaphore;
 mod signal;
+mod socket;
 mod syscall;
+mod timer;
 
 /// A family: name, one line for headings and help, members.
 #[derive(Clone, Copy)]
@@ -81,6 +88,37 @@ pub const FAMILIES: &[Family] = &[
         name: "record_lock",
         description: "locks on files: on records of a process or an open file description, and on whole files",
         benchmarks: record_lock::ALL,
+        settings: &[],
+    },
+    Family {
+        name: "event",
+        description: "waiting for descriptors: a wake-up by one, and a question to many",
+        benchmarks: event::ALL,
+        settings: &[],
+    },
+    Family {
+        name: "file",
+        description: "one operation on one file, in memory or where --set directory= says",
+        benchmarks: file::ALL,
+        settings: &[record_database::DIRECTORY],
+    },
+    Family {
+        name: "io_uring",
+        description: "operations by a ring that is shared with the kernel",
+        benchmarks: io_uring::ALL,
+        settings: &[],
+    },
+    Family {
+        name: "socket",
+        description: "one byte there and back by a socket, and connections, within this machine",
+        benchmarks: socket::ALL,
+        settings: &[],
+    },
+    Family { name: "timer", description: "how late a sleeper runs", benchmarks: timer::ALL, settings: &[] },
+    Family {
+        name: "futex",
+        description: "the futex call itself: waking one sleeper, and the table that all words share",
+        benchmarks: futex::ALL,
         settings: &[],
     },
     Family {

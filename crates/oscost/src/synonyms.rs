@@ -86,7 +86,7 @@ pub static SYNONYMS: &[Synonym] = &[
     row(
         &["lat_unix", "bw_unix"],
         "lmbench's message by a UNIX socket",
-        &["context_switch/unix_stream/", "realtime_ipc/unix_stream/"],
+        &["context_switch/unix_stream/", "socket/unix_round_trip/", "realtime_ipc/unix_stream/"],
     ),
     row(&["lat_sem"], "lmbench's hand-over by a System V semaphore", &["semaphore/system_v/handover/"]),
     row(&["lat_fcntl"], "lmbench's hand-over by a record lock", &["record_lock/fcntl/"]),
@@ -96,12 +96,14 @@ pub static SYNONYMS: &[Synonym] = &[
         &["signal/deliver", "realtime_ipc/signal/", "realtime_ipc/signal_group/"],
     ),
     row(&["lat_fifo"], "lmbench's message by a FIFO", &["realtime_ipc/fifo/"]),
-    row(&["lat_tcp"], "lmbench's message by TCP", &["realtime_ipc/tcp/"]),
-    row(&["lat_udp"], "lmbench's message by UDP", &["realtime_ipc/udp/"]),
+    row(&["lat_tcp"], "lmbench's message by TCP", &["socket/tcp_round_trip/", "realtime_ipc/tcp/"]),
+    row(&["lat_udp"], "lmbench's message by UDP", &["socket/udp_round_trip/", "realtime_ipc/udp/"]),
+    row(&["lat_connect"], "lmbench's TCP connection", &["socket/tcp_connect"]),
+    row(&["lat_fs"], "lmbench's making and removing of files", &["file/create_unlink"]),
     row(
         &["cyclictest"],
         "rt-tests' lateness of a sleeper",
-        &["realtime_ipc/nanosleep_each/", "realtime_ipc/timerfd_each/"],
+        &["timer/nanosleep_overshoot", "realtime_ipc/nanosleep_each/", "realtime_ipc/timerfd_each/"],
     ),
     row(
         &["hackbench", "bench_sched_messaging"],
@@ -119,7 +121,13 @@ pub static SYNONYMS: &[Synonym] = &[
     row(&["pi_stress"], "rt-tests' fight for a mutex with priority inheritance", &["lock/pi_mutex/"]),
     row(&["bench_syscall_basic"], "perf bench's system call", EMPTY_CALLS),
     row(&["bench_sched_pipe"], "perf bench's switch by pipes", SWITCH),
-    row(&["bench_futex_wake", "bench_futex"], "perf bench's futex", &["lock/futex_wake", "lock/futex/"]),
+    row(
+        &["bench_futex_wake", "bench_futex"],
+        "perf bench's futex",
+        &["lock/futex_wake", "lock/futex/", "futex/wake_one/"],
+    ),
+    row(&["bench_futex_hash"], "perf bench's table of futexes", &["futex/hash/"]),
+    row(&["bench_epoll_wait", "bench_epoll"], "perf bench's epoll", &["event/epoll_wake/"]),
     row(&["sem"], "stress-ng's POSIX semaphore", POSIX),
     row(&["sem_sysv", "sysv_sem"], "stress-ng's System V semaphore", SYSTEM_V),
     row(
@@ -173,10 +181,10 @@ pub static SYNONYMS: &[Synonym] = &[
     row(
         &["nanosleep", "clock_nanosleep", "usleep", "sleep"],
         "a sleep until a time",
-        &["realtime_ipc/nanosleep_each/"],
+        &["timer/nanosleep_overshoot", "realtime_ipc/nanosleep_each/"],
     ),
     row(
-        &["socketpair", "socket"],
+        &["socketpair"],
         "a socket",
         &["context_switch/unix_stream/", "realtime_ipc/unix_datagram/", "realtime_ipc/unix_stream/"],
     ),
@@ -199,10 +207,12 @@ pub static SYNONYMS: &[Synonym] = &[
     row(
         &["select", "poll", "epoll", "lat_select"],
         "waiting for many descriptors",
-        &["realtime_ipc/poll_broadcast/"],
+        &["event/poll/", "event/epoll_wake/", "realtime_ipc/poll_broadcast/"],
     ),
+    row(&["liburing", "uring"], "a ring of io_uring", &["io_uring/"]),
+    row(&["creat", "unlink"], "making and removing a file", &["file/create_unlink"]),
     row(&["lat_mem_rd", "bw_mem", "stream"], "the speed of memory", &[]),
-    row(&["lat_fs", "lat_connect", "lat_rpc", "lat_http"], "a measurement of lmbench", &[]),
+    row(&["lat_rpc", "lat_http"], "a measurement of lmbench", &[]),
 ];
 
 #[cfg(test)]

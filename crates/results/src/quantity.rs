@@ -110,6 +110,7 @@ quantities! {
     NEXT_P50 = "next_p50", "ns", Less, "Median time from one client of a tick to the next.";
     LATENESS_P50 = "lateness_p50", "ns", Less, "Median time from due to stamp.";
     LATENESS_P99 = "lateness_p99", "ns", Less, "99th percentile of the same.";
+    LONGEST_SLEEP = "longest_sleep", "ns", Less, "Largest time from due to stamp.";
     LATENCY_MEAN = "latency_mean", "ns", Less, "Mean time from stamp to received.";
     LATENCY_WIDTH = "latency_width", "ns", Less, "Two standard deviations of the same.";
     LATENCY_MIN = "latency_min", "ns", Less, "Smallest of the same.";

@@ -37,6 +37,27 @@ pub fn kind(fd: impl AsFd) -> Result<String, CallError> {
     Ok(known.map_or_else(|| format!("file system {number:#x}"), |(_, name)| (*name).to_owned()))
 }
 
+/// Where what a file or folder lies on is mounted, by its mark in /proc/self/mountinfo; `None` where nobody says. statx(2).
+#[must_use]
+pub fn mount_point(fd: impl AsFd) -> Option<String> {
+    // SAFETY: an all-zero statx is valid.
+    let mut found: libc::statx = unsafe { std::mem::zeroed() };
+    let (fd, flags) = (fd.as_fd().as_raw_fd(), libc::AT_EMPTY_PATH);
+    // SAFETY: the path is a C string, and the kernel writes one statx to a local variable.
+    let asked = unsafe { libc::statx(fd, c"".as_ptr(), flags, libc::STATX_MNT_ID, &raw mut found) };
+    if asked == -1 || found.stx_mask & libc::STATX_MNT_ID == 0 {
+        return None;
+    }
+    mounted_at(&crate::file::text("/proc/self/mountinfo").ok()?, found.stx_mnt_id)
+}
+
+/// The fifth word of the line that begins with this number. proc_pid_mountinfo(5).
+fn mounted_at(table: &str, mount: u64) -> Option<String> {
+    let mut lines = table.lines().map(|line| line.split(' '));
+    let mut line = lines.find(|line| line.clone().next().is_some_and(|id| id.parse() == Ok(mount)))?;
+    line.nth(4).map(str::to_owned)
+}
+
 /// Whether the mount that a file or folder lies on has the option `mand`. It says nothing of what the kernel does.
 ///
 /// # Errors
@@ -55,6 +76,15 @@ mod tests {
     use super::*;
     use crate::folder::Folder;
     use std::path::Path;
+
+    #[test]
+    fn a_mount_point_is_the_fifth_word_of_its_line() {
+        let table = "21 1 0:5 / / rw - ext4 /dev/vda rw\n22 21 0:6 / /dev/shm rw - tmpfs tmpfs rw\n";
+        assert_eq!(mounted_at(table, 22).as_deref(), Some("/dev/shm"));
+        assert_eq!(mounted_at(table, 2), None);
+        let proc = Folder::open(Path::new("/proc")).expect("opened");
+        assert!(mount_point(&proc).is_none_or(|point| point == "/proc"));
+    }
 
     #[test]
     fn kinds_are_told_by_name_or_number() {

@@ -40,6 +40,25 @@ pub fn wait(word: &AtomicU64, value: u32) -> Result<bool, CallError> {
     }
 }
 
+/// Asks to sleep while the low half of `word` is `value`, where it is another: the kernel looks the word up and comes back.
+/// `private`: as a word that no other process has (FUTEX_PRIVATE_FLAG).
+///
+/// # Errors
+/// The error of futex; where it slept after all, EIO.
+#[inline(always)]
+pub fn wait_mismatch(word: &AtomicU64, value: u32, private: bool) -> Result<(), CallError> {
+    let operation = libc::FUTEX_WAIT | if private { libc::FUTEX_PRIVATE_FLAG } else { 0 };
+    // SAFETY: the word lives as long as the reference; without a time-out nothing else is read.
+    let result = unsafe {
+        libc::syscall(libc::SYS_futex, half(word), operation, value, std::ptr::null::<libc::timespec>())
+    };
+    if result == 0 {
+        return Err(CallError::short("futex"));
+    }
+    let error = CallError::last("futex");
+    if error.errno == libc::EAGAIN { Ok(()) } else { Err(error) }
+}
+
 /// Wakes at most `most` that wait on `word`; how many were woken.
 ///
 /// # Errors
@@ -154,6 +173,7 @@ mod tests {
     fn a_word_of_another_value_is_not_waited_for() {
         let word = AtomicU64::new(5);
         assert_eq!(wait(&word, 4), Ok(false));
+        assert_eq!([true, false].map(|private| wait_mismatch(&word, 4, private)), [Ok(()); 2]);
         assert_eq!(wake(&word, 1), Ok(0));
     }
 

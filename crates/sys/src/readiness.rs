@@ -32,17 +32,17 @@ impl Edges {
         Ok(Self { fd })
     }
 
-    /// Sleeps until there is an edge.
+    /// Sleeps until there is an edge. How many descriptors had one, of the first two; 0: a signal came.
     ///
     /// # Errors
     /// The error of epoll_wait; a signal is none.
     #[inline(always)]
-    pub fn wait(&self) -> Result<(), CallError> {
+    pub fn wait(&self) -> Result<u32, CallError> {
         let mut events = [libc::epoll_event { events: 0, u64: 0 }; 2];
         // SAFETY: the kernel writes at most two events to a local array.
         match unsafe { libc::epoll_wait(self.fd.as_raw_fd(), events.as_mut_ptr(), 2, -1) } {
-            -1 => unless_interrupted(CallError::last("epoll_wait")),
-            _ => Ok(()),
+            -1 => unless_interrupted(CallError::last("epoll_wait")).map(|()| 0),
+            ready => Ok(ready.unsigned_abs()),
         }
     }
 }
@@ -62,6 +62,45 @@ pub fn poll_one(fd: &OwnedFd) -> Result<(), CallError> {
     match unsafe { libc::poll(&raw mut polled, 1, -1) } {
         -1 => unless_interrupted(CallError::last("poll")),
         _ => Ok(()),
+    }
+}
+
+/// Descriptors that are asked together whether they can be read. poll(2).
+#[derive(Debug)]
+pub struct Polled {
+    sources: Vec<OwnedFd>,
+    entries: Vec<libc::pollfd>,
+}
+
+impl Polled {
+    /// These, in this order.
+    #[must_use]
+    pub fn new(sources: Vec<OwnedFd>) -> Self {
+        let entry = |fd: &OwnedFd| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        Self { entries: sources.iter().map(entry).collect(), sources }
+    }
+
+    /// The descriptors.
+    #[must_use]
+    pub fn sources(&self) -> &[OwnedFd] {
+        &self.sources
+    }
+
+    /// How many can be read now; nothing is waited for.
+    ///
+    /// # Errors
+    /// The error of poll.
+    #[inline(always)]
+    pub fn ready(&mut self) -> Result<u32, CallError> {
+        let (entries, count) = (self.entries.as_mut_ptr(), self.entries.len() as libc::nfds_t);
+        // SAFETY: the entries live through the call, and are as many as it is told.
+        check("poll", unsafe { libc::poll(entries, count, 0) }).map(i32::unsigned_abs)
+    }
+
+    /// Whether the last question found that this one can be read.
+    #[must_use]
+    pub fn was_ready(&self, index: usize) -> bool {
+        self.entries.get(index).is_some_and(|entry| entry.revents & libc::POLLIN != 0)
     }
 }
 
@@ -145,11 +184,20 @@ mod tests {
         let counter = counter().expect("an eventfd");
         let edges = Edges::of(&[&counter]).expect("epoll");
         count(&counter).expect("counted");
-        edges.wait().expect("an edge");
+        assert_eq!(edges.wait(), Ok(1));
         count(&counter).expect("counted");
-        edges.wait().expect("another edge, though nothing was read");
+        assert_eq!(edges.wait(), Ok(1), "another edge, though nothing was read");
         assert_eq!(drain(&counter), Ok(2));
         assert_eq!(drain(&counter), Ok(0));
+    }
+
+    #[test]
+    fn the_one_that_can_be_read_is_told() {
+        let mut polled = Polled::new((0..3).map(|_| counter().expect("an eventfd")).collect());
+        assert_eq!(polled.ready(), Ok(0));
+        count(&polled.sources()[2]).expect("counted");
+        assert_eq!(polled.ready(), Ok(1));
+        assert!(polled.was_ready(2) && !polled.was_ready(0));
     }
 
     #[test]

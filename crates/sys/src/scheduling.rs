@@ -205,6 +205,15 @@ fn cause(status: &str, uid_map: &str, limit: u64) -> Cause {
     }
 }
 
+/// By how much the kernel may delay the timers of the calling thread, ns. prctl(2), PR_GET_TIMERSLACK.
+///
+/// # Errors
+/// The error of prctl.
+pub fn timer_slack_ns() -> Result<u32, CallError> {
+    // SAFETY: PR_GET_TIMERSLACK takes no argument.
+    check("prctl", unsafe { libc::prctl(libc::PR_GET_TIMERSLACK) }).map(i32::unsigned_abs)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -38,7 +38,7 @@ impl Transport for EventFdBroadcast {
     #[inline(always)]
     fn receive(&mut self, _: usize, _: &mut [u8]) -> Result<Got, CallError> {
         match &self.edges {
-            Some(edges) => edges.wait().map(|()| Got::Woken),
+            Some(edges) => edges.wait().map(|_| Got::Woken),
             None => Err(CallError::gone("epoll_wait")),
         }
     }

@@ -76,6 +76,11 @@ pub trait Batched {
         Ok(Vec::new())
     }
 
+    /// What a reader of the figure should know of this launch, in words: where its file lies.
+    fn remarks(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Partners whose switches, CPU and faults count as evidence.
     fn participants(&self) -> Vec<Participant> {
         Vec::new()

@@ -144,7 +144,7 @@ pub(crate) fn group(
                 samples: if plan.keep_samples { batches.samples.clone() } else { Vec::new() },
                 tracks: Vec::new(),
                 post_conditions: found.iter().map(claims::after_operations).collect(),
-                remarks: Vec::new(),
+                remarks: runner.batched.remarks(),
             }));
         }
         pairs = paired::of_rounds(members, &batched, &rounds, &fast);

@@ -1,0 +1,152 @@
+//! Threads that ask the kernel for words of their own at once: what the table of futexes costs them all.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use oscost_harness::{
+    Benchmark, Bound, CallError, Card, Claim, Need, Outcome, Parameter, Placement, PostCondition,
+    QuantityCard, Series, SeriesPlan, SetUp, Sink, Subject, Unable, quantity,
+};
+use oscost_sys::memory::SharedWords;
+use oscost_sys::{affinity, clock, futex};
+
+/// So many threads, each with words of its own.
+pub struct Hash {
+    card: &'static Card,
+    threads: u32,
+    private: bool,
+}
+
+/// A benchmark of so many threads.
+macro_rules! hash {
+    ($name:ident, $id:literal, $title:literal, $threads:literal, $private:literal) => {
+        #[doc = $id]
+        pub static $name: Hash = Hash {
+            card: &Card {
+                id: $id,
+                title: $title,
+                needs: &[Need::Cpus($threads)],
+                parameters: &[("threads", Parameter::Number($threads))],
+                operation: if $private { PRIVATE } else { SHARED },
+                ..CARD
+            },
+            threads: $threads,
+            private: $private,
+        };
+    };
+}
+
+const PRIVATE: &str = "one FUTEX_WAIT on a private word of another value, by each of the threads at once";
+const SHARED: &str = "one FUTEX_WAIT on a shared word of another value, by each of the threads at once";
+
+hash!(PRIVATE_1, "futex/hash/threads_1/private", "futex table, 1 thread, private", 1, true);
+hash!(SHARED_1, "futex/hash/threads_1/shared", "futex table, 1 thread, shared", 1, false);
+hash!(PRIVATE_2, "futex/hash/threads_2/private", "futex table, 2 threads, private", 2, true);
+hash!(SHARED_2, "futex/hash/threads_2/shared", "futex table, 2 threads, shared", 2, false);
+hash!(PRIVATE_4, "futex/hash/threads_4/private", "futex table, 4 threads, private", 4, true);
+hash!(SHARED_4, "futex/hash/threads_4/shared", "futex table, 4 threads, shared", 4, false);
+
+/// Words of a thread, each on a line of its own, and calls between two looks at the end.
+const WORDS: usize = 1024;
+const LINE: usize = 8;
+/// Starting and joining threads takes calls of futex as well: of so many operations they are nothing.
+const AN_OBSERVATION: u64 = WORDS as u64;
+
+const CARD: Card = Card {
+    heading: "one call of each thread",
+    placement: Placement::Spread,
+    group: "futex/hash",
+    claims: &[Claim::CallsNamed(&["futex"], Bound::Between(0.999, 1.001))],
+    quantities: &[QuantityCard::of(quantity::TIME_PER_OPERATION), QuantityCard::of(quantity::OPERATIONS)],
+    ..Card::SERIES
+};
+
+impl Benchmark for Hash {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        let words = (0..self.threads).map(|_| SharedWords::new(WORDS * LINE)).collect::<Result<_, _>>()?;
+        Ok(Subject::Series(Box::new(Asking { words, cpus: cx.cpus.to_vec(), private: self.private })))
+    }
+}
+
+struct Asking {
+    /// Of each thread.
+    words: Vec<SharedWords>,
+    cpus: Vec<usize>,
+    private: bool,
+}
+
+/// What the threads wait for and find.
+#[derive(Default)]
+struct Gate {
+    ready: AtomicU32,
+    opens: AtomicBool,
+    ends: AtomicBool,
+}
+
+impl Series for Asking {
+    fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
+        let threads = self.words.len();
+        let rounds = plan.observations.map(|count| count.div_ceil(threads as u64));
+        let gate = Gate::default();
+        let (private, gate) = (self.private, &gate);
+        let done: Result<Vec<(u64, u64)>, CallError> = std::thread::scope(|scope| {
+            let handles: Vec<_> = self
+                .words
+                .iter()
+                .enumerate()
+                .map(|(index, words)| {
+                    let cpu = self.cpus[index % self.cpus.len()];
+                    scope.spawn(move || ask(words, cpu, rounds, private, gate))
+                })
+                .collect();
+            while (gate.ready.load(Ordering::Acquire) as usize) < threads {
+                std::thread::yield_now();
+            }
+            gate.opens.store(true, Ordering::Release);
+            if rounds.is_none() {
+                clock::sleep_until(clock::now_ns() + plan.duration_ns)?;
+                gate.ends.store(true, Ordering::Release);
+            }
+            let gone = CallError::gone("a thread of the measurement");
+            handles.into_iter().map(|handle| handle.join().unwrap_or(Err(gone))).collect()
+        });
+        let done = done?;
+        let calls: u64 = done.iter().map(|(calls, _)| calls).sum();
+        let each: Vec<f64> = done.iter().map(|(calls, ns)| *ns as f64 / *calls as f64).collect();
+        let mean = each.iter().sum::<f64>() / threads as f64;
+        each.iter().for_each(|&ns| sink.observation(ns));
+        sink.operations(calls);
+        sink.quantity(quantity::TIME_PER_OPERATION, mean);
+        sink.quantity(quantity::OPERATIONS, calls as f64);
+        let asked = done.iter().filter(|(calls, _)| *calls > 0).count();
+        sink.post_condition(PostCondition::exactly("threads_that_asked", threads as f64, asked as f64));
+        Ok(())
+    }
+}
+
+/// A thread: its calls and its time for them, ns. Each call is answered at once, or it is an error.
+fn ask(
+    words: &SharedWords,
+    cpu: usize,
+    rounds: Option<u64>,
+    private: bool,
+    gate: &Gate,
+) -> Result<(u64, u64), CallError> {
+    let pinned = affinity::pin_to(cpu);
+    gate.ready.fetch_add(1, Ordering::AcqRel);
+    pinned?;
+    while !gate.opens.load(Ordering::Acquire) {
+        std::hint::spin_loop();
+    }
+    let (start, mut made) = (clock::now_ns(), 0);
+    while rounds.map_or(!gate.ends.load(Ordering::Relaxed), |rounds| made < rounds * AN_OBSERVATION) {
+        for word in 0..WORDS {
+            futex::wait_mismatch(words.word(word * LINE), 1, private)?;
+        }
+        made += WORDS as u64;
+    }
+    Ok((made, clock::now_ns() - start))
+}

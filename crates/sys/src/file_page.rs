@@ -1,0 +1,140 @@
+//! A file of one page in a folder: made and removed, opened and closed, read, written, and written through to the disk.
+//! openat(2), unlinkat(2), pread(2), fsync(2), mincore(2).
+
+use std::ffi::CStr;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+
+use crate::{CallError, error::check};
+
+/// Bytes of the page.
+pub const PAGE: usize = 4096;
+
+/// Makes a new file of nothing, for its user alone. openat(2), O_CREAT and O_EXCL.
+///
+/// # Errors
+/// The error of openat (EEXIST: it is there).
+#[inline(always)]
+pub fn create(folder: &impl AsRawFd, name: &CStr) -> Result<OwnedFd, CallError> {
+    open_with(folder, name, libc::O_RDWR | libc::O_CREAT | libc::O_EXCL)
+}
+
+/// Opens a file that is there, for reading. openat(2).
+///
+/// # Errors
+/// The error of openat.
+#[inline(always)]
+pub fn open(folder: &impl AsRawFd, name: &CStr) -> Result<OwnedFd, CallError> {
+    open_with(folder, name, libc::O_RDONLY)
+}
+
+#[inline(always)]
+fn open_with(folder: &impl AsRawFd, name: &CStr, flags: libc::c_int) -> Result<OwnedFd, CallError> {
+    let flags = flags | libc::O_CLOEXEC | libc::O_NOFOLLOW;
+    // SAFETY: the name is a C string; a mode follows, which is read where a file may be made.
+    let fd = check("open", unsafe { libc::openat(folder.as_raw_fd(), name.as_ptr(), flags, 0o600) })?;
+    // SAFETY: the kernel has just handed out this descriptor to us alone.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Closes a descriptor, and says so where that fails. close(2).
+///
+/// # Errors
+/// The error of close.
+#[inline(always)]
+pub fn close(fd: OwnedFd) -> Result<(), CallError> {
+    use std::os::fd::IntoRawFd;
+    // SAFETY: the descriptor was ours alone, and is given up here.
+    check("close", unsafe { libc::close(fd.into_raw_fd()) }).map(|_| ())
+}
+
+/// Removes a file. unlinkat(2).
+///
+/// # Errors
+/// The error of unlinkat.
+#[inline(always)]
+pub fn remove(folder: &impl AsRawFd, name: &CStr) -> Result<(), CallError> {
+    // SAFETY: the name is a C string.
+    check("unlink", unsafe { libc::unlinkat(folder.as_raw_fd(), name.as_ptr(), 0) }).map(|_| ())
+}
+
+/// Reads the page from the beginning of the file. pread(2).
+///
+/// # Errors
+/// The error of pread; EIO where the file is shorter.
+#[inline(always)]
+pub fn read(fd: &OwnedFd, page: &mut [u8; PAGE]) -> Result<(), CallError> {
+    // SAFETY: the kernel writes at most the length of a buffer that is borrowed mutably.
+    match unsafe { libc::pread(fd.as_raw_fd(), page.as_mut_ptr().cast(), PAGE, 0) } {
+        -1 => Err(CallError::last("pread")),
+        got if got.cast_unsigned() == PAGE => Ok(()),
+        _ => Err(CallError::short("pread")),
+    }
+}
+
+/// Writes the page to the beginning of the file. pwrite(2).
+///
+/// # Errors
+/// The error of pwrite; EIO where not all was written.
+#[inline(always)]
+pub fn write(fd: &OwnedFd, page: &[u8; PAGE]) -> Result<(), CallError> {
+    // SAFETY: the kernel reads the borrowed buffer.
+    match unsafe { libc::pwrite(fd.as_raw_fd(), page.as_ptr().cast(), PAGE, 0) } {
+        -1 => Err(CallError::last("pwrite")),
+        put if put.cast_unsigned() == PAGE => Ok(()),
+        _ => Err(CallError::short("pwrite")),
+    }
+}
+
+/// Has the file written to where it lies. fsync(2).
+///
+/// # Errors
+/// The error of fsync.
+#[inline(always)]
+pub fn write_through(fd: &OwnedFd) -> Result<(), CallError> {
+    // SAFETY: fsync touches no memory.
+    check("fsync", unsafe { libc::fsync(fd.as_raw_fd()) }).map(|_| ())
+}
+
+/// Whether the page of a file lies in the page cache. mincore(2).
+///
+/// # Errors
+/// The error of mmap or mincore.
+pub fn is_cached(fd: impl AsFd) -> Result<bool, CallError> {
+    let (access, fd) = (libc::PROT_READ, fd.as_fd().as_raw_fd());
+    // SAFETY: a new mapping of a file, which nobody dereferences.
+    let start = unsafe { libc::mmap(std::ptr::null_mut(), PAGE, access, libc::MAP_SHARED, fd, 0) };
+    if start == libc::MAP_FAILED {
+        return Err(CallError::last("mmap"));
+    }
+    // A page of the system may be larger: what is asked for is one of them at most.
+    let mut state = [0u8; 1];
+    // SAFETY: the range was mapped just now, and one page has one byte of state.
+    let found = check("mincore", unsafe { libc::mincore(start, PAGE, state.as_mut_ptr()) });
+    // SAFETY: unmaps what was mapped here.
+    unsafe { libc::munmap(start, PAGE) };
+    found.map(|_| state[0] & 1 == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::folder::Folder;
+
+    #[test]
+    fn a_page_is_made_written_read_and_removed() {
+        let path = tempfile::tempdir().expect("a folder");
+        let folder = Folder::open(path.path()).expect("opened");
+        let file = create(&folder, c"it").expect("made");
+        assert_eq!(create(&folder, c"it").expect_err("it is there").errno, libc::EEXIST);
+        let mut page = [7; PAGE];
+        assert_eq!(read(&file, &mut page), Err(CallError::short("pread")));
+        write(&file, &page).and_then(|()| write_through(&file)).expect("written");
+        page.fill(0);
+        read(&file, &mut page).expect("read");
+        assert_eq!((page[0], page[PAGE - 1]), (7, 7));
+        assert_eq!(is_cached(&file), Ok(true));
+        close(open(&folder, c"it").expect("opened")).expect("closed");
+        remove(&folder, c"it").expect("removed");
+        assert!(folder.names().is_ok_and(|names| names.is_empty()));
+    }
+}
