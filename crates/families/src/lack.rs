@@ -21,6 +21,59 @@ pub fn of_descriptors(error: CallError) -> Unable {
     }
 }
 
+/// Of making a namespace.
+pub fn of_namespaces(error: CallError) -> Unable {
+    match error.symbol() {
+        Some("EPERM" | "EACCES") => unsupported(
+            format!("{error}: this user may make no such namespace"),
+            "run as root, or with a user namespace of your own: unshare -r oscost run container",
+        ),
+        Some("EINVAL" | "ENOSYS") => unsupported(
+            format!("{error}: this kernel has no such namespaces"),
+            "run under a kernel that is built with them (CONFIG_NAMESPACES and those below it)",
+        ),
+        Some("ENOSPC") | None => unsupported(
+            format!("{error}: no more of them are allowed to this user"),
+            "raise the limit: sysctl user.max_user_namespaces, user.max_net_namespaces and their like",
+        ),
+        _ => of_processes(error),
+    }
+}
+
+/// Of installing a filter of system calls.
+pub fn of_filters(error: CallError) -> Unable {
+    match error.symbol() {
+        Some("EBUSY") => unsupported(
+            format!("{error}: whoever watches this process listens to its system calls already"),
+            "run outside the sandbox that listens",
+        ),
+        Some("EINVAL" | "ENOSYS" | "EPERM" | "EACCES") => unsupported(
+            format!("{error}: filters of system calls cannot be had here"),
+            "run under Linux 5.5 or later with CONFIG_SECCOMP_FILTER, outside a sandbox that refuses them",
+        ),
+        _ => of_processes(error),
+    }
+}
+
+/// Of loading a BPF program and attaching it.
+pub fn of_bpf(error: CallError) -> Unable {
+    match error.symbol() {
+        Some("EPERM" | "EACCES") => unsupported(
+            format!("{error}: this user may attach no BPF program"),
+            "run as root, or with CAP_BPF and CAP_PERFMON",
+        ),
+        Some("ENOENT") => unsupported(
+            format!("{error}: the kernel has no such probe, or tracefs is not mounted"),
+            "mount -t tracefs tracefs /sys/kernel/tracing, under a kernel with CONFIG_BPF_EVENTS",
+        ),
+        Some("ENOSYS" | "EINVAL") => unsupported(
+            format!("{error}: this kernel has no BPF, or not what the program needs"),
+            "run under Linux 5.12 or later with CONFIG_BPF_SYSCALL and CONFIG_BPF_EVENTS",
+        ),
+        _ => of_descriptors(error),
+    }
+}
+
 /// Of making a ring of io_uring.
 pub fn of_io_uring(error: CallError) -> Unable {
     let disabled = oscost_sys::file::text("/proc/sys/kernel/io_uring_disabled");

@@ -8,6 +8,7 @@ use oscost_harness::{Benchmark, Setting};
 mod alternation;
 mod claims;
 mod clock;
+mod container;
 mod contention;
 mod context_switch;
 mod event;
@@ -25,6 +26,7 @@ mod semaphore;
 mod signal;
 mod socket;
 mod syscall;
+mod tax;
 mod timer;
 
 /// A family: name, one line for headings and help, members.
@@ -119,6 +121,18 @@ pub const FAMILIES: &[Family] = &[
         name: "futex",
         description: "the futex call itself: waking one sleeper, and the table that all words share",
         benchmarks: futex::ALL,
+        settings: &[],
+    },
+    Family {
+        name: "container",
+        description: "namespaces, made by a process and left to the kernel when it ends",
+        benchmarks: container::ALL,
+        settings: &[],
+    },
+    Family {
+        name: "tax",
+        description: "what filters and probes add to one system call",
+        benchmarks: tax::ALL,
         settings: &[],
     },
     Family {

@@ -92,6 +92,7 @@ const MACHINERY: &[&str] = &[
     "record_lock/others",
     "semaphore/handover",
     "socket/connected",
+    "tax/layer",
 ];
 
 #[test]

@@ -177,6 +177,10 @@ quantities! {
     DIFFERENCE = "difference", "ns", Less, "Difference of the ns parts of two readings.";
     OVER_SECOND = "over_second", "ns", Neither, "The same where a second turns between them.";
     AVERAGE = "average", "ns", Less, "Time of a loop by its passes.";
+    WITH_LAYER = "with_layer", "ns", Less, "Time of a call under the layer.";
+    WITHOUT_LAYER = "without_layer", "ns", Less, "Time of the same call without it, in the same rounds.";
+    LAYER_ADDS = "layer_adds", "ns", Less, "Median over rounds of the difference between the two.";
+    LAYER_RATIO = "layer_ratio", "ratio", Less, "Median over rounds of one divided by the other.";
     WITH_CALL = "with_call", "ns", Less, "The same with the call.";
     WITHOUT_CALL = "without_call", "ns", Less, "The same without it.";
     MINIMUM = "minimum", "ns", Less, "Smallest of the runs.";

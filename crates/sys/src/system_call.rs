@@ -9,6 +9,9 @@ use crate::CallError;
 /// The number that no kernel has: the price of entering the kernel and being refused.
 pub const INVALID: i64 = 0x7fff;
 
+/// Number of getppid(2).
+pub const GETPPID: i64 = libc::SYS_getppid;
+
 /// Makes a system call without arguments and returns what the kernel returned (negative: -errno).
 ///
 /// Only calls without arguments, which can neither read nor write memory of the process, are reachable from here.

@@ -16,10 +16,10 @@ pub use cell::{
 };
 pub use running::Program;
 
-/// Where the files of its databases go, for the family and for document 001.
+/// Where the files go that are measured: databases of the family and of document 001, and single files.
 pub const DIRECTORY: Setting = Setting {
     key: "directory",
-    what: "folder for the database files, on any file system",
+    what: "folder for the measured files, on any file system",
     takes: Takes::Path,
     many: false,
     default: "in memory",

@@ -26,6 +26,12 @@ pub trait Benchmark: Sync {
     /// [`Unable::Unsupported`] where this machine lacks something, [`Unable::Failed`] where a call failed.
     fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable>;
 
+    /// Whether what is measured listens to system calls itself: an audit then counts as a tracer, because a process has one
+    /// listener at most.
+    fn listens(&self) -> bool {
+        false
+    }
+
     /// Claims about every operation on this machine, now: under clock source hpet, a vDSO clock makes a system call.
     fn claims(&self) -> Cow<'static, [Claim]> {
         Cow::Borrowed(self.card().claims)

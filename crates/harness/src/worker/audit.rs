@@ -47,7 +47,8 @@ pub(crate) fn member(
 ) -> Member<Audited> {
     let stated = benchmark.map(stated).unwrap_or_default();
     let placement = benchmark.map_or(Placement::OneCpu, |benchmark| benchmark.card().placement);
-    counted(stated, placement, operations, &mut || worker.set_up(0, benchmark))
+    let listens = benchmark.is_some_and(Benchmark::listens);
+    counted(stated, placement, operations, listens, &mut || worker.set_up(0, benchmark))
 }
 
 /// Audits a benchmark in this process, which is fit for nothing else afterwards. It must have no other threads.
@@ -56,7 +57,8 @@ pub(crate) fn member(
 /// Why it could not be set up, or the call that failed, in words.
 pub fn audit(benchmark: &'static dyn Benchmark, cx: &mut SetUp<'_>) -> Result<Audited, String> {
     let mut set_up = || Ready::of(benchmark, cx);
-    match counted(stated(benchmark), benchmark.card().placement, AUDIT_OPERATIONS, &mut set_up) {
+    let (placement, listens) = (benchmark.card().placement, benchmark.listens());
+    match counted(stated(benchmark), placement, AUDIT_OPERATIONS, listens, &mut set_up) {
         Member::Done(audited) => Ok(audited),
         Member::Unsupported { why, remedy } => Err(format!("unsupported: {why} ({remedy})")),
         Member::Failed(failure) => Err(failure.to_string()),
@@ -68,14 +70,20 @@ fn stated(benchmark: &'static dyn Benchmark) -> Vec<CheckedClaim> {
     benchmark.claims().iter().map(claims::stated).collect()
 }
 
-/// Sets a member up under the eye of the counter, and holds what it counts against the claims.
+/// Sets a member up under the eye of the counter, and holds what it counts against the claims. Of what `listens` itself only a
+/// tracer counts.
 fn counted(
     stated: Vec<CheckedClaim>,
     placement: Placement,
     operations: u64,
+    listens: bool,
     set_up: &mut dyn FnMut() -> Member<Ready>,
 ) -> Member<Audited> {
-    let refused = match counting::by_notification(|| bracketed(set_up, operations)) {
+    let notified = match listens {
+        true => Err(oscost_sys::CallError::told("it listens to system calls itself")),
+        false => counting::by_notification(|| bracketed(set_up, operations)),
+    };
+    let refused = match notified {
         Ok((made, counts)) => {
             return made.map(|made| told("seccomp user notification", made, &counts, stated, placement));
         }

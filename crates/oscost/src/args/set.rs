@@ -104,10 +104,12 @@ impl Set {
     }
 }
 
-/// Fails where a value was given to what was not chosen.
+/// Fails where a value was given to what was not chosen. Several may have one key: one of them must be chosen.
 pub fn refuse_unchosen(given: &Given, whose: Whose, chosen: impl Fn(&str) -> bool) -> Result<(), Ended> {
     for (owner, setting) in given.keys().filter_map(|key| whose.find(key)) {
-        if !chosen(owner) {
+        let has = |settings: &[Setting]| settings.iter().any(|it| it.key == setting.key);
+        let mut owners = whose.tables().into_iter().filter(|(_, settings)| has(settings));
+        if !owners.any(|(owner, _)| chosen(owner)) {
             return Err(Ended::misuse(format!(
                 "--set {}= belongs to {owner}, which was not chosen: oscost {} {owner}",
                 setting.key,
@@ -132,12 +134,15 @@ mod tests {
     }
 
     #[test]
-    fn each_key_stands_once_in_a_command_and_says_what_it_is_in_few_words() {
+    fn each_key_means_one_thing_in_a_command_and_says_what_it_is_in_few_words() {
         for whose in [Whose::Families, Whose::Documents] {
             let mut keys = BTreeSet::new();
             for (owner, settings) in whose.tables() {
                 for setting in settings {
-                    assert!(keys.insert(setting.key), "{owner}: {} stands twice", setting.key);
+                    // Two families may have one key, if it means the same.
+                    let first = whose.find(setting.key).map(|(_, first)| (first.what, first.default));
+                    assert_eq!(first, Some((setting.what, setting.default)), "{owner}: {}", setting.key);
+                    keys.insert(setting.key);
                     let is_plain = setting.key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
                     assert!(is_plain, "{}", setting.key);
                     let words = setting.what.split_whitespace().count();

@@ -2,6 +2,7 @@
 //!
 //! A line for each: the whole word, a tab, what it is. Nothing where file names fit.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 
 use clap::{Arg, ArgAction, Command, CommandFactory};
@@ -262,7 +263,10 @@ fn keys(line: &Line<'_>, typed: &str) -> Vec<Fit> {
     }
     let mut settings = tables.into_iter().flat_map(|(_, settings)| settings);
     let Some((key, value)) = typed.split_once('=') else {
-        return settings.map(|setting| (format!("{}=", setting.key), setting.what.to_owned())).collect();
+        // Two families may have one key.
+        let mut seen = BTreeSet::new();
+        let new = settings.filter(|setting| seen.insert(setting.key));
+        return new.map(|setting| (format!("{}=", setting.key), setting.what.to_owned())).collect();
     };
     let Some(setting) = settings.find(|setting| setting.key == key) else { return Vec::new() };
     let words = |_: &str| plain(Setting::words(setting));

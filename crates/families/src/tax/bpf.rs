@@ -1,0 +1,43 @@
+//! A BPF program of a few instructions, which counts how often it ran: on a tracepoint of the call, or on a probe before it.
+
+use oscost_harness::Card;
+use oscost_sys::bpf::{Counted, Place, probed_getppid};
+
+use super::layer::{self, Active, Layer, Tax};
+use crate::lack;
+
+/// `tax/bpf/tracepoint`
+pub static TRACEPOINT: Tax = Tax {
+    card: &Card {
+        id: "tax/bpf/tracepoint",
+        title: "getppid under a BPF tracepoint",
+        operation: "one getppid whose tracepoint sys_enter_getppid runs a BPF program that counts",
+        remark: "while it is measured, calls of every process look whether they are traced",
+        ..layer::CARD
+    },
+    layer: Layer {
+        install: || attached(Place::Tracepoint),
+        call: probed,
+        lack: lack::of_bpf,
+        listens: false,
+    },
+};
+/// `tax/bpf/uprobe`
+pub static UPROBE: Tax = Tax {
+    card: &Card {
+        id: "tax/bpf/uprobe",
+        title: "getppid behind a BPF uprobe",
+        operation: "one getppid in a function whose first instruction, a nop, has a uprobe with a BPF program that counts",
+        ..layer::CARD
+    },
+    layer: Layer { install: || attached(Place::Uprobe), ..TRACEPOINT.layer },
+};
+
+fn probed() {
+    probed_getppid();
+}
+
+fn attached(place: Place) -> Result<Active, oscost_harness::CallError> {
+    let counted = Counted::attach(place)?;
+    Ok(Active::Counter(Box::new(move || counted.count())))
+}

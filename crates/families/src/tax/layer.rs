@@ -1,0 +1,326 @@
+//! A call with a layer and without it: a process of its own has the layer, because some can never be taken off again, and the
+//! measuring process makes the same calls without it, in turns on the same CPU.
+
+use std::sync::atomic::Ordering;
+
+use oscost_harness::{
+    Benchmark, Bound, CallError, CallPath, Card, Claim, Outcome, PostCondition, QuantityCard, Series,
+    SeriesPlan, SetUp, Sink, Subject, Unable, quantity,
+};
+use oscost_stats::quantile::{median, sorted};
+use oscost_sys::clock;
+use oscost_sys::memory::SharedWords;
+use oscost_sys::pipe::{self, Pipe};
+use oscost_sys::process::Child;
+use oscost_sys::system_call::marker;
+
+use crate::lack;
+
+/// What stands between a program and the kernel.
+#[derive(Clone, Copy)]
+pub struct Layer {
+    /// Puts the calling process under it.
+    pub install: fn() -> Result<Active, CallError>,
+    /// The call.
+    pub call: fn(),
+    /// What a refused installation means.
+    pub lack: fn(CallError) -> Unable,
+    /// It listens to system calls itself.
+    pub listens: bool,
+}
+
+/// How a layer proves that it is active.
+pub enum Active {
+    /// It counts how often it had to do with a call.
+    Counter(Box<dyn Fn() -> Result<u64, CallError>>),
+    /// It answers something.
+    Answer(fn() -> bool),
+}
+
+/// What the cards of layers share.
+pub const CARD: Card = Card {
+    heading: "one getppid",
+    call_path: CallPath::Inline,
+    group: "tax",
+    claims: &[Claim::CallsNamed(&["getppid"], Bound::Exactly(1.0)), Claim::OtherCalls(Bound::AtMost(0.05))],
+    quantities: &[
+        QuantityCard::of(quantity::WITH_LAYER),
+        QuantityCard::of(quantity::WITHOUT_LAYER),
+        QuantityCard::of(quantity::LAYER_ADDS),
+        QuantityCard::of(quantity::LAYER_RATIO),
+    ],
+    ..Card::SERIES
+};
+
+/// One call under one layer.
+pub struct Tax {
+    pub card: &'static Card,
+    pub layer: Layer,
+}
+
+/// Words that both processes see.
+mod word {
+    /// What the other process is to do: so many calls, or one of the two orders below.
+    pub const ORDER: usize = 0;
+    /// Calls are bracketed for an audit, as this phase; 0: they are not.
+    pub const PHASE: usize = 1;
+    pub const ELAPSED_NS: usize = 2;
+    /// The error number of what failed, and whose: 0 for none.
+    pub const ERROR: usize = 3;
+    /// What the layer must have seen, and what it saw.
+    pub const DUE: usize = 4;
+    pub const SEEN: usize = 5;
+    pub const COUNT: usize = 6;
+}
+
+/// The order to prove that the layer is active.
+const PROVE: u64 = 0;
+/// A batch of calls takes about so long, ns.
+const BATCH_NS: u64 = 30_000;
+/// Rounds of a launch at least.
+const FEWEST: u64 = 20;
+
+impl Benchmark for Tax {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn listens(&self) -> bool {
+        self.layer.listens
+    }
+
+    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        let words = SharedWords::new(word::COUNT)?;
+        let (there, back) =
+            (Pipe::new().map_err(lack::of_descriptors)?, Pipe::new().map_err(lack::of_descriptors)?);
+        let (orders, answers, shared, layer) = (there.reader, back.writer, &words, self.layer);
+        let child = cx
+            .fork_partner(true, || i32::from(serve(&layer, &orders, &answers, shared).is_err()))
+            .map_err(lack::of_processes)?;
+        // Without our own copy, the other process's death is the end of the stream.
+        drop(answers);
+        let mut pair = Pair {
+            other: Other { words, orders: there.writer, answers: back.reader, _child: child },
+            call: layer.call,
+            batches: None,
+            phase: 0,
+        };
+        // Its first word is that the layer is installed, or why not.
+        pair.other.heard().map_err(layer.lack)?;
+        pair.batches = Some([pair.fill(Pair::own)?, pair.fill(Pair::others)?]);
+        Ok(Subject::Series(Box::new(pair)))
+    }
+}
+
+/// The process under the layer: it installs it, makes calls as it is told, and times them.
+fn serve(
+    layer: &Layer,
+    orders: &std::os::fd::OwnedFd,
+    answers: &std::os::fd::OwnedFd,
+    words: &SharedWords,
+) -> Outcome {
+    let tell = |word: usize, value: u64| words.word(word).store(value, Ordering::Release);
+    let active = match (layer.install)() {
+        Ok(active) => active,
+        Err(error) => {
+            tell(word::ERROR, error.errno.unsigned_abs().into());
+            return pipe::write_byte(answers);
+        }
+    };
+    pipe::write_byte(answers)?;
+    let (mut made, before) = (0, if active.counts() { active.seen()? } else { 0 });
+    loop {
+        pipe::read_byte(orders)?;
+        match words.word(word::ORDER).load(Ordering::Acquire) {
+            PROVE => {
+                tell(word::DUE, if active.counts() { made } else { 1 });
+                tell(word::SEEN, active.seen()? - before);
+            }
+            calls => {
+                let phase = words.word(word::PHASE).load(Ordering::Acquire);
+                if phase > 0 {
+                    marker(phase as usize);
+                }
+                tell(word::ELAPSED_NS, timed(layer.call, calls));
+                if phase > 0 {
+                    marker(0);
+                }
+                made += calls;
+            }
+        }
+        pipe::write_byte(answers)?;
+    }
+}
+
+impl Active {
+    fn counts(&self) -> bool {
+        matches!(self, Self::Counter(_))
+    }
+
+    /// How often it had to do with a call; of what only answers, whether it does.
+    fn seen(&self) -> Result<u64, CallError> {
+        match self {
+            Self::Counter(count) => count(),
+            Self::Answer(answers) => Ok(answers().into()),
+        }
+    }
+}
+
+/// So many calls: how long they took, ns.
+#[inline(never)]
+fn timed(call: fn(), calls: u64) -> u64 {
+    let start = clock::now_ns();
+    for _ in 0..calls {
+        call();
+    }
+    clock::now_ns() - start
+}
+
+/// The process under the layer, as the measuring one sees it.
+struct Other {
+    words: SharedWords,
+    orders: std::os::fd::OwnedFd,
+    answers: std::os::fd::OwnedFd,
+    _child: Child,
+}
+
+impl Other {
+    fn word(&self, word: usize) -> u64 {
+        self.words.word(word).load(Ordering::Acquire)
+    }
+
+    /// Waits for its answer.
+    fn heard(&self) -> Outcome {
+        pipe::read_byte(&self.answers)
+            .map_err(|error| CallError::new("the process under the layer", error.errno))?;
+        match self.word(word::ERROR) {
+            0 => Ok(()),
+            error => Err(CallError::new("installing the layer", error as i32)),
+        }
+    }
+
+    fn order(&self, order: u64) -> Outcome {
+        self.words.word(word::ORDER).store(order, Ordering::Release);
+        pipe::write_byte(&self.orders)?;
+        self.heard()
+    }
+}
+
+struct Pair {
+    other: Other,
+    call: fn(),
+    /// Calls of a batch, own and the other process's.
+    batches: Option<[u64; 2]>,
+    /// The phase of an audit that counts.
+    phase: usize,
+}
+
+impl Pair {
+    /// So many calls without the layer: how long they took, ns.
+    fn own(&self, calls: u64) -> Result<u64, CallError> {
+        Ok(timed(self.call, calls))
+    }
+
+    /// The same with it.
+    fn others(&self, calls: u64) -> Result<u64, CallError> {
+        self.other.order(calls)?;
+        Ok(self.other.word(word::ELAPSED_NS))
+    }
+
+    /// How many calls fill a batch.
+    fn fill(&self, batch: fn(&Self, u64) -> Result<u64, CallError>) -> Result<u64, CallError> {
+        let mut calls = 1;
+        while batch(self, calls)? < BATCH_NS {
+            calls *= 2;
+        }
+        Ok(calls)
+    }
+
+    /// Whether the layer was active, by its own count.
+    fn proof(&self) -> Result<PostCondition, CallError> {
+        self.other.order(PROVE)?;
+        let (due, seen) = (self.other.word(word::DUE) as f64, self.other.word(word::SEEN) as f64);
+        Ok(PostCondition::exactly("calls_that_the_layer_saw", due, seen))
+    }
+}
+
+impl Series for Pair {
+    fn brackets(&mut self, phase: usize) -> bool {
+        self.phase = phase;
+        true
+    }
+
+    fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
+        let [own, others] = self.batches.unwrap_or([1, 1]);
+        if let Some(calls) = plan.observations {
+            // An audit: one batch of so many calls under the layer.
+            self.other.words.word(word::PHASE).store(self.phase as u64, Ordering::Release);
+            self.others(calls)?;
+            sink.operations(calls);
+            sink.post_condition(self.proof()?);
+            return Ok(());
+        }
+        let until = clock::now_ns() + plan.duration_ns;
+        let (mut with, mut without) = (Vec::new(), Vec::new());
+        while clock::now_ns() < until || (with.len() as u64) < FEWEST {
+            without.push(self.own(own)? as f64 / own as f64);
+            with.push(self.others(others)? as f64 / others as f64);
+        }
+        sink.operations(with.len() as u64 * others);
+        with.iter().for_each(|&ns| sink.observation(ns));
+        let middle = |values: Vec<f64>| median(&sorted(values)).unwrap_or(0.0);
+        let each = || with.iter().zip(&without);
+        sink.quantity(quantity::LAYER_ADDS, middle(each().map(|(with, without)| with - without).collect()));
+        sink.quantity(quantity::LAYER_RATIO, middle(each().map(|(with, without)| with / without).collect()));
+        sink.quantity(quantity::WITH_LAYER, middle(with));
+        sink.quantity(quantity::WITHOUT_LAYER, middle(without));
+        sink.post_condition(self.proof()?);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oscost_harness::Keeper;
+
+    /// The lie of a layer that is never installed, in each way of proving that one is.
+    fn lying(install: fn() -> Result<Active, CallError>) -> PostCondition {
+        let mut keeper = Keeper::in_private_namespaces();
+        let cpu = oscost_sys::affinity::allowed().expect("CPUs")[0];
+        let mut cx = SetUp {
+            cpu,
+            partner_cpu: cpu,
+            cpus: &[cpu],
+            host_system_v_limits: None,
+            keeper: &mut keeper,
+            directory: None,
+        };
+        let call = || _ = oscost_sys::system_call::getppid();
+        let layer = Layer { install, call, lack: Unable::Failed, listens: false };
+        let Ok(Subject::Series(mut series)) = Tax { card: &CARD, layer }.set_up(&mut cx) else {
+            panic!("nothing is installed that could be refused")
+        };
+        let mut found = Found(None);
+        let plan = SeriesPlan { observations: None, duration_ns: 1_000_000, seed: 1 };
+        series.launch(&plan, &mut found).expect("nothing fails");
+        found.0.expect("it is looked at")
+    }
+
+    struct Found(Option<PostCondition>);
+
+    impl Sink for Found {
+        fn quantity(&mut self, _: &'static str, _: f64) {}
+        fn observation(&mut self, _: f64) {}
+        fn operations(&mut self, _: u64) {}
+        fn post_condition(&mut self, found: PostCondition) {
+            self.0 = Some(found);
+        }
+    }
+
+    #[test]
+    fn a_layer_that_is_never_installed_is_contradicted() {
+        assert!(!lying(|| Ok(Active::Counter(Box::new(|| Ok(0))))).holds());
+        assert!(!lying(|| Ok(Active::Answer(oscost_sys::seccomp::answers))).holds());
+    }
+}

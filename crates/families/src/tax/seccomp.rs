@@ -1,0 +1,67 @@
+//! Filters of system calls: one rule, the rules of Docker's default profile, and a listener that is asked.
+
+use std::sync::atomic::Ordering;
+
+use oscost_harness::{Bound, Card, Claim};
+use oscost_sys::seccomp::{self, Filter};
+use oscost_sys::system_call;
+
+use super::layer::{self, Active, Layer, Tax};
+use crate::lack;
+
+/// `tax/seccomp/allow_1`
+pub static ALLOW_1: Tax = Tax {
+    card: &Card {
+        id: "tax/seccomp/allow_1",
+        title: "getppid under a filter of one rule",
+        operation: "one getppid under a seccomp filter of one rule, which allows it",
+        ..layer::CARD
+    },
+    layer: Layer {
+        install: || Filter::one_rule().install().map(|()| answered()),
+        call: getppid,
+        lack: lack::of_filters,
+        listens: false,
+    },
+};
+/// `tax/seccomp/docker_default`
+pub static DOCKER_DEFAULT: Tax = Tax {
+    card: &Card {
+        id: "tax/seccomp/docker_default",
+        title: "getppid under Docker's default profile",
+        operation: "one getppid under the seccomp rules of Docker's default profile",
+        remark: "since Linux 5.11 the kernel remembers calls that a filter always allows, however long it is",
+        ..layer::CARD
+    },
+    layer: Layer { install: || Filter::containers().install().map(|()| answered()), ..ALLOW_1.layer },
+};
+/// `tax/seccomp/notify`
+pub static NOTIFY: Tax = Tax {
+    card: &Card {
+        id: "tax/seccomp/notify",
+        title: "getppid that a listener is asked about",
+        operation: "one getppid about which a seccomp filter asks a thread, which lets it go on",
+        claims: &[
+            Claim::CallsNamed(&["getppid"], Bound::Exactly(1.0)),
+            Claim::CallsNamed(&["ioctl"], Bound::Between(1.95, 2.05)),
+        ],
+        ..layer::CARD
+    },
+    layer: Layer {
+        install: || {
+            let heard = Filter::asking(system_call::GETPPID).install_with_listener()?;
+            Ok(Active::Counter(Box::new(|| Ok(heard.load(Ordering::Acquire)))))
+        },
+        listens: true,
+        ..ALLOW_1.layer
+    },
+};
+
+fn getppid() {
+    system_call::getppid();
+}
+
+/// A filter proves itself by its answer to a call that no kernel has.
+fn answered() -> Active {
+    Active::Answer(seccomp::answers)
+}

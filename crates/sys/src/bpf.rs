@@ -1,0 +1,279 @@
+//! A BPF program of a few instructions that counts how often it ran, on a tracepoint or a probe of the calling process.
+//! bpf(2), perf_event_open(2).
+
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use crate::{CallError, error::check};
+
+/// One instruction: operation, registers (source << 4 | target), offset, constant.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Instruction {
+    operation: u8,
+    registers: u8,
+    offset: i16,
+    constant: i32,
+}
+
+const fn instruction(operation: u8, registers: u8, offset: i16, constant: i32) -> Instruction {
+    Instruction { operation, registers, offset, constant }
+}
+
+const MAP_CREATE: libc::c_long = 0;
+const MAP_LOOKUP: libc::c_long = 1;
+const PROGRAM_LOAD: libc::c_long = 5;
+const ARRAY: u32 = 2;
+const KPROBE: u32 = 2;
+const TRACEPOINT: u32 = 5;
+
+/// The parts of `union bpf_attr` that are used, padded with zeros to what every kernel that has the call knows.
+#[repr(C)]
+#[derive(Debug, Default, Clone, Copy)]
+struct MapAttributes {
+    kind: u32,
+    key_bytes: u32,
+    value_bytes: u32,
+    entries: u32,
+    flags: u32,
+}
+
+#[repr(C)]
+#[derive(Debug, Default, Clone, Copy)]
+struct LookupAttributes {
+    map: u32,
+    unused: u32,
+    key: u64,
+    value: u64,
+    flags: u64,
+}
+
+#[repr(C)]
+#[derive(Debug, Default, Clone, Copy)]
+struct ProgramAttributes {
+    kind: u32,
+    count: u32,
+    instructions: u64,
+    licence: u64,
+    log_level: u32,
+    log_bytes: u32,
+    log: u64,
+    kernel_version: u32,
+    flags: u32,
+}
+
+fn bpf<T>(command: libc::c_long, attributes: &T) -> Result<i32, CallError> {
+    // SAFETY: the kernel reads as many bytes of the attributes as they have; pointers in them live through the call.
+    let result =
+        unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_ref(attributes), size_of::<T>()) };
+    check("bpf", i32::try_from(result).unwrap_or(-1))
+}
+
+/// A program that is attached, and its count. All of it goes with the process.
+#[derive(Debug)]
+pub struct Counted {
+    map: OwnedFd,
+    _program: OwnedFd,
+    _event: OwnedFd,
+}
+
+/// Where a program is attached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// The tracepoint syscalls/sys_enter_getppid.
+    Tracepoint,
+    /// The first instruction, a `nop`, of [`probed_getppid`].
+    Uprobe,
+}
+
+impl Counted {
+    /// Attaches a program to what the calling thread does at a place.
+    ///
+    /// # Errors
+    /// The error of bpf or perf_event_open (EPERM: this user may not), ENOENT of open where tracefs is not mounted.
+    pub fn attach(place: Place) -> Result<Self, CallError> {
+        let own = |fd: i32| {
+            // SAFETY: the kernel has just handed out this descriptor to us alone.
+            unsafe { OwnedFd::from_raw_fd(fd) }
+        };
+        let map = MapAttributes { kind: ARRAY, key_bytes: 4, value_bytes: 8, entries: 1, flags: 0 };
+        let map = own(bpf(MAP_CREATE, &map)?);
+        let program = counting(map.as_raw_fd());
+        let program = ProgramAttributes {
+            kind: if place == Place::Tracepoint { TRACEPOINT } else { KPROBE },
+            count: program.len() as u32,
+            instructions: program.as_ptr().addr() as u64,
+            licence: c"GPL".as_ptr().addr() as u64,
+            ..ProgramAttributes::default()
+        };
+        let program = own(bpf(PROGRAM_LOAD, &program)?);
+        let event = own(match place {
+            Place::Tracepoint => tracepoint()?,
+            Place::Uprobe => uprobe()?,
+        });
+        // SAFETY: the kernel takes a descriptor by value.
+        check("ioctl", unsafe { libc::ioctl(event.as_raw_fd(), SET_BPF, program.as_raw_fd()) })?;
+        // SAFETY: without an argument.
+        check("ioctl", unsafe { libc::ioctl(event.as_raw_fd(), ENABLE, 0) })?;
+        Ok(Self { map, _program: program, _event: event })
+    }
+
+    /// How often the program ran.
+    ///
+    /// # Errors
+    /// The error of bpf.
+    pub fn count(&self) -> Result<u64, CallError> {
+        let (key, mut value) = (0u32, 0u64);
+        let attributes = LookupAttributes {
+            map: self.map.as_raw_fd().unsigned_abs(),
+            key: (&raw const key).addr() as u64,
+            value: (&raw mut value).expose_provenance() as u64,
+            ..LookupAttributes::default()
+        };
+        bpf(MAP_LOOKUP, &attributes)?;
+        // SAFETY: reads a local variable, which the kernel has written through its address.
+        Ok(unsafe { (&raw const value).read_volatile() })
+    }
+}
+
+/// Adds one to the only value of the map.
+fn counting(map: i32) -> [Instruction; 11] {
+    [
+        instruction(0x62, 0x0a, -4, 0),  // *(u32 *)(r10 - 4) = 0
+        instruction(0xbf, 0xa2, 0, 0),   // r2 = r10
+        instruction(0x07, 0x02, 0, -4),  // r2 += -4
+        instruction(0x18, 0x11, 0, map), // r1 = map, in two instructions
+        instruction(0x00, 0x00, 0, 0),
+        instruction(0x85, 0x00, 0, 1), // r0 = bpf_map_lookup_elem(r1, r2)
+        instruction(0x15, 0x00, 2, 0), // if r0 == 0 goto the end
+        instruction(0xb7, 0x01, 0, 1), // r1 = 1
+        instruction(0xdb, 0x10, 0, 0), // lock *(u64 *)(r0 + 0) += r1
+        instruction(0xb7, 0x00, 0, 0), // r0 = 0
+        instruction(0x95, 0x00, 0, 0), // exit
+    ]
+}
+
+/// The head of `struct perf_event_attr`, PERF_ATTR_SIZE_VER1.
+#[repr(C)]
+#[derive(Debug, Default)]
+struct EventAttributes {
+    kind: u32,
+    size: u32,
+    config: u64,
+    sample_period: u64,
+    sample_type: u64,
+    read_format: u64,
+    flags: u64,
+    wakeup_events: u32,
+    breakpoint_type: u32,
+    config1: u64,
+    config2: u64,
+}
+
+const PERF_TYPE_TRACEPOINT: u32 = 2;
+const DISABLED: u64 = 1;
+const SET_BPF: libc::c_ulong = 0x4004_2408;
+const ENABLE: libc::c_ulong = 0x2400;
+const PERF_FLAG_FD_CLOEXEC: libc::c_ulong = 8;
+
+fn event(attributes: EventAttributes) -> Result<i32, CallError> {
+    let size = size_of::<EventAttributes>() as u32;
+    let attributes = EventAttributes { size, flags: DISABLED, sample_period: 1, ..attributes };
+    // SAFETY: the kernel reads `size` bytes, and a path that lives through the call; the calling thread on any CPU.
+    let fd = unsafe {
+        libc::syscall(libc::SYS_perf_event_open, &raw const attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)
+    };
+    check("perf_event_open", i32::try_from(fd).unwrap_or(-1))
+}
+
+fn tracepoint() -> Result<i32, CallError> {
+    let number = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"].iter().find_map(|folder| {
+        let text = crate::file::text(format!("{folder}/events/syscalls/sys_enter_getppid/id")).ok()?;
+        text.trim().parse().ok()
+    });
+    let config = number.ok_or(CallError::new("open of the tracepoint's id", libc::ENOENT))?;
+    event(EventAttributes { kind: PERF_TYPE_TRACEPOINT, config, ..EventAttributes::default() })
+}
+
+fn uprobe() -> Result<i32, CallError> {
+    let kind = crate::file::text("/sys/bus/event_source/devices/uprobe/type");
+    let kind = kind.ok().and_then(|text| text.trim().parse().ok());
+    let kind = kind.ok_or(CallError::new("open of the type of uprobes", libc::ENOENT))?;
+    let entry: unsafe extern "C" fn() -> i64 = oscost_probed_getppid;
+    let (path, offset) =
+        mapped_from(entry as usize as u64).ok_or(CallError::new("read of /proc/self/maps", libc::ENOENT))?;
+    let path = std::ffi::CString::new(path).map_err(|_| CallError::new("open", libc::EINVAL))?;
+    event(EventAttributes {
+        kind,
+        config1: path.as_ptr().addr() as u64,
+        config2: offset,
+        ..EventAttributes::default()
+    })
+}
+
+/// The file that an address of the calling process is mapped from, and where in it.
+fn mapped_from(address: u64) -> Option<(String, u64)> {
+    crate::file::text("/proc/self/maps").ok()?.lines().find_map(|line| {
+        let mut words = line.splitn(6, ' ');
+        let (start, end) = words.next()?.split_once('-')?;
+        let number = |text| u64::from_str_radix(text, 16).ok();
+        let (start, end) = (number(start)?, number(end)?);
+        let offset = number(words.nth(1)?)?;
+        let path = words.nth(2)?.trim_start();
+        ((start..end).contains(&address) && path.starts_with('/'))
+            .then(|| (path.to_owned(), address - start + offset))
+    })
+}
+
+#[cfg(target_arch = "x86_64")]
+std::arch::global_asm!(
+    ".globl oscost_probed_getppid",
+    ".type oscost_probed_getppid, @function",
+    "oscost_probed_getppid:",
+    "nop",
+    "mov eax, 110",
+    "syscall",
+    "ret",
+    ".size oscost_probed_getppid, . - oscost_probed_getppid",
+);
+#[cfg(target_arch = "aarch64")]
+std::arch::global_asm!(
+    ".globl oscost_probed_getppid",
+    ".type oscost_probed_getppid, @function",
+    "oscost_probed_getppid:",
+    "nop",
+    "mov x8, #173",
+    "svc #0",
+    "ret",
+    ".size oscost_probed_getppid, . - oscost_probed_getppid",
+);
+
+unsafe extern "C" {
+    fn oscost_probed_getppid() -> i64;
+}
+
+/// getppid(2) by a function whose first instruction may be probed.
+#[inline(always)]
+pub fn probed_getppid() -> i64 {
+    // SAFETY: getppid takes no argument and touches no memory; the function keeps to the calling convention.
+    unsafe { oscost_probed_getppid() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::system_call;
+
+    #[test]
+    fn a_program_counts_each_pass() {
+        for place in [Place::Tracepoint, Place::Uprobe] {
+            match Counted::attach(place) {
+                Ok(counted) => {
+                    (0..100).for_each(|_| _ = probed_getppid());
+                    assert_eq!(counted.count(), Ok(100), "{place:?}");
+                }
+                Err(error) => println!("SKIP a_program_counts_each_pass: {place:?}: {error}"),
+            }
+        }
+        assert_eq!(probed_getppid(), system_call::getppid());
+    }
+}
