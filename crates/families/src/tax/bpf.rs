@@ -12,7 +12,9 @@ pub static TRACEPOINT: Tax = Tax {
         id: "tax/bpf/tracepoint",
         title: "getppid under a BPF tracepoint",
         operation: "one getppid whose tracepoint sys_enter_getppid runs a BPF program that counts",
-        remark: "while it is measured, calls of every process look whether they are traced",
+        // Meanwhile every call of every process takes the way of traced ones: none of another layer.
+        group: "tax/tracepoint",
+        remark: "while it is measured, every call of every process takes the kernel's way of traced calls",
         ..layer::CARD
     },
     layer: Layer {
