@@ -108,11 +108,13 @@ impl Set {
 pub fn refuse_unchosen(given: &Given, whose: Whose, chosen: impl Fn(&str) -> bool) -> Result<(), Ended> {
     for (owner, setting) in given.keys().filter_map(|key| whose.find(key)) {
         let has = |settings: &[Setting]| settings.iter().any(|it| it.key == setting.key);
-        let mut owners = whose.tables().into_iter().filter(|(_, settings)| has(settings));
-        if !owners.any(|(owner, _)| chosen(owner)) {
+        let owners = whose.tables().into_iter().filter(|(_, settings)| has(settings));
+        let owners: Vec<&str> = owners.map(|(owner, _)| owner).collect();
+        if !owners.iter().any(|owner| chosen(owner)) {
             return Err(Ended::misuse(format!(
-                "--set {}= belongs to {owner}, which was not chosen: oscost {} {owner}",
+                "--set {}= belongs to {}, which was not chosen: oscost {} {owner}",
                 setting.key,
+                owners.join(" or "),
                 whose.command()
             )));
         }
