@@ -24,7 +24,7 @@ pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
     let (method, parameter) = id.rsplit_once('/')?;
     let (parameter, count) = parameter.rsplit_once('_')?;
     let count: u64 = count.parse().ok().filter(|&count| count > 0)?;
-    let (kind, parameter) = Kind::of(method, parameter)?;
+    let (kind, parameter) = Method::of(method, parameter)?;
     let card = Card {
         // A program makes a handful of these in its life, and a card lives as long as the program.
         id: Box::leak(id.to_owned().into_boxed_str()),
@@ -47,7 +47,7 @@ const LITERAL: Card = Card {
 
 /// Whose method it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum Method {
     PosixNamed,
     SystemV,
     Paired,
@@ -59,7 +59,7 @@ enum Kind {
     Switches { same_cpu: bool, barrier: bool },
 }
 
-impl Kind {
+impl Method {
     /// The method of an id, and the name of its parameter.
     fn of(method: &str, parameter: &str) -> Option<(Self, &'static str)> {
         let switches = |same_cpu, barrier| (Self::Switches { same_cpu, barrier }, "in_a_row");
@@ -155,7 +155,7 @@ impl Kind {
 
 struct Literal {
     card: &'static Card,
-    kind: Kind,
+    kind: Method,
     count: u64,
 }
 
@@ -167,15 +167,15 @@ impl Benchmark for Literal {
     fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
         let count = self.count;
         let series: Box<dyn Series> = match self.kind {
-            Kind::PosixNamed => Box::new(Posix { semaphore: named(cx)?, count }),
-            Kind::SystemV => Box::new(SystemV { semaphore: set(cx)?, count }),
-            Kind::Paired => Box::new(Paired { posix: named(cx)?, system_v: set(cx)?, count }),
-            Kind::OneShot => Box::new(OneShot),
-            Kind::Loop { optimised } => Box::new(Loop { optimised, count }),
-            Kind::LoopMinusLoop { optimised } => Box::new(LoopMinusLoop { optimised, count }),
-            Kind::Timestamps { touched } => Box::new(Timestamps { touched, count }),
-            Kind::Reads => Box::new(Reads::new(count)?),
-            Kind::Switches { same_cpu, barrier } => {
+            Method::PosixNamed => Box::new(Posix { semaphore: named(cx)?, count }),
+            Method::SystemV => Box::new(SystemV { semaphore: set(cx)?, count }),
+            Method::Paired => Box::new(Paired { posix: named(cx)?, system_v: set(cx)?, count }),
+            Method::OneShot => Box::new(OneShot),
+            Method::Loop { optimised } => Box::new(Loop { optimised, count }),
+            Method::LoopMinusLoop { optimised } => Box::new(LoopMinusLoop { optimised, count }),
+            Method::Timestamps { touched } => Box::new(Timestamps { touched, count }),
+            Method::Reads => Box::new(Reads::new(count)?),
+            Method::Switches { same_cpu, barrier } => {
                 Box::new(Switches { cpu: same_cpu.then_some(cx.cpu), barrier, count })
             }
         };

@@ -3,10 +3,9 @@
 //! Adding one is a file with its card, its set-up and its loop, and two lines in the family's `mod.rs`.
 #![forbid(unsafe_code)]
 
-use oscost_harness::{Benchmark, Setting};
+use oscost_harness::{Benchmark, Setting, claims, lack, partner};
 
 mod alternation;
-mod claims;
 mod clock;
 mod container;
 mod contention;
@@ -16,9 +15,7 @@ mod file;
 mod futex;
 mod instrument;
 mod io_uring;
-mod lack;
 mod lock;
-mod partner;
 pub mod realtime_ipc;
 pub mod record_database;
 mod record_lock;

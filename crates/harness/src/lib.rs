@@ -16,6 +16,7 @@ use std::io::Write;
 pub use benchmark::card::{Bound, CallPath, Card, Claim, Need, OverLaunches, Placement, QuantityCard, Tier};
 pub use benchmark::catalogue::{Catalogue, Choice, Matched, NoMatch, Resolver};
 pub use benchmark::claims::stated;
+pub use benchmark::common_claims as claims;
 pub use benchmark::directory::{Directory, Place};
 pub use benchmark::foreign::{Foreign, Reader};
 pub use benchmark::requirements::lacking;
@@ -23,6 +24,7 @@ pub use benchmark::setting::{Given, Setting, Takes, duration_ns};
 pub use benchmark::{
     Batched, Benchmark, Outcome, Participant, PostCondition, Series, SeriesPlan, SetUp, Sink, Subject, Unable,
 };
+pub use benchmark::{lack, partner};
 pub use figures::rebuild::rebuild;
 pub use oscost_results::{Parameter, RemarkCode, Trait, quantity};
 pub use oscost_sys::CallError;

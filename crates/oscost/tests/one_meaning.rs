@@ -18,6 +18,12 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// Names that may stand twice within one library, and why.
+const TWICE_INSIDE: &[(&str, &[&str], &str)] = &[
+    ("results", &["Directory", "Stream", "Target"], "one module a system: of Linux, of every other"),
+    ("stats", &["Change", "Verdict"], "of comparisons now, and as they were before version 2"),
+];
+
 /// Words of the glossary, as a type would be named: "foreign contestant" is ForeignContestant.
 fn glossary(text: &str) -> BTreeSet<String> {
     let rows = text.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
@@ -29,23 +35,31 @@ fn glossary(text: &str) -> BTreeSet<String> {
     words.filter(|word| word.is_ascii()).map(named).collect()
 }
 
-/// Public types that a source defines.
-fn types(source: &str) -> impl Iterator<Item = &str> {
-    source.lines().filter_map(|line| {
-        let kinds = ["pub struct ", "pub enum ", "pub trait "];
-        let name = kinds.iter().find_map(|kind| line.strip_prefix(kind))?;
+/// Types that a source defines outside its tests: the public ones, or all.
+fn types(source: &str, public: bool) -> Vec<&str> {
+    let code = &source[..source.find("#[cfg(test)]\nmod ").unwrap_or(source.len())];
+    let named = code.lines().filter_map(|line| {
+        let bare = match line.strip_prefix("pub") {
+            Some(rest) if public => rest.strip_prefix(' ')?,
+            Some(rest) => rest.split_once(") ").map_or(rest, |(_, bare)| bare).trim_start(),
+            None if public => return None,
+            None => line,
+        };
+        let kinds = ["struct ", "enum ", "trait "];
+        let name = kinds.iter().find_map(|kind| bare.strip_prefix(kind))?;
         name.split(|letter: char| !letter.is_alphanumeric()).next()
-    })
+    });
+    named.collect()
 }
 
-/// Files that define a type, by its name.
-fn defined(folder: &Path, found: &mut BTreeMap<String, Vec<PathBuf>>) {
+/// Files of a library that define a type, by its name.
+fn defined(folder: &Path, public: bool, found: &mut BTreeMap<String, Vec<PathBuf>>) {
     for path in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
         if path.is_dir() {
-            defined(&path, found);
+            defined(&path, public, found);
         } else if path.extension().is_some_and(|it| it == "rs") {
             let text = fs::read_to_string(&path).expect("a source");
-            for name in types(&text) {
+            for name in types(&text, public) {
                 found.entry(name.to_owned()).or_default().push(path.clone());
             }
         }
@@ -58,7 +72,7 @@ fn no_public_type_name_has_two_meanings() {
     let mut places: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for library in LIBRARIES {
         let mut found = BTreeMap::new();
-        defined(&root().join("crates").join(library).join("src"), &mut found);
+        defined(&root().join("crates").join(library).join("src"), true, &mut found);
         for (name, files) in found {
             crates.entry(name.clone()).or_default().insert(library);
             places.entry(name).or_default().extend(files);
@@ -79,9 +93,31 @@ fn no_public_type_name_has_two_meanings() {
 }
 
 #[test]
+fn no_two_types_of_a_library_share_a_name() {
+    for library in LIBRARIES {
+        let mut found = BTreeMap::new();
+        defined(&root().join("crates").join(library).join("src"), false, &mut found);
+        assert!(found.len() > 5, "{library}: {}", found.len());
+        for (name, files) in found {
+            let mut files: Vec<_> = files.into_iter().filter(|file| !is_test(file)).collect();
+            files.dedup();
+            let known = TWICE_INSIDE.iter().any(|(of, names, _)| of == library && names.contains(&&*name));
+            assert_eq!(files.len() > 1, known, "{name} of {library}: {files:?}");
+        }
+    }
+}
+
+/// Whether a source is compiled for tests alone.
+fn is_test(file: &Path) -> bool {
+    file.components().any(|part| part.as_os_str() == "tests") || file.ends_with("tests.rs")
+}
+
+#[test]
 fn types_and_words_are_read_as_they_are_written() {
-    let source = "pub struct One<'a> {\n    pub enum No\npub(crate) struct Hidden;\npub enum Two {\npub trait Three: Sync {\n";
-    assert_eq!(types(source).collect::<Vec<_>>(), ["One", "Two", "Three"]);
+    let source = "pub struct One<'a> {\n    pub enum No\npub(crate) struct Inside;\npub enum Two {\ntrait Own {\n\
+                  pub trait Three: Sync {\n#[cfg(test)]\nmod tests {\nstruct Test;\n";
+    assert_eq!(types(source, true), ["One", "Two", "Three"]);
+    assert_eq!(types(source, false), ["One", "Inside", "Two", "Own", "Three"]);
     let table =
         "| word | meaning | beware |\n|---|---|---|\n| call path | how | |\n| lateness, latency | due | |\n";
     let expected = ["Word", "CallPath", "Lateness", "Latency"].map(str::to_owned);

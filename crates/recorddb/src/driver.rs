@@ -10,7 +10,7 @@ use oscost_sys::process::Child;
 use oscost_sys::usage::{self, Usage, Whose};
 
 use crate::database::{Counters, Database};
-use crate::workload::{self, Counts, Kind, Observer, Target, Unobserved, WorkPlan};
+use crate::workload::{self, Counts, Observer, OperationKind, Target, Unobserved, WorkPlan};
 
 /// What became of one child.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,7 +77,7 @@ const USAGE: usize = 3;
 const MOVED: usize = 9;
 const WORK: usize = 10;
 const COUNTS: usize = 14;
-const TEXT: usize = COUNTS + Kind::ALL.len();
+const TEXT: usize = COUNTS + OperationKind::ALL.len();
 const TEXT_WORDS: usize = 24;
 const WORDS: usize = TEXT + TEXT_WORDS;
 

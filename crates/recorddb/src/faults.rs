@@ -33,14 +33,14 @@ enum Fault {
 
 /// Calls so far, and at which one what happens; a disk that is full stays full.
 #[derive(Debug, Default)]
-struct WorkPlan {
+struct FaultPlan {
     made: u64,
     at: Option<(u64, Fault)>,
     for_good: bool,
     happened: bool,
 }
 
-impl WorkPlan {
+impl FaultPlan {
     fn next(&mut self) -> Option<Fault> {
         self.made += 1;
         let (at, fault) = self.at?;
@@ -55,15 +55,15 @@ impl WorkPlan {
 struct Memory {
     bytes: Rc<RefCell<Vec<u8>>>,
     position: usize,
-    reads: Rc<RefCell<WorkPlan>>,
-    writes: Rc<RefCell<WorkPlan>>,
+    reads: Rc<RefCell<FaultPlan>>,
+    writes: Rc<RefCell<FaultPlan>>,
 }
 
 impl Memory {
     fn new(
         bytes: &Rc<RefCell<Vec<u8>>>,
-        reads: &Rc<RefCell<WorkPlan>>,
-        writes: &Rc<RefCell<WorkPlan>>,
+        reads: &Rc<RefCell<FaultPlan>>,
+        writes: &Rc<RefCell<FaultPlan>>,
     ) -> Self {
         let (bytes, reads, writes) = (Rc::clone(bytes), Rc::clone(reads), Rc::clone(writes));
         Self { bytes, position: 0, reads, writes }
@@ -168,8 +168,8 @@ impl Io for Memory {
 /// Locks that fail by plan, and know what is held.
 #[derive(Clone, Default)]
 struct FaultyLocks {
-    plan: Rc<RefCell<WorkPlan>>,
-    unlocks: Rc<RefCell<WorkPlan>>,
+    plan: Rc<RefCell<FaultPlan>>,
+    unlocks: Rc<RefCell<FaultPlan>>,
     held: Rc<RefCell<Vec<LockId>>>,
 }
 
@@ -211,8 +211,8 @@ impl Locks for FaultyLocks {
 struct World {
     index: Rc<RefCell<Vec<u8>>>,
     data: Rc<RefCell<Vec<u8>>>,
-    reads: Rc<RefCell<WorkPlan>>,
-    writes: Rc<RefCell<WorkPlan>>,
+    reads: Rc<RefCell<FaultPlan>>,
+    writes: Rc<RefCell<FaultPlan>>,
     locks: FaultyLocks,
 }
 
@@ -266,7 +266,7 @@ fn work(database: &mut dyn Records, model: &mut Model) -> Result<(), (Vec<u8>, E
 /// Runs the workload with a fault at its n-th call for every n, and hands each outcome to `judge`. How many there were.
 fn sweep(
     open: impl Fn(&World) -> Box<dyn Records>,
-    plan: impl Fn(&World) -> Rc<RefCell<WorkPlan>>,
+    plan: impl Fn(&World) -> Rc<RefCell<FaultPlan>>,
     fault: Fault,
     for_good: bool,
     mut judge: impl FnMut(&World, &Model, Option<(Vec<u8>, Error)>),
@@ -274,12 +274,12 @@ fn sweep(
     for at in 1.. {
         let world = World::new();
         let mut database = open(&world);
-        *plan(&world).borrow_mut() = WorkPlan { at: Some((at, fault)), for_good, ..WorkPlan::default() };
+        *plan(&world).borrow_mut() = FaultPlan { at: Some((at, fault)), for_good, ..FaultPlan::default() };
         let mut model = Model::new();
         let failed = work(&mut *database, &mut model).err();
         let happened = plan(&world).borrow().happened;
         assert!(world.locks.held.borrow().is_empty(), "locks are left: {:?}", world.locks.held);
-        *plan(&world).borrow_mut() = WorkPlan::default();
+        *plan(&world).borrow_mut() = FaultPlan::default();
         drop(database);
         if !happened {
             assert_eq!(failed, None);
@@ -411,11 +411,11 @@ fn fast_is_whole_after_an_error_between_two_chunks() {
         let world = World::new();
         let mut database = world.fast();
         let fault = Some((at, Fault::Error(EIO)));
-        *world.writes.borrow_mut() = WorkPlan { at: fault, for_good: true, ..WorkPlan::default() };
+        *world.writes.borrow_mut() = FaultPlan { at: fault, for_good: true, ..FaultPlan::default() };
         let mut model = Model::new();
         let failed = work_on_chunks(&mut *database, &mut model).err().map(|(key, _)| key);
         let happened = world.writes.borrow().happened;
-        *world.writes.borrow_mut() = WorkPlan::default();
+        *world.writes.borrow_mut() = FaultPlan::default();
         drop(database);
         // Opened again it takes what is free, of all sizes.
         let mut database = world.fast();

@@ -5,7 +5,7 @@ mod support;
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt;
 
-use oscost_recorddb::workload::{self, Counts, Kind, Unobserved};
+use oscost_recorddb::workload::{self, Counts, OperationKind, Unobserved};
 use oscost_recorddb::{
     Access, Database, DatabaseOptions, Error, Layout, LockWay, Refusal, StoreMode, check, driver,
 };
@@ -172,7 +172,7 @@ fn several_processes_lose_nothing() {
                     driver::run(&plans, |_| Database::open(&path, &options), 60_000_000_000).expect("fork");
                 let counts = done.into_iter().map(|done| done.expect("every child is right").counts);
                 let counts = counts.fold(Counts::default(), |sum, counts| sum.plus(&counts));
-                assert!(counts.of(Kind::FetchFound) > 0);
+                assert!(counts.of(OperationKind::FetchFound) > 0);
                 let report = check(&path, layout).expect("read");
                 assert!(report.is_clean(), "{layout:?} {access:?} {}: {report:?}", lock.name());
                 assert_eq!(report.records, 0);

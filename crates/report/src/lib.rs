@@ -33,8 +33,8 @@ pub use view::screen::{RowChoice, RowOrder};
 pub mod compare {
     pub use crate::data::json::comparison_json;
     pub use crate::judge::{
-        Comparison, Differs, Evident, OneSided, Row, Rules, Shift, THRESHOLD, Verdict, compare, compare_live,
-        compare_sides, incomparable, name_of_pair,
+        Compared, Comparison, Differs, Evident, OneSided, Rules, Shift, THRESHOLD, Verdict, compare,
+        compare_live, compare_sides, incomparable, name_of_pair,
     };
     pub use crate::show::{comparison, comparison_markdown, comparison_whole, matrix, matrix_markdown};
 }

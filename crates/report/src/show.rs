@@ -9,7 +9,7 @@ use crate::blocks::View;
 use crate::data::json;
 use crate::judge::{Agreement, Changes, Comparison, Watch};
 use crate::named::Named;
-use crate::render::text::page::Page;
+use crate::render::text::lines::Lines;
 use crate::render::text::style::Style;
 use crate::render::{html, markdown, text};
 use crate::view;
@@ -28,7 +28,7 @@ pub fn price_list(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let screen = view::screen::screen(result, saved, choice, style.unicode);
-    text::screen::write(&screen, &mut Page::new(style, out))
+    text::screen::write(&screen, &mut Lines::new(style, out))
 }
 
 /// Writes the whole price list of `result` with GitHub's tables.
@@ -47,7 +47,7 @@ const NO_DOCUMENT: &str = "No founding document was reproduced in this run.";
 /// # Errors
 /// Those of `out`.
 pub fn reproductions(result: &RunResult, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let mut page = Page::new(style, out);
+    let mut page = Lines::new(style, out);
     let views = view::documents::views(result, style.unicode);
     if views.is_empty() {
         return page.paragraph("", NO_DOCUMENT, 2);
@@ -96,7 +96,7 @@ pub fn host_facts(name: &str, result: &RunResult, style: &Style, out: &mut dyn W
 }
 
 fn to_text(view: &View, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    text::blocks::view(view, &mut Page::new(style, out))
+    text::blocks::view(view, &mut Lines::new(style, out))
 }
 
 /// Writes the doctor's findings, and how many of them there are.
@@ -112,7 +112,7 @@ pub fn doctor(checks: &[Check], style: &Style, out: &mut dyn Write) -> io::Resul
 /// # Errors
 /// Those of `out`.
 pub fn history(runs: &[(String, Outline)], style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let mut page = Page::new(style, out);
+    let mut page = Lines::new(style, out);
     text::blocks::view(&view::history::view(runs, page.width(), style.unicode), &mut page)
 }
 
@@ -138,7 +138,7 @@ pub fn agreement_markdown(rows: &[Agreement], out: &mut dyn Write) -> io::Result
 /// Those of `out`.
 pub fn comparison(comparison: &Comparison<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let view = view::comparison::view(comparison, style.unicode);
-    text::blocks::view(&view, &mut Page::of_lines(style, out))
+    text::blocks::view(&view, &mut Lines::of_lines(style, out))
 }
 
 /// Writes all of a comparison, on as many lines as that takes.
@@ -162,7 +162,7 @@ pub fn comparison_markdown(comparison: &Comparison<'_>, out: &mut dyn Write) -> 
 /// # Errors
 /// Those of `out`.
 pub fn watch_screen(watch: &Watch, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    text::blocks::view(&view::watch::screen(watch, style.unicode), &mut Page::of_lines(style, out))
+    text::blocks::view(&view::watch::screen(watch, style.unicode), &mut Lines::of_lines(style, out))
 }
 
 /// Writes the newest run of what is watched, one line a figure.
@@ -182,7 +182,7 @@ pub fn watch_summary(watch: &Watch, style: &Style, out: &mut dyn Write) -> io::R
 }
 
 fn lines(all: &[String], style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let mut page = Page::of_lines(style, out);
+    let mut page = Lines::of_lines(style, out);
     all.iter().try_for_each(|line| page.line(line))
 }
 

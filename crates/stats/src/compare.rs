@@ -160,7 +160,7 @@ impl Change {
 pub fn judge(changes: &[Option<Change>], threshold: f64) -> Vec<Option<Judged>> {
     let beyond = levels(changes, threshold);
     let at_all = levels(changes, 0.0);
-    let judged = |((change, beyond), at_all): ((&Option<Change>, Step), Step)| {
+    let judged = |((change, beyond), at_all): ((&Option<Change>, HolmStep), HolmStep)| {
         let change = (*change)?;
         let (low, high) = change.interval(INSIDE);
         let inside = -threshold < low && high < threshold;
@@ -182,27 +182,27 @@ pub fn judge(changes: &[Option<Change>], threshold: f64) -> Vec<Option<Judged>> 
 
 /// What became of a figure in Holm's procedure: called changed or not, and at which level.
 #[derive(Debug, Clone, Copy)]
-struct Step {
+struct HolmStep {
     rejected: bool,
     level: f64,
 }
 
 /// Holm's procedure: the least likely figure is held to the level of a report divided by all figures, the next by one fewer,
 /// until the first that does not pass; none to less than a figure of its own.
-fn levels(changes: &[Option<Change>], threshold: f64) -> Vec<Step> {
+fn levels(changes: &[Option<Change>], threshold: f64) -> Vec<HolmStep> {
     let chances: Vec<f64> =
         changes.iter().map(|change| change.map_or(1.0, |change| change.chance(threshold))).collect();
     let mut order: Vec<usize> = (0..changes.len()).filter(|&index| changes[index].is_some()).collect();
     order.sort_by(|&one, &other| chances[one].total_cmp(&chances[other]));
     let level = |left: usize| (A_REPORT / left.max(1) as f64).min(A_FIGURE);
-    let mut steps = vec![Step { rejected: false, level: level(order.len()) }; changes.len()];
+    let mut steps = vec![HolmStep { rejected: false, level: level(order.len()) }; changes.len()];
     let passed = order
         .iter()
         .enumerate()
         .take_while(|&(place, &index)| chances[index] <= level(order.len() - place))
         .count();
     for (place, &index) in order.iter().enumerate() {
-        steps[index] = Step { rejected: place < passed, level: level(order.len() - place.min(passed)) };
+        steps[index] = HolmStep { rejected: place < passed, level: level(order.len() - place.min(passed)) };
     }
     steps
 }

@@ -44,7 +44,7 @@ fn work(facts: &dyn Fn() -> Hello) -> Result<(), String> {
     let mounted = mounts();
     let plan = std::fs::read(PLAN).map_err(|error| format!("no plan: {error}"))?;
     let plan: CountPlan = serde_json::from_slice(&plan).map_err(|error| format!("no plan: {error}"))?;
-    let mut line = Line::open(&plan.line)?;
+    let mut line = SerialLine::open(&plan.line)?;
     let outcome = mounted.and_then(|()| answer(&plan, facts, &mut line));
     if let Err(why) = outcome {
         return line.say(&Said::Broken(why));
@@ -52,7 +52,7 @@ fn work(facts: &dyn Fn() -> Hello) -> Result<(), String> {
     line.say(&Said::End)
 }
 
-fn answer(plan: &CountPlan, facts: &dyn Fn() -> Hello, line: &mut Line) -> Result<(), String> {
+fn answer(plan: &CountPlan, facts: &dyn Fn() -> Hello, line: &mut SerialLine) -> Result<(), String> {
     line.say(&Said::Hello(Box::new(facts())))?;
     let supervisor = if plan.audit {
         Some(Supervisor::new(Arc::new(AtomicBool::new(false))).map_err(|error| error.to_string())?)
@@ -140,9 +140,9 @@ fn mounts() -> Result<(), String> {
 }
 
 /// The serial line to the host.
-struct Line(File);
+struct SerialLine(File);
 
-impl Line {
+impl SerialLine {
     fn open(path: &str) -> Result<Self, String> {
         let option = "CONFIG_SERIAL_8250, on aarch64 CONFIG_SERIAL_8250_PCI, is needed";
         let wrong =

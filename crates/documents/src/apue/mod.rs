@@ -47,7 +47,7 @@ mod tests {
     use super::published::{COUNTED, FIGURE_20_7};
     use super::*;
     use crate::found::test::{figure, set};
-    use oscost_recorddb::workload::Kind;
+    use oscost_recorddb::workload::OperationKind;
 
     /// User and system time of a way to lock, s.
     type Spent = fn(usize, Locking) -> (f64, f64);
@@ -61,7 +61,7 @@ mod tests {
                 let cell = plan.cell(way, 1, published.nrec);
                 let (user, system) = spent(row, way);
                 let times = f64::from(published.nrec) / 2000.0;
-                let calls: u64 = Kind::ALL
+                let calls: u64 = OperationKind::ALL
                     .iter()
                     .zip(COUNTED)
                     .map(|(kind, count)| cell.lock_rule().map_or(0, |rule| rule(*kind)) * count)

@@ -1,6 +1,6 @@
 //! What the book published: Figure 20.7 as document 001 has it, and two more figures from public text of the same book.
 
-use oscost_recorddb::workload::Kind;
+use oscost_recorddb::workload::OperationKind;
 
 /// User, system and clock time, s.
 pub(super) type Times = [f64; 3];
@@ -91,8 +91,9 @@ pub(super) const PROVENANCE: &str =
 pub(super) const DAMAGED: &str = "damaged in the public text: clock time (96.8 and a digit that is cut off) and per cent of \
                                   mandatory locking with 16 children";
 
-/// Operations of each kind that the book counted at nrec 2000, in the order of [`Kind::ALL`].
-pub(super) const COUNTED: [u64; Kind::ALL.len()] = [2920, 468, 405, 416, 71, 32_873, 2966, 3388, 422];
+/// Operations of each kind that the book counted at nrec 2000, in the order of [`OperationKind::ALL`].
+pub(super) const COUNTED: [u64; OperationKind::ALL.len()] =
+    [2920, 468, 405, 416, 71, 32_873, 2966, 3388, 422];
 
 #[cfg(test)]
 mod tests {
@@ -129,10 +130,13 @@ mod tests {
 
     #[test]
     fn the_counted_operations_make_the_calls_of_fcntl() {
-        let calls = |of: fn(Kind) -> u64| -> u64 {
-            Kind::ALL.iter().zip(COUNTED).map(|(kind, count)| of(*kind) * count).sum()
+        let calls = |of: fn(OperationKind) -> u64| -> u64 {
+            OperationKind::ALL.iter().zip(COUNTED).map(|(kind, count)| of(*kind) * count).sum()
         };
         assert_eq!(COUNTED.iter().sum::<u64>(), 43_929);
-        assert_eq!((calls(Kind::coarse_lock_calls), calls(Kind::fine_lock_calls)), (87_858, 115_520));
+        assert_eq!(
+            (calls(OperationKind::coarse_lock_calls), calls(OperationKind::fine_lock_calls)),
+            (87_858, 115_520)
+        );
     }
 }

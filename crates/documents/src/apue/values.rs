@@ -2,7 +2,7 @@
 
 use oscost_families::record_database::{ACCESSES, Cell, LAYOUTS, Locking, PRIMITIVES, WORKLOADS, word};
 use oscost_harness::Level;
-use oscost_recorddb::workload::{Kind, Workload};
+use oscost_recorddb::workload::{OperationKind, Workload};
 use oscost_recorddb::{Access, Layout};
 use oscost_results::Estimate;
 use oscost_results::quantity;
@@ -127,7 +127,7 @@ fn figure_20_6(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
         .map(|locking| plan.cell(locking, 1, NREC_20_8))
         .into_iter()
         .find(|cell| measured::figure(found, cell).is_some());
-    for (kind, published) in Kind::ALL.into_iter().zip(COUNTED) {
+    for (kind, published) in OperationKind::ALL.into_iter().zip(COUNTED) {
         let row = kind.name().replace('_', " ");
         for (column, calls) in
             [("fcntl coarse", kind.coarse_lock_calls()), ("fcntl fine", kind.fine_lock_calls())]
@@ -248,10 +248,10 @@ fn lock_calls(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
 
 /// What its figures say of a call of fcntl, us: the counts of nrec 2000, which grow with nrec.
 pub(super) fn added_by_the_book() -> Vec<(u32, [f64; 2])> {
-    let calls = |of: fn(Kind) -> u64| -> f64 {
-        Kind::ALL.iter().zip(COUNTED).map(|(kind, count)| of(*kind) * count).sum::<u64>() as f64
+    let calls = |of: fn(OperationKind) -> u64| -> f64 {
+        OperationKind::ALL.iter().zip(COUNTED).map(|(kind, count)| of(*kind) * count).sum::<u64>() as f64
     };
-    let calls = [calls(Kind::coarse_lock_calls), calls(Kind::fine_lock_calls)];
+    let calls = [calls(OperationKind::coarse_lock_calls), calls(OperationKind::fine_lock_calls)];
     let of = |row: &super::published::OneChild| {
         let times = f64::from(row.nrec) / f64::from(NREC_20_8);
         let added = |way: usize| (row.times[way][1] - row.times[0][1]) * 1e6 / (calls[way - 1] * times);

@@ -6,7 +6,7 @@ use oscost_harness::{CallError, Outcome};
 use oscost_sys::scheduling::{self, Policy};
 use oscost_sys::{affinity, clock, socket};
 
-use super::record::{Record, Value};
+use super::record::{ClientValue, Record};
 use super::server::{CLOSE, MESSAGE, OPEN, TIME, message, prioritise, read};
 use super::shape::{CLIENT, Shape};
 
@@ -33,7 +33,7 @@ pub(super) fn attend(
         match read(buffer.get(..length).unwrap_or_default()) {
             Some((TIME, stamp_us)) => {
                 let latency_us = now_us.cast_signed().wrapping_sub(stamp_us.cast_signed());
-                record.store(client, count, Value { stamp_us, latency_us });
+                record.store(client, count, ClientValue { stamp_us, latency_us });
                 count += 1;
             }
             // The server has ended, or has taken this client off its list: the document's waits for ever.

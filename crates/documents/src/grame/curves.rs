@@ -3,7 +3,7 @@
 use oscost_results::quantity;
 use oscost_sys::scheduling::Policy;
 
-use super::published::{Kind, NEXT};
+use super::published::{NEXT, SystemKind};
 use super::settings::{Settings, family_id};
 use super::tables::{answer, counted, foreign};
 use super::{SOCKET, SOUND_NS, at_1ms, shown_session};
@@ -28,7 +28,7 @@ pub(super) fn over_clients(found: &Found<'_>, settings: &Settings, rows: &mut Ro
     let next = "Table 15 (4.2.3): next latency times, Mac350";
     let most = settings.most();
     for (name, us, kind) in NEXT {
-        let here = kind == Kind::Socket && most > 1;
+        let here = kind == SystemKind::Socket && most > 1;
         rows.value(Value {
             published: Some(us),
             literal: here
@@ -36,7 +36,7 @@ pub(super) fn over_clients(found: &Found<'_>, settings: &Settings, rows: &mut Ro
                 .flatten()
                 .map(|ns| ns / 1000.0),
             answer: here.then(|| answer(found, at_1ms(SOCKET, most), quantity::CLIENT_NEXT)).flatten(),
-            because: if kind == Kind::Foreign {
+            because: if kind == SystemKind::Foreign {
                 format!("not testable here: {}", foreign(name))
             } else {
                 format!("here of {}", counted(most))

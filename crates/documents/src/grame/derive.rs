@@ -10,7 +10,7 @@ use oscost_harness::{QuantityCard, Sink};
 use oscost_stats::peaks::{moments, peaks, worst_stretch};
 use oscost_stats::quantile::{median, sorted};
 
-use super::record::Value;
+use super::record::ClientValue;
 use super::shape::Shape;
 
 /// The quantities of a session, the headline first.
@@ -55,7 +55,7 @@ const LEAST_PEAK_NS: f64 = 10_000.0;
 const KEPT: usize = 5;
 
 /// Tells all of a session: the values of its clients, and when each sending loop began and how long it took, us.
-pub(super) fn tell(series: &[Vec<Value>], loops: &[(u64, u64)], shape: &Shape, sink: &mut dyn Sink) {
+pub(super) fn tell(series: &[Vec<ClientValue>], loops: &[(u64, u64)], shape: &Shape, sink: &mut dyn Sink) {
     let by_client = in_ns(series);
     let all: Vec<f64> = by_client.iter().flatten().copied().collect();
     all.iter().for_each(|&value| sink.observation(value));
@@ -100,15 +100,15 @@ pub(super) struct Busy {
 /// A session with a load, cut by it.
 pub(super) struct Parts {
     /// Values by client before and after it.
-    pub idle: Vec<Vec<Value>>,
+    pub idle: Vec<Vec<ClientValue>>,
     /// Values by client under it.
-    pub busy: Vec<Vec<Value>>,
+    pub busy: Vec<Vec<ClientValue>>,
     /// For each client the first value under it and the first after it.
     pub marks: Vec<f64>,
 }
 
 /// Cuts a session. `None` where a client has no value on one side.
-pub(super) fn parts(series: &[Vec<Value>], busy: &Busy) -> Option<Parts> {
+pub(super) fn parts(series: &[Vec<ClientValue>], busy: &Busy) -> Option<Parts> {
     let mut parts = Parts { idle: Vec::new(), busy: Vec::new(), marks: Vec::new() };
     for values in series {
         let start = values.partition_point(|value| value.stamp_us < busy.start_us);
@@ -124,7 +124,7 @@ pub(super) fn parts(series: &[Vec<Value>], busy: &Busy) -> Option<Parts> {
 }
 
 /// What a session with a load has besides: the part of it that is idle.
-pub(super) fn tell_idle(series: &[Vec<Value>], sink: &mut dyn Sink) {
+pub(super) fn tell_idle(series: &[Vec<ClientValue>], sink: &mut dyn Sink) {
     let by_client = in_ns(series);
     let all: Vec<f64> = by_client.iter().flatten().copied().collect();
     if let (Some((mean, deviation)), Some(most)) = (moments(&all), all.iter().copied().reduce(f64::max)) {
@@ -137,13 +137,14 @@ pub(super) fn tell_idle(series: &[Vec<Value>], sink: &mut dyn Sink) {
     }
 }
 
-fn in_ns(series: &[Vec<Value>]) -> Vec<Vec<f64>> {
-    let ns = |values: &Vec<Value>| values.iter().map(|value| value.latency_us as f64 * 1000.0).collect();
+fn in_ns(series: &[Vec<ClientValue>]) -> Vec<Vec<f64>> {
+    let ns =
+        |values: &Vec<ClientValue>| values.iter().map(|value| value.latency_us as f64 * 1000.0).collect();
     series.iter().map(ns).collect()
 }
 
 /// Tells every client's values, for pictures and files.
-pub(super) fn tell_tracks(series: &[Vec<Value>], sink: &mut dyn Sink) {
+pub(super) fn tell_tracks(series: &[Vec<ClientValue>], sink: &mut dyn Sink) {
     let by_client = in_ns(series);
     let ends = ends(&by_client);
     let few = by_client.len() <= KEPT;
@@ -201,7 +202,7 @@ pub(super) fn even_odd(values: &[f64]) -> Option<(f64, f64)> {
 }
 
 /// Ranks within each tick, which the time stamp tells; only ticks that every client has count.
-fn tell_orders(series: &[Vec<Value>], sink: &mut dyn Sink) {
+fn tell_orders(series: &[Vec<ClientValue>], sink: &mut dyn Sink) {
     let mut ticks: BTreeMap<u64, Vec<(i64, usize)>> = BTreeMap::new();
     for (client, values) in series.iter().enumerate() {
         for value in values {
@@ -272,11 +273,13 @@ mod tests {
 
     /// Latencies of clients, us, tick by tick of 10 ms.
     fn told(clients: &[&[i64]]) -> Told {
-        let series: Vec<Vec<Value>> = clients
+        let series: Vec<Vec<ClientValue>> = clients
             .iter()
             .map(|values| {
-                let value =
-                    |(tick, &latency_us): (usize, &i64)| Value { stamp_us: tick as u64 * 10_000, latency_us };
+                let value = |(tick, &latency_us): (usize, &i64)| ClientValue {
+                    stamp_us: tick as u64 * 10_000,
+                    latency_us,
+                };
                 values.iter().enumerate().map(value).collect()
             })
             .collect();
@@ -362,7 +365,7 @@ mod tests {
 
     #[test]
     fn a_load_cuts_a_session_by_its_time_stamps() {
-        let value = |tick: u64| Value {
+        let value = |tick: u64| ClientValue {
             stamp_us: 1000 + tick * 10_000,
             latency_us: if (3..6).contains(&tick) { 50 } else { 10 },
         };

@@ -20,12 +20,12 @@ pub(super) struct System {
     /// The table says "more than" it.
     pub more: bool,
     /// What this machine can say of it.
-    pub kind: Kind,
+    pub kind: SystemKind,
 }
 
 /// What a column of the document is here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum SystemKind {
     /// Linux sockets: repeated here.
     Socket,
     /// A kernel module that wakes its clients.
@@ -46,7 +46,7 @@ pub(super) struct Single {
 
 const fn system(
     name: &'static str,
-    kind: Kind,
+    kind: SystemKind,
     (mean, width): (f64, f64),
     (peaks, frequency): ((f64, f64), &'static str),
     busy: Option<(f64, f64)>,
@@ -63,18 +63,46 @@ pub(super) const SINGLE: [Single; 4] = [
         place: "Tables 1, 2, 3 (4.1.1, figures 3 to 6)",
         station: "P350: Pentium II 350 MHz, Linux 2.4.3",
         systems: &[
-            system("module", Kind::Module, (12.0, 8.0), ((32.0, 40.0), "low"), Some((25.0, 40.0)), 71.0),
-            system("socket", Kind::Socket, P350_SOCKET, ((60.0, 80.0), "low"), Some((40.0, 80.0)), 111.0),
+            system(
+                "module",
+                SystemKind::Module,
+                (12.0, 8.0),
+                ((32.0, 40.0), "low"),
+                Some((25.0, 40.0)),
+                71.0,
+            ),
+            system(
+                "socket",
+                SystemKind::Socket,
+                P350_SOCKET,
+                ((60.0, 80.0), "low"),
+                Some((40.0, 80.0)),
+                111.0,
+            ),
         ],
     },
     Single {
         place: "Tables 4, 5, 6 (4.1.2, figures 7 to 10)",
         station: "P350",
         systems: &[
-            system("linux", Kind::Socket, P350_SOCKET, ((60.0, 80.0), "low"), Some((40.0, 80.0)), 111.0),
+            system(
+                "linux",
+                SystemKind::Socket,
+                P350_SOCKET,
+                ((60.0, 80.0), "low"),
+                Some((40.0, 80.0)),
+                111.0,
+            ),
             System {
                 more: true,
-                ..system("windows 2000", Kind::Foreign, (17.0, 14.0), ((60.0, 80.0), "medium"), None, 8000.0)
+                ..system(
+                    "windows 2000",
+                    SystemKind::Foreign,
+                    (17.0, 14.0),
+                    ((60.0, 80.0), "medium"),
+                    None,
+                    8000.0,
+                )
             },
         ],
     },
@@ -82,12 +110,12 @@ pub(super) const SINGLE: [Single; 4] = [
         place: "Tables 7, 8, 9 (4.1.3, figures 11 to 14)",
         station: "P700: Duron 700 MHz, Linux 2.2.15",
         systems: &[
-            system("linux", Kind::Socket, (11.0, 5.0), ((25.0, 35.0), "low"), Some((25.0, 30.0)), 96.0),
+            system("linux", SystemKind::Socket, (11.0, 5.0), ((25.0, 35.0), "low"), Some((25.0, 30.0)), 96.0),
             System {
                 more: true,
                 ..system(
                     "windows 98",
-                    Kind::Foreign,
+                    SystemKind::Foreign,
                     (40.0, 15.0),
                     ((55.0, 90.0), "medium"),
                     Some((80.0, 120.0)),
@@ -102,7 +130,7 @@ pub(super) const SINGLE: [Single; 4] = [
         systems: &[
             system(
                 "Darwin socket",
-                Kind::Foreign,
+                SystemKind::Foreign,
                 (131.0, 29.0),
                 ((175.0, 245.0), "frequent"),
                 Some((240.0, 300.0)),
@@ -110,7 +138,7 @@ pub(super) const SINGLE: [Single; 4] = [
             ),
             system(
                 "Linux socket",
-                Kind::Socket,
+                SystemKind::Socket,
                 (16.0, 3.0),
                 ((25.0, 35.0), "low"),
                 Some((40.0, 65.0)),
@@ -118,7 +146,7 @@ pub(super) const SINGLE: [Single; 4] = [
             ),
             system(
                 "Mach msg",
-                Kind::Foreign,
+                SystemKind::Foreign,
                 (41.0, 11.0),
                 ((60.0, 90.0), "low"),
                 Some((50.0, 100.0)),
@@ -129,8 +157,11 @@ pub(super) const SINGLE: [Single; 4] = [
 ];
 
 /// Table 15: next latency times on Mac350, us, and what the column is here.
-pub(super) const NEXT: [(&str, f64, Kind); 3] =
-    [("linux ppc", 10.0, Kind::Socket), ("darwin", 36.0, Kind::Foreign), ("mach", 23.0, Kind::Foreign)];
+pub(super) const NEXT: [(&str, f64, SystemKind); 3] = [
+    ("linux ppc", 10.0, SystemKind::Socket),
+    ("darwin", 36.0, SystemKind::Foreign),
+    ("mach", 23.0, SystemKind::Foreign),
+];
 
 /// Priorities of table 2 (section 3.1).
 pub(super) const PRIORITIES: [(&str, f64); 2] = [("sender thread", 99.0), ("reader threads", 98.0)];
@@ -186,7 +217,7 @@ mod tests {
         assert_eq!(NEXT.map(|(_, us, _)| us), [10.0, 36.0, 23.0]);
         // Every table has one row that can be repeated here.
         for single in &SINGLE {
-            assert_eq!(single.systems.iter().filter(|system| system.kind == Kind::Socket).count(), 1);
+            assert_eq!(single.systems.iter().filter(|system| system.kind == SystemKind::Socket).count(), 1);
             assert!(single.systems.iter().all(|system| system.mean > 0.0 && system.peaks.0 < system.peaks.1));
         }
         // "between 2 and 3 times more efficient" is what tables 1 and 4 give.

@@ -32,7 +32,7 @@ pub(super) enum Count {
 
 /// One value of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Value {
+pub struct ClientValue {
     /// Time stamp of the message, us since 1970.
     pub stamp_us: u64,
     /// Time of its reading less the stamp, us; negative where the clock was set back between.
@@ -121,7 +121,7 @@ impl Record {
 
     /// Client `client` stores its next value, as long as it has room.
     #[inline(always)]
-    pub(super) fn store(&self, client: usize, number: usize, value: Value) {
+    pub(super) fn store(&self, client: usize, number: usize, value: ClientValue) {
         if number < self.values {
             let at = self.client(client) + HEAD + 2 * number;
             self.word(at).store(value.stamp_us, Ordering::Relaxed);
@@ -142,12 +142,12 @@ impl Record {
     }
 
     /// The values of client `client`, from number `discard` on.
-    pub(super) fn of(&self, client: usize, discard: usize) -> Vec<Value> {
+    pub(super) fn of(&self, client: usize, discard: usize) -> Vec<ClientValue> {
         let at = self.client(client);
         let count = (self.word(at).load(Ordering::Acquire) as usize).min(self.values);
         let word = |index: usize| self.word(at + HEAD + index).load(Ordering::Relaxed);
         (discard..count)
-            .map(|number| Value {
+            .map(|number| ClientValue {
                 stamp_us: word(2 * number),
                 latency_us: word(2 * number + 1).cast_signed(),
             })

@@ -55,7 +55,7 @@ pub(super) fn prioritise(policy: Policy, priority: i32) -> bool {
 }
 
 /// The sockets of a server: one that listens at its path, one that sends.
-pub(super) struct Sockets {
+pub(super) struct ServerSockets {
     pub(super) listening: OwnedFd,
     pub(super) sending: OwnedFd,
 }
@@ -65,7 +65,7 @@ type List = Mutex<Vec<socket::Path>>;
 /// What the threads of a server share.
 struct Service<'a> {
     record: &'a Record,
-    sockets: &'a Sockets,
+    sockets: &'a ServerSockets,
     shape: &'a Shape,
     /// Clients of this session; whoever else opens is a stranger.
     known: &'a [socket::Path],
@@ -79,7 +79,7 @@ struct Service<'a> {
 /// The call that failed; ETIMEDOUT where nobody opens.
 pub(super) fn serve(
     record: &Record,
-    sockets: &Sockets,
+    sockets: &ServerSockets,
     shape: &Shape,
     cpu: usize,
     (own, known): (&socket::Path, &[socket::Path]),
@@ -206,7 +206,7 @@ mod tests {
     /// A server's and clients' sockets in a folder of their own, which goes with them.
     struct Ground {
         folder: PathBuf,
-        sockets: Sockets,
+        sockets: ServerSockets,
         own: socket::Path,
         clients: Vec<(OwnedFd, socket::Path)>,
     }
@@ -229,7 +229,7 @@ mod tests {
                     (socket::datagram_at(&path).expect("a socket"), path)
                 })
                 .collect();
-            Self { folder, sockets: Sockets { listening, sending }, own, clients }
+            Self { folder, sockets: ServerSockets { listening, sending }, own, clients }
         }
 
         fn known(&self) -> Vec<socket::Path> {

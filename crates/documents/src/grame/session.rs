@@ -52,7 +52,7 @@ pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
         parameters: shape.parameters().leak(),
         ..Card::SERIES
     };
-    Some(Box::leak(Box::new(Literal { card: Box::leak(Box::new(card)), shape })))
+    Some(Box::leak(Box::new(LiteralSession { card: Box::leak(Box::new(card)), shape })))
 }
 
 /// One message to each client, received by each, and one sleep of the server; clients open and close one after another, so
@@ -65,12 +65,12 @@ fn claims(clients: f64) -> Vec<Claim> {
     ]
 }
 
-struct Literal {
+struct LiteralSession {
     card: &'static Card,
     shape: Shape,
 }
 
-impl Benchmark for Literal {
+impl Benchmark for LiteralSession {
     fn card(&self) -> &'static Card {
         self.card
     }
@@ -121,7 +121,7 @@ impl Drop for Named {
 /// Everybody's sockets. Bound before anybody starts: the document's server is not awaited by its script, and its names in
 /// /tmp are fixed.
 struct Sockets {
-    server: server::Sockets,
+    server: server::ServerSockets,
     listening: socket::Path,
     clients: Vec<Named>,
     _names: Named,
@@ -149,7 +149,7 @@ impl Session {
             (0..self.shape.clients).map(|client| bound(&client.to_string())).collect::<Result<_, _>>()?;
         let address = names.address;
         Ok(Sockets {
-            server: server::Sockets { listening, sending },
+            server: server::ServerSockets { listening, sending },
             listening: address,
             clients,
             _names: names,

@@ -2,7 +2,7 @@
 
 use oscost_results::quantity;
 
-use super::published::{Kind, LOST, PRIORITIES, REDUCED, SINGLE, System};
+use super::published::{LOST, PRIORITIES, REDUCED, SINGLE, System, SystemKind};
 use super::settings::{Settings, loaded_id};
 use super::{KERNEL_SIDE, LOADS, SOCKET, at_1ms, derive, shown_loaded, shown_session};
 use crate::found::{Answer, Found, Rows, Value};
@@ -110,17 +110,17 @@ pub(super) fn single_clients(found: &Found<'_>, settings: &Settings, rows: &mut 
 fn one_system(found: &Found<'_>, settings: &Settings, table: &str, system: &System, rows: &mut Rows) {
     let [module, bpf] = KERNEL_SIDE;
     match system.kind {
-        Kind::Foreign => {
+        SystemKind::Foreign => {
             let why = format!("not testable here: {}", foreign(system.name));
-            Row { name: system.name.to_owned(), published: Some(system), figure: None, why }
+            TableRow { name: system.name.to_owned(), published: Some(system), figure: None, why }
                 .tell(found, settings, table, rows);
         }
-        Kind::Socket => {
+        SystemKind::Socket => {
             let figure = settings.clients.contains(&1).then(|| at_1ms(SOCKET, 1));
-            Row { name: system.name.to_owned(), published: Some(system), figure, why: String::new() }
+            TableRow { name: system.name.to_owned(), published: Some(system), figure, why: String::new() }
                 .tell(found, settings, table, rows);
         }
-        Kind::Module => {
+        SystemKind::Module => {
             for (name, transport, published) in [
                 (format!("{} ({module})", system.name), module, Some(system)),
                 (format!("{} ({bpf}, ours)", system.name), bpf, None),
@@ -128,14 +128,14 @@ fn one_system(found: &Found<'_>, settings: &Settings, table: &str, system: &Syst
                 let figure = at_1ms(transport, 1);
                 let why = found.lack(&figure).unwrap_or_default();
                 let figure = why.is_empty().then_some(figure);
-                Row { name, published, figure, why }.tell(found, settings, table, rows);
+                TableRow { name, published, figure, why }.tell(found, settings, table, rows);
             }
         }
     }
 }
 
 /// A row of a table of single clients.
-struct Row<'a> {
+struct TableRow<'a> {
     name: String,
     published: Option<&'a System>,
     /// The figure that answers it; of a socket's the literal sessions do, too.
@@ -143,10 +143,10 @@ struct Row<'a> {
     why: String,
 }
 
-impl Row<'_> {
+impl TableRow<'_> {
     fn tell(self, found: &Found<'_>, settings: &Settings, table: &str, rows: &mut Rows) {
         let Self { name, published, figure, why } = self;
-        let socket = figure.is_some() && published.is_some_and(|system| system.kind == Kind::Socket);
+        let socket = figure.is_some() && published.is_some_and(|system| system.kind == SystemKind::Socket);
         let session = shown_session(found, settings, 1);
         let literal = |quantity: &str| socket.then(|| found.literal(&session, quantity)).flatten();
         let answer_of = |quantity: &'static str| figure.clone().and_then(|id| answer(found, id, quantity));

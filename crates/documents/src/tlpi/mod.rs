@@ -25,7 +25,7 @@ const ONE_CALL: &str = "semaphore/system_v_one_call";
 const ENTRY: &str = "syscall/invalid";
 
 /// One row of the document's Results.
-struct Row {
+struct ResultsRow {
     operations: u64,
     posix_s: f64,
     system_v_s: f64,
@@ -33,11 +33,11 @@ struct Row {
 }
 
 /// Results, the table of benchmark_comparison.sh.
-const RESULTS: &[Row] = &[
-    Row { operations: 1000, posix_s: 0.000_013, system_v_s: 0.000_437, speed_up: 33.6 },
-    Row { operations: 10_000, posix_s: 0.000_093, system_v_s: 0.004_251, speed_up: 45.7 },
-    Row { operations: 100_000, posix_s: 0.000_944, system_v_s: 0.044_541, speed_up: 47.1 },
-    Row { operations: 1_000_000, posix_s: 0.009_119, system_v_s: 0.439_309, speed_up: 48.1 },
+const RESULTS: &[ResultsRow] = &[
+    ResultsRow { operations: 1000, posix_s: 0.000_013, system_v_s: 0.000_437, speed_up: 33.6 },
+    ResultsRow { operations: 10_000, posix_s: 0.000_093, system_v_s: 0.004_251, speed_up: 45.7 },
+    ResultsRow { operations: 100_000, posix_s: 0.000_944, system_v_s: 0.044_541, speed_up: 47.1 },
+    ResultsRow { operations: 1_000_000, posix_s: 0.009_119, system_v_s: 0.439_309, speed_up: 48.1 },
 ];
 
 fn id(method: &str, operations: u64) -> String {

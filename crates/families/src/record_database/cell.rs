@@ -2,7 +2,7 @@
 
 use oscost_harness::quantity;
 use oscost_harness::{Bound, Card, Claim, Need, Parameter, Placement, QuantityCard, Tier};
-use oscost_recorddb::workload::{Kind, Workload};
+use oscost_recorddb::workload::{OperationKind, Workload};
 use oscost_recorddb::{Access, DatabaseOptions, Granularity, Layout, LockWay, Primitive};
 use oscost_sys::mandatory_lock;
 
@@ -213,11 +213,11 @@ impl Cell {
 
     /// The book's rule of how many calls of locking an operation of a kind makes, where there is one.
     #[must_use]
-    pub fn lock_rule(&self) -> Option<fn(Kind) -> u64> {
+    pub fn lock_rule(&self) -> Option<fn(OperationKind) -> u64> {
         match (self.layout, self.lock_way()) {
             (_, LockWay::None) => Some(|_| 0),
-            (Layout::Book, LockWay::By(_, Granularity::Coarse)) => Some(Kind::coarse_lock_calls),
-            (Layout::Book, LockWay::By(_, Granularity::Fine)) => Some(Kind::fine_lock_calls),
+            (Layout::Book, LockWay::By(_, Granularity::Coarse)) => Some(OperationKind::coarse_lock_calls),
+            (Layout::Book, LockWay::By(_, Granularity::Fine)) => Some(OperationKind::fine_lock_calls),
             (Layout::Fast, _) => None,
         }
     }
@@ -393,7 +393,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_operation_is_a_quantity() {
-        for kind in Kind::ALL {
+        for kind in OperationKind::ALL {
             assert!(QUANTITIES.iter().any(|quantity| quantity.name == kind.name()), "{}", kind.name());
         }
     }

@@ -4,7 +4,7 @@ use oscost_harness::quantity;
 use std::sync::atomic::Ordering;
 
 use oscost_harness::{CallError, Sink};
-use oscost_recorddb::workload::{Kind, Observer};
+use oscost_recorddb::workload::{Observer, OperationKind};
 use oscost_stats::histogram::LogHistogram;
 use oscost_sys::{clock, memory::SharedWords};
 
@@ -16,12 +16,12 @@ const GROUPS: [(&str, &str); 4] = [
     (quantity::DELETE_P50, quantity::DELETE_P99),
 ];
 
-const fn group(kind: Kind) -> usize {
+const fn group(kind: OperationKind) -> usize {
     match kind {
-        Kind::FetchFound | Kind::FetchMissing => 0,
-        Kind::InsertAppended | Kind::InsertReused => 1,
-        Kind::ReplaceOther | Kind::ReplaceSame | Kind::ReplaceMissing => 2,
-        Kind::DeleteFound | Kind::DeleteMissing => 3,
+        OperationKind::FetchFound | OperationKind::FetchMissing => 0,
+        OperationKind::InsertAppended | OperationKind::InsertReused => 1,
+        OperationKind::ReplaceOther | OperationKind::ReplaceSame | OperationKind::ReplaceMissing => 2,
+        OperationKind::DeleteFound | OperationKind::DeleteMissing => 3,
     }
 }
 
@@ -86,7 +86,7 @@ impl Observer for Watch<'_> {
     }
 
     #[inline]
-    fn end(&mut self, kind: Kind) {
+    fn end(&mut self, kind: OperationKind) {
         let took = clock::now_ns().saturating_sub(self.start);
         // 0 has no logarithm: the clock's step is no operation's time.
         self.seen[group(kind)].record(took.max(1) as f64);
@@ -127,7 +127,7 @@ mod tests {
         for (process, ns) in [(0, 100.0), (1, 3000.0)] {
             let mut watch = latencies.of(process);
             for _ in 0..100 {
-                watch.seen[group(Kind::FetchMissing)].record(ns);
+                watch.seen[group(OperationKind::FetchMissing)].record(ns);
             }
         }
         let mut told = Told::default();
@@ -143,7 +143,7 @@ mod tests {
         let mut watch = latencies.of(0);
         watch.begin();
         std::thread::sleep(std::time::Duration::from_millis(3));
-        watch.end(Kind::DeleteFound);
+        watch.end(OperationKind::DeleteFound);
         drop(watch);
         let mut told = Told::default();
         latencies.tell(&mut told);

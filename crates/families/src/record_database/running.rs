@@ -10,7 +10,7 @@ use oscost_harness::{
     Benchmark, CallError, Card, Directory, Outcome, Series, SeriesPlan, SetUp, Sink, Subject, Unable,
 };
 use oscost_recorddb::driver::{self, Done};
-use oscost_recorddb::workload::{self, Kind, Unobserved, WorkPlan};
+use oscost_recorddb::workload::{self, OperationKind, Unobserved, WorkPlan};
 use oscost_recorddb::{Database, DatabaseOptions, check_in};
 use oscost_sys::folder::Folder;
 use oscost_sys::mandatory_lock::{self, Mandatory};
@@ -143,7 +143,7 @@ impl Running {
 
     fn locks_are_the_rules(&self, done: &Done) -> Outcome {
         let Some(rule) = self.cell.lock_rule() else { return Ok(()) };
-        let expected: u64 = Kind::ALL.iter().map(|kind| done.counts.of(*kind) * rule(*kind)).sum();
+        let expected: u64 = OperationKind::ALL.iter().map(|kind| done.counts.of(*kind) * rule(*kind)).sum();
         match done.work.lock_calls {
             made if made == expected => Ok(()),
             made => Err(void(format_args!("{made} locking calls, but the rules give {expected}"))),
@@ -225,7 +225,7 @@ impl Series for Running {
         sink.quantity(quantity::LOCK_CALLS_PER_OPERATION, per_operation(lock_calls));
         sink.quantity(quantity::VISITS_PER_OPERATION, per_operation(visits));
         sink.quantity(quantity::SWITCHES_PER_OPERATION, per_operation(switches));
-        for kind in Kind::ALL {
+        for kind in OperationKind::ALL {
             let made: u64 = done.iter().map(|done| done.counts.of(kind)).sum();
             sink.quantity(kind.name(), made as f64);
         }

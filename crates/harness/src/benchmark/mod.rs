@@ -3,8 +3,11 @@
 pub mod card;
 pub mod catalogue;
 pub mod claims;
+pub mod common_claims;
 pub mod directory;
 pub mod foreign;
+pub mod lack;
+pub mod partner;
 pub mod requirements;
 pub mod setting;
 

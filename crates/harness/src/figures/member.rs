@@ -5,7 +5,7 @@ use crate::protocol::message::{Audited, Failure, Launched};
 
 /// What became of a member before its launches are looked at.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Outcome {
+pub(crate) enum Fate {
     Running,
     Unsupported { why: String, remedy: String },
     Failed(Failure),
@@ -15,7 +15,7 @@ pub(crate) enum Outcome {
 #[derive(Clone)]
 pub(crate) struct MemberState {
     pub(crate) choice: Choice,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: Fate,
     pub(crate) iterations: u64,
     /// Its participants work all the time: it is told in cycles.
     pub(crate) works: bool,
@@ -34,7 +34,7 @@ impl MemberState {
     pub(crate) fn new(choice: Choice) -> Self {
         Self {
             choice,
-            outcome: Outcome::Running,
+            outcome: Fate::Running,
             iterations: 0,
             works: false,
             audited: None,

@@ -26,7 +26,7 @@ use crate::benchmark::claims;
 use crate::benchmark::foreign::Foreign;
 use crate::figures::quiet::Best;
 use crate::protocol::message::{Failure, Launched};
-use member::{MemberState, Outcome};
+use member::{Fate, MemberState};
 
 pub(crate) use pairs::paired;
 use quantities::{estimate, judged, judged_windows, no_window_was_quiet, on_one_cpu, quantities, values_of};
@@ -67,16 +67,16 @@ pub(crate) fn of_member(member: &MemberState, context: &Context<'_>) -> Figure {
         figure.remedy = remedy;
     };
     match &member.outcome {
-        Outcome::Unsupported { why, remedy } => {
+        Fate::Unsupported { why, remedy } => {
             let remedy = (!remedy.is_empty()).then(|| remedy.clone());
             unmeasured(&mut figure, Status::Unsupported, why.clone(), remedy);
             return figure;
         }
-        Outcome::Failed(failure) => {
+        Fate::Failed(failure) => {
             unmeasured(&mut figure, Status::Failed, failure.to_string(), None);
             return figure;
         }
-        Outcome::Running if launched.is_empty() => {
+        Fate::Running if launched.is_empty() => {
             let why = match (&member.first_failure, context.void_reason, context.interrupted) {
                 (Some(failure), ..) => failure.to_string(),
                 (None, Some(reason), _) => {
@@ -88,7 +88,7 @@ pub(crate) fn of_member(member: &MemberState, context: &Context<'_>) -> Figure {
             unmeasured(&mut figure, Status::Failed, why, None);
             return figure;
         }
-        Outcome::Running => {}
+        Fate::Running => {}
     }
     let withheld = circumstances::judge(&mut figure, launched, card.placement != Placement::Unpinned);
     if figure.evidence.verdict == Verdict::Contradicted {

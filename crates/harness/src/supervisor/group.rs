@@ -8,7 +8,7 @@ use crate::benchmark::catalogue::Choice;
 use crate::benchmark::requirements;
 use crate::figures;
 use crate::figures::circumstances::SHARED;
-use crate::figures::member::{MemberState, Outcome};
+use crate::figures::member::{Fate, MemberState};
 use crate::figures::quiet::Best;
 use crate::protocol::message::{Failure, Launched, Member, Pair};
 use crate::supervisor::plan::{self, Options};
@@ -36,8 +36,8 @@ pub(crate) fn form(choices: &[Choice], options: &Options) -> Vec<GroupState> {
             let member = |position: usize| {
                 let choice = choices[position];
                 let outcome = match requirements::lacking(&choice, options.cpus.len()) {
-                    Some((why, remedy)) => Outcome::Unsupported { why, remedy },
-                    None => Outcome::Running,
+                    Some((why, remedy)) => Fate::Unsupported { why, remedy },
+                    None => Fate::Running,
                 };
                 MemberState { outcome, ..MemberState::new(choice) }
             };
@@ -117,7 +117,7 @@ impl GroupState {
 
     /// Members that still take part.
     pub(crate) fn active(&self) -> Vec<usize> {
-        let running = |index: &usize| matches!(self.members[*index].outcome, Outcome::Running);
+        let running = |index: &usize| matches!(self.members[*index].outcome, Fate::Running);
         (0..self.members.len()).filter(running).collect()
     }
 
@@ -129,10 +129,10 @@ impl GroupState {
     pub(crate) fn lose(&mut self, active: &[usize], member: Option<usize>, what: &str) {
         let failure = Failure::new("worker", what);
         match member.and_then(|position| active.get(position)) {
-            Some(&index) => self.members[index].outcome = Outcome::Failed(failure),
+            Some(&index) => self.members[index].outcome = Fate::Failed(failure),
             None => {
                 for &index in active {
-                    self.members[index].outcome = Outcome::Failed(failure.clone());
+                    self.members[index].outcome = Fate::Failed(failure.clone());
                 }
             }
         }
@@ -230,7 +230,7 @@ mod tests {
         let formed = |cpus| form(&[synthetic::choice(card.clone())], &options(1, cpus)).remove(0);
         assert_eq!((formed(1).active(), formed(2).active()), (vec![], vec![0]));
         assert!(
-            matches!(&formed(1).members[0].outcome, Outcome::Unsupported { why, .. } if why.starts_with("needs 2 CPUs"))
+            matches!(&formed(1).members[0].outcome, Fate::Unsupported { why, .. } if why.starts_with("needs 2 CPUs"))
         );
     }
 
@@ -304,7 +304,7 @@ mod tests {
         let guest = |launches: Vec<Launched>| synthetic::member(synthetic::series("p"), launches);
         let host = |id| synthetic::member(synthetic::series(id), vec![launched(9, false)]);
         let first = MemberState {
-            outcome: Outcome::Failed(Failure::new("worker", "it fell")),
+            outcome: Fate::Failed(Failure::new("worker", "it fell")),
             failed_launches: 1,
             ..guest(Vec::new())
         };
@@ -327,7 +327,7 @@ mod tests {
             let sequences: Vec<u32> =
                 pooled.launched.iter().map(|launched| launched.record.sequence).collect();
             assert_eq!(sequences, [2, 3, 4], "group {group}");
-            assert_eq!(pooled.outcome, Outcome::Running, "one group in which it was measured is enough");
+            assert_eq!(pooled.outcome, Fate::Running, "one group in which it was measured is enough");
             assert_eq!((pooled.failed_launches, pooled.throttled), (3, true));
             assert!(pooled.first_failure.is_some() && pooled.audited.is_some());
             let tracks: Vec<usize> =

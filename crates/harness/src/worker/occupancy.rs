@@ -36,14 +36,14 @@ pub(crate) struct Parties<'a> {
 /// The CPUs of a launch under watch.
 #[derive(Debug)]
 pub(crate) struct Watch {
-    places: Vec<Place>,
+    places: Vec<WatchedCpus>,
     before: Vec<Option<Moment>>,
     throttled: Option<u64>,
 }
 
 /// CPUs that are looked at together, and the participants on them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Place {
+struct WatchedCpus {
     cpus: Vec<usize>,
     /// The worker with its children that were waited for and its threads, but for those that are elsewhere.
     worker: bool,
@@ -114,7 +114,7 @@ fn pause() {
 }
 
 /// The places of a launch; `pinned` tells the one CPU that a process or thread may run on.
-fn places(parties: &Parties<'_>, pinned: impl Fn(i32) -> Option<usize>) -> Vec<Place> {
+fn places(parties: &Parties<'_>, pinned: impl Fn(i32) -> Option<usize>) -> Vec<WatchedCpus> {
     let cpus: &[usize] = match (parties.placement, parties.cpus) {
         (Placement::OneCpu | Placement::SameCpu, [first, ..]) => &[*first],
         (Placement::CrossCpu, [first, second, ..]) => &[*first, *second],
@@ -131,7 +131,7 @@ fn places(parties: &Parties<'_>, pinned: impl Fn(i32) -> Option<usize>) -> Vec<P
         let here = |pid: &&i32| pinned(**pid).is_some_and(|cpu| cpus.contains(&cpu));
         let restless = parties.awake.iter().filter(here).copied().collect();
         let cpus = cpus.to_vec();
-        return vec![Place { cpus, worker: true, processes, restless, ..Place::default() }];
+        return vec![WatchedCpus { cpus, worker: true, processes, restless, ..WatchedCpus::default() }];
     }
     let own = cpus.first().copied();
     let of = |cpu: usize| {
@@ -140,7 +140,7 @@ fn places(parties: &Parties<'_>, pinned: impl Fn(i32) -> Option<usize>) -> Vec<P
         };
         let worker = Some(cpu) == own;
         let elsewhere = threads.iter().filter(|&&tid| pinned(tid) != Some(cpu)).copied();
-        Place {
+        WatchedCpus {
             cpus: vec![cpu],
             worker,
             threads_elsewhere: elsewhere.filter(|_| worker).collect(),
@@ -153,7 +153,7 @@ fn places(parties: &Parties<'_>, pinned: impl Fn(i32) -> Option<usize>) -> Vec<P
 }
 
 impl Moment {
-    fn of(place: &Place) -> Option<Self> {
+    fn of(place: &WatchedCpus) -> Option<Self> {
         let accounts: Option<Vec<CpuAccount>> = place.cpus.iter().map(|&cpu| CpuAccount::of(cpu)).collect();
         let account = accounts?.into_iter().reduce(CpuAccount::with)?;
         let ticks = cpu_time::now(&place.cpus)?;
@@ -185,7 +185,7 @@ impl Moment {
 }
 
 /// The share of a place's CPUs that somebody else had between two moments: at least so much.
-fn share(before: &Moment, after: &Moment, place: &Place, throttled: bool) -> f64 {
+fn share(before: &Moment, after: &Moment, place: &WatchedCpus, throttled: bool) -> f64 {
     let since = |of: fn(&Moment) -> u64| of(after).saturating_sub(of(before));
     let cpus = place.cpus.len() as u64;
     let wall = since(|it| it.at_ns) * cpus;
@@ -223,8 +223,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    fn place(cpus: usize) -> Place {
-        Place { cpus: (0..cpus).collect(), worker: true, ..Place::default() }
+    fn place(cpus: usize) -> WatchedCpus {
+        WatchedCpus { cpus: (0..cpus).collect(), worker: true, ..WatchedCpus::default() }
     }
 
     fn idle(ns: u64) -> CpuAccount {
@@ -319,7 +319,7 @@ mod tests {
         let (before, after) = (at(0, 0, idle(0)), at(100, 120 * MS, idle(60 * MS)));
         assert!((share(&before, &after, &place(2), false) - 0.1).abs() < 1e-6);
         // One that never rests is told as of its last tick.
-        let awake = Place { restless: vec![7], ..place(2) };
+        let awake = WatchedCpus { restless: vec![7], ..place(2) };
         assert!((share(&before, &after, &awake, false) - 0.05).abs() < 1e-6);
     }
 
@@ -338,20 +338,25 @@ mod tests {
             let parties = Parties { cpus: &[4, 5, 6], placement, partners: &partners, awake: &[20], series };
             places(&parties, |pid| Some(if pid == 12 { 4 } else { 5 }))
         };
-        let all = |cpus: &[usize], restless: &[i32]| Place {
+        let all = |cpus: &[usize], restless: &[i32]| WatchedCpus {
             cpus: cpus.to_vec(),
             worker: true,
             processes: vec![10],
             restless: restless.to_vec(),
-            ..Place::default()
+            ..WatchedCpus::default()
         };
         assert_eq!(of(Placement::SameCpu, false), [all(&[4], &[])]);
         assert_eq!(of(Placement::OneCpu, true), [all(&[4], &[])]);
         assert_eq!(of(Placement::CrossCpu, true), [all(&[4, 5], &[20])]);
         assert_eq!(of(Placement::Unpinned, false), [all(&[4, 5, 6], &[20])]);
-        let own = Place { cpus: vec![4], worker: true, threads_elsewhere: vec![11], ..Place::default() };
+        let own = WatchedCpus {
+            cpus: vec![4],
+            worker: true,
+            threads_elsewhere: vec![11],
+            ..WatchedCpus::default()
+        };
         let (processes, threads, restless) = (vec![10], vec![11], vec![20]);
-        let far = Place { cpus: vec![5], processes, threads, restless, ..Place::default() };
+        let far = WatchedCpus { cpus: vec![5], processes, threads, restless, ..WatchedCpus::default() };
         assert_eq!(of(Placement::CrossCpu, false), [own, far]);
     }
 

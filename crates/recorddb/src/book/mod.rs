@@ -67,7 +67,7 @@ struct Record {
 
 /// A record and where the pointer to it stands.
 #[derive(Debug, Clone, Copy)]
-struct Found {
+struct Linked {
     pointer_at: u64,
     record: Record,
 }
@@ -215,7 +215,7 @@ impl<I: Io, L: Locks> Book<I, L> {
     }
 
     /// Walks the chain whose pointer stands at `from` until a record satisfies `wanted`.
-    fn walk(&mut self, from: u64, wanted: impl Fn(&[u8], &Body) -> bool) -> Result<Option<Found>, Error> {
+    fn walk(&mut self, from: u64, wanted: impl Fn(&[u8], &Body) -> bool) -> Result<Option<Linked>, Error> {
         let mut pointer_at = from;
         let mut at = self.pointer(from)?;
         let mut seen = 0;
@@ -223,7 +223,7 @@ impl<I: Io, L: Locks> Book<I, L> {
             let record =
                 self.record(at)?.ok_or(Damage::index("a pointer behind the end of the file", pointer_at))?;
             if wanted(&self.body[..record.body.key], &record.body) {
-                return Ok(Some(Found { pointer_at, record }));
+                return Ok(Some(Linked { pointer_at, record }));
             }
             seen += 1;
             if seen > MAX_RECORDS {
@@ -235,7 +235,7 @@ impl<I: Io, L: Locks> Book<I, L> {
         Ok(None)
     }
 
-    fn find(&mut self, key: &[u8], chain: u32) -> Result<Option<Found>, Error> {
+    fn find(&mut self, key: &[u8], chain: u32) -> Result<Option<Linked>, Error> {
         self.walk(format::chain_at(chain), |other, _| other == key)
     }
 
@@ -253,7 +253,7 @@ impl<I: Io, L: Locks> Book<I, L> {
     }
 
     /// Takes a record out of its chain and puts it, blanked, on the free list. The record is the one read last.
-    fn unlink(&mut self, found: &Found) -> Result<(), Error> {
+    fn unlink(&mut self, found: &Linked) -> Result<(), Error> {
         let Record { at, next, body } = found.record;
         let (key, value) = (vec![b' '; body.key], vec![b' '; body.data_length - 1]);
         self.within_inner(LockId::FreeList, |book| {
@@ -270,7 +270,7 @@ impl<I: Io, L: Locks> Book<I, L> {
         self.within_inner(LockId::FreeList, |book| {
             let found =
                 book.walk(FREE_LIST, |other, body| other.len() == key && body.data_length == value)?;
-            if let Some(Found { pointer_at, record }) = found {
+            if let Some(Linked { pointer_at, record }) = found {
                 book.put_pointer(pointer_at, record.next)?;
             }
             Ok(found.map(|found| found.record))
@@ -303,7 +303,7 @@ impl<I: Io, L: Locks> Book<I, L> {
         Ok(Stored::Inserted { reused: true })
     }
 
-    fn replace(&mut self, found: &Found, key: &[u8], value: &[u8], chain: u32) -> Result<Stored, Error> {
+    fn replace(&mut self, found: &Linked, key: &[u8], value: &[u8], chain: u32) -> Result<Stored, Error> {
         if found.record.body.data_length == value.len() + 1 {
             gathered(&mut self.data, found.record.body.data_at, value, b"\n")?;
             return Ok(Stored::Replaced { in_place: true });

@@ -1,6 +1,6 @@
 //! Every invariant of layout `fast`, over the bytes of its file.
 
-use super::format::{self, CHUNK_MARK, FIRST_CHUNK, Kind, MAGIC, VERSION, header};
+use super::format::{self, BlockKind, CHUNK_MARK, FIRST_CHUNK, MAGIC, VERSION, header};
 use super::survey::{Led, Survey};
 use super::words::{MemoryWords, Words};
 use crate::check::CheckReport;
@@ -46,7 +46,7 @@ fn check_words(words: &mut MemoryWords, report: &mut CheckReport) -> Result<(), 
         match (block.led, block.head.kind) {
             (Led::FreeList, _) => report.free += 1,
             (Led::Nothing, _) => report.lost += 1,
-            (Led::Tree, Kind::Record | Kind::Node | Kind::Free) => {}
+            (Led::Tree, BlockKind::Record | BlockKind::Node | BlockKind::Free) => {}
         }
     }
     // The tail of a chunk that its arena left is cut into blocks at once: what is left over is smaller than any.

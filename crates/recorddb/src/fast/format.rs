@@ -169,7 +169,7 @@ pub const fn damage(what: &'static str, word: u64) -> Damage {
 
 /// What a block is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum BlockKind {
     /// Header, hash, check, key, value.
     Record,
     /// Header, slots.
@@ -182,7 +182,7 @@ pub enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
     /// What it is.
-    pub kind: Kind,
+    pub kind: BlockKind,
     /// Its size class.
     pub class: usize,
     /// Bytes of the key. Of a node: half of a mark of where it hangs.
@@ -207,13 +207,18 @@ impl Head {
     #[allow(clippy::cast_possible_truncation)] // 32 bits of a hash
     pub const fn node(class: usize, hash: u64, shift: u32) -> Self {
         let mark = fold(hash >> shift, shift as u64);
-        Self { kind: Kind::Node, class, key: (mark >> 16 & 0xffff) as usize, value: (mark & 0xffff) as usize }
+        Self {
+            kind: BlockKind::Node,
+            class,
+            key: (mark >> 16 & 0xffff) as usize,
+            value: (mark & 0xffff) as usize,
+        }
     }
 
     /// A free block.
     #[must_use]
     pub const fn free(class: usize) -> Self {
-        Self { kind: Kind::Free, class, key: 0, value: 0 }
+        Self { kind: BlockKind::Free, class, key: 0, value: 0 }
     }
 
     /// As a word: 16 bits each of mark and kind with class, key and value.
@@ -221,9 +226,9 @@ impl Head {
     #[must_use]
     pub const fn word(self) -> u64 {
         let kind = match self.kind {
-            Kind::Record => 1,
-            Kind::Node => 2,
-            Kind::Free => 3,
+            BlockKind::Record => 1,
+            BlockKind::Node => 2,
+            BlockKind::Free => 3,
         };
         MARK << 48 | kind << 40 | (self.class as u64) << 32 | (self.key as u64) << 16 | self.value as u64
     }
@@ -236,9 +241,9 @@ impl Head {
     #[allow(clippy::cast_possible_truncation)] // fields of 16 bits
     pub fn read(word: u64, at: u64) -> Result<Self, Damage> {
         let kind = match (word >> 48, word >> 40 & 0xff) {
-            (MARK, 1) => Kind::Record,
-            (MARK, 2) => Kind::Node,
-            (MARK, 3) => Kind::Free,
+            (MARK, 1) => BlockKind::Record,
+            (MARK, 2) => BlockKind::Node,
+            (MARK, 3) => BlockKind::Free,
             _ => return Err(damage("a block without its head", at)),
         };
         let (class, key, value) =
@@ -246,14 +251,14 @@ impl Head {
         let head = Self { kind, class, key, value: value as usize };
         let fits = class < CLASSES
             && match kind {
-                Kind::Record => {
+                BlockKind::Record => {
                     key > 0
                         && key <= LONGEST_KEY
                         && head.value <= LONGEST_VALUE
                         && head.words() <= SIZES[class]
                 }
-                Kind::Node => NODE_WORDS <= SIZES[class],
-                Kind::Free => key == 0 && value == 0,
+                BlockKind::Node => NODE_WORDS <= SIZES[class],
+                BlockKind::Free => key == 0 && value == 0,
             };
         if fits { Ok(head) } else { Err(damage("a block that does not hold what it says", at)) }
     }
@@ -369,7 +374,7 @@ mod tests {
 
     #[test]
     fn heads_and_slots_survive_being_written() {
-        let head = Head { kind: Kind::Record, class: 20, key: 11, value: 39 };
+        let head = Head { kind: BlockKind::Record, class: 20, key: 11, value: 39 };
         assert_eq!(Head::read(head.word(), 0), Ok(head));
         assert_eq!(Head::read(Head::free(60).word(), 0), Ok(Head::free(60)));
         assert!(Head::read(0, 0).is_err());
@@ -403,7 +408,7 @@ mod tests {
 
     #[test]
     fn a_head_holds_what_its_class_has_room_for() {
-        let record = |class, key, value| Head { kind: Kind::Record, class, key, value };
+        let record = |class, key, value| Head { kind: BlockKind::Record, class, key, value };
         let read = |head: Head| Head::read(head.word(), 0).is_ok();
         // Three words of its own, and those of key and value: a class of four has room for eight bytes.
         assert!(read(record(0, 8, 0)) && !read(record(0, 9, 0)) && !read(record(0, 8, 1)));

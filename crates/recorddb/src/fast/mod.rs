@@ -28,7 +28,7 @@ use oscost_sys::record_lock::LockKind;
 use crate::database::{Counters, Records, StoreMode, Stored};
 use crate::error::{Error, Refusal};
 use crate::lock::{Guard, LockId, Locks};
-use format::{Head, Kind, RECORD_HEAD, SIZES, Slot, damage};
+use format::{BlockKind, Head, RECORD_HEAD, SIZES, Slot, damage};
 use key::{Key, check_of, unpack};
 use next::Cursor;
 use space::Space;
@@ -184,7 +184,7 @@ impl<W: Words, L: Locks> Fast<W, L> {
         let mut start = [0; 2];
         self.words.read(at, &mut start)?;
         let head = Head::read(start[0], at)?;
-        if head.kind != Kind::Record {
+        if head.kind != BlockKind::Record {
             return Err(damage("a slot that points to something else", at).into());
         }
         let hash = start[1];
@@ -230,7 +230,7 @@ impl<W: Words, L: Locks> Fast<W, L> {
         let Self { words, guard, space, .. } = self;
         let (at, class) =
             space.as_mut().ok_or(Error::Refused(Refusal::ReadOnly))?.take(words, guard, size)?;
-        let head = Head { kind: Kind::Record, class, key: key.length, value: value.len() };
+        let head = Head { kind: BlockKind::Record, class, key: key.length, value: value.len() };
         self.buffer.clear();
         self.buffer.extend_from_slice(&[head.word(), key.hash, 0]);
         self.buffer.extend_from_slice(key.words());

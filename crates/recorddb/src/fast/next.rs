@@ -2,7 +2,7 @@
 
 use oscost_sys::record_lock::LockKind;
 
-use super::format::{self, FAN_OUT, Kind, RECORD_HEAD, ROOTS, ROOTS_AT, Slot, damage};
+use super::format::{self, BlockKind, FAN_OUT, RECORD_HEAD, ROOTS, ROOTS_AT, Slot, damage};
 use super::words::Words;
 use super::{Fast, Found, Head};
 use crate::error::Error;
@@ -123,7 +123,7 @@ impl<W: Words, L: Locks> Fast<W, L> {
     fn consider(&mut self, at: u64, best: &mut Option<(u64, Found, Vec<u8>)>) -> Result<(), Error> {
         self.visits += 1;
         let head = Head::read(self.words.load(at)?, at)?;
-        if head.kind != Kind::Record {
+        if head.kind != BlockKind::Record {
             return Err(damage("a slot that points to something else", at).into());
         }
         let hash = self.words.load(at + 1)?;

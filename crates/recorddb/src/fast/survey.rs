@@ -1,8 +1,8 @@
 //! Finds what every block of a file is, and what points to it: for the checker and for recovery.
 
 use super::format::{
-    self, ARENA_IN_USE, ARENA_LISTS, ARENAS, CHUNK, CHUNK_HEADER, CHUNK_MARK, CLASSES, FAN_OUT, FIRST_CHUNK,
-    Head, Kind, RECORD_HEAD, ROOTS, ROOTS_AT, SIZES, STRIPES, Slot, header,
+    self, ARENA_IN_USE, ARENA_LISTS, ARENAS, BlockKind, CHUNK, CHUNK_HEADER, CHUNK_MARK, CLASSES, FAN_OUT,
+    FIRST_CHUNK, Head, RECORD_HEAD, ROOTS, ROOTS_AT, SIZES, STRIPES, Slot, header,
 };
 use super::words::Words;
 use crate::error::{Damage, Error};
@@ -165,7 +165,7 @@ impl Survey {
                 Err(damage) => self.damages.push(damage),
                 Ok(Slot::Empty) => {}
                 Ok(Slot::Record(record, tag)) => match self.lead(at, record, Led::Tree) {
-                    Some(head) if head.kind == Kind::Record => {
+                    Some(head) if head.kind == BlockKind::Record => {
                         self.record(words, record, head, (shift, start), tag, seed)?;
                     }
                     Some(_) => self.damages.push(format::damage("a slot that points to something else", at)),

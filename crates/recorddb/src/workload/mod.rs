@@ -35,7 +35,7 @@ pub struct WorkPlan {
 
 /// Kinds of operations, as the book counts them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum OperationKind {
     /// Inserted at the end of the files.
     InsertAppended,
     /// Inserted in the place of a deleted record.
@@ -56,7 +56,7 @@ pub enum Kind {
     DeleteMissing,
 }
 
-impl Kind {
+impl OperationKind {
     /// All, in the order of the book.
     pub const ALL: [Self; 9] = [
         Self::InsertAppended,
@@ -107,18 +107,18 @@ impl Kind {
 
 /// How many operations of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts(pub [u64; Kind::ALL.len()]);
+pub struct Counts(pub [u64; OperationKind::ALL.len()]);
 
 impl Counts {
     /// Of one kind.
     #[must_use]
-    pub fn of(&self, kind: Kind) -> u64 {
+    pub fn of(&self, kind: OperationKind) -> u64 {
         self.0[kind as usize]
     }
 
     /// Counts one more.
     #[inline]
-    pub fn add(&mut self, kind: Kind) {
+    pub fn add(&mut self, kind: OperationKind) {
         self.0[kind as usize] += 1;
     }
 
@@ -195,7 +195,7 @@ pub trait Observer {
 
     /// It has ended, and was of this kind.
     #[inline]
-    fn end(&mut self, kind: Kind) {
+    fn end(&mut self, kind: OperationKind) {
         let _ = kind;
     }
 }
@@ -263,28 +263,30 @@ pub fn run<T: Target>(
         observer.begin();
         let result = match action {
             Action::Fetch { .. } => target.fetch(key, &mut value).map(|found| match found {
-                true => Kind::FetchFound,
-                false => Kind::FetchMissing,
+                true => OperationKind::FetchFound,
+                false => OperationKind::FetchMissing,
             }),
             Action::Insert => {
                 target.store(key, sequence.value(), StoreMode::Insert).map(|stored| match stored {
-                    Stored::Inserted { reused: true } => Kind::InsertReused,
-                    Stored::Inserted { reused: false } => Kind::InsertAppended,
+                    Stored::Inserted { reused: true } => OperationKind::InsertReused,
+                    Stored::Inserted { reused: false } => OperationKind::InsertAppended,
                     // Neither can be: told as what no insertion is.
-                    Stored::Replaced { .. } | Stored::Exists | Stored::NotFound => Kind::ReplaceMissing,
+                    Stored::Replaced { .. } | Stored::Exists | Stored::NotFound => {
+                        OperationKind::ReplaceMissing
+                    }
                 })
             }
             Action::Replace { .. } => {
                 target.store(key, sequence.value(), StoreMode::Replace).map(|stored| match stored {
-                    Stored::Replaced { in_place: true } => Kind::ReplaceSame,
-                    Stored::Replaced { in_place: false } => Kind::ReplaceOther,
-                    Stored::NotFound => Kind::ReplaceMissing,
-                    Stored::Inserted { .. } | Stored::Exists => Kind::InsertAppended,
+                    Stored::Replaced { in_place: true } => OperationKind::ReplaceSame,
+                    Stored::Replaced { in_place: false } => OperationKind::ReplaceOther,
+                    Stored::NotFound => OperationKind::ReplaceMissing,
+                    Stored::Inserted { .. } | Stored::Exists => OperationKind::InsertAppended,
                 })
             }
             Action::Delete { .. } => target.delete(key).map(|found| match found {
-                true => Kind::DeleteFound,
-                false => Kind::DeleteMissing,
+                true => OperationKind::DeleteFound,
+                false => OperationKind::DeleteMissing,
             }),
         };
         let kind = result.map_err(WorkFailure::Store)?;

@@ -3,7 +3,7 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use super::{Kind, WorkPlan, Workload};
+use super::{OperationKind, WorkPlan, Workload};
 
 /// One operation on the key that [`Sequence::key`] holds. `exists` is what the store must find.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,17 +30,22 @@ pub enum Action {
 impl Action {
     /// What is wrong with the answer `kind`, and with `value` if one was fetched.
     #[inline]
-    pub(super) fn wrong(self, kind: Kind, value: &[u8], sequence: &Sequence) -> Option<&'static str> {
+    pub(super) fn wrong(
+        self,
+        kind: OperationKind,
+        value: &[u8],
+        sequence: &Sequence,
+    ) -> Option<&'static str> {
         match (self, kind) {
-            (Self::Fetch { exists: true }, Kind::FetchFound) => {
+            (Self::Fetch { exists: true }, OperationKind::FetchFound) => {
                 (value != sequence.value()).then_some("another value than was written")
             }
-            (Self::Fetch { exists: false }, Kind::FetchMissing)
-            | (Self::Insert, Kind::InsertAppended | Kind::InsertReused)
-            | (Self::Replace { exists: true }, Kind::ReplaceSame | Kind::ReplaceOther)
-            | (Self::Replace { exists: false }, Kind::ReplaceMissing)
-            | (Self::Delete { exists: true }, Kind::DeleteFound)
-            | (Self::Delete { exists: false }, Kind::DeleteMissing) => None,
+            (Self::Fetch { exists: false }, OperationKind::FetchMissing)
+            | (Self::Insert, OperationKind::InsertAppended | OperationKind::InsertReused)
+            | (Self::Replace { exists: true }, OperationKind::ReplaceSame | OperationKind::ReplaceOther)
+            | (Self::Replace { exists: false }, OperationKind::ReplaceMissing)
+            | (Self::Delete { exists: true }, OperationKind::DeleteFound)
+            | (Self::Delete { exists: false }, OperationKind::DeleteMissing) => None,
             (
                 Self::Fetch { exists: true } | Self::Delete { exists: true } | Self::Replace { exists: true },
                 _,

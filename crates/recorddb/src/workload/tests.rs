@@ -71,7 +71,10 @@ fn the_words_of_the_book_taken_literally_have_counts_of_their_own() {
     assert_eq!(deleted + not_deleted, 13 + 145);
     assert_eq!(deleted, inserted, "what was inserted is deleted once");
     assert_eq!(counts.total(), 145 + 29 + 2095 + 158);
-    assert!(counts.of(Kind::ReplaceSame).abs_diff(counts.of(Kind::ReplaceOther)) <= 1, "in turn");
+    assert!(
+        counts.of(OperationKind::ReplaceSame).abs_diff(counts.of(OperationKind::ReplaceOther)) <= 1,
+        "in turn"
+    );
 }
 
 /// The same plan makes the same operations everywhere and for ever: figures of two results rest on it.
@@ -221,9 +224,12 @@ impl Target for Failing {
 fn answers_are_the_same_whatever_the_store_does_with_its_space() {
     let counts = Counts([1, 2, 3, 4, 5, 6, 7, 8, 9]);
     assert_eq!(counts.answers(), [3, 7, 5, 6, 7, 8, 9]);
-    assert_eq!((counts.total(), counts.of(Kind::ReplaceOther), counts.of(Kind::DeleteMissing)), (45, 3, 9));
+    assert_eq!(
+        (counts.total(), counts.of(OperationKind::ReplaceOther), counts.of(OperationKind::DeleteMissing)),
+        (45, 3, 9)
+    );
     assert_eq!(counts.plus(&counts).0, [2, 4, 6, 8, 10, 12, 14, 16, 18]);
     let mut more = counts;
-    more.add(Kind::InsertReused);
+    more.add(OperationKind::InsertReused);
     assert_eq!(more.0, [1, 3, 3, 4, 5, 6, 7, 8, 9]);
 }

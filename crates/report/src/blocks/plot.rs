@@ -114,11 +114,11 @@ pub(crate) struct Rows {
     /// What kinds of dots there are; one kind needs no name.
     pub kinds: Vec<String>,
     /// The rows from above.
-    pub rows: Vec<Row>,
+    pub rows: Vec<DotRow>,
 }
 
 /// A row of dots.
-pub(crate) struct Row {
+pub(crate) struct DotRow {
     /// Its name.
     pub name: String,
     /// Its dots.

@@ -13,7 +13,7 @@ pub(crate) struct Prices {
     /// What a reader must know before the first figure.
     pub warnings: Vec<String>,
     /// The figures.
-    pub families: Vec<Family>,
+    pub families: Vec<PriceFamily>,
     /// What families show besides.
     pub views: Vec<View>,
     /// What holds for several rows.
@@ -23,7 +23,7 @@ pub(crate) struct Prices {
 }
 
 /// Rows under one heading: a family, or the series of a family that quote one quantity.
-pub(crate) struct Family {
+pub(crate) struct PriceFamily {
     /// Name of the family in capitals, blanks for underscores.
     pub name: String,
     /// The operation, where (nearly) all rows share it.
@@ -33,11 +33,11 @@ pub(crate) struct Family {
     /// Whether the rows are batched benchmarks, with floor, typical and tail.
     pub batched: bool,
     /// The figures, in the order of the result.
-    pub rows: Vec<Row>,
+    pub rows: Vec<PriceRow>,
 }
 
 /// One figure.
-pub(crate) struct Row {
+pub(crate) struct PriceRow {
     /// Id of the figure, as in the result.
     pub id: String,
     /// Id without the family.
@@ -86,7 +86,7 @@ pub(crate) struct Numbers {
 }
 
 /// The price list of a page: each row has its place on one axis, and opens to its receipt.
-pub(crate) struct Chart {
+pub(crate) struct PriceChart {
     /// What the list says in one sentence.
     pub finding: String,
     /// Families, each with its name in words, to choose from.
@@ -102,7 +102,7 @@ pub(crate) struct Chart {
 /// A row of a page's price list.
 pub(crate) struct Priced {
     /// What any price list says of the figure.
-    pub row: Row,
+    pub row: PriceRow,
     /// Family, as in the result.
     pub family: String,
     /// Low end, value and high end in ns, where the figure is a duration.

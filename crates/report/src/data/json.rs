@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::judge::{Agreement, Changes, Comparison, Differs, OneSided, Row, Side, Verdict, name_of_pair};
+use crate::judge::{
+    Agreement, Changes, Compared, Comparison, Differs, OneSided, Side, Verdict, name_of_pair,
+};
 
 /// The comparison as one JSON object; changes, intervals and the threshold are shares (0.05 is + 5 %).
 #[must_use]
@@ -10,7 +12,7 @@ pub fn comparison_json(comparison: &Comparison<'_>) -> Value {
     let differing = |all: &[Differs]| -> Vec<Value> {
         all.iter().map(|it| json!({"what": it.what, "a": it.a, "b": it.b})).collect()
     };
-    let rows = |rows: &[Row], name: fn(Verdict) -> &'static str| -> Vec<Value> {
+    let rows = |rows: &[Compared], name: fn(Verdict) -> &'static str| -> Vec<Value> {
         rows.iter().map(|of| row(of, name(of.verdict))).collect()
     };
     let evidence: Vec<Value> = comparison
@@ -33,7 +35,7 @@ pub fn comparison_json(comparison: &Comparison<'_>) -> Value {
     })
 }
 
-fn row(row: &Row, verdict: &str) -> Value {
+fn row(row: &Compared, verdict: &str) -> Value {
     let side = |of: &oscost_results::Estimate| json!({"value": of.value, "low": of.low, "high": of.high});
     json!({
         "id": row.id, "quantity": row.quantity, "unit": row.unit, "verdict": verdict, "why": row.why,

@@ -12,7 +12,7 @@ use oscost_results::{CheckState, Figure, PairedValue, Percentiles, RunResult, St
 use crate::named::Named;
 
 /// A family of metrics: name, unit, and what it is.
-struct Family {
+struct MetricFamily {
     name: &'static str,
     unit: &'static str,
     help: &'static str,
@@ -21,7 +21,7 @@ struct Family {
 }
 
 /// The families, in the order in which they are written.
-struct Families(Vec<Family>);
+struct Families(Vec<MetricFamily>);
 
 /// Name, unit and meaning of every family.
 const FAMILIES: &[(&str, &str, &str)] = &[
@@ -68,8 +68,12 @@ const FAMILIES: &[(&str, &str, &str)] = &[
 /// # Errors
 /// Those of `out`.
 pub fn open_metrics(results: &[Named<'_>], out: &mut dyn Write) -> io::Result<()> {
-    let family =
-        |&(name, unit, help): &(&'static str, _, _)| Family { name, unit, help, samples: BTreeMap::new() };
+    let family = |&(name, unit, help): &(&'static str, _, _)| MetricFamily {
+        name,
+        unit,
+        help,
+        samples: BTreeMap::new(),
+    };
     let mut families = Families(FAMILIES.iter().map(family).collect());
     for &Named { name, result } in results {
         let of = if results.len() > 1 { vec![("result", name)] } else { Vec::new() };
@@ -96,7 +100,7 @@ pub fn open_metrics(results: &[Named<'_>], out: &mut dyn Write) -> io::Result<()
     writeln!(out, "# EOF")
 }
 
-impl Family {
+impl MetricFamily {
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let Self { name, unit, help, samples } = self;
         writeln!(out, "# HELP {name} {help}\n# TYPE {name} gauge")?;

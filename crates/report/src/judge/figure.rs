@@ -9,7 +9,7 @@ use oscost_stats::interval::{LOWER_QUARTILE, MEDIAN, over_launches, over_launche
 
 use super::core_speed::{self, Beside};
 use super::past::Learning;
-use super::{Comparison, OneSided, Row, Verdict, evidence, version_one};
+use super::{Compared, Comparison, OneSided, Verdict, evidence, version_one};
 use crate::named::Named;
 use crate::words::plain;
 
@@ -24,7 +24,7 @@ const OUTSIDE: f64 = 0.0025;
 
 /// A row to be, and what is asked about it.
 pub(super) struct Asked {
-    pub row: Row,
+    pub row: Compared,
     pub question: Question,
 }
 
@@ -306,7 +306,7 @@ pub(super) fn ask(
     let (values_a, values_b) = (launches(&of_a, &quantity), launches(&of_b, &quantity));
     let q = quantile_of(&quantity);
     let drift = learning.drift(&all, &quantity);
-    let mut row = Row::blank(id.to_owned(), &quantity, unit(a, &quantity));
+    let mut row = Compared::blank(id.to_owned(), &quantity, unit(a, &quantity));
     row.a = sides.estimate(sides.a, &values_a, q, drift);
     row.b = sides.estimate(sides.b, &values_b, q, drift);
     if let Some(why) = refused {
@@ -328,7 +328,7 @@ pub(super) fn ask(
 }
 
 /// Counts and shares may be zero on both sides, and then are the same whatever the ratio.
-pub(super) fn no_ratio(a: &[Vec<f64>], b: &[Vec<f64>], row: &mut Row) {
+pub(super) fn no_ratio(a: &[Vec<f64>], b: &[Vec<f64>], row: &mut Compared) {
     let mut all = a.iter().chain(b).flatten();
     let first = all.next();
     if first.is_some_and(|first| all.all(|value| value == first)) {

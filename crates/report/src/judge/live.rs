@@ -7,7 +7,7 @@ use oscost_stats::interval::{FEWEST_LAUNCHES, MEDIAN};
 
 use super::figure::{Asked, Question, Sides, common, grain, no_ratio, pair_up, refusal, unit};
 use super::verdict::pronounce;
-use super::{Comparison, Row, Rules, by_size, ids, surrounded};
+use super::{Compared, Comparison, Rules, by_size, ids, surrounded};
 use crate::named::Named;
 
 /// What is left of a drift that is no straight line within a round: it is added at both ends of every interval.
@@ -64,7 +64,7 @@ fn ask(first: [&Figure; 2], sides: &Sides<'_>, of: [&[Named<'_>]; 2], other_mach
     let enough = |name: &&String| rounds(of, &a.id, name).len() >= FEWEST_LAUNCHES;
     let quantity = names.iter().find(enough).unwrap_or(&names[1]);
     let rounds = rounds(of, &a.id, quantity);
-    let mut row = Row::blank(a.id.clone(), quantity, unit(a, quantity));
+    let mut row = Compared::blank(a.id.clone(), quantity, unit(a, quantity));
     let known =
         |side: &[Named<'_>]| [values(side, &a.id, quantity).into_iter().flatten().collect::<Vec<f64>>()];
     row.a = sides.estimate(&of[0][..1], &known(of[0]), MEDIAN, Drift::NONE);

@@ -55,9 +55,9 @@ pub struct Comparison<'a> {
     /// Evidence that differs: it explains most changes.
     pub evidence: Vec<Evident>,
     /// Figures of both, the largest change first.
-    pub rows: Vec<Row>,
+    pub rows: Vec<Compared>,
     /// Paired ratios and differences of both, the largest change first.
-    pub pairs: Vec<Row>,
+    pub pairs: Vec<Compared>,
     /// Figures of one side only, or withheld on a side.
     pub one_sided: Vec<OneSided>,
     /// Figures that were withheld on both sides.
@@ -93,7 +93,7 @@ pub struct Evident {
 /// A quantity of both sides: every number of a row is of that one quantity.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Row {
+pub struct Compared {
     /// Id of the figure, or "one to another" for a pair.
     pub id: String,
     /// Name of the quantity that was judged.
@@ -114,7 +114,7 @@ pub struct Row {
     pub why: String,
 }
 
-impl Row {
+impl Compared {
     /// A row of which nothing is known yet.
     fn blank(id: String, quantity: &str, unit: String) -> Self {
         let nothing = Estimate { value: f64::NAN, low: f64::NAN, high: f64::NAN, extremes: true };
@@ -234,8 +234,8 @@ fn ids<'r>(a: &'r RunResult, b: &'r RunResult) -> Vec<&'r str> {
 }
 
 /// The largest change first.
-fn by_size(one: &Row, other: &Row) -> std::cmp::Ordering {
-    let size = |row: &Row| row.change.map_or(-1.0, |change| change.change.abs());
+fn by_size(one: &Compared, other: &Compared) -> std::cmp::Ordering {
+    let size = |row: &Compared| row.change.map_or(-1.0, |change| change.change.abs());
     size(other).total_cmp(&size(one))
 }
 
@@ -260,7 +260,7 @@ fn surrounded<'a>(a: &Named<'a>, b: &Named<'a>, rules: Rules<'_>) -> Comparison<
 
 impl Comparison<'_> {
     /// Figures of one verdict.
-    pub fn of(&self, verdict: Verdict) -> impl Iterator<Item = &Row> {
+    pub fn of(&self, verdict: Verdict) -> impl Iterator<Item = &Compared> {
         self.rows.iter().filter(move |row| row.verdict == verdict)
     }
 
@@ -283,12 +283,12 @@ pub(crate) fn percent(share: f64) -> String {
 mod tests {
     use super::*;
 
-    fn row(verdict: Verdict, change: Option<f64>) -> Row {
+    fn row(verdict: Verdict, change: Option<f64>) -> Compared {
         let change = change.map(|change| Shift { change, low: change, high: change, level: 0.99 });
-        Row { verdict, change, ..Row::blank(format!("{change:?}"), "floor", "ns".to_owned()) }
+        Compared { verdict, change, ..Compared::blank(format!("{change:?}"), "floor", "ns".to_owned()) }
     }
 
-    fn comparison(rows: Vec<Row>) -> Comparison<'static> {
+    fn comparison(rows: Vec<Compared>) -> Comparison<'static> {
         Comparison {
             a: "a",
             b: "b",
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn the_largest_change_comes_first_either_way_and_what_has_none_last() {
-        let mut rows: Vec<Row> =
+        let mut rows: Vec<Compared> =
             [Some(0.1), None, Some(-0.5), Some(0.0)].map(|change| row(Verdict::Unclear, change)).into();
         rows.sort_by(by_size);
         let sorted: Vec<Option<f64>> =

@@ -5,7 +5,7 @@ use oscost_stats::interval::MEDIAN;
 
 use super::figure::{Asked, Question, Sides};
 use super::past::Learning;
-use super::{Row, Rules};
+use super::{Compared, Rules};
 use crate::named::Named;
 
 /// Everything that was paired in all results of both sides, was asked about, and is of figures that may be held against
@@ -53,7 +53,7 @@ fn one(pair: &PairedValue, sides: &Sides<'_>, learning: &mut Learning<'_>) -> Op
     let what = if pair.quantity == "paired" { String::new() } else { format!(" ({})", pair.quantity) };
     let joined = if pair.unit == "ratio" { "to" } else { "less" };
     let mut row =
-        Row::blank(format!("{} {joined} {}{what}", pair.of, pair.to), &pair.quantity, pair.unit.clone());
+        Compared::blank(format!("{} {joined} {}{what}", pair.of, pair.to), &pair.quantity, pair.unit.clone());
     row.a = sides.estimate(sides.a, &a, MEDIAN, drift);
     row.b = sides.estimate(sides.b, &b, MEDIAN, drift);
     Some(Asked {

@@ -3,7 +3,7 @@
 use oscost_stats::compare::{Change, Judged, Verdict, judge};
 
 use super::figure::{Asked, Question};
-use super::{Row, Shift, percent};
+use super::{Compared, Shift, percent};
 
 /// The verdict on a ratio to a baseline: a ratio is higher or lower, nothing of it is slower.
 #[must_use]
@@ -16,7 +16,7 @@ pub fn name_of_pair(verdict: Verdict) -> &'static str {
 }
 
 /// Answers what was asked, in its order.
-pub(super) fn pronounce(asked: Vec<Asked>, threshold: f64) -> Vec<Row> {
+pub(super) fn pronounce(asked: Vec<Asked>, threshold: f64) -> Vec<Compared> {
     let changes: Vec<Option<Change>> = asked
         .iter()
         .map(|asked| match &asked.question {
@@ -28,7 +28,7 @@ pub(super) fn pronounce(asked: Vec<Asked>, threshold: f64) -> Vec<Row> {
     asked.into_iter().zip(judged).map(|(asked, judged)| answer(asked, judged, threshold)).collect()
 }
 
-fn answer(asked: Asked, judged: Option<Judged>, threshold: f64) -> Row {
+fn answer(asked: Asked, judged: Option<Judged>, threshold: f64) -> Compared {
     let mut row = asked.row;
     let (Question::Open { beside, hold, neighbour, .. }, Some(judged)) = (asked.question, judged) else {
         return row;

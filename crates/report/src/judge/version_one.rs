@@ -7,7 +7,7 @@ use oscost_stats::quantile::{quantile, sorted};
 use oscost_stats::version_one::{Change, Doubt, LEAST_MARGIN, Verdict as Judged, VersionOneSide, judge};
 
 use super::figure::{Asked, Question};
-use super::{Row, Shift, Verdict};
+use super::{Compared, Shift, Verdict};
 
 /// Launches of a floor in passes are put together by their upper decile.
 const UNDISTURBED: f64 = 0.9;
@@ -26,7 +26,7 @@ pub(super) fn ask(
 ) -> Asked {
     let name = &a.headline;
     let unit = |figure: &Figure| figure.quantities.get(name).map_or("", |quantity| &quantity.unit).to_owned();
-    let mut row = Row::blank(a.id.clone(), name, unit(a));
+    let mut row = Compared::blank(a.id.clone(), name, unit(a));
     for (shown, figure) in [(&mut row.a, a), (&mut row.b, b)] {
         if let Some(quantity) = figure.quantities.get(name) {
             *shown = quantity.estimate;
@@ -47,7 +47,7 @@ fn launches(figure: &Figure, value: impl Fn(&LaunchRecord) -> Option<f64>) -> Ve
     figure.launches.iter().filter_map(value).collect()
 }
 
-fn verdict(a: &Figure, b: &Figure, results: (&RunResult, &RunResult), threshold: f64, row: &mut Row) {
+fn verdict(a: &Figure, b: &Figure, results: (&RunResult, &RunResult), threshold: f64, row: &mut Compared) {
     let name = &a.headline;
     let plainly = |launch: &LaunchRecord| launch.quantities.get(name).copied();
     let in_passes = |launch: &LaunchRecord| Some(launch.quantities.get(name)? / launch.speed_ns()?);
@@ -106,7 +106,7 @@ fn verdict(a: &Figure, b: &Figure, results: (&RunResult, &RunResult), threshold:
 }
 
 /// What version 1 called a change is one today if it is beyond the threshold, too.
-fn beyond(change: &Change, threshold: f64, row: &mut Row) -> Verdict {
+fn beyond(change: &Change, threshold: f64, row: &mut Compared) -> Verdict {
     row.changed = true;
     if change.low > threshold {
         Verdict::Slower

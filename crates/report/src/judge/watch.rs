@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use oscost_results::{Figure, RunResult, Status, quantity};
 
-use super::{Row, Rules, Verdict, compare};
+use super::{Compared, Rules, Verdict, compare};
 use crate::named::Named;
 use crate::words::plain;
 
@@ -144,7 +144,7 @@ impl Watched {
         }
     }
 
-    fn judged(&mut self, found: &Row, since: u32, run: u32) {
+    fn judged(&mut self, found: &Compared, since: u32, run: u32) {
         self.verdict = Some(found.verdict);
         let (Verdict::Slower | Verdict::Faster, Some(change)) = (found.verdict, found.change) else { return };
         let quantity = found.quantity.clone();

@@ -6,7 +6,7 @@ use oscost_results::RunResult;
 
 use crate::blocks::{Cell, Fact, Judged, Part, Place, Table, Tone, View};
 use crate::evidence::per_operation;
-use crate::judge::{Comparison, Differs, Row, Shift, Verdict, name_of_pair, percent};
+use crate::judge::{Compared, Comparison, Differs, Shift, Verdict, name_of_pair, percent};
 use crate::numbers;
 use crate::words::{counted, plain, words};
 
@@ -18,7 +18,7 @@ const INTERVAL: usize = 4;
 const MOST_WIDE: f64 = 100.0;
 
 /// How a comparison is shown.
-struct Shown<'a> {
+struct ComparisonView<'a> {
     comparison: &'a Comparison<'a>,
     unicode: bool,
     /// The other result, where its receipts are on the page: every figure is shown, and leads to its own.
@@ -27,15 +27,15 @@ struct Shown<'a> {
 
 /// What a reader needs to believe a change, or not to.
 pub(crate) fn view(comparison: &Comparison<'_>, unicode: bool) -> View {
-    Shown { comparison, unicode, receipts: None }.view()
+    ComparisonView { comparison, unicode, receipts: None }.view()
 }
 
 /// The same with every figure, each leading to its receipt in `other`.
 pub(crate) fn linked(comparison: &Comparison<'_>, other: &RunResult) -> View {
-    Shown { comparison, unicode: true, receipts: Some(other) }.view()
+    ComparisonView { comparison, unicode: true, receipts: Some(other) }.view()
 }
 
-impl Shown<'_> {
+impl ComparisonView<'_> {
     fn plain(&self, text: &str) -> String {
         plain(text, self.unicode)
     }
@@ -75,7 +75,7 @@ impl Shown<'_> {
         }
         parts.extend(self.within());
         for verdict in [Verdict::Slower, Verdict::Faster] {
-            let rows: Vec<&Row> = comparison.pairs.iter().filter(|row| row.verdict == verdict).collect();
+            let rows: Vec<&Compared> = comparison.pairs.iter().filter(|row| row.verdict == verdict).collect();
             parts.extend(self.table(
                 &format!("{} beside its baseline", name_of_pair(verdict)),
                 Tone::Doubt,
@@ -127,7 +127,7 @@ impl Shown<'_> {
         if self.receipts.is_some() {
             return self.table(&format!("within {threshold}"), Tone::Good, &within.collect::<Vec<_>>());
         }
-        let small: Vec<&Row> = within.filter(|row| row.changed).collect();
+        let small: Vec<&Compared> = within.filter(|row| row.changed).collect();
         let title = format!("changed by less than {threshold}");
         let mut parts = self.table(&title, Tone::Good, &small[..small.len().min(MOST_SMALL)]);
         if small.len() > MOST_SMALL {
@@ -138,11 +138,11 @@ impl Shown<'_> {
     }
 
     /// Figures of one verdict under its name, and why it is theirs.
-    fn table(&self, title: &str, tone: Tone, rows: &[&Row]) -> Vec<Part> {
+    fn table(&self, title: &str, tone: Tone, rows: &[&Compared]) -> Vec<Part> {
         if rows.is_empty() {
             return Vec::new();
         }
-        let cells = |row: &&Row| {
+        let cells = |row: &&Compared| {
             let unit = self.plain(&row.unit);
             // In rounds of both sides the judged ratio may point the other way than the two sides by themselves.
             let contradicts = row
@@ -280,7 +280,7 @@ fn tallied(comparison: &Comparison<'_>) -> Vec<String> {
 }
 
 /// Whether the width of its interval is all that keeps a row from an answer.
-fn is_too_wide(row: &Row) -> bool {
+fn is_too_wide(row: &Compared) -> bool {
     row.verdict == Verdict::Unclear && row.change.is_some() && row.why.is_empty()
 }
 

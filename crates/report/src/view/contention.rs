@@ -21,7 +21,7 @@ const PAIR: (&str, &str) = ("semaphore/system_v", "semaphore/posix_named");
 const WIDEST: f64 = 40.0;
 
 /// A measured cell.
-struct Cell<'a> {
+struct ContentionCell<'a> {
     figure: &'a Figure,
     /// "semaphore/posix_named".
     lock: &'a str,
@@ -33,7 +33,7 @@ struct Cell<'a> {
     think: u64,
 }
 
-fn cells<'a>(story: &'a Story<'_>) -> Vec<Cell<'a>> {
+fn cells<'a>(story: &'a Story<'_>) -> Vec<ContentionCell<'a>> {
     story
         .measured()
         .filter_map(|figure| {
@@ -41,12 +41,12 @@ fn cells<'a>(story: &'a Story<'_>) -> Vec<Cell<'a>> {
             let lock = figure.parameter("lock")?.text()?;
             let workers = ["processes", "threads"].into_iter().find_map(|of| Some((number(of)?, of)))?;
             let (hold, think) = (u32::try_from(number("hold_us")?).ok()?, number("think_holds")?);
-            Some(Cell { figure, lock, workers, hold, think })
+            Some(ContentionCell { figure, lock, workers, hold, think })
         })
         .collect()
 }
 
-impl Cell<'_> {
+impl ContentionCell<'_> {
     /// Nothing keeps its workers apart.
     fn is_control(&self) -> bool {
         self.figure.has(Trait::ExcludesNothing)
@@ -73,7 +73,7 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
             .to_owned(),
     )];
     for situation in situations {
-        let here: Vec<&Cell<'_>> =
+        let here: Vec<&ContentionCell<'_>> =
             cells.iter().filter(|cell| (cell.workers, cell.think) == situation).collect();
         parts.extend(told(story, situation, &here));
     }
@@ -81,17 +81,21 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
     Some(View { title: "CONTENTION".to_owned(), covers, parts })
 }
 
-fn without_control<'a>(cells: &[&'a Cell<'a>]) -> Vec<&'a Cell<'a>> {
+fn without_control<'a>(cells: &[&'a ContentionCell<'a>]) -> Vec<&'a ContentionCell<'a>> {
     cells.iter().copied().filter(|cell| !cell.is_control()).collect()
 }
 
 /// Locks in the order of the result.
-fn locks<'a>(cells: &[&Cell<'a>]) -> Vec<&'a str> {
+fn locks<'a>(cells: &[&ContentionCell<'a>]) -> Vec<&'a str> {
     distinct(cells.iter().map(|cell| cell.lock))
 }
 
 /// The tables of one situation, and the crossing where both semaphores are there.
-fn told(story: &Story<'_>, ((count, of), think): ((u64, &str), u64), cells: &[&Cell<'_>]) -> Vec<Part> {
+fn told(
+    story: &Story<'_>,
+    ((count, of), think): ((u64, &str), u64),
+    cells: &[&ContentionCell<'_>],
+) -> Vec<Part> {
     let mut holds: Vec<u32> = cells.iter().map(|cell| cell.hold).collect();
     holds.sort_unstable();
     holds.dedup();
@@ -110,7 +114,7 @@ fn told(story: &Story<'_>, ((count, of), think): ((u64, &str), u64), cells: &[&C
         vec![Part::Words(story.plain(&format!("{who} {thinking}{crowded}: time per turn by hold time")))];
     let unsure =
         |estimate: Estimate| estimate.high > 1.1 * estimate.value || estimate.low < 0.9 * estimate.value;
-    let time = |cell: &Cell<'_>| match cell.quantity(quantity::TIME_PER_OPERATION) {
+    let time = |cell: &ContentionCell<'_>| match cell.quantity(quantity::TIME_PER_OPERATION) {
         Some(estimate) if unsure(estimate) => numbers::range(estimate.low, estimate.high, "ns"),
         Some(estimate) => numbers::duration(estimate.value),
         None => String::new(),
@@ -122,8 +126,9 @@ fn told(story: &Story<'_>, ((count, of), think): ((u64, &str), u64), cells: &[&C
     let heads = std::iter::once("hold".to_owned()).chain(holds.iter().map(|hold| format!("{hold} us")));
     parts.push(Part::Table(Table::new(heads, rows)));
     parts.push(Part::Table(behaviour(story, cells)));
-    let lost = |cell: &&&Cell<'_>| cell.value(quantity::LOST_UPDATES).is_some_and(|lost| lost > 0.0);
-    let (control, wrong): (Vec<&&Cell<'_>>, Vec<_>) =
+    let lost =
+        |cell: &&&ContentionCell<'_>| cell.value(quantity::LOST_UPDATES).is_some_and(|lost| lost > 0.0);
+    let (control, wrong): (Vec<&&ContentionCell<'_>>, Vec<_>) =
         cells.iter().filter(lost).partition(|cell| cell.is_control());
     for cell in wrong {
         parts
@@ -147,11 +152,12 @@ fn told(story: &Story<'_>, ((count, of), think): ((u64, &str), u64), cells: &[&C
 }
 
 /// Class, fairness and waiting of each lock, over its cells with a hold time.
-fn behaviour(story: &Story<'_>, cells: &[&Cell<'_>]) -> Table {
+fn behaviour(story: &Story<'_>, cells: &[&ContentionCell<'_>]) -> Table {
     let heads =
         ["", "class", "owner changes", "blocked", "fairness", "longest wait", "hand-over", "of the ideal"];
     let rows = locks(&without_control(cells)).into_iter().map(|lock| {
-        let held: Vec<&&Cell<'_>> = cells.iter().filter(|cell| cell.lock == lock && cell.hold > 0).collect();
+        let held: Vec<&&ContentionCell<'_>> =
+            cells.iter().filter(|cell| cell.lock == lock && cell.hold > 0).collect();
         let held =
             if held.is_empty() { cells.iter().filter(|cell| cell.lock == lock).collect() } else { held };
         let range = |name: &str, show: &dyn Fn(f64) -> String| {
@@ -189,7 +195,7 @@ fn behaviour(story: &Story<'_>, cells: &[&Cell<'_>]) -> Table {
 }
 
 /// The ratio of the two semaphores by hold time, as a picture, and where it falls below 2 and below 1.1.
-fn crossed(story: &Story<'_>, about: &str, cells: &[&Cell<'_>], holds: &[u32]) -> Vec<Part> {
+fn crossed(story: &Story<'_>, about: &str, cells: &[&ContentionCell<'_>], holds: &[u32]) -> Vec<Part> {
     let ratio = |hold: u32| -> Option<(f64, Interval)> {
         let of = cells.iter().find(|cell| cell.lock == PAIR.0 && cell.hold == hold)?;
         let to = cells.iter().find(|cell| cell.lock == PAIR.1 && cell.hold == hold)?;

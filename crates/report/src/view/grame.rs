@@ -139,7 +139,7 @@ fn mean(values: &[f64]) -> f64 {
 /// One client over time, on a logarithmic axis.
 fn one_client(story: &Story<'_>, figure: &Figure, title: &str) -> Vec<Part> {
     let Some((_, values)) = tracks(figure).into_iter().next() else { return Vec::new() };
-    let axis = Axis::logarithmic(&values);
+    let axis = Edges::logarithmic(&values);
     let mut lines = plot(&[('#', &values)], &axis, true);
     let launch = figure.launches.iter().find_map(|launch| launch.tracks.get("load"));
     if let Some([start, end]) = launch.map(Vec::as_slice) {
@@ -169,7 +169,7 @@ fn stack(story: &Story<'_>, figure: &Figure) -> Vec<Part> {
         .collect();
     // Peaks would press the stack together: they stand at the upper edge.
     let all: Vec<f64> = tracks.iter().flat_map(|(_, values)| values.iter().copied()).collect();
-    let lines = plot(&letters, &Axis::linear(&all), false);
+    let lines = plot(&letters, &Edges::linear(&all), false);
     let heading =
         format!("Figure 23: {} clients by sockets, each by its number, medians of columns", tracks.len());
     vec![Part::Words(story.plain(&heading)), Part::Picture(lines)]
@@ -194,7 +194,7 @@ fn ends(story: &Story<'_>, first: &[f64], last: &[f64], title: &str) -> Vec<Part
     let cut = |values: &[f64]| values.iter().copied().take(60).collect::<Vec<f64>>();
     let (first, last) = (cut(first), cut(last));
     let all = [&first[..], &last].concat();
-    let lines = plot(&[('f', &first), ('l', &last)], &Axis::linear(&all), false);
+    let lines = plot(&[('f', &first), ('l', &last)], &Edges::linear(&all), false);
     vec![Part::Words(story.plain(title)), Part::Picture(lines)]
 }
 
@@ -202,11 +202,11 @@ fn ends(story: &Story<'_>, first: &[f64], last: &[f64], title: &str) -> Vec<Part
 const LABEL: usize = 10;
 
 /// What the rows of a picture stand for: their lower edges, us, from below.
-struct Axis {
+struct Edges {
     edges: Vec<f64>,
 }
 
-impl Axis {
+impl Edges {
     /// Factors of two, or parts of them where there are few.
     fn logarithmic(values: &[f64]) -> Self {
         let positive = || values.iter().copied().filter(|value| *value > 0.0);
@@ -238,7 +238,7 @@ impl Axis {
 }
 
 /// Series side by side over time: of one series how many of a column's values lie in a row, of several the median of each.
-fn plot(series: &[(char, &[f64])], axis: &Axis, shades: bool) -> Vec<String> {
+fn plot(series: &[(char, &[f64])], axis: &Edges, shades: bool) -> Vec<String> {
     let longest = series.iter().map(|(_, values)| values.len()).max().unwrap_or(0);
     let columns = longest.min(COLUMNS);
     let mut cells = vec![vec![' '; columns]; axis.edges.len()];
@@ -280,21 +280,21 @@ mod tests {
 
     #[test]
     fn a_logarithmic_axis_has_the_rows_that_values_reach() {
-        let wide = Axis::logarithmic(&[10.0, 5000.0]);
+        let wide = Edges::logarithmic(&[10.0, 5000.0]);
         assert_eq!(wide.edges, [8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0]);
-        let narrow = Axis::logarithmic(&[16.0, 31.0]);
+        let narrow = Edges::logarithmic(&[16.0, 31.0]);
         assert_eq!(narrow.edges.len(), 3);
         assert_eq!((narrow.row(16.0), narrow.row(31.0), narrow.row(0.0)), (0, 2, 0));
-        assert_eq!(Axis::logarithmic(&[]).edges.len(), 1);
-        assert_eq!(Axis::logarithmic(&[-5.0, 0.0]).edges.len(), 1);
-        assert_eq!(Axis::logarithmic(&[f64::MAX, f64::MIN_POSITIVE]).edges.len(), 30);
+        assert_eq!(Edges::logarithmic(&[]).edges.len(), 1);
+        assert_eq!(Edges::logarithmic(&[-5.0, 0.0]).edges.len(), 1);
+        assert_eq!(Edges::logarithmic(&[f64::MAX, f64::MIN_POSITIVE]).edges.len(), 30);
     }
 
     #[test]
     fn two_levels_alternate_in_the_picture() {
         let first: Vec<f64> = (0..6).map(|tick| if tick % 2 == 0 { 10.0 } else { 32.0 }).collect();
         let last: Vec<f64> = (0..6).map(|tick| if tick % 2 == 0 { 32.0 } else { 10.0 }).collect();
-        let lines = plot(&[('f', &first), ('l', &last)], &Axis::linear(&[10.0, 32.0]), false);
+        let lines = plot(&[('f', &first), ('l', &last)], &Edges::linear(&[10.0, 32.0]), false);
         assert_eq!(lines.len(), ROWS);
         assert!(lines[0].ends_with("|lflflf"), "{lines:?}");
         assert!(lines[ROWS - 1].ends_with("|flflfl"), "{lines:?}");
@@ -304,7 +304,7 @@ mod tests {
     fn of_one_series_the_share_of_a_column_shows() {
         let mut values = vec![10.0; 660];
         values[0] = 40.0;
-        let lines = plot(&[('#', &values)], &Axis::logarithmic(&values), true);
+        let lines = plot(&[('#', &values)], &Edges::logarithmic(&values), true);
         assert!(lines[0].ends_with("|."), "{lines:?}");
         assert!(lines.last().is_some_and(|line| line.ends_with(&"#".repeat(COLUMNS))), "{lines:?}");
     }

@@ -39,12 +39,12 @@ fn figures(runs: &[(String, Outline)], columns: usize, unicode: bool) -> Vec<Par
     let room = columns.saturating_sub(6);
     // Each figure with its estimate in every run: the runs are gone through once, however many there are.
     let mut order: Vec<&str> = Vec::new();
-    let mut known: BTreeMap<&str, Strip> = BTreeMap::new();
+    let mut known: BTreeMap<&str, HistoryStrip> = BTreeMap::new();
     for (index, (_, run)) in runs.iter().enumerate() {
         for figure in &run.figures {
             let strip = known.entry(&figure.id).or_insert_with(|| {
                 order.push(&figure.id);
-                Strip { revision: 0, unit: String::new(), estimates: vec![None; runs.len()] }
+                HistoryStrip { revision: 0, unit: String::new(), estimates: vec![None; runs.len()] }
             });
             // Another revision is another method: the newest is shown, and nothing beside it.
             if figure.revision > strip.revision {
@@ -59,7 +59,7 @@ fn figures(runs: &[(String, Outline)], columns: usize, unicode: bool) -> Vec<Par
             }
         }
     }
-    let lines: Vec<Line> = order
+    let lines: Vec<HistoryLine> = order
         .iter()
         .filter_map(|id| known.get(id)?.line(id, runs.len().saturating_sub(room), unicode))
         .collect();
@@ -74,7 +74,7 @@ fn figures(runs: &[(String, Outline)], columns: usize, unicode: bool) -> Vec<Par
     ))];
     let names = lines.iter().map(|line| width(&line.name)).max().unwrap_or(0);
     let strips = lines.iter().map(|line| width(&line.strip)).max().unwrap_or(0);
-    for Line { name, strip, range, intervals } in lines {
+    for HistoryLine { name, strip, range, intervals } in lines {
         let is_beside = 2 + names + 2 + strips + 2 + width(&range) <= columns;
         let indent = if is_beside { names + 2 } else { 4 };
         let intervals = intervals.map(|intervals| format!("{}{intervals}", " ".repeat(indent)));
@@ -94,7 +94,7 @@ fn figures(runs: &[(String, Outline)], columns: usize, unicode: bool) -> Vec<Par
 }
 
 /// What is shown of a figure.
-struct Line {
+struct HistoryLine {
     name: String,
     strip: String,
     range: String,
@@ -103,16 +103,16 @@ struct Line {
 }
 
 /// One figure over the runs.
-struct Strip {
+struct HistoryStrip {
     /// Of its card: the highest, to which all estimates belong.
     revision: u32,
     unit: String,
     estimates: Vec<Option<Estimate>>,
 }
 
-impl Strip {
+impl HistoryStrip {
     /// The runs from number `first` on, if it was measured in at least two of them.
-    fn line(&self, id: &str, first: usize, unicode: bool) -> Option<Line> {
+    fn line(&self, id: &str, first: usize, unicode: bool) -> Option<HistoryLine> {
         let estimates = self.estimates.get(first..)?;
         let values: Vec<f64> = estimates.iter().flatten().map(|estimate| estimate.value).collect();
         let low = values.iter().copied().fold(f64::INFINITY, f64::min);
@@ -151,7 +151,7 @@ impl Strip {
         };
         let intervals: String = estimates.iter().map(digit).collect();
         let wide = intervals.chars().any(|digit| !matches!(digit, ' ' | '1'));
-        Some(Line { name: plain(id, unicode), strip, range, intervals: wide.then_some(intervals) })
+        Some(HistoryLine { name: plain(id, unicode), strip, range, intervals: wide.then_some(intervals) })
     }
 }
 
@@ -193,9 +193,9 @@ mod tests {
     }
 
     /// The line of a figure that had these values, known to so many per cent.
-    fn line(values: &[Option<f64>], percent: f64, first: usize) -> Option<Line> {
+    fn line(values: &[Option<f64>], percent: f64, first: usize) -> Option<HistoryLine> {
         let estimates = values.iter().map(|value| value.map(|value| within(value, percent))).collect();
-        Strip { revision: 1, unit: "ns".to_owned(), estimates }.line("a", first, true)
+        HistoryStrip { revision: 1, unit: "ns".to_owned(), estimates }.line("a", first, true)
     }
 
     #[test]

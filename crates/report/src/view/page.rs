@@ -4,8 +4,8 @@ use oscost_results::{Figure, RunResult, Status, Trait};
 
 use super::story::{Story, headline};
 use super::{comparison, doctor, documents, gallery, receipt};
-use crate::blocks::page::{Page, Shown};
-use crate::blocks::prices::{Chart, Outcome, Priced};
+use crate::blocks::page::{Page, PageResult};
+use crate::blocks::prices::{Outcome, PriceChart, Priced};
 use crate::blocks::{Part, Table, View};
 use crate::judge::{Rules, compare};
 use crate::named::Named;
@@ -22,14 +22,14 @@ pub(crate) fn page(results: &[Named<'_>]) -> Page {
     let compared = results
         .split_first()
         .map_or(Vec::new(), |(base, others)| others.iter().map(|other| against(base, other)).collect());
-    let mut shown: Vec<Shown> = results.iter().map(shown).collect();
+    let mut shown: Vec<PageResult> = results.iter().map(shown).collect();
     if let Some((gallery, first)) = gallery::view(results).zip(shown.first_mut()) {
         first.views.insert(0, gallery);
     }
     Page { title, results: shown, compared }
 }
 
-fn shown(named: &Named<'_>) -> Shown {
+fn shown(named: &Named<'_>) -> PageResult {
     let story = Story::new(named.result, true);
     let mut views = super::of(&story);
     views.extend(documents::views(named.result, true));
@@ -38,7 +38,7 @@ fn shown(named: &Named<'_>) -> Shown {
         views.push(View { title, ..doctor::view(&named.result.doctor, true) });
     }
     let prices = (!named.result.figures.is_empty()).then(|| chart(&story));
-    Shown { name: named.name.to_owned(), head: head(&story, named), prices, views }
+    PageResult { name: named.name.to_owned(), head: head(&story, named), prices, views }
 }
 
 /// Machine, when, the doctor's verdict, and what is special about this run.
@@ -52,7 +52,7 @@ fn head(story: &Story<'_>, named: &Named<'_>) -> View {
 }
 
 /// The price list with a receipt for each row.
-fn chart(story: &Story<'_>) -> Chart {
+fn chart(story: &Story<'_>) -> PriceChart {
     let result = story.result;
     let families = distinct(result.figures.iter().map(|figure| &figure.family));
     let families = families.into_iter().map(|family| (family.clone(), story.words(family))).collect();
@@ -62,7 +62,7 @@ fn chart(story: &Story<'_>) -> Chart {
         let ns = nanoseconds(figure).map(|it| [it.low, it.value, it.high]);
         Some(Priced { receipt: receipt::view(story, figure, &row), family: figure.family.clone(), ns, row })
     });
-    Chart {
+    PriceChart {
         finding: finding(story),
         families,
         floors: Trait::PHYSICAL_FLOORS

@@ -6,13 +6,13 @@ use oscost_stats::histogram::lower_bound;
 use super::story::{Story, headline};
 use super::{functions, picture};
 use crate::blocks::plot::{Chart, Launches, Plot, Samples};
-use crate::blocks::prices::Row;
+use crate::blocks::prices::PriceRow;
 use crate::blocks::{Cell, Part, Place, Table, Tone, View};
 use crate::evidence::per_operation;
 use crate::numbers;
 
 /// The receipt of a figure that has this row in the price list.
-pub(super) fn view(story: &Story<'_>, figure: &Figure, row: &Row) -> View {
+pub(super) fn view(story: &Story<'_>, figure: &Figure, row: &PriceRow) -> View {
     let mut parts = vec![Part::Words(sentence(story, figure, row))];
     // The first sentence says the operation already.
     let notes = row.notes.iter().chain(&row.remarks).map(|note| note.trim_end_matches('.'));
@@ -35,7 +35,7 @@ pub(super) fn view(story: &Story<'_>, figure: &Figure, row: &Row) -> View {
 }
 
 /// What was measured, how it is reached, and where it ran.
-fn sentence(story: &Story<'_>, figure: &Figure, row: &Row) -> String {
+fn sentence(story: &Story<'_>, figure: &Figure, row: &PriceRow) -> String {
     let operation = story.plain(&figure.operation);
     let mut words = vec![format!("The cost of {operation}")];
     if !row.call_path.is_empty() {

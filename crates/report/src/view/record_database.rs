@@ -11,7 +11,7 @@ use crate::view::story::Story;
 use crate::words::distinct;
 
 /// A measured cell.
-struct Cell<'a> {
+struct DatabaseCell<'a> {
     figure: &'a Figure,
     /// Layout, way to the bytes, records and workload.
     store: String,
@@ -22,7 +22,7 @@ struct Cell<'a> {
     processes: u32,
 }
 
-impl Cell<'_> {
+impl DatabaseCell<'_> {
     /// In words ("none", "coarse fcntl").
     fn lock(&self) -> String {
         let primitive = self.primitive.map_or(String::new(), |primitive| format!(" {}", words(primitive)));
@@ -35,7 +35,7 @@ impl Cell<'_> {
     }
 }
 
-fn cell(figure: &Figure) -> Option<Cell<'_>> {
+fn cell(figure: &Figure) -> Option<DatabaseCell<'_>> {
     if figure.family != "record_database" {
         return None;
     }
@@ -44,15 +44,15 @@ fn cell(figure: &Figure) -> Option<Cell<'_>> {
     let mut store = format!("{}, {}, nrec_{nrec}", text("layout")?, text("access")?);
     store.extend(text("workload").map(|workload| format!(", workload_{workload}")));
     let processes = u32::try_from(figure.parameter("processes")?.number()?).ok()?;
-    Some(Cell { figure, store, locking, primitive: text("primitive"), processes })
+    Some(DatabaseCell { figure, store, locking, primitive: text("primitive"), processes })
 }
 
 /// The view of all cells of a result.
 pub(crate) fn view(story: &Story<'_>) -> Option<View> {
-    let cells: Vec<Cell<'_>> = story.measured().filter_map(cell).collect();
+    let cells: Vec<DatabaseCell<'_>> = story.measured().filter_map(cell).collect();
     let stores: Vec<&str> = distinct(cells.iter().map(|cell| &*cell.store));
     let plots = stores.iter().filter_map(|store| {
-        let here: Vec<&Cell<'_>> = cells.iter().filter(|cell| cell.store == *store).collect();
+        let here: Vec<&DatabaseCell<'_>> = cells.iter().filter(|cell| cell.store == *store).collect();
         plot(story, store, &here)
     });
     let mut parts: Vec<Part> = plots.map(Part::from).collect();
@@ -77,12 +77,12 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
 }
 
 /// A line a cell, a column a quantity.
-fn table(story: &Story<'_>, cells: &[Cell<'_>], quantities: &[(&str, &str)]) -> Table {
-    let value = |cell: &Cell<'_>, name: &str| {
+fn table(story: &Story<'_>, cells: &[DatabaseCell<'_>], quantities: &[(&str, &str)]) -> Table {
+    let value = |cell: &DatabaseCell<'_>, name: &str| {
         let quantity = cell.figure.quantities.get(name);
         quantity.map_or(String::new(), |it| numbers::quantity(it.estimate.value, &story.plain(&it.unit)))
     };
-    let row = |cell: &Cell<'_>| {
+    let row = |cell: &DatabaseCell<'_>| {
         let name = format!("{}: {}, {}", cell.store, cell.lock(), cell.processes);
         let cells = quantities.iter().map(|(name, _)| value(cell, name));
         std::iter::once(story.words(&name)).chain(cells).collect()
@@ -92,8 +92,8 @@ fn table(story: &Story<'_>, cells: &[Cell<'_>], quantities: &[(&str, &str)]) -> 
 }
 
 /// What locks cost one process, and what fine ones gain with the most processes, in paired ratios.
-fn finding(story: &Story<'_>, cells: &[&Cell<'_>]) -> String {
-    let ratio = |of: &Cell<'_>, to: &Cell<'_>| {
+fn finding(story: &Story<'_>, cells: &[&DatabaseCell<'_>]) -> String {
+    let ratio = |of: &DatabaseCell<'_>, to: &DatabaseCell<'_>| {
         let found = story.result.ratios.iter().find(|ratio| {
             ratio.of == of.figure.id
                 && ratio.to == to.figure.id
@@ -133,7 +133,7 @@ fn sentence(words: &str) -> String {
 }
 
 /// The dearest operation.
-fn slowest(cells: &[&Cell<'_>]) -> String {
+fn slowest(cells: &[&DatabaseCell<'_>]) -> String {
     let times = cells.iter().filter_map(|cell| Some((cell, cell.time()?.value)));
     times.max_by(|one, other| one.1.total_cmp(&other.1)).map_or(String::new(), |(cell, time)| {
         format!(
@@ -149,7 +149,7 @@ fn words(name: &str) -> String {
     name.replace('_', " ")
 }
 
-fn plot(story: &Story<'_>, store: &str, cells: &[&Cell<'_>]) -> Option<Plot> {
+fn plot(story: &Story<'_>, store: &str, cells: &[&DatabaseCell<'_>]) -> Option<Plot> {
     let mut processes: Vec<f64> = cells.iter().map(|cell| f64::from(cell.processes)).collect();
     processes.sort_by(f64::total_cmp);
     processes.dedup();
@@ -165,7 +165,7 @@ fn plot(story: &Story<'_>, store: &str, cells: &[&Cell<'_>]) -> Option<Plot> {
         points.sort_by(|one, other| one.x.total_cmp(&other.x));
         Curve { name: story.words(lock), points, dots: true }
     });
-    let row = |cell: &&Cell<'_>| {
+    let row = |cell: &&DatabaseCell<'_>| {
         let value = |name: &str| {
             let quantity = cell.figure.quantities.get(name);
             quantity.map_or(String::new(), |it| numbers::quantity(it.estimate.value, &story.plain(&it.unit)))

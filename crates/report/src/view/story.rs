@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use oscost_results::{Figure, RunResult, Status, Verdict};
 
-use crate::blocks::prices::{Family, Numbers, Outcome, Row};
+use crate::blocks::prices::{Numbers, Outcome, PriceFamily, PriceRow};
 use crate::blocks::{Tone, View};
 use crate::evidence::{contradiction, per_operation, system_calls};
 use crate::words::{plain, words};
@@ -46,7 +46,7 @@ impl<'a> Story<'a> {
 
     /// The figures by family in the order of the result; a family's series follow, by the quantity that they quote. What
     /// was measured and a view covers is left to it.
-    pub fn sections(&self, views: &[View]) -> Vec<Family> {
+    pub fn sections(&self, views: &[View]) -> Vec<PriceFamily> {
         let covered: BTreeSet<&str> =
             views.iter().flat_map(|view| &view.covers).map(String::as_str).collect();
         let mut groups: Vec<(&str, &str, Vec<&Figure>)> = Vec::new();
@@ -72,10 +72,10 @@ impl<'a> Story<'a> {
             .collect()
     }
 
-    fn section(&self, family: &str, headline: &str, figures: &[&Figure]) -> Family {
+    fn section(&self, family: &str, headline: &str, figures: &[&Figure]) -> PriceFamily {
         let shared = self.shared_operation(figures);
         let rows = figures.iter().map(|figure| self.row(figure, shared)).collect();
-        Family {
+        PriceFamily {
             name: if family.is_empty() {
                 "(NO FAMILY)".to_owned()
             } else {
@@ -96,7 +96,7 @@ impl<'a> Story<'a> {
     }
 
     /// A figure with everything that is noteworthy of it.
-    pub fn row(&self, figure: &Figure, shared_operation: Option<&str>) -> Row {
+    pub fn row(&self, figure: &Figure, shared_operation: Option<&str>) -> PriceRow {
         let measured = figure.status == Status::Measured;
         let mut notes = Vec::new();
         let mut remarks = Vec::new();
@@ -112,7 +112,7 @@ impl<'a> Story<'a> {
             );
         }
         remarks.extend(figure.remarks.iter().map(|remark| self.plain(remark)));
-        Row {
+        PriceRow {
             id: figure.id.clone(),
             name: self.name(figure),
             call_path: match figure.call_path.as_str() {

@@ -13,7 +13,7 @@ mod verdicts;
 mod watching;
 
 use oscost_report::Named;
-use oscost_report::compare::{Comparison, Row, Rules, Verdict, compare};
+use oscost_report::compare::{Compared, Comparison, Rules, Verdict, compare};
 use oscost_results::{LaunchRecord, RunResult, Status};
 
 /// The fixture with ten launches of every floor, scattered by a few parts in ten thousand, at one speed of the core.
@@ -46,7 +46,7 @@ fn stored() -> RunResult {
 }
 
 /// Figures on one CPU: of others, which drift by more, a store without past runs cannot say that they are within 5 %.
-fn on_one_cpu<'a>(comparison: &'a Comparison<'_>) -> impl Iterator<Item = &'a Row> + Clone {
+fn on_one_cpu<'a>(comparison: &'a Comparison<'_>) -> impl Iterator<Item = &'a Compared> + Clone {
     let free = |id: &str| ["cross_cpu", "unpinned", "contended"].iter().any(|word| id.contains(word));
     comparison.rows.iter().filter(move |row| !free(&row.id))
 }
@@ -72,7 +72,7 @@ fn verdict(comparison: &Comparison<'_>, id: &str) -> Verdict {
     comparison.rows.iter().find(|row| row.id == id).unwrap().verdict
 }
 
-fn row<'a>(comparison: &'a Comparison<'_>, id: &str) -> &'a Row {
+fn row<'a>(comparison: &'a Comparison<'_>, id: &str) -> &'a Compared {
     comparison.rows.iter().find(|row| row.id == id).unwrap()
 }
 

@@ -1,6 +1,6 @@
 //! Verdicts on two results: changes that are found, the threshold, and what noise and few launches hide.
 
-use oscost_report::compare::{Row, Rules, Verdict, compare, comparison, name_of_pair};
+use oscost_report::compare::{Compared, Rules, Verdict, compare, comparison, name_of_pair};
 use oscost_report::{Named, Style};
 use oscost_results::{Mark, Status};
 
@@ -14,7 +14,7 @@ fn a_result_is_within_itself() {
         comparison.machine.is_empty() && comparison.conditions.is_empty() && comparison.warnings.is_empty()
     );
     assert!(comparison.one_sided.is_empty(), "{:?}", comparison.one_sided);
-    let same = |row: &Row| row.verdict == Verdict::Within && !row.changed;
+    let same = |row: &Compared| row.verdict == Verdict::Within && !row.changed;
     assert!(
         on_one_cpu(&comparison).count() > 5 && on_one_cpu(&comparison).all(same),
         "{:?}",

@@ -290,10 +290,10 @@ fn a_figure_without_launches_says_why() {
     assert_eq!(why(&nothing, &void), "environment: every launch (10) is void: it slept");
     let failed = MemberState { first_failure: Some(Failure::new("batch", "it broke")), ..nothing.clone() };
     assert_eq!(why(&failed, &void), "batch: it broke");
-    let lost = MemberState { outcome: Outcome::Failed(Failure::new("worker", "it fell")), ..nothing.clone() };
+    let lost = MemberState { outcome: Fate::Failed(Failure::new("worker", "it fell")), ..nothing.clone() };
     assert_eq!(why(&lost, &CONTEXT), "worker: it fell");
     for (remedy, told) in [("more memory", Some("more memory")), ("", None)] {
-        let outcome = Outcome::Unsupported { why: "it lacks".into(), remedy: remedy.into() };
+        let outcome = Fate::Unsupported { why: "it lacks".into(), remedy: remedy.into() };
         let figure = of_member(&MemberState { outcome, ..nothing.clone() }, &CONTEXT);
         assert_eq!((figure.status, figure.why.as_deref()), (Status::Unsupported, Some("it lacks")));
         assert_eq!(figure.remedy.as_deref(), told);

@@ -5,7 +5,7 @@ use oscost_sys::time_source;
 
 use crate::benchmark::catalogue::Choice;
 use crate::figures;
-use crate::figures::member::Outcome;
+use crate::figures::member::Fate;
 use crate::protocol::message::Failure;
 use crate::supervisor::foreign::Contestant;
 use crate::supervisor::group::{self, GroupState};
@@ -47,7 +47,7 @@ impl Engine<'_> {
         if let Some(lie) = &self.lie {
             // Whatever was timed was timed by it.
             for member in groups.iter_mut().flat_map(|group| &mut group.members) {
-                member.outcome = Outcome::Failed(Failure::new("environment", lie));
+                member.outcome = Fate::Failed(Failure::new("environment", lie));
             }
         }
         for group in groups {

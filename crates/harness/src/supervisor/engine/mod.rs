@@ -12,7 +12,7 @@ use oscost_results::{CoreConstants, Figure, PairedValue, RemarkCode};
 use crate::benchmark::card::Placement;
 use crate::benchmark::catalogue::Choice;
 use crate::benchmark::foreign::Foreign;
-use crate::figures::member::Outcome;
+use crate::figures::member::Fate;
 use crate::figures::quiet::{Best, Seen};
 use crate::protocol::core::Core;
 use crate::protocol::message::{
@@ -285,10 +285,10 @@ impl Engine<'_> {
                                 group.members[index].works = works;
                             }
                             Member::Unsupported { why, remedy } => {
-                                group.members[index].outcome = Outcome::Unsupported { why, remedy };
+                                group.members[index].outcome = Fate::Unsupported { why, remedy };
                             }
                             Member::Failed(failure) => {
-                                group.members[index].outcome = Outcome::Failed(failure);
+                                group.members[index].outcome = Fate::Failed(failure);
                             }
                         }
                     }
@@ -328,8 +328,8 @@ impl Engine<'_> {
                     emit(&Event::Found(&Record::Audited { id, audited: audited.clone() }));
                     member.audited = Some(audited);
                 }
-                Member::Unsupported { why, remedy } => member.outcome = Outcome::Unsupported { why, remedy },
-                Member::Failed(failure) => member.outcome = Outcome::Failed(failure),
+                Member::Unsupported { why, remedy } => member.outcome = Fate::Unsupported { why, remedy },
+                Member::Failed(failure) => member.outcome = Fate::Failed(failure),
             }
         }
     }

@@ -2,7 +2,7 @@
 //! METHOD.md, Launches.
 
 use crate::figures::circumstances;
-use crate::figures::member::Outcome;
+use crate::figures::member::Fate;
 use crate::figures::quiet::Seen;
 use crate::protocol::message::{LaunchPlan, Launched, Member, Report, Task, TaskFinding};
 use crate::protocol::record::Record;
@@ -153,7 +153,7 @@ impl Engine<'_> {
                             told.push(index);
                         }
                         Member::Unsupported { why, remedy } => {
-                            state.outcome = Outcome::Unsupported { why, remedy };
+                            state.outcome = Fate::Unsupported { why, remedy };
                         }
                         Member::Failed(failure) => {
                             state.failed_launches += 1;

@@ -2,10 +2,10 @@
 
 use oscost_documents::{ALL, Document, DocumentParameters, Found};
 
-use super::Page;
+use super::Explanation;
 
 /// The page of a document or of one of its statements ("tlpi", "000", "tlpi/3"); `None` where it is neither.
-pub fn page(thing: &str) -> Option<Page> {
+pub fn page(thing: &str) -> Option<Explanation> {
     let thing = thing.to_lowercase();
     let (name, number) =
         thing.split_once('/').map_or((thing.as_str(), None), |(name, rest)| (name, Some(rest)));
@@ -24,9 +24,9 @@ fn statements(document: &Document) -> Vec<(String, String, bool)> {
     rows.into_iter().filter_map(|row| Some((row.place, row.statement?, row.ours))).collect()
 }
 
-fn whole(document: &Document) -> Page {
+fn whole(document: &Document) -> Explanation {
     let founding = document.founding;
-    let mut page = Page::new(founding.title);
+    let mut page = Explanation::new(founding.title);
     page.fact("Measure", [format!("oscost reproduce {}", founding.name)]);
     page.fact("Figures", [format!("oscost run {}: the figures that answer it", founding.number)]);
     page.fact("Set", super::keys(&format!("oscost reproduce {}", founding.name), document.settings));
@@ -40,11 +40,11 @@ fn whole(document: &Document) -> Page {
     page
 }
 
-fn statement(document: &Document, number: usize) -> Option<Page> {
+fn statement(document: &Document, number: usize) -> Option<Explanation> {
     let (place, words, ours) = statements(document).into_iter().nth(number.checked_sub(1)?)?;
     let founding = document.founding;
     let quoted = if ours { words } else { format!("\"{words}\"") };
-    let mut page = Page::new(format!("{}/{number} of {}", founding.name, founding.title)).say(quoted);
+    let mut page = Explanation::new(format!("{}/{number} of {}", founding.name, founding.title)).say(quoted);
     page.fact("Place", [place]);
     page.fact("Whose", [if ours { "ours: the document does not say it".to_owned() } else { String::new() }]);
     page.fact("Here", [format!("oscost reproduce {} judges it", founding.name)]);

@@ -9,7 +9,7 @@ use oscost_results::{
     CheckedClaim, Figure, Outline, PairedValue, RunResult, Status, Store, outline_from_bytes,
 };
 
-use super::Page;
+use super::Explanation;
 use crate::commands::catalogue;
 use crate::output::Talk;
 
@@ -19,8 +19,8 @@ const RUNS: usize = 12;
 const OTHERS: usize = 6;
 
 /// The page of a figure; `others` were found by the same word.
-pub fn page(card: &Card, others: &[&str], talk: &Talk) -> Page {
-    let mut page = Page::new(format!("{}: {}", card.id, card.title)).say(sentence(card));
+pub fn page(card: &Card, others: &[&str], talk: &Talk) -> Explanation {
+    let mut page = Explanation::new(format!("{}: {}", card.id, card.title)).say(sentence(card));
     let stored = outlines(talk);
     let newest = stored
         .iter()
@@ -92,7 +92,7 @@ fn has(outline: &Outline, id: &str) -> bool {
 }
 
 /// What the newest result says.
-fn measured(page: &mut Page, card: &Card, result: &RunResult, figure: &Figure) {
+fn measured(page: &mut Explanation, card: &Card, result: &RunResult, figure: &Figure) {
     if figure.status != Status::Measured {
         let why = figure.why.clone().unwrap_or_default();
         page.fact(

@@ -33,7 +33,7 @@ pub fn explain(options: &Explain, talk: &Talk) -> Result<Exit, Ended> {
 }
 
 /// The page of a thing: an id or family, a document or statement, a word; then what an id contains.
-fn page(thing: &str, talk: &Talk) -> Result<Page, Ended> {
+fn page(thing: &str, talk: &Talk) -> Result<Explanation, Ended> {
     if let Some(page) = document::page(thing) {
         return Ok(page);
     }
@@ -86,13 +86,13 @@ fn best(thing: &str, ids: &[&str]) -> usize {
 
 /// What is shown: a title, sentences, and facts with names.
 #[derive(Debug, Default)]
-struct Page {
+struct Explanation {
     title: String,
     sentences: Vec<String>,
     facts: Vec<(&'static str, Vec<String>)>,
 }
 
-impl Page {
+impl Explanation {
     fn new(title: impl Into<String>) -> Self {
         Self { title: title.into(), ..Self::default() }
     }
@@ -246,7 +246,8 @@ mod tests {
 
     #[test]
     fn lines_are_broken_between_words() {
-        let mut page = Page::new("A title").say("One sentence that is longer than a line has room for.");
+        let mut page =
+            Explanation::new("A title").say("One sentence that is longer than a line has room for.");
         page.fact("Here", ["a fact that is longer than the line".to_owned(), String::new()]);
         page.fact("Never", []);
         let expected = "A title\nOne sentence that is longer\nthan a line has room for.\n\nHere     a fact that is\n         longer than the line\n";

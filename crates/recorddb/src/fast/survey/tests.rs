@@ -142,7 +142,7 @@ fn a_free_list_leads_to_free_blocks_of_its_class_once() {
 fn put_record(words: &mut MemoryWords, at: u64, class: usize, key: u64) -> (u64, u64) {
     let seed = load(words, header::SEED);
     let hash = format::hash(seed, &[key], 8);
-    let head = Head { kind: Kind::Record, class, key: 8, value: 0 };
+    let head = Head { kind: BlockKind::Record, class, key: 8, value: 0 };
     let mut record = [head.word(), hash, 0, key];
     record[2] = check_of(&record);
     words.write(at, &record).expect("within");

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::blocks::{parts, view};
 use super::{escaped, plots, prices};
-use crate::blocks::page::{Page, Shown};
+use crate::blocks::page::{Page, PageResult};
 
 /// The page's style and its SHA-256 in base64; a test keeps them in step.
 const STYLE: &str = include_str!("style.css");
@@ -87,7 +87,7 @@ fn sections(page: &Page, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The results, each with what tells its names apart from those of others.
-fn named(page: &Page) -> impl Iterator<Item = (&Shown, String)> {
+fn named(page: &Page) -> impl Iterator<Item = (&PageResult, String)> {
     let many = page.results.len() > 1;
     let of = move |index: usize| if many { format!("-{index}") } else { String::new() };
     page.results.iter().zip(1..).map(move |(shown, index)| (shown, of(index)))

@@ -6,7 +6,7 @@ use super::log_axis::LogAxis;
 use super::table::{class, sign};
 use super::{anchor, blocks, breakable, escaped, table};
 use crate::blocks::Tone;
-use crate::blocks::prices::{Chart, Outcome, Priced};
+use crate::blocks::prices::{Outcome, PriceChart, Priced};
 use crate::numbers;
 
 /// Places on the axis are per cent of the room that the page has for it.
@@ -15,7 +15,7 @@ const WIDTH: f64 = 100.0;
 const HEIGHT: f64 = 22.0;
 
 /// Writes the price list of one result; `of` tells the results of a page apart in names.
-pub(super) fn section(chart: &Chart, of: &str, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn section(chart: &PriceChart, of: &str, out: &mut dyn Write) -> io::Result<()> {
     let ends = chart.rows.iter().filter_map(|row| row.ns).flat_map(|[low, _, high]| [low, high]);
     let axis = LogAxis::over(ends, WIDTH);
     writeln!(out, "<section class=\"prices\">\n<h2 id=\"prices{of}\">{}</h2>", escaped(&chart.finding))?;
@@ -36,7 +36,7 @@ pub(super) fn section(chart: &Chart, of: &str, out: &mut dyn Write) -> io::Resul
     writeln!(out, "</details></section>")
 }
 
-fn controls(chart: &Chart, of: &str, out: &mut dyn Write) -> io::Result<()> {
+fn controls(chart: &PriceChart, of: &str, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "<form class=\"controls\"><label>Find <input type=\"search\" class=\"find\" size=\"16\"></label>\n\

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{escaped, line, view};
-use crate::blocks::prices::{Family, Outcome, Prices, Row};
+use crate::blocks::prices::{Outcome, PriceFamily, PriceRow, Prices};
 
 /// Writes a price list.
 pub(crate) fn write(prices: &Prices, out: &mut dyn Write) -> io::Result<()> {
@@ -25,7 +25,7 @@ pub(crate) fn write(prices: &Prices, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// One family: heading, table, and below it what no cell holds.
-fn family(section: &Family, out: &mut dyn Write) -> io::Result<()> {
+fn family(section: &PriceFamily, out: &mut dyn Write) -> io::Result<()> {
     let operation = section.operation.as_ref().map_or(String::new(), |operation| format!(": {operation}"));
     writeln!(out, "\n### {}\n", escaped(&format!("{}{operation}", section.name)))?;
     let quoted = escaped(&section.headline);
@@ -52,7 +52,7 @@ fn family(section: &Family, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn figure(row: &Row, batched: bool, out: &mut dyn Write) -> io::Result<()> {
+fn figure(row: &PriceRow, batched: bool, out: &mut dyn Write) -> io::Result<()> {
     let notes = row.notes.join("; ");
     let mut cells = vec![&*row.name, &*row.call_path];
     match &row.outcome {

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::layout::wrap;
-use super::page::Page;
+use super::lines::Lines;
 use super::table;
 use crate::blocks::{Fact, Judged, Part, View};
 use crate::words::{left, width};
@@ -18,7 +18,7 @@ const NAME: usize = 22;
 const TEXT: usize = 36;
 
 /// Writes a view. Answers come last: the last lines of a terminal are those that are seen.
-pub(crate) fn view(view: &View, page: &mut Page<'_>) -> io::Result<()> {
+pub(crate) fn view(view: &View, page: &mut Lines<'_>) -> io::Result<()> {
     if !view.title.is_empty() {
         page.paragraph("", &view.title, INDENT)?;
     }
@@ -51,12 +51,12 @@ pub(crate) fn view(view: &View, page: &mut Page<'_>) -> io::Result<()> {
 }
 
 /// Lines of letters as they are: broken they would say something else.
-fn letters(lines: &[String], page: &mut Page<'_>) -> io::Result<()> {
+fn letters(lines: &[String], page: &mut Lines<'_>) -> io::Result<()> {
     lines.iter().try_for_each(|line| page.cut(&format!("  {line}")))
 }
 
 /// Each fact beside its name.
-fn facts(facts: &[Fact], page: &mut Page<'_>) -> io::Result<()> {
+fn facts(facts: &[Fact], page: &mut Lines<'_>) -> io::Result<()> {
     let room = facts.iter().map(|fact| width(fact.name)).max().unwrap_or(0) + 2;
     facts.iter().enumerate().try_for_each(|(at, fact)| {
         // Several facts of one name stand below one another.
@@ -68,7 +68,7 @@ fn facts(facts: &[Fact], page: &mut Page<'_>) -> io::Result<()> {
 }
 
 /// Verdict, name and text side by side; below one another where lines are short.
-fn judged(title: &str, all: &[Judged], page: &mut Page<'_>) -> io::Result<()> {
+fn judged(title: &str, all: &[Judged], page: &mut Lines<'_>) -> io::Result<()> {
     if !title.is_empty() {
         page.paragraph("", title, INDENT)?;
     }

@@ -2,7 +2,7 @@
 
 pub(crate) mod blocks;
 mod layout;
-pub(crate) mod page;
+pub(crate) mod lines;
 pub(crate) mod screen;
 pub(crate) mod style;
 mod table;

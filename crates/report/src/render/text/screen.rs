@@ -3,7 +3,7 @@
 use std::io;
 
 use super::layout::{elided, shortened};
-use super::page::Page;
+use super::lines::Lines;
 use super::{blocks, blocks::DEEP};
 use crate::blocks::screen::{Cells, Group, Judges, Line, Said, Screen};
 use crate::words::{left, right, width};
@@ -22,7 +22,7 @@ const WIDE_NOTES: usize = 30;
 const JUDGED: &str = "*";
 
 /// Writes the screen.
-pub(crate) fn write(screen: &Screen, page: &mut Page<'_>) -> io::Result<()> {
+pub(crate) fn write(screen: &Screen, page: &mut Lines<'_>) -> io::Result<()> {
     screen.first.iter().try_for_each(|said| self::said(said, page))?;
     let columns = Columns::fit(&screen.groups, page.width(), page.unicode());
     if screen.groups.iter().flat_map(|group| &group.rows).any(|row| row.cells.is_ok()) {
@@ -42,7 +42,7 @@ pub(crate) fn write(screen: &Screen, page: &mut Page<'_>) -> io::Result<()> {
 }
 
 /// The longest way that fits; the shortest one cut, where none does.
-fn said(said: &Said, page: &mut Page<'_>) -> io::Result<()> {
+fn said(said: &Said, page: &mut Lines<'_>) -> io::Result<()> {
     let indent = if said.label.is_empty() { 0 } else { LABEL };
     let room = page.width().saturating_sub(indent);
     let fits = said.ways.iter().find(|way| width(way) <= room);
@@ -135,7 +135,7 @@ impl Columns {
 }
 
 /// One figure: its columns, or why it has none.
-fn line(row: &Line, columns: &Columns, page: &mut Page<'_>) -> io::Result<()> {
+fn line(row: &Line, columns: &Columns, page: &mut Lines<'_>) -> io::Result<()> {
     let start = columns.start(&row.name);
     match &row.cells {
         Err(missing) => {

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::blocks::{DEEP, INDENT};
 use super::layout::{elided, shortened};
-use super::page::Page;
+use super::lines::Lines;
 use crate::blocks::{Place, Table};
 use crate::words::{left, right, width};
 
@@ -27,7 +27,7 @@ struct Layout<'a> {
     gap: usize,
 }
 
-pub(super) fn write(table: &Table, page: &mut Page<'_>) -> io::Result<()> {
+pub(super) fn write(table: &Table, page: &mut Lines<'_>) -> io::Result<()> {
     if !table.title.is_empty() {
         page.paragraph("", &table.title, INDENT)?;
     }
@@ -133,7 +133,7 @@ impl<'a> Layout<'a> {
     }
 
     /// Headings and rows of some columns.
-    fn band(&self, band: &[Range<usize>], page: &mut Page<'_>) -> io::Result<()> {
+    fn band(&self, band: &[Range<usize>], page: &mut Lines<'_>) -> io::Result<()> {
         let table = self.table;
         let line = |unit: &dyn Fn(&Range<usize>) -> String| -> String {
             band.iter().map(|columns| format!("{}{}", " ".repeat(self.gap), unit(columns))).collect()
@@ -198,7 +198,7 @@ impl<'a> Layout<'a> {
     }
 
     /// Each row in a paragraph.
-    fn rows(&self, page: &mut Page<'_>) -> io::Result<()> {
+    fn rows(&self, page: &mut Lines<'_>) -> io::Result<()> {
         for row in 0..self.table.rows.len() {
             let named = |column: usize| {
                 let head = self.table.head(column);
@@ -250,7 +250,7 @@ mod tests {
 
     fn text(table: &Table, width: usize) -> String {
         let mut out = Vec::new();
-        write(table, &mut Page::new(&Style { width, unicode: false, colour: false }, &mut out))
+        write(table, &mut Lines::new(&Style { width, unicode: false, colour: false }, &mut out))
             .expect("memory");
         String::from_utf8(out).expect("text")
     }
@@ -285,7 +285,7 @@ mod tests {
         let at = |width| {
             let style = Style { width, unicode: false, colour: false };
             let mut out = Vec::new();
-            write(&table, &mut Page::of_lines(&style, &mut out)).expect("memory");
+            write(&table, &mut Lines::of_lines(&style, &mut out)).expect("memory");
             String::from_utf8(out).expect("text")
         };
         let row = |width| at(width).lines().nth(1).map(str::to_owned).expect("a row");

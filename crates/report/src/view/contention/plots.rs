@@ -3,10 +3,10 @@
 use oscost_results::quantity;
 use oscost_stats::interval::Interval;
 
-use super::Cell;
+use super::ContentionCell;
 use crate::blocks::Table;
 use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Chart, Curve, Curves, Dot, Plot, Point, Row, Rows};
+use crate::blocks::plot::{Chart, Curve, Curves, Dot, DotRow, Plot, Point, Rows};
 use crate::numbers;
 use crate::view::story::Story;
 
@@ -60,7 +60,7 @@ fn rounded(value: f64) -> f64 {
 }
 
 /// Hold times at which at least half of the locks were measured: the shortest, and the longest if it is another one.
-fn common<'c>(cells: &[&'c Cell<'c>], locks: &[&str], holds: &[u32]) -> Vec<u32> {
+fn common<'c>(cells: &[&'c ContentionCell<'c>], locks: &[&str], holds: &[u32]) -> Vec<u32> {
     let measured = |hold: u32| cells.iter().filter(|cell| cell.hold == hold).count();
     let common: Vec<u32> = holds.iter().copied().filter(|&hold| measured(hold) * 2 >= locks.len()).collect();
     let mut ends: Vec<u32> = common.first().into_iter().chain(common.last()).copied().collect();
@@ -69,16 +69,21 @@ fn common<'c>(cells: &[&'c Cell<'c>], locks: &[&str], holds: &[u32]) -> Vec<u32>
 }
 
 /// How often each lock changes hands, and how evenly among the workers.
-pub(super) fn fairness(story: &Story<'_>, about: &str, cells: &[&Cell<'_>], holds: &[u32]) -> Option<Plot> {
+pub(super) fn fairness(
+    story: &Story<'_>,
+    about: &str,
+    cells: &[&ContentionCell<'_>],
+    holds: &[u32],
+) -> Option<Plot> {
     let locks = super::locks(cells);
     let holds = common(cells, &locks, holds);
     let find = |lock: &str, hold: u32| cells.iter().find(|cell| cell.lock == lock && cell.hold == hold);
-    let turns = |cell: &Cell<'_>| {
+    let turns = |cell: &ContentionCell<'_>| {
         let time = cell.quantity(quantity::TIME_PER_OPERATION)?;
         let turns = [time.high, time.value, time.low].map(|ns| 1e9 / ns);
         turns.iter().all(|turns| turns.is_finite() && *turns > 0.0).then_some(turns)
     };
-    let fair = |cell: &Cell<'_>| {
+    let fair = |cell: &ContentionCell<'_>| {
         let estimate = cell.quantity(quantity::FAIRNESS)?;
         Some([estimate.low, estimate.value, estimate.high])
     };
@@ -100,7 +105,7 @@ pub(super) fn fairness(story: &Story<'_>, about: &str, cells: &[&Cell<'_>], hold
             ]);
         }
         if !dots.is_empty() {
-            rows.push(Row { name: story.plain(lock), dots });
+            rows.push(DotRow { name: story.plain(lock), dots });
         }
     }
     let hold = *holds.first()?;

@@ -2,7 +2,7 @@
 
 use super::{Session, at, heads};
 use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Chart, Curve, Curves, Dot, Plot, Point, Row, Rows};
+use crate::blocks::plot::{Chart, Curve, Curves, Dot, DotRow, Plot, Point, Rows};
 use crate::blocks::{Part, Table};
 use crate::numbers;
 use crate::view::story::Story;
@@ -106,7 +106,7 @@ fn load_of(story: &Story<'_>, sessions: &[&Session<'_>]) -> Option<Plot> {
     let mut counts: Vec<u32> = sessions.iter().map(|session| session.clients).collect();
     counts.sort_unstable();
     counts.dedup();
-    let (mut rows, mut table): (Vec<Row>, Vec<Vec<String>>) = (Vec::new(), Vec::new());
+    let (mut rows, mut table): (Vec<DotRow>, Vec<Vec<String>>) = (Vec::new(), Vec::new());
     let mut most: Option<(&Session<'_>, f64)> = None;
     for session in sessions {
         let Some(load) = session.quantity(quantity::DISPATCH_LOAD) else { continue };
@@ -115,7 +115,7 @@ fn load_of(story: &Story<'_>, sessions: &[&Session<'_>]) -> Option<Plot> {
         let dot = Dot { panel: 0, kind, x: [load.low, load.value, load.high] };
         match rows.iter_mut().find(|row| row.name == name) {
             Some(row) => row.dots.push(dot),
-            None => rows.push(Row { name: name.clone(), dots: vec![dot] }),
+            None => rows.push(DotRow { name: name.clone(), dots: vec![dot] }),
         }
         if most.is_none_or(|most| load.value > most.1) {
             most = Some((session, load.value));

@@ -1,12 +1,17 @@
 //! Turns a failed set-up into a message: what this machine lacks and what to do, or a failure.
+//!
+//! Each function takes the error of one kind of call and says which of the two it is.
 
-use oscost_harness::{CallError, SetUp, Unable};
+use oscost_sys::CallError;
+
+use super::{SetUp, Unable};
 
 fn unsupported(why: impl Into<String>, remedy: impl Into<String>) -> Unable {
     Unable::Unsupported { why: why.into(), remedy: remedy.into() }
 }
 
 /// Of a call that makes descriptors.
+#[must_use]
 pub fn of_descriptors(error: CallError) -> Unable {
     match error.symbol() {
         Some("EMFILE") => unsupported(
@@ -122,6 +127,7 @@ pub fn of_files(error: CallError) -> Unable {
 }
 
 /// Of opening the device `path`.
+#[must_use]
 pub fn of_device(path: &str, error: CallError) -> Unable {
     match error.symbol() {
         Some("ENOENT" | "EACCES" | "EPERM") => unsupported(
@@ -133,6 +139,7 @@ pub fn of_device(path: &str, error: CallError) -> Unable {
 }
 
 /// Of creating a named POSIX semaphore.
+#[must_use]
 pub fn of_named_semaphores(error: CallError) -> Unable {
     const MOUNT: &str = "mount -t tmpfs -o mode=1777 tmpfs /dev/shm";
     match error.symbol() {
@@ -156,6 +163,9 @@ pub fn of_named_semaphores(error: CallError) -> Unable {
 
 /// What the limits of the host forbid before anything is tried: a worker's private namespace has limits of its own, and
 /// would measure what a user of this host cannot have. `operations`: how many one semop is to hold.
+///
+/// # Errors
+/// [`Unable::Unsupported`] where the limits forbid it.
 pub fn of_system_v_limits(cx: &SetUp<'_>, operations: u64) -> Result<(), Unable> {
     let Some([per_set, all, per_call, sets]) = cx.host_system_v_limits else { return Ok(()) };
     if per_set == 0 || all == 0 || sets == 0 || per_call < operations {
@@ -170,6 +180,7 @@ pub fn of_system_v_limits(cx: &SetUp<'_>, operations: u64) -> Result<(), Unable>
 }
 
 /// Of creating a System V semaphore set.
+#[must_use]
 pub fn of_system_v_semaphores(error: CallError) -> Unable {
     match error.symbol() {
         Some("ENOSPC") => {
@@ -214,6 +225,7 @@ pub fn of_membarrier(error: CallError) -> Unable {
 }
 
 /// Of starting a process.
+#[must_use]
 pub fn of_processes(error: CallError) -> Unable {
     match error.symbol() {
         Some("EAGAIN") => unsupported(
@@ -225,6 +237,7 @@ pub fn of_processes(error: CallError) -> Unable {
 }
 
 /// Of making a socket or a FIFO with a name in /dev/shm.
+#[must_use]
 pub fn of_shared_memory(error: CallError) -> Unable {
     match error.symbol() {
         Some("ENOENT" | "EACCES" | "EPERM" | "EROFS" | "ENOSPC") => unsupported(
@@ -236,6 +249,7 @@ pub fn of_shared_memory(error: CallError) -> Unable {
 }
 
 /// Of creating a POSIX message queue, one of `queues` for ten messages of `bytes` bytes each.
+#[must_use]
 pub fn of_posix_queues(error: CallError, queues: usize, bytes: usize) -> Unable {
     use oscost_sys::usage::{Limit, limit_of};
     let setting = |name: &str| {
@@ -276,6 +290,7 @@ pub fn of_posix_queues(error: CallError, queues: usize, bytes: usize) -> Unable 
 }
 
 /// Of creating a System V message queue.
+#[must_use]
 pub fn of_system_v_queues(error: CallError) -> Unable {
     match error.symbol() {
         Some("ENOSPC") => unsupported(
@@ -291,6 +306,7 @@ pub fn of_system_v_queues(error: CallError) -> Unable {
 }
 
 /// Of a socket on the loopback device.
+#[must_use]
 pub fn of_loopback(error: CallError) -> Unable {
     match error.symbol() {
         Some("EADDRNOTAVAIL" | "ENETUNREACH" | "EAFNOSUPPORT" | "EACCES" | "EPERM") => unsupported(

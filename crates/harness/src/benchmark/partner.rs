@@ -2,17 +2,20 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
-use oscost_harness::{CallError, Outcome, PostCondition, SetUp, Unable};
+use oscost_sys::CallError;
 use oscost_sys::memory::SharedWords;
 use oscost_sys::{
     pipe::{self, Pipe},
     process::Child,
 };
 
-use crate::lack;
+use super::{Outcome, PostCondition, SetUp, Unable, lack};
 
 /// Starts a partner (pinned to the partner's CPU if `pinned`) and returns when it is about to run `body`. The partner ends
 /// when a call in `body` fails, when it is dropped, and when the measuring process dies.
+///
+/// # Errors
+/// [`Unable::Unsupported`] where no descriptor or process is left, [`Unable::Failed`] where it died before it was ready.
 pub fn start(cx: &SetUp<'_>, pinned: bool, body: impl FnOnce() -> Outcome) -> Result<Child, Unable> {
     let Pipe { reader, writer } = Pipe::new().map_err(lack::of_descriptors)?;
     let child = cx
@@ -32,11 +35,15 @@ pub struct Turns {
 
 impl Turns {
     /// None made yet. The partner is forked, or its thread started, later.
+    ///
+    /// # Errors
+    /// The call that failed: no memory to share.
     pub fn new() -> Result<Self, CallError> {
         Ok(Self { partner: Arc::new(SharedWords::new(1)?), ours: 0 })
     }
 
     /// The partner's counter.
+    #[must_use]
     pub fn of_partner(&self) -> Counter {
         Counter { words: Arc::clone(&self.partner), turns: 0 }
     }
@@ -47,6 +54,7 @@ impl Turns {
     }
 
     /// The partner has made as many as we have.
+    #[must_use]
     pub fn verify(&self) -> PostCondition {
         let partner = self.partner.word(0).load(Ordering::Acquire);
         PostCondition::exactly("turns_of_the_partner", self.ours as f64, partner as f64)
@@ -69,6 +77,9 @@ impl Counter {
 }
 
 /// Repeats a call that waits, as often as a signal interrupts it: that is no failure of the operation.
+///
+/// # Errors
+/// The call's first other error.
 #[inline(always)]
 pub fn uninterrupted(call: impl Fn() -> Outcome) -> Outcome {
     loop {

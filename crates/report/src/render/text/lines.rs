@@ -11,14 +11,14 @@ use crate::words::width;
 const NARROWEST: usize = 20;
 
 /// Where the lines go, and how wide they may be.
-pub(crate) struct Page<'a> {
+pub(crate) struct Lines<'a> {
     style: Style,
     /// What is too wide is cut, not broken.
     cuts: bool,
     out: &'a mut dyn Write,
 }
 
-impl<'a> Page<'a> {
+impl<'a> Lines<'a> {
     /// A page of the width of `style`.
     pub fn new(style: &Style, out: &'a mut dyn Write) -> Self {
         Self { style: Style { width: style.width.max(NARROWEST), ..*style }, cuts: false, out }

@@ -2,16 +2,21 @@
 
 use std::borrow::Cow;
 
-use oscost_harness::{Bound, CallError, Claim, PostCondition};
+use oscost_sys::CallError;
 use oscost_sys::vdso;
+
+use super::PostCondition;
+use super::card::{Bound, Claim};
 
 /// Of an operation that never blocks and makes exactly `calls` system calls. It touches no new memory: a fault in a
 /// thousand operations would already be one too many.
+#[must_use]
 pub const fn exactly(calls: f64) -> [Claim; 3] {
     never_blocks(Bound::Exactly(calls))
 }
 
 /// Of an operation that never blocks, whose number of system calls lies within `calls`.
+#[must_use]
 pub const fn never_blocks(calls: Bound) -> [Claim; 3] {
     [
         Claim::SystemCalls(calls),
@@ -21,6 +26,7 @@ pub const fn never_blocks(calls: Bound) -> [Claim; 3] {
 }
 
 /// Of an operation that never blocks and makes exactly `calls` system calls, all with one of these names.
+#[must_use]
 pub const fn named(names: &'static [&'static str], calls: f64) -> [Claim; 4] {
     let [all, switches, faults] = exactly(calls);
     [all, Claim::CallsNamed(names, Bound::Exactly(calls)), switches, faults]
@@ -31,11 +37,13 @@ pub const fn named(names: &'static [&'static str], calls: f64) -> [Claim; 4] {
 const EDGE: f64 = 0.01;
 
 /// Calls of a hand-over whose number does not depend on which side waits.
+#[must_use]
 pub const fn shared(calls: f64) -> Bound {
     Bound::Between(calls - EDGE, calls + EDGE)
 }
 
 /// Calls of a hand-over that sleepers and wakers make: at least and at most so many.
+#[must_use]
 pub const fn shared_between(least: f64, most: f64) -> Bound {
     Bound::Between(if least > EDGE { least - EDGE } else { 0.0 }, most + EDGE)
 }
@@ -44,11 +52,13 @@ pub const fn shared_between(least: f64, most: f64) -> Bound {
 pub const NO_OTHER_CALLS: Claim = Claim::OtherCalls(Bound::AtMost(EDGE));
 
 /// Of an operation of `readings` readings of a clock that the vDSO answers, where the clock source of this machine lets it.
+#[must_use]
 pub fn of_readings(readings: f64) -> Cow<'static, [Claim]> {
     Cow::Owned(never_blocks(calls_of_readings(readings)).to_vec())
 }
 
 /// System calls of `readings` readings of such a clock.
+#[must_use]
 pub fn calls_of_readings(readings: f64) -> Bound {
     match vdso::answers_clocks() {
         Some(true) => Bound::Exactly(0.0),
@@ -58,6 +68,7 @@ pub fn calls_of_readings(readings: f64) -> Bound {
 }
 
 /// System calls of one reading of a coarse clock: the vDSO answers it whatever the clock source is.
+#[must_use]
 pub fn calls_of_a_coarse_reading() -> Bound {
     Bound::Exactly(if vdso::exists() { 0.0 } else { 1.0 })
 }
