@@ -3,6 +3,12 @@
 //! A benchmark implements [`Benchmark`]; a [`Catalogue`] holds all that a program can measure. The program calls
 //! [`serve_if_asked`] first thing in `main`, because it is its own worker, and then [`measure`]. Nothing here prints: the
 //! engine emits [`Event`]s.
+//!
+//! For an outside benchmark there are [`claims`] that many cards make, [`lack`], which puts the error of a refused call into
+//! words, and [`partner`], a process on the other side of an operation.
+//!
+//! Cargo passes neither profiles nor compiler flags on. Build the program that measures with `opt-level = 3`,
+//! `codegen-units = 1` and `rustflags = ["-Cllvm-args=-align-loops=64"]`, or *typical* may move between two builds.
 #![forbid(unsafe_code)]
 
 mod benchmark;

@@ -27,6 +27,8 @@ pub enum RemarkCode {
     Killed,
     /// Of a journal that another build began.
     AnotherBuild,
+    /// The build does not align loops as oscost's own does.
+    OtherLoops,
     /// The vDSO answered.
     KernelNotEntered,
     /// How many, and the first failure.
@@ -50,11 +52,11 @@ pub enum RemarkCode {
 use RemarkCode::{
     AnotherBuild, AnotherRun, ClockStepAssumed, ClockStepTooLong, CoreSpeedMoved, ForeignFailed, KeptAwake,
     KernelNotEntered, Killed, LaunchesThrownAway, LaunchesVoid, Load, NoCycles, NoKernelEntry, NotRealTime,
-    Throttled, Unread,
+    OtherLoops, Throttled, Unread,
 };
 
 /// Every code with its words. A code never changes its meaning, and is never used again. Runs have the first hundred.
-const SAID: [(RemarkCode, &str, &str); 17] = [
+const SAID: [(RemarkCode, &str, &str); 18] = [
     (
         CoreSpeedMoved,
         "W001",
@@ -68,6 +70,11 @@ const SAID: [(RemarkCode, &str, &str); 17] = [
     (AnotherRun, "W006", "measured while another run was measuring (--force)"),
     (Killed, "W007", "the run was killed: figures rest on the launches that its journal holds"),
     (AnotherBuild, "W008", "another build of oscost began this run: revision 1 is assumed of every figure"),
+    (
+        OtherLoops,
+        "W009",
+        "this build aligns loops differently (-Cllvm-args=-align-loops=64 is missing): typical may move between builds",
+    ),
     (KernelNotEntered, "W101", "answered without entering the kernel"),
     (LaunchesThrownAway, "W102", "{} launches were thrown away: {}"),
     (LaunchesVoid, "W103", "{} launches were void: {}"),

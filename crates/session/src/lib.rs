@@ -8,8 +8,18 @@
 //! belongs on the main thread, because workers die with the thread that started them, and no other thread should be
 //! running: the doctor forks children.
 //!
-//! Cargo does not pass profiles on. Build the program that measures with `opt-level = 3` and `codegen-units = 1`; another
-//! profile aligns loops differently, so *typical* may move between builds.
+//! # What your own build must say
+//!
+//! Cargo passes neither profiles nor compiler flags on to a program that uses this library. Build it with `opt-level = 3` and
+//! `codegen-units = 1`, and align its loops in `.cargo/config.toml`:
+//!
+//! ```toml
+//! [build]
+//! rustflags = ["-Cllvm-args=-align-loops=64"]
+//! ```
+//!
+//! Without the flag *typical* may move by 20 to 40 % between two builds of the same source. Every result of such a build says
+//! so ([`RemarkCode::OtherLoops`](oscost_results::RemarkCode::OtherLoops)).
 #![forbid(unsafe_code)]
 
 mod cpus;
@@ -17,6 +27,8 @@ pub mod doctor;
 mod error;
 mod finished;
 mod journal;
+#[cfg(test)]
+mod loops;
 pub mod machine;
 mod measure;
 mod recover;

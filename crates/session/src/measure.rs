@@ -48,7 +48,7 @@ pub fn measure(
         return Err(Error::StandingClock);
     }
     let cpus = cpus::cpus(request.cpus.as_deref())?;
-    let mut warnings = Vec::new();
+    let mut warnings: Vec<String> = of_the_build(env!("OSCOST_LOOPS")).into_iter().collect();
     let lock = lock(request.beside_another, &mut warnings)?;
     let store = Keeping::of(&request.keep);
     if let Keeping::Refused(why) = &store {
@@ -136,6 +136,11 @@ pub fn measure(
     Ok(Session { result, name, journal, store, lock })
 }
 
+/// What must be known of the build, whose script says where loops begin: the flag that aligns them reaches no dependant.
+fn of_the_build(loops: &str) -> Option<String> {
+    (loops != "aligned").then(|| RemarkCode::OtherLoops.with(&[]))
+}
+
 /// The benchmarks, then what is launched once, then operations one by one.
 fn all(
     supervisor: &Supervisor,
@@ -205,4 +210,17 @@ pub fn lock(beside_another: bool, warnings: &mut Vec<String>) -> Result<Option<R
         Err(error @ LockError::Io(_)) => warnings.push(error.to_string()),
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_that_places_loops_elsewhere_is_told() {
+        assert_eq!(of_the_build("aligned"), None);
+        let told = of_the_build("elsewhere").expect("a warning");
+        assert_eq!(RemarkCode::of(&told), Some(RemarkCode::OtherLoops));
+        assert!(["aligned", "elsewhere"].contains(&env!("OSCOST_LOOPS")), "{}", env!("OSCOST_LOOPS"));
+    }
 }
