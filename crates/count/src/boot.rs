@@ -33,6 +33,7 @@ pub struct BootRequest<'a> {
 
 /// What one guest said.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Booted {
     /// Facts of the guest.
     pub hello: Hello,

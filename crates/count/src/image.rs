@@ -8,6 +8,7 @@ use crate::{Error, elf, unpack};
 
 /// A kernel that can be booted.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Image {
     /// The file.
     pub path: PathBuf,
@@ -21,6 +22,7 @@ pub struct Image {
 
 /// The file by which a kernel was configured.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Configuration {
     /// The file.
     pub path: PathBuf,

@@ -5,6 +5,7 @@
 
 /// One executed instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TraceStep {
     /// Its address.
     pub address: u64,

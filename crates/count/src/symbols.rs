@@ -33,6 +33,7 @@ impl SymbolPlace {
 
 /// A function that an address belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Symbol {
     /// Where it begins.
     pub start: u64,

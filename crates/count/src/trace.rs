@@ -27,6 +27,7 @@ const NEAR: u64 = 256;
 
 /// What was seen of one id between its marks.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Followed {
     /// The id.
     pub id: String,
@@ -77,6 +78,7 @@ pub fn count_and_follow(
 
 /// What two machines said, one of which was followed.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Both {
     /// The machine that nobody stopped.
     pub counted: Booted,

@@ -11,6 +11,7 @@ const NAMED: usize = 5;
 
 /// Iterations that took the same number of instructions, which is not the usual one.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unusual {
     /// The number.
     pub took: u64,

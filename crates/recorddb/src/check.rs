@@ -15,6 +15,7 @@ use crate::{book, fast, names, open};
 
 /// What the checker found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CheckReport {
     /// Records that can be fetched.
     pub records: u64,

@@ -105,6 +105,7 @@ pub enum Stored {
 
 /// What a database has done since it was opened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Counters {
     /// System calls of I/O.
     pub io: IoCalls,

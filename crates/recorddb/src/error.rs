@@ -62,6 +62,7 @@ pub enum Refusal {
 /// What is wrong, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("damaged: {what}, at byte {at} of the {file} file")]
+#[non_exhaustive]
 pub struct Damage {
     /// What is wrong.
     pub what: &'static str,

@@ -190,6 +190,7 @@ impl Locks for SystemLocks {
 
 /// Calls of locking that were made: of fcntl, flock, or the mutex, whichever the way uses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LockCalls {
     /// Calls that take a lock.
     pub lock: u64,

@@ -3,7 +3,7 @@
 mod support;
 
 use oscost_recorddb::driver::Work;
-use oscost_recorddb::workload::{self, Counts, Kind, Observer, Unobserved, Workload};
+use oscost_recorddb::workload::{self, Counts, Observer, OperationKind, Unobserved, Workload};
 use oscost_recorddb::{Access, Database, DatabaseOptions, Error, LockWay, StoreMode, Stored, check};
 use oscost_recorddb::{Granularity, Layout, Primitive};
 use support::{Directory, plan};
@@ -31,7 +31,7 @@ fn every_way_to_lock_and_to_reach_the_bytes_answers_alike() {
             let report = check(&path, Layout::Book).expect("read");
             // Every record was deleted in the end, and stands on the free list.
             assert!(report.is_clean(), "{access:?} {}: {report:?}", lock.name());
-            let written = counts.of(Kind::InsertAppended) + counts.of(Kind::ReplaceOther);
+            let written = counts.of(OperationKind::InsertAppended) + counts.of(OperationKind::ReplaceOther);
             assert_eq!((report.records, report.free), (0, written));
         }
     }
@@ -67,7 +67,9 @@ fn the_workload_fits_the_published_counters() {
             *sum += count;
         }
     }
-    for (kind, ((sum, published), within)) in Kind::ALL.iter().zip(sum.iter().zip(published).zip(within)) {
+    for (kind, ((sum, published), within)) in
+        OperationKind::ALL.iter().zip(sum.iter().zip(published).zip(within))
+    {
         let mean = sum / seeds;
         let off = mean.abs_diff(published) * 100;
         assert!(off <= within * published, "{}: {mean}, published {published}", kind.name());
@@ -82,8 +84,11 @@ fn the_words_of_the_book_give_other_counters() {
     let counts = workload::run(&plan, &mut database, &mut Unobserved).expect("right");
     let (inserted, passes) = (300 + 1500 / 11, 1500);
     assert_eq!(counts.answers()[0], inserted);
-    assert_eq!(counts.of(Kind::DeleteFound) + counts.of(Kind::DeleteMissing), inserted + passes / 37);
-    let fetched = counts.of(Kind::FetchFound) + counts.of(Kind::FetchMissing);
+    assert_eq!(
+        counts.of(OperationKind::DeleteFound) + counts.of(OperationKind::DeleteMissing),
+        inserted + passes / 37
+    );
+    let fetched = counts.of(OperationKind::FetchFound) + counts.of(OperationKind::FetchMissing);
     assert_eq!(fetched, 300 + passes + passes / 11 + 10 * inserted);
 }
 
@@ -181,7 +186,7 @@ fn the_lock_calls_of_a_run_are_the_sum_of_its_kinds() {
         fn begin(&mut self) {
             self.1 += 1;
         }
-        fn end(&mut self, kind: Kind) {
+        fn end(&mut self, kind: OperationKind) {
             self.0.add(kind);
         }
     }
@@ -193,11 +198,11 @@ fn the_lock_calls_of_a_run_are_the_sum_of_its_kinds() {
         let mut told = Told::default();
         let counts = workload::run(&plan(300), &mut database, &mut told).expect("right");
         let calls = database.counters().locks.total() - before.locks.total();
-        let of = |kind: Kind| match granularity {
+        let of = |kind: OperationKind| match granularity {
             Granularity::Coarse => kind.coarse_lock_calls(),
             Granularity::Fine => kind.fine_lock_calls(),
         };
-        assert_eq!(calls, Kind::ALL.iter().map(|kind| counts.of(*kind) * of(*kind)).sum::<u64>());
+        assert_eq!(calls, OperationKind::ALL.iter().map(|kind| counts.of(*kind) * of(*kind)).sum::<u64>());
         assert_eq!((told.0, told.1), (counts, counts.total()));
     }
 }

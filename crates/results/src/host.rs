@@ -1,11 +1,12 @@
-//! Facts about the host in a result: each with its reason, and a result without those that identify the host.
+//! Facts about the host in a result: each with its reason.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::{CheckState, RunResult};
+use crate::RunResult;
 
 /// A fact of the host that a result holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct HostFact {
     /// Its path in the result ("conditions.governor").
     pub name: String,
@@ -83,93 +84,6 @@ const OF_THE_RUN: &[&str] = &[
 const DOCTOR: &str = "the doctor's findings: what disturbed, and what to change";
 /// Why something is there that this version does not know.
 const UNKNOWN: &str = "written by another version of oscost, which knows why";
-/// Checks whose findings name nothing of the host: no path, process, interface or user.
-const NAMELESS: &[&str] = &[
-    "clock_source",
-    "clock_rate",
-    "gaps",
-    "load",
-    "virtualisation",
-    "smt",
-    "frequency",
-    "idle_cpus",
-    "cpu_distance",
-    "wakeup",
-    "allowed_cpus",
-    "seccomp",
-    "mitigations",
-    "real_time",
-    "memory_locking",
-    "ipc_limits",
-    "facilities",
-];
-/// What stands in the place of what was taken out.
-const LEFT_OUT: &str = "(left out)";
-/// Folders that every Linux has: they tell of nobody.
-const COMMON: &[&str] = &["/dev", "/proc", "/sys", "/usr"];
-
-/// Parameters of the kernel's command line that move figures; a dot at the end stands for all of a module's.
-const TELLING: &[&str] = &[
-    "isolcpus",
-    "nohz",
-    "nohz_full",
-    "rcu_nocbs",
-    "rcu_nocb_poll",
-    "irqaffinity",
-    "threadirqs",
-    "preempt",
-    "skew_tick",
-    "idle",
-    "intel_idle.",
-    "processor.",
-    "intel_pstate",
-    "amd_pstate",
-    "cpufreq.",
-    "cpuidle.",
-    "nosmt",
-    "maxcpus",
-    "nr_cpus",
-    "mitigations",
-    "pti",
-    "nopti",
-    "spectre_v1",
-    "spectre_v2",
-    "nospectre_v1",
-    "nospectre_v2",
-    "spec_store_bypass_disable",
-    "retbleed",
-    "l1tf",
-    "mds",
-    "tsx",
-    "tsx_async_abort",
-    "mmio_stale_data",
-    "gather_data_sampling",
-    "srso",
-    "clocksource",
-    "tsc",
-    "hpet",
-    "audit",
-    "nowatchdog",
-    "nmi_watchdog",
-    "transparent_hugepage",
-    "init_on_alloc",
-    "randomize_kstack_offset",
-];
-
-/// Of a kernel's command line the parameters that move figures, in their order. Nothing else of it: disks, addresses and
-/// secrets stand there, too.
-#[must_use]
-pub fn telling_parameters(command_line: &str) -> String {
-    let tells = |word: &&str| {
-        let name = word.split('=').next().unwrap_or(word).replace('-', "_");
-        TELLING.iter().any(|known| match known.strip_suffix('.') {
-            Some(_) => name.starts_with(known),
-            None => name == *known,
-        })
-    };
-    command_line.split_whitespace().filter(tells).collect::<Vec<_>>().join(" ")
-}
-
 impl RunResult {
     /// Every fact of the host that this result holds, in the order of its members. What was not found out is left out.
     #[must_use]
@@ -196,56 +110,6 @@ impl RunResult {
         }
         facts
     }
-
-    /// The same figures without what tells one host or user from another: no name, path, user, boot or command line, no words
-    /// of the user's, and of the time the day.
-    #[must_use]
-    pub fn anonymous(mut self) -> Self {
-        self.started = self.started.get(..10).map_or(String::new(), |day| format!("{day}T00:00:00Z"));
-        self.note = None;
-        let conditions = &mut self.conditions;
-        conditions.command_line = conditions.command_line.as_deref().map(telling_parameters);
-        conditions.kernel_version = None;
-        conditions.boot_id = None;
-        conditions.uid = None;
-        if let Some(libraries) = &mut conditions.preload {
-            libraries.iter_mut().for_each(|name| LEFT_OUT.clone_into(name));
-        }
-        if let Some(emulation) = &mut conditions.emulation {
-            LEFT_OUT.clone_into(&mut emulation.image);
-            emulation.append = telling_parameters(&emulation.append);
-            emulation.unknown.clear();
-        }
-        conditions.unknown.clear();
-        self.machine.unknown.clear();
-        self.tool.unknown.clear();
-        self.plan.directory = self.plan.directory.map(|_| LEFT_OUT.to_owned());
-        self.plan.arguments.clear();
-        self.plan.unknown.clear();
-        self.unknown.clear();
-        let named = |check: &&mut crate::Check| !NAMELESS.contains(&check.check.as_str());
-        for check in self.doctor.iter_mut().filter(named) {
-            let nothing = if check.state == CheckState::Fine { "fine" } else { LEFT_OUT };
-            nothing.clone_into(&mut check.says);
-            check.remedy = None;
-        }
-        for figure in &mut self.figures {
-            figure.evidence.tracer_pid = None;
-            figure.unknown.clear();
-        }
-        self.without_paths()
-    }
-
-    /// The same without absolute paths in any text.
-    fn without_paths(self) -> Self {
-        let Ok(mut value) = serde_json::to_value(&self) else { return self };
-        clean(&mut value);
-        match serde_json::from_value(value) {
-            Ok(cleaned) => cleaned,
-            // What has no finite number cannot be read back: nothing of it is told.
-            Err(_) => Self { figures: Vec::new(), doctor: Vec::new(), warnings: Vec::new(), ..self },
-        }
-    }
 }
 
 /// A member with its reason; `None` where it has no value.
@@ -266,48 +130,6 @@ fn told(value: &Value) -> Option<String> {
         }
         other => Some(other.to_string()),
     }
-}
-
-/// Takes paths out of every text.
-fn clean(value: &mut Value) {
-    match value {
-        Value::String(text) => *text = without_paths(text),
-        Value::Array(all) => all.iter_mut().for_each(clean),
-        Value::Object(members) => {
-            let cleaned: Map<String, Value> = std::mem::take(members)
-                .into_iter()
-                .map(|(name, mut value)| {
-                    clean(&mut value);
-                    (without_paths(&name), value)
-                })
-                .collect();
-            *members = cleaned;
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
-/// `text` with other words in the place of absolute paths, but those below folders that every system has.
-fn without_paths(text: &str) -> String {
-    let mut kept = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find('/') {
-        let (before, path) = rest.split_at(at);
-        let end =
-            path.find(|it: char| it.is_whitespace() || "()'\"`,;:|<>".contains(it)).unwrap_or(path.len());
-        let (path, after) = path.split_at(end);
-        let begins = before.chars().last().is_none_or(|it| !it.is_alphanumeric() && !"/_.*)-~".contains(it))
-            || before.ends_with('~');
-        let is_common = |folder: &&str| {
-            path.strip_prefix(*folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        let is_path = begins && path.len() > 1 && !COMMON.iter().any(is_common);
-        kept.push_str(before);
-        kept.push_str(if is_path { LEFT_OUT } else { path });
-        rest = after;
-    }
-    kept.push_str(rest);
-    kept
 }
 
 #[cfg(test)]
@@ -357,100 +179,5 @@ mod tests {
         for member in members(&schema).iter().filter(|member| !inner.contains(&member.as_str())) {
             assert!(known(member), "{member} has no reason");
         }
-    }
-
-    #[test]
-    fn of_a_command_line_what_moves_figures_is_told() {
-        let line = "BOOT_IMAGE=/vmlinuz root=UUID=0a1b ro isolcpus=2-3 ip=10.0.0.7 intel_idle.max_cstate=1 \
-                    mitigations=off password=x nohz-full=2 idlewild";
-        assert_eq!(
-            telling_parameters(line),
-            "isolcpus=2-3 intel_idle.max_cstate=1 mitigations=off nohz-full=2"
-        );
-        assert_eq!(telling_parameters(""), "");
-    }
-
-    #[test]
-    fn paths_are_taken_out_and_ids_stay() {
-        for (text, expected) in [
-            ("cannot read /home/eve/x.json: EACCES", "cannot read (left out): EACCES"),
-            ("lies on nfs ('/srv/a', ok)", "lies on nfs ('(left out)', ok)"),
-            ("~/bin/x", "~(left out)"),
-            ("--json=/tmp/a b", "--json=(left out) b"),
-            ("semaphore/system_v of 1/2 at 3 / 4", "semaphore/system_v of 1/2 at 3 / 4"),
-            ("read of /dev/zero, /proc/self/status", "read of /dev/zero, /proc/self/status"),
-            ("/devil/x", "(left out)"),
-        ] {
-            assert_eq!(without_paths(text), expected);
-        }
-    }
-
-    #[test]
-    fn nothing_that_tells_of_somebody_is_left() {
-        const NAME: &str = "mallory";
-        let mut whole = sample();
-        let path = format!("/home/{NAME}/x");
-        whole.note = Some(NAME.to_owned());
-        whole.started = "2026-11-22T13:14:15Z".to_owned();
-        whole.plan.directory = Some(path.clone());
-        whole.plan.arguments = vec![NAME.to_owned()];
-        whole.warnings.push(format!("cannot read {path}"));
-        whole.conditions.boot_id = Some(NAME.to_owned());
-        whole.conditions.kernel_version = Some(format!("#1 by {NAME}"));
-        whole.conditions.uid = Some(4321);
-        whole.conditions.preload = Some(vec![path.clone()]);
-        whole.conditions.command_line = Some(format!("isolcpus=1 user={NAME}"));
-        let maps = [
-            &mut whole.unknown,
-            &mut whole.conditions.unknown,
-            &mut whole.machine.unknown,
-            &mut whole.tool.unknown,
-            &mut whole.plan.unknown,
-            &mut whole.figures[0].unknown,
-        ];
-        for unknown in maps {
-            unknown.insert("owner".into(), NAME.into());
-        }
-        let check = |name: &str, state| crate::Check {
-            check: name.to_owned(),
-            state,
-            says: NAME.to_owned(),
-            remedy: Some(NAME.to_owned()),
-            ..whole.doctor[0].clone()
-        };
-        let of_tomorrow = [check("visitors", CheckState::Fine), check("owner", CheckState::Disturbs)];
-        let nameless = crate::Check {
-            says: "steps of 1 ns".to_owned(),
-            remedy: None,
-            ..check("clock_source", CheckState::Fine)
-        };
-        whole.doctor = of_tomorrow.into_iter().chain([nameless]).collect();
-        let anonymous = whole.anonymous();
-        let text = String::from_utf8(crate::to_bytes(&anonymous).expect("a result")).expect("text");
-        assert!(!text.contains(NAME), "{text}");
-        assert_eq!(anonymous.started, "2026-11-22T00:00:00Z");
-        assert_eq!(
-            (anonymous.conditions.uid, anonymous.conditions.preload.map(|it| it.len())),
-            (None, Some(1))
-        );
-        assert_eq!(anonymous.conditions.command_line.as_deref(), Some("isolcpus=1"));
-        assert_eq!(anonymous.plan.directory.as_deref(), Some(LEFT_OUT));
-        assert_eq!(anonymous.warnings.last().map(String::as_str), Some("cannot read (left out)"));
-        let says: Vec<&str> = anonymous.doctor.iter().map(|check| check.says.as_str()).collect();
-        assert_eq!(says, ["fine", LEFT_OUT, "steps of 1 ns"]);
-    }
-
-    #[test]
-    fn an_anonymous_result_is_a_result_with_the_same_figures() {
-        let whole = sample();
-        let anonymous = whole.clone().anonymous();
-        assert_eq!(anonymous.figures.len(), whole.figures.len());
-        for (one, other) in anonymous.figures.iter().zip(&whole.figures) {
-            assert_eq!((&one.id, &one.quantities), (&other.id, &other.quantities));
-        }
-        assert_eq!(anonymous.machine, whole.machine);
-        let bytes = crate::to_bytes(&anonymous).expect("a result");
-        assert_eq!(crate::from_bytes(&bytes).expect("it can be read"), anonymous);
-        assert_eq!(anonymous.clone().anonymous(), anonymous, "once is enough");
     }
 }

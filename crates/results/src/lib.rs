@@ -20,6 +20,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod anonymous;
 mod constants;
 mod count;
 pub mod document;
@@ -55,12 +56,13 @@ mod text;
 mod traits;
 mod withdrawn;
 
+pub use anonymous::telling_parameters;
 pub use count::{Counted, Emulation, FunctionNode, InstructionCount, Repeats};
 pub use error::{Count, JournalError, LoadError, NoHome, PathError, ReferenceError, SaveError};
 pub use evidence::{CheckedClaim, Evidence, Expectation, Verdict};
 pub use figure::{Estimate, Figure, Mark, Mode, Quantity, Status};
 pub use format::{MAX_BYTES, Refused, Unwritable, from_bytes, to_bytes};
-pub use host::{HostFact, telling_parameters};
+pub use host::HostFact;
 pub use journal::{Journal, Recovered, recover};
 pub use launch::{Circumstances, Histogram, LaunchRecord};
 #[cfg(unix)]

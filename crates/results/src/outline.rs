@@ -37,6 +37,7 @@ pub struct Outline {
 
 /// See [`crate::Tool`].
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
 pub struct OutlineTool {
     /// Version of oscost.
     pub version: String,
@@ -44,6 +45,7 @@ pub struct OutlineTool {
 
 /// See [`crate::Machine`].
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
 pub struct OutlineMachine {
     /// Model name of the processor.
     pub cpu_model: String,
@@ -51,6 +53,7 @@ pub struct OutlineMachine {
 
 /// See [`crate::Conditions`].
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
 pub struct OutlineConditions {
     /// Operating system and release.
     pub kernel: String,
@@ -58,6 +61,7 @@ pub struct OutlineConditions {
 
 /// See [`crate::Plan`].
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
 pub struct OutlinePlan {
     /// "default", "quick" or "thorough".
     pub effort: String,
@@ -84,6 +88,7 @@ pub struct OutlineFigure {
 
 /// See [`crate::Quantity`].
 #[derive(Debug, Clone, PartialEq, Deserialize)]
+#[non_exhaustive]
 pub struct OutlineQuantity {
     /// The estimate.
     #[serde(default)]

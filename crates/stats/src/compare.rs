@@ -3,9 +3,9 @@
 //! A report asks many such questions at once, so its figures are judged together: of reports of which nothing changed by
 //! more than the threshold, at most one in twenty says that something did (Holm, 1979).
 
-use crate::drift::Drift;
-use crate::interval::{Centre, MEDIAN};
-use crate::student;
+mod change;
+
+pub use change::{Change, FEWEST_BOOTS};
 
 /// Reports that call anything changed without reason, at most.
 const A_REPORT: f64 = 0.05;
@@ -13,19 +13,6 @@ const A_REPORT: f64 = 0.05;
 const A_FIGURE: f64 = 0.005;
 /// Probability left out at each end of the interval that must lie inside the threshold (two one-sided tests).
 const INSIDE: f64 = 0.05;
-/// Fewest boots a side that can tell a change from what every boot places elsewhere.
-pub const FEWEST_BOOTS: usize = 3;
-
-/// By how much B differs from A, and how well that is known.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Change {
-    /// Logarithm of B / A.
-    logarithm: f64,
-    error: f64,
-    freedom: f64,
-    /// What no launch can show, as a share: it is added at both ends of every interval.
-    grain: f64,
-}
 
 /// What can be said of B against A.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,87 +61,6 @@ pub struct Judged {
     pub changed: bool,
 }
 
-impl Change {
-    /// Between two figures, from a value of each launch: of both the quantile `q` over launches. `grain` is what the clocks
-    /// of both sides together cannot resolve, as a share; `drift` is that of each side's run.
-    ///
-    /// `None` where there is no ratio: no launches, or one that is not positive and finite.
-    #[must_use]
-    pub fn between(a: &[f64], b: &[f64], q: f64, grain: f64, drift: Drift) -> Option<Self> {
-        let (a, b) = (Centre::of(a, q)?, Centre::of(b, q)?);
-        if !a.relative || !b.relative {
-            return None;
-        }
-        let (error, freedom) = drift.beside(&[(a.error, a.freedom), (b.error, b.freedom)], 2.0);
-        Self::checked(b.value.ln() - a.value.ln(), error, freedom, grain)
-    }
-
-    /// From the ratio B / A of each round of alternating launches; of the rounds the median.
-    ///
-    /// `None` where there is no ratio, as for [`Change::between`].
-    #[must_use]
-    pub fn of_rounds(ratios: &[f64], grain: f64) -> Option<Self> {
-        let centre = Centre::of(ratios, MEDIAN).filter(|centre| centre.relative)?;
-        let (error, freedom) = Drift::NONE.beside(&[(centre.error, centre.freedom)], 1.0);
-        Self::checked(centre.value.ln(), error, freedom, grain)
-    }
-
-    /// Between the boots of two sides, from a value of each boot. Boots are taken to scatter alike on both sides, which
-    /// leaves an error its degrees of freedom where there are three of each.
-    ///
-    /// `None` where there is no ratio, and with fewer than [`FEWEST_BOOTS`] boots a side.
-    #[must_use]
-    pub fn between_boots(a: &[f64], b: &[f64], grain: f64) -> Option<Self> {
-        let ratio = |value: &f64| *value > 0.0 && value.is_finite();
-        if a.len().min(b.len()) < FEWEST_BOOTS || !a.iter().chain(b).all(ratio) {
-            return None;
-        }
-        let mean = |side: &[f64]| side.iter().map(|value| value.ln()).sum::<f64>() / side.len() as f64;
-        let (of_a, of_b) = (mean(a), mean(b));
-        let around =
-            |side: &[f64], mean: f64| side.iter().map(|value| (value.ln() - mean).powi(2)).sum::<f64>();
-        let freedom = (a.len() + b.len() - 2) as f64;
-        let variance = (around(a, of_a) + around(b, of_b)) / freedom;
-        let error = (variance * (1.0 / a.len() as f64 + 1.0 / b.len() as f64)).sqrt();
-        Self::checked(of_b - of_a, error, freedom, grain)
-    }
-
-    fn checked(logarithm: f64, error: f64, freedom: f64, grain: f64) -> Option<Self> {
-        let usable = logarithm.is_finite() && !error.is_nan() && !freedom.is_nan() && grain.is_finite();
-        usable.then_some(Self { logarithm, error, freedom, grain: grain.max(0.0).ln_1p() })
-    }
-
-    /// B / A - 1.
-    #[must_use]
-    pub fn share(&self) -> f64 {
-        self.logarithm.exp_m1()
-    }
-
-    /// Lower and upper bound of B / A - 1, with the probability `outside` left out at each end.
-    #[must_use]
-    pub fn interval(&self, outside: f64) -> (f64, f64) {
-        let spread =
-            if self.error == 0.0 { 0.0 } else { self.error * student::exceeded_by(outside, self.freedom) };
-        let half = spread + self.grain;
-        ((self.logarithm - half).exp_m1(), (self.logarithm + half).exp_m1())
-    }
-
-    /// Probability of a change at least as large as this one where the true one is just the threshold, either way.
-    fn chance(&self, threshold: f64) -> f64 {
-        let beyond = |distance: f64| -> f64 {
-            if self.error == 0.0 {
-                return if distance > 0.0 { 0.0 } else { 1.0 };
-            }
-            (2.0 * student::beyond(distance / self.error, self.freedom)).min(1.0)
-        };
-        let upper = beyond(self.logarithm - threshold.ln_1p() - self.grain);
-        // Nothing gets smaller by more than all of it.
-        let lower =
-            if threshold < 1.0 { beyond((-threshold).ln_1p() - self.logarithm - self.grain) } else { 1.0 };
-        upper.min(lower)
-    }
-}
-
 /// Judges all figures of a report by one threshold, a share. What has no ratio keeps its place as `None`.
 #[must_use]
 pub fn judge(changes: &[Option<Change>], threshold: f64) -> Vec<Option<Judged>> {
@@ -168,7 +74,7 @@ pub fn judge(changes: &[Option<Change>], threshold: f64) -> Vec<Option<Judged>> 
             (Verdict::Within, low, high, 1.0 - 2.0 * INSIDE)
         } else {
             let (low, high) = change.interval(beyond.level / 2.0);
-            let verdict = match (beyond.rejected, change.logarithm > 0.0) {
+            let verdict = match (beyond.rejected, change.share() > 0.0) {
                 (true, true) => Verdict::Slower,
                 (true, false) => Verdict::Faster,
                 _ => Verdict::Unclear,
@@ -210,7 +116,9 @@ fn levels(changes: &[Option<Change>], threshold: f64) -> Vec<HolmStep> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::interval::LOWER_QUARTILE;
+    use crate::drift::Drift;
+    use crate::interval::{Centre, LOWER_QUARTILE, MEDIAN};
+    use crate::student;
 
     fn change(a: &[f64], b: &[f64]) -> Option<Change> {
         Change::between(a, b, LOWER_QUARTILE, 0.0, Drift::NONE)
@@ -337,7 +245,7 @@ mod tests {
         // Its chance is 0.003: less than 0.05 / 16, and more than 0.05 / 18.
         let (error, freedom) = (0.01, 30.0);
         let logarithm = 0.05_f64.ln_1p() + error * student::exceeded_by(0.0015, freedom);
-        let doubtful = Some(Change { logarithm, error, freedom, grain: 0.0 });
+        let doubtful = Change::checked(logarithm, error, freedom, 0.0);
         let verdict = |of_sure: usize| {
             let mut changes = vec![doubtful];
             changes.extend(vec![sure; of_sure]);
@@ -350,7 +258,7 @@ mod tests {
     /// An error of 1 is one like any other; only without an error everything is certain.
     #[test]
     fn only_no_error_at_all_is_certain() {
-        let of = |error| Change { logarithm: 2.0, error, freedom: 10.0, grain: 0.0 };
+        let of = |error| Change::checked(2.0, error, 10.0, 0.0).unwrap();
         assert!((of(1.0).chance(0.0) - 0.0734).abs() < 1e-4, "{}", of(1.0).chance(0.0));
         assert!((of(1.0).interval(0.025).0 - (2.0_f64 - 2.228_14).exp_m1()).abs() < 1e-4);
         assert_eq!((of(0.0).chance(0.0), of(0.0).interval(0.025).0), (0.0, 2.0_f64.exp_m1()));

@@ -19,6 +19,7 @@ const DEPTH: f64 = 4.0;
 
 /// One of two modes.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct FoundMode {
     /// Median of the samples of the mode.
     pub value: f64,

@@ -41,6 +41,7 @@ pub enum Making {
 
 /// What the kernel says of a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FileStatus {
     /// Its user, in the caller's user namespace.
     pub uid: u32,

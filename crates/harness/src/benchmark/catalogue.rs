@@ -60,6 +60,7 @@ impl fmt::Display for NoMatch {
 
 /// What a pattern found.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct Matched {
     /// The pattern as given.
     pub pattern: String,

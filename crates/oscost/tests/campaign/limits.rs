@@ -1,172 +1,17 @@
-//! limits: machines and sandboxes that lack something, or that lose it in the middle. The program measures what it can, says
-//! what is missing, and never ends with a figure that is none.
+//! limits: machines and sandboxes that lack something (`lacks.rs`), or that lose it in the middle. The program measures what it
+//! can, says what is missing, and never ends with a figure that is none.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use oscost_results::{Mark, RunResult, Status};
+use oscost_results::{Mark, RunResult};
 use serde::{Deserialize, Serialize};
 
+use crate::lacks::{LACKS, STRICT};
 use crate::program::{self, User};
-use crate::space::{self, Left, ground};
+use crate::space::{self, ground};
 use crate::{Amount, Outcome, Provocation, crowd};
-
-/// A lack.
-struct Lack {
-    name: &'static str,
-    user: User,
-    /// A shell makes it, and becomes the program.
-    prepare: &'static str,
-    arguments: &'static [&'static str],
-    codes: &'static [i32],
-    /// What is said of it, on either stream.
-    words: &'static [&'static str],
-    needs: Option<&'static str>,
-}
-
-const fn lack(
-    name: &'static str,
-    prepare: &'static str,
-    arguments: &'static [&'static str],
-    codes: &'static [i32],
-    words: &'static [&'static str],
-) -> Lack {
-    Lack { name, user: User::Own, prepare, arguments, codes, words, needs: None }
-}
-
-const OBJECTS: &[&str] =
-    &["run", "--force", "--quick", "semaphore/posix_named", "semaphore/posix_unnamed", "semaphore/system_v"];
-const ONE: &[&str] = &["run", "--force", "--quick", "syscall/getppid"];
-const SESSION: &[&str] = &["run", "--force", "--quick", "realtime_ipc/unix_datagram/same_cpu/clients_1"];
-const STRICT: &[&str] =
-    &["run", "--force", "--quick", "--require-realtime", "realtime_ipc/unix_datagram/same_cpu/clients_1"];
-/// A sandbox that refuses a call from the first on.
-const REFUSE_RT: &str =
-    "exec strace -f -qq -o /dev/null -e inject=sched_setscheduler,sched_setattr:error=EPERM -- \"$0\" \"$@\"";
-
-/// A limit of 10, which even root may not set everywhere: the kernel keeps to 0, and a library says 10.
-const SHOW_LIMIT: &str = r#"cc -shared -fPIC -x c -o /mnt/limit.so - <<'C' || exit 99
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <sys/resource.h>
-int getrlimit(__rlimit_resource_t which, struct rlimit *limit) {
-    int (*real)(__rlimit_resource_t, struct rlimit *) = dlsym(RTLD_NEXT, "getrlimit");
-    int done = real(which, limit);
-    if (which == RLIMIT_RTPRIO) limit->rlim_cur = limit->rlim_max = 10;
-    return done;
-}
-C
-export LD_PRELOAD=/mnt/limit.so"#;
-
-const LACKS: &[Lack] = &[
-    lack(
-        "System V semaphores 0",
-        "echo 0 0 0 0 >/proc/sys/kernel/sem",
-        &["run", "--force", "--quick", "semaphore/system_v"],
-        &[3],
-        &["kernel.sem"],
-    ),
-    lack(
-        "System V queues 0",
-        "echo 0 >/proc/sys/kernel/msgmni",
-        &["run", "--force", "--quick", "lock/system_v_message"],
-        &[0, 3],
-        &["ipc limits"],
-    ),
-    lack(
-        "POSIX queues 0",
-        "echo 0 >/proc/sys/fs/mqueue/queues_max; ulimit -q 0",
-        &["run", "--force", "--quick", "context_switch/posix_queue/same_cpu"],
-        &[0, 3],
-        &["queue"],
-    ),
-    lack("8 descriptors", "ulimit -n 8", ONE, &[2, 3, 4, 5], &[]),
-    lack("16 descriptors", "ulimit -n 16", OBJECTS, &[0, 2, 3, 4, 5], &[]),
-    Lack {
-        user: User::Nobody,
-        ..lack("1 process", "exec prlimit --nproc=1 -- \"$0\" \"$@\"", ONE, &[2, 3, 4, 5], &[])
-    },
-    lack("no locked memory", "ulimit -l 0", OBJECTS, &[0], &[]),
-    Lack {
-        user: User::Nobody,
-        ..lack("no locked memory, unprivileged", "ulimit -l 0", OBJECTS, &[0, 3], &[])
-    },
-    lack(
-        "no POSIX queues in bytes",
-        "ulimit -q 0",
-        &["run", "--force", "--quick", "context_switch/posix_queue/same_cpu"],
-        &[0, 3],
-        &[],
-    ),
-    lack("no file may grow far", "ulimit -f 8", ONE, &[4, 5], &[]),
-    lack("400 MB of addresses", "ulimit -v 400000", OBJECTS, &[0, 2, 3, 4, 5], &[]),
-    lack("64 MB of addresses", "ulimit -v 65536", ONE, &[0, 2, 3, 4, 5, 70], &[]),
-    lack("a stack of 256 KB", "ulimit -s 256", OBJECTS, &[0, 2, 3, 4, 5], &[]),
-    lack("/tmp is read-only", "mount --bind /tmp /tmp && mount -o remount,ro,bind /tmp", OBJECTS, &[0], &[]),
-    lack("/dev/shm is read-only", "mount -t tmpfs -o ro none /dev/shm", OBJECTS, &[0, 3], &[]),
-    lack(
-        "no /dev",
-        "mount -t tmpfs none /dev",
-        &["run", "--force", "--quick", "semaphore/posix_unnamed"],
-        &[0],
-        &[],
-    ),
-    lack("no /proc", "mount -t tmpfs none /proc", OBJECTS, &[0, 3], &[]),
-    lack("no /sys", "mount -t tmpfs none /sys", OBJECTS, &[0], &[]),
-    lack("no HOME", "unset HOME XDG_STATE_HOME", ONE, &[0, 4], &[]),
-    lack("HOME is not there", "export HOME=/dev/null/home XDG_STATE_HOME=/dev/null/state", ONE, &[0, 4], &[]),
-    Lack {
-        user: User::Nobody,
-        ..lack("HOME is read-only", "export HOME=/sys XDG_STATE_HOME=/sys/state", ONE, &[0, 4], &["/sys"])
-    },
-    lack(
-        "no namespaces",
-        "exec unshare -U -r sh -c 'for kind in user ipc mnt pid; do echo 0 >/proc/sys/user/max_${kind}_namespaces || exit 0; done; exec \"$0\" \"$@\"' \"$0\" \"$@\"",
-        OBJECTS,
-        &[0],
-        &[],
-    ),
-    Lack {
-        needs: Some("strace"),
-        ..lack(
-            "no ptrace and no seccomp",
-            "exec strace -f -qq -o /dev/null -e inject=ptrace,seccomp:error=EPERM -- \"$0\" \"$@\"",
-            ONE,
-            &[0, 3],
-            &[],
-        )
-    },
-    lack(
-        "1 CPU",
-        "exec taskset -c 0 \"$0\" \"$@\"",
-        &["run", "--force", "--quick", "context_switch/pipe/cross_cpu"],
-        &[3],
-        &["CPUs"],
-    ),
-    lack("1 CPU, a session", "exec taskset -c 0 \"$0\" \"$@\"", SESSION, &[0, 3], &[]),
-    Lack {
-        user: User::Nobody,
-        ..lack("no real time: capability", "ulimit -r 0", SESSION, &[0], &["NOT REAL-TIME"])
-    },
-    Lack {
-        user: User::Nobody,
-        ..lack("no real time: capability, required", "ulimit -r 0", STRICT, &[5], &["CAP_SYS_NICE"])
-    },
-    Lack {
-        user: User::Nobody,
-        needs: Some("cc"),
-        ..lack("no real time: limit", SHOW_LIMIT, STRICT, &[5], &["RLIMIT_RTPRIO is 10"])
-    },
-    Lack { needs: Some("strace"), ..lack("no real time: seccomp", REFUSE_RT, STRICT, &[5], &["seccomp"]) },
-    lack(
-        "no loopback",
-        "exec unshare -n -- \"$0\" \"$@\"",
-        &["run", "--force", "--quick", "realtime_ipc/udp/same_cpu/clients_1"],
-        &[0, 3],
-        &["loopback"],
-    ),
-];
 
 /// A lack, or something that changes in the middle of a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -204,46 +49,6 @@ impl Limit {
             Self::NoRealTime => no_real_time(),
             Self::Runaway => runaway(),
         }
-    }
-}
-
-impl Lack {
-    fn carry_out(&self) -> Outcome {
-        let mut outcome = Outcome::default();
-        if !space::is_root() && self.user == User::Nobody {
-            outcome.skipped.push(format!("{}: only root can become an unprivileged user", self.name));
-            return outcome;
-        }
-        if let Some(needs) = self.needs.filter(|needs| !program::is_here(needs)) {
-            outcome.skipped.push(format!("{}: {needs} is not installed", self.name));
-            return outcome;
-        }
-        let before = Left::now();
-        let done = program::run(&mut program::after(self.user, self.prepare, self.arguments));
-        outcome.count("lacks", 1);
-        if done.code() == Some(99) {
-            outcome.skipped.push(format!("{}: it cannot be made here", self.name));
-            return outcome;
-        }
-        program::ended_well(&done, self.codes, self.name, &mut outcome);
-        for words in self.words.iter().filter(|words| !done.said().contains(**words)) {
-            outcome.fail(format!("{}: '{words}' is not said: {}", self.name, done.said()));
-        }
-        if done.code() != Some(0) && done.said().trim().is_empty() {
-            outcome.fail(format!("{}: nothing is said", self.name));
-        }
-        let result = newest(self.user);
-        for figure in result.iter().flat_map(|result| &result.figures) {
-            if figure.status == Status::Measured && figure.launches.is_empty() {
-                outcome.fail(format!("{}: {} has a figure and no launch", self.name, figure.id));
-            }
-        }
-        for left in
-            space::quiet().into_iter().chain(before.since().into_iter().filter(|it| it != "/tmp/state"))
-        {
-            outcome.fail(format!("{}: {left}", self.name));
-        }
-        outcome
     }
 }
 

@@ -9,6 +9,7 @@ mod crowd;
 mod input;
 mod judge;
 mod kill;
+mod lacks;
 mod late;
 mod limits;
 mod own;

@@ -227,7 +227,7 @@ pub enum WorkFailure<E> {
 /// Runs a plan; each answer is compared with what it must be, each value byte by byte.
 ///
 /// ```
-/// use oscost_recorddb::workload::{self, Kind, Unobserved, WorkPlan, Workload};
+/// use oscost_recorddb::workload::{self, OperationKind, Unobserved, WorkPlan, Workload};
 /// use oscost_recorddb::{Database, DatabaseOptions};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -240,7 +240,7 @@ pub enum WorkFailure<E> {
 /// let counts = workload::run(&plan, &mut database, &mut Unobserved)?;
 /// // The calls of fcntl are those that the book's table gives for each kind of operation.
 /// let calls = database.counters().locks.total() - before;
-/// assert_eq!(calls, Kind::ALL.iter().map(|kind| counts.of(*kind) * kind.fine_lock_calls()).sum::<u64>());
+/// assert_eq!(calls, OperationKind::ALL.iter().map(|kind| counts.of(*kind) * kind.fine_lock_calls()).sum::<u64>());
 /// # drop(database);
 /// # std::fs::remove_dir_all(&directory)?;
 /// # Ok(())
