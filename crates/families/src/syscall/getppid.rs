@@ -1,9 +1,7 @@
 //! getppid: the cheapest system call that does something.
 
-use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Tier, Unable};
+use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Tier, Unable, claims};
 use oscost_sys::system_call;
-
-use crate::claims;
 
 /// `syscall/getppid`
 pub struct Getppid;

@@ -1,0 +1,171 @@
+//! Rules for every source, proved by reading it: it is short, it says its purpose, and what it makes public can grow.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Lines of a source, at most.
+const MOST_LINES: usize = 450;
+
+/// The libraries that programs of others use.
+const LIBRARIES: &[&str] = &["sys", "stats", "results", "harness", "session", "report", "recorddb", "count"];
+
+/// Public structs that another program may write out in full, by the reason for which they need not grow.
+const COMPLETE: &[(&str, &[&str])] = &[
+    (
+        "two or three values that its name defines",
+        &[
+            "Choice",
+            "Counted",
+            "DriftFound",
+            "Estimate",
+            "Instant",
+            "Interval",
+            "Lateness",
+            "Moved",
+            "Named",
+            "Opening",
+            "Pipe",
+            "Range",
+            "Scanned",
+            "SchedulingRefusal",
+            "Seen",
+            "Style",
+            "Synonym",
+        ],
+    ),
+    (
+        "a member of a stored result: it has what its version of the format has",
+        &["AtQuantile", "Cell", "CoreConstants", "FirstCalls", "Gaps", "Longer"],
+    ),
+    ("of version 1, which has ended", &["VersionOneSide"]),
+    (
+        "a question that must be answered in full: what is forgotten must not compile",
+        &["Foreign", "Options", "Setting"],
+    ),
+    (
+        "what a benchmark gets or answers, which its tests write out",
+        &["PostCondition", "SeriesPlan", "SetUp"],
+    ),
+    ("between two halves of one build", &["BootRequest", "CountPlan", "CountRow", "Hello"]),
+    ("a row of one table, made and shown by one program", &["Agreement", "Side"]),
+    ("what document 001's workload is made of", &["Done", "WorkPlan"]),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Sources below a folder that are written here: no build has made them.
+fn sources(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if path.is_dir() && name != "target" && name != "node_modules" && !name.starts_with('.') {
+            sources(&path, found);
+        } else if path.is_file() && path.extension().is_some_and(|it| it == "rs") {
+            let text = fs::read_to_string(&path).expect("a source");
+            found.push((path, text));
+        }
+    }
+}
+
+#[test]
+fn every_source_is_short_and_says_its_purpose_first() {
+    let mut found = Vec::new();
+    for folder in ["crates", "examples", "contrib", "fuzz"] {
+        sources(&root().join(folder), &mut found);
+    }
+    assert!(found.len() > 600, "{}", found.len());
+    for (path, text) in &found {
+        let lines = text.lines().count();
+        assert!(lines <= MOST_LINES, "{}: {lines} lines: which two purposes has it?", path.display());
+        let first = text.lines().next().unwrap_or_default();
+        let says = first.strip_prefix("//! ").is_some_and(|words| words.len() > 10);
+        assert!(says, "{}: its first line must say its purpose: {first}", path.display());
+    }
+}
+
+/// A public struct of a source of which every field is public.
+#[derive(Debug, PartialEq, Eq)]
+struct Open<'s> {
+    name: &'s str,
+    /// A new field would be a change to nobody.
+    grows: bool,
+}
+
+/// Public structs with public fields alone. One grows if it is `non_exhaustive`, or has a whole value to begin with: `Default`
+/// or a constant. One that keeps unknown members is a part of a stored result.
+fn open_structs(source: &str) -> Vec<Open<'_>> {
+    let code = &source[..source.find("#[cfg(test)]\nmod ").unwrap_or(source.len())];
+    let lines: Vec<&str> = code.lines().collect();
+    let mut found = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let Some(rest) = line.strip_prefix("pub struct ").filter(|_| line.ends_with('{')) else { continue };
+        let name = rest.split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();
+        let body = || lines[at + 1..].iter().take_while(|line| **line != "}").filter(|line| is_field(line));
+        if body().count() == 0 || !body().all(|field| field.trim_start().starts_with("pub ")) {
+            continue;
+        }
+        let above =
+            || lines[..at].iter().rev().take_while(|line| line.starts_with("#[") || line.starts_with("///"));
+        let marked = above().any(|line| line.contains("non_exhaustive") || line.contains("Default"));
+        let begins = [format!("Default for {name}"), format!(": {name} = {name} {{")];
+        let stored = body().any(|field| field.trim() == "pub unknown: Map<String, Value>,");
+        let constant = code.contains(&format!("impl {name} {{")) && code.contains(": Self = Self {");
+        let grows = marked || stored || constant || begins.iter().any(|words| code.contains(words.as_str()));
+        found.push(Open { name, grows });
+    }
+    found
+}
+
+/// Whether a line within a struct is a field: not its documentation, and not the rest of a long type.
+fn is_field(line: &str) -> bool {
+    let bare = line.trim_start();
+    line.len() - bare.len() == 4
+        && bare.ends_with(',')
+        && bare.contains(": ")
+        && !bare.starts_with(['/', '#'])
+}
+
+#[test]
+fn public_structs_can_grow_or_are_complete() {
+    let mut open: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    let mut looked_at = 0;
+    for library in LIBRARIES {
+        let folder = root().join("crates").join(library).join("src");
+        let public = fs::read_to_string(folder.join("lib.rs")).expect("lib.rs");
+        let mut found = Vec::new();
+        sources(&folder, &mut found);
+        for (path, text) in &found {
+            let inside = path.strip_prefix(&folder).expect("below it");
+            let module = inside.iter().next().unwrap_or_default().to_string_lossy();
+            let is_public = public.contains(&format!("pub mod {};", module.trim_end_matches(".rs")));
+            for it in open_structs(text) {
+                let named =
+                    public.split(|letter: char| !letter.is_alphanumeric()).any(|word| word == it.name);
+                looked_at += usize::from(is_public || named);
+                if (is_public || named) && !it.grows {
+                    open.entry(it.name.to_owned()).or_default().push(path.clone());
+                }
+            }
+        }
+    }
+    assert!(looked_at > 60, "{looked_at}");
+    let complete: Vec<&str> = COMPLETE.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+    for (name, places) in &open {
+        assert!(complete.contains(&name.as_str()), "{name} cannot grow, and no reason says why: {places:?}");
+    }
+    for name in complete {
+        assert!(open.contains_key(name), "{name} grows by now, or is gone: it is no exception any more");
+    }
+}
+
+#[test]
+fn structs_are_read_as_they_are_written() {
+    let source = "/// One.\n#[derive(Debug)]\n#[non_exhaustive]\npub struct One {\n    /// A.\n    pub a: u8,\n}\n\
+                  #[derive(Default)]\npub struct Two {\n    pub a: u8,\n}\npub struct Three {\n    pub a: u8,\n}\n\
+                  pub struct Four {\n    pub a: u8,\n    b: u8,\n}\npub struct Five {\n    pub unknown: Map<String, Value>,\n}\n";
+    let found: Vec<_> = open_structs(source).into_iter().map(|it| (it.name, it.grows)).collect();
+    assert_eq!(found, [("One", true), ("Two", true), ("Three", false), ("Five", true)]);
+}
