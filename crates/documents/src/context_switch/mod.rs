@@ -135,10 +135,8 @@ mod tests {
     }
 
     fn verdict(figures: &[oscost_results::Figure], words: &str) -> Judgement {
-        let found = Found::of(figures, &[], &[]);
-        let rows = judge(&found, &DocumentParameters::default());
-        let row = rows.iter().find(|row| row.statement.as_ref().is_some_and(|text| text.contains(words)));
-        row.and_then(|row| row.verdict).expect("a judged statement")
+        let rows = judge(&Found::of(figures, &[], &[]), &DocumentParameters::default());
+        statement(&rows, words).verdict.expect("a judged statement")
     }
 
     #[test]

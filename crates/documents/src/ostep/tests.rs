@@ -26,10 +26,8 @@ fn figures(call: f64, calls: f64) -> Vec<oscost_results::Figure> {
 }
 
 fn verdict(figures: &[oscost_results::Figure], words: &str) -> Judgement {
-    let found = Found::of(figures, &[], &[]);
-    let rows = judge(&found, &DocumentParameters::default());
-    let row = rows.iter().find(|row| row.statement.as_ref().is_some_and(|text| text.contains(words)));
-    row.and_then(|row| row.verdict).expect("a judged statement")
+    let rows = judge(&Found::of(figures, &[], &[]), &DocumentParameters::default());
+    statement(&rows, words).verdict.expect("a judged statement")
 }
 
 #[test]

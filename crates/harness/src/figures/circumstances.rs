@@ -72,17 +72,7 @@ pub(crate) fn marks(launched: &[Launched]) -> Vec<Mark> {
 mod tests {
     use super::*;
     use crate::benchmark::card::Card;
-
-    fn usual() -> Circumstances {
-        Circumstances {
-            nice: Some(0),
-            policy: Some("other".to_owned()),
-            tracer_pid: Some(0),
-            seccomp_mode: Some(0),
-            preload: Some(Vec::new()),
-            ..Circumstances::default()
-        }
-    }
+    use crate::figures::synthetic::usual;
 
     fn launch(circumstances: Circumstances) -> Launched {
         let mut launched = Launched::default();

@@ -1,6 +1,8 @@
 //! Invented benchmarks and launches, for tests of plans and figures.
 #![cfg(test)]
 
+use oscost_results::Circumstances;
+
 use crate::benchmark::card::{Card, QuantityCard};
 use crate::benchmark::catalogue::Choice;
 use crate::benchmark::{Benchmark, SetUp, Subject, Unable};
@@ -48,4 +50,16 @@ pub(crate) fn launched(quantities: &[(&str, f64)]) -> Launched {
 /// A member that made these launches.
 pub(crate) fn member(card: Card, launched: Vec<Launched>) -> MemberState {
     MemberState { launched, ..MemberState::new(choice(card)) }
+}
+
+/// Circumstances of a launch in which nothing is unusual.
+pub(crate) fn usual() -> Circumstances {
+    Circumstances {
+        nice: Some(0),
+        policy: Some("other".to_owned()),
+        tracer_pid: Some(0),
+        seccomp_mode: Some(0),
+        preload: Some(Vec::new()),
+        ..Circumstances::default()
+    }
 }

@@ -38,17 +38,7 @@ pub(crate) fn between(before: &Circumstances, after: &Circumstances) -> Circumst
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn usual() -> Circumstances {
-        Circumstances {
-            nice: Some(0),
-            policy: Some("other".to_owned()),
-            tracer_pid: Some(0),
-            seccomp_mode: Some(0),
-            preload: Some(Vec::new()),
-            ..Circumstances::default()
-        }
-    }
+    use crate::figures::synthetic::usual;
 
     #[test]
     fn what_was_unusual_at_one_moment_was_so_between_them() {
