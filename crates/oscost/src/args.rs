@@ -168,6 +168,9 @@ pub struct Reproduce {
     /// End with a sheet for a class: what to predict, what to run, what is a trap
     #[arg(long)]
     pub worksheet: bool,
+    /// Write to FILE instead of standard output
+    #[arg(short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
     /// Also write the result to FILE; with -, write it to standard output instead of the tables
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -178,7 +181,13 @@ pub struct Reproduce {
 pub enum Told {
     Text,
     Markdown,
+    /// The statements, a line each
     Csv,
+    Json,
+    /// One page for a browser, which needs no network
+    Html,
+    /// For node_exporter's text collector
+    Openmetrics,
 }
 
 /// Options of every command that measures.

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use oscost_harness::{Choice, Effort, Event, Foreign, IdleCpu, Launched, Place, Record};
-use oscost_results::{Figure, Mark, RunLock, Status, Store};
+use oscost_results::{Check, Figure, Mark, RunLock, Status, Store};
 use oscost_session::{Error, Keep, Notice, cpus as cpus_of};
 
 use crate::args::{self, Measuring};
@@ -29,6 +29,8 @@ pub struct Request<'a> {
     pub patterns: &'a [String],
     /// Options of measuring.
     pub measuring: &'a Measuring,
+    /// What the doctor found in the run before, if there was one.
+    pub examined: Option<Vec<Check>>,
     /// Whether it may go on beside another run.
     pub insists: Insists,
     /// How much is spent.
@@ -162,6 +164,7 @@ pub fn measure(
     asked.keep_private = measuring.keep_private;
     asked.keep_samples = samples.is_some();
     asked.percentiles = request.percentiles;
+    asked.examined = request.examined;
     asked.beside_another = insists == Insists::Force(true);
     asked.keep = keep;
     asked.stop = signals.flag();

@@ -56,9 +56,16 @@ pub fn refuse_what_is_unsupported(choices: &[Choice], cpus: usize) -> Result<(),
 pub fn only(patterns: &[String], ids: &BTreeSet<&str>, talk: &Talk) -> Result<BTreeSet<String>, Ended> {
     let mut all = BTreeSet::new();
     for typed in patterns {
-        let (way, found) = Pattern::new(typed, SYNONYMS)
-            .search(ids.iter().copied(), |id| *id)
-            .ok_or_else(|| not_in_results(typed, ids))?;
+        let pattern = Pattern::new(typed, SYNONYMS);
+        let (way, found) =
+            pattern.search(ids.iter().copied(), |id| *id).ok_or_else(|| not_in_results(typed, ids))?;
+        // "lock" is a family, also where a result holds clocks alone.
+        let means = |choice: &&Choice| pattern.finds(choice.card().id) == Some(Way::Beginning);
+        if matches!(way, Way::Word | Way::Part)
+            && catalogue().tier(Tier::Thorough).iter().any(|it| means(&it))
+        {
+            return Err(not_in_results(typed, ids));
+        }
         if let Some(words) = told(typed, way, &found) {
             talk.say(words);
         }
@@ -156,6 +163,8 @@ pub fn listed(ids: &[&str]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
 
     #[test]
@@ -179,6 +188,20 @@ mod tests {
         for plain in ["syscall", "syscall/getpid", "*/same_cpu", "getpid_libc"] {
             assert_eq!(found(plain), None, "{plain}");
         }
+    }
+
+    #[test]
+    fn a_family_is_not_found_inside_another_name() {
+        let arguments = crate::args::Arguments::parse_from(["oscost", "-q", "list"]);
+        let talk = Talk::new(&arguments.common);
+        let only = |typed: &str, ids: &[&str]| {
+            super::only(&[typed.to_owned()], &ids.iter().copied().collect(), &talk)
+                .map_err(|ended| ended.to_string())
+        };
+        let clocks = ["clock/monotonic", "syscall/getpid_libc"];
+        let missing = only("lock", &clocks).expect_err("no lock was measured");
+        assert!(missing.contains("none of them was measured there"), "{missing}");
+        assert!(only("clock", &clocks).is_ok() && only("getpid", &clocks).is_ok());
     }
 
     #[test]

@@ -256,3 +256,41 @@ fn the_example_of_the_guide_is_the_real_file() {
     let shown = guide.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next());
     assert_eq!(shown, Some(document("crates/families/src/syscall/getppid.rs").as_str()));
 }
+
+/// The screen that README.md shows, beside the one that the tests of `report` hold the program to.
+#[test]
+fn the_session_of_the_readme_looks_as_the_program_does() {
+    let screen = document("crates/report/tests/snapshots/price_list__unicode_100.snap");
+    let screen = screen.splitn(3, "---\n").nth(2).expect("a screen behind its head");
+    let readme = document("README.md");
+    let section = readme.split("## A real session").nth(1).expect("the section");
+    let sample = section.split("```").nth(1).expect("the sample").trim_start();
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let line = |text: &str, at: usize| text.lines().nth(at).map(str::to_owned).expect("a line");
+    assert_eq!(words(&line(sample, 1)), words(&line(screen, 1)), "titles of the columns");
+    assert_eq!(
+        line(sample, 0).matches(" | ").count(),
+        line(screen, 0).matches(" | ").count(),
+        "facts of the run"
+    );
+    // Labels of the last lines, in their order.
+    let labels = |text: &str| -> Vec<String> {
+        let last = text.lines().skip_while(|line| !line.is_empty()).filter(|line| !line.starts_with(' '));
+        last.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+    };
+    assert_eq!(labels(sample), labels(screen));
+    // Numbers end where their titles do.
+    let titles = line(sample, 1);
+    let end = |word: &str| titles[..titles.find(word).expect("a title") + word.len()].chars().count();
+    let rows: Vec<Vec<char>> = sample
+        .lines()
+        .filter(|line| line.starts_with("  ") && *line != titles)
+        .take_while(|line| !line.is_empty())
+        .map(|line| line.chars().collect())
+        .collect();
+    assert!(rows.len() >= 6, "{sample}");
+    for row in rows {
+        let (floor, calls) = (end("floor"), end("calls"));
+        assert!(row[floor - 1] == 's' && row[floor] != 's' && row[calls - 1].is_ascii_digit(), "{row:?}");
+    }
+}

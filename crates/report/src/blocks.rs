@@ -101,7 +101,7 @@ pub(crate) enum Place {
     Right,
     /// At the left, where there is room for the column at all.
     Spare,
-    /// Below the row where lines are short: sentences.
+    /// Below the row: sentences. Behind it where a row is one line.
     Below,
 }
 

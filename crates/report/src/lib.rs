@@ -24,8 +24,8 @@ pub use judge::{Agreement, Side};
 pub use named::Named;
 pub use render::text::style::Style;
 pub use show::{
-    agreement, agreement_markdown, doctor, history, host_facts, page, price_list, price_list_markdown,
-    reproductions, reproductions_markdown,
+    agreement, agreement_markdown, doctor, history, history_whole, host_facts, page, price_list,
+    price_list_markdown, reproductions, reproductions_markdown,
 };
 pub use view::screen::{RowChoice, RowOrder};
 
@@ -36,7 +36,9 @@ pub mod compare {
         Compared, Comparison, Differs, Evident, OneSided, Rules, Shift, THRESHOLD, Verdict, compare,
         compare_live, compare_sides, incomparable, name_of_pair,
     };
-    pub use crate::show::{comparison, comparison_markdown, comparison_whole, matrix, matrix_markdown};
+    pub use crate::show::{
+        comparison, comparison_markdown, comparison_whole, matrix, matrix_markdown, matrix_whole,
+    };
 }
 
 /// Figures that are measured again and again.

@@ -107,11 +107,20 @@ pub fn doctor(checks: &[Check], style: &Style, out: &mut dyn Write) -> io::Resul
     to_text(&view::doctor::view(checks, style.unicode), style, out)
 }
 
-/// Writes the list of `runs`, named and oldest first, and what became of each figure over them.
+/// Writes the newest of `runs`, which are named and oldest first, and what became of each figure over them: one line each.
 ///
 /// # Errors
 /// Those of `out`.
 pub fn history(runs: &[(String, Outline)], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Lines::of_lines(style, out);
+    text::blocks::view(&view::history::lines(runs, page.width(), style.unicode), &mut page)
+}
+
+/// Writes every one of `runs`, and what became of each figure and its interval over them.
+///
+/// # Errors
+/// Those of `out`.
+pub fn history_whole(runs: &[(String, Outline)], style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Lines::new(style, out);
     text::blocks::view(&view::history::view(runs, page.width(), style.unicode), &mut page)
 }
@@ -186,12 +195,21 @@ fn lines(all: &[String], style: &Style, out: &mut dyn Write) -> io::Result<()> {
     all.iter().try_for_each(|line| page.line(line))
 }
 
-/// Writes comparisons that share their base as one table.
+/// Writes comparisons that share their base as one table: one line a figure, and as many columns as fit.
 ///
 /// # Errors
 /// Those of `out`.
 pub fn matrix(comparisons: &[Comparison<'_>], style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    to_text(&view::matrix::view(comparisons, style.unicode), style, out)
+    let view = view::matrix::view(comparisons, style.unicode, true);
+    text::blocks::view(&view, &mut Page::of_lines(style, out))
+}
+
+/// Writes all columns of comparisons that share their base, on as many lines as that takes.
+///
+/// # Errors
+/// Those of `out`.
+pub fn matrix_whole(comparisons: &[Comparison<'_>], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    to_text(&view::matrix::view(comparisons, style.unicode, false), style, out)
 }
 
 /// Writes comparisons that share their base as one table of GitHub's.
@@ -199,7 +217,7 @@ pub fn matrix(comparisons: &[Comparison<'_>], style: &Style, out: &mut dyn Write
 /// # Errors
 /// Those of `out`.
 pub fn matrix_markdown(comparisons: &[Comparison<'_>], out: &mut dyn Write) -> io::Result<()> {
-    markdown::view(&view::matrix::view(comparisons, true), 3, out)
+    markdown::view(&view::matrix::view(comparisons, true, false), 3, out)
 }
 
 /// Writes a result of counts: trees where it has them, else the price list.
@@ -216,11 +234,19 @@ pub fn counts(
 }
 
 impl Changes {
-    /// For a terminal.
+    /// For a terminal: one line a figure, and of what is longer the beginning.
     ///
     /// # Errors
     /// Those of `out`.
     pub fn text(&self, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+        text::blocks::view(&view::counts::changes(self, style.unicode), &mut Page::of_lines(style, out))
+    }
+
+    /// For a terminal, every function that moved, on as many lines as that takes.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn text_whole(&self, style: &Style, out: &mut dyn Write) -> io::Result<()> {
         to_text(&view::counts::changes(self, style.unicode), style, out)
     }
 

@@ -3,7 +3,7 @@
 
 mod fixture;
 
-use oscost_report::{Style, history};
+use oscost_report::{Style, history, history_whole};
 use oscost_results::{Outline, RunResult, outline_from_bytes, to_bytes};
 
 fn outline(factor: f64, note: Option<&str>) -> Outline {
@@ -19,8 +19,31 @@ fn outline(factor: f64, note: Option<&str>) -> Outline {
 
 fn shown(runs: &[(String, Outline)], width: usize, unicode: bool) -> String {
     let mut out = Vec::new();
-    history(runs, &Style { width, unicode, colour: false }, &mut out).unwrap();
+    history_whole(runs, &Style { width, unicode, colour: false }, &mut out).unwrap();
     String::from_utf8(out).unwrap()
+}
+
+/// At any width a run and a figure have a line each, and of many runs the newest are listed.
+#[test]
+fn one_line_a_figure_and_one_screen() {
+    let runs: Vec<(String, Outline)> =
+        (0..100).map(|run| (format!("run-{run}"), outline(1.0 + f64::from(run), None))).collect();
+    let at = |width| {
+        let mut out = Vec::new();
+        history(&runs, &Style { width, unicode: false, colour: false }, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    let figures = runs[0].1.figures.iter().filter(|figure| figure.quoted().is_some()).count();
+    for width in [40, 60, 80, 100, 160] {
+        let text = at(width);
+        assert!(text.lines().all(|line| line.len() <= width), "{text}");
+        // Title, how many are older, the newest runs, titles of columns, figures, a blank, the answer.
+        assert_eq!(text.lines().count(), 2 + 12 + 1 + figures + 2, "{text}");
+        assert!(text.contains("run-99  ") && !text.contains("run-87 "), "{text}");
+    }
+    let text = at(100);
+    let strip = text.lines().find(|line| line.starts_with("  clock/monotonic ")).unwrap();
+    assert!(strip.contains("@@ ") && strip.contains("1.69 .. 2.22 us"), "{strip}");
 }
 
 #[test]

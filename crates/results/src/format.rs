@@ -119,18 +119,33 @@ pub fn to_bytes(result: &RunResult) -> Result<Vec<u8>, Unwritable> {
 /// # Errors
 /// [`Refused`] with the reason, whatever the bytes are.
 pub fn from_bytes(bytes: &[u8]) -> Result<RunResult, Refused> {
-    let head: Head = checked(bytes)?;
-    newest(&head.format, head.version)?;
-    let mut result: RunResult = serde_json::from_slice(bytes).map_err(|error| not_a_result(&error))?;
+    let mut result: RunResult = whole(bytes, |result: &RunResult| (&result.format, result.version.into()))?;
     result.unknown.remove(CHECKSUM_KEY);
     result.upgrade();
     withdraw(&mut result);
     Ok(result)
 }
 
+/// What `bytes` hold; `head` tells its format and version.
+pub(crate) fn whole<T: serde::de::DeserializeOwned>(
+    bytes: &[u8],
+    head: impl Fn(&T) -> (&str, u64),
+) -> Result<T, Refused> {
+    match checked::<T>(bytes) {
+        Ok(found) => {
+            let (format, version) = head(&found);
+            newest(format, version).map(|()| found)
+        }
+        // A newer version may look different: that it is newer tells the reader more than what looks different.
+        Err(reason) => {
+            checked::<Head>(bytes).and_then(|head| newest(&head.format, head.version)).and(Err(reason))
+        }
+    }
+}
+
 /// What `bytes` hold, once their length and checksum are right: the file is then as somebody wrote it, though not
 /// necessarily oscost.
-pub(crate) fn checked<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, Refused> {
+fn checked<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, Refused> {
     if bytes.len() as u64 > MAX_BYTES {
         return Err(Refused::TooLarge);
     }
@@ -139,7 +154,7 @@ pub(crate) fn checked<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T,
 }
 
 /// Refuses what is no result, and what is newer than this reader.
-pub(crate) fn newest(format: &str, version: u64) -> Result<(), Refused> {
+fn newest(format: &str, version: u64) -> Result<(), Refused> {
     if format != FORMAT {
         let reason = format!("its format is \"{}\"", Untrusted::new(format).terminal());
         return Err(Refused::NotAResult { reason });
@@ -153,9 +168,9 @@ pub(crate) fn newest(format: &str, version: u64) -> Result<(), Refused> {
 
 /// The two members that every version has.
 #[derive(Deserialize)]
-pub(crate) struct Head {
-    pub format: String,
-    pub version: u64,
+struct Head {
+    format: String,
+    version: u64,
 }
 
 /// The first two lines of a file with this body.

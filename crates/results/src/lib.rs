@@ -68,7 +68,7 @@ pub use launch::{Circumstances, Histogram, LaunchRecord};
 #[cfg(unix)]
 pub use lock::{LockError, RunLock};
 pub use name::RunName;
-pub use outline::{Outline, OutlineFigure, Outlines, load_outlines, outline_from_bytes};
+pub use outline::{Outline, OutlineFigure, Outlines, load_outlines, load_outlines_of, outline_from_bytes};
 pub use output::{NamedFile, check_writable, make_folder, save_as, write_file};
 pub use parameter::{Parameter, Parameters, parameters_of_id};
 pub use percentiles::{
@@ -80,7 +80,7 @@ pub use result::{
     Check, CheckState, Conditions, CoreConstants, ESTIMATORS, FORMAT, Machine, PairedValue, Plan, RunResult,
     Tool, VERSION,
 };
-pub use store::{Loaded, Store, load, load_references};
+pub use store::{Loaded, Store, load, load_all, load_references};
 pub use text::Untrusted;
 pub use traits::{Trait, older_traits};
 pub use withdrawn::withdrawn;

@@ -1,13 +1,13 @@
 //! The outline of a run for long lists: who, where, and the quoted values, without launches and distributions.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
 use crate::figure::first_revision;
-use crate::format::{Head, checked, newest};
+use crate::format::whole;
+use crate::store::by_all_cpus;
 use crate::withdrawn::withdraw_outline;
 use crate::{Estimate, LoadError, ReferenceError, Refused, Status, Store};
 
@@ -122,24 +122,16 @@ impl OutlineFigure {
 /// # Errors
 /// [`Refused`] with the reason, as for the whole result.
 pub fn outline_from_bytes(bytes: &[u8]) -> Result<Outline, Refused> {
-    match checked::<Outline>(bytes) {
-        Ok(mut outline) => {
-            newest(&outline.format, outline.version)?;
-            withdraw_outline(&mut outline);
-            Ok(outline)
-        }
-        // A newer version may look different: that it is newer tells the reader more than what looks different.
-        Err(reason) => {
-            checked::<Head>(bytes).and_then(|head| newest(&head.format, head.version)).and(Err(reason))
-        }
-    }
+    let mut outline: Outline = whole(bytes, |outline: &Outline| (&outline.format, outline.version))?;
+    withdraw_outline(&mut outline);
+    Ok(outline)
 }
 
 /// Outlines of many runs, and the files that could not be used.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Outlines {
-    /// Path and outline, oldest first.
+    /// Path and outline; of a whole store, the oldest first.
     pub runs: Vec<(PathBuf, Outline)>,
     /// Damaged files in the store: to be reported, and no reason to show nothing.
     pub unusable: Vec<LoadError>,
@@ -154,31 +146,20 @@ pub fn load_outlines() -> Result<Outlines, ReferenceError> {
 }
 
 fn outlines_of(store: &Store) -> Result<Outlines, ReferenceError> {
-    let paths = store.resolve("@all")?;
-    let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let part = paths.len().div_ceil(threads).max(1);
-    let read =
-        |paths: &[PathBuf]| paths.iter().map(|path| (path.clone(), load_outline(path))).collect::<Vec<_>>();
-    let read: Vec<_> = std::thread::scope(|scope| {
-        let start = |paths| std::thread::Builder::new().spawn_scoped(scope, move || read(paths));
-        let parts: Vec<_> = paths.chunks(part).map(start).collect();
-        // Where no thread was to be had its files are read here; so are those of one that panicked, in the open.
-        parts
-            .into_iter()
-            .zip(paths.chunks(part))
-            .flat_map(|(thread, paths)| {
-                thread.ok().and_then(|thread| thread.join().ok()).unwrap_or_else(|| read(paths))
-            })
-            .collect()
-    });
+    Ok(load_outlines_of(&store.resolve("@all")?))
+}
+
+/// The outlines of these files of a store, in their order, read by all CPUs.
+#[must_use]
+pub fn load_outlines_of(paths: &[PathBuf]) -> Outlines {
     let mut outlines = Outlines::default();
-    for (path, outline) in read {
+    for (path, outline) in paths.iter().zip(by_all_cpus(paths, load_outline)) {
         match outline {
-            Ok(outline) => outlines.runs.push((path, outline)),
+            Ok(outline) => outlines.runs.push((path.clone(), outline)),
             Err(error) => outlines.unusable.push(error),
         }
     }
-    Ok(outlines)
+    outlines
 }
 
 fn load_outline(path: &Path) -> Result<Outline, LoadError> {

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use crate::error::Count;
@@ -139,6 +140,29 @@ pub fn load(path: &Path) -> Result<RunResult, LoadError> {
 
 fn load_from_any(path: &Path, pipes: bool) -> Result<RunResult, LoadError> {
     from_bytes(&read(path, pipes)?).map_err(|reason| LoadError::Refused { path: path.to_owned(), reason })
+}
+
+/// Reads these files of a store, in their order, by all CPUs.
+#[must_use]
+pub fn load_all(paths: &[PathBuf]) -> Vec<Result<RunResult, LoadError>> {
+    by_all_cpus(paths, |path| load_from_any(path, false))
+}
+
+/// What `read` makes of each of `paths`, in their order.
+pub(crate) fn by_all_cpus<T: Send>(paths: &[PathBuf], read: impl Fn(&Path) -> T + Sync) -> Vec<T> {
+    let cpus = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let part = paths.len().div_ceil(cpus).max(1);
+    let read = |paths: &[PathBuf]| paths.iter().map(|path| read(path)).collect::<Vec<T>>();
+    let read = &read;
+    std::thread::scope(|scope| {
+        let start = |paths| std::thread::Builder::new().spawn_scoped(scope, move || read(paths));
+        let parts: Vec<_> = paths.chunks(part).map(start).collect();
+        // Where no thread was to be had its files are read here; so are those of one that panicked, in the open.
+        let joined = parts.into_iter().zip(paths.chunks(part)).flat_map(|(thread, paths)| {
+            thread.ok().and_then(|thread| thread.join().ok()).unwrap_or_else(|| read(paths))
+        });
+        joined.collect()
+    })
 }
 
 /// The bytes of one result, unless they are more than any result has. Of the store's own entries only files are read; whoever

@@ -57,8 +57,13 @@ pub fn measure(
     if let Keeping::In(store) = &store {
         recover::recover(store, catalogue, tell);
     }
-    tell(Notice::Examining);
-    let checks = doctor::examine(doctor::Thoroughness::Quick);
+    let checks = match request.examined.take() {
+        Some(known) => doctor::look_again(known),
+        None => {
+            tell(Notice::Examining);
+            doctor::examine(doctor::Thoroughness::Quick)
+        }
+    };
     let spreads = request.choices.iter().any(|choice| choice.card().placement == Placement::Spread);
     // A user who names CPUs has chosen their order.
     let distances = if spreads && request.cpus.is_none() { cpus::by_distance(&cpus) } else { Vec::new() };

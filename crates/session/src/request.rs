@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use oscost_harness::{Choice, Effort, Foreign, IdleCpu, Place};
-use oscost_results::Store;
+use oscost_results::{Check, Store};
 
 /// What to measure, and how. [`Request::new`] has a default for all but the benchmarks.
 #[non_exhaustive]
@@ -35,6 +35,8 @@ pub struct Request<'a> {
     pub keep_samples: bool,
     /// Time operations one by one, when everything else is done.
     pub percentiles: bool,
+    /// What the doctor found a moment ago: it looks again only at what files tell. `None`: it examines the machine.
+    pub examined: Option<Vec<Check>>,
     /// Measure even if another run is measuring. The result then says so.
     pub beside_another: bool,
     /// Where the result goes.
@@ -74,6 +76,7 @@ impl<'a> Request<'a> {
             keep_private: false,
             keep_samples: false,
             percentiles: false,
+            examined: None,
             beside_another: false,
             keep: Keep::User,
             stop: Arc::default(),

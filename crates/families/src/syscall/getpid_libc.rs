@@ -45,6 +45,6 @@ impl Batched for GetpidLibc {
 
     fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
         let (told, own) = (system_call::getpid_libc(), system_call::getpid());
-        Ok(vec![PostCondition::exactly("process_id", own as f64, told.into())])
+        Ok(vec![PostCondition::exactly("own_process_id", 1.0, f64::from(i64::from(told) == own))])
     }
 }

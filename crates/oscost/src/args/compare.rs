@@ -30,7 +30,7 @@ pub struct Compare {
     /// slower: end with code 1 if a figure is slower; unclear: with 3 if one is unclear; more:N: with 1 if a count grew by over N
     #[arg(long, value_name = "VERDICT,...", value_delimiter = ',', value_parser = fail_on)]
     pub fail_on: Vec<FailOn>,
-    /// Measure two commands now, which start an oscost, in alternating launches (A B B A). Patterns follow
+    /// Measure two commands now, which start an oscost, in alternating launches. Patterns follow
     #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with_all = ["base", "bisect", "cross_machine", "before", "after"])]
     pub live: Option<Vec<String>>,
     /// For git bisect run: measure ID like the result BASE. Ends with 0 (not slower), 1 (slower), 125 (unclear) or 255
@@ -39,7 +39,7 @@ pub struct Compare {
     /// With --bisect: count ID on this kernel image instead of measuring it here. Code 1 means more instructions
     #[arg(long, value_name = "KERNEL", requires = "bisect")]
     pub kernel: Option<PathBuf>,
-    /// Rounds (A B B A) of --live
+    /// Rounds of --live; a round is four launches: A B B A
     #[arg(long, value_name = "N", default_value_t = 10, requires = "live", value_parser = clap::value_parser!(u32).range(6..=200))]
     pub rounds: u32,
     /// Format

@@ -58,6 +58,7 @@ pub fn bisect(asked: &[String], options: &Compare, talk: &Talk) -> Result<Exit, 
             contestants: &[],
             patterns: std::slice::from_ref(id),
             measuring: &measuring,
+            examined: None,
             insists: Insists::Never,
             // What stays unclear skips a commit: quiet windows are looked for as long as the step has time.
             effort: Effort { most_launches: SEARCH * effort.most_launches, ..effort },

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use oscost_report::Named;
 use oscost_report::compare::{
     Comparison, Rules, Verdict, compare, compare_sides, comparison, comparison_json, comparison_markdown,
-    comparison_whole, incomparable, matrix, matrix_markdown,
+    comparison_whole, incomparable, matrix, matrix_markdown, matrix_whole,
 };
 use oscost_report::count::is_count;
 use oscost_results::search::Pattern;
-use oscost_results::{Figure, RunResult, Store};
+use oscost_results::{Figure, LoadError, PathError, RunResult, Store};
 
 use crate::args::{Compare, CompareFormat, FailOn};
 use crate::commands::{bisect, count_compare, live};
@@ -41,8 +41,14 @@ pub fn run(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
 
 /// Stored results: two side by side, or several against a base.
 fn stored(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
+    let mut newest = Vec::new();
     let (mut names, mut results) = if options.results.is_empty() {
-        newest_pair(&options.only, talk)?
+        let store = Store::of_user().map_err(Ended::misuse)?;
+        if store.directory().exists() {
+            crate::session::recover(&store, talk);
+        }
+        newest = newest_of(&store).map_err(Ended::misuse)?;
+        newest_pair(&mut newest, &options.only, talk)?
     } else {
         load(&options.results, talk)?
     };
@@ -78,7 +84,7 @@ fn stored(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
     }
     let named: Vec<Named<'_>> =
         names.iter().zip(&results).map(|(name, result)| Named { name, result }).collect();
-    let past = past(talk);
+    let past = if options.results.is_empty() { readable(newest) } else { past(talk) };
     let rules = rules(options, &past, only.as_ref());
     let comparisons: Vec<Comparison<'_>> =
         named[1..].iter().map(|other| compare(&named[0], other, rules)).collect();
@@ -111,19 +117,18 @@ fn only<'r>(
 
 /// The newest two runs of the store that can be compared, and hold something that `only` finds; what was skipped on the way
 /// is said.
-fn newest_pair(only: &[String], talk: &Talk) -> Result<(Vec<String>, Vec<RunResult>), Ended> {
-    let store = Store::of_user().map_err(Ended::misuse)?;
-    if store.directory().exists() {
-        crate::session::recover(&store, talk);
-    }
-    let paths = store.runs().map_err(Ended::misuse)?;
+fn newest_pair(
+    newest: &mut Vec<Stored>,
+    only: &[String],
+    talk: &Talk,
+) -> Result<(Vec<String>, Vec<RunResult>), Ended> {
     let patterns: Vec<Pattern> = only.iter().map(|typed| Pattern::new(typed, SYNONYMS)).collect();
     let is_asked = |figure: &Figure| patterns.iter().any(|pattern| pattern.finds(&figure.id).is_some());
-    let mut known: Vec<(usize, RunResult)> = Vec::new();
+    // Those that nothing older fits so far: how far back, which is the place behind the newest.
+    let mut known: Vec<usize> = Vec::new();
     let mut seen: BTreeSet<String> = BTreeSet::new();
-    for (back, path) in paths.iter().rev().take(PAST).enumerate() {
-        let back = back + 1;
-        let result = match oscost_results::load(path) {
+    for back in 1..=newest.len() {
+        let result = match &newest[back - 1] {
             Ok(result) => result,
             Err(error) => {
                 talk.say(format!("@-{back} is skipped: {error}"));
@@ -131,16 +136,21 @@ fn newest_pair(only: &[String], talk: &Talk) -> Result<(Vec<String>, Vec<RunResu
             }
         };
         if !only.is_empty() && !result.figures.iter().any(is_asked) {
-            seen.extend(result.figures.into_iter().map(|figure| figure.id));
+            seen.extend(result.figures.iter().map(|figure| figure.id.clone()));
             continue;
         }
-        let newer = known.iter().position(|(_, newer)| incomparable(&result, newer).is_none());
-        if let Some(index) = newer {
-            let (newer_back, newer) = known.swap_remove(index);
-            for (skipped, other) in known.iter().filter(|(skipped, _)| *skipped < back) {
-                let why = incomparable(other, &newer).unwrap_or("not needed");
-                talk.say(format!("@-{skipped} is skipped: {why}"));
+        let of = |back: &usize| newest[back - 1].as_ref().ok();
+        let fits = |newer: &usize| of(newer).is_some_and(|newer| incomparable(result, newer).is_none());
+        if let Some(newer_back) = known.iter().copied().find(fits) {
+            for skipped in known.iter().filter(|skipped| **skipped != newer_back) {
+                let why =
+                    of(skipped).zip(of(&newer_back)).and_then(|(other, newer)| incomparable(other, newer));
+                talk.say(format!("@-{skipped} is skipped: {}", why.unwrap_or("not needed")));
             }
+            // The one that is further back first, so that the other keeps its place.
+            let (Ok(result), Ok(newer)) = (newest.remove(back - 1), newest.remove(newer_back - 1)) else {
+                unreachable!("both were looked at");
+            };
             let name = |back: usize, result: &RunResult| {
                 let time = result.started.get(..16).unwrap_or_default().replace('T', " ");
                 format!("@-{back} {time}")
@@ -148,7 +158,7 @@ fn newest_pair(only: &[String], talk: &Talk) -> Result<(Vec<String>, Vec<RunResu
             let names = vec![name(back, &result), name(newer_back, &newer)];
             return Ok((names, vec![result, newer]));
         }
-        known.push((back, result));
+        known.push(back);
     }
     if !only.is_empty() && known.is_empty() && !seen.is_empty() {
         words::only(only, &seen.iter().map(String::as_str).collect(), talk)?;
@@ -197,19 +207,32 @@ pub fn told(comparisons: &[Comparison<'_>], options: &Compare, talk: &Talk) -> R
     Ok(exit(comparisons, options))
 }
 
+/// A run of the store, or why it cannot be used.
+type Stored = Result<RunResult, LoadError>;
+
+/// The newest runs of the store, the newest first.
+fn newest_of(store: &Store) -> Result<Vec<Stored>, PathError> {
+    let mut paths = store.runs()?;
+    paths.drain(..paths.len().saturating_sub(PAST));
+    paths.reverse();
+    Ok(oscost_results::load_all(&paths))
+}
+
+/// Runs from which drift is learnt, oldest first.
+fn readable(newest: Vec<Stored>) -> Vec<RunResult> {
+    newest.into_iter().rev().filter_map(Result::ok).filter(|result| !is_count(result)).collect()
+}
+
 /// Runs of the store from which drift is learnt, oldest first. A store that cannot be read teaches nothing.
 pub fn past(talk: &Talk) -> Vec<RunResult> {
-    let paths = match Store::of_user().map(|store| store.runs()) {
-        Ok(Ok(paths)) => paths,
+    match Store::of_user().map(|store| newest_of(&store)) {
+        Ok(Ok(newest)) => readable(newest),
         Ok(Err(error)) => {
             talk.say(format!("warning: nothing is learnt from past runs: {error}"));
-            return Vec::new();
+            Vec::new()
         }
-        Err(_) => return Vec::new(),
-    };
-    let newest = paths.iter().skip(paths.len().saturating_sub(PAST));
-    let loaded = newest.filter_map(|path| oscost_results::load(path).ok());
-    loaded.filter(|result| !is_count(result)).collect()
+        Err(_) => Vec::new(),
+    }
 }
 
 /// The results that references name, with their names.
@@ -231,6 +254,7 @@ pub fn show(comparisons: &[Comparison<'_>], options: &Compare, talk: &Talk) -> R
     let written = match (options.format, comparisons) {
         (CompareFormat::Text, [one]) if talk.verbose => comparison_whole(one, &style, &mut text),
         (CompareFormat::Text, [one]) => comparison(one, &style, &mut text),
+        (CompareFormat::Text, many) if talk.verbose => matrix_whole(many, &style, &mut text),
         (CompareFormat::Text, many) => matrix(many, &style, &mut text),
         (CompareFormat::Markdown, [one]) => comparison_markdown(one, &mut text),
         (CompareFormat::Markdown, many) => matrix_markdown(many, &mut text),

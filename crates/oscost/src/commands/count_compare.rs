@@ -31,7 +31,7 @@ pub fn stored(before: &RunResult, now: &RunResult, options: &Compare, talk: &Tal
         )));
     }
     let changes = Changes::between(before, now);
-    show(&changes, options, talk)?;
+    show(&changes, talk.verbose, options, talk)?;
     if changes.rows.iter().all(|row| row.difference().is_none()) {
         return Err(Ended::misuse("no figure was counted in both"));
     }
@@ -49,10 +49,12 @@ fn exit(changes: &Changes, fail_on: &[FailOn]) -> Exit {
     }
 }
 
-fn show(changes: &Changes, options: &Compare, talk: &Talk) -> Result<(), Ended> {
+/// Shows what changed; `whole`: every function of it.
+fn show(changes: &Changes, whole: bool, options: &Compare, talk: &Talk) -> Result<(), Ended> {
     let style = if options.output.is_some() { talk.plain_style() } else { talk.style() };
     let mut text = Vec::new();
     match options.format {
+        CompareFormat::Text if whole => changes.text_whole(&style, &mut text),
         CompareFormat::Text => changes.text(&style, &mut text),
         CompareFormat::Markdown => changes.markdown(&mut text),
         CompareFormat::Json => output::json(&changes.json(), &mut text),
@@ -113,7 +115,8 @@ pub fn bisect(asked: &[String], kernel: &Path, options: &Compare, talk: &Talk) -
     signals.deliver();
     let only = RunResult { figures: vec![figure.clone()], ..base.clone() };
     let changes = Changes::between(&only, &now);
-    show(&changes, options, talk)?;
+    // Of one id there is room for everything.
+    show(&changes, true, options, talk)?;
     Ok(match changes.rows.first().map(|row| row.verdict) {
         Some(CountVerdict::More) => Exit::Slower,
         Some(CountVerdict::Fewer | CountVerdict::Equal) => Exit::Done,

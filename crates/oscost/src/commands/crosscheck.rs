@@ -105,6 +105,7 @@ fn measured(
             contestants,
             patterns: &options.patterns,
             measuring: &options.measuring,
+            examined: None,
             insists: Insists::Force(options.measuring.force),
             effort,
             directory: None,

@@ -35,8 +35,9 @@ pub fn live(sides: &[String], options: &Compare, talk: &Talk) -> Result<Exit, En
     let mut found: [Vec<RunResult>; 2] = [Vec::new(), Vec::new()];
     let progress = Progress::new(!talk.quiet);
     'rounds: for round in 0..options.rounds {
-        for side in ORDER {
-            progress.draw(format!("round {} of {}: {}", round + 1, options.rounds, ["A", "B"][side]));
+        for (done, side) in ORDER.into_iter().enumerate() {
+            let (round, rounds, name) = (round + 1, options.rounds, ["A", "B"][side]);
+            progress.draw(format!("round {round} of {rounds} (A B B A), launch {} of 4: {name}", done + 1));
             match launch(&supervisor, &sides[side], patterns) {
                 Ok(Some(result)) => found[side].push(result),
                 Ok(None) => break 'rounds,

@@ -110,7 +110,8 @@ fn history(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
         runs.retain(|(_, run)| !run.figures.is_empty());
     }
     let mut text = Vec::new();
-    oscost_report::history(&runs, &style, &mut text).map_err(Ended::unwritable)?;
+    let write = if talk.verbose { oscost_report::history_whole } else { oscost_report::history };
+    write(&runs, &style, &mut text).map_err(Ended::unwritable)?;
     deliver(options, &text)
 }
 

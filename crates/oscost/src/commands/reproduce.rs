@@ -1,12 +1,13 @@
 //! `oscost reproduce`: repeats the founding documents, and judges their sentences.
 
+use std::io::{self, Write};
 use std::path::Path;
 
 use oscost_documents::{ALL, Document, DocumentParameters, Found, script_table, worksheet};
 use oscost_families::realtime_ipc::RAW_DIR;
 use oscost_families::record_database::DIRECTORY;
 use oscost_harness::{Choice, Effort, Launched, Level, Tier, estimate_ns};
-use oscost_report::{Agreement, agreement, agreement_markdown};
+use oscost_report::{Agreement, Named, agreement, agreement_markdown};
 use oscost_results::RunResult;
 use oscost_results::document::{CONTEXT_SWITCH, GRAME, TLPI};
 
@@ -38,7 +39,11 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
     parameters.grame.experiments = options.experiments;
     let folder_of_lmbench = crosscheck::folder_of_lmbench(&options.with)?;
     let json = options.json.as_deref().filter(|path| *path != Path::new("-"));
-    if let Some(path) = json {
+    let to_stdout = options.json.is_some() && json.is_none();
+    if to_stdout && options.output.is_none() && options.format != Told::Text {
+        return Err(Ended::misuse("--json - and --format both want standard output: add -o FILE"));
+    }
+    for path in [json, options.output.as_deref()].into_iter().flatten() {
         oscost_results::check_writable(path).map_err(Ended::unwritable)?;
     }
     let copies = options.c.as_deref().map(compiled).transpose()?;
@@ -82,6 +87,7 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
         contestants: &contestants,
         patterns: &options.documents,
         measuring: &options.measuring,
+        examined: None,
         insists: Insists::Force(options.measuring.force),
         effort,
         directory,
@@ -107,13 +113,24 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
         String::new()
     };
     let ends = Ends { table: &table, lmbench: &rows, c: &c, sheet: &sheet };
-    let shown = show(options, &session.measured.result, &ends, stored.as_deref(), talk);
+    let result = &session.measured.result;
+    let printed = match to_stdout {
+        true => oscost_results::to_bytes(result)
+            .map_err(Ended::unwritable)
+            .and_then(|bytes| output::data(|out| out.write_all(&bytes))),
+        false => Ok(()),
+    };
+    let shown = match to_stdout && options.output.is_none() {
+        true => Ok(()),
+        false => rendered(options, result, &ends, stored.as_deref(), talk)
+            .map_err(Ended::unwritable)
+            .and_then(|text| output::deliver(&text, options.output.as_deref())),
+    };
     Ended::of_all([
         saved.map(drop),
-        json.map_or(Ok(()), |path| {
-            oscost_results::save_as(path, &session.measured.result).map_err(Ended::unwritable)
-        }),
+        json.map_or(Ok(()), |path| oscost_results::save_as(path, result).map_err(Ended::unwritable)),
         raw_dir.map_or(Ok(()), RawDir::finish),
+        printed,
         shown,
     ])?;
     Ok(session.exit(&choices))
@@ -142,10 +159,12 @@ fn documents(names: &[String]) -> Result<Vec<&'static Document>, Ended> {
     if names.is_empty() {
         return Ok(ALL.to_vec());
     }
-    let known = || ALL.iter().map(|document| document.founding.name).collect::<Vec<_>>().join(", ");
+    let called = |document: &Document| format!("{} ({})", document.founding.name, document.founding.number);
+    let known = || ALL.iter().map(|document| called(document)).collect::<Vec<_>>().join(", ");
     for name in names {
         if !ALL.iter().any(|document| document.founding.name == name || document.founding.number == name) {
-            return Err(Ended::misuse(format!("no founding document '{name}'; there are {}", known())));
+            let shown = oscost_results::Untrusted::new(name).terminal().to_string();
+            return Err(Ended::misuse(format!("no founding document '{shown}'; there are {}", known())));
         }
     }
     let chosen = |document: &&&Document| {
@@ -226,37 +245,38 @@ struct Ends<'a> {
 const C_WORDS: &str =
     "Your copies of the documents' C programs (peer) beside the Rust forms (ours), in one rotation:";
 
-fn show(
+/// The reproduction in the format asked for.
+fn rendered(
     options: &Reproduce,
     result: &RunResult,
     &Ends { table, lmbench, c, sheet }: &Ends<'_>,
     saved: Option<&str>,
     talk: &Talk,
-) -> Result<(), Ended> {
-    if options.json.as_deref() == Some(Path::new("-")) {
-        let bytes = oscost_results::to_bytes(result).map_err(Ended::unwritable)?;
-        return output::data(|out| out.write_all(&bytes));
-    }
-    output::data(|out| match options.format {
+) -> io::Result<Vec<u8>> {
+    let style = if options.output.is_some() { talk.plain_style() } else { talk.style() };
+    let named = [Named { name: saved.unwrap_or("this run"), result }];
+    let mut text = Vec::new();
+    let out = &mut text;
+    match options.format {
         Told::Text => {
-            oscost_report::reproductions(result, &talk.style(), out)?;
+            oscost_report::reproductions(result, &style, out)?;
             if !table.is_empty() {
                 writeln!(out, "\nThe table of document 000's script, from the literal runs:\n{table}")?;
             }
             if !lmbench.is_empty() {
                 writeln!(out, "\nDocument 004 ends with lmbench:")?;
-                agreement(lmbench, &talk.style(), out)?;
+                agreement(lmbench, &style, out)?;
             }
             if !c.is_empty() {
                 writeln!(out, "\n{C_WORDS}")?;
-                agreement(c, &talk.style(), out)?;
+                agreement(c, &style, out)?;
             }
             if !sheet.is_empty() {
                 writeln!(out, "\n{sheet}")?;
             }
             match saved {
-                Some(name) => writeln!(out, "Saved as {name} (oscost report @-1)."),
-                None => writeln!(out, "Not saved."),
+                Some(name) => writeln!(out, "Saved as {name} (oscost report @-1).")?,
+                None => writeln!(out, "Not saved.")?,
             }
         }
         Told::Markdown => {
@@ -271,8 +291,14 @@ fn show(
             if !sheet.is_empty() {
                 writeln!(out, "\n{sheet}")?;
             }
-            if table.is_empty() { Ok(()) } else { writeln!(out, "\n{table}") }
+            if !table.is_empty() {
+                writeln!(out, "\n{table}")?;
+            }
         }
-        Told::Csv => oscost_report::reproductions_csv(result, out),
-    })
+        Told::Csv => oscost_report::reproductions_csv(result, out)?,
+        Told::Json => *out = oscost_results::to_bytes(result).map_err(io::Error::other)?,
+        Told::Html => oscost_report::page(&named, out)?,
+        Told::Openmetrics => oscost_report::open_metrics(&named, out)?,
+    }
+    Ok(text)
 }

@@ -55,6 +55,7 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
         contestants: &[],
         patterns: &options.patterns,
         measuring: &options.measuring,
+        examined: None,
         insists: Insists::Force(options.measuring.force),
         effort: if options.one_launch { Effort::ONE } else { effort },
         directory,

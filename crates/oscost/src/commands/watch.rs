@@ -7,7 +7,7 @@ use oscost_families::record_database::DIRECTORY;
 use oscost_harness::{Choice, Effort, Given};
 use oscost_report::watch::{Watch, newest, screen, summary};
 use oscost_report::{Style, compare::THRESHOLD};
-use oscost_results::RunResult;
+use oscost_results::{Check, RunResult};
 use oscost_session::Keep;
 
 use crate::args::Run;
@@ -36,6 +36,7 @@ pub fn watch(options: &Run, given: &Given, choices: &[Choice], talk: &Talk) -> R
     let mut watch = Watch::new(THRESHOLD);
     let mut frames = Frames::new(talk);
     let mut last: Option<RunResult> = None;
+    let mut examined: Option<Vec<Check>> = None;
     while !signals.came() {
         let request = Request {
             choices,
@@ -43,6 +44,8 @@ pub fn watch(options: &Run, given: &Given, choices: &[Choice], talk: &Talk) -> R
             contestants: &[],
             patterns: &options.patterns,
             measuring: &options.measuring,
+            // The doctor's examination would be most of a short run: it is asked once.
+            examined: examined.take(),
             insists: Insists::Force(options.measuring.force),
             effort: effort(options),
             directory: session::place(given.path(DIRECTORY.key))?,
@@ -56,6 +59,7 @@ pub fn watch(options: &Run, given: &Given, choices: &[Choice], talk: &Talk) -> R
         if signals.came() {
             break;
         }
+        examined = Some(session.result.doctor.clone());
         last = options.json.is_some().then(|| session.result.clone());
         watch.add(session.result, &past);
         frames.show(&watch)?;

@@ -259,7 +259,7 @@ fn judged_by(comparison: &Comparison<'_>) -> Option<String> {
 }
 
 /// How many figures have which verdict, the largest group first. Where most are unclear, nothing slower is no answer.
-fn tallied(comparison: &Comparison<'_>) -> Vec<String> {
+pub(super) fn tallied(comparison: &Comparison<'_>) -> Vec<String> {
     let threshold = numbers::percent(comparison.threshold);
     let all = comparison.rows.len();
     let named = [
@@ -289,11 +289,17 @@ fn is_unknown(change: &Shift) -> bool {
     !change.high.is_finite() || 1.0 + change.high > MOST_WIDE * (1.0 + change.low)
 }
 
+/// A bound of a change in per cent: a decimal where it says something.
+fn bound(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent.abs() < 9.95 { format!("{percent:+.1}") } else { format!("{percent:+.0}") }
+}
+
 /// A change, and the interval by which it was judged; where that is open, the interval alone.
 fn shifted(change: &Shift, is_open: bool) -> (String, String) {
     if is_unknown(change) {
         return ("unknown".to_owned(), String::new());
     }
-    let interval = format!("{:+.1} .. {:+.1} %", change.low * 100.0, change.high * 100.0);
+    let interval = format!("{} .. {} %", bound(change.low), bound(change.high));
     if is_open { (interval, String::new()) } else { (percent(change.change), interval) }
 }

@@ -5,15 +5,55 @@ use std::collections::BTreeMap;
 use oscost_results::{Estimate, Outline};
 
 use super::picture;
-use crate::blocks::{Part, View};
+use crate::blocks::{Part, Place, Table, View};
 use crate::numbers;
 use crate::words::{counted, left, plain, width};
 
 /// Figures whose whole range is smaller have not moved: 2 %, as for a verdict.
 const STILL: f64 = 0.02;
 
+/// Most runs that are listed where a figure is one line, the newest.
+const LISTED: usize = 12;
+
 /// The list of `runs`, named and oldest first, and what became of each figure over them, in lines of `columns` letters.
 pub(crate) fn view(runs: &[(String, Outline)], columns: usize, unicode: bool) -> View {
+    let parts = listed(runs, unicode).chain(figures(runs, columns, unicode)).collect();
+    View { title: title(runs), parts, ..View::default() }
+}
+
+/// The newest of `runs`, and what became of each figure, a line each.
+pub(crate) fn lines(runs: &[(String, Outline)], columns: usize, unicode: bool) -> View {
+    let older = runs.len().saturating_sub(LISTED);
+    let more = (older > 0).then(|| Part::Words(format!("{older} older ones: --verbose lists them")));
+    let mut parts: Vec<Part> = more.into_iter().chain(listed(&runs[older..], unicode)).collect();
+    // Three eighths are the name's, and as many the range's.
+    let room = columns / 4;
+    let lines = of_figures(runs, room, unicode);
+    if lines.is_empty() {
+        parts.push(Part::Answer(vec![NONE.to_owned()]));
+    } else {
+        let count = counted(lines.len(), "figure", "figures");
+        let rows = lines.into_iter().map(|Line { name, strip, range, .. }| vec![name, strip, range]);
+        let columns = [("figure", Place::Left), ("runs", Place::Left), ("", Place::Below)];
+        parts.push(Part::Table(Table::of(columns, rows)));
+        let newest = if runs.len() > room { format!(", the newest {room}") } else { String::new() };
+        let answer = format!(
+            "{count}; one letter a run{newest}, from the lowest value to the highest; --verbose: intervals"
+        );
+        parts.push(Part::Answer(vec![answer]));
+    }
+    View { title: title(runs), parts, ..View::default() }
+}
+
+/// What is said where nothing was measured twice.
+const NONE: &str = "No figure was measured in two runs.";
+
+fn title(runs: &[(String, Outline)]) -> String {
+    format!("{}, oldest first", counted(runs.len(), "run", "runs"))
+}
+
+/// A line a run.
+fn listed(runs: &[(String, Outline)], unicode: bool) -> impl Iterator<Item = Part> {
     let say = |text: &str| plain(text, unicode);
     let mut parts = Vec::new();
     let mut before = String::new();
@@ -29,14 +69,11 @@ pub(crate) fn view(runs: &[(String, Outline)], columns: usize, unicode: bool) ->
         let note = run.note.as_deref().map_or(String::new(), |note| format!("   {}", say(note)));
         parts.push(Part::Words(format!("{}  {figures}, {effort}{partial}{told}{note}", say(name))));
     }
-    parts.extend(figures(runs, columns, unicode));
-    View { title: format!("{}, oldest first", counted(runs.len(), "run", "runs")), parts, ..View::default() }
+    parts.into_iter()
 }
 
-/// Each figure over the runs, one letter a run.
-fn figures(runs: &[(String, Outline)], columns: usize, unicode: bool) -> Vec<Part> {
-    // As many runs as a line has room for: the newest.
-    let room = columns.saturating_sub(6);
+/// Each figure of two runs or more: one letter a run, of the newest `room` runs.
+fn of_figures(runs: &[(String, Outline)], room: usize, unicode: bool) -> Vec<Line> {
     // Each figure with its estimate in every run: the runs are gone through once, however many there are.
     let mut order: Vec<&str> = Vec::new();
     let mut known: BTreeMap<&str, HistoryStrip> = BTreeMap::new();
@@ -59,12 +96,17 @@ fn figures(runs: &[(String, Outline)], columns: usize, unicode: bool) -> Vec<Par
             }
         }
     }
-    let lines: Vec<HistoryLine> = order
-        .iter()
-        .filter_map(|id| known.get(id)?.line(id, runs.len().saturating_sub(room), unicode))
-        .collect();
+    let line = |id: &&str| known.get(id)?.line(id, runs.len().saturating_sub(room), unicode);
+    order.iter().filter_map(line).collect()
+}
+
+/// Each figure over the runs, with its intervals.
+fn figures(runs: &[(String, Outline)], columns: usize, unicode: bool) -> Vec<Part> {
+    // As many runs as a line has room for: the newest.
+    let room = columns.saturating_sub(6);
+    let lines = of_figures(runs, room, unicode);
     if lines.is_empty() {
-        return vec![Part::Answer(vec!["No figure was measured in two runs.".to_owned()])];
+        return vec![Part::Answer(vec![NONE.to_owned()])];
     }
     let which = if runs.len() > room { format!("the newest {room} runs") } else { "these runs".to_owned() };
     let mut parts = vec![Part::Words(format!(

@@ -3,13 +3,14 @@
 use crate::blocks::{Part, Table, View};
 use crate::judge::{Comparison, OneSided, Verdict, percent};
 use crate::numbers;
-use crate::words::{counted, distinct, plain, width};
+use crate::view::comparison::tallied;
+use crate::words::{distinct, plain, width};
 
 /// Columns of the longest name that heads a column.
 const LONGEST_HEAD: usize = 20;
 
-/// A row a figure, a column a result.
-pub(crate) fn view(comparisons: &[Comparison<'_>], unicode: bool) -> View {
+/// A row a figure, a column a result; `cuts`: columns that do not fit will be left out.
+pub(crate) fn view(comparisons: &[Comparison<'_>], unicode: bool, cuts: bool) -> View {
     let base = comparisons.first().map_or("", |comparison| comparison.a);
     let mut parts = Vec::new();
     // Names of stored runs are too long to head a column.
@@ -37,22 +38,18 @@ pub(crate) fn view(comparisons: &[Comparison<'_>], unicode: bool) -> View {
         let rows = comparison.rows.iter().map(|row| &*row.id);
         rows.chain(withheld(comparison).map(|one| &*one.id))
     }));
-    let heads =
+    let titles =
         ["figure", if long { "base" } else { base }].into_iter().chain(heads.iter().map(String::as_str));
     let rows = ids.iter().map(|id| row(id, comparisons, unicode));
-    parts.push(Part::Table(Table::new(heads.map(|head| plain(head, unicode)), rows)));
-    parts.push(Part::Words("each with its change against the first column; ? unclear".to_owned()));
-    for comparison in comparisons {
+    parts.push(Part::Table(Table::new(titles.map(|head| plain(head, unicode)), rows)));
+    let hint = if cuts { "; --verbose: all" } else { "" };
+    parts.push(Part::Words(format!("changes against the first column; ? unclear{hint}")));
+    let answer = comparisons.iter().zip(&heads).map(|(comparison, head)| {
         let (blind, all) = comparison.blind();
-        if blind > 0 {
-            let told = format!(
-                "{}: {blind} of {} could not be judged",
-                comparison.b,
-                counted(all, "figure", "figures")
-            );
-            parts.push(Part::Words(plain(&told, unicode)));
-        }
-    }
+        let blind = if blind == 0 { String::new() } else { format!("; {blind} of {all} not judged") };
+        plain(&format!("{head}: {}{blind}", tallied(comparison).join("; ")), unicode)
+    });
+    parts.push(Part::Answer(answer.collect()));
     View { title: format!("All against {}", plain(base, unicode)), parts, ..View::default() }
 }
 

@@ -1,9 +1,11 @@
 //! Results of counts against one another, and results that cannot be compared.
 
+use oscost_report::Style;
 use oscost_report::compare::incomparable;
 use oscost_report::count::{Changes, CountVerdict, is_count};
 use oscost_results::{
-    Counted, Emulation, Estimate, Figure, InstructionCount, Quantity, Repeats, RunResult, Status,
+    Counted, Emulation, Estimate, Figure, FunctionNode, InstructionCount, Quantity, Repeats, RunResult,
+    Status,
 };
 use serde_json::Map;
 
@@ -95,6 +97,68 @@ fn every_id_that_a_side_tried_has_its_row() {
     let more: Vec<&str> = changes.of(CountVerdict::More).iter().map(|row| row.id.as_str()).collect();
     assert_eq!(more, ["most", "more"], "the largest difference first");
     assert_eq!(changes.differing, []);
+}
+
+/// A line a figure at every width: what moved stands behind it as far as it fits.
+#[test]
+fn the_screens_of_counts() {
+    let mut before = counted(&[
+        ("syscall/getpid", Ok(311)),
+        ("syscall/read1", Ok(700)),
+        ("semaphore/posix_queue/handover/same_cpu", Ok(4000)),
+        ("syscall/stat", Err((Status::Failed, "the guest ended within the call"))),
+    ]);
+    let mut now = counted(&[
+        ("syscall/getpid", Ok(325)),
+        ("syscall/read1", Ok(700)),
+        ("semaphore/posix_queue/handover/same_cpu", Ok(3900)),
+        ("syscall/stat", Ok(1200)),
+    ]);
+    let functions = |calls: &[(&str, u64)]| {
+        let node = |(name, own): &(&str, u64)| FunctionNode {
+            name: (*name).to_owned(),
+            place: "kernel".to_owned(),
+            depth: 1,
+            calls: 1,
+            own: *own,
+            repeated: 0,
+            unknown: Map::default(),
+        };
+        calls.iter().map(node).collect()
+    };
+    let entry = [
+        ("entry_SYSCALL_64", 80),
+        ("do_syscall_64", 120),
+        ("__x64_sys_getpid", 20),
+        ("__task_pid_nr_ns", 91),
+    ];
+    before.figures[0].count.as_mut().unwrap().functions = functions(&entry);
+    let later = [
+        ("entry_SYSCALL_64", 84),
+        ("do_syscall_64", 125),
+        ("__x64_sys_getpid", 22),
+        ("__task_pid_nr_ns", 94),
+    ];
+    now.figures[0].count.as_mut().unwrap().functions = functions(&later);
+    now.conditions.kernel = "Linux 7.0.1".into();
+    let changes = Changes::between(&before, &now);
+    let shown = |width| {
+        let mut out = Vec::new();
+        changes.text(&Style { width, unicode: false, colour: false }, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    for width in [60, 80, 100, 160] {
+        insta::assert_snapshot!(format!("counts_{width}"), shown(width));
+    }
+    for width in 20..=200 {
+        let text = shown(width);
+        assert!(text.lines().all(|line| line.len() <= width), "{width}:\n{text}");
+        assert_eq!(text.lines().count(), shown(400).lines().count(), "{width}:\n{text}");
+    }
+    let mut whole = Vec::new();
+    changes.text_whole(&Style { width: 60, unicode: false, colour: false }, &mut whole).unwrap();
+    let whole = String::from_utf8(whole).unwrap();
+    assert!(entry.iter().all(|(name, _)| whole.contains(name)), "{whole}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use oscost_report::compare::{
     Comparison, Rules, compare, comparison, comparison_json, comparison_markdown, comparison_whole, matrix,
-    matrix_markdown,
+    matrix_markdown, matrix_whole,
 };
 use oscost_report::{Named, Style};
 use oscost_results::RunResult;
@@ -116,10 +116,36 @@ fn the_screens_of_a_comparison() {
     let mut out = Vec::new();
     comparison_markdown(&pair, &mut out).unwrap();
     insta::assert_snapshot!("comparison_markdown", String::from_utf8(out).unwrap());
-    let style = Style { width: 100, unicode: true, colour: false };
+}
+
+/// Several results against one: a line a figure at every width, and the answer of each result at the end.
+#[test]
+fn the_screens_of_several_results() {
+    let (a, b) = changed();
+    let short = [against(&a, &b), against(&a, &a)];
+    let base = Named { name: "2026-11-22T16-40-25Z-5fc13a066b852dbb", result: &a };
+    let names = [41, 42, 43, 44, 45, 46].map(|minute| format!("2026-11-22T16-{minute}-16Z-57338a414dffdc2c"));
+    let of = |name| compare(&base, &Named { name, result: &b }, Rules::default());
+    let all: Vec<Comparison<'_>> = names.iter().map(|name| of(name)).collect();
+    let shown = |all: &[Comparison<'_>], width| {
+        let mut out = Vec::new();
+        matrix(all, &Style { width, unicode: width > 60, colour: false }, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    for width in [60, 80, 100, 160] {
+        insta::assert_snapshot!(format!("matrix_{width}"), shown(&short, width));
+    }
+    insta::assert_snapshot!("matrix_of_six_80", shown(&all, 80));
+    let lines = shown(&all, 400).lines().count();
+    for width in 20..=200 {
+        let text = shown(&all, width);
+        assert!(text.lines().all(|line| line.chars().count() <= width), "{width}:\n{text}");
+        assert_eq!(text.lines().count(), lines, "{width}:\n{text}");
+    }
     let mut out = Vec::new();
-    matrix(&[against(&a, &b), against(&a, &a)], &style, &mut out).unwrap();
-    insta::assert_snapshot!("comparison_matrix", String::from_utf8(out).unwrap());
+    matrix_whole(&all, &Style { width: 80, unicode: false, colour: false }, &mut out).unwrap();
+    let whole = String::from_utf8(out).unwrap();
+    assert!((1..=6).all(|run| whole.contains(&format!(" run {run}"))), "{whole}");
 }
 
 /// Nothing is broken at any width: the same lines, each a beginning or fewer columns, and a row has its columns.

@@ -108,6 +108,26 @@ pub fn examine(level: Thoroughness) -> Vec<Check> {
     checks
 }
 
+/// Checks that files alone answer, in no time: the knobs that a user turns between two runs are among them.
+const OF_FILES: [&str; 5] = ["load", "frequency", "idle_cpus", "cgroup_quota", "mitigations"];
+
+/// The checks `known` a moment ago, with those that files alone answer made anew.
+#[must_use]
+pub fn look_again(mut known: Vec<Check>) -> Vec<Check> {
+    let facts = measured::MachineFacts {
+        hypervisor: oscost_sys::processor::hypervisor(),
+        allowed_cpus: oscost_sys::affinity::allowed().ok(),
+        ..measured::MachineFacts::default()
+    };
+    let system = System::new(std::path::Path::new("/"), facts);
+    for named in CHECKS.into_iter().filter(|(name, _)| OF_FILES.contains(name)) {
+        if let Some(check) = known.iter_mut().find(|check| check.check == named.0) {
+            *check = examine_one(named, &system);
+        }
+    }
+    known
+}
+
 /// Every check of `system`.
 #[must_use]
 pub fn examine_system(system: &System) -> Vec<Check> {
@@ -270,6 +290,18 @@ mod tests {
             assert!(!check.says.is_empty(), "{check:?}");
             assert_eq!(check.matters.is_empty(), check.state == CheckState::Fine, "{check:?}");
         }
+    }
+
+    #[test]
+    fn what_is_looked_at_again_needs_nothing_measured() {
+        let measured = |name: &str| Finding::fine(format!("measured {name}")).named(name);
+        let again = look_again(CHECKS.iter().map(|(name, _)| measured(name)).collect());
+        assert_eq!(again.len(), CHECKS.len());
+        for check in again {
+            let kept = check.says == format!("measured {}", check.check);
+            assert_eq!(kept, !OF_FILES.contains(&check.check.as_str()), "{check:?}");
+        }
+        assert!(look_again(Vec::new()).is_empty(), "what nobody examined is not added");
     }
 
     #[test]

@@ -17,6 +17,15 @@ pub fn page(thing: &str) -> Option<Explanation> {
     }
 }
 
+/// What a document has in place of a statement that it does not have: "tlpi has the statements tlpi/1 to tlpi/14".
+pub fn missing(thing: &str) -> Option<String> {
+    let (name, _) = thing.split_once('/')?;
+    let name = name.to_lowercase();
+    let document =
+        ALL.iter().find(|document| document.founding.number == name || document.founding.name == name)?;
+    Some(format!("{name} has the statements {name}/1 to {name}/{}", statements(document).len()))
+}
+
 /// Statements in their order, each with its place and whether it is ours.
 fn statements(document: &Document) -> Vec<(String, String, bool)> {
     // Judged from nothing: what is stated does not depend on what was measured.

@@ -5,9 +5,7 @@ use std::path::PathBuf;
 use oscost_harness::{Card, Choice, Tier, stated};
 use oscost_report::count::is_count;
 use oscost_report::numbers;
-use oscost_results::{
-    CheckedClaim, Figure, Outline, PairedValue, RunResult, Status, Store, outline_from_bytes,
-};
+use oscost_results::{CheckedClaim, Figure, Outline, PairedValue, RunResult, Status, Store};
 
 use super::Explanation;
 use crate::commands::catalogue;
@@ -15,6 +13,8 @@ use crate::output::Talk;
 
 /// So many stored runs are looked at, the newest: what takes longer is `report @all`.
 const RUNS: usize = 12;
+/// Name of what is judged round by round.
+const PAIRED: &str = "paired";
 /// So many ids are named as others.
 const OTHERS: usize = 6;
 
@@ -74,13 +74,8 @@ fn outlines(talk: &Talk) -> Vec<(PathBuf, Outline)> {
             return Vec::new();
         }
     };
-    let newest = paths.into_iter().rev().take(RUNS);
-    newest
-        .filter_map(|path| {
-            let bytes = std::fs::read(&path).ok()?;
-            Some((path, outline_from_bytes(&bytes).ok()?))
-        })
-        .collect()
+    let newest: Vec<PathBuf> = paths.into_iter().rev().take(RUNS).collect();
+    oscost_results::load_outlines_of(&newest).runs
 }
 
 fn has(outline: &Outline, id: &str) -> bool {
@@ -114,31 +109,45 @@ fn measured(page: &mut Explanation, card: &Card, result: &RunResult, figure: &Fi
     let values = names.iter().filter_map(|name| {
         let quantity = figure.quantities.get(*name)?;
         let interval = numbers::interval(&quantity.estimate, &quantity.unit, false);
-        Some(format!(
-            "{} {} ({interval})",
-            name.replace('_', " "),
-            numbers::quantity(quantity.estimate.value, &quantity.unit)
-        ))
+        let told = numbers::quantity(quantity.estimate.value, &quantity.unit);
+        // "3020 cycles" is both.
+        let name =
+            if *name == quantity.unit { String::new() } else { format!("{} ", name.replace('_', " ")) };
+        let interval = if interval.is_empty() { interval } else { format!(" ({interval})") };
+        Some(format!("{name}{told}{interval}"))
     });
     let launches = format!("{} launches", figure.evidence.launches);
     page.fact("Here", [values.chain([launches]).collect::<Vec<_>>().join(", ")]);
     page.fact("Marks", [figure.marks.iter().map(|mark| mark.words()).collect::<Vec<_>>().join(", ")]);
     let of = |pair: &&PairedValue| pair.of == card.id;
-    page.fact("Ratio", result.ratios.iter().filter(of).map(ratio));
+    page.fact("Ratio", ratios(result, card.id));
     page.fact("Without", result.differences.iter().filter(of).map(difference));
     page.fact("Receipt", receipt(figure));
     page.fact("Why", [why(result, figure).unwrap_or_default()]);
-    page.fact("Remarks", figure.remarks.clone());
+    // What is so by its making is told below.
+    page.fact("Remarks", figure.remarks.iter().filter(|remark| **remark != card.remark).cloned());
+}
+
+/// Ratios to baselines: by rounds where there is one, which is what a row shows.
+fn ratios(result: &RunResult, id: &str) -> Vec<String> {
+    let of: Vec<&PairedValue> = result.ratios.iter().filter(|pair| pair.of == id).collect();
+    let is_paired = |pair: &&PairedValue| pair.quantity == PAIRED && pair.value.is_some();
+    let has = |to: &str| of.iter().any(|pair| is_paired(pair) && pair.to == to);
+    of.iter().filter(|pair| is_paired(pair) || !has(&pair.to)).map(|pair| ratio(pair)).collect()
 }
 
 /// A ratio to a baseline, or why there is none.
 fn ratio(pair: &PairedValue) -> String {
-    let by = pair.quantity.replace('_', " ");
+    let by = if pair.quantity == PAIRED {
+        "round by round".to_owned()
+    } else {
+        format!("by {}", pair.quantity.replace('_', " "))
+    };
     match pair.value {
         Some(value) => {
-            format!("{} of {}, by {by}", numbers::ratio(value, pair.low.zip(pair.high)), pair.to)
+            format!("{} of {}, {by}", numbers::ratio(value, pair.low.zip(pair.high)), pair.to)
         }
-        None => format!("none to {}, by {by}: {}", pair.to, pair.why.as_deref().unwrap_or("no value")),
+        None => format!("none to {}, {by}: {}", pair.to, pair.why.as_deref().unwrap_or("no value")),
     }
 }
 

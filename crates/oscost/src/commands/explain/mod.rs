@@ -67,10 +67,10 @@ fn page(thing: &str, talk: &Talk) -> Result<Explanation, Ended> {
             near.extend(glossary::words().map(str::to_owned));
             let near = nearest(thing, near.iter().map(String::as_str));
             let shown = oscost_results::Untrusted::new(thing).terminal().to_string();
-            let advice = if near.is_empty() {
-                "'oscost list' shows the ids, GLOSSARY.md the words".to_owned()
-            } else {
-                format!("did you mean {}?", near.join(" or "))
+            let advice = match document::missing(thing) {
+                Some(statements) => statements,
+                None if near.is_empty() => "'oscost list' shows the ids, GLOSSARY.md the words".to_owned(),
+                None => format!("did you mean {}?", near.join(" or ")),
             };
             Err(Ended::misuse(format!("nothing is called '{shown}'; {advice}")))
         }
@@ -189,7 +189,8 @@ mod tests {
             ("tlpi", "Document 000"),
             ("004", "Document 004"),
             ("ostep/1", "Document 003"),
-            ("noisy", "noisy"),
+            ("noisy", "under 20 % clean rounds"),
+            ("bimodal", "two modes"),
             ("not_converged", "not converged"),
             ("floor", "lower quartile"),
             ("calls", "system calls"),
@@ -242,6 +243,7 @@ mod tests {
         assert!(miss("getpdi").contains("getpid"), "{}", miss("getpdi"));
         assert!(miss("qqqqqqqq").contains("oscost list"), "{}", miss("qqqqqqqq"));
         assert!(miss("fork").contains("process"), "{}", miss("fork"));
+        assert!(miss("tlpi/99").contains("tlpi/1 to tlpi/"), "{}", miss("tlpi/99"));
     }
 
     #[test]

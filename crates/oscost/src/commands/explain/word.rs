@@ -63,7 +63,7 @@ fn word(thing: &str) -> Option<Explanation> {
         page.fact("Quantity", [format!("{} in {}{better}", known.what.trim_end_matches('.'), known.unit)]);
     }
     if mark.is_some() {
-        page.fact("Mark", ["it stands beside a measured figure; the figure is shown".to_owned()]);
+        page.fact("Mark", ["a warning beside a measured figure, which is shown all the same".to_owned()]);
     }
     Some(page)
 }

@@ -41,7 +41,7 @@ pub(crate) fn view(view: &View, page: &mut Lines<'_>) -> io::Result<()> {
     }
     let answers =
         view.parts.iter().filter_map(|part| if let Part::Answer(all) = part { Some(all) } else { None });
-    for answer in answers {
+    for answer in answers.filter(|answer| !answer.is_empty()) {
         if !view.title.is_empty() {
             page.line("")?;
         }

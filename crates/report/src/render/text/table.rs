@@ -1,5 +1,6 @@
 //! A table as lines of a terminal: columns that line up, in bands where there are too many, a paragraph a row where not
-//! even one fits. Where lines are cut, a row is one line: its name is shortened, and columns are dropped from the right.
+//! even one fits. Where lines are cut, a row is one line: its name is shortened, columns are dropped from the right, and
+//! sentences stand behind the row as far as they fit.
 
 use std::io;
 use std::ops::Range;
@@ -15,6 +16,8 @@ const GAP: usize = 2;
 const GROUP_GAP: usize = 3;
 /// Where a row is one line, names have at least so many columns, and three eighths of the page.
 const NAMES: usize = 16;
+/// Where a row is one line, a sentence behind it with fewer columns than this says nothing.
+const SENTENCE: usize = 8;
 
 /// Widths of a table's columns, and which of them are written together.
 struct Layout<'a> {
@@ -49,7 +52,10 @@ pub(super) fn write(table: &Table, page: &mut Lines<'_>) -> io::Result<()> {
         while units.len() > 1 && total(&layout, &units) > page.width() {
             units.pop();
         }
-        let room = page.width().saturating_sub(total(&layout, &units));
+        // A sentence keeps a quarter of the page.
+        let sentence = (0..table.rows.len()).flat_map(|row| layout.below(row)).map(width).max();
+        let sentence = sentence.map_or(0, |wide| GAP + wide.min(page.width() / 4));
+        let room = page.width().saturating_sub(total(&layout, &units) + sentence);
         layout.names = all.min(layout.names + room);
         return layout.band(&units, page);
     }
@@ -177,7 +183,7 @@ impl<'a> Layout<'a> {
         }
         for row in 0..table.rows.len() {
             let name = self.cell(row, 0);
-            if self.says_nothing(row) {
+            if self.says_nothing(row) && !page.cuts() {
                 let below: Vec<&str> = std::iter::once(name).chain(self.below(row)).collect();
                 page.paragraph("  ", &below.join(": "), DEEP)?;
                 continue;
@@ -187,11 +193,21 @@ impl<'a> Layout<'a> {
                 page.paragraph("  ", name, INDENT)?;
                 beside.clear();
             }
-            page.line(&format!(
+            let mut line = format!(
                 "  {}{}",
                 left(&beside, self.names),
                 cells(&|column| self.cell(row, column).to_owned())
-            ))?;
+            );
+            if page.cuts() {
+                let sentences = self.below(row).collect::<Vec<_>>().join("; ");
+                let room = page.width().saturating_sub(width(&line) + GAP);
+                if room >= SENTENCE.min(width(&sentences)) {
+                    line.push_str(&format!("{}{}", " ".repeat(GAP), elided(&sentences, room)));
+                }
+                page.line(&line)?;
+                continue;
+            }
+            page.line(&line)?;
             self.below(row).try_for_each(|text| page.paragraph("      ", text, DEEP))?;
         }
         Ok(())
@@ -297,6 +313,21 @@ mod tests {
             assert_eq!(at(width).lines().count(), 2, "{width}");
             assert!(at(width).lines().all(|line| line.chars().count() <= width), "{width}");
         }
+    }
+
+    #[test]
+    fn sentences_stand_behind_a_row_that_is_one_line() {
+        let columns = [("", Place::Left), ("now", Place::Right), ("", Place::Below)];
+        let table = Table::of(columns, [vec!["one", "13", "because of it"], vec!["two", "-", "is lost"]]);
+        let at = |width| {
+            let style = Style { width, unicode: false, colour: false };
+            let mut out = Vec::new();
+            write(&table, &mut Page::of_lines(&style, &mut out)).expect("memory");
+            String::from_utf8(out).expect("text")
+        };
+        assert_eq!(at(40), "       now\n  one   13  because of it\n  two    -  is lost\n");
+        assert_eq!(at(22), "       now\n  one   13  because...\n  two    -  is lost\n");
+        assert_eq!(at(20), "       now\n  one   13  becau...\n  two    -  is lost\n");
     }
 
     #[test]
