@@ -11,6 +11,8 @@ use crate::exit::{Ended, Exit};
 use crate::output::Talk;
 use crate::synonyms::SYNONYMS;
 
+/// A pattern that finds so many figures of the thorough tier alone is measured at any effort.
+const FEW: usize = 24;
 /// So many ids are named one by one; of more, the families with their numbers.
 const NAMED: usize = 4;
 
@@ -21,7 +23,14 @@ pub fn choose(patterns: &[String], all: bool, thorough: bool, talk: &Talk) -> Re
     if patterns.is_empty() {
         return Ok(catalogue.tier(if all { most } else { Tier::Core }));
     }
-    let found = catalogue.look_up(patterns, most).map_err(Ended::misuse)?;
+    let found = match catalogue.look_up(patterns, most) {
+        // What names a few of them alone means them: the tier is there so that a family is not hundreds.
+        Err(miss) if patterns.len() == 1 && (1..=FEW).contains(&miss.above) => {
+            catalogue.look_up(patterns, Tier::Thorough)
+        }
+        found => found,
+    };
+    let found = found.map_err(Ended::misuse)?;
     for found in &found {
         if let Some(words) = told(&found.pattern, found.way, &ids(found)) {
             talk.say(words);
@@ -188,6 +197,19 @@ mod tests {
         for plain in ["syscall", "syscall/getpid", "*/same_cpu", "getpid_libc"] {
             assert_eq!(found(plain), None, "{plain}");
         }
+    }
+
+    #[test]
+    fn a_few_figures_of_the_thorough_tier_are_measured_by_a_pattern_and_many_are_not() {
+        let arguments = crate::args::Arguments::parse_from(["oscost", "-q", "list"]);
+        let choose = |pattern: &str| {
+            super::choose(&[pattern.to_owned()], false, false, &Talk::new(&arguments.common))
+                .map_err(|ended| ended.to_string())
+        };
+        let locks = choose("lock/*/contended/processes_4/hold_us_3/think_0").expect("a few");
+        assert!((2..=FEW).contains(&locks.iter().filter(|it| it.named).count()), "{}", locks.len());
+        let many = choose("lock/*/hold_us_3/*").expect_err("every number of processes");
+        assert!(many.contains("add --thorough"), "{many}");
     }
 
     #[test]
