@@ -207,7 +207,8 @@ mod tests {
                 .map_err(|ended| ended.to_string())
         };
         let locks = choose("lock/*/contended/processes_4/hold_us_3/think_0").expect("a few");
-        assert!((2..=FEW).contains(&locks.iter().filter(|it| it.named).count()), "{}", locks.len());
+        let asked = |choice: &&Choice| choice.card().id.ends_with("/processes_4/hold_us_3/think_0");
+        assert!((2..=FEW).contains(&locks.iter().filter(asked).count()), "{}", locks.len());
         let many = choose("lock/*/hold_us_3/*").expect_err("every number of processes");
         assert!(many.contains("add --thorough"), "{many}");
     }
