@@ -31,7 +31,7 @@ pub fn stored(before: &RunResult, now: &RunResult, options: &Compare, talk: &Tal
         )));
     }
     let changes = Changes::between(before, now);
-    show(&changes, talk.verbose, options, talk)?;
+    show(&changes, options, talk)?;
     if changes.rows.iter().all(|row| row.difference().is_none()) {
         return Err(Ended::misuse("no figure was counted in both"));
     }
@@ -49,10 +49,11 @@ fn exit(changes: &Changes, fail_on: &[FailOn]) -> Exit {
     }
 }
 
-/// Shows what changed; `whole`: every function of it.
-fn show(changes: &Changes, whole: bool, options: &Compare, talk: &Talk) -> Result<(), Ended> {
+fn show(changes: &Changes, options: &Compare, talk: &Talk) -> Result<(), Ended> {
     let style = if options.output.is_some() { talk.plain_style() } else { talk.style() };
     let mut text = Vec::new();
+    // Of one id there is room for every function.
+    let whole = talk.verbose || changes.rows.len() == 1;
     match options.format {
         CompareFormat::Text if whole => changes.text_whole(&style, &mut text),
         CompareFormat::Text => changes.text(&style, &mut text),
@@ -115,8 +116,7 @@ pub fn bisect(asked: &[String], kernel: &Path, options: &Compare, talk: &Talk) -
     signals.deliver();
     let only = RunResult { figures: vec![figure.clone()], ..base.clone() };
     let changes = Changes::between(&only, &now);
-    // Of one id there is room for everything.
-    show(&changes, true, options, talk)?;
+    show(&changes, options, talk)?;
     Ok(match changes.rows.first().map(|row| row.verdict) {
         Some(CountVerdict::More) => Exit::Slower,
         Some(CountVerdict::Fewer | CountVerdict::Equal) => Exit::Done,
