@@ -43,7 +43,7 @@ fn one_line_a_figure_and_one_screen() {
     }
     let text = at(100);
     let strip = text.lines().find(|line| line.starts_with("  clock/monotonic ")).unwrap();
-    assert!(strip.contains("@@ ") && strip.contains("1.69 .. 2.22 us"), "{strip}");
+    assert!(strip.contains("@@ ") && strip.contains("1.80 .. 2.22 us"), "{strip}");
 }
 
 #[test]

@@ -26,15 +26,19 @@ pub(crate) fn lines(runs: &[(String, Outline)], columns: usize, unicode: bool) -
     let older = runs.len().saturating_sub(LISTED);
     let more = (older > 0).then(|| Part::Words(format!("{older} older ones: --verbose lists them")));
     let mut parts: Vec<Part> = more.into_iter().chain(listed(&runs[older..], unicode)).collect();
-    // Three eighths are the name's, and as many the range's.
-    let room = columns / 4;
+    // The name and the range take the rest.
+    let room = columns / 5;
     let lines = of_figures(runs, room, unicode);
     if lines.is_empty() {
         parts.push(Part::Answer(vec![NONE.to_owned()]));
     } else {
         let count = counted(lines.len(), "figure", "figures");
-        let rows = lines.into_iter().map(|Line { name, strip, range, .. }| vec![name, strip, range]);
-        let columns = [("figure", Place::Left), ("runs", Place::Left), ("", Place::Below)];
+        let rows = lines.into_iter().map(|Line { name, strip, range, .. }| {
+            let (range, last) = range.split_once("; ").unwrap_or((&range, ""));
+            vec![name, strip, range.to_owned(), last.to_owned()]
+        });
+        let columns =
+            [("figure", Place::Left), ("runs", Place::Left), ("range", Place::Left), ("", Place::Spare)];
         parts.push(Part::Table(Table::of(columns, rows)));
         let newest = if runs.len() > room { format!(", the newest {room}") } else { String::new() };
         let answer = format!(

@@ -52,10 +52,7 @@ pub(super) fn write(table: &Table, page: &mut Lines<'_>) -> io::Result<()> {
         while units.len() > 1 && total(&layout, &units) > page.width() {
             units.pop();
         }
-        // A sentence keeps a quarter of the page.
-        let sentence = (0..table.rows.len()).flat_map(|row| layout.below(row)).map(width).max();
-        let sentence = sentence.map_or(0, |wide| GAP + wide.min(page.width() / 4));
-        let room = page.width().saturating_sub(total(&layout, &units) + sentence);
+        let room = page.width().saturating_sub(total(&layout, &units));
         layout.names = all.min(layout.names + room);
         return layout.band(&units, page);
     }
