@@ -34,7 +34,7 @@ pub(crate) fn lines(runs: &[(String, Outline)], columns: usize, unicode: bool) -
     } else {
         let count = counted(lines.len(), "figure", "figures");
         let rows = lines.into_iter().map(|Line { name, strip, range, .. }| {
-            let (range, last) = range.split_once("; ").unwrap_or((&range, ""));
+            let (range, last) = range.split_once("; ").unwrap_or((range.as_str(), ""));
             vec![name, strip, range.to_owned(), last.to_owned()]
         });
         let columns =

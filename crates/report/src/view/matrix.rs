@@ -43,7 +43,7 @@ pub(crate) fn view(comparisons: &[Comparison<'_>], unicode: bool, cuts: bool) ->
     let rows = ids.iter().map(|id| row(id, comparisons, unicode));
     parts.push(Part::Table(Table::new(titles.map(|head| plain(head, unicode)), rows)));
     let hint = if cuts { "; --verbose: all" } else { "" };
-    parts.push(Part::Words(format!("changes against the first column; ? unclear{hint}")));
+    parts.push(Part::Words(format!("change from the first column; ? unclear{hint}")));
     let answer = comparisons.iter().zip(&heads).map(|(comparison, head)| {
         let (blind, all) = comparison.blind();
         let blind = if blind == 0 { String::new() } else { format!("; {blind} of {all} not judged") };
