@@ -209,7 +209,7 @@ mod tests {
         let locks = choose("lock/*/contended/processes_4/hold_us_3/think_0").expect("a few");
         let asked = |choice: &&Choice| choice.card().id.ends_with("/processes_4/hold_us_3/think_0");
         assert!((2..=FEW).contains(&locks.iter().filter(asked).count()), "{}", locks.len());
-        let many = choose("lock/*/hold_us_3/*").expect_err("every number of processes");
+        let many = choose("lock/*/hold_us_3/*").err().expect("every number of processes");
         assert!(many.contains("add --thorough"), "{many}");
     }
 
