@@ -201,7 +201,7 @@ fn lines(all: &[String], style: &Style, out: &mut dyn Write) -> io::Result<()> {
 /// Those of `out`.
 pub fn matrix(comparisons: &[Comparison<'_>], style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let view = view::matrix::view(comparisons, style.unicode, true);
-    text::blocks::view(&view, &mut Page::of_lines(style, out))
+    text::blocks::view(&view, &mut Lines::of_lines(style, out))
 }
 
 /// Writes all columns of comparisons that share their base, on as many lines as that takes.
@@ -239,7 +239,7 @@ impl Changes {
     /// # Errors
     /// Those of `out`.
     pub fn text(&self, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-        text::blocks::view(&view::counts::changes(self, style.unicode), &mut Page::of_lines(style, out))
+        text::blocks::view(&view::counts::changes(self, style.unicode), &mut Lines::of_lines(style, out))
     }
 
     /// For a terminal, every function that moved, on as many lines as that takes.

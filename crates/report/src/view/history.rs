@@ -33,7 +33,7 @@ pub(crate) fn lines(runs: &[(String, Outline)], columns: usize, unicode: bool) -
         parts.push(Part::Answer(vec![NONE.to_owned()]));
     } else {
         let count = counted(lines.len(), "figure", "figures");
-        let rows = lines.into_iter().map(|Line { name, strip, range, .. }| {
+        let rows = lines.into_iter().map(|HistoryLine { name, strip, range, .. }| {
             let (range, last) = range.split_once("; ").unwrap_or((range.as_str(), ""));
             vec![name, strip, range.to_owned(), last.to_owned()]
         });
@@ -77,7 +77,7 @@ fn listed(runs: &[(String, Outline)], unicode: bool) -> impl Iterator<Item = Par
 }
 
 /// Each figure of two runs or more: one letter a run, of the newest `room` runs.
-fn of_figures(runs: &[(String, Outline)], room: usize, unicode: bool) -> Vec<Line> {
+fn of_figures(runs: &[(String, Outline)], room: usize, unicode: bool) -> Vec<HistoryLine> {
     // Each figure with its estimate in every run: the runs are gone through once, however many there are.
     let mut order: Vec<&str> = Vec::new();
     let mut known: BTreeMap<&str, HistoryStrip> = BTreeMap::new();

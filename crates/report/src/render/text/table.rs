@@ -319,7 +319,7 @@ mod tests {
         let at = |width| {
             let style = Style { width, unicode: false, colour: false };
             let mut out = Vec::new();
-            write(&table, &mut Page::of_lines(&style, &mut out)).expect("memory");
+            write(&table, &mut Lines::of_lines(&style, &mut out)).expect("memory");
             String::from_utf8(out).expect("text")
         };
         assert_eq!(at(40), "       now\n  one   13  because of it\n  two    -  is lost\n");
