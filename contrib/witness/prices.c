@@ -242,6 +242,7 @@ static void need_100(void) { beside(100); }
 static void need_1000(void) { beside(1000); }
 static void need_10000(void) { beside(10000); }
 
+#include "offspring.h"
 #include "pairs.h"
 
 /* --- the list ------------------------------------------------------------------------------------------------------- */
@@ -260,6 +261,12 @@ static const struct operation { const char *id; void (*need)(void); void (*loop)
     {"syscall/read1", need_devzero, op_read1, 1, 0}, {"syscall/write1", need_devnull, op_write1, 1, 0},
     {"syscall/getcpu", NULL, op_getcpu, 1, 0}, {"syscall/sched_yield", NULL, op_yield, 1, 0},
     {"syscall/open_close", NULL, op_open_close, 1, 0}, {"syscall/stat", NULL, op_stat, 1, 0},
+    {"syscall/getrandom", NULL, op_getrandom, 1, 0}, {"signal/deliver", need_handler, op_signal, 1, 0},
+    {"process/fork", NULL, op_fork, 1, 0}, {"process/posix_spawn", need_program, op_spawn, 1, 0},
+    {"process/exec_static", need_program, op_exec, 1, 0},
+    {"thread/create_join/stack_cached", NULL, op_thread, 1, 0},
+    {"memory/mmap_munmap", NULL, op_map, 1, 0}, {"memory/mprotect", need_page, op_protect, 2, 0},
+    {"memory/fault_anonymous", need_pages, op_fault, 1, 0},
     {"semaphore/posix_named", need_named_sem, op_sem, 1, 0}, {"semaphore/posix_unnamed", need_sem, op_sem, 1, 0},
     {"semaphore/system_v", need_set, op_semop, 1, 0}, {"semaphore/system_v_one_call", need_set, op_semop_one, 1, 0},
     {"semaphore/system_v_undo", need_set, op_semop_undo, 1, 0}, {"semaphore/eventfd", need_eventfd, op_eventfd, 1, 0},
@@ -319,7 +326,7 @@ int main(int count, char **argument) {
     long n = 1;
     for (;; n *= 2) {
         uint64_t least = UINT64_MAX;
-        for (int i = 0; i < 5; i++) { uint64_t t = now(); operation->loop(n); uint64_t d = now() - t; if (d < least) least = d; }
+        for (int i = 0; i < 5; i++) { if (arm) arm(); uint64_t t = now(); operation->loop(n); uint64_t d = now() - t; if (d < least) least = d; }
         if (least >= 20000) break;
     }
     if (operation->partner && n < 16) n = 16;
@@ -328,6 +335,7 @@ int main(int count, char **argument) {
     uint64_t start = now(), from = start + 50000000u, until = from + 60000000u;
     if (operation->partner) until += 140000000u;
     for (uint64_t t = start; t < until && taken < sizeof samples / sizeof *samples; ) {
+        if (arm) arm();
         t = now();
         operation->loop(n);
         uint64_t end = now();

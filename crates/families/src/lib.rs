@@ -10,21 +10,26 @@ mod clock;
 mod container;
 mod contention;
 mod context_switch;
+mod cpu_pair;
 mod event;
 mod file;
 mod futex;
 mod instrument;
 mod io_uring;
 mod lock;
+mod memory;
+mod process;
 pub mod realtime_ipc;
 pub mod record_database;
 mod record_lock;
+mod residency;
 mod semaphore;
 mod signal;
 mod socket;
 mod syscall;
 mod tax;
 mod timer;
+mod thread;
 
 /// A family: name, one line for headings and help, members.
 #[derive(Clone, Copy)]
@@ -63,6 +68,30 @@ pub const FAMILIES: &[Family] = &[
         name: "signal",
         description: "telling a process of something by a signal",
         benchmarks: signal::ALL,
+        settings: &[],
+    },
+    Family {
+        name: "process",
+        description: "making a process, running a program, and reaping it",
+        benchmarks: process::ALL,
+        settings: &[],
+    },
+    Family {
+        name: "thread",
+        description: "making a thread and joining it",
+        benchmarks: thread::ALL,
+        settings: &[],
+    },
+    Family {
+        name: "memory",
+        description: "mapping, faults, protection, shootdowns, and the latency and bandwidth of memory",
+        benchmarks: memory::ALL,
+        settings: &[],
+    },
+    Family {
+        name: "cpu_pair",
+        description: "what two CPUs need to tell one another something",
+        benchmarks: cpu_pair::ALL,
         settings: &[],
     },
     Family {

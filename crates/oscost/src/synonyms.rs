@@ -195,14 +195,27 @@ pub static SYNONYMS: &[Synonym] = &[
         &["record_database/"],
     ),
     row(
-        &["fork", "clone", "vfork", "exec", "execve", "posix_spawn", "lat_proc"],
-        "the making of a process",
-        &[],
+        &["lat_proc", "create_processes", "spawn"],
+        "the making of a process: lmbench's, osbench's and UnixBench's",
+        &["process/fork", "process/posix_spawn", "process/exec_static"],
     ),
+    row(&["clone", "vfork"], "the making of a process or thread", &["process/", "thread/"]),
     row(
-        &["mmap", "munmap", "brk", "malloc", "lat_mmap", "lat_pagefault", "page_fault"],
-        "the price of memory",
-        &[],
+        &["execve", "execl", "launch_programs"],
+        "the start of a program",
+        &["process/exec_static", "process/posix_spawn"],
+    ),
+    row(&["create_threads", "pthread_create", "pthread_join"], "the making of a thread", &["thread/"]),
+    row(
+        &["lat_mmap", "brk", "malloc"],
+        "memory of the kernel",
+        &["memory/mmap_munmap", "memory/fault_anonymous"],
+    ),
+    row(&["lat_pagefault", "page_fault"], "the first touch of a page", &["memory/fault_anonymous"]),
+    row(
+        &["tlb", "tlb_shootdown"],
+        "telling other CPUs to forget a page",
+        &["memory/shootdown/", "memory/mprotect"],
     ),
     row(
         &["select", "poll", "epoll", "lat_select"],
@@ -214,7 +227,9 @@ pub static SYNONYMS: &[Synonym] = &[
     row(&["ebpf", "bpftrace"], "a BPF program on a probe", &["tax/bpf/"]),
     row(&["liburing", "uring"], "a ring of io_uring", &["io_uring/"]),
     row(&["creat", "unlink"], "making and removing a file", &["file/create_unlink"]),
-    row(&["lat_mem_rd", "bw_mem", "stream"], "the speed of memory", &[]),
+    row(&["c2c", "core_to_core"], "a cache line from CPU to CPU", &["cpu_pair/cache_line/"]),
+    row(&["lat_mem_rd", "memrd"], "lmbench's latency of memory", &["memory/latency/"]),
+    row(&["bw_mem", "stream", "memcpy", "memset"], "the bandwidth of memory", &["memory/bandwidth/"]),
     row(&["lat_rpc", "lat_http"], "a measurement of lmbench", &[]),
 ];
 
@@ -296,10 +311,16 @@ mod tests {
             ("semop", "semaphore/system_v"),
             ("clock_gettime", "clock/monotonic"),
             ("spinlock", "lock/spin"),
+            ("lat_proc", "process/fork"),
+            ("lat_sig", "signal/deliver"),
+            ("lat_pagefault", "memory/fault_anonymous"),
+            ("lat_mem_rd", "memory/latency/size_64m/huge_pages"),
+            ("bw_mem", "memory/bandwidth/copy/block_64m"),
+            ("create_threads", "thread/create_join"),
         ] {
             assert!(found(word).contains(&id), "{word} does not find {id}: {:?}", found(word));
         }
-        let miss = catalogue().look_up(&["fork".to_owned()], Tier::Family).map(|_| ()).unwrap_err();
-        assert!(miss.to_string().contains("the making of a process"), "{miss}");
+        let miss = catalogue().look_up(&["lat_http".to_owned()], Tier::Family).map(|_| ()).unwrap_err();
+        assert!(miss.to_string().contains("a measurement of lmbench"), "{miss}");
     }
 }

@@ -128,6 +128,24 @@ fn waited_of(text: &str) -> Option<u64> {
     text.split_whitespace().nth(1)?.parse().ok()
 }
 
+/// How often CPUs of this machine were interrupted to forget translations of addresses. `None` where that is not counted:
+/// processors that tell one another by themselves (aarch64, INVLPGB of AMD).
+#[must_use]
+pub fn tlb_shootdowns() -> Option<u64> {
+    let processor = crate::file::text("/proc/cpuinfo").ok()?;
+    let flags = processor.lines().find(|line| line.starts_with("flags"))?;
+    if flags.split_whitespace().any(|flag| flag == "invlpgb") {
+        return None;
+    }
+    of_all_cpus(&crate::file::text("/proc/interrupts").ok()?, "TLB:")
+}
+
+/// The sum over all CPUs of the line that begins with `name` in a text of /proc/interrupts.
+fn of_all_cpus(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.trim_start().strip_prefix(name))?;
+    Some(line.split_whitespace().map_while(|word| word.parse::<u64>().ok()).sum())
+}
+
 /// Names and counts of the interrupts of `cpu` in a text of /proc/interrupts. `None` where that CPU has no column.
 fn interrupts(text: &str, cpu: usize) -> Option<Vec<(&str, u64)>> {
     let mut lines = text.lines();
@@ -219,6 +237,12 @@ mod tests {
 
     const INTERRUPTS: &str = "           CPU0       CPU2\n 24:          1          5  IO-APIC   5-edge      ACPI:Ged\n\
         NMI:          0          7   Non-maskable interrupts\nLOC:      12345      99   Local timer interrupts\nERR:          0\n";
+
+    #[test]
+    fn shootdowns_are_summed_over_cpus() {
+        let text = format!("{INTERRUPTS}TLB:       5         7   TLB shootdowns\n");
+        assert_eq!((of_all_cpus(&text, "TLB:"), of_all_cpus(INTERRUPTS, "TLB:")), (Some(12), None));
+    }
 
     #[test]
     fn interrupts_are_those_of_the_cpu_by_name() {

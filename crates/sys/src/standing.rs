@@ -27,6 +27,9 @@ const LINES: [&str; 18] = [
     "VmLck",
 ];
 
+/// Signals 32 and 33, which the C library keeps for itself and catches from the first thread on: nobody pays for that.
+const OF_LIBC: u64 = 0b11 << 31;
+
 /// How the calling process stands at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing(BTreeMap<&'static str, String>);
@@ -58,7 +61,9 @@ impl Standing {
 fn of_status(status: &str) -> BTreeMap<&'static str, String> {
     let value = |key: &'static str| {
         let line = status.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
-        Some((key, line.split_whitespace().collect::<Vec<_>>().join(" ")))
+        let value = line.split_whitespace().collect::<Vec<_>>().join(" ");
+        let set = if key.starts_with("Sig") { u64::from_str_radix(&value, 16).ok() } else { None };
+        Some((key, set.map_or(value, |set| format!("{:016x}", set & !OF_LIBC))))
     };
     LINES.into_iter().filter_map(value).collect()
 }
@@ -78,6 +83,9 @@ mod tests {
         );
         assert_eq!(before.changes(&after), ["Threads: 1 -> 2", "VmLck: 0 kB -> 8 kB"]);
         assert_eq!(before.changes(&before), [""; 0]);
+        let caught = |set: &str| standing(&format!("SigCgt:\t{set}\n"));
+        assert_eq!(caught("0000000000000440").changes(&caught("0000000180000440")), [""; 0]);
+        assert_eq!(caught("0000000000000440").changes(&caught("0000000000000640")).len(), 1);
         assert_eq!(standing("").changes(&standing("Threads:\t1\n")), ["Threads: unknown -> 1"]);
     }
 

@@ -177,6 +177,24 @@ pub fn membarrier(command: Membarrier) -> Result<usize, CallError> {
     status("membarrier", unsafe { raw3(libc::SYS_membarrier, command as usize, 0, 0) })
 }
 
+/// mprotect(2) of the caller's own memory.
+///
+/// # Errors
+/// The error of the kernel.
+#[inline(always)]
+pub(crate) fn mprotect(start: std::ptr::NonNull<u8>, bytes: usize, protection: i32) -> Result<(), CallError> {
+    // SAFETY: the call changes no byte; the caller owns the range, and uses it as the protection allows.
+    let result = unsafe {
+        raw3(
+            libc::SYS_mprotect,
+            start.as_ptr().expose_provenance(),
+            bytes,
+            protection.cast_unsigned() as usize,
+        )
+    };
+    status("mprotect", result).map(|_| ())
+}
+
 /// kill(2) of the calling process, which is `own`.
 ///
 /// # Errors

@@ -173,6 +173,8 @@ pub fn limit_of(resource: Limit) -> Result<(u64, u64), CallError> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Limit {
+    /// Address space, bytes.
+    AddressSpace,
     /// Size of a core file, bytes.
     Core,
     /// Locked memory, bytes.
@@ -192,6 +194,7 @@ pub enum Limit {
 impl Limit {
     fn id(self) -> libc::__rlimit_resource_t {
         match self {
+            Self::AddressSpace => libc::RLIMIT_AS,
             Self::Core => libc::RLIMIT_CORE,
             Self::LockedMemory => libc::RLIMIT_MEMLOCK,
             Self::MessageQueues => libc::RLIMIT_MSGQUEUE,

@@ -224,6 +224,66 @@ pub fn of_membarrier(error: CallError) -> Unable {
     }
 }
 
+/// Of a program that lives in memory alone.
+pub fn of_programs_in_memory(error: CallError) -> Unable {
+    match error.symbol() {
+        Some("EACCES" | "EPERM" | "ENOSYS" | "ENOENT") => unsupported(
+            format!("{error}: no program can be run from memory here"),
+            "sysctl -w vm.memfd_noexec=0, and run where /proc is mounted",
+        ),
+        _ => of_descriptors(error),
+    }
+}
+
+/// Of a C library that keeps no stacks.
+pub fn of_kept_stacks() -> Unable {
+    unsupported(
+        "this C library keeps no stack of a thread for the next one",
+        "run a build for glibc; thread/create_join has the price with a new stack",
+    )
+}
+
+/// Of mapping memory.
+pub fn of_memory(error: CallError) -> Unable {
+    use oscost_sys::usage::{Limit, limit_of};
+    let limit = || match limit_of(Limit::AddressSpace) {
+        Ok((u64::MAX, _)) => "unlimited".to_owned(),
+        Ok((soft, _)) => format!("{soft} bytes"),
+        Err(_) => "unknown".to_owned(),
+    };
+    match error.symbol() {
+        Some("ENOMEM") => unsupported(
+            format!("{error}: no room under RLIMIT_AS ({}), RLIMIT_DATA or vm.overcommit_memory", limit()),
+            "ulimit -v unlimited, ulimit -d unlimited, sysctl -w vm.overcommit_memory=0",
+        ),
+        _ => Unable::Failed(error),
+    }
+}
+
+/// Of memory that is not there.
+pub fn of_room(needed: u64, available: u64) -> Unable {
+    unsupported(
+        format!("{} MiB of memory are needed, and {} MiB are available", needed >> 20, available >> 20),
+        "end what uses memory, raise memory.max of the cgroup, or choose a smaller size",
+    )
+}
+
+/// Of huge pages: what the kernel did.
+pub fn of_huge_pages(what: &str) -> Unable {
+    unsupported(
+        format!("transparent huge pages are needed, and {what}"),
+        "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled, echo 1 > /proc/sys/vm/compact_memory",
+    )
+}
+
+/// Of too few CPUs where the benchmark chooses them itself.
+pub fn of_cpus(needed: usize, there: usize) -> Unable {
+    unsupported(
+        format!("needs {needed} CPUs, and {there} may be used"),
+        "give the process more CPUs (taskset, cpuset, --cpu)",
+    )
+}
+
 /// Of starting a process.
 #[must_use]
 pub fn of_processes(error: CallError) -> Unable {

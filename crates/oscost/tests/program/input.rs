@@ -135,8 +135,8 @@ fn words_are_found_and_what_they_found_is_said() {
         let done = home.ask(&[command, &[word]].concat());
         assert!(done.well().stderr.contains(said), "{done:?}");
     }
-    home.ask(&["run", "fork"]).refused(2, "the making of a process");
-    home.ask(&["list", "fork"]).refused(2, "the making of a process");
+    home.ask(&["run", "lat_http"]).refused(2, "a measurement of lmbench");
+    home.ask(&["list", "lat_http"]).refused(2, "a measurement of lmbench");
     home.ask(&["run", "transfer"]).refused(2, "nothing is called");
     let thorough = home.ask(&["run", "spin", "--dry-run"]);
     assert!(thorough.well().stdout.contains("lock/spin"), "{thorough:?}");

@@ -40,7 +40,7 @@ fn patterns_find_in_results_what_run_finds() {
         assert!(done.well().stdout.contains("step/monotonic"), "{done:?}");
         assert!(!done.stdout.contains("getpid_libc"), "a full id is that figure: {done:?}");
         only("getpdi").refused(2, "did you mean getpid");
-        only("fork").refused(2, "the making of a process");
+        only("lat_http").refused(2, "a measurement of lmbench");
         only("lock/mutex").refused(2, "'lock/mutex' finds 1 figure: lock/mutex; none of them was measured");
         assert!(
             only("queue").stderr.contains("semaphore/posix_queue cannot be measured there: mq_open refused")

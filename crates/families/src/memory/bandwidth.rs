@@ -1,0 +1,177 @@
+//! A KiB of a block that is read, written or copied, piece by piece from its beginning to its end and again.
+
+use oscost_harness::{
+    Batched, Benchmark, CallError, CallPath, Card, Outcome, Parameter, PostCondition, SetUp, Subject, Unable,
+};
+use oscost_sys::memory_walk::{self, PIECE};
+use oscost_sys::region::{Pages, Region};
+
+use crate::{claims, lack, residency};
+
+/// What is done with a piece.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    Read,
+    Write,
+    Copy,
+}
+
+/// The benchmark, by what is done and the size of the block.
+pub struct Bandwidth {
+    card: &'static Card,
+    bytes: usize,
+    way: Way,
+}
+
+macro_rules! blocks {
+    ($($name:ident, $card:ident, $id:literal, $way:ident, $verb:literal, $size:literal, $bytes:expr;)*) => {
+        $(
+            #[doc = concat!("`", $id, "`")]
+            pub static $name: Bandwidth = Bandwidth { card: &$card, bytes: $bytes, way: Way::$way };
+            static $card: Card = Card {
+                id: $id,
+                title: concat!($verb, " 1 KiB of ", $size),
+                operation: concat!($verb, " 1 KiB, one piece after the other, of a block of ", $size),
+                heading: "1 KiB of a block",
+                call_path: CallPath::UserSpace,
+                group: "memory/bandwidth",
+                claims: &claims::exactly(0.0),
+                parameters: &[("working_set_bytes", Parameter::Number($bytes))],
+                remark: "1024 divided by the ns is GB/s; loads are 16 bytes wide, and writes and copies are those of libc",
+                ..Card::BATCHED
+            };
+        )*
+    };
+}
+
+blocks! {
+    READ_16K, CARD_READ_16K, "memory/bandwidth/read/block_16k", Read, "reading", "16 KiB", 16 << 10;
+    READ_1M, CARD_READ_1M, "memory/bandwidth/read/block_1m", Read, "reading", "1 MiB", 1 << 20;
+    READ_64M, CARD_READ_64M, "memory/bandwidth/read/block_64m", Read, "reading", "64 MiB", 64 << 20;
+    WRITE_16K, CARD_WRITE_16K, "memory/bandwidth/write/block_16k", Write, "writing", "16 KiB", 16 << 10;
+    WRITE_1M, CARD_WRITE_1M, "memory/bandwidth/write/block_1m", Write, "writing", "1 MiB", 1 << 20;
+    WRITE_64M, CARD_WRITE_64M, "memory/bandwidth/write/block_64m", Write, "writing", "64 MiB", 64 << 20;
+    COPY_16K, CARD_COPY_16K, "memory/bandwidth/copy/block_16k", Copy, "copying", "16 KiB", 16 << 10;
+    COPY_1M, CARD_COPY_1M, "memory/bandwidth/copy/block_1m", Copy, "copying", "1 MiB", 1 << 20;
+    COPY_64M, CARD_COPY_64M, "memory/bandwidth/copy/block_64m", Copy, "copying", "64 MiB", 64 << 20;
+}
+
+impl Benchmark for Bandwidth {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        residency::enough(2 * self.bytes)?;
+        let block = || -> Result<Region, Unable> {
+            let mut region = Region::new(self.bytes, Pages::Small).map_err(lack::of_memory)?;
+            region.touch(Pages::Small)?;
+            region.words().fill(1);
+            Ok(region)
+        };
+        let other = if self.way == Way::Copy { Some(block()?) } else { None };
+        let pieces = Pieces { block: block()?, other, at: 0, sum: 0, pieces: 0, value: 1 };
+        Ok(match self.way {
+            Way::Read => Subject::Batched(Box::new(Read(pieces))),
+            Way::Write => Subject::Batched(Box::new(Write(pieces))),
+            Way::Copy => Subject::Batched(Box::new(Copied(pieces))),
+        })
+    }
+}
+
+struct Pieces {
+    block: Region,
+    /// Where copies go.
+    other: Option<Region>,
+    at: usize,
+    sum: u64,
+    pieces: u64,
+    value: u64,
+}
+
+impl Pieces {
+    /// The next piece begins here, in words.
+    #[inline(always)]
+    fn next(&mut self, words: usize) -> std::ops::Range<usize> {
+        let start = self.at;
+        self.at = if start + PIECE >= words { 0 } else { start + PIECE };
+        start..start + PIECE
+    }
+
+    /// So many pieces are a whole block.
+    fn all(&mut self) -> u64 {
+        (self.block.words().len() / PIECE) as u64
+    }
+}
+
+struct Read(Pieces);
+struct Write(Pieces);
+struct Copied(Pieces);
+
+impl Batched for Read {
+    #[inline(never)]
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        for _ in 0..iterations {
+            let range = self.0.next(self.0.block.bytes() / 8);
+            self.0.sum = self.0.sum.wrapping_add(memory_walk::sum(&self.0.block.words()[range]));
+        }
+        self.0.pieces += iterations;
+        Ok(())
+    }
+
+    /// Every word of every piece was read: each adds one.
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        let expected = self.0.pieces * PIECE as u64;
+        Ok(vec![PostCondition::exactly("sum_of_the_words", expected as f64, self.0.sum as f64)])
+    }
+}
+
+impl Batched for Write {
+    #[inline(never)]
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        let value = self.0.value;
+        for _ in 0..iterations {
+            let range = self.0.next(self.0.block.bytes() / 8);
+            std::hint::black_box(&mut self.0.block.words()[range]).fill(value);
+        }
+        Ok(())
+    }
+
+    /// A round with another value leaves no word of the old one.
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        self.0.value += 1;
+        self.0.at = 0;
+        let all = self.0.all();
+        self.batch(all)?;
+        let value = self.0.value;
+        let stale = self.0.block.words().iter().filter(|&&word| word != value).count();
+        Ok(vec![PostCondition::exactly("words_left_unwritten", 0.0, stale as f64)])
+    }
+}
+
+impl Batched for Copied {
+    #[inline(never)]
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        for _ in 0..iterations {
+            let range = self.0.next(self.0.block.bytes() / 8);
+            if let Some(other) = &mut self.0.other {
+                let from = &self.0.block.words()[range.clone()];
+                std::hint::black_box(&mut other.words()[range]).copy_from_slice(from);
+            }
+        }
+        Ok(())
+    }
+
+    /// A round over new values leaves the copy equal to the block.
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        self.0.value += 1;
+        let value = self.0.value;
+        self.0.block.words().fill(value);
+        self.0.at = 0;
+        let all = self.0.all();
+        self.batch(all)?;
+        let different =
+            self.0.other.iter_mut().map(|other| other.words().iter().filter(|&&word| word != value).count());
+        Ok(vec![PostCondition::exactly("words_not_copied", 0.0, different.sum::<usize>() as f64)])
+    }
+}

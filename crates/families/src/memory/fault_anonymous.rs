@@ -1,0 +1,85 @@
+//! The first write to a page of anonymous memory: the fault that brings it, zeroed.
+
+use oscost_harness::{
+    Batched, Benchmark, Bound, CallError, CallPath, Card, Claim, Outcome, PostCondition, SetUp, Subject,
+    Unable,
+};
+use oscost_sys::region::{Pages, Region, page_bytes};
+use oscost_sys::usage::{self, Whose};
+
+use crate::{claims, lack};
+
+/// `memory/fault_anonymous`
+pub struct FaultAnonymous;
+
+/// More than a batch holds. Only what is touched is resident.
+const PAGES: usize = 16384;
+/// Pages of a look afterwards.
+const LOOK: u64 = 100;
+
+/// One fault a page: fewer, and pages were there; more, and something else faulted.
+const CLAIMS: [Claim; 3] = {
+    let [calls, switches, _] = claims::exactly(0.0);
+    [calls, switches, Claim::Faults(Bound::Between(0.999, 1.01))]
+};
+
+static CARD: Card = Card {
+    id: "memory/fault_anonymous",
+    title: "page fault of anonymous memory",
+    operation: "the first write to one small page of anonymous memory",
+    call_path: CallPath::Instruction,
+    group: "memory/fault",
+    claims: &CLAIMS,
+    remark: "page tables are there already, and the page comes from what the process gave back before",
+    ..Card::BATCHED
+};
+
+impl Benchmark for FaultAnonymous {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        let region = Region::new(PAGES * page_bytes(), Pages::Small).map_err(lack::of_memory)?;
+        Ok(Subject::Batched(Box::new(Faults(region))))
+    }
+}
+
+struct Faults(Region);
+
+impl Batched for Faults {
+    /// No page is there when a batch begins; those of the batch stay until the next.
+    fn arm(&mut self) -> Outcome {
+        self.0.unlock()?;
+        self.0.drop_pages()
+    }
+
+    #[inline(never)]
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        let pages = usize::try_from(iterations).unwrap_or(usize::MAX);
+        if pages > PAGES {
+            return Err(CallError::told("a batch has more pages than are mapped"));
+        }
+        for page in 0..pages {
+            self.0.write_page(page);
+        }
+        Ok(())
+    }
+
+    /// As many pages are resident, and as many faults were counted, as were written to.
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        self.arm()?;
+        let before = usage::own(Whose::Thread)?;
+        self.batch(LOOK)?;
+        let faults = usage::own(Whose::Thread)?.since(&before).minor_faults;
+        let resident = self.0.resident_pages()?;
+        Ok(vec![
+            PostCondition::exactly("pages_resident", LOOK as f64, resident as f64),
+            PostCondition {
+                name: "faults_counted",
+                expected: Bound::Between(LOOK as f64, LOOK as f64 + 10.0),
+                observed: faults as f64,
+            },
+        ])
+    }
+}

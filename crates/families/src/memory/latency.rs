@@ -1,0 +1,102 @@
+//! One load whose address the load before it found, in working sets from a first-level cache to memory.
+
+use oscost_harness::{
+    Batched, Benchmark, CallError, CallPath, Card, Outcome, Parameter, PostCondition, SetUp, Subject, Unable,
+};
+use oscost_sys::memory_walk::Chain;
+use oscost_sys::region::Pages;
+
+use crate::{claims, residency};
+
+/// The benchmark, by working set and pages.
+pub struct Latency {
+    card: &'static Card,
+    bytes: usize,
+    pages: Pages,
+}
+
+/// What fits a cache is brought there before each batch.
+const CACHED: usize = 8 << 20;
+/// The order is the same in every launch: what differs is where the pages lie.
+const SEED: u64 = 0x6f73_636f_7374;
+
+macro_rules! sizes {
+    ($($name:ident, $card:ident, $id:literal, $size:literal, $bytes:expr, $pages:ident, $word:literal;)*) => {
+        $(
+            #[doc = concat!("`", $id, "`")]
+            pub static $name: Latency = Latency { card: &$card, bytes: $bytes, pages: Pages::$pages };
+            static $card: Card = Card {
+                id: $id,
+                title: concat!("load from ", $size, ", ", $word, " pages"),
+                operation: concat!("one load, each from where the one before points, at random in ", $size),
+                heading: "one load that depends on the one before",
+                call_path: CallPath::Instruction,
+                group: "memory/latency",
+                claims: &claims::exactly(0.0),
+                parameters: &[("working_set_bytes", Parameter::Number($bytes)), ("pages", Parameter::Text($word))],
+                ..Card::BATCHED
+            };
+        )*
+    };
+}
+
+sizes! {
+    SIZE_16K, CARD_16K, "memory/latency/size_16k/small_pages", "16 KiB", 16 << 10, Small, "small";
+    SIZE_128K, CARD_128K, "memory/latency/size_128k/small_pages", "128 KiB", 128 << 10, Small, "small";
+    SIZE_1M, CARD_1M, "memory/latency/size_1m/small_pages", "1 MiB", 1 << 20, Small, "small";
+    SIZE_8M, CARD_8M, "memory/latency/size_8m/small_pages", "8 MiB", 8 << 20, Small, "small";
+    SIZE_8M_HUGE, CARD_8M_HUGE, "memory/latency/size_8m/huge_pages", "8 MiB", 8 << 20, Huge, "huge";
+    SIZE_64M, CARD_64M, "memory/latency/size_64m/small_pages", "64 MiB", 64 << 20, Small, "small";
+    SIZE_64M_HUGE, CARD_64M_HUGE, "memory/latency/size_64m/huge_pages", "64 MiB", 64 << 20, Huge, "huge";
+}
+
+impl Benchmark for Latency {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        residency::enough(self.bytes)?;
+        let chain =
+            Chain::new(self.bytes, self.pages, SEED).map_err(|error| residency::of(error, self.pages))?;
+        residency::huge_enough(chain.smaps(), self.bytes, self.pages)?;
+        Ok(Subject::Batched(Box::new(Walk { chain, bytes: self.bytes, pages: self.pages })))
+    }
+}
+
+struct Walk {
+    chain: Chain,
+    bytes: usize,
+    pages: Pages,
+}
+
+impl Batched for Walk {
+    /// Other members and the kernel used the caches meanwhile: a whole round brings back what fits.
+    fn arm(&mut self) -> Outcome {
+        if self.bytes <= CACHED {
+            self.chain.walk(self.chain.links());
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        self.chain.walk(iterations);
+        Ok(())
+    }
+
+    /// The chain is one cycle over all lines, the walk is where so many loads lead, and the pages are of this size.
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        let (at, said) = self.chain.place();
+        let mut found = vec![
+            PostCondition::exactly(
+                "links_of_the_cycle",
+                self.chain.links() as f64,
+                self.chain.cycle() as f64,
+            ),
+            PostCondition::exactly("links_walked", said as f64, at as f64),
+        ];
+        found.extend(residency::holds(self.chain.smaps(), self.bytes, self.pages));
+        Ok(found)
+    }
+}

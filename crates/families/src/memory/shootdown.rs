@@ -1,0 +1,204 @@
+//! A page that becomes read-only while threads run on other CPUs: each of them is interrupted and must forget it.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::{Builder, JoinHandle};
+
+use oscost_harness::{
+    Batched, Benchmark, Bound, CallError, CallPath, Card, Claim, Need, Outcome, Parameter, Participant,
+    Placement, PostCondition, SetUp, Subject, Unable,
+};
+use oscost_sys::memory::SharedWords;
+use oscost_sys::region::{self, Pages, Region};
+use oscost_sys::{affinity, clock, futex, interruption, thread};
+
+use crate::lack;
+
+/// The benchmark, by threads on other CPUs.
+pub struct Shootdown {
+    card: &'static Card,
+    threads: usize,
+}
+
+/// Operations of a look afterwards.
+const LOOK: u64 = 100;
+/// So many looks, and so long between two, ns.
+const LOOKS: u32 = 200;
+const PAUSE_NS: u64 = 2_000_000;
+/// Others do not run for so long, and something is wrong.
+const PATIENCE_NS: u64 = 1_000_000_000;
+/// What the word of all says.
+const REST: u64 = 0;
+const RUN: u64 = 1;
+const END: u64 = 2;
+
+macro_rules! threads {
+    ($name:ident, $card:ident, $id:literal, $threads:literal, $placement:ident, $words:literal) => {
+        #[doc = concat!("`", $id, "`")]
+        pub static $name: Shootdown = Shootdown { card: &$card, threads: $threads };
+        static $card: Card = Card {
+            id: $id,
+            title: concat!("TLB shootdown, ", $words),
+            operation: concat!("one page made read-only and writable again while ", $words, " on other CPUs"),
+            heading: "one page made read-only and writable again",
+            call_path: CallPath::Inline,
+            placement: Placement::$placement,
+            group: $id,
+            changes_process: Some("threads run in it while batches run"),
+            claims: &[
+                Claim::CallsNamed(&["mprotect"], Bound::Exactly(2.0)),
+                // Whoever is put to rest says so once a batch.
+                Claim::OtherCalls(Bound::AtMost(0.01 * $threads as f64)),
+            ],
+            needs: &[Need::Cpus($threads + 1)],
+            parameters: &[("threads", Parameter::Number($threads))],
+            ..Card::BATCHED
+        };
+    };
+}
+
+threads!(THREADS_1, CARD_1, "memory/shootdown/threads_1/cross_cpu", 1, CrossCpu, "one thread runs");
+threads!(THREADS_3, CARD_3, "memory/shootdown/threads_3/spread", 3, Spread, "three threads run");
+threads!(THREADS_7, CARD_7, "memory/shootdown/threads_7/spread", 7, Spread, "seven threads run");
+
+impl Benchmark for Shootdown {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        let mut others: Vec<usize> = cx.cpus.iter().copied().filter(|&cpu| cpu != cx.cpu).collect();
+        if self.threads == 1 {
+            others = vec![cx.partner_cpu];
+        }
+        if others.len() < self.threads {
+            return Err(lack::of_cpus(self.threads + 1, others.len() + 1));
+        }
+        let mut region = Region::new(region::page_bytes(), Pages::Small).map_err(lack::of_memory)?;
+        region.touch(Pages::Small)?;
+        // The word of all, then a counter and a thread id of each.
+        let words = Arc::new(SharedWords::new(1 + 2 * self.threads)?);
+        let mut subject = Shot { region, words, threads: Vec::new(), made: 0 };
+        for (index, &cpu) in others.iter().take(self.threads).enumerate() {
+            let shared = Arc::clone(&subject.words);
+            let made = Builder::new().spawn(move || run(cpu, &shared, index));
+            let made = made.map_err(|error| CallError::new("clone", error.raw_os_error().unwrap_or(0)));
+            subject.threads.push(made.map_err(lack::of_processes)?);
+        }
+        subject.arm()?;
+        subject.park()?;
+        Ok(Subject::Batched(Box::new(subject)))
+    }
+}
+
+/// One of the others: counts while it is to run, sleeps while it is to rest.
+fn run(cpu: usize, words: &SharedWords, index: usize) -> Outcome {
+    affinity::pin_to(cpu)?;
+    words.word(2 + 2 * index).store(thread::id().unsigned_abs().into(), Ordering::Release);
+    let counter = words.word(1 + 2 * index);
+    loop {
+        match words.word(0).load(Ordering::Relaxed) {
+            RUN => counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed),
+            REST => drop(futex::wait(words.word(0), 0)?),
+            _ => return Ok(()),
+        }
+    }
+}
+
+struct Shot {
+    region: Region,
+    words: Arc<SharedWords>,
+    threads: Vec<JoinHandle<Outcome>>,
+    made: u64,
+}
+
+impl Shot {
+    fn counters(&self) -> Vec<u64> {
+        (0..self.threads.len()).map(|index| self.words.word(1 + 2 * index).load(Ordering::Relaxed)).collect()
+    }
+
+    /// What some operations show.
+    fn look(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        self.arm()?;
+        let (before, interrupts) = (self.counters(), interruption::tlb_shootdowns());
+        self.batch(LOOK)?;
+        let (after, later) = (self.counters(), interruption::tlb_shootdowns());
+        self.park()?;
+        let ran = after.iter().zip(&before).filter(|(after, before)| after > before).count();
+        let threads = self.threads.len() as f64;
+        let mut found = vec![PostCondition::exactly("threads_that_ran", threads, ran as f64)];
+        // Where the processor tells the others by itself, nobody is interrupted, and the kernel counts none.
+        found.extend(interrupts.zip(later).map(|(before, later)| PostCondition {
+            name: "shootdowns_of_each_thread",
+            expected: Bound::AtLeast(0.9),
+            observed: (later - before) as f64 / (LOOK as f64 * threads),
+        }));
+        Ok(found)
+    }
+
+    fn tell(&self, what: u64) -> Outcome {
+        self.words.word(0).store(what, Ordering::Release);
+        if what == REST { Ok(()) } else { futex::wake(self.words.word(0), i32::MAX).map(|_| ()) }
+    }
+}
+
+impl Batched for Shot {
+    /// Returns when all others run.
+    fn arm(&mut self) -> Outcome {
+        self.region.unlock()?;
+        let before = self.counters();
+        self.tell(RUN)?;
+        let until = clock::now_ns() + PATIENCE_NS;
+        while self.counters().iter().zip(&before).any(|(now, before)| now == before) {
+            if clock::now_ns() > until {
+                return Err(CallError::no_answer("start of threads on other CPUs"));
+            }
+            std::hint::spin_loop();
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        for _ in 0..iterations {
+            self.region.protect(false)?;
+            self.region.protect(true)?;
+        }
+        self.made += iterations;
+        Ok(())
+    }
+
+    fn park(&mut self) -> Outcome {
+        self.tell(REST)
+    }
+
+    /// All others ran meanwhile, and were interrupted as often as pages became read-only. Where others take their CPUs now and
+    /// then, the best of many looks counts.
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        let mut found = self.look()?;
+        for _ in 1..LOOKS {
+            if found.iter().all(PostCondition::holds) {
+                break;
+            }
+            clock::sleep_until(clock::now_ns() + PAUSE_NS)?;
+            found = self.look()?;
+        }
+        Ok(found)
+    }
+
+    fn participants(&self) -> Vec<Participant> {
+        let tid = |index| self.words.word(2 + 2 * index).load(Ordering::Acquire);
+        (0..self.threads.len())
+            .filter_map(|index| i32::try_from(tid(index)).ok().map(Participant::Thread))
+            .collect()
+    }
+}
+
+impl Drop for Shot {
+    fn drop(&mut self) {
+        let told = self.tell(END);
+        for thread in self.threads.drain(..).filter(|_| told.is_ok()) {
+            let _ = thread.join();
+        }
+    }
+}

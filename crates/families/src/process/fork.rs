@@ -1,0 +1,147 @@
+//! fork of a small process, and of one that holds memory: the page tables of what is resident are copied.
+
+use oscost_harness::{
+    Batched, Benchmark, Bound, CallError, Card, Outcome, Parameter, PostCondition, SetUp, Subject, Unable,
+};
+use oscost_sys::offspring;
+use oscost_sys::region::{Pages, Region};
+
+use crate::{lack, residency};
+
+/// The benchmark, by what the process holds.
+pub struct Fork {
+    card: &'static Card,
+    holds: Option<(usize, Pages)>,
+}
+
+/// `process/fork`
+pub static FORK: Fork = Fork { card: &CARD, holds: None };
+
+const OPERATION: &str = "one fork, the exit of the child, and the wait for it";
+static CARD: Card = Card {
+    claims: &super::MADE_AND_REAPED,
+    ..super::card("process/fork", "fork of a small process", OPERATION)
+};
+
+/// A small process has less private memory than this: the figure is that of the program itself, with what it links.
+const SMALL: f64 = 32.0 * 1048576.0;
+
+macro_rules! resident {
+    ($name:ident, $card:ident, $id:literal, $size:literal, $bytes:expr, $pages:ident, $word:literal) => {
+        #[doc = concat!("`", $id, "`")]
+        pub static $name: Fork = Fork { card: &$card, holds: Some(($bytes, Pages::$pages)) };
+        static $card: Card = Card {
+            claims: &super::MADE_AND_REAPED,
+            // What one member holds, every fork beside it would copy.
+            group: $id,
+            parameters: &[("resident_bytes", Parameter::Number($bytes)), ("pages", Parameter::Text($word))],
+            remark: concat!(
+                "the process holds ",
+                $size,
+                " of touched memory, and the machine must have twice that"
+            ),
+            ..super::card($id, concat!("fork with ", $size, " resident, ", $word, " pages"), OPERATION)
+        };
+    };
+}
+
+resident!(RESIDENT_1M, CARD_1M, "process/fork/resident_1m/small_pages", "1 MiB", 1 << 20, Small, "small");
+resident!(
+    RESIDENT_16M,
+    CARD_16M,
+    "process/fork/resident_16m/small_pages",
+    "16 MiB",
+    16 << 20,
+    Small,
+    "small"
+);
+resident!(
+    RESIDENT_16M_HUGE,
+    CARD_16M_HUGE,
+    "process/fork/resident_16m/huge_pages",
+    "16 MiB",
+    16 << 20,
+    Huge,
+    "huge"
+);
+resident!(
+    RESIDENT_256M,
+    CARD_256M,
+    "process/fork/resident_256m/small_pages",
+    "256 MiB",
+    256 << 20,
+    Small,
+    "small"
+);
+resident!(
+    RESIDENT_256M_HUGE,
+    CARD_256M_HUGE,
+    "process/fork/resident_256m/huge_pages",
+    "256 MiB",
+    256 << 20,
+    Huge,
+    "huge"
+);
+resident!(RESIDENT_1G, CARD_1G, "process/fork/resident_1g/small_pages", "1 GiB", 1 << 30, Small, "small");
+resident!(
+    RESIDENT_1G_HUGE,
+    CARD_1G_HUGE,
+    "process/fork/resident_1g/huge_pages",
+    "1 GiB",
+    1 << 30,
+    Huge,
+    "huge"
+);
+
+impl Benchmark for Fork {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        let held = self.holds.map(|(bytes, pages)| residency::resident(bytes, pages)).transpose()?;
+        offspring::fork_and_reap().map_err(lack::of_processes)?;
+        Ok(Subject::Batched(Box::new(Forks { held, holds: self.holds, unlocked: false })))
+    }
+}
+
+struct Forks {
+    held: Option<Region>,
+    holds: Option<(usize, Pages)>,
+    unlocked: bool,
+}
+
+impl Batched for Forks {
+    /// Few processes that fork have locked what they hold.
+    fn arm(&mut self) -> Outcome {
+        if !self.unlocked {
+            self.held.iter().try_for_each(Region::unlock)?;
+            self.unlocked = true;
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        for _ in 0..iterations {
+            offspring::fork_and_reap()?;
+        }
+        Ok(())
+    }
+
+    /// What it copied is as the id says: resident, and in pages of this size.
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        let mut found = vec![super::nobody_unreaped()?];
+        match (&self.held, self.holds) {
+            (Some(region), Some((bytes, pages))) => {
+                found.extend(residency::holds(region.smaps(), bytes, pages))
+            }
+            _ => found.extend(oscost_sys::region::private_bytes().map(|bytes| PostCondition {
+                name: "private_bytes",
+                expected: Bound::AtMost(SMALL),
+                observed: bytes as f64,
+            })),
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,137 @@
+//! Walks over memory: along a chain of pointers, one load after the other, and over blocks, read, written and copied.
+
+use crate::CallError;
+use crate::region::{Pages, Region, Smaps};
+
+/// Bytes of a link: one on each cache line.
+const LINE: usize = 64;
+const WORDS: usize = LINE / size_of::<u64>();
+
+/// A region of memory with one pointer on each cache line, which form one cycle in random order: each load's address is what the
+/// load before it found.
+#[derive(Debug)]
+pub struct Chain {
+    region: Region,
+    first: usize,
+    at: usize,
+    walked: u64,
+}
+
+impl Chain {
+    /// Makes a chain over `bytes` of memory, in an order drawn from `seed`.
+    ///
+    /// # Errors
+    /// The error of mmap or madvise.
+    pub fn new(bytes: usize, pages: Pages, seed: u64) -> Result<Self, CallError> {
+        let mut region = Region::new(bytes, pages)?;
+        region.touch(pages)?;
+        let words = region.words();
+        let lines = words.len() / WORDS;
+        let first = words.as_ptr().expose_provenance();
+        // Sattolo's algorithm: whatever is drawn, the permutation is one cycle. It is drawn in place, as numbers of lines.
+        for line in 0..lines {
+            words[line * WORDS] = line as u64;
+        }
+        let mut state = seed | 1;
+        for line in (1..lines).rev() {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let other = usize::try_from(state % line as u64).unwrap_or(0);
+            words.swap(line * WORDS, other * WORDS);
+        }
+        for line in 0..lines {
+            let next = usize::try_from(words[line * WORDS]).unwrap_or(0);
+            words[line * WORDS] = (first + next * LINE) as u64;
+        }
+        Ok(Self { region, first, at: first, walked: 0 })
+    }
+
+    /// Makes so many loads, each from the address that the one before it found.
+    #[inline(always)]
+    pub fn walk(&mut self, steps: u64) {
+        let mut at = self.at;
+        for _ in 0..steps {
+            // SAFETY: every link holds the address of a link of the region, which lives as long as self; `new` wrote them
+            // all, and nobody writes to them again.
+            at = unsafe { std::ptr::with_exposed_provenance::<usize>(at).read_volatile() };
+        }
+        self.at = at;
+        self.walked += steps;
+    }
+
+    /// How many links there are.
+    #[must_use]
+    pub fn links(&self) -> u64 {
+        (self.region.pages() * crate::region::page_bytes() / LINE) as u64
+    }
+
+    /// After how many loads a walk is back where it began.
+    pub fn cycle(&mut self) -> u64 {
+        let (at, walked) = (self.at, self.walked);
+        let mut length = 0;
+        loop {
+            self.walk(1);
+            length += 1;
+            if self.at == at || length > self.links() {
+                self.walked = walked;
+                return length;
+            }
+        }
+    }
+
+    /// How many loads there were since the beginning by the place where the walk is: the remainder by the length of the cycle.
+    /// And how many it says there were.
+    pub fn place(&mut self) -> (u64, u64) {
+        let (at, walked) = (self.at, self.walked);
+        self.at = self.first;
+        let mut steps = 0;
+        while self.at != at && steps <= self.links() {
+            self.walk(1);
+            steps += 1;
+        }
+        (self.at, self.walked) = (at, walked);
+        (steps, walked % self.links())
+    }
+
+    /// What the kernel says of its memory.
+    #[must_use]
+    pub fn smaps(&self) -> Option<Smaps> {
+        self.region.smaps()
+    }
+}
+
+/// Words of a piece: 1 KiB.
+pub const PIECE: usize = 128;
+
+/// The sum of a block's pieces, by loads that the compiler makes as wide as the least processor of the architecture has them.
+#[inline(always)]
+#[must_use]
+pub fn sum(piece: &[u64]) -> u64 {
+    std::hint::black_box(piece).iter().fold(0, |sum: u64, &word| sum.wrapping_add(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chain_is_one_cycle_and_knows_its_place() {
+        let mut chain = Chain::new(64 << 10, Pages::Small, 42).expect("mmap");
+        assert_eq!((chain.links(), chain.cycle()), (1024, 1024));
+        assert_eq!(chain.place(), (0, 0));
+        chain.walk(1500);
+        assert_eq!(chain.place(), (476, 476));
+        // A link that leads to itself: the walk stands still, and is never back.
+        let first = chain.first;
+        chain.region.words()[WORDS] = (first + LINE) as u64;
+        chain.walk(2000);
+        let (place, said) = chain.place();
+        assert!(chain.cycle() == 1 && place != said, "{place} {said}");
+    }
+
+    #[test]
+    fn a_piece_is_summed() {
+        assert_eq!(sum(&[1; PIECE]), PIECE as u64);
+    }
+}
