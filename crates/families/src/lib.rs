@@ -28,8 +28,8 @@ mod signal;
 mod socket;
 mod syscall;
 mod tax;
-mod timer;
 mod thread;
+mod timer;
 
 /// A family: name, one line for headings and help, members.
 #[derive(Clone, Copy)]
