@@ -104,18 +104,23 @@ impl BootRequest<'_> {
 
 /// Everything that one guest says.
 pub(crate) fn hear(mut machine: EmulatedMachine, interrupted: &AtomicBool) -> Result<Booted, Error> {
-    let begun = Instant::now();
     let Said::Hello(hello) = machine.next(interrupted)? else {
         return Err(machine.failed("the guest did not say who it is".to_owned()));
     };
-    let boot = begun.elapsed();
+    let boot = machine.answered.unwrap_or_else(Instant::now) - machine.started;
     let mut rows = Vec::new();
     loop {
         match machine.next(interrupted)? {
             Said::Row(row) => rows.push(*row),
             Said::End => {
                 let peak_memory_kib = machine.peak_memory_kib();
-                return Ok(Booted { hello: *hello, rows, boot, whole: begun.elapsed(), peak_memory_kib });
+                return Ok(Booted {
+                    hello: *hello,
+                    rows,
+                    boot,
+                    whole: machine.started.elapsed(),
+                    peak_memory_kib,
+                });
             }
             Said::Broken(why) => return Err(machine.failed(format!("the guest cannot count: {why}"))),
             Said::Hello(_) => return Err(machine.failed("the guest began anew".to_owned())),

@@ -156,6 +156,9 @@ pub struct EmulatedMachine {
     log_line: Option<PipeReader>,
     pub(crate) log: Log,
     patience: Duration,
+    pub(crate) started: Instant,
+    /// When the guest said its first word.
+    pub(crate) answered: Option<Instant>,
     heard: Instant,
     ended: bool,
 }
@@ -218,6 +221,7 @@ impl EmulatedMachine {
             command.env("PATH", path);
         }
         process::end_with_caller(&mut command);
+        let started = Instant::now();
         let child = command.spawn().map_err(|error| {
             if error.kind() == std::io::ErrorKind::NotFound {
                 Error::NoEmulator { program: emulation.program.to_owned(), package: emulation.package }
@@ -236,7 +240,9 @@ impl EmulatedMachine {
             log_line,
             log,
             patience: settings.patience,
-            heard: Instant::now(),
+            started,
+            answered: None,
+            heard: started,
             ended: false,
         })
     }
@@ -309,6 +315,7 @@ impl EmulatedMachine {
             let bytes = taken(&mut self.line).map_err(call(what, "read"))?;
             // The end of its pipes is the end of qemu; the console may still hold words.
             self.ended |= bytes.is_empty();
+            self.answered.get_or_insert_with(Instant::now);
             self.frames.push(&bytes);
         }
         if ready[1] {

@@ -98,18 +98,31 @@ pub(crate) fn pieces(address: u64, length: u64) -> impl Iterator<Item = (u64, u6
 pub(crate) struct Registers {
     /// Of the first three arguments of a function.
     pub(crate) arguments: [usize; 3],
+    /// Of the processor's state, where the debugger sees the kernel's memory in its mode alone.
+    pub(crate) state: Option<usize>,
 }
+
+/// The number of aarch64's state among its registers, and the state of its kernel: EL1 with its own stack, nothing may interrupt.
+/// Arm ARM, C5.2: SPSR_EL1.
+pub(crate) const STATE: u32 = 33;
+pub(crate) const KERNEL_STATE: u32 = 0x3c5;
 
 impl Registers {
     /// Of this instruction set: gdb's target descriptions i386:x86-64 and aarch64, general registers first.
     pub(crate) fn of(architecture: &str) -> Self {
         if architecture == "aarch64" {
-            Self { arguments: [0, 8, 16] }
+            // x0 to x30, sp and pc come before it.
+            Self { arguments: [0, 8, 16], state: Some(33 * 8) }
         } else {
             // rax rbx rcx rdx rsi rdi
-            Self { arguments: [5 * 8, 4 * 8, 3 * 8] }
+            Self { arguments: [5 * 8, 4 * 8, 3 * 8], state: None }
         }
     }
+}
+
+/// The packet that sets the processor's state.
+pub(crate) fn set_state(state: u32) -> String {
+    format!("P{STATE:x}={:08x}", state.swap_bytes())
 }
 
 /// The 64 bits at an offset of an answer to `g`.
@@ -137,6 +150,11 @@ mod tests {
         let pieces: Vec<(u64, u64)> = pieces(0x1000, 2 * PIECE + 5).collect();
         assert_eq!(pieces, [(0x1000, PIECE), (0x1000 + PIECE, PIECE), (0x1000 + 2 * PIECE, 5)]);
         assert_eq!(super::pieces(7, 0).count(), 0);
+    }
+
+    #[test]
+    fn a_state_is_sent_lowest_byte_first() {
+        assert_eq!(set_state(KERNEL_STATE), "P21=c5030000");
     }
 
     #[test]

@@ -91,8 +91,12 @@ fn step(line: &str) -> Option<TraceStep> {
     let (_, address, flags) = (parts.next()?, parts.next()?, parts.next()?);
     let address = u64::from_str_radix(address, 16).ok()?;
     u64::from_str_radix(flags, 16).ok()?;
-    // Both x86_64 and aarch64 have the kernel in the upper half.
-    Some(TraceStep { address, user: address >> 63 == 0, stack: 0 })
+    Some(TraceStep { address, user: !is_of_kernel(address), stack: 0 })
+}
+
+/// Both x86_64 and aarch64 have the kernel in the upper half.
+pub(crate) fn is_of_kernel(address: u64) -> bool {
+    address >> 63 == 1
 }
 
 /// The stack pointer among the registers: "RSP=" of x86_64, "SP=" of aarch64.

@@ -14,7 +14,7 @@ use crate::boot::{BootRequest, Booted, hear};
 use crate::emulator::{EmulatedMachine, EmulatorSettings};
 use crate::gdb::{self, Registers};
 use crate::instruction::{self, Kind, LONGEST};
-use crate::log::TraceStep;
+use crate::log::{TraceStep, is_of_kernel};
 use crate::message::mark;
 use crate::symbols::{self, Symbol, SymbolPlace, Symbols};
 use crate::tree::{Builder, Facts};
@@ -311,15 +311,37 @@ impl Session<'_> {
             }
         }
         let mut memory: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
+        let state = self.enter_kernel()?;
         for (start, end) in ranges {
             memory.insert(start, self.memory(start, end - start)?);
+        }
+        if let Some(state) = state {
+            self.expect(&gdb::set_state(state), "OK")?;
         }
         let kind = |&address: &u64| {
             let (start, bytes) = memory.range(..=address).next_back()?;
             let code = bytes.get(usize::try_from(address - start).ok()?..)?;
             Some((address, instruction::kind(self.architecture, code)))
         };
-        Ok(addresses.iter().filter_map(kind).collect())
+        let kinds: HashMap<u64, Kind> = addresses.iter().filter_map(kind).collect();
+        // Without its code nothing tells a call from a return.
+        let hidden = addresses.iter().any(|address| is_of_kernel(*address) && !kinds.contains_key(address));
+        if hidden {
+            let words = if self.architecture == "aarch64" { "kpti=off" } else { "nopti" };
+            return Err(self.failed(&format!("its kernel hides its code from programs (--append {words})")));
+        }
+        Ok(kinds)
+    }
+
+    /// Where a processor in user mode does not see the kernel's memory: puts the standing machine into the kernel's mode. The state
+    /// that it had.
+    fn enter_kernel(&mut self) -> Result<Option<u32>, Error> {
+        let Some(offset) = self.registers.state else { return Ok(None) };
+        let bytes = self.register_bytes()?;
+        let state = bytes.get(offset..offset + 4).and_then(|part| part.try_into().ok());
+        let state = state.map(u32::from_le_bytes).ok_or_else(|| self.failed("qemu shows no registers"))?;
+        self.expect(&gdb::set_state(gdb::KERNEL_STATE), "OK")?;
+        Ok(Some(state))
     }
 
     fn failed(&self, why: &str) -> Error {

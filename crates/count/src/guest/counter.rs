@@ -28,6 +28,8 @@ const LEAST: u32 = 8;
 const TOGETHER: u64 = 32;
 /// And instructions of these at most.
 const MOST_FIRST: u64 = 1_000_000;
+/// Iterations of the batch in which switches are looked at there.
+const MANY_TOGETHER: u64 = 64;
 /// Iterations that are followed where they differ: enough to meet what comes every 16th time twice; and instructions of these
 /// at most, fewer where all registers are logged.
 const MANY: u64 = 40;
@@ -118,11 +120,9 @@ impl Counter<'_> {
             met_timer: !self.timer.keeps_clear(4 * longest),
             ..InstructionCounts::default()
         };
-        let partners = partners(&participants);
         let idle = idle();
         let begun = tsc();
-        let own = usage::own(Whose::Thread)?;
-        let before = self.made;
+        let mut watch = Watch::begin(&participants, self.made)?;
         // After other work the scheduler and the kernel's caches are in another state.
         self.uncounted(1)?;
         for batch in &mut counts.ones {
@@ -134,11 +134,15 @@ impl Counter<'_> {
         for batch in &mut counts.fours {
             *batch = self.timed(4, longest)?;
         }
-        let own = usage::own(Whose::Thread)?.since(&own);
         let elapsed = tsc() - begun;
         counts.idle_share = (self::idle() - idle).max(0.0) * 1e9 / elapsed.max(1) as f64;
-        let made = ((self.made - before) * operations_each) as f64;
-        if let Some(used) = sum(&own, partners.as_deref(), self::partners(&participants).as_deref()) {
+        if self.first > 0 {
+            // Partners are woken and put to rest at the ends of a batch: what an operation switches is seen in a long one.
+            watch = Watch::begin(&participants, self.made)?;
+            self.uncounted(MANY_TOGETHER)?;
+        }
+        let made = ((self.made - watch.made) * operations_each) as f64;
+        if let Some(used) = watch.used(&participants)? {
             counts.switches = Some(used.switches() as f64 / made);
             counts.voluntary_switches = Some(used.voluntary_switches as f64 / made);
             counts.faults = Some(used.faults() as f64 / made);
@@ -229,6 +233,27 @@ impl Counter<'_> {
                 return Ok(recent.into_iter().max().unwrap_or(took));
             }
         }
+    }
+}
+
+/// What everybody had used at one moment.
+struct Watch {
+    own: Usage,
+    partners: Option<Vec<Usage>>,
+    /// Iterations made by then.
+    made: u64,
+}
+
+impl Watch {
+    fn begin(participants: &[Participant], made: u64) -> Result<Self, CallError> {
+        let partners = partners(participants);
+        Ok(Self { own: usage::own(Whose::Thread)?, partners, made })
+    }
+
+    /// What everybody has used since; `None` where a partner could not be looked at.
+    fn used(&self, participants: &[Participant]) -> Result<Option<Usage>, CallError> {
+        let own = usage::own(Whose::Thread)?.since(&self.own);
+        Ok(sum(&own, self.partners.as_deref(), partners(participants).as_deref()))
     }
 }
 
