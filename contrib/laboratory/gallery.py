@@ -55,8 +55,12 @@ def page(folder, names):
     print("# Kernels, in instructions\n")
     print("How many instructions does an operation take on Debian's kernels? `oscost count` counted them in emulated machines of one processor.")
     print("Instructions are not time ([METHOD.md](../METHOD.md), Counts). `contrib/laboratory/gallery` makes this page.\n")
-    emulation = results[names[0]]["conditions"]["emulation"]
-    print(f"Emulator: {emulation['emulator']}, `-M {emulation['machine']} -cpu {emulation['cpu_model']}`.\n")
+    emulations = dict.fromkeys(
+        f"{it['emulator']}, `-M {it['machine']} -cpu {it['cpu_model']}`"
+        for it in (results[name]["conditions"]["emulation"] for name in names)
+    )
+    print(f"Emulators: {'; '.join(emulations)}.")
+    print("The program's own part of an operation depends on its build. The kernel's part does not.\n")
     print("- One star: operations differ, but every boot has the same counts equally often. The usual count is shown.")
     print("- Two stars: boots differ.")
     print("- `-`: no count.\n")
