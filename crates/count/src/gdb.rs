@@ -102,10 +102,8 @@ pub(crate) struct Registers {
     pub(crate) state: Option<usize>,
 }
 
-/// The number of aarch64's state among its registers, and the state of its kernel: EL1 with its own stack, nothing may interrupt.
-/// Arm ARM, C5.2: SPSR_EL1.
-pub(crate) const STATE: u32 = 33;
-pub(crate) const KERNEL_STATE: u32 = 0x3c5;
+/// The state of aarch64's kernel: EL1 with its own stack, nothing may interrupt. Arm ARM, C5.2: SPSR_EL1.
+const KERNEL_STATE: u32 = 0x3c5;
 
 impl Registers {
     /// Of this instruction set: gdb's target descriptions i386:x86-64 and aarch64, general registers first.
@@ -120,9 +118,16 @@ impl Registers {
     }
 }
 
-/// The packet that sets the processor's state.
-pub(crate) fn set_state(state: u32) -> String {
-    format!("P{STATE:x}={:08x}", state.swap_bytes())
+/// The packet that sets all registers to these bytes. A single one can be set only by who has read the machine's description.
+pub(crate) fn set_registers(bytes: &[u8]) -> String {
+    bytes.iter().fold("G".to_owned(), |packet, byte| format!("{packet}{byte:02x}"))
+}
+
+/// The registers with the state of a kernel in the place of theirs.
+pub(crate) fn in_kernel(bytes: &[u8], state: usize) -> Option<Vec<u8>> {
+    let mut bytes = bytes.to_vec();
+    bytes.get_mut(state..state + 4)?.copy_from_slice(&KERNEL_STATE.to_le_bytes());
+    Some(bytes)
 }
 
 /// The 64 bits at an offset of an answer to `g`.
@@ -153,8 +158,10 @@ mod tests {
     }
 
     #[test]
-    fn a_state_is_sent_lowest_byte_first() {
-        assert_eq!(set_state(KERNEL_STATE), "P21=c5030000");
+    fn a_state_is_sent_lowest_byte_first_among_the_other_registers() {
+        let bytes = in_kernel(&[0x11, 0, 0, 0, 0, 0x22], 1).expect("there is room");
+        assert_eq!(set_registers(&bytes), "G11c503000022");
+        assert_eq!(in_kernel(&bytes, 3), None);
     }
 
     #[test]

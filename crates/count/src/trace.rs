@@ -311,12 +311,12 @@ impl Session<'_> {
             }
         }
         let mut memory: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
-        let state = self.enter_kernel()?;
+        let registers = self.enter_kernel()?;
         for (start, end) in ranges {
             memory.insert(start, self.memory(start, end - start)?);
         }
-        if let Some(state) = state {
-            self.expect(&gdb::set_state(state), "OK")?;
+        if let Some(registers) = registers {
+            self.expect(&gdb::set_registers(&registers), "OK")?;
         }
         let kind = |&address: &u64| {
             let (start, bytes) = memory.range(..=address).next_back()?;
@@ -333,15 +333,14 @@ impl Session<'_> {
         Ok(kinds)
     }
 
-    /// Where a processor in user mode does not see the kernel's memory: puts the standing machine into the kernel's mode. The state
-    /// that it had.
-    fn enter_kernel(&mut self) -> Result<Option<u32>, Error> {
-        let Some(offset) = self.registers.state else { return Ok(None) };
+    /// Where a processor in user mode does not see the kernel's memory: puts the standing machine into the kernel's mode. The
+    /// registers that it had.
+    fn enter_kernel(&mut self) -> Result<Option<Vec<u8>>, Error> {
+        let Some(state) = self.registers.state else { return Ok(None) };
         let bytes = self.register_bytes()?;
-        let state = bytes.get(offset..offset + 4).and_then(|part| part.try_into().ok());
-        let state = state.map(u32::from_le_bytes).ok_or_else(|| self.failed("qemu shows no registers"))?;
-        self.expect(&gdb::set_state(gdb::KERNEL_STATE), "OK")?;
-        Ok(Some(state))
+        let changed = gdb::in_kernel(&bytes, state).ok_or_else(|| self.failed("qemu shows no registers"))?;
+        self.expect(&gdb::set_registers(&changed), "OK")?;
+        Ok(Some(bytes))
     }
 
     fn failed(&self, why: &str) -> Error {
