@@ -261,6 +261,9 @@ pub struct Explain {
     /// What to explain: semaphore/system_v, getpid, lock, tlpi, tlpi/3, noisy, floor, W001, exit 3, launch
     #[arg(value_name = "THING", required = true)]
     pub thing: Vec<String>,
+    /// Functions of the running kernel in one operation, in order, by ftrace (root; names, no counts); THING is an id
+    #[arg(long)]
+    pub trace: bool,
 }
 
 #[derive(Debug, Args)]

@@ -51,6 +51,9 @@ fn main() -> ExitCode {
     if let Some(code) = oscost_count::guest::serve_if_asked(&commands::catalogue, &commands::count::hello) {
         return ExitCode::from(code);
     }
+    if let Some(code) = commands::explain::trace::serve_if_asked() {
+        return ExitCode::from(code);
+    }
     // What a panic says is for developers: the user is told below.
     std::panic::set_hook(Box::new(|panic| {
         PANICKED_AT.set(panic.location().map(|at| format!(" ({}:{})", at.file(), at.line())));

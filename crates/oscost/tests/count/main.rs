@@ -3,6 +3,7 @@
 //! The kernel is the file that OSCOST_KERNEL names; without it, or without qemu, the tests that boot say SKIP.
 #![forbid(unsafe_code)]
 
+mod aarch64;
 mod bad;
 mod compared;
 mod planted;

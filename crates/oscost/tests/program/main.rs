@@ -25,4 +25,5 @@ mod signals;
 mod support;
 mod tick;
 mod together;
+mod trace;
 mod watch;

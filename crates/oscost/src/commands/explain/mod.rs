@@ -3,11 +3,12 @@
 mod document;
 mod family;
 mod figure;
+pub mod trace;
 mod word;
 
 use std::fmt::Write as _;
 
-use oscost_harness::{Setting, Tier};
+use oscost_harness::{Card, Setting, Tier};
 use oscost_results::search::{Way, nearest};
 
 use super::catalogue;
@@ -26,10 +27,24 @@ const KEYS: usize = 14;
 /// Explains what was typed.
 pub fn explain(options: &Explain, talk: &Talk) -> Result<Exit, Ended> {
     let thing = options.thing.join(" ");
+    if options.trace {
+        return trace::trace(traceable(&thing)?);
+    }
     let page = page(&thing, talk)?;
     let text = page.text(talk.style().width);
     output::data(|out| out.write_all(text.as_bytes()))?;
     Ok(Exit::Done)
+}
+
+/// The card of what is to be traced: an id, or a word that finds one alone.
+fn traceable(thing: &str) -> Result<&'static Card, Ended> {
+    let found = catalogue().look_up(&[thing.to_owned()], Tier::Thorough).map_err(Ended::misuse)?;
+    let cards: Vec<&'static Card> =
+        found.iter().flat_map(|found| &found.choices).map(|choice| choice.card()).collect();
+    match cards.iter().copied().find(|card| card.id == thing).or((cards.len() == 1).then(|| cards[0])) {
+        Some(card) => Ok(card),
+        None => Err(Ended::misuse(format!("--trace takes one id, and '{thing}' finds {}", cards.len()))),
+    }
 }
 
 /// The page of a thing: an id or family, a document or statement, a word; then what an id contains.

@@ -1,0 +1,72 @@
+//! `explain --trace`: functions by ftrace where root and tracefs are there, else what is missing; nothing of it is left.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::support::Home;
+
+/// Where instances of ftrace are, if they can be had here.
+fn instances() -> Option<&'static Path> {
+    let places = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"].map(Path::new);
+    let place = places.into_iter().find(|place| {
+        std::fs::read_to_string(place.join("available_tracers"))
+            .is_ok_and(|tracers| tracers.contains("function "))
+    })?;
+    (oscost_sys::identity::effective_uid() == 0)
+        .then(|| {
+            if place.starts_with("/sys/kernel/debug") {
+                "/sys/kernel/debug/tracing/instances"
+            } else {
+                "/sys/kernel/tracing/instances"
+            }
+        })
+        .map(Path::new)
+}
+
+fn of(pid: u32) -> Option<std::path::PathBuf> {
+    instances().map(|place| place.join(format!("oscost-{pid}")))
+}
+
+#[test]
+fn what_is_called_is_listed_or_what_is_missing_is_told() {
+    let home = Home::new();
+    let done = home.ask(&["explain", "--trace", "syscall/getppid"]);
+    if instances().is_some() {
+        let text = &done.well().stdout;
+        assert!(text.contains("sys_getppid") && text.contains("names, no counts"), "{text}");
+        assert!(!text.contains("sys_write"), "the marks are no part of it: {text}");
+    } else {
+        done.refused(3, "syscall/getppid was not traced: ");
+        home.ask(&["explain", "--trace", "syscall/getppid"])
+            .refused(3, "oscost count syscall/getppid --by-function");
+    }
+    home.ask(&["explain", "--trace", "syscall"]).refused(2, "--trace takes one id");
+}
+
+#[test]
+fn a_killed_trace_leaves_no_instance() {
+    if instances().is_none() {
+        println!(
+            "SKIP a_killed_trace_leaves_no_instance: root and tracefs with the tracer 'function' are needed"
+        );
+        return;
+    }
+    let mut child = Command::new(env!("CARGO_BIN_EXE_oscost"))
+        .args(["explain", "--trace", "syscall/getppid"])
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("it was built");
+    let folder = of(child.id()).expect("tracefs");
+    let until = Instant::now() + Duration::from_secs(60);
+    while !folder.exists() && child.try_wait().expect("ours").is_none() {
+        assert!(Instant::now() < until, "no instance was made");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    while folder.exists() {
+        assert!(Instant::now() < until, "{} is left", folder.display());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
