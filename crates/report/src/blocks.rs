@@ -3,9 +3,12 @@
 //! Text of a block is free of control characters; a renderer escapes what its format alone cares for.
 
 pub(crate) mod axis;
+pub(crate) mod forest;
+pub(crate) mod history;
 pub(crate) mod page;
 pub(crate) mod plot;
 pub(crate) mod prices;
+pub(crate) mod receipt;
 pub(crate) mod screen;
 
 use plot::Plot;

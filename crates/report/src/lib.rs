@@ -24,8 +24,8 @@ pub use judge::{Agreement, Side};
 pub use named::Named;
 pub use render::text::style::Style;
 pub use show::{
-    agreement, agreement_markdown, doctor, history, history_whole, host_facts, page, price_list,
-    price_list_markdown, reproductions, reproductions_markdown,
+    agreement, agreement_markdown, doctor, history, history_whole, host_facts, page, page_of_runs,
+    price_list, price_list_markdown, reproductions, reproductions_markdown,
 };
 pub use view::screen::{RowChoice, RowOrder};
 

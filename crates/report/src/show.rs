@@ -87,6 +87,14 @@ pub fn page(results: &[Named<'_>], out: &mut dyn Write) -> io::Result<()> {
     html::page::write(&view::page::page(results), out)
 }
 
+/// Writes one page about the `runs` of a store, oldest first, of which the last ones are `whole`.
+///
+/// # Errors
+/// Those of `out`.
+pub fn page_of_runs(runs: &[(String, Outline)], whole: &[Named<'_>], out: &mut dyn Write) -> io::Result<()> {
+    html::page::write(&view::page::page_of_runs(runs, whole), out)
+}
+
 /// Writes what `result`, called `name`, tells of its host, and why each fact is kept.
 ///
 /// # Errors

@@ -86,7 +86,7 @@ fn the_crossing_is_bracketed_and_the_classes_named() {
     let class =
         |lock: &str| text.lines().filter(|line| line.contains(lock)).any(|line| line.contains("hand-off"));
     assert!(class("semaphore/system_v") && !class("semaphore/posix_named"), "{text}");
-    assert!(text.contains("2.00 workers a CPU"), "{text}");
+    assert!(text.contains("2.00 workers per CPU"), "{text}");
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn percentiles_bounds_and_causes_stand_in_text_markdown_and_page() {
         flat(&told(&result, 60)),
         flat(&told(&result, 160)),
         flat(&written(|out| price_list_markdown(&result, None, out))),
-        flat(&written(|out| page(&named, out))),
+        flat(&written(|out| page(&named, out))).replace(" \u{b5}s", " us"),
     ];
     for report in &reports {
         for words in [

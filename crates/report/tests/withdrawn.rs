@@ -66,7 +66,7 @@ fn reports(result: &RunResult) -> Vec<(String, String)> {
 
 /// The number in the ways in which reports write it: "988 us", "987654", "9.87654e-4".
 fn shows_number(report: &str) -> bool {
-    ["988 us", "987.654", "987654", "987 654", "0.000987", "98765"]
+    ["988 us", "988 \u{b5}s", "987.654", "987654", "987 654", "0.000987", "98765"]
         .iter()
         .any(|number| report.contains(number))
 }

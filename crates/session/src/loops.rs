@@ -3,11 +3,11 @@
 /// Whether these flags (of `CARGO_ENCODED_RUSTFLAGS`) let every loop begin on a cache line of 64 bytes; the last one counts.
 pub(crate) fn are_aligned(flags: &str) -> bool {
     let words = flags.split(['\u{1f}', ' ']);
-    let asked = words.filter_map(|word| {
+    let mut asked = words.filter_map(|word| {
         let word = word.strip_prefix("-C").unwrap_or(word);
         word.strip_prefix("llvm-args=").unwrap_or(word).strip_prefix("-align-loops=")
     });
-    asked.last().is_some_and(|bytes| bytes.parse::<u32>().is_ok_and(|bytes| bytes >= 64))
+    asked.next_back().is_some_and(|bytes| bytes.parse::<u32>().is_ok_and(|bytes| bytes >= 64))
 }
 
 #[cfg(test)]

@@ -29,6 +29,13 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
     if references == ["@all"] && options.format == Format::Text {
         return history(options, talk);
     }
+    if references == ["@all"]
+        && options.format == Format::Html
+        && options.only.is_empty()
+        && !options.anonymous
+    {
+        return page_of_store(options, talk);
+    }
     let mut loaded = oscost_results::load_references(references).map_err(Ended::misuse)?;
     for unusable in &loaded.unusable {
         talk.say(unusable);
@@ -112,6 +119,28 @@ fn history(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
     let mut text = Vec::new();
     let write = if talk.verbose { oscost_report::history_whole } else { oscost_report::history };
     write(&runs, &style, &mut text).map_err(Ended::unwritable)?;
+    deliver(options, &text)
+}
+
+/// Results of a store that a page shows whole: the newest with its receipts, and those that it is held against.
+const WHOLE: usize = 4;
+
+/// A page of every run of the store: only the newest ones are read whole.
+fn page_of_store(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
+    let outlines = oscost_results::load_outlines().map_err(Ended::misuse)?;
+    for unusable in &outlines.unusable {
+        talk.say(unusable);
+    }
+    let newest: Vec<String> =
+        (1..=outlines.runs.len().min(WHOLE)).rev().map(|back| format!("@-{back}")).collect();
+    let loaded = oscost_results::load_references(&newest).map_err(Ended::misuse)?;
+    let names: Vec<String> = loaded.results.iter().map(|(path, _)| name_of(path)).collect();
+    let whole: Vec<Named<'_>> =
+        names.iter().zip(&loaded.results).map(|(name, (_, result))| Named { name, result }).collect();
+    let runs: Vec<(String, Outline)> =
+        outlines.runs.into_iter().map(|(path, outline)| (name_of(&path), outline)).collect();
+    let mut text = Vec::new();
+    oscost_report::page_of_runs(&runs, &whole, &mut text).map_err(Ended::unwritable)?;
     deliver(options, &text)
 }
 

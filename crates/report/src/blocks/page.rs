@@ -1,26 +1,87 @@
-//! A page for a browser as blocks.
+//! A page for a browser as blocks: the finding first, then the answers, then everything they rest on.
 
-use super::View;
+use super::forest::Forest;
+use super::history::History;
 use super::prices::PriceChart;
+use super::{Tone, View};
 
 /// One page about one or more results.
 pub(crate) struct Page {
-    /// Its heading.
+    /// What a window and a list of pages call it.
     pub title: String,
-    /// Each result, oldest first.
-    pub results: Vec<PageResult>,
-    /// Each result but the first against the first.
-    pub compared: Vec<View>,
+    /// What kind of page it is ("price list").
+    pub kind: &'static str,
+    /// What was found, in a sentence.
+    pub heading: String,
+    /// Where, when, and how far to trust it.
+    pub chips: Vec<Chip>,
+    /// What a reader must know before anything else.
+    pub warnings: Vec<String>,
+    /// The answers that most readers came for.
+    pub cards: Vec<Card>,
+    /// What the sizes on the cards are measured in; may be empty.
+    pub sizes: String,
+    /// The parts, each below a heading of its own.
+    pub sections: Vec<Section>,
+    /// How many figures there are and what became of them.
+    pub closing: String,
+    /// Checksum of the result whose receipts are shown; may be empty.
+    pub checksum: String,
 }
 
-/// A result on a page.
-pub(crate) struct PageResult {
-    /// Name of its file.
+/// A fact in a few words.
+pub(crate) struct Chip {
+    /// The fact.
+    pub text: String,
+    /// What it means for the rest of the page, where it means something.
+    pub tone: Option<Tone>,
+    /// The whole of it; may be empty.
+    pub whole: String,
+}
+
+/// An answer.
+pub(crate) struct Card {
+    /// What was counted while it was measured.
+    pub hue: Hue,
+    /// The number.
+    pub number: String,
+    /// Its unit; may be empty.
+    pub unit: String,
+    /// The question, in the reader's words.
     pub name: String,
-    /// Machine, when, the doctor's verdict, and what is special about this run.
-    pub head: View,
-    /// The price list, if there are figures.
-    pub prices: Option<PriceChart>,
-    /// Families, documents, the doctor's checks.
-    pub views: Vec<View>,
+    /// What exactly was measured.
+    pub says: String,
+    /// How large that is; may be empty.
+    pub size: String,
+    /// Name on this page that it leads to; may be empty.
+    pub link: String,
+}
+
+/// What an operation does, as its system calls and switches were counted. A colour means this and nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hue {
+    /// It makes no system call.
+    User,
+    /// It enters the kernel and returns.
+    Kernel,
+    /// Another thread runs meanwhile.
+    Switch,
+    /// It was not counted.
+    Uncounted,
+    /// A verdict.
+    Judged(Tone),
+    /// None: it is no operation.
+    Plain,
+}
+
+/// A part of the page with a heading.
+pub(crate) enum Section {
+    /// A price list with its receipts.
+    Prices(PriceChart),
+    /// Two results against each other.
+    Compared(Forest),
+    /// Figures over runs.
+    Over(History),
+    /// Anything else.
+    View(View),
 }

@@ -1,5 +1,8 @@
 //! The price list as a block: rows by family, and what is said around them.
 
+use super::page::Hue;
+use super::receipt::Receipt;
+use super::screen::{Judges, Missing};
 use super::{Table, Tone, View};
 
 /// A price list.
@@ -38,8 +41,6 @@ pub(crate) struct PriceFamily {
 
 /// One figure.
 pub(crate) struct PriceRow {
-    /// Id of the figure, as in the result.
-    pub id: String,
     /// Id without the family.
     pub name: String,
     /// How the operation is reached.
@@ -81,16 +82,14 @@ pub(crate) struct Numbers {
     pub calls: String,
     /// Verdict of the evidence.
     pub verdict: &'static str,
-    /// How far it can be relied on.
-    pub tone: Tone,
 }
 
 /// The price list of a page: each row has its place on one axis, and opens to its receipt.
 pub(crate) struct PriceChart {
     /// What the list says in one sentence.
     pub finding: String,
-    /// Families, each with its name in words, to choose from.
-    pub families: Vec<(String, String)>,
+    /// Families in the order of the list: id, name in words, and what is to be said of it.
+    pub families: Vec<[String; 3]>,
     /// Costs of the machine that everything else is measured against: name and ns.
     pub floors: Vec<(&'static str, f64)>,
     /// The rows.
@@ -101,12 +100,54 @@ pub(crate) struct PriceChart {
 
 /// A row of a page's price list.
 pub(crate) struct Priced {
-    /// What any price list says of the figure.
-    pub row: PriceRow,
-    /// Family, as in the result.
+    /// Id of the figure.
+    pub id: String,
+    /// Its name below the heading of its family.
+    pub name: String,
+    /// PriceFamily, as in the result.
     pub family: String,
-    /// Low end, value and high end in ns, where the figure is a duration.
-    pub ns: Option<[f64; 3]>,
+    /// What it is the price of.
+    pub operation: String,
+    /// What was counted.
+    pub hue: Hue,
+    /// Numbers, or why there are none.
+    pub sums: Result<Sums, Missing>,
+    /// Reservations in a word or two.
+    pub tags: Vec<String>,
+    /// Whether what was claimed of it holds, and in a word what became of it.
+    pub evidence: (Tone, &'static str),
+    /// Further words that find it.
+    pub find: String,
     /// Everything that was counted while it was made.
-    pub receipt: View,
+    pub receipt: Receipt,
+}
+
+/// The numbers of a row.
+pub(crate) struct Sums {
+    /// What is quoted: the floor, or the quantity of a series.
+    pub quoted: Amount,
+    /// Name of that quantity.
+    pub quantity: String,
+    /// What is paid here, where there is a floor beside it.
+    pub typical: Option<Amount>,
+    /// Which of them `compare` judges.
+    pub judged: Option<Judges>,
+    /// Heights of its distribution from 0 to 1; may be empty.
+    pub shape: Vec<f64>,
+    /// Its ratio to another figure: how many times, and what.
+    pub ratio: Option<(String, String)>,
+    /// System calls per operation.
+    pub calls: String,
+}
+
+/// A number with its interval.
+pub(crate) struct Amount {
+    /// The number with its unit.
+    pub text: String,
+    /// The interval in words; may be empty.
+    pub interval: String,
+    /// Low end, value, high end.
+    pub ends: [f64; 3],
+    /// It is a duration in ns above nothing, and has a place on the axis.
+    pub is_placed: bool,
 }

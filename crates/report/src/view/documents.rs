@@ -121,6 +121,13 @@ fn view(name: &str, result: &RunResult, unicode: bool) -> View {
     View { title: title(name, unicode), parts, ..View::default() }
 }
 
+/// What was published, and what is known here of the same, each with its unit; `None` where one is missing.
+pub(super) fn both_sides(row: &Reproduction, result: &RunResult) -> Option<(String, String)> {
+    let one = published(row, None, result, true);
+    let here = one.literal.as_ref().map(|texts| texts[1].clone()).or_else(|| one.measured.clone())?;
+    Some((one.published?[1].clone(), here))
+}
+
 /// Values that stand in no table of the document.
 fn list(values: Vec<Published>) -> Table {
     let rows = values.into_iter().map(|value| {

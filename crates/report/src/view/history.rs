@@ -10,7 +10,7 @@ use crate::numbers;
 use crate::words::{counted, left, plain, width};
 
 /// Figures whose whole range is smaller have not moved: 2 %, as for a verdict.
-const STILL: f64 = 0.02;
+pub(super) const STILL: f64 = 0.02;
 
 /// Most runs that are listed where a figure is one line, the newest.
 const LISTED: usize = 12;

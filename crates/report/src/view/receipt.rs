@@ -1,58 +1,148 @@
 //! The receipt of a figure: its distribution, its launches, and everything that was counted while it was made.
 
-use oscost_results::{Figure, Status};
+use oscost_results::{Figure, Status, quantity};
 use oscost_stats::histogram::lower_bound;
 
 use super::story::{Story, headline};
 use super::{functions, picture};
 use crate::blocks::plot::{Chart, Launches, Plot, Samples};
-use crate::blocks::prices::PriceRow;
+use crate::blocks::prices::Outcome;
+use crate::blocks::receipt::{Item, Receipt};
 use crate::blocks::{Cell, Part, Place, Table, Tone, View};
 use crate::evidence::per_operation;
 use crate::numbers;
 
-/// The receipt of a figure that has this row in the price list.
-pub(super) fn view(story: &Story<'_>, figure: &Figure, row: &PriceRow) -> View {
-    let mut parts = vec![Part::Words(sentence(story, figure, row))];
-    // The first sentence says the operation already.
-    let notes = row.notes.iter().chain(&row.remarks).map(|note| note.trim_end_matches('.'));
-    // Quantities have a table below.
-    let tabled: Vec<String> = figure.quantities.keys().map(|name| story.words(name) + " ").collect();
-    let is_told =
-        |note: &&str| *note != figure.operation && !tabled.iter().any(|name| note.starts_with(name.as_str()));
-    let notes: Vec<&str> = notes.filter(is_told).collect();
-    if !notes.is_empty() {
-        parts.push(Part::Words(format!("Noteworthy: {}.", notes.join("; "))));
-    }
+/// Functions that a receipt names.
+const FUNCTIONS: usize = 8;
+
+/// The receipt of a figure of which `notes` are noteworthy.
+pub(super) fn receipt(story: &Story<'_>, figure: &Figure, notes: &[String]) -> Receipt {
+    let title = story.plain(&figure.id);
+    let mut parts = Vec::new();
     if figure.status == Status::Measured {
         let plots = distribution(story, figure).into_iter().chain(launches(story, figure));
         parts.extend(plots.map(Part::from));
-        parts.push(Part::Table(quantities(story, figure)));
         parts.extend(functions::plot(story, figure).map(Part::from));
+        parts.push(Part::Table(quantities(story, figure)));
     }
     parts.push(Part::Table(evidence(story, figure)));
-    View { title: story.plain(&figure.id), parts, ..View::default() }
+    let (items, claims, totals, foot) =
+        (items(story, figure), claims(story, figure), totals(story, figure), foot(story, figure));
+    let path = story.plain(&figure.call_path);
+    let by = if path.is_empty() { String::new() } else { format!(", by {path}") };
+    let mut told: Vec<String> = notes.to_vec();
+    if let Outcome::Withheld { state, why } = story.outcome(figure) {
+        told.insert(0, format!("{state}: {why}"));
+    }
+    told.extend(figure.remarks.iter().map(|remark| story.plain(remark)));
+    Receipt {
+        says: format!("{}{by}", story.plain(&figure.operation)),
+        items,
+        claims,
+        totals,
+        foot,
+        notes: told,
+        command: format!("oscost run {title}"),
+        beside: View { title: title.clone(), parts, ..View::default() },
+        title,
+    }
 }
 
-/// What was measured, how it is reached, and where it ran.
-fn sentence(story: &Story<'_>, figure: &Figure, row: &PriceRow) -> String {
-    let operation = story.plain(&figure.operation);
-    let mut words = vec![format!("The cost of {operation}")];
-    if !row.call_path.is_empty() {
-        words.push(format!("reached by {}", row.call_path));
+fn item(name: impl Into<String>, amount: impl Into<String>) -> Item {
+    Item { name: name.into(), amount: amount.into(), tone: None }
+}
+
+/// The system calls of an operation by name, and its instructions by function where they were counted.
+fn items(story: &Story<'_>, figure: &Figure) -> Vec<Item> {
+    let calls = figure.evidence.system_calls.iter();
+    let mut items: Vec<Item> = calls
+        .filter(|(_, count)| **count > 0.0)
+        .map(|(name, count)| item(story.plain(name), format!("\u{d7} {}", per_operation(*count))))
+        .collect();
+    if items.is_empty() && figure.evidence.audit_method.is_some() {
+        items.push(item("no system call", ""));
     }
-    words.push(format!("participants: {}", story.words(&figure.placement)));
-    if let Some(document) = &figure.document {
-        words.push(format!("measured by founding document {}", story.plain(document)));
+    if let Some(count) = figure.count.as_ref().filter(|count| !count.functions.is_empty()) {
+        let mut own: Vec<(String, u64)> = Vec::new();
+        for node in count.functions.iter().filter(|node| node.own > 0) {
+            let name = story.plain(&node.name);
+            match own.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, sum)) => *sum = sum.saturating_add(node.own),
+                None => own.push((name, node.own)),
+            }
+        }
+        own.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let rest: u64 = own.iter().skip(FUNCTIONS).fold(0, |sum, (_, count)| sum.saturating_add(*count));
+        let number = |count: u64| numbers::exact(count as f64);
+        items.extend(own.iter().take(FUNCTIONS).map(|(name, count)| item(name.clone(), number(*count))));
+        if rest > 0 {
+            items.push(item(format!("{} other functions", own.len() - FUNCTIONS), number(rest)));
+        }
+        items.push(item("instructions", number(count.sum())));
     }
-    format!("{}.", words.join("; "))
+    items
+}
+
+/// Every claim, with what was counted.
+fn claims(story: &Story<'_>, figure: &Figure) -> Vec<Item> {
+    let claims = figure.evidence.claims.iter();
+    claims
+        .map(|claim| Item {
+            name: story.words(&claim.claim),
+            amount: claim.observed.map_or("not counted".to_owned(), per_operation),
+            tone: Some(match claim.holds {
+                Some(true) => Tone::Good,
+                Some(false) => Tone::Bad,
+                None => Tone::Doubt,
+            }),
+        })
+        .collect()
+}
+
+/// What it came to: the judged quantity, then the others that a price list quotes.
+fn totals(story: &Story<'_>, figure: &Figure) -> Vec<Item> {
+    let judged = figure.judged();
+    let mut names = vec![judged, headline(figure)];
+    names.extend([quantity::FLOOR, quantity::TYPICAL, quantity::CYCLES]);
+    let names = crate::words::distinct(names);
+    names
+        .into_iter()
+        .filter(|_| figure.status == Status::Measured)
+        .filter_map(|name| {
+            let quantity = figure.quantities.get(name)?;
+            let unit = story.plain(&quantity.unit);
+            let value = numbers::quantity(quantity.estimate.value, &unit);
+            let interval = numbers::interval(&quantity.estimate, &unit, true);
+            Some(item(story.words(name), format!("{value} {interval}").trim_end().to_owned()))
+        })
+        .collect()
+}
+
+/// How it was counted, and where.
+fn foot(story: &Story<'_>, figure: &Figure) -> Vec<String> {
+    let evidence = &figure.evidence;
+    let how = match (&evidence.audit_method, &evidence.audit_missing) {
+        (Some(method), _) => format!("counted by {}", story.plain(method)),
+        (None, Some(why)) => format!("not counted: {}", story.plain(why)),
+        (None, None) => "not counted".to_owned(),
+    };
+    let where_it_ran = format!(
+        "{}, {}",
+        crate::words::counted(evidence.launches as usize, "launch", "launches"),
+        story.words(&figure.placement)
+    );
+    let when = format!("{}, {}", story.tool(), story.plain(&story.result.started));
+    vec![how, where_it_ran.trim_end_matches(", ").to_owned(), when]
 }
 
 /// The distribution of all samples of all launches.
 fn distribution(story: &Story<'_>, figure: &Figure) -> Option<Plot> {
     let all = picture::samples(&figure.launches);
     let (low, middle, high) = (all.quantile(0.005)?, all.quantile(0.5)?, all.quantile(0.995)?);
-    let worst = all.quantile(1.0).unwrap_or(high);
+    // A bucket knows its value only roughly; the launches know their worst one.
+    let named = figure.launches.iter().filter_map(|launch| launch.quantities.get("max").copied());
+    let worst = named.fold(f64::NAN, f64::max);
+    let worst = if worst.is_finite() { worst } else { all.quantile(1.0).unwrap_or(high) };
     let (first, counts) = all.counts();
     let unit = |value: f64| {
         let unit = figure.quantities.get(headline(figure)).map_or("ns", |quantity| &quantity.unit);
@@ -77,7 +167,7 @@ fn distribution(story: &Story<'_>, figure: &Figure) -> Option<Plot> {
     let at = |index: usize| lower_bound(first.saturating_add(i32::try_from(index).unwrap_or(i32::MAX)));
     let rows =
         SHARES.iter().filter_map(|(share, name)| Some(vec![(*name).to_owned(), unit(all.quantile(*share)?)]));
-    let heads = ["share of samples below".to_owned(), story.words(headline(figure))];
+    let heads = ["share of samples", "below"];
     Some(Plot {
         about: format!("Distribution of {}", story.plain(&figure.id)),
         finding,
@@ -208,5 +298,5 @@ fn evidence(story: &Story<'_>, figure: &Figure) -> Table {
         ("counted", Place::Right),
         ("verdict", Place::Left),
     ];
-    Table { title: format!("Receipt: {how}"), ..Table::of(columns, rows) }
+    Table { title: format!("Everything that was counted: {how}"), ..Table::of(columns, rows) }
 }

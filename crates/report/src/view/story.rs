@@ -5,10 +5,10 @@
 use oscost_results::quantity;
 use std::collections::BTreeSet;
 
-use oscost_results::{Figure, RunResult, Status, Verdict};
+use oscost_results::{Figure, RunResult, Status};
 
+use crate::blocks::View;
 use crate::blocks::prices::{Numbers, Outcome, PriceFamily, PriceRow};
-use crate::blocks::{Tone, View};
 use crate::evidence::{contradiction, per_operation, system_calls};
 use crate::words::{plain, words};
 use crate::{numbers, view::picture};
@@ -113,7 +113,6 @@ impl<'a> Story<'a> {
         }
         remarks.extend(figure.remarks.iter().map(|remark| self.plain(remark)));
         PriceRow {
-            id: figure.id.clone(),
             name: self.name(figure),
             call_path: match figure.call_path.as_str() {
                 "vdso" => "vDSO".to_owned(),
@@ -171,11 +170,6 @@ impl<'a> Story<'a> {
             picture: picture::distribution(&figure.launches, self.unicode),
             calls: system_calls(figure).map_or("?".to_owned(), per_operation),
             verdict: figure.evidence.verdict.name(),
-            tone: match figure.evidence.verdict {
-                Verdict::Contradicted => Tone::Bad,
-                Verdict::Checked if figure.marks.is_empty() => Tone::Good,
-                _ => Tone::Doubt,
-            },
         }
     }
 

@@ -55,7 +55,12 @@ async function accessible(name, scheme, width) {
   const words = found.violations.map((violation) => violation.id + ": " + violation.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(" | "));
   equal(words.join("\n"), "", `${name} in ${scheme} at ${width} passes axe`);
   const wide = await one.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-  if (wide > 0) fail(`${name} at ${width}: ${wide} px wider than the window`);
+  const widest = () => {
+    const past = [...document.querySelectorAll("body *")].filter((node) => node.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5);
+    const scrolls = (node) => node.parentElement && (getComputedStyle(node.parentElement).overflowX !== "visible" || scrolls(node.parentElement));
+    return past.filter((node) => !scrolls(node)).slice(0, 3).map((node) => node.outerHTML.slice(0, 120)).join(" | ");
+  };
+  if (wide > 0) fail(`${name} at ${width}: ${wide} px wider than the window: ${await one.page.evaluate(widest)}`);
   await one.context.close();
   console.log(`ok ${name} passes axe's rules in ${scheme} at ${width}`);
 }
@@ -64,40 +69,68 @@ async function accessible(name, scheme, width) {
   const one = await open("page");
   const { page } = one;
   equal(await page.evaluate(() => window.shifts), 0, "layout shift after load");
-  equal(await page.locator(".rows > li").count(), facts.figures, "rows");
-  const first = page.locator(".rows > li").first();
+  equal(await page.locator(".rows > .figure").count(), facts.figures, "rows");
+  const first = page.locator(".rows > .figure").first();
   await first.locator("summary.row").focus();
   await page.keyboard.press("Enter");
   equal(await first.locator("> details").evaluate((details) => details.open), true, "Enter opens the receipt");
-  if ((await first.locator("caption", { hasText: "Receipt" }).count()) !== 1) fail("the receipt has its evidence");
+  if ((await first.locator(".paper caption", { hasText: "Receipt" }).count()) !== 1) fail("the receipt has its evidence");
   await page.locator(".find").fill(facts.find);
-  equal(await page.locator(".rows > li:visible").count(), facts.found, "rows that match " + facts.find);
+  equal(await page.locator(".rows > .figure:visible").count(), facts.found, "rows that match " + facts.find);
   await page.locator(".find").fill("no such figure");
   equal(await page.locator(".none").innerText(), "No figure matches.", "an empty list says so");
   await page.locator(".find").fill("");
-  await page.locator(".family").selectOption(facts.family);
-  equal(await page.locator(".rows > li:visible").count(), facts.family_figures, "rows of the family");
-  await page.locator(".family").selectOption("");
-  await page.locator(".order").selectOption("price");
-  const prices = await page.locator(".rows > li").evaluateAll((rows) => rows.map((row) => Number(row.dataset.price)));
-  if (prices.some((price, index) => index > 0 && price < prices[index - 1])) fail("rows are in the order of price");
+  for (const word of ["checked", "getppid", ">1us", "<100ns"]) {
+    await page.locator(".find").fill(word);
+    const shown = await page.locator(".rows > .figure:visible").count();
+    if (shown === 0 || shown === facts.figures) fail(`${word} finds some and not all: ${shown}`);
+  }
+  await page.locator(".find").fill("");
+  const orders = { price: "price", doubt: "doubt" };
+  for (const [order, member] of Object.entries(orders)) for (const back of [false, true]) {
+    await page.locator(".order").selectOption(order);
+    if ((await page.locator(".direction").getAttribute("aria-pressed")) !== String(back)) await page.locator(".direction").press("Enter");
+    const all = await page.locator(".rows > .figure").evaluateAll((rows, member) => rows.map((row) => Number(row.dataset[member])), member);
+    const some = all.filter((one) => one >= 0);
+    if (all.slice(0, some.length).some((one) => one < 0)) fail("what has no number stands last by " + order);
+    if (some.some((one, index) => index > 0 && (back ? one > some[index - 1] : one < some[index - 1]))) fail(`rows are in the order of ${order}, back: ${back}`);
+  }
+  await page.locator(".direction").press("Enter");
+  await page.locator(".order").selectOption("position");
+  equal(await page.locator(".rows > .family:visible").count() > 0, true, "families have their headings again");
+  for (const [id, value, text] of facts.quoted) {
+    const row = page.locator(`.figure[data-name="${id}"]`);
+    if (!(await row.count())) fail("no row of " + id);
+    const told = await row.evaluate((row) => [row.dataset.quoted, row.querySelector("summary .value")?.textContent ?? ""]);
+    if (told[0] === undefined) continue;
+    equal(Number(told[0]), value, "the value of " + id);
+    if (!told[1].startsWith(text)) fail(`${id} reads ${told[1]}, not ${text}`);
+  }
+  const link = page.locator(".figure details[open] [data-link]").first();
+  equal(await page.evaluate(() => location.hash.slice(1)), await link.getAttribute("data-link"), "an open receipt sets the address");
+  await link.press("Enter");
+  await page.waitForFunction((words) => document.querySelector(".figure details[open] [data-link]").textContent !== words, "Copy link");
   await page.locator("section.prices > .data summary").click();
   equal(await page.locator("section.prices > .data tbody tr").count(), facts.figures, "rows of the data table");
   const [download] = await Promise.all([page.waitForEvent("download"), page.locator(".save-rows").click()]);
   const svg = readFileSync(await download.path(), "utf8");
   if (!svg.startsWith("<svg") || !svg.includes(facts.find)) fail("the saved picture has its rows: " + svg.slice(0, 200));
   equal(svg.includes("class="), false, "the saved picture needs no style sheet");
-  await page.emulateMedia({ media: "print" });
-  await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
-  equal(await page.locator("details:not([open])").count(), 0, "everything is open on paper");
+  for (const [button, begin] of [[".share", "<svg"], [".share-png", "\u0089PNG"]]) {
+    const [card] = await Promise.all([page.waitForEvent("download"), page.locator(button).click()]);
+    if (!readFileSync(await card.path(), "latin1").startsWith(begin)) fail("the share card of " + button);
+  }
+  await page.evaluate(() => document.querySelectorAll(".figure details").forEach((details) => (details.open = false)));
+  const sheets = (await page.pdf({ format: "A4" })).toString("latin1").match(/\/Type\s*\/Page\b/g).length;
+  if (sheets > 4) fail(`the closed list takes ${sheets} sheets of paper`);
   quiet(one, "the page");
   await one.context.close();
-  console.log("ok receipt by keyboard, filter, family, order, table, saving, print");
+  console.log("ok receipt by keyboard, finding, order, values, address, table, saving, card, print on " + sheets + " sheets");
 }
 {
   const one = await open("page", { javaScriptEnabled: false });
-  await one.page.locator(".rows > li").first().locator("summary.row").click();
-  if (!(await one.page.locator(".rows > li").first().locator("caption", { hasText: "Receipt" }).isVisible())) fail("a receipt opens without scripts");
+  await one.page.locator(".rows > .figure").first().locator("summary.row").click();
+  if (!(await one.page.locator(".rows > .figure").first().locator(".paper caption", { hasText: "Receipt" }).isVisible())) fail("a receipt opens without scripts");
   equal(await one.page.locator(".controls").isVisible(), false, "no controls without scripts");
   await one.context.close();
   console.log("ok receipts without scripts");
@@ -107,7 +140,8 @@ await accessible("page", "light", 2560);
 for (const width of [420, 1280]) await accessible("two", "light", width);
 {
   const one = await open("two");
-  const link = one.page.locator("main > section:first-of-type a").first();
+  await one.page.locator(".compared > .data summary").click();
+  const link = one.page.locator(".compared a").first();
   const target = (await link.getAttribute("href")).slice(1);
   await link.click();
   equal(await one.page.locator("[id='" + target + "'] > details").evaluate((details) => details.open), true, "a verdict leads to its receipt");
@@ -116,11 +150,26 @@ for (const width of [420, 1280]) await accessible("two", "light", width);
   console.log("ok verdicts of two results lead to receipts");
 }
 {
+  const one = await open("three");
+  const { page } = one;
+  equal(await page.locator(".compared:visible").count(), 1, "one comparison is seen at a time");
+  if (/(^|\D)0 slower.*(^|\D)0 unclear|(^|\D)0 unclear.*(^|\D)0 slower/.test(await page.locator("h1").innerText())) fail("twice the price is slower: " + (await page.locator("h1").innerText()));
+  const pair = () => page.locator(".compared:visible h2 small").innerText();
+  equal(await pair(), "two \u2192 three", "the one before comes first");
+  await page.locator("#pick").selectOption({ label: "one \u2192 three" });
+  equal(await pair(), "one \u2192 three", "another one by the reader's choice");
+  if ((await page.locator(".multiples > li").count()) < 3) fail("figures over the runs");
+  quiet(one, "the page of three results");
+  await one.context.close();
+  console.log("ok history, and a comparison of the reader's choice");
+}
+for (const width of [420, 1280]) await accessible("three", "dark", width);
+{
   const one = await open("hostile");
   const { page } = one;
   equal(await page.evaluate(() => window.hurt), 0, "no script from data ran");
   equal(await page.locator("script").count(), facts.scripts, "scripts are the page's own");
-  const text = await page.evaluate(() => { document.querySelectorAll("details").forEach((details) => (details.open = true)); return document.body.textContent; });
+  const text = await page.evaluate(() => { document.querySelectorAll("details").forEach((details) => (details.open = true)); return [document.body, ...document.querySelectorAll("main *")].map((one) => one === document.body ? one.textContent : [one.title, ...Object.values(one.dataset)].join(" ")).join(" "); });
   for (const shown of facts.shown) if (!text.includes(shown)) fail("is not shown as it is: " + shown);
   equal(await page.locator("img, iframe, object, embed, base, link, [onload], [onerror], [onclick], [style]").count(), 0, "elements from data");
   equal(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/.test(text), false, "control and direction characters");
@@ -173,7 +222,7 @@ async function saved(page, button) {
   const { page } = one;
   const figure = page.locator("figure.tracks"), says = figure.locator(".window");
   await figure.scrollIntoViewIfNeeded();
-  equal(await says.innerText(), "tick 1 to 5000 of 5000: median 17.01 us, worst 165.6 us at tick 2501", "the whole series in words");
+  equal(await says.innerText(), "tick 1 to 5000 of 5000: median 17.01 \u00b5s, worst 165.6 \u00b5s at tick 2501", "the whole series in words");
   // Ink in the uppermost tenth of the room is the peak alone.
   const ink = () => figure.evaluate((figure) => {
     const canvas = figure.querySelector("canvas"), over = figure.querySelector(".u-over"), scale = canvas.width / canvas.clientWidth;
@@ -190,10 +239,10 @@ async function saved(page, button) {
   if (peak.length === 0 || peak.some((place) => Math.abs(place - 0.5) > 0.02)) fail("the peak of one tick is seen where it is: " + peak);
   await figure.locator(".nearer").focus();
   await page.keyboard.press("Enter");
-  equal(await says.innerText(), "tick 1251 to 3750 of 5000: median 17.01 us, worst 165.6 us at tick 2501", "half of it");
+  equal(await says.innerText(), "tick 1251 to 3750 of 5000: median 17.01 \u00b5s, worst 165.6 \u00b5s at tick 2501", "half of it");
   await page.keyboard.press("Enter");
   await figure.locator(".later").press("Enter");
-  equal(await says.innerText(), "tick 2501 to 3750 of 5000: median 17.01 us, worst 165.6 us at tick 2501", "a later part");
+  equal(await says.innerText(), "tick 2501 to 3750 of 5000: median 17.01 \u00b5s, worst 165.6 \u00b5s at tick 2501", "a later part");
   await figure.locator(".later").press("Enter");
   if ((await says.innerText()).includes("165.6")) fail("the peak is out of sight: " + (await says.innerText()));
   equal((await ink()).length > 0, true, "the axis follows what is seen");

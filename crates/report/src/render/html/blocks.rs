@@ -6,9 +6,16 @@ use super::table::{class, linked, sign};
 use super::{escaped, plots, table};
 use crate::blocks::{Part, View};
 
-/// Writes a view as a section; `of` tells the names of several results apart.
-pub(super) fn view(view: &View, of: &str, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "<section>\n<h2>{}</h2>", escaped(&view.title))?;
+/// Writes a view as a part of the page.
+pub(super) fn section(view: &View, id: &str, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "<section id=\"{id}\">\n<h2>{}</h2>", escaped(&view.title))?;
+    parts(view, "", out)?;
+    writeln!(out, "</section>")
+}
+
+/// Writes a view inside a view as a section; `of` tells the names of several results apart.
+fn view(view: &View, of: &str, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "<section>\n<h3>{}</h3>", escaped(&view.title))?;
     parts(view, of, out)?;
     writeln!(out, "</section>")
 }

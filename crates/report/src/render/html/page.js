@@ -18,10 +18,12 @@
   };
   const save = (svg, name) => {
     svg.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-    const text = new XMLSerializer().serializeToString(svg);
+    download(new Blob([new XMLSerializer().serializeToString(svg)], { type: "image/svg+xml" }), name + ".svg");
+  };
+  const download = (blob, name) => {
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
-    link.download = name + ".svg";
+    link.href = URL.createObjectURL(blob);
+    link.download = name;
     document.body.append(link);
     link.click();
     link.remove();
@@ -35,38 +37,63 @@
   };
 
   each(document, "section.prices", (section) => {
-    const list = section.querySelector(".rows"), rows = [...list.children];
-    const find = section.querySelector(".find"), family = section.querySelector(".family"), order = section.querySelector(".order");
+    const list = section.querySelector(".rows"), all = [...list.children], rows = all.filter((row) => row.matches(".figure"));
+    const find = section.querySelector(".find"), order = section.querySelector(".order"), direction = section.querySelector(".direction");
     const none = section.querySelector(".none");
+    const units = { ns: 1, us: 1e3, "\u00b5s": 1e3, "\u03bcs": 1e3, ms: 1e6, s: 1e9 };
+    // ">1us" and "<100ns" are prices; any other word stands in an id, an operation, a tag or a call.
+    const test = (word) => {
+      const price = /^([<>])([\d.]+)(ns|us|\u00b5s|\u03bcs|ms|s)$/.exec(word);
+      if (!price) return (row) => (row.dataset.name + " " + row.dataset.find).toLowerCase().replaceAll("-", "_").includes(word.replaceAll("-", "_"));
+      const bound = Number(price[2]) * units[price[3]];
+      return (row) => row.dataset.price > 0 && (price[1] === ">" ? row.dataset.price > bound : row.dataset.price < bound);
+    };
     const show = () => {
-      const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const tests = find.value.toLowerCase().split(/\s+/).filter(Boolean).map(test);
       let shown = 0;
       rows.forEach((row) => {
-        const name = row.dataset.name.toLowerCase();
-        row.hidden = (family.value !== "" && row.dataset.family !== family.value) || !words.every((word) => name.includes(word));
+        row.hidden = !tests.every((holds) => holds(row));
         shown += !row.hidden;
       });
+      // A heading without rows says nothing.
+      let heading = null, below = 0;
+      const close = () => { if (heading) heading.hidden = below === 0; };
+      all.forEach((row) => {
+        if (row.matches(".family")) { close(); heading = row; below = 0; } else below += !row.hidden;
+      });
+      close();
       none.textContent = shown === 0 ? "No figure matches." : shown === rows.length ? "" : shown + " of " + rows.length + " figures.";
     };
     const sort = () => {
-      const key = order.value;
-      const by = key === "name" ? (a, b) => (a.dataset.name < b.dataset.name ? -1 : 1) : (a, b) => a.dataset[key] - b.dataset[key];
-      list.append(...[...rows].sort(by));
+      const key = order.value, back = direction.getAttribute("aria-pressed") === "true" ? -1 : 1;
+      list.classList.toggle("ordered", key !== "position" || back < 0);
+      // What has no number stands last, whatever the order.
+      const by = (a, b) => (a.dataset[key] < 0) - (b.dataset[key] < 0) || back * (a.dataset[key] - b.dataset[key]);
+      const byName = (a, b) => back * (a.dataset.name < b.dataset.name ? -1 : 1);
+      if (key === "position" && back > 0) list.append(...all);
+      else list.append(...all.filter((row) => !row.matches(".figure")), ...[...rows].sort(key === "name" ? byName : by));
     };
     find.addEventListener("input", show);
-    family.addEventListener("change", show);
     order.addEventListener("change", sort);
+    direction.addEventListener("click", () => {
+      direction.setAttribute("aria-pressed", direction.getAttribute("aria-pressed") !== "true");
+      sort();
+    });
     section.querySelector(".controls").addEventListener("submit", (event) => event.preventDefault());
     const open = section.querySelector(".open");
     open.addEventListener("click", () => {
       const opens = open.dataset.opened !== "1";
-      each(list, ":scope > li > details", (one) => (one.open = opens));
+      rows.forEach((row) => (row.querySelector("details").open = opens));
       open.dataset.opened = opens ? "1" : "";
       open.textContent = opens ? "Close all receipts" : "Open all receipts";
     });
+    // Opening a receipt sets the address; a link to it opens it.
+    rows.forEach((row) => row.querySelector("details").addEventListener("toggle", (event) => {
+      if (event.target.open && event.target.parentElement === row && open.dataset.opened !== "1") history.replaceState(null, "", "#" + row.id);
+    }));
     const button = section.querySelector(".save-rows");
     button.addEventListener("click", () => {
-      const shown = [...list.children].filter((row) => !row.hidden);
+      const shown = [...list.children].filter((row) => row.matches(".figure") && !row.hidden);
       const whole = make("svg", { width: 1000, height: 30 + 22 * shown.length, viewBox: "0 0 1000 " + (30 + 22 * shown.length) });
       const style = getComputedStyle(document.body);
       whole.append(make("rect", { width: "100%", height: "100%", fill: getComputedStyle(document.documentElement).backgroundColor }));
@@ -74,10 +101,10 @@
       const place = (strip, y) => {
         const inner = make("svg", { x: 330, y, width: 450, height: 22, overflow: "visible" });
         if (lines) inner.append(...standalone(lines).childNodes);
-        [...standalone(strip).children].filter((child) => child.tagName !== "use" && child.tagName !== "symbol").forEach((child) => inner.append(child));
+        [...standalone(strip).children].filter((child) => !["use", "symbol", "title"].includes(child.tagName)).forEach((child) => inner.append(child));
         whole.append(inner);
       };
-      const axis = section.querySelector(".axis svg");
+      const axis = section.querySelector(".head svg");
       if (axis) place(axis, 4);
       shown.forEach((row, index) => {
         const y = 30 + 22 * index, text = { "font-size": 13, "font-family": "sans-serif", fill: style.color };
@@ -137,7 +164,7 @@
       let most = 0;
       window.forEach((one, index) => { if (one > window[most]) most = index; });
       const under = phases.filter((phase) => phase[1] >= from && phase[0] <= to).map((phase) => `; ${phase[2]} from ${position} ${phase[0]} to ${phase[1]}`);
-      says.textContent = `${position} ${from} to ${to} of ${us.length}: median ${exact(ordered[ordered.length >> 1])} us, worst ${exact(window[most])} us at ${position} ${from + most}${under.join("")}`;
+      says.textContent = `${position} ${from} to ${to} of ${us.length}: median ${exact(ordered[ordered.length >> 1])} \u00b5s, worst ${exact(window[most])} \u00b5s at ${position} ${from + most}${under.join("")}`;
     };
     const show = (one, other) => {
       const wide = Math.max(Math.min(us.length, 10), Math.min(us.length, Math.round(other - one + 1)));
@@ -156,7 +183,7 @@
       plot = new uPlot({
         width: canvas.clientWidth, height: canvas.clientHeight, legend: { show: false }, pxAlign: 1,
         scales: { x: { time: false }, y: { range: (u, low, high) => [0, (high || 1) * 1.05] } },
-        axes: [{ ...axis, size: 26, label: position, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000] }, { ...axis, label: value + ", us", size: 52 }],
+        axes: [{ ...axis, size: 26, label: position, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000] }, { ...axis, label: value + ", \u00b5s", size: 52 }],
         series: [{}, { stroke: colour("--blue"), width: 1.25, points: { show: (u) => u.scales.x.max - u.scales.x.min < 120, size: 5, fill: colour("--blue") } }],
         cursor: { y: false, drag: { x: true, y: false }, points: { size: 7, fill: colour("--orange") } },
         hooks: {
@@ -173,7 +200,7 @@
           })],
           setCursor: [(u) => {
             const index = u.cursor.idx;
-            tip.textContent = index == null ? "" : `${position} ${index + 1}: ${exact(us[index])} us`;
+            tip.textContent = index == null ? "" : `${position} ${index + 1}: ${exact(us[index])} \u00b5s`;
             tip.hidden = index == null;
           }],
           setSelect: [(u) => { if (u.select.width > 0) show(u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x")); }],
@@ -206,7 +233,7 @@
       for (let part = 0; part <= 4; part++) {
         const at = (most * part) / 4;
         inner.append(make("line", { x1: 60, x2: width - 10, y1: y(at), y2: y(at), stroke: colour("--line") }));
-        inner.append(make("text", { x: 54, y: y(at) + 4, "text-anchor": "end", fill: colour("--soft") }, at.toPrecision(3) + " us"));
+        inner.append(make("text", { x: 54, y: y(at) + 4, "text-anchor": "end", fill: colour("--soft") }, at.toPrecision(3) + " \u00b5s"));
       }
       inner.append(make("polyline", { points: window.map((one, index) => x(index).toFixed(1) + "," + y(one).toFixed(1)).join(" "), fill: "none", stroke: colour("--blue") }));
       inner.append(make("text", { x: 60, y: height - 18, fill: colour("--soft") }, position + " " + from));
@@ -218,19 +245,92 @@
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
     take();
   });
+  // Copying; what was copied says so for a moment.
+  const markdown = (paper) => {
+    const cell = (element) => element.textContent.trim().replace(/\s+/g, " ").replaceAll("|", "\\|");
+    const rows = [...paper.querySelectorAll("tr")].map((row) => "| " + [...row.children].map(cell).join(" | ") + " |");
+    return ["| " + cell(paper.querySelector("caption")) + " | |", "|---|--:|", ...rows, ""].join("\n");
+  };
+  each(document, "[data-copy], [data-link], .markdown", (button) => button.addEventListener("click", async () => {
+    const text = button.matches(".markdown") ? markdown(button.closest(".receipt").querySelector(".paper")) : button.dataset.copy ?? location.href.split("#")[0] + "#" + button.dataset.link, words = [...button.childNodes];
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = "Copied";
+    } catch {
+      button.textContent = text;
+    }
+    setTimeout(() => button.replaceChildren(...words), 1500);
+  }));
+
+  // Of several comparisons one is seen at a time.
+  const picks = [...document.querySelectorAll("[data-pick]")];
+  if (picks.length > 1) {
+    const label = document.createElement("label"), select = document.createElement("select");
+    label.className = "pick";
+    select.id = "pick";
+    label.append("Compare ", select);
+    picks.forEach((section, index) => select.append(new Option(section.dataset.pair, index)));
+    const pick = () => picks.forEach((section, index) => (section.hidden = index !== Number(select.value)));
+    select.addEventListener("change", pick);
+    picks[0].before(label);
+    pick();
+  }
+
+  // The cards as one picture of 1200 x 630, for where pages are told about.
+  const cards = document.querySelector(".cards");
+  const drawing = () => {
+    const style = getComputedStyle(document.documentElement), colour = (name) => style.getPropertyValue(name).trim();
+    const text = (where, what) => where.querySelector(what)?.textContent.trim() ?? "", pieces = [{ x: 0, y: 0, w: 1200, h: 630, fill: colour("--back") }];
+    const put = (words, x, y, size, fill, weight = 400, room = 1100) => {
+      const lines = [""], most = Math.max(4, Math.floor(room / (size * 0.56)));
+      words.split(" ").forEach((word) => {
+        if (lines.at(-1) && (lines.at(-1) + word).length > most) lines.push("");
+        lines[lines.length - 1] += word + " ";
+      });
+      lines.slice(0, 3).forEach((line, index) => pieces.push({ x, y: y + index * size * 1.2, size, fill, weight, text: line.trim() }));
+      return y + Math.min(3, lines.length) * size * 1.2;
+    };
+    const ink = colour("--ink"), soft = colour("--soft");
+    put(text(document, ".brand"), 50, 60, 20, soft, 600);
+    put(text(document, "h1"), 50, 118, 42, ink, 700);
+    const all = [...cards.children].slice(0, 6), wide = 1100 / all.length;
+    all.forEach((card, index) => {
+      const x = 50 + index * wide, own = getComputedStyle(card).getPropertyValue("--c").trim();
+      pieces.push({ x, y: 290, w: wide - 14, h: 5, fill: own || soft });
+      put(text(card, ".big"), x, 345, 36, own || ink, 700, 1100);
+      const y = put(text(card, "b"), x, 382, 18, ink, 600, wide - 14);
+      put(text(card, ".size") || text(card, "small"), x, y + 6, 15, soft, 400, wide - 14);
+    });
+    put([...document.querySelectorAll(".chip")].slice(0, 5).map((chip) => chip.textContent).join(" \u00b7 "), 50, 545, 19, soft);
+    put(text(document, "footer").match(/crc32:[0-9a-f]+/)?.[0] ?? "", 50, 600, 17, soft);
+    return pieces;
+  };
+  document.querySelector(".share")?.addEventListener("click", () => {
+    const whole = make("svg", { width: 1200, height: 630, viewBox: "0 0 1200 630", "font-family": "system-ui, sans-serif" });
+    drawing().forEach((piece) => whole.append(piece.text === undefined
+      ? make("rect", { x: piece.x, y: piece.y, width: piece.w, height: piece.h, fill: piece.fill })
+      : make("text", { x: piece.x, y: piece.y, "font-size": piece.size, "font-weight": piece.weight, fill: piece.fill }, piece.text)));
+    save(whole, "oscost-card");
+  });
+  document.querySelector(".share-png")?.addEventListener("click", () => {
+    const canvas = Object.assign(document.createElement("canvas"), { width: 1200, height: 630 }), pen = canvas.getContext("2d");
+    drawing().forEach((piece) => {
+      pen.fillStyle = piece.fill;
+      pen.font = `${piece.weight} ${piece.size}px system-ui, sans-serif`;
+      if (piece.text === undefined) pen.fillRect(piece.x, piece.y, piece.w, piece.h);
+      else pen.fillText(piece.text, piece.x, piece.y);
+    });
+    canvas.toBlob((blob) => download(blob, "oscost-card.png"));
+  });
+
   // A link to a figure opens its receipt.
   const target = () => {
     const row = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
     const details = row && row.querySelector("details");
-    if (details) details.open = true;
+    if (!details || !row.matches(".figure")) return;
+    details.open = true;
+    row.scrollIntoView();
   };
   addEventListener("hashchange", target);
   target();
-  // On paper there is nothing to click.
-  let closed = [];
-  addEventListener("beforeprint", () => {
-    closed = [...document.querySelectorAll("details:not([open])")];
-    closed.forEach((one) => (one.open = true));
-  });
-  addEventListener("afterprint", () => closed.forEach((one) => (one.open = false)));
 })();

@@ -1,10 +1,10 @@
-//! The frame of the page: policy, style, head, sections in order, script.
+//! The frame of the page: policy, style, the finding, chips, cards, sections in order, script.
 
 use std::io::{self, Write};
 
-use super::blocks::{parts, view};
-use super::{escaped, plots, prices};
-use crate::blocks::page::{Page, PageResult};
+use super::table::{class, sign};
+use super::{anchor, blocks, escaped, forest, history, plots, prices};
+use crate::blocks::page::{Card, Chip, Hue, Page, Section};
 
 /// The page's style and its SHA-256 in base64; a test keeps them in step.
 const STYLE: &str = include_str!("style.css");
@@ -50,11 +50,17 @@ pub(crate) fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
         element("style", style),
     )?;
     out.write_all(&body)?;
+    let sum = if page.checksum.is_empty() {
+        String::new()
+    } else {
+        format!(" Result {}.", escaped(&page.checksum))
+    };
     writeln!(
         out,
-        "<footer><p>Intervals are 95 % over launches unless said otherwise. The page needs no network; with \
-         scripts off, everything but sorting, filtering, zooming and saving works.</p></footer>\n{}{}\
+        "<footer><p>{}{sum} Intervals are 95 % over launches unless said otherwise. The page needs no network; \
+         with scripts off, everything but ordering, finding, zooming, copying and saving works.</p></footer>\n{}{}\
          </body>\n</html>",
+        escaped(&page.closing),
         element("script", library),
         element("script", SCRIPT),
     )
@@ -62,33 +68,111 @@ pub(crate) fn write(page: &Page, out: &mut dyn Write) -> io::Result<()> {
 
 /// Everything between the head of the page and its foot.
 fn sections(page: &Page, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "<header>\n<h1>{}</h1>", escaped(&page.title))?;
-    let many = page.results.len() > 1;
-    for (shown, of) in named(page) {
-        if many {
-            writeln!(out, "<h2>{}</h2>", escaped(&shown.name))?;
-        }
-        parts(&shown.head, &of, out)?;
+    writeln!(
+        out,
+        "<header>\n<p class=\"brand\">oscost / {}</p>\n<h1>{}</h1>\n<ul class=\"chips\">",
+        page.kind,
+        escaped(&page.heading)
+    )?;
+    page.chips.iter().try_for_each(|it| chip(it, out))?;
+    writeln!(out, "</ul>")?;
+    if !page.cards.is_empty() {
+        writeln!(out, "<ul class=\"cards\">")?;
+        page.cards.iter().try_for_each(|it| card(it, out))?;
+        writeln!(out, "</ul>")?;
     }
-    writeln!(out, "</header>\n<main id=\"main\">")?;
-    for (one, (_, of)) in page.compared.iter().zip(named(page).skip(1)) {
-        view(one, &of, out)?;
+    let share = "<button type=\"button\" class=\"share\">Share card (SVG)</button> \
+                 <button type=\"button\" class=\"share-png\">Share card (PNG)</button>";
+    if page.cards.is_empty() {
+        writeln!(out, "<p class=\"sizes\">{}</p>", escaped(&page.sizes))?;
+    } else {
+        writeln!(out, "<p class=\"sizes\">{} {share}</p>", escaped(&page.sizes))?;
     }
-    for (shown, of) in named(page) {
-        if many {
-            writeln!(out, "<h2 class=\"result\">{}</h2>", escaped(&shown.name))?;
+    warnings(&page.warnings, out)?;
+    writeln!(out, "</header>")?;
+    if page.sections.len() > 1 {
+        writeln!(out, "<nav aria-label=\"Parts of the page\"><ul>")?;
+        for (section, number) in page.sections.iter().zip(1..) {
+            writeln!(out, "<li><a href=\"#part-{number}\">{}</a></li>", escaped(&called(section)))?;
         }
-        if let Some(chart) = &shown.prices {
-            prices::section(chart, &of, out)?;
+        writeln!(out, "</ul></nav>")?;
+    }
+    writeln!(out, "<main id=\"main\">")?;
+    let forests = page.sections.iter().filter(|it| matches!(it, Section::Compared(_))).count();
+    for (section, number) in page.sections.iter().zip(1..) {
+        let id = format!("part-{number}");
+        match section {
+            Section::Prices(chart) => prices::section(chart, &id, &page.checksum, out)?,
+            Section::Compared(one) => forest::section(one, &id, forests > 1, out)?,
+            Section::Over(one) => history::section(one, &id, out)?,
+            Section::View(one) => blocks::section(one, &id, out)?,
         }
-        shown.views.iter().try_for_each(|one| view(one, &of, out))?;
     }
     writeln!(out, "</main>")
 }
 
-/// The results, each with what tells its names apart from those of others.
-fn named(page: &Page) -> impl Iterator<Item = (&PageResult, String)> {
-    let many = page.results.len() > 1;
-    let of = move |index: usize| if many { format!("-{index}") } else { String::new() };
-    page.results.iter().zip(1..).map(move |(shown, index)| (shown, of(index)))
+/// What a list of the parts calls one.
+fn called(section: &Section) -> String {
+    match section {
+        Section::Prices(_) => "Price list".to_owned(),
+        Section::Compared(one) => one.pair.clone(),
+        Section::Over(_) => "History".to_owned(),
+        Section::View(one) => one.title.split(": ").next().unwrap_or(&one.title).to_owned(),
+    }
+}
+
+/// The first two stand there; whoever wants the others opens them.
+fn warnings(all: &[String], out: &mut dyn Write) -> io::Result<()> {
+    let warning =
+        |it: &String, out: &mut dyn Write| writeln!(out, "<p class=\"warning\">{}</p>", escaped(it));
+    all.iter().take(2).try_for_each(|it| warning(it, out))?;
+    if all.len() > 2 {
+        writeln!(out, "<details class=\"more\"><summary>{} more warnings</summary>", all.len() - 2)?;
+        all.iter().skip(2).try_for_each(|it| warning(it, out))?;
+        writeln!(out, "</details>")?;
+    }
+    Ok(())
+}
+
+fn chip(chip: &Chip, out: &mut dyn Write) -> io::Result<()> {
+    let tone = chip.tone.map_or(String::new(), |tone| format!(" {}", class(tone)));
+    let mark = chip.tone.map_or(String::new(), |tone| format!("{} ", sign(tone)));
+    let whole =
+        if chip.whole.is_empty() { String::new() } else { format!(" title=\"{}\"", escaped(&chip.whole)) };
+    writeln!(out, "<li class=\"chip{tone}\"{whole}>{mark}{}</li>", escaped(&chip.text))
+}
+
+fn card(card: &Card, out: &mut dyn Write) -> io::Result<()> {
+    let unit =
+        if card.unit.is_empty() { String::new() } else { format!(" <i>{}</i>", escaped(&unit(&card.unit))) };
+    let inner = format!(
+        "<span class=\"big\">{}{unit}</span><b>{}</b><small>{}</small><small class=\"size\">{}</small>",
+        escaped(&card.number),
+        escaped(&card.name),
+        super::breakable(&card.says),
+        escaped(&card.size),
+    );
+    let hue = hue(card.hue);
+    if card.link.is_empty() {
+        writeln!(out, "<li class=\"card {hue}\">{inner}</li>")
+    } else {
+        writeln!(out, "<li class=\"card {hue}\"><a href=\"#{}\">{inner}</a></li>", anchor(&card.link))
+    }
+}
+
+/// A unit that stands alone.
+fn unit(unit: &str) -> String {
+    if unit == "us" { "\u{b5}s".to_owned() } else { unit.to_owned() }
+}
+
+/// The class of a hue.
+pub(super) fn hue(hue: Hue) -> &'static str {
+    match hue {
+        Hue::User => "user",
+        Hue::Kernel => "kernel",
+        Hue::Switch => "switch",
+        Hue::Uncounted => "uncounted",
+        Hue::Judged(tone) => class(tone),
+        Hue::Plain => "plain",
+    }
 }

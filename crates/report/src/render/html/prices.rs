@@ -1,142 +1,294 @@
 //! The price list of the page: a row a figure with its place on one logarithmic axis, each opening to its receipt.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::log_axis::LogAxis;
+use super::page::hue;
 use super::table::{class, sign};
-use super::{anchor, blocks, breakable, escaped, table};
-use crate::blocks::Tone;
-use crate::blocks::prices::{Outcome, PriceChart, Priced};
+use super::{anchor, breakable, escaped, receipt, table};
+use crate::blocks::prices::{Amount, PriceChart, Priced, Sums};
+use crate::blocks::screen::Judges;
 use crate::numbers;
 
 /// Places on the axis are per cent of the room that the page has for it.
 const WIDTH: f64 = 100.0;
 /// Height of a row's strip, in pixels of the page.
-const HEIGHT: f64 = 22.0;
+const HEIGHT: f64 = 26.0;
+/// Height of a small histogram.
+const SHAPE: f64 = 20.0;
 
-/// Writes the price list of one result; `of` tells the results of a page apart in names.
-pub(super) fn section(chart: &PriceChart, of: &str, out: &mut dyn Write) -> io::Result<()> {
-    let ends = chart.rows.iter().filter_map(|row| row.ns).flat_map(|[low, _, high]| [low, high]);
-    let axis = LogAxis::over(ends, WIDTH);
-    writeln!(out, "<section class=\"prices\">\n<h2 id=\"prices{of}\">{}</h2>", escaped(&chart.finding))?;
-    controls(chart, of, out)?;
-    if let Some(axis) = &axis {
-        legend(axis, &chart.floors, of, out)?;
-    }
-    writeln!(out, "<ol class=\"rows\" aria-labelledby=\"prices{of}\">")?;
-    for (position, one) in chart.rows.iter().enumerate() {
-        row(one, position, axis.as_ref(), of, out)?;
-    }
+/// Writes the price list of a result with this checksum.
+pub(super) fn section(chart: &PriceChart, id: &str, checksum: &str, out: &mut dyn Write) -> io::Result<()> {
+    let amounts = chart.rows.iter().filter_map(|row| row.sums.as_ref().ok()).flat_map(|sums| {
+        [Some(&sums.quoted), sums.typical.as_ref()].into_iter().flatten().filter(|it| it.is_placed)
+    });
+    let axis = LogAxis::over(amounts.flat_map(|amount| amount.ends), WIDTH);
+    writeln!(out, "<section class=\"prices\" id=\"{id}\">\n<h2>{}</h2>", escaped(&chart.finding))?;
+    key(chart, out)?;
+    writeln!(out, "<div class=\"tools\">")?;
+    controls(out)?;
+    head(axis.as_ref(), &chart.floors, out)?;
     writeln!(
         out,
-        "</ol>\n<p class=\"none\" role=\"status\" aria-live=\"polite\"></p>\n\
-         <details class=\"data\"><summary>The price list as a table</summary>"
+        "</div>\n<p class=\"none\" role=\"status\" aria-live=\"polite\"></p>\n<ul class=\"rows\">"
     )?;
-    table::scrolling(&chart.table, &format!("The price list as a table{of}"), of, out)?;
+    let mut position = 0;
+    let mut missing: Vec<&Priced> = Vec::new();
+    for [family, name, says] in &chart.families {
+        let own = || chart.rows.iter().filter(|row| row.family == *family);
+        missing.extend(own().filter(|row| row.sums.is_err()));
+        if own().all(|row| row.sums.is_err()) {
+            continue;
+        }
+        heading(name, says, family, position, out)?;
+        for one in own().filter(|row| row.sums.is_ok()) {
+            position += 1;
+            row(one, position, axis.as_ref(), checksum, out)?;
+        }
+    }
+    if !missing.is_empty() {
+        // What has no number stands last, and no row of it is taller than one with a number.
+        heading("no number", "each says why", "", position, out)?;
+        for one in missing {
+            position += 1;
+            row(one, position, axis.as_ref(), checksum, out)?;
+        }
+    }
+    writeln!(out, "</ul>\n<details class=\"data\"><summary>The price list as a table</summary>")?;
+    table::scrolling(&chart.table, "The price list as a table", "", out)?;
     writeln!(out, "</details></section>")
 }
 
-fn controls(chart: &PriceChart, of: &str, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(
+/// What colours, marks and lines mean.
+fn key(chart: &PriceChart, out: &mut dyn Write) -> io::Result<()> {
+    write!(
         out,
-        "<form class=\"controls\"><label>Find <input type=\"search\" class=\"find\" size=\"16\"></label>\n\
-         <label>Family <select class=\"family\"><option value=\"\">all</option>"
+        "<p class=\"key\"><span class=\"user\">\u{25cf} <b>user space</b> no system call counted</span> \
+         <span class=\"kernel\">\u{25cf} <b>kernel</b> enters and returns</span> \
+         <span class=\"switch\">\u{25cf} <b>switch</b> another thread runs</span> \
+         <span>\u{25cf} floor \u{2502} typical \u{25ac} interval</span>"
     )?;
-    for (family, words) in &chart.families {
-        writeln!(out, "<option value=\"{}\">{}</option>", escaped(family), escaped(words))?;
+    for (name, ns) in &chart.floors {
+        write!(
+            out,
+            " <span><span class=\"floor-key\">\u{254e}</span> {name}, {}</span>",
+            escaped(&numbers::duration(*ns))
+        )?;
     }
+    writeln!(out, "</p>")
+}
+
+fn controls(out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
-        "</select></label>\n<label>Order <select class=\"order\"><option value=\"position\">of the list</option>\
-         <option value=\"price\">price</option><option value=\"width\">width of interval</option>\
+        "<form class=\"controls\"><label>Find <input type=\"search\" class=\"find\" size=\"22\" \
+         placeholder=\"futex, noisy, &gt;1\u{b5}s\"></label>\n\
+         <label>Order <select class=\"order\"><option value=\"position\">family</option>\
+         <option value=\"price\">price</option><option value=\"doubt\">doubt</option>\
          <option value=\"name\">name</option></select></label>\n\
+         <button type=\"button\" class=\"direction\" aria-pressed=\"false\">Descending</button>\n\
          <button type=\"button\" class=\"open\">Open all receipts</button>\n\
-         <button type=\"button\" class=\"save-rows\" data-name=\"price-list{of}\">Save as SVG</button></form>"
+         <button type=\"button\" class=\"save-rows\" data-name=\"price-list\">Save as SVG</button></form>"
     )
 }
 
-/// The axis above the rows, with the floors; its lines are drawn once and used by every row.
-fn legend(axis: &LogAxis, floors: &[(&str, f64)], of: &str, out: &mut dyn Write) -> io::Result<()> {
-    write!(out, "<p class=\"floors\">Dot: the figure; line: its interval; logarithmic axis.")?;
-    for (name, ns) in floors {
-        let cost = numbers::duration(*ns);
-        write!(out, " <span class=\"floor-key\">\u{254e}</span> {name}: {cost}.")?;
+/// The heads of the columns with the axis; its lines are drawn once and used by every row.
+fn head(axis: Option<&LogAxis>, floors: &[(&str, f64)], out: &mut dyn Write) -> io::Result<()> {
+    write!(out, "<div class=\"row head\" aria-hidden=\"true\"><span>figure</span>")?;
+    match axis {
+        None => write!(out, "<span></span>")?,
+        Some(axis) => {
+            write!(out, "<svg class=\"strip\"><symbol id=\"lines\">")?;
+            let line = |class: &str, x: f64, out: &mut dyn Write| {
+                write!(
+                    out,
+                    "<line class=\"{class}\" x1=\"{x:.2}%\" x2=\"{x:.2}%\" y1=\"0\" y2=\"{HEIGHT}\"/>"
+                )
+            };
+            for (x, _) in axis.decades() {
+                line("decade", x, out)?;
+            }
+            for (_, ns) in floors {
+                line("floor", axis.x(*ns), out)?;
+            }
+            write!(out, "</symbol>")?;
+            for (x, label) in axis.decades() {
+                write!(out, "<text class=\"middle\" x=\"{x:.2}%\" y=\"18\">{}</text>", escaped(&label))?;
+            }
+            write!(out, "</svg>")?;
+        }
     }
-    write!(
+    writeln!(
         out,
-        "</p>\n<div class=\"row axis\" aria-hidden=\"true\"><span></span><svg class=\"strip\"><symbol id=\"lines{of}\">"
-    )?;
-    let line = |class: &str, x: f64, out: &mut dyn Write| {
-        write!(out, "<line class=\"{class}\" x1=\"{x:.2}%\" x2=\"{x:.2}%\" y1=\"0\" y2=\"{HEIGHT}\"/>")
-    };
-    for (x, _) in axis.decades() {
-        line("decade", x, out)?;
-    }
-    for (_, ns) in floors {
-        line("floor", axis.x(*ns), out)?;
-    }
-    write!(out, "</symbol>")?;
-    for (x, label) in axis.decades() {
-        write!(out, "<text class=\"middle\" x=\"{x:.2}%\" y=\"15\">{label}</text>")?;
-    }
-    writeln!(out, "</svg></div>")
+        "<span title=\"all samples, from 0.5 % to 99.5 %\">shape</span><span class=\"num\">floor</span><span class=\"num\">typical</span>\
+         <span>against</span><span class=\"middle\">calls</span><span>evidence</span></div>"
+    )
+}
+
+fn heading(name: &str, says: &str, family: &str, position: usize, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "<li class=\"family\" data-family=\"{}\" data-position=\"{position}.5\"><h3>{}</h3> <em>{}</em></li>",
+        escaped(family),
+        escaped(name),
+        escaped(says)
+    )
 }
 
 fn row(
     one: &Priced,
     position: usize,
     axis: Option<&LogAxis>,
-    of: &str,
+    checksum: &str,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let Priced { row, family, ns, receipt } = one;
-    let width = ns.map_or(-1.0, |[low, value, high]| (high - low) / value);
+    let sums = one.sums.as_ref().ok();
+    let paid = sums.map(|sums| sums.typical.as_ref().unwrap_or(&sums.quoted)).filter(|it| it.is_placed);
+    let [low, value, high] = paid.map_or([0.0, -1.0, 0.0], |it| it.ends);
+    let width = (high - low) / value;
+    let doubt = match paid {
+        None => -1.0,
+        // An interval that is none leaves everything open.
+        Some(_) if !width.is_finite() => 1e9,
+        Some(_) => width.max(0.0),
+    };
     write!(
         out,
-        "<li id=\"{}{of}\" data-family=\"{}\" data-name=\"{}\" data-position=\"{position}\" data-price=\"{}\" \
-         data-width=\"{width:.6}\"><details><summary class=\"row\"><span class=\"name\">{}</span>",
-        anchor(&row.id),
-        escaped(family),
-        escaped(&receipt.title),
-        ns.map_or(-1.0, |[_, value, _]| value),
-        breakable(&receipt.title),
+        "<li class=\"figure {}\" id=\"{}\" data-family=\"{}\" data-name=\"{}\" data-position=\"{position}\" \
+         data-price=\"{value}\" data-doubt=\"{doubt:.6}\" data-find=\"{} {} {} {}\"",
+        hue(one.hue),
+        anchor(&one.id),
+        escaped(&one.family),
+        escaped(&one.receipt.title),
+        escaped(&one.operation),
+        escaped(&one.tags.join(" ")),
+        one.evidence.1,
+        escaped(&one.find),
     )?;
-    match (axis, ns) {
-        (Some(axis), Some(ns)) => {
-            let [low, x, high] = ns.map(|ns| axis.x(ns));
-            let y = HEIGHT / 2.0;
-            write!(
-                out,
-                "<svg class=\"strip\" aria-hidden=\"true\"><use href=\"#lines{of}\" width=\"100%\" height=\"{HEIGHT}\"/>\
-                 <line class=\"interval\" x1=\"{low:.2}%\" x2=\"{high:.2}%\" y1=\"{y}\" y2=\"{y}\"/>\
-                 <circle class=\"dot\" cx=\"{x:.2}%\" cy=\"{y}\" r=\"4\"/></svg>"
-            )?;
-        }
-        _ => write!(out, "<span class=\"strip\"></span>")?,
+    if let Some(sums) = sums {
+        write!(out, " data-quoted=\"{}\"", sums.quoted.ends[1])?;
     }
-    match &row.outcome {
-        Outcome::Measured(numbers) => {
-            write!(
-                out,
-                "<span class=\"value\">{} <small>{}</small></span><span class=\"verdict {}\">{} {}</span>",
-                escaped(&numbers.value),
-                escaped(&numbers.interval),
-                class(numbers.tone),
-                sign(numbers.tone),
-                escaped(numbers.verdict)
-            )?;
-        }
-        Outcome::Withheld { state, why } => {
-            write!(
-                out,
-                "<span class=\"value why\">{}</span><span class=\"verdict {}\">{} {state}</span>",
-                escaped(why),
-                class(Tone::Bad),
-                sign(Tone::Bad)
-            )?;
+    write!(
+        out,
+        "><details><summary class=\"row\"><span class=\"name\"><b>{}</b><small>{}</small></span>",
+        breakable(&one.name),
+        escaped(&one.operation)
+    )?;
+    match &one.sums {
+        Ok(sums) => numbers_of(sums, axis, out)?,
+        Err(missing) => {
+            let why: String = missing.why.chars().take(160).collect();
+            write!(out, "<span class=\"why\" title=\"{}\">{}</span>", escaped(&missing.why), escaped(&why))?;
         }
     }
-    writeln!(out, "</summary><div class=\"receipt\">")?;
-    blocks::parts(receipt, of, out)?;
-    writeln!(out, "</div></details></li>")
+    let tags: String =
+        one.tags.iter().map(|tag| format!("<span class=\"tag\">{}</span>", escaped(tag))).collect();
+    let (tone, word) = one.evidence;
+    writeln!(
+        out,
+        "<span class=\"verdict {}\" title=\"{}\">{} {}{tags}</span></summary>",
+        class(tone),
+        escaped(word),
+        sign(tone),
+        // A check mark alone says that all is as claimed.
+        if one.sums.is_ok() {
+            format!("<span class=\"word\">{}</span>", escaped(word))
+        } else {
+            escaped(word)
+        },
+    )?;
+    receipt::write(&one.receipt, checksum, out)?;
+    writeln!(out, "</details></li>")
+}
+
+fn numbers_of(sums: &Sums, axis: Option<&LogAxis>, out: &mut dyn Write) -> io::Result<()> {
+    strip(sums, axis, out)?;
+    write!(out, "{}", shape(&sums.shape))?;
+    let is_judged = |judges: Judges| sums.judged == Some(judges);
+    let quoted = is_judged(Judges::Floor) || sums.typical.is_none();
+    let name = if sums.typical.is_none() { &*sums.quantity } else { "floor" };
+    amount(&sums.quoted, "value", name, quoted, out)?;
+    match &sums.typical {
+        // Cycles are of what is paid here.
+        Some(typical) => amount(typical, "value typical", "typical", !quoted, out)?,
+        None => write!(out, "<span class=\"value typical\"></span>")?,
+    }
+    match &sums.ratio {
+        Some((times, what)) => write!(
+            out,
+            "<span class=\"ratio\" title=\"{} {}\"><b>{}\u{d7}</b> <small>{}</small></span>",
+            escaped(times),
+            escaped(what),
+            escaped(times.trim_end_matches('x')),
+            escaped(what)
+        )?,
+        None => write!(out, "<span class=\"ratio\"></span>")?,
+    }
+    write!(
+        out,
+        "<span class=\"calls\" title=\"system calls an operation, counted\">{}</span>",
+        escaped(&sums.calls)
+    )
+}
+
+/// A number with its interval; the judged one stands out.
+fn amount(amount: &Amount, class: &str, name: &str, is_judged: bool, out: &mut dyn Write) -> io::Result<()> {
+    let tag = if is_judged { "b" } else { "span" };
+    let judged = if is_judged { ", judged by compare" } else { "" };
+    write!(
+        out,
+        "<span class=\"{class}\" title=\"{}{judged}\"><{tag}>{}</{tag}> <small>{}</small></span>",
+        escaped(name),
+        escaped(&amount.text),
+        escaped(&amount.interval)
+    )
+}
+
+/// The figure on the axis: its interval, the floor as a dot, what is paid here as a tick.
+fn strip(sums: &Sums, axis: Option<&LogAxis>, out: &mut dyn Write) -> io::Result<()> {
+    let Some(axis) = axis.filter(|_| sums.quoted.is_placed) else {
+        return write!(out, "<span class=\"strip\"></span>");
+    };
+    let y = HEIGHT / 2.0;
+    let [low, x, high] = sums.quoted.ends.map(|end| axis.x(end));
+    let says = format!("{} {}", sums.quoted.text, sums.quoted.interval);
+    write!(
+        out,
+        "<svg class=\"strip\" aria-hidden=\"true\"><title>{}{}</title><use href=\"#lines\" width=\"100%\" \
+         height=\"{HEIGHT}\"/><line class=\"interval\" x1=\"{low:.2}%\" x2=\"{high:.2}%\" y1=\"{y}\" y2=\"{y}\"/>",
+        escaped(&says),
+        sums.typical
+            .as_ref()
+            .map_or(String::new(), |it| escaped(&format!("; typical {} {}", it.text, it.interval))),
+    )?;
+    if let Some(typical) = sums.typical.as_ref().filter(|it| it.is_placed) {
+        let [low, x, high] = typical.ends.map(|end| axis.x(end));
+        write!(
+            out,
+            "<line class=\"interval\" x1=\"{low:.2}%\" x2=\"{high:.2}%\" y1=\"{y}\" y2=\"{y}\"/>\
+             <line class=\"tick\" x1=\"{x:.2}%\" x2=\"{x:.2}%\" y1=\"{}\" y2=\"{}\"/>",
+            y - 8.0,
+            y + 8.0
+        )?;
+    }
+    write!(out, "<circle class=\"dot\" cx=\"{x:.2}%\" cy=\"{y}\" r=\"4.5\"/></svg>")
+}
+
+/// The distribution in a row.
+fn shape(heights: &[f64]) -> String {
+    if heights.is_empty() {
+        return "<span class=\"shape\"></span>".to_owned();
+    }
+    let wide = 3 * heights.len();
+    let mut path = String::new();
+    for (index, height) in
+        heights.iter().enumerate().filter(|(_, height)| height.is_finite() && **height > 0.0)
+    {
+        // What is rare is seen, too; writing to a string cannot fail.
+        let _ = write!(path, "M{} {SHAPE}v-{:.1}", 3 * index + 1, (height.sqrt() * SHAPE).max(1.0));
+    }
+    format!(
+        "<svg class=\"shape\" viewBox=\"0 0 {wide} {SHAPE}\" aria-hidden=\"true\"><path d=\"{path}\"/></svg>"
+    )
 }

@@ -20,10 +20,7 @@ const WIDE: f64 = 0.25;
 /// The findings, the most telling first.
 pub(super) fn findings(story: &Story<'_>, shown: &[&Figure]) -> Vec<Said> {
     let carrying: Vec<&Figure> = shown.iter().filter(|figure| carries(figure)).copied().collect();
-    let mut all = alternatives(story.result, &carrying);
-    all.extend(wake(&carrying));
-    all.extend(entry(&carrying));
-    all.extend(vdso(&carrying));
+    let mut all = found(story.result, &carrying);
     if all.is_empty() && !shown.is_empty() {
         let without = shown.len() - carrying.len();
         all.push(vec![if without == 0 {
@@ -37,6 +34,22 @@ pub(super) fn findings(story: &Story<'_>, shown: &[&Figure]) -> Vec<Said> {
     let label = |index| if index == 0 { LABEL } else { " " };
     let plain = |pieces: &Vec<String>| pieces.iter().map(|piece| story.plain(piece)).collect::<Vec<_>>();
     all.iter().enumerate().map(|(index, pieces)| Said::pieces(label(index), &plain(pieces))).collect()
+}
+
+/// The findings without what stands in brackets; none where no figure carries one.
+pub(super) fn in_short(story: &Story<'_>, shown: &[&Figure]) -> Vec<String> {
+    let carrying: Vec<&Figure> = shown.iter().filter(|figure| carries(figure)).copied().collect();
+    let first = |pieces: Vec<String>| pieces.into_iter().next().map(|it| story.plain(&it));
+    found(story.result, &carrying).into_iter().filter_map(first).collect()
+}
+
+/// What each rule finds, in pieces, the most telling first.
+fn found(result: &RunResult, carrying: &[&Figure]) -> Vec<Vec<String>> {
+    let mut all = alternatives(result, carrying);
+    all.extend(wake(carrying));
+    all.extend(entry(carrying));
+    all.extend(vdso(carrying));
+    all
 }
 
 /// Whether a sentence may rest on it. How wide it is and how few launches it has, its interval tells.

@@ -141,8 +141,8 @@ pub(super) fn half(estimate: &Estimate) -> Option<f64> {
 fn width(story: &Story<'_>, quantity: &Quantity, notes: &mut Vec<String>) -> String {
     let estimate = &quantity.estimate;
     if let Some(half) = half(estimate) {
-        // What an exact 1 % is by rounding is 1 %.
-        return format!("{:.0} %", (half * 100.0 - 1e-9).ceil().max(0.0));
+        // What an exact 1 % is by rounding is 1 %; the larger of 0 and -0 may be either.
+        return format!("{:.0} %", (half * 100.0 - 1e-9).ceil().max(0.0) + 0.0);
     }
     let says = !estimate.extremes && estimate.low > 0.0 && estimate.high < SCATTERED * estimate.low;
     if says {
@@ -181,7 +181,7 @@ pub(super) fn ratio(story: &Story<'_>, of: &Figure, pair: &PairedValue) -> Optio
 }
 
 /// A ratio in two digits, or whole: "16x", "0.22x".
-pub(super) fn times(ratio: f64) -> String {
+pub(crate) fn times(ratio: f64) -> String {
     if (9.95..1e6).contains(&ratio) {
         return format!("{ratio:.0}x");
     }

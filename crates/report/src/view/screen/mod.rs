@@ -10,9 +10,10 @@ use std::collections::BTreeMap;
 use oscost_results::{Figure, RunResult, Verdict};
 
 pub use choice::{RowChoice, RowOrder};
+pub(crate) use line::times;
 
 use super::story::{Story, headline};
-use crate::blocks::screen::{Group, Said, Screen};
+use crate::blocks::screen::{Group, Line, Said, Screen};
 use crate::words::{counted, distinct};
 
 /// Lines beside the rows of a screen, at most.
@@ -50,6 +51,20 @@ pub(crate) fn screen(result: &RunResult, saved: Option<&str>, choice: RowChoice,
     trust.truncate(room.saturating_sub(findings.len()).max(1));
     let last = findings.into_iter().chain(trust).chain(next(&story, &shown, saved)).collect();
     Screen { first, groups, views, counted, last }
+}
+
+/// What a page says first of a result: its findings in short, and how far to trust them.
+pub(crate) fn summary(story: &Story<'_>) -> (Vec<String>, String) {
+    let told = choice::told(story.result, &[]);
+    let shown = RowChoice::default().rows(story.result, &told);
+    let trust = trust::trust(story, &shown, &told);
+    let trust = trust.first().and_then(|said| said.ways.get(1).or_else(|| said.ways.first()));
+    (findings::in_short(story, &shown), trust.cloned().unwrap_or_default())
+}
+
+/// The line of a figure for a page.
+pub(crate) fn line_of(story: &Story<'_>, figure: &Figure) -> Line {
+    line::line(story, figure, story.name(figure), RowChoice::default())
 }
 
 /// Who measured, how much, and where.

@@ -35,6 +35,9 @@ pub(super) fn launches(chart: &Launches) -> String {
     let mut dots = String::new();
     for (index, value) in chart.values.iter().enumerate() {
         let y = 6.0 + (HEIGHT - 12.0) * (1.0 - (value - bottom) / (top - bottom));
+        if !y.is_finite() {
+            continue;
+        }
         // Writing to a string cannot fail.
         let _ = write!(dots, "M{:.1} {y:.1}h.01", LABELS + step * (index as f64 + 0.5));
     }

@@ -1,0 +1,124 @@
+//! Two results against each other for a page: the answer, its cards, and the rows around zero.
+
+use oscost_results::RunResult;
+
+use crate::blocks::Tone;
+use crate::blocks::forest::{Against, Forest};
+use crate::blocks::page::{Card, Chip, Hue};
+use crate::judge::{Compared, Comparison, Verdict, percent};
+use crate::numbers;
+use crate::view::comparison;
+use crate::words::{counted, plain, words};
+
+/// Groups in the order of the page, and what each means.
+const GROUPS: [(Verdict, Tone); 4] = [
+    (Verdict::Slower, Tone::Bad),
+    (Verdict::Faster, Tone::Good),
+    (Verdict::Unclear, Tone::Doubt),
+    (Verdict::Within, Tone::Good),
+];
+/// Changes beyond this share are drawn at the edge.
+const FARTHEST: f64 = 0.5;
+
+/// What came out, and how many figures have which verdict.
+pub(super) fn answer(comparison: &Comparison<'_>) -> (String, Vec<Card>) {
+    let heading = if comparison.rows.is_empty() {
+        "No figure was measured in both".to_owned()
+    } else {
+        comparison::tallied(comparison).into_iter().next().unwrap_or_default()
+    };
+    let threshold = numbers::percent(comparison.threshold);
+    let cards = GROUPS.iter().map(|(verdict, tone)| {
+        let rows: Vec<&Compared> = comparison.of(*verdict).collect();
+        let name = match verdict {
+            Verdict::Within => format!("within {threshold}"),
+            other => other.name().to_owned(),
+        };
+        let first = rows.first().map_or("none".to_owned(), |row| plain(&row.id, true));
+        let more = if rows.len() > 1 { format!(" and {} more", rows.len() - 1) } else { String::new() };
+        Card {
+            hue: if rows.is_empty() { Hue::Plain } else { Hue::Judged(*tone) },
+            number: rows.len().to_string(),
+            unit: format!("of {}", comparison.rows.len()),
+            name,
+            says: if matches!(verdict, Verdict::Within) { String::new() } else { format!("{first}{more}") },
+            size: String::new(),
+            link: String::new(),
+        }
+    });
+    (heading, cards.collect())
+}
+
+/// The two, and whether their surroundings are the same.
+pub(super) fn chips(comparison: &Comparison<'_>) -> Vec<Chip> {
+    let pair = format!("{} \u{2192} {}", plain(comparison.a, true), plain(comparison.b, true));
+    let differs: Vec<String> = comparison
+        .machine
+        .iter()
+        .chain(&comparison.conditions)
+        .map(|it| format!("{} {} \u{2192} {}", it.what, plain(&it.a, true), plain(&it.b, true)))
+        .collect();
+    let (text, tone) = match differs.len() {
+        0 => ("same machine, same conditions".to_owned(), Tone::Good),
+        count => (format!("{} around them differ", counted(count, "fact", "facts")), Tone::Doubt),
+    };
+    vec![
+        Chip { text: pair, tone: None, whole: "before \u{2192} now".to_owned() },
+        Chip { text, tone: Some(tone), whole: differs.join("; ") },
+    ]
+}
+
+/// The rows, the worst first.
+pub(super) fn forest(comparison: &Comparison<'_>, newest: &RunResult) -> Forest {
+    let rows: Vec<Against> = GROUPS
+        .iter()
+        .flat_map(|(verdict, tone)| comparison.of(*verdict).map(|row| against(row, *tone, newest)))
+        .collect();
+    let farthest = rows
+        .iter()
+        .filter_map(|row| row.change)
+        .flat_map(|[low, _, high]| [low.abs(), high.abs()])
+        .filter(|it| it.is_finite())
+        .fold(3.0 * comparison.threshold, f64::max);
+    Forest {
+        pair: format!("{} \u{2192} {}", plain(comparison.a, true), plain(comparison.b, true)),
+        finding: answer(comparison).0,
+        margin: comparison.threshold,
+        limit: farthest.clamp(0.01, FARTHEST),
+        rows,
+        whole: comparison::linked(comparison, newest),
+    }
+}
+
+fn against(row: &Compared, tone: Tone, newest: &RunResult) -> Against {
+    let unit = plain(&row.unit, true);
+    let (says, interval) = row.change.map_or_else(<(String, String)>::default, |change| {
+        let interval = format!("{:+.1} .. {:+.1} %", change.low * 100.0, change.high * 100.0);
+        let is_open = !change.low.is_finite() || !change.high.is_finite();
+        (percent(change.change), if is_open { "unknown".to_owned() } else { interval })
+    });
+    // In rounds of both sides the judged ratio may point another way than the two sides by themselves.
+    let contradicts =
+        row.change.is_some_and(|change| (row.b.value - row.a.value) * change.change < 0.0 && row.changed);
+    let shown = |value: f64| numbers::quantity(value, &unit);
+    let sides = if contradicts || !row.a.value.is_finite() || !row.b.value.is_finite() {
+        format!("judged round by round, {}", words(&row.quantity, true))
+    } else {
+        // "cycles" is unit and quantity.
+        let quantity =
+            if row.quantity == row.unit { String::new() } else { format!(" {}", words(&row.quantity, true)) };
+        format!("{} \u{2192} {}{quantity}", shown(row.a.value), shown(row.b.value))
+    };
+    let ends = row.change.map(|it| [it.low, it.change, it.high]);
+    Against {
+        id: row.id.clone(),
+        has_receipt: newest.figures.iter().any(|figure| figure.id == row.id),
+        word: row.verdict.name(),
+        tone,
+        change: ends.filter(|ends| ends.iter().all(|end| end.is_finite())),
+        says,
+        interval,
+        sides,
+        why: plain(&row.why, true),
+    }
+}

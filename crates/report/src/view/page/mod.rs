@@ -1,0 +1,204 @@
+//! Results as a page for a browser: what was found, the answers, then the figures with their receipts.
+
+mod against;
+mod cards;
+mod heading;
+mod list;
+mod over;
+
+use oscost_results::{Figure, Outline, RunResult, Status};
+
+use super::story::{Story, headline};
+use super::{doctor, documents, gallery, screen};
+use crate::blocks::page::{Chip, Hue, Page, Section};
+use crate::blocks::{Part, Tone, View};
+use crate::evidence::system_calls;
+use crate::judge::{Comparison, Rules, compare};
+use crate::named::Named;
+use crate::words::{counted, plain};
+use over::Run;
+
+/// Most comparisons that a page has room for: the newest result against its predecessors.
+const MOST_COMPARED: usize = 6;
+/// Switches an operation from which on another thread runs meanwhile.
+const SWITCHES: f64 = 0.25;
+/// System calls an operation below which there are none: the audit's own.
+const NO_CALLS: f64 = 0.005;
+
+/// One page about `results`, oldest first: receipts of the newest, and what became of the figures until then.
+pub(crate) fn page(results: &[Named<'_>]) -> Page {
+    page_over(&results.iter().map(Run::of).collect::<Vec<_>>(), results)
+}
+
+/// One page about `runs`, oldest first, of which the last ones are here whole.
+pub(crate) fn page_of_runs(runs: &[(String, Outline)], whole: &[Named<'_>]) -> Page {
+    page_over(&runs.iter().map(|(name, run)| Run::outlined(name, run)).collect::<Vec<_>>(), whole)
+}
+
+fn page_over(runs: &[Run], whole: &[Named<'_>]) -> Page {
+    let Some((newest, others)) = whole.split_last() else {
+        return Page {
+            title: "oscost: no result".to_owned(),
+            kind: "no result",
+            heading: "There is no result to show".to_owned(),
+            chips: Vec::new(),
+            warnings: Vec::new(),
+            cards: Vec::new(),
+            sizes: String::new(),
+            sections: Vec::new(),
+            closing: String::new(),
+            checksum: String::new(),
+        };
+    };
+    let story = Story::new(newest.result, true);
+    // The nearest predecessor first: that is the question most often asked.
+    let against: Vec<Comparison<'_>> = others
+        .iter()
+        .rev()
+        .take(MOST_COMPARED)
+        .map(|other| compare(other, newest, Rules::default()))
+        .collect();
+    let mut page = of_one(&story, newest);
+    if let Some(first) = against.first() {
+        let (heading, cards) = against::answer(first);
+        page.kind = "compared";
+        page.title = format!("{}: {}", plain(newest.name, true), heading);
+        page.heading = heading;
+        page.chips.splice(0..0, against::chips(first));
+        page.warnings.extend(first.warnings.iter().map(|it| format!("warning: {}", plain(it, true))));
+        page.cards = cards;
+        page.sizes = String::new();
+        let mut sections: Vec<Section> =
+            against.iter().map(|it| Section::Compared(against::forest(it, newest.result))).collect();
+        if runs.len() > 2 {
+            sections.insert(0, Section::Over(over::history(runs, newest.result)));
+            let machines = crate::words::distinct(runs.iter().map(|run| &run.place)).len();
+            let over = counted(runs.len(), "run", "runs");
+            let of = if machines > 1 { format!(" of {machines} systems") } else { String::new() };
+            page.kind = "history";
+            page.heading = format!("{over}{of}; the newest beside the one before: {}", page.heading);
+        }
+        sections.splice(0..0, gallery::view(whole).map(Section::View));
+        sections.append(&mut page.sections);
+        page.sections = sections;
+    }
+    page
+}
+
+/// A page of one result.
+fn of_one(story: &Story<'_>, named: &Named<'_>) -> Page {
+    let result = named.result;
+    let (findings, trust) = screen::summary(story);
+    let documents = documents::views(result, true);
+    let is_reproduction = !documents.is_empty();
+    let heading =
+        if is_reproduction { heading::of_documents(result) } else { heading::of_findings(story, &findings) };
+    let (cards, sizes) = cards::cards(story);
+    let mut sections: Vec<Section> = Vec::new();
+    let mut views: Vec<View> = super::of(story);
+    let mut own: Vec<Section> = Vec::new();
+    if !result.figures.is_empty() {
+        own.push(Section::Prices(list::chart(story, &findings)));
+    }
+    if is_reproduction {
+        // The document first; what was measured for it follows.
+        sections.extend(documents.into_iter().map(|view| Section::View(answers_first(view))));
+        sections.extend(views.drain(..).map(Section::View));
+        sections.append(&mut own);
+    } else {
+        // Where rows were left to a picture of their family, that is the answer.
+        let (told, rest): (Vec<View>, Vec<View>) = views.into_iter().partition(|view| view.covers.len() > 1);
+        sections.extend(told.into_iter().map(Section::View));
+        sections.append(&mut own);
+        sections.extend(rest.into_iter().map(Section::View));
+    }
+    if !result.doctor.is_empty() {
+        let title = "The machine, as the doctor found it".to_owned();
+        sections.push(Section::View(View { title, ..doctor::view(&result.doctor, true) }));
+    }
+    let model = story.plain(&result.machine.cpu_model);
+    Page {
+        title: format!("{heading} ({model}): oscost"),
+        kind: if is_reproduction { "reproduction" } else { "price list" },
+        chips: chips(story, &trust),
+        warnings: story.warnings(),
+        heading,
+        cards,
+        sizes,
+        sections,
+        closing: story.closing(Some(named.name)),
+        checksum: checksum(result),
+    }
+}
+
+/// What a document comes to, its pictures and its statements before its tables.
+fn answers_first(mut view: View) -> View {
+    view.parts.sort_by_key(|part| match part {
+        Part::Words(_) | Part::Warning(_) | Part::Answer(_) | Part::Facts(_) => 0,
+        Part::Plot(_) => 1,
+        Part::Judged(..) => 2,
+        _ => 3,
+    });
+    view
+}
+
+/// Where and when, and how far to trust it.
+fn chips(story: &Story<'_>, trust: &str) -> Vec<Chip> {
+    let result = story.result;
+    let fact = |text: String| Chip { text, tone: None, whole: String::new() };
+    let mut chips: Vec<Chip> = story.place().into_iter().map(fact).collect();
+    let started = story.plain(&result.started).replacen('T', " ", 1).replace('Z', " UTC");
+    chips.push(fact(started));
+    let told = |status: fn(&Figure) -> bool| result.figures.iter().filter(|it| status(it)).count();
+    let all = result.figures.len();
+    let checked =
+        told(|it| it.status == Status::Measured && it.evidence.verdict == oscost_results::Verdict::Checked);
+    if all > 0 {
+        chips.push(Chip {
+            text: format!("{checked} of {all} checked"),
+            tone: Some(if checked == all { Tone::Good } else { Tone::Doubt }),
+            whole: story.closing(None),
+        });
+    }
+    let quiet = !result.doctor.is_empty()
+        && result.doctor.iter().all(|check| check.state != oscost_results::CheckState::Disturbs);
+    let tone = Some(if quiet { Tone::Good } else { Tone::Doubt });
+    chips.push(Chip { text: trust.to_owned(), tone, whole: story.doctor().0 });
+    if result.plan.effort == "quick" {
+        let whole = "a quick run has too few launches for intervals and findings".to_owned();
+        chips.push(Chip { text: "quick: a first look".to_owned(), tone: Some(Tone::Doubt), whole });
+    }
+    chips
+}
+
+/// What an operation does, as it was counted.
+pub(super) fn hue(figure: &Figure) -> Hue {
+    let switches = figure.evidence.switches.is_some_and(|switches| switches >= SWITCHES);
+    match system_calls(figure) {
+        _ if figure.status != Status::Measured => Hue::Plain,
+        _ if switches => Hue::Switch,
+        Some(calls) if calls < NO_CALLS => Hue::User,
+        Some(_) => Hue::Kernel,
+        None => Hue::Uncounted,
+    }
+}
+
+/// What the file of the result begins with.
+fn checksum(result: &RunResult) -> String {
+    let head = oscost_results::to_bytes(result).unwrap_or_default();
+    let line = head.split(|byte| *byte == b'\n').nth(1).unwrap_or_default();
+    let line = String::from_utf8_lossy(line);
+    line.split('"').nth(3).map(|text| plain(text, true)).unwrap_or_default()
+}
+
+/// The estimate that is quoted, if it is a duration above nothing.
+pub(super) fn nanoseconds(figure: &Figure, name: &str) -> Option<oscost_results::Estimate> {
+    let quantity = figure.quantities.get(name).filter(|_| figure.status == Status::Measured)?;
+    let it = quantity.estimate;
+    (quantity.unit == "ns" && it.value > 0.0 && it.value.is_finite()).then_some(it)
+}
+
+/// What is paid here: the typical price where there is one, else what is quoted.
+pub(super) fn paid(figure: &Figure) -> Option<oscost_results::Estimate> {
+    nanoseconds(figure, oscost_results::quantity::TYPICAL).or_else(|| nanoseconds(figure, headline(figure)))
+}
