@@ -66,15 +66,15 @@ fn usual<'a>(lists: impl Iterator<Item = &'a Vec<Function>> + Clone) -> Usual {
     most.map_or_else(Usual::default, |list| Usual { functions: list.clone(), times: times(list) })
 }
 
-/// `whole` without `marks`, which stand around the operation: the way back from the first mark, and the way to the second.
-/// `None` where they do not, as if something interrupted.
+/// `whole` without `marks`, which stand around the operation: the way back from the first mark, and the way to the second,
+/// which begins where the kernel is entered. `None` where they do not, as if something interrupted.
 fn less(whole: &[Function], marks: &[Function]) -> Option<Vec<Function>> {
     let length = whole.len().checked_sub(marks.len())?;
     let fits = |at: &usize| whole[..*at] == marks[..*at] && whole[*at + length..] == marks[*at..];
-    let places: Vec<usize> = (0..=marks.len()).filter(fits).collect();
-    // Several places fit where an operation begins as a mark ends: the second mark begins where the kernel is entered.
-    let enters = |at: &usize| marks.get(*at).is_some_and(|function| is_entry(&function.name));
-    let at = places.iter().copied().find(enters).or(places.first().copied())?;
+    let at = match marks.iter().position(|function| is_entry(&function.name)) {
+        Some(entry) => Some(entry).filter(fits),
+        None => (0..=marks.len()).find(fits),
+    }?;
     Some(whole[at..at + length].to_vec())
 }
 
@@ -128,9 +128,8 @@ mod tests {
 
     #[test]
     fn an_operation_without_a_system_call_calls_nothing() {
-        let (head, tail) =
-            TRACE.split_at(TRACE.find("      oscost-71      [001] .....  6.0").expect("there"));
-        let again = [head, head, tail].concat();
+        let empty = TRACE.split_at(TRACE.find("      oscost-71      [001] .....  6.0").expect("there")).0;
+        let again = [empty, empty].concat();
         let (usual, of) = of_an_operation(&again);
         assert_eq!((usual.functions.len(), usual.times, of), (0, 1, 1));
     }
