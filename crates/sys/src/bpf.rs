@@ -70,7 +70,7 @@ fn bpf<T>(command: libc::c_long, attributes: &T) -> Result<i32, CallError> {
 
 /// A program that is attached, and its count. All of it goes with the process.
 #[derive(Debug)]
-pub struct Counted {
+pub struct CountingProgram {
     map: OwnedFd,
     _program: OwnedFd,
     _event: OwnedFd,
@@ -78,19 +78,19 @@ pub struct Counted {
 
 /// Where a program is attached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum AttachedTo {
     /// The tracepoint syscalls/sys_enter_getppid.
     Tracepoint,
     /// The first instruction, a `nop`, of [`probed_getppid`].
     Uprobe,
 }
 
-impl Counted {
+impl CountingProgram {
     /// Attaches a program to what the calling thread does at a place.
     ///
     /// # Errors
     /// The error of bpf or perf_event_open (EPERM: this user may not), ENOENT of open where tracefs is not mounted.
-    pub fn attach(place: Place) -> Result<Self, CallError> {
+    pub fn attach(place: AttachedTo) -> Result<Self, CallError> {
         let own = |fd: i32| {
             // SAFETY: the kernel has just handed out this descriptor to us alone.
             unsafe { OwnedFd::from_raw_fd(fd) }
@@ -99,7 +99,7 @@ impl Counted {
         let map = own(bpf(MAP_CREATE, &map)?);
         let program = counting(map.as_raw_fd(), caller()?);
         let program = ProgramAttributes {
-            kind: if place == Place::Tracepoint { TRACEPOINT } else { KPROBE },
+            kind: if place == AttachedTo::Tracepoint { TRACEPOINT } else { KPROBE },
             count: program.len() as u32,
             instructions: program.as_ptr().addr() as u64,
             licence: c"GPL".as_ptr().addr() as u64,
@@ -107,8 +107,8 @@ impl Counted {
         };
         let program = own(bpf(PROGRAM_LOAD, &program)?);
         let event = own(match place {
-            Place::Tracepoint => tracepoint()?,
-            Place::Uprobe => uprobe()?,
+            AttachedTo::Tracepoint => tracepoint()?,
+            AttachedTo::Uprobe => uprobe()?,
         });
         // SAFETY: the kernel takes a descriptor by value.
         check("ioctl", unsafe { libc::ioctl(event.as_raw_fd(), SET_BPF, program.as_raw_fd()) })?;
@@ -286,8 +286,8 @@ mod tests {
     /// Another thread makes the same calls meanwhile: they are none of ours.
     #[test]
     fn a_program_counts_each_pass() {
-        for place in [Place::Tracepoint, Place::Uprobe] {
-            match Counted::attach(place) {
+        for place in [AttachedTo::Tracepoint, AttachedTo::Uprobe] {
+            match CountingProgram::attach(place) {
                 Ok(counted) => {
                     let other = std::thread::spawn(|| (0..100).for_each(|_| _ = probed_getppid()));
                     (0..100).for_each(|_| _ = probed_getppid());

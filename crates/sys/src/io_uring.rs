@@ -39,7 +39,7 @@ struct CompletionOffsets {
 /// struct io_uring_params.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
-struct Parameters {
+struct RingParameters {
     submissions: u32,
     completions: u32,
     flags: u32,
@@ -115,7 +115,7 @@ impl Drop for Mapping {
 #[derive(Debug)]
 pub struct Ring {
     fd: OwnedFd,
-    told: Parameters,
+    told: RingParameters,
     rings: Mapping,
     entries: Mapping,
     /// Submissions so far, which is also the next one's mark.
@@ -130,7 +130,7 @@ impl Ring {
     /// # Errors
     /// The error of io_uring_setup (ENOSYS, EPERM where it is forbidden, ENOMEM under a limit of locked memory) or mmap.
     pub fn new(entries: u32) -> Result<Self, CallError> {
-        let mut told = Parameters::default();
+        let mut told = RingParameters::default();
         // SAFETY: the kernel reads and writes one io_uring_params, a local variable.
         let fd = unsafe { libc::syscall(libc::SYS_io_uring_setup, entries, &raw mut told) };
         let fd = check("io_uring_setup", i32::try_from(fd).unwrap_or(-1))?;
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn the_layout_is_the_kernels() {
         assert_eq!(
-            (size_of::<Parameters>(), size_of::<Submission>(), size_of::<Completion>()),
+            (size_of::<RingParameters>(), size_of::<Submission>(), size_of::<Completion>()),
             (120, 64, 16)
         );
     }

@@ -17,7 +17,7 @@ type Function = unsafe extern "C" fn(*mut c_void, usize, u32, *mut c_void, usize
 /// What the function says that its state needs: `struct vgetrandom_opaque_params`.
 #[repr(C)]
 #[derive(Default)]
-struct Parameters {
+struct RandomParameters {
     state_bytes: u32,
     protection: u32,
     flags: u32,
@@ -44,8 +44,8 @@ impl VdsoRandom {
         let Some(address) = address_of(NAME) else { return Ok(None) };
         // SAFETY: the kernel's own image defines this symbol as a function of this type.
         let function: Function = unsafe { std::mem::transmute::<usize, Function>(address) };
-        let mut parameters = Parameters::default();
-        // SAFETY: with this length the function writes one Parameters to a local variable and nothing else.
+        let mut parameters = RandomParameters::default();
+        // SAFETY: with this length the function writes one RandomParameters to a local variable and nothing else.
         let status = unsafe {
             function(std::ptr::null_mut(), 0, 0, std::ptr::from_mut(&mut parameters).cast(), usize::MAX)
         };

@@ -1,7 +1,7 @@
 //! A BPF program of a few instructions, which counts how often it ran: on a tracepoint of the call, or on a probe before it.
 
 use oscost_harness::Card;
-use oscost_sys::bpf::{Counted, Place, probed_getppid};
+use oscost_sys::bpf::{AttachedTo, CountingProgram, probed_getppid};
 
 use super::layer::{self, Active, Layer, Tax};
 use crate::lack;
@@ -18,7 +18,7 @@ pub static TRACEPOINT: Tax = Tax {
         ..layer::CARD
     },
     layer: Layer {
-        install: || attached(Place::Tracepoint),
+        install: || attached(AttachedTo::Tracepoint),
         call: probed,
         lack: lack::of_bpf,
         listens: false,
@@ -32,14 +32,14 @@ pub static UPROBE: Tax = Tax {
         operation: "one getppid in a function whose first instruction, a nop, has a uprobe with a BPF program that counts",
         ..layer::CARD
     },
-    layer: Layer { install: || attached(Place::Uprobe), ..TRACEPOINT.layer },
+    layer: Layer { install: || attached(AttachedTo::Uprobe), ..TRACEPOINT.layer },
 };
 
 fn probed() {
     probed_getppid();
 }
 
-fn attached(place: Place) -> Result<Active, oscost_harness::CallError> {
-    let counted = Counted::attach(place)?;
+fn attached(place: AttachedTo) -> Result<Active, oscost_harness::CallError> {
+    let counted = CountingProgram::attach(place)?;
     Ok(Active::Counter(Box::new(move || counted.count())))
 }

@@ -101,7 +101,7 @@ pub fn guard(folder: Option<&str>) -> u8 {
         if std::fs::remove_dir(folder).is_ok() {
             return 0;
         }
-        std::thread::sleep(Duration::from_millis(50));
+        oscost_sys::clock::pause(Duration::from_millis(50));
     }
     1
 }
