@@ -21,10 +21,12 @@ pub use traced::TRACED;
 
 /// Does the work of a guard or of a traced process, if the program was started as one; its exit code.
 pub fn serve_if_asked() -> Option<u8> {
-    let mut arguments = std::env::args().skip(1);
-    match arguments.next()?.as_str() {
-        GUARD => Some(instance::guard(arguments.next().as_deref())),
-        TRACED => Some(traced::serve(arguments.next().as_deref())),
+    let mut arguments = std::env::args_os().skip(1);
+    let (name, given) = (arguments.next()?, arguments.next());
+    let given = given.as_deref().and_then(std::ffi::OsStr::to_str);
+    match name.to_str()? {
+        GUARD => Some(instance::guard(given)),
+        TRACED => Some(traced::serve(given)),
         _ => None,
     }
 }
