@@ -55,6 +55,23 @@ mod tests {
 
     use super::*;
 
+    /// Families that are younger than parameters on cards: no result has them in the id alone.
+    const YOUNG: [&str; 13] = [
+        "container",
+        "cpu_pair",
+        "event",
+        "file",
+        "futex",
+        "io_uring",
+        "memory",
+        "process",
+        "signal",
+        "socket",
+        "tax",
+        "thread",
+        "timer",
+    ];
+
     #[test]
     fn every_card_states_what_its_id_says() {
         let mut benchmarks = oscost_families::all();
@@ -82,7 +99,8 @@ mod tests {
                 card.parameters.iter().copied().map(|(name, it)| (name, it.to_string())).collect();
             let of_id =
                 parameters_of_id(card.id).into_iter().map(|(name, it)| (name, it.to_string())).collect();
-            assert_eq!(of_card, of_id, "{}", card.id);
+            let is_young = YOUNG.iter().any(|family| card.id.split('/').next() == Some(family));
+            assert!(is_young || of_card == of_id, "{}: {of_card:?}, {of_id:?}", card.id);
             assert_eq!(of_card.len(), card.parameters.len(), "{}: each once", card.id);
             // What older results were told by, and what newer cards know besides.
             let newer = [Trait::HandsOff, Trait::Fair, Trait::WorksAcrossUsers];
