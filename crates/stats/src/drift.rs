@@ -223,14 +223,15 @@ mod tests {
             [shares[0] / 100.0, shares[shares.len() - 1] / 100.0]
         };
         let paired = row("paired ratios and differences, the step of a clock");
-        let quiet = row("one CPU, in cycles or quiet ns");
+        let cycles = row("one CPU, in cycles");
+        let quiet = row("one CPU, quiet ns");
         let floor = row("one CPU, floor");
         let else_on_one = row("one CPU, everything else");
         let across = row("across CPUs, or wherever the scheduler puts it");
         assert!(floor[0] < floor[1] && across[0] < across[1], "{floor:?} {across:?}");
         let mut all = vec![("paired", "ratio", paired), ("one_cpu", "step", paired)];
         for one in ["one_cpu", "same_cpu"] {
-            all.extend([(one, "cycles", quiet), (one, "quiet", quiet), (one, "floor", floor)]);
+            all.extend([(one, "cycles", cycles), (one, "quiet", quiet), (one, "floor", floor)]);
             all.push((one, "typical", else_on_one));
         }
         for other in ["cross_cpu", "spread", "unpinned"] {
