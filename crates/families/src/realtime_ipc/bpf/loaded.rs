@@ -89,7 +89,7 @@ impl Transport for Bpf {
     #[inline(always)]
     fn receive(&mut self, _: usize, _: &mut [u8]) -> Result<Got, CallError> {
         match &self.edges {
-            Some(edges) => edges.wait().map(|()| self.page.counted()),
+            Some(edges) => edges.wait().map(|_| self.page.counted()),
             None => Err(CallError::gone("epoll_wait")),
         }
     }
