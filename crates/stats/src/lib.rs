@@ -17,6 +17,7 @@ pub mod fine_histogram;
 pub mod histogram;
 pub mod interval;
 pub mod modes;
+pub mod odd;
 pub mod order;
 pub mod paired;
 pub mod peaks;

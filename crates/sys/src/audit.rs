@@ -15,6 +15,7 @@ mod notification;
 mod ptrace;
 mod table;
 
+pub(crate) use notification::answers_can_be_given;
 pub use notification::by_notification;
 pub use ptrace::by_ptrace;
 
@@ -30,9 +31,18 @@ pub type Calls = BTreeMap<i64, u64>;
 
 /// System calls counted in each phase, by participant (thread id) and number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CallCounts(Vec<BTreeMap<i32, Calls>>);
+pub struct CallCounts {
+    phases: Vec<BTreeMap<i32, Calls>>,
+    is_marked: bool,
+}
 
 impl CallCounts {
+    /// Whether a marker has been seen. Without one nothing was counted, and no calls at all is no count.
+    #[must_use]
+    pub fn is_marked(&self) -> bool {
+        self.is_marked
+    }
+
     /// Calls of all participants in phase `phase` (from 1).
     #[must_use]
     pub fn phase(&self, phase: usize) -> Calls {
@@ -46,7 +56,7 @@ impl CallCounts {
     /// Calls in phase `phase` (from 1) of each participant who made any.
     #[must_use]
     pub fn by_participant(&self, phase: usize) -> BTreeMap<i32, Calls> {
-        phase.checked_sub(1).and_then(|index| self.0.get(index)).cloned().unwrap_or_default()
+        phase.checked_sub(1).and_then(|index| self.phases.get(index)).cloned().unwrap_or_default()
     }
 }
 
@@ -132,6 +142,27 @@ mod tests {
             None => println!(
                 "SKIP no_partner_inherits_the_listening_end: seccomp user notification is refused here"
             ),
+        }
+    }
+
+    /// As in a container: what the profile of Docker answers itself, a listener is not asked about.
+    #[test]
+    fn a_container_hides_no_marker() {
+        // The profile refuses clone, so there are no partners.
+        fn alone() {
+            for (phase, calls) in [(1, 100), (2, 200)] {
+                system_call::marker(phase);
+                (0..calls).for_each(|_| _ = system_call::getppid());
+                system_call::marker(0);
+            }
+        }
+        let way = || {
+            crate::seccomp::Filter::containers().install().ok()?;
+            by_notification(alone).ok().map(|((), counts)| getppids(&counts))
+        };
+        match counted(way) {
+            Some(counts) => assert_eq!(counts, (100, 200)),
+            None => println!("SKIP a_container_hides_no_marker: seccomp user notification is refused here"),
         }
     }
 

@@ -3,6 +3,7 @@
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
+use crate::perf_event::{self, DISABLED, EventAttributes};
 use crate::{CallError, error::check};
 
 /// One instruction: operation, registers (source << 4 | target), offset, constant.
@@ -79,8 +80,8 @@ pub struct CountingProgram {
 /// Where a program is attached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttachedTo {
-    /// The tracepoint syscalls/sys_enter_getppid.
-    Tracepoint,
+    /// The tracepoint at the entry of the system call of this name.
+    Tracepoint(&'static str),
     /// The first instruction, a `nop`, of [`probed_getppid`].
     Uprobe,
 }
@@ -99,17 +100,17 @@ impl CountingProgram {
         let map = own(bpf(MAP_CREATE, &map)?);
         let program = counting(map.as_raw_fd(), caller()?);
         let program = ProgramAttributes {
-            kind: if place == AttachedTo::Tracepoint { TRACEPOINT } else { KPROBE },
+            kind: if place == AttachedTo::Uprobe { KPROBE } else { TRACEPOINT },
             count: program.len() as u32,
             instructions: program.as_ptr().addr() as u64,
             licence: c"GPL".as_ptr().addr() as u64,
             ..ProgramAttributes::default()
         };
         let program = own(bpf(PROGRAM_LOAD, &program)?);
-        let event = own(match place {
-            AttachedTo::Tracepoint => tracepoint()?,
+        let event = match place {
+            AttachedTo::Tracepoint(call) => tracepoint(call)?,
             AttachedTo::Uprobe => uprobe()?,
-        });
+        };
         // SAFETY: the kernel takes a descriptor by value.
         check("ioctl", unsafe { libc::ioctl(event.as_raw_fd(), SET_BPF, program.as_raw_fd()) })?;
         // SAFETY: without an argument.
@@ -172,61 +173,43 @@ fn counting(map: i32, (device, namespace, id): (i32, i32, i32)) -> [Instruction;
     ]
 }
 
-/// The head of `struct perf_event_attr`, PERF_ATTR_SIZE_VER1.
-#[repr(C)]
-#[derive(Debug, Default)]
-struct EventAttributes {
-    kind: u32,
-    size: u32,
-    config: u64,
-    sample_period: u64,
-    sample_type: u64,
-    read_format: u64,
-    flags: u64,
-    wakeup_events: u32,
-    breakpoint_type: u32,
-    config1: u64,
-    config2: u64,
-}
-
 const PERF_TYPE_TRACEPOINT: u32 = 2;
-const DISABLED: u64 = 1;
 const SET_BPF: libc::c_ulong = 0x4004_2408;
 const ENABLE: libc::c_ulong = 0x2400;
-const PERF_FLAG_FD_CLOEXEC: libc::c_ulong = 8;
+/// An event each time, once it is told to.
+fn each_time() -> EventAttributes {
+    EventAttributes { flags: DISABLED, sample_period: 1, ..EventAttributes::default() }
+}
 
-fn event(attributes: EventAttributes) -> Result<i32, CallError> {
-    let size = size_of::<EventAttributes>() as u32;
-    let attributes = EventAttributes { size, flags: DISABLED, sample_period: 1, ..attributes };
-    // SAFETY: the kernel reads `size` bytes, and a path that lives through the call; the calling thread on any CPU.
-    let fd = unsafe {
-        libc::syscall(libc::SYS_perf_event_open, &raw const attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)
+/// The number that a file of the kernel holds. Whoever has no descriptor left is told so, not that there is no such file.
+fn number_in<N: std::str::FromStr>(path: &str, what: &'static str) -> Result<N, CallError> {
+    let text = crate::file::text(path)
+        .map_err(|error| CallError::new(what, error.raw_os_error().unwrap_or(libc::ENOENT)))?;
+    text.trim().parse().map_err(|_| CallError::new(what, libc::ENOENT))
+}
+
+fn tracepoint(call: &str) -> Result<OwnedFd, CallError> {
+    // Calls that have an older form are called new there (newfstatat has it in its name, stat has not).
+    let id = |folder: &str, new: &str| {
+        let path = format!("{folder}/events/syscalls/sys_enter_{new}{call}/id");
+        number_in(&path, "open of the tracepoint's id")
     };
-    check("perf_event_open", i32::try_from(fd).unwrap_or(-1))
+    let in_folder = |folder: &str| id(folder, "").or_else(|_| id(folder, "new"));
+    let config = in_folder("/sys/kernel/tracing").or_else(|_| in_folder("/sys/kernel/debug/tracing"))?;
+    perf_event::open(EventAttributes { kind: PERF_TYPE_TRACEPOINT, config, ..each_time() })
 }
 
-fn tracepoint() -> Result<i32, CallError> {
-    let number = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"].iter().find_map(|folder| {
-        let text = crate::file::text(format!("{folder}/events/syscalls/sys_enter_getppid/id")).ok()?;
-        text.trim().parse().ok()
-    });
-    let config = number.ok_or(CallError::new("open of the tracepoint's id", libc::ENOENT))?;
-    event(EventAttributes { kind: PERF_TYPE_TRACEPOINT, config, ..EventAttributes::default() })
-}
-
-fn uprobe() -> Result<i32, CallError> {
-    let kind = crate::file::text("/sys/bus/event_source/devices/uprobe/type");
-    let kind = kind.ok().and_then(|text| text.trim().parse().ok());
-    let kind = kind.ok_or(CallError::new("open of the type of uprobes", libc::ENOENT))?;
+fn uprobe() -> Result<OwnedFd, CallError> {
+    let kind = number_in("/sys/bus/event_source/devices/uprobe/type", "open of the type of uprobes")?;
     let entry: unsafe extern "C" fn() -> i64 = oscost_probed_getppid;
     let (path, offset) =
         mapped_from(entry as usize as u64).ok_or(CallError::new("read of /proc/self/maps", libc::ENOENT))?;
     let path = std::ffi::CString::new(path).map_err(|_| CallError::new("open", libc::EINVAL))?;
-    event(EventAttributes {
+    perf_event::open(EventAttributes {
         kind,
         config1: path.as_ptr().addr() as u64,
         config2: offset,
-        ..EventAttributes::default()
+        ..each_time()
     })
 }
 
@@ -286,7 +269,7 @@ mod tests {
     /// Another thread makes the same calls meanwhile: they are none of ours.
     #[test]
     fn a_program_counts_each_pass() {
-        for place in [AttachedTo::Tracepoint, AttachedTo::Uprobe] {
+        for place in [AttachedTo::Tracepoint("getppid"), AttachedTo::Uprobe] {
             match CountingProgram::attach(place) {
                 Ok(counted) => {
                     let other = std::thread::spawn(|| (0..100).for_each(|_| _ = probed_getppid()));

@@ -2,33 +2,12 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::FromRawFd;
 
 use crate::CallError;
-
-/// The head of `struct perf_event_attr`, PERF_ATTR_SIZE_VER0: every kernel that has the call takes it.
-#[repr(C)]
-#[derive(Default)]
-struct Attributes {
-    kind: u32,
-    size: u32,
-    config: u64,
-    sample_period: u64,
-    sample_type: u64,
-    read_format: u64,
-    flags: u64,
-    wakeup_events: u32,
-    breakpoint_type: u32,
-    config1: u64,
-}
+use crate::perf_event::{self, EXCLUDE_HYPERVISOR, EXCLUDE_KERNEL, EventAttributes, READ_TIMES};
 
 const PERF_TYPE_HARDWARE: u32 = 0;
 const PERF_COUNT_HW_CPU_CYCLES: u64 = 0;
-/// The value is followed by the times for which the event was wanted, and for which it was counted.
-const PERF_FORMAT_TIMES: u64 = 1 | 2;
-const EXCLUDE_KERNEL: u64 = 1 << 5;
-const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
-const PERF_FLAG_FD_CLOEXEC: libc::c_ulong = 8;
 
 /// The least number of cycles in user mode that one of `tries` runs of `work` took, reading the counter included.
 ///
@@ -36,24 +15,13 @@ const PERF_FLAG_FD_CLOEXEC: libc::c_ulong = 8;
 /// The error of perf_event_open (ENOENT: the processor, or its hypervisor, offers no counter; EACCES, EPERM: this user may
 /// not count), or of reading; EBUSY where others held the counter all the time.
 pub fn least(mut work: impl FnMut(), tries: usize) -> Result<u64, CallError> {
-    let attributes = Attributes {
+    let mut counter = File::from(perf_event::open(EventAttributes {
         kind: PERF_TYPE_HARDWARE,
-        size: u32::try_from(size_of::<Attributes>()).unwrap_or(u32::MAX),
         config: PERF_COUNT_HW_CPU_CYCLES,
-        read_format: PERF_FORMAT_TIMES,
+        read_format: READ_TIMES,
         flags: EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR,
-        ..Attributes::default()
-    };
-    // SAFETY: the kernel reads `size` bytes of the attributes; the calling thread on any CPU, no group.
-    let descriptor = unsafe {
-        libc::syscall(libc::SYS_perf_event_open, &raw const attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)
-    };
-    let descriptor = i32::try_from(descriptor).unwrap_or(-1);
-    if descriptor < 0 {
-        return Err(CallError::last("perf_event_open"));
-    }
-    // SAFETY: a descriptor that was opened just now and that nobody else has.
-    let mut counter = unsafe { File::from_raw_fd(descriptor) };
+        ..EventAttributes::default()
+    })?);
     let mut read = || -> Result<[u64; 3], CallError> {
         let mut bytes = [0; 24];
         counter

@@ -32,6 +32,31 @@ pub fn mount(kind: &str, target: &str, options: &str) -> Result<(), CallError> {
     check("mount", result).map(|_| ())
 }
 
+/// Brings the loopback device up, which gives it the address 127.0.0.1. netdevice(7).
+///
+/// # Errors
+/// The error of socket or ioctl: EPERM where the caller may not, ENODEV where the kernel has no such device.
+pub fn bring_up_loopback() -> Result<(), CallError> {
+    let kind = libc::SOCK_DGRAM | libc::SOCK_CLOEXEC;
+    // SAFETY: socket touches no memory.
+    let fd = check("socket", unsafe { libc::socket(libc::AF_INET, kind, 0) })?;
+    // SAFETY: the kernel has just handed out this descriptor to us alone.
+    let socket = unsafe { OwnedFd::from_raw_fd(fd) };
+    // SAFETY: an all-zero ifreq is valid.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (place, &byte) in request.ifr_name.iter_mut().zip(c"lo".to_bytes()) {
+        *place = byte as libc::c_char;
+    }
+    // SAFETY: the kernel reads and writes one ifreq, a local variable.
+    check("ioctl", unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFFLAGS, &raw mut request) })?;
+    // SAFETY: SIOCGIFFLAGS has written this member of the union.
+    let flags = unsafe { request.ifr_ifru.ifru_flags };
+    request.ifr_ifru.ifru_flags = flags | libc::IFF_UP as libc::c_short;
+    // SAFETY: the kernel reads one ifreq, a local variable.
+    check("ioctl", unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) })
+        .map(|_| ())
+}
+
 /// Makes a serial line carry bytes as they are: no echo, no translation. termios(3).
 ///
 /// # Errors
@@ -55,6 +80,25 @@ pub fn carry_bytes(file: &File) -> Result<(), CallError> {
 pub fn sent(file: &File) -> Result<(), CallError> {
     // SAFETY: tcdrain touches no memory.
     check("tcdrain", unsafe { libc::tcdrain(file.as_raw_fd()) }).map(|_| ())
+}
+
+/// Executes exactly this many instructions, and some more that are always the same: an emulated machine's clock counts them.
+#[inline(always)]
+pub fn execute(instructions: u64) {
+    let (passes, odd) = (instructions / 2 + 1, instructions % 2);
+    // Two instructions a pass, and one more where the number is odd.
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: changes the two registers it is given and the flags, and touches no memory.
+    unsafe {
+        std::arch::asm!("2: dec {passes}", "jnz 2b", "test {odd}, {odd}", "jz 3f", "nop", "3:",
+            passes = inout(reg) passes => _, odd = in(reg) odd, options(nomem, nostack));
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: changes the register it is given and the flags, and touches no memory.
+    unsafe {
+        std::arch::asm!("2: subs {passes}, {passes}, #1", "b.ne 2b", "cbz {odd}, 3f", "nop", "3:",
+            passes = inout(reg) passes => _, odd = in(reg) odd, options(nomem, nostack));
+    }
 }
 
 /// Where [`Marks`] lie: an address that is free in every process of x86_64 and aarch64, whatever its kernel.
@@ -155,6 +199,28 @@ mod tests {
         marks.tell(1, b"text");
         marks.pass_quietly();
         assert_eq!(Marks::new().expect_err("taken").errno, libc::EEXIST);
+    }
+
+    #[test]
+    fn more_instructions_take_longer() {
+        let took = |instructions: u64| {
+            let begun = std::time::Instant::now();
+            execute(instructions);
+            begun.elapsed()
+        };
+        execute(0);
+        execute(1);
+        let least = |instructions: u64| (0..5).map(|_| took(instructions)).min().expect("five");
+        assert!(least(40_000_001) > least(4_000_000));
+    }
+
+    #[test]
+    fn loopback_is_brought_up_or_refused() {
+        // Where it is up it stays so. Without the right to do it, or without the device, that is said.
+        match bring_up_loopback() {
+            Ok(()) => assert!(std::net::TcpListener::bind("127.0.0.1:0").is_ok()),
+            Err(error) => assert!(matches!(error.symbol(), Some("EPERM" | "ENODEV")), "{error}"),
+        }
     }
 
     #[test]

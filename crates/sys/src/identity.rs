@@ -23,7 +23,7 @@ pub fn gid() -> u32 {
     unsafe { libc::getgid() }
 }
 
-/// Name, release, version and architecture of the kernel. uname(2).
+/// Name, release, version and architecture of the kernel, and the name of its host. uname(2).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Kernel {
@@ -35,6 +35,8 @@ pub struct Kernel {
     pub version: String,
     /// "x86_64".
     pub architecture: String,
+    /// Name of the host, as it calls itself.
+    pub host: String,
 }
 
 impl Kernel {
@@ -61,6 +63,7 @@ pub fn kernel() -> Kernel {
         release: text(&name.release),
         version: text(&name.version),
         architecture: text(&name.machine),
+        host: text(&name.nodename),
     }
 }
 

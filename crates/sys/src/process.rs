@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::{CallError, error::check, usage::Usage};
 
@@ -178,6 +178,23 @@ pub fn signal(pid: i32, signal: Signal) -> Result<(), CallError> {
     }
     // SAFETY: kill touches no memory.
     check("kill", unsafe { libc::kill(pid, signal.number()) }).map(|_| ())
+}
+
+/// A standard stream for what nobody reads: a file in memory, because some roots have no /dev/null. memfd_create(2).
+///
+/// # Errors
+/// The error of memfd_create.
+pub fn sink() -> Result<Stdio, CallError> {
+    crate::file::in_memory(0).map(Stdio::from)
+}
+
+/// Whether the caller may send signals at all: a sandbox that refuses kill(2) would leave no way to end a child.
+///
+/// # Errors
+/// The error of kill for no signal to the caller itself, which only a filter of system calls refuses.
+pub fn may_signal() -> Result<(), CallError> {
+    // SAFETY: signal 0 is sent to nobody, and kill touches no memory.
+    check("kill", unsafe { libc::kill(std::process::id().cast_signed(), 0) }).map(|_| ())
 }
 
 /// Sends `signal` to every process of a group. kill(2).

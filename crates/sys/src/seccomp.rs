@@ -3,7 +3,8 @@
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
-use crate::{CallError, error::check, process, system_call::MARKER};
+use crate::audit::answers_can_be_given;
+use crate::{CallError, error::check, process};
 
 /// A call that no kernel has, which filters of this module refuse by [`ANSWER`]: whoever makes it learns that one is active.
 const ASKED: i64 = 0x7ffd;
@@ -53,8 +54,6 @@ impl Filter {
         let mut filter = vec![load(ARCHITECTURE_AT), unless(ARCHITECTURE), load(NUMBER_AT)];
         // Another architecture is no case here: its calls fall through the list.
         filter.extend([unless(ASKED as u32), refuse(ANSWER)]);
-        // Whoever counts calls from outside is to see its marks.
-        filter.extend([unless(MARKER as u32), answer(libc::SECCOMP_RET_ALLOW)]);
         for number in (0..=MOST).rev().filter(|number| !DENIED.contains(number)) {
             filter.extend([unless(number as u32), answer(libc::SECCOMP_RET_ALLOW)]);
         }
@@ -91,10 +90,11 @@ impl Filter {
     /// Installs a filter that asks for the calling thread, and starts a thread that hears of each call and lets it go on.
     ///
     /// # Errors
-    /// The error of prctl, clone or seccomp (EBUSY: somebody listens already).
+    /// The error of prctl, clone, seccomp (EBUSY: somebody listens already), or of an ioctl that is refused.
     pub fn install_with_listener(&self) -> Result<&'static AtomicU64, CallError> {
         static LISTENED: AtomicI32 = AtomicI32::new(-1);
         static HEARD: AtomicU64 = AtomicU64::new(0);
+        answers_can_be_given()?;
         // It starts before the filter: afterwards its calls would be asked about, too.
         std::thread::Builder::new()
             .spawn(|| listen(&LISTENED, &HEARD))

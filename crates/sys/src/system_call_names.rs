@@ -7,6 +7,12 @@ pub fn name(number: i64) -> Option<&'static str> {
     COMMON.iter().chain(legacy).find(|(candidate, _)| *candidate == number).map(|(_, name)| *name)
 }
 
+/// Number of the system call of this name on this architecture; `None` for a name that [`name`] does not give.
+#[must_use]
+pub fn number(name: &str) -> Option<i64> {
+    COMMON.iter().chain(LEGACY).find(|(_, known)| *known == name).map(|(number, _)| *number)
+}
+
 /// Calls that every 64-bit architecture has.
 static COMMON: &[(i64, &str)] = &[
     (libc::SYS_accept, "accept"),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use super::table::TABLE;
 use super::{CallCounts, QUIET_NS, UNREST_NS};
-use crate::{CallError, error::check, process, system_call::MARKER};
+use crate::{CallError, error::check, process, system_call::marked};
 
 static LISTENER: AtomicI32 = AtomicI32::new(-1);
 /// The listener has a file table of its own, so that the audited thread can close its end.
@@ -15,8 +15,10 @@ static APART: AtomicBool = AtomicBool::new(false);
 /// its result and exits. Call it before anything is set up, so that partners inherit the filter.
 ///
 /// # Errors
-/// The error of prctl or seccomp: EBUSY under a sandbox that listens itself, EINVAL before Linux 5.0.
+/// The error of prctl or seccomp: EBUSY under a sandbox that listens itself, EINVAL before Linux 5.0. The error of ioctl
+/// where a sandbox refuses it.
 pub fn by_notification<T>(body: impl FnOnce() -> T) -> Result<(T, CallCounts), CallError> {
+    answers_can_be_given()?;
     process::forgo_privileges()?;
     // The listener starts before the filter: a thread started afterwards would be filtered, and wait for itself.
     std::thread::Builder::new()
@@ -52,6 +54,18 @@ pub fn by_notification<T>(body: impl FnOnce() -> T) -> Result<(T, CallCounts), C
     Ok((result, TABLE.counts()))
 }
 
+/// Whether a listener can hear and answer. Without ioctl(2), whoever makes a call under the filter would wait for ever.
+pub(crate) fn answers_can_be_given() -> Result<(), CallError> {
+    // SAFETY: the kernel wants an all-zero structure.
+    let mut notification: libc::seccomp_notif = unsafe { std::mem::zeroed() };
+    // SAFETY: there is no such descriptor, so the kernel writes nothing.
+    unsafe { libc::ioctl(-1, libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut notification) };
+    match CallError::last("ioctl") {
+        CallError { errno: libc::EBADF, .. } => Ok(()),
+        refused => Err(refused),
+    }
+}
+
 /// The listener thread: counts every call, and lets it go on. It takes no lock and allocates nothing.
 fn listen() {
     let fd = loop {
@@ -65,7 +79,7 @@ fn listen() {
     // SAFETY: the audited thread handed over the descriptor by the store above; it closes it in its own file table only.
     let fd = unsafe { OwnedFd::from_raw_fd(fd) };
     while let Some(call) = next_call(&fd) {
-        if call.number == MARKER {
+        if let Some(phase) = marked(call.number, call.argument) {
             let (start, mut last) = (crate::clock::now_ns(), crate::clock::now_ns());
             while readable(&fd, QUIET_NS) && last - start < UNREST_NS {
                 let Some(other) = next_call(&fd) else { return };
@@ -73,7 +87,7 @@ fn listen() {
                 let_go_on(&fd, other.id);
                 last = crate::clock::now_ns();
             }
-            TABLE.mark(call.argument);
+            TABLE.mark(phase);
         } else {
             TABLE.count(call.participant, call.number);
         }

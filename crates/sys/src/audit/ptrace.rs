@@ -2,7 +2,7 @@
 
 use super::table::TABLE;
 use super::{CallCounts, QUIET_NS, UNREST_NS};
-use crate::{CallError, error::check, process, system_call::MARKER};
+use crate::{CallError, error::check, process, system_call::marked};
 
 /// Runs `body` in a child that is traced, counts its system calls and those of all its descendants, and returns what the
 /// body returned (at most what a pipe holds at once is written before anybody reads: the reader is the tracer's caller).
@@ -96,19 +96,16 @@ fn trace(root: i32) -> Result<(), CallError> {
         }
         let signal = libc::WSTOPSIG(status);
         if signal == libc::SIGTRAP | 0x80 {
-            match entered(pid) {
-                Some((MARKER, phase)) => {
+            if let Some((number, argument)) = entered(pid) {
+                if let Some(phase) = marked(number, argument) {
                     let since = crate::clock::now_ns();
                     marker = Some(Waiting { pid, phase, since, last_call: since });
                     continue;
                 }
-                Some((number, _)) => {
-                    TABLE.count(pid, number);
-                    if let Some(waiting) = &mut marker {
-                        waiting.last_call = crate::clock::now_ns();
-                    }
+                TABLE.count(pid, number);
+                if let Some(waiting) = &mut marker {
+                    waiting.last_call = crate::clock::now_ns();
                 }
-                None => {}
             }
             go_on(pid, 0);
         } else if signal == libc::SIGTRAP || signal == libc::SIGSTOP {

@@ -1,7 +1,7 @@
 //! Counters of system calls by participant, number and phase, in memory that is there from the start.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use super::{CallCounts, Calls, PHASES};
 
@@ -40,6 +40,8 @@ pub(super) struct Table {
     /// What found no place.
     rest: [AtomicU64; PHASES],
     phase: AtomicUsize,
+    /// Whether a marker has been seen.
+    is_marked: AtomicBool,
 }
 
 impl Table {
@@ -49,6 +51,7 @@ impl Table {
                 PLACES],
             rest: [const { AtomicU64::new(0) }; PHASES],
             phase: AtomicUsize::new(0),
+            is_marked: AtomicBool::new(false),
         }
     }
 
@@ -72,6 +75,7 @@ impl Table {
     }
 
     pub(super) fn mark(&self, phase: u64) {
+        self.is_marked.store(true, Ordering::Relaxed);
         self.phase.store(usize::try_from(phase).unwrap_or(0).min(PHASES), Ordering::Relaxed);
     }
 
@@ -93,7 +97,7 @@ impl Table {
                 phase.entry(0).or_insert_with(Calls::new).insert(-1, count);
             }
         }
-        CallCounts(phases)
+        CallCounts { phases, is_marked: self.is_marked.load(Ordering::Relaxed) }
     }
 }
 
@@ -105,6 +109,7 @@ mod tests {
     fn calls_are_counted_by_who_makes_them() {
         let table = Box::new(Table::new());
         table.count(7, 39);
+        assert!(!table.counts().is_marked());
         table.mark(1);
         table.count(7, 39);
         table.count(7, 39);
@@ -116,6 +121,7 @@ mod tests {
         table.mark(0);
         table.count(7, 39);
         let counts = table.counts();
+        assert!(counts.is_marked());
         assert_eq!(counts.phase(1), Calls::from([(39, 3), (-1, 2)]));
         assert_eq!(
             counts.by_participant(1),
