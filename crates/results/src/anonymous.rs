@@ -98,6 +98,7 @@ impl RunResult {
     pub fn anonymous(mut self) -> Self {
         self.started = self.started.get(..10).map_or(String::new(), |day| format!("{day}T00:00:00Z"));
         self.note = None;
+        self.machine.host = None;
         let conditions = &mut self.conditions;
         conditions.command_line = conditions.command_line.as_deref().map(telling_parameters);
         conditions.kernel_version = None;
@@ -230,6 +231,7 @@ mod tests {
         whole.plan.arguments = vec![NAME.to_owned()];
         whole.warnings.push(format!("cannot read {path}"));
         whole.conditions.boot_id = Some(NAME.to_owned());
+        whole.machine.host = Some(NAME.to_owned());
         whole.conditions.kernel_version = Some(format!("#1 by {NAME}"));
         whole.conditions.uid = Some(4321);
         whole.conditions.preload = Some(vec![path.clone()]);

@@ -143,6 +143,9 @@ impl std::fmt::Display for Expectation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match *self {
             Self::Exactly(expected) => write!(f, "{expected}"),
+            Self::Between { at_least, at_most } if at_least <= 0.0 && at_most == f64::MAX => {
+                f.write_str("any number")
+            }
             Self::Between { at_least, at_most } if at_least <= 0.0 => write!(f, "at most {at_most}"),
             Self::Between { at_least, at_most } if at_most == f64::MAX => write!(f, "at least {at_least}"),
             Self::Between { at_least, at_most } => write!(f, "{at_least} to {at_most}"),
@@ -181,6 +184,7 @@ mod tests {
         assert_eq!(told(0.0, 2.0), "at most 2");
         assert_eq!(told(-1.0, 2.0), "at most 2");
         assert_eq!(told(0.5, f64::MAX), "at least 0.5");
+        assert_eq!(told(0.0, f64::MAX), "any number");
         assert_eq!(told(0.5, 2.0), "0.5 to 2");
     }
 }

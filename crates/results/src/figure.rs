@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::{Evidence, InstructionCount, LaunchRecord, Percentiles, Trait};
 
 /// One row of the price list.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Figure {
     /// Path of the benchmark, with every parameter that tells it from another figure of the run.
@@ -104,7 +104,7 @@ pub(crate) fn first_revision() -> u32 {
 }
 
 /// The states of a figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -119,6 +119,7 @@ pub enum Status {
     /// It was measured by a method that was wrong; `why` says how. No number is shown, and none is compared.
     Withdrawn,
     /// A state of a later version: no number is shown.
+    #[default]
     #[serde(other)]
     Unknown,
 }

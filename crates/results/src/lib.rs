@@ -21,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 mod anonymous;
+mod collection;
 mod constants;
 mod count;
 pub mod document;
@@ -42,12 +43,14 @@ mod name;
 mod outline;
 mod output;
 mod parameter;
+mod past;
 mod percentiles;
 mod place;
 pub mod quantity;
 mod remark;
 mod reproduction;
 mod result;
+mod row;
 #[cfg(test)]
 mod schema;
 pub mod search;
@@ -57,6 +60,7 @@ mod traits;
 mod withdrawn;
 
 pub use anonymous::telling_parameters;
+pub use collection::{Collection, Gathered};
 pub use count::{Counted, Emulation, FunctionNode, InstructionCount, Repeats};
 pub use error::{Count, JournalError, LoadError, NoHome, PathError, ReferenceError, SaveError};
 pub use evidence::{CheckedClaim, Evidence, Expectation, Verdict};
@@ -68,9 +72,12 @@ pub use launch::{Circumstances, Histogram, LaunchRecord};
 #[cfg(unix)]
 pub use lock::{LockError, RunLock};
 pub use name::RunName;
-pub use outline::{Outline, OutlineFigure, Outlines, load_outlines, load_outlines_of, outline_from_bytes};
+pub use outline::{
+    Outline, OutlineFigure, Outlines, ResultId, load_outlines, load_outlines_of, outline_from_bytes,
+};
 pub use output::{NamedFile, check_writable, make_folder, save_as, write_file};
 pub use parameter::{Parameter, Parameters, parameters_of_id};
+pub use past::load_past;
 pub use percentiles::{
     Account, AtQuantile, BesideBatch, FirstCallAfter, FirstCalls, GapCause, Gaps, Longer, Percentiles,
 };
@@ -80,6 +87,7 @@ pub use result::{
     Check, CheckState, Conditions, CoreConstants, ESTIMATORS, FORMAT, Machine, PairedValue, Plan, RunResult,
     Tool, VERSION,
 };
+pub use row::{RowFigure, RowLaunch, rows_from_bytes};
 pub use store::{Loaded, Store, load, load_all, load_references};
 pub use text::Untrusted;
 pub use traits::{Trait, older_traits};

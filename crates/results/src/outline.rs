@@ -11,15 +11,18 @@ use crate::store::by_all_cpus;
 use crate::withdrawn::withdraw_outline;
 use crate::{Estimate, LoadError, ReferenceError, Refused, Status, Store};
 
-/// A result in outline. Everything else of the file is skipped, not kept.
+/// A result in outline, with as much of its figures as `F` has. Everything else of the file is skipped, not kept.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct Outline {
-    format: String,
-    version: u64,
+pub struct Outline<F = OutlineFigure> {
+    pub(crate) format: String,
+    pub(crate) version: u64,
     /// The run was ended before its plan was.
     pub partial: bool,
     /// When the run started, RFC 3339 in UTC.
     pub started: String,
+    /// How long the run took, in ns of the monotonic clock.
+    #[serde(default)]
+    pub duration_ns: u64,
     /// What the user said of this run.
     #[serde(default)]
     pub note: Option<String>,
@@ -32,7 +35,23 @@ pub struct Outline {
     /// What was asked for.
     pub plan: OutlinePlan,
     /// The figures.
-    pub figures: Vec<OutlineFigure>,
+    pub figures: Vec<F>,
+    /// Figures that are divided, and by which.
+    #[serde(default)]
+    pub ratios: Vec<OutlinePair>,
+    /// Figures from which others are subtracted, and which.
+    #[serde(default)]
+    pub differences: Vec<OutlinePair>,
+}
+
+/// See [`crate::PairedValue`].
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct OutlinePair {
+    /// Id of the first figure.
+    pub of: String,
+    /// Id of the figure that divides, or is subtracted.
+    pub to: String,
 }
 
 /// See [`crate::Tool`].
@@ -41,6 +60,12 @@ pub struct Outline {
 pub struct OutlineTool {
     /// Version of oscost.
     pub version: String,
+    /// Identity of the build.
+    #[serde(default)]
+    pub build_id: String,
+    /// C library.
+    #[serde(default)]
+    pub libc: String,
 }
 
 /// See [`crate::Machine`].
@@ -49,6 +74,15 @@ pub struct OutlineTool {
 pub struct OutlineMachine {
     /// Model name of the processor.
     pub cpu_model: String,
+    /// Hypervisor, or `None` on bare metal.
+    #[serde(default)]
+    pub hypervisor: Option<String>,
+    /// Type of the instance.
+    #[serde(default)]
+    pub instance_type: Option<String>,
+    /// Name of the host.
+    #[serde(default)]
+    pub host: Option<String>,
 }
 
 /// See [`crate::Conditions`].
@@ -57,6 +91,12 @@ pub struct OutlineMachine {
 pub struct OutlineConditions {
     /// Operating system and release.
     pub kernel: String,
+    /// Revision of the processor's microcode.
+    #[serde(default)]
+    pub microcode: Option<String>,
+    /// Which boot of the kernel this was.
+    #[serde(default)]
+    pub boot_id: Option<String>,
 }
 
 /// See [`crate::Plan`].
@@ -65,6 +105,9 @@ pub struct OutlineConditions {
 pub struct OutlinePlan {
     /// "default", "quick" or "thorough".
     pub effort: String,
+    /// Seed of every random order in the run.
+    #[serde(default)]
+    pub seed: u64,
 }
 
 /// See [`crate::Figure`].
@@ -104,6 +147,32 @@ pub struct OutlineQuantity {
     pub extremes: bool,
     /// Unit.
     pub unit: String,
+}
+
+impl<F> Outline<F> {
+    /// Which run this is: the same for every copy of its result, and another for any other run.
+    #[must_use]
+    pub fn result_id(&self) -> ResultId {
+        let boot = self.conditions.boot_id.as_deref().unwrap_or_default();
+        let numbers = [self.duration_ns, self.plan.seed].map(u64::to_le_bytes);
+        let texts = [self.started.as_bytes(), boot.as_bytes(), self.tool.build_id.as_bytes()];
+        let parts =
+            texts.into_iter().flat_map(|text| text.iter().chain(&[0xff])).chain(numbers.as_flattened());
+        // FNV-1a, 64 bits. The duration in ns and the seed alone tell runs apart.
+        ResultId(parts.fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        }))
+    }
+}
+
+/// Which run a result is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ResultId(u64);
+
+impl std::fmt::Display for ResultId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
 }
 
 impl OutlineFigure {
@@ -153,7 +222,7 @@ fn outlines_of(store: &Store) -> Result<Outlines, ReferenceError> {
 #[must_use]
 pub fn load_outlines_of(paths: &[PathBuf]) -> Outlines {
     let mut outlines = Outlines::default();
-    for (path, outline) in paths.iter().zip(by_all_cpus(paths, load_outline)) {
+    for (path, outline) in paths.iter().zip(by_all_cpus(paths, |path: &PathBuf| load_outline(path))) {
         match outline {
             Ok(outline) => outlines.runs.push((path.clone(), outline)),
             Err(error) => outlines.unusable.push(error),

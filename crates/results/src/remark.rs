@@ -1,7 +1,7 @@
 //! Warnings of a run and remarks of a figure: each sentence once, with its code.
 //!
-//! A result has the sentences in `warnings` and `remarks`, and beside them their codes. Sentences of older results are
-//! recognised by their words.
+//! A result has the sentences in `warnings` and `remarks`, and beside them their codes. Sentences of results
+//! without codes are recognised by their words.
 
 use std::fmt;
 
@@ -60,16 +60,16 @@ const SAID: [(RemarkCode, &str, &str); 18] = [
     (
         CoreSpeedMoved,
         "W001",
-        "the core ran up to {} % slower in some launches than in others, in {} of {} groups (its frequency, or a busy \
-         sibling): floors hold as far as full speed was reached, typical does not",
+        "the core ran up to {} % slower in some launches (in {} of {} groups; its frequency, or a busy sibling). Floors \
+         that reached full speed are right; typical values are too high",
     ),
-    (NoCycles, "W002", "nothing is told in cycles: {}"),
+    (NoCycles, "W002", "no cost is given in cycles: {}"),
     (NoKernelEntry, "W003", "no bare kernel entry was measured: {}"),
     (ClockStepAssumed, "W004", "the clock's step could not be measured ({}): 10 ns is assumed"),
     (KeptAwake, "W005", "idle CPUs were kept awake (--idle-cpu poll): {}"),
     (AnotherRun, "W006", "measured while another run was measuring (--force)"),
-    (Killed, "W007", "the run was killed: figures rest on the launches that its journal holds"),
-    (AnotherBuild, "W008", "another build of oscost began this run: revision 1 is assumed of every figure"),
+    (Killed, "W007", "the run was killed: its figures use only the launches in its journal"),
+    (AnotherBuild, "W008", "another build of oscost began this run: every figure is taken as revision 1"),
     (
         OtherLoops,
         "W009",
@@ -82,9 +82,9 @@ const SAID: [(RemarkCode, &str, &str); 18] = [
     (
         ClockStepTooLong,
         "W105",
-        "one step of the clock is {} % of a batch: the operation is too long for a batch of many",
+        "one step of the clock is {} % of a batch: the operation takes too long to put many into a batch",
     ),
-    (Unread, "W106", "unchecked: it could not be read {}"),
+    (Unread, "W106", "unchecked: it is unknown {}"),
     (ForeignFailed, "W107", "launches failed: {}"),
     (NotRealTime, "W108", "not real-time: {}"),
     (Load, "W109", "load: {}"),

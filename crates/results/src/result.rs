@@ -76,7 +76,7 @@ impl RunResult {
 }
 
 /// Those of every result that does not name them.
-fn first_estimators() -> u32 {
+pub(crate) fn first_estimators() -> u32 {
     1
 }
 
@@ -107,6 +107,12 @@ pub struct Machine {
     pub architecture: String,
     /// Hypervisor, or `None` on bare metal.
     pub hypervisor: Option<String>,
+    /// Type of the instance where its maker tells it by DMI ("m5.large" of Amazon EC2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance_type: Option<String>,
+    /// Name of the host (uname -n): private, kept only where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
     /// Logical CPUs online.
     pub cpus: u32,
     /// Threads a core, where the system says so.
@@ -145,6 +151,9 @@ pub struct Conditions {
     /// Version line of the kernel (`uname -v`).
     #[serde(default)]
     pub kernel_version: Option<String>,
+    /// Revision of the processor's microcode ("0x1000065").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub microcode: Option<String>,
     /// Boot command line.
     #[serde(default)]
     pub command_line: Option<String>,

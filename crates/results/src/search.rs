@@ -25,6 +25,8 @@ pub enum Way {
     Star,
     /// It is a word of somebody else's.
     Synonym(&'static Synonym),
+    /// It is several whole parts of the ids, one after another.
+    Parts,
     /// It begins a word of the ids.
     Word,
     /// It stands somewhere in the ids.
@@ -81,6 +83,9 @@ impl Pattern {
         }
         let mut places = id.match_indices(text).map(|(at, _)| at).peekable();
         places.peek()?;
+        if text.contains('/') && format!("/{id}/").contains(&format!("/{text}/")) {
+            return Some(Way::Parts);
+        }
         let word = places.any(|at| at == 0 || id[..at].ends_with(['/', '_']));
         Some(if word { Way::Word } else { Way::Part })
     }
@@ -111,8 +116,9 @@ impl Way {
             Self::Beginning => 1,
             Self::Star => 2,
             Self::Synonym(_) => 3,
-            Self::Word => 4,
-            Self::Part => 5,
+            Self::Parts => 4,
+            Self::Word => 5,
+            Self::Part => 6,
         }
     }
 }
@@ -215,6 +221,8 @@ mod tests {
             ("getpid", Way::Word, pids.clone()),
             ("SYSTEM-V", Way::Word, semaphores),
             ("mutex", Way::Word, vec!["lock/robust_mutex"]),
+            ("system_v/handover", Way::Parts, vec!["semaphore/system_v/handover/same_cpu"]),
+            ("m_v/hand", Way::Part, vec!["semaphore/system_v/handover/same_cpu"]),
             ("read", Way::Word, vec!["syscall/read1"]),
             ("tpid", Way::Part, pids),
         ] {

@@ -145,14 +145,14 @@ fn load_from_any(path: &Path, pipes: bool) -> Result<RunResult, LoadError> {
 /// Reads these files of a store, in their order, by all CPUs.
 #[must_use]
 pub fn load_all(paths: &[PathBuf]) -> Vec<Result<RunResult, LoadError>> {
-    by_all_cpus(paths, |path| load_from_any(path, false))
+    by_all_cpus(paths, |path: &PathBuf| load_from_any(path, false))
 }
 
 /// What `read` makes of each of `paths`, in their order.
-pub(crate) fn by_all_cpus<T: Send>(paths: &[PathBuf], read: impl Fn(&Path) -> T + Sync) -> Vec<T> {
+pub(crate) fn by_all_cpus<P: Sync, T: Send>(paths: &[P], read: impl Fn(&P) -> T + Sync) -> Vec<T> {
     let cpus = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let part = paths.len().div_ceil(cpus).max(1);
-    let read = |paths: &[PathBuf]| paths.iter().map(|path| read(path)).collect::<Vec<T>>();
+    let read = |paths: &[P]| paths.iter().map(&read).collect::<Vec<T>>();
     let read = &read;
     std::thread::scope(|scope| {
         let start = |paths| std::thread::Builder::new().spawn_scoped(scope, move || read(paths));

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::{Estimate, Judgement, Outline, PairedValue, Reproduction, RunResult, Status};
+use crate::{Estimate, Judgement, Outline, PairedValue, Reproduction, RowFigure, RunResult, Status};
 
 /// Where a withdrawn number stays, in the object that had it, for readers who want to know the old number.
 const KEPT: &str = "withdrawn";
@@ -100,6 +100,18 @@ pub(crate) fn withdraw_outline(outline: &mut Outline) {
     for figure in &mut outline.figures {
         if figure.status == Status::Measured && withdrawn(&figure.id, figure.revision).is_some() {
             figure.status = Status::Withdrawn;
+        }
+    }
+}
+
+/// The same of a result that is to be rows.
+pub(crate) fn withdraw_rows(outline: &mut Outline<RowFigure>) {
+    for figure in &mut outline.figures {
+        if let Some(why) = withdrawn(&figure.id, figure.revision)
+            && matches!(figure.status, Status::Measured | Status::Withdrawn)
+        {
+            figure.status = Status::Withdrawn;
+            figure.why = Some(why.to_owned());
         }
     }
 }

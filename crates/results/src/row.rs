@@ -1,0 +1,217 @@
+//! A result in outline with every launch: what rows for other programs are made of.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::figure::first_revision;
+use crate::format::whole;
+use crate::outline::{
+    OutlineConditions, OutlineMachine, OutlinePair, OutlinePlan, OutlineQuantity, OutlineTool,
+};
+use crate::withdrawn::withdraw_rows;
+use crate::{
+    Estimate, Evidence, Figure, LaunchRecord, Mark, Outline, PairedValue, Percentiles, Quantity, Refused,
+    RunResult, Status,
+};
+
+/// A figure with its estimates and the values of its launches. See [`crate::Figure`].
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[non_exhaustive]
+pub struct RowFigure {
+    /// Path of the benchmark.
+    pub id: String,
+    /// Revision of its card; absent: 1.
+    #[serde(default = "first_revision")]
+    pub revision: u32,
+    /// First part of the id.
+    #[serde(default)]
+    pub family: String,
+    /// What the quoted cost is the cost of.
+    #[serde(default)]
+    pub operation: String,
+    /// How the operation is reached.
+    #[serde(default)]
+    pub call_path: String,
+    /// Where participants ran.
+    #[serde(default)]
+    pub placement: String,
+    /// State of the figure.
+    pub status: Status,
+    /// Reservations about a measured figure.
+    #[serde(default)]
+    pub marks: Vec<Mark>,
+    /// Quantity that is quoted.
+    #[serde(default)]
+    pub headline: String,
+    /// Quantity that is judged; absent: the headline.
+    #[serde(default)]
+    pub judged: String,
+    /// Estimates over launches.
+    #[serde(default)]
+    pub quantities: BTreeMap<String, OutlineQuantity>,
+    /// What single operations took.
+    #[serde(default)]
+    pub percentiles: Option<Percentiles>,
+    /// Every launch that counted.
+    #[serde(default)]
+    pub launches: Vec<RowLaunch>,
+    /// What was counted.
+    #[serde(default)]
+    pub evidence: Evidence,
+    /// Why it shows no number.
+    #[serde(default)]
+    pub why: Option<String>,
+    /// What the user can do about it.
+    #[serde(default)]
+    pub remedy: Option<String>,
+}
+
+/// See [`crate::LaunchRecord`].
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[non_exhaustive]
+pub struct RowLaunch {
+    /// Position in the run.
+    pub sequence: u32,
+    /// Quantity → number.
+    pub quantities: BTreeMap<String, Option<f64>>,
+}
+
+impl Outline<RowFigure> {
+    /// What `result` has for rows. A number that is not finite is none, as in its file.
+    #[must_use]
+    pub fn of(result: &RunResult) -> Self {
+        let RunResult { tool, machine, conditions, plan, .. } = result;
+        let pairs = |pairs: &[PairedValue]| -> Vec<OutlinePair> {
+            pairs.iter().map(|pair| OutlinePair { of: pair.of.clone(), to: pair.to.clone() }).collect()
+        };
+        let mut outline = Self {
+            format: result.format.clone(),
+            version: u64::from(result.version),
+            partial: result.partial,
+            started: result.started.clone(),
+            duration_ns: result.duration_ns,
+            note: result.note.clone(),
+            tool: OutlineTool {
+                version: tool.version.clone(),
+                build_id: tool.build_id.clone(),
+                libc: tool.libc.clone(),
+            },
+            machine: OutlineMachine {
+                cpu_model: machine.cpu_model.clone(),
+                hypervisor: machine.hypervisor.clone(),
+                instance_type: machine.instance_type.clone(),
+                host: machine.host.clone(),
+            },
+            conditions: OutlineConditions {
+                kernel: conditions.kernel.clone(),
+                microcode: conditions.microcode.clone(),
+                boot_id: conditions.boot_id.clone(),
+            },
+            plan: OutlinePlan { effort: plan.effort.clone(), seed: plan.seed },
+            figures: result.figures.iter().map(RowFigure::of).collect(),
+            ratios: pairs(&result.ratios),
+            differences: pairs(&result.differences),
+        };
+        withdraw_rows(&mut outline);
+        outline
+    }
+}
+
+impl RowFigure {
+    fn of(figure: &Figure) -> Self {
+        let finite = |value: f64| Some(value).filter(|value| value.is_finite());
+        let quantity = |(name, quantity): (&String, &Quantity)| {
+            let Estimate { value, low, high, extremes } = quantity.estimate;
+            let [value, low, high] = [value, low, high].map(finite);
+            (name.clone(), OutlineQuantity { value, low, high, extremes, unit: quantity.unit.clone() })
+        };
+        let launch = |launch: &LaunchRecord| RowLaunch {
+            sequence: launch.sequence,
+            quantities: launch
+                .quantities
+                .iter()
+                .map(|(name, &value)| (name.clone(), finite(value)))
+                .collect(),
+        };
+        Self {
+            id: figure.id.clone(),
+            revision: figure.revision,
+            family: figure.family.clone(),
+            operation: figure.operation.clone(),
+            call_path: figure.call_path.clone(),
+            placement: figure.placement.clone(),
+            status: figure.status,
+            marks: figure.marks.clone(),
+            headline: figure.headline.clone(),
+            judged: figure.judged.clone(),
+            quantities: figure.quantities.iter().map(quantity).collect(),
+            percentiles: figure.percentiles.clone(),
+            launches: figure.launches.iter().map(launch).collect(),
+            evidence: figure.evidence.clone(),
+            why: figure.why.clone(),
+            remedy: figure.remedy.clone(),
+        }
+    }
+}
+
+/// The result in `bytes` for rows.
+///
+/// # Errors
+/// [`Refused`] with the reason, as for the whole result.
+pub fn rows_from_bytes(bytes: &[u8]) -> Result<Outline<RowFigure>, Refused> {
+    let mut outline = whole(bytes, |outline: &Outline<RowFigure>| (&outline.format, outline.version))?;
+    withdraw_rows(&mut outline);
+    Ok(outline)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::from_bytes;
+
+    const SAMPLES: [&[u8]; 2] =
+        [include_bytes!("../tests/samples/v1.json"), include_bytes!("../tests/samples/v2.json")];
+
+    #[test]
+    fn rows_have_what_the_result_has_whether_it_was_read_whole_or_not() {
+        for sample in SAMPLES {
+            let (whole, rows) = (from_bytes(sample).unwrap(), rows_from_bytes(sample).unwrap());
+            let of_whole = Outline::of(&whole);
+            assert_eq!(rows.result_id(), of_whole.result_id());
+            assert_eq!(rows.figures, of_whole.figures);
+            assert_eq!(rows.figures.len(), whole.figures.len());
+            for (row, figure) in rows.figures.iter().zip(&whole.figures) {
+                assert_eq!((&row.id, row.status, &row.marks), (&figure.id, figure.status, &figure.marks));
+                let of_launches = |at: usize| {
+                    let values = figure.launches[at].quantities.iter();
+                    values.map(|(name, &value)| (name.clone(), Some(value))).collect::<BTreeMap<_, _>>()
+                };
+                assert_eq!(row.launches.len(), figure.launches.len());
+                for (at, launch) in row.launches.iter().enumerate() {
+                    assert_eq!(launch.quantities, of_launches(at));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn runs_have_ids_of_their_own_and_copies_have_one() {
+        let [one, other] = SAMPLES.map(|sample| from_bytes(sample).unwrap());
+        let id = |result: &RunResult| Outline::of(result).result_id();
+        assert_eq!(id(&one), id(&one.clone()));
+        assert_ne!(id(&one), id(&other));
+        let change: [fn(&mut RunResult); 4] = [
+            |it| it.plan.seed += 1,
+            |it| it.duration_ns += 1,
+            |it| it.started.push('x'),
+            |it| it.conditions.boot_id = Some("another".to_owned()),
+        ];
+        for change in change {
+            let mut changed = one.clone();
+            change(&mut changed);
+            assert_ne!(id(&changed), id(&one));
+        }
+        assert_eq!(id(&one).to_string().len(), 16);
+    }
+}
