@@ -47,6 +47,7 @@ pub fn machine_of(system: &System) -> Machine {
         cpu_model: cpu_model(system),
         architecture: std::env::consts::ARCH.to_owned(),
         hypervisor: doctor::hypervisor(system).flatten(),
+        instance_type: instance_type(system),
         cpus: u32::try_from(cpus).unwrap_or(u32::MAX),
         threads_per_core: siblings
             .and_then(|cpus| u32::try_from(cpus.len()).ok())
@@ -68,19 +69,36 @@ pub fn processor(machine: &Machine) -> String {
 fn cpu_model(system: &System) -> String {
     // The first processor's part of the file is enough; the whole file grows with the CPUs.
     let info = system.head("/proc/cpuinfo", 4096).unwrap_or_default();
-    let value = |key: &str| {
-        let line = |line: &str| {
-            let (name, value) = line.split_once(':')?;
-            (name.trim_end() == key).then(|| value.trim().to_owned())
-        };
-        info.lines().find_map(line).filter(|value| !value.is_empty())
-    };
+    let value = |key: &str| member(&info, key);
     let by_numbers =
         || Some(format!("implementer {} part {}", value("CPU implementer")?, value("CPU part")?));
     value("model name")
         .or_else(by_numbers)
         .or_else(processor::model_name)
         .unwrap_or_else(|| "unknown".to_owned())
+}
+
+/// What stands in /proc/cpuinfo for `key`, of the first processor.
+fn member(info: &str, key: &str) -> Option<String> {
+    let line = |line: &str| {
+        let (name, value) = line.split_once(':')?;
+        (name.trim_end() == key).then(|| value.trim().to_owned())
+    };
+    info.lines().find_map(line).filter(|value| !value.is_empty())
+}
+
+/// Name of this host; `None` where it has none, or what the kernel and installers give to every host.
+pub(crate) fn host() -> Option<String> {
+    let nameless = ["", "(none)", "localhost", "localhost.localdomain"];
+    Some(identity::kernel().host).filter(|name| !nameless.contains(&name.as_str()))
+}
+
+/// Type of the instance: Amazon EC2 alone writes it into DMI (its user guide, "Identify EC2 instances"); the product name of
+/// others says what their emulator is called.
+fn instance_type(system: &System) -> Option<String> {
+    let maker = system.line("/sys/class/dmi/id/sys_vendor").ok()?;
+    let product = system.line("/sys/class/dmi/id/product_name").ok()?;
+    (maker == "Amazon EC2" && !product.is_empty()).then_some(product)
 }
 
 fn memory_bytes(system: &System) -> Option<u64> {
@@ -109,6 +127,7 @@ pub fn conditions_of(system: &System) -> Conditions {
     Conditions {
         kernel: format!("{} {}", kernel.name, kernel.release),
         kernel_version: Some(kernel.version),
+        microcode: member(&system.head("/proc/cpuinfo", 4096).unwrap_or_default(), "microcode"),
         command_line: system.line("/proc/cmdline").ok(),
         mitigations: doctor::in_force(system).map(|all| all.join("; ")),
         clock_source: system.line(source).ok(),
@@ -140,6 +159,8 @@ mod tests {
     fn the_machine_is_read_from_recorded_files() {
         let recorded = Recorded::new(&[
             ("proc/cpuinfo", "processor\t: 0\nmodel name\t: AMD EPYC\u{1b} 9654\nmodel name\t: other\n"),
+            ("sys/class/dmi/id/sys_vendor", "Amazon EC2\n"),
+            ("sys/class/dmi/id/product_name", "m5.large\n"),
             ("proc/meminfo", "MemTotal:       1024 kB\nMemFree: 3 kB\n"),
             ("sys/devices/system/cpu/online", "0-63\n"),
             ("sys/devices/system/cpu/cpu4/topology/thread_siblings_list", "4,36\n"),
@@ -151,8 +172,18 @@ mod tests {
         let machine = machine_of(&recorded.system);
         assert_eq!(machine.cpu_model, "AMD EPYC\u{1b} 9654");
         assert_eq!(machine.hypervisor.as_deref(), Some("KVM"));
+        assert_eq!(machine.instance_type.as_deref(), Some("m5.large"));
         assert_eq!((machine.cpus, machine.threads_per_core), (64, Some(2)));
         assert_eq!(machine.memory_bytes, Some(1 << 20));
+    }
+
+    #[test]
+    fn the_product_of_an_emulator_is_no_type_of_an_instance() {
+        let recorded = Recorded::new(&[
+            ("sys/class/dmi/id/sys_vendor", "QEMU\n"),
+            ("sys/class/dmi/id/product_name", "Standard PC (Q35 + ICH9, 2009)\n"),
+        ]);
+        assert_eq!(machine_of(&recorded.system).instance_type, None);
     }
 
     #[test]
@@ -181,6 +212,7 @@ mod tests {
             ("sys/devices/system/cpu/vulnerabilities/tsa", "Vulnerable\n"),
             ("sys/devices/system/cpu/cpufreq/policy0/scaling_governor", "powersave\n"),
             ("proc/loadavg", "1.25 0 0 1/2 3\n"),
+            ("proc/cpuinfo", "processor\t: 0\nmicrocode\t: 0x1000065\n"),
             ("proc/sys/kernel/random/boot_id", "7b0b5bb8-9b7e-4d0c-9d65-0a34d4f0a2c1\n"),
             ("proc/self/status", "Name:\tx\nSeccomp:\t2\nSeccomp_filters:\t3\n"),
             ("proc/self/cgroup", "0::/a\n"),
@@ -194,6 +226,7 @@ mod tests {
             Some("retbleed: Mitigation: untrained return thunk; tsa: Vulnerable")
         );
         assert_eq!(conditions.governor.as_deref(), Some("powersave"));
+        assert_eq!(conditions.microcode.as_deref(), Some("0x1000065"));
         assert_eq!(conditions.load_average, Some(1.25));
         assert_eq!(conditions.boot_id.as_deref(), Some("7b0b5bb8-9b7e-4d0c-9d65-0a34d4f0a2c1"));
         assert_eq!(conditions.seccomp_filters, Some(3));

@@ -51,6 +51,9 @@ pub(crate) fn head(
     warnings: Vec<String>,
 ) -> RunResult {
     let mut result = if request.keep_private { with_private_facts() } else { without_figures() };
+    if request.keep_private {
+        result.machine.host = machine::host();
+    }
     let kind = request.directory.as_ref().map(Place::kind);
     result.conditions.file_system = kind.map(|kind| kind.unwrap_or_else(|error| error.to_string()));
     result.conditions.cpu_option.clone_from(&request.cpus);

@@ -32,6 +32,8 @@ pub struct Card {
     pub changes_process: Option<&'static str>,
     /// Claims about every operation.
     pub claims: &'static [Claim],
+    /// CPUs that the id names, that of the measuring thread first. Empty: it runs on those that the run prefers.
+    pub cpus: &'static [usize],
     /// Requirements on the machine.
     pub needs: &'static [Need],
     /// Id of the member of the group that ratios divide by.
@@ -45,7 +47,7 @@ pub struct Card {
     /// Time that launches of this benchmark may take in a run at defaults, in ms; what has not converged by then is
     /// marked. `None`: as long as the run has time.
     pub budget_ms: Option<u64>,
-    /// Time that a launch of a series needs beyond the plan, in ms, for its deadline. 0 for most.
+    /// Time that a launch needs beyond the plan, in ms: a long set-up, or a series that takes its time. 0 for most.
     pub launch_ms: u64,
     /// Planned launches of its group, where a launch is long and the plan has more: the least of the members counts.
     /// `--thorough` makes its own number.
@@ -75,6 +77,7 @@ impl Card {
         group: "",
         changes_process: None,
         claims: &[],
+        cpus: &[],
         needs: &[],
         baseline: None,
         subtract: None,

@@ -95,13 +95,34 @@ impl Directory {
                 remedy: "chmod +t /dev/shm, or --set directory=DIR".into(),
             });
         }
+        Self::locked(parent, unsupported, |name| cx.keeper.keep(&Object::Folder(name.to_owned())))
+    }
+
+    /// Makes one at `parent` for this process itself, after it removed what killed ones of this user left there.
+    ///
+    /// # Errors
+    /// Why none can be made there, in words.
+    pub fn of_process(parent: &Path) -> Result<Self, String> {
+        let place = Place::open(parent)?;
+        sweep(&place.folder);
+        Self::locked(place.folder, Unable::Failed, |_| Ok(())).map_err(|unable| match unable {
+            Unable::Failed(error) => error.to_string(),
+            Unable::Unsupported { why, .. } => why,
+        })
+    }
+
+    fn locked(
+        parent: Folder,
+        unsupported: impl Fn(CallError) -> Unable,
+        mut keep: impl FnMut(&str) -> Result<(), CallError>,
+    ) -> Result<Self, Unable> {
         let mut infix = "";
         // Somebody who cleans up may come between the making and the lock, and once it may turn out that there are no locks.
         for _ in 0..8 {
             let name = format!("{PREFIX}{infix}{:032x}", random::bits()?);
-            cx.keeper.keep(&Object::Folder(name.clone()))?;
+            keep(&name)?;
             let name = OsString::from(name);
-            let folder = parent.make_folder(&name).map_err(unsupported)?;
+            let folder = parent.make_folder(&name).map_err(&unsupported)?;
             let locked = folder.try_lock();
             if locked == Ok(true) && !folder.status()?.is_removed || !infix.is_empty() {
                 return Ok(Self { parent, name, folder });
@@ -113,6 +134,12 @@ impl Directory {
             let _ = parent.remove_folder(&name);
         }
         Err(unsupported(CallError::told("each was taken away at once")))
+    }
+
+    /// Its name in the folder in which it was made.
+    #[must_use]
+    pub fn name(&self) -> &OsStr {
+        &self.name
     }
 
     /// The folder itself.
@@ -200,6 +227,26 @@ mod tests {
         assert!(left.contains(&living.name) && left.contains(&"oscost-of-somebody".into()));
         drop(living);
         assert_eq!(names(), ["oscost-of-somebody"]);
+        std::fs::remove_dir_all(&base).expect("removed");
+    }
+
+    #[test]
+    fn a_folder_of_a_process_goes_with_it_or_at_the_next_start() {
+        let bits = random::bits().expect("bits");
+        let base = std::env::temp_dir().join(format!("oscost-test-{bits:032x}"));
+        std::fs::create_dir(&base).expect("a folder");
+        let names = || std::fs::read_dir(&base).expect("readable").count();
+        let child = Child::fork(|| {
+            std::mem::forget(Directory::of_process(&base));
+            0
+        });
+        assert_eq!(child.expect("fork").wait().expect("wait").code, Some(0));
+        assert_eq!(names(), 1);
+        let made = Directory::of_process(&base).expect("our own");
+        assert_eq!(names(), 1, "the dead one's is gone");
+        drop(made);
+        assert_eq!(names(), 0);
+        assert!(Directory::of_process(&base.join("none")).is_err());
         std::fs::remove_dir_all(&base).expect("removed");
     }
 

@@ -292,6 +292,8 @@ pub fn of_processes(error: CallError) -> Unable {
             format!("{error}: no more processes are allowed to this user or in this container"),
             "raise the limit: ulimit -u, or pids.max of the cgroup",
         ),
+        // Where no more may be promised than there is, a fork needs room for a copy of all that is written to.
+        Some("ENOMEM") => of_memory(error),
         _ => Unable::Failed(error),
     }
 }

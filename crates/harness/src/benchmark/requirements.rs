@@ -3,10 +3,17 @@
 use super::card::{Need, Placement};
 use super::catalogue::Choice;
 
-/// What a benchmark needs and `cpus` CPUs do not give, with what to do about it.
+/// What a benchmark needs and these CPUs do not give, with what to do about it.
 #[must_use]
-pub fn lacking(choice: &Choice, cpus: usize) -> Option<(String, String)> {
+pub fn lacking(choice: &Choice, cpus: &[usize]) -> Option<(String, String)> {
     let card = choice.card();
+    if let Some(cpu) = card.cpus.iter().find(|cpu| !cpus.contains(cpu)) {
+        return Some((
+            format!("runs on CPU {cpu}, which may not be used"),
+            "name CPUs that may be used, or allow this one (taskset, cpuset, --cpu)".to_owned(),
+        ));
+    }
+    let cpus = cpus.len();
     let least = card.needs.iter().map(|need| match need {
         Need::Cpus(count) => usize::try_from(*count).unwrap_or(usize::MAX),
     });

@@ -35,7 +35,7 @@ pub(crate) fn form(choices: &[Choice], options: &Options) -> Vec<GroupState> {
         .map(|(name, positions)| {
             let member = |position: usize| {
                 let choice = choices[position];
-                let outcome = match requirements::lacking(&choice, options.cpus.len()) {
+                let outcome = match requirements::lacking(&choice, &options.cpus) {
                     Some((why, remedy)) => Fate::Unsupported { why, remedy },
                     None => Fate::Running,
                 };

@@ -43,7 +43,7 @@ impl Janitor {
             .env_clear()
             .stdin(Stdio::from(reader))
             .stdout(Stdio::from(ledger.as_fd().try_clone_to_owned().map_err(failed)?))
-            .stderr(Stdio::null())
+            .stderr(process::sink()?)
             .spawn()
             .map_err(failed)?;
         Ok(Self { tie: Tie { pipe: writer, ledger } })

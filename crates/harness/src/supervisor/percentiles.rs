@@ -69,7 +69,7 @@ fn percentiles_by(
             let job = Job {
                 ids: vec![card.id.to_owned()],
                 task: Task::Percentiles(plan),
-                cpus: options.cpus.clone(),
+                cpus: if card.cpus.is_empty() { options.cpus.clone() } else { card.cpus.to_vec() },
                 seed: options.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(stream),
                 isolate: true,
                 refused: None,

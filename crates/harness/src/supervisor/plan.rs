@@ -91,6 +91,19 @@ impl Effort {
     };
 }
 
+/// A plan that was chosen has this time at most, ns.
+const LONGEST_NS: u64 = 600 * SECOND;
+
+impl Effort {
+    /// The same, whose deadline leaves a busy machine twice the time that the plan of `choices` takes, up to ten minutes: where
+    /// calibrations and audits alone take all the time, nothing is measured.
+    #[must_use]
+    pub fn with_time_for(self, choices: &[Choice]) -> Self {
+        let needed_ns = estimate_ns(choices, &self).saturating_mul(2).min(LONGEST_NS);
+        Self { deadline_ns: self.deadline_ns.max(needed_ns), ..self }
+    }
+}
+
 /// What an idle CPU does while another one works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -181,9 +194,10 @@ pub(crate) fn launch_ns(cards: &[&Card], effort: &Effort) -> u64 {
     let warm_up = if cards.iter().any(|card| card.quantities.is_empty()) { effort.warm_up_ns } else { 0 };
     let member = |card: &&Card| match card.quantities {
         [] => effort.member_ns * 11 / 10,
-        _ => effort.member_ns + card.launch_ms * MILLISECOND,
+        _ => effort.member_ns,
     };
-    warm_up + OVERHEAD_NS + cards.iter().map(member).sum::<u64>()
+    let more = cards.iter().map(|card| card.launch_ms * MILLISECOND).sum::<u64>();
+    warm_up + OVERHEAD_NS + more + cards.iter().map(member).sum::<u64>()
 }
 
 /// Time that an audit takes, ns.
@@ -198,7 +212,8 @@ pub fn estimate_ns(choices: &[Choice], effort: &Effort) -> u64 {
         let cards: Vec<&Card> = members.iter().map(|&member| choices[member].card()).collect();
         let audits: u64 = cards.iter().copied().map(audit_ns).sum();
         let planned = u64::from(launches(cards.iter().copied(), effort));
-        planned * launch_ns(&cards, effort) + CALIBRATION_NS + audits
+        let longer = cards.iter().map(|card| card.launch_ms * MILLISECOND).sum::<u64>();
+        planned * launch_ns(&cards, effort) + CALIBRATION_NS + longer + audits
     };
     groups(choices).iter().map(|(_, members)| group(members)).sum()
 }
@@ -234,6 +249,18 @@ mod tests {
     }
 
     #[test]
+    fn a_long_plan_has_twice_its_time_and_ten_minutes_at_most() {
+        let some = |members: usize| vec![choice("a", "a", None); members];
+        let plan = |members: usize, effort: Effort| effort.with_time_for(&some(members)).deadline_ns;
+        assert_eq!(plan(1, Effort::QUICK), Effort::QUICK.deadline_ns);
+        let needed = 2 * estimate_ns(&some(200), &Effort::QUICK);
+        assert!(needed > Effort::QUICK.deadline_ns && needed < LONGEST_NS);
+        assert_eq!(plan(200, Effort::QUICK), needed);
+        assert_eq!(plan(10_000, Effort::QUICK), LONGEST_NS);
+        assert_eq!(plan(10_000, Effort::THOROUGH), Effort::THOROUGH.deadline_ns);
+    }
+
+    #[test]
     fn long_launches_are_fewer() {
         let card = |launches| Card { launches, ..Card::SERIES };
         let (long, longer, any) = (card(Some(8)), card(Some(4)), card(None));
@@ -252,13 +279,13 @@ mod tests {
         };
         // Six launches of 50 ms, 15 ms and 22 ms; 60 ms and 25 ms once.
         assert_eq!(planned(Card { id: "a", ..Card::BATCHED }, &Effort::QUICK), 607 * MILLISECOND);
-        // A series has no warm-up, and its own time.
+        // A series has no warm-up, and its own time: in a calibration, too.
         let series =
             Card { id: "a", launch_ms: 100, quantities: crate::figures::synthetic::COST, ..Card::SERIES };
-        assert_eq!(planned(series.clone(), &Effort::QUICK), (6 * 135 + 60 + 125) * MILLISECOND);
+        assert_eq!(planned(series.clone(), &Effort::QUICK), (6 * 135 + 160 + 125) * MILLISECOND);
         assert_eq!(
             planned(Card { launches: Some(4), ..series }, &Effort::QUICK),
-            (4 * 135 + 60 + 125) * MILLISECOND
+            (4 * 135 + 160 + 125) * MILLISECOND
         );
     }
 

@@ -86,6 +86,10 @@ fn counted(
         false => counting::by_notification(|| bracketed(set_up, operations)),
     };
     let refused = match notified {
+        Ok((Member::Done(_), counts)) if !counts.is_marked() => {
+            let why = "system calls cannot be counted here: a filter answers them before they are seen";
+            return Member::Done(Audited { missing: Some(why.into()), claims: stated, ..Audited::default() });
+        }
         Ok((made, counts)) => {
             return made.map(|made| told("seccomp user notification", made, &counts, stated, placement));
         }

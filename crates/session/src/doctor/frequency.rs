@@ -6,7 +6,7 @@ use super::Finding;
 use super::system::System;
 
 const DIRECTORY: &str = "/sys/devices/system/cpu/cpufreq";
-const MATTERS: &str = "a lower frequency raises all figures; warm-up and canary remove most of it, but typical keeps some per cent";
+const MATTERS: &str = "a lower frequency raises all figures; warm-up and canary remove most of it, but typical keeps a few percent";
 
 pub(super) fn check(system: &System) -> Finding {
     let governors = governors(system);

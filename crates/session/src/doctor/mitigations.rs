@@ -5,7 +5,7 @@ use super::system::System;
 
 const DIRECTORY: &str = "/sys/devices/system/cpu/vulnerabilities";
 const MATTERS: &str = "system calls and context switches, by 10-200 ns each: figures under other mitigations are not comparable";
-const OWN: &str = "only this process is slowed, in loads after stores (store bypass) or in each switch (indirect branches): figures may be some per cent too high";
+const OWN: &str = "only this process is slowed, in loads after stores (store bypass) or in each switch (indirect branches): figures may be a few percent too high";
 
 pub(super) fn check(system: &System) -> Finding {
     let Some(all) = in_force(system) else {

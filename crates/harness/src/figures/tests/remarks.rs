@@ -42,11 +42,11 @@ fn a_step_of_the_clock_that_is_much_of_a_batch_is_said() {
     assert_eq!([said(10, 1), said(5, 2), said(0, 1)], [(); 3].map(|()| Vec::<String>::new()));
     assert_eq!(
         said(4, 1),
-        ["one step of the clock is 2 % of a batch: the operation is too long for a batch of many"]
+        ["one step of the clock is 2 % of a batch: the operation takes too long to put many into a batch"]
     );
     assert_eq!(
         said(1, 2),
-        ["one step of the clock is 5 % of a batch: the operation is too long for a batch of many"]
+        ["one step of the clock is 5 % of a batch: the operation takes too long to put many into a batch"]
     );
 }
 

@@ -196,11 +196,15 @@ impl Engine<'_> {
         }
     }
 
-    /// A job of members of a group: those that are spread have an order of CPUs of their own.
+    /// A job of members of a group: those that are spread have an order of CPUs of their own, and some name theirs.
     fn job_of(&self, group: &GroupState, members: &[usize], task: Task, stream: u64) -> Job {
         let mut job = self.job(group.ids(members), task, stream);
-        let first = group.members.first().map(|member| member.choice.card().placement);
-        if first == Some(Placement::Spread) && !self.options.spread_cpus.is_empty() {
+        let card = group.members.first().map(|member| member.choice.card());
+        if let Some(card) = card.filter(|card| !card.cpus.is_empty()) {
+            job.cpus = card.cpus.to_vec();
+        } else if card.is_some_and(|card| card.placement == Placement::Spread)
+            && !self.options.spread_cpus.is_empty()
+        {
             job.cpus.clone_from(&self.options.spread_cpus);
         }
         job

@@ -177,7 +177,7 @@ fn what_is_not_known_of_clock_and_core_is_said() {
     });
     let warned = |words: &str| ran.measured.warnings.iter().any(|warning| warning == words);
     assert!(warned("the clock's step could not be measured (it fell): 10 ns is assumed"));
-    assert!(warned("nothing is told in cycles: nothing is known of the core: it fell"));
+    assert!(warned("no cost is given in cycles: nothing is known of the core: it fell"));
     assert!(warned("no bare kernel entry was measured: nothing is known of the core: it fell"));
     assert_eq!((ran.measured.clock, ran.figure("a").status), (None, Status::Measured));
 }

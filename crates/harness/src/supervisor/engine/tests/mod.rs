@@ -225,8 +225,11 @@ fn planned_launches_end_with_the_time_of_the_run() {
         assert_eq!(ran.figure(id).marks, [Mark::NotConverged, Mark::FewerLaunches]);
     }
     assert!(!ran.measured.partial, "nothing ended it: its time was over");
-    // With the time over before there was any launch.
+    // A machine so slow that its time is over after the first launch has one of each.
     scene.options.effort.target_ns = 50 * MILLISECOND;
+    let slow = scene.well();
+    assert_eq!(["a", "b", "c"].map(|id| slow.launches_of(id)), [1, 1, 1]);
+    // With the time over before there was any launch.
     scene.options.effort.launches = 0;
     let none = scene.well();
     assert_eq!(none.launches.len(), 0);
@@ -235,10 +238,10 @@ fn planned_launches_end_with_the_time_of_the_run() {
 
 #[test]
 fn a_longer_plan_has_the_time_that_it_needs() {
-    // 6 launches of 2035 ms, a calibration and an audit: 14.3 s, where the target is 10.
+    // 6 launches of 2035 ms, a calibration and an audit: 16.3 s, where the target is 10.
     let mut scene = Scene::new(vec![Card { launch_ms: 2000, ..series("a") }]);
     let planned = plan::estimate_ns(&scene.choices, &scene.options.effort);
-    assert_eq!(planned, (6 * 2035 + 60 + 2025) * MILLISECOND);
+    assert_eq!(planned, (6 * 2035 + 2060 + 2025) * MILLISECOND);
     scene.launch_ns = 2035 * MILLISECOND;
     let ran = scene.well();
     assert_eq!((ran.launches.len(), ran.figure("a").marks.len()), (6, 0));
