@@ -10,7 +10,7 @@ mod clock;
 mod container;
 mod contention;
 mod context_switch;
-mod cpu_pair;
+pub mod cpu_pair;
 mod event;
 mod file;
 mod futex;
@@ -27,7 +27,7 @@ mod semaphore;
 mod signal;
 mod socket;
 mod syscall;
-mod tax;
+pub mod tax;
 mod thread;
 mod timer;
 
@@ -92,7 +92,7 @@ pub const FAMILIES: &[Family] = &[
         name: "cpu_pair",
         description: "what two CPUs need to tell one another something",
         benchmarks: cpu_pair::ALL,
-        settings: &[],
+        settings: &[cpu_pair::PAIRS],
     },
     Family {
         name: "context_switch",
@@ -157,9 +157,9 @@ pub const FAMILIES: &[Family] = &[
     },
     Family {
         name: "tax",
-        description: "what filters and probes add to one system call",
+        description: "what filters and probes add to one operation",
         benchmarks: tax::ALL,
-        settings: &[],
+        settings: &[tax::ON],
     },
     Family {
         name: "realtime_ipc",
@@ -200,5 +200,9 @@ pub fn grid() -> Vec<&'static dyn Benchmark> {
 /// The benchmark of an id that carries values of its parameters.
 #[must_use]
 pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
-    contention::resolve(id).or_else(|| realtime_ipc::resolve(id)).or_else(|| record_database::resolve(id))
+    contention::resolve(id)
+        .or_else(|| cpu_pair::resolve(id))
+        .or_else(|| realtime_ipc::resolve(id))
+        .or_else(|| record_database::resolve(id))
+        .or_else(|| tax::resolve(id))
 }

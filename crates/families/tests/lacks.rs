@@ -5,8 +5,9 @@ mod support;
 
 use oscost_families::all;
 use oscost_harness::{Keeper, SetUp, Unable};
+use oscost_sys::new_namespace::Kind;
 use oscost_sys::usage::{Limit, limit};
-use support::in_child;
+use support::{in_child, skip};
 
 /// The outcome of setting `id` up on a host with these System V limits; `None` where it can be.
 fn lack_of(id: &str, host_system_v_limits: Option<[u64; 4]>) -> Option<Unable> {
@@ -53,6 +54,14 @@ fn without_descriptors_the_limit_is_named() {
         "semaphore/eventfd",
         "context_switch/pipe/same_cpu",
         "context_switch/thread_pipe/same_cpu",
+        "event/epoll_wake/same_cpu",
+        "event/poll/descriptors_1000",
+        "socket/unix_round_trip/same_cpu",
+        "socket/udp_round_trip/same_cpu",
+        "socket/tcp_connect",
+        "io_uring/nop",
+        "process/exec_static",
+        "process/posix_spawn",
     ];
     for id in ids {
         let outcome = in_child(|_| {
@@ -68,4 +77,44 @@ fn without_descriptors_the_limit_is_named() {
         });
         assert_eq!(outcome, Ok(()), "{id}");
     }
+}
+
+/// Tries to set each up after `limited`; each must say these words.
+fn all_say(ids: &[&str], limited: fn() -> Result<(), String>, words: [&str; 2]) {
+    for id in ids {
+        let outcome = in_child(|_| {
+            limited()?;
+            match lack_of(id, None) {
+                Some(Unable::Unsupported { why, remedy })
+                    if why.contains(words[0]) && remedy.contains(words[1]) =>
+                {
+                    Ok(())
+                }
+                other => Err(format!("{other:?}")),
+            }
+        });
+        match outcome {
+            Err(why) if why.starts_with("SKIP") => skip(id, &why),
+            outcome => assert_eq!(outcome, Ok(()), "{id}"),
+        }
+    }
+}
+
+#[test]
+fn without_a_loopback_device_sockets_say_so() {
+    let alone = || {
+        // Whoever is not root has a user namespace first.
+        let _ = Kind::User.unshare();
+        Kind::Net.unshare().map_err(|error| format!("SKIP {error}"))
+    };
+    let ids = ["socket/tcp_connect", "socket/tcp_round_trip/same_cpu", "socket/udp_round_trip/same_cpu"];
+    all_say(&ids, alone, ["loopback", "ip link set lo up"]);
+}
+
+#[test]
+fn without_addresses_whoever_holds_memory_says_so() {
+    const BYTES: u64 = 512 << 20;
+    let limited = || limit(Limit::AddressSpace, BYTES, BYTES).map_err(|error| error.to_string());
+    let ids = ["process/fork/resident_1g/small_pages", "process/fork/resident_1g/huge_pages"];
+    all_say(&ids, limited, ["RLIMIT_AS (536870912 bytes)", "ulimit -v"]);
 }

@@ -1,12 +1,12 @@
 //! Planted lies: the card and the set-up of a benchmark, and a loop that leaves out what the figure is the price of. The claims
 //! contradict each.
 
-#[allow(dead_code, reason = "no series is planted")]
+#[allow(dead_code, reason = "no series is launched here")]
 mod support;
 
 use oscost_harness::{
-    Batched, Benchmark, CallError, Card, Claim, Outcome, Participant, PostCondition, SetUp, Subject, Unable,
-    audit,
+    Batched, Benchmark, CallError, Card, Claim, Outcome, Participant, PostCondition, Series, SeriesPlan,
+    SetUp, Sink, Subject, Unable, audit,
 };
 use oscost_sys::process::Child;
 use support::{holds, in_child, skip, usage, with_set_up, with_subject};
@@ -41,6 +41,25 @@ const LIES: &[(&str, Lie)] = &[
     ("memory/fault_anonymous", Lie::DoneBefore),
     ("memory/fault_anonymous", Lie::Half),
     ("memory/shootdown/threads_1/cross_cpu", Lie::Nothing),
+    ("event/epoll_wake/same_cpu", Lie::Nothing),
+    ("event/poll/descriptors_10", Lie::Half),
+    ("file/open_close", Lie::Half),
+    ("file/create_unlink", Lie::Half),
+    ("file/read_4k", Lie::Nothing),
+    ("file/write_4k", Lie::Half),
+    ("file/fsync", Lie::Half),
+    ("io_uring/nop", Lie::Half),
+    ("io_uring/nop/batch_32", Lie::Nothing),
+    ("socket/tcp_round_trip/same_cpu", Lie::Nothing),
+    ("socket/udp_round_trip/same_cpu", Lie::Nothing),
+    ("socket/unix_round_trip/same_cpu", Lie::Nothing),
+    ("socket/tcp_connect", Lie::Half),
+    ("futex/wake_one/same_cpu", Lie::Nothing),
+    ("futex/hash/threads_1/private", Lie::Nothing),
+    ("futex/hash/threads_2/shared", Lie::Half),
+    ("timer/nanosleep_overshoot", Lie::Nothing),
+    ("container/namespace/uts", Lie::Nothing),
+    ("container/namespace/net", Lie::Half),
 ];
 
 struct Planted {
@@ -56,7 +75,9 @@ impl Benchmark for Planted {
     fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
         match self.honest.set_up(cx)? {
             Subject::Batched(honest) => Ok(Subject::Batched(Box::new(Liar { honest, lie: self.lie }))),
-            Subject::Series(_) => Err(Unable::Failed(CallError::told("only batches are planted"))),
+            Subject::Series(honest) => {
+                Ok(Subject::Series(Box::new(SeriesLiar { honest, card: self.card(), lie: self.lie })))
+            }
         }
     }
 }
@@ -96,6 +117,41 @@ impl Batched for Liar {
 
     fn participants(&self) -> Vec<Participant> {
         self.honest.participants()
+    }
+}
+
+/// A series that says of more operations than it made.
+struct SeriesLiar {
+    honest: Box<dyn Series>,
+    card: &'static Card,
+    lie: Lie,
+}
+
+impl Series for SeriesLiar {
+    fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
+        if matches!(self.lie, Lie::Half) {
+            return self.honest.launch(plan, &mut Doubling(sink));
+        }
+        sink.operations(plan.observations.unwrap_or(1000));
+        self.card.quantities.iter().for_each(|quantity| sink.quantity(quantity.name, 1.0));
+        Ok(())
+    }
+}
+
+/// Tells twice as many operations as there were.
+struct Doubling<'a>(&'a mut dyn Sink);
+
+impl Sink for Doubling<'_> {
+    fn quantity(&mut self, name: &'static str, value: f64) {
+        self.0.quantity(name, value);
+    }
+
+    fn observation(&mut self, value: f64) {
+        self.0.observation(value);
+    }
+
+    fn operations(&mut self, count: u64) {
+        self.0.operations(2 * count);
     }
 }
 

@@ -11,13 +11,18 @@ use oscost_sys::{affinity, futex, memory::SharedWords, process::Child};
 
 use crate::partner;
 
+/// The benchmark, between the CPUs of its card.
+pub struct CacheLine {
+    pub(super) card: &'static Card,
+}
+
 /// `cpu_pair/cache_line/cross_cpu`
-pub struct CrossCpu;
+pub static CROSS_CPU: CacheLine = CacheLine { card: &CARD };
 
 /// The partner falls asleep once a batch.
 const ONCE_A_BATCH: Bound = Bound::AtMost(0.05);
 
-static CARD: Card = Card {
+pub(super) static CARD: Card = Card {
     id: "cpu_pair/cache_line/cross_cpu",
     title: "cache line to another CPU",
     operation: "one hop of a cache line from a store on one CPU to the load of it on another",
@@ -42,9 +47,9 @@ const PLAY: u64 = 1;
 /// So many looks in vain, and we ask whether the partner lives.
 const LOOKS: u64 = 1 << 24;
 
-impl Benchmark for CrossCpu {
+impl Benchmark for CacheLine {
     fn card(&self) -> &'static Card {
-        &CARD
+        self.card
     }
 
     fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {

@@ -3,5 +3,11 @@
 use oscost_harness::Benchmark;
 
 mod cache_line;
+mod named;
+mod wake_up;
 
-pub const ALL: &[&dyn Benchmark] = &[&cache_line::CrossCpu];
+pub(crate) use named::resolve;
+pub use named::{PAIRS, ids};
+
+/// In the order of the price list.
+pub const ALL: &[&dyn Benchmark] = &[&cache_line::CROSS_CPU, &wake_up::CROSS_CPU];

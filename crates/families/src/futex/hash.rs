@@ -9,6 +9,8 @@ use oscost_harness::{
 use oscost_sys::memory::SharedWords;
 use oscost_sys::{affinity, clock, futex};
 
+use crate::lack;
+
 /// So many threads, each with words of its own.
 pub struct Hash {
     card: &'static Card,
@@ -68,7 +70,10 @@ impl Benchmark for Hash {
 
     fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
         let words = (0..self.threads).map(|_| SharedWords::new(WORDS * LINE)).collect::<Result<_, _>>()?;
-        Ok(Subject::Series(Box::new(Asking { words, cpus: cx.cpus.to_vec(), private: self.private })))
+        let asking = Asking { words, cpus: cx.cpus.to_vec(), private: self.private };
+        // Whoever may have no so many threads learns it here.
+        asking.calls(Some(1), 0).map_err(lack::of_processes)?;
+        Ok(Subject::Series(Box::new(asking)))
     }
 }
 
@@ -87,34 +92,51 @@ struct Gate {
     ends: AtomicBool,
 }
 
-impl Series for Asking {
-    fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
+impl Asking {
+    /// Calls of each thread and their time, ns: so many rounds, or as many as fit `duration_ns`.
+    fn calls(&self, rounds: Option<u64>, duration_ns: u64) -> Result<Vec<(u64, u64)>, CallError> {
         let threads = self.words.len();
-        let rounds = plan.observations.map(|count| count.div_ceil(threads as u64));
         let gate = Gate::default();
         let (private, gate) = (self.private, &gate);
-        let done: Result<Vec<(u64, u64)>, CallError> = std::thread::scope(|scope| {
-            let handles: Vec<_> = self
+        std::thread::scope(|scope| {
+            let handles: Result<Vec<_>, CallError> = self
                 .words
                 .iter()
                 .enumerate()
                 .map(|(index, words)| {
                     let cpu = self.cpus[index % self.cpus.len()];
-                    scope.spawn(move || ask(words, cpu, rounds, private, gate))
+                    let made = std::thread::Builder::new()
+                        .spawn_scoped(scope, move || ask(words, cpu, rounds, private, gate));
+                    made.map_err(|error| CallError::new("clone", error.raw_os_error().unwrap_or(0)))
                 })
                 .collect();
+            if handles.is_err() {
+                // Those that were made wait for the others.
+                gate.ends.store(true, Ordering::Release);
+                gate.opens.store(true, Ordering::Release);
+            }
+            let handles = handles?;
             while (gate.ready.load(Ordering::Acquire) as usize) < threads {
                 std::thread::yield_now();
             }
             gate.opens.store(true, Ordering::Release);
-            if rounds.is_none() {
-                clock::sleep_until(clock::now_ns() + plan.duration_ns)?;
-                gate.ends.store(true, Ordering::Release);
-            }
+            let slept = match rounds {
+                Some(_) => Ok(()),
+                None => clock::sleep_until(clock::now_ns() + duration_ns),
+            };
+            gate.ends.store(true, Ordering::Release);
+            slept?;
             let gone = CallError::gone("a thread of the measurement");
             handles.into_iter().map(|handle| handle.join().unwrap_or(Err(gone))).collect()
-        });
-        let done = done?;
+        })
+    }
+}
+
+impl Series for Asking {
+    fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
+        let threads = self.words.len();
+        let rounds = plan.observations.map(|count| count.div_ceil(threads as u64));
+        let done = self.calls(rounds, plan.duration_ns)?;
         let calls: u64 = done.iter().map(|(calls, _)| calls).sum();
         let each: Vec<f64> = done.iter().map(|(calls, ns)| *ns as f64 / *calls as f64).collect();
         let mean = each.iter().sum::<f64>() / threads as f64;

@@ -15,8 +15,6 @@ pub struct Latency {
     pages: Pages,
 }
 
-/// What fits a cache is brought there before each batch.
-const CACHED: usize = 8 << 20;
 /// The order is the same in every launch: what differs is where the pages lie.
 const SEED: u64 = 0x6f73_636f_7374;
 
@@ -31,7 +29,9 @@ macro_rules! sizes {
                 operation: concat!("one load, each from where the one before points, at random in ", $size),
                 heading: "one load that depends on the one before",
                 call_path: CallPath::Instruction,
-                group: "memory/latency",
+                revision: 2,
+                // The caches are what it measures: nobody else may use them between its batches.
+                group: $id,
                 claims: &claims::exactly(0.0),
                 parameters: &[("working_set_bytes", Parameter::Number($bytes)), ("pages", Parameter::Text($word))],
                 ..Card::BATCHED
@@ -71,14 +71,6 @@ struct Walk {
 }
 
 impl Batched for Walk {
-    /// Other members and the kernel used the caches meanwhile: a whole round brings back what fits.
-    fn arm(&mut self) -> Outcome {
-        if self.bytes <= CACHED {
-            self.chain.walk(self.chain.links());
-        }
-        Ok(())
-    }
-
     #[inline(never)]
     fn batch(&mut self, iterations: u64) -> Outcome {
         self.chain.walk(iterations);

@@ -20,11 +20,8 @@ pub struct Shootdown {
     threads: usize,
 }
 
-/// Operations of a look afterwards.
+/// Operations of the look afterwards.
 const LOOK: u64 = 100;
-/// So many looks, and so long between two, ns.
-const LOOKS: u32 = 200;
-const PAUSE_NS: u64 = 2_000_000;
 /// Others do not run for so long, and something is wrong.
 const PATIENCE_NS: u64 = 1_000_000_000;
 /// What the word of all says.
@@ -78,7 +75,8 @@ impl Benchmark for Shootdown {
         region.touch(Pages::Small)?;
         // The word of all, then a counter and a thread id of each.
         let words = Arc::new(SharedWords::new(1 + 2 * self.threads)?);
-        let mut subject = Shot { region, words, threads: Vec::new(), made: 0 };
+        let shootdowns = interruption::tlb_shootdowns();
+        let mut subject = Shot { region, words, threads: Vec::new(), made: 0, shootdowns };
         for (index, &cpu) in others.iter().take(self.threads).enumerate() {
             let shared = Arc::clone(&subject.words);
             let made = Builder::new().spawn(move || run(cpu, &shared, index));
@@ -110,30 +108,13 @@ struct Shot {
     words: Arc<SharedWords>,
     threads: Vec<JoinHandle<Outcome>>,
     made: u64,
+    /// Interrupts to forget, on all CPUs, before the first operation.
+    shootdowns: Option<u64>,
 }
 
 impl Shot {
     fn counters(&self) -> Vec<u64> {
         (0..self.threads.len()).map(|index| self.words.word(1 + 2 * index).load(Ordering::Relaxed)).collect()
-    }
-
-    /// What some operations show.
-    fn look(&mut self) -> Result<Vec<PostCondition>, CallError> {
-        self.arm()?;
-        let (before, interrupts) = (self.counters(), interruption::tlb_shootdowns());
-        self.batch(LOOK)?;
-        let (after, later) = (self.counters(), interruption::tlb_shootdowns());
-        self.park()?;
-        let ran = after.iter().zip(&before).filter(|(after, before)| after > before).count();
-        let threads = self.threads.len() as f64;
-        let mut found = vec![PostCondition::exactly("threads_that_ran", threads, ran as f64)];
-        // Where the processor tells the others by itself, nobody is interrupted, and the kernel counts none.
-        found.extend(interrupts.zip(later).map(|(before, later)| PostCondition {
-            name: "shootdowns_of_each_thread",
-            expected: Bound::AtLeast(0.9),
-            observed: (later - before) as f64 / (LOOK as f64 * threads),
-        }));
-        Ok(found)
     }
 
     fn tell(&self, what: u64) -> Outcome {
@@ -172,17 +153,23 @@ impl Batched for Shot {
         self.tell(REST)
     }
 
-    /// All others ran meanwhile, and were interrupted as often as pages became read-only. Where others take their CPUs now and
-    /// then, the best of many looks counts.
+    /// All others ran meanwhile, and were interrupted as often as pages became read-only, over all batches.
     fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
-        let mut found = self.look()?;
-        for _ in 1..LOOKS {
-            if found.iter().all(PostCondition::holds) {
-                break;
-            }
-            clock::sleep_until(clock::now_ns() + PAUSE_NS)?;
-            found = self.look()?;
-        }
+        self.arm()?;
+        let before = self.counters();
+        self.batch(LOOK)?;
+        let after = self.counters();
+        self.park()?;
+        let ran = after.iter().zip(&before).filter(|(after, before)| after > before).count();
+        let threads = self.threads.len() as f64;
+        let mut found = vec![PostCondition::exactly("threads_that_ran", threads, ran as f64)];
+        // Where the processor tells the others by itself, nobody is interrupted, and the kernel counts none.
+        let interrupts = self.shootdowns.zip(interruption::tlb_shootdowns());
+        found.extend(interrupts.map(|(before, now)| PostCondition {
+            name: "shootdowns_of_each_thread",
+            expected: Bound::AtLeast(0.9),
+            observed: (now - before) as f64 / (self.made as f64 * threads),
+        }));
         Ok(found)
     }
 

@@ -10,6 +10,7 @@ use crate::lack;
 pub struct ExecStatic;
 
 static CARD: Card = Card {
+    claims: &super::COPIED_RUN_AND_REAPED,
     baseline: Some("process/fork"),
     subtract: Some("process/fork"),
     ..super::card(

@@ -10,6 +10,7 @@ use crate::lack;
 pub struct PosixSpawn;
 
 static CARD: Card = Card {
+    claims: &super::SPAWNED_RUN_AND_REAPED,
     baseline: Some("process/fork"),
     remark: "glibc asks for the action of every signal in the child: about 60 calls are part of it",
     ..super::card(

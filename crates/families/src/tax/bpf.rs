@@ -3,7 +3,7 @@
 use oscost_harness::Card;
 use oscost_sys::bpf::{AttachedTo, CountingProgram, probed_getppid};
 
-use super::layer::{self, Active, Layer, Tax};
+use super::layer::{self, Active, Layer, Tax, Watches};
 use crate::lack;
 
 /// `tax/bpf/tracepoint`
@@ -17,10 +17,12 @@ pub static TRACEPOINT: Tax = Tax {
         remark: "while it is measured, every call of every process takes the kernel's way of traced calls",
         ..layer::CARD
     },
+    on: None,
     layer: Layer {
-        install: || attached(AttachedTo::Tracepoint),
+        install: |call| attached(AttachedTo::Tracepoint(call)),
         call: probed,
         lack: lack::of_bpf,
+        watches: Watches::OneCall,
         listens: false,
     },
 };
@@ -32,7 +34,12 @@ pub static UPROBE: Tax = Tax {
         operation: "one getppid in a function whose first instruction, a nop, has a uprobe with a BPF program that counts",
         ..layer::CARD
     },
-    layer: Layer { install: || attached(AttachedTo::Uprobe), ..TRACEPOINT.layer },
+    on: None,
+    layer: Layer {
+        install: |_| attached(AttachedTo::Uprobe),
+        watches: Watches::OwnFunction,
+        ..TRACEPOINT.layer
+    },
 };
 
 fn probed() {

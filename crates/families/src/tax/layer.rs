@@ -4,8 +4,8 @@
 use std::sync::atomic::Ordering;
 
 use oscost_harness::{
-    Benchmark, Bound, CallError, CallPath, Card, Claim, Outcome, PostCondition, QuantityCard, Series,
-    SeriesPlan, SetUp, Sink, Subject, Unable, quantity,
+    Batched, Benchmark, Bound, CallError, CallPath, Card, Claim, Outcome, PostCondition, QuantityCard,
+    Series, SeriesPlan, SetUp, Sink, Subject, Unable, quantity,
 };
 use oscost_stats::quantile::{median, sorted};
 use oscost_sys::clock;
@@ -14,19 +14,33 @@ use oscost_sys::pipe::{self, Pipe};
 use oscost_sys::process::Child;
 use oscost_sys::system_call::marker;
 
+use super::on;
 use crate::lack;
 
 /// What stands between a program and the kernel.
 #[derive(Clone, Copy)]
 pub struct Layer {
-    /// Puts the calling process under it.
-    pub install: fn() -> Result<Active, CallError>,
-    /// The call.
+    /// Puts the calling process under it; what has an eye on one system call alone, on that of this name.
+    pub install: fn(&'static str) -> Result<Active, CallError>,
+    /// The call, where nothing else is put under it.
     pub call: fn(),
+    /// What it has to do with.
+    pub watches: Watches,
     /// What a refused installation means.
     pub lack: fn(CallError) -> Unable,
     /// It listens to system calls itself.
     pub listens: bool,
+}
+
+/// What a layer has to do with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Watches {
+    /// Every system call.
+    AllCalls,
+    /// The system call of one name.
+    OneCall,
+    /// A function of its own, which makes its own call.
+    OwnFunction,
 }
 
 /// How a layer proves that it is active.
@@ -42,7 +56,7 @@ pub const CARD: Card = Card {
     heading: "one getppid",
     call_path: CallPath::Inline,
     group: "tax",
-    claims: &[Claim::CallsNamed(&["getppid"], Bound::Exactly(1.0)), Claim::OtherCalls(Bound::AtMost(0.05))],
+    claims: &[Claim::CallsNamed(&["getppid"], Bound::Exactly(1.0)), Claim::OtherCalls(Bound::Exactly(0.0))],
     quantities: &[
         QuantityCard::of(quantity::WITH_LAYER),
         QuantityCard::of(quantity::WITHOUT_LAYER),
@@ -52,11 +66,16 @@ pub const CARD: Card = Card {
     ..Card::SERIES
 };
 
-/// One call under one layer.
+/// One operation under one layer.
 pub struct Tax {
     pub card: &'static Card,
     pub layer: Layer,
+    /// The benchmark whose operation it is; `None`: the layer's own call.
+    pub on: Option<&'static dyn Benchmark>,
 }
+
+/// Name of the layer's own call.
+const OWN_CALL: &str = "getppid";
 
 /// Words that both processes see.
 mod word {
@@ -70,13 +89,17 @@ mod word {
     /// What the layer must have seen, and what it saw.
     pub const DUE: usize = 4;
     pub const SEEN: usize = 5;
-    pub const COUNT: usize = 6;
+    /// What did not hold of the operation after it.
+    pub const BROKEN: usize = 6;
+    pub const COUNT: usize = 7;
 }
 
 /// The order to prove that the layer is active.
 const PROVE: u64 = 0;
 /// A batch of calls takes about so long, ns.
 const BATCH_NS: u64 = 30_000;
+/// A batch has no more calls: far more than fit into its time.
+const MOST_CALLS: u64 = 1 << 20;
 /// Rounds of a launch at least.
 const FEWEST: u64 = 20;
 
@@ -90,21 +113,27 @@ impl Benchmark for Tax {
     }
 
     fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        let per_iteration = self.on.map_or(1, |on| on.card().operations_per_iteration.max(1));
+        let (call, calls) = match self.on {
+            None => (OWN_CALL, 1),
+            Some(on) => on::watched(on, self.layer.watches)?,
+        };
         let words = SharedWords::new(word::COUNT)?;
         let (there, back) =
             (Pipe::new().map_err(lack::of_descriptors)?, Pipe::new().map_err(lack::of_descriptors)?);
+        // Each process has objects of its own. What is made here is taken away here.
+        let (own, mut twin) = (self.work(cx)?, self.work(cx)?);
         let (orders, answers, shared, layer) = (there.reader, back.writer, &words, self.layer);
         let child = cx
-            .fork_partner(true, || i32::from(serve(&layer, &orders, &answers, shared).is_err()))
+            .fork_partner(true, || {
+                let under = Under { layer: &layer, call, calls, work: &mut twin };
+                i32::from(serve(under, &orders, &answers, shared).is_err())
+            })
             .map_err(lack::of_processes)?;
         // Without our own copy, the other process's death is the end of the stream.
         drop(answers);
-        let mut pair = Pair {
-            other: Other { words, orders: there.writer, answers: back.reader, _child: child },
-            call: layer.call,
-            batches: None,
-            phase: 0,
-        };
+        let other = Other { words, orders: there.writer, answers: back.reader, _child: child, _twin: twin };
+        let mut pair = Pair { other, own, per_iteration, batches: None, phase: 0 };
         // Its first word is that the layer is installed, or why not.
         pair.other.heard().map_err(layer.lack)?;
         pair.batches = Some([pair.fill(Pair::own)?, pair.fill(Pair::others)?]);
@@ -112,15 +141,75 @@ impl Benchmark for Tax {
     }
 }
 
+impl Tax {
+    fn work(&self, cx: &mut SetUp<'_>) -> Result<Work, Unable> {
+        let Some(on) = self.on else { return Ok(Work::Call(self.layer.call)) };
+        match on.set_up(cx)? {
+            Subject::Batched(batched) => Ok(Work::Batches(batched)),
+            Subject::Series(_) => Err(Unable::Failed(CallError::told("a series has no batches"))),
+        }
+    }
+}
+
+/// What is made again and again, with the layer or without it.
+enum Work {
+    Call(fn()),
+    Batches(Box<dyn Batched>),
+}
+
+impl Work {
+    /// So many iterations, bracketed as this phase of an audit unless it is 0: how long they took, ns.
+    fn timed(&mut self, iterations: u64, phase: u64) -> Result<u64, CallError> {
+        let mark = |phase: Option<u64>| phase.into_iter().for_each(|phase| marker(phase as usize));
+        let phase = Some(phase).filter(|&phase| phase > 0);
+        let (begin, end) = (|| mark(phase), || mark(phase.map(|_| 0)));
+        match self {
+            Self::Call(call) => {
+                begin();
+                let elapsed = timed(*call, iterations);
+                end();
+                Ok(elapsed)
+            }
+            Self::Batches(batched) => {
+                batched.arm()?;
+                begin();
+                let start = clock::now_ns();
+                let outcome = batched.batch(iterations);
+                let elapsed = clock::now_ns() - start;
+                end();
+                batched.park()?;
+                outcome.map(|()| elapsed)
+            }
+        }
+    }
+
+    /// What was found after it.
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        match self {
+            Self::Call(_) => Ok(Vec::new()),
+            Self::Batches(batched) => batched.verify(),
+        }
+    }
+}
+
+/// What the process under the layer works with.
+struct Under<'a> {
+    layer: &'a Layer,
+    /// The system call that the layer is to watch, and how many of it an iteration makes.
+    call: &'static str,
+    calls: u64,
+    work: &'a mut Work,
+}
+
 /// The process under the layer: it installs it, makes calls as it is told, and times them.
 fn serve(
-    layer: &Layer,
+    under: Under<'_>,
     orders: &std::os::fd::OwnedFd,
     answers: &std::os::fd::OwnedFd,
     words: &SharedWords,
 ) -> Outcome {
     let tell = |word: usize, value: u64| words.word(word).store(value, Ordering::Release);
-    let active = match (layer.install)() {
+    let active = match (under.layer.install)(under.call) {
         Ok(active) => active,
         Err(error) => {
             tell(word::ERROR, error.errno.unsigned_abs().into());
@@ -135,17 +224,13 @@ fn serve(
             PROVE => {
                 tell(word::DUE, if active.counts() { made } else { 1 });
                 tell(word::SEEN, active.seen()? - before);
+                let broken = under.work.verify()?.iter().filter(|found| !found.holds()).count();
+                tell(word::BROKEN, broken as u64);
             }
-            calls => {
+            iterations => {
                 let phase = words.word(word::PHASE).load(Ordering::Acquire);
-                if phase > 0 {
-                    marker(phase as usize);
-                }
-                tell(word::ELAPSED_NS, timed(layer.call, calls));
-                if phase > 0 {
-                    marker(0);
-                }
-                made += calls;
+                tell(word::ELAPSED_NS, under.work.timed(iterations, phase)?);
+                made += iterations * under.calls;
             }
         }
         pipe::write_byte(answers)?;
@@ -182,6 +267,8 @@ struct Other {
     orders: std::os::fd::OwnedFd,
     answers: std::os::fd::OwnedFd,
     _child: Child,
+    /// The objects of the other process, for as long as that lives.
+    _twin: Work,
 }
 
 impl Other {
@@ -208,39 +295,44 @@ impl Other {
 
 struct Pair {
     other: Other,
-    call: fn(),
-    /// Calls of a batch, own and the other process's.
+    own: Work,
+    /// Operations in an iteration.
+    per_iteration: u64,
+    /// Iterations of a batch, own and the other process's.
     batches: Option<[u64; 2]>,
     /// The phase of an audit that counts.
     phase: usize,
 }
 
 impl Pair {
-    /// So many calls without the layer: how long they took, ns.
-    fn own(&self, calls: u64) -> Result<u64, CallError> {
-        Ok(timed(self.call, calls))
+    /// So many iterations without the layer: how long they took, ns.
+    fn own(&mut self, iterations: u64) -> Result<u64, CallError> {
+        self.own.timed(iterations, 0)
     }
 
     /// The same with it.
-    fn others(&self, calls: u64) -> Result<u64, CallError> {
-        self.other.order(calls)?;
+    fn others(&mut self, iterations: u64) -> Result<u64, CallError> {
+        self.other.order(iterations)?;
         Ok(self.other.word(word::ELAPSED_NS))
     }
 
-    /// How many calls fill a batch.
-    fn fill(&self, batch: fn(&Self, u64) -> Result<u64, CallError>) -> Result<u64, CallError> {
+    /// How many iterations fill a batch: at most [`MOST_CALLS`], however long the clock stands.
+    fn fill(&mut self, batch: fn(&mut Self, u64) -> Result<u64, CallError>) -> Result<u64, CallError> {
         let mut calls = 1;
-        while batch(self, calls)? < BATCH_NS {
+        while calls < MOST_CALLS && batch(self, calls)? < BATCH_NS {
             calls *= 2;
         }
         Ok(calls)
     }
 
-    /// Whether the layer was active, by its own count.
-    fn proof(&self) -> Result<PostCondition, CallError> {
+    /// Whether the layer was active, by its own count, and whether the operation was what it is under it.
+    fn prove(&mut self, sink: &mut dyn Sink) -> Outcome {
         self.other.order(PROVE)?;
-        let (due, seen) = (self.other.word(word::DUE) as f64, self.other.word(word::SEEN) as f64);
-        Ok(PostCondition::exactly("calls_that_the_layer_saw", due, seen))
+        let [due, seen, broken] =
+            [word::DUE, word::SEEN, word::BROKEN].map(|word| self.other.word(word) as f64);
+        sink.post_condition(PostCondition::exactly("calls_that_the_layer_saw", due, seen));
+        sink.post_condition(PostCondition::exactly("conditions_broken_under_the_layer", 0.0, broken));
+        Ok(())
     }
 }
 
@@ -256,17 +348,16 @@ impl Series for Pair {
             // An audit: one batch of so many calls under the layer.
             self.other.words.word(word::PHASE).store(self.phase as u64, Ordering::Release);
             self.others(calls)?;
-            sink.operations(calls);
-            sink.post_condition(self.proof()?);
-            return Ok(());
+            sink.operations(calls * self.per_iteration);
+            return self.prove(sink);
         }
         let until = clock::now_ns() + plan.duration_ns;
         let (mut with, mut without) = (Vec::new(), Vec::new());
         while clock::now_ns() < until || (with.len() as u64) < FEWEST {
-            without.push(self.own(own)? as f64 / own as f64);
-            with.push(self.others(others)? as f64 / others as f64);
+            without.push(self.own(own)? as f64 / (own * self.per_iteration) as f64);
+            with.push(self.others(others)? as f64 / (others * self.per_iteration) as f64);
         }
-        sink.operations(with.len() as u64 * others);
+        sink.operations(with.len() as u64 * others * self.per_iteration);
         with.iter().for_each(|&ns| sink.observation(ns));
         let middle = |values: Vec<f64>| median(&sorted(values)).unwrap_or(0.0);
         let each = || with.iter().zip(&without);
@@ -274,8 +365,8 @@ impl Series for Pair {
         sink.quantity(quantity::LAYER_RATIO, middle(each().map(|(with, without)| with / without).collect()));
         sink.quantity(quantity::WITH_LAYER, middle(with));
         sink.quantity(quantity::WITHOUT_LAYER, middle(without));
-        sink.post_condition(self.proof()?);
-        Ok(())
+        self.own.verify()?.into_iter().for_each(|found| sink.post_condition(found));
+        self.prove(sink)
     }
 }
 
@@ -285,7 +376,7 @@ mod tests {
     use oscost_harness::Keeper;
 
     /// The lie of a layer that is never installed, in each way of proving that one is.
-    fn lying(install: fn() -> Result<Active, CallError>) -> PostCondition {
+    fn lying(install: fn(&'static str) -> Result<Active, CallError>) -> PostCondition {
         let mut keeper = Keeper::in_private_namespaces();
         let cpu = oscost_sys::affinity::allowed().expect("CPUs")[0];
         let mut cx = SetUp {
@@ -297,8 +388,8 @@ mod tests {
             directory: None,
         };
         let call = || _ = oscost_sys::system_call::getppid();
-        let layer = Layer { install, call, lack: Unable::Failed, listens: false };
-        let Ok(Subject::Series(mut series)) = Tax { card: &CARD, layer }.set_up(&mut cx) else {
+        let layer = Layer { install, call, watches: Watches::OneCall, lack: Unable::Failed, listens: false };
+        let Ok(Subject::Series(mut series)) = Tax { card: &CARD, layer, on: None }.set_up(&mut cx) else {
             panic!("nothing is installed that could be refused")
         };
         let mut found = Found(None);
@@ -314,13 +405,13 @@ mod tests {
         fn observation(&mut self, _: f64) {}
         fn operations(&mut self, _: u64) {}
         fn post_condition(&mut self, found: PostCondition) {
-            self.0 = Some(found);
+            self.0.get_or_insert(found);
         }
     }
 
     #[test]
     fn a_layer_that_is_never_installed_is_contradicted() {
-        assert!(!lying(|| Ok(Active::Counter(Box::new(|| Ok(0))))).holds());
-        assert!(!lying(|| Ok(Active::Answer(oscost_sys::seccomp::answers))).holds());
+        assert!(!lying(|_| Ok(Active::Counter(Box::new(|| Ok(0))))).holds());
+        assert!(!lying(|_| Ok(Active::Answer(oscost_sys::seccomp::answers))).holds());
     }
 }

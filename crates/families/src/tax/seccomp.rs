@@ -2,11 +2,11 @@
 
 use std::sync::atomic::Ordering;
 
-use oscost_harness::{Bound, Card, Claim};
+use oscost_harness::{Bound, CallError, Card, Claim, claims};
 use oscost_sys::seccomp::{self, Filter};
-use oscost_sys::system_call;
+use oscost_sys::{system_call, system_call_names};
 
-use super::layer::{self, Active, Layer, Tax};
+use super::layer::{self, Active, Layer, Tax, Watches};
 use crate::lack;
 
 /// `tax/seccomp/allow_1`
@@ -17,10 +17,12 @@ pub static ALLOW_1: Tax = Tax {
         operation: "one getppid under a seccomp filter of one rule, which allows it",
         ..layer::CARD
     },
+    on: None,
     layer: Layer {
-        install: || Filter::one_rule().install().map(|()| answered()),
+        install: |_| Filter::one_rule().install().map(|()| answered()),
         call: getppid,
         lack: lack::of_filters,
+        watches: Watches::AllCalls,
         listens: false,
     },
 };
@@ -33,7 +35,8 @@ pub static DOCKER_DEFAULT: Tax = Tax {
         remark: "since Linux 5.11 the kernel remembers calls that a filter always allows, however long it is",
         ..layer::CARD
     },
-    layer: Layer { install: || Filter::containers().install().map(|()| answered()), ..ALLOW_1.layer },
+    on: None,
+    layer: Layer { install: |_| Filter::containers().install().map(|()| answered()), ..ALLOW_1.layer },
 };
 /// `tax/seccomp/notify`
 pub static NOTIFY: Tax = Tax {
@@ -43,15 +46,21 @@ pub static NOTIFY: Tax = Tax {
         operation: "one getppid about which a seccomp filter asks a thread, which lets it go on",
         claims: &[
             Claim::CallsNamed(&["getppid"], Bound::Exactly(1.0)),
-            Claim::CallsNamed(&["ioctl"], Bound::Between(1.95, 2.05)),
+            // The listener takes a call and lets it go on; it may take the first or the last one out of the bracket.
+            Claim::CallsNamed(&["ioctl"], claims::shared(2.0)),
+            Claim::OtherCalls(Bound::Exactly(0.0)),
         ],
         ..layer::CARD
     },
+    on: None,
     layer: Layer {
-        install: || {
-            let heard = Filter::asking(system_call::GETPPID).install_with_listener()?;
+        install: |call| {
+            let number = system_call_names::number(call);
+            let number = number.ok_or(CallError::told("a call without a known number"))?;
+            let heard = Filter::asking(number).install_with_listener()?;
             Ok(Active::Counter(Box::new(|| Ok(heard.load(Ordering::Acquire)))))
         },
+        watches: Watches::OneCall,
         listens: true,
         ..ALLOW_1.layer
     },

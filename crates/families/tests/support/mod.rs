@@ -1,6 +1,7 @@
 //! Runs a benchmark in a forked child with a deadline, and returns the child's findings.
 
 use std::io::{Read, Write};
+use std::sync::{Mutex, PoisonError};
 
 use oscost_harness::{Benchmark, Bound, Keeper, Participant, Placement, SetUp, Sink, Subject, Unable};
 use oscost_sys::{
@@ -39,10 +40,14 @@ pub fn skip(name: &str, why: &str) {
     let _ = writeln!(std::io::stderr(), "SKIP {name}: {why}");
 }
 
+/// One child at a time: what is told of two CPUs holds where nobody else has them.
+static ALONE: Mutex<()> = Mutex::new(());
+
 /// Runs `body` in a child, in private namespaces where they can be had (which is what it is told), for at most 60 s.
 pub fn in_child(body: impl FnOnce(bool) -> Result<(), String>) -> Result<(), String> {
     // A list that another test's thread is just making would stay half made in the child, and be waited for there.
     let _ = oscost_families::all();
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Pipe { reader, writer } = Pipe::new().expect("pipe");
     let child = Child::fork(move || {
         let isolated = namespace::probe() == Ok(None) && namespace::isolate(false).is_ok();

@@ -19,6 +19,6 @@ pub fn make(
     Err(oscost_harness::Unable::Unsupported {
         why: "this program was built without the feature bpf, which loads the server into the kernel"
             .to_owned(),
-        remedy: "cargo build --release --locked --features bpf".to_owned(),
+        remedy: "cargo build --release --locked, with the default features".to_owned(),
     })
 }

@@ -7,7 +7,7 @@ use super::{Lacking, Round};
 pub fn prepare() -> Result<Round, Lacking> {
     Err(Lacking::new(
         "this oscost was built without the feature window",
-        "cargo build --release --features window",
+        "cargo build --release --locked, with the default features",
     ))
 }
 

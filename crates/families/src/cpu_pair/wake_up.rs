@@ -1,0 +1,252 @@
+//! A sleeper on another CPU: from the store and the futex call that wake it to its first reading of the clock.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use oscost_harness::{
+    Benchmark, Bound, CallError, Card, Claim, Need, Outcome, Participant, Placement, PostCondition,
+    QuantityCard, Series, SeriesPlan, SetUp, Sink, Subject, Unable, quantity,
+};
+use oscost_stats::quantile::{quantile, sorted};
+use oscost_sys::memory::SharedWords;
+use oscost_sys::process::Child;
+use oscost_sys::{affinity, clock, futex, usage, vdso};
+
+use crate::{claims, lack, partner};
+
+/// The benchmark, between the CPUs of its card.
+pub struct WakeUp {
+    pub(super) card: &'static Card,
+}
+
+/// `cpu_pair/wake_up/cross_cpu`
+pub static CROSS_CPU: WakeUp = WakeUp { card: &CARD };
+
+pub(super) static CARD: Card = Card {
+    id: "cpu_pair/wake_up/cross_cpu",
+    title: "wake-up on another CPU",
+    operation: "one FUTEX_WAKE for a process that sleeps on another CPU, until it reads the clock there",
+    blocks: true,
+    placement: Placement::CrossCpu,
+    group: "cpu_pair/wake_up/cross_cpu",
+    // One call that wakes, one that sleeps.
+    claims: &[Claim::CallsNamed(&["futex"], claims::shared(2.0)), claims::NO_OTHER_CALLS],
+    needs: &[Need::Cpus(2)],
+    launches: Some(10),
+    quantities: &[QuantityCard::of(quantity::LATENCY_P50), QuantityCard::of(quantity::LATENCY_P99)],
+    remark: "the sleeper slept for about 50 us: a CPU that idles longer may sleep deeper and wake later",
+    ..Card::SERIES
+};
+
+/// The words: whose turn it is, the turn whose sleep begins, the turn that was woken for, when, and on which CPU.
+const TURN: usize = 0;
+const READY: usize = 1;
+const ANSWER: usize = 2;
+const WOKEN_AT: usize = 3;
+const PLACE: usize = 4;
+/// So long the sleeper has to fall asleep at first, ns: a switch to the idle task takes a tenth of it.
+const PAUSE_NS: u64 = 50_000;
+/// And at last: whoever counts calls from outside makes each of them take longer.
+const LONGEST_PAUSE_NS: u64 = 2_000_000;
+/// So many sleepers in succession show that the pause is long enough.
+const ASLEEP: u32 = 50;
+/// The sleeper does not answer for so long, and something is wrong.
+const PATIENCE_NS: u64 = 1_000_000_000;
+/// Wake-ups of a launch at least, so that its 99th percentile is one.
+const FEWEST: u64 = 100;
+
+/// How the sleeper waits while a word has a value.
+type Wait = fn(&AtomicU64, u32) -> Result<bool, CallError>;
+
+impl Benchmark for WakeUp {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    /// Where reading the clock is a system call, each look at it is one.
+    fn claims(&self) -> Cow<'static, [Claim]> {
+        let known = if vdso::answers_clocks() == Some(true) { 2 } else { 1 };
+        Cow::Borrowed(&self.card.claims[..known])
+    }
+
+    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        Sleeper::start(cx, futex::wait).map(|sleeper| Subject::Series(Box::new(sleeper)))
+    }
+}
+
+/// The one that wakes, and the process that it wakes.
+struct Sleeper {
+    words: Arc<SharedWords>,
+    partner: Child,
+    turn: u64,
+    pause_ns: u64,
+}
+
+impl Sleeper {
+    fn start(cx: &SetUp<'_>, wait: Wait) -> Result<Self, Unable> {
+        if cx.partner_cpu == cx.cpu {
+            return Err(lack::of_cpus(2, 1));
+        }
+        let words = Arc::new(SharedWords::new(5)?);
+        let shared = Arc::clone(&words);
+        let partner = partner::start(cx, true, move || {
+            let tell = |word: usize, value: u64| shared.word(word).store(value, Ordering::Release);
+            tell(PLACE, affinity::current().map_or(0, |cpu| cpu as u64 + 1));
+            let mut turn = 0_u64;
+            loop {
+                tell(READY, turn + 1);
+                // Without a look first: whoever is late is told so by the kernel.
+                loop {
+                    wait(shared.word(TURN), turn as u32)?;
+                    if shared.word(TURN).load(Ordering::Acquire) != turn {
+                        break;
+                    }
+                }
+                tell(WOKEN_AT, clock::now_ns());
+                turn += 1;
+                tell(ANSWER, turn);
+            }
+        })?;
+        let mut sleeper = Self { words, partner, turn: 0, pause_ns: PAUSE_NS };
+        sleeper.settle()?;
+        Ok(sleeper)
+    }
+
+    /// Wakes until sleepers are asleep when they are woken: the pause grows.
+    fn settle(&mut self) -> Outcome {
+        let mut asleep = 0;
+        while asleep < ASLEEP && self.pause_ns < LONGEST_PAUSE_NS {
+            asleep = if self.wake()?.1 { asleep + 1 } else { 0 };
+        }
+        Ok(())
+    }
+
+    fn word(&self, word: usize) -> u64 {
+        self.words.word(word).load(Ordering::Acquire)
+    }
+
+    /// Waits until the sleeper has got so far.
+    fn until(&self, word: usize, turn: u64) -> Outcome {
+        let end = clock::now_ns() + PATIENCE_NS;
+        while self.word(word) != turn {
+            if clock::now_ns() > end {
+                return Err(CallError::no_answer("a sleeper on another CPU"));
+            }
+            std::hint::spin_loop();
+        }
+        Ok(())
+    }
+
+    /// One wake-up: its latency, ns, and whether somebody slept. If nobody did, the next pause is twice as long.
+    fn wake(&mut self) -> Result<(f64, bool), CallError> {
+        self.until(READY, self.turn + 1)?;
+        let asleep_at = clock::now_ns() + self.pause_ns;
+        while clock::now_ns() < asleep_at {
+            std::hint::spin_loop();
+        }
+        self.turn += 1;
+        let start = clock::now_ns();
+        self.words.word(TURN).store(self.turn, Ordering::Release);
+        let woken = futex::wake(self.words.word(TURN), 1)?;
+        self.until(ANSWER, self.turn)?;
+        if woken != 1 {
+            self.pause_ns = (2 * self.pause_ns).min(LONGEST_PAUSE_NS);
+        }
+        Ok((self.word(WOKEN_AT).saturating_sub(start) as f64, woken == 1))
+    }
+
+    /// How often the sleeper has given its CPU away, as the kernel counts it.
+    fn sleeps(&self) -> Option<u64> {
+        let pid = self.partner.pid();
+        usage::of(pid, pid).map(|seen| seen.usage.voluntary_switches)
+    }
+}
+
+impl Series for Sleeper {
+    fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
+        let until = clock::now_ns() + plan.duration_ns;
+        let before = self.sleeps();
+        let (mut made, mut awake, mut latencies) = (0_u64, 0_u32, Vec::new());
+        while plan.observations.map_or(made < FEWEST || clock::now_ns() < until, |count| made < count) {
+            let (latency, slept) = self.wake()?;
+            made += 1;
+            awake += u32::from(!slept);
+            latencies.push(latency);
+        }
+        // After its last answer it goes to sleep once more.
+        self.until(READY, self.turn + 1)?;
+        latencies.iter().for_each(|&ns| sink.observation(ns));
+        sink.operations(made);
+        let latencies = sorted(latencies);
+        let of = |share| quantile(&latencies, share).unwrap_or(0.0);
+        sink.quantity(quantity::LATENCY_P50, of(0.5));
+        sink.quantity(quantity::LATENCY_P99, of(0.99));
+        // The median is that of sleepers that were woken, even where others had the sleeper's CPU now and then.
+        let expected = Bound::AtMost(0.1);
+        let observed = f64::from(awake) / made as f64;
+        sink.post_condition(PostCondition { name: "found_awake", expected, observed });
+        if let Some((before, after)) = before.zip(self.sleeps()) {
+            let (expected, observed) = (Bound::AtLeast(0.9), (after - before) as f64 / made as f64);
+            sink.post_condition(PostCondition { name: "sleeps_a_wake_up", expected, observed });
+        }
+        let own = affinity::current().map_or(0, |cpu| cpu as u64 + 1);
+        let apart = f64::from(u8::from(self.word(PLACE) != own));
+        sink.post_condition(PostCondition::exactly("on_another_cpu", 1.0, apart));
+        Ok(())
+    }
+
+    fn participants(&self) -> Vec<Participant> {
+        vec![Participant::Process(self.partner.pid())]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oscost_harness::Keeper;
+
+    #[derive(Default)]
+    struct Found(Vec<PostCondition>);
+
+    impl Sink for Found {
+        fn quantity(&mut self, _: &'static str, _: f64) {}
+        fn observation(&mut self, _: f64) {}
+        fn operations(&mut self, _: u64) {}
+        fn post_condition(&mut self, found: PostCondition) {
+            self.0.push(found);
+        }
+    }
+
+    /// What is found of a sleeper that waits like this. `None` on one CPU.
+    fn found(wait: Wait) -> Option<Vec<PostCondition>> {
+        let [cpu, partner_cpu, ..] = affinity::allowed().expect("CPUs")[..] else {
+            println!("SKIP found: one CPU");
+            return None;
+        };
+        let mut keeper = Keeper::in_private_namespaces();
+        let cx = SetUp {
+            cpu,
+            partner_cpu,
+            cpus: &[cpu, partner_cpu],
+            host_system_v_limits: None,
+            keeper: &mut keeper,
+            directory: None,
+        };
+        let mut sleeper = Sleeper::start(&cx, wait).expect("a partner");
+        let mut found = Found::default();
+        let plan = SeriesPlan { observations: Some(200), duration_ns: 1_000_000_000, seed: 1 };
+        sleeper.launch(&plan, &mut found).expect("nothing fails");
+        Some(found.0)
+    }
+
+    #[test]
+    fn a_sleeper_that_spins_is_contradicted() {
+        let Some(lie) = found(|_, _| Ok(true)) else { return };
+        let broken = |name| lie.iter().any(|it| it.name == name && !it.holds());
+        assert!(broken("found_awake") && broken("sleeps_a_wake_up"), "{lie:?}");
+        let honest = found(futex::wait).expect("two CPUs");
+        let slept = honest.iter().find(|it| it.name == "sleeps_a_wake_up").expect("it is counted");
+        assert!(slept.holds(), "{honest:?}");
+    }
+}

@@ -1,0 +1,181 @@
+//! Any operation of one process under a layer (`--set on=syscall/read1`): what it must be like, its card and its id.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use oscost_harness::{
+    Benchmark, Bound, Card, Claim, Parameter, Placement, Setting, Takes, Tier, Unable, claims,
+};
+
+use super::layer::{self, Tax, Watches};
+
+/// What is put under the layers.
+pub const ON: Setting = Setting {
+    key: "on",
+    what: "id of the operation under the layers: one process, one CPU, no waiting",
+    takes: Takes::Text { most: 200 },
+    many: false,
+    default: "getppid",
+};
+/// Between the id of a layer and that of the operation under it.
+const ON_PART: &str = "/on/";
+
+/// The id of the operation `on` under the layer of the id `tax`.
+///
+/// # Errors
+/// In words: no such id, or not an operation that a layer can be put under.
+pub fn id_of(tax: &str, on: &str) -> Result<String, String> {
+    let found = benchmark(on).ok_or_else(|| format!("--set on={on}: there is no such id"))?;
+    match misfit(found.card()) {
+        Some(why) => Err(format!("--set on={on}: it {why}")),
+        None => Ok(format!("{tax}{ON_PART}{on}")),
+    }
+}
+
+/// The benchmark of an id that names layer and operation.
+pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
+    static MADE: Mutex<BTreeMap<String, &'static dyn Benchmark>> = Mutex::new(BTreeMap::new());
+    let (tax, on) = id.split_once(ON_PART)?;
+    let tax = super::LAYERS.iter().find(|layer| layer.card.id == tax)?;
+    let on = benchmark(on).filter(|on| misfit(on.card()).is_none())?;
+    // A panic elsewhere leaves the map whole: it is only ever added to.
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let new = || -> &'static dyn Benchmark { Box::leak(Box::new(under(tax, id, on))) };
+    Some(*made.entry(id.to_owned()).or_insert_with(new))
+}
+
+fn benchmark(id: &str) -> Option<&'static dyn Benchmark> {
+    let all = crate::FAMILIES.iter().flat_map(|family| family.benchmarks);
+    all.copied().find(|benchmark| benchmark.card().id == id)
+}
+
+/// Why no layer can be put under it, as the end of a sentence about it.
+fn misfit(card: &Card) -> Option<&'static str> {
+    match card {
+        Card { placement: Placement::CrossCpu | Placement::Spread | Placement::Unpinned, .. } => {
+            Some("runs on several CPUs")
+        }
+        Card { blocks: true, .. } | Card { placement: Placement::SameCpu, .. } => {
+            Some("waits for another process or thread")
+        }
+        Card { quantities: [_, ..], .. } => Some("times itself, and has no batches"),
+        Card { changes_process: Some(_), .. } => Some("changes the process that it runs in"),
+        _ => None,
+    }
+}
+
+/// The operation `on` under the layer of `tax`. A benchmark lives as long as the program.
+fn under(tax: &'static Tax, id: &str, on: &'static dyn Benchmark) -> Tax {
+    let leak = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
+    let (id, inner) = (leak(id.to_owned()), on.card());
+    let layer = tax.card.id.trim_start_matches("tax/").replace(['/', '_'], " ");
+    let card = Card {
+        id,
+        title: leak(format!("{} under {layer}", inner.title)),
+        operation: leak(format!("{}, under {layer}", inner.operation)),
+        heading: inner.operation,
+        call_path: inner.call_path,
+        group: id,
+        claims: Box::leak(claims_of(&on.claims(), tax.layer.listens).into_boxed_slice()),
+        parameters: Box::leak(Box::new([("on", Parameter::Text(inner.id))])),
+        tier: Tier::Thorough,
+        remark: inner.remark,
+        ..layer::CARD
+    };
+    Tax { card: Box::leak(Box::new(card)), layer: tax.layer, on: Some(on) }
+}
+
+/// Its claims about system calls, and those of a listener beside it. What a launch counts is no part of one process alone.
+fn claims_of(own: &[Claim], listens: bool) -> Vec<Claim> {
+    let is_about_names = |claim: &&Claim| {
+        matches!(claim, Claim::CallsNamed(..) | Claim::CallsByChance(_) | Claim::OtherCalls(_))
+    };
+    let mut found: Vec<Claim> = own.iter().filter(is_about_names).copied().collect();
+    if found.is_empty() {
+        // Calls without a name: a listener would have no part in them.
+        found.extend(own.iter().filter(|claim| matches!(claim, Claim::SystemCalls(_))));
+        return found;
+    }
+    if listens {
+        let asked = watched_call(own).map_or(0.0, |(_, calls)| calls as f64);
+        found.push(Claim::CallsNamed(&["ioctl"], claims::shared(2.0 * asked)));
+    }
+    if !found.iter().any(|claim| matches!(claim, Claim::OtherCalls(_))) {
+        found.push(Claim::OtherCalls(Bound::Exactly(0.0)));
+    }
+    found
+}
+
+/// The system call of which each operation makes a fixed number, and that number.
+fn watched_call(own: &[Claim]) -> Option<(&'static str, u64)> {
+    own.iter().find_map(|claim| match claim {
+        Claim::CallsNamed([name], Bound::Exactly(calls)) if *calls >= 1.0 && calls.fract() == 0.0 => {
+            Some((*name, *calls as u64))
+        }
+        _ => None,
+    })
+}
+
+/// The system call that a layer is to watch under the operation, and how many of it an iteration makes.
+///
+/// # Errors
+/// The layer has to do with calls of one name, and the operation makes no fixed number of such.
+pub fn watched(on: &'static dyn Benchmark, watches: Watches) -> Result<(&'static str, u64), Unable> {
+    let unsupported =
+        |why: &str| Unable::Unsupported { why: why.to_owned(), remedy: "choose another layer".to_owned() };
+    match (watches, watched_call(&on.claims())) {
+        (Watches::AllCalls, _) => Ok(("", 0)),
+        (Watches::OwnFunction, _) => {
+            Err(unsupported("the probe is in a function of its own, which calls getppid"))
+        }
+        (Watches::OneCall, Some((name, calls))) => {
+            Ok((name, calls * on.card().operations_per_iteration.max(1)))
+        }
+        (Watches::OneCall, None) => {
+            Err(unsupported("the operation makes no fixed number of calls of one name, which it could watch"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operation_of_one_process_can_be_put_under_every_layer() {
+        for tax in super::super::LAYERS {
+            let id = id_of(tax.card.id, "syscall/write1").expect("it fits");
+            let card = resolve(&id).expect("it is found").card();
+            assert_eq!((card.id, card.group), (id.as_str(), id.as_str()));
+            assert_eq!(card.parameters, [("on", Parameter::Text("syscall/write1"))]);
+            assert!(card.title.len() <= 60, "{}", card.title);
+        }
+    }
+
+    #[test]
+    fn what_waits_or_is_nothing_is_refused_in_words() {
+        for (on, words) in [
+            ("context_switch/pipe/same_cpu", "waits for another"),
+            ("cpu_pair/wake_up/cross_cpu", "runs on several CPUs"),
+            ("timer/nanosleep_overshoot", "waits for another"),
+            ("tax/seccomp/allow_1", "times itself"),
+            ("syscall/nothing", "there is no such id"),
+        ] {
+            let refused = id_of("tax/seccomp/allow_1", on).expect_err(on);
+            assert!(refused.contains(words), "{refused}");
+            assert!(resolve(&format!("tax/seccomp/allow_1/on/{on}")).is_none());
+        }
+    }
+
+    #[test]
+    fn a_listener_makes_two_calls_for_each_that_it_is_asked_about() {
+        let own =
+            [Claim::SystemCalls(Bound::Exactly(1.0)), Claim::CallsNamed(&["write"], Bound::Exactly(1.0))];
+        let with = claims_of(&own, true);
+        assert!(with.contains(&Claim::CallsNamed(&["ioctl"], claims::shared(2.0))), "{with:?}");
+        assert!(with.contains(&Claim::OtherCalls(Bound::Exactly(0.0))), "{with:?}");
+        let without = claims_of(&own, false);
+        assert_eq!(without, [own[1], Claim::OtherCalls(Bound::Exactly(0.0))]);
+        assert_eq!(claims_of(&own[..1], true), [own[0]]);
+    }
+}
