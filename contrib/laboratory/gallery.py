@@ -50,6 +50,28 @@ def row(cells):
     print("| " + " | ".join(cells) + " |")
 
 
+def families(folder):
+    """One line an id: its count, how it repeats, and why it is not constant or not there."""
+    parts = os.path.join(folder, "families")
+    loaded = [load(parts, name.removesuffix(".json")) for name in sorted(os.listdir(parts)) if name.endswith(".json")]
+    if not loaded:
+        return
+    print(f"\n## Other families on {loaded[0]['conditions']['kernel'].removeprefix('Linux ')}\n")
+    found = [figure for result in loaded for figure in result["figures"] if "cross_cpu" not in figure["id"] and "spread" not in figure["id"]]
+    counted = [figure for figure in found if value(figure) is not None]
+    exact = [figure for figure in counted if figure["count"]["repeats"] != "varies"]
+    print(f"Of {len(counted)} ids that are counted here, {len(exact)} have the same counts in both boots.")
+    print("What needs several CPUs, sleeps or times itself is not counted.\n")
+    row(["id", "instructions", "repeats", "why it is not constant, or not counted"])
+    print("|---|---:|---|---|")
+    for figure in found:
+        number = value(figure)
+        if number is None:
+            row([f"`{figure['id']}`", "-", "-", figure.get("why") or figure["status"]])
+        else:
+            row([f"`{figure['id']}`", f"{number:g}" if number < 1e5 else f"{number:.0f}", figure["count"]["repeats"], figure["count"].get("why") or ""])
+
+
 def page(folder, names):
     results = {name: load(folder, name) for name in names}
     print("# Kernels, in instructions\n")
@@ -89,7 +111,10 @@ def page(folder, names):
             row([f"`{id}`", f"{before} to {now}", f"{value(new) - value(old):+g}", words])
 
 
-if sys.argv[1] == "moved":
+if sys.argv[1] == "families":
+    families(sys.argv[2])
+elif sys.argv[1] == "moved":
     print("\n".join(moved(sys.argv[2], sys.argv[3:])))
 else:
     page(sys.argv[2], sys.argv[3:])
+    families(sys.argv[2])

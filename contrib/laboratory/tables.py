@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints what the laboratory found as tables: tables.py module|mandatory DIRECTORY..."""
+"""Prints what the laboratory found as tables: tables.py module|mandatory|pairs DIRECTORY..."""
 import json
 import pathlib
 import sys
@@ -123,8 +123,29 @@ def mandatory():
     )
 
 
+def pairs():
+    """Every pair that was planned has a time, and each distance has pairs."""
+    global failures
+    figures = json.loads((directory / "pairs.json").read_text())["figures"]
+    named = [figure for figure in figures if "from" in (figure.get("parameters") or {})]
+    measured = [figure for figure in named if figure["status"] == "measured"]
+    quoted = [quantities(figure)[figure["headline"]]["value"] for figure in measured]
+    shares = sorted({str(figure["parameters"].get("share")) for figure in named})
+    cpus = {figure["parameters"][end] for figure in named for end in ("from", "to")}
+    print(f"\nLinux {(directory / 'ended').read_text().strip()}, emulated: the plan is evidence here, times are not")
+    print(f"{len(measured)} of {len(named)} directions were measured, between {len(cpus)} CPUs that share: {', '.join(shares)}")
+    for figure in named:
+        if figure["status"] != "measured":
+            print(f"  {figure['id']}: {figure['status']}: {figure.get('why')}")
+    right = bool(measured) and min(quoted) > 0 and {"core", "cache", "machine"} <= set(shares) and max(cpus) < 16
+    failures += not right
+    print("" if right else "FAILED: a time of 0, or a distance without a pair")
+
+
 if what == "module":
     module()
+elif what == "pairs":
+    pairs()
 else:
     mandatory()
 sys.exit(failures != 0)

@@ -290,7 +290,7 @@ impl EmulatedMachine {
         let silent = self.heard.elapsed() >= self.patience;
         if silent || Instant::now() >= until {
             let hint = if self.console.text().trim().is_empty() {
-                " (no serial console? CONFIG_SERIAL_8250_CONSOLE, on aarch64 CONFIG_SERIAL_AMBA_PL011_CONSOLE)"
+                " (no serial console? CONFIG_SERIAL_8250_CONSOLE, on aarch64 CONFIG_SERIAL_AMBA_PL011_CONSOLE; too little --memory?)"
             } else {
                 ""
             };

@@ -208,9 +208,10 @@ fn causes(counts: &InstructionCounts, usual: u64, frame: u64) -> Vec<String> {
     let gaps: Vec<usize> = unusual.windows(2).map(|pair| pair[1] - pair[0]).collect();
     if let [first, rest @ ..] = &gaps[..]
         && !rest.is_empty()
+        && *first > 1
         && rest.iter().all(|gap| gap == first)
     {
-        words.push(format!("every {first}. operation is one of these"));
+        words.push(format!("one of these comes every {first} operations"));
     }
     words
 }
@@ -316,7 +317,7 @@ mod tests {
         let ones: Vec<u64> = (0..64).map(|index| if index % 8 == 3 { 900 } else { 100 }).collect();
         let figure = of_rows(&card(), &[&row(counts(&ones, &[190; 8], &[370; 8]))], None);
         let why = figure.count.and_then(|count| count.why).expect("a reason");
-        assert!(why.ends_with("; every 8. operation is one of these"), "{why}");
+        assert!(why.ends_with("; one of these comes every 8 operations"), "{why}");
     }
 
     #[test]

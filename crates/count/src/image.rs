@@ -51,6 +51,10 @@ impl Image {
             why: "is no kernel image for x86_64 (bzImage, vmlinuz, vmlinux with CONFIG_PVH) or aarch64 (Image, vmlinuz)"
                 .to_owned(),
         })?;
+        if is_cut_short(&bytes) {
+            let why = "is cut short: its header announces more than there is".to_owned();
+            return Err(Error::File { path, why });
+        }
         let configuration = match beside(&path, release(&bytes).as_deref()) {
             Some(file) => {
                 let text = read(&file, MOST_CONFIGURATION)?;
@@ -121,6 +125,18 @@ fn architecture(bytes: &[u8]) -> Option<&'static str> {
     // Linux's Documentation/arch/arm64/booting.rst; a compressed Image; one that unpacks itself under EFI. x86 has none.
     let arm = holds(0x38, b"ARM\x64") || holds(0, &[0x1f, 0x8b]) || holds(4, b"zimg");
     arm.then_some("aarch64")
+}
+
+/// Whether an x86 image is shorter than its header says: sectors of the setup and the boot sector, then units of 16 bytes.
+/// Linux's Documentation/arch/x86/boot.rst, setup_sects and syssize.
+fn is_cut_short(bytes: &[u8]) -> bool {
+    let header = || {
+        let magic = bytes.get(0x202..0x206)? == b"HdrS";
+        let units = u32::from_le_bytes(bytes.get(0x1f4..0x1f8)?.try_into().ok()?);
+        let sectors = u64::from(*bytes.get(0x1f1)?);
+        magic.then(|| 512 * (sectors + 1) + 16 * u64::from(units))
+    };
+    header().is_some_and(|announced| (bytes.len() as u64) < announced)
 }
 
 /// The release that an x86 image names in its header ("6.1.0-56-amd64").
@@ -204,6 +220,17 @@ mod tests {
         for length in 0..0x240 {
             let _ = (architecture(&bz_image(1)[..length]), release(&bz_image(1)[..length]));
         }
+    }
+
+    #[test]
+    fn an_image_that_was_not_copied_whole_is_told() {
+        let mut image = bz_image(1);
+        // One sector of setup behind the boot sector, and the rest.
+        image[0x1f1] = 1;
+        image[0x1f4..0x1f8].copy_from_slice(&(0xc00_u32 / 16).to_le_bytes());
+        assert!(!is_cut_short(&image));
+        assert!(is_cut_short(&image[..0xfff]));
+        assert!(!is_cut_short(b"ARM"), "what has no such header announces nothing");
     }
 
     #[test]

@@ -6,7 +6,8 @@ use std::io::Write;
 
 use oscost_harness::{Batched, Catalogue, Need, Participant, Placement, Subject, Unable, apart};
 use oscost_sys::clock::tsc;
-use oscost_sys::guest::Marks;
+use oscost_sys::guest::{Marks, execute};
+use oscost_sys::kernel_clock::KernelClock;
 use oscost_sys::usage::{self, Usage, Whose};
 use oscost_sys::{CallError, memory};
 
@@ -16,25 +17,38 @@ use crate::message::{CountOutcome, CountPlan, InstructionCounts, PLAN, mark};
 /// Iterations before the first count, at least.
 const WARM: u64 = 64;
 /// Instructions before the first count, at least; and at most where iterations are long.
-const WARM_INSTRUCTIONS: std::ops::Range<u64> = 2_000_000..200_000_000;
-/// Counts of batches of two and of four, by which the batch's own instructions are told from its iterations'.
-const FEW: usize = 8;
-/// Instructions of all operations that are counted, at most: long ones are counted less often, but this often.
-const MOST: u64 = 400_000_000;
+const WARM_INSTRUCTIONS: std::ops::Range<u64> = 2_000_000..40_000_000;
+/// Counts of batches of two and of four, by which the batch's own instructions are told from its iterations'; fewer of long ones.
+const FEW: u64 = 8;
+const LEAST_FEW: u64 = 2;
+/// Instructions of all operations that are counted one by one, at most, and of the batches: long ones are counted less often, but
+/// this often.
+const MOST: u64 = 80_000_000;
 const LEAST: u32 = 8;
 
-/// Iterations in a row before those that are counted or followed, where processes take turns: whether the woken one runs at once
-/// depends on their shares of the processor, which one iteration between two readings of the clock makes uneven.
-const TOGETHER: u64 = 32;
+/// Iterations in a row before those that are counted or followed, where processes take turns: the first one wakes who slept for
+/// long, and finds the scheduler in another state than the others do.
+const TOGETHER: u64 = 16;
 /// And instructions of these at most.
 const MOST_FIRST: u64 = 1_000_000;
+/// Each of these begins after a tick of its own, and so many are counted at most.
+const MOST_TOGETHER_COUNTED: u32 = 32;
+/// The scheduler keeps time of what everybody used in steps of this many ns: what it does depends on where in a step it is asked.
+const STEP: u64 = 1 << 10;
+/// So many places in a step are taken in turn. More would be closer to where it begins to do something else, and a few ns that
+/// differ from boot to boot would be seen.
+const PLACES: u64 = 8;
+/// And in periods of so many ns, at whose end it does more.
+const PERIOD: u64 = 1 << 20;
+/// So long before an appointment the way there is decided, ns.
+const AHEAD: u64 = 2 * STEP;
 /// Iterations of the batch in which switches are looked at there.
 const MANY_TOGETHER: u64 = 64;
 /// Iterations that are followed where they differ: enough to meet what comes every 16th time twice; and instructions of these
 /// at most, fewer where all registers are logged.
 const MANY: u64 = 40;
 const MOST_ALONE: u64 = 600_000;
-const MOST_TOGETHER: u64 = 250_000;
+const MOST_FOLLOWED_TOGETHER: u64 = 250_000;
 
 /// Arguments: index of the id in the plan, period and cost of the timer's tick.
 pub(crate) fn serve(catalogue: &Catalogue, mut arguments: impl Iterator<Item = String>) -> u8 {
@@ -76,7 +90,7 @@ fn one(catalogue: &Catalogue, plan: &CountPlan, index: u64, timer: Timer) -> Cou
         let why = "it holds the clock itself: there is no single operation to be counted".to_owned();
         return CountOutcome::Unsupported { why, remedy: String::new() };
     };
-    let mut counter = Counter { batched: &mut *batched, timer, made: 0, first: 0 };
+    let mut counter = Counter { batched: &mut *batched, timer, made: 0, first: 0, clock: None };
     counter
         .counts(plan, index, card.operations_per_iteration.max(1))
         .unwrap_or_else(|error| CountOutcome::Failed(apart::failure("batch", error)))
@@ -89,6 +103,8 @@ struct Counter<'a> {
     made: u64,
     /// Iterations in a row before each batch that is counted; 0 where nobody takes part.
     first: u64,
+    /// By which the scheduler keeps time, where others take part and the kernel tells it.
+    clock: Option<KernelClock>,
 }
 
 impl Counter<'_> {
@@ -106,18 +122,20 @@ impl Counter<'_> {
         let participants = self.batched.participants();
         if !participants.is_empty() {
             self.first = TOGETHER.min(MOST_FIRST / longest.max(1)).max(1);
+            self.clock = KernelClock::find().ok();
         }
-        let operations = match MOST.checked_div(longest.max(1)) {
-            Some(most) => plan.operations.min(u32::try_from(most).unwrap_or(u32::MAX)).max(LEAST),
-            None => plan.operations,
-        };
+        let most = u32::try_from(MOST / longest.max(1)).unwrap_or(u32::MAX).max(LEAST);
+        let most = if self.first > 0 { most.min(MOST_TOGETHER_COUNTED) } else { most };
+        let operations = plan.operations.min(most);
+        // A batch of two and one of four are six.
+        let few = (MOST / 6 / longest.max(1)).clamp(LEAST_FEW, FEW) as usize;
         let mut counts = InstructionCounts {
             ones: vec![0; operations as usize],
-            twos: vec![0; FEW],
-            fours: vec![0; FEW],
+            twos: vec![0; few],
+            fours: vec![0; few],
             tick: self.timer.period,
             tick_cost: self.timer.cost,
-            met_timer: !self.timer.keeps_clear(4 * longest),
+            met_timer: !self.timer.keeps_clear((self.first + 4) * longest),
             ..InstructionCounts::default()
         };
         let idle = idle();
@@ -125,14 +143,11 @@ impl Counter<'_> {
         let mut watch = Watch::begin(&participants, self.made)?;
         // After other work the scheduler and the kernel's caches are in another state.
         self.uncounted(1)?;
-        for batch in &mut counts.ones {
-            *batch = self.timed(1, longest)?;
-        }
-        for batch in &mut counts.twos {
-            *batch = self.timed(2, longest)?;
-        }
-        for batch in &mut counts.fours {
-            *batch = self.timed(4, longest)?;
+        for (iterations, batches) in [(1, &mut counts.ones), (2, &mut counts.twos), (4, &mut counts.fours)] {
+            for (index, batch) in (0..).zip(batches) {
+                self.appointment(index % PLACES * (STEP / PLACES), iterations, longest)?;
+                *batch = self.timed(iterations, longest)?;
+            }
         }
         let elapsed = tsc() - begun;
         counts.idle_share = (self::idle() - idle).max(0.0) * 1e9 / elapsed.max(1) as f64;
@@ -153,14 +168,35 @@ impl Counter<'_> {
         Ok(CountOutcome::Counted(counts))
     }
 
+    /// Where several take part, all of them are in the same state before each batch, in every boot: the partners have slept for
+    /// long, a tick has just passed, the scheduler's clock is so many ns into a step, and no period ends before the batch does.
+    fn appointment(&mut self, into_step: u64, iterations: u64, longest: u64) -> Result<(), CallError> {
+        if self.first == 0 {
+            return Ok(());
+        }
+        self.timer.alone();
+        // The first iteration takes longer than those behind it.
+        self.align(into_step, (self.first + 4 + iterations) * longest);
+        self.uncounted(self.first)
+    }
+
+    /// Returns so many ns into a step of the scheduler's clock, and not where a period ends within `length`.
+    #[inline(never)]
+    fn align(&self, into_step: u64, length: u64) {
+        let Some(clock) = self.clock else { return };
+        let mut begin = (clock.now() + AHEAD) / STEP * STEP;
+        if begin / PERIOD != (begin + STEP + length) / PERIOD && length + STEP < PERIOD {
+            begin = (begin / PERIOD + 1) * PERIOD;
+        }
+        // From this reading of the clock on, every instruction is known.
+        execute((begin + into_step).saturating_sub(clock.now()));
+    }
+
     /// Instructions of a batch. `longest` is what an iteration may take.
     fn timed(&mut self, iterations: u64, longest: u64) -> Result<u64, CallError> {
-        if self.timer.clear((self.first + iterations) * longest) {
+        if self.first == 0 && self.timer.clear(iterations * longest) {
             // The first operation behind a tick finds that time has passed (a file's time stamps), and pays for it.
             self.uncounted(1)?;
-        }
-        if self.first > 0 {
-            self.uncounted(self.first)?;
         }
         self.batched.arm()?;
         let before = tsc();
@@ -197,13 +233,19 @@ impl Counter<'_> {
         let (begin, first) = if together { (mark::BEGIN_TOGETHER, self.first) } else { (mark::BEGIN, 1) };
         let mut iterations = u64::from(plan.followed);
         let constant = counts.ones.windows(2).all(|pair| pair[0] == pair[1]);
-        let many = MANY.min(if together { MOST_TOGETHER } else { MOST_ALONE } / longest.max(1));
+        let many = MANY.min(if together { MOST_FOLLOWED_TOGETHER } else { MOST_ALONE } / longest.max(1));
         if !constant && many > iterations && self.timer.keeps_clear((many + first) * longest + SETTLING) {
             iterations = many;
         }
-        self.timer.clear((iterations + first) * longest + SETTLING);
+        if together {
+            self.timer.alone();
+        } else {
+            self.timer.clear((iterations + first) * longest + SETTLING);
+        }
         marks.pass(begin, index, iterations);
         Timer::settle();
+        // The way to the end of a period would be logged too.
+        self.align(0, 0);
         self.uncounted(first)?;
         self.batched.arm()?;
         marks.pass_quietly();

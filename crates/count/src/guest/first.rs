@@ -20,6 +20,9 @@ use crate::message::{CountOutcome, CountPlan, CountRow, Hello, PLAN, Said, mark}
 /// Operations of an audit, and twice as many: a call is told from none by far fewer than a run has. Claims that do not hold then
 /// get as many as in a run, for the ends of a batch are a larger share of few operations.
 const AUDITED: u64 = 40;
+/// Long ones are audited less often, for this many instructions at most, but this often.
+const MOST_AUDITED: u64 = 40_000_000;
+const LEAST_AUDITED: u64 = 8;
 /// How long a process that counts may take, of the guest's time.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// O_NOCTTY: the line becomes nobody's terminal.
@@ -72,8 +75,8 @@ fn answer(plan: &CountPlan, facts: &dyn Fn() -> Hello, line: &mut SerialLine) ->
     for (index, id) in plan.ids.iter().enumerate() {
         let outcome = count(index, &timer).unwrap_or_else(CountOutcome::Failed);
         // What has no count needs no evidence.
-        let audits = supervisor.as_ref().filter(|_| matches!(outcome, CountOutcome::Counted(_)));
-        let row = match audits.map(|supervisor| audit(supervisor, id)).transpose() {
+        let audits = supervisor.as_ref().zip(longest(&outcome));
+        let row = match audits.map(|(supervisor, longest)| audit(supervisor, id, longest)).transpose() {
             Err(why) => CountRow { id: id.clone(), outcome: CountOutcome::Failed(why), audited: None },
             Ok(audited) => CountRow { id: id.clone(), outcome, audited },
         };
@@ -85,8 +88,17 @@ fn answer(plan: &CountPlan, facts: &dyn Fn() -> Hello, line: &mut SerialLine) ->
     Ok(())
 }
 
-fn audit(supervisor: &Supervisor, id: &str) -> Result<Audited, String> {
-    let audited = apart::audit(supervisor, id, 0, AUDITED)?;
+/// What an operation took at most.
+fn longest(outcome: &CountOutcome) -> Option<u64> {
+    match outcome {
+        CountOutcome::Counted(counts) => counts.ones.iter().copied().max(),
+        _ => None,
+    }
+}
+
+fn audit(supervisor: &Supervisor, id: &str, longest: u64) -> Result<Audited, String> {
+    let operations = (MOST_AUDITED / longest.max(1)).clamp(LEAST_AUDITED, AUDITED);
+    let audited = apart::audit(supervisor, id, 0, operations)?;
     if audited.claims.iter().any(|claim| claim.holds == Some(false)) {
         return apart::audit(supervisor, id, 0, AUDIT_OPERATIONS);
     }
@@ -145,6 +157,7 @@ fn mounts() -> Result<(), String> {
     let _ = mount("tmpfs", "/dev/shm", "mode=1777", "CONFIG_TMPFS");
     let _ = mount("tmpfs", "/tmp", "mode=1777", "CONFIG_TMPFS");
     let _ = mount("mqueue", "/dev/mqueue", "", "CONFIG_POSIX_MQUEUE");
+    let _ = guest::bring_up_loopback();
     Ok(())
 }
 
