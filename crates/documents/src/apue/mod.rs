@@ -127,7 +127,7 @@ mod tests {
             ("mandatory locking increases", Judgement::Holds),
             ("by 13% to 19%", Judgement::ItsMachine),
             ("from the reads and writes", Judgement::Holds),
-            ("so much a call, whatever nrec", Judgement::DoesNotHold),
+            ("adds the same time, whatever nrec", Judgement::DoesNotHold),
         ] {
             assert_eq!(verdict(&figures, words).0, expected, "{words}: {}", verdict(&figures, words).1);
         }
@@ -151,7 +151,7 @@ mod tests {
         figures.push(unsupported);
         assert_eq!(verdict(&figures, "adding the locking calls increases").0, Judgement::Holds);
         assert_eq!(verdict(&figures, "by 32% to 73%").0, Judgement::ItsMachine);
-        assert_eq!(verdict(&figures, "so much a call, whatever nrec").0, Judgement::Holds);
+        assert_eq!(verdict(&figures, "adds the same time, whatever nrec").0, Judgement::Holds);
         assert_eq!(verdict(&figures, "about the same").0, Judgement::Holds);
         assert_eq!(verdict(&figures, "within 10 % of a model").0, Judgement::Holds);
         for words in ["mandatory locking increases", "by 13% to 19%"] {
@@ -183,7 +183,7 @@ mod tests {
             "about the same",
             "mandatory locking increases",
             "from the reads and writes",
-            "so much a call, whatever nrec",
+            "adds the same time, whatever nrec",
         ] {
             assert_eq!(verdict(&figures, words).0, Judgement::NotJudged, "{words}");
         }

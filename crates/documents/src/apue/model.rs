@@ -1,4 +1,4 @@
-//! What CPU time goes to: so much a record visited, so much a call of locking, so much an operation; fitted to this run.
+//! What CPU time goes to: a price for each record visited, each call of locking and each operation, fitted to this run.
 
 /// A cell as it was measured: the counts of the book's program, and its CPU time.
 #[derive(Debug, Clone, Copy, PartialEq)]

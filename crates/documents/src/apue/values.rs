@@ -226,6 +226,13 @@ fn lock_calls(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
             computed(Value::in_table(TABLE, &row, locking.name(), "ns"), Some(a_call), rows);
         }
     }
+    note(
+        "differences",
+        "a call costs the CPU time of the runs that lock, less that of the runs that do not: without an interval both are \
+         single runs, and what disturbed one of them can make the difference negative"
+            .to_owned(),
+        rows,
+    );
     let book = added_by_the_book();
     let of = |way: usize| book.iter().map(|(_, us)| format!("{:.2}", us[way])).collect::<Vec<_>>().join(", ");
     note(

@@ -230,7 +230,7 @@ mod tests {
         figures.iter_mut().filter(|figure| figure.id == STEP).for_each(|figure| set(figure, "step", 1000.0));
         for (words, expected) in [
             ("seconds and microseconds", "its true step is 1000.0 ns"),
-            ("25 consecutive", "there 25, here 25 (25 .. 25)"),
+            ("25 consecutive", "there 25 equal readings in a row, here 25 (25 .. 25)"),
             ("roughly 40", "here 40.0 ns (39.8 .. 40.2)"),
             (
                 "many microseconds",

@@ -149,7 +149,10 @@ fn precision(
     rows.statement(
         place,
         Quoted("gettimeofday returns the same value for 25 consecutive calls"),
-        beside("25", run.map(|run| format!("{:.0} ({:.0} .. {:.0})", run.value, run.low, run.high))),
+        beside(
+            "25 equal readings in a row",
+            run.map(|run| format!("{:.0} ({:.0} .. {:.0})", run.value, run.low, run.high)),
+        ),
     );
     rows.by(STEP, quantity::EQUAL_RUN_LENGTH, run);
     rows.statement(

@@ -4,6 +4,7 @@
 mod client;
 mod curves;
 mod derive;
+mod elsewhere;
 mod published;
 mod record;
 mod server;
@@ -13,6 +14,7 @@ mod shape;
 mod statements;
 mod tables;
 
+pub use elsewhere::Elsewhere;
 pub use session::resolve;
 pub use settings::Settings;
 pub use shape::PREFIX;
@@ -167,6 +169,7 @@ fn judge(found: &Found<'_>, parameters: &DocumentParameters) -> Vec<Reproduction
     let mut rows = Rows::of(DOCUMENT.founding.name);
     tables::method(found, settings, &mut rows);
     tables::single_clients(found, settings, &mut rows);
+    elsewhere::tell(settings, &mut rows);
     tables::loads(found, settings, &mut rows);
     curves::over_clients(found, settings, &mut rows);
     tables::kernel_side(found, settings, &mut rows);

@@ -4,18 +4,21 @@ use oscost_families::realtime_ipc::{self, FRAMES, Load, RATE, RAW_DIR};
 use oscost_harness::{Given, Level, Setting, Takes};
 use oscost_sys::scheduling::Policy;
 
+use super::elsewhere::Elsewhere;
 use super::shape::Shape;
 
 /// Number of clients of the document's sessions.
 const CLIENTS: [usize; 7] = [1, 2, 3, 4, 5, 7, 10];
+/// The same with `--quick`: one client has figures 3 to 22, five have figure 23, ten have figures 31 and 32.
+const CLIENTS_QUICK: [usize; 3] = [1, 5, 10];
 /// The document's usleep (10000), ns.
 pub(super) const TICK_NS: u64 = 10_000_000;
 /// Values that a client collects (kMaxValues), and those of them that it leaves out (kIgnoreValues).
 pub(super) const TICKS: usize = 1100;
 pub(super) const DISCARD: usize = 100;
 /// The same with `--quick`.
-const TICKS_QUICK: usize = 330;
-const DISCARD_QUICK: usize = 30;
+const TICKS_QUICK: usize = 165;
+const DISCARD_QUICK: usize = 15;
 /// Sessions of each kind with `--thorough`, of which the median one is shown.
 pub(super) const SESSIONS_THOROUGH: u32 = 5;
 
@@ -34,7 +37,7 @@ pub const SETTINGS: &[Setting] = &[
         what: "numbers of clients: a session each",
         takes: Takes::Number { least: *CLIENTS_RANGE.start() as u64, most: *CLIENTS_RANGE.end() as u64 },
         many: true,
-        default: "1,2,3,4,5,7,10",
+        default: "1,2,3,4,5,7,10, with --quick 1,5,10",
     },
     Setting {
         key: "tick",
@@ -50,14 +53,14 @@ pub const SETTINGS: &[Setting] = &[
         what: "values that each client collects",
         takes: Takes::Number { least: *TICKS_RANGE.start() as u64, most: *TICKS_RANGE.end() as u64 },
         many: false,
-        default: "1100, with --quick 330",
+        default: "1100, with --quick 165",
     },
     Setting {
         key: "discard",
         what: "how many of them do not count, the first ones",
         takes: Takes::Number { least: 0, most: *TICKS_RANGE.end() as u64 },
         many: false,
-        default: "100, with --quick 30",
+        default: "100, with --quick 15",
     },
     Setting {
         key: "policy",
@@ -106,6 +109,8 @@ pub struct Settings {
     pub quick: bool,
     /// Sessions that explain a surprise besides: by `--experiments`.
     pub experiments: bool,
+    /// Sessions that other systems had, to be shown beside.
+    pub elsewhere: Vec<Elsewhere>,
 }
 
 impl Default for Settings {
@@ -122,6 +127,7 @@ impl Default for Settings {
             sessions: 1,
             quick: false,
             experiments: false,
+            elsewhere: Vec::new(),
         }
     }
 }
@@ -132,7 +138,13 @@ impl Settings {
     pub fn at(effort: Level) -> Self {
         let default = Self::default();
         match effort {
-            Level::Quick => Self { ticks: TICKS_QUICK, discard: DISCARD_QUICK, quick: true, ..default },
+            Level::Quick => Self {
+                clients: CLIENTS_QUICK.to_vec(),
+                ticks: TICKS_QUICK,
+                discard: DISCARD_QUICK,
+                quick: true,
+                ..default
+            },
             Level::Thorough => Self { sessions: SESSIONS_THOROUGH, ..default },
             _ => default,
         }
@@ -283,7 +295,7 @@ mod tests {
         let full = other.shape(3, 2);
         assert_eq!(
             full.id(),
-            "grame/literal/clients_3/tick_1000000ns/values_330_30/policy_fifo/send_blocking/drop_ours/session_2"
+            "grame/literal/clients_3/tick_1000000ns/values_165_15/policy_fifo/send_blocking/drop_ours/session_2"
         );
         let loaded = Settings::default().loaded(Load::Transfer, 1);
         assert_eq!(loaded.id(), "grame/literal/clients_1/load_transfer");

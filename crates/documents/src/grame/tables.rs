@@ -167,7 +167,12 @@ impl TableRow<'_> {
         }
         let quantity = quantity::PEAKS_PER_THOUSAND;
         let rate = literal(quantity);
-        let here = rate.map_or(String::new(), |rate| format!("; here {}", frequency(rate)));
+        let mut here = rate.map_or(String::new(), |rate| format!("; here {}", frequency(rate)));
+        if answer_of(quantity).is_some_and(|(.., rate)| rate.is_some_and(|rate| rate.value == 0.0))
+            && answer_of(quantity::PEAKS_LOW).is_some()
+        {
+            here += "; at 1 ms most launches have no peak, and the amplitudes are of those that have one";
+        }
         rows.value(Value {
             literal: rate,
             answer: answer_of(quantity),

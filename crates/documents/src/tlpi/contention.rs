@@ -84,8 +84,7 @@ pub(super) fn statement(found: &Found<'_>, rows: &mut Rows) {
 
 fn judged(cells: &[Cell]) -> Judged {
     if cells.is_empty() {
-        let words =
-            "no contended cell was measured: two CPUs are needed, and 'oscost reproduce tlpi' measures them";
+        let words = "no contended cell was measured: that takes two CPUs, and a run that nobody ends early";
         return (Judgement::NotTestableHere, words.to_owned());
     }
     let (often, seldom): (Vec<&Cell>, Vec<&Cell>) =

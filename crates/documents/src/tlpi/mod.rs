@@ -93,7 +93,7 @@ fn values(found: &Found<'_>, parameters: &DocumentParameters, rows: &mut Rows) {
             },
             answer: Some((paired.clone(), quantity::RATIO, found.quantity(&paired, quantity::RATIO))),
             because:
-                "the literal runs are single; measured: the same counts warm and in turn, ratio by ratio"
+                "the literal runs are single; measured: the same counts warm and in turn, ratio by ratio, in CPU time"
                     .to_owned(),
             ..Value::in_table(TABLE, &name, "speed-up", "ratio")
         });

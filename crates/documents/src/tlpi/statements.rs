@@ -132,7 +132,7 @@ pub(super) fn growth(found: &Found<'_>, parameters: &DocumentParameters) -> Opti
     Some((
         Judgement::NotJudged,
         format!(
-            "cold programs, as the sentence has them, ran once each: no verdict; warm and paired: {}x; beyond the slope of the longest literal run POSIX takes {} us more at {} (published: {} us at \
+            "cold programs, as the sentence has them, ran once each: no verdict; warm and paired: {}x; against the price of a cycle in the longest literal run, POSIX differs by {} us at {} (published: {} us at \
              1 000, 10 000, 100 000): start-up and scatter, not the semaphore",
             list.join(", "),
             remainders(&counts, |count| elapsed_s(found, "literal/posix_named", count))?,

@@ -112,7 +112,7 @@ pub(super) fn context(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
             (
                 verdict,
                 format!(
-                    "load {named}: largest {:.0} us, idle {:.0} us; one that was not seen refutes no \"may\"",
+                    "load {named}: largest {:.0} us, idle {:.0} us; a peak that was not seen does not refute a \"may\"",
                     busy.value / 1e3,
                     idle.value / 1e3
                 ),

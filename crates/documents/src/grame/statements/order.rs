@@ -2,7 +2,7 @@
 //! wait queue does (ours) is shown beside it.
 
 use super::several::several_only;
-use super::{ALWAYS, module, no_module, us};
+use super::{ALWAYS, NO_MODULE, module, us};
 use crate::found::{Found, Judged, Quoted, Rows, judged, more, quotient, shown, times, within};
 use crate::grame::{KERNEL_SIDE, SOCKET, WAIT_QUEUE, at_1ms, derive};
 use oscost_results::quantity;
@@ -122,7 +122,7 @@ fn of_module(found: &Found<'_>, most: usize, judge: impl Fn(&str) -> Option<Judg
         let beside = judge(&at_1ms(WAIT_QUEUE, most)).map_or(String::new(), |(_, words)| {
             format!("; beside it {WAIT_QUEUE}, a plain wait queue reached from user space (ours): {words}")
         });
-        Some((Judgement::NotTestableHere, format!("{}{beside}", no_module(found, most))))
+        Some((Judgement::NotTestableHere, format!("{NO_MODULE}{beside}")))
     })
 }
 

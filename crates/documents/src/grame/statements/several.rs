@@ -86,7 +86,7 @@ pub(super) fn several(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
                 },
                 format!(
                     "{:.1} ({:.1} .. {:.1}) peaks in a thousand ticks of one client: {}; {:.1} ({:.1} .. {:.1}) of {most}: {}",
-                    one.value, one.low, one.high, words[0], ten.value, ten.low, ten.high, words[1]
+                    one.value, one.low.max(0.0), one.high, words[0], ten.value, ten.low.max(0.0), ten.high, words[1]
                 ),
             ))
         }),

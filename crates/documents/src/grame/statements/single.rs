@@ -4,6 +4,7 @@ use super::busy::busy;
 use super::{BODY, NOTICEABLE, module, not_here};
 use crate::found::{Found, Judged, Quoted, Rows, beside, holds_if, judged, of_parts, times, within};
 use crate::grame::settings::{Settings, family_id};
+use crate::grame::tables::counted;
 use crate::grame::{JUDGED_NS, SOCKET, at_1ms};
 use oscost_results::quantity;
 use oscost_results::{Estimate, Judgement};
@@ -33,12 +34,12 @@ pub(super) fn threads(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
                 ratios.iter().map(|(_, ratio)| within(ratio, 1.0 - NOTICEABLE, 1.0 + NOTICEABLE)).collect();
             let told: Vec<String> = ratios
                 .iter()
-                .map(|(clients, ratio)| format!("{} for {clients}", times(ratio)))
+                .map(|(clients, ratio)| format!("{} for {}", times(ratio), counted(*clients)))
                 .collect();
             (
                 of_parts(&verdicts),
                 format!(
-                    "SCHED_FIFO has the last client in {} of the time with SCHED_RR, paired; 0.9 to 1.1 is not noticeable",
+                    "with SCHED_FIFO the last client takes, beside SCHED_RR: {}, paired; 0.9 to 1.1 is not noticeable",
                     told.join(", ")
                 ),
             )

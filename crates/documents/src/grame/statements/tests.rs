@@ -367,5 +367,5 @@ fn of_one_client_nothing_is_said_of_several() {
     parameters.grame.clients = vec![1];
     let nothing = (crate::grame::DOCUMENT.judge)(&Found::of(&[], &[], &[]), &parameters);
     let (_, because) = verdict(&nothing, "tends to disappear");
-    assert_eq!(because, "no session of kernel_module was measured in this run");
+    assert_eq!(because, super::NO_MODULE);
 }
