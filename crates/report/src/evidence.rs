@@ -1,15 +1,15 @@
 //! Evidence of a figure: counted system calls, a broken claim, single operations.
 
-use oscost_results::{CheckedClaim, Expectation, Figure, Percentiles, RunResult, Status};
+use oscost_results::{CheckedClaim, Evidence, Expectation, Figure, Percentiles, RunResult, Status};
 
 use crate::numbers;
 
 /// System calls per operation, all names together; `None` where they were not counted.
-pub(crate) fn system_calls(figure: &Figure) -> Option<f64> {
-    let claimed = figure.evidence.claims.iter().find(|claim| claim.claim == "system_calls");
-    claimed.and_then(|claim| claim.observed).or_else(|| {
-        figure.evidence.audit_method.as_ref().map(|_| figure.evidence.system_calls.values().sum())
-    })
+pub(crate) fn system_calls(evidence: &Evidence) -> Option<f64> {
+    let claimed = evidence.claims.iter().find(|claim| claim.claim == "system_calls");
+    claimed
+        .and_then(|claim| claim.observed)
+        .or_else(|| evidence.audit_method.as_ref().map(|_| evidence.system_calls.values().sum()))
 }
 
 /// Figures whose operations were timed one by one.
@@ -61,6 +61,9 @@ pub(crate) fn contradiction(claim: &CheckedClaim) -> String {
 fn expectation(expected: Expectation) -> String {
     match expected {
         Expectation::Exactly(number) => numbers::published(number),
+        Expectation::Between { at_least, at_most } if at_least <= 0.0 && at_most == f64::MAX => {
+            "any number of".to_owned()
+        }
         Expectation::Between { at_least, at_most } if at_least <= 0.0 => {
             format!("at most {}", numbers::published(at_most))
         }

@@ -16,10 +16,10 @@ mod show;
 mod view;
 mod words;
 
-pub use data::csv::{price_list_csv, reproductions_csv};
-pub use data::histogram::histograms;
+pub use data::csv::reproductions_csv;
 pub use data::json::agreement_json;
 pub use data::open_metrics::open_metrics;
+pub use data::rows::{RowFormat, rows, rows_header, rows_of};
 pub use judge::{Agreement, Side};
 pub use named::Named;
 pub use render::text::style::Style;
@@ -38,6 +38,14 @@ pub mod compare {
     };
     pub use crate::show::{
         comparison, comparison_markdown, comparison_whole, matrix, matrix_markdown, matrix_whole,
+    };
+}
+
+/// Many hosts held against one another. METHOD.md, Fleets.
+pub mod fleet {
+    pub use crate::judge::fleet::{
+        FALSE_RATE, Fleet, GroupFigure, HostGroup, JudgedFleet, JudgedHost, LEAST_HOSTS, OddFinding, OddHost,
+        OddIn,
     };
 }
 

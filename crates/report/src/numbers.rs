@@ -51,7 +51,14 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// A value in the unit of a stored quantity ("ns", "count", "share", "ratio"; any other is written behind it).
+/// Bytes in the largest binary unit below them: `512 B`, `16 KiB`, `1 GiB`.
+fn bytes(value: f64) -> String {
+    let units = [(1073741824.0, "GiB"), (1048576.0, "MiB"), (1024.0, "KiB")];
+    let (scale, unit) = units.into_iter().find(|(scale, _)| value.abs() >= *scale).unwrap_or((1.0, "B"));
+    format!("{} {unit}", count(value / scale))
+}
+
+/// A value in the unit of a stored quantity ("ns", "count", "share", "ratio", "bytes"; any other is written behind it).
 #[must_use]
 pub fn quantity(value: f64, unit: &str) -> String {
     match unit {
@@ -59,6 +66,7 @@ pub fn quantity(value: f64, unit: &str) -> String {
         "count" | "" => count(value),
         "share" => percent(value),
         "ratio" => format!("{}x", significant(value)),
+        "bytes" => bytes(value),
         other => format!("{} {other}", significant(value)),
     }
 }
@@ -168,6 +176,14 @@ fn decimals(value: f64) -> usize {
     usize::try_from(2 - exponent(value)).unwrap_or(0)
 }
 
+/// How many nanoseconds a unit of time has; `None` for another unit.
+pub(crate) fn nanoseconds(unit: &str) -> Option<f64> {
+    [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)]
+        .into_iter()
+        .find(|(name, _)| *name == unit)
+        .map(|(_, ns)| ns)
+}
+
 /// Scale and name of the unit that a duration is shown in.
 fn duration_unit(ns: f64) -> (f64, &'static str) {
     [(1.0, "ns"), (1e3, "us"), (1e6, "ms")]
@@ -209,10 +225,12 @@ fn grouped(number: &str) -> String {
     text
 }
 
-/// Digits in groups of three from ten thousand on: counts are read to the digit.
+/// Digits in groups of three from ten thousand on: counts are read to the digit, and to a thousandth.
 #[must_use]
 pub fn exact(value: f64) -> String {
-    let whole = value.trunc().abs() as u64;
+    // Rounded as a whole: 0.9996 is 1.
+    let rounded = if value.abs() < 1e12 { (value.abs() * 1e3).round() / 1e3 } else { value.abs().trunc() };
+    let whole = rounded.trunc() as u64;
     let digits = whole.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -221,9 +239,9 @@ pub fn exact(value: f64) -> String {
         }
         text.push(digit);
     }
-    let sign = if value < 0.0 { "-" } else { "" };
-    let rest = value.abs() - value.abs().trunc();
-    if rest > 0.0 {
+    let sign = if value < 0.0 && rounded > 0.0 { "-" } else { "" };
+    let rest = rounded.fract();
+    if rest >= 0.0005 {
         let fraction = format!("{rest:.3}");
         text.push_str(fraction.trim_start_matches('0').trim_end_matches('0'));
     }
@@ -343,6 +361,7 @@ mod tests {
         }
         assert_eq!(exact(1_234_567.125), "1 234 567.125");
         assert_eq!(exact(0.0), "0");
+        assert_eq!([0.9996, 1.0001, 2.0, 0.125].map(exact), ["1", "1", "2", "0.125"]);
     }
 
     #[test]

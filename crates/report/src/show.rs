@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::blocks::View;
 use crate::data::json;
+use crate::judge::fleet::JudgedFleet;
 use crate::judge::{Agreement, Changes, Comparison, Watch};
 use crate::named::Named;
 use crate::render::text::lines::Lines;
@@ -239,6 +240,32 @@ pub fn counts(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     to_text(&view::counts::view(result, stored, style.unicode), style, out)
+}
+
+impl JudgedFleet {
+    /// For a terminal: the odd hosts, the first of them unless `all` are asked for, and the groups.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn text(&self, all: bool, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+        text::blocks::view(&view::fleet::view(self, all, style.unicode), &mut Lines::of_lines(style, out))
+    }
+
+    /// As tables of Markdown.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn markdown(&self, all: bool, out: &mut dyn Write) -> io::Result<()> {
+        markdown::view(&view::fleet::view(self, all, true), 2, out)
+    }
+
+    /// As one self-contained page.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn page(&self, out: &mut dyn Write) -> io::Result<()> {
+        html::page::write(&view::fleet::page(self), out)
+    }
 }
 
 impl Changes {

@@ -120,3 +120,22 @@ fn one_run_has_no_history() {
             .contains("No figure was measured in two runs")
     );
 }
+
+/// A store holds counts beside times: of one id they are two lines.
+#[test]
+fn instructions_and_times_are_two_figures() {
+    let counted = |factor| {
+        let mut outline = outline(factor, None);
+        for figure in outline.figures.iter_mut().filter(|figure| figure.id == "clock/monotonic") {
+            figure.quantities.values_mut().for_each(|quantity| quantity.unit = "instructions".into());
+        }
+        outline
+    };
+    let runs = [outline(1.0, None), counted(10.0), outline(2.0, None), counted(10.0)];
+    let runs: Vec<(String, Outline)> =
+        runs.into_iter().enumerate().map(|(at, run)| (format!("run-{at}"), run)).collect();
+    let text = shown(&runs, 100, true);
+    let lines = text.lines().filter(|line| line.trim_start().starts_with("clock/monotonic "));
+    let units: Vec<bool> = lines.map(|line| line.contains("instructions")).collect();
+    assert_eq!(units, [false, true], "{text}");
+}

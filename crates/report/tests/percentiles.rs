@@ -4,7 +4,7 @@
 mod fixture;
 
 use oscost_report::{
-    Named, RowChoice, Style, histograms, open_metrics, page, price_list, price_list_csv, price_list_markdown,
+    Named, RowChoice, RowFormat, Style, open_metrics, page, price_list, price_list_markdown, rows_of,
 };
 use oscost_results::{RunResult, from_bytes, to_bytes};
 use serde_json::json;
@@ -106,7 +106,7 @@ fn a_longer_pass_that_costs_more_alone_is_said_to() {
 #[test]
 fn formats_for_machines_have_a_line_a_percentile() {
     let result = result(98.0, 91.0);
-    let csv = written(|out| price_list_csv(&result, out));
+    let csv = written(|out| rows_of(&result, RowFormat::Csv, out));
     let line = csv.lines().find(|line| line.contains(",alone_p99_999,")).unwrap();
     assert!(line.starts_with("syscall/getppid,") && line.contains(",no,5125,4800,6000,yes,ns,"), "{line}");
     assert_eq!(csv.matches(",alone_").count(), 5, "three percentiles, mean and maximum");
@@ -114,14 +114,4 @@ fn formats_for_machines_have_a_line_a_percentile() {
     let sample =
         metrics.lines().find(|line| line.contains("alone_p50") && line.starts_with("oscost_figure_seconds{"));
     assert!(sample.unwrap().ends_with(" 9.8e-8") || sample.unwrap().ends_with(" 0.000000098"), "{sample:?}");
-}
-
-#[test]
-fn histograms_read_as_cyclictests() {
-    let text = written(|out| histograms(&result(98.0, 91.0), out));
-    let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines[2..5], ["000120 000010", "000123 999989", "041216 000001"]);
-    assert!(text.contains("# Total: 001000000\n") && text.contains("# Max Latencies: 41225\n"), "{text}");
-    let none = written(|out| histograms(&fixture::result(), out));
-    assert!(none.starts_with("# No operation was timed on its own"), "{none}");
 }

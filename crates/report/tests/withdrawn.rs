@@ -5,7 +5,7 @@ mod fixture;
 
 use oscost_report::compare::{Rules, compare, comparison_whole as comparison};
 use oscost_report::{
-    Named, RowChoice, Style, history, open_metrics, page, price_list, price_list_csv, price_list_markdown,
+    Named, RowChoice, RowFormat, Style, history, open_metrics, page, price_list, price_list_markdown, rows_of,
 };
 use oscost_results::{RunResult, Status, from_bytes, outline_from_bytes, to_bytes};
 
@@ -50,7 +50,7 @@ fn reports(result: &RunResult) -> Vec<(String, String)> {
     let named = [Named { name: "run", result }];
     let mut reports = vec![
         ("markdown".to_owned(), written(|out| price_list_markdown(result, None, out))),
-        ("csv".to_owned(), written(|out| price_list_csv(result, out))),
+        ("csv".to_owned(), written(|out| rows_of(result, RowFormat::Csv, out))),
         ("openmetrics".to_owned(), written(|out| open_metrics(&named, out))),
         ("page".to_owned(), written(|out| page(&named, out))),
     ];

@@ -4,6 +4,8 @@ use crate::numbers;
 
 /// Labels on a linear axis, at most one more.
 const LABELS: f64 = 5.0;
+/// Labels on an axis of powers of two, at most.
+const DOUBLINGS: f64 = 7.0;
 /// Decades from which on only whole ones are labelled.
 const FEW_DECADES: f64 = 1.7;
 /// Decades from which on only every other one is labelled.
@@ -25,6 +27,8 @@ enum Scale {
     Linear(f64, f64),
     /// Decimal logarithms of both ends.
     Logarithmic(f64, f64),
+    /// Binary logarithms of both ends.
+    Doubling(f64, f64),
     /// Each value at the same distance from the next.
     Even(Vec<f64>),
 }
@@ -59,6 +63,14 @@ impl Axis {
         Some(Self::new(name, unit, Scale::Logarithmic(low - air, high + air)))
     }
 
+    /// Over all positive values, with a label at each power of two; `None` without one.
+    pub fn doubling(name: &str, unit: &'static str, values: impl Iterator<Item = f64>) -> Option<Self> {
+        let (low, high) = ends(values.filter(|value| *value > 0.0))?;
+        let (low, high) = (low.log2(), high.log2());
+        let air = ((high - low) * 0.04).max(0.1);
+        Some(Self::new(name, unit, Scale::Doubling(low - air, high + air)))
+    }
+
     /// Linear where the values are within a factor of `apart`, else logarithmic.
     pub fn fitting(
         name: &str,
@@ -89,6 +101,7 @@ impl Axis {
         let share = match &self.scale {
             Scale::Linear(from, to) => (value - from) / (to - from),
             Scale::Logarithmic(from, to) => (value.max(f64::MIN_POSITIVE).log10() - from) / (to - from),
+            Scale::Doubling(from, to) => (value.max(f64::MIN_POSITIVE).log2() - from) / (to - from),
             Scale::Even(values) => {
                 let index = values.iter().position(|known| *known >= value).unwrap_or(values.len());
                 (index as f64 + 0.5) / values.len().max(1) as f64
@@ -131,6 +144,13 @@ impl Axis {
                 let all = decades.flat_map(|power| parts.iter().map(move |part| part * 10_f64.powi(power)));
                 all.filter(|value| (*from..=*to).contains(&value.log10())).collect()
             }
+            Scale::Doubling(from, to) => {
+                let stride = ((to - from) / DOUBLINGS).ceil().max(1.0) as usize;
+                (from.ceil() as i32..=to.floor() as i32)
+                    .step_by(stride)
+                    .map(|power| 2_f64.powi(power))
+                    .collect()
+            }
             Scale::Even(values) => values.clone(),
         };
         values.into_iter().map(|value| (self.place(value), self.label(value))).collect()
@@ -138,7 +158,7 @@ impl Axis {
 
     /// Whether it is logarithmic.
     pub fn is_logarithmic(&self) -> bool {
-        matches!(self.scale, Scale::Logarithmic(..))
+        matches!(self.scale, Scale::Logarithmic(..) | Scale::Doubling(..))
     }
 }
 
@@ -162,6 +182,8 @@ mod tests {
         assert_eq!(labels(&axis), ["0", "20 us", "40 us", "60 us"]);
         let axis = Axis::logarithmic("x", "ns", [300.0, 58_300.0].into_iter()).expect("values");
         assert_eq!(labels(&axis), ["1 us", "10 us"]);
+        let axis = Axis::doubling("x", "us", [9.0, 130.0].into_iter()).expect("values");
+        assert_eq!(labels(&axis), ["16 us", "32 us", "64 us", "128 us"]);
         let axis = Axis::logarithmic("x", "ratio", [1.1, 16.0].into_iter()).expect("values");
         assert_eq!(labels(&axis), ["1x", "2x", "5x", "10x"]);
         let axis = Axis::between("x", "share", 0.0, 1.0);
@@ -194,6 +216,8 @@ mod tests {
             Axis::linear("", "ns", [f64::MIN_POSITIVE, 1e300].into_iter()),
             Axis::linear("", "ns", std::iter::once(0.0)),
             Axis::linear("", "ns", std::iter::once(-5.0)),
+            Axis::doubling("", "us", [f64::MIN_POSITIVE, f64::MAX].into_iter()),
+            Axis::doubling("", "us", std::iter::once(5.0)),
         ] {
             let axis = axis.expect("a number");
             assert!(axis.ticks().len() <= 22, "{axis:?}");

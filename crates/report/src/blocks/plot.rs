@@ -35,6 +35,34 @@ pub(crate) enum Chart {
     Launches(Launches),
     /// Boxes below the box that holds them.
     Boxes(Boxes),
+    /// Groups of bars.
+    Bars(Bars),
+    /// One series of values over time.
+    Trail(Trail),
+}
+
+/// Where a number comes from. Dashed is what was published, and nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A document printed it.
+    Published,
+    /// A document's own method gave it here, in single runs.
+    Literal,
+    /// It was measured here.
+    Here,
+}
+
+/// What the names in a plot are names of: each has one hue on the whole page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Names {
+    /// Locks, and ways to lock.
+    Locks,
+    /// Transports of messages.
+    Transports,
+    /// All are of one thing.
+    One,
+    /// They have a meaning in this plot alone.
+    Own,
 }
 
 /// Counts of a logarithmic histogram.
@@ -87,6 +115,8 @@ pub(crate) struct Curves {
     pub curves: Vec<Curve>,
     /// Values of `y` that are worth a line across, and their names.
     pub rules: Vec<(f64, String)>,
+    /// What the curves' names are.
+    pub names: Names,
 }
 
 /// One curve.
@@ -97,6 +127,22 @@ pub(crate) struct Curve {
     pub points: Vec<Point>,
     /// Points are measured values with a dot each; without, it is a flight of steps.
     pub dots: bool,
+    /// Where its values come from.
+    pub source: Source,
+    /// Index of its hue: see [`Names`].
+    pub hue: usize,
+}
+
+impl Curve {
+    /// Values that were measured here, with a dot each.
+    pub fn of_dots(name: String, points: Vec<Point>) -> Self {
+        Self { name, points, dots: true, source: Source::Here, hue: 0 }
+    }
+
+    /// A flight of steps that were measured here.
+    pub fn of_steps(name: String, points: Vec<Point>) -> Self {
+        Self { dots: false, ..Self::of_dots(name, points) }
+    }
 }
 
 /// A point with its interval.
@@ -115,6 +161,8 @@ pub(crate) struct Rows {
     pub kinds: Vec<String>,
     /// The rows from above.
     pub rows: Vec<DotRow>,
+    /// What the rows' names are. Where they have hues, kinds differ by their marks alone.
+    pub names: Names,
 }
 
 /// A row of dots.
@@ -123,6 +171,8 @@ pub(crate) struct DotRow {
     pub name: String,
     /// Its dots.
     pub dots: Vec<Dot>,
+    /// Index of its hue: see [`Names`].
+    pub hue: usize,
 }
 
 /// A dot with its interval.
@@ -143,6 +193,10 @@ pub(crate) struct Strips {
     pub y: Option<Axis>,
     /// The strips from above.
     pub strips: Vec<Strip>,
+    /// Values of `x` that are worth a line down, and their names: published ones.
+    pub rules: Vec<(f64, String)>,
+    /// What the strips' names begin with, up to a comma.
+    pub names: Names,
 }
 
 /// A small picture.
@@ -153,6 +207,8 @@ pub(crate) struct Strip {
     pub says: String,
     /// What is drawn.
     pub form: Form,
+    /// Index of its hue: see [`Names`].
+    pub hue: usize,
 }
 
 /// What a strip shows.
@@ -165,6 +221,40 @@ pub(crate) enum Form {
     Marked(Vec<bool>),
 }
 
+/// Groups of bars that stand on nothing.
+pub(crate) struct Bars {
+    /// Upwards.
+    pub y: Axis,
+    /// What the bars of every group are, and the index of the hue of each: see [`Names`].
+    pub kinds: Vec<(String, usize)>,
+    /// Groups from left to right: name, and bars.
+    pub groups: Vec<(String, Vec<Bar>)>,
+}
+
+/// A bar.
+pub(crate) struct Bar {
+    /// Index of the kind.
+    pub kind: usize,
+    /// Where its value comes from.
+    pub source: Source,
+    /// Its height.
+    pub y: f64,
+    /// What is to be said of it.
+    pub says: String,
+}
+
+/// One series of values from left to right.
+pub(crate) struct Trail {
+    /// The series; its name stands above it.
+    pub track: Track,
+    /// What a position is ("tick").
+    pub position: &'static str,
+    /// Upwards.
+    pub y: Axis,
+    /// Published values of `y`, and their names.
+    pub rules: Vec<(f64, String)>,
+}
+
 /// Series of values of which one is seen at a time.
 pub(crate) struct Tracks {
     /// What a position is ("tick").
@@ -175,7 +265,7 @@ pub(crate) struct Tracks {
     pub tracks: Vec<Track>,
 }
 
-/// A series of values in ns.
+/// A series of values, in ns where it is to be looked into.
 pub(crate) struct Track {
     /// Its name.
     pub name: String,

@@ -184,7 +184,7 @@ impl Families {
         }
         let checked = f64::from(u8::from(figure.evidence.verdict == Verdict::Checked));
         self.add("oscost_figure_checked", of, &[("id", &figure.id)], checked);
-        if let Some(calls) = crate::evidence::system_calls(figure) {
+        if let Some(calls) = crate::evidence::system_calls(&figure.evidence) {
             self.add("oscost_figure_system_calls", of, &[("id", &figure.id)], calls);
         }
     }

@@ -5,6 +5,7 @@ mod core_speed;
 mod counts;
 mod evidence;
 mod figure;
+pub(crate) mod fleet;
 mod live;
 mod paired;
 mod past;

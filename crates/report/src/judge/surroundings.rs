@@ -58,6 +58,12 @@ pub(super) fn conditions(a: &RunResult, b: &RunResult) -> Vec<Differs> {
     if of_a.boot_id != of_b.boot_id {
         all.push(Differs { what: "boot", a: boot(of_a), b: boot(of_b) });
     }
+    // Older results do not name it.
+    if let (Some(of_a), Some(of_b)) = (&of_a.microcode, &of_b.microcode)
+        && of_a != of_b
+    {
+        all.push(Differs { what: "microcode", a: told(Some(of_a)), b: told(Some(of_b)) });
+    }
     all.extend(differing(vec![
         ("kernel", text(&of_a.kernel), text(&of_b.kernel)),
         ("kernel version", of_a.kernel_version.clone(), of_b.kernel_version.clone()),

@@ -3,6 +3,8 @@
 mod curves;
 mod summary;
 
+pub(super) use summary::quoted;
+
 use oscost_results::document::{FOUNDING_DOCUMENTS, GRAME};
 use oscost_results::{Estimate, Figure, Judgement, Reproduction, RunResult};
 
@@ -160,7 +162,7 @@ fn figures_of(document: &str, values: &[&Reproduction], result: &RunResult, unic
             Outcome::Withheld { state, why } => (format!("{state}: {why}"), String::new()),
             Outcome::Measured(numbers) => {
                 let says = [&*plain(&figure.headline, unicode), &*numbers.value, &*numbers.interval];
-                let calls = match system_calls(figure) {
+                let calls = match system_calls(&figure.evidence) {
                     Some(calls) => format!("system calls: {}, ", per_operation(calls)),
                     None => String::new(),
                 };
@@ -297,9 +299,7 @@ pub(super) fn converted_interval(reproduction: &Reproduction, result: &RunResult
     let from = quantity.map_or(&*reproduction.unit, |quantity| &*quantity.unit);
     let scale = match (from, &*reproduction.unit) {
         (from, to) if from == to => 1.0,
-        ("ns", "us") => 1e-3,
-        ("ns", "ms") => 1e-6,
-        ("ns", "s") => 1e-9,
+        ("ns", to) => 1.0 / numbers::nanoseconds(to)?,
         ("share", "%") => 100.0,
         _ => return None,
     };

@@ -79,28 +79,27 @@ fn listed(runs: &[(String, Outline)], unicode: bool) -> impl Iterator<Item = Par
 /// Each figure of two runs or more: one letter a run, of the newest `room` runs.
 fn of_figures(runs: &[(String, Outline)], room: usize, unicode: bool) -> Vec<HistoryLine> {
     // Each figure with its estimate in every run: the runs are gone through once, however many there are.
-    let mut order: Vec<&str> = Vec::new();
-    let mut known: BTreeMap<&str, HistoryStrip> = BTreeMap::new();
+    let mut newest: BTreeMap<&str, u32> = BTreeMap::new();
+    for figure in runs.iter().flat_map(|(_, run)| &run.figures) {
+        let revision = newest.entry(&figure.id).or_default();
+        *revision = figure.revision.max(*revision);
+    }
+    // Instructions and times of one id are two figures.
+    let mut order: Vec<(&str, &str)> = Vec::new();
+    let mut known: BTreeMap<(&str, &str), HistoryStrip> = BTreeMap::new();
     for (index, (_, run)) in runs.iter().enumerate() {
-        for figure in &run.figures {
-            let strip = known.entry(&figure.id).or_insert_with(|| {
-                order.push(&figure.id);
-                HistoryStrip { revision: 0, unit: String::new(), estimates: vec![None; runs.len()] }
+        // Another revision is another method: the newest is shown, and nothing beside it.
+        for figure in run.figures.iter().filter(|it| newest.get(it.id.as_str()) == Some(&it.revision)) {
+            let Some((estimate, unit)) = figure.quoted() else { continue };
+            let key = (figure.id.as_str(), unit);
+            let strip = known.entry(key).or_insert_with(|| {
+                order.push(key);
+                HistoryStrip { unit: unit.to_owned(), estimates: vec![None; runs.len()] }
             });
-            // Another revision is another method: the newest is shown, and nothing beside it.
-            if figure.revision > strip.revision {
-                strip.revision = figure.revision;
-                strip.estimates.fill(None);
-            } else if figure.revision < strip.revision {
-                continue;
-            }
-            if let Some((estimate, unit)) = figure.quoted() {
-                unit.clone_into(&mut strip.unit);
-                strip.estimates[index] = Some(estimate);
-            }
+            strip.estimates[index] = Some(estimate);
         }
     }
-    let line = |id: &&str| known.get(id)?.line(id, runs.len().saturating_sub(room), unicode);
+    let line = |key: &(&str, &str)| known.get(key)?.line(key.0, runs.len().saturating_sub(room), unicode);
     order.iter().filter_map(line).collect()
 }
 
@@ -150,8 +149,6 @@ struct HistoryLine {
 
 /// One figure over the runs.
 struct HistoryStrip {
-    /// Of its card: the highest, to which all estimates belong.
-    revision: u32,
     unit: String,
     estimates: Vec<Option<Estimate>>,
 }
@@ -241,7 +238,7 @@ mod tests {
     /// The line of a figure that had these values, known to so many per cent.
     fn line(values: &[Option<f64>], percent: f64, first: usize) -> Option<HistoryLine> {
         let estimates = values.iter().map(|value| value.map(|value| within(value, percent))).collect();
-        HistoryStrip { revision: 1, unit: "ns".to_owned(), estimates }.line("a", first, true)
+        HistoryStrip { unit: "ns".to_owned(), estimates }.line("a", first, true)
     }
 
     #[test]

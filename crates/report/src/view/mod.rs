@@ -4,8 +4,10 @@ pub(crate) mod agreement;
 pub(crate) mod comparison;
 mod contention;
 pub(crate) mod counts;
+mod cpu_pair;
 pub(crate) mod doctor;
 pub(crate) mod documents;
+pub(crate) mod fleet;
 mod functions;
 mod gallery;
 mod grame;
@@ -25,6 +27,7 @@ mod realtime_load;
 mod receipt;
 mod record_database;
 pub(crate) mod screen;
+mod series;
 mod story;
 pub(crate) mod watch;
 
@@ -36,6 +39,8 @@ type Make = fn(&Story<'_>) -> Option<View>;
 
 /// The views, in the order of the price list.
 const VIEWS: &[Make] = &[
+    series::view,
+    cpu_pair::view,
     contention::view,
     record_database::view,
     published::view,

@@ -3,7 +3,7 @@
 use oscost_results::{AtQuantile, Figure, FirstCallAfter, FirstCalls, GapCause, Percentiles};
 
 use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Chart, Curve, Curves, Plot, Point};
+use crate::blocks::plot::{Chart, Curve, Curves, Names, Plot, Point};
 use crate::blocks::{Part, Table, View};
 use crate::evidence::timed;
 use crate::numbers;
@@ -143,15 +143,14 @@ fn gaps(story: &Story<'_>, it: &Percentiles) -> String {
 
 /// The tails, as HdrHistogram draws them: to the right, of how many passes one takes longer.
 fn curves(story: &Story<'_>, timed: &[(&Figure, &Percentiles)]) -> Option<Plot> {
-    let made: Vec<Curve> = timed
-        .iter()
-        .map(|(figure, it)| Curve { name: story.plain(&figure.id), points: tail(it), dots: false })
-        .collect();
+    let made: Vec<Curve> =
+        timed.iter().map(|(figure, it)| Curve::of_steps(story.plain(&figure.id), tail(it))).collect();
     let all = || made.iter().flat_map(|curve| &curve.points);
     let chart = Curves {
         x: Axis::logarithmic("one pass in so many takes longer", "count", all().map(|point| point.x))?,
         y: Axis::logarithmic("time of a pass", "ns", all().map(|point| point.y[1]))?,
         rules: Vec::new(),
+        names: Names::Own,
         curves: made,
     };
     let (figure, worst) = timed.iter().max_by(|one, other| one.1.max_ns.total_cmp(&other.1.max_ns))?;

@@ -6,7 +6,7 @@ use oscost_results::Reproduction;
 use oscost_results::document::APUE;
 
 use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Chart, Curve, Curves, Plot, Point};
+use crate::blocks::plot::{Bar, Bars, Chart, Curve, Curves, Names, Plot, Point, Source};
 use crate::blocks::{Part, Table, View};
 use crate::numbers;
 use crate::view::story::Story;
@@ -18,6 +18,8 @@ const TIME: &str = "clock";
 #[derive(Default)]
 struct Values {
     published: BTreeMap<u64, f64>,
+    /// Single runs here, ns.
+    literal: BTreeMap<u64, f64>,
     /// Low end, value, high end, ns.
     here: BTreeMap<u64, [f64; 3]>,
 }
@@ -25,9 +27,9 @@ struct Values {
 /// Tables that share their rows ("nrec", "children"): by what locks them.
 type Tables = Vec<(String, Vec<(String, Values)>)>;
 
-/// A published duration in ns.
-fn published(row: &Reproduction) -> Option<f64> {
-    let value = row.published.filter(|_| row.unit == "s")? * 1e9;
+/// A published or a single duration in ns.
+fn single(row: &Reproduction, seconds: Option<f64>) -> Option<f64> {
+    let value = seconds.filter(|_| row.unit == "s")? * 1e9;
     (value.is_finite() && value > 0.0).then_some(value)
 }
 
@@ -73,8 +75,11 @@ fn tables(story: &Story<'_>) -> Tables {
                 &mut table.last_mut().expect("one was just added").1
             }
         };
-        if let Some(value) = published(row) {
+        if let Some(value) = single(row, row.published) {
             values.published.insert(number, value);
+        }
+        if let Some(value) = single(row, row.literal) {
+            values.literal.insert(number, value);
         }
         if let Some(value) = here(story, row) {
             values.here.insert(number, value);
@@ -85,7 +90,10 @@ fn tables(story: &Story<'_>) -> Tables {
 
 /// The view of document 001's tables, where the result has them.
 pub(crate) fn view(story: &Story<'_>) -> Option<View> {
-    let plots = tables(story).into_iter().filter_map(|(axis, table)| plot(story, &axis, &table));
+    let tables = tables(story);
+    let plots = tables
+        .iter()
+        .flat_map(|(axis, table)| [bars(story, axis, table), plot(story, axis, table)].into_iter().flatten());
     let parts: Vec<Part> = plots.map(Part::from).collect();
     let title = "RECORD LOCKING, PUBLISHED AND HERE".to_owned();
     (!parts.is_empty()).then(|| View { title, parts, ..View::default() })
@@ -119,6 +127,73 @@ fn finding(axis: &str, table: &[(String, Values)]) -> String {
     }
 }
 
+/// Each way to lock against no locking, side by side as published and here; `None` where nothing stands beside no locking.
+fn bars(story: &Story<'_>, axis: &str, table: &[(String, Values)]) -> Option<Plot> {
+    let bare = table.iter().find(|(locks, _)| locks.starts_with("no ")).map(|(_, values)| values)?;
+    let ways: Vec<&(String, Values)> =
+        table.iter().filter(|(_, values)| !std::ptr::eq(values, bare)).collect();
+    let mut counts: Vec<u64> =
+        bare.published.keys().chain(bare.literal.keys()).chain(bare.here.keys()).copied().collect();
+    counts.sort_unstable();
+    counts.dedup();
+    let (mut groups, mut rows, mut ends, mut told) = (Vec::new(), Vec::new(), vec![1.0], Vec::new());
+    for number in counts {
+        let mut group = Vec::new();
+        for (kind, (locks, values)) in ways.iter().enumerate() {
+            let of = |times: &BTreeMap<u64, f64>, bare: &BTreeMap<u64, f64>| {
+                let (time, none) = (times.get(&number)?, bare.get(&number)?);
+                Some((*time, time / none))
+            };
+            let here = values.here.get(&number).zip(bare.here.get(&number));
+            // Where nothing was repeated a single run stands instead.
+            let here = match here {
+                Some((time, none)) => Some((Source::Here, "here", (time[1], time[1] / none[1]))),
+                None => of(&values.literal, &bare.literal).map(|it| (Source::Literal, "here, one run", it)),
+            };
+            let there = of(&values.published, &bare.published).map(|it| (Source::Published, "published", it));
+            for (source, whose, (time, y)) in [there, here].into_iter().flatten() {
+                ends.push(y);
+                let (at, name) = (numbers::count(number as f64), story.plain(locks));
+                let (times, time) = (numbers::ratio(y, None), numbers::duration(time));
+                let says = format!("{name}, {at} {axis}, {whose}: {times} no locking, {time}");
+                rows.push(vec![at, name, whose.to_owned(), times, time]);
+                group.push(Bar { kind, source, y, says });
+            }
+        }
+        let of = |is: fn(Source) -> bool| {
+            let bars = group.iter().filter(|bar| is(bar.source)).map(|bar| bar.y);
+            bars.fold(None, |ends: Option<(f64, f64)>, y| {
+                ends.map_or(Some((y, y)), |(low, high)| Some((low.min(y), high.max(y))))
+            })
+        };
+        if let (Some(there), Some(here)) =
+            (of(|it| it == Source::Published), of(|it| it != Source::Published))
+        {
+            let range = |(low, high)| numbers::range(low, high, "ratio");
+            told.push((number, range(there), range(here)));
+        }
+        if !group.is_empty() {
+            groups.push((format!("{} {axis}", numbers::count(number as f64)), group));
+        }
+    }
+    let (number, there, here) = told.last()?;
+    Some(Plot {
+        about: "Document 001, clock time against no locking".to_owned(),
+        finding: story.plain(&format!(
+            "At {} {axis}, locks made the published program take {there} of its time without; here {here}",
+            numbers::count(*number as f64)
+        )),
+        note: String::new(),
+        chart: Chart::Bars(Bars {
+            y: Axis::linear("times the clock time without locking", "ratio", ends.into_iter())?,
+            kinds: ways.iter().map(|(locks, _)| (story.plain(locks), 0)).collect(),
+            groups,
+        }),
+        table: Table::new([axis, "locks", "", "against no locking", "clock time"], rows),
+        letters: Vec::new(),
+    })
+}
+
 fn plot(story: &Story<'_>, axis: &str, table: &[(String, Values)]) -> Option<Plot> {
     let mut counts: Vec<f64> = Vec::new();
     let (mut curves, mut rows, mut ends) = (Vec::new(), Vec::new(), Vec::new());
@@ -144,7 +219,8 @@ fn plot(story: &Story<'_>, axis: &str, table: &[(String, Values)]) -> Option<Plo
                     if here { interval } else { String::new() },
                 ]);
             }
-            curves.push(Curve { name, points, dots: true });
+            let source = if here { Source::Here } else { Source::Published };
+            curves.push(Curve { source, ..Curve::of_dots(name, points) });
         }
     }
     counts.sort_by(f64::total_cmp);
@@ -163,6 +239,7 @@ fn plot(story: &Story<'_>, axis: &str, table: &[(String, Values)]) -> Option<Plo
             y: Axis::logarithmic("clock time of the whole workload", "ns", ends.into_iter())?,
             curves,
             rules: Vec::new(),
+            names: Names::Locks,
         }),
         table: Table::new(["", &*axis, "time", "interval"], rows),
         letters: Vec::new(),

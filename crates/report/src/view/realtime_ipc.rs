@@ -225,7 +225,7 @@ fn timeline(story: &Story<'_>, sessions: &[Session<'_>]) -> Vec<Part> {
         numbers::duration(highest)
     );
     let letters = vec![picture::draw(&heights, story.unicode)];
-    [Part::Words(heading), Part::Picture(letters)].into_iter().chain(messages).collect()
+    plots::trail(heading, values, Vec::new(), letters).into_iter().chain(messages).collect()
 }
 
 /// Sessions of one transport on one CPU at one tick, by their number of clients.

@@ -95,5 +95,7 @@ fn timeline(story: &Story<'_>, session: &Session<'_>) -> Option<Vec<Part>> {
         story.words(session.transport),
         numbers::duration(highest)
     );
-    Some(vec![Part::Words(heading), Part::Picture(vec![picture::draw(&heights, story.unicode), under])])
+    let letters = vec![picture::draw(&heights, story.unicode), under];
+    let on = (start as usize + 1, (end as usize).min(values.len()), "load".to_owned());
+    Some(plots::trail(heading, values.clone(), vec![on], letters).into_iter().collect())
 }

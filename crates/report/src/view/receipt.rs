@@ -1,5 +1,7 @@
 //! The receipt of a figure: its distribution, its launches, and everything that was counted while it was made.
 
+use std::collections::BTreeMap;
+
 use oscost_results::{Figure, Status, quantity};
 use oscost_stats::histogram::lower_bound;
 
@@ -221,15 +223,18 @@ fn launches(story: &Story<'_>, figure: &Figure) -> Option<Plot> {
     let range = (high - low).max(middle.abs() / 50.0).max(f64::MIN_POSITIVE);
     let (bottom, top) = (middle - range / 2.0, middle + range / 2.0);
     let told = figure.launches.iter().filter_map(|launch| Some((launch, launch.quantities.get(name)?)));
-    let rows =
-        told.map(|(launch, value)| vec![launch.sequence.to_string(), unit(*value), launch.cpu.to_string()]);
-    let heads = ["launch", &*story.words(name), "CPU"];
+    let mut by_cpu: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    for (launch, value) in told {
+        by_cpu.entry(launch.cpu).or_default().push(format!("{}: {}", launch.sequence, unit(*value)));
+    }
+    let rows = by_cpu.into_iter().map(|(cpu, told)| vec![cpu.to_string(), told.join("; ")]);
+    let heads = [("CPU".to_owned(), Place::Left), (format!("launch: {}", story.words(name)), Place::Left)];
     Some(Plot {
         about: format!("Launches of {}", story.plain(&figure.id)),
         finding,
         note: String::new(),
         chart: Chart::Launches(Launches { ends: [(bottom, unit(bottom)), (top, unit(top))], values }),
-        table: Table::new(heads, rows),
+        table: Table::of(heads, rows),
         letters: Vec::new(),
     })
 }

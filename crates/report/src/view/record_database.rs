@@ -4,7 +4,7 @@ use oscost_results::quantity;
 use oscost_results::{Estimate, Figure, Parameter};
 
 use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Chart, Curve, Curves, Plot, Point};
+use crate::blocks::plot::{Chart, Curve, Curves, Names, Plot, Point};
 use crate::blocks::{Part, Table, View};
 use crate::numbers;
 use crate::view::story::Story;
@@ -163,7 +163,7 @@ fn plot(story: &Story<'_>, store: &str, cells: &[&DatabaseCell<'_>]) -> Option<P
             .map(|(x, time)| Point { x, y: [time.low, time.value, time.high] })
             .collect();
         points.sort_by(|one, other| one.x.total_cmp(&other.x));
-        Curve { name: story.words(lock), points, dots: true }
+        Curve::of_dots(story.words(lock), points)
     });
     let row = |cell: &&DatabaseCell<'_>| {
         let value = |name: &str| {
@@ -184,6 +184,7 @@ fn plot(story: &Story<'_>, store: &str, cells: &[&DatabaseCell<'_>]) -> Option<P
             y: Axis::fitting("time an operation, of all processes together", "ns", 20.0, times)?,
             curves: curves.collect(),
             rules: Vec::new(),
+            names: Names::Locks,
         }),
         table: Table::new(heads, cells.iter().map(row)),
         letters: Vec::new(),

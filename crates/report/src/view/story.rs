@@ -168,7 +168,7 @@ impl<'a> Story<'a> {
             typical: if batched { value_of("typical") } else { String::new() },
             tail: if batched { value_of(quantity::BATCH_P99) } else { String::new() },
             picture: picture::distribution(&figure.launches, self.unicode),
-            calls: system_calls(figure).map_or("?".to_owned(), per_operation),
+            calls: system_calls(&figure.evidence).map_or("?".to_owned(), per_operation),
             verdict: figure.evidence.verdict.name(),
         }
     }

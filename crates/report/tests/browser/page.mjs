@@ -195,6 +195,19 @@ async function saved(page, button) {
   equal(await page.evaluate(() => window.shifts), 0, "layout shift after load");
   const figures = page.locator("figure.chart"), count = await figures.count();
   if (count < 15) fail(`only ${count} plots`);
+  equal(await page.locator("main pre").count(), 0, "nothing is drawn in letters");
+  for (const [what, words] of [["rect.bar.published", "published bars"], ["rect.bar.literal", "bars of single runs"], [".rule.published", "published values over time"]])
+    if ((await page.locator(what).count()) === 0) fail("drawn: " + words);
+  // A lock or a transport has one hue: what is named alike in two legends looks alike.
+  const hues = await page.evaluate(() => {
+    const seen = {};
+    document.querySelectorAll("figure.chart").forEach((figure) => figure.querySelectorAll("svg.plot > line.curve").forEach((line) => {
+      const name = line.parentElement.querySelector(`text[y="${(Number(line.getAttribute("y1")) + 4).toFixed(1)}"]`)?.textContent.replace(/^(here|published): /, "");
+      if (["unix datagram", "futex broadcast", "poll broadcast"].includes(name)) (seen[name] ??= new Set()).add(getComputedStyle(line).stroke);
+    }));
+    return Object.entries(seen).map(([name, strokes]) => [name, strokes.size]);
+  });
+  if (hues.length < 3 || hues.some(([, strokes]) => strokes !== 1)) fail("one hue for each transport: " + JSON.stringify(hues));
   for (let index = 0; index < count; index++) {
     const figure = figures.nth(index), finding = await figure.locator("figcaption").innerText();
     if (!/\d/.test(finding) && !/no transport|order of service/i.test(finding)) fail("a finding has its numbers: " + finding);
@@ -283,6 +296,7 @@ async function saved(page, button) {
 }
 for (const scheme of ["light", "dark"]) for (const width of [420, 1280]) await accessible("plots", scheme, width);
 await accessible("large", "dark", 2560);
+for (const width of [768, 2560]) await accessible("plots", "light", width);
 // How long until it is drawn: against a page of words of the same size, the fastest of some loads each, in turn.
 {
   const time = async (name) => {

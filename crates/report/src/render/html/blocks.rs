@@ -48,11 +48,11 @@ fn part(part: &Part, name: &str, of: &str, out: &mut dyn Write) -> io::Result<()
         Part::Facts(facts) => facts.iter().try_for_each(|fact| {
             let of: Vec<String> = fact.of.iter().map(|cell| linked(cell, of)).collect();
             let of = if of.is_empty() { String::new() } else { format!(": {}", of.join(", ")) };
-            writeln!(out, "<p>{}: {}{of}</p>", fact.name, escaped(&fact.says))
+            writeln!(out, "<p class=\"fact\"><b>{}</b> {}{of}</p>", fact.name, escaped(&fact.says))
         }),
         Part::Judged(title, all) => {
             if !title.is_empty() {
-                writeln!(out, "<p>{}</p>", escaped(title))?;
+                writeln!(out, "<h3>{}</h3>", escaped(title))?;
             }
             writeln!(out, "<ul class=\"statements\">")?;
             for one in all {

@@ -151,9 +151,10 @@
     const { position, value } = select.dataset;
     const exact = (number) => String(Number(number.toPrecision(4)));
     const values = () => {
-      const bytes = Uint8Array.from(atob(select.selectedOptions[0].dataset.values), (letter) => letter.charCodeAt(0));
-      const view = new DataView(bytes.buffer), us = new Array(bytes.length / 4);
-      for (let index = 0; index < us.length; index++) us[index] = view.getFloat32(4 * index, true) / 1000;
+      const packed = select.selectedOptions[0].dataset, step = Number(packed.step), size = step > 0 ? 2 : 4;
+      const bytes = Uint8Array.from(atob(packed.values), (letter) => letter.charCodeAt(0));
+      const view = new DataView(bytes.buffer), us = new Array(bytes.length / size);
+      for (let index = 0; index < us.length; index++) us[index] = (step > 0 ? step * view.getUint16(2 * index, true) : view.getFloat32(4 * index, true)) / 1000;
       return us;
     };
     let us = [], phases = [], from = 1, to = 1, plot = null;

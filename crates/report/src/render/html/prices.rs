@@ -24,7 +24,12 @@ pub(super) fn section(chart: &PriceChart, id: &str, checksum: &str, out: &mut dy
         [Some(&sums.quoted), sums.typical.as_ref()].into_iter().flatten().filter(|it| it.is_placed)
     });
     let axis = LogAxis::over(amounts.flat_map(|amount| amount.ends), WIDTH);
-    writeln!(out, "<section class=\"prices\" id=\"{id}\">\n<h2>{}</h2>", escaped(&chart.finding))?;
+    writeln!(
+        out,
+        "<section class=\"prices\" id=\"{id}\">\n<h2>{}</h2>{}",
+        escaped(&chart.finding),
+        receipt::bars(checksum)
+    )?;
     key(chart, out)?;
     writeln!(out, "<div class=\"tools\">")?;
     controls(out)?;

@@ -25,12 +25,15 @@ pub(super) fn write(receipt: &Receipt, checksum: &str, out: &mut dyn Write) -> i
         for (index, item) in items.iter().enumerate() {
             line(item, if name == "totals" && index == 0 { "Total: " } else { "" }, out)?;
         }
-        writeln!(out, "</tbody>")?;
     }
     writeln!(out, "</table>")?;
     receipt.foot.iter().try_for_each(|it| writeln!(out, "<p>{}</p>", escaped(it)))?;
     if !checksum.is_empty() {
-        writeln!(out, "{}<p>{}</p>", bars(checksum), escaped(checksum))?;
+        writeln!(
+            out,
+            "<svg class=\"bars\" aria-hidden=\"true\"><use href=\"#bars\" width=\"100%\" height=\"24\"/></svg><p>{}</p>",
+            escaped(checksum)
+        )?;
     }
     writeln!(
         out,
@@ -60,16 +63,11 @@ fn line(item: &Item, before: &str, out: &mut dyn Write) -> io::Result<()> {
             sign(tone)
         )
     });
-    writeln!(
-        out,
-        "<tr><th scope=\"row\">{before}{}</th><td>{}{mark}</td></tr>",
-        escaped(&item.name),
-        escaped(&item.amount)
-    )
+    writeln!(out, "<tr><th>{before}{}<td>{}{mark}", escaped(&item.name), escaped(&item.amount))
 }
 
-/// The checksum as bars.
-fn bars(checksum: &str) -> String {
+/// The checksum as bars: once on a page, for every receipt.
+pub(super) fn bars(checksum: &str) -> String {
     let mut path = String::new();
     let mut x = 0;
     for byte in checksum.bytes().rev().take(12) {
@@ -81,8 +79,8 @@ fn bars(checksum: &str) -> String {
         }
     }
     format!(
-        "<svg class=\"bars\" viewBox=\"0 0 {} 24\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><path \
-         d=\"{path}\"/></svg>",
+        "<svg hidden width=\"0\" height=\"0\" aria-hidden=\"true\"><symbol id=\"bars\" viewBox=\"0 0 {} 24\" \
+         preserveAspectRatio=\"none\"><path d=\"{path}\"/></symbol></svg>",
         x.max(1)
     )
 }

@@ -19,31 +19,32 @@ pub(super) fn begin(name: &str) -> String {
 
 /// Writes a table; receipts that it leads to have names that end in `of`.
 pub(super) fn write(table: &Table, of: &str, out: &mut dyn Write) -> io::Result<()> {
+    // End tags of cells and rows may be left out, and are: a page has thousands of them.
     write!(out, "<table>")?;
     if !table.title.is_empty() {
         write!(out, "<caption>{}</caption>", escaped(&table.title))?;
     }
     write!(out, "<thead><tr>")?;
     if !table.groups.is_empty() {
-        write!(out, "<td></td>")?;
+        write!(out, "<td>")?;
         for (name, columns) in &table.groups {
-            write!(out, "<th scope=\"colgroup\" colspan=\"{columns}\">{}</th>", escaped(name))?;
+            write!(out, "<th scope=\"colgroup\" colspan=\"{columns}\">{}", escaped(name))?;
         }
-        write!(out, "</tr><tr>")?;
+        write!(out, "<tr>")?;
     }
     for (index, column) in table.columns.iter().enumerate() {
         let head = Cell { tone: column.tone, ..Cell::from(&*column.head) };
         cell(&head, Some("col"), is_words(table, index), of, out)?;
     }
-    writeln!(out, "</tr></thead><tbody>")?;
+    writeln!(out, "<tbody>")?;
     for row in &table.rows {
         write!(out, "<tr>")?;
         for (index, one) in row.iter().enumerate() {
             cell(one, (index == 0).then_some("row"), is_words(table, index), of, out)?;
         }
-        writeln!(out, "</tr>")?;
+        writeln!(out)?;
     }
-    writeln!(out, "</tbody></table>")
+    writeln!(out, "</table>")
 }
 
 fn is_words(table: &Table, column: usize) -> bool {
@@ -53,12 +54,14 @@ fn is_words(table: &Table, column: usize) -> bool {
 /// A cell, or a heading of a `scope`; one without words is no heading.
 fn cell(cell: &Cell, scope: Option<&str>, words: bool, of: &str, out: &mut dyn Write) -> io::Result<()> {
     let (name, scope) = match scope.filter(|_| !cell.text.is_empty()) {
+        // The first cell of a row heads it without being told to: the others hold data.
+        Some("row") => ("th", String::new()),
         Some(scope) => ("th", format!(" scope=\"{scope}\"")),
         None => ("td", String::new()),
     };
     let classes: Vec<&str> = words.then_some("words").into_iter().chain(cell.tone.map(class)).collect();
     let class = if classes.is_empty() { String::new() } else { format!(" class=\"{}\"", classes.join(" ")) };
-    write!(out, "<{name}{scope}{class}>{}</{name}>", linked(cell, of))
+    write!(out, "<{name}{scope}{class}>{}", linked(cell, of))
 }
 
 /// What stands in a cell, leading to the receipt of its figure.

@@ -6,7 +6,7 @@ use oscost_stats::interval::Interval;
 use super::ContentionCell;
 use crate::blocks::Table;
 use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Chart, Curve, Curves, Dot, DotRow, Plot, Point, Rows};
+use crate::blocks::plot::{Chart, Curve, Curves, Dot, DotRow, Names, Plot, Point, Rows};
 use crate::numbers;
 use crate::view::story::Story;
 
@@ -40,8 +40,9 @@ pub(super) fn ratios(
     let chart = Curves {
         x: Axis::even("hold time, as measured", "ns", &holds),
         y: Axis::logarithmic("time a turn, System V over POSIX", "ratio", ends)?,
-        curves: vec![Curve { name: "ratio".to_owned(), points: points.collect(), dots: true }],
+        curves: vec![Curve::of_dots("ratio".to_owned(), points.collect())],
         rules: vec![(1.0, "the same".to_owned()), (2.0, "2: similar below".to_owned())],
+        names: Names::One,
     };
     let heads = ["hold time", "ratio", "low", "high"].map(str::to_owned).to_vec();
     Some(Plot {
@@ -105,7 +106,7 @@ pub(super) fn fairness(
             ]);
         }
         if !dots.is_empty() {
-            rows.push(DotRow { name: story.plain(lock), dots });
+            rows.push(DotRow { name: story.plain(lock), dots, hue: 0 });
         }
     }
     let hold = *holds.first()?;
@@ -155,6 +156,7 @@ pub(super) fn fairness(
         ],
         kinds: holds.iter().map(|hold| format!("hold {hold} us")).collect(),
         rows,
+        names: Names::Locks,
     };
     let heads = ["lock", "hold time", "turns a second", "fairness", "longest wait"];
     Some(Plot {

@@ -5,7 +5,7 @@ use oscost_results::{Reproduction, RunResult};
 
 use super::converted_interval;
 use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Chart, Curve, Curves, Plot, Point};
+use crate::blocks::plot::{Chart, Curve, Curves, Names, Plot, Point, Source};
 use crate::blocks::{Part, Table};
 use crate::numbers;
 use crate::words::{distinct, plain};
@@ -19,12 +19,18 @@ const ROWS: usize = 7;
 const STEP: usize = 7;
 /// Columns of the labels at the left.
 const LABEL: usize = 10;
-/// The curves: their names, and their letters.
-const KINDS: [(&str, char); 3] = [("published", 'p'), ("literal", 'l'), ("measured", 'm')];
+/// The curves: their names, their letters, and what they are.
+const KINDS: [(&str, char, Source); 3] = [
+    ("published", 'p', Source::Published),
+    ("literal", 'l', Source::Literal),
+    ("measured", 'm', Source::Here),
+];
 
 /// A column of a table as points.
 struct Drawn {
     name: String,
+    /// What the numbers of its rows count ("clients").
+    counts: String,
     unit: String,
     /// By number: value, low end, high end of each kind.
     kinds: [Vec<(f64, [f64; 3])>; 3],
@@ -37,8 +43,11 @@ pub(super) fn parts(title: &str, block: &[&Reproduction], result: &RunResult, un
         return Vec::new();
     }
     let columns = distinct(block.iter().filter_map(|row| row.cell.as_ref()).map(|cell| cell.column.clone()));
-    let drawn = columns.iter().filter_map(|column| drawn(column, title, block, result, unicode));
-    drawn.filter_map(|column| plot(title, &column)).map(Part::from).collect()
+    let mut drawn: Vec<Drawn> =
+        columns.iter().filter_map(|column| drawn(column, title, block, result, unicode)).collect();
+    // A ratio says more of two machines than a time does.
+    drawn.sort_by_key(|column| column.unit != "ratio");
+    drawn.iter().filter_map(|column| plot(title, column)).map(Part::from).collect()
 }
 
 /// The number that a row begins with.
@@ -75,39 +84,57 @@ fn drawn(
     }
     let is_lost = title.starts_with("Figures ") && (kinds[1].len() >= LEAST || kinds[2].len() >= LEAST);
     let (name, unit) = (plain(column, unicode), plain(unit?, unicode));
-    (kinds[0].len() >= LEAST || is_lost).then_some(Drawn { name, unit, kinds })
+    let last_row = block.iter().rev().filter_map(|row| row.cell.as_ref()).find(|cell| cell.column == column);
+    let counts = plain(&counted_in(title, &last_row?.row), unicode);
+    (kinds[0].len() >= LEAST || is_lost).then_some(Drawn { name, counts, unit, kinds })
+}
+
+/// What the numbers of rows count: their own words, else the word of the title that they go by.
+fn counted_in(title: &str, row: &str) -> String {
+    let own = row.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == ' ');
+    let by = title.split(" by ").nth(1).and_then(|rest| rest.split([',', ':', ' ']).next());
+    if own.is_empty() { by.unwrap_or_default().to_owned() } else { own.to_owned() }
 }
 
 fn plot(title: &str, column: &Drawn) -> Option<Plot> {
     let mut at: Vec<f64> = column.kinds.iter().flatten().map(|(at, _)| *at).collect();
     at.sort_by(f64::total_cmp);
     at.dedup();
-    let unit = if matches!(&*column.unit, "ratio" | "count" | "share") {
-        String::new()
-    } else {
-        format!(", {}", column.unit)
+    // Times have units of their own size; of the rest the heading tells the unit.
+    let scale = numbers::nanoseconds(&column.unit);
+    let unit = match &*column.unit {
+        "ratio" | "count" | "share" => String::new(),
+        _ if scale.is_some() => String::new(),
+        unit => format!(", {unit}"),
     };
-    let ends = column.kinds.iter().flatten().flat_map(|(_, value)| *value);
+    let shown = |value: f64| match scale {
+        Some(scale) => numbers::duration(value * scale),
+        None if column.unit == "ratio" => numbers::ratio(value, None),
+        None => numbers::beside_published(value),
+    };
+    let drawn = |value: &[f64; 3]| value.map(|value| value * scale.unwrap_or(1.0));
+    let ends = column.kinds.iter().flatten().flat_map(|(_, value)| drawn(value));
     let curves = KINDS.iter().zip(&column.kinds).filter(|(_, points)| !points.is_empty());
     let told: Vec<String> = curves
         .clone()
-        .filter_map(|((kind, _), points)| {
+        .filter_map(|((kind, ..), points)| {
             let (first, last) = (points.first()?, points.last()?);
-            Some(format!(
-                "{kind} {} to {}",
-                numbers::beside_published(first.1[0]),
-                numbers::beside_published(last.1[0])
-            ))
+            Some(format!("{kind} {} to {}", shown(first.1[0]), shown(last.1[0])))
         })
         .collect();
-    let rows = curves.clone().flat_map(|((kind, _), points)| {
+    let rows = curves.clone().flat_map(|((kind, ..), points)| {
         points.iter().map(move |(at, [value, low, high])| {
-            let ends = [low, high].map(|end| numbers::beside_published(*end));
+            let ends = [low, high].map(|end| shown(*end));
             let range = if low < high { ends.join(" .. ") } else { String::new() };
-            vec![numbers::count(*at), (*kind).to_owned(), numbers::beside_published(*value), range]
+            vec![numbers::count(*at), (*kind).to_owned(), shown(*value), range]
         })
     });
     let lost = if column.kinds[0].is_empty() { "The text has lost the document's curve." } else { "" };
+    let axis = match (&*column.unit, scale) {
+        (_, Some(_)) => "ns",
+        ("ratio", _) => "ratio",
+        _ => "",
+    };
     Some(Plot {
         about: title.to_owned(),
         finding: format!("{}{unit}: {}", column.name, told.join(", ")),
@@ -115,19 +142,25 @@ fn plot(title: &str, column: &Drawn) -> Option<Plot> {
         table: Table::new(["at", "", "value", "interval"], rows),
         letters: letters(&at, column),
         chart: Chart::Curves(Curves {
-            x: Axis::even("", "count", &at),
-            y: Axis::fitting(&format!("{}{unit}", column.name), "", APART, ends)?,
+            x: Axis::even(&column.counts, "count", &at),
+            y: Axis::fitting(&format!("{}{unit}", column.name), axis, APART, ends)?,
             curves: curves
-                .map(|((kind, _), points)| Curve {
+                .map(|((kind, _, source), points)| Curve {
                     name: (*kind).to_owned(),
                     points: points
                         .iter()
-                        .map(|(at, [value, low, high])| Point { x: *at, y: [*low, *value, *high] })
+                        .map(|(at, value)| {
+                            let [value, low, high] = drawn(value);
+                            Point { x: *at, y: [low, value, high] }
+                        })
                         .collect(),
                     dots: true,
+                    source: *source,
+                    hue: 0,
                 })
                 .collect(),
             rules: Vec::new(),
+            names: Names::One,
         }),
     })
 }
@@ -144,7 +177,7 @@ fn letters(at: &[f64], column: &Drawn) -> Vec<String> {
         (((place - from) / (to - from).max(f64::MIN_POSITIVE)) * (ROWS - 1) as f64).round() as usize
     };
     let mut lines = vec![vec![' '; at.len() * STEP]; ROWS];
-    for ((_, letter), points) in KINDS.iter().zip(&column.kinds) {
+    for ((_, letter, _), points) in KINDS.iter().zip(&column.kinds) {
         for (x, value) in points {
             let Some(place) = at.iter().position(|known| known == x) else { continue };
             let line = &mut lines[ROWS - 1 - row(value[0]).min(ROWS - 1)];
@@ -190,6 +223,9 @@ mod tests {
         assert_eq!(number("20 000 in a row"), Some(20_000.0));
         assert_eq!(number("1 client"), Some(1.0));
         assert_eq!(number("socket"), None);
+        assert_eq!(counted_in("Results by cycles, the script's table", "1 000"), "cycles");
+        assert_eq!(counted_in("Figures 24 to 30 over the number of clients", "10 clients"), "clients");
+        assert_eq!(counted_in("no such word", "10"), "");
     }
 
     #[test]
@@ -199,6 +235,7 @@ mod tests {
         };
         let column = Drawn {
             name: "time".to_owned(),
+            counts: String::new(),
             unit: "us".to_owned(),
             kinds: [of([1.0, 10.0, 100.0]), Vec::new(), of([100.0, 10.0, 1.0])],
         };

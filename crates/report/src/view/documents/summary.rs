@@ -62,7 +62,7 @@ pub(super) fn facts(rows: &[&Reproduction], unicode: bool) -> Vec<Fact> {
 }
 
 /// The beginning of a statement, with quotation marks.
-fn quoted(row: &Reproduction, unicode: bool) -> String {
+pub(crate) fn quoted(row: &Reproduction, unicode: bool) -> String {
     let text = plain(row.statement.as_deref().unwrap_or_default(), unicode);
     match text.char_indices().nth(LETTERS) {
         Some((end, _)) => {

@@ -3,6 +3,7 @@
 mod against;
 mod cards;
 mod heading;
+mod hues;
 mod list;
 mod over;
 
@@ -82,6 +83,7 @@ fn page_over(runs: &[Run], whole: &[Named<'_>]) -> Page {
         sections.append(&mut page.sections);
         page.sections = sections;
     }
+    hues::assign(&mut page.sections);
     page
 }
 
@@ -131,11 +133,27 @@ fn of_one(story: &Story<'_>, named: &Named<'_>) -> Page {
     }
 }
 
+/// Verdicts of a document's statements in the order of a scorecard; any other follows.
+const SCORES: [&str; 5] = ["does not hold", "holds in part", "holds", "unclear", "machine's figure"];
+
 /// What a document comes to, its pictures and its statements before its tables.
 fn answers_first(mut view: View) -> View {
+    for part in &mut view.parts {
+        if let Part::Judged(_, statements) = part {
+            // A scorecard: what was decided first, what nothing here can decide last.
+            let place = |word: &str| SCORES.iter().position(|score| *score == word).unwrap_or(SCORES.len());
+            statements.sort_by_key(|statement| place(statement.word));
+            continue;
+        }
+        let Part::Facts(facts) = part else { continue };
+        // Here it is the other way round.
+        facts
+            .iter_mut()
+            .for_each(|fact| fact.says = fact.says.replace("; tables first, statements last", ""));
+    }
     view.parts.sort_by_key(|part| match part {
         Part::Words(_) | Part::Warning(_) | Part::Answer(_) | Part::Facts(_) => 0,
-        Part::Plot(_) => 1,
+        Part::Plot(_) | Part::View(_) => 1,
         Part::Judged(..) => 2,
         _ => 3,
     });
@@ -174,7 +192,7 @@ fn chips(story: &Story<'_>, trust: &str) -> Vec<Chip> {
 /// What an operation does, as it was counted.
 pub(super) fn hue(figure: &Figure) -> Hue {
     let switches = figure.evidence.switches.is_some_and(|switches| switches >= SWITCHES);
-    match system_calls(figure) {
+    match system_calls(&figure.evidence) {
         _ if figure.status != Status::Measured => Hue::Plain,
         _ if switches => Hue::Switch,
         Some(calls) if calls < NO_CALLS => Hue::User,

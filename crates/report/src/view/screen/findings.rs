@@ -150,7 +150,8 @@ fn entry(carrying: &[&Figure]) -> Option<Vec<String>> {
 /// A reading of the clock that should stay outside the kernel, and does not.
 fn vdso(carrying: &[&Figure]) -> Option<Vec<String>> {
     let slow = carrying.iter().find(|figure| {
-        figure.call_path == "vdso" && crate::evidence::system_calls(figure).is_some_and(|calls| calls >= 1.0)
+        figure.call_path == "vdso"
+            && crate::evidence::system_calls(&figure.evidence).is_some_and(|calls| calls >= 1.0)
     })?;
     Some(vec![format!("{} enters the kernel on each call", slow.id), " (check the clock source)".to_owned()])
 }

@@ -84,7 +84,7 @@ fn cells(story: &Story<'_>, figure: &Figure, notes: &mut Vec<String>) -> Result<
         None if series => String::new(),
         None => "-".to_owned(),
     };
-    cells.calls = match system_calls(figure) {
+    cells.calls = match system_calls(&figure.evidence) {
         None => "?".to_owned(),
         Some(calls) if calls < -NO_CALLS => {
             notes.push("calls came out below 0: not known".to_owned());

@@ -2,15 +2,19 @@
 
 use std::fmt::Write;
 
-use super::{APART, LEFT, Picture, ROOM, WIDE, across, class, mark, named};
+use super::{APART, LEFT, Picture, ROOM, WIDE, across, looks, mark, named};
 use crate::blocks::plot::{Curve, Curves};
 
 /// Height of the room of values.
 const HEIGHT: f64 = 220.0;
 
 pub(super) fn draw(chart: &Curves, picture: &mut Picture) {
-    let names: Vec<&str> = chart.curves.iter().map(|curve| curve.name.as_str()).collect();
-    picture.legend(&names, true);
+    let names: Vec<(&str, usize, String, bool)> = chart
+        .curves
+        .iter()
+        .map(|curve| (&*curve.name, curve.hue, looks(curve.hue, curve.source), true))
+        .collect();
+    picture.legend(&names);
     picture.line(&named(&chart.y));
     let top = picture.height + 4.0;
     let down = |value: f64| HEIGHT * (1.0 - chart.y.place(value));
@@ -26,14 +30,18 @@ pub(super) fn draw(chart: &Curves, picture: &mut Picture) {
         picture.letters(LEFT + ROOM, y - 4.0, "end rule-name", name);
     }
     // Those that cannot be told apart stand behind.
-    for (index, curve) in chart.curves.iter().enumerate().rev() {
+    let mut order: Vec<&Curve> = chart.curves.iter().rev().collect();
+    order.sort_by_key(|curve| curve.hue < APART);
+    for curve in order {
         if curve.dots {
-            self::curve(chart, curve, index, top, picture);
+            self::curve(chart, curve, top, picture);
         } else {
             let steps = flight(chart, curve);
-            picture.path(top, HEIGHT, &format!("curve {}", class(index)), &steps);
-            if let Some(last) = curve.points.last().filter(|_| index < APART) {
-                dot(across(&chart.x, last.x), top + down(last.y[1]), index, picture);
+            picture.path(top, HEIGHT, &format!("curve {}", looks(curve.hue, curve.source)), &steps);
+            // Whoever sees no hue tells them apart by these.
+            let marked = [curve.points.len() / 3, 2 * curve.points.len() / 3, curve.points.len().max(1) - 1];
+            for point in marked.iter().filter_map(|at| curve.points.get(*at)).filter(|_| curve.hue < APART) {
+                dot(across(&chart.x, point.x), top + down(point.y[1]), curve, picture);
             }
         }
     }
@@ -42,10 +50,10 @@ pub(super) fn draw(chart: &Curves, picture: &mut Picture) {
 }
 
 /// Line, band and dots of measured values.
-fn curve(chart: &Curves, curve: &Curve, index: usize, top: f64, picture: &mut Picture) {
+fn curve(chart: &Curves, curve: &Curve, top: f64, picture: &mut Picture) {
     let right = |value: f64| WIDE * chart.x.place(value);
     let down = |value: f64| HEIGHT * (1.0 - chart.y.place(value));
-    let class = class(index);
+    let class = looks(curve.hue, curve.source);
     let mut line = String::new();
     let mut band = String::new();
     for (position, point) in curve.points.iter().enumerate() {
@@ -56,11 +64,12 @@ fn curve(chart: &Curves, curve: &Curve, index: usize, top: f64, picture: &mut Pi
     for point in curve.points.iter().rev() {
         let _ = write!(band, "L{:.1} {:.1}", right(point.x), down(point.y[0]));
     }
-    if index < APART && curve.points.len() > 1 {
+    // A band through two points says what their whiskers say.
+    if curve.hue < APART && curve.points.len() > 2 {
         picture.path(top, HEIGHT, &format!("band {class}"), &format!("{band}Z"));
     }
     picture.path(top, HEIGHT, &format!("curve {class}"), &line);
-    if index >= APART {
+    if curve.hue >= APART {
         return;
     }
     for point in &curve.points {
@@ -69,12 +78,12 @@ fn curve(chart: &Curves, curve: &Curve, index: usize, top: f64, picture: &mut Pi
         picture.add(format_args!(
             "<line class=\"whisker {class}\" x1=\"{x:.2}%\" x2=\"{x:.2}%\" y1=\"{low:.1}\" y2=\"{high:.1}\"/>"
         ));
-        dot(x, value, index, picture);
+        dot(x, value, curve, picture);
     }
 }
 
-fn dot(x: f64, y: f64, index: usize, picture: &mut Picture) {
-    let (class, shape) = (class(index), mark(index));
+fn dot(x: f64, y: f64, curve: &Curve, picture: &mut Picture) {
+    let (class, shape) = (looks(curve.hue, curve.source), mark(curve.hue));
     picture.add(format_args!(
         "<svg x=\"{x:.2}%\" y=\"{y:.1}\" overflow=\"visible\"><path class=\"mark {class}\" d=\"{shape}\"/></svg>"
     ));

@@ -1,5 +1,6 @@
 //! Plots as SVG that needs no script: as wide as the page lets it, letters always of the same size, and a table below.
 
+mod bars;
 mod boxes;
 mod curves;
 mod rows;
@@ -12,7 +13,7 @@ use std::io::{self, Write};
 
 use super::{escaped, table};
 use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Chart, Plot};
+use crate::blocks::plot::{Chart, Plot, Source};
 
 /// Where the room of values begins and how wide it is, in per cent of the whole width: labels stand on its left.
 const LEFT: f64 = 13.0;
@@ -51,6 +52,8 @@ fn drawn(chart: &Chart) -> (String, String) {
         Chart::Rows(chart) => rows::draw(chart, &mut picture),
         Chart::Strips(chart) => strips::draw(chart, &mut picture),
         Chart::Tracks(chart) => tracks::draw(chart, &mut picture),
+        Chart::Trail(chart) => tracks::trail(chart, &mut picture),
+        Chart::Bars(chart) => bars::draw(chart, &mut picture),
         Chart::Samples(chart) => return (small::samples(chart), small::frame()),
         Chart::Launches(chart) => return (small::launches(chart), small::frame()),
         Chart::Boxes(chart) => return (boxes::draw(chart), boxes::frame(chart)),
@@ -84,7 +87,9 @@ pub(super) fn figure(plot: &Plot, of: &str, out: &mut dyn Write) -> io::Result<(
         "<div class=\"below\"><button type=\"button\" class=\"save\">Save as SVG</button><details class=\"data\">\
          <summary>Data</summary>"
     )?;
-    table::scrolling(&plot.table, &format!("Data: {} {}{of}", plot.about, plot.finding), of, out)?;
+    // No two regions have one name; small plots say whose they are.
+    let name = if is_small(plot) { plot.about.clone() } else { format!("{} {}", plot.about, plot.finding) };
+    table::scrolling(&plot.table, &format!("Data: {name}{of}"), of, out)?;
     writeln!(out, "</details></div></figure>")
 }
 
@@ -112,36 +117,37 @@ impl Picture {
         self.letters(0.0, y, "", text);
     }
 
-    /// What each mark means, one below the other; what is beyond telling apart shares the last line.
-    fn legend(&mut self, names: &[&str], lines: bool) {
+    /// What each mark means, one below the other: name, shape, class, whether a line goes through it. What is beyond
+    /// telling apart shares the last line.
+    fn legend(&mut self, names: &[(&str, usize, String, bool)]) {
         if names.len() < 2 {
             return;
         }
-        for (index, name) in names.iter().enumerate().take(APART) {
+        let (told, others): (Vec<_>, Vec<_>) = names.iter().partition(|(_, shape, ..)| *shape < APART);
+        for (name, shape, class, has_line) in told {
             self.height += LINE;
             let y = self.height - LINE / 2.0;
-            if lines {
-                let mark = mark(index);
+            if *has_line {
                 self.add(format_args!(
-                    "<line class=\"curve s{index}\" x1=\"0\" x2=\"26\" y1=\"{y}\" y2=\"{y}\"/>\
-                     <svg x=\"13\" y=\"{y}\" overflow=\"visible\"><path class=\"mark s{index}\" d=\"{mark}\"/></svg>"
-                ));
-            } else {
-                let mark = mark(index);
-                self.add(format_args!(
-                    "<svg x=\"13\" y=\"{y}\" overflow=\"visible\"><path class=\"mark s{index}\" d=\"{mark}\"/></svg>"
+                    "<line class=\"curve {class}\" x1=\"0\" x2=\"26\" y1=\"{y}\" y2=\"{y}\"/>"
                 ));
             }
-            self.add(format_args!("<text x=\"34\" y=\"{:.1}\">{}</text>", y + 4.0, escaped(name)));
+            self.add(format_args!(
+                "<svg x=\"13\" y=\"{y}\" overflow=\"visible\"><path class=\"mark {class}\" d=\"{}\"/></svg>\
+                 <text x=\"34\" y=\"{:.1}\">{}</text>",
+                mark(*shape),
+                y + 4.0,
+                escaped(name)
+            ));
         }
-        if names.len() > APART {
+        if !others.is_empty() {
             self.height += LINE;
             let y = self.height - LINE / 2.0;
             self.add(format_args!(
                 "<line class=\"curve other\" x1=\"0\" x2=\"26\" y1=\"{y}\" y2=\"{y}\"/><text x=\"34\" y=\"{:.1}\">{} \
                  others, in the data</text>",
                 y + 4.0,
-                names.len() - APART
+                others.len()
             ));
         }
         self.height += 4.0;
@@ -214,7 +220,17 @@ fn mark(index: usize) -> &'static str {
     }
 }
 
-/// Name of the class of curve or kind `index`.
+/// Name of the class of a curve.
+fn looks(hue: usize, source: Source) -> String {
+    let source = match source {
+        Source::Published => " published",
+        Source::Literal => " literal",
+        Source::Here => "",
+    };
+    format!("{}{source}", class(hue))
+}
+
+/// Name of the class of hue or kind `index`.
 fn class(index: usize) -> String {
     if index < APART { format!("s{index}") } else { "other".to_owned() }
 }

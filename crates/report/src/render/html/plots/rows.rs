@@ -2,7 +2,7 @@
 
 use super::{LEFT, LINE, Picture, class, mark, named};
 use crate::blocks::axis::Axis;
-use crate::blocks::plot::Rows;
+use crate::blocks::plot::{Names, Rows};
 
 /// Height of a row: its name, and its dots below.
 const ROW: f64 = 38.0;
@@ -12,8 +12,12 @@ const GAP: f64 = 6.0;
 const EDGE: f64 = 4.0;
 
 pub(super) fn draw(chart: &Rows, picture: &mut Picture) {
-    let kinds: Vec<&str> = chart.kinds.iter().map(String::as_str).collect();
-    picture.legend(&kinds, false);
+    // Where rows have hues, kinds have none.
+    let has_hues = chart.names != Names::Own;
+    let of_kind = |kind: usize| if has_hues { "plain".to_owned() } else { class(kind) };
+    let kinds: Vec<(&str, usize, String, bool)> =
+        chart.kinds.iter().enumerate().map(|(kind, name)| (&**name, kind, of_kind(kind), false)).collect();
+    picture.legend(&kinds);
     let panels = chart.panels.len().max(1) as f64;
     let wide = (100.0 - 2.0 * EDGE - GAP * (panels - 1.0)) / panels;
     let across = |panel: usize, value: f64| {
@@ -39,7 +43,7 @@ pub(super) fn draw(chart: &Rows, picture: &mut Picture) {
         }
         for dot in &row.dots {
             let [low, x, high] = dot.x.map(|value| across(dot.panel, value));
-            let (class, shape) = (class(dot.kind), mark(dot.kind));
+            let (class, shape) = (class(if has_hues { row.hue } else { dot.kind }), mark(dot.kind));
             picture.add(format_args!(
                 "<line class=\"whisker {class}\" x1=\"{low:.2}%\" x2=\"{high:.2}%\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
                  <svg x=\"{x:.2}%\" y=\"{y:.1}\" overflow=\"visible\"><path class=\"mark {class}\" d=\"{shape}\"/></svg>"

@@ -2,15 +2,15 @@
 
 use std::fmt::Write;
 
-use super::{LEFT, LINE, Picture, ROOM, WIDE};
+use super::{LEFT, LINE, Picture, ROOM, WIDE, across, class};
 use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Form, Strip, Strips, envelope};
+use crate::blocks::plot::{Form, Names, Strip, Strips, envelope};
 
 /// Height of a strip's picture, and of one in which height means nothing.
 const HEIGHT: f64 = 52.0;
 const FLAT: f64 = 14.0;
 /// Columns of a series of values.
-const COLUMNS: usize = 240;
+const COLUMNS: usize = 160;
 
 pub(super) fn draw(chart: &Strips, picture: &mut Picture) {
     let start = picture.height;
@@ -28,6 +28,14 @@ pub(super) fn draw(chart: &Strips, picture: &mut Picture) {
         picture.height += height + 6.0;
     }
     let room = picture.height - start;
+    for (index, (value, name)) in chart.rules.iter().enumerate() {
+        let (x, bottom) = (across(&chart.x, *value), picture.height);
+        picture.add(format_args!(
+            "<line class=\"rule published\" x1=\"{x:.2}%\" x2=\"{x:.2}%\" y1=\"{start:.1}\" y2=\"{bottom:.1}\"/>"
+        ));
+        // Neighbours stand on lines of their own.
+        picture.letters(x + 0.5, start + LINE * 1.6 + 13.0 * index as f64, "rule-name", name);
+    }
     picture.x_axis(&chart.x, room);
 }
 
@@ -57,6 +65,7 @@ fn scale(axis: &Axis, top: f64, height: f64, picture: &mut Picture) {
 fn draw_one(chart: &Strips, strip: &Strip, top: f64, height: f64, picture: &mut Picture) {
     let right = |value: f64| WIDE * chart.x.place(value);
     let up = |value: f64| height * (1.0 - chart.y.as_ref().map_or(0.0, |axis| axis.place(value)));
+    let hue = if chart.names == Names::Own { String::new() } else { format!(" {}", class(strip.hue)) };
     match &strip.form {
         Form::Columns(columns) => {
             let mut path = String::new();
@@ -64,11 +73,11 @@ fn draw_one(chart: &Strips, strip: &Strip, top: f64, height: f64, picture: &mut 
                 let (from, to) = (right(*from), right(*to));
                 let _ = write!(path, "M{from:.1} {height:.1}V{:.1}H{to:.1}V{height:.1}", up(*value));
             }
-            picture.path(top, height, "column", &path);
+            picture.path(top, height, &format!("column{hue}"), &path);
         }
         Form::Values(values) => {
             let columns = envelope(values, COLUMNS);
-            picture.path(top, height, "trace", &outline(&columns, up));
+            picture.path(top, height, &format!("trace{hue}"), &outline(&columns, up));
         }
         Form::Marked(marked) => {
             let mut path = String::new();
@@ -76,7 +85,7 @@ fn draw_one(chart: &Strips, strip: &Strip, top: f64, height: f64, picture: &mut 
                 let (from, to) = (right(index as f64 + 0.5), right(index as f64 + 1.5));
                 let _ = write!(path, "M{from:.1} 0H{to:.1}V{height:.1}H{from:.1}Z");
             }
-            picture.path(top, height, "marked", &path);
+            picture.path(top, height, &format!("marked{hue}"), &path);
             picture.path(top, height, "bed", &format!("M0 0H{WIDE}V{height}H0Z"));
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Session, at, heads};
 use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Chart, Curve, Curves, Dot, DotRow, Plot, Point, Rows};
+use crate::blocks::plot::{Chart, Curve, Curves, Dot, DotRow, Names, Plot, Point, Rows};
 use crate::blocks::{Part, Table};
 use crate::numbers;
 use crate::view::story::Story;
@@ -50,7 +50,7 @@ fn service_of(story: &Story<'_>, families: &[&Vec<&Session<'_>>]) -> Option<Plot
             most.extend(
                 family.last().and_then(|session| Some((*session, session.value(quantity::CLIENT_SERVICE)?))),
             );
-            curves.push(Curve { name: story.words(family[0].transport), points, dots: true });
+            curves.push(Curve::of_dots(story.words(family[0].transport), points));
         }
     }
     let clients = most.iter().map(|(session, _)| session.clients).max()?;
@@ -85,6 +85,7 @@ fn service_of(story: &Story<'_>, families: &[&Vec<&Session<'_>>]) -> Option<Plot
             y: Axis::linear("mean + sd of the client served last; band: interval", "ns", ends.into_iter())?,
             curves,
             rules: Vec::new(),
+            names: Names::Transports,
         }),
         table: Table::new(heads, rows),
         letters: Vec::new(),
@@ -115,7 +116,7 @@ fn load_of(story: &Story<'_>, sessions: &[&Session<'_>]) -> Option<Plot> {
         let dot = Dot { panel: 0, kind, x: [load.low, load.value, load.high] };
         match rows.iter_mut().find(|row| row.name == name) {
             Some(row) => row.dots.push(dot),
-            None => rows.push(DotRow { name: name.clone(), dots: vec![dot] }),
+            None => rows.push(DotRow { name: name.clone(), dots: vec![dot], hue: 0 }),
         }
         if most.is_none_or(|most| load.value > most.1) {
             most = Some((session, load.value));
@@ -151,6 +152,7 @@ fn load_of(story: &Story<'_>, sessions: &[&Session<'_>]) -> Option<Plot> {
                 .map(|count| crate::words::counted(*count as usize, "client", "clients"))
                 .collect(),
             rows,
+            names: Names::Transports,
         }),
         table: Table::new(
             heads(&["transport", "clients", "dispatch load", "interval", "service time"]),

@@ -7,7 +7,7 @@ use oscost_stats::histogram::{LogHistogram, lower_bound};
 use super::{Session, heads};
 use crate::blocks::Table;
 use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Chart, Curve, Curves, Form, Plot, Point, Strip, Strips};
+use crate::blocks::plot::{Chart, Curve, Curves, Form, Names, Plot, Point, Strip, Strips};
 use crate::numbers;
 use crate::view::story::Story;
 
@@ -75,7 +75,7 @@ pub(super) fn tails(story: &Story<'_>, heading: &str, sessions: &[&Session<'_>])
             at(0.999),
             numbers::duration(*worst),
         ]);
-        curves.push(Curve { name: story.words(session.transport), points, dots: false });
+        curves.push(Curve::of_steps(story.words(session.transport), points));
     }
     let by_tail = |q: f64| {
         let tail = sampled.iter().filter_map(|(session, samples, _)| Some((session, samples.quantile(q)?)));
@@ -100,6 +100,7 @@ pub(super) fn tails(story: &Story<'_>, heading: &str, sessions: &[&Session<'_>])
             y: Axis::logarithmic("share of messages that took longer", "share", shares.into_iter())?,
             curves,
             rules: Vec::new(),
+            names: Names::Transports,
         }),
         table: Table::new(heads, rows),
         letters: Vec::new(),
@@ -147,6 +148,7 @@ pub(super) fn histogram(story: &Story<'_>, heading: &str, sessions: &[&Session<'
             name: story.words(session.transport),
             says: format!("{far}worst {}", numbers::duration(*worst)),
             form: Form::Columns(columns),
+            hue: 0,
         });
     }
     let steadiest = sampled.iter().min_by(|one, other| one.2.total_cmp(&other.2))?;
@@ -165,6 +167,8 @@ pub(super) fn histogram(story: &Story<'_>, heading: &str, sessions: &[&Session<'
             x: Axis::between("latency, columns of 1 us and more", "ns", 0.0, end),
             y: Axis::logarithmic("messages", "count", counts.into_iter().chain([0.6])),
             strips,
+            rules: Vec::new(),
+            names: Names::Transports,
         }),
         table: Table::new(
             heads(&["transport", "messages", "least", "median", "worst", "beyond the axis"]),

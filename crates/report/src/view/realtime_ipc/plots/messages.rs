@@ -5,7 +5,7 @@ use oscost_results::quantity;
 
 use super::{Seen, Session, heads, middle, seen, told, worst};
 use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Chart, Form, Plot, Strip, Strips, Track, Tracks};
+use crate::blocks::plot::{Chart, Form, Names, Plot, Strip, Strips, Track, Tracks};
 use crate::blocks::{Part, Table};
 use crate::numbers;
 use crate::view::story::Story;
@@ -117,6 +117,7 @@ pub(crate) fn timeline(story: &Story<'_>, heading: &str, sessions: &[&Session<'_
                 name,
                 says: format!("worst {}", numbers::duration(height)),
                 form: Form::Values(values.to_vec()),
+                hue: 0,
             });
         }
     }
@@ -155,7 +156,7 @@ pub(crate) fn timeline(story: &Story<'_>, heading: &str, sessions: &[&Session<'_
         about: heading.to_owned(),
         finding,
         note: String::new(),
-        chart: Chart::Strips(Strips { x, y, strips }),
+        chart: Chart::Strips(Strips { x, y, strips, rules: Vec::new(), names: Names::Transports }),
         table: Table::new(heads(&["transport", "ticks", "median", "worst", "at tick"]), rows),
         letters: Vec::new(),
     })
@@ -195,6 +196,7 @@ pub(super) fn order(story: &Story<'_>, heading: &str, sessions: &[&Session<'_>])
                 share(quantity::SAME_ORDER_SHARE)
             ),
             form: Form::Marked(marked),
+            hue: 0,
         });
     }
     if strips.is_empty() {
@@ -220,6 +222,8 @@ pub(super) fn order(story: &Story<'_>, heading: &str, sessions: &[&Session<'_>])
             ),
             y: None,
             strips,
+            rules: Vec::new(),
+            names: Names::Transports,
         }),
         table: Table::new(heads, rows),
         letters: Vec::new(),

@@ -12,10 +12,14 @@ pub(crate) use clients::{load, service};
 pub(crate) use messages::{every, messages};
 
 use super::{LEAST_PEAK_NS, Session};
-use crate::blocks::Part;
+use crate::blocks::axis::Axis;
+use crate::blocks::plot::{Chart, Plot, Track, Trail};
+use crate::blocks::{Part, Table};
 use crate::numbers;
 use crate::view::story::Story;
 
+/// Beyond this factor between its largest and its smallest value an axis upwards is logarithmic.
+const FAR: f64 = 20.0;
 /// Track that says where the load went on and off in each of the others, in their order.
 const MARKS: &str = "load";
 
@@ -86,6 +90,32 @@ fn middle(values: &[f64]) -> Option<f64> {
 fn worst(values: &[f64]) -> Option<(usize, f64)> {
     let finite = values.iter().copied().enumerate().filter(|(_, value)| value.is_finite());
     finite.max_by(|one, other| one.1.total_cmp(&other.1)).map(|(index, value)| (index + 1, value))
+}
+
+/// One client tick by tick, what was going on meanwhile, and the same in letters.
+pub(crate) fn trail(
+    finding: String,
+    values: Vec<f64>,
+    phases: Vec<(usize, usize, String)>,
+    letters: Vec<String>,
+) -> Option<Part> {
+    let ordered = sorted(values.iter().copied().filter(|value| value.is_finite()).collect());
+    let at = |q: f64| quantile(&ordered, q).map_or(String::new(), numbers::duration);
+    let row = vec![values.len().to_string(), at(0.0), at(0.5), at(0.99), at(1.0)];
+    let y = Axis::fitting("latency", "ns", FAR, values.iter().copied())?;
+    Some(Part::from(Plot {
+        about: String::new(),
+        finding,
+        note: String::new(),
+        table: Table::new(["ticks", "least", "median", "99 %", "most"], [row]),
+        chart: Chart::Trail(Trail {
+            track: Track { name: String::new(), values, phases },
+            position: "tick",
+            y,
+            rules: Vec::new(),
+        }),
+        letters,
+    }))
 }
 
 /// Everything that a situation has a plot of.

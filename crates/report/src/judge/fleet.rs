@@ -1,0 +1,372 @@
+//! Many hosts held against one another: which are odd, in what, and by how much. METHOD.md, Fleets.
+//!
+//! Hosts are compared within one machine key, the processor's model and the kernel: never by anything that was measured.
+
+use std::collections::{BTreeMap, HashMap};
+
+use oscost_results::{Outline, RowFigure, Status};
+use oscost_stats::odd::{Bulk, Tail, rates};
+
+use crate::evidence::system_calls;
+
+/// Hosts of one key below which no host is judged: the scale of fewer is known to no better than a third.
+pub const LEAST_HOSTS: usize = 8;
+/// Share of the named hosts that may be false, on average.
+pub const FALSE_RATE: f64 = 0.05;
+/// A figure counts in the deviation of its host with no more than this, in scales: one wild figure makes no slow host.
+const CLIP: f64 = 5.0;
+/// Half of the width of a 95 % interval, in standard errors.
+const HALF_WIDTH: f64 = 1.96;
+
+/// Results of many hosts, as far as they are held against one another.
+#[derive(Debug, Default)]
+pub struct Fleet {
+    /// Results that were added.
+    results: usize,
+    /// Hosts without a name, which are told by their boot or their file.
+    nameless: usize,
+    /// Figures that show no number, over all results.
+    withheld: usize,
+    series: HashMap<Series, u32>,
+    names: Vec<Series>,
+    keys: BTreeMap<(String, String), BTreeMap<String, Vec<Measured>>>,
+}
+
+/// What is comparable: a quantity of one revision of a figure.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Series {
+    id: String,
+    revision: u32,
+    quantity: String,
+    enters: bool,
+}
+
+/// A figure of a result: which, the logarithm of its value, and the error of that.
+#[derive(Debug, Clone, Copy)]
+struct Measured {
+    series: u32,
+    at: f64,
+    error: f64,
+}
+
+/// The hosts of a fleet, judged.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct JudgedFleet {
+    /// Results, hosts, hosts that do not tell their name, figures without a number.
+    pub results: usize,
+    /// Hosts of all groups.
+    pub hosts: usize,
+    /// Hosts that do not tell their name.
+    pub nameless: usize,
+    /// Figures without a number.
+    pub withheld: usize,
+    /// The groups, the largest first.
+    pub groups: Vec<HostGroup>,
+    /// The odd hosts, the surest first.
+    pub odd: Vec<OddHost>,
+    /// Tests that were made: each host in each figure, and in all together.
+    pub tests: usize,
+}
+
+/// Hosts of one machine key.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct HostGroup {
+    /// Model of the processor.
+    pub cpu_model: String,
+    /// Kernel.
+    pub kernel: String,
+    /// Its hosts.
+    pub hosts: Vec<JudgedHost>,
+    /// Fewer than [`LEAST_HOSTS`] have no verdict.
+    pub is_judged: bool,
+    /// Figures in which its hosts were held against one another: name, typical deviation of a host as a share, deviations.
+    pub figures: Vec<GroupFigure>,
+    /// How far hosts usually lie apart in all figures that enter the kernel, as a share; and in the others.
+    pub usual: [Option<f64>; 2],
+}
+
+/// A figure over the hosts of a group.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct GroupFigure {
+    /// Id of the figure.
+    pub id: String,
+    /// The quantity that is compared.
+    pub quantity: String,
+    /// Standard deviation of a usual host, as a share.
+    pub usual: f64,
+    /// Deviation of each host that has the figure from the group's median, as a share.
+    pub apart: Vec<f64>,
+}
+
+/// A host of a group.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct JudgedHost {
+    /// Its name, or what it is told by.
+    pub name: String,
+    /// Median deviation of its figures that enter the kernel, as a share; and of the others.
+    pub apart: [Option<f64>; 2],
+}
+
+/// A host that is odd.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct OddHost {
+    /// Its name.
+    pub name: String,
+    /// Index of its group.
+    pub group: usize,
+    /// Share of the hosts named up to this one that may be false, on average.
+    pub rate: f64,
+    /// In what, the surest first.
+    pub findings: Vec<OddFinding>,
+}
+
+/// In what a host is odd.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct OddFinding {
+    /// In what.
+    pub what: OddIn,
+    /// Deviation from the group's median, as a share: 0.05 is slower by 5 %.
+    pub apart: f64,
+    /// Standard deviation of a usual host, as a share.
+    pub usual: f64,
+}
+
+/// What a host can be odd in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OddIn {
+    /// All figures that enter the kernel: so many.
+    Kernel(usize),
+    /// All figures that do not: so many.
+    User(usize),
+    /// One figure, by its id.
+    Figure(String),
+}
+
+impl Fleet {
+    /// Adds a result, which was read from `file`.
+    pub fn add(&mut self, run: &Outline<RowFigure>, file: &str) {
+        self.results += 1;
+        let named = run.machine.host.as_deref().filter(|name| !name.is_empty());
+        let told = named.or(run.conditions.boot_id.as_deref()).unwrap_or(file);
+        self.nameless += usize::from(named.is_none());
+        let mut all = Vec::new();
+        for figure in &run.figures {
+            self.withheld += usize::from(figure.status != Status::Measured);
+            all.extend(measured(figure).map(|(series, at, error)| {
+                let next = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+                let series = *self.series.entry(series).or_insert_with_key(|series| {
+                    self.names.push(series.clone());
+                    next
+                });
+                Measured { series, at, error }
+            }));
+        }
+        let key = (run.machine.cpu_model.clone(), run.conditions.kernel.clone());
+        self.keys.entry(key).or_default().entry(told.to_owned()).or_default().extend(all);
+    }
+
+    /// Holds the hosts against one another.
+    #[must_use]
+    pub fn judge(&self) -> JudgedFleet {
+        let mut tests = BTreeMap::new();
+        let mut keys: Vec<_> = self.keys.iter().collect();
+        keys.sort_by_key(|(_, hosts)| std::cmp::Reverse(hosts.len()));
+        let groups: Vec<HostGroup> = keys
+            .into_iter()
+            .enumerate()
+            .map(|(at, ((model, kernel), hosts))| self.group(at, model, kernel, hosts, &mut tests))
+            .collect();
+        // Each host by the surest of its tests, as Simes corrects it for their number; then the hosts among one another.
+        let mut hosts = Vec::new();
+        for (place, tests) in &tests {
+            let adjusted = rates(&tests.iter().map(|test| test.chance).collect::<Vec<f64>>());
+            let surest = adjusted.iter().copied().fold(1.0, f64::min);
+            hosts.push((*place, adjusted, surest));
+        }
+        let of_hosts = rates(&hosts.iter().map(|host| host.2).collect::<Vec<f64>>());
+        let named = of_hosts.iter().filter(|rate| **rate <= FALSE_RATE).count();
+        // Tests of hosts that were chosen for them (Benjamini and Bogomolov, JRSS B 76, 2014).
+        let level = FALSE_RATE * named as f64 / hosts.len().max(1) as f64;
+        let named = hosts.iter().zip(&of_hosts).filter(|(_, rate)| **rate <= FALSE_RATE);
+        let mut odd: Vec<OddHost> = named
+            .map(|((place, adjusted, _), &rate)| {
+                let found = tests[place].iter().zip(adjusted).filter(|(_, adjusted)| **adjusted <= level);
+                let mut found: Vec<(&OddFinding, f64)> =
+                    found.map(|(test, at)| (&test.finding, *at)).collect();
+                // What is said of all figures is said first: it is what a person can act on.
+                let first = |it: &(&OddFinding, f64)| (matches!(it.0.what, OddIn::Figure(_)), it.1);
+                found.sort_by(|one, other| {
+                    let (one, other) = (first(one), first(other));
+                    one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
+                });
+                let findings = found.into_iter().map(|it| it.0.clone()).collect();
+                let &(group, host) = place;
+                OddHost { name: groups[group].hosts[host].name.clone(), group, rate, findings }
+            })
+            .filter(|odd| !odd.findings.is_empty())
+            .collect();
+        odd.sort_by(|one, other| one.rate.total_cmp(&other.rate));
+        JudgedFleet {
+            results: self.results,
+            hosts: groups.iter().map(|group| group.hosts.len()).sum(),
+            nameless: self.nameless,
+            withheld: self.withheld,
+            groups,
+            odd,
+            tests: tests.values().map(Vec::len).sum(),
+        }
+    }
+
+    /// The hosts of one key; adds a test for each host in each figure, and in all of a kind.
+    fn group(
+        &self,
+        at: usize,
+        model: &str,
+        kernel: &str,
+        hosts: &BTreeMap<String, Vec<Measured>>,
+        tests: &mut Tests,
+    ) -> HostGroup {
+        // Of each figure, the hosts that have it: index, logarithm, error.
+        let mut of_figures: BTreeMap<u32, Vec<(usize, f64, f64)>> = BTreeMap::new();
+        for (host, measured) in hosts.values().enumerate() {
+            for (series, at, error) in over_runs(measured) {
+                of_figures.entry(series).or_default().push((host, at, error));
+            }
+        }
+        // Of each host and kind, the deviations of its figures: in scales, and as they are.
+        let mut deviations: [Vec<Vec<(f64, f64)>>; 2] =
+            [vec![Vec::new(); hosts.len()], vec![Vec::new(); hosts.len()]];
+        let mut figures = Vec::new();
+        for (series, values) in of_figures.iter().filter(|(_, values)| values.len() >= LEAST_HOSTS) {
+            let series = &self.names[*series as usize];
+            let bulks = (Bulk::of(values.iter().map(|it| it.1)), Bulk::of(values.iter().map(|it| it.2)));
+            let (Some(bulk), Some(errors)) = bulks else { continue };
+            let tail = Tail::of(values.iter().map(|it| it.1 - bulk.centre));
+            for &(host, value, error) in values {
+                // The scale holds the usual error already.
+                let more = (error * error - errors.centre * errors.centre).max(0.0).sqrt();
+                let apart = value - bulk.centre;
+                let scale = bulk.scale.hypot(more);
+                if scale > 0.0 {
+                    let kind = usize::from(!series.enters);
+                    deviations[kind][host].push(((apart / scale).clamp(-CLIP, CLIP), apart));
+                }
+                let finding = OddFinding {
+                    what: OddIn::Figure(series.id.clone()),
+                    apart: apart.exp_m1(),
+                    usual: bulk.scale.exp_m1(),
+                };
+                // One figure of many hosts has a long tail: what others do there, too, is not odd.
+                let chance = bulk.chance(value, more).max(tail.chance(apart, more));
+                tests.entry((at, host)).or_default().push(Test { chance, finding });
+            }
+            figures.push(GroupFigure {
+                id: series.id.clone(),
+                quantity: series.quantity.clone(),
+                usual: bulk.scale.exp_m1(),
+                apart: values.iter().map(|it| (it.1 - bulk.centre).exp_m1()).collect(),
+            });
+        }
+        let is_judged = hosts.len() >= LEAST_HOSTS;
+        let mut usual = [None, None];
+        if is_judged {
+            for (kind, of_hosts) in deviations.iter().enumerate() {
+                usual[kind] = together(at, kind, of_hosts, tests);
+            }
+        }
+        let apart = |kind: usize, host: usize| middle(&deviations[kind][host]).map(f64::exp_m1);
+        let hosts = hosts
+            .keys()
+            .enumerate()
+            .map(|(host, name)| JudgedHost { name: name.clone(), apart: [apart(0, host), apart(1, host)] });
+        HostGroup {
+            cpu_model: model.to_owned(),
+            kernel: kernel.to_owned(),
+            hosts: hosts.collect(),
+            is_judged,
+            figures,
+            usual,
+        }
+    }
+}
+
+/// The tests of each host, by its group and its place in that.
+type Tests = BTreeMap<(usize, usize), Vec<Test>>;
+
+/// A test of one host.
+struct Test {
+    chance: f64,
+    finding: OddFinding,
+}
+
+/// The quantity of a figure that hosts are compared by.
+fn measured(figure: &RowFigure) -> Option<(Series, f64, f64)> {
+    if figure.status != Status::Measured {
+        return None;
+    }
+    let judged = if figure.judged.is_empty() { &figure.headline } else { &figure.judged };
+    let quantity = figure.quantities.get(judged)?;
+    let (value, low, high) = (quantity.value?, quantity.low?, quantity.high?);
+    if !(value > 0.0 && value.is_finite()) {
+        return None;
+    }
+    let error = if low > 0.0 && high.is_finite() { (high / low).ln() / (2.0 * HALF_WIDTH) } else { 0.0 };
+    let in_user_space = matches!(&*figure.call_path, "vdso" | "user space" | "instruction");
+    let enters = system_calls(&figure.evidence).map_or(!in_user_space, |calls| calls >= 0.5);
+    let series =
+        Series { id: figure.id.clone(), revision: figure.revision, quantity: judged.clone(), enters };
+    Some((series, value.ln(), error.max(0.0)))
+}
+
+/// Each figure of a host once: the median over its runs.
+fn over_runs(measured: &[Measured]) -> Vec<(u32, f64, f64)> {
+    let mut of_series: BTreeMap<u32, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
+    for it in measured {
+        let (at, errors) = of_series.entry(it.series).or_default();
+        at.push(it.at);
+        errors.push(it.error);
+    }
+    let median = |values: Vec<f64>| Bulk::of(values).map(|bulk| bulk.centre);
+    let all = of_series.into_iter();
+    all.filter_map(|(series, (at, errors))| Some((series, median(at)?, median(errors)?))).collect()
+}
+
+/// The median deviation of a host's figures, of two or more.
+fn middle(deviations: &[(f64, f64)]) -> Option<f64> {
+    if deviations.len() < 2 {
+        None
+    } else {
+        Bulk::of(deviations.iter().map(|it| it.1)).map(|bulk| bulk.centre)
+    }
+}
+
+/// Adds a test of each host in all its figures of a kind. How far hosts usually lie apart in them, as a share.
+fn together(group: usize, kind: usize, of_hosts: &[Vec<(f64, f64)>], tests: &mut Tests) -> Option<f64> {
+    let most = of_hosts.iter().map(Vec::len).max().unwrap_or(0);
+    // Few figures of a host say less: their mean is drawn towards that of the others, as independent figures would have it.
+    let score = |deviations: &Vec<(f64, f64)>| {
+        let count = deviations.len();
+        let mean = deviations.iter().map(|it| it.0).sum::<f64>() / count as f64;
+        (count >= 2).then(|| mean * (count as f64 / most as f64).sqrt())
+    };
+    let scores: Vec<Option<f64>> = of_hosts.iter().map(score).collect();
+    let bulk = Bulk::of(scores.iter().flatten().copied())?;
+    let usual = Bulk::of(of_hosts.iter().filter_map(|it| middle(it)))?.scale.exp_m1();
+    if bulk.count < LEAST_HOSTS {
+        return None;
+    }
+    for (host, score) in scores.iter().enumerate() {
+        let (Some(score), Some(apart)) = (score, middle(&of_hosts[host])) else { continue };
+        let count = of_hosts[host].len();
+        let what = if kind == 0 { OddIn::Kernel(count) } else { OddIn::User(count) };
+        let finding = OddFinding { what, apart: apart.exp_m1(), usual };
+        tests.entry((group, host)).or_default().push(Test { chance: bulk.chance(*score, 0.0), finding });
+    }
+    Some(usual)
+}

@@ -1,0 +1,190 @@
+//! Pairs of CPUs: how long each takes to tell the other something, as a matrix with a shade for each time.
+
+use oscost_results::quantity;
+use oscost_results::{Estimate, Figure, Parameter};
+use oscost_stats::quantile::{median, sorted};
+
+use crate::blocks::{Part, Table, View};
+use crate::numbers;
+use crate::view::story::Story;
+use crate::words::distinct;
+
+/// Two directions that differ by no more are alike, whatever their intervals say: as much as `compare` asks about by default.
+const ALIKE: f64 = 0.05;
+/// Pairs that are named where their directions differ.
+const MOST_NAMED: usize = 5;
+/// What two CPUs share, as parameters name it, and in words.
+const SHARED: [(&str, &str); 4] =
+    [("core", "one core"), ("cache", "one cache"), ("node", "one node"), ("machine", "the machine alone")];
+
+/// A measured pair.
+struct Pair<'a> {
+    figure: &'a Figure,
+    /// "wake_up".
+    what: &'a str,
+    from: u64,
+    to: u64,
+    share: Option<&'a str>,
+    time: Estimate,
+}
+
+fn pair(figure: &Figure) -> Option<Pair<'_>> {
+    if figure.family != "cpu_pair" {
+        return None;
+    }
+    let number = |name| figure.parameter(name).and_then(Parameter::number);
+    let time = [quantity::LATENCY_P50, quantity::TYPICAL]
+        .into_iter()
+        .find_map(|name| figure.quantities.get(name))
+        .map(|quantity| quantity.estimate)
+        .filter(|time| time.value > 0.0 && time.value.is_finite())?;
+    let share = figure.parameter("share").and_then(Parameter::text);
+    Some(Pair {
+        figure,
+        what: figure.id.split('/').nth(1)?,
+        from: number("from")?,
+        to: number("to")?,
+        share,
+        time,
+    })
+}
+
+/// The view of all pairs of a result whose CPUs are named.
+pub(crate) fn view(story: &Story<'_>) -> Option<View> {
+    let pairs: Vec<Pair<'_>> = story.measured().filter_map(pair).collect();
+    if pairs.is_empty() {
+        return None;
+    }
+    let whats = distinct(pairs.iter().map(|pair| pair.what));
+    let parts = whats.into_iter().flat_map(|what| {
+        let here: Vec<&Pair<'_>> = pairs.iter().filter(|pair| pair.what == what).collect();
+        told(story, what, &here)
+    });
+    let covers = pairs.iter().map(|pair| pair.figure.id.clone()).collect();
+    Some(View { title: "PAIRS OF CPUS".to_owned(), covers, parts: parts.collect() })
+}
+
+/// One operation: the matrix, what distance does to it, and whether both directions agree.
+fn told(story: &Story<'_>, what: &str, pairs: &[&Pair<'_>]) -> Vec<Part> {
+    let times = sorted(pairs.iter().map(|pair| pair.time.value).collect());
+    let (least, most) = (times[0], times[times.len() - 1]);
+    let (unit, scale) = if least < 1000.0 { ("ns", 1.0) } else { ("us", 1000.0) };
+    let shades =
+        if story.unicode { ['\u{2591}', '\u{2592}', '\u{2593}', '\u{2588}'] } else { ['.', ':', '+', '#'] };
+    let operation = pairs.first().map_or("", |pair| &pair.figure.operation);
+    let words = format!(
+        "{}, {unit}: {}. From the CPU of the row to that of the column; {} is the shortest time, {} the longest.",
+        story.words(what),
+        story.plain(operation),
+        shades[0],
+        shades[3]
+    );
+    let cpus = cpus(pairs);
+    let cell = |from: u64, to: u64| match pairs.iter().find(|pair| (pair.from, pair.to) == (from, to)) {
+        Some(pair) => {
+            let shade = shades[level(pair.time.value, least, most)];
+            format!("{} {shade}", numbers::significant(pair.time.value / scale))
+        }
+        None => "-".to_owned(),
+    };
+    let heads = std::iter::once("CPU".to_owned()).chain(cpus.iter().map(u64::to_string));
+    let rows = cpus.iter().map(|&from| {
+        let cells = cpus.iter().map(|&to| cell(from, to));
+        std::iter::once(from.to_string()).chain(cells).collect::<Vec<String>>()
+    });
+    let matrix = Table::new(heads, rows);
+    [Part::Words(words), Part::Table(matrix), Part::Table(by_distance(pairs)), agreed(story, pairs)].into()
+}
+
+fn cpus(pairs: &[&Pair<'_>]) -> Vec<u64> {
+    let mut cpus: Vec<u64> = pairs.iter().flat_map(|pair| [pair.from, pair.to]).collect();
+    cpus.sort_unstable();
+    cpus.dedup();
+    cpus
+}
+
+/// Which of four shades a time has, on a scale of ratios.
+fn level(time: f64, least: f64, most: f64) -> usize {
+    let place = (time / least).ln() / (most / least).ln();
+    // One time alone has no scale.
+    if place.is_finite() { ((4.0 * place) as usize).min(3) } else { 0 }
+}
+
+/// The times of those that share the same.
+fn by_distance(pairs: &[&Pair<'_>]) -> Table {
+    let row = |(share, words): (Option<&str>, &str)| {
+        let times =
+            sorted(pairs.iter().filter(|pair| pair.share == share).map(|pair| pair.time.value).collect());
+        let (first, last) = (*times.first()?, *times.last()?);
+        let middle = numbers::duration(median(&times)?);
+        let count = times.len().to_string();
+        Some(vec![words.to_owned(), count, numbers::duration(first), middle, numbers::duration(last)])
+    };
+    let kinds = SHARED.into_iter().map(|(share, words)| (Some(share), words));
+    let rows = kinds.chain([(None, "unknown")]).filter_map(row);
+    Table::new(["both share", "directions", "shortest", "median", "longest"], rows)
+}
+
+/// Whether a pair takes as long in one direction as in the other.
+fn agreed(story: &Story<'_>, pairs: &[&Pair<'_>]) -> Part {
+    let back = |pair: &Pair<'_>| pairs.iter().find(|it| (it.from, it.to) == (pair.to, pair.from)).copied();
+    let both: Vec<(&Pair<'_>, &Pair<'_>)> = pairs
+        .iter()
+        .filter(|pair| pair.from < pair.to)
+        .filter_map(|pair| Some((*pair, back(pair)?)))
+        .collect();
+    let differ: Vec<&(&Pair<'_>, &Pair<'_>)> =
+        both.iter().filter(|(there, back)| !alike(there.time, back.time)).collect();
+    if differ.is_empty() {
+        let words = match both.len() {
+            0 => "No pair was measured in both directions.".to_owned(),
+            1 => "Both directions of the pair agree within noise.".to_owned(),
+            count => format!("Both directions of all {count} pairs agree within noise."),
+        };
+        return Part::Words(words);
+    }
+    let named = differ.iter().take(MOST_NAMED).map(|(there, back)| {
+        let [time, other] = [there, back].map(|pair| numbers::duration(pair.time.value));
+        format!("CPU {} to {} {time}, back {other}", there.from, there.to)
+    });
+    let named = named.collect::<Vec<_>>().join("; ");
+    Part::Warning(story.plain(&format!(
+        "The directions differ beyond noise in {} of {} pairs: {named}.",
+        differ.len(),
+        both.len()
+    )))
+}
+
+/// Their intervals meet, or they differ by no more than a threshold.
+fn alike(one: Estimate, other: Estimate) -> bool {
+    let meet = one.low <= other.high && other.low <= one.high;
+    meet || (one.value / other.value - 1.0).abs() <= ALIKE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shades_follow_ratios() {
+        assert_eq!(
+            [50.0, 99.0, 101.0, 400.0, 799.0, 800.0].map(|time| level(time, 50.0, 800.0)),
+            [0, 0, 1, 3, 3, 3]
+        );
+        assert_eq!(level(50.0, 50.0, 50.0), 0, "one time alone");
+    }
+
+    #[test]
+    fn directions_are_alike_within_noise() {
+        let of = |value: f64, share: f64| Estimate {
+            value,
+            low: value * (1.0 - share),
+            high: value * (1.0 + share),
+            extremes: false,
+        };
+        assert!(alike(of(100.0, 0.01), of(104.0, 0.01)), "within the threshold");
+        assert!(alike(of(100.0, 0.1), of(115.0, 0.1)), "the intervals meet");
+        assert!(!alike(of(100.0, 0.01), of(110.0, 0.01)));
+        assert!(!alike(of(110.0, 0.01), of(100.0, 0.01)));
+    }
+}
