@@ -90,7 +90,7 @@ pub enum Command {
     Report(Report),
     /// Say which figures changed between results, or between two commands that run in turn
     Compare(Compare),
-    /// Measure with perf bench, rt-tests, stress-ng and lmbench too, and compare their figures with ours
+    /// Measure with perf bench, rt-tests, stress-ng, lmbench and others too, and compare their figures with ours
     Crosscheck(Crosscheck),
     /// Start document 002's server and clients by hand, in your own containers, cgroups and loads
     #[command(subcommand)]
@@ -136,6 +136,9 @@ pub struct Run {
     /// Measure again and again until Ctrl-C, and show changes. Nothing is stored, but --json FILE gets the last run
     #[arg(long, requires = "patterns", conflicts_with_all = ["raw", "percentiles", "one_launch", "dry_run", "format", "output"])]
     pub watch: bool,
+    /// Before measuring, wait a random part of SECONDS, so that the hosts of a fleet do not measure at once
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(..=86_400))]
+    pub jitter: Option<u32>,
     /// A single launch, for oscost compare --live
     #[arg(long, hide = true, conflicts_with_all = ["quick", "thorough"])]
     pub one_launch: bool,
@@ -156,16 +159,16 @@ pub struct Reproduce {
     /// Format
     #[arg(long, default_value = "text")]
     pub format: Told,
-    /// Other programs beside ours: lmbench=DIR, which document 004 wants to be compared with
+    /// Also show others: lmbench=DIR, for document 004's comparison; elsewhere=FILE, sessions of document 002 on other systems
     #[arg(long, value_name = "PEER")]
     pub with: Vec<String>,
     /// Compile your copies of the documents' C programs in DIR, and run them beside ours
     #[arg(long, value_name = "DIR")]
     pub c: Option<PathBuf>,
-    /// Also run what explains surprises: another order, another priority of document 002's server
+    /// Also run experiments that explain surprises: another order, another priority for document 002's server
     #[arg(long)]
     pub experiments: bool,
-    /// End with a sheet for a class: what to predict, what to run, what is a trap
+    /// End with a worksheet for a class: what to predict, what to run, and the traps
     #[arg(long)]
     pub worksheet: bool,
     /// Write to FILE instead of standard output
@@ -268,7 +271,7 @@ pub struct Explain {
 
 #[derive(Debug, Args)]
 pub struct Report {
-    /// Files, @-1 (newest stored run), @-2, ..., or @all [default: @-1]
+    /// Files, @-1 (newest stored run), @-2, ..., or @all; for html, csv and ndjson also folders [default: @-1]
     #[arg(value_name = "RESULT")]
     pub results: Vec<String>,
     /// Show only these patterns, as in run, and the figures that they are divided by
@@ -277,6 +280,9 @@ pub struct Report {
     /// List every fact about the host in the result, and why it is kept
     #[arg(long, conflicts_with_all = ["only", "anonymous", "all", "sort"])]
     pub what_is_in_it: bool,
+    /// Hold the hosts of folders of results against one another: which are odd, in what, and by how much
+    #[arg(long, conflicts_with_all = ["only", "what_is_in_it", "anonymous", "sort"])]
+    pub fleet: bool,
     /// Leave out every fact that identifies the host or the user, for publication
     #[arg(long)]
     pub anonymous: bool,
@@ -308,14 +314,15 @@ pub enum SortBy {
 pub enum Format {
     Text,
     Markdown,
+    /// A row for each figure and each of its launches
     Csv,
+    /// The same rows, a JSON object a line
+    Ndjson,
     Json,
     /// One page for a browser, which needs no network
     Html,
     /// For node_exporter's text collector
     Openmetrics,
-    /// The histograms of run --percentiles, in the format of cyclictest
-    Histogram,
 }
 
 /// What clap says of arguments that it cannot understand, with what may have been meant by a command.

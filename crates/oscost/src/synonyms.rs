@@ -76,6 +76,8 @@ pub static SYNONYMS: &[Synonym] = &[
     ),
     row(&["lat_syscall_read"], "lmbench's read of one byte", &["syscall/read1"]),
     row(&["lat_syscall_write"], "lmbench's write of one byte", &["syscall/write1"]),
+    row(&["lat_syscall_stat"], "lmbench's stat", &["syscall/stat"]),
+    row(&["lat_syscall_open"], "lmbench's open and close", &["syscall/open_close"]),
     row(&["lat_ctx"], "lmbench's switch between processes", SWITCH),
     row(&["lat_pipe"], "lmbench's round trip by pipes", SWITCH),
     row(
@@ -95,11 +97,16 @@ pub static SYNONYMS: &[Synonym] = &[
         "a signal that is handled",
         &["signal/deliver", "realtime_ipc/signal/", "realtime_ipc/signal_group/"],
     ),
-    row(&["lat_fifo"], "lmbench's message by a FIFO", &["realtime_ipc/fifo/"]),
+    row(&["lat_fifo"], "lmbench's message by a FIFO", &["realtime_ipc/fifo/", "context_switch/pipe/"]),
+    row(&["lat_usleep"], "lmbench's sleep", &["timer/nanosleep_overshoot", "realtime_ipc/nanosleep_each/"]),
     row(&["lat_tcp"], "lmbench's message by TCP", &["socket/tcp_round_trip/", "realtime_ipc/tcp/"]),
     row(&["lat_udp"], "lmbench's message by UDP", &["socket/udp_round_trip/", "realtime_ipc/udp/"]),
     row(&["lat_connect"], "lmbench's TCP connection", &["socket/tcp_connect"]),
-    row(&["lat_fs"], "lmbench's making and removing of files", &["file/create_unlink"]),
+    row(
+        &["lat_fs", "create_files"],
+        "the making and removing of files: lmbench's and osbench's",
+        &["file/create_unlink"],
+    ),
     row(
         &["cyclictest"],
         "rt-tests' lateness of a sleeper",
@@ -195,7 +202,7 @@ pub static SYNONYMS: &[Synonym] = &[
         &["record_database/"],
     ),
     row(
-        &["lat_proc", "create_processes", "spawn"],
+        &["lat_proc", "lat_proc_fork", "lat_proc_exec", "create_processes", "spawn", "unixbench_spawn"],
         "the making of a process: lmbench's, osbench's and UnixBench's",
         &["process/fork", "process/posix_spawn", "process/exec_static"],
     ),
@@ -207,7 +214,7 @@ pub static SYNONYMS: &[Synonym] = &[
     ),
     row(&["create_threads", "pthread_create", "pthread_join"], "the making of a thread", &["thread/"]),
     row(
-        &["lat_mmap", "brk", "malloc"],
+        &["lat_mmap", "brk", "malloc", "mem_alloc"],
         "memory of the kernel",
         &["memory/mmap_munmap", "memory/fault_anonymous"],
     ),
@@ -228,8 +235,44 @@ pub static SYNONYMS: &[Synonym] = &[
     row(&["liburing", "uring"], "a ring of io_uring", &["io_uring/"]),
     row(&["creat", "unlink"], "making and removing a file", &["file/create_unlink"]),
     row(&["c2c", "core_to_core"], "a cache line from CPU to CPU", &["cpu_pair/cache_line/"]),
-    row(&["lat_mem_rd", "memrd"], "lmbench's latency of memory", &["memory/latency/"]),
-    row(&["bw_mem", "stream", "memcpy", "memset"], "the bandwidth of memory", &["memory/bandwidth/"]),
+    row(
+        &[
+            "lat_mem_rd",
+            "memrd",
+            "lat_mem_rd_16k",
+            "lat_mem_rd_128k",
+            "lat_mem_rd_1m",
+            "lat_mem_rd_8m",
+            "lat_mem_rd_64m",
+        ],
+        "lmbench's latency of memory",
+        &["memory/latency/"],
+    ),
+    row(
+        &["bw_mem", "stream", "memcpy", "memset", "bench_mem", "bench_mem_memcpy", "bench_mem_memset"],
+        "the bandwidth of memory",
+        &["memory/bandwidth/"],
+    ),
+    row(
+        &["bw_mem_frd_16k", "bw_mem_frd_1m", "bw_mem_frd_64m"],
+        "lmbench's reading of memory",
+        &["memory/bandwidth/read/"],
+    ),
+    row(
+        &["bw_mem_bzero_16k", "bw_mem_bzero_1m", "bw_mem_bzero_64m"],
+        "lmbench's clearing of memory",
+        &["memory/bandwidth/write/"],
+    ),
+    row(
+        &["bw_mem_bcopy_16k", "bw_mem_bcopy_1m", "bw_mem_bcopy_64m"],
+        "lmbench's copying of memory",
+        &["memory/bandwidth/copy/"],
+    ),
+    row(
+        &["unixbench_syscall", "unixbench_pipe", "unixbench_context1", "context1"],
+        "UnixBench's calls and switches by a pipe",
+        &["syscall/getpid_libc", "context_switch/pipe_alone/", "context_switch/pipe/"],
+    ),
     row(&["lat_rpc", "lat_http"], "a measurement of lmbench", &[]),
 ];
 
@@ -317,6 +360,18 @@ mod tests {
             ("lat_mem_rd", "memory/latency/size_64m/huge_pages"),
             ("bw_mem", "memory/bandwidth/copy/block_64m"),
             ("create_threads", "thread/create_join"),
+            ("lat_select", "event/poll/descriptors_10"),
+            ("lat_tcp", "socket/tcp_round_trip/same_cpu"),
+            ("lat_udp", "socket/udp_round_trip/same_cpu"),
+            ("lat_unix", "socket/unix_round_trip/same_cpu"),
+            ("lat_connect", "socket/tcp_connect"),
+            ("lat_fs", "file/create_unlink"),
+            ("create_files", "file/create_unlink"),
+            ("spawn", "process/fork"),
+            ("execl", "process/exec_static"),
+            ("create_processes", "process/fork"),
+            ("launch_programs", "process/exec_static"),
+            ("mem_alloc", "memory/mmap_munmap"),
         ] {
             assert!(found(word).contains(&id), "{word} does not find {id}: {:?}", found(word));
         }

@@ -28,6 +28,11 @@ pub fn choose(patterns: &[String], all: bool, thorough: bool, talk: &Talk) -> Re
         Err(miss) if patterns.len() == 1 && (1..=FEW).contains(&miss.above) => {
             catalogue.look_up(patterns, Tier::Thorough)
         }
+        // So do whole parts of an id: "processes_4/hold_us_3/think_0" asks for every lock, not for the listed ones.
+        Ok(listed) if patterns.len() == 1 && listed[0].way == Way::Parts => {
+            let all = catalogue.look_up(patterns, Tier::Thorough);
+            all.map(|all| if all[0].choices.len() <= FEW { all } else { listed })
+        }
         found => found,
     };
     let found = found.map_err(Ended::misuse)?;
@@ -40,7 +45,7 @@ pub fn choose(patterns: &[String], all: bool, thorough: bool, talk: &Talk) -> Re
 }
 
 /// Fails where not one of what the patterns found can be measured on so many CPUs.
-pub fn refuse_what_is_unsupported(choices: &[Choice], cpus: usize) -> Result<(), Ended> {
+pub fn refuse_what_is_unsupported(choices: &[Choice], cpus: &[usize]) -> Result<(), Ended> {
     // What comes along as a baseline was not asked for.
     let named: Vec<Choice> = choices.iter().filter(|choice| choice.named).copied().collect();
     let choices = if named.is_empty() { choices } else { &named };
@@ -70,7 +75,7 @@ pub fn only(patterns: &[String], ids: &BTreeSet<&str>, talk: &Talk) -> Result<BT
             pattern.search(ids.iter().copied(), |id| *id).ok_or_else(|| not_in_results(typed, ids))?;
         // "lock" is a family, also where a result holds clocks alone.
         let means = |choice: &&Choice| pattern.finds(choice.card().id) == Some(Way::Beginning);
-        if matches!(way, Way::Word | Way::Part)
+        if matches!(way, Way::Parts | Way::Word | Way::Part)
             && catalogue().tier(Tier::Thorough).iter().any(|it| means(&it))
         {
             return Err(not_in_results(typed, ids));
@@ -146,8 +151,8 @@ pub fn told(typed: &str, way: Way, ids: &[&str]) -> Option<String> {
         }
         Way::Id | Way::Star => return None,
         Way::Synonym(synonym) => format!(" is {}:", synonym.what),
-        Way::Word | Way::Part if ids.len() == 1 => return None,
-        Way::Word | Way::Part => " finds".to_owned(),
+        Way::Parts | Way::Word | Way::Part if ids.len() == 1 => return None,
+        Way::Parts | Way::Word | Way::Part => " finds".to_owned(),
     };
     Some(format!("'{typed}'{whose} {}", listed(ids)))
 }
@@ -209,6 +214,10 @@ mod tests {
         let locks = choose("lock/*/contended/processes_4/hold_us_3/think_0").expect("a few");
         let asked = |choice: &&Choice| choice.card().id.ends_with("/processes_4/hold_us_3/think_0");
         assert!((2..=FEW).contains(&locks.iter().filter(asked).count()), "{}", locks.len());
+        // Whole parts of an id mean the same, in every family, and no other hold time that begins with a 3.
+        let parts = choose("processes_4/hold_us_3/think_0").expect("a few");
+        assert!((locks.len() + 3..=FEW).contains(&parts.iter().filter(asked).count()), "{}", parts.len());
+        assert!(parts.iter().all(|choice| !choice.card().id.contains("hold_us_30")), "{}", parts.len());
         let many = choose("lock/*/hold_us_3/*").err().expect("every number of processes");
         assert!(many.contains("add --thorough"), "{many}");
     }
@@ -233,10 +242,10 @@ mod tests {
             catalogue().select(&[pattern.to_owned()], Tier::Family).map_err(|_| ()).expect("found")
         };
         let refused =
-            refuse_what_is_unsupported(&choose("context_switch/*/cross_cpu"), 1).expect_err("one CPU");
+            refuse_what_is_unsupported(&choose("context_switch/*/cross_cpu"), &[0]).expect_err("one CPU");
         assert_eq!(refused.exit, Exit::Withheld);
         assert!(refused.to_string().contains("needs 2 CPUs"), "{refused}");
-        assert!(refuse_what_is_unsupported(&choose("context_switch"), 1).is_ok(), "some can be measured");
-        assert!(refuse_what_is_unsupported(&choose("context_switch"), 2).is_ok());
+        assert!(refuse_what_is_unsupported(&choose("context_switch"), &[0]).is_ok(), "some can be measured");
+        assert!(refuse_what_is_unsupported(&choose("context_switch"), &[0, 1]).is_ok());
     }
 }

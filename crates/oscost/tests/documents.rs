@@ -97,7 +97,17 @@ fn commands_and_options_of_the_guides_exist() {
 #[test]
 fn keys_of_the_guides_exist() {
     let mut known = BTreeSet::new();
-    for owner in ["realtime_ipc", "record_database", "tlpi", "apue", "grame", "ostep", "context-switch"] {
+    for owner in [
+        "realtime_ipc",
+        "record_database",
+        "cpu_pair",
+        "tax",
+        "tlpi",
+        "apue",
+        "grame",
+        "ostep",
+        "context-switch",
+    ] {
         let page = said(&["explain", owner]);
         let keys =
             page.split("--set KEY=VALUE").nth(1).unwrap_or_else(|| panic!("{owner} has no keys: {page}"));

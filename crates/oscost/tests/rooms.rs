@@ -25,7 +25,7 @@ const REPORT: Rooms = &[
     ("numbers", &[]),
     ("evidence", &["numbers"]),
     ("blocks", &["numbers"]),
-    ("judge", &["named", "numbers", "words"]),
+    ("judge", &["evidence", "named", "numbers", "words"]),
     ("view", &["blocks", "evidence", "judge", "named", "numbers", "words"]),
     ("render", &["blocks", "numbers", "words"]),
     ("data", &["evidence", "judge", "named"]),

@@ -30,7 +30,7 @@ pub struct Compare {
     /// slower: end with code 1 if a figure is slower; unclear: with 3 if one is unclear; more:N: with 1 if a count grew by over N
     #[arg(long, value_name = "VERDICT,...", value_delimiter = ',', value_parser = fail_on)]
     pub fail_on: Vec<FailOn>,
-    /// Measure two commands now, which start an oscost, in alternating launches. Patterns follow
+    /// Measure two commands now, in alternating launches. Each must start an oscost. Patterns follow
     #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with_all = ["base", "bisect", "cross_machine", "before", "after"])]
     pub live: Option<Vec<String>>,
     /// For git bisect run: measure ID like the result BASE. Ends with 0 (not slower), 1 (slower), 125 (unclear) or 255

@@ -36,7 +36,7 @@ pub struct Count {
     /// Seed for the guest's random numbers; the second boot uses the next number
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u32,
-    /// Give the guest up after so many seconds of silence
+    /// Give up on the guest after this many seconds of silence
     #[arg(long, value_name = "SECONDS", default_value_t = Self::PATIENCE, value_parser = clap::value_parser!(u64).range(1..))]
     pub patience: u64,
     /// Store this text with the result

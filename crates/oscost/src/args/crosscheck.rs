@@ -11,7 +11,7 @@ pub struct Crosscheck {
     /// Our ids or their beginnings, or a peer's, such as perf or stress-ng/switch [default: all that are installed]
     #[arg(value_name = "PATTERN")]
     pub patterns: Vec<String>,
-    /// Use only this peer: perf, rt-tests, stress-ng or lmbench. lmbench=DIR names the folder of its programs
+    /// Use only this peer: perf, rt-tests, stress-ng, lmbench, unixbench or osbench. lmbench=DIR names the folder of its programs
     #[arg(long, value_name = "PEER")]
     pub with: Vec<String>,
     #[command(flatten)]

@@ -1,6 +1,7 @@
 //! `oscost compare`: compares stored results, or two commands that run in turn.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use oscost_report::Named;
 use oscost_report::compare::{
@@ -41,14 +42,12 @@ pub fn run(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
 
 /// Stored results: two side by side, or several against a base.
 fn stored(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
-    let mut newest = Vec::new();
     let (mut names, mut results) = if options.results.is_empty() {
         let store = Store::of_user().map_err(Ended::misuse)?;
         if store.directory().exists() {
             crate::session::recover(&store, talk);
         }
-        newest = newest_of(&store).map_err(Ended::misuse)?;
-        newest_pair(&mut newest, &options.only, talk)?
+        newest_pair(&newest_of(&store).map_err(Ended::misuse)?, &options.only, talk)?
     } else {
         load(&options.results, talk)?
     };
@@ -84,7 +83,7 @@ fn stored(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
     }
     let named: Vec<Named<'_>> =
         names.iter().zip(&results).map(|(name, result)| Named { name, result }).collect();
-    let past = if options.results.is_empty() { readable(newest) } else { past(talk) };
+    let past = past(talk);
     let rules = rules(options, &past, only.as_ref());
     let comparisons: Vec<Comparison<'_>> =
         named[1..].iter().map(|other| compare(&named[0], other, rules)).collect();
@@ -118,7 +117,7 @@ fn only<'r>(
 /// The newest two runs of the store that can be compared, and hold something that `only` finds; what was skipped on the way
 /// is said.
 fn newest_pair(
-    newest: &mut Vec<Stored>,
+    paths: &[PathBuf],
     only: &[String],
     talk: &Talk,
 ) -> Result<(Vec<String>, Vec<RunResult>), Ended> {
@@ -127,7 +126,12 @@ fn newest_pair(
     // Those that nothing older fits so far: how far back, which is the place behind the newest.
     let mut known: Vec<usize> = Vec::new();
     let mut seen: BTreeSet<String> = BTreeSet::new();
-    for back in 1..=newest.len() {
+    let mut newest: Vec<Result<RunResult, LoadError>> = Vec::new();
+    for back in 1..=paths.len() {
+        // Two at a time: most often the first two are the pair.
+        if newest.len() < back {
+            newest.extend(oscost_results::load_all(&paths[newest.len()..paths.len().min(back + 1)]));
+        }
         let result = match &newest[back - 1] {
             Ok(result) => result,
             Err(error) => {
@@ -207,26 +211,21 @@ pub fn told(comparisons: &[Comparison<'_>], options: &Compare, talk: &Talk) -> R
     Ok(exit(comparisons, options))
 }
 
-/// A run of the store, or why it cannot be used.
-type Stored = Result<RunResult, LoadError>;
-
-/// The newest runs of the store, the newest first.
-fn newest_of(store: &Store) -> Result<Vec<Stored>, PathError> {
+/// Paths of the newest runs of the store, the newest first.
+fn newest_of(store: &Store) -> Result<Vec<PathBuf>, PathError> {
     let mut paths = store.runs()?;
     paths.drain(..paths.len().saturating_sub(PAST));
     paths.reverse();
-    Ok(oscost_results::load_all(&paths))
-}
-
-/// Runs from which drift is learnt, oldest first.
-fn readable(newest: Vec<Stored>) -> Vec<RunResult> {
-    newest.into_iter().rev().filter_map(Result::ok).filter(|result| !is_count(result)).collect()
+    Ok(paths)
 }
 
 /// Runs of the store from which drift is learnt, oldest first. A store that cannot be read teaches nothing.
 pub fn past(talk: &Talk) -> Vec<RunResult> {
     match Store::of_user().map(|store| newest_of(&store)) {
-        Ok(Ok(newest)) => readable(newest),
+        Ok(Ok(newest)) => {
+            let runs = oscost_results::load_past(&newest).into_iter().rev();
+            runs.filter_map(Result::ok).filter(|result| !is_count(result)).collect()
+        }
         Ok(Err(error)) => {
             talk.say(format!("warning: nothing is learnt from past runs: {error}"));
             Vec::new()

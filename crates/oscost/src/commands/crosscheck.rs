@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use oscost_documents::grame::Elsewhere;
 use oscost_harness::{Choice, Effort, Foreign, Level, Tier};
 use oscost_report::{Agreement, Side, agreement, agreement_json, agreement_markdown};
 use oscost_results::{Estimate, Figure, RunResult, Status};
@@ -17,7 +18,7 @@ use oscost_sys::process;
 use super::catalogue;
 use crate::args::{Crosscheck, CrosscheckFormat};
 use crate::crosscheck::copies::{C, Copies};
-use crate::crosscheck::{PEERS, Peer, Probe, find};
+use crate::crosscheck::{PEERS, Peer, Probe};
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
 use crate::session::{self, Insists, Request};
@@ -153,7 +154,7 @@ fn asked(options: &Crosscheck) -> Result<Vec<Asked>, Ended> {
     for peer in PEERS.into_iter().filter(|peer| chosen(peer)) {
         for probe in peer.probes.iter().filter(|probe| matches(peer, probe)) {
             let folder = folders.get(peer.name).and_then(Option::as_deref);
-            asked.push(Asked { peer, probe, path: find(probe.command[0], folder), lack: None });
+            asked.push(Asked { peer, probe, path: probe.path(peer, folder), lack: None });
         }
     }
     if asked.is_empty() {
@@ -226,16 +227,40 @@ pub fn counterparts(asked: &[Asked]) -> Vec<&'static str> {
     asked.iter().filter(|asked| asked.path.is_some()).filter_map(|asked| asked.probe.counterpart).collect()
 }
 
-/// The folder that `--with lmbench=DIR` names, the only peer of a document.
-pub fn folder_of_lmbench(with: &[String]) -> Result<Option<PathBuf>, Ended> {
-    let Some(last) = with.last() else { return Ok(None) };
-    let folder = last.strip_prefix("lmbench=").map(PathBuf::from);
-    match folder {
-        Some(folder) if folder.is_dir() => Ok(Some(folder)),
-        Some(folder) => Err(Ended::misuse(format!("'--with {last}': {} is no folder", folder.display()))),
-        None => Err(Ended::misuse(format!(
-            "'--with {last}': of other tools document 004 names lmbench alone, --with lmbench=DIR; the others: oscost crosscheck"
-        ))),
+/// What stands beside the documents: `--with lmbench=DIR` and `--with elsewhere=FILE`.
+#[derive(Default)]
+pub struct Beside {
+    /// The only peer of a document.
+    pub lmbench: Option<PathBuf>,
+    /// Sessions of document 002 on other systems.
+    pub elsewhere: Vec<Elsewhere>,
+}
+
+impl Beside {
+    /// What these options name.
+    pub fn of(with: &[String]) -> Result<Self, Ended> {
+        let mut beside = Self::default();
+        for one in with {
+            let wrong = |why: String| Ended::misuse(format!("'--with {one}': {why}"));
+            match one.split_once('=') {
+                Some(("lmbench", folder)) if Path::new(folder).is_dir() => {
+                    beside.lmbench = Some(folder.into())
+                }
+                Some(("lmbench", folder)) => return Err(wrong(format!("{folder} is no folder"))),
+                Some(("elsewhere", file)) => {
+                    let text = oscost_sys::file::text(file).map_err(|error| wrong(error.to_string()))?;
+                    beside.elsewhere.extend(Elsewhere::parse(&text).map_err(wrong)?);
+                }
+                _ => {
+                    return Err(wrong(
+                        "there are lmbench=DIR, of document 004, and elsewhere=FILE, of document 002; other tools: oscost \
+                         crosscheck"
+                            .to_owned(),
+                    ));
+                }
+            }
+        }
+        Ok(beside)
     }
 }
 
@@ -246,7 +271,7 @@ pub fn of_document_004(folder: Option<&Path>) -> Vec<Asked> {
     lmbench
         .flat_map(|peer| peer.probes.iter().map(move |probe| (peer, probe)))
         .filter(|(_, probe)| probes.contains(&probe.name))
-        .map(|(peer, probe)| Asked { peer, probe, path: find(probe.command[0], folder), lack: None })
+        .map(|(peer, probe)| Asked { peer, probe, path: probe.path(peer, folder), lack: None })
         .collect()
 }
 

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use oscost_families::FAMILIES;
 use oscost_harness::{Card, Choice, Tier, Trait, lacking};
+use oscost_results::search::Way;
 use serde_json::json;
 
 use super::catalogue;
@@ -23,6 +24,9 @@ pub fn list(options: &List, talk: &Talk) -> Result<Exit, Ended> {
         let found = match catalogue.look_up(&options.patterns, most) {
             // What is found above is what was asked for.
             Err(miss) if miss.above > 0 => catalogue.look_up(&options.patterns, Tier::Thorough),
+            Ok(listed) if listed.iter().any(|found| found.way == Way::Parts) => {
+                catalogue.look_up(&options.patterns, Tier::Thorough)
+            }
             found => found,
         };
         let found = found.map_err(Ended::misuse)?;
@@ -41,9 +45,9 @@ pub fn list(options: &List, talk: &Talk) -> Result<Exit, Ended> {
         choices
     };
     choices.retain(|choice| options.r#trait.iter().all(|wanted| choice.card().traits.contains(wanted)));
-    let cpus = oscost_sys::affinity::allowed().map_or(1, |cpus| cpus.len());
+    let cpus = oscost_sys::affinity::allowed().unwrap_or_else(|_| vec![0]);
     if options.json {
-        let cards: Vec<_> = choices.iter().map(|choice| card_json(choice, cpus)).collect();
+        let cards: Vec<_> = choices.iter().map(|choice| card_json(choice, &cpus)).collect();
         output::data(|out| output::json(&cards, out))?;
         return Ok(Exit::Done);
     }
@@ -60,14 +64,14 @@ pub fn list(options: &List, talk: &Talk) -> Result<Exit, Ended> {
             screen(&choices, width, out)
         } else {
             let width = output::terminal_width().unwrap_or(usize::MAX);
-            choices.iter().try_for_each(|choice| line(choice, cpus, width, out))
+            choices.iter().try_for_each(|choice| line(choice, &cpus, width, out))
         }
     })?;
     Ok(Exit::Done)
 }
 
 /// One line a figure, so that it can be searched; what does not fit a terminal is cut.
-fn line(choice: &Choice, cpus: usize, width: usize, out: &mut dyn Write) -> std::io::Result<()> {
+fn line(choice: &Choice, cpus: &[usize], width: usize, out: &mut dyn Write) -> std::io::Result<()> {
     let card = choice.card();
     let lack = lacking(choice, cpus).map_or(String::new(), |(why, _)| format!("[unsupported here: {why}] "));
     let text = format!("{:<36} {lack}{}", format!("{}{}", card.id, star(card)), card.operation);
@@ -175,7 +179,7 @@ fn tier(card: &Card) -> &'static str {
     }
 }
 
-fn card_json(choice: &Choice, cpus: usize) -> serde_json::Value {
+fn card_json(choice: &Choice, cpus: &[usize]) -> serde_json::Value {
     let card = choice.card();
     let lacking = lacking(choice, cpus);
     json!({

@@ -1,11 +1,12 @@
 //! `oscost report`: shows stored results again.
 
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use oscost_report::count::is_count;
-use oscost_report::{Named, RowChoice, RowOrder};
-use oscost_results::{Outline, PairedValue, RunResult};
+use oscost_report::{Named, RowChoice, RowFormat, RowOrder};
+use oscost_results::{Outline, Outlines, PairedValue, RunResult};
 
 use crate::args::{Format, Report, SortBy};
 use crate::exit::{Ended, Exit};
@@ -25,16 +26,24 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
     {
         crate::session::recover(&store, talk);
     }
+    if options.fleet {
+        return super::fleet::fleet(options, references, talk);
+    }
+    if !options.what_is_in_it
+        && let Some(format) = row_format(options.format)
+    {
+        return super::rows::rows(options, references, format, talk);
+    }
     // The whole store is a history; results that are named are shown whole.
     if references == ["@all"] && options.format == Format::Text {
         return history(options, talk);
     }
-    if references == ["@all"]
-        && options.format == Format::Html
-        && options.only.is_empty()
-        && !options.anonymous
+    let is_whole = options.only.is_empty() && !options.anonymous && !options.what_is_in_it;
+    if options.format == Format::Html
+        && is_whole
+        && let Some(outlines) = outlines(references)?
     {
-        return page_of_store(options, talk);
+        return page_of_many(options, outlines, talk);
     }
     let mut loaded = oscost_results::load_references(references).map_err(Ended::misuse)?;
     for unusable in &loaded.unusable {
@@ -68,6 +77,15 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
     let short = if is_short { references.first().map(String::as_str) } else { None };
     render(&named, short, options.format, choice, &style, &mut text).map_err(Ended::unwritable)?;
     deliver(options, &text)
+}
+
+/// The format as one of rows, if it is one.
+fn row_format(format: Format) -> Option<RowFormat> {
+    match format {
+        Format::Csv => Some(RowFormat::Csv),
+        Format::Ndjson => Some(RowFormat::Ndjson),
+        _ => None,
+    }
 }
 
 /// What each result tells of its host.
@@ -122,21 +140,58 @@ fn history(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
     deliver(options, &text)
 }
 
-/// Results of a store that a page shows whole: the newest with its receipts, and those that it is held against.
+/// Results that a page of many shows whole: the newest with its receipts, and those that it is held against.
 const WHOLE: usize = 4;
+/// Files that a page shows whole, all of them: as many machines as stand beside one another.
+const FEW: usize = 12;
 
-/// A page of every run of the store: only the newest ones are read whole.
-fn page_of_store(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
-    let outlines = oscost_results::load_outlines().map_err(Ended::misuse)?;
+/// The whole store, what folders hold, or files that are too many to be read whole, in outline; `None` for a few results.
+fn outlines(references: &[String]) -> Result<Option<Outlines>, Ended> {
+    if references == ["@all"] {
+        return oscost_results::load_outlines().map(Some).map_err(Ended::misuse);
+    }
+    let mut paths = Vec::new();
+    let mut has_folder = false;
+    for path in references.iter().map(Path::new) {
+        if path.is_dir() {
+            has_folder = true;
+            let unreadable = |error: io::Error| Ended::misuse(format!("{}: {error}", path.display()));
+            for entry in fs::read_dir(path).map_err(unreadable)? {
+                let file = entry.map_err(unreadable)?.path();
+                paths.extend(Some(file).filter(|file| file.extension().is_some_and(|it| it == "json")));
+            }
+        } else if path.is_file() {
+            paths.push(path.to_owned());
+        } else {
+            return Ok(None);
+        }
+    }
+    if !has_folder && paths.len() <= FEW {
+        return Ok(None);
+    }
+    let mut outlines = oscost_results::load_outlines_of(&paths);
+    // A folder has no order of its own.
+    if has_folder {
+        outlines.runs.sort_by(|(_, one), (_, other)| one.started.cmp(&other.started));
+    }
+    match outlines.unusable.first() {
+        // Whoever names a file wants that file.
+        Some(error) if !has_folder => Err(Ended::misuse(error)),
+        _ => Ok(Some(outlines)),
+    }
+}
+
+/// A page of many runs: only the newest ones are read whole.
+fn page_of_many(options: &Report, outlines: Outlines, talk: &Talk) -> Result<Exit, Ended> {
     for unusable in &outlines.unusable {
         talk.say(unusable);
     }
-    let newest: Vec<String> =
-        (1..=outlines.runs.len().min(WHOLE)).rev().map(|back| format!("@-{back}")).collect();
-    let loaded = oscost_results::load_references(&newest).map_err(Ended::misuse)?;
-    let names: Vec<String> = loaded.results.iter().map(|(path, _)| name_of(path)).collect();
-    let whole: Vec<Named<'_>> =
-        names.iter().zip(&loaded.results).map(|(name, (_, result))| Named { name, result }).collect();
+    let newest = &outlines.runs[outlines.runs.len().saturating_sub(WHOLE)..];
+    let loaded: Vec<(String, RunResult)> = newest
+        .iter()
+        .map(|(path, _)| Ok((name_of(path), oscost_results::load(path).map_err(Ended::misuse)?)))
+        .collect::<Result<_, Ended>>()?;
+    let whole: Vec<Named<'_>> = loaded.iter().map(|(name, result)| Named { name, result }).collect();
     let runs: Vec<(String, Outline)> =
         outlines.runs.into_iter().map(|(path, outline)| (name_of(&path), outline)).collect();
     let mut text = Vec::new();
@@ -190,8 +245,8 @@ pub fn render(
                     oscost_report::reproductions_markdown(result, out)?;
                 }
             }
-            Format::Csv => oscost_report::price_list_csv(result, out)?,
-            Format::Histogram => oscost_report::histograms(result, out)?,
+            Format::Csv => oscost_report::rows_of(result, RowFormat::Csv, out)?,
+            Format::Ndjson => oscost_report::rows_of(result, RowFormat::Ndjson, out)?,
             Format::Json => out.write_all(&oscost_results::to_bytes(result).map_err(io::Error::other)?)?,
             // One page, and one set of series, for all of them.
             Format::Html => return oscost_report::page(results, out),

@@ -20,8 +20,8 @@ use crate::output::{self, Talk};
 use crate::raw_dir::RawDir;
 use crate::session::{self, Insists, Request};
 
-/// A document at defaults stays within a minute, and leaves time for its literal methods.
-const TARGET_NS: u64 = 35_000_000_000;
+/// A document at defaults stays within half a minute, and leaves time for its literal methods.
+const TARGET_NS: u64 = 25_000_000_000;
 
 /// Launches of an interval of 95 %.
 const LEAST_RUNS: u32 = oscost_documents::LEAST_RUNS as u32;
@@ -37,7 +37,8 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
     let level = session::effort(&options.measuring).level;
     let mut parameters = DocumentParameters::of(&given, level).map_err(Ended::misuse)?;
     parameters.grame.experiments = options.experiments;
-    let folder_of_lmbench = crosscheck::folder_of_lmbench(&options.with)?;
+    let with = crosscheck::Beside::of(&options.with)?;
+    parameters.grame.elsewhere = with.elsewhere;
     let json = options.json.as_deref().filter(|path| *path != Path::new("-"));
     let to_stdout = options.json.is_some() && json.is_none();
     if to_stdout && options.output.is_none() && options.format != Told::Text {
@@ -52,8 +53,7 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
     let beside = crosscheck::counterparts(&copied);
     let (choices, single) = choices(&documents, &parameters, level, &beside)?;
     let switches = documents.iter().any(|document| document.founding == CONTEXT_SWITCH);
-    let lmbench =
-        if switches { crosscheck::of_document_004(folder_of_lmbench.as_deref()) } else { Vec::new() };
+    let lmbench = if switches { crosscheck::of_document_004(with.lmbench.as_deref()) } else { Vec::new() };
     let cpus = session::cpus(&options.measuring)?;
     let mut contestants = crosscheck::contestants(&copied, &cpus);
     for contestant in &mut contestants {

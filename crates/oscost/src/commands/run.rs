@@ -3,13 +3,15 @@
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
+use oscost_families::cpu_pair::{self, PAIRS};
 use oscost_families::realtime_ipc::{self, FAMILY, RAW_DIR};
 use oscost_families::record_database::DIRECTORY;
+use oscost_families::tax;
 use oscost_harness::{Choice, Effort, Given, Launched, estimate_ns, groups};
 use oscost_report::{Named, RowChoice};
 use oscost_results::{NamedFile, RunResult};
 
-use super::{catalogue, report};
+use super::{catalogue, jitter, report};
 use crate::args::set::{Whose, refuse_unchosen};
 use crate::args::{Format, Run};
 use crate::commands::watch;
@@ -29,11 +31,15 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
     if options.dry_run {
         return dry_run(options, &choices);
     }
-    words::refuse_what_is_unsupported(&choices, session::cpus(&options.measuring)?.len())?;
+    words::refuse_what_is_unsupported(&choices, &session::cpus(&options.measuring)?)?;
     // A path that cannot be written is found before measuring, not after.
     let json = options.json.as_deref().filter(|path| !is_stdout(path));
     for path in [json, options.output.as_deref()].into_iter().flatten() {
         oscost_results::check_writable(path).map_err(Ended::unwritable)?;
+    }
+    if let Some(most) = options.jitter {
+        session::check(&options.measuring)?;
+        jitter::wait(most, talk);
     }
     if options.watch {
         return watch::watch(options, &given, &choices, talk);
@@ -57,7 +63,7 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
         measuring: &options.measuring,
         examined: None,
         insists: Insists::Force(options.measuring.force),
-        effort: if options.one_launch { Effort::ONE } else { effort },
+        effort: if options.one_launch { Effort::ONE } else { effort }.with_time_for(&choices),
         directory,
         samples: keeps.then_some(&mut keep),
         percentiles: options.percentiles,
@@ -92,9 +98,6 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
 
 /// Fails where two outputs that were asked for exclude one another.
 fn check_outputs(options: &Run) -> Result<(), Ended> {
-    if options.format == Format::Histogram && !options.percentiles {
-        return Err(Ended::misuse("--format histogram shows what --percentiles times: add --percentiles"));
-    }
     let is_twice = options.json.as_deref().is_some_and(is_stdout) && options.output.is_none();
     if is_twice && options.format != Format::Text {
         return Err(Ended::misuse("--json - and --format both want standard output: add -o FILE"));
@@ -131,11 +134,50 @@ fn choices(options: &Run, given: &Given, effort: &Effort, talk: &Talk) -> Result
     })?;
     let of_ids = |key: &&str| *key != RAW_DIR.key && realtime_ipc::SETTINGS.iter().any(|it| it.key == *key);
     match given.keys().find(of_ids) {
-        None => Ok(choices),
+        None => with_pairs(options, given, under_layers(given, choices)?),
         Some(key) => Err(Ended::misuse(format!(
             "--set {key}= makes the ids of 'oscost run {FAMILY}': it does not go with other patterns, or with none"
         ))),
     }
+}
+
+/// With the pairs of CPUs that are measured where the family of pairs was named, or pairs were asked for.
+fn with_pairs(options: &Run, given: &Given, choices: Vec<Choice>) -> Result<Vec<Choice>, Ended> {
+    let is_asked_for = given.word(PAIRS.key).is_some();
+    if !is_asked_for && (options.patterns.is_empty() || !choices.iter().any(of_pairs)) {
+        return Ok(choices);
+    }
+    let (cpus, catalogue) = (session::cpus(&options.measuring)?, catalogue());
+    let mut all = Vec::new();
+    for choice in choices {
+        all.push(choice);
+        // Whoever names one id alone wants that one alone.
+        if is_asked_for || !choice.named {
+            let ids = cpu_pair::ids(choice.card().id, given, &cpus);
+            let pairs = ids.iter().filter_map(|id| catalogue.find(id));
+            all.extend(pairs.map(|benchmark| Choice { benchmark, named: false }));
+        }
+    }
+    Ok(all)
+}
+
+/// With the layers on the operation that they were set to.
+fn under_layers(given: &Given, choices: Vec<Choice>) -> Result<Vec<Choice>, Ended> {
+    let Some(on) = given.text(tax::ON.key) else { return Ok(choices) };
+    let catalogue = catalogue();
+    let under = |choice: Choice| {
+        if choice.card().family() != "tax" {
+            return Ok(choice);
+        }
+        let id = tax::id_of(choice.card().id, on)
+            .map_err(|why| Ended::misuse(oscost_results::Untrusted::new(&why).terminal()))?;
+        Ok(catalogue.find(&id).map_or(choice, |benchmark| Choice { benchmark, ..choice }))
+    };
+    choices.into_iter().map(under).collect()
+}
+
+fn of_pairs(choice: &Choice) -> bool {
+    choice.card().family() == "cpu_pair"
 }
 
 /// Sessions of real-time messages and the partner of each, once.
@@ -159,7 +201,7 @@ pub fn is_stdout(path: &Path) -> bool {
 
 /// The plan: what would be measured, how long it takes, and what it needs.
 fn dry_run(options: &Run, choices: &[Choice]) -> Result<Exit, Ended> {
-    let effort = session::effort(&options.measuring);
+    let effort = session::effort(&options.measuring).with_time_for(choices);
     let cpus = session::cpus(&options.measuring)?;
     let seconds = estimate_ns(choices, &effort) as f64 / 1e9;
     let groups = groups(choices);
@@ -187,7 +229,7 @@ fn dry_run(options: &Run, choices: &[Choice]) -> Result<Exit, Ended> {
             writeln!(out, "{group}")?;
             for &position in members {
                 let choice = &choices[position];
-                match oscost_harness::lacking(choice, cpus.len()) {
+                match oscost_harness::lacking(choice, &cpus) {
                     Some((why, _)) => writeln!(out, "  {}   unsupported: {why}", choice.card().id)?,
                     None => writeln!(out, "  {}", choice.card().id)?,
                 }

@@ -3,12 +3,11 @@
 //! Their listings are not ours, so none is shipped; docs/your-own-c.md says which files are expected.
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder};
-use std::os::unix::fs::DirBuilderExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use oscost_harness::ForeignOutput;
+use oscost_harness::{Directory, ForeignOutput};
 
 use super::{HEADLINE, Peer, Probe, before, find, printed};
 
@@ -45,10 +44,13 @@ const HEADERS: [(&str, &str); 2] = [
     ("semun.h", "union semun { int val; struct semid_ds *buf; unsigned short *array; };\n"),
 ];
 
-/// A session of document 002: its server, then a client in the same folder; the client's values are what is read.
+/// A session of document 002: its server, then so many clients in the same folder, one after another as each looks for a free
+/// name. What is read are the clients' values, which each writes to a file of its own.
 const SESSION: &str = "\"$OSCOST_C/server_o0\" >/dev/null 2>&1 & \
-    for i in 1 2 3 4 5 6 7 8 9; do [ -S /tmp/tsockServer ] && break; sleep 0.1; done; \
-    \"$OSCOST_C/client_o0\" 2>/dev/null; wait";
+    shown() { for i in 1 2 3 4 5 6 7 8 9; do [ -S \"$1\" ] && break; sleep 0.1; done; }; \
+    shown /tmp/tsockServer; n=0; while [ $n -lt $1 ]; do \
+    \"$OSCOST_C/client_o0\" 2>/dev/null >/tmp/values_$n & shown /tmp/tclient_$n; n=$((n+1)); done; wait; \
+    n=0; while [ $n -lt $1 ]; do [ -s /tmp/values_$n ] || exit 1; cat /tmp/values_$n; n=$((n+1)); done";
 /// Names the folder of the programs to [`SESSION`].
 pub const FOLDER: &str = "OSCOST_C";
 
@@ -85,11 +87,26 @@ macro_rules! system_calls {
     };
 }
 
+macro_rules! sessions {
+    ($name:literal, $clients:literal, $counterpart:literal, $measures:literal) => {
+        copy!(
+            $name,
+            &["sh", "-c", SESSION, "session", $clients],
+            $counterpart,
+            "latency_mean",
+            1000.0,
+            $measures,
+            mean_of_values
+        )
+    };
+}
+
 /// The programs at each level, in the order of the documents.
 pub static C: Peer = Peer {
     name: "c",
     package: "",
     environment: &[],
+    folder_only: false,
     probes: &[
         semaphores!(
             "benchmark_posix_sem_o0",
@@ -121,15 +138,8 @@ pub static C: Peer = Peer {
             "tlpi/literal/system_v/operations_1000000",
             "000, System V, -O3"
         ),
-        copy!(
-            "client_o0",
-            &["sh", "-c", SESSION],
-            "grame/literal/clients_1",
-            "latency_mean",
-            1000.0,
-            "002, one client, mean latency, -O0",
-            mean_of_values
-        ),
+        sessions!("client_o0", "1", "grame/literal/clients_1", "002, one client, mean latency, -O0"),
+        sessions!("client_5_o0", "5", "grame/literal/clients_5", "002, five clients, mean latency, -O0"),
         system_calls!(
             "system_call_1_o0",
             "ostep/literal/one_shot/iterations_1",
@@ -182,7 +192,7 @@ pub static C: Peer = Peer {
     ],
 };
 
-/// The mean of the values that a client prints, one a line in us.
+/// The mean of the values that the clients print, one a line in us.
 fn mean_of_values(output: &ForeignOutput) -> Result<BTreeMap<String, f64>, String> {
     let text = printed(output)?;
     let values: Vec<f64> = text.lines().filter_map(|line| line.trim().parse().ok()).collect();
@@ -193,18 +203,12 @@ fn mean_of_values(output: &ForeignOutput) -> Result<BTreeMap<String, f64>, Strin
     Ok(BTreeMap::from([(HEADLINE.to_owned(), mean * 1e3)]))
 }
 
-/// What was compiled, in a folder of its own that goes with it.
+/// What was compiled, in a folder of its own that goes with it, or at the next start if this program is killed.
 pub struct Copies {
+    _kept: Directory,
     folder: PathBuf,
     /// Why a program is not there, by its name and level.
     lacks: BTreeMap<String, String>,
-}
-
-impl Drop for Copies {
-    fn drop(&mut self) {
-        // Nobody can do anything about a folder that is gone already.
-        let _ = fs::remove_dir_all(&self.folder);
-    }
 }
 
 impl Copies {
@@ -213,11 +217,12 @@ impl Copies {
     /// # Errors
     /// In words: no folder can be made for them.
     pub fn compile(sources: &Path) -> Result<Self, String> {
-        let bits = oscost_sys::random::bits().map_err(|error| error.to_string())?;
-        let folder = std::env::temp_dir().join(format!("oscost-c-{bits:032x}"));
+        let place = std::env::temp_dir();
+        let kept = Directory::of_process(&place)
+            .map_err(|why| format!("no folder for programs in {}: {why}", place.display()))?;
+        let folder = place.join(kept.name());
         let told = |error: std::io::Error| format!("no folder for programs at {}: {error}", folder.display());
-        DirBuilder::new().mode(0o700).create(&folder).map_err(told)?;
-        let mut copies = Self { folder: folder.clone(), lacks: BTreeMap::new() };
+        let mut copies = Self { _kept: kept, folder: folder.clone(), lacks: BTreeMap::new() };
         for (name, text) in HEADERS {
             fs::write(folder.join(name), text).map_err(told)?;
         }
@@ -279,6 +284,8 @@ impl Program {
             .args(&files)
             .args(["-lpthread", "-lrt"])
             .env("LC_ALL", "C")
+            // What a killed compiler leaves goes with the folder.
+            .env("TMPDIR", headers)
             .stdin(Stdio::null())
             .output()
             .map_err(|error| format!("{}: {error}", compiler.display()))?;
@@ -304,6 +311,7 @@ mod tests {
         let catalogue = crate::commands::catalogue();
         for probe in C.probes {
             let (name, level) = probe.name.rsplit_once('_').expect("a level");
+            let name = if probe.command[0] == "sh" { CLIENT.name } else { name };
             assert!(PROGRAMS.iter().any(|program| program.name == name), "{name}");
             assert!(LEVELS.iter().any(|(suffix, _)| *suffix == level), "{level}");
             let benchmark = catalogue.find(probe.counterpart.expect("one each")).expect(probe.name);

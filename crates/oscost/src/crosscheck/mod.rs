@@ -3,9 +3,11 @@
 
 pub mod copies;
 mod lmbench;
+mod osbench;
 mod perf;
 mod rt_tests;
 mod stress_ng;
+mod unixbench;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,6 +24,8 @@ pub struct Peer {
     pub probes: &'static [Probe],
     /// Variables that it is run with.
     pub environment: &'static [(&'static str, &'static str)],
+    /// Its programs have names of everyday words: only in the folder that the user named are they its own.
+    pub folder_only: bool,
 }
 
 /// One measurement of a peer.
@@ -47,7 +51,14 @@ pub struct Probe {
 }
 
 /// Every peer that is known.
-pub const PEERS: [&Peer; 4] = [&perf::PERF, &rt_tests::RT_TESTS, &stress_ng::STRESS_NG, &lmbench::LMBENCH];
+pub const PEERS: [&Peer; 6] = [
+    &perf::PERF,
+    &rt_tests::RT_TESTS,
+    &stress_ng::STRESS_NG,
+    &lmbench::LMBENCH,
+    &unixbench::UNIXBENCH,
+    &osbench::OSBENCH,
+];
 
 /// The quantity that a peer's figure quotes.
 const HEADLINE: &str = "converted";
@@ -73,6 +84,11 @@ impl Probe {
         format!("{}/{}", peer.name, self.name)
     }
 
+    /// Where its program lies.
+    pub fn path(&self, peer: &Peer, folder: Option<&Path>) -> Option<PathBuf> {
+        if peer.folder_only && folder.is_none() { None } else { find(self.command[0], folder) }
+    }
+
     /// As a contestant on these CPUs, with the program at `path`.
     pub fn contestant(&self, peer: &Peer, path: &Path, cpus: &[usize]) -> Foreign {
         let arguments = self.command.iter().skip(1).map(|&argument| argument.to_owned());
@@ -95,7 +111,7 @@ impl Probe {
     }
 }
 
-/// Where the program of a probe lies: in the folder that the user named, or on the PATH.
+/// Where a program lies: in the folder that the user named, or on the PATH.
 pub fn find(program: &str, folder: Option<&Path>) -> Option<PathBuf> {
     let folders: Vec<PathBuf> = match folder {
         Some(folder) => vec![folder.to_owned()],

@@ -17,6 +17,7 @@ pub static RT_TESTS: Peer = Peer {
     name: "rt-tests",
     package: "rt-tests",
     environment: &[],
+    folder_only: false,
     probes: &[
         Probe {
             name: "ptsematest",

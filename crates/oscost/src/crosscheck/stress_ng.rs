@@ -28,6 +28,7 @@ pub static STRESS_NG: Peer = Peer {
     name: "stress-ng",
     package: "stress-ng",
     environment: &[],
+    folder_only: false,
     probes: &[
         stressor!(
             "sem",

@@ -44,8 +44,8 @@ impl Keeper {
             .env_clear()
             .current_dir("/")
             .stdin(Stdio::from(pipe.reader))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stdout(process::sink()?)
+            .stderr(process::sink()?)
             .spawn()
             .map_err(failed)?;
         Ok(Self { _pipe: pipe.writer })

@@ -40,6 +40,10 @@ pub const STRICT: &[&str] =
 const REFUSE_RT: &str =
     "exec strace -f -qq -o /dev/null -e inject=sched_setscheduler,sched_setattr:error=EPERM -- \"$0\" \"$@\"";
 
+/// Whoever cannot end a worker starts none; whoever cannot answer a filter installs none.
+const REFUSE_KILL: &str = "exec strace -f -qq -o /dev/null -e inject=kill:error=EPERM -- \"$0\" \"$@\"";
+const REFUSE_IOCTL: &str = "exec strace -f -qq -o /dev/null -e inject=ioctl:error=EPERM -- \"$0\" \"$@\"";
+
 /// A limit of 10, which even root may not set everywhere: the kernel keeps to 0, and a library says 10.
 const SHOW_LIMIT: &str = r#"cc -shared -fPIC -x c -o /mnt/limit.so - <<'C' || exit 99
 #define _GNU_SOURCE
@@ -132,6 +136,15 @@ pub const LACKS: &[Lack] = &[
             &[],
         )
     },
+    Lack { needs: Some("strace"), ..lack("kill is refused", REFUSE_KILL, ONE, &[5], &["kill failed"]) },
+    Lack { needs: Some("strace"), ..lack("ioctl is refused", REFUSE_IOCTL, ONE, &[0, 3], &[]) },
+    lack(
+        "no /dev and no namespaces",
+        "mount -t tmpfs none /dev && exec unshare -U -r sh -c 'for kind in user ipc mnt pid; do echo 0 >/proc/sys/user/max_${kind}_namespaces || exit 99; done; exec \"$0\" \"$@\"' \"$0\" \"$@\"",
+        &["run", "--force", "--quick", "semaphore/posix_unnamed"],
+        &[0],
+        &[],
+    ),
     lack(
         "1 CPU",
         "exec taskset -c 0 \"$0\" \"$@\"",

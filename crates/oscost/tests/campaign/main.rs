@@ -15,6 +15,7 @@ mod limits;
 mod own;
 mod program;
 mod save;
+mod scenarios;
 mod space;
 mod sweep;
 mod twice;

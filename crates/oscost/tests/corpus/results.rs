@@ -7,8 +7,8 @@ use oscost_report::compare::{
     matrix, matrix_markdown,
 };
 use oscost_report::{
-    Named, RowChoice, Style, doctor, histograms, history, open_metrics, page, price_list, price_list_csv,
-    price_list_markdown, reproductions, reproductions_csv, reproductions_markdown,
+    Named, RowChoice, RowFormat, Style, doctor, history, open_metrics, page, price_list, price_list_markdown,
+    reproductions, reproductions_csv, reproductions_markdown, rows_of,
 };
 use oscost_results::{RunResult, Untrusted, from_bytes, outline_from_bytes, to_bytes};
 
@@ -97,9 +97,8 @@ pub fn render(result: &RunResult, width: usize) {
     shown::text(&written(&|out| reproductions(result, &unicode, out)));
     shown::markdown(&written(&|out| price_list_markdown(result, None, out)));
     shown::markdown(&written(&|out| reproductions_markdown(result, out)));
-    shown::csv(&written(&|out| price_list_csv(result, out)));
+    shown::csv(&written(&|out| rows_of(result, RowFormat::Csv, out)));
     shown::csv(&written(&|out| reproductions_csv(result, out)));
-    shown::text(&written(&|out| histograms(result, out)));
     let name = result.note.as_deref().unwrap_or("");
     let named = || Named { name, result };
     shown::page(&written(&|out| page(&[named()], out)));

@@ -82,10 +82,16 @@ pub fn page(out: &[u8]) {
         rest = after;
         let (name, attributes) = tag.split_once([' ', '\n']).unwrap_or((tag, ""));
         if let Some(end) = tag.strip_prefix('/') {
+            while open.last().is_some_and(|last| *last != end && IMPLIED.contains(last)) {
+                open.pop();
+            }
             assert_eq!(open.pop(), Some(end), "{tag:?}");
             continue;
         }
         let name = name.trim_end_matches('/');
+        while open.last().is_some_and(|last| ends_before(last, name)) {
+            open.pop();
+        }
         assert!(
             name == "!doctype" || name.bytes().all(|byte| byte.is_ascii_alphanumeric()),
             "no tag of ours: {tag:?}"
@@ -103,6 +109,19 @@ pub fn page(out: &[u8]) {
     }
     // html and body need no end tags.
     assert!(open.iter().all(|name| ["html", "body", "head"].contains(name)), "{open:?}");
+}
+
+/// Parts of a table, whose end tags may be left out. HTML, 13.1.2.4, Optional tags.
+const IMPLIED: [&str; 5] = ["td", "th", "tr", "thead", "tbody"];
+
+/// Whether an element without an end tag ends where one called `next` begins.
+fn ends_before(last: &str, next: &str) -> bool {
+    match last {
+        "td" | "th" => ["td", "th", "tr", "tbody"].contains(&next),
+        "tr" => ["tr", "tbody"].contains(&next),
+        "thead" => next == "tbody",
+        _ => false,
+    }
 }
 
 fn attributes_of(mut text: &str) {

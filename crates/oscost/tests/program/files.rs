@@ -22,7 +22,8 @@ fn files_that_cannot_be_written_are_found_before_measuring() {
     }
     home.ask(&quick(&["--raw", "-"])).refused(2, "name a file");
     home.ask(&quick(&["--json", "-", "--format", "csv"])).refused(2, "--json - and --format both");
-    home.ask(&quick(&["--format", "histogram"])).refused(2, "add --percentiles");
+    home.ask(&quick(&["--format", "histogram"]))
+        .refused(2, "text, markdown, csv, ndjson, json, html, openmetrics");
     home.ask(&["report", "@-1", "-o", "/no/such/x"]).refused(4, "/no/such/x");
     assert!(!home.runs().exists(), "nothing was measured");
     assert_eq!(fs::read_to_string(home.path().join("file")).unwrap(), "old");
@@ -240,4 +241,43 @@ fn a_fifo_takes_the_result() {
     });
     home.measure(&quick(&["--json", "pipe"])).well();
     assert!(oscost_results::from_bytes(&reader.join().unwrap()).is_ok());
+}
+
+#[test]
+fn a_page_of_a_thousand_results_has_their_history_and_the_receipts_of_one() {
+    let home = Home::new();
+    let folder = home.path().join("results");
+    fs::create_dir(&folder).unwrap();
+    let sample = include_bytes!("../../../results/tests/samples/v1.json");
+    let mut result = oscost_results::from_bytes(sample).unwrap();
+    let ids: Vec<String> = result.figures.iter().map(|figure| figure.id.clone()).collect();
+    for run in 0..1000_u32 {
+        result.started = format!("2026-01-{:02}T{:02}:{:02}:00Z", 1 + run / 100, run / 10 % 10, run % 10);
+        for quantity in result.figures.iter_mut().flat_map(|figure| figure.quantities.values_mut()) {
+            // Every figure moves by more than 2 %, up and down.
+            let by = if run % 2 == 0 { 1.05 } else { 1.0 / 1.05 };
+            let it = &mut quantity.estimate;
+            (it.low, it.value, it.high) = (it.low * by, it.value * by, it.high * by);
+        }
+        // The names say nothing of the order.
+        let name = folder.join(format!("{:04}.json", run * 7 % 1000));
+        fs::write(name, oscost_results::to_bytes(&result).unwrap()).unwrap();
+    }
+    let files: Vec<String> = (0..13).map(|name| format!("results/{name:04}.json")).collect();
+    let page = home.ask(&["report", "results", "--format", "html"]);
+    let text = &page.well().stdout;
+    assert!(text.contains("1000 runs"), "{}", &text[..2000]);
+    assert!(text.len() <= 5_000_000, "{} bytes", text.len());
+    assert_eq!(text.matches("<div class=\"receipt\">").count(), ids.len());
+    let newest = text.split("<footer>").nth(1).unwrap();
+    let last = oscost_results::to_bytes(&result).unwrap();
+    let checksum = String::from_utf8_lossy(&last[..60]).split('"').nth(3).unwrap().to_owned();
+    assert!(newest.contains(&checksum), "the newest by its time, not by its name: {newest}");
+    let mut named = vec!["report", "--format", "html"];
+    named.extend(files.iter().map(String::as_str));
+    assert!(home.ask(&named).well().stdout.contains("13 runs"));
+    fs::write(folder.join("0003.json"), "damaged").unwrap();
+    home.ask(&named).refused(2, "0003.json");
+    let rest = home.ask(&["report", "results", "--format", "html"]);
+    assert!(rest.well().stdout.contains("999 runs") && rest.stderr.contains("0003.json"), "{}", rest.stderr);
 }

@@ -105,7 +105,7 @@ fn options_out_of_range_are_refused_with_the_range() {
         ("tick", &["0ms", "-1ms", "soon", "10", "2s"][..], "100us to 1s"),
         ("ticks", &["0", "-1", "x", "20001", "99999999999999999999999"][..], "from 10 to 20000"),
         ("discard", &["-1", "x"][..], "from 0 to 20000"),
-        ("discard", &["329"][..], "0 to 328"),
+        ("discard", &["164"][..], "0 to 163"),
         ("policy", &["other", ""][..], "rr or fifo"),
         ("send_mode", &["x"][..], "nonblocking or blocking"),
         ("drop_policy", &["x"][..], "document or ours"),

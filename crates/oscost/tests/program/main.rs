@@ -21,6 +21,7 @@ mod planted;
 mod private;
 mod realtime;
 mod reproduce;
+mod rows;
 mod signals;
 mod support;
 mod tick;

@@ -375,5 +375,7 @@ fn a_pipe_of_the_shell_takes_and_gives_results() {
     let done: Done = child.wait_with_output().unwrap().into();
     assert!(done.well().stdout.contains("instrument/empty_loop"), "{done:?}");
     let written = home.ask(&["report", "@-1", "--format", "csv", "-o", "/dev/stdout"]);
-    assert_eq!(written.well().stdout, done.stdout);
+    // Only the name of the file differs, which the last cell but one is.
+    let nameless = |text: &str| text.replace(",/dev/stdin,", ",,");
+    assert_eq!(written.well().stdout, nameless(&done.stdout));
 }

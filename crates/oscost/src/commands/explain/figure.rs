@@ -165,7 +165,11 @@ fn difference(pair: &PairedValue) -> String {
 
 /// A claim as a person says it.
 fn name(claim: &CheckedClaim) -> String {
-    claim.claim.replace(['_', ':'], " ").replace('|', " or ")
+    // Names of calls stay as they are: rt_sigreturn.
+    let (what, calls) = claim.claim.split_once(':').unwrap_or((&claim.claim, ""));
+    let calls = calls.replace('|', " or ");
+    let calls = if what.starts_with("system_calls") { calls } else { calls.replace('_', " ") };
+    format!("{} {calls}", what.replace('_', " ")).trim_end().to_owned()
 }
 
 /// What was counted, beside the claims.
@@ -318,6 +322,25 @@ fn source(card: &Card) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_claim_names_calls_as_the_system_does() {
+        for (claim, words) in [
+            ("system_calls", "system calls"),
+            ("system_calls:rt_sigreturn|wait4", "system calls rt_sigreturn or wait4"),
+            ("voluntary_switches", "voluntary switches"),
+            ("post_condition:own_process_id", "post condition own process id"),
+        ] {
+            let claim = CheckedClaim {
+                claim: claim.to_owned(),
+                expected: oscost_results::Expectation::Exactly(1.0),
+                observed: None,
+                holds: None,
+                unknown: serde_json::Map::new(),
+            };
+            assert_eq!(name(&claim), words);
+        }
+    }
 
     #[test]
     fn a_fraction_of_a_call_says_how_many_operations_make_it() {

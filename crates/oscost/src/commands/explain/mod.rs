@@ -82,8 +82,8 @@ fn page(thing: &str, talk: &Talk) -> Result<Explanation, Ended> {
             near.extend(glossary::words().map(str::to_owned));
             let near = nearest(thing, near.iter().map(String::as_str));
             let shown = oscost_results::Untrusted::new(thing).terminal().to_string();
-            let advice = match document::missing(thing) {
-                Some(statements) => statements,
+            let advice = match document::missing(thing).or_else(|| word::missing(thing)) {
+                Some(known) => known,
                 None if near.is_empty() => "'oscost list' shows the ids, GLOSSARY.md the words".to_owned(),
                 None => format!("did you mean {}?", near.join(" or ")),
             };
@@ -209,10 +209,14 @@ mod tests {
             ("not_converged", "not converged"),
             ("floor", "lower quartile"),
             ("calls", "system calls"),
+            ("~cycles", "Cost in core cycles"),
+            ("*", "the quantity that `compare` uses"),
+            ("+/-", "95 % over launches"),
             ("W001", "the core ran up to ... % slower"),
             ("w104", "quota"),
             ("exit 3", "withheld"),
             ("exit code 130", "SIGINT"),
+            ("exit 137", "signal 9 ended"),
             ("3", "withheld"),
             ("launch", "unit of inference"),
             ("answered without entering the kernel", "W101"),
@@ -259,6 +263,10 @@ mod tests {
         assert!(miss("qqqqqqqq").contains("oscost list"), "{}", miss("qqqqqqqq"));
         assert!(miss("tlpi/99").contains("tlpi/1 to tlpi/"), "{}", miss("tlpi/99"));
         assert!(miss("lat_http").contains("lmbench"), "{}", miss("lat_http"));
+        let codes = "oscost ends with 0, 1, 2, 3, 4, 5, 70, 125, 129, 130, 143, 255";
+        for code in ["exit 99", "exit code 300", "code 193"] {
+            assert!(miss(code).ends_with(codes), "{}", miss(code));
+        }
     }
 
     #[test]

@@ -7,8 +7,18 @@ use super::Explanation;
 use crate::exit::MEANINGS;
 use crate::glossary;
 
+/// Codes of a shell for a program that a signal ended: 128 and the signal's number, 1 to 64.
+const FIRST_SIGNAL: u8 = 129;
+const LAST_SIGNAL: u8 = 192;
+
 /// The page of a word; `None` where it is none of these.
 pub fn page(thing: &str) -> Option<Explanation> {
+    // Signs of the price list stand for words.
+    let thing = match thing {
+        "*" => "judged",
+        "\u{b1}" | "+/-" => "interval",
+        other => other.strip_prefix('~').unwrap_or(other),
+    };
     code(thing).or_else(|| warning(thing)).or_else(|| word(thing))
 }
 
@@ -24,14 +34,27 @@ fn code(thing: &str) -> Option<Explanation> {
         return None;
     }
     let meaning = MEANINGS.iter().find(|(codes, _)| codes.split(", ").any(|code| code == wanted));
-    let page = Explanation::new(format!("Exit code {wanted}"));
-    Some(match meaning {
-        Some((_, meaning)) => page.say(*meaning),
-        None => page.say(match number.checked_sub(128) {
-            Some(signal) if signal > 0 => format!("signal {signal} ended the program; oscost itself ends this way only after SIGHUP, SIGINT and SIGTERM"),
-            _ => "oscost never ends with this code".to_owned(),
-        }),
-    })
+    let words = match (meaning, number) {
+        (Some((_, meaning)), _) => (*meaning).to_owned(),
+        (None, FIRST_SIGNAL..=LAST_SIGNAL) => {
+            format!(
+                "signal {} ended the program; oscost ends this way only after SIGHUP, SIGINT and SIGTERM",
+                number - 128
+            )
+        }
+        (None, _) => return None,
+    };
+    Some(Explanation::new(format!("Exit code {wanted}")).say(words))
+}
+
+/// The exit codes that there are, if `thing` is another one.
+pub fn missing(thing: &str) -> Option<String> {
+    let asked = thing.to_lowercase();
+    let number = asked.rsplit(' ').next()?;
+    let is_code =
+        ["exit ", "code "].iter().any(|start| asked.starts_with(start)) && number.parse::<u32>().is_ok();
+    let codes: Vec<&str> = MEANINGS.iter().map(|(codes, _)| *codes).collect();
+    is_code.then(|| format!("oscost ends with {}", codes.join(", ")))
 }
 
 /// "W001", or the words of a warning.
@@ -60,7 +83,11 @@ fn word(thing: &str) -> Option<Explanation> {
             Better::More => "; more is better",
             _ => "",
         };
-        page.fact("Quantity", [format!("{} in {}{better}", known.what.trim_end_matches('.'), known.unit)]);
+        let unit = match known.unit {
+            unit @ ("ns" | "cycles") => format!("in {unit}"),
+            unit => format!("a {unit}"),
+        };
+        page.fact("Quantity", [format!("{}; {unit}{better}", known.what.trim_end_matches('.'))]);
     }
     if mark.is_some() {
         page.fact("Mark", ["a warning beside a measured figure, which is shown all the same".to_owned()]);

@@ -1,0 +1,211 @@
+//! What the kills end: one run or command of every kind, and what the machine lacks for it.
+
+use crate::program::User;
+
+/// What is killed: a name, a line of a shell in front of it, and its arguments.
+pub struct Scenario {
+    pub name: &'static str,
+    /// Preparation of the space by the campaign's user; if it fails, the scenario is skipped.
+    pub space: &'static str,
+    /// Only a janitor can be had: after a kill of everything it is the next start that removes what is left.
+    pub janitor: bool,
+    /// As whom alone, where it makes a difference.
+    pub only: Option<User>,
+    /// What the shell does that becomes the program.
+    pub prepare: &'static str,
+    pub arguments: &'static [&'static str],
+    /// A program that it needs besides.
+    pub needs: Option<&'static str>,
+}
+
+const fn family(name: &'static str, arguments: &'static [&'static str]) -> Scenario {
+    Scenario { name, space: "", janitor: false, only: None, prepare: "", arguments, needs: None }
+}
+
+/// The three shapes of processes come first: alone, with a partner, a session of many.
+pub const SHAPES: usize = 3;
+
+pub const SCENARIOS: &[Scenario] = &[
+    family("alone", &["run", "--force", "--quick", "syscall/getppid"]),
+    family("partner", &["run", "--force", "--quick", "semaphore/system_v/handover/same_cpu"]),
+    family("session", &["run", "--force", "--quick", "realtime_ipc/unix_datagram/same_cpu/clients_10"]),
+    family("instrument", &["run", "--force", "--quick", "instrument"]),
+    family("clock", &["run", "--force", "--quick", "clock/monotonic", "clock/step/monotonic"]),
+    family("syscall", &["run", "--force", "--quick", "syscall/read0_pipe", "syscall/open_close"]),
+    family(
+        "context_switch",
+        &["run", "--force", "--quick", "context_switch/pipe/same_cpu", "context_switch/posix_queue"],
+    ),
+    family("semaphore", &["run", "--force", "--quick", "semaphore/posix_named", "semaphore/system_v"]),
+    family("lock", &["run", "--force", "--quick", "lock/system_v_message", "lock/robust_mutex"]),
+    family(
+        "contention",
+        &["run", "--force", "--quick", "semaphore/system_v/contended/processes_4/hold_us_1/think_0"],
+    ),
+    family("record_lock", &["run", "--force", "--quick", "record_lock/fcntl"]),
+    family(
+        "record_database",
+        &["run", "--force", "--quick", "record_database/book/seek/fine_fcntl/processes_4/nrec_500"],
+    ),
+    family(
+        "realtime_ipc",
+        &["run", "--force", "--quick", "realtime_ipc/posix_queue", "realtime_ipc/fifo/same_cpu/clients_10"],
+    ),
+    family(
+        "load",
+        &[
+            "run",
+            "--force",
+            "--quick",
+            "realtime_ipc",
+            "--set",
+            "transport=pipe",
+            "--set",
+            "clients=1",
+            "--set",
+            "load_command=sh -c 'setsid sleep 1000 & sleep 1000'",
+        ],
+    ),
+    family("signal", &["run", "--force", "--quick", "signal/deliver"]),
+    family(
+        "process",
+        &[
+            "run",
+            "--force",
+            "--quick",
+            "process/posix_spawn",
+            "process/exec_static",
+            "process/fork/resident_16m",
+        ],
+    ),
+    family("thread", &["run", "--force", "--quick", "thread"]),
+    family(
+        "memory",
+        &[
+            "run",
+            "--force",
+            "--quick",
+            "memory/fault_anonymous",
+            "memory/shootdown/threads_1",
+            "memory/bandwidth/copy/block_64m",
+        ],
+    ),
+    family("cpu_pair", &["run", "--force", "--quick", "cpu_pair"]),
+    family(
+        "event",
+        &["run", "--force", "--quick", "event/epoll_wake/same_cpu", "event/poll/descriptors_1000"],
+    ),
+    family("file", &["run", "--force", "--quick", "file/create_unlink", "file/write_4k", "file/fsync"]),
+    family("io_uring", &["run", "--force", "--quick", "io_uring"]),
+    family(
+        "socket",
+        &[
+            "run",
+            "--force",
+            "--quick",
+            "socket/tcp_connect",
+            "socket/udp_round_trip",
+            "socket/tcp_round_trip",
+        ],
+    ),
+    family("timer", &["run", "--force", "--quick", "timer"]),
+    family("futex", &["run", "--force", "--quick", "futex/wake_one", "futex/hash/threads_2"]),
+    family(
+        "container",
+        &[
+            "run",
+            "--force",
+            "--quick",
+            "container/namespace/user",
+            "container/namespace/mount",
+            "container/namespace/net",
+            "container/namespace/cgroup",
+        ],
+    ),
+    family("seccomp", &["run", "--force", "--quick", "tax/seccomp"]),
+    family("bpf", &["run", "--force", "--quick", "tax/bpf"]),
+    // Both sides leave somebody in a session of his own.
+    family(
+        "live",
+        &[
+            "compare",
+            "--live",
+            "sh -c 'setsid sleep 1000 & exec \"$@\"' sh /mnt/oscost",
+            "sh -c 'sleep 1000 & exec \"$@\"' sh /mnt/oscost",
+            "--rounds",
+            "6",
+            "syscall/getppid",
+        ],
+    ),
+    // The shortest document: its moments are as many.
+    family("reproduce", &["reproduce", "--force", "--quick", "context-switch"]),
+    family("doctor", &["doctor", "--check"]),
+    // Two machines, or the two of a tree.
+    Scenario { prepare: A_MACHINE, ..family("count", &["count", "syscall/getppid"]) },
+    Scenario {
+        prepare: A_MACHINE,
+        ..family("count by function", &["count", "syscall/getppid", "--by-function"])
+    },
+    Scenario {
+        needs: Some("stress-ng"),
+        ..family(
+            "crosscheck",
+            &[
+                "crosscheck",
+                "--force",
+                "--quick",
+                "--with",
+                "stress-ng",
+                "stress-ng/sem-sysv",
+                "stress-ng/msg",
+            ],
+        )
+    },
+    Scenario {
+        janitor: true,
+        prepare: "exec unshare -U -r sh -c 'for kind in user ipc mnt pid; do echo 0 >/proc/sys/user/max_${kind}_namespaces || exit 99; done; exec \"$0\" \"$@\"' \"$0\" \"$@\"",
+        ..family("janitor", OBJECTS)
+    },
+    // As Ubuntu does it: an ordinary user gets a user namespace, and may not map himself in it.
+    Scenario {
+        space: "mount -o remount,ro /proc",
+        janitor: true,
+        only: Some(User::Nobody),
+        ..family("no maps", OBJECTS)
+    },
+    // In a changed root directory namespaces are granted, and no mount in them can be made private.
+    Scenario {
+        space: "mkdir /mnt/jail && cd /mnt/jail && \
+                for folder in bin lib lib64 usr etc proc dev tmp mnt; do \
+                [ ! -d /$folder ] || { mkdir $folder && mount --rbind /$folder $folder; } || exit 1; done",
+        prepare: "exec chroot /mnt/jail \"$0\" \"$@\"",
+        janitor: true,
+        only: Some(User::Own),
+        ..family("no mount", OBJECTS)
+    },
+];
+
+/// The kernel that OSCOST_KERNEL names, or a false one with a false qemu, which boots for a while and ends.
+const A_MACHINE: &str = r#"
+if [ -z "$OSCOST_KERNEL" ]; then
+  played=$HOME/played OSCOST_KERNEL=$HOME/played/bzImage PATH=$HOME/played:$PATH
+  mkdir -p "$played" || exit 98
+  zeros() { head -c "$1" /dev/zero; }
+  { zeros 510; printf '\125\252'; zeros 2; printf HdrS; zeros 48; printf '\001'; zeros 4096; } >"$OSCOST_KERNEL"
+  printf '%s\n' '#!/bin/sh' '[ "$1" != --version ] || exec echo "QEMU emulator version 0 (played)"' 'exec sleep 2' >"$played/qemu-system-x86_64"
+  chmod +x "$played/qemu-system-x86_64"
+fi
+set -- "$@" --kernel "$OSCOST_KERNEL"
+"#;
+
+/// Every kind of object that outlives a process.
+const OBJECTS: &[&str] = &[
+    "run",
+    "--force",
+    "--quick",
+    "semaphore/posix_named",
+    "semaphore/system_v/handover/same_cpu",
+    "lock/system_v_message",
+    "context_switch/posix_queue/same_cpu",
+    "realtime_ipc/unix_datagram/same_cpu/clients_10",
+];
