@@ -244,6 +244,7 @@ static void need_10000(void) { beside(10000); }
 
 #include "offspring.h"
 #include "pairs.h"
+#include "kernel.h"
 
 /* --- the list ------------------------------------------------------------------------------------------------------- */
 /* partner: 0 none, 1 one that answers, 2 one that the set-up starts. */
@@ -299,6 +300,30 @@ static const struct operation { const char *id; void (*need)(void); void (*loop)
     PAIR("semaphore/system_v/handover", pair_set), PAIR("semaphore/eventfd/handover", pair_events),
     PAIR("lock/pipe_token/handover", pair_pipes), PAIR("lock/system_v_message/handover", pair_messages),
     PAIR("lock/condition_variable/handover", pair_cond),
+    PAIR("event/epoll_wake", pair_watched), PAIR("futex/wake_one", pair_sleepers),
+#define ROUND_TRIP(id, need) {id "/same_cpu", need, op_alternate, 1, 1}, {id "/cross_cpu", need, op_alternate, 1, 1}
+    ROUND_TRIP("socket/unix_round_trip", pair_unix), ROUND_TRIP("socket/tcp_round_trip", pair_tcp),
+    ROUND_TRIP("socket/udp_round_trip", pair_udp), {"socket/tcp_connect", need_listener, op_connect, 1, 0},
+    {"event/poll/descriptors_1", need_polled_1, op_poll, 1, 0}, {"event/poll/descriptors_10", need_polled_10, op_poll, 1, 0},
+    {"event/poll/descriptors_100", need_polled_100, op_poll, 1, 0}, {"event/poll/descriptors_1000", need_polled_1000, op_poll, 1, 0},
+    {"file/open_close", need_page_of_file, op_open, 1, 0}, {"file/create_unlink", need_folder, op_create, 1, 0},
+    {"file/read_4k", need_page_of_file, op_pread, 1, 0}, {"file/write_4k", need_page_of_file, op_pwrite, 1, 0},
+    {"io_uring/nop", need_ring_1, op_nothing_1, 1, 0}, {"io_uring/nop/batch_32", need_ring_32, op_nothing_32, 32, 0},
+    {"container/namespace/none", NULL, op_namespace, 1, 0}, {"container/namespace/user", need_user, op_namespace, 1, 0},
+    {"container/namespace/mount", need_mount, op_namespace, 1, 0}, {"container/namespace/pid", need_pid, op_namespace, 1, 0},
+    {"container/namespace/ipc", need_ipc, op_namespace, 1, 0}, {"container/namespace/uts", need_uts, op_namespace, 1, 0},
+    {"container/namespace/cgroup", need_cgroup, op_namespace, 1, 0}, {"container/namespace/time", need_time, op_namespace, 1, 0},
+    {"memory/latency/size_16k/small_pages", chain_16k, walk, 1, 0}, {"memory/latency/size_128k/small_pages", chain_128k, walk, 1, 0},
+    {"memory/latency/size_1m/small_pages", chain_1m, walk, 1, 0}, {"memory/latency/size_8m/small_pages", chain_8m, walk, 1, 0},
+    {"memory/latency/size_8m/huge_pages", chain_8m_huge, walk, 1, 0}, {"memory/latency/size_64m/small_pages", chain_64m, walk, 1, 0},
+    {"memory/latency/size_64m/huge_pages", chain_64m_huge, walk, 1, 0},
+#define BLOCKS(way, op) {"memory/bandwidth/" way "/block_16k", block_16k, op, 1, 0}, \
+    {"memory/bandwidth/" way "/block_1m", block_1m, op, 1, 0}, {"memory/bandwidth/" way "/block_64m", block_64m, op, 1, 0}
+    BLOCKS("read", op_read_block), BLOCKS("write", op_write_block), BLOCKS("copy", op_copy_block),
+    {"process/fork/resident_1m/small_pages", hold_1m, op_fork, 1, 0}, {"process/fork/resident_16m/small_pages", hold_16m, op_fork, 1, 0},
+    {"process/fork/resident_16m/huge_pages", hold_16m_huge, op_fork, 1, 0}, {"process/fork/resident_256m/small_pages", hold_256m, op_fork, 1, 0},
+    {"process/fork/resident_256m/huge_pages", hold_256m_huge, op_fork, 1, 0},
+    {"thread/create_join", need_large, op_new_stack, 1, 0}, {"syscall/membarrier", need_barrier, op_barrier, 1, 0},
 };
 #define COUNT (sizeof OPERATIONS / sizeof *OPERATIONS)
 
