@@ -11,7 +11,7 @@ use crate::{LoadError, PathError, ReferenceError, Refused, ResultId, Store};
 /// Files that a CPU reads before what they hold is taken. Few, because that is what memory is needed for.
 const AT_ONCE: usize = 4;
 
-/// Results by reference (`@-1`, `@all`, a file), and folders whose results are meant. Folders are walked in the order of
+/// Results by reference (`@-1`, `@all`, the name of a run, a file), and folders whose results are meant. Folders are walked in the order of
 /// names; symbolic links in them are not followed.
 #[derive(Debug, Clone)]
 pub struct Collection {
@@ -40,7 +40,7 @@ impl Collection {
     pub fn of<S: AsRef<str>>(references: &[S]) -> Result<Self, ReferenceError> {
         let mut roots: Vec<Root> = Vec::new();
         for reference in references.iter().map(AsRef::as_ref) {
-            if reference.starts_with('@') {
+            if Store::holds(reference) {
                 let stored = Store::of_user()?.resolve(reference)?;
                 roots.extend(stored.into_iter().map(|path| Root { path, named: false }));
             } else {

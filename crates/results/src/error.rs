@@ -62,7 +62,7 @@ pub enum LoadError {
     },
 }
 
-/// Why a reference to stored results (`@-1`, `@all`, a path) yields none.
+/// Why a reference to stored results (`@-1`, `@all`, a name, a path) yields none.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReferenceError {

@@ -109,8 +109,18 @@ impl Store {
             .map_err(PathError::of("use", &self.directory))
     }
 
-    /// What a reference that starts with `@` stands for.
+    /// Whether a reference means something in a store: it starts with `@`, or is the name of a run as `Saved as` prints it,
+    /// and no file here is called so.
+    #[must_use]
+    pub fn holds(reference: &str) -> bool {
+        reference.starts_with('@') || named(reference).is_some_and(|_| !Path::new(reference).exists())
+    }
+
+    /// What a reference that the store [holds](Self::holds) stands for.
     pub(crate) fn resolve(&self, reference: &str) -> Result<Vec<PathBuf>, ReferenceError> {
+        if let Some(name) = named(reference) {
+            return Ok(vec![self.directory.join(name.file(ENDING))]);
+        }
         let mut runs = self.runs().map_err(LoadError::from)?;
         let stored = runs.len();
         let too_few = || ReferenceError::TooFew {
@@ -128,6 +138,11 @@ impl Store {
         let index = stored.checked_sub(back).ok_or_else(too_few)?;
         Ok(vec![runs.swap_remove(index)])
     }
+}
+
+/// The run that a reference names.
+fn named(reference: &str) -> Option<RunName> {
+    RunName::of_file(&format!("{reference}{ENDING}"), ENDING)
 }
 
 /// Reads one result.
@@ -182,8 +197,8 @@ pub struct Loaded {
     pub unusable: Vec<LoadError>,
 }
 
-/// Loads results: `@-1` is the newest run of the user's store, `@-2` the one before, `@all` every one (newest last),
-/// anything else a path.
+/// Loads results: `@-1` is the newest run of the user's store, `@-2` the one before, `@all` every one (newest last), the name
+/// of a run that run (a file here that is called so comes first), anything else a path.
 ///
 /// # Errors
 /// A reference means nothing, or a file that was asked for by itself cannot be used.
@@ -197,13 +212,10 @@ fn load_from<S: AsRef<str>>(
 ) -> Result<Loaded, ReferenceError> {
     let mut loaded = Loaded { results: Vec::new(), unusable: Vec::new() };
     for reference in references.iter().map(AsRef::as_ref) {
-        let paths = if reference.starts_with('@') {
-            store()?.resolve(reference)?
-        } else {
-            vec![PathBuf::from(reference)]
-        };
+        let is_stored = Store::holds(reference);
+        let paths = if is_stored { store()?.resolve(reference)? } else { vec![PathBuf::from(reference)] };
         for path in paths {
-            match load_from_any(&path, !reference.starts_with('@')) {
+            match load_from_any(&path, !is_stored) {
                 Ok(result) => loaded.results.push((path, result)),
                 Err(error) if reference == "@all" => loaded.unusable.push(error),
                 Err(error) => return Err(error.into()),
@@ -298,6 +310,12 @@ mod tests {
         assert_eq!(notes(&load(&["@all"]).unwrap()), ["10", "20", "30"]);
         let path = store.runs().unwrap()[1].to_str().unwrap().to_owned();
         assert_eq!(notes(&load(&["@-1", &path]).unwrap()), ["30", "20"]);
+        // As it is printed when it is saved; a file here that is called so is another one, and no name.
+        let printed = name(20).to_string();
+        assert!(Store::holds(&printed) && !Store::holds(&path) && !Store::holds("run.json"));
+        assert_eq!(notes(&load(&[&printed, "@-1"]).unwrap()), ["20", "30"]);
+        let gone = load(&["2026-11-20T23-14-59Z-9f2c41d0"]).unwrap_err().to_string();
+        assert!(gone.contains("2026-11-20T23-14-59Z-9f2c41d0.json"), "{gone}");
         assert!(load(&["@-4"]).unwrap_err().to_string().contains("3 runs are stored"));
         for unknown in ["@", "@-", "@-0", "@1", "@-+1", "@-x", "@-99999999999999999999", "@newest", "@ALL"] {
             assert!(matches!(load(&[unknown]), Err(ReferenceError::Unknown { .. })), "{unknown}");

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// Files, @-1 (newest stored run), @-2, ..., or @all; the older one first [default: the newest comparable two]
+    /// Files, @-1 (newest stored run), @-2, ..., @all, or names of stored runs; the older one first [default: the newest comparable two]
     #[arg(value_name = "RESULT")]
     pub results: Vec<String>,
     /// The result that all others are compared with, if there are more than two [default: the first]

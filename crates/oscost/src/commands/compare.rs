@@ -68,6 +68,12 @@ fn stored(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
             "two results are needed: files, or @-2 @-1 (oscost report @all lists the store)",
         ));
     }
+    if (1..names.len()).any(|at| names[at] == names[0] && results[at] == results[0]) {
+        talk.say(format!(
+            "{} stands on both sides, so no figure differs; unclear says only that an interval is wide",
+            oscost_results::Untrusted::new(&names[0]).terminal()
+        ));
+    }
     let only = only(options, results.iter(), talk)?;
     if results.iter().any(is_count) {
         if let Some(only) = &only {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use oscost_report::count::is_count;
 use oscost_report::{Named, RowChoice, RowFormat, RowOrder};
-use oscost_results::{Outline, Outlines, PairedValue, RunResult};
+use oscost_results::{Outline, Outlines, PairedValue, RunResult, Store};
 
 use crate::args::{Format, Report, SortBy};
 use crate::exit::{Ended, Exit};
@@ -20,8 +20,8 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
     }
     let newest = ["@-1".to_owned()];
     let references = if options.results.is_empty() { &newest[..] } else { &options.results };
-    if references.iter().any(|reference| reference.starts_with('@'))
-        && let Ok(store) = oscost_results::Store::of_user()
+    if references.iter().any(|reference| Store::holds(reference))
+        && let Ok(store) = Store::of_user()
         && store.directory().exists()
     {
         crate::session::recover(&store, talk);

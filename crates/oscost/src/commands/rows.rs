@@ -6,7 +6,7 @@ use std::path::Path;
 
 use oscost_report::RowFormat;
 use oscost_results::{
-    Collection, Gathered, LoadError, NamedFile, Outline, Refused, RowFigure, Untrusted, from_bytes,
+    Collection, Gathered, LoadError, NamedFile, Outline, Refused, RowFigure, Store, Untrusted, from_bytes,
     outline_from_bytes, rows_from_bytes,
 };
 
@@ -24,7 +24,7 @@ const WRITTEN: usize = 1 << 20;
 pub fn rows(options: &Report, references: &[String], format: RowFormat, talk: &Talk) -> Result<Exit, Ended> {
     let collection = Collection::of(references).map_err(Ended::misuse)?;
     let only = if options.only.is_empty() { None } else { Some(only(options, &collection, talk)?) };
-    let stored = references.iter().all(|reference| reference.starts_with('@'));
+    let stored = references.iter().all(|reference| Store::holds(reference));
     let make = |path: &Path, bytes: &[u8]| {
         let mut run = read(bytes, options.anonymous)?;
         if let Some(only) = &only {

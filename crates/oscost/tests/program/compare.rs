@@ -46,7 +46,9 @@ fn verdicts_are_words_and_codes() {
     let same = home.ask(&["compare", "now.json", "now.json"]);
     assert!(same.well().stdout.contains("machine     the same"), "{same:?}");
     assert!(same.stdout.contains("1 within 5 %, 0 slower, 0 faster, 0 unclear"), "{same:?}");
+    assert!(same.stderr.contains("now stands on both sides"), "{same:?}");
     let slower = home.ask(&["compare", "half.json", "now.json"]);
+    assert!(!slower.stderr.contains("both sides"), "{slower:?}");
     assert!(slower.well().stdout.contains("1 slower") && slower.stdout.contains("+100.0 %"), "{slower:?}");
     let faster = home.ask(&["compare", "now.json", "half.json"]);
     assert!(faster.well().stdout.contains("1 faster") && faster.stdout.contains("-50.0 %"), "{faster:?}");
