@@ -71,7 +71,8 @@ pub enum Judgement {
     NotTestableHere,
     /// No law, but a figure of the document's machine: shown beside this one's, and not judged.
     ItsMachine,
-    /// Shown, and not judged: it rests on single runs, which have no interval, or its counterpart was not run.
+    /// Shown, and not judged: it rests on single runs, which have no interval, its counterpart was not run, or the run was ended
+    /// early.
     NotJudged,
     /// A judgement of a later version.
     #[serde(other)]

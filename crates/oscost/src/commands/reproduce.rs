@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use oscost_documents::{ALL, Document, DocumentParameters, Found, script_table, worksheet};
+use oscost_documents::{ALL, Document, DocumentParameters, Found, reproductions, script_table, worksheet};
 use oscost_families::realtime_ipc::RAW_DIR;
 use oscost_families::record_database::DIRECTORY;
 use oscost_harness::{Choice, Effort, Launched, Level, Tier, estimate_ns};
@@ -96,13 +96,14 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
     };
     let mut session = session::run(request, talk)?;
     let found = found_in(&session.measured.result);
-    let reproductions = documents.iter().flat_map(|document| (document.judge)(&found, &parameters)).collect();
+    let is_partial = session.measured.result.partial;
+    let judged = reproductions(&documents, &found, &parameters, is_partial);
     let table = if documents.iter().any(|document| document.founding == TLPI) {
         script_table(&found, &parameters)
     } else {
         String::new()
     };
-    session.measured.result.reproductions = reproductions;
+    session.measured.result.reproductions = judged;
     let saved = session.save();
     let stored = saved.as_ref().ok().cloned().flatten();
     let rows = crosscheck::rows(&lmbench, Some(&session.measured.result));
@@ -273,6 +274,9 @@ fn rendered(
             }
             if !sheet.is_empty() {
                 writeln!(out, "\n{sheet}")?;
+            }
+            if result.partial {
+                writeln!(out, "Partial: the run was ended early, so only counts are judged.")?;
             }
             match saved {
                 Some(name) => writeln!(out, "Saved as {name} (oscost report @-1).")?,
