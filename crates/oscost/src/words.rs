@@ -16,13 +16,29 @@ const FEW: usize = 24;
 /// So many ids are named one by one; of more, the families with their numbers.
 const NAMED: usize = 4;
 
-/// The choice of a run: patterns, a tier, or everything. Says what words found.
+/// The choice of a run: patterns with their baselines, a tier, or everything. Says what words found.
 pub fn choose(patterns: &[String], all: bool, thorough: bool, talk: &Talk) -> Result<Vec<Choice>, Ended> {
-    let catalogue = catalogue();
     let most = if thorough { Tier::Thorough } else { Tier::Family };
     if patterns.is_empty() {
-        return Ok(catalogue.tier(if all { most } else { Tier::Core }));
+        return Ok(catalogue().tier(if all { most } else { Tier::Core }));
     }
+    find(patterns, most, talk).map(|found| catalogue().chosen(&found))
+}
+
+/// What patterns find and nothing else, or the core tier: for a command that divides by no baseline.
+pub fn choose_alone(patterns: &[String], talk: &Talk) -> Result<Vec<Choice>, Ended> {
+    if patterns.is_empty() {
+        return Ok(catalogue().tier(Tier::Core));
+    }
+    let found = find(patterns, Tier::Family, talk)?;
+    let asked: BTreeSet<&str> = found.iter().flat_map(ids).collect();
+    let chosen = catalogue().chosen(&found);
+    Ok(chosen.into_iter().filter(|choice| asked.contains(choice.card().id)).collect())
+}
+
+/// What each pattern finds; says so where it is not plain.
+fn find(patterns: &[String], most: Tier, talk: &Talk) -> Result<Vec<Matched>, Ended> {
+    let catalogue = catalogue();
     let found = match catalogue.look_up(patterns, most) {
         // What names a few of them alone means them: the tier is there so that a family is not hundreds.
         Err(miss) if patterns.len() == 1 && (1..=FEW).contains(&miss.above) => {
@@ -41,7 +57,7 @@ pub fn choose(patterns: &[String], all: bool, thorough: bool, talk: &Talk) -> Re
             talk.say(words);
         }
     }
-    Ok(catalogue.chosen(&found))
+    Ok(found)
 }
 
 /// Fails where not one of what the patterns found can be measured on so many CPUs.
@@ -220,6 +236,36 @@ mod tests {
         assert!(parts.iter().all(|choice| !choice.card().id.contains("hold_us_30")), "{}", parts.len());
         let many = choose("lock/*/hold_us_3/*").err().expect("every number of processes");
         assert!(many.contains("add --thorough"), "{many}");
+    }
+
+    #[test]
+    fn what_is_chosen_alone_comes_without_baselines() {
+        let arguments = crate::args::Arguments::parse_from(["oscost", "-q", "list"]);
+        let talk = Talk::new(&arguments.common);
+        let patterns = ["syscall/getpid".to_owned(), "eventfd".to_owned()];
+        let ids = |choices: Result<Vec<Choice>, Ended>| -> Vec<&str> {
+            let choices = choices.map_err(|ended| ended.to_string()).expect("found");
+            choices.iter().map(|choice| choice.card().id).collect()
+        };
+        let with = ids(choose(&patterns, false, false, &talk));
+        assert!(with.contains(&"syscall/invalid"), "what getpid is divided by: {with:?}");
+        let alone = ids(choose_alone(&patterns, &talk));
+        assert!(alone.contains(&"syscall/getpid") && alone.contains(&"semaphore/eventfd"), "{alone:?}");
+        assert!(!alone.contains(&"syscall/invalid"), "{alone:?}");
+        assert!(alone.iter().all(|id| *id == "syscall/getpid" || id.contains("eventfd")), "{alone:?}");
+        assert_eq!(ids(choose_alone(&[], &talk)), ids(choose(&[], false, false, &talk)));
+    }
+
+    #[test]
+    fn a_number_that_no_id_has_is_answered_with_those_that_ids_have() {
+        let miss = |typed: &str| {
+            catalogue().look_up(&[typed.to_owned()], Tier::Family).err().expect("no id").to_string()
+        };
+        let holds = miss("processes_4/hold_us_33/think_0");
+        assert!(holds.contains("no hold_us_33, but hold_us_ with 0, 1, 3, 10, 30, 100, 300"), "{holds}");
+        let workers = miss("lock/mutex/contended/processes_4711/hold_us_3/think_0");
+        assert!(workers.contains("no processes_4711, but processes_ with 1, 2, 4"), "{workers}");
+        assert!(miss("zzz_4711").ends_with("'oscost list' shows what there is"), "{}", miss("zzz_4711"));
     }
 
     #[test]

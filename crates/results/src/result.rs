@@ -1,5 +1,8 @@
 //! The result of one run: who measured, where, under which conditions, and what came out.
 
+use std::time::SystemTime;
+
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -66,6 +69,34 @@ pub struct RunResult {
 }
 
 impl RunResult {
+    /// A result without figures of a run that starts at `at` by the wall clock; partial until whoever measures says otherwise.
+    #[must_use]
+    pub fn begun(at: SystemTime, tool: Tool, machine: Machine, conditions: Conditions) -> Self {
+        // A wall clock beyond jiff's years says as much as 1970.
+        let at = Timestamp::try_from(at).unwrap_or(Timestamp::UNIX_EPOCH);
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            estimators: ESTIMATORS,
+            partial: true,
+            started: at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            duration_ns: 0,
+            note: None,
+            tool,
+            machine,
+            conditions,
+            plan: Plan::default(),
+            figures: Vec::new(),
+            ratios: Vec::new(),
+            differences: Vec::new(),
+            reproductions: Vec::new(),
+            doctor: Vec::new(),
+            warnings: Vec::new(),
+            warning_codes: Vec::new(),
+            unknown: Map::new(),
+        }
+    }
+
     /// Says that a result of an older version is one of today's: reading gave it today's words. One of another version
     /// stays what it is, and is not written.
     pub fn upgrade(&mut self) {

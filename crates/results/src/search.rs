@@ -159,6 +159,34 @@ pub fn nearest<'a>(typed: &str, words: impl IntoIterator<Item = &'a str>) -> Vec
     near.into_iter().take(3).map(|(_, _, word)| word).collect()
 }
 
+/// At most three of `words` of which `typed` may be short, the shortest first, each once: those that have its letters in its
+/// order, part by part ("semaphore/sysv" of "semaphore/system_v").
+#[must_use]
+pub fn abbreviated<'a>(typed: &str, words: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let typed = plain(typed);
+    if typed.chars().count() < SHORTEST {
+        return Vec::new();
+    }
+    let mut long: Vec<(usize, &str)> =
+        words.into_iter().filter(|word| is_short_for(&typed, word)).map(|word| (word.len(), word)).collect();
+    long.sort_unstable();
+    long.dedup();
+    long.into_iter().take(3).map(|(_, word)| word).collect()
+}
+
+/// Fewer letters than this are in nearly every word.
+const SHORTEST: usize = 3;
+
+/// Whether each part of `typed` begins as the part of `word` at its place, and its letters are there in its order.
+fn is_short_for(typed: &str, word: &str) -> bool {
+    let is_part = |(typed, word): (&str, &str)| {
+        let mut letters = word.chars();
+        typed.chars().next() == word.chars().next()
+            && typed.chars().all(|letter| letters.any(|other| other == letter))
+    };
+    typed.split('/').count() == word.split('/').count() && typed.split('/').zip(word.split('/')).all(is_part)
+}
+
 /// Edit distance in characters, two neighbours that changed places counting once.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
@@ -249,6 +277,17 @@ mod tests {
         assert!(nearest("zebra", commands).is_empty());
         assert!(nearest("", ["x"]).is_empty(), "one letter too few is no typo of one letter");
         assert_eq!(nearest("getpdi", ["getpid", "getpid", "getppid"]), ["getpid", "getppid"]);
+    }
+
+    #[test]
+    fn short_forms_are_those_of_words_with_their_letters() {
+        assert_eq!(abbreviated("semaphore/sysv", IDS), ["semaphore/system_v"]);
+        assert_eq!(abbreviated("clk/mono", IDS), ["clock/monotonic"]);
+        let none: [&str; 0] = [];
+        assert_eq!(abbreviated("zz/sysv", IDS), none, "another family");
+        assert_eq!(abbreviated("semaphore/vsys", IDS), none, "another order");
+        assert_eq!(abbreviated("semaphore", IDS), none, "a family is no short form of an id");
+        assert_eq!(abbreviated("sl", ["syscall"]), none, "two letters are of too many words");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use oscost_harness::{IdleCpu, Measured, Options, Place};
-use oscost_results::{Check, ESTIMATORS, FORMAT, Plan, RunResult, VERSION, telling_parameters};
+use oscost_results::{Check, Plan, RunResult, telling_parameters};
 
 use crate::{Request, machine};
 
@@ -19,28 +19,7 @@ pub fn without_figures() -> RunResult {
 
 /// The same with the whole command line of the kernel.
 fn with_private_facts() -> RunResult {
-    let started = jiff::Timestamp::try_from(SystemTime::now()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
-    RunResult {
-        format: FORMAT.to_owned(),
-        version: VERSION,
-        estimators: ESTIMATORS,
-        partial: true,
-        started: started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-        duration_ns: 0,
-        note: None,
-        tool: machine::tool(),
-        machine: machine::machine(),
-        conditions: machine::conditions(),
-        plan: Plan::default(),
-        figures: Vec::new(),
-        ratios: Vec::new(),
-        differences: Vec::new(),
-        reproductions: Vec::new(),
-        doctor: Vec::new(),
-        warnings: Vec::new(),
-        warning_codes: Vec::new(),
-        unknown: serde_json::Map::default(),
-    }
+    RunResult::begun(SystemTime::now(), machine::tool(), machine::machine(), machine::conditions())
 }
 
 /// The result before anything was measured: also the head of the journal.

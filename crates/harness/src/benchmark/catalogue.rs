@@ -1,5 +1,6 @@
 //! The catalogue: every benchmark by id, and the choice among them by pattern.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use oscost_results::search::{self, Pattern, Synonym, Way};
@@ -36,6 +37,8 @@ pub struct NoMatch {
     pub example: Option<&'static str>,
     /// What may have been meant, nearest first.
     pub nearest: Vec<String>,
+    /// A part of the pattern whose number no id has, and the numbers that ids have there ("hold_us_33": 0, 1, 3).
+    pub numbers: Option<(String, Vec<u64>)>,
 }
 
 impl std::error::Error for NoMatch {}
@@ -43,15 +46,25 @@ impl std::error::Error for NoMatch {}
 impl fmt::Display for NoMatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pattern = oscost_results::Untrusted::new(&self.pattern).terminal().to_string();
-        match (self.elsewhere, self.example, self.nearest.as_slice()) {
+        match (self.elsewhere, self.example, self.nearest.as_slice(), &self.numbers) {
             (Some(what), ..) => write!(f, "'{pattern}' is {what}, which has no counterpart here"),
-            (_, Some(example), _) => write!(
+            (_, Some(example), ..) => write!(
                 f,
                 "'{pattern}' finds {} figures, all of the thorough tier: add --thorough, or give a full id ({example})",
                 self.above
             ),
-            (_, _, []) => write!(f, "nothing is called '{pattern}'; 'oscost list' shows what there is"),
-            (_, _, nearest) => {
+            (_, _, [], Some((part, numbers))) => {
+                let part = oscost_results::Untrusted::new(part).terminal().to_string();
+                let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
+                let stem = part.trim_end_matches(|letter: char| letter.is_ascii_digit());
+                write!(
+                    f,
+                    "nothing is called '{pattern}': there is no {part}, but {stem} with {}",
+                    numbers.join(", ")
+                )
+            }
+            (_, _, [], None) => write!(f, "nothing is called '{pattern}'; 'oscost list' shows what there is"),
+            (_, _, nearest, _) => {
                 write!(f, "nothing is called '{pattern}'; did you mean {}?", nearest.join(" or "))
             }
         }
@@ -175,7 +188,9 @@ impl Catalogue {
         if let Some((way, choices)) = pattern.search(reachable.iter().copied(), |choice| choice.card().id) {
             return Ok(Matched { pattern: typed.to_owned(), way, choices });
         }
-        let above = if most == Tier::Thorough { Vec::new() } else { self.tier(Tier::Thorough) };
+        let every = self.tier(Tier::Thorough);
+        let numbers = numbers(pattern.text(), every.iter().map(|choice| choice.card().id));
+        let above = if most == Tier::Thorough { Vec::new() } else { every };
         let above =
             pattern.search(above, |choice| choice.card().id).map(|(_, choices)| choices).unwrap_or_default();
         Err(NoMatch {
@@ -183,7 +198,8 @@ impl Catalogue {
             elsewhere: pattern.synonym().map(|synonym| synonym.what),
             above: above.len(),
             example: above.first().map(|choice| choice.card().id),
-            nearest: self.nearest(pattern.text()),
+            nearest: if numbers.is_some() { Vec::new() } else { self.nearest(pattern.text()) },
+            numbers,
         })
     }
 
@@ -228,10 +244,37 @@ impl Catalogue {
     fn nearest(&self, pattern: &str) -> Vec<String> {
         let listed = self.benchmarks.iter().map(|benchmark| benchmark.card());
         let listed = listed.filter(|card| card.tier != Tier::Hidden);
-        let ids = listed.flat_map(|card| card.id.split('/').chain(std::iter::once(card.id)));
+        let ids: Vec<&str> =
+            listed.flat_map(|card| card.id.split('/').chain(std::iter::once(card.id))).collect();
         let others = self.synonyms.iter().flat_map(|synonym| synonym.words).copied();
-        search::nearest(pattern, ids.chain(others)).into_iter().map(str::to_owned).collect()
+        let mut near = search::nearest(pattern, ids.iter().copied().chain(others));
+        if near.is_empty() {
+            near = search::abbreviated(pattern, ids);
+        }
+        near.into_iter().map(str::to_owned).collect()
     }
+}
+
+/// The first part of a pattern that ends with a number which no id has there, and the numbers that ids have.
+fn numbers<'a>(pattern: &str, ids: impl Iterator<Item = &'a str>) -> Option<(String, Vec<u64>)> {
+    let split = |part: &str| -> Option<(usize, u64)> {
+        let stem = part.trim_end_matches(|letter: char| letter.is_ascii_digit()).len();
+        let number = part[stem..].parse().ok()?;
+        part[..stem].ends_with('_').then_some((stem, number))
+    };
+    let parts: BTreeSet<&str> = ids.flat_map(|id| id.split('/')).collect();
+    let missing = |part: &&str| split(part).is_some() && !parts.contains(part);
+    pattern.split('/').filter(missing).find_map(|part| {
+        let (stem, _) = split(part)?;
+        let of_stem =
+            parts.range::<&str, _>(&part[..stem]..).take_while(|other| other.starts_with(&part[..stem]));
+        let mut numbers: Vec<u64> = of_stem
+            .filter_map(|other| split(other).filter(|(end, _)| *end == stem))
+            .map(|(_, it)| it)
+            .collect();
+        numbers.sort_unstable();
+        (!numbers.is_empty()).then(|| (part.to_owned(), numbers))
+    })
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use oscost_count::trace::{self, Followed};
 use oscost_count::{Error, figure};
 use oscost_harness::Choice;
 use oscost_report::Named;
-use oscost_results::{ESTIMATORS, FORMAT, Plan, RunName, RunResult, Store, VERSION};
+use oscost_results::{Plan, RunName, RunResult, Store};
 
 use crate::args::{Count, CountFormat};
 use crate::exit::{Ended, Exit};
@@ -42,14 +42,7 @@ pub fn count(options: &Count, talk: &Talk) -> Result<Exit, Ended> {
     if options.kernel.len() > KERNELS {
         return Err(Ended::misuse("--kernel is given at most twice: the difference of two kernels"));
     }
-    let mut choices = words::choose(&options.patterns, false, false, talk)?;
-    if options.by_function {
-        // What a figure is divided by comes along in a run; a tree is of what was asked for.
-        let named = |choice: &Choice| choice.named;
-        if choices.iter().any(named) {
-            choices.retain(named);
-        }
-    }
+    let choices = words::choose_alone(&options.patterns, talk)?;
     if options.format == CountFormat::Folded && !options.by_function {
         return Err(Ended::misuse("--format folded shows functions: add --by-function"));
     }
@@ -194,22 +187,14 @@ fn result(
         });
         figure::of_rows(card, &rows, followed)
     });
-    let started = jiff::Timestamp::try_from(started).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
     let hello = booted.first().map(|one| one.hello.clone());
     let (tool, machine, mut conditions) =
         hello.map(|hello| (hello.tool, hello.machine, hello.conditions)).unwrap_or_default();
     conditions.emulation = Some(emulator::conditions(request.image, request.settings));
     RunResult {
-        format: FORMAT.to_owned(),
-        version: VERSION,
-        estimators: ESTIMATORS,
         partial: false,
-        started: started.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         duration_ns: u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX),
         note: options.note.clone(),
-        tool,
-        machine,
-        conditions,
         plan: Plan {
             seed: u64::from(options.seed),
             launches: u32::try_from(booted.len()).unwrap_or(u32::MAX),
@@ -218,13 +203,7 @@ fn result(
             ..Plan::default()
         },
         figures: figures.collect(),
-        ratios: Vec::new(),
-        differences: Vec::new(),
-        reproductions: Vec::new(),
-        doctor: Vec::new(),
-        warnings: Vec::new(),
-        warning_codes: Vec::new(),
-        unknown: serde_json::Map::default(),
+        ..RunResult::begun(started, tool, machine, conditions)
     }
 }
 

@@ -49,16 +49,16 @@ pub fn page(card: &Card, others: &[&str], talk: &Talk) -> Explanation {
     page
 }
 
-/// "One sem_wait and one sem_post, through libc; on one CPU."
+/// "One wait and one post (call path: libc; placement: one_cpu; never blocks)."
 fn sentence(card: &Card) -> String {
     let mut operation = card.operation.to_owned();
     if let Some(first) = operation.get(..1) {
         let first = first.to_uppercase();
         operation.replace_range(..1, &first);
     }
-    let blocks = if card.blocks { "; participants wait for one another" } else { "; it never blocks" };
+    let blocks = if card.blocks { "participants wait for one another" } else { "never blocks" };
     format!(
-        "{operation} (reached by: {}, placement: {}{blocks}).",
+        "{operation} (call path: {}; placement: {}; {blocks}).",
         card.call_path.name(),
         card.placement.name()
     )
@@ -276,7 +276,7 @@ fn contended(card: &Card) -> String {
         .find(|id| id.strip_prefix(card.id).is_some_and(|rest| rest.starts_with("/handover")));
     handover.map_or_else(String::new, |id| {
         let name = id.rsplit_once('/').map_or(id, |(start, _)| start);
-        format!("not the price where somebody waits: oscost run {name}")
+        format!("the price differs if others wait for it: oscost run {name}")
     })
 }
 
@@ -302,7 +302,8 @@ fn see_also(card: &Card, others: &[&str]) -> String {
     if let Some(document) =
         card.document.and_then(|number| oscost_documents::ALL.iter().find(|it| it.founding.number == number))
     {
-        text.push_str(&format!(" | oscost reproduce {}", document.founding.name));
+        let gap = if text.is_empty() { "" } else { " | " };
+        text.push_str(&format!("{gap}oscost reproduce {}", document.founding.name));
     }
     text
 }

@@ -9,7 +9,7 @@ mod word;
 use std::fmt::Write as _;
 
 use oscost_harness::{Card, Setting, Tier};
-use oscost_results::search::{Way, nearest};
+use oscost_results::search::{Way, abbreviated, nearest};
 
 use super::catalogue;
 use crate::args::Explain;
@@ -78,9 +78,15 @@ fn page(thing: &str, talk: &Talk) -> Result<Explanation, Ended> {
         }
         Err(miss) if miss.elsewhere.is_some() => Err(Ended::misuse(miss)),
         Err(miss) => {
-            let mut near = miss.nearest;
-            near.extend(glossary::words().map(str::to_owned));
-            let near = nearest(thing, near.iter().map(String::as_str));
+            if miss.numbers.is_some() {
+                return Err(Ended::misuse(miss));
+            }
+            let mut words = miss.nearest.clone();
+            words.extend(glossary::words().map(str::to_owned));
+            let mut near = nearest(thing, words.iter().map(String::as_str));
+            if near.is_empty() {
+                near = abbreviated(thing, miss.nearest.iter().map(String::as_str));
+            }
             let shown = oscost_results::Untrusted::new(thing).terminal().to_string();
             let advice = match document::missing(thing).or_else(|| word::missing(thing)) {
                 Some(known) => known,
@@ -260,6 +266,8 @@ mod tests {
         let miss = |thing: &str| page(thing, &talk()).map(|_| ()).expect_err(thing).to_string();
         assert!(miss("flor").contains("did you mean floor"), "{}", miss("flor"));
         assert!(miss("getpdi").contains("getpid"), "{}", miss("getpdi"));
+        let short = miss("semaphore/sysv");
+        assert!(short.contains("did you mean semaphore/system_v or "), "{short}");
         assert!(miss("qqqqqqqq").contains("oscost list"), "{}", miss("qqqqqqqq"));
         assert!(miss("tlpi/99").contains("tlpi/1 to tlpi/"), "{}", miss("tlpi/99"));
         assert!(miss("lat_http").contains("lmbench"), "{}", miss("lat_http"));
