@@ -59,7 +59,8 @@ impl Session<'_> {
         format!("{}/{}/clients_{}{rest}", self.transport, self.placement, self.clients)
     }
 
-    fn quantity(&self, name: &str) -> Option<Estimate> {
+    /// A quantity of it with its interval.
+    pub fn quantity(&self, name: &str) -> Option<Estimate> {
         Some(self.figure.quantities.get(name)?.estimate)
     }
 

@@ -187,18 +187,27 @@ fn notes(all: &[String], room: usize) -> String {
     line
 }
 
-/// The beginning of a note; of a number with a name all of the number and parts of the name. Empty where too little is left.
+/// The beginning of a note; of a number with a name all of the number and whole words of the name. Empty where too little is
+/// left.
 fn cut(note: &str, room: usize) -> String {
     let is_number = note.starts_with(|letter: char| letter.is_ascii_digit());
     let cut = match note.rsplit_once(' ') {
         Some((number, name)) if is_number && width(name) > LEAST => {
             let left = room.saturating_sub(width(number) + 1);
-            if left < LEAST { String::new() } else { format!("{number} {}", shortened(name, left)) }
+            whole_words(name, left).map_or(String::new(), |name| format!("{number} {name}"))
         }
         _ if is_number => String::new(),
         _ => elided(note, room),
     };
     if width(&cut) < NOTE { String::new() } else { cut }
+}
+
+/// The first words of an id and two dots, if a word that says something fits.
+fn whole_words(name: &str, room: usize) -> Option<String> {
+    const DOTS: &str = "..";
+    let ends = name.match_indices(['_', '/']).map(|(at, _)| at).rev();
+    let kept = ends.map(|end| &name[..end]).find(|kept| width(kept) + DOTS.len() <= room)?;
+    (width(kept) + DOTS.len() >= LEAST).then(|| format!("{kept}{DOTS}"))
 }
 
 #[cfg(test)]
@@ -210,7 +219,10 @@ mod tests {
         let all = ["16x posix_named".to_owned(), "bimodal".to_owned()];
         assert_eq!(notes(&all, 24), "16x posix_named; bimodal");
         assert_eq!(notes(&all, 23), "16x posix_named");
-        assert_eq!(notes(&all, 12), "16x posi..ed", "a ratio to nothing says nothing");
+        assert_eq!(notes(&all, 14), "16x posix..", "no word of an id is cut");
+        assert_eq!(notes(&all, 11), "16x posix..");
+        assert_eq!(notes(&all, 10), "", "a ratio to nothing says nothing");
+        assert_eq!(notes(&["1.4x monotonic".to_owned()], 12), "", "one word is there whole or not at all");
         assert_eq!(notes(&all, 9), "");
         assert_eq!(notes(&["12.3 .. 41.0 us".to_owned()], 14), "", "half an interval is none");
         let long = ["too scattered for an interval".to_owned()];

@@ -60,6 +60,68 @@ fn rounded(value: f64) -> f64 {
     format!("{value:.2e}").parse::<f64>().unwrap_or(value).round()
 }
 
+/// A lock that one worker alone may hold: low, value and high.
+struct Rival<'c> {
+    lock: &'c str,
+    turns: [f64; 3],
+    fairness: [f64; 3],
+}
+
+/// Which lock is the fastest, and which the fairest; several where their intervals overlap with the best one's.
+fn compared(rivals: &[Rival<'_>]) -> Option<String> {
+    let fastest = leaders(rivals, |rival| rival.turns)?;
+    let fairest = leaders(rivals, |rival| rival.fairness)?;
+    let turns = |rival: &Rival<'_>| format!("{} turns a second", numbers::count(rounded(rival.turns[1])));
+    Some(match (&fastest[..], &fairest[..]) {
+        ([fast], [fair]) if fast.lock == fair.lock => {
+            format!("{} is both the fastest ({}) and the fairest", fast.lock, turns(fast))
+        }
+        ([fast], [fair]) => format!(
+            "{} is the fastest ({}, fairness {:.2}), {} the fairest ({:.2}, {})",
+            fast.lock,
+            turns(fast),
+            fast.fairness[1],
+            fair.lock,
+            fair.fairness[1],
+            turns(fair)
+        ),
+        (fast, fair) => {
+            let fast = match fast {
+                [one] => format!("{} is the fastest ({})", one.lock, turns(one)),
+                many => format!("{} are the fastest, with intervals that overlap", listed(many)),
+            };
+            let fair = match fair {
+                [one] => format!("{} is the fairest ({:.2})", one.lock, one.fairness[1]),
+                many => format!("{} are the fairest, with intervals that overlap", listed(many)),
+            };
+            format!("{fast}; {fair}")
+        }
+    })
+}
+
+/// The best rival, and those whose intervals overlap with its own; the best one first. `None` without rivals.
+fn leaders<'r, 'c>(
+    rivals: &'r [Rival<'c>],
+    of: impl Fn(&Rival<'c>) -> [f64; 3],
+) -> Option<Vec<&'r Rival<'c>>> {
+    let best = rivals.iter().max_by(|one, other| of(one)[1].total_cmp(&of(other)[1]))?;
+    let [low, ..] = of(best);
+    let mut leaders: Vec<&Rival<'c>> =
+        rivals.iter().filter(|rival| rival.lock == best.lock || of(rival)[2] >= low).collect();
+    leaders.sort_by(|one, other| of(other)[1].total_cmp(&of(one)[1]));
+    Some(leaders)
+}
+
+/// "a, b and c"; of many the first ones and a number.
+fn listed(rivals: &[&Rival<'_>]) -> String {
+    const NAMED: usize = 3;
+    let names: Vec<&str> = rivals.iter().map(|rival| rival.lock).collect();
+    match names.as_slice() {
+        [first @ .., last] if first.len() < NAMED => format!("{} and {last}", first.join(", ")),
+        all => format!("{} and {} more", all[..NAMED].join(", "), all.len() - NAMED),
+    }
+}
+
 /// Hold times at which at least half of the locks were measured: the shortest, and the longest if it is another one.
 fn common<'c>(cells: &[&'c ContentionCell<'c>], locks: &[&str], holds: &[u32]) -> Vec<u32> {
     let measured = |hold: u32| cells.iter().filter(|cell| cell.hold == hold).count();
@@ -110,17 +172,16 @@ pub(super) fn fairness(
         }
     }
     let hold = *holds.first()?;
-    let here: Vec<(&str, f64, f64)> = locks
-        .iter()
-        .filter_map(|&lock| find(lock, hold))
-        .filter_map(|cell| Some((cell.lock, turns(cell)?[1], fair(cell)?[1])))
-        .collect();
     // Locks that several may hold at once are no rivals.
     let alone =
         |lock: &str| find(lock, hold).is_some_and(|cell| cell.value(quantity::OWNER_CHANGE_SHARE).is_some());
-    let rivals = || here.iter().filter(|(lock, ..)| alone(lock));
-    let fastest = rivals().max_by(|one, other| one.1.total_cmp(&other.1))?;
-    let fairest = rivals().max_by(|one, other| one.2.total_cmp(&other.2))?;
+    let rivals: Vec<Rival<'_>> = locks
+        .iter()
+        .filter(|lock| alone(lock))
+        .filter_map(|&lock| find(lock, hold))
+        .filter_map(|cell| Some(Rival { lock: cell.lock, turns: turns(cell)?, fairness: fair(cell)? }))
+        .collect();
+    let compared = compared(&rivals)?;
     let longest = cells
         .iter()
         .filter_map(|cell| Some((cell, cell.value(quantity::LONGEST_WAIT)?)))
@@ -133,20 +194,6 @@ pub(super) fn fairness(
             cell.hold
         )
     });
-    let turns_a_second = |turns: f64| format!("{} turns a second", numbers::count(rounded(turns)));
-    let compared = if fastest.0 == fairest.0 {
-        format!("{} is both the fastest ({}) and the fairest", fastest.0, turns_a_second(fastest.1))
-    } else {
-        format!(
-            "{} is the fastest ({}, fairness {:.2}), {} the fairest ({:.2}, {})",
-            fastest.0,
-            turns_a_second(fastest.1),
-            fastest.2,
-            fairest.0,
-            fairest.2,
-            turns_a_second(fairest.1)
-        )
-    };
     let finding = format!("Of locks held for {hold} us {compared}.");
     let all = |panel: usize| rows.iter().flat_map(|row| &row.dots).filter(move |dot| dot.panel == panel);
     let chart = Rows {
@@ -167,4 +214,34 @@ pub(super) fn fairness(
         table: Table::new(heads, table),
         letters: Vec::new(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rival(lock: &'static str, turns: [f64; 3], fairness: [f64; 3]) -> Rival<'static> {
+        Rival { lock, turns, fairness }
+    }
+
+    #[test]
+    fn no_lock_is_the_fastest_of_those_whose_intervals_overlap() {
+        let said = |rivals: &[Rival<'_>]| compared(rivals).expect("rivals");
+        let mutex = || rival("mutex", [95.0, 100.0, 105.0], [0.80, 0.82, 0.84]);
+        let slow = || rival("system_v", [49.0, 50.0, 51.0], [0.98, 0.99, 1.0]);
+        assert_eq!(
+            said(&[mutex(), slow()]),
+            "mutex is the fastest (100 turns a second, fairness 0.82), system_v the fairest (0.99, 50 turns a second)"
+        );
+        let alike = rival("spin", [90.0, 97.0, 104.0], [0.1, 0.2, 0.3]);
+        assert_eq!(
+            said(&[alike, slow(), mutex()]),
+            "mutex and spin are the fastest, with intervals that overlap; system_v is the fairest (0.99)"
+        );
+        let many = ["a", "b", "c", "d", "e"].map(|lock| rival(lock, [1.0, 2.0, 3.0], [0.5, 0.5, 0.5]));
+        let words = said(&many);
+        assert!(words.contains("and 2 more are the fastest"), "{words}");
+        assert_eq!(said(&[mutex()]), "mutex is both the fastest (100 turns a second) and the fairest");
+        assert_eq!(compared(&[]), None);
+    }
 }

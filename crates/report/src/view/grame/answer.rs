@@ -1,7 +1,7 @@
 //! What document 002 asks, and the answer there and here: one client, each further one, all of them, and who is fastest.
 
 use oscost_results::document::GRAME;
-use oscost_results::quantity;
+use oscost_results::{Estimate, quantity};
 
 use super::drawn::{published, told};
 use super::{session, sessions};
@@ -74,20 +74,30 @@ fn fastest(story: &Story<'_>) -> Option<Card> {
         })
         .collect();
     let most = sessions.iter().map(|it| it.clients).max()?;
-    let mut last: Vec<(&str, f64)> = sessions
+    let mut last: Vec<(&str, Estimate)> = sessions
         .iter()
         .filter(|it| it.clients == most)
-        .filter_map(|it| Some((it.transport, it.value(quantity::LAST_P50)?)))
+        .filter_map(|it| Some((it.transport, it.quantity(quantity::LAST_P50)?)))
+        .filter(|(_, estimate)| estimate.value.is_finite())
         .collect();
-    last.sort_by(|one, other| one.1.total_cmp(&other.1));
-    let (&(name, ns), others) = last.split_first()?;
+    last.sort_by(|one, other| one.1.value.total_cmp(&other.1.value));
+    let (&(name, best), others) = last.split_first()?;
     let sockets = others.iter().find(|(name, _)| *name == "unix_datagram");
     let beside = match sockets {
-        Some((_, slower)) => format!(", {} by sockets, at 1 ms", numbers::duration(*slower)),
+        Some((_, slower)) => format!(", {} by sockets, at 1 ms", numbers::duration(slower.value)),
         None => format!(", the fastest of {}", counted(last.len(), "transport", "transports")),
     };
     let says = format!("last of {}{beside}", counted(most as usize, "client", "clients"));
-    Some(card(&format!("fastest: {}", story.words(name)), ns, says))
+    Some(card(&format!("fastest: {}{}", story.words(name), no_slower(best, others)), best.value, says))
+}
+
+/// " (or 2 others)": transports whose intervals reach down to that of the best one.
+fn no_slower(best: Estimate, others: &[(&str, Estimate)]) -> String {
+    match others.iter().filter(|(_, other)| other.low <= best.high).count() {
+        0 => String::new(),
+        1 => " (or 1 other)".to_owned(),
+        many => format!(" (or {many} others)"),
+    }
 }
 
 fn card(name: &str, ns: f64, says: String) -> Card {
@@ -101,5 +111,25 @@ fn card(name: &str, ns: f64, says: String) -> Card {
         says,
         size: String::new(),
         link: String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_transport_is_the_fastest_only_where_no_interval_overlaps_with_its_own() {
+        let of = |low: f64, value: f64, high: f64| Estimate { value, low, high, extremes: false };
+        let best = of(9.0, 10.0, 11.0);
+        assert_eq!(no_slower(best, &[("a", of(11.5, 12.0, 13.0))]), "");
+        assert_eq!(
+            no_slower(best, &[("a", of(10.5, 12.0, 13.0)), ("b", of(20.0, 21.0, 22.0))]),
+            " (or 1 other)"
+        );
+        assert_eq!(
+            no_slower(best, &[("a", of(1.0, 12.0, 13.0)), ("b", of(11.0, 21.0, 22.0))]),
+            " (or 2 others)"
+        );
     }
 }

@@ -7,6 +7,7 @@ use super::line::{half, short, times};
 use crate::blocks::screen::Said;
 use crate::numbers;
 use crate::view::story::{Story, headline};
+use crate::words::distinct;
 
 /// What stands before the first line of all.
 const LABEL: &str = "Findings";
@@ -29,7 +30,7 @@ pub(super) fn findings(story: &Story<'_>, shown: &[&Figure]) -> Vec<Said> {
             format!("none: {without} of {} rows cannot carry one", shown.len())
         }]);
         let why = all.last_mut().filter(|_| without > 0);
-        why.into_iter().for_each(|it| it.push(" (marked, withheld, or too wide)".to_owned()));
+        why.into_iter().for_each(|it| it.push(format!(" ({})", reasons(shown))));
     }
     let label = |index| if index == 0 { LABEL } else { " " };
     let plain = |pieces: &Vec<String>| pieces.iter().map(|piece| story.plain(piece)).collect::<Vec<_>>();
@@ -52,14 +53,32 @@ fn found(result: &RunResult, carrying: &[&Figure]) -> Vec<Vec<String>> {
     all
 }
 
-/// Whether a sentence may rest on it. How wide it is and how few launches it has, its interval tells.
+/// Whether a sentence may rest on it.
 fn carries(figure: &Figure) -> bool {
-    let harmless = |mark: &Mark| matches!(mark, Mark::NotConverged | Mark::FewerLaunches);
+    obstacle(figure).is_none()
+}
+
+/// Why no sentence may rest on it. How few launches it has, its interval tells.
+fn obstacle(figure: &Figure) -> Option<&'static str> {
+    let harmless = |mark: &&Mark| matches!(mark, Mark::NotConverged | Mark::FewerLaunches);
     let quoted = figure.quantities.get(figure.judged());
-    figure.status == Status::Measured
-        && figure.evidence.verdict == Verdict::Checked
-        && figure.marks.iter().all(harmless)
-        && quoted.is_some_and(|it| half(&it.estimate).is_some_and(|half| half <= WIDE))
+    let is_narrow = quoted.is_some_and(|it| half(&it.estimate).is_some_and(|half| half <= WIDE));
+    match figure.marks.iter().find(|mark| !harmless(mark)) {
+        _ if figure.status != Status::Measured => Some("without a number"),
+        Some(mark) => Some(mark.words()),
+        None if figure.evidence.verdict != Verdict::Checked => Some(figure.evidence.verdict.name()),
+        None => (!is_narrow).then_some("too wide"),
+    }
+}
+
+/// Why rows carry no finding, the most frequent reason first. A mark that most rows have stands in none of them, so it is
+/// said here.
+fn reasons(shown: &[&Figure]) -> String {
+    let all: Vec<&str> = shown.iter().filter_map(|figure| obstacle(figure)).collect();
+    let count = |reason: &str| all.iter().filter(|other| **other == reason).count();
+    let mut reasons = distinct(all.iter().copied());
+    reasons.sort_by_key(|reason| std::cmp::Reverse(count(reason)));
+    reasons.iter().map(|reason| format!("{} {reason}", count(reason))).collect::<Vec<_>>().join(", ")
 }
 
 /// A price in words: of what is quoted.

@@ -1,5 +1,6 @@
 //! One figure in one line: its cells, its ratio, its marks. A number that cannot be is not shown; the line says why.
 
+use oscost_results::search::Pattern;
 use oscost_results::{Estimate, Expectation, Figure, Mark, PairedValue, Quantity, Status, Verdict, quantity};
 
 use super::RowChoice;
@@ -12,6 +13,8 @@ use crate::view::story::{Story, headline};
 
 /// Ends of an interval that are this many times apart say nothing.
 const SCATTERED: f64 = 100.0;
+/// What stands beside a row that nobody asked for.
+const BESIDE: &str = "baseline only";
 /// Counts of calls below this are the audit's own.
 const NO_CALLS: f64 = 0.0005;
 
@@ -23,6 +26,7 @@ pub(super) fn line(story: &Story<'_>, figure: &Figure, name: String, choice: Row
         if figure.evidence.verdict != Verdict::Checked {
             notes.push(figure.evidence.verdict.name().to_owned());
         }
+        notes.extend(is_beside(story, figure).then(|| BESIDE.to_owned()));
         notes.extend(ratios(story, figure));
         notes.extend(differences(story, figure));
         notes.extend(
@@ -31,6 +35,21 @@ pub(super) fn line(story: &Story<'_>, figure: &Figure, name: String, choice: Row
     }
     let below = if choice.verbose { below(story, figure) } else { Vec::new() };
     Line { name, cells, notes, below }
+}
+
+/// Whether nobody asked for the figure, and it was measured because another one is divided by it or has it subtracted. Only
+/// where that is plain: each word that was typed stands in an id.
+fn is_beside(story: &Story<'_>, figure: &Figure) -> bool {
+    let result = story.result;
+    let is_base = result.ratios.iter().chain(&result.differences).any(|pair| pair.to == figure.id);
+    let typed: Vec<Pattern> = result.plan.patterns.iter().map(|typed| Pattern::new(typed, &[])).collect();
+    let finds = |pattern: &Pattern, figure: &Figure| pattern.finds(&figure.id).is_some();
+    let is_plain = |pattern: &Pattern| result.figures.iter().any(|figure| finds(pattern, figure));
+    is_base
+        && !typed.is_empty()
+        && result.reproductions.is_empty()
+        && typed.iter().all(is_plain)
+        && !typed.iter().any(|pattern| finds(pattern, figure))
 }
 
 /// Everything that is noteworthy, in one paragraph.
@@ -224,6 +243,12 @@ pub(super) fn short<'a>(figure: &Figure, id: &'a str) -> &'a str {
         }
     }
     kept
+}
+
+/// The marks that most rows have, so that the rows leave them out.
+pub(super) fn marks_of_most(story: &Story<'_>) -> impl Iterator<Item = Mark> {
+    let told_by_interval = |mark: &Mark| *mark == Mark::NotConverged;
+    Mark::ALL.into_iter().filter(move |mark| !told_by_interval(mark) && !is_of_a_row(story, *mark))
 }
 
 /// Whether a mark is told in the row: how wide the interval is stands there, and what most rows have is told below them.

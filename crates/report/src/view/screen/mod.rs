@@ -7,7 +7,7 @@ mod trust;
 
 use std::collections::BTreeMap;
 
-use oscost_results::{Figure, RunResult, Verdict};
+use oscost_results::{Figure, Mark, RunResult, Verdict};
 
 pub use choice::{RowChoice, RowOrder};
 pub(crate) use line::times;
@@ -199,10 +199,11 @@ fn count(story: &Story<'_>, shown: &[&Figure], rows: usize, hidden: usize) -> Sa
     if shown.is_empty() {
         return Said { label: "", ways: vec![format!("Nothing was measured.{more}")] };
     }
+    let common = common_marks(story, shown);
     if of(Verdict::Checked) == shown.len() {
         let all = if shown.len() == 1 { "" } else { "all " };
-        let long = format!("{rows}, {all}checked: counted calls match the claims.{more}");
-        return Said { label: "", ways: vec![long, format!("{rows}, {all}checked.{more}")] };
+        let long = format!("{rows}, {all}checked: counted calls match the claims{common}.{more}");
+        return Said { label: "", ways: vec![long, format!("{rows}, {all}checked{common}.{more}")] };
     }
     let withheld = shown.len() - story.measured_of(shown).count();
     let counts = [
@@ -212,7 +213,15 @@ fn count(story: &Story<'_>, shown: &[&Figure], rows: usize, hidden: usize) -> Sa
         (withheld, "without a number"),
     ];
     let counts = counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
-    Said { label: "", ways: vec![format!("{rows}: {}.{more}", counts.collect::<Vec<_>>().join(", "))] }
+    let counts = counts.collect::<Vec<_>>().join(", ");
+    Said { label: "", ways: vec![format!("{rows}: {counts}{common}.{more}")] }
+}
+
+/// "; 30 shared": marks that most rows have. No row says them, and the lines of trust may have no room.
+fn common_marks(story: &Story<'_>, shown: &[&Figure]) -> String {
+    let with = |mark: &Mark| story.measured_of(shown).filter(|figure| figure.marks.contains(mark)).count();
+    let counts = line::marks_of_most(story).map(|mark| (with(&mark), mark)).filter(|(count, _)| *count > 0);
+    counts.map(|(count, mark)| format!("; {count} {}", mark.words())).collect()
 }
 
 /// Where it is kept, and what to ask next.

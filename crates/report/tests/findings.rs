@@ -1,0 +1,110 @@
+//! What a screen says by itself: findings from figures that carry them, and why a row or a finding is there or not.
+#![allow(clippy::unwrap_used, reason = "a test may stop at once")]
+
+mod fixture;
+
+use oscost_report::{RowChoice, Style, price_list};
+use oscost_results::{Figure, Mark, RunResult, Status};
+
+fn shown(result: &RunResult, width: usize) -> String {
+    let mut out = Vec::new();
+    let style = Style { width, unicode: false, colour: false };
+    price_list(result, None, RowChoice::default(), &style, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn rows(shown: &str) -> Vec<&str> {
+    shown.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   ")).collect()
+}
+
+/// A quiet run of two semaphores and a pipe, of which each rule has something to say.
+fn telling() -> RunResult {
+    let mut result = fixture::result();
+    result.figures.retain(|figure| {
+        [
+            "semaphore/posix_named",
+            "semaphore/system_v",
+            "context_switch/pipe/same_cpu",
+            "context_switch/pipe/cross_cpu",
+        ]
+        .contains(&&*figure.id)
+    });
+    for figure in &mut result.figures {
+        figure.marks.clear();
+        for quantity in figure.quantities.values_mut() {
+            let estimate = &mut quantity.estimate;
+            (estimate.low, estimate.high) = (estimate.value * 0.98, estimate.value * 1.02);
+        }
+    }
+    result
+}
+
+fn findings(result: &RunResult) -> String {
+    let shown = shown(result, 120);
+    let from = shown.find("Findings").unwrap();
+    shown[from..shown.find("Trust").unwrap()].to_owned()
+}
+
+#[test]
+fn findings_are_computed_from_figures_and_name_them() {
+    let found = findings(&telling());
+    assert!(found.contains("semaphore/system_v costs 163x posix_named (885 ns, 5.44 ns)"), "{found}");
+    assert!(
+        found.contains("another CPU makes context_switch/pipe cost 5.9x (14.4 us, 2.46 us; typical)"),
+        "{found}"
+    );
+    let mut dearer = telling();
+    let typical = dearer.figures.iter_mut().find(|it| it.id.ends_with("cross_cpu")).unwrap();
+    let typical = &mut typical.quantities.get_mut("typical").unwrap().estimate;
+    (typical.low, typical.value, typical.high) = (28_900.0, 29_000.0, 29_100.0);
+    assert!(findings(&dearer).contains("cost 12x"), "{}", findings(&dearer));
+}
+
+#[test]
+fn no_finding_rests_on_a_figure_that_cannot_carry_it() {
+    type Spoil = fn(&mut Figure);
+    let spoils: [Spoil; 6] = [
+        |figure| figure.marks = vec![Mark::Noisy],
+        |figure| figure.marks = vec![Mark::Shared],
+        |figure| figure.marks = vec![Mark::Bimodal],
+        |figure| figure.status = Status::Contradicted,
+        |figure| figure.evidence.verdict = oscost_results::Verdict::Unchecked,
+        |figure| figure.quantities.get_mut("floor").unwrap().estimate.high *= 2.0,
+    ];
+    for (index, spoil) in spoils.into_iter().enumerate() {
+        for id in ["semaphore/system_v", "semaphore/posix_named"] {
+            let mut result = telling();
+            spoil(result.figures.iter_mut().find(|figure| figure.id == id).unwrap());
+            let found = findings(&result);
+            assert!(!found.contains("posix_named"), "{index}, {id}: {found}");
+            assert!(found.contains("another CPU"), "the others still carry theirs: {found}");
+        }
+    }
+    let mut open = telling();
+    open.ratios.iter_mut().for_each(|ratio| ratio.low = Some(1.1));
+    assert!(!findings(&open).contains("posix_named"), "the interval leaves it open");
+    let mut all = telling();
+    all.figures.iter_mut().for_each(|figure| figure.marks = vec![Mark::Shared]);
+    let none = "none: 4 of 4 rows cannot carry one (4 shared)";
+    assert!(findings(&all).contains(none), "{}", findings(&all));
+    // No row says what all have, so the line that counts them does.
+    let shown = shown(&all, 80);
+    assert!(rows(&shown).iter().all(|row| !row.contains("shared")), "{shown}");
+    assert!(shown.contains("4 rows, all checked: counted calls match the claims; 4 shared."), "{shown}");
+}
+
+/// A row that nobody typed says why it is there; a word that is no part of an id leaves that open.
+#[test]
+fn a_baseline_that_was_not_asked_for_says_so() {
+    let row = |patterns: &[&str]| {
+        let mut result = telling();
+        result.reproductions.clear();
+        result.plan.patterns = patterns.iter().map(|&pattern| pattern.to_owned()).collect();
+        let shown = shown(&result, 120);
+        rows(&shown).into_iter().find(|row| row.trim_start().starts_with("posix_named")).unwrap().to_owned()
+    };
+    assert!(row(&["semaphore/system_v"]).contains("baseline only"), "{}", row(&["semaphore/system_v"]));
+    for asked in [&["semaphore"][..], &["semaphore/system_v", "posix-named"], &["sem_sysv"], &[]] {
+        assert!(!row(asked).contains("baseline only"), "{asked:?}: {}", row(asked));
+    }
+}
