@@ -174,7 +174,6 @@ fn cards_are_complete_and_consistent() {
             assert_eq!(members.len(), 1, "{group}: {} changes the process of the others", changes.id);
             assert_eq!((changes.baseline, changes.subtract), (None, None), "{}: guests share it", changes.id);
         }
-        assert!(members.len() <= 12, "{group} has {} members", members.len());
         assert!(
             members.iter().all(|member| member.placement == members[0].placement),
             "{group}: one placement"

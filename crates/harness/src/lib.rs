@@ -32,7 +32,7 @@ pub use benchmark::{
 };
 pub use benchmark::{lack, partner};
 pub use figures::rebuild::rebuild;
-pub use oscost_results::{Parameter, RemarkCode, Trait, quantity};
+pub use oscost_results::{Parameter, RemarkCode, Trait, nanoseconds, quantity};
 pub use oscost_sys::CallError;
 pub use oscost_sys::affinity::allowed as allowed_cpus;
 pub use protocol::keeper::Keeper;

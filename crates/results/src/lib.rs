@@ -76,7 +76,7 @@ pub use outline::{
     Outline, OutlineFigure, Outlines, ResultId, load_outlines, load_outlines_of, outline_from_bytes,
 };
 pub use output::{NamedFile, check_writable, make_folder, save_as, write_file};
-pub use parameter::{Parameter, Parameters, parameters_of_id};
+pub use parameter::{Parameter, Parameters, nanoseconds, parameters_of_id};
 pub use past::load_past;
 pub use percentiles::{
     Account, AtQuantile, BesideBatch, FirstCallAfter, FirstCalls, GapCause, Gaps, Longer, Percentiles,

@@ -171,8 +171,9 @@ fn named(part: &str) -> Option<(&'static str, Parameter<'_>)> {
     Some((name, value))
 }
 
-/// "10ms" as ns.
-fn nanoseconds(text: &str) -> Option<u64> {
+/// A time as ids write it ("10ms", "1450us", "1451247ns"), in ns.
+#[must_use]
+pub fn nanoseconds(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_lowercase());
     let unit = match &text[digits.len()..] {
         "ms" => 1_000_000,

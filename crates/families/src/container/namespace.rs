@@ -31,7 +31,7 @@ const fn claims(unshares: f64) -> [Claim; 6] {
 const CARD: Card = Card {
     id: "container/namespace/none",
     title: "a process in no new namespace",
-    operation: "one process made, ended and reaped, which shares memory with its maker",
+    operation: "one process that shares its parent's memory, from its start until it is reaped",
     heading: "one process",
     blocks: true,
     group: "container/namespace",
@@ -50,7 +50,7 @@ macro_rules! kind {
                 operation: concat!(
                     "one process that makes a ",
                     $what,
-                    " namespace and ends with it, made and reaped"
+                    " namespace, from its start until it is reaped"
                 ),
                 claims: &claims(1.0),
                 parameters: &[("namespace", Parameter::Text($word))],
@@ -66,13 +66,7 @@ macro_rules! kind {
 
 /// `container/namespace/none`
 pub static NONE: Namespace = Namespace { card: &CARD, kind: None };
-kind!(
-    USER,
-    User,
-    "user",
-    "user",
-    "the kernel frees it later, in a worker of its own: that is no part of the figure"
-);
+kind!(USER, User, "user", "user", "the kernel frees it later, in a worker thread: the figure excludes that");
 kind!(
     MOUNT,
     Mount,
@@ -85,19 +79,13 @@ kind!(
     Net,
     "net",
     "network",
-    "the kernel takes it down later, in a worker of its own: no part of the figure, but waited for between batches"
+    "the kernel removes it later, in a worker thread: batches wait for that, but the figure excludes it"
 );
-kind!(PID, Pid, "pid", "process number", "no process is born into it: that would be one more");
-kind!(
-    IPC,
-    Ipc,
-    "ipc",
-    "IPC",
-    "the kernel takes it down later, in a worker of its own: that is no part of the figure"
-);
+kind!(PID, Pid, "pid", "process number", "no process starts in it: that would be a second process");
+kind!(IPC, Ipc, "ipc", "IPC", "the kernel removes it later, in a worker thread: the figure excludes that");
 kind!(UTS, Uts, "uts", "host name", "");
 kind!(CGROUP, Cgroup, "cgroup", "control group", "");
-kind!(TIME, Time, "time", "time", "no process is born into it: that would be one more");
+kind!(TIME, Time, "time", "time", "no process starts in it: that would be a second process");
 
 impl Benchmark for Namespace {
     fn card(&self) -> &'static Card {

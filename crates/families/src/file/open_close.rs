@@ -25,7 +25,7 @@ const CLAIMS: [Claim; 5] = {
 static CARD: Card = Card {
     id: "file/open_close",
     title: "open and close of a file",
-    operation: "one open and one close of a file that is there",
+    operation: "one open and one close of an existing file",
     group: "file",
     claims: &CLAIMS,
     ..Card::BATCHED

@@ -26,7 +26,7 @@ macro_rules! sizes {
             static $card: Card = Card {
                 id: $id,
                 title: concat!("load from ", $size, ", ", $word, " pages"),
-                operation: concat!("one load, each from where the one before points, at random in ", $size),
+                operation: concat!("one load, whose address the load before it yielded, at random in ", $size),
                 heading: "one load that depends on the one before",
                 call_path: CallPath::Instruction,
                 revision: 2,

@@ -164,7 +164,11 @@ impl RealTimeIpc {
             (false, _) => Some(shape),
         };
         let partner = partner.map(|shape| leaked(format!("realtime_ipc/{PARTNER}/{}", shape.text())));
-        let (clients, plural) = (shape.clients, if shape.clients == 1 { "" } else { "s" });
+        let clients = shape.clients;
+        let (plural, each) = match clients {
+            1 => ("", "one client".to_owned()),
+            many => ("s", format!("each of {many} clients")),
+        };
         let place = if shape.spread { "spread" } else { "one CPU" };
         let session_ns = planned(&shape, false).1 as u64 * shape.tick_ns;
         let under = if shape.load.is_some() { ", under load" } else { "" };
@@ -181,11 +185,11 @@ impl RealTimeIpc {
             id,
             title: leaked(format!("{}, {clients} client{plural}, {place}{under}", spec.name)),
             operation: leaked(match spec.kind {
-                Kind::Timer => format!("one tick of each of {clients} client{plural}, without a server"),
+                Kind::Timer => format!("one tick of {each}, without a server"),
                 Kind::Kernel => {
-                    format!("one tick: the kernel's own server wakes each of {clients} client{plural}")
+                    format!("one tick: the kernel's own server wakes {each}")
                 }
-                _ => format!("one tick: a message from the server to each of {clients} client{plural}"),
+                _ => format!("one tick: a message from the server to {each}"),
             }),
             blocks: true,
             placement: if shape.spread { Placement::Spread } else { Placement::SameCpu },

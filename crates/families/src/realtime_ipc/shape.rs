@@ -1,6 +1,6 @@
 //! The parameters of a session, and the id that states them.
 
-use oscost_harness::Parameter;
+use oscost_harness::{Parameter, nanoseconds};
 use oscost_sys::scheduling::Policy;
 
 use super::load::Load;
@@ -162,18 +162,6 @@ pub fn policy_name(policy: Policy) -> Option<&'static str> {
         Policy::RoundRobin => None,
         Policy::Fifo => Some("fifo"),
         Policy::Other => Some("other"),
-    }
-}
-
-/// "10ms", "1450us", "1451247ns".
-fn nanoseconds(text: &str) -> Option<u64> {
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_lowercase());
-    let value: u64 = digits.parse().ok()?;
-    match &text[digits.len()..] {
-        "ms" => value.checked_mul(1_000_000),
-        "us" => value.checked_mul(1_000),
-        "ns" => Some(value),
-        _ => None,
     }
 }
 

@@ -14,7 +14,7 @@ pub static TRACEPOINT: Tax = Tax {
         operation: "one getppid whose tracepoint sys_enter_getppid runs a BPF program that counts",
         // Meanwhile every call of every process takes the way of traced ones: none of another layer.
         group: "tax/tracepoint",
-        remark: "while it is measured, every call of every process takes the kernel's way of traced calls",
+        remark: "during the measurement, every system call of every process takes the kernel's slower traced path",
         ..layer::CARD
     },
     on: None,

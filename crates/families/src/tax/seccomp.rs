@@ -42,8 +42,8 @@ pub static DOCKER_DEFAULT: Tax = Tax {
 pub static NOTIFY: Tax = Tax {
     card: &Card {
         id: "tax/seccomp/notify",
-        title: "getppid that a listener is asked about",
-        operation: "one getppid about which a seccomp filter asks a thread, which lets it go on",
+        title: "getppid that a seccomp listener allows",
+        operation: "one getppid that a seccomp filter refers to a listening thread, which lets it continue",
         claims: &[
             Claim::CallsNamed(&["getppid"], Bound::Exactly(1.0)),
             // The listener takes a call and lets it go on; it may take the first or the last one out of the bracket.

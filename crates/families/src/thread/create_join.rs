@@ -44,7 +44,7 @@ const fn card(id: &'static str, title: &'static str) -> Card {
     Card {
         id,
         title,
-        operation: "one thread that ends at once, made and joined",
+        operation: "one thread that ends at once, from its creation until it is joined",
         blocks: true,
         group: "thread",
         ..Card::BATCHED

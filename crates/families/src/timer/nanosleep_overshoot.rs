@@ -19,7 +19,7 @@ const FEWEST: u64 = 100;
 static CARD: Card = Card {
     id: "timer/nanosleep_overshoot",
     title: "lateness of a sleeper",
-    operation: "one clock_nanosleep until 200 us from now: first reading afterwards less the time that was due",
+    operation: "one clock_nanosleep until 200 us from now: how late the sleeper reads the clock",
     blocks: true,
     group: "timer",
     claims: &[
@@ -31,7 +31,7 @@ static CARD: Card = Card {
         QuantityCard::of(quantity::LATENESS_P99),
         QuantityCard::of(quantity::LONGEST_SLEEP).over(OverLaunches::Max),
     ],
-    remark: "it holds the timer slack (50 us by default, none under real-time policies) and the waking of an idle CPU",
+    remark: "it includes the timer slack (50 us by default, none under real-time policies) and the waking of an idle CPU",
     ..Card::SERIES
 };
 

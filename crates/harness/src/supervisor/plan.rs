@@ -142,9 +142,12 @@ pub fn preferred(mut allowed: Vec<usize>) -> Vec<usize> {
     allowed
 }
 
-/// Groups of a choice, in order of first appearance, each with the positions of its members. If a member's baseline belongs
-/// to another group, it also joins this one as a guest, and is launched beside the member. A group that consists only of
-/// guests is dropped.
+/// Members of its own that one group has at most: with more, its launches would take so long that few fit into a run.
+const MOST_MEMBERS: usize = 12;
+
+/// Groups of a choice, in order of first appearance, each with the positions of its members. A group with too many members
+/// is split, and its parts have its name. If what a member is divided by or has subtracted belongs to another group or part,
+/// it also joins this one as a guest, and is launched beside the member. A group that consists only of guests is dropped.
 #[must_use]
 pub fn groups(choices: &[Choice]) -> Vec<(&'static str, Vec<usize>)> {
     let mut order: Vec<(&'static str, Vec<usize>)> = Vec::new();
@@ -157,13 +160,15 @@ pub fn groups(choices: &[Choice]) -> Vec<(&'static str, Vec<usize>)> {
         });
         order[index].1.push(position);
     }
+    let mut order: Vec<(&'static str, Vec<usize>)> = order.into_iter().flat_map(split).collect();
     let mut away: BTreeSet<usize> = BTreeSet::new();
-    for (group, members) in &mut order {
+    for (_, members) in &mut order {
         let mut guests: Vec<usize> = members
             .iter()
-            .filter_map(|&member| choices[member].card().baseline)
+            .map(|&member| choices[member].card())
+            .flat_map(|card| card.baseline.into_iter().chain(card.subtract))
             .filter_map(|id| choices.iter().position(|choice| choice.card().id == id))
-            .filter(|&guest| choices[guest].card().group != *group)
+            .filter(|guest| !members.contains(guest))
             .collect();
         guests.sort_unstable();
         guests.dedup();
@@ -175,6 +180,13 @@ pub fn groups(choices: &[Choice]) -> Vec<(&'static str, Vec<usize>)> {
         members.iter().any(|&member| at_home(group, member) && !away.contains(&member))
     });
     order
+}
+
+/// A group in as few parts as it needs, of nearly the same size.
+fn split((group, members): (&'static str, Vec<usize>)) -> Vec<(&'static str, Vec<usize>)> {
+    let parts = members.len().div_ceil(MOST_MEMBERS).max(1);
+    let each = members.len().div_ceil(parts).max(1);
+    members.chunks(each).map(|part| (group, part.to_vec())).collect()
 }
 
 /// Planned launches of a group that holds these benchmarks.
@@ -246,6 +258,28 @@ mod tests {
         assert_eq!(groups(&[partner]), [("p", vec![0])], "alone it has its own");
         let at_home = [partner, choice("a", "p", Some("partner"))];
         assert_eq!(groups(&at_home), [("p", vec![0, 1])], "in one group nobody is a guest");
+    }
+
+    #[test]
+    fn a_group_of_any_size_splits_itself_and_takes_its_baseline_along() {
+        let ids: Vec<&'static str> = (0..30).map(|at| &*format!("g/{at}").leak()).collect();
+        let mut choices = vec![choice("g/base", "g", None)];
+        choices.extend(ids.iter().map(|id| choice(id, "g", Some("g/base"))));
+        let parts = groups(&choices);
+        assert_eq!(
+            parts.iter().map(|(name, members)| (*name, members.len())).collect::<Vec<_>>(),
+            [("g", 11), ("g", 12), ("g", 10)]
+        );
+        assert!(parts.iter().all(|(_, members)| members.contains(&0)), "each is divided beside its baseline");
+        let mut all: Vec<usize> = parts.iter().flat_map(|(_, members)| members.clone()).collect();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all, (0..=30).collect::<Vec<_>>(), "nobody is left out");
+        assert_eq!(groups(&choices[..12]).len(), 1, "12 have room");
+        // What a figure has subtracted comes along, too.
+        let hop = Card { id: "s/hop", group: "s", subtract: Some("g/base"), ..Card::SERIES };
+        let hop = Choice { benchmark: Box::leak(Box::new(Named(hop))), named: false };
+        assert_eq!(groups(&[choices[0], hop]), [("s", vec![1, 0])]);
     }
 
     #[test]

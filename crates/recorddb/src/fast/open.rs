@@ -20,7 +20,7 @@ use super::{Fast, LEVELS, recover};
 use crate::database::{Access, DatabaseOptions, Records};
 use crate::error::{Error, Refusal};
 use crate::io::{Positioned, SeekRead};
-use crate::lock::{Guard, LockWay, Primitive, SystemLocks};
+use crate::lock::{Guard, LockWay, Locks, Primitive, SystemLocks};
 use crate::names;
 use crate::open::{self, PRESENCE, Presence, call, flock_files, make_mutexes};
 
@@ -142,19 +142,29 @@ fn begin<W: Words + 'static>(
     let space = if options.write { Some(arena(&file, &mut words)?) } else { None };
     let seed = words.load(header::SEED)?;
     let guard = Guard::new(options.lock.granularity(), locks, options.time_locks);
-    let cursor = Cursor::default();
-    Ok(Box::new(Fast {
+    Ok(Box::new(opened(words, guard, space, seed, file)))
+}
+
+/// The database behind these words, with nothing done in it yet.
+fn opened<W: Words, L: Locks>(
+    words: W,
+    guard: Guard<L>,
+    space: Option<Space>,
+    seed: u64,
+    presence: Arc<File>,
+) -> Fast<W, L> {
+    Fast {
         words,
         guard,
         space,
         seed,
         visits: 0,
-        cursor,
+        cursor: Cursor::default(),
         buffer: Vec::new(),
         passed: [0; LEVELS],
         lost: false,
-        _presence: file,
-    }))
+        _presence: presence,
+    }
 }
 
 /// Refuses what this program cannot use, or not now.
@@ -246,7 +256,7 @@ fn locks(
 
 /// A database in memory, made if it is empty, recovered if it has to be.
 #[cfg(test)]
-pub(crate) fn in_memory<I: crate::io::Io + 'static, L: crate::lock::Locks + 'static>(
+pub(crate) fn in_memory<I: crate::io::Io + 'static, L: Locks + 'static>(
     mut io: I,
     guard: Guard<L>,
 ) -> Box<dyn Records> {
@@ -262,17 +272,5 @@ pub(crate) fn in_memory<I: crate::io::Io + 'static, L: crate::lock::Locks + 'sta
     let (space, _) = Space::take_over(&mut words, 0).expect("memory");
     let seed = words.load(header::SEED).expect("memory");
     let null = Arc::new(File::open("/dev/null").expect("there"));
-    let cursor = Cursor::default();
-    Box::new(Fast {
-        words,
-        guard,
-        space: Some(space),
-        seed,
-        visits: 0,
-        cursor,
-        buffer: Vec::new(),
-        passed: [0; LEVELS],
-        lost: false,
-        _presence: null,
-    })
+    Box::new(opened(words, guard, Some(space), seed, null))
 }

@@ -1,6 +1,6 @@
 //! The end of a run: makes the figures, and reports once what affected all of them.
 
-use oscost_results::{Figure, RemarkCode};
+use oscost_results::{Figure, PairedValue, RemarkCode};
 use oscost_sys::time_source;
 
 use crate::benchmark::catalogue::Choice;
@@ -62,8 +62,14 @@ impl Engine<'_> {
             let made: Vec<Figure> =
                 group.members.iter().map(|member| figures::of_member(member, &context)).collect();
             let (more_ratios, more_differences) = figures::paired(&made, &group.members, &group.pairs);
-            ratios.extend(more_ratios);
-            differences.extend(more_differences);
+            // Guests of several groups stand beside each other more than once.
+            for (pairs, more) in [(&mut ratios, more_ratios), (&mut differences, more_differences)] {
+                for pair in more {
+                    if !pairs.iter().any(|known| is_same(known, &pair)) {
+                        pairs.push(pair);
+                    }
+                }
+            }
             let known = |made: &Figure| figures.iter().any(|figure: &Figure| figure.id == made.id);
             let new: Vec<Figure> = made.into_iter().filter(|made| !known(made)).collect();
             figures.extend(new);
@@ -107,4 +113,9 @@ impl Engine<'_> {
             self.warnings.push(RemarkCode::KeptAwake.with(&[&how]));
         }
     }
+}
+
+/// Whether two say the same of the same two figures.
+fn is_same(one: &PairedValue, other: &PairedValue) -> bool {
+    (&one.of, &one.to, &one.quantity) == (&other.of, &other.to, &other.quantity)
 }
