@@ -49,20 +49,23 @@ pub enum Generate {
     CompleteFish,
 }
 
+/// Place of these options in a help text: behind those of the command.
+const LAST: usize = 900;
+
 /// Options of every command.
 #[derive(Debug, Args)]
 pub struct Common {
     /// Print errors only
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    #[arg(short, long, global = true, conflicts_with = "verbose", display_order = LAST)]
     pub quiet: bool,
     /// Print more details
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, display_order = LAST)]
     pub verbose: bool,
     /// When to use colours; NO_COLOR and CLICOLOR_FORCE are obeyed
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", display_order = LAST)]
     pub color: ColorWhen,
     /// Draw with ASCII characters only
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = LAST)]
     pub ascii: bool,
 }
 
@@ -264,14 +267,14 @@ pub struct Explain {
     /// What to explain: semaphore/system_v, getpid, lock, tlpi, tlpi/3, noisy, floor, W001, exit 3, launch
     #[arg(value_name = "THING", required = true)]
     pub thing: Vec<String>,
-    /// Functions of the running kernel in one operation, in order, by ftrace (root; names, no counts); THING is an id
+    /// List the running kernel's functions in one operation, in order (root; by ftrace, without counts). THING is an id
     #[arg(long)]
     pub trace: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct Report {
-    /// Files, @-1 (newest stored run), @-2, ..., or @all; for html, csv and ndjson also folders [default: @-1]
+    /// Files, @-1 (newest stored run), @-2, ..., @all, or names of stored runs; for html, csv and ndjson also folders [default: @-1]
     #[arg(value_name = "RESULT")]
     pub results: Vec<String>,
     /// Show only these patterns, as in run, and the figures that they are divided by
@@ -280,7 +283,7 @@ pub struct Report {
     /// List every fact about the host in the result, and why it is kept
     #[arg(long, conflicts_with_all = ["only", "anonymous", "all", "sort"])]
     pub what_is_in_it: bool,
-    /// Hold the hosts of folders of results against one another: which are odd, in what, and by how much
+    /// Compare the hosts in folders of results: which are odd, in which figures, and by how much
     #[arg(long, conflicts_with_all = ["only", "what_is_in_it", "anonymous", "sort"])]
     pub fleet: bool,
     /// Leave out every fact that identifies the host or the user, for publication

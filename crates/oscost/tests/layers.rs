@@ -97,6 +97,66 @@ fn the_reader_of_manifests_sees_every_way_to_write_a_dependency() {
     assert_eq!(used(text), ["results", "stats", "sys"].into_iter().collect());
 }
 
+/// The picture of ARCHITECTURE.md: every crate stands once, above all that it uses.
+#[test]
+fn every_crate_stands_above_what_it_uses() {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
+    let drawn = text.lines().filter_map(|line| line.strip_prefix("floor ")?.split_once(' '));
+    let mut floors: BTreeMap<&str, u32> = BTreeMap::new();
+    for (number, rooms) in drawn {
+        let floor = number.parse().expect("the number of a floor");
+        // The name of a room stands after two blanks or more, as its purpose does.
+        for cell in rooms.split("  ").map(str::trim) {
+            if LAYERS.iter().any(|(name, _)| *name == cell) {
+                assert_eq!(floors.insert(cell, floor), None, "{cell} stands twice");
+            }
+        }
+    }
+    for (name, allowed) in LAYERS {
+        for below in *allowed {
+            assert!(floors[name] > floors[below], "{name} does not stand above {below}");
+        }
+    }
+}
+
+/// Packages outside the crates are for this repository; every crate can be published, and says what it is.
+#[test]
+fn every_crate_can_be_published_and_nothing_else() {
+    for (name, path) in crates() {
+        let text = manifest(&path);
+        let package = lines(&text, |name| name == "package");
+        let says = |key: &str| {
+            package
+                .iter()
+                .any(|line| line.starts_with(&format!("{key} ")) || line.starts_with(&format!("{key}.")))
+        };
+        for key in ["description", "version", "license", "readme", "keywords", "categories"] {
+            assert!(says(key), "{name} does not say its {key}");
+        }
+        assert!(!says("publish"), "{name}: nothing keeps a crate from being published");
+        let text = manifest(&root());
+        let ours = lines(&text, |name| name == "workspace.dependencies")
+            .into_iter()
+            .filter(|line| line.starts_with("oscost-"));
+        for line in ours {
+            assert!(
+                line.contains("path = ") && line.contains("version = "),
+                "{line}: a path travels to nobody"
+            );
+        }
+    }
+    let mut others = vec![root().join("examples"), root().join("fuzz")];
+    let tools =
+        fs::read_dir(root().join("contrib")).expect("contrib/").map(|entry| entry.expect("an entry").path());
+    others.extend(tools.filter(|path| path.join("Cargo.toml").exists()));
+    assert!(others.len() > 3, "{others:?}");
+    for path in others {
+        let text = manifest(&path);
+        let package = lines(&text, |name| name == "package");
+        assert!(package.contains(&"publish = false"), "{}", path.display());
+    }
+}
+
 #[test]
 fn unsafe_code_stands_in_sys_alone() {
     for (name, path) in crates() {
