@@ -202,11 +202,16 @@ fn cut(note: &str, room: usize) -> String {
     if width(&cut) < NOTE { String::new() } else { cut }
 }
 
-/// The first words of an id and two dots, if a word that says something fits.
+/// The first words of an id and two dots; of one long word, its beginning. `None` if too little of it fits.
 fn whole_words(name: &str, room: usize) -> Option<String> {
     const DOTS: &str = "..";
-    let ends = name.match_indices(['_', '/']).map(|(at, _)| at).rev();
-    let kept = ends.map(|end| &name[..end]).find(|kept| width(kept) + DOTS.len() <= room)?;
+    let room = room.checked_sub(DOTS.len())?;
+    let words = name.match_indices(['_', '/']).map(|(at, _)| &name[..at]).rev().find(|it| width(it) <= room);
+    let kept = match words {
+        Some(words) => words,
+        None if name.contains(['_', '/']) => return None,
+        None => name.get(..room)?,
+    };
     (width(kept) + DOTS.len() >= LEAST).then(|| format!("{kept}{DOTS}"))
 }
 
@@ -222,7 +227,9 @@ mod tests {
         assert_eq!(notes(&all, 14), "16x posix..", "no word of an id is cut");
         assert_eq!(notes(&all, 11), "16x posix..");
         assert_eq!(notes(&all, 10), "", "a ratio to nothing says nothing");
-        assert_eq!(notes(&["1.4x monotonic".to_owned()], 12), "", "one word is there whole or not at all");
+        let word = ["8.8x monotonic".to_owned()];
+        assert_eq!(notes(&word, 13), "8.8x monoto..", "of one word its beginning");
+        assert_eq!(notes(&word, 10), "", "three letters say nothing");
         assert_eq!(notes(&all, 9), "");
         assert_eq!(notes(&["12.3 .. 41.0 us".to_owned()], 14), "", "half an interval is none");
         let long = ["too scattered for an interval".to_owned()];
