@@ -1,10 +1,11 @@
 //! Results of many machines: files, and folders of files, read one after another by all CPUs, each run once.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::{fs, vec};
 
+use crate::place::names_at;
 use crate::store::{ENDING, by_all_cpus, read};
 use crate::{LoadError, PathError, ReferenceError, Refused, ResultId, Store};
 
@@ -62,7 +63,7 @@ impl Collection {
     ) -> Result<Gathered, E> {
         let cpus = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let mut walk = FolderWalk::of(&self.roots);
-        let mut known = HashSet::new();
+        let mut known = BTreeSet::new();
         let mut tally = Gathered::default();
         loop {
             let files: Vec<WalkEntry> = walk.by_ref().take(cpus * AT_ONCE).collect();
@@ -128,10 +129,7 @@ impl FolderWalk {
     /// Goes into a folder.
     fn enter(&mut self, folder: &Path) -> Option<WalkEntry> {
         let list = || -> std::io::Result<Vec<PathBuf>> {
-            let mut entries = Vec::new();
-            for entry in fs::read_dir(folder)? {
-                entries.push(folder.join(entry?.file_name()));
-            }
+            let mut entries: Vec<PathBuf> = names_at(folder)?.iter().map(|name| folder.join(name)).collect();
             entries.sort();
             Ok(entries)
         };

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use crate::error::Count;
-use crate::place::{self, Directory, NewFile, Owner, PRIVATE};
+use crate::place::{self, Directory, NewFile, Owner, PRIVATE, names_at};
 use crate::{
     LoadError, MAX_BYTES, NoHome, PathError, ReferenceError, Refused, RunName, RunResult, SaveError,
     from_bytes, to_bytes,
@@ -90,15 +90,12 @@ impl Store {
     /// # Errors
     /// The directory cannot be read.
     pub fn runs(&self) -> Result<Vec<PathBuf>, PathError> {
-        let entries = match std::fs::read_dir(&self.directory) {
+        let entries = match names_at(&self.directory) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
             entries => entries.map_err(PathError::of("read", &self.directory))?,
         };
-        let mut names = Vec::new();
-        for entry in entries {
-            let name = entry.map_err(PathError::of("read", &self.directory))?.file_name();
-            names.extend(name.to_str().and_then(|name| RunName::of_file(name, ENDING)));
-        }
+        let named = |name: &OsString| RunName::of_file(name.to_str()?, ENDING);
+        let mut names: Vec<RunName> = entries.iter().filter_map(named).collect();
         names.sort();
         Ok(names.iter().map(|name| self.directory.join(name.file(ENDING))).collect())
     }

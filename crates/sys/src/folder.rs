@@ -70,6 +70,15 @@ impl Folder {
         Ok(Self { fd: unsafe { OwnedFd::from_raw_fd(fd) } })
     }
 
+    /// Names of what is in the folder at `path`. The standard library's list ends the program where a sandbox refuses to
+    /// close it.
+    ///
+    /// # Errors
+    /// The error of open, openat or readdir.
+    pub fn names_at(path: impl AsRef<Path>) -> Result<Vec<OsString>, CallError> {
+        Self::open(path.as_ref())?.names()
+    }
+
     /// A folder in this one; a link is an error (ELOOP or ENOTDIR).
     ///
     /// # Errors

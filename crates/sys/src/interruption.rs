@@ -5,6 +5,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 use crate::clock::{self, Clock};
+use crate::folder::Folder;
 use crate::usage::{self, Whose};
 use crate::{affinity, cpu_time};
 
@@ -186,16 +187,14 @@ impl Tasks {
     #[must_use]
     pub fn scan() -> Option<Self> {
         let mut ran = BTreeMap::new();
-        for process in std::fs::read_dir("/proc").ok()?.flatten() {
-            let name = process.file_name();
-            if name.to_str().is_none_or(|name| name.parse::<i32>().is_err()) {
-                continue;
-            }
+        for name in Folder::names_at("/proc").ok()? {
+            let Some(process) = name.to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
+            let tasks = format!("/proc/{process}/task");
             // Who has ended meanwhile is nobody.
-            let Ok(threads) = std::fs::read_dir(process.path().join("task")) else { continue };
-            for thread in threads.flatten() {
-                let tid = thread.file_name().to_str().and_then(|name| name.parse::<i32>().ok());
-                let text = crate::file::text(thread.path().join("schedstat")).ok();
+            let Ok(threads) = Folder::names_at(&tasks) else { continue };
+            for thread in threads {
+                let tid = thread.to_str().and_then(|name| name.parse::<i32>().ok());
+                let text = tid.and_then(|tid| crate::file::text(format!("{tasks}/{tid}/schedstat")).ok());
                 let time = text.and_then(|text| text.split_whitespace().next()?.parse().ok());
                 ran.extend(tid.zip(time));
                 if ran.len() > MOST_TASKS {

@@ -60,8 +60,8 @@ fn children() -> Vec<i32> {
     if let Ok(list) = list {
         return list.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     }
-    let everybody = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = everybody.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let everybody = crate::folder::Folder::names_at("/proc").unwrap_or_default();
+    let pids = everybody.into_iter().filter_map(|name| name.to_str()?.parse().ok());
     pids.filter(|&pid| parent_of(pid) == Some(own)).collect()
 }
 

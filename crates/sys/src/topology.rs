@@ -72,8 +72,8 @@ fn place(root: &Path, cpu: usize) -> CpuPlace {
     let folder = root.join(format!("sys/devices/system/cpu/cpu{cpu}"));
     let first = |file: &Path| cpu_list::parse(&crate::file::text(file).ok()?)?.first().copied();
     let names = |folder: &Path| {
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        entries.filter_map(|entry| entry.file_name().into_string().ok()).collect::<Vec<_>>()
+        let names = crate::folder::Folder::names_at(folder).unwrap_or_default();
+        names.into_iter().filter_map(|name| name.into_string().ok()).collect::<Vec<_>>()
     };
     let numbered = |name: &str, of: &str| name.strip_prefix(of)?.parse::<usize>().ok();
     let level = |name: &String| {

@@ -1,12 +1,12 @@
 //! `oscost report`: shows stored results again.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use oscost_report::count::is_count;
 use oscost_report::{Named, RowChoice, RowFormat, RowOrder};
 use oscost_results::{Outline, Outlines, PairedValue, RunResult, Store};
+use oscost_sys::folder::Folder;
 
 use crate::args::{Format, Report, SortBy};
 use crate::exit::{Ended, Exit};
@@ -155,9 +155,9 @@ fn outlines(references: &[String]) -> Result<Option<Outlines>, Ended> {
     for path in references.iter().map(Path::new) {
         if path.is_dir() {
             has_folder = true;
-            let unreadable = |error: io::Error| Ended::misuse(format!("{}: {error}", path.display()));
-            for entry in fs::read_dir(path).map_err(unreadable)? {
-                let file = entry.map_err(unreadable)?.path();
+            let names = Folder::names_at(path)
+                .map_err(|error| Ended::misuse(format!("{}: {error}", path.display())))?;
+            for file in names.iter().map(|name| path.join(name)) {
                 paths.extend(Some(file).filter(|file| file.extension().is_some_and(|it| it == "json")));
             }
         } else if path.is_file() {

@@ -2,7 +2,7 @@
 //!
 //! Hosts are compared within one machine key, the processor's model and the kernel: never by anything that was measured.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use oscost_results::{Outline, RowFigure, Status};
 use oscost_stats::odd::{Bulk, Tail, rates};
@@ -27,13 +27,13 @@ pub struct Fleet {
     nameless: usize,
     /// Figures that show no number, over all results.
     withheld: usize,
-    series: HashMap<Series, u32>,
+    series: BTreeMap<Series, u32>,
     names: Vec<Series>,
     keys: BTreeMap<(String, String), BTreeMap<String, Vec<Measured>>>,
 }
 
 /// What is comparable: a quantity of one revision of a figure.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Series {
     id: String,
     revision: u32,

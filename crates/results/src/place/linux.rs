@@ -1,8 +1,10 @@
 //! A directory held by a descriptor: another user cannot redirect it by planting or swapping names.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -20,6 +22,19 @@ pub(crate) struct Directory {
 }
 
 const LOOK: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// Names of what is in the directory at `path`. The standard library's list ends the program where a sandbox refuses to close it.
+pub(crate) fn names_at(path: &Path) -> io::Result<Vec<OsString>> {
+    let mut names = Vec::new();
+    for entry in fs::Dir::new(fs::openat(fs::CWD, path, LOOK, Mode::empty())?)? {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if !matches!(name, b"." | b"..") {
+            names.push(OsStr::from_bytes(name).to_owned());
+        }
+    }
+    Ok(names)
+}
 
 impl Directory {
     /// Opens the directory at `path` and makes what is missing of it, with permissions `mode` less the umask.

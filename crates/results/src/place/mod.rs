@@ -18,9 +18,9 @@ mod target;
 mod walk;
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::Directory;
+pub(crate) use linux::{Directory, names_at};
 #[cfg(not(target_os = "linux"))]
-pub(crate) use other::{Directory, Stream, Target, Writer, read};
+pub(crate) use other::{Directory, Stream, Target, Writer, names_at, read};
 pub(crate) use owner::Owner;
 #[cfg(target_os = "linux")]
 pub(crate) use target::{Stream, Target, Writer, read};

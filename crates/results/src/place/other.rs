@@ -1,5 +1,6 @@
 //! A directory by its path, with what std offers on every system.
 
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,11 @@ use super::Owner;
 /// A directory that is there.
 pub(crate) struct Directory {
     path: PathBuf,
+}
+
+/// Names of what is in the directory at `path`.
+pub(crate) fn names_at(path: &Path) -> io::Result<Vec<OsString>> {
+    fs::read_dir(path)?.map(|entry| Ok(entry?.file_name())).collect()
 }
 
 impl Directory {

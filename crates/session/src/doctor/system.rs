@@ -4,6 +4,8 @@ use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use oscost_sys::folder::Folder;
+
 use super::measured::MachineFacts;
 
 /// Longest file that is read: a longer one is refused, because a check of its head would be a check of half the facts.
@@ -101,9 +103,11 @@ impl System {
     /// # Errors
     /// Why it cannot be listed.
     pub fn names(&self, path: &str) -> Result<Vec<String>, NoText> {
-        let mut names: Vec<String> = std::fs::read_dir(self.path(path))?
+        let mut names: Vec<String> = Folder::names_at(self.path(path))
+            .map_err(|error| std::io::Error::from_raw_os_error(error.errno))?
+            .into_iter()
             .take(MOST_ENTRIES)
-            .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
+            .map(|name| name.to_string_lossy().into_owned())
             .collect();
         names.sort_unstable();
         Ok(names)
