@@ -5,6 +5,8 @@
 pub mod database;
 #[path = "../../crates/oscost/tests/corpus/escapers.rs"]
 pub mod escapers;
+#[path = "../../crates/oscost/tests/corpus/guest.rs"]
+pub mod guest;
 #[path = "../../crates/oscost/tests/corpus/journal.rs"]
 pub mod journal;
 #[path = "../../crates/oscost/tests/corpus/results.rs"]
@@ -15,3 +17,7 @@ pub mod shown;
 pub mod system;
 #[path = "../../crates/oscost/tests/corpus/tick.rs"]
 pub mod tick;
+#[path = "../../crates/oscost/tests/corpus/tree.rs"]
+pub mod tree;
+#[path = "../../crates/oscost/tests/corpus/trees.rs"]
+pub mod trees;

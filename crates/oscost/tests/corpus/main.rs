@@ -2,6 +2,7 @@
 
 mod database;
 mod escapers;
+mod guest;
 mod journal;
 mod mutate;
 mod results;
@@ -9,6 +10,8 @@ mod seeds;
 mod shown;
 mod system;
 mod tick;
+mod tree;
+mod trees;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -27,6 +30,20 @@ const TARGETS: &[Target] = &[
     ("escapers", escapers::check, 400),
 ];
 
+/// The same for those that make their input from choices. They say whether it came to a result, a figure or a message: a test asks
+/// for many that did.
+type Made = (&'static str, fn(&[u8]) -> bool, usize);
+
+const MADE: &[Made] = &[
+    ("result_tree", trees::result, 60),
+    ("compare_tree", trees::compare, 60),
+    ("page_tree", trees::pages, 60),
+    ("journal_tree", trees::journals, 60),
+    ("count_tree", trees::count, 100),
+    ("guest", guest::check, 200),
+    ("tick_messages", tick::messages, 2000),
+];
+
 fn fuzz() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz")
 }
@@ -42,7 +59,17 @@ fn names(folder: &Path) -> Vec<String> {
 
 /// Runs the body of a target over its corpus.
 fn run(target: &str) {
-    let (_, check, count) = TARGETS.iter().find(|(name, ..)| *name == target).expect("a target");
+    if let Some((_, check, count)) = TARGETS.iter().find(|(name, ..)| *name == target) {
+        return run_over(target, *check, *count);
+    }
+    let (_, make, count) = MADE.iter().find(|(name, ..)| *name == target).expect("a target");
+    let body = |data: &[u8]| {
+        make(data);
+    };
+    run_over(target, body, *count);
+}
+
+fn run_over(target: &str, check: impl Fn(&[u8]), count: usize) {
     let folder = fuzz().join("corpus").join(target);
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(&folder).expect("a corpus").map(|entry| entry.expect("an entry").path()).collect();
@@ -51,7 +78,7 @@ fn run(target: &str) {
     for file in files {
         let data = std::fs::read(&file).expect("read");
         check(&data);
-        for (number, mutated) in mutate::mutations(&data, *count).enumerate() {
+        for (number, mutated) in mutate::mutations(&data, count).enumerate() {
             if catch_unwind(AssertUnwindSafe(|| check(&mutated))).is_err() {
                 let kept = std::env::temp_dir().join(format!("oscost-{target}-reproducer"));
                 std::fs::write(&kept, &mutated).expect("written");
@@ -104,6 +131,42 @@ fn any_text_is_shown_and_never_obeyed() {
     run("escapers");
 }
 
+#[test]
+fn edited_results_are_read_and_shown_or_refused() {
+    run("result_tree");
+    run("page_tree");
+    run("compare_tree");
+}
+
+#[test]
+fn edited_journals_and_counts_are_figures_or_reasons() {
+    run("journal_tree");
+    run("count_tree");
+}
+
+#[test]
+fn frames_of_any_guest_are_figures_or_reasons() {
+    run("guest");
+}
+
+#[test]
+fn messages_of_any_content_are_heard_as_they_were_said() {
+    run("tick_messages");
+}
+
+/// Edits that nothing reads any more prove nothing: of the mutations of each corpus so many come to a result, a figure, a message.
+#[test]
+fn many_edits_reach_what_they_are_there_for() {
+    for (name, body, _) in MADE {
+        let folder = std::fs::read_dir(fuzz().join("corpus").join(name)).expect("a corpus");
+        let files = folder.map(|entry| std::fs::read(entry.expect("an entry").path()).expect("read"));
+        let inputs: Vec<Vec<u8>> =
+            files.flat_map(|data| mutate::mutations(&data, 8).collect::<Vec<_>>()).collect();
+        let reached = inputs.iter().filter(|data| body(data)).count();
+        assert!(reached * 4 >= inputs.len(), "{name}: {reached} of {} inputs", inputs.len());
+    }
+}
+
 /// Each hostile line in every text of a result at once.
 #[test]
 fn hostile_text_in_every_field_is_shown_without_harm() {
@@ -117,7 +180,8 @@ fn hostile_text_in_every_field_is_shown_without_harm() {
 
 #[test]
 fn every_fuzz_target_has_a_corpus_and_runs_here() {
-    let mut expected: Vec<String> = TARGETS.iter().map(|(name, ..)| (*name).to_owned()).collect();
+    let all = TARGETS.iter().map(|(name, ..)| *name).chain(MADE.iter().map(|(name, ..)| *name));
+    let mut expected: Vec<String> = all.map(str::to_owned).collect();
     expected.sort_unstable();
     assert_eq!(names(&fuzz().join("fuzz_targets")), expected);
     assert_eq!(names(&fuzz().join("corpus")), expected);

@@ -34,7 +34,7 @@ pub fn is_result(data: &[u8]) -> bool {
 }
 
 /// The bytes with a checksum that fits, in place of theirs if they have one.
-fn sealed(data: &[u8]) -> Vec<u8> {
+pub fn sealed(data: &[u8]) -> Vec<u8> {
     let mut body = data.strip_prefix(b"{\n").unwrap_or(data);
     if body.starts_with(b"  \"checksum\"") {
         body = body.iter().position(|byte| *byte == b'\n').map_or(&[][..], |end| &body[end + 1..]);
@@ -108,7 +108,7 @@ pub fn render(result: &RunResult, width: usize) {
 }
 
 /// One result against another, in every format.
-fn compared<'a>(a: &Named<'a>, b: &Named<'a>, rules: Rules<'_>, width: usize) {
+pub fn compared<'a>(a: &Named<'a>, b: &Named<'a>, rules: Rules<'_>, width: usize) {
     let one = compare(a, b, rules);
     for row in &one.rows {
         if !one.machine.is_empty() && !rules.cross_machine {

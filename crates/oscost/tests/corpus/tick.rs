@@ -4,6 +4,7 @@ use oscost::tick_message::{LONGEST, Message, PERIODS_NS, TICK, is_name, parse_ti
 use oscost_results::Untrusted;
 
 use crate::shown;
+use crate::tree::Choices;
 
 /// One packet, each of its lines as a packet, and the same bytes as datagrams.
 pub fn check(data: &[u8]) {
@@ -11,6 +12,43 @@ pub fn check(data: &[u8]) {
     data.split(|byte| *byte == b'\n').for_each(packet);
     datagram(data);
     data.chunks(TICK).for_each(datagram);
+}
+
+/// Messages that are made, not read: every kind, with numbers and words as the bytes say. Those that a side may send are read again
+/// as they were said. Whether there was one.
+pub fn messages(data: &[u8]) -> bool {
+    let mut choices = Choices::of(data);
+    let mut read = 0;
+    while !choices.is_empty() {
+        let said = match choices.below(7) {
+            0 => Message::Open { version: choices.number() as u32, name: choices.text() },
+            1 => Message::Accept {
+                nonce: choices.number(),
+                period_ns: choices.number(),
+                now_ns: choices.number(),
+            },
+            2 => Message::Refuse(choices.text()),
+            3 => Message::Ready,
+            4 => Message::Close,
+            5 => Message::Closed { sent: choices.number(), dropped: choices.number() },
+            _ => Message::Stop(choices.text()),
+        };
+        let text = said.to_string();
+        packet(text.as_bytes());
+        let may_be_sent = text.len() <= LONGEST
+            && match &said {
+                Message::Open { name, .. } => is_name(name),
+                Message::Accept { period_ns, .. } => PERIODS_NS.contains(period_ns),
+                _ => true,
+            };
+        let heard = Message::parse(text.as_bytes());
+        assert_eq!(heard, may_be_sent.then_some(said), "{text:?}");
+        read += usize::from(may_be_sent);
+        let (sequence, stamp, nonce) = (choices.number(), choices.number(), choices.number());
+        datagram(&tick(sequence, stamp, nonce));
+        assert_eq!(parse_tick(&tick(sequence, stamp, nonce), nonce), Some((sequence, stamp)));
+    }
+    read > 0
 }
 
 fn packet(data: &[u8]) {

@@ -1,0 +1,6 @@
+//! Fuzz target `compare_tree`: see crates/oscost/tests/corpus/trees.rs.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    oscost_fuzz::trees::compare(data);
+});

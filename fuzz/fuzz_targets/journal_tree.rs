@@ -1,0 +1,6 @@
+//! Fuzz target `journal_tree`: see crates/oscost/tests/corpus/trees.rs.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    oscost_fuzz::trees::journals(data);
+});

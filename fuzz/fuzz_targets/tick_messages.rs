@@ -1,0 +1,6 @@
+//! Fuzz target `tick_messages`: see crates/oscost/tests/corpus/tick.rs.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    oscost_fuzz::tick::messages(data);
+});
