@@ -3,10 +3,14 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::{Amount, Outcome, space};
+use crate::{Amount, Outcome, space, state};
 
 /// Steps the machine's clock, so it takes place alone, at full length only, and as root.
 pub fn run(amount: Amount) -> Outcome {
+    state::once(&state::keys(&["clock"])[0], || alone(amount))
+}
+
+fn alone(amount: Amount) -> Outcome {
     let mut outcome = Outcome::default();
     if !amount.full {
         outcome.skipped.push("the wall clock is stepped with --full alone: it is the machine's".to_owned());

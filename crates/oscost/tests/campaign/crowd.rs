@@ -3,12 +3,13 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::{Outcome, Provocation, space};
+use crate::{Outcome, Provocation, space, state};
 
 /// Carries all out; the outcomes come in the order of the provocations.
 pub fn all(provocations: &[Provocation]) -> Vec<Outcome> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
+    let keys = state::keys(provocations);
     let outcomes = Mutex::new(vec![None; provocations.len()]);
     std::thread::scope(|scope| {
         for _ in 0..threads.min(provocations.len()) {
@@ -16,7 +17,7 @@ pub fn all(provocations: &[Provocation]) -> Vec<Outcome> {
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(provocation) = provocations.get(index) else { return };
-                    let outcome = space::within(provocation);
+                    let outcome = state::once(&keys[index], || space::within(provocation));
                     // Told at once: who has to wait for an hour for what fell in the first minute gives up before.
                     for words in &outcome.failures {
                         eprintln!("{words}");

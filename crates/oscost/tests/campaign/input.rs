@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::{Amount, Outcome, program};
+use crate::{Amount, Outcome, program, state};
 
 /// A result file as the program makes it.
 fn a_result(home: &Path) -> Option<Vec<u8>> {
@@ -28,6 +28,10 @@ fn asked(home: &Path, arguments: &[&str]) -> (Option<i32>, Vec<u8>, String) {
 }
 
 pub fn run(amount: Amount) -> Outcome {
+    state::once(&state::keys(&["input"])[0], || alone(amount))
+}
+
+fn alone(amount: Amount) -> Outcome {
     let mut outcome = Outcome::default();
     let home = tempfile::tempdir().unwrap();
     let Some(good) = a_result(home.path()) else {

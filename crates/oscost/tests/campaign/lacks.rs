@@ -44,6 +44,15 @@ const REFUSE_RT: &str =
 const REFUSE_KILL: &str = "exec strace -f -qq -o /dev/null -e inject=kill:error=EPERM -- \"$0\" \"$@\"";
 const REFUSE_IOCTL: &str = "exec strace -f -qq -o /dev/null -e inject=ioctl:error=EPERM -- \"$0\" \"$@\"";
 
+/// Namespaces are granted, and what makes them private is not.
+const REFUSE_MOUNT: &str = "exec strace -f -qq -o /dev/null -e inject=mount:error=EPERM -- \"$0\" \"$@\"";
+const REFUSE_MAP: &str = "exec strace -f -qq -o /dev/null -P /proc/self/uid_map -e inject=openat,write:error=EPERM -- \"$0\" \"$@\"";
+
+/// A root directory with the program, its libraries, /proc and an empty /dev.
+const ANOTHER_ROOT: &str = "mkdir /mnt/jail /mnt/jail/dev /mnt/jail/tmp && cd /mnt/jail && \
+    for folder in bin lib lib64 usr etc proc mnt; do \
+    [ ! -d /$folder ] || { mkdir $folder && mount --rbind /$folder $folder; } || exit 99; done; exec chroot /mnt/jail \"$0\" \"$@\"";
+
 /// A limit of 10, which even root may not set everywhere: the kernel keeps to 0, and a library says 10.
 const SHOW_LIMIT: &str = r#"cc -shared -fPIC -x c -o /mnt/limit.so - <<'C' || exit 99
 #define _GNU_SOURCE
@@ -167,6 +176,48 @@ pub const LACKS: &[Lack] = &[
         ..lack("no real time: limit", SHOW_LIMIT, STRICT, &[5], &["RLIMIT_RTPRIO is 10"])
     },
     Lack { needs: Some("strace"), ..lack("no real time: seccomp", REFUSE_RT, STRICT, &[5], &["seccomp"]) },
+    Lack { needs: Some("strace"), ..lack("mount is refused", REFUSE_MOUNT, OBJECTS, &[0, 3], &[]) },
+    Lack {
+        user: User::Nobody,
+        needs: Some("strace"),
+        ..lack("uid_map is refused", REFUSE_MAP, OBJECTS, &[0, 3], &[])
+    },
+    lack("no /dev/null in another root", ANOTHER_ROOT, OBJECTS, &[0, 3], &[]),
+    lack(
+        "the runs are a file",
+        "mkdir -p \"$XDG_STATE_HOME/oscost\" && : >\"$XDG_STATE_HOME/oscost/runs\"",
+        &["run", "--force", "--quiet", "--quick", "syscall/getppid"],
+        &[4],
+        &["oscost/runs"],
+    ),
+    lack(
+        "a FIFO that nobody reads",
+        "mkfifo /mnt/fifo",
+        &["run", "--force", "--quiet", "--one-launch", "syscall/getppid", "--json", "/mnt/fifo"],
+        &[4],
+        &["/mnt/fifo"],
+    ),
+    lack(
+        "a FIFO whose reader leaves",
+        "mkfifo /mnt/fifo; head -c 10 /mnt/fifo >/dev/null &",
+        &["run", "--force", "--quiet", "--one-launch", "syscall/getppid", "--json", "/mnt/fifo"],
+        &[0, 4],
+        &[],
+    ),
+    lack(
+        "a FIFO for a report",
+        "\"$0\" run --force -q --one-launch syscall/getppid && mkfifo /mnt/fifo",
+        &["report", "@-1", "--format", "html", "-o", "/mnt/fifo"],
+        &[4],
+        &["/mnt/fifo"],
+    ),
+    lack(
+        "a network of its own",
+        "exec unshare -n -- sh -c 'ip link set lo up || exit 99; exec \"$0\" \"$@\"' \"$0\" \"$@\"",
+        &["run", "--force", "--quick", "socket/udp_round_trip", "realtime_ipc/udp/same_cpu/clients_1"],
+        &[0],
+        &[],
+    ),
     lack(
         "no loopback",
         "exec unshare -n -- \"$0\" \"$@\"",

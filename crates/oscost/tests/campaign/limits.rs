@@ -1,6 +1,7 @@
 //! limits: machines and sandboxes that lack something (`lacks.rs`), or that lose it in the middle. The program measures what it
 //! can, says what is missing, and never ends with a figure that is none.
 
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::lacks::{LACKS, STRICT};
 use crate::program::{self, User};
-use crate::space::{self, ground};
+use crate::space::{self, Left, ground};
 use crate::{Amount, Outcome, Provocation, crowd};
 
 /// A lack, or something that changes in the middle of a run.
@@ -21,6 +22,14 @@ pub enum Limit {
     CpusShrink,
     /// The cgroup may use a fifth of a CPU.
     Quota,
+    /// The cgroup (version 2) may use a fifth of a CPU, or 64 MiB.
+    Unified {
+        memory: bool,
+    },
+    /// The cgroup (version 1) may use so many MiB.
+    Memory {
+        most: u32,
+    },
     /// The cgroup may use nothing in real time.
     NoRealTime,
     /// A thread in real time that never sleeps, beside one that wants to.
@@ -35,6 +44,12 @@ pub fn run(amount: Amount) -> Outcome {
         provocations.push(Provocation::Limit(Limit::CpusShrink));
         provocations.push(Provocation::Limit(Limit::Quota));
     }
+    for memory in [false, true] {
+        provocations.push(Provocation::Limit(Limit::Unified { memory }));
+    }
+    for most in [2, 8, 24] {
+        provocations.push(Provocation::Limit(Limit::Memory { most }));
+    }
     provocations.push(Provocation::Limit(Limit::NoRealTime));
     provocations.push(Provocation::Limit(Limit::Runaway));
     crowd::sum(crowd::all(&provocations))
@@ -46,6 +61,8 @@ impl Limit {
             Self::Lack(index) => LACKS[*index].carry_out(),
             Self::CpusShrink => cpus_shrink(),
             Self::Quota => quota(),
+            Self::Unified { memory } => unified(*memory),
+            Self::Memory { most } => memory(*most),
             Self::NoRealTime => no_real_time(),
             Self::Runaway => runaway(),
         }
@@ -147,6 +164,77 @@ fn quota() -> Outcome {
         other => outcome.fail(format!("quota: said and marked: {other:?}: {}", done.said())),
     }
     outcome
+}
+
+/// Version 2 of control groups: the same quota, or little memory. Where version 1 has the controllers, there is nothing to try.
+fn unified(memory: bool) -> Outcome {
+    let mut outcome = Outcome::default();
+    let mounts = std::fs::read_to_string("/proc/mounts").unwrap_or_default();
+    let root = mounts.lines().find_map(|line| {
+        let words: Vec<&str> = line.split(' ').collect();
+        (words.get(2) == Some(&"cgroup2")).then(|| words[1].to_owned())
+    });
+    let wanted = if memory { "memory" } else { "cpu" };
+    let has = |root: &String| {
+        let controllers = std::fs::read_to_string(format!("{root}/cgroup.controllers")).unwrap_or_default();
+        controllers.split_whitespace().any(|it| it == wanted)
+    };
+    let Some(root) = root.filter(has) else {
+        outcome.skipped.push(format!("cgroup v2: there is none with the controller '{wanted}'"));
+        return outcome;
+    };
+    let group = format!("{root}/oscost-campaign-{:x}", rand_number());
+    let (file, value) = if memory { ("memory.max", "64M") } else { ("cpu.max", "20000 100000") };
+    let prepare = format!(
+        "echo +{wanted} >{root}/cgroup.subtree_control; mkdir {group} || exit 99
+         echo {value} >{group}/{file} || exit 99
+         echo $$ >{group}/cgroup.procs || exit 99"
+    );
+    let what = format!("cgroup v2, {file} {value}");
+    little(&what, &prepare, &group, if memory { &[0, 2, 3, 4, 5] } else { &[0, 3] }, &mut outcome);
+    let noisy = |result: RunResult| result.figures.iter().any(|figure| figure.marks.contains(&Mark::Noisy));
+    if !memory && outcome.skipped.is_empty() && !newest(User::Own).is_some_and(noisy) {
+        outcome.fail(format!("{what}: not noticed"));
+    }
+    outcome
+}
+
+/// Little memory: whoever is ended for it is told of, and nobody waits for him.
+fn memory(most: u32) -> Outcome {
+    let mut outcome = Outcome::default();
+    let group = format!("/sys/fs/cgroup/memory/oscost-campaign-{:x}", rand_number());
+    let prepare = format!(
+        "mkdir {group} || exit 99
+         echo {most}M >{group}/memory.limit_in_bytes || exit 99
+         echo $$ >{group}/tasks || exit 99"
+    );
+    let what = format!("{most} MiB of memory");
+    little(&what, &prepare, &group, &[0, 2, 3, 4, 5], &mut outcome);
+    outcome
+}
+
+/// A run in a control group, which is removed; one that the kernel ends as a whole (signal 9) leaves nothing either.
+fn little(what: &str, prepare: &str, group: &str, codes: &[i32], outcome: &mut Outcome) {
+    let before = Left::now();
+    let run = ["run", "--force", "--quick", "syscall/getppid", "lock/system_v_message"];
+    let done = program::run(&mut program::after(User::Own, prepare, &run));
+    let left = space::quiet();
+    let _ = std::fs::remove_dir(group);
+    if done.code() == Some(99) {
+        outcome.skipped.push(format!("{what}: no such cgroup can be made here"));
+        return;
+    }
+    outcome.count("lacks", 1);
+    let ended_by_kernel = done.status.is_some_and(|status| status.signal() == Some(9));
+    if ended_by_kernel {
+        outcome.count("leaders that the kernel ended for want of memory", 1);
+    } else {
+        program::ended_well(&done, codes, what, outcome);
+    }
+    for left in left.into_iter().chain(before.since()) {
+        outcome.count("left", 1);
+        outcome.fail(format!("{what}: {left}"));
+    }
 }
 
 /// The cause that even root meets: its cgroup has no time for real time.

@@ -1,7 +1,7 @@
 //! The campaign: kills, starves, deceives and interrupts the program, and counts what must not happen.
 //!
-//! `cargo test -p oscost --test campaign` is the short one (two minutes at most); `-- --full` takes up to an hour. Each
-//! provocation has IPC, mount and PID namespaces of its own, and as many go on at once as there are CPUs: nothing is timed.
+//! `cargo test -p oscost --test campaign` is the short one; `-- --full --state FILE` is the whole one, and goes on where it was
+//! interrupted. Each provocation has IPC, mount and PID namespaces of its own; so many go on at once as there are CPUs.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 mod clock;
@@ -14,10 +14,13 @@ mod late;
 mod limits;
 mod own;
 mod program;
+mod refuse;
 mod save;
 mod scenarios;
 mod space;
+mod state;
 mod sweep;
+mod table;
 mod twice;
 
 use std::process::ExitCode;
@@ -41,6 +44,7 @@ pub(crate) enum Provocation {
     Fail(sweep::Fails),
     Limit(limits::Limit),
     Late(late::Late),
+    Refuse(refuse::Refuse),
     Own(own::Own),
     Twice(twice::Twice),
 }
@@ -77,6 +81,7 @@ impl Provocation {
             Self::Fail(fails) => fails.carry_out(),
             Self::Limit(limit) => limit.carry_out(),
             Self::Late(late) => late.carry_out(),
+            Self::Refuse(refuse) => refuse.carry_out(),
             Self::Own(own) => own.carry_out(),
             Self::Twice(twice) => twice.carry_out(),
         }
@@ -95,6 +100,7 @@ const PARTS: &[(&str, Run)] = &[
     ("kill", kill::run),
     ("save", save::run),
     ("sweep", sweep::run),
+    ("refuse", refuse::run),
     ("late", late::run),
     ("limits", limits::run),
     ("own", own::run),
@@ -116,7 +122,9 @@ fn main() -> ExitCode {
         full: arguments.iter().any(|it| it == "--full"),
         seed: value("--seed").and_then(|seed| seed.parse().ok()).unwrap_or(1),
     };
-    let only = value("--only");
+    let only: Option<Vec<String>> =
+        value("--only").map(|names| names.split(',').map(str::to_owned).collect());
+    let wanted = |name: &str| only.as_ref().is_none_or(|only| only.iter().any(|it| it == name));
     // What cargo passes to every test program (a filter, --nocapture) is not for this one.
     if !space::is_possible() {
         println!("SKIP campaign: no namespaces can be had here");
@@ -126,10 +134,27 @@ fn main() -> ExitCode {
         println!("FAILED judge: {words}");
         return ExitCode::FAILURE;
     }
+    if let Err(words) = state::is_sound() {
+        println!("FAILED state: {words}");
+        return ExitCode::FAILURE;
+    }
+    if let Some(file) = value("--state") {
+        match state::open(file.as_ref(), amount) {
+            Ok(known) => println!("campaign: {known} outcomes are in {file} already"),
+            Err(words) => {
+                println!("FAILED {words}");
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    if let Some(name) = only.iter().flatten().find(|it| PARTS.iter().all(|(name, _)| name != it)) {
+        println!("FAILED --only {name}: there is no such space");
+        return ExitCode::FAILURE;
+    }
     let begun = Instant::now();
     println!("campaign: {}, seed {}", if amount.full { "full" } else { "short" }, amount.seed);
     let mut parts = Vec::new();
-    for (name, run) in PARTS.iter().filter(|(name, _)| only.as_deref().is_none_or(|only| only == *name)) {
+    for (name, run) in PARTS.iter().filter(|(name, _)| wanted(name)) {
         let started = Instant::now();
         let outcome = run(amount);
         println!("{name}: {:.0} s", started.elapsed().as_secs_f64());
@@ -137,6 +162,7 @@ fn main() -> ExitCode {
         parts.push(Part { name, outcome });
     }
     let failures: usize = parts.iter().map(|part| part.outcome.failures.len()).sum();
+    println!("{}", table::of(parts.iter().map(|part| (part.name, &part.outcome))));
     println!("campaign: {failures} failures in {:.0} s", begun.elapsed().as_secs_f64());
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -23,11 +23,14 @@ pub enum Own {
     Files { times: u32 },
     /// A tick server is killed, so often: alone, with its group, with everybody.
     Tick { times: u32 },
+    /// A client of a tick server is killed among its ticks, so often: the server ends, and nothing is there.
+    Client { times: u32 },
 }
 
 pub fn run(amount: Amount) -> Outcome {
     let times = if amount.full { 20 } else { 2 };
     let mut all = vec![Own::Files { times }, Own::Tick { times }];
+    all.extend((0..times / 2).map(|_| Own::Client { times: 10 }));
     for (theirs, mode) in [(true, 0o755), (true, 0o1777), (false, 0o777), (false, 0o1777)] {
         all.extend((0..times / 2).map(|_| Own::Swapped { theirs, mode }));
     }
@@ -47,6 +50,7 @@ impl Own {
             Self::Swapped { theirs, mode } => swapped(theirs, mode),
             Self::Files { times } => files(times),
             Self::Tick { times } => tick(times),
+            Self::Client { times } => client(times),
         }
     }
 }
@@ -178,6 +182,46 @@ fn tick(times: u32) -> Outcome {
             }
             space::end_everybody();
         }
+    }
+    outcome
+}
+
+fn client(times: u32) -> Outcome {
+    let mut outcome = Outcome::default();
+    let folder = Path::new("/tmp").join(format!("oscost-tick-{}", oscost_sys::identity::effective_uid()));
+    for time in 0..times {
+        let before = Left::now();
+        let server = ["tick", "server", "--policy", "other", "--tick", "1ms"];
+        let server = program::oscost(User::Own, &server).spawn().expect("the program can be started");
+        let patience = Instant::now() + Duration::from_secs(20);
+        while !folder.join("server").exists() && Instant::now() < patience {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let mut client = Command::new(program::PATH);
+        client
+            .args(["tick", "client", "--policy", "other", "--values", "100000"])
+            .env_remove("XDG_RUNTIME_DIR");
+        let ticks = ground("ticks");
+        client.stdin(Stdio::null()).stderr(Stdio::null()).stdout(std::fs::File::create(&ticks).unwrap());
+        let mut client = client.spawn().expect("the program can be started");
+        // Some die before they are registered, so a moment for that; most among their ticks.
+        let moment = if time % 4 == 0 { u64::from(time) } else { 300 + 13 * u64::from(time) };
+        std::thread::sleep(Duration::from_millis(moment));
+        let _ = client.kill();
+        let _ = client.wait();
+        outcome.count("tick clients killed", 1);
+        if time % 4 == 0 {
+            // A server whose first client never came waits for it: that is its work. This one ends with a client that leaves.
+            let mut next = Command::new(program::PATH);
+            next.args(["tick", "client", "--policy", "other", "--values", "3"]);
+            let _ = met(&mut next, &folder);
+        }
+        program::ended_well(&program::finish(server), &[0], "the server of a killed client", &mut outcome);
+        for left in space::quiet().into_iter().chain(before.since()) {
+            outcome.count("left", 1);
+            outcome.fail(format!("a killed tick client: {left}"));
+        }
+        space::end_everybody();
     }
     outcome
 }

@@ -16,6 +16,8 @@ use crate::{Amount, Outcome, Provocation, crowd};
 pub enum Save {
     /// SIGKILL at calls of the saving, so often.
     Killed { times: u32, seed: u64 },
+    /// SIGKILL at each of its calls, every so many of them, from the how manieth on.
+    Each { from: usize, every: usize },
     /// A call that writes, syncs, names or makes a file fails for want of room: the first time, the second, and so on, until a
     /// run has no more of them.
     NoRoom { call: String, most: u32 },
@@ -34,6 +36,8 @@ pub fn run(amount: Amount) -> Outcome {
     if traces {
         let killed = |_| Provocation::Save(Save::Killed { times: IN_ONE_SPACE, seed: random.next_u64() });
         provocations.extend((0..spaces).map(killed));
+        let each = |from| Provocation::Save(Save::Each { from, every: EVERY });
+        provocations.extend((0..if amount.full { EVERY } else { 0 }).map(each));
         for call in ["write", "pwrite64", "fsync", "fdatasync", "linkat", "ftruncate", "openat", "renameat2"]
         {
             let most = if amount.full { 200 } else { 2 };
@@ -56,7 +60,8 @@ impl Save {
     pub fn carry_out(&self) -> Outcome {
         let mut outcome = Outcome::default();
         let out = ground("out.json").display().to_string();
-        let saving: Vec<&str> = ONE.into_iter().chain(["--json", &out]).collect();
+        let raw = ground("raw.csv").display().to_string();
+        let saving: Vec<&str> = ONE.into_iter().chain(["--json", &out, "--raw", &raw]).collect();
         let done = program::run(&mut program::oscost(User::Own, &saving));
         if done.code() != Some(0) {
             outcome.fail(format!("saving undisturbed: {}", done.words()));
@@ -65,6 +70,7 @@ impl Save {
         let stored = files(&program::runs(User::Own));
         match self {
             Self::Killed { times, seed } => killed(*times, *seed, &saving, &out, &mut outcome),
+            Self::Each { from, every } => each(*from, *every, &saving, &out, &mut outcome),
             Self::NoRoom { call, most } => {
                 for when in 1..=*most {
                     let known = files(&program::runs(User::Own));
@@ -127,57 +133,101 @@ fn calls_of_saving(trace: &str) -> Vec<(String, u32)> {
     calls
 }
 
+/// The calls of an undisturbed saving; none if it cannot be seen.
+fn seen(saving: &[&str], outcome: &mut Outcome) -> Vec<(String, u32)> {
+    let done = traced(&trace(), None, saving);
+    let calls = calls_of_saving(&read(&trace()));
+    if done.code() == Some(0) && calls.iter().any(|(name, _)| name == "linkat") {
+        return calls;
+    }
+    outcome.fail(format!("saving traced: {} calls of it are seen: {}", calls.len(), done.words()));
+    Vec::new()
+}
+
+fn trace() -> String {
+    ground("trace").display().to_string()
+}
+
+fn read(name: &str) -> String {
+    String::from_utf8_lossy(&std::fs::read(name).unwrap_or_default()).into_owned()
+}
+
 /// SIGKILL at calls of the saving, drawn by the seed: the call is not made, and nobody tidies up.
 fn killed(times: u32, seed: u64, saving: &[&str], out: &str, outcome: &mut Outcome) {
-    let trace = ground("trace").display().to_string();
-    let read = || String::from_utf8_lossy(&std::fs::read(&trace).unwrap_or_default()).into_owned();
-    let done = traced(&trace, None, saving);
-    let calls = calls_of_saving(&read());
-    if done.code() != Some(0) || !calls.iter().any(|(name, _)| name == "linkat") {
-        outcome.fail(format!("saving traced: {} calls of it are seen: {}", calls.len(), done.words()));
-        return;
-    }
+    let calls = seen(saving, outcome);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let stored = files(&program::runs(User::Own));
     // The one moment at which there is a temporary name, and then any.
     let renamed = calls.iter().rposition(|(name, _)| name == "renameat");
     let mut hits = 0;
     for _ in 0..TRIES * times {
-        if hits == times {
+        if hits == times || calls.is_empty() {
             break;
         }
         let any = random.next_u64() as usize % calls.len();
         let (call, when) = &calls[renamed.filter(|_| hits == 0).unwrap_or(any)];
-        let what = format!("killed at {call} {when} of the saving");
-        let _ = traced(&trace, Some(&format!("inject={call}:signal=KILL:when={when}")), saving);
-        let text = read();
-        let in_saving = text.contains("killed by SIGKILL") && !calls_of_saving(&text).is_empty();
-        hits += u32::from(in_saving);
-        outcome.count(if in_saving { KILLS } else { ELSEWHERE }, 1);
-        let _ = space::quiet();
-        if let Err(error) = oscost_results::load(Path::new(out)) {
-            outcome.count("torn results", 1);
-            outcome.fail(format!("{what}: {out}: {error}"));
-        }
-        for name in space::names(Path::new(space::GROUND)) {
-            if ["out.json", "oscost", "home", "stdout", "stderr", "trace"].contains(&name.as_str()) {
-                continue;
-            }
-            // Linux has no call that gives a file without a name the name of another. The next output removes what is left.
-            if call == "renameat" && name.starts_with(".oscost-") && name.ends_with(".tmp") {
-                outcome.count("temporary names that the next output removes", 1);
-                let done = program::run(&mut program::oscost(User::Own, saving));
-                if done.code() == Some(0) && !space::names(Path::new(space::GROUND)).contains(&name) {
-                    continue;
-                }
-            }
-            outcome.count("stray files", 1);
-            outcome.fail(format!("{what}: stray {name}"));
-        }
-        unchanged(&stored, &what, outcome);
+        hits += u32::from(killed_at(call, *when, saving, out, outcome));
     }
 }
 
+/// SIGKILL at each call of the saving, those of this space.
+fn each(from: usize, every: usize, saving: &[&str], out: &str, outcome: &mut Outcome) {
+    for (call, when) in seen(saving, outcome).iter().skip(from).step_by(every) {
+        let hit = (0..TRIES).any(|_| killed_at(call, *when, saving, out, outcome));
+        outcome.count(if hit { "calls of the saving with a kill at each" } else { "calls of it without" }, 1);
+    }
+}
+
+/// One kill at a call. Whether it fell into the saving.
+fn killed_at(call: &str, when: u32, saving: &[&str], out: &str, outcome: &mut Outcome) -> bool {
+    let stored = files(&program::runs(User::Own));
+    let what = format!("killed at {call} {when} of the saving");
+    let _ = traced(&trace(), Some(&format!("inject={call}:signal=KILL:when={when}")), saving);
+    let text = read(&trace());
+    let in_saving = text.contains("killed by SIGKILL") && !calls_of_saving(&text).is_empty();
+    outcome.count(if in_saving { KILLS } else { ELSEWHERE }, 1);
+    let _ = space::quiet();
+    if let Err(error) = oscost_results::load(Path::new(out)) {
+        outcome.count("torn results", 1);
+        outcome.fail(format!("{what}: {out}: {error}"));
+    }
+    if let Err(why) = samples_are_whole(&read(&ground("raw.csv").display().to_string())) {
+        outcome.count("torn results", 1);
+        outcome.fail(format!("{what}: the samples: {why}"));
+    }
+    for name in space::names(Path::new(space::GROUND)) {
+        if ["out.json", "raw.csv", "oscost", "home", "stdout", "stderr", "trace"].contains(&name.as_str()) {
+            continue;
+        }
+        // Linux has no call that gives a file without a name the name of another. The next output removes what is left.
+        if call == "renameat" && name.starts_with(".oscost-") && name.ends_with(".tmp") {
+            outcome.count("temporary names that the next output removes", 1);
+            let done = program::run(&mut program::oscost(User::Own, saving));
+            if done.code() == Some(0) && !space::names(Path::new(space::GROUND)).contains(&name) {
+                continue;
+            }
+        }
+        outcome.count("stray files", 1);
+        outcome.fail(format!("{what}: stray {name}"));
+    }
+    unchanged(&stored, &what, outcome);
+    in_saving
+}
+
+/// Whether a file of samples has a heading, rows as wide as that, and a last line's end.
+fn samples_are_whole(text: &str) -> Result<(), String> {
+    let width = |line: &str| line.matches(',').count();
+    let Some(heading) = text.lines().next().filter(|_| text.ends_with('\n')) else {
+        return Err(format!("{} bytes without a last line's end", text.len()));
+    };
+    let narrow = text.lines().find(|line| width(line) != width(heading));
+    if text.lines().count() < 2 {
+        return Err("no sample".into());
+    }
+    narrow.map_or(Ok(()), |line| Err(format!("{line:?} under {heading:?}")))
+}
+
+/// Spaces among which the calls of the saving are spread.
+const EVERY: usize = 10;
 /// A run may make other calls than the one before, so that a kill misses the saving: so many are tried for each that must hit.
 const TRIES: u32 = 3;
 /// Kills in one space that must hit.

@@ -16,10 +16,21 @@ pub struct Scenario {
     pub arguments: &'static [&'static str],
     /// A program that it needs besides.
     pub needs: Option<&'static str>,
+    /// It has no end of its own: moments lie within its first seconds.
+    pub endless: bool,
 }
 
 const fn family(name: &'static str, arguments: &'static [&'static str]) -> Scenario {
-    Scenario { name, space: "", janitor: false, only: None, prepare: "", arguments, needs: None }
+    Scenario {
+        name,
+        space: "",
+        janitor: false,
+        only: None,
+        prepare: "",
+        arguments,
+        needs: None,
+        endless: false,
+    }
 }
 
 /// The three shapes of processes come first: alone, with a partner, a session of many.
@@ -140,6 +151,19 @@ pub const SCENARIOS: &[Scenario] = &[
     // The shortest document: its moments are as many.
     family("reproduce", &["reproduce", "--force", "--quick", "context-switch"]),
     family("doctor", &["doctor", "--check"]),
+    Scenario {
+        endless: true,
+        ..family("watch", &["run", "--force", "--quick", "--watch", "syscall/getppid"])
+    },
+    family(
+        "raw",
+        &["run", "--force", "--quick", "--raw", "raw.csv", "--json", "out.json", "syscall/getppid", "timer"],
+    ),
+    Scenario { prepare: A_RESULT, ..family("compare", &["compare", "@-1", "@-1", "--format", "markdown"]) },
+    Scenario {
+        prepare: A_RESULT,
+        ..family("report", &["report", "@-1", "--format", "html", "-o", "page.html"])
+    },
     // Two machines, or the two of a tree.
     Scenario { prepare: A_MACHINE, ..family("count", &["count", "syscall/getppid"]) },
     Scenario {
@@ -184,6 +208,10 @@ pub const SCENARIOS: &[Scenario] = &[
         ..family("no mount", OBJECTS)
     },
 ];
+
+/// A stored result, before the first of those who read it.
+const A_RESULT: &str = r#"ls "$XDG_STATE_HOME"/oscost/runs/*.json >/dev/null 2>&1 ||
+"$0" run --force --quiet --one-launch syscall/getppid >/dev/null || exit 98"#;
 
 /// The kernel that OSCOST_KERNEL names, or a false one with a false qemu, which boots for a while and ends.
 const A_MACHINE: &str = r#"

@@ -12,12 +12,24 @@ use crate::{Outcome, Provocation};
 pub const INSIDE: &str = "--inside";
 /// Where a provocation may write: a file system in memory.
 pub const GROUND: &str = "/mnt";
-/// A provocation that takes longer hangs.
-const DEADLINE: Duration = Duration::from_secs(150);
+/// A provocation that takes longer hangs: ten kills at moments within a run of a minute, each with a next start, and that run.
+const DEADLINE: Duration = Duration::from_secs(430);
 
 fn unshare(arguments: &[&str]) -> Command {
-    let mut command = Command::new("unshare");
-    command.args(["--ipc", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child"]);
+    // Who interrupts the campaign leaves nobody behind: unshare dies with the thread that waits for it.
+    let mut command = Command::new("setpriv");
+    command.args([
+        "--pdeathsig",
+        "KILL",
+        "--",
+        "unshare",
+        "--ipc",
+        "--mount",
+        "--pid",
+        "--fork",
+        "--mount-proc",
+        "--kill-child",
+    ]);
     if !is_root() {
         command.args(["--user", "--map-root-user"]);
     }
