@@ -304,3 +304,75 @@ fn the_session_of_the_readme_looks_as_the_program_does() {
         assert!(row[floor - 1] == 's' && row[floor] != 's' && row[calls - 1].is_ascii_digit(), "{row:?}");
     }
 }
+
+/// Sentences of a section of bullets, without emphasis and without the addresses of links.
+fn sentences(section: &str) -> Vec<String> {
+    let mut bullets: Vec<String> = Vec::new();
+    for line in section.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        match line.strip_prefix("- ") {
+            Some(begin) => bullets.push(begin.to_owned()),
+            None => {
+                let last = bullets.last_mut().expect("a section begins with a bullet");
+                last.push(' ');
+                last.push_str(line);
+            }
+        }
+    }
+    let bare = |bullet: String| {
+        let mut text = bullet.replace("**", "");
+        while let Some(at) = text.find("](") {
+            let end = at + text[at..].find(')').expect("an address ends");
+            let begin = text[..at].rfind('[').expect("a link begins");
+            text = format!("{}{}{}", &text[..begin], &text[begin + 1..at], &text[end + 1..]);
+        }
+        text
+    };
+    let split = |bullet: String| {
+        let parts: Vec<String> =
+            bullet.split(". ").map(|part| part.trim_end_matches('.').to_owned()).collect();
+        parts
+    };
+    bullets.into_iter().map(bare).flat_map(split).collect()
+}
+
+/// Each sentence of the promises has its row in docs/promises.md, and each test and space that a row names exists.
+#[test]
+fn every_promise_names_tests_that_exist() {
+    let security = document("SECURITY.md");
+    let (_, rest) = security.split_once("## What is promised\n").expect("the section");
+    let (promised, _) = rest.split_once("\n[docs/promises.md]").expect("the link below the promises");
+    let page = document("docs/promises.md");
+    let rows: Vec<(&str, &str)> = page
+        .lines()
+        .skip_while(|line| !line.starts_with("|---"))
+        .skip(1)
+        .map(|line| {
+            let cells = line.strip_prefix("| ").and_then(|line| line.strip_suffix(" |"));
+            cells.and_then(|cells| cells.split_once(" | ")).expect("a row of two cells")
+        })
+        .collect();
+    let written: Vec<String> =
+        rows.iter().map(|(sentence, _)| sentence.trim_end_matches('.').to_owned()).collect();
+    assert_eq!(written, sentences(promised), "docs/promises.md has the sentences of SECURITY.md");
+    let mut sources = Vec::new();
+    files(&root().join("crates"), "rs", &mut sources);
+    let text: String = sources.iter().map(|path| std::fs::read_to_string(path).expect("a source")).collect();
+    let spaces = document("crates/oscost/tests/campaign/main.rs");
+    let mut without = 0;
+    for (sentence, shown) in &rows {
+        if let Some(why) = shown.strip_prefix("no test: ") {
+            assert!(why.len() > 20, "{sentence}: {why}");
+            without += 1;
+            continue;
+        }
+        for name in shown.split('`').skip(1).step_by(2) {
+            let there = match name.strip_prefix("campaign ") {
+                Some(space) => spaces.contains(&format!("(\"{space}\", {space}::run)")),
+                None => text.contains(&format!("fn {name}()")),
+            };
+            assert!(there, "{sentence}: there is no {name}");
+        }
+        assert!(shown.contains('`'), "{sentence}: {shown}");
+    }
+    assert!(without * 8 < rows.len(), "{without} of {} promises without a test", rows.len());
+}
