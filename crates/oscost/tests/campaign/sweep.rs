@@ -58,7 +58,7 @@ const PLANS: &[&[&str]] = &[
     &["compare", "@-1", "@-1"],
 ];
 
-pub const ERRORS: [&str; 8] = ["ENOMEM", "EAGAIN", "EMFILE", "ENOSPC", "EIO", "EINTR", "EPERM", "ENOSYS"];
+const ERRORS: [&str; 8] = ["ENOMEM", "EAGAIN", "EMFILE", "ENOSPC", "EIO", "EINTR", "EPERM", "ENOSYS"];
 
 /// Calls that end or begin a program, and calls that cannot fail.
 pub const EXCEPT: [&str; 15] = [
