@@ -72,7 +72,7 @@ const HOSTILE: &[&str] = &[
 
 /// At the ends of ranges, and where arithmetic on them leaves the range.
 const NUMBERS: &[f64] =
-    &[0.0, -0.0, 1.0, -1.0, 0.5, 1e-300, 1e300, f64::MAX, f64::MIN_POSITIVE, 1e15, 9007199254740993.0];
+    &[0.0, -0.0, 1.0, -1.0, 0.5, 1e-300, 1e300, f64::MAX, f64::MIN_POSITIVE, 1e15, 9007199254740992.0];
 const WHOLE: &[u64] = &[0, 1, 2, 255, 65_536, u32::MAX as u64, 1 << 53, i64::MAX as u64, u64::MAX];
 
 /// Edits of one input at most.
@@ -151,7 +151,7 @@ fn change(node: &mut Value, copied: Value, choices: &mut Choices<'_>) {
 
 fn a_number(choices: &mut Choices<'_>) -> Number {
     match choices.below(3) {
-        0 => NUMBERS[choices.below(NUMBERS.len())].to_string().parse().unwrap_or_else(|_| 0.into()),
+        0 => Number::from_f64(NUMBERS[choices.below(NUMBERS.len())]).unwrap_or_else(|| 0.into()),
         1 => WHOLE[choices.below(WHOLE.len())].into(),
         _ => choices.number().into(),
     }
