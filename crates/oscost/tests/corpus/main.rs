@@ -154,7 +154,7 @@ fn messages_of_any_content_are_heard_as_they_were_said() {
     run("tick_messages");
 }
 
-/// Edits that nothing reads any more prove nothing: of the mutations of each corpus so many come to a result, a figure, a message.
+/// Edits that nothing reads any more prove nothing: of the mutations of each corpus one in eight comes to a result, a figure, a message.
 #[test]
 fn many_edits_reach_what_they_are_there_for() {
     for (name, body, _) in MADE {
@@ -163,7 +163,7 @@ fn many_edits_reach_what_they_are_there_for() {
         let inputs: Vec<Vec<u8>> =
             files.flat_map(|data| mutate::mutations(&data, 8).collect::<Vec<_>>()).collect();
         let reached = inputs.iter().filter(|data| body(data)).count();
-        assert!(reached * 4 >= inputs.len(), "{name}: {reached} of {} inputs", inputs.len());
+        assert!(reached * 8 >= inputs.len(), "{name}: {reached} of {} inputs", inputs.len());
     }
 }
 

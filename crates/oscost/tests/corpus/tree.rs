@@ -81,11 +81,23 @@ const EDITS: usize = 24;
 /// Edits `tree` as the choices say, until they end.
 pub fn edit(tree: &mut Value, choices: &mut Choices<'_>) {
     for _ in 0..EDITS {
-        if choices.is_empty() {
+        if choices.is_empty() || size(tree) > MOST {
             break;
         }
         let copied = pick(tree, choices).clone();
         change(pick(tree, choices), copied, choices);
+    }
+}
+
+/// A tree with more nodes is edited no further: copies of copies would fill the memory.
+const MOST: usize = 3000;
+
+/// Its nodes.
+fn size(tree: &Value) -> usize {
+    match tree {
+        Value::Array(elements) => 1 + elements.iter().map(size).sum::<usize>(),
+        Value::Object(members) => 1 + members.values().map(size).sum::<usize>(),
+        _ => 1,
     }
 }
 
@@ -111,48 +123,53 @@ fn pick<'t>(mut node: &'t mut Value, choices: &mut Choices<'_>) -> &'t mut Value
 }
 
 fn change(node: &mut Value, copied: Value, choices: &mut Choices<'_>) {
-    let way = choices.below(8);
+    // Most edits keep the kind of what they change: a reader refuses the others at once, and nothing behind it is reached.
+    let way = choices.below(16);
     match (way, &mut *node) {
-        (0 | 1, Value::Number(number)) => *number = a_number(choices),
-        (0 | 1, Value::String(text)) => *text = choices.text(),
-        (0 | 1, Value::Bool(it)) => *it = !*it,
-        (2, Value::Array(elements)) => elements.truncate(choices.below(elements.len() + 1)),
-        (3, Value::Array(elements)) if !elements.is_empty() => {
+        (0..=9, Value::Number(number)) => *number = another(number, choices),
+        (0..=9, Value::String(text)) => *text = choices.text(),
+        (0..=9, Value::Bool(it)) => *it = !*it,
+        (0..=2 | 10, Value::Array(elements)) => elements.truncate(choices.below(elements.len() + 1)),
+        (3..=6 | 11, Value::Array(elements)) if !elements.is_empty() => {
             let again = elements[choices.below(elements.len())].clone();
-            // Few, or a fuzzer takes for ever.
             let count = choices.below(6);
             elements.extend(std::iter::repeat_n(again, count));
         }
-        (4, Value::Array(elements)) if elements.len() > 1 => {
+        (7..=9 | 12, Value::Array(elements)) if elements.len() > 1 => {
             let (one, other) = (choices.below(elements.len()), choices.below(elements.len()));
             elements.swap(one, other);
         }
-        (2 | 3, Value::Object(members)) if !members.is_empty() => {
+        (10 | 11, Value::Object(members)) if !members.is_empty() => {
             let name = members.keys().nth(choices.below(members.len())).cloned().expect("below its length");
-            let value = members.remove(&name);
-            if way == 3 {
-                members.insert(choices.text(), value.expect("it was there"));
+            let value = members.remove(&name).expect("it was there");
+            if way == 11 {
+                members.insert(choices.text(), value);
             }
         }
-        (5, _) => *node = copied,
-        (6, _) => *node = Value::Null,
-        (7, _) => {
-            *node = match choices.below(5) {
-                0 => Value::Number(a_number(choices)),
-                1 => Value::String(choices.text()),
-                2 => Value::Array(Vec::new()),
-                3 => Value::Object(Map::new()),
-                _ => Value::Bool(true),
-            }
-        }
+        (13, _) => *node = copied,
+        (14, _) => *node = Value::Null,
+        (15, _) => *node = of_another_kind(choices),
         _ => {}
     }
 }
 
-fn a_number(choices: &mut Choices<'_>) -> Number {
+fn of_another_kind(choices: &mut Choices<'_>) -> Value {
+    match choices.below(5) {
+        0 => Value::Number(choices.number().into()),
+        1 => Value::String(choices.text()),
+        2 => Value::Array(Vec::new()),
+        3 => Value::Object(Map::new()),
+        _ => Value::Bool(true),
+    }
+}
+
+/// A whole number in place of one, and any in place of another.
+fn another(number: &Number, choices: &mut Choices<'_>) -> Number {
     match choices.below(3) {
-        0 => Number::from_f64(NUMBERS[choices.below(NUMBERS.len())]).unwrap_or_else(|| 0.into()),
-        1 => WHOLE[choices.below(WHOLE.len())].into(),
+        0 if number.is_f64() => {
+            Number::from_f64(NUMBERS[choices.below(NUMBERS.len())]).unwrap_or_else(|| 0.into())
+        }
+        0 => WHOLE[choices.below(WHOLE.len())].into(),
         _ => choices.number().into(),
     }
 }

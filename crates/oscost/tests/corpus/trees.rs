@@ -1,8 +1,9 @@
 //! The bodies of the fuzz targets whose inputs are edits of a tree: results, comparisons, pages, counts, and journals.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use oscost_report::count::{Changes, folded, is_count, shown as counts};
+use oscost_report::count::{Changes, CountVerdict, folded, is_count, shown as counts};
 use oscost_report::{Named, Style, open_metrics, page};
 use oscost_results::{Emulation, InstructionCount, RunResult, from_bytes, to_bytes};
 use serde_json::{Value, json};
@@ -141,10 +142,14 @@ pub fn count(data: &[u8]) -> bool {
         }
         results::render(result, 80);
     }
-    let same = Changes::between(before, before);
-    assert!(!same.exceeds(0), "a result differs from itself: {same:?}");
+    let ids: BTreeSet<&str> = before.figures.iter().map(|figure| figure.id.as_str()).collect();
+    // Of two figures with one id nobody can say which is meant.
+    if ids.len() == before.figures.len() {
+        assert!(!Changes::between(before, before).exceeds(0), "a result differs from itself");
+    }
     let changes = Changes::between(before, now);
-    assert!(!changes.exceeds(u64::MAX), "{changes:?}");
+    let rows = [CountVerdict::More, CountVerdict::Fewer].map(|verdict| changes.of(verdict).len());
+    assert!(rows.iter().sum::<usize>() <= changes.rows.len());
     is_count(before)
 }
 
