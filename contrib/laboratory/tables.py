@@ -124,9 +124,13 @@ def mandatory():
 
 
 def pairs():
-    """Every pair that was planned has a time, and each distance has pairs."""
+    """Each operation has a time at each distance, and none is 0."""
     global failures
-    figures = json.loads((directory / "pairs.json").read_text())["figures"]
+    figures = [
+        figure
+        for what in ("cache_line", "wake_up")
+        for figure in json.loads((directory / f"{what}.json").read_text())["figures"]
+    ]
     named = [figure for figure in figures if "from" in (figure.get("parameters") or {})]
     measured = [figure for figure in named if figure["status"] == "measured"]
     quoted = [quantities(figure)[figure["headline"]]["value"] for figure in measured]
@@ -137,7 +141,16 @@ def pairs():
     for figure in named:
         if figure["status"] != "measured":
             print(f"  {figure['id']}: {figure['status']}: {figure.get('why')}")
-    right = bool(measured) and min(quoted) > 0 and {"core", "cache", "machine"} <= set(shares) and max(cpus) < 16
+    # Where this machine has fewer CPUs than the guest, the kernel's scheduler breaks claims. To be withheld is an answer, too.
+    answered = [figure for figure in named if figure["status"] in ("measured", "contradicted")]
+    found = {(figure["id"].split("/")[1], figure["parameters"].get("share")) for figure in answered}
+    wanted = {(what, share) for what in ("cache_line", "wake_up") for share in ("core", "cache", "machine")}
+    for what, share in sorted(wanted - found):
+        print(f"  {what}: nothing is known of CPUs that share: {share}")
+    whole = len(answered) == len(named) and {"core", "cache", "machine"} <= {
+        figure["parameters"].get("share") for figure in measured
+    }
+    right = whole and bool(measured) and min(quoted) > 0 and wanted <= found and max(cpus) < 16
     failures += not right
     print("" if right else "FAILED: a time of 0, or a distance without a pair")
 
