@@ -60,12 +60,14 @@ impl Benchmark for Latency {
         let chain =
             Chain::new(self.bytes, self.pages, SEED).map_err(|error| residency::of(error, self.pages))?;
         residency::huge_enough(chain.smaps(), self.bytes, self.pages)?;
-        Ok(Subject::Batched(Box::new(Walk { chain, bytes: self.bytes, pages: self.pages })))
+        Ok(Subject::Batched(Box::new(Walk { chain, walked: 0, bytes: self.bytes, pages: self.pages })))
     }
 }
 
 struct Walk {
     chain: Chain,
+    /// Loads that batches were asked for.
+    walked: u64,
     bytes: usize,
     pages: Pages,
 }
@@ -74,12 +76,14 @@ impl Batched for Walk {
     #[inline(never)]
     fn batch(&mut self, iterations: u64) -> Outcome {
         self.chain.walk(iterations);
+        self.walked += iterations;
         Ok(())
     }
 
     /// The chain is one cycle over all lines, the walk is where so many loads lead, and the pages are of this size.
     fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
-        let (at, said) = self.chain.place();
+        let (at, _) = self.chain.place();
+        let said = self.walked % self.chain.links().max(1);
         let mut found = vec![
             PostCondition::exactly(
                 "links_of_the_cycle",
@@ -90,5 +94,43 @@ impl Batched for Walk {
         ];
         found.extend(residency::holds(self.chain.smaps(), self.bytes, self.pages));
         Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn broken(walk: &mut Walk) -> Vec<&'static str> {
+        let found = walk.verify().expect("nothing fails");
+        found.iter().filter(|it| !it.holds()).map(|it| it.name).collect()
+    }
+
+    fn walk(bytes: usize) -> Walk {
+        let chain = Chain::new(64 << 10, Pages::Small, SEED).expect("mmap");
+        Walk { chain, walked: 0, bytes, pages: Pages::Small }
+    }
+
+    #[test]
+    fn loads_that_are_never_made_are_contradicted() {
+        let mut honest = walk(64 << 10);
+        honest.batch(1500).expect("loads");
+        assert_eq!(broken(&mut honest), [""; 0]);
+        // The operation without its essential part: a batch that makes half of its loads.
+        honest.chain.walk(250);
+        honest.walked += 500;
+        assert_eq!(broken(&mut honest), ["links_walked"]);
+    }
+
+    #[test]
+    fn a_working_set_of_half_the_size_is_contradicted() {
+        let mut small = walk(128 << 10);
+        small.batch(10).expect("loads");
+        let found = broken(&mut small);
+        if small.chain.smaps().is_some() {
+            assert!(!found.is_empty(), "half of the working set was believed");
+        } else {
+            println!("SKIP a_working_set_of_half_the_size: no smaps");
+        }
     }
 }
