@@ -68,13 +68,14 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
 fn told(story: &Story<'_>, what: &str, pairs: &[&Pair<'_>]) -> Vec<Part> {
     let times = sorted(pairs.iter().map(|pair| pair.time.value).collect());
     let (least, most) = (times[0], times[times.len() - 1]);
-    let (unit, scale) = if least < 1000.0 { ("ns", 1.0) } else { ("us", 1000.0) };
+    let unit = common_unit(least, most);
     let shades =
         if story.unicode { ['\u{2591}', '\u{2592}', '\u{2593}', '\u{2588}'] } else { ['.', ':', '+', '#'] };
     let operation = pairs.first().map_or("", |pair| &pair.figure.operation);
     let words = format!(
-        "{}, {unit}: {}. From the CPU of the row to that of the column; {} is the shortest time, {} the longest.",
+        "{}{}: {}. From the CPU of the row to that of the column; {} is the shortest time, {} the longest.",
         story.words(what),
+        unit.map_or(String::new(), |(name, _)| format!(", {name}")),
         story.plain(operation),
         shades[0],
         shades[3]
@@ -83,7 +84,11 @@ fn told(story: &Story<'_>, what: &str, pairs: &[&Pair<'_>]) -> Vec<Part> {
     let cell = |from: u64, to: u64| match pairs.iter().find(|pair| (pair.from, pair.to) == (from, to)) {
         Some(pair) => {
             let shade = shades[level(pair.time.value, least, most)];
-            format!("{} {shade}", numbers::significant(pair.time.value / scale))
+            let time = match unit {
+                Some((_, scale)) => numbers::significant(pair.time.value / scale),
+                None => numbers::duration(pair.time.value),
+            };
+            format!("{time} {shade}")
         }
         None => "-".to_owned(),
     };
@@ -94,6 +99,13 @@ fn told(story: &Story<'_>, what: &str, pairs: &[&Pair<'_>]) -> Vec<Part> {
     });
     let matrix = Table::new(heads, rows);
     [Part::Words(words), Part::Table(matrix), Part::Table(by_distance(pairs)), agreed(story, pairs)].into()
+}
+
+/// The unit in which all times have few digits, and its ns; `None` where each needs its own.
+fn common_unit(least: f64, most: f64) -> Option<(&'static str, f64)> {
+    const DIGITS: f64 = 1e5;
+    let units = [("ns", 1.0), ("us", 1e3), ("ms", 1e6)];
+    units.into_iter().rev().find(|(_, scale)| least >= *scale).filter(|(_, scale)| most < DIGITS * scale)
 }
 
 fn cpus(pairs: &[&Pair<'_>]) -> Vec<u64> {
@@ -172,6 +184,15 @@ mod tests {
             [0, 0, 1, 3, 3, 3]
         );
         assert_eq!(level(50.0, 50.0, 50.0), 0, "one time alone");
+    }
+
+    #[test]
+    fn times_have_one_unit_unless_they_are_worlds_apart() {
+        assert_eq!(common_unit(26.0, 120.0).map(|it| it.0), Some("ns"));
+        assert_eq!(common_unit(2000.0, 18_000.0).map(|it| it.0), Some("us"));
+        assert_eq!(common_unit(2.6e6, 9.0e6).map(|it| it.0), Some("ms"));
+        assert_eq!(common_unit(236.0, 1.6e7), None);
+        assert_eq!(common_unit(0.4, 0.5), None);
     }
 
     #[test]
