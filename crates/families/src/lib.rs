@@ -23,6 +23,7 @@ pub mod realtime_ipc;
 pub mod record_database;
 mod record_lock;
 mod residency;
+pub mod scaling;
 mod semaphore;
 mod signal;
 mod socket;
@@ -205,4 +206,5 @@ pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
         .or_else(|| realtime_ipc::resolve(id))
         .or_else(|| record_database::resolve(id))
         .or_else(|| tax::resolve(id))
+        .or_else(|| scaling::resolve(id))
 }

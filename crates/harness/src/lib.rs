@@ -28,7 +28,8 @@ pub use benchmark::foreign::{Foreign, Reader};
 pub use benchmark::requirements::lacking;
 pub use benchmark::setting::{Given, Setting, Takes, duration_ns};
 pub use benchmark::{
-    Batched, Benchmark, Outcome, Participant, PostCondition, Series, SeriesPlan, SetUp, Sink, Subject, Unable,
+    Batched, Benchmark, Outcome, Participant, PostCondition, Series, SeriesPlan, SetUp, Sharing, Sink,
+    Subject, Unable,
 };
 pub use benchmark::{lack, partner};
 pub use figures::rebuild::rebuild;

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use oscost_families::scaling::MOST_WORKERS;
 use oscost_results::Trait;
 use oscost_results::search::nearest;
 
@@ -121,6 +122,12 @@ pub struct Run {
     pub measuring: Measuring,
     #[command(flatten)]
     pub set: Set,
+    /// Measure the operations by so many processes at once, such as 1,2,4: throughput, efficiency, knee
+    #[arg(long, value_name = "LIST", requires = "patterns", conflicts_with = "percentiles", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_WORKERS)))]
+    pub processes: Vec<u32>,
+    /// The same by so many threads of one process
+    #[arg(long, value_name = "LIST", requires = "patterns", conflicts_with = "percentiles", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_WORKERS)))]
+    pub threads: Vec<u32>,
     /// Format
     #[arg(long, default_value = "text")]
     pub format: Format,

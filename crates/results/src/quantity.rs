@@ -65,6 +65,8 @@ quantities! {
     HANDOVER_P99 = "handover_p99", "ns", Less, "99th percentile of the time from one owner to the next owner that waited.";
     LOST_UPDATES = "lost_updates", "count", Less, "Updates made under the lock and overwritten by another worker.";
     HOLD = "hold", "ns", Neither, "Measured hold time.";
+    ALONE = "alone", "ns", Less, "Time per operation of one worker while the others rest.";
+    EFFICIENCY = "efficiency", "ratio", More, "Operations of all workers, divided by as many times those of one alone.";
     WORKERS_PER_CPU = "workers_per_cpu", "ratio", Neither, "Workers per CPU.";
     FETCH_P50 = "fetch_p50", "ns", Less, "Median latency of a fetch.";
     FETCH_P99 = "fetch_p99", "ns", Less, "99th percentile of the latency of a fetch.";

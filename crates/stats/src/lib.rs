@@ -16,6 +16,7 @@ pub mod fairness;
 pub mod fine_histogram;
 pub mod histogram;
 pub mod interval;
+pub mod knee;
 pub mod modes;
 pub mod odd;
 pub mod order;

@@ -1,7 +1,8 @@
 //! Opening a file that is there and closing it again: what making one is compared with.
 
 use oscost_harness::{
-    Batched, Benchmark, Bound, CallError, Card, Claim, Outcome, PostCondition, SetUp, Subject, Unable,
+    Batched, Benchmark, Bound, CallError, Card, Claim, Outcome, PostCondition, SetUp, Sharing, Subject,
+    Unable,
 };
 use oscost_sys::file_page;
 
@@ -34,6 +35,10 @@ static CARD: Card = Card {
 impl Benchmark for OpenClose {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+
+    fn sharing(&self) -> Sharing {
+        Sharing::Inherited("the file")
     }
 
     fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {

@@ -1,6 +1,8 @@
 //! Reading a page of a file from the page cache.
 
-use oscost_harness::{Batched, Benchmark, CallError, Card, Outcome, PostCondition, SetUp, Subject, Unable};
+use oscost_harness::{
+    Batched, Benchmark, CallError, Card, Outcome, PostCondition, SetUp, Sharing, Subject, Unable,
+};
 use oscost_sys::file_page::{self, PAGE};
 
 use super::Place;
@@ -21,6 +23,10 @@ static CARD: Card = Card {
 impl Benchmark for Read {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+
+    fn sharing(&self) -> Sharing {
+        Sharing::Inherited("the open file")
     }
 
     fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {

@@ -1,7 +1,7 @@
 //! Opening a device by its path and closing it again.
 
 use oscost_harness::{
-    Batched, Benchmark, Bound, CallPath, Card, Claim, Outcome, SetUp, Subject, Tier, Unable,
+    Batched, Benchmark, Bound, CallPath, Card, Claim, Outcome, SetUp, Sharing, Subject, Tier, Unable,
 };
 use oscost_sys::file;
 
@@ -38,6 +38,10 @@ static CARD: Card = Card {
 impl Benchmark for OpenClose {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+
+    fn sharing(&self) -> Sharing {
+        Sharing::Always("the path /dev/null")
     }
 
     fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {

@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Tier, Unable};
+use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Sharing, Subject, Tier, Unable};
 use oscost_sys::{
     file::{self, OpenAccess},
     system_call,
@@ -30,6 +30,10 @@ static CARD: Card = Card {
 impl Benchmark for Read0Devzero {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+
+    fn sharing(&self) -> Sharing {
+        Sharing::Inherited("the open file")
     }
 
     fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {

@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Unable};
+use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Sharing, Subject, Unable};
 use oscost_sys::{file, system_call};
 
 use crate::{claims, lack};
@@ -26,6 +26,10 @@ static CARD: Card = Card {
 impl Benchmark for Read0File {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+
+    fn sharing(&self) -> Sharing {
+        Sharing::Inherited("the open file")
     }
 
     fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {

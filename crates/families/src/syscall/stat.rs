@@ -1,6 +1,6 @@
 //! Asking for the attributes of a device by its path.
 
-use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Tier, Unable};
+use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Sharing, Subject, Tier, Unable};
 use oscost_sys::file;
 
 use crate::{claims, lack};
@@ -25,6 +25,10 @@ static CARD: Card = Card {
 impl Benchmark for Stat {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+
+    fn sharing(&self) -> Sharing {
+        Sharing::Always("the path /dev/null")
     }
 
     fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {

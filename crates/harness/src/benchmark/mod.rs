@@ -35,10 +35,26 @@ pub trait Benchmark: Sync {
         false
     }
 
+    /// Whose its objects are where several make the operation at once.
+    fn sharing(&self) -> Sharing {
+        Sharing::Own
+    }
+
     /// Claims about every operation on this machine, now: under clock source hpet, a vDSO clock makes a system call.
     fn claims(&self) -> Cow<'static, [Claim]> {
         Cow::Borrowed(self.card().claims)
     }
+}
+
+/// Whose the objects of an operation are where several processes or threads make it at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sharing {
+    /// Each set-up makes its own, or there is none.
+    Own,
+    /// Each set-up makes its own, and processes can also inherit one: what it is ("the open file").
+    Inherited(&'static str),
+    /// All set-ups take the same one: what it is.
+    Always(&'static str),
 }
 
 /// The result of a set-up.

@@ -6,6 +6,7 @@ use std::path::Path;
 use oscost_families::cpu_pair::{self, PAIRS};
 use oscost_families::realtime_ipc::{self, FAMILY, RAW_DIR};
 use oscost_families::record_database::DIRECTORY;
+use oscost_families::scaling::{self, Workers};
 use oscost_families::tax;
 use oscost_harness::{Choice, Effort, Given, Launched, estimate_ns, groups};
 use oscost_report::{Named, RowChoice};
@@ -134,10 +135,39 @@ fn choices(options: &Run, given: &Given, effort: &Effort, talk: &Talk) -> Result
     })?;
     let of_ids = |key: &&str| *key != RAW_DIR.key && realtime_ipc::SETTINGS.iter().any(|it| it.key == *key);
     match given.keys().find(of_ids) {
-        None => with_pairs(options, given, under_layers(given, choices)?),
+        None => by_several(options, with_pairs(options, given, under_layers(given, choices)?)?),
         Some(key) => Err(Ended::misuse(format!(
             "--set {key}= makes the ids of 'oscost run {FAMILY}': it does not go with other patterns, or with none"
         ))),
+    }
+}
+
+/// The same by several processes or threads at once, where that was asked for.
+fn by_several(options: &Run, choices: Vec<Choice>) -> Result<Vec<Choice>, Ended> {
+    let asked = [(Workers::Processes, &options.processes), (Workers::Threads, &options.threads)];
+    if asked.iter().all(|(_, counts)| counts.is_empty()) {
+        return Ok(choices);
+    }
+    let catalogue = catalogue();
+    // Whoever names ids alone did not ask for what they are compared with.
+    let all_are_named = choices.iter().filter(|choice| choice.named).count() >= options.patterns.len();
+    let mut several: Vec<Choice> = Vec::new();
+    for choice in choices.iter().filter(|choice| choice.named || !all_are_named) {
+        for (of, counts) in asked {
+            let mut counts = counts.clone();
+            counts.sort_unstable();
+            counts.dedup();
+            let ids = scaling::ids(choice.card().id, of, &counts);
+            let found = ids.iter().filter_map(|id| catalogue.find(id));
+            several.extend(found.map(|benchmark| Choice { benchmark, named: choice.named }));
+        }
+    }
+    match several.is_empty() {
+        true => Err(Ended::misuse(
+            "--processes and --threads take operations of one process; contended locks, the database and real-time messages \
+             name their numbers in their ids",
+        )),
+        false => Ok(several),
     }
 }
 

@@ -26,6 +26,7 @@ mod realtime_ipc;
 mod realtime_load;
 mod receipt;
 mod record_database;
+mod scaling;
 pub(crate) mod screen;
 mod series;
 mod story;
@@ -40,6 +41,7 @@ type Make = fn(&Story<'_>) -> Option<View>;
 /// The views, in the order of the price list.
 const VIEWS: &[Make] = &[
     series::view,
+    scaling::view,
     cpu_pair::view,
     contention::view,
     record_database::view,
