@@ -81,7 +81,7 @@ impl Supervisor {
     /// `interrupted` is looked at while a worker is waited for.
     ///
     /// # Errors
-    /// The error of memfd_create, of finding the program, of starting the janitor, or of a sandbox that refuses kill(2) or recvfrom(2).
+    /// The error of memfd_create, of finding the program, of starting the janitor, or of a sandbox that refuses kill(2).
     pub fn new(interrupted: Arc<AtomicBool>) -> Result<Self, CallError> {
         Self::start_up(interrupted, None)
     }
@@ -97,7 +97,6 @@ impl Supervisor {
     fn start_up(interrupted: Arc<AtomicBool>, place: Option<Place>) -> Result<Self, CallError> {
         // Whoever cannot end a worker starts none.
         process::may_signal()?;
-        process::may_hear()?;
         let program = identity::own_program().ok_or(CallError::new("readlink", 2))?;
         ledger::sweep();
         if let Ok(memory) = ledger::memory() {
