@@ -202,6 +202,28 @@ impl Picture {
     }
 }
 
+/// A coordinate to a tenth, which is less than a pixel, without what says nothing.
+fn brief(value: f64) -> String {
+    let text = format!("{value:.1}");
+    match text.strip_suffix(".0").unwrap_or(&text) {
+        "-0" => "0".to_owned(),
+        text => text.to_owned(),
+    }
+}
+
+/// Points as a path: whatever follows the first is a line by itself. The room is wider than its pixels, so places across are
+/// whole.
+fn polyline(points: impl Iterator<Item = (f64, f64)>) -> String {
+    let mut path = String::new();
+    for (x, y) in points {
+        path.push(if path.is_empty() { 'M' } else { ' ' });
+        let _ = write!(path, "{x:.0}");
+        path.push(' ');
+        path.push_str(&brief(y));
+    }
+    path
+}
+
 /// Name of an axis, and what kind it is where that is not seen at once.
 fn named(axis: &Axis) -> String {
     if axis.is_logarithmic() { format!("{}, logarithmic", axis.name) } else { axis.name.clone() }
@@ -233,4 +255,19 @@ fn looks(hue: usize, source: Source) -> String {
 /// Name of the class of hue or kind `index`.
 fn class(index: usize) -> String {
     if index < APART { format!("s{index}") } else { "other".to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_coordinate_has_a_tenth_or_none() {
+        assert_eq!(
+            [0.0, -0.04, 12.0, 12.34, 12.96, -3.21].map(brief),
+            ["0", "0", "12", "12.3", "13", "-3.2"]
+        );
+        assert_eq!(polyline([(0.0, 1.0), (2.6, 3.04)].into_iter()), "M0 1 3 3");
+        assert_eq!(polyline(std::iter::empty()), "");
+    }
 }

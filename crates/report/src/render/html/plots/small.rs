@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::escaped;
+use super::{brief, escaped};
 use crate::blocks::plot::{Launches, Samples};
 
 const WIDTH: f64 = 320.0;
@@ -57,13 +57,17 @@ pub(super) fn launches(chart: &Launches) -> String {
 fn outline(counts: &[u64], width: f64, height: f64) -> String {
     let most = counts.iter().copied().max().unwrap_or(0).max(1) as f64;
     let step = width / counts.len().max(1) as f64;
-    let mut path = format!("M0 {height:.1}");
-    for (index, &count) in counts.iter().enumerate() {
-        let top = height * (1.0 - (count as f64 / most).sqrt());
-        // The outline of columns: up, along, and on to the next.
-        let _ = write!(path, "V{top:.1}H{:.1}", step * (index + 1) as f64);
+    let mut path = format!("M0 {height}");
+    let tops: Vec<String> =
+        counts.iter().map(|&count| brief(height * (1.0 - (count as f64 / most).sqrt()))).collect();
+    for (index, top) in tops.iter().enumerate() {
+        // The outline of columns: up, along, and on to the next; neighbours of one height are one.
+        if tops.get(index + 1) == Some(top) {
+            continue;
+        }
+        let _ = write!(path, "V{top}H{}", brief(step * (index + 1) as f64));
     }
-    let _ = write!(path, "V{height:.1}Z");
+    let _ = write!(path, "V{height}Z");
     path
 }
 
@@ -73,7 +77,8 @@ mod tests {
 
     #[test]
     fn an_outline_is_closed_and_as_high_as_its_largest_count() {
-        assert_eq!(outline(&[4, 1], 10.0, 8.0), "M0 8.0V0.0H5.0V4.0H10.0V8.0Z");
-        assert_eq!(outline(&[], 10.0, 8.0), "M0 8.0V8.0Z");
+        assert_eq!(outline(&[4, 1], 10.0, 8.0), "M0 8V0H5V4H10V8Z");
+        assert_eq!(outline(&[4, 4, 0, 0, 0], 10.0, 8.0), "M0 8V0H4V8H10V8Z");
+        assert_eq!(outline(&[], 10.0, 8.0), "M0 8V8Z");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{LEFT, LINE, Picture, ROOM, WIDE, across, class};
+use super::{LEFT, LINE, Picture, ROOM, WIDE, across, brief, class, polyline};
 use crate::blocks::axis::Axis;
 use crate::blocks::plot::{Form, Names, Strip, Strips, envelope};
 
@@ -70,8 +70,8 @@ fn draw_one(chart: &Strips, strip: &Strip, top: f64, height: f64, picture: &mut 
         Form::Columns(columns) => {
             let mut path = String::new();
             for [from, to, value] in columns {
-                let (from, to) = (right(*from), right(*to));
-                let _ = write!(path, "M{from:.1} {height:.1}V{:.1}H{to:.1}V{height:.1}", up(*value));
+                let (from, to, value) = (brief(right(*from)), brief(right(*to)), brief(up(*value)));
+                let _ = write!(path, "M{from} {height}V{value}H{to}V{height}");
             }
             picture.path(top, height, &format!("column{hue}"), &path);
         }
@@ -94,14 +94,10 @@ fn draw_one(chart: &Strips, strip: &Strip, top: f64, height: f64, picture: &mut 
 /// An area between the lowest and the highest value of each column.
 pub(super) fn outline(columns: &[(f64, f64)], up: impl Fn(f64) -> f64) -> String {
     let step = WIDE / columns.len().max(1) as f64;
-    let mut path = String::new();
-    for (index, (_, high)) in columns.iter().enumerate() {
-        let letter = if index == 0 { 'M' } else { 'L' };
-        let _ = write!(path, "{letter}{:.1} {:.1}", step * (index as f64 + 0.5), up(*high));
-    }
-    for (index, (low, _)) in columns.iter().enumerate().rev() {
-        let _ = write!(path, "L{:.1} {:.1}", step * (index as f64 + 0.5), up(*low));
-    }
+    let at = |index: usize| step * (index as f64 + 0.5);
+    let highest = columns.iter().enumerate().map(|(index, (_, high))| (at(index), up(*high)));
+    let lowest = columns.iter().enumerate().rev().map(|(index, (low, _))| (at(index), up(*low)));
+    let mut path = polyline(highest.chain(lowest));
     if !path.is_empty() {
         path.push('Z');
     }

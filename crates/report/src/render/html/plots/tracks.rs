@@ -8,8 +8,8 @@ use crate::blocks::plot::{Track, Tracks, Trail, envelope};
 
 /// Height of the picture's room.
 const HEIGHT: f64 = 220.0;
-/// Columns of the picture.
-const COLUMNS: usize = 400;
+/// Columns of the picture: two pixels each at its widest.
+const COLUMNS: usize = 350;
 
 /// Whatever was going on from where to where, on an axis of positions.
 fn phases(track: &Track, x: &Axis, top: f64, picture: &mut Picture) {
