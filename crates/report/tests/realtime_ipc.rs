@@ -3,7 +3,7 @@
 
 mod fixture;
 
-use oscost_report::{RowChoice, Style, price_list, price_list_markdown};
+use oscost_report::{Named, RowChoice, Style, page, price_list, price_list_markdown};
 use oscost_results::{Figure, Mark, PairedValue, RunResult};
 use serde_json::json;
 
@@ -234,4 +234,23 @@ fn a_server_in_the_kernel_is_compared_from_the_due_time() {
     let line = line(&result).expect("a line");
     assert!(line.contains("(99th percentile): bpf 12.0 us (24.0 us), "), "{line}");
     assert!(line.contains("unix datagram 20.0 us (40.0 us)"), "{line}");
+}
+
+#[test]
+fn a_transport_by_itself_has_pictures_only_where_none_are_compared() {
+    let pictures = |result: &RunResult| {
+        let mut out = Vec::new();
+        page(&[Named { name: "x", result }], &mut out).unwrap();
+        let shown = String::from_utf8(out).unwrap();
+        let captions =
+            shown.split("<figcaption>").skip(1).map(|rest| rest.split("</figcaption>").next().unwrap());
+        captions.filter(|caption| caption.contains("In one launch of each")).count()
+    };
+    let compared = result();
+    assert_eq!(pictures(&compared), 2);
+    let mut more = compared.clone();
+    more.figures.push(session("unix_datagram", 3, "", 20_000.0));
+    assert_eq!(pictures(&more), 2, "three clients of one transport compare nothing");
+    more.figures.drain(..compared.figures.len());
+    assert_eq!(pictures(&more), 1, "by itself it is all there is");
 }

@@ -93,6 +93,14 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
             situations.push(situation);
         }
     }
+    let are_here = |of: &(&str, u32, f64, &str)| {
+        let is_here = |session: &&Session<'_>| {
+            (session.placement, session.clients, session.tick_ns, session.rest.as_str()) == *of
+        };
+        sessions.iter().filter(is_here).count()
+    };
+    // Where some transports stand beside one another, pictures of one by itself compare nothing: its numbers are in the table.
+    let compares = situations.iter().any(|of| are_here(of) > 1);
     for &(placement, clients, tick_ns, rest) in &situations {
         let here: Vec<&Session<'_>> = sessions
             .iter()
@@ -113,7 +121,9 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
         parts.push(Part::Table(table(story, &here)));
         parts.extend(best(story, &here).map(Part::Words));
         parts.extend(response::from_due(story, &here).map(Part::Words));
-        parts.extend(plots::situation(story, &heading, &here));
+        if here.len() > 1 || !compares {
+            parts.extend(plots::situation(story, &heading, &here));
+        }
     }
     parts.extend(placed(story, &sessions).map(Part::Words));
     parts.extend(timeline(story, &sessions));
