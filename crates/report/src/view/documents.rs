@@ -3,8 +3,6 @@
 mod curves;
 mod summary;
 
-pub(super) use summary::quoted;
-
 use oscost_results::document::{FOUNDING_DOCUMENTS, GRAME};
 use oscost_results::{Estimate, Figure, Judgement, Reproduction, RunResult};
 
@@ -123,13 +121,6 @@ fn view(name: &str, result: &RunResult, unicode: bool) -> View {
     View { title: title(name, unicode), parts, ..View::default() }
 }
 
-/// What was published, and what is known here of the same, each with its unit; `None` where one is missing.
-pub(super) fn both_sides(row: &Reproduction, result: &RunResult) -> Option<(String, String)> {
-    let one = published(row, None, result, true);
-    let here = one.literal.as_ref().map(|texts| texts[1].clone()).or_else(|| one.measured.clone())?;
-    Some((one.published?[1].clone(), here))
-}
-
 /// Values that stand in no table of the document.
 fn list(values: Vec<Published>) -> Table {
     let rows = values.into_iter().map(|value| {
@@ -146,7 +137,23 @@ fn list(values: Vec<Published>) -> Table {
         ("figure", Place::Spare),
         ("", Place::Below),
     ];
-    Table::of(columns, rows)
+    without_empty(Table::of(columns, rows))
+}
+
+/// A table without the columns in which no row says anything.
+fn without_empty(mut table: Table) -> Table {
+    let says = |text: &str| !matches!(text, "" | "-");
+    let kept: Vec<bool> = (0..table.columns.len())
+        .map(|at| at == 0 || table.rows.iter().any(|row| row.get(at).is_some_and(|cell| says(&cell.text))))
+        .collect();
+    let is_kept = |at: usize| kept.get(at).copied().unwrap_or(true);
+    let mut at = 0..table.columns.len();
+    table.columns.retain(|_| at.next().is_none_or(is_kept));
+    for row in &mut table.rows {
+        let mut at = 0..row.len();
+        row.retain(|_| at.next().is_none_or(is_kept));
+    }
+    table
 }
 
 /// The figures that `values` name, each once, in the order of the price list; a document's own methods are no part of it.
@@ -321,5 +328,25 @@ fn with_unit(number: &str, unit: &str) -> String {
         "ratio" => format!("{number}x"),
         "count" | "share" | "" => number.to_owned(),
         unit => format!("{number} {unit}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_in_which_nothing_is_said_is_left_out() {
+        let columns =
+            [("", Place::Left), ("published", Place::Right), ("measured", Place::Left), ("", Place::Below)];
+        let rows = [["a", "-", "1 ns", ""], ["b", "-", "-", ""]].map(|row| row.map(str::to_owned).to_vec());
+        let table = without_empty(Table::of(columns, rows));
+        let heads: Vec<&str> = table.columns.iter().map(|column| &*column.head).collect();
+        assert_eq!(heads, ["", "measured"]);
+        let cells: Vec<Vec<&str>> =
+            table.rows.iter().map(|row| row.iter().map(|cell| &*cell.text).collect()).collect();
+        assert_eq!(cells, [["a", "1 ns"], ["b", "-"]]);
+        let bare = without_empty(Table::of(columns, [vec![String::new(), "-".to_owned()]]));
+        assert_eq!((bare.columns.len(), bare.rows[0].len()), (1, 1), "the name of a row stays");
     }
 }

@@ -14,6 +14,10 @@ use crate::view::story::Story;
 /// The time that is drawn: the tables have user and system time beside it.
 const TIME: &str = "clock";
 
+/// Whose values a curve has, in the order of the legend.
+const SOURCES: [(Source, &str); 3] =
+    [(Source::Here, "here"), (Source::Literal, "here, one run"), (Source::Published, "published")];
+
 /// Values of one table or column, by row.
 #[derive(Default)]
 struct Values {
@@ -197,17 +201,22 @@ fn bars(story: &Story<'_>, axis: &str, table: &[(String, Values)]) -> Option<Plo
 fn plot(story: &Story<'_>, axis: &str, table: &[(String, Values)]) -> Option<Plot> {
     let mut counts: Vec<f64> = Vec::new();
     let (mut curves, mut rows, mut ends) = (Vec::new(), Vec::new(), Vec::new());
-    for here in [true, false] {
+    for (source, whose) in SOURCES {
         for (locks, values) in table {
-            let points: Vec<Point> = if here {
-                values.here.iter().map(|(number, y)| Point { x: *number as f64, y: *y }).collect()
-            } else {
-                values.published.iter().map(|(number, y)| Point { x: *number as f64, y: [*y; 3] }).collect()
+            let single = |all: &BTreeMap<u64, f64>| -> Vec<Point> {
+                all.iter().map(|(number, y)| Point { x: *number as f64, y: [*y; 3] }).collect()
+            };
+            let points: Vec<Point> = match source {
+                Source::Here => {
+                    values.here.iter().map(|(number, y)| Point { x: *number as f64, y: *y }).collect()
+                }
+                Source::Literal => single(&values.literal),
+                Source::Published => single(&values.published),
             };
             if points.is_empty() {
                 continue;
             }
-            let name = story.plain(&format!("{}: {locks}", if here { "here" } else { "published" }));
+            let name = story.plain(&format!("{whose}: {locks}"));
             for point in &points {
                 counts.push(point.x);
                 ends.extend(point.y);
@@ -216,10 +225,9 @@ fn plot(story: &Story<'_>, axis: &str, table: &[(String, Values)]) -> Option<Plo
                     name.clone(),
                     numbers::count(point.x),
                     numbers::duration(point.y[1]),
-                    if here { interval } else { String::new() },
+                    if source == Source::Here { interval } else { String::new() },
                 ]);
             }
-            let source = if here { Source::Here } else { Source::Published };
             curves.push(Curve { source, ..Curve::of_dots(name, points) });
         }
     }

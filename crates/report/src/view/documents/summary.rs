@@ -3,6 +3,7 @@
 use oscost_results::{Judgement, Reproduction};
 
 use crate::blocks::Fact;
+use crate::numbers;
 use crate::words::{counted, plain};
 
 /// Letters of a statement that a line of the summary has room for.
@@ -38,18 +39,20 @@ pub(super) fn facts(rows: &[&Reproduction], unicode: bool) -> Vec<Fact> {
         line(
             "laws",
             format!(
-                "{} judged: {holds} hold, {part} in part, {fails} do not, {unclear} unclear; {open} not judged or not testable here",
-                holds + part + fails + unclear
+                "{} judged: {holds} hold, {part} in part, {fails} do not, {unclear} unclear; {open} not judged or not testable \
+                 here; {} of its machine",
+                holds + part + fails + unclear,
+                counted(figures.len(), "figure", "figures")
             ),
         ),
         line("fails", named(&stated(Judgement::DoesNotHold), "no law that was judged")),
         line("in doubt", named(&doubtful, "no law that was judged")),
         line(
             "machines",
-            machine.map_or_else(
-                || "no figure of its machine was measured here".to_owned(),
-                |row| plain(&row.because, unicode),
-            ),
+            match machine {
+                Some(row) => plain(&row.because, unicode),
+                None => beside(rows, unicode),
+            },
         ),
         line(
             "numbers",
@@ -61,8 +64,21 @@ pub(super) fn facts(rows: &[&Reproduction], unicode: bool) -> Vec<Fact> {
     ]
 }
 
+/// The first published value that is known here, too.
+fn beside(rows: &[&Reproduction], unicode: bool) -> String {
+    let told = rows.iter().find_map(|row| {
+        let (cell, there, here) = (row.cell.as_ref()?, row.published?, row.literal?);
+        let unit = numbers::nanoseconds(&row.unit)?;
+        let name = plain(&format!("{}, {}: {}", cell.row, cell.column, cell.table), unicode);
+        let name = name.split(": ").take(2).collect::<Vec<_>>().join(": ");
+        let [there, here] = [there, here].map(|value| numbers::duration(value * unit));
+        Some(format!("there {there}, here {here} by its own program ({name})"))
+    });
+    told.unwrap_or_else(|| "no figure of its machine was measured here".to_owned())
+}
+
 /// The beginning of a statement, with quotation marks.
-pub(crate) fn quoted(row: &Reproduction, unicode: bool) -> String {
+fn quoted(row: &Reproduction, unicode: bool) -> String {
     let text = plain(row.statement.as_deref().unwrap_or_default(), unicode);
     match text.char_indices().nth(LETTERS) {
         Some((end, _)) => {

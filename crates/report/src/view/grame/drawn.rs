@@ -222,7 +222,9 @@ fn ends(story: &Story<'_>, first: (&str, &[f64]), last: (&str, &[f64]), title: &
     let table = Table::new(HEADS, named.iter().map(|(name, values)| row(name.clone(), values)));
     let [one, other] = [&named[0].1, &named[1].1].map(|values| quantile(&sorted(values.clone()), 0.5));
     let finding = format!(
-        "{title}, {IN_A_ROW} values in a row: {} in the middle {}, {} {}",
+        "{title}, {} values in a row: {} in the middle {}, {} {}",
+        // As many as there are: a session may be shorter.
+        named[0].1.len().max(named[1].1.len()),
         first.0,
         numbers::duration(one? * 1e3),
         last.0,

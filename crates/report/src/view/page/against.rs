@@ -93,7 +93,7 @@ pub(super) fn forest(comparison: &Comparison<'_>, newest: &RunResult) -> Forest 
 fn against(row: &Compared, tone: Tone, newest: &RunResult) -> Against {
     let unit = plain(&row.unit, true);
     let (says, interval) = row.change.map_or_else(<(String, String)>::default, |change| {
-        let interval = format!("{:+.1} .. {:+.1} %", change.low * 100.0, change.high * 100.0);
+        let interval = interval(change.low, change.high);
         let is_open = !change.low.is_finite() || !change.high.is_finite();
         (percent(change.change), if is_open { "unknown".to_owned() } else { interval })
     });
@@ -120,5 +120,30 @@ fn against(row: &Compared, tone: Tone, newest: &RunResult) -> Against {
         interval,
         sides,
         why: plain(&row.why, true),
+    }
+}
+
+/// From this change on an end is told in words: its digits say nothing more.
+const TENFOLD: f64 = 9.0;
+
+/// Both ends of a change.
+fn interval(low: f64, high: f64) -> String {
+    match (low >= TENFOLD, high >= TENFOLD) {
+        (true, _) => "more than 10 times".to_owned(),
+        (false, true) => format!("{:+.1} % .. more than 10 times", low * 100.0),
+        (false, false) => format!("{:+.1} .. {:+.1} %", low * 100.0, high * 100.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::interval;
+
+    #[test]
+    fn an_end_beyond_ten_times_is_told_in_words() {
+        assert_eq!(interval(-0.041, 0.082), "-4.1 .. +8.2 %");
+        assert_eq!(interval(-0.99, 1_941_636.169), "-99.0 % .. more than 10 times");
+        assert_eq!(interval(9.0, 12.0), "more than 10 times");
+        assert_eq!(interval(0.0, 8.99), "+0.0 .. +899.0 %");
     }
 }

@@ -1,12 +1,13 @@
 //! The answers that most readers came for, each with its size in system calls; of a reproduction, there and here.
 
-use oscost_results::{Figure, Judgement, Reproduction};
+use oscost_results::Figure;
+use oscost_results::document::GRAME;
 
+use super::asked::{self, Answer};
 use super::heading::short;
 use super::{hue, paid};
 use crate::blocks::page::{Card, Hue};
 use crate::numbers;
-use crate::view::documents::{both_sides, quoted};
 use crate::view::story::Story;
 use crate::words::distinct;
 
@@ -23,13 +24,15 @@ const ASKED: [(&[&str], &str); 6] = [
 const CARDS: usize = 6;
 /// Of the questions that many must be answered for them to be asked.
 const ENOUGH: usize = 3;
+/// What the cards of a document are.
+const ANSWERS: &str = "large: this machine; below: what the document published. A measured figure has an interval; a document's \
+                       own program ran once, or a few times";
 
 /// The cards, and what their sizes mean.
 pub(super) fn cards(story: &Story<'_>) -> (Vec<Card>, String) {
-    let asked = crate::view::grame::cards(story);
-    let told = if asked.is_empty() { of_documents(story) } else { asked };
+    let told = of_documents(story);
     if !told.is_empty() {
-        return (told, String::new());
+        return (told, ANSWERS.to_owned());
     }
     let call = ASKED[2].0.iter().find_map(|id| measured(story, id));
     let size = |figure: &Figure| {
@@ -93,101 +96,37 @@ fn spread<'a>(story: &'a Story<'_>) -> Vec<(&'a Figure, String)> {
         .collect()
 }
 
-/// What a document says of its own machine, with this one's answer; then values that were published and are known here,
-/// one of each column of its tables.
+/// The answers of the documents, there and here: of several documents the first ones of each.
 fn of_documents(story: &Story<'_>) -> Vec<Card> {
-    let rows = &story.result.reproductions;
-    let mut cards: Vec<Card> = rows.iter().filter_map(|row| of_machine(story, row)).collect();
-    cards.truncate(CARDS);
-    let table = |row: &Reproduction| row.cell.as_ref().map(|cell| (cell.table.clone(), cell.column.clone()));
-    let tables = distinct(rows.iter().filter(|row| both_sides(row, story.result).is_some()).map(table));
-    let mut chosen: Vec<&Reproduction> = Vec::new();
-    for of in &tables {
-        let mut own = rows.iter().filter(|row| table(row) == *of && both_sides(row, story.result).is_some());
-        // The last of a column is its largest case.
-        chosen.extend(own.next_back());
-    }
-    // A ratio says more of two machines than a time does.
-    chosen.sort_by_key(|row| row.unit != "ratio");
-    chosen.truncate(CARDS - cards.len());
-    let card = |row: &Reproduction| {
-        let (there, here) = both_sides(row, story.result)?;
-        let name = row.cell.as_ref().map_or_else(
-            || story.plain(&row.place),
-            |cell| story.plain(&format!("{}, {}", cell.row, cell.column)),
-        );
-        let (number, unit) = parted(&here);
-        Some(Card {
-            hue: Hue::Plain,
-            number,
-            unit,
-            name,
-            says: format!("published: {there}"),
-            size: String::new(),
-            link: String::new(),
-        })
+    let names = distinct(story.result.reproductions.iter().map(|row| &*row.document));
+    let each = (CARDS / names.len().max(1)).max(1);
+    let of = |name: &str| {
+        let mut cards: Vec<Card> = if name == GRAME.name {
+            crate::view::grame::cards(story)
+        } else {
+            asked::answers(name, story.result).into_iter().map(|answer| of_answer(story, answer)).collect()
+        };
+        cards.truncate(each);
+        cards
     };
-    cards.extend(chosen.into_iter().filter_map(card));
-    cards
+    names.into_iter().flat_map(of).take(CARDS).collect()
 }
 
-/// A figure of the document's machine: the number here, and the document's own words.
-fn of_machine(story: &Story<'_>, row: &Reproduction) -> Option<Card> {
-    if row.verdict != Some(Judgement::ItsMachine) || row.ours {
-        return None;
-    }
-    let (there, rest) = row.because.strip_prefix("there ")?.split_once(", here ")?;
-    let here = story.plain(rest.split([',', ';']).next().unwrap_or(rest));
-    let (number, unit) = parted(&here);
-    if number.is_empty() {
-        return None;
-    }
-    Some(Card {
+/// One question of a document: this machine's number, what it is, and what was published.
+fn of_answer(story: &Story<'_>, answer: Answer) -> Card {
+    let (number, unit) = answer.here.unwrap_or_else(|| ("\u{2013}".to_owned(), String::new()));
+    Card {
         hue: Hue::Plain,
         number,
         unit,
-        name: quoted(row, true),
-        says: format!("published: {}", story.plain(there)),
-        size: String::new(),
+        name: story.plain(&answer.name),
+        says: answer.how.to_owned(),
+        size: story.plain(&format!("published: {}", answer.there)),
         link: String::new(),
-    })
-}
-
-/// The number that a text begins with, and the unit behind it: intervals and remarks follow them.
-fn parted(text: &str) -> (String, String) {
-    let is_digits = |word: &str| word.len() == 3 && word.bytes().all(|byte| byte.is_ascii_digit());
-    let begins = |word: &str| word.starts_with(|letter: char| letter.is_ascii_digit() || letter == '-');
-    let words = text.split(' ').enumerate();
-    // Thousands stand apart.
-    let number = words.take_while(|(at, word)| if *at == 0 { begins(word) } else { is_digits(word) });
-    let number: Vec<&str> = number.map(|(_, word)| word).collect();
-    let unit = text
-        .split(' ')
-        .nth(number.len())
-        .filter(|unit| unit.starts_with(|it: char| it.is_alphabetic() || it == '%'));
-    (number.join(" "), unit.unwrap_or_default().to_owned())
+    }
 }
 
 /// A ratio in two digits, or whole.
 fn digits(ratio: f64) -> String {
     crate::view::screen::times(ratio).trim_end_matches('x').to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_card_has_a_number_and_its_unit_and_nothing_else() {
-        let of = |text| {
-            let (number, unit) = parted(text);
-            format!("{number}|{unit}")
-        };
-        assert_eq!(of("0.270 ns \u{b1} 0 %"), "0.270|ns");
-        assert_eq!(of("45 300 \u{b1} 1 %"), "45 300|");
-        assert_eq!(of("98 97 .. 99"), "98|");
-        assert_eq!(of("156.7x (156.5 .. 156.9)"), "156.7x|");
-        assert_eq!(of("87 % in a single run"), "87|%");
-        assert_eq!(of("more than before"), "|more");
-    }
 }

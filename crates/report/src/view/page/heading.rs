@@ -1,12 +1,12 @@
 //! What the heading of a page says: findings of the terminal's rules, in the words of the figures' titles.
 
-use oscost_results::document::FOUNDING_DOCUMENTS;
-use oscost_results::{Judgement, RunResult};
+use oscost_results::document::{FOUNDING_DOCUMENTS, GRAME};
+use oscost_results::{Judgement, Reproduction};
 
-use super::paid;
+use super::{asked, paid};
 use crate::numbers;
 use crate::view::story::Story;
-use crate::words::{distinct, plain};
+use crate::words::{counted, distinct, plain};
 
 /// Findings that a heading has room for.
 const FINDINGS: usize = 2;
@@ -38,32 +38,60 @@ pub(super) fn of_findings(story: &Story<'_>, findings: &[String]) -> String {
     }
 }
 
-/// What became of the documents' statements.
-pub(super) fn of_documents(result: &RunResult) -> String {
-    let of = |name: &str| {
-        let known = FOUNDING_DOCUMENTS.iter().find(|document| document.name == name);
-        let title = known.map_or_else(|| format!("Document {}", plain(name, true)), |it| it.title.to_owned());
-        // The number is told in the section; the name is what readers know.
-        let title = title.split_once(", ").map_or(title.clone(), |(_, rest)| rest.to_owned());
-        let own = || result.reproductions.iter().filter(|row| row.document == name && !row.ours);
-        let judged = |verdict: Judgement| own().filter(|row| row.verdict == Some(verdict)).count();
-        let all = own().filter(|row| row.statement.is_some()).count();
-        let holds = judged(Judgement::Holds);
-        let part = judged(Judgement::HoldsInPart);
-        let not = judged(Judgement::DoesNotHold);
-        if all == 0 {
-            return title;
-        }
-        let in_part = if part > 0 { format!(", {part} in part") } else { String::new() };
-        let does = if not == 1 { "does" } else { "do" };
-        let its = match judged(Judgement::ItsMachine) {
-            0 => String::new(),
-            count => format!(", {count} are its machine's"),
-        };
-        format!("{title}: {holds} of {all} statements hold here{in_part}, {not} {does} not{its}")
-    };
+/// The first answer of a document, there and here, and what became of its statements; of several documents the latter.
+pub(super) fn of_documents(story: &Story<'_>) -> String {
+    let result = story.result;
     let names = distinct(result.reproductions.iter().map(|row| &*row.document));
+    let alone = names.len() == 1;
+    let of = |name: &str| {
+        let found = if !alone {
+            String::new()
+        } else if name == GRAME.name {
+            crate::view::grame::finding(story)
+        } else {
+            let answers = asked::answers(name, result);
+            answers.into_iter().next().map_or(String::new(), |first| first.finding)
+        };
+        let parts = [story.plain(&found), judged(name, &result.reproductions)];
+        let told: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        format!("{}: {}", name_of(name), told.join("; "))
+    };
     names.into_iter().map(of).collect::<Vec<_>>().join("; ")
+}
+
+/// What readers call a document.
+fn name_of(name: &str) -> String {
+    let known = FOUNDING_DOCUMENTS.iter().find(|document| document.name == name);
+    let title = known.map_or_else(|| format!("Document {}", plain(name, true)), |it| it.title.to_owned());
+    // "Document 000, TLPI 53.5: POSIX against ..." is known by the words between.
+    let head = title.split(": ").next().unwrap_or(&title);
+    head.split_once(", ").map_or(head, |(_, own)| own).to_owned()
+}
+
+/// How many of the statements that were judged have which verdict: the counts add up to the number that is told.
+fn judged(name: &str, rows: &[Reproduction]) -> String {
+    let own = || rows.iter().filter(|row| row.document == name && !row.ours);
+    let of = |verdict: Judgement| {
+        own().filter(|row| row.statement.is_some() && row.verdict == Some(verdict)).count()
+    };
+    let all = own().filter(|row| row.statement.is_some()).count();
+    let holds = of(Judgement::Holds);
+    let others = [
+        (of(Judgement::HoldsInPart), "in part"),
+        (of(Judgement::DoesNotHold), "not"),
+        (of(Judgement::Unclear), "unclear"),
+    ];
+    let judged = holds + others.iter().map(|(count, _)| count).sum::<usize>();
+    match (judged, all) {
+        (0, 0) => "no statement".to_owned(),
+        (0, all) => format!("none of its {} could be judged", counted(all, "statement", "statements")),
+        (judged, _) => {
+            let rest = others.iter().filter(|(count, _)| *count > 0);
+            let rest: String = rest.map(|(count, word)| format!(", {count} {word}")).collect();
+            let hold = if holds == 1 { "holds" } else { "hold" };
+            format!("{holds} of {} {hold}{rest}", counted(judged, "judged statement", "judged statements"))
+        }
+    }
 }
 
 /// The title of a figure, without what only its own family tells apart.
@@ -100,4 +128,61 @@ fn titled(story: &Story<'_>, finding: &str) -> String {
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(verdicts: &[(&str, bool)]) -> Vec<Reproduction> {
+        let row = |(verdict, ours): &(&str, bool)| {
+            let row = serde_json::json!({
+                "document": "tlpi", "place": "", "unit": "", "statement": "it is", "verdict": verdict, "ours": ours
+            });
+            serde_json::from_value(row).expect("a row")
+        };
+        verdicts.iter().map(row).collect()
+    }
+
+    /// The numbers of a sentence, in their order.
+    fn numbers_of(text: &str) -> Vec<usize> {
+        text.split(|letter: char| !letter.is_ascii_digit()).filter_map(|word| word.parse().ok()).collect()
+    }
+
+    #[test]
+    fn the_counts_of_a_heading_add_up_to_the_statements_that_were_judged() {
+        let own = |verdict| (verdict, false);
+        let all = [
+            "holds",
+            "holds",
+            "holds_in_part",
+            "does_not_hold",
+            "unclear",
+            "unclear",
+            "its_machine",
+            "not_judged",
+        ];
+        let mut verdicts: Vec<_> = all.map(own).to_vec();
+        verdicts.extend([("holds", true), ("does_not_hold", true)]);
+        let told = judged("tlpi", &rows(&verdicts));
+        assert_eq!(told, "2 of 6 judged statements hold, 1 in part, 1 not, 2 unclear");
+        let [holds, judged_here, rest @ ..] = &numbers_of(&told)[..] else { panic!("{told}") };
+        assert_eq!(holds + rest.iter().sum::<usize>(), *judged_here);
+        assert_eq!(
+            judged("tlpi", &rows(&[own("holds"), own("its_machine")])),
+            "1 of 1 judged statement holds"
+        );
+        assert_eq!(
+            judged("tlpi", &rows(&[own("not_judged"), own("its_machine")])),
+            "none of its 2 statements could be judged"
+        );
+        assert_eq!(judged("tlpi", &rows(&[])), "no statement");
+    }
+
+    #[test]
+    fn a_document_is_called_as_its_readers_call_it() {
+        let names = FOUNDING_DOCUMENTS.map(|document| name_of(document.name));
+        assert_eq!(names, ["TLPI 53.5", "APUE 20.9", "GRAME 2001", "OSTEP chapter 6", "Document 004"]);
+        assert_eq!(name_of("another"), "Document another");
+    }
 }

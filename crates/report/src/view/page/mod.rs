@@ -1,6 +1,7 @@
 //! Results as a page for a browser: what was found, the answers, then the figures with their receipts.
 
 mod against;
+mod asked;
 mod cards;
 mod heading;
 mod hues;
@@ -17,6 +18,7 @@ use crate::evidence::system_calls;
 use crate::judge::{Comparison, Rules, compare};
 use crate::named::Named;
 use crate::words::{counted, plain};
+pub(super) use asked::in_one_unit;
 use over::Run;
 
 /// Most comparisons that a page has room for: the newest result against its predecessors.
@@ -94,7 +96,7 @@ fn of_one(story: &Story<'_>, named: &Named<'_>) -> Page {
     let documents = documents::views(result, true);
     let is_reproduction = !documents.is_empty();
     let heading =
-        if is_reproduction { heading::of_documents(result) } else { heading::of_findings(story, &findings) };
+        if is_reproduction { heading::of_documents(story) } else { heading::of_findings(story, &findings) };
     let (cards, sizes) = cards::cards(story);
     let mut sections: Vec<Section> = Vec::new();
     let mut views: Vec<View> = super::of(story);
@@ -136,7 +138,10 @@ fn of_one(story: &Story<'_>, named: &Named<'_>) -> Page {
 /// Verdicts of a document's statements in the order of a scorecard; any other follows.
 const SCORES: [&str; 5] = ["does not hold", "holds in part", "holds", "unclear", "machine's figure"];
 
-/// What a document comes to, its pictures and its statements before its tables.
+/// Plots before the statements.
+const FIRST_PLOTS: usize = 2;
+
+/// What a document comes to, its first plots, its statements, and then everything else.
 fn answers_first(mut view: View) -> View {
     for part in &mut view.parts {
         if let Part::Judged(_, statements) = part {
@@ -151,11 +156,17 @@ fn answers_first(mut view: View) -> View {
             .iter_mut()
             .for_each(|fact| fact.says = fact.says.replace("; tables first, statements last", ""));
     }
-    view.parts.sort_by_key(|part| match part {
+    // The first plots, then what became of the statements: nobody scrolls past a hundred pictures to a verdict.
+    let mut plots = 0;
+    view.parts.sort_by_cached_key(|part| match part {
         Part::Words(_) | Part::Warning(_) | Part::Answer(_) | Part::Facts(_) => 0,
-        Part::Plot(_) | Part::View(_) => 1,
+        Part::Plot(_) => {
+            plots += 1;
+            if plots <= FIRST_PLOTS { 1 } else { 3 }
+        }
         Part::Judged(..) => 2,
-        _ => 3,
+        Part::View(_) => 3,
+        _ => 4,
     });
     view
 }

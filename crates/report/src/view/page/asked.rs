@@ -1,0 +1,435 @@
+//! What each founding document asks, where its answer stands among the rows, and both answers in one unit.
+
+use oscost_results::document::{APUE, CONTEXT_SWITCH, OSTEP, TLPI};
+use oscost_results::{Reproduction, RunResult};
+
+use crate::numbers;
+use crate::view::documents::converted_interval;
+
+/// Where a document's answer stands.
+enum Whereabouts {
+    /// In the first of these rows of a table that was answered here; titles are told by their beginnings.
+    Cell { table: &'static str, rows: &'static [&'static str], column: &'static str },
+    /// One cell in another of the same row: of (table, column), to (table, column).
+    Quotient {
+        of: (&'static str, &'static str),
+        to: (&'static str, &'static str),
+        rows: &'static [&'static str],
+    },
+    /// In no table: the name of its place.
+    Alone(&'static str),
+    /// In a statement that begins so, and whose reason begins with "there A, here B".
+    Stated(&'static str),
+}
+
+/// Which of this machine's two answers is the one that compares.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// The figure, which has an interval; without one the document's own program.
+    Figure,
+    /// The document's own program: the figure is of something else.
+    Program,
+}
+
+/// A question of a document.
+struct Asked {
+    /// In the reader's words; `{row}` is the row that was found.
+    name: &'static str,
+    at: Whereabouts,
+    by: By,
+    /// The answer as a sentence of the heading, with `{here}`, `{there}` and `{row}`; may be empty.
+    finding: &'static str,
+}
+
+const fn asked(name: &'static str, at: Whereabouts, by: By) -> Asked {
+    Asked { name, at, by, finding: "" }
+}
+
+const CYCLES: &str = "Results by cycles";
+const PROGRAMS: &str = "The three programs";
+const RECORDS: &str = "Figure 20.7";
+const SIZES: &[&str] = &["12 000", "6 000", "2 000"];
+const COARSE: &str = "advisory locking, coarse-grained: clock";
+const FINE: &str = "advisory locking, fine-grained: clock";
+const NONE: &str = "no locking: clock";
+const COARSE_CHILDREN: &str = "Figure 20.8, nrec 2000, advisory locking, coarse";
+const FINE_CHILDREN: &str = "Figure 20.8, nrec 2000, advisory locking, fine";
+const CHILDREN: &[&str] = &["12", "11", "10", "9", "8", "7", "6", "5", "4", "3", "2"];
+
+/// Document 000.
+const OF_TLPI: &[Asked] = &[
+    Asked {
+        name: "System V's time in POSIX's, {row} cycles",
+        at: Whereabouts::Cell { table: CYCLES, rows: &["1 000 000"], column: "speed-up" },
+        by: By::Figure,
+        finding: "System V takes {here} POSIX's time here, {there} as published",
+    },
+    asked(
+        "the same, {row} cycles",
+        Whereabouts::Cell { table: CYCLES, rows: &["1 000"], column: "speed-up" },
+        By::Figure,
+    ),
+    asked(
+        "POSIX, {row} cycles",
+        Whereabouts::Cell { table: CYCLES, rows: &["1 000 000"], column: "POSIX time" },
+        By::Program,
+    ),
+    asked(
+        "System V, {row} cycles",
+        Whereabouts::Cell { table: CYCLES, rows: &["1 000 000"], column: "System V time" },
+        By::Program,
+    ),
+    asked("operations a second, POSIX", Whereabouts::Stated("POSIX achieves"), By::Program),
+    asked("operations a second, System V", Whereabouts::Stated("System V's ~"), By::Program),
+];
+
+/// Document 001.
+const OF_APUE: &[Asked] = &[
+    Asked {
+        name: "coarse locks in the time of none, {row} records",
+        at: Whereabouts::Quotient { of: (RECORDS, COARSE), to: (RECORDS, NONE), rows: SIZES },
+        by: By::Figure,
+        finding: "with {row} records, coarse locks take {here} the time of none here, {there} as published",
+    },
+    asked(
+        "fine locks in the time of none, {row} records",
+        Whereabouts::Quotient { of: (RECORDS, FINE), to: (RECORDS, NONE), rows: SIZES },
+        By::Figure,
+    ),
+    asked(
+        "fine locks in the time of coarse, {row} children",
+        Whereabouts::Quotient {
+            of: (FINE_CHILDREN, "clock"),
+            to: (COARSE_CHILDREN, "clock"),
+            rows: CHILDREN,
+        },
+        By::Figure,
+    ),
+    asked(
+        "{row} records, no locks",
+        Whereabouts::Cell { table: RECORDS, rows: SIZES, column: NONE },
+        By::Figure,
+    ),
+    asked(
+        "{row} records, coarse locks",
+        Whereabouts::Cell { table: RECORDS, rows: SIZES, column: COARSE },
+        By::Figure,
+    ),
+    asked(
+        "{row} records, fine locks",
+        Whereabouts::Cell { table: RECORDS, rows: SIZES, column: FINE },
+        By::Figure,
+    ),
+];
+
+/// Document 003.
+const OF_OSTEP: &[Asked] = &[
+    Asked {
+        name: "a call of getpid, measured",
+        at: Whereabouts::Cell {
+            table: "\"A system call\" in two documents",
+            rows: &["003: getpid, loop minus loop"],
+            column: "price",
+        },
+        by: By::Figure,
+        finding: "a call of getpid takes {here} here, {there} as published",
+    },
+    asked(
+        "program 1: one getpid between two readings",
+        Whereabouts::Cell { table: PROGRAMS, rows: &["1 one shot"], column: "getpid" },
+        By::Program,
+    ),
+    asked(
+        "program 2: a pass of the loop",
+        Whereabouts::Cell { table: PROGRAMS, rows: &["2 loop, -O0 form"], column: "getpid" },
+        By::Program,
+    ),
+    asked(
+        "program 3: loop minus loop",
+        Whereabouts::Cell { table: PROGRAMS, rows: &["3 loop minus loop, -O0 form"], column: "getpid" },
+        By::Program,
+    ),
+    asked("program 3's result in that of 2", Whereabouts::Stated("1.855 ns, a little more"), By::Program),
+    asked("a simple operation", Whereabouts::Alone("a simple operation under ideal conditions"), By::Figure),
+];
+
+/// Document 004.
+const OF_CONTEXT_SWITCH: &[Asked] = &[
+    Asked {
+        name: "a switch, CPUs as they come",
+        at: Whereabouts::Cell {
+            table: "The cost of a context switch (context_switch): without",
+            rows: &["20 000 in a row"],
+            column: "a switch",
+        },
+        by: By::Figure,
+        finding: "a switch takes {here} here, {there} as published",
+    },
+    asked(
+        "a switch on one CPU",
+        Whereabouts::Cell {
+            table: "The cost of a context switch (context_switch): the same",
+            rows: &["20 000 in a row"],
+            column: "a switch",
+        },
+        By::Figure,
+    ),
+    asked(
+        "a read of 0 bytes",
+        Whereabouts::Cell {
+            table: "The cost of a system call",
+            rows: &["10 000 of /dev/zero"],
+            column: "minimum a read",
+        },
+        By::Figure,
+    ),
+    asked("a call of gettimeofday", Whereabouts::Stated("indicating that most calls roughly 40"), By::Figure),
+    asked(
+        "equal readings of the clock in a row",
+        Whereabouts::Cell { table: "Precision of", rows: &["equal readings in a row"], column: "cold" },
+        By::Program,
+    ),
+    asked(
+        "readings more than 10 \u{b5}s apart, of 100 000",
+        Whereabouts::Cell { table: "Precision of", rows: &["steps of many us (over 10)"], column: "cold" },
+        By::Program,
+    ),
+];
+
+/// Questions by the name of their document. Document 002 has stations, and answers by itself.
+const ALL: [(&str, &[Asked]); 4] = [
+    (TLPI.name, OF_TLPI),
+    (APUE.name, OF_APUE),
+    (OSTEP.name, OF_OSTEP),
+    (CONTEXT_SWITCH.name, OF_CONTEXT_SWITCH),
+];
+
+/// A question with the answer there and here, in one unit.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Answer {
+    /// The question.
+    pub name: String,
+    /// The document's answer with its unit.
+    pub there: String,
+    /// This machine's number and unit; `None` where nothing was measured that compares.
+    pub here: Option<(String, String)>,
+    /// What the number of this machine is: a figure with an interval, or a program that ran once.
+    pub how: &'static str,
+    /// Both as a sentence; may be empty.
+    pub finding: String,
+}
+
+/// The questions of a document that it has an answer to, in their order.
+pub(crate) fn answers(document: &str, result: &RunResult) -> Vec<Answer> {
+    let questions = ALL.iter().find(|(name, _)| *name == document).map_or(&[][..], |(_, all)| *all);
+    questions.iter().filter_map(|question| answer(question, document, result)).collect()
+}
+
+/// What a row has: published, here, and whether that is the figure.
+struct Both {
+    there: f64,
+    here: Option<(f64, bool)>,
+}
+
+fn both(row: &Reproduction, by: By, result: &RunResult) -> Option<Both> {
+    let there = row.published.filter(|it| it.is_finite())?;
+    let figure = converted_interval(row, result).map(|[value, ..]| (value, true));
+    let program = row.literal.map(|value| (value, false));
+    let here = if by == By::Figure { figure.or(program) } else { program };
+    Some(Both { there, here: here.filter(|(value, _)| value.is_finite()) })
+}
+
+fn answer(question: &Asked, document: &str, result: &RunResult) -> Option<Answer> {
+    let own = || result.reproductions.iter().filter(move |row| row.document == document);
+    let cell = |table: &str, name: &str, column: &str| {
+        own().find(|row| {
+            let of = |cell: &oscost_results::Cell| {
+                cell.table.starts_with(table) && cell.row == name && cell.column == column
+            };
+            row.cell.as_ref().is_some_and(of)
+        })
+    };
+    // The first that a figure answers, else the first that a program does, else the first that there is.
+    let chosen = |all: Vec<(&'static str, Both, String)>| {
+        let first = |is: fn(bool) -> bool| {
+            all.iter().position(|(_, both, _)| both.here.is_some_and(|(_, is_figure)| is(is_figure)))
+        };
+        let place = first(|is_figure| is_figure).or_else(|| first(|_| true)).unwrap_or(0);
+        all.into_iter().nth(place)
+    };
+    let (row, both, unit) = match &question.at {
+        Whereabouts::Stated(begin) => {
+            let row = own().find(|row| row.statement.as_ref().is_some_and(|it| it.starts_with(begin)))?;
+            return stated(question, row);
+        }
+        Whereabouts::Alone(place) => {
+            let row = own().find(|row| row.place == *place && row.cell.is_none())?;
+            ("", both(row, question.by, result)?, row.unit.clone())
+        }
+        Whereabouts::Cell { table, rows, column } => chosen(
+            rows.iter()
+                .filter_map(|name| {
+                    let row = cell(table, name, column)?;
+                    Some((*name, both(row, question.by, result)?, row.unit.clone()))
+                })
+                .collect(),
+        )?,
+        Whereabouts::Quotient { of, to, rows } => chosen(
+            rows.iter()
+                .filter_map(|name| {
+                    let [of, to] = [of, to].map(|(table, column)| cell(table, name, column));
+                    let [of, to] = [of?, to?].map(|row| both(row, question.by, result));
+                    Some((*name, quotient(&of?, &to?)?, "ratio".to_owned()))
+                })
+                .collect(),
+        )?,
+    };
+    let how = match both.here {
+        None => "not measured here at this size",
+        Some((_, true)) => "measured",
+        Some((_, false)) => "its own program",
+    };
+    let (there, here) = in_one_unit(both.there, both.here.map(|(value, _)| value), &unit);
+    Some(told(question, row, there, here, how))
+}
+
+/// One in the other; both of this machine's are of one kind, or there is none.
+fn quotient(of: &Both, to: &Both) -> Option<Both> {
+    let there = of.there / to.there;
+    let here = of.here.zip(to.here).filter(|(of, to)| of.1 == to.1).map(|(of, to)| (of.0 / to.0, of.1));
+    there.is_finite().then_some(Both { there, here: here.filter(|(value, _)| value.is_finite()) })
+}
+
+fn told(
+    question: &Asked,
+    row: &str,
+    there: String,
+    here: Option<(String, String)>,
+    how: &'static str,
+) -> Answer {
+    let filled = here.as_ref().map_or(String::new(), |(number, unit)| {
+        let here = format!("{number} {unit}");
+        question.finding.replace("{here}", here.trim()).replace("{there}", &there).replace("{row}", row)
+    });
+    Answer { name: question.name.replace("{row}", row), there, here, how, finding: filled }
+}
+
+/// The numbers of "there A, here B", where both are told in one unit.
+fn stated(question: &Asked, row: &Reproduction) -> Option<Answer> {
+    let (there, rest) = row.because.strip_prefix("there ")?.split_once(", here ")?;
+    let bare = there.trim_start_matches(['~', '<', '>']);
+    let ((_, unit), (number, own)) = (parted(bare), parted(rest));
+    if number.is_empty() || unit != own || unit.is_empty() {
+        return None;
+    }
+    let how = if rest.contains("single run") { "its own program" } else { "measured" };
+    Some(told(question, "", there.to_owned(), Some((number, own)), how))
+}
+
+/// The number that a text begins with, and the unit behind it; intervals and remarks follow them.
+fn parted(text: &str) -> (String, String) {
+    let is_digits = |word: &str| word.len() == 3 && word.bytes().all(|byte| byte.is_ascii_digit());
+    let begins = |word: &str| word.starts_with(|letter: char| letter.is_ascii_digit() || letter == '-');
+    let words = text.split(' ').enumerate();
+    // Thousands stand apart.
+    let number = words.take_while(|(at, word)| if *at == 0 { begins(word) } else { is_digits(word) });
+    let number: Vec<&str> = number.map(|(_, word)| word.trim_end_matches([',', ';'])).collect();
+    let unit = text.split(' ').nth(number.len()).unwrap_or_default().trim_end_matches([',', ';']);
+    let is_unit = ["ns", "us", "ms", "s", "%", "M/s"].contains(&unit);
+    (number.join(" "), if is_unit { unit.to_owned() } else { String::new() })
+}
+
+/// The published value with its unit, and ours as number and unit, the same: of times that of the smaller one.
+pub(crate) fn in_one_unit(there: f64, here: Option<f64>, unit: &str) -> (String, Option<(String, String)>) {
+    let Some(ns) = numbers::nanoseconds(unit) else {
+        let (behind, apart) = match unit {
+            "ratio" => ("\u{d7}", ""),
+            "count" | "share" | "" => ("", ""),
+            other => ("", other),
+        };
+        let of = |value: String| format!("{value}{behind} {apart}").trim_end().to_owned();
+        return (
+            of(exact(there, unit)),
+            here.map(|it| (format!("{}{behind}", ours(it, unit)), apart.to_owned())),
+        );
+    };
+    let both = [Some(there), here].into_iter().flatten().map(|value| value.abs() * ns);
+    let smaller = both.filter(|it| *it > 0.0).fold(f64::INFINITY, f64::min);
+    let units = [(1e9, "s"), (1e6, "ms"), (1e3, "us")];
+    let (scale, name) =
+        units.into_iter().find(|(scale, _)| smaller.is_finite() && smaller >= *scale).unwrap_or((1.0, "ns"));
+    let own = ns / scale;
+    (format!("{} {name}", exact(there * own, unit)), here.map(|it| (ours(it * own, unit), name.to_owned())))
+}
+
+/// A published number: the digits that it has, without what a conversion adds; a quotient of two has three.
+fn exact(value: f64, unit: &str) -> String {
+    if unit == "ratio" && numbers::decimals_of(value) > 3 {
+        return ours(value, unit);
+    }
+    let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
+    numbers::published(rounded)
+}
+
+/// A number of this machine: three significant digits, or whole in groups of three.
+fn ours(value: f64, unit: &str) -> String {
+    if value.abs() >= 1000.0 || (unit == "count" && value.fract() == 0.0) {
+        numbers::count(value.round())
+    } else {
+        numbers::beside_published(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_answers_have_the_unit_of_the_smaller() {
+        let of = |there, here, unit| {
+            let (there, here) = in_one_unit(there, Some(here), unit);
+            let (number, unit) = here.expect("a number here");
+            format!("{there} | {number} {unit}").trim_end().to_owned()
+        };
+        assert_eq!(of(0.009_119, 0.023_029, "s"), "9.119 ms | 23.0 ms");
+        assert_eq!(of(0.439_309, 1.432_93, "s"), "439.309 ms | 1 433 ms");
+        assert_eq!(of(50.0, 8067.0, "us"), "50 us | 8 067 us");
+        assert_eq!(of(0.0, 161.0, "ns"), "0 ns | 161 ns");
+        assert_eq!(of(1.855, 100.341, "ns"), "1.855 ns | 100 ns");
+        assert_eq!(of(2.0, 2.24, "us"), "2 us | 2.24 us");
+        assert_eq!(of(48.1, 56.204, "ratio"), "48.1\u{d7} | 56.2\u{d7}");
+        assert_eq!(of(18.01 / 13.97, 1.5, "ratio"), "1.29\u{d7} | 1.50\u{d7}");
+        assert_eq!(of(25.0, 44.0, "count"), "25 | 44");
+        assert_eq!(of(59.0, 165.2, "%"), "59 % | 165 %");
+    }
+
+    fn row(because: &str) -> Reproduction {
+        let row = serde_json::json!({"document": "tlpi", "place": "", "unit": "", "statement": "x", "because": because});
+        serde_json::from_value(row).expect("a row")
+    }
+
+    #[test]
+    fn a_statement_answers_where_both_numbers_have_one_unit() {
+        let of = |because| {
+            let answer = stated(&asked("q", Whereabouts::Stated("x"), By::Figure), &row(because))?;
+            Some(format!("{} | {:?} | {}", answer.there, answer.here?, answer.how))
+        };
+        let m = |there: &str, number: &str, unit: &str, how: &str| {
+            Some(format!("{there} | {:?} | {how}", (number, unit)))
+        };
+        assert_eq!(of("there 40 ns, here 22.6 ns (22.5 .. 22.7)"), m("40 ns", "22.6", "ns", "measured"));
+        assert_eq!(of("there 59 %, here 165 % in a single run"), m("59 %", "165", "%", "its own program"));
+        assert_eq!(of("there 220 M/s, here 187.0 M/s (1 .. 2)"), m("220 M/s", "187.0", "M/s", "measured"));
+        assert_eq!(of("there ~2 us, here 2.24 us (2 .. 3)"), m("~2 us", "2.24", "us", "measured"));
+        for other in [
+            "there 215 of 100 000, here 16 of 100 000 over 10 us in a single run",
+            "there 33 to 48x, here 56.3x (55.0 .. 57.6), paired",
+            "there 300 ns, here a read of 0 bytes costs 139 ns",
+            "there 50 us, here 8.1 ms",
+            "there up to 20 %, here the minimum varies by 10 %",
+            "its true step is 1000 ns",
+        ] {
+            assert_eq!(of(other), None, "{other}");
+        }
+    }
+}
