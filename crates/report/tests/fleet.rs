@@ -101,6 +101,57 @@ fn hosts_are_compared_within_their_model_and_kernel_alone() {
     assert!(names(&fleet).is_empty() && !fleet.groups[0].is_judged);
 }
 
+/// What lies apart and is not proved is told, with what the fleet could show; and a group that can show nothing says so.
+#[test]
+fn a_fleet_says_what_it_could_not_show() {
+    let shows = |count: usize| {
+        let hosts: Vec<Host> = (0..count).map(|at| host(at, 1.0)).collect();
+        judged(&hosts).groups[0].shows
+    };
+    let few = shows(12).expect("12 hosts show something");
+    let many = shows(200).expect("200 hosts show something");
+    assert!(few > many && many > 0.005 && many < 0.05, "{few} {many}");
+    assert_eq!(shows(7), None);
+    // A host that is slower by what is said to be shown is named in most fleets, and one at a third of it in none or few.
+    let found = |share: f64| {
+        let named = (0..20_u64).filter(|draw| {
+            let mut fleet = Fleet::default();
+            for (at, seed) in (0..40).zip(1000 * draw..) {
+                let factor = if at == 3 { 1.0 + share } else { 1.0 };
+                fleet.add(&result(&host(at, factor), seed), "file");
+            }
+            names(&fleet.judge()).contains(&"node3")
+        });
+        named.count()
+    };
+    let share = shows(40).expect("40 hosts show something");
+    let (far, near) = (found(share), found(share / 3.0));
+    // Of 20 fleets 18 are expected; 13 or fewer have a chance of 0.002.
+    assert!(far >= 14 && near <= 6, "{far} {near} of 20 at {share}");
+
+    let mut hosts: Vec<Host> = (0..40).map(|at| host(at, 1.0)).collect();
+    hosts[3].factor = 1.0 + share / 2.0;
+    // From a difference that is hidden to one that is proved, there is one that is told as not proved.
+    let told = (0..40_u32).find_map(|step| {
+        hosts[3].factor = 1.0 + share * f64::from(step) / 40.0;
+        let fleet = judged(&hosts);
+        (fleet.odd.is_empty() && fleet.unproved.iter().any(|it| it.name == "node3")).then_some(fleet)
+    });
+    let fleet = told.expect("some difference is told and not proved");
+    let shown = text(&fleet, false, 200);
+    for words in ["is proved odd, and ", "may be odd, not proved: ", "what can be shown: a host"] {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    let mut page = Vec::new();
+    fleet.page(&mut page).unwrap();
+    let page = String::from_utf8(page).unwrap();
+    assert!(page.contains("Apart, but not proved odd") && !page.contains("No host stands apart"));
+    assert!(!page.contains("class=\"chip good\""), "nothing is well as long as a host may be odd");
+
+    let few: Vec<Host> = (0..7).map(|at| host(at, 1.0)).collect();
+    assert!(text(&judged(&few), false, 200).contains("No verdict: no 8 of 7 hosts share model and kernel"));
+}
+
 #[test]
 fn runs_of_a_host_are_one_host_and_hosts_without_a_name_are_told_by_their_boot() {
     let mut hosts: Vec<Host> = (0..20).map(|at| host(at % 10, 1.0)).collect();
@@ -132,6 +183,7 @@ fn the_first_screen_names_the_odd_hosts_and_how_sure_that_is() {
     let first = &body[..body.find("<main").unwrap()];
     for words in [
         "1 of 1000 hosts is odd: &lt;b&gt;seven",
+        "apart, not proved",
         " %)",
         "false alarms",
         "all 10 figures that enter the kernel",

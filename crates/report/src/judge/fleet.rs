@@ -2,17 +2,22 @@
 //!
 //! Hosts are compared within one machine key, the processor's model and the kernel: never by anything that was measured.
 
-use std::collections::BTreeMap;
+mod chances;
+
+use std::collections::{BTreeMap, HashMap};
 
 use oscost_results::{Outline, RowFigure, Status};
 use oscost_stats::odd::{Bulk, Tail, rates};
 
 use crate::evidence::system_calls;
+use chances::{Test, Tests, Together, findings, middle, together, weights};
 
 /// Hosts of one key below which no host is judged: the scale of fewer is known to no better than a third.
 pub const LEAST_HOSTS: usize = 8;
 /// Share of the named hosts that may be false, on average.
 pub const FALSE_RATE: f64 = 0.05;
+/// Beyond the named hosts, others are told of up to this share of false ones: as likely odd as not.
+pub const EVEN_RATE: f64 = 0.5;
 /// A figure counts in the deviation of its host with no more than this, in scales: one wild figure makes no slow host.
 const CLIP: f64 = 5.0;
 /// Half of the width of a 95 % interval, in standard errors.
@@ -65,6 +70,8 @@ pub struct JudgedFleet {
     pub groups: Vec<HostGroup>,
     /// The odd hosts, the surest first.
     pub odd: Vec<OddHost>,
+    /// Hosts that lie apart and are not named: up to half of all told of so far may be false. The surest first.
+    pub unproved: Vec<OddHost>,
     /// Tests that were made: each host in each figure, and in all together.
     pub tests: usize,
 }
@@ -85,6 +92,9 @@ pub struct HostGroup {
     pub figures: Vec<GroupFigure>,
     /// How far hosts usually lie apart in all figures that enter the kernel, as a share; and in the others.
     pub usual: [Option<f64>; 2],
+    /// By what share one host must be slower in all figures that enter the kernel to be named in nine cases of ten; `None` where
+    /// the group is too small to show any.
+    pub shows: Option<f64>,
 }
 
 /// A figure over the hosts of a group.
@@ -175,43 +185,51 @@ impl Fleet {
     #[must_use]
     pub fn judge(&self) -> JudgedFleet {
         let mut tests = BTreeMap::new();
+        let mut alike = Vec::new();
         let mut keys: Vec<_> = self.keys.iter().collect();
         keys.sort_by_key(|(_, hosts)| std::cmp::Reverse(hosts.len()));
-        let groups: Vec<HostGroup> = keys
-            .into_iter()
-            .enumerate()
-            .map(|(at, ((model, kernel), hosts))| self.group(at, model, kernel, hosts, &mut tests))
-            .collect();
-        // Each host by the surest of its tests, as Simes corrects it for their number; then the hosts among one another.
+        let mut groups = Vec::new();
+        for (at, ((model, kernel), hosts)) in keys.into_iter().enumerate() {
+            let (group, together) = self.group(at, model, kernel, hosts, &mut tests);
+            groups.push(group);
+            alike.push(together);
+        }
+        for (group, together) in groups.iter_mut().zip(alike) {
+            group.shows = together.and_then(|it| it.shows(FALSE_RATE / tests.len().max(1) as f64));
+        }
+        // Each host by the surest of its tests, as Simes corrects it for their number; then the hosts among one another. Tests
+        // of all figures together weigh more than those of single ones (Genovese, Roeder and Wasserman, Biometrika 93, 2006).
         let mut hosts = Vec::new();
         for (place, tests) in &tests {
-            let adjusted = rates(&tests.iter().map(|test| test.chance).collect::<Vec<f64>>());
+            let weight = weights(tests);
+            let adjusted = rates(
+                &tests
+                    .iter()
+                    .map(|test| test.chance / weight[usize::from(test.is_single())])
+                    .collect::<Vec<_>>(),
+            );
             let surest = adjusted.iter().copied().fold(1.0, f64::min);
             hosts.push((*place, adjusted, surest));
         }
         let of_hosts = rates(&hosts.iter().map(|host| host.2).collect::<Vec<f64>>());
-        let named = of_hosts.iter().filter(|rate| **rate <= FALSE_RATE).count();
-        // Tests of hosts that were chosen for them (Benjamini and Bogomolov, JRSS B 76, 2014).
-        let level = FALSE_RATE * named as f64 / hosts.len().max(1) as f64;
-        let named = hosts.iter().zip(&of_hosts).filter(|(_, rate)| **rate <= FALSE_RATE);
-        let mut odd: Vec<OddHost> = named
-            .map(|((place, adjusted, _), &rate)| {
-                let found = tests[place].iter().zip(adjusted).filter(|(_, adjusted)| **adjusted <= level);
-                let mut found: Vec<(&OddFinding, f64)> =
-                    found.map(|(test, at)| (&test.finding, *at)).collect();
-                // What is said of all figures is said first: it is what a person can act on.
-                let first = |it: &(&OddFinding, f64)| (matches!(it.0.what, OddIn::Figure(_)), it.1);
-                found.sort_by(|one, other| {
-                    let (one, other) = (first(one), first(other));
-                    one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
-                });
-                let findings = found.into_iter().map(|it| it.0.clone()).collect();
-                let &(group, host) = place;
-                OddHost { name: groups[group].hosts[host].name.clone(), group, rate, findings }
-            })
-            .filter(|odd| !odd.findings.is_empty())
-            .collect();
-        odd.sort_by(|one, other| one.rate.total_cmp(&other.rate));
+        let of_rate = |from: f64, to: f64| {
+            let is_told = |rate: f64| rate > from && rate <= to;
+            let told = of_hosts.iter().filter(|rate| **rate <= to).count();
+            // Tests of hosts that were chosen for them (Benjamini and Bogomolov, JRSS B 76, 2014).
+            let level = to * told as f64 / hosts.len().max(1) as f64;
+            let told = hosts.iter().zip(&of_hosts).filter(|(_, rate)| is_told(**rate));
+            let mut odd: Vec<OddHost> = told
+                .map(|((place, adjusted, _), &rate)| {
+                    let findings = findings(&tests[place], adjusted, level);
+                    let &(group, host) = place;
+                    OddHost { name: groups[group].hosts[host].name.clone(), group, rate, findings }
+                })
+                .filter(|odd| !odd.findings.is_empty())
+                .collect();
+            odd.sort_by(|one, other| one.rate.total_cmp(&other.rate));
+            odd
+        };
+        let (odd, unproved) = (of_rate(-1.0, FALSE_RATE), of_rate(FALSE_RATE, EVEN_RATE));
         JudgedFleet {
             results: self.results,
             hosts: groups.iter().map(|group| group.hosts.len()).sum(),
@@ -219,6 +237,7 @@ impl Fleet {
             withheld: self.withheld,
             groups,
             odd,
+            unproved,
             tests: tests.values().map(Vec::len).sum(),
         }
     }
@@ -231,7 +250,7 @@ impl Fleet {
         kernel: &str,
         hosts: &BTreeMap<String, Vec<Measured>>,
         tests: &mut Tests,
-    ) -> HostGroup {
+    ) -> (HostGroup, Option<Together>) {
         // Of each figure, the hosts that have it: index, logarithm, error.
         let mut of_figures: BTreeMap<u32, Vec<(usize, f64, f64)>> = BTreeMap::new();
         for (host, measured) in hosts.values().enumerate() {
@@ -243,6 +262,7 @@ impl Fleet {
         let mut deviations: [Vec<Vec<(f64, f64)>>; 2] =
             [vec![Vec::new(); hosts.len()], vec![Vec::new(); hosts.len()]];
         let mut figures = Vec::new();
+        let mut scales = Vec::new();
         for (series, values) in of_figures.iter().filter(|(_, values)| values.len() >= LEAST_HOSTS) {
             let series = &self.names[*series as usize];
             let bulks = (Bulk::of(values.iter().map(|it| it.1)), Bulk::of(values.iter().map(|it| it.2)));
@@ -266,6 +286,9 @@ impl Fleet {
                 let chance = bulk.chance(value, more).max(tail.chance(apart, more));
                 tests.entry((at, host)).or_default().push(Test { chance, finding });
             }
+            if series.enters && bulk.scale > 0.0 {
+                scales.push(bulk.scale);
+            }
             figures.push(GroupFigure {
                 id: series.id.clone(),
                 quantity: series.quantity.clone(),
@@ -275,34 +298,30 @@ impl Fleet {
         }
         let is_judged = hosts.len() >= LEAST_HOSTS;
         let mut usual = [None, None];
+        let mut bulks = [None, None];
         if is_judged {
             for (kind, of_hosts) in deviations.iter().enumerate() {
-                usual[kind] = together(at, kind, of_hosts, tests);
+                (usual[kind], bulks[kind]) = together(at, kind, of_hosts, tests).unzip();
             }
         }
+        let kinds = bulks.iter().flatten().count();
+        let together = bulks[0].map(|bulk| Together { bulk, scales, kinds });
         let apart = |kind: usize, host: usize| middle(&deviations[kind][host]).map(f64::exp_m1);
         let hosts = hosts
             .keys()
             .enumerate()
             .map(|(host, name)| JudgedHost { name: name.clone(), apart: [apart(0, host), apart(1, host)] });
-        HostGroup {
+        let group = HostGroup {
             cpu_model: model.to_owned(),
             kernel: kernel.to_owned(),
             hosts: hosts.collect(),
             is_judged,
             figures,
             usual,
-        }
+            shows: None,
+        };
+        (group, together)
     }
-}
-
-/// The tests of each host, by its group and its place in that.
-type Tests = BTreeMap<(usize, usize), Vec<Test>>;
-
-/// A test of one host.
-struct Test {
-    chance: f64,
-    finding: OddFinding,
 }
 
 /// The quantity of a figure that hosts are compared by.
@@ -335,38 +354,4 @@ fn over_runs(measured: &[Measured]) -> Vec<(u32, f64, f64)> {
     let median = |values: Vec<f64>| Bulk::of(values).map(|bulk| bulk.centre);
     let all = of_series.into_iter();
     all.filter_map(|(series, (at, errors))| Some((series, median(at)?, median(errors)?))).collect()
-}
-
-/// The median deviation of a host's figures, of two or more.
-fn middle(deviations: &[(f64, f64)]) -> Option<f64> {
-    if deviations.len() < 2 {
-        None
-    } else {
-        Bulk::of(deviations.iter().map(|it| it.1)).map(|bulk| bulk.centre)
-    }
-}
-
-/// Adds a test of each host in all its figures of a kind. How far hosts usually lie apart in them, as a share.
-fn together(group: usize, kind: usize, of_hosts: &[Vec<(f64, f64)>], tests: &mut Tests) -> Option<f64> {
-    let most = of_hosts.iter().map(Vec::len).max().unwrap_or(0);
-    // Few figures of a host say less: their mean is drawn towards that of the others, as independent figures would have it.
-    let score = |deviations: &Vec<(f64, f64)>| {
-        let count = deviations.len();
-        let mean = deviations.iter().map(|it| it.0).sum::<f64>() / count as f64;
-        (count >= 2).then(|| mean * (count as f64 / most as f64).sqrt())
-    };
-    let scores: Vec<Option<f64>> = of_hosts.iter().map(score).collect();
-    let bulk = Bulk::of(scores.iter().flatten().copied())?;
-    let usual = Bulk::of(of_hosts.iter().filter_map(|it| middle(it)))?.scale.exp_m1();
-    if bulk.count < LEAST_HOSTS {
-        return None;
-    }
-    for (host, score) in scores.iter().enumerate() {
-        let (Some(score), Some(apart)) = (score, middle(&of_hosts[host])) else { continue };
-        let count = of_hosts[host].len();
-        let what = if kind == 0 { OddIn::Kernel(count) } else { OddIn::User(count) };
-        let finding = OddFinding { what, apart: apart.exp_m1(), usual };
-        tests.entry((group, host)).or_default().push(Test { chance: bulk.chance(*score, 0.0), finding });
-    }
-    Some(usual)
 }

@@ -1,24 +1,24 @@
 //! A fleet: the odd hosts first, how sure that is, then the groups and where all hosts lie.
 
-use crate::blocks::axis::Axis;
+mod plots;
+
 use crate::blocks::page::{Card, Chip, Hue, Page, Section};
-use crate::blocks::plot::{Chart, Form, Names, Plot, Strip, Strips};
 use crate::blocks::{Part, Place, Table, Tone, View};
 use crate::judge::fleet::{
-    FALSE_RATE, GroupFigure, HostGroup, JudgedFleet, LEAST_HOSTS, OddFinding, OddHost, OddIn,
+    EVEN_RATE, FALSE_RATE, HostGroup, JudgedFleet, LEAST_HOSTS, OddFinding, OddHost, OddIn,
 };
 use crate::judge::percent;
 use crate::numbers;
 use crate::words::{counted, plain};
+use plots::{PICTURES, by_figure, by_group};
 
 /// Odd hosts that a screen shows unless all are asked for; and answers on the page.
 const FEW: usize = 20;
 const CARDS: usize = 6;
 /// Findings of a host that are told one by one.
 const FINDINGS: usize = 3;
-/// Small pictures of a plot, and columns of each.
-const PICTURES: usize = 24;
-const COLUMNS: usize = 48;
+/// A difference that nobody wants to be hidden.
+const LARGE: f64 = 0.1;
 /// Rows of the table of all hosts on the page.
 const MOST_ROWS: usize = 5000;
 
@@ -27,9 +27,12 @@ pub(crate) fn view(fleet: &JudgedFleet, all: bool, unicode: bool) -> View {
     let shown = if all { fleet.odd.len() } else { FEW.min(fleet.odd.len()) };
     let mut parts = vec![Part::Words(measured(fleet))];
     if !fleet.odd.is_empty() {
-        parts.push(Part::Table(odd(fleet, shown, unicode)));
+        parts.push(Part::Table(odd(&fleet.odd[..shown], unicode)));
     }
-    let mut remarks = vec![sure(fleet), rule(fleet)];
+    let mut remarks = vec![sure(fleet)];
+    remarks.extend(unproved(fleet, if all { usize::MAX } else { FINDINGS }, unicode));
+    remarks.push(shows(fleet, unicode));
+    remarks.push(rule(fleet));
     if shown < fleet.odd.len() {
         remarks.push(format!(
             "{} more: --all shows them",
@@ -45,16 +48,22 @@ pub(crate) fn view(fleet: &JudgedFleet, all: bool, unicode: bool) -> View {
 /// The fleet as a page.
 pub(crate) fn page(fleet: &JudgedFleet) -> Page {
     let chip = |text: String, tone, whole: String| Chip { text, tone, whole };
-    let tone = if fleet.odd.is_empty() { Tone::Good } else { Tone::Bad };
+    let tone = match (fleet.odd.is_empty(), doubts(fleet)) {
+        (false, _) => Tone::Bad,
+        (true, true) => Tone::Doubt,
+        (true, false) => Tone::Good,
+    };
     let mut sections = Vec::new();
     if !fleet.odd.is_empty() {
-        let parts = vec![
-            Part::Table(odd(fleet, fleet.odd.len(), true)),
-            Part::Remarks(vec![sure(fleet), rule(fleet)]),
-        ];
+        let parts = vec![Part::Table(odd(&fleet.odd, true)), Part::Remarks(vec![sure(fleet), rule(fleet)])];
         sections.push(Section::View(View { title: "Odd hosts".to_owned(), parts, ..View::default() }));
     }
-    let mut parts = vec![Part::Table(groups(fleet, true))];
+    if !fleet.unproved.is_empty() {
+        let parts = vec![Part::Words(format!("{}.", half(fleet))), Part::Table(odd(&fleet.unproved, true))];
+        let title = "Apart, but not proved odd".to_owned();
+        sections.push(Section::View(View { title, parts, ..View::default() }));
+    }
+    let mut parts = vec![Part::Words(format!("{}.", shows(fleet, true))), Part::Table(groups(fleet, true))];
     parts.extend(by_group(fleet).map(Part::from));
     sections.push(Section::View(View {
         title: "Groups: model and kernel".to_owned(),
@@ -77,11 +86,22 @@ pub(crate) fn page(fleet: &JudgedFleet) -> Page {
         heading: heading(fleet, true),
         chips: vec![
             chip(counted(fleet.odd.len(), "odd host", "odd hosts"), Some(tone), rule(fleet)),
+            chip(
+                format!("{} apart, not proved", fleet.unproved.len()),
+                (!fleet.unproved.is_empty()).then_some(Tone::Doubt),
+                half(fleet),
+            ),
             chip(false_alarms(fleet), None, rule(fleet)),
             chip(counted(fleet.groups.len(), "group", "groups"), None, measured(fleet)),
         ],
-        warnings: left_alone(fleet),
-        cards: fleet.odd.iter().take(CARDS).map(card).collect(),
+        warnings: cannot_show(fleet).into_iter().chain(left_alone(fleet)).collect(),
+        cards: fleet
+            .odd
+            .iter()
+            .map(|odd| card(odd, Tone::Bad))
+            .chain(fleet.unproved.iter().map(|odd| card(odd, Tone::Doubt)))
+            .take(CARDS)
+            .collect(),
         sizes: sure(fleet),
         sections,
         closing: measured(fleet),
@@ -93,7 +113,14 @@ pub(crate) fn page(fleet: &JudgedFleet) -> Page {
 fn heading(fleet: &JudgedFleet, unicode: bool) -> String {
     let hosts = counted(fleet.hosts, "host", "hosts");
     if fleet.odd.is_empty() {
-        return format!("None of {hosts} is odd");
+        return match fleet.unproved.len() {
+            _ if !fleet.groups.iter().any(|group| group.is_judged) => {
+                format!("No verdict: no {LEAST_HOSTS} of {hosts} share model and kernel")
+            }
+            0 => format!("None of {hosts} is odd, as far as this fleet can show"),
+            1 => format!("None of {hosts} is proved odd, and 1 lies apart"),
+            count => format!("None of {hosts} is proved odd, and {count} lie apart"),
+        };
     }
     let name = |odd: &OddHost| format!("{} ({})", plain(&odd.name, unicode), percent(odd.findings[0].apart));
     let first: Vec<String> = fleet.odd.iter().take(3).map(name).collect();
@@ -109,6 +136,73 @@ fn measured(fleet: &JudgedFleet) -> String {
         counted(fleet.hosts, "host", "hosts"),
         counted(fleet.groups.len(), "group", "groups"),
     )
+}
+
+/// Whether a host may be odd although none is named.
+fn doubts(fleet: &JudgedFleet) -> bool {
+    !fleet.unproved.is_empty() || fleet.groups.iter().all(|group| group.shows.is_none())
+}
+
+/// What may be said of the hosts that lie apart and are not named.
+fn half(fleet: &JudgedFleet) -> String {
+    let told = fleet.odd.len() + fleet.unproved.len();
+    let false_ones = told as f64 * EVEN_RATE;
+    format!(
+        "hosts that lie apart are not proved odd: with them, up to {false_ones:.1} of {told} may be false alarms"
+    )
+}
+
+/// Hosts that lie apart and are not named, in a sentence.
+fn unproved(fleet: &JudgedFleet, most: usize, unicode: bool) -> Option<String> {
+    let name = |odd: &OddHost| format!("{} ({})", plain(&odd.name, unicode), percent(odd.findings[0].apart));
+    let first: Vec<String> = fleet.unproved.iter().take(most).map(name).collect();
+    let more = if fleet.unproved.len() > first.len() { ", ..." } else { "" };
+    let hosts = counted(fleet.unproved.len(), "host lies", "hosts lie");
+    (!first.is_empty())
+        .then(|| format!("{hosts} apart and may be odd, not proved: {}{more}", first.join(", ")))
+}
+
+/// What size of difference this fleet could show.
+fn shows(fleet: &JudgedFleet, unicode: bool) -> String {
+    let judged = fleet.groups.iter().enumerate().filter(|(_, group)| group.is_judged);
+    let mut known: Vec<(f64, usize, usize)> =
+        judged.filter_map(|(at, group)| Some((group.shows?, at, group.hosts.len()))).collect();
+    known.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let said = |&(share, at, hosts): &(f64, usize, usize)| {
+        format!("{} (group {}, {})", percent(share), letter(at), counted(hosts, "host", "hosts"))
+    };
+    let dash = if unicode { "\u{2265}" } else { ">=" };
+    match (known.first(), known.last()) {
+        (Some(least), Some(most)) if least.1 != most.1 => format!(
+            "what can be shown: a host that is slower in the whole kernel by {dash} {} to {dash} {}, 9 times of 10",
+            said(least),
+            said(most)
+        ),
+        (Some(only), _) => format!(
+            "what can be shown: a host that is slower in the whole kernel by {dash} {}, 9 times of 10",
+            said(only)
+        ),
+        _ => {
+            "what can be shown: no difference in the whole kernel, however large; more hosts alike are needed"
+                .to_owned()
+        }
+    }
+}
+
+/// A warning of groups that could hide a host that is slower by a tenth.
+fn cannot_show(fleet: &JudgedFleet) -> Option<String> {
+    let judged = || fleet.groups.iter().filter(|group| group.is_judged);
+    let hides = |group: &&HostGroup| group.shows.is_none_or(|share| share > LARGE);
+    let count = judged().filter(hides).count();
+    let hosts: usize = judged().filter(hides).map(|group| group.hosts.len()).sum();
+    (count > 0).then(|| {
+        let hosts = counted(hosts, "host", "hosts");
+        let of = counted(count, "group", "groups");
+        format!(
+            "{of} with {hosts} could hide a host that is slower by {} in the whole kernel",
+            numbers::percent(LARGE)
+        )
+    })
 }
 
 /// How many of the named hosts are false alarms.
@@ -171,7 +265,7 @@ fn usual(share: f64, unicode: bool) -> String {
     format!("{} {:.1} %", if unicode { "\u{b1}" } else { "+-" }, share * 100.0)
 }
 
-fn odd(fleet: &JudgedFleet, most: usize, unicode: bool) -> Table {
+fn odd(hosts: &[OddHost], unicode: bool) -> Table {
     let columns = [
         ("host", Place::Left),
         ("group", Place::Left),
@@ -180,7 +274,7 @@ fn odd(fleet: &JudgedFleet, most: usize, unicode: bool) -> Table {
         ("usual", Place::Right),
         ("false at", Place::Right),
     ];
-    let rows = fleet.odd.iter().take(most).flat_map(|odd| {
+    let rows = hosts.iter().flat_map(|odd| {
         let told = odd.findings.iter().take(FINDINGS).enumerate().map(move |(at, finding)| {
             let first = |text: String| if at == 0 { text } else { String::new() };
             vec![
@@ -219,106 +313,35 @@ fn groups(fleet: &JudgedFleet, unicode: bool) -> Table {
         ("odd", Place::Right),
         ("usual, kernel", Place::Right),
         ("usual, user", Place::Right),
+        ("can show", Place::Right),
     ];
     let rows = fleet.groups.iter().enumerate().map(|(at, group)| {
         let odd = fleet.odd.iter().filter(|odd| odd.group == at).count();
         let spread = |kind: usize| group.usual[kind].map_or("-".to_owned(), |share| usual(share, unicode));
+        let shows = group.shows.map_or("-".to_owned(), |share| format!("{} on", percent(share)));
         let odd = if group.is_judged { odd.to_string() } else { "not judged".to_owned() };
         let key = format!("{}, {}", plain(&group.cpu_model, unicode), plain(&group.kernel, unicode));
-        vec![letter(at), key, group.hosts.len().to_string(), odd, spread(0), spread(1)]
+        vec![letter(at), key, group.hosts.len().to_string(), odd, spread(0), spread(1), shows]
     });
     Table::of(columns, rows)
 }
 
-fn card(odd: &OddHost) -> Card {
+fn card(odd: &OddHost, tone: Tone) -> Card {
     let first = &odd.findings[0];
     let number = percent(first.apart);
     Card {
-        hue: Hue::Judged(Tone::Bad),
+        hue: Hue::Judged(tone),
         number: number.trim_end_matches(" %").to_owned(),
         unit: "%".to_owned(),
         name: plain(&odd.name, true),
-        says: what(first, true),
+        says: if tone == Tone::Bad {
+            what(first, true)
+        } else {
+            format!("not proved odd; {}", what(first, true))
+        },
         size: format!("group {}, usual {}", letter(odd.group), usual(first.usual, true)),
         link: String::new(),
     }
-}
-
-/// Where the hosts of each group lie in the figures that enter the kernel.
-fn by_group(fleet: &JudgedFleet) -> Option<Plot> {
-    let of_group =
-        |group: &HostGroup| -> Vec<f64> { group.hosts.iter().filter_map(|host| host.apart[0]).collect() };
-    let judged = fleet.groups.iter().enumerate().filter(|(_, group)| group.is_judged);
-    let strips: Vec<(String, String, Vec<f64>)> = judged
-        .take(PICTURES)
-        .map(|(at, group)| {
-            let odd = fleet.odd.iter().filter(|odd| odd.group == at).count();
-            let key = format!("{}: {}", letter(at), plain(&group.kernel, true));
-            (key, format!("{odd} odd of {}", group.hosts.len()), of_group(group))
-        })
-        .collect();
-    let widest = fleet.groups.iter().filter_map(|group| group.usual[0]).fold(0.0, f64::max);
-    let finding =
-        if fleet.odd.is_empty() { "No host stands apart" } else { "Odd hosts stand apart from their group" };
-    small(finding, strips, widest)
-}
-
-/// Where the hosts of a group lie in each figure.
-fn by_figure(at: usize, group: &HostGroup) -> Option<Plot> {
-    let strip = |figure: &GroupFigure| {
-        let says = format!("{}, usual {}", figure.quantity, usual(figure.usual, true));
-        (plain(&figure.id, true), says, figure.apart.clone())
-    };
-    let strips: Vec<_> = group.figures.iter().take(PICTURES).map(strip).collect();
-    let widest = group.figures.iter().map(|figure| figure.usual).fold(0.0, f64::max);
-    let finding = format!("Group {}: {}", letter(at), counted(group.figures.len(), "figure", "figures"));
-    small(&finding, strips, widest)
-}
-
-/// Small pictures of how many hosts lie where; what lies beyond six usual deviations stands at the ends.
-fn small(finding: &str, strips: Vec<(String, String, Vec<f64>)>, usual: f64) -> Option<Plot> {
-    let end = (6.0 * usual).clamp(0.02, 1.0);
-    let wide = 2.0 * end / COLUMNS as f64;
-    let columns = |values: &[f64]| -> Vec<[f64; 3]> {
-        let mut counts = [0_u32; COLUMNS];
-        for value in values {
-            let at = ((value.clamp(-end, end) + end) / wide) as usize;
-            counts[at.min(COLUMNS - 1)] += 1;
-        }
-        let column = |(at, &count): (usize, &u32)| {
-            let from = -end + at as f64 * wide;
-            [from, from + wide, f64::from(count)]
-        };
-        counts.iter().enumerate().filter(|it| *it.1 > 0).map(column).collect()
-    };
-    let rows: Vec<Vec<String>> = strips
-        .iter()
-        .map(|(name, says, values)| vec![name.clone(), values.len().to_string(), says.clone()])
-        .collect();
-    let strips: Vec<Strip> = strips
-        .into_iter()
-        .filter(|it| !it.2.is_empty())
-        .map(|(name, says, values)| Strip { name, says, form: Form::Columns(columns(&values)), hue: 0 })
-        .collect();
-    let heights = strips.iter().flat_map(|strip| match &strip.form {
-        Form::Columns(columns) => columns.iter().map(|it| it[2]).collect::<Vec<_>>(),
-        _ => Vec::new(),
-    });
-    let y = Axis::logarithmic("hosts", "count", heights.chain([0.6]))?;
-    Some(Plot {
-        about: String::new(),
-        finding: finding.to_owned(),
-        note: format!("Hosts beyond {} stand at the ends.", numbers::percent(end)),
-        chart: Chart::Strips(Strips {
-            x: Axis::between("deviation from the group's median", "share", -end, end),
-            y: Some(y),
-            strips,
-            rules: Vec::new(),
-            names: Names::Own,
-        }),
-        table: Table::new(["", "hosts", "what"], rows),
-        letters: Vec::new(),
-    })
 }
 
 /// All hosts, those that lie farthest apart first.
