@@ -285,7 +285,7 @@ fn is_too_wide(row: &Compared) -> bool {
 }
 
 /// Whether the interval of a change says nothing: one launch has none, and launches may scatter too far.
-fn is_unknown(change: &Shift) -> bool {
+pub(super) fn is_unknown(change: &Shift) -> bool {
     !change.high.is_finite() || 1.0 + change.high > MOST_WIDE * (1.0 + change.low)
 }
 

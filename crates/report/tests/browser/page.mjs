@@ -46,6 +46,27 @@ async function open(name, options = {}) {
 }
 const quiet = (one, words) => equal(one.said.join("; "), "", words + " says nothing");
 
+// Everything on a share card lies within its 1200 x 630, and no words on others.
+async function cardFits(one, words) {
+  const [card] = await Promise.all([one.page.waitForEvent("download"), one.page.locator(".share").click()]);
+  const svg = readFileSync(await card.path(), "utf8");
+  const wrong = await one.page.evaluate((svg) => {
+    const holder = document.createElement("div");
+    holder.append(document.importNode(new DOMParser().parseFromString(svg, "image/svg+xml").documentElement, true));
+    document.body.append(holder);
+    const boxes = [...holder.querySelectorAll("text")].map((text) => [text.textContent, text.getBBox()]);
+    holder.remove();
+    const out = boxes.filter(([, box]) => box.x < 0 || box.y < 0 || box.x + box.width > 1200 || box.y + box.height > 630).map(([text]) => "outside: " + text);
+    boxes.forEach(([text, a], index) => boxes.slice(0, index).forEach(([other, b]) => {
+      // Lines of letters have room above and below them.
+      const across = Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x), down = Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y);
+      if (across > 1 && down > 0.35 * Math.min(a.height, b.height)) out.push("one on another: " + text + " | " + other);
+    }));
+    return boxes.length < 8 ? ["only " + boxes.length + " texts"] : out;
+  }, svg);
+  equal(wrong.join("; "), "", "the share card of " + words);
+}
+
 // Axe injects its own script: it runs in a page whose policy is bypassed, the rest of the tests do not.
 async function accessible(name, scheme, width) {
   const one = await open(name, { bypassCSP: true, colorScheme: scheme, viewport: { width, height: 900 } });
@@ -54,9 +75,10 @@ async function accessible(name, scheme, width) {
   const found = await one.page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
   const words = found.violations.map((violation) => violation.id + ": " + violation.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(" | "));
   equal(words.join("\n"), "", `${name} in ${scheme} at ${width} passes axe`);
-  const wide = await one.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  // The gutter of the scroll bar is part of the window, and not of the page.
+  const wide = await one.page.evaluate(() => document.documentElement.scrollWidth - Math.ceil(document.documentElement.getBoundingClientRect().width));
   const widest = () => {
-    const past = [...document.querySelectorAll("body *")].filter((node) => node.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5);
+    const past = [...document.querySelectorAll("body *")].filter((node) => node.getBoundingClientRect().right > document.documentElement.getBoundingClientRect().right + 0.5);
     const scrolls = (node) => node.parentElement && (getComputedStyle(node.parentElement).overflowX !== "visible" || scrolls(node.parentElement));
     return past.filter((node) => !scrolls(node)).slice(0, 3).map((node) => node.outerHTML.slice(0, 120)).join(" | ");
   };
@@ -85,10 +107,25 @@ async function accessible(name, scheme, width) {
     const shown = await page.locator(".rows > .figure:visible").count();
     if (shown === 0 || shown === facts.figures) fail(`${word} finds some and not all: ${shown}`);
   }
+  // What the field offers is found.
+  const offered = (await page.locator(".find").getAttribute("placeholder")).split(", ");
+  if (offered.length < 2) fail("the field offers what may be found: " + offered);
+  for (const word of offered) {
+    await page.locator(".find").fill(word);
+    const shown = await page.locator(".rows > .figure:visible").count();
+    if (shown === 0 || shown === facts.figures) fail(`${word} is offered, and finds some and not all: ${shown}`);
+  }
   await page.locator(".find").fill("");
+  // The foot counts the marks; each is found in as many rows.
+  const foot = await page.locator("footer p").innerText();
+  for (const mark of ["noisy", "bimodal", "not converged", "fewer launches"]) {
+    const told = Number(new RegExp("(\\d+) (?:of them )?" + mark).exec(foot)?.[1] ?? 0);
+    const tagged = await page.locator(".rows > .figure summary .tag", { hasText: new RegExp("^" + mark + "$") }).count();
+    equal(tagged, told, "rows marked " + mark);
+  }
   const orders = { price: "price", doubt: "doubt" };
   for (const [order, member] of Object.entries(orders)) for (const back of [false, true]) {
-    await page.locator(".order").selectOption(order);
+    await page.locator(`.order[value=${order}]`).press("Enter");
     if ((await page.locator(".direction").getAttribute("aria-pressed")) !== String(back)) await page.locator(".direction").press("Enter");
     const all = await page.locator(".rows > .figure").evaluateAll((rows, member) => rows.map((row) => Number(row.dataset[member])), member);
     const some = all.filter((one) => one >= 0);
@@ -96,7 +133,7 @@ async function accessible(name, scheme, width) {
     if (some.some((one, index) => index > 0 && (back ? one > some[index - 1] : one < some[index - 1]))) fail(`rows are in the order of ${order}, back: ${back}`);
   }
   await page.locator(".direction").press("Enter");
-  await page.locator(".order").selectOption("position");
+  await page.locator(".order[value=position]").press("Enter");
   equal(await page.locator(".rows > .family:visible").count() > 0, true, "families have their headings again");
   for (const [id, value, text] of facts.quoted) {
     const row = page.locator(`.figure[data-name="${id}"]`);
@@ -120,6 +157,7 @@ async function accessible(name, scheme, width) {
     const [card] = await Promise.all([page.waitForEvent("download"), page.locator(button).click()]);
     if (!readFileSync(await card.path(), "latin1").startsWith(begin)) fail("the share card of " + button);
   }
+  await cardFits(one, "the page");
   await page.evaluate(() => document.querySelectorAll(".figure details").forEach((details) => (details.open = false)));
   const sheets = (await page.pdf({ format: "A4" })).toString("latin1").match(/\/Type\s*\/Page\b/g).length;
   if (sheets > 4) fail(`the closed list takes ${sheets} sheets of paper`);
@@ -159,11 +197,24 @@ for (const width of [420, 1280]) await accessible("two", "light", width);
   await page.locator("#pick").selectOption({ label: "one \u2192 three" });
   equal(await pair(), "one \u2192 three", "another one by the reader's choice");
   if ((await page.locator(".multiples > li").count()) < 3) fail("figures over the runs");
+  await cardFits(one, "three results");
   quiet(one, "the page of three results");
   await one.context.close();
   console.log("ok history, and a comparison of the reader's choice");
 }
 for (const width of [420, 1280]) await accessible("three", "dark", width);
+// A fleet says first who is odd, and what it could not have shown.
+{
+  const one = await open("fleet");
+  const first = await one.page.locator("header").innerText();
+  for (const words of ["1 of 40 hosts is odd: node7", "apart, not proved"]) if (!first.includes(words)) fail(`the first screen of a fleet says ${words}: ${first}`);
+  if (!(await one.page.locator("main").innerText()).includes("what can be shown: a host that is slower in the whole kernel")) fail("a fleet says what it can show");
+  await cardFits(one, "a fleet");
+  quiet(one, "the page of a fleet");
+  await one.context.close();
+  console.log("ok the first screen of a fleet, and its card");
+}
+for (const [scheme, width] of [["light", 420], ["dark", 1280], ["light", 2560]]) await accessible("fleet", scheme, width);
 {
   const one = await open("hostile");
   const { page } = one;

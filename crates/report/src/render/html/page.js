@@ -38,7 +38,7 @@
 
   each(document, "section.prices", (section) => {
     const list = section.querySelector(".rows"), all = [...list.children], rows = all.filter((row) => row.matches(".figure"));
-    const find = section.querySelector(".find"), order = section.querySelector(".order"), direction = section.querySelector(".direction");
+    const find = section.querySelector(".find"), orders = [...section.querySelectorAll(".order")], direction = section.querySelector(".direction");
     const none = section.querySelector(".none");
     const units = { ns: 1, us: 1e3, "\u00b5s": 1e3, "\u03bcs": 1e3, ms: 1e6, s: 1e9 };
     // ">1us" and "<100ns" are prices; any other word stands in an id, an operation, a tag or a call.
@@ -65,7 +65,7 @@
       none.textContent = shown === 0 ? "No figure matches." : shown === rows.length ? "" : shown + " of " + rows.length + " figures.";
     };
     const sort = () => {
-      const key = order.value, back = direction.getAttribute("aria-pressed") === "true" ? -1 : 1;
+      const key = orders.find((order) => order.getAttribute("aria-pressed") === "true").value, back = direction.getAttribute("aria-pressed") === "true" ? -1 : 1;
       list.classList.toggle("ordered", key !== "position" || back < 0);
       // What has no number stands last, whatever the order.
       const by = (a, b) => (a.dataset[key] < 0) - (b.dataset[key] < 0) || back * (a.dataset[key] - b.dataset[key]);
@@ -74,7 +74,10 @@
       else list.append(...all.filter((row) => !row.matches(".figure")), ...[...rows].sort(key === "name" ? byName : by));
     };
     find.addEventListener("input", show);
-    order.addEventListener("change", sort);
+    orders.forEach((order) => order.addEventListener("click", () => {
+      orders.forEach((one) => one.setAttribute("aria-pressed", one === order));
+      sort();
+    }));
     direction.addEventListener("click", () => {
       direction.setAttribute("aria-pressed", direction.getAttribute("aria-pressed") !== "true");
       sort();
@@ -282,27 +285,48 @@
   const drawing = () => {
     const style = getComputedStyle(document.documentElement), colour = (name) => style.getPropertyValue(name).trim();
     const text = (where, what) => where.querySelector(what)?.textContent.trim() ?? "", pieces = [{ x: 0, y: 0, w: 1200, h: 630, fill: colour("--back") }];
-    const put = (words, x, y, size, fill, weight = 400, room = 1100) => {
-      const lines = [""], most = Math.max(4, Math.floor(room / (size * 0.56)));
-      words.split(" ").forEach((word) => {
-        if (lines.at(-1) && (lines.at(-1) + word).length > most) lines.push("");
-        lines[lines.length - 1] += word + " ";
-      });
-      lines.slice(0, 3).forEach((line, index) => pieces.push({ x, y: y + index * size * 1.2, size, fill, weight, text: line.trim() }));
-      return y + Math.min(3, lines.length) * size * 1.2;
+    const pen = document.createElement("canvas").getContext("2d"), face = " system-ui, sans-serif";
+    // Another program may have wider letters.
+    const wide = (words, size, weight) => {
+      pen.font = weight + " " + size + "px" + face;
+      return pen.measureText(words).width * 1.08;
+    };
+    // Words in lines that fit: smaller letters where they do not, and what is left over is cut.
+    const put = (words, x, y, size, fill, weight = 400, room = 1100, most = 1) => {
+      const split = (size) => {
+        const lines = [""];
+        // A number stays beside its unit.
+        const whole = words.replace(/\s+/g, " ").trim().replace(/(\d) (?=%|(?:ns|\u00b5s|ms|s)\b)/g, "$1\u00a0");
+        whole.split(" ").forEach((word) => {
+          const longer = (lines.at(-1) + " " + word).trim();
+          if (lines.at(-1) && wide(longer, size, weight) > room) lines.push(word);
+          else lines[lines.length - 1] = longer;
+        });
+        return lines;
+      };
+      const fits = (lines, size) => lines.length <= most && lines.every((line) => wide(line, size, weight) <= room);
+      let own = size, lines = split(own);
+      while (!fits(lines, own) && own > size * 0.65) lines = split((own *= 0.95));
+      const cut = (line) => {
+        while (line.length > 1 && wide(line + "\u2026", own, weight) > room) line = line.slice(0, -1);
+        return line + "\u2026";
+      };
+      lines = lines.slice(0, most).map((line, index) => (wide(line, own, weight) > room || (index === most - 1 && lines.length > most) ? cut(line) : line));
+      lines.forEach((line, index) => pieces.push({ x, y: y + index * own * 1.2, size: own, fill, weight, text: line }));
+      return y + lines.length * own * 1.2;
     };
     const ink = colour("--ink"), soft = colour("--soft");
     put(text(document, ".brand"), 50, 60, 20, soft, 600);
-    put(text(document, "h1"), 50, 118, 42, ink, 700);
-    const all = [...cards.children].slice(0, 6), wide = 1100 / all.length;
+    put(text(document, "h1"), 50, 118, 42, ink, 700, 1100, 3);
+    const all = [...cards.children].slice(0, 6), column = 1100 / all.length, room = column - 14;
     all.forEach((card, index) => {
-      const x = 50 + index * wide, own = getComputedStyle(card).getPropertyValue("--c").trim();
-      pieces.push({ x, y: 290, w: wide - 14, h: 5, fill: own || soft });
-      put(text(card, ".big"), x, 345, 36, own || ink, 700, 1100);
-      const y = put(text(card, "b"), x, 382, 18, ink, 600, wide - 14);
-      put(text(card, ".size") || text(card, "small"), x, y + 6, 15, soft, 400, wide - 14);
+      const x = 50 + index * column, own = getComputedStyle(card).getPropertyValue("--c").trim();
+      pieces.push({ x, y: 290, w: room, h: 5, fill: own || soft });
+      put(text(card, ".big"), x, 345, 36, own || ink, 700, room);
+      const y = put(text(card, "b"), x, 382, 18, ink, 600, room, 3);
+      put(text(card, ".size") || text(card, "small"), x, y + 6, 15, soft, 400, room, 3);
     });
-    put([...document.querySelectorAll(".chip")].slice(0, 5).map((chip) => chip.textContent).join(" \u00b7 "), 50, 545, 19, soft);
+    put([...document.querySelectorAll(".chip")].slice(0, 6).map((chip) => chip.textContent).join(" \u00b7 "), 50, 530, 19, soft, 400, 1100, 2);
     put(text(document, "footer").match(/crc32:[0-9a-f]+/)?.[0] ?? "", 50, 600, 17, soft);
     return pieces;
   };

@@ -32,7 +32,7 @@ pub(super) fn section(chart: &PriceChart, id: &str, checksum: &str, out: &mut dy
     )?;
     key(chart, out)?;
     writeln!(out, "<div class=\"tools\">")?;
-    controls(out)?;
+    controls(&examples(&chart.rows), out)?;
     head(axis.as_ref(), &chart.floors, out)?;
     writeln!(
         out,
@@ -72,30 +72,84 @@ fn key(chart: &PriceChart, out: &mut dyn Write) -> io::Result<()> {
         "<p class=\"key\"><span class=\"user\">\u{25cf} <b>user space</b> no system call counted</span> \
          <span class=\"kernel\">\u{25cf} <b>kernel</b> enters and returns</span> \
          <span class=\"switch\">\u{25cf} <b>switch</b> another thread runs</span> \
-         <span>\u{25cf} floor \u{2502} typical \u{25ac} interval</span>"
+         <span>\u{25cf} <b>floor</b> undisturbed \u{2502} <b>typical</b> what is paid here, as on the cards \
+         \u{25ac} 95 % interval</span> <span><b>bold</b> what compare judges</span>"
     )?;
     for (name, ns) in &chart.floors {
         write!(
             out,
-            " <span><span class=\"floor-key\">\u{254e}</span> {name}, {}</span>",
+            " <span><span class=\"floor-key\">\u{254e}</span> floor of {name}, {}</span>",
             escaped(&numbers::duration(*ns))
         )?;
     }
     writeln!(out, "</p>")
 }
 
-fn controls(out: &mut dyn Write) -> io::Result<()> {
+fn controls(examples: &[&str], out: &mut dyn Write) -> io::Result<()> {
+    let orders: String = [("position", "family"), ("price", "price"), ("doubt", "doubt"), ("name", "name")]
+        .iter()
+        .enumerate()
+        .map(|(at, (value, name))| {
+            format!(
+                "<button type=\"button\" class=\"order\" value=\"{value}\" aria-pressed=\"{}\">by {name}</button>",
+                at == 0
+            )
+        })
+        .collect();
     writeln!(
         out,
         "<form class=\"controls\"><label>Find <input type=\"search\" class=\"find\" size=\"22\" \
-         placeholder=\"futex, noisy, &gt;1\u{b5}s\"></label>\n\
-         <label>Order <select class=\"order\"><option value=\"position\">family</option>\
-         <option value=\"price\">price</option><option value=\"doubt\">doubt</option>\
-         <option value=\"name\">name</option></select></label>\n\
+         placeholder=\"{}\"></label>\n\
+         <span class=\"orders\" role=\"group\" aria-label=\"Order\">{orders}</span>\n\
          <button type=\"button\" class=\"direction\" aria-pressed=\"false\">Descending</button>\n\
          <button type=\"button\" class=\"open\">Open all receipts</button>\n\
-         <button type=\"button\" class=\"save-rows\" data-name=\"price-list\">Save as SVG</button></form>"
+         <button type=\"button\" class=\"save-rows\" data-name=\"price-list\">Save as SVG</button></form>",
+        escaped(&examples.join(", "))
     )
+}
+
+/// Words of calls, of tags, and prices that a reader may look for: of each kind the first that finds rows, and not all of them.
+const EXAMPLES: [&[&str]; 3] = [
+    &["futex", "semtimedop", "getppid", "vdso", "inline", "libc"],
+    &["noisy", "bimodal", "shared", "converged", "unchecked", "unsupported"],
+    &[">1\u{b5}s", "<100ns", ">1ms", "<1\u{b5}s"],
+];
+
+/// What a reader may look for on this page.
+fn examples(rows: &[Priced]) -> Vec<&'static str> {
+    let tells = |word: &&&str| {
+        let found = rows.iter().filter(|row| is_found(row, word)).count();
+        found > 0 && found < rows.len()
+    };
+    EXAMPLES.iter().filter_map(|words| words.iter().find(tells).copied()).collect()
+}
+
+/// Whether the script of the page finds this row by this word.
+fn is_found(row: &Priced, word: &str) -> bool {
+    let bound = |price: &str| -> Option<f64> {
+        let units = [("ns", 1.0), ("\u{b5}s", 1e3), ("ms", 1e6)];
+        let (number, unit) = units.iter().find_map(|(name, ns)| Some((price.strip_suffix(name)?, ns)))?;
+        Some(number.parse::<f64>().ok()? * unit)
+    };
+    let price = paid(row).map(|it| it.ends[1]).filter(|value| *value > 0.0);
+    if let Some(most) = word.strip_prefix('<').and_then(bound) {
+        return price.is_some_and(|value| value < most);
+    }
+    if let Some(least) = word.strip_prefix('>').and_then(bound) {
+        return price.is_some_and(|value| value > least);
+    }
+    format!("{} {}", row.receipt.title, found_by(row)).to_lowercase().replace('-', "_").contains(word)
+}
+
+/// Words that find a row besides its id.
+fn found_by(row: &Priced) -> String {
+    [&*row.operation, &*row.tags.join(" "), row.evidence.1, &*row.find].join(" ")
+}
+
+/// What is paid in this row, where it has a place on the axis.
+fn paid(row: &Priced) -> Option<&Amount> {
+    let sums = row.sums.as_ref().ok()?;
+    Some(sums.typical.as_ref().unwrap_or(&sums.quoted)).filter(|it| it.is_placed)
 }
 
 /// The heads of the columns with the axis; its lines are drawn once and used by every row.
@@ -149,7 +203,7 @@ fn row(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let sums = one.sums.as_ref().ok();
-    let paid = sums.map(|sums| sums.typical.as_ref().unwrap_or(&sums.quoted)).filter(|it| it.is_placed);
+    let paid = paid(one);
     let [low, value, high] = paid.map_or([0.0, -1.0, 0.0], |it| it.ends);
     let width = (high - low) / value;
     let doubt = match paid {
@@ -161,15 +215,12 @@ fn row(
     write!(
         out,
         "<li class=\"figure {}\" id=\"{}\" data-family=\"{}\" data-name=\"{}\" data-position=\"{position}\" \
-         data-price=\"{value}\" data-doubt=\"{doubt:.6}\" data-find=\"{} {} {} {}\"",
+         data-price=\"{value}\" data-doubt=\"{doubt:.6}\" data-find=\"{}\"",
         hue(one.hue),
         anchor(&one.id),
         escaped(&one.family),
         escaped(&one.receipt.title),
-        escaped(&one.operation),
-        escaped(&one.tags.join(" ")),
-        one.evidence.1,
-        escaped(&one.find),
+        escaped(&found_by(one)),
     )?;
     if let Some(sums) = sums {
         write!(out, " data-quoted=\"{}\"", sums.quoted.ends[1])?;

@@ -25,7 +25,7 @@ pub(super) fn answer(comparison: &Comparison<'_>) -> (String, Vec<Card>) {
     let heading = if comparison.rows.is_empty() {
         "No figure was measured in both".to_owned()
     } else {
-        comparison::tallied(comparison).into_iter().next().unwrap_or_default()
+        changed(comparison).or_else(|| comparison::tallied(comparison).into_iter().next()).unwrap_or_default()
     };
     let threshold = numbers::percent(comparison.threshold);
     let cards = GROUPS.iter().map(|(verdict, tone)| {
@@ -47,6 +47,38 @@ pub(super) fn answer(comparison: &Comparison<'_>) -> (String, Vec<Card>) {
         }
     });
     (heading, cards.collect())
+}
+
+/// What became slower or faster, and by how much; then how many figures did not.
+fn changed(comparison: &Comparison<'_>) -> Option<String> {
+    let all = comparison.rows.len();
+    let said = |(verdict, word): (Verdict, &str)| {
+        let share = |row: &Compared| row.change.map_or(0.0, |change| change.change);
+        let mut rows: Vec<&Compared> = comparison.of(verdict).collect();
+        rows.sort_by(|one, other| share(other).abs().total_cmp(&share(one).abs()));
+        let first = rows.first()?;
+        let by = percent(share(first));
+        let by = by.trim_start_matches(['+', '-']);
+        let id = plain(&first.id, true);
+        Some(match rows.len() {
+            1 => format!("{id} is {word} by {by}"),
+            count => format!("{count} of {all} figures are {word}, most of all {id} by {by}"),
+        })
+    };
+    let told: Vec<String> =
+        [(Verdict::Slower, "slower"), (Verdict::Faster, "faster")].into_iter().filter_map(said).collect();
+    let within = numbers::percent(comparison.threshold);
+    let rest = [(Verdict::Within, format!("within {within}")), (Verdict::Unclear, "unclear".to_owned())];
+    let rest: Vec<String> = rest
+        .into_iter()
+        .map(|(verdict, name)| (comparison.of(verdict).count(), name))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, name)| format!("{count} {name}"))
+        .collect();
+    (!told.is_empty()).then(|| {
+        let rest = if rest.is_empty() { String::new() } else { format!("; {}", rest.join(", ")) };
+        format!("{}{rest}", told.join(", and "))
+    })
 }
 
 /// The two, and whether their surroundings are the same.
@@ -92,11 +124,15 @@ pub(super) fn forest(comparison: &Comparison<'_>, newest: &RunResult) -> Forest 
 
 fn against(row: &Compared, tone: Tone, newest: &RunResult) -> Against {
     let unit = plain(&row.unit, true);
-    let (says, interval) = row.change.map_or_else(<(String, String)>::default, |change| {
-        let interval = interval(change.low, change.high);
-        let is_open = !change.low.is_finite() || !change.high.is_finite();
-        (percent(change.change), if is_open { "unknown".to_owned() } else { interval })
-    });
+    // Ends that are far apart say nothing, however many digits they have.
+    let is_told = |change: &&crate::judge::Shift| change.low.is_finite() && !comparison::is_unknown(change);
+    let (says, interval) = match row.change.as_ref() {
+        None => <(String, String)>::default(),
+        Some(change) if is_told(&change) => {
+            (percent(change.change), interval(change.low, change.high))
+        }
+        Some(_) => ("unknown".to_owned(), "too scattered for an interval".to_owned()),
+    };
     // In rounds of both sides the judged ratio may point another way than the two sides by themselves.
     let contradicts =
         row.change.is_some_and(|change| (row.b.value - row.a.value) * change.change < 0.0 && row.changed);
@@ -109,7 +145,7 @@ fn against(row: &Compared, tone: Tone, newest: &RunResult) -> Against {
             if row.quantity == row.unit { String::new() } else { format!(" {}", words(&row.quantity, true)) };
         format!("{} \u{2192} {}{quantity}", shown(row.a.value), shown(row.b.value))
     };
-    let ends = row.change.map(|it| [it.low, it.change, it.high]);
+    let ends = row.change.as_ref().filter(is_told).map(|it| [it.low, it.change, it.high]);
     Against {
         id: row.id.clone(),
         has_receipt: newest.figures.iter().any(|figure| figure.id == row.id),

@@ -11,16 +11,54 @@ use crate::words::{counted, distinct, plain};
 /// Findings that a heading has room for.
 const FINDINGS: usize = 2;
 
-/// The findings in a sentence; where nothing can be found, from which price to which.
+/// Prices that say most of a machine, and what is done for them; ids in the order of preference.
+const PRICES: [(&[&str], &str); 3] = [
+    (&["syscall/getpid", "syscall/getppid"], "a system call takes"),
+    (&["semaphore/system_v"], "a System V semaphore"),
+    (&["context_switch/pipe/cross_cpu"], "waking another CPU"),
+];
+
+/// The findings in a sentence; with fewer than two of them a price that everybody knows, and with none several. Where even
+/// these are missing, from which price to which.
 pub(super) fn of_findings(story: &Story<'_>, findings: &[String]) -> String {
-    let told: Vec<String> = findings.iter().take(FINDINGS).map(|finding| titled(story, finding)).collect();
+    let mut told: Vec<String> = findings.iter().take(FINDINGS).map(|it| said(&titled(story, it))).collect();
+    let measured = |ids: &[&str]| {
+        let figures = &story.result.figures;
+        let mut known = ids.iter().filter_map(|id| figures.iter().find(|figure| figure.id == *id));
+        known.find_map(paid).map(|it| numbers::duration(it.value))
+    };
+    let prices = || PRICES.iter().filter_map(|&(ids, name)| Some(format!("{name} {}", measured(ids)?)));
+    let known = prices().count();
+    match told.len() {
+        0 if known == PRICES.len() => {
+            let all: Vec<String> = prices().collect();
+            return format!("On this machine {}, {}, and {}", all[0], all[1], all[2]);
+        }
+        1 if known == PRICES.len() => told.extend(prices().take(1)),
+        _ => {}
+    }
     if !told.is_empty() {
-        return capital(&told.join(", and "));
+        return format!("On this machine {}", told.join(", and "));
     }
     let mut priced: Vec<_> =
         story.result.figures.iter().filter_map(|figure| Some((figure, paid(figure)?.value))).collect();
     priced.sort_by(|one, other| one.1.total_cmp(&other.1));
     match (priced.first(), priced.last()) {
+        (Some((least, from)), Some((most, to)))
+            if least.id != most.id
+                && !least.operation.is_empty()
+                && priced.iter().all(|(it, _)| it.operation == least.operation) =>
+        {
+            let operation = capital(&story.plain(&least.operation));
+            let name = |figure: &oscost_results::Figure| short(story, &figure.id).replace('_', " ");
+            format!(
+                "{operation}: {} by {}, {} by {}",
+                numbers::duration(*from),
+                name(least),
+                numbers::duration(*to),
+                name(most)
+            )
+        }
         (Some((least, from)), Some((most, to))) if least.id != most.id => capital(&format!(
             "from {} for {} to {} for {}",
             numbers::duration(*from),
@@ -124,6 +162,20 @@ fn titled(story: &Story<'_>, finding: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
+/// A finding in words that need no knowledge of its rule.
+fn said(finding: &str) -> String {
+    let times = |number: &str| number.strip_suffix('x').map(|it| format!("{it} times"));
+    let another = finding.strip_prefix("another CPU makes ").and_then(|rest| rest.rsplit_once(" cost "));
+    if let Some((name, number)) = another.and_then(|(name, number)| Some((name, times(number)?))) {
+        return format!("a {name} to another CPU costs {number} one on the same CPU");
+    }
+    let costs = finding.split_once(" costs ").and_then(|(one, rest)| {
+        let (number, other) = rest.split_once(' ')?;
+        Some(format!("{one} costs {} {other}", times(number)?))
+    });
+    costs.unwrap_or_else(|| finding.to_owned())
+}
+
 /// With a capital letter.
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
@@ -184,5 +236,21 @@ mod tests {
         let names = FOUNDING_DOCUMENTS.map(|document| name_of(document.name));
         assert_eq!(names, ["TLPI 53.5", "APUE 20.9", "GRAME 2001", "OSTEP chapter 6", "Document 004"]);
         assert_eq!(name_of("another"), "Document another");
+    }
+
+    #[test]
+    fn a_finding_is_said_in_whole_words() {
+        let cases = [
+            (
+                "another CPU makes process switch cost 9.0x",
+                "a process switch to another CPU costs 9.0 times one on the same CPU",
+            ),
+            ("System V semaphore costs 151x POSIX named", "System V semaphore costs 151 times POSIX named"),
+            ("stat costs 12x a bare kernel entry", "stat costs 12 times a bare kernel entry"),
+            ("clock enters the kernel on each call", "clock enters the kernel on each call"),
+        ];
+        for (finding, words) in cases {
+            assert_eq!(said(finding), words);
+        }
     }
 }

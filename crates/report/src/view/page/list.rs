@@ -44,8 +44,6 @@ fn priced(story: &Story<'_>, figure: &Figure) -> Priced {
         is_ratio.then(|| (times.to_owned(), what.to_owned()))
     });
     let mut tags: Vec<String> = figure.marks.iter().map(|mark| mark.words().to_owned()).collect();
-    // How wide an interval is stands beside it, and what most rows have is told of all of them.
-    tags.retain(|tag| notes.contains(tag));
     if figure.evidence.verdict != Verdict::Checked && cells.is_ok() {
         tags.insert(0, figure.evidence.verdict.name().to_owned());
     }
@@ -117,7 +115,7 @@ fn of_family(story: &Story<'_>, family: &str, findings: &[String]) -> String {
         |(figure, price): &(&Figure, f64)| format!("{} ({})", numbers::duration(*price), story.name(figure));
     match (priced.first(), priced.last()) {
         (Some(least), Some(most)) if least.0.id != most.0.id => {
-            format!("from {} to {}", said(least), said(most))
+            format!("typically {} to {}", said(least), said(most))
         }
         _ => String::new(),
     }
@@ -133,7 +131,7 @@ fn finding(story: &Story<'_>) -> String {
     if prices.is_empty() {
         return format!("The price list: {all}, none of them in nanoseconds");
     }
-    format!("The price list: {all}, {} to {}", numbers::duration(low), numbers::duration(high))
+    format!("The price list: {all}, typically {} to {}", numbers::duration(low), numbers::duration(high))
 }
 
 /// The same as a table, for readers without eyes or scripts.

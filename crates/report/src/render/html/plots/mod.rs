@@ -167,8 +167,9 @@ impl Picture {
             );
             let _ = write!(
                 labels,
-                "<text class=\"middle\" x=\"{x:.2}%\" y=\"{:.1}\">{label}</text>",
-                bottom + 14.0
+                "<text class=\"middle\" x=\"{x:.2}%\" y=\"{:.1}\">{}</text>",
+                bottom + 14.0,
+                escaped(&label)
             );
         }
         // Behind everything that is already there.
@@ -185,10 +186,11 @@ impl Picture {
     fn mark_up(&mut self, y: f64, label: &str) {
         self.add(format_args!(
             "<line class=\"grid\" x1=\"{LEFT}%\" x2=\"{:.2}%\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
-             <text class=\"end\" x=\"{:.2}%\" y=\"{:.1}\">{label}</text>",
+             <text class=\"end\" x=\"{:.2}%\" y=\"{:.1}\">{}</text>",
             LEFT + ROOM,
             LEFT - 1.2,
-            y + 4.0
+            y + 4.0,
+            escaped(label)
         ));
     }
 

@@ -1,6 +1,6 @@
 //! Named rows with dots and intervals on one or more axes side by side.
 
-use super::{LEFT, LINE, Picture, class, mark, named};
+use super::{LEFT, LINE, Picture, class, escaped, mark, named};
 use crate::blocks::axis::Axis;
 use crate::blocks::plot::{Names, Rows};
 
@@ -59,8 +59,9 @@ fn head(axis: &Axis, from: f64, wide: f64, top: f64, bottom: f64, picture: &mut 
         let x = from + wide * place;
         picture.add(format_args!(
             "<line class=\"grid\" x1=\"{x:.2}%\" x2=\"{x:.2}%\" y1=\"{top:.1}\" y2=\"{bottom:.1}\"/>\
-             <text class=\"middle\" x=\"{x:.2}%\" y=\"{:.1}\">{label}</text>",
-            bottom + 14.0
+             <text class=\"middle\" x=\"{x:.2}%\" y=\"{:.1}\">{}</text>",
+            bottom + 14.0,
+            escaped(&label)
         ));
     }
     picture.letters((from + wide).min(100.0 - LEFT / 13.0), bottom + 14.0 + LINE, "end", &named(axis));
