@@ -62,7 +62,7 @@ async function cardFits(one, words) {
       const across = Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x), down = Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y);
       if (across > 1 && down > 0.35 * Math.min(a.height, b.height)) out.push("one on another: " + text + " | " + other);
     }));
-    return boxes.length < 8 ? ["only " + boxes.length + " texts"] : out;
+    return boxes.length < 6 ? ["only " + boxes.length + " texts"] : out;
   }, svg);
   equal(wrong.join("; "), "", "the share card of " + words);
 }

@@ -312,7 +312,7 @@
         return line + "\u2026";
       };
       lines = lines.slice(0, most).map((line, index) => (wide(line, own, weight) > room || (index === most - 1 && lines.length > most) ? cut(line) : line));
-      lines.forEach((line, index) => pieces.push({ x, y: y + index * own * 1.2, size: own, fill, weight, text: line }));
+      lines.filter(Boolean).forEach((line, index) => pieces.push({ x, y: y + index * own * 1.2, size: own, fill, weight, text: line }));
       return y + lines.length * own * 1.2;
     };
     const ink = colour("--ink"), soft = colour("--soft");

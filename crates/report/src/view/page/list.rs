@@ -43,7 +43,10 @@ fn priced(story: &Story<'_>, figure: &Figure) -> Priced {
         let is_ratio = times.strip_suffix('x').is_some_and(|number| number.parse::<f64>().is_ok());
         is_ratio.then(|| (times.to_owned(), what.to_owned()))
     });
-    let mut tags: Vec<String> = figure.marks.iter().map(|mark| mark.words().to_owned()).collect();
+    // All marks that the foot of the page counts.
+    let is_measured = figure.status == oscost_results::Status::Measured;
+    let marks = figure.marks.iter().filter(|_| is_measured);
+    let mut tags: Vec<String> = marks.map(|mark| mark.words().to_owned()).collect();
     if figure.evidence.verdict != Verdict::Checked && cells.is_ok() {
         tags.insert(0, figure.evidence.verdict.name().to_owned());
     }
