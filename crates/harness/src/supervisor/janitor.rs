@@ -28,9 +28,11 @@ impl Janitor {
     /// of is found by the next start too, where `durable` says so. `place` is where folders go; it is inherited.
     ///
     /// # Errors
-    /// The error of pipe2, of making the ledger, or of starting a program.
+    /// The error of recvfrom, of pipe2, of making the ledger, or of starting a program.
     pub fn start(program: &std::path::Path, durable: bool, place: Option<&Place>) -> Result<Self, CallError> {
         let failed = |error: std::io::Error| CallError::new("exec", error.raw_os_error().unwrap_or(0));
+        // It waits for our end, and we would wait for its.
+        process::may_hear()?;
         let Pipe { reader, writer } = Pipe::new()?;
         let ledger = Ledger::make(durable)?;
         let mut command = Command::new(program);
