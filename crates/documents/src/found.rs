@@ -132,7 +132,7 @@ impl Found<'_> {
     pub(crate) fn counted(&self, id: &str) -> Option<Answer<'static>> {
         let calls = self.calls(id)?;
         let counted = Estimate { value: calls, low: calls, high: calls, extremes: true };
-        Some((id.to_owned(), "system_calls", Some(counted)))
+        Some((id.to_owned(), SYSTEM_CALLS, Some(counted)))
     }
 
     /// Whether the claims of a figure were counted and hold.
@@ -163,6 +163,8 @@ pub(crate) struct Value<'a> {
     pub(crate) unit: &'a str,
     pub(crate) published: Option<f64>,
     pub(crate) literal: Option<f64>,
+    /// Published, literal and measured in words, where a cell has no number or more than one.
+    pub(crate) words: [Option<String>; 3],
     pub(crate) answer: Option<Answer<'a>>,
     pub(crate) because: String,
 }
@@ -182,6 +184,7 @@ impl Value<'_> {
             unit,
             published: None,
             literal: None,
+            words: [const { None }; 3],
             answer: None,
             because: String::new(),
         }
@@ -199,6 +202,7 @@ impl Rows {
             Some((id, quantity, measured)) => (Some(id), Some(quantity.to_owned()), measured),
             None => (None, None, None),
         };
+        let [published_words, literal_words, measured_words] = value.words;
         self.rows.push(Reproduction {
             document: self.document.to_owned(),
             place: value.place,
@@ -208,6 +212,9 @@ impl Rows {
             published: value.published,
             unit: value.unit.to_owned(),
             literal: value.literal,
+            published_words,
+            literal_words,
+            measured_words,
             figure_id,
             quantity,
             measured,
@@ -255,6 +262,9 @@ impl Rows {
             published: None,
             unit: String::new(),
             literal: None,
+            published_words: None,
+            literal_words: None,
+            measured_words: None,
             figure_id: None,
             quantity: None,
             measured: None,
@@ -279,11 +289,15 @@ pub(crate) use Words::{Ours, Quoted};
 /// A judgement and the numbers that decide.
 pub(crate) type Judged = (Judgement, String);
 
+/// Why a sentence cannot be judged without its figures.
+pub(crate) const NOT_MEASURED: &str = "a figure that it needs was not measured in this run";
+
+/// The quantity of what was counted, and not timed.
+pub(crate) const SYSTEM_CALLS: &str = "system_calls";
+
 /// Judged where everything needed was measured, else not testable.
 pub(crate) fn judged(numbers: Option<Judged>) -> Judged {
-    numbers.unwrap_or_else(|| {
-        (Judgement::NotTestableHere, "a figure that it needs was not measured in this run".to_owned())
-    })
+    numbers.unwrap_or_else(|| (Judgement::NotTestableHere, NOT_MEASURED.to_owned()))
 }
 
 /// A count as people read it: digits in groups of three.

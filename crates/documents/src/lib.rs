@@ -6,6 +6,7 @@
 
 pub mod apue;
 mod context_switch;
+mod cut_short;
 mod found;
 pub mod grame;
 mod literal;
@@ -14,14 +15,15 @@ mod parameters;
 mod tlpi;
 mod worksheet;
 
+pub use cut_short::judge_cut_short;
 pub use found::{Found, LEAST_RUNS};
 pub use parameters::DocumentParameters;
 pub use tlpi::script_table;
 pub use worksheet::worksheet;
 
 use oscost_harness::{Benchmark, Setting};
+use oscost_results::Reproduction;
 use oscost_results::document::FoundingDocument;
-use oscost_results::{Judgement, Reproduction};
 
 /// A founding document.
 pub struct Document {
@@ -40,29 +42,6 @@ pub struct Document {
 /// The documents that can be reproduced, in their order.
 pub const ALL: &[&Document] =
     &[&tlpi::DOCUMENT, &apue::DOCUMENT, &grame::DOCUMENT, &ostep::DOCUMENT, &context_switch::DOCUMENT];
-
-/// The rows of these documents. Of a run that was ended early (`partial`) no statement is judged but by counts: its figures rest
-/// on fewer launches than were planned, and some are missing.
-#[must_use]
-pub fn reproductions(
-    documents: &[&Document],
-    found: &Found<'_>,
-    parameters: &DocumentParameters,
-    partial: bool,
-) -> Vec<Reproduction> {
-    let mut rows: Vec<Reproduction> =
-        documents.iter().flat_map(|document| (document.judge)(found, parameters)).collect();
-    let is_open = |row: &&mut Reproduction| {
-        use Judgement::{DoesNotHold, Holds, HoldsInPart, Unclear};
-        matches!(row.verdict, Some(DoesNotHold | Holds | HoldsInPart | Unclear))
-            && row.quantity.as_deref() != Some("system_calls")
-    };
-    for row in rows.iter_mut().filter(|_| partial).filter(is_open) {
-        row.verdict = Some(Judgement::NotJudged);
-        row.because = format!("the run was ended early; until then: {}", row.because);
-    }
-    rows
-}
 
 /// The benchmark of a document's own id; `None` for any other.
 #[must_use]

@@ -159,7 +159,7 @@ pub struct Run {
 
 #[derive(Debug, Args)]
 pub struct Reproduce {
-    /// tlpi (000), apue (001), grame (002), ostep (003), context-switch (004) [default: all of them]
+    /// tlpi (000), apue (001), grame (002), ostep (003), context-switch (004), or all [default: all of them]
     #[arg(value_name = "DOCUMENT")]
     pub documents: Vec<String>,
     #[command(flatten)]

@@ -25,6 +25,15 @@ pub struct Reproduction {
     pub unit: String,
     /// What the document's own method, repeated literally, gave here (single runs).
     pub literal: Option<f64>,
+    /// What the document has in a cell in words, where a number would not tell it ("low", "na", "> 8000").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published_words: Option<String>,
+    /// The same word for what the document's own method gave here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub literal_words: Option<String>,
+    /// The same word for the price list's figure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_words: Option<String>,
     /// The price list's figure that answers it.
     pub figure_id: Option<String>,
     /// Quantity of that figure.
@@ -71,8 +80,7 @@ pub enum Judgement {
     NotTestableHere,
     /// No law, but a figure of the document's machine: shown beside this one's, and not judged.
     ItsMachine,
-    /// Shown, and not judged: it rests on single runs, which have no interval, its counterpart was not run, or the run was ended
-    /// early.
+    /// Shown, and not judged: it rests on single runs, which have no interval, or its counterpart was not run.
     NotJudged,
     /// A judgement of a later version.
     #[serde(other)]

@@ -167,17 +167,28 @@ impl TableRow<'_> {
         }
         let quantity = quantity::PEAKS_PER_THOUSAND;
         let rate = literal(quantity);
-        let mut here = rate.map_or(String::new(), |rate| format!("; here {}", frequency(rate)));
+        let measured = answer_of(quantity).and_then(|(.., rate)| rate);
+        rows.value(Value {
+            words: [
+                published.map(|system| system.frequency.to_owned()),
+                rate.map(|rate| frequency(rate).to_owned()),
+                measured.map(|rate| match (frequency(rate.low), frequency(rate.high)) {
+                    (low, high) if low == high => low.to_owned(),
+                    (low, high) => format!("{low} to {high}"),
+                }),
+            ],
+            ..Value::in_table(table, &name, "frequency", "")
+        });
+        let mut because = String::new();
         if answer_of(quantity).is_some_and(|(.., rate)| rate.is_some_and(|rate| rate.value == 0.0))
             && answer_of(quantity::PEAKS_LOW).is_some()
         {
-            here += "; at 1 ms most launches have no peak, and the amplitudes are of those that have one";
+            because += "at 1 ms most launches have no peak, and the amplitudes are of those that have one";
         }
         rows.value(Value {
             literal: rate,
             answer: answer_of(quantity),
-            because: published
-                .map_or(String::new(), |system| format!("frequency published: {}{here}", system.frequency)),
+            because,
             ..Value::in_table(table, &name, "peaks in 1000", "count")
         });
         // Of all loads the worst.
@@ -218,12 +229,12 @@ impl TableRow<'_> {
                     .and_then(|id| found.literal(id, quantities.0))
                     .map(|ns| ns / 1000.0),
                 answer: measured.clone().and_then(|id| answer(found, id, quantities.1)),
-                because: match (column, self.published) {
-                    ("busy from", Some(_)) if na => "busy range published: na".to_owned(),
+                words: match (column, self.published) {
+                    ("busy from" | "busy to", Some(_)) if na => [Some("na".to_owned()), None, None],
                     ("busy peak", Some(system)) if system.more => {
-                        format!("busy peak published: > {}", system.busy_peak)
+                        [Some(format!("> {}", system.busy_peak)), None, None]
                     }
-                    _ => String::new(),
+                    _ => [const { None }; 3],
                 },
                 ..Value::in_table(table, &name, column, "us")
             });

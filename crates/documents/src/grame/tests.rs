@@ -101,6 +101,25 @@ fn every_id_that_a_run_asks_for_exists() {
 }
 
 #[test]
+fn the_words_of_the_tables_are_cells() {
+    let mut found = figures(0.99, 2000.0);
+    let one = crate::found::test::of(&mut found, &at_1ms(SOCKET, 1));
+    let words = |rows: &[Reproduction], row: &str, column: &str| {
+        let cell = crate::found::test::cell(rows, "Tables 4, 5, 6", row, column).expect("a cell");
+        [&cell.published_words, &cell.literal_words, &cell.measured_words].map(Clone::clone)
+    };
+    let text = |word: &str| Some(word.to_owned());
+    crate::found::test::set_within(one, "peaks_per_thousand", 8.0, 12.0);
+    let across = rows(&found, &[]);
+    assert_eq!(words(&across, "linux", "frequency"), [text("low"), None, text("low to medium")]);
+    assert_eq!(words(&rows(&figures(0.99, 2000.0), &[]), "linux", "frequency")[2], text("low"));
+    assert_eq!(words(&across, "windows 2000", "frequency"), [text("medium"), None, None]);
+    assert_eq!(words(&across, "windows 2000", "busy from")[0], text("na"));
+    assert_eq!(words(&across, "windows 2000", "busy peak")[0], text("> 8000"));
+    assert_eq!(words(&across, "linux", "busy peak")[0], None, "a number is a number");
+}
+
+#[test]
 fn a_machine_like_the_documents_agrees_with_it() {
     let like = rows(&figures(0.99, 2000.0), &fifo(1.01));
     for words in [

@@ -33,26 +33,6 @@ fn verdict(verdicts: &[(String, Judgement)], words: &str) -> Judgement {
 }
 
 #[test]
-fn a_run_that_was_ended_early_judges_by_counts_alone() {
-    let (figures, ratios) = found_with(47.0, 2.0);
-    let found = Found::of(&figures, &ratios, &[]);
-    let rows = |partial| crate::reproductions(&[&DOCUMENT], &found, &DocumentParameters::default(), partial);
-    let definite = |row: &&Reproduction| {
-        matches!(row.verdict, Some(Judgement::Holds | Judgement::HoldsInPart | Judgement::DoesNotHold))
-    };
-    let (whole, cut) = (rows(false), rows(true));
-    assert!(whole.iter().filter(definite).any(|row| row.quantity.as_deref() != Some("system_calls")));
-    for row in cut.iter().filter(definite) {
-        assert_eq!(row.quantity.as_deref(), Some("system_calls"), "{row:?}");
-    }
-    for (row, of_whole) in cut.iter().zip(&whole).filter(|(row, of_whole)| row.verdict != of_whole.verdict) {
-        assert_eq!(row.verdict, Some(Judgement::NotJudged), "{row:?}");
-        let until = row.because.strip_prefix("the run was ended early; until then: ");
-        assert_eq!(until, Some(&*of_whole.because), "what was measured stays");
-    }
-}
-
-#[test]
 fn the_published_speed_ups_are_the_published_times_ratios_cut_by_bc() {
     for row in RESULTS {
         assert_eq!(

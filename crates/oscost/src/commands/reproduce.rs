@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use oscost_documents::{ALL, Document, DocumentParameters, Found, reproductions, script_table, worksheet};
+use oscost_documents::{ALL, Document, DocumentParameters, Found, judge_cut_short, script_table, worksheet};
 use oscost_families::realtime_ipc::RAW_DIR;
 use oscost_families::record_database::DIRECTORY;
 use oscost_harness::{Choice, Effort, Launched, Level, Tier, estimate_ns};
 use oscost_report::{Agreement, Named, agreement, agreement_markdown};
-use oscost_results::RunResult;
 use oscost_results::document::{CONTEXT_SWITCH, GRAME, TLPI};
+use oscost_results::{RunResult, Status};
 
 use super::{catalogue, crosscheck};
 use crate::args::set::{Whose, refuse_unchosen};
@@ -23,6 +23,8 @@ use crate::session::{self, Insists, Request};
 /// A document at defaults stays within half a minute, and leaves time for its literal methods.
 const TARGET_NS: u64 = 25_000_000_000;
 
+/// Names all documents, as no name does.
+const EVERY: &str = "all";
 /// Launches of an interval of 95 %.
 const LEAST_RUNS: u32 = oscost_documents::LEAST_RUNS as u32;
 /// How long a copy of a C program may take, and all of them together, ns.
@@ -96,8 +98,12 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
     };
     let mut session = session::run(request, talk)?;
     let found = found_in(&session.measured.result);
-    let is_partial = session.measured.result.partial;
-    let judged = reproductions(&documents, &found, &parameters, is_partial);
+    let fewest = fewest_launches(&session.measured.result, &choices);
+    let judge = |document: &&Document| match session.measured.result.partial {
+        true => judge_cut_short(document, &found, &parameters, fewest),
+        false => (document.judge)(&found, &parameters),
+    };
+    let judged = documents.iter().flat_map(judge).collect();
     let table = if documents.iter().any(|document| document.founding == TLPI) {
         script_table(&found, &parameters)
     } else {
@@ -148,6 +154,13 @@ fn found_in(result: &RunResult) -> Found<'_> {
     }
 }
 
+/// Launches of the measured figure that has the fewest of all that were planned with several; 0 where none was measured.
+fn fewest_launches(result: &RunResult, choices: &[Choice]) -> usize {
+    let planned = |id: &str| choices.iter().any(|choice| choice.card().id == id);
+    let measured = result.figures.iter().filter(|it| it.status == Status::Measured && planned(&it.id));
+    measured.map(|figure| figure.launches.len()).min().unwrap_or(0)
+}
+
 /// The reader's copies in `folder`, compiled.
 fn compiled(folder: &Path) -> Result<Copies, Ended> {
     if !folder.is_dir() {
@@ -157,7 +170,7 @@ fn compiled(folder: &Path) -> Result<Copies, Ended> {
 }
 
 fn documents(names: &[String]) -> Result<Vec<&'static Document>, Ended> {
-    if names.is_empty() {
+    if names.is_empty() || names == [EVERY] {
         return Ok(ALL.to_vec());
     }
     let called = |document: &Document| format!("{} ({})", document.founding.name, document.founding.number);

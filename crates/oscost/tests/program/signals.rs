@@ -73,3 +73,22 @@ fn a_signal_that_the_caller_ignores_stays_ignored() {
     running.signal("HUP");
     assert!(!running.end().well().stdout.contains("partial"));
 }
+
+#[test]
+fn a_reproduction_that_is_ended_early_gives_no_verdict_without_an_interval() {
+    use oscost_results::Judgement::{DoesNotHold, Holds, HoldsInPart};
+    let _lock = one_at_a_time();
+    let home = Home::new();
+    let running = Running::until(&mut home.command(&["reproduce", "ostep", "-v"]), "launch 2 of");
+    running.signal("INT");
+    let done = running.end();
+    assert_eq!(done.code, Some(130), "{done:?}");
+    let result = home.stored().pop().expect("it is saved");
+    assert!(result.partial && !result.reproductions.is_empty());
+    for row in &result.reproductions {
+        let definite = matches!(row.verdict, Some(Holds | HoldsInPart | DoesNotHold));
+        let counted = row.quantity.as_deref() == Some("system_calls");
+        assert!(!definite || counted, "{:?}: {}", row.statement, row.because);
+    }
+    assert!(done.stdout.contains("the run was cut short"), "{done:?}");
+}

@@ -17,17 +17,22 @@ pub fn reproductions_csv(result: &RunResult, out: &mut dyn Write) -> io::Result<
     )?;
     for row in &result.reproductions {
         let optional = |value: Option<f64>| value.map_or(String::new(), number);
+        // A number where there is one, else the word of the document.
+        let or_words = |value: Option<f64>, words: &Option<String>| match value {
+            Some(value) => number(value),
+            None => text(words.as_deref().unwrap_or_default()),
+        };
         let verdict = row.verdict.map_or("", Judgement::name);
         let cells = [
             text(&row.document),
             text(&row.place),
             text(row.statement.as_deref().unwrap_or_default()),
-            optional(row.published),
+            or_words(row.published, &row.published_words),
             text(&row.unit),
-            optional(row.literal),
+            or_words(row.literal, &row.literal_words),
             text(row.figure_id.as_deref().unwrap_or_default()),
             text(row.quantity.as_deref().unwrap_or_default()),
-            optional(row.measured.map(|measured| measured.value)),
+            or_words(row.measured.map(|measured| measured.value), &row.measured_words),
             optional(row.measured.map(|measured| measured.low)),
             optional(row.measured.map(|measured| measured.high)),
             verdict.to_owned(),

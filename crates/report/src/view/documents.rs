@@ -216,23 +216,29 @@ fn published(
     let quantity = reproduction.quantity.as_deref().unwrap_or_default();
     let judgement = reproduction.verdict.map(|verdict| judgement(Some(verdict)).0);
     let because = plain(&reproduction.because, unicode);
+    // Where the document has a word, the word stands in the cell: "low", "> 8000".
+    let worded = |words: &Option<String>| words.as_ref().map(|words| plain(words, unicode));
+    let in_words = |words: &Option<String>| worded(words).map(|words| [words.clone(), words]);
     Published {
         place: plain(&reproduction.place, unicode),
         cell: reproduction
             .cell
             .as_ref()
             .map(|cell| (plain(&cell.row, unicode), plain(&cell.column, unicode))),
-        published: reproduction
-            .published
-            .map(|value| both(printed(value).unwrap_or_else(|| numbers::published(value)))),
-        literal: reproduction
-            .literal
-            .map(|value| both(printed(value).unwrap_or_else(|| beside_published(value, &unit)))),
-        bare: converted(reproduction, result).map(|value| {
-            let number = printed(value).unwrap_or_else(|| beside_published(value, &unit));
-            if unit == "ratio" { with_unit(&number, &unit) } else { number }
+        published: in_words(&reproduction.published_words).or_else(|| {
+            let value = reproduction.published?;
+            Some(both(printed(value).unwrap_or_else(|| numbers::published(value))))
         }),
-        measured: measured(reproduction, result, unicode),
+        literal: in_words(&reproduction.literal_words).or_else(|| {
+            let value = reproduction.literal?;
+            Some(both(printed(value).unwrap_or_else(|| beside_published(value, &unit))))
+        }),
+        bare: worded(&reproduction.measured_words).or_else(|| {
+            let value = converted(reproduction, result)?;
+            let number = printed(value).unwrap_or_else(|| beside_published(value, &unit));
+            Some(if unit == "ratio" { with_unit(&number, &unit) } else { number })
+        }),
+        measured: worded(&reproduction.measured_words).or_else(|| measured(reproduction, result, unicode)),
         // Named in headings where it says something.
         unit: if matches!(&*unit, "ratio" | "count" | "share") { String::new() } else { unit.clone() },
         figure: plain([figure, quantity].join(" ").trim(), unicode),

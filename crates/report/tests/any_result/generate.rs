@@ -250,7 +250,7 @@ fn reproduction() -> impl Strategy<Value = Reproduction> {
         Judgement::NotJudged,
         Judgement::Unknown,
     ]);
-    let texts = (option::of(text()), option::of(text()), option::of(text()));
+    let texts = (option::of(text()), option::of(text()), option::of(text()), vec(option::of(text()), 3));
     let numbers = (option::of(number()), option::of(number()), option::of(estimate()));
     // Few names, so that tables have several rows and columns.
     let name = || prop_oneof![2 => select(vec!["a", "b", "1 000", "2 000", "clock", "coarse clock", "Figure 1, coarse, by nrec", "Figure 1, fine, by nrec"]).prop_map(str::to_owned), 1 => text()];
@@ -266,6 +266,7 @@ fn reproduction() -> impl Strategy<Value = Reproduction> {
     });
     (names, texts, numbers, more).prop_map(|(names, texts, numbers, (verdict, cell, ours))| {
         let [document, place, unit, because] = names.try_into().unwrap();
+        let [published_words, literal_words, measured_words] = texts.3.try_into().unwrap();
         Reproduction {
             document,
             place,
@@ -275,6 +276,9 @@ fn reproduction() -> impl Strategy<Value = Reproduction> {
             published: numbers.0,
             unit,
             literal: numbers.1,
+            published_words,
+            literal_words,
+            measured_words,
             figure_id: texts.1,
             quantity: texts.2,
             measured: numbers.2,
