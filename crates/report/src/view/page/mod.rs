@@ -7,6 +7,7 @@ mod heading;
 mod hues;
 mod list;
 mod over;
+mod together;
 
 use oscost_results::{Figure, Outline, RunResult, Status};
 
@@ -20,6 +21,7 @@ use crate::named::Named;
 use crate::words::{counted, plain};
 pub(super) use asked::in_one_unit;
 use over::Run;
+pub(super) use together::TITLE;
 
 /// Most comparisons that a page has room for: the newest result against its predecessors.
 const MOST_COMPARED: usize = 6;
@@ -99,6 +101,7 @@ fn of_one(story: &Story<'_>, named: &Named<'_>) -> Page {
         if is_reproduction { heading::of_documents(story) } else { heading::of_findings(story, &findings) };
     let (cards, sizes) = cards::cards(story);
     let mut sections: Vec<Section> = Vec::new();
+    let heading = together::heading(&result.reproductions).unwrap_or(heading);
     let mut views: Vec<View> = super::of(story);
     let mut own: Vec<Section> = Vec::new();
     if !result.figures.is_empty() {
