@@ -140,6 +140,28 @@ mod tests {
     }
 
     #[test]
+    fn a_gap_that_no_exponential_distribution_has_is_a_long_tail() {
+        let with = |largest: f64| {
+            let mut figures = figures(0.0);
+            set(of(&mut figures, STEP), "step", 1000.0);
+            set(of(&mut figures, STEP), "largest_step", largest);
+            set(of(&mut figures, "clock/gettimeofday"), "typical", 40.0);
+            [verdict(&figures, "long-tailed"), verdict(&figures, "exponential")]
+        };
+        assert_eq!(with(50_000.0), [Judgement::Holds, Judgement::DoesNotHold]);
+        assert_eq!(
+            with(2200.0),
+            [Judgement::Unclear, Judgement::NotJudged],
+            "30 calls and a step of the clock"
+        );
+        assert_eq!(
+            with(1000.0),
+            [Judgement::DoesNotHold, Judgement::NotJudged],
+            "nothing but the clock's step"
+        );
+    }
+
+    #[test]
     fn a_machine_like_the_documents_agrees_with_it() {
         let mut like = figures(0.0);
         like.iter_mut().filter(|figure| figure.id == STEP).for_each(|figure| set(figure, "step", 1000.0));

@@ -187,14 +187,46 @@ fn precision(
     let fit = found.literal(cold, quantity::FIT_DISTANCE).map_or(String::new(), |distance| {
         format!("; for the steps of one run, Kolmogorov's distance to an exponential distribution with their mean is {distance:.2}")
     });
-    for (words, more) in [
-        (Quoted("appears to be a long-tailed distribution"), ""),
-        (Quoted("with the approximate shape of an exponential distribution"), &*fit),
-    ] {
-        rows.statement(place, words, (Judgement::NotJudged, format!("{grain}{more}")));
-    }
+    let tail = tail(found);
+    let (long, exponential) = match &tail {
+        Some((long, because)) if *long == Judgement::Holds => {
+            ((*long, because.clone()), (Judgement::DoesNotHold, format!("{because}{fit}")))
+        }
+        Some((long, because)) => {
+            ((*long, because.clone()), (Judgement::NotJudged, format!("{grain}{fit}; {because}")))
+        }
+        None => ((Judgement::NotJudged, grain.to_owned()), (Judgement::NotJudged, format!("{grain}{fit}"))),
+    };
+    rows.statement(place, Quoted("appears to be a long-tailed distribution"), long);
+    rows.statement(place, Quoted("with the approximate shape of an exponential distribution"), exponential);
     rows.statement(place, Quoted("has a minimum of 40 nanoseconds"), beside("40 ns", call()));
     rows.by("clock/gettimeofday", "floor", floor);
+}
+
+/// An exponential distribution has a value over so many means once in 10^13: more than all calls of a run.
+const TAIL: f64 = 30.0;
+
+/// Whether the largest gap between two calls is longer than an exponential distribution of their times allows. The clock's
+/// step is taken off the gap, which it may have made longer.
+fn tail(found: &Found<'_>) -> Option<Judged> {
+    let (largest, step) =
+        (found.quantity(STEP, quantity::LARGEST_STEP)?, found.quantity(STEP, quantity::STEP)?);
+    let call = found.quantity("clock/gettimeofday", quantity::TYPICAL)?;
+    let off = |end: f64, step: f64| (end - step).max(0.0);
+    let gap = Estimate {
+        value: off(largest.value, step.value),
+        low: off(largest.low, step.high),
+        high: off(largest.high, step.low),
+        ..largest
+    };
+    let means = quotient(&gap, &call)?;
+    Some((
+        within(&means, TAIL, f64::MAX),
+        format!(
+            "the largest gap of a launch is {} a call; an exponential distribution has one over {TAIL:.0} once in 10^13",
+            times(&means)
+        ),
+    ))
 }
 
 fn us(estimate: &Estimate) -> String {
