@@ -57,6 +57,24 @@ fn numbers_of_its_machine_and_of_single_runs_are_not_judged() {
 }
 
 #[test]
+fn a_loop_that_a_compiler_deletes_was_not_kept() {
+    let words = "optimizing out the loop";
+    let compiled = |o3: f64, runs: u64| {
+        let mut all = figures(140.0, 1.0);
+        for (level, pass) in [("o2", 0.3), ("o3", o3)] {
+            let mut one = figure(&format!("c/loop_alone_{level}"), "converted", pass, None);
+            repeat(&mut one, runs);
+            all.push(one);
+        }
+        verdict(&all, words)
+    };
+    assert_eq!(verdict(&figures(140.0, 1.0), words), Judgement::NotTestableHere, "no --c");
+    assert_eq!(compiled(0.000_002, 5), Judgement::NotTestableHere, "five runs have no interval");
+    assert_eq!(compiled(0.000_002, 6), Judgement::HoldsInPart, "-O3 deletes it");
+    assert_eq!(compiled(0.3, 6), Judgement::Holds);
+}
+
+#[test]
 fn published_values_stand_whatever_was_measured() {
     let found = Found::of(&[], &[], &[]);
     let rows = judge(&found, &DocumentParameters::default());

@@ -11,30 +11,43 @@ use oscost_harness::{Directory, ForeignOutput};
 
 use super::{HEADLINE, Peer, Probe, before, find, printed};
 
-/// A program, its files in the reader's folder, and what the compiler is told besides.
+/// A program, its files in the reader's folder, a file of ours that it needs, and what the compiler is told besides.
 struct Program {
     name: &'static str,
     files: &'static [&'static str],
+    ours: Option<&'static str>,
     options: &'static [&'static str],
 }
 
 const POSIX: Program =
-    Program { name: "benchmark_posix_sem", files: &["benchmark_posix_sem.c"], options: &[] };
+    Program { name: "benchmark_posix_sem", files: &["benchmark_posix_sem.c"], ours: None, options: &[] };
 const SYSTEM_V: Program =
-    Program { name: "benchmark_sysv_sem", files: &["benchmark_sysv_sem.c"], options: &[] };
-const ONE_SHOT: Program = Program { name: "system_call_1", files: &["system_call_1.c"], options: &[] };
-const LOOP: Program = Program { name: "system_call_2", files: &["system_call_2.c"], options: &[] };
-const DIFFERENCE: Program = Program { name: "system_call_3", files: &["system_call_3.c"], options: &[] };
+    Program { name: "benchmark_sysv_sem", files: &["benchmark_sysv_sem.c"], ours: None, options: &[] };
+const ONE_SHOT: Program =
+    Program { name: "system_call_1", files: &["system_call_1.c"], ours: None, options: &[] };
+const LOOP: Program =
+    Program { name: "system_call_2", files: &["system_call_2.c"], ours: None, options: &[] };
+const DIFFERENCE: Program =
+    Program { name: "system_call_3", files: &["system_call_3.c"], ours: None, options: &[] };
+/// The loop of the third program by itself: its text subtracts it, and does not print it.
+const ALONE: Program = Program {
+    name: "loop_alone",
+    files: &["system_call_3.c"],
+    ours: Some("loop_alone.c"),
+    options: &["-Dmain=main_of_the_document"],
+};
 /// Functions without a type, as C had them in 2001.
 const OLD: &[&str] = &["-std=gnu89"];
-const SERVER: Program = Program { name: "server", files: &["server.c", "threads.c"], options: OLD };
-const CLIENT: Program = Program { name: "client", files: &["client.c", "threads.c"], options: OLD };
-const PROGRAMS: [Program; 7] = [POSIX, SYSTEM_V, ONE_SHOT, LOOP, DIFFERENCE, SERVER, CLIENT];
+const SERVER: Program =
+    Program { name: "server", files: &["server.c", "threads.c"], ours: None, options: OLD };
+const CLIENT: Program =
+    Program { name: "client", files: &["client.c", "threads.c"], ours: None, options: OLD };
+const PROGRAMS: [Program; 8] = [POSIX, SYSTEM_V, ONE_SHOT, LOOP, DIFFERENCE, ALONE, SERVER, CLIENT];
 /// How far the compiler optimises, as a suffix of the program's name and as its option.
 const LEVELS: [(&str, &str); 3] = [("o0", "-O0"), ("o2", "-O2"), ("o3", "-O3")];
 
-/// What documents 000's programs include and the document does not print, in our words.
-const HEADERS: [(&str, &str); 2] = [
+/// What documents 000's programs include and the document does not print, in our words; and what calls the loop of 003.
+const HEADERS: [(&str, &str); 3] = [
     (
         "tlpi_hdr.h",
         "#include <errno.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\n\
@@ -42,6 +55,11 @@ const HEADERS: [(&str, &str); 2] = [
          #define errExit(what) (perror(what), exit(1))\n",
     ),
     ("semun.h", "union semun { int val; struct semid_ds *buf; unsigned short *array; };\n"),
+    (
+        "loop_alone.c",
+        "#undef main\n#include <stdio.h>\ndouble measure_time(int);\nint main(void)\n{\n    measure_time(0);\n    \
+         printf(\"Loop without the call: %.9f ns\\n\", measure_time(0) / 1e7);\n    return 0;\n}\n",
+    ),
 ];
 
 /// A session of document 002: its server, then so many clients in the same folder, one after another as each looks for a free
@@ -84,6 +102,11 @@ macro_rules! system_calls {
         copy!($name, &[$name], $counterpart, $quantity, 0.001, $measures, |output| before(
             output, $mark, "ns", 1.0
         ))
+    };
+}
+macro_rules! loops {
+    ($name:literal, $counterpart:literal, $measures:literal) => {
+        system_calls!($name, $counterpart, "without_call", "Loop without the call:", $measures)
     };
 }
 
@@ -140,13 +163,16 @@ pub static C: Peer = Peer {
         ),
         sessions!("client_o0", "1", "grame/literal/clients_1", "002, one client, mean latency, -O0"),
         sessions!("client_5_o0", "5", "grame/literal/clients_5", "002, five clients, mean latency, -O0"),
-        system_calls!(
-            "system_call_1_o0",
-            "ostep/literal/one_shot/iterations_1",
-            "difference",
-            "make a system call:",
-            "003, program 1, one call, -O0"
-        ),
+        Probe {
+            differs: FIRST_CALL,
+            ..system_calls!(
+                "system_call_1_o0",
+                "ostep/literal/one_shot/iterations_1",
+                "difference",
+                "make a system call:",
+                "003, program 1, one call, -O0"
+            )
+        },
         system_calls!(
             "system_call_2_o0",
             "ostep/literal/loop/o0/iterations_10000000",
@@ -189,8 +215,30 @@ pub static C: Peer = Peer {
             "system call alone:",
             "003, program 3, -O3"
         ),
+        loops!(
+            "loop_alone_o0",
+            "ostep/literal/loop_minus_loop/o0/iterations_10000000",
+            "003, loop without the call, -O0"
+        ),
+        loops!(
+            "loop_alone_o2",
+            "ostep/literal/loop_minus_loop/o2/iterations_10000000",
+            "003, loop without the call, -O2"
+        ),
+        Probe {
+            differs: "at this level a compiler may delete a loop that calls nothing",
+            ..loops!(
+                "loop_alone_o3",
+                "ostep/literal/loop_minus_loop/o2/iterations_10000000",
+                "003, loop without the call, -O3"
+            )
+        },
     ],
 };
+
+/// What the one call of document 003's first program takes besides.
+const FIRST_CALL: &str = "the loader looks getpid up at this program's first call, which also touches its page for the first time; a worker \
+    of ours has called it before";
 
 /// The mean of the values that the clients print, one a line in us.
 fn mean_of_values(output: &ForeignOutput) -> Result<BTreeMap<String, f64>, String> {
@@ -282,6 +330,7 @@ impl Program {
             .arg("-I")
             .arg(headers)
             .args(&files)
+            .args(self.ours.map(|name| headers.join(name)))
             .args(["-lpthread", "-lrt"])
             .env("LC_ALL", "C")
             // What a killed compiler leaves goes with the folder.
@@ -330,6 +379,7 @@ mod tests {
             Ok(3.12)
         );
         assert_eq!(read("system_call_3_o3", "Average time for system call alone: 1.855 ns\n"), Ok(1.855));
+        assert_eq!(read("loop_alone_o3", "Loop without the call: 0.000002000 ns\n"), Ok(0.000_002));
         assert_eq!(read("client_o0", "20\n22\n24\n"), Ok(22_000.0));
         assert!(read("client_o0", "Client socket bench\n").is_err_and(|why| why.contains("no values")));
     }
@@ -339,12 +389,17 @@ mod tests {
         let sources = tempfile::tempdir().expect("a folder");
         fs::write(sources.path().join("system_call_1.c"), "int main(void) { return 0; }\n").expect("written");
         fs::write(sources.path().join("system_call_2.c"), "int main(void) { return 0 }\n").expect("written");
+        let third = "double measure_time(int call) { return 1e7; }\nint main(void) { return 1; }\n";
+        fs::write(sources.path().join("system_call_3.c"), third).expect("written");
         let copies = Copies::compile(sources.path()).expect("a folder");
         let folder = copies.folder().to_owned();
         if find("cc", None).is_some() {
             assert!(copies.program(probe("system_call_1_o0")).is_ok_and(|path| path.is_file()));
             let broken = copies.program(probe("system_call_2_o0")).expect_err("no C");
             assert!(broken.contains("does not compile"), "{broken}");
+            let alone = copies.program(probe("loop_alone_o2")).expect("our main beside the document's");
+            let told = Command::new(alone).output().expect("it runs");
+            assert_eq!(told.stdout, b"Loop without the call: 1.000000000 ns\n", "{told:?}");
             let absent = copies.program(probe("client_o0")).expect_err("no file");
             assert!(absent.contains("there is no") && absent.ends_with("server.c"), "{absent}");
         } else {
