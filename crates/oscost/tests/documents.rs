@@ -327,10 +327,8 @@ fn sentences(section: &str) -> Vec<String> {
         }
         text
     };
-    let split = |bullet: String| {
-        let parts: Vec<String> =
-            bullet.split(". ").map(|part| part.trim_end_matches('.').to_owned()).collect();
-        parts
+    let split = |bullet: String| -> Vec<String> {
+        bullet.split(". ").map(|part| part.trim_end_matches('.').to_owned()).collect()
     };
     bullets.into_iter().map(bare).flat_map(split).collect()
 }
