@@ -192,7 +192,7 @@ fn client(times: u32) -> Outcome {
     for time in 0..times {
         let before = Left::now();
         let server = ["tick", "server", "--policy", "other", "--tick", "1ms"];
-        let server = program::oscost(User::Own, &server).spawn().expect("the program can be started");
+        let mut server = program::oscost(User::Own, &server).spawn().expect("the program can be started");
         let patience = Instant::now() + Duration::from_secs(20);
         while !folder.join("server").exists() && Instant::now() < patience {
             std::thread::sleep(Duration::from_millis(1));
@@ -210,7 +210,9 @@ fn client(times: u32) -> Outcome {
         let _ = client.kill();
         let _ = client.wait();
         outcome.count("tick clients killed", 1);
-        if time % 4 == 0 {
+        // A server whose client was registered ends now.
+        std::thread::sleep(Duration::from_millis(200));
+        if server.try_wait().unwrap().is_none() {
             // A server whose first client never came waits for it: that is its work. This one ends with a client that leaves.
             let mut next = Command::new(program::PATH);
             next.args(["tick", "client", "--policy", "other", "--values", "3"]);
