@@ -125,7 +125,7 @@ const OF_APUE: &[Asked] = &[
 /// Document 003.
 const OF_OSTEP: &[Asked] = &[
     Asked {
-        name: "a call of getpid, measured",
+        name: "a call of getpid",
         at: Whereabouts::Cell {
             table: "\"A system call\" in two documents",
             rows: &["003: getpid, loop minus loop"],

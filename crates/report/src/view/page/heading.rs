@@ -126,7 +126,7 @@ fn judged(name: &str, rows: &[Reproduction]) -> String {
         (judged, _) => {
             let rest = others.iter().filter(|(count, _)| *count > 0);
             let rest: String = rest.map(|(count, word)| format!(", {count} {word}")).collect();
-            let hold = if holds == 1 { "holds" } else { "hold" };
+            let hold = if holds == 1 || judged == 1 { "holds" } else { "hold" };
             format!("{holds} of {} {hold}{rest}", counted(judged, "judged statement", "judged statements"))
         }
     }
