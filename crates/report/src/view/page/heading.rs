@@ -88,7 +88,11 @@ pub(super) fn of_documents(story: &Story<'_>) -> String {
             crate::view::grame::finding(story)
         } else {
             let answers = asked::answers(name, result);
-            answers.into_iter().next().map_or(String::new(), |first| first.finding)
+            match answers.first() {
+                Some(first) if answers.iter().any(|answer| answer.here.is_some()) => first.finding.clone(),
+                Some(_) => "none of its sizes was measured in this run".to_owned(),
+                None => String::new(),
+            }
         };
         let parts = [story.plain(&found), judged(name, &result.reproductions)];
         let told: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
