@@ -1,6 +1,8 @@
 //! The floor of a kernel entry: a call number that no kernel has, refused at once.
 
-use oscost_harness::{Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Tier, Trait, Unable};
+use oscost_harness::{
+    Batched, Benchmark, CallPath, Card, Outcome, SetUp, Subject, Tier, Trait, Unable, lack,
+};
 use oscost_sys::system_call;
 
 use crate::claims;
@@ -28,6 +30,7 @@ impl Benchmark for Invalid {
     }
 
     fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        lack::of_unknown_calls()?;
         Ok(Subject::Batched(Box::new(Invalid)))
     }
 }

@@ -60,6 +60,21 @@ pub fn of_filters(error: CallError) -> Unable {
     }
 }
 
+/// What a filter of system calls forbids before anything is tried: it may answer an unknown call itself, also with the kernel's
+/// own words, and that has another price.
+///
+/// # Errors
+/// [`Unable::Unsupported`] where there is a filter.
+pub fn of_unknown_calls() -> Result<(), Unable> {
+    if oscost_sys::watched::Watched::own().seccomp_mode.is_some_and(|mode| mode > 0) {
+        return Err(unsupported(
+            "a filter of system calls may answer an unknown call before the kernel does",
+            "run without that filter: --security-opt seccomp=unconfined in Docker and podman",
+        ));
+    }
+    Ok(())
+}
+
 /// Of loading a BPF program and attaching it.
 pub fn of_bpf(error: CallError) -> Unable {
     match error.symbol() {

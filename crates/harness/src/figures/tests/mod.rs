@@ -276,6 +276,29 @@ fn an_operation_is_held_to_the_price_of_its_own_calls_but_the_bare_entry_is_not(
 }
 
 #[test]
+fn under_a_filter_the_bare_entry_is_another_call() {
+    let verdict = |name: &str, mode: u32| {
+        let launches = with(alike(6), |_, launched| {
+            launched.record.entry_ns = Some(110.0);
+            launched.record.circumstances.seccomp_mode = Some(mode);
+        });
+        let mut of = member(batched("x"), launches);
+        let mut claim = claims::stated(&Claim::SystemCalls(Bound::AtLeast(0.0)));
+        (claim.observed, claim.holds) = (Some(1.0), Some(true));
+        let system_calls = [(name.to_owned(), 1.0)].into();
+        of.audited = Some(Audited {
+            system_calls,
+            calls_in_turn: Some(1.0),
+            claims: vec![claim],
+            ..Audited::default()
+        });
+        of_member(&of, &CONTEXT).evidence.verdict
+    };
+    assert_eq!((verdict("invalid", 0), verdict("getpid", 0)), (Verdict::Checked, Verdict::Contradicted));
+    assert_eq!((verdict("invalid", 2), verdict("getpid", 2)), (Verdict::Contradicted, Verdict::Checked));
+}
+
+#[test]
 fn a_figure_without_launches_says_why() {
     let why = |of: &MemberState, context: &Context<'_>| {
         let figure = of_member(of, context);
