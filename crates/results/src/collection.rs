@@ -7,10 +7,13 @@ use std::{fs, vec};
 
 use crate::place::names_at;
 use crate::store::{ENDING, by_all_cpus, read};
-use crate::{LoadError, PathError, ReferenceError, Refused, ResultId, Store};
+use crate::{LoadError, MAX_BYTES, PathError, ReferenceError, Refused, ResultId, Store};
 
 /// Files that a CPU reads before what they hold is taken. Few, because that is what memory is needed for.
 const AT_ONCE: usize = 4;
+/// Bytes of files that are read before what they hold is taken: of the largest results one. What is made of a file may need
+/// several times its size.
+const BYTES_AT_ONCE: u64 = MAX_BYTES;
 
 /// Results by reference (`@-1`, `@all`, the name of a run, a file), and folders whose results are meant. Folders are walked in the order of
 /// names; symbolic links in them are not followed.
@@ -66,7 +69,7 @@ impl Collection {
         let mut known = BTreeSet::new();
         let mut tally = Gathered::default();
         loop {
-            let files: Vec<WalkEntry> = walk.by_ref().take(cpus * AT_ONCE).collect();
+            let files = walk.some(cpus * AT_ONCE);
             if files.is_empty() {
                 tally.others = walk.others;
                 return Ok(tally);
@@ -113,17 +116,42 @@ enum WalkEntry {
     Unreadable(PathError),
 }
 
+impl WalkEntry {
+    /// How much of it is read, at most: a pipe does not tell, and no result is longer.
+    fn bytes(&self) -> u64 {
+        let Self::File { path, .. } = self else { return 0 };
+        fs::metadata(path).ok().filter(fs::Metadata::is_file).map_or(MAX_BYTES, |it| it.len().min(MAX_BYTES))
+    }
+}
+
 /// A walk through folders: what is left of each folder that it is in.
 struct FolderWalk {
     roots: vec::IntoIter<Root>,
     levels: Vec<vec::IntoIter<PathBuf>>,
     others: u64,
+    /// What the walk came to, and was too much for those that were taken before it.
+    left: Option<WalkEntry>,
 }
 
 impl FolderWalk {
     fn of(roots: &[Root]) -> Self {
         let roots = roots.to_vec();
-        Self { roots: roots.into_iter(), levels: Vec::new(), others: 0 }
+        Self { roots: roots.into_iter(), levels: Vec::new(), others: 0, left: None }
+    }
+
+    /// The next entries: at most so many, and of no more than [`BYTES_AT_ONCE`] unless the first one alone has more.
+    fn some(&mut self, most: usize) -> Vec<WalkEntry> {
+        let (mut entries, mut bytes) = (Vec::new(), 0);
+        while entries.len() < most {
+            let Some(entry) = self.left.take().or_else(|| self.next()) else { break };
+            bytes += entry.bytes();
+            if bytes > BYTES_AT_ONCE && !entries.is_empty() {
+                self.left = Some(entry);
+                break;
+            }
+            entries.push(entry);
+        }
+        entries
     }
 
     /// Goes into a folder.
@@ -252,6 +280,24 @@ mod tests {
             Collection::of(&["@x"]),
             Err(ReferenceError::Unknown { .. } | ReferenceError::NoHome(_))
         ));
+    }
+
+    #[test]
+    fn few_large_files_or_many_small_ones_are_read_at_once() {
+        let home = tempfile::tempdir().unwrap();
+        let file = |name: &str, bytes: u64| {
+            fs::File::create(home.path().join(name)).unwrap().set_len(bytes).unwrap();
+        };
+        (0..5).for_each(|at| file(&format!("a{at}.json"), 100));
+        file("b.json", MAX_BYTES - 100);
+        file("c.json", MAX_BYTES + 1);
+        file("d.json", 1);
+        let root = Root { path: home.path().to_owned(), named: true };
+        let mut walk = FolderWalk::of(&[root]);
+        let counts: Vec<usize> =
+            std::iter::from_fn(|| Some(walk.some(4).len()).filter(|&it| it > 0)).collect();
+        // Four; the fifth and the large one, which fill the room; then each alone.
+        assert_eq!(counts, [4, 2, 1, 1]);
     }
 
     #[test]

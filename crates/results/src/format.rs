@@ -10,12 +10,21 @@
 //! an object of today's: its words are today's, and `estimators` still says how its launches are to be read. Members
 //! that a later minor version added are kept. A status, mark, verdict or judgement that it added is read as unknown.
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{Error as _, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{FORMAT, RunResult, Untrusted, VERSION, finite, layout::Layout, withdrawn::withdraw};
 
 /// A result is never longer, in bytes: a longer file is neither read nor written.
 pub const MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+/// A figure takes more bytes in any file that oscost wrote. Whoever puts more figures into a file wants a reader's memory.
+const LEAST_FIGURE_BYTES: u64 = 256;
+/// A file with more figures is no result of oscost, and is not read to its end.
+const MOST_FIGURES: usize = (MAX_BYTES / LEAST_FIGURE_BYTES) as usize;
 
 const FIRST_LINE: &str = "{\n";
 const CHECKSUM_KEY: &str = "checksum";
@@ -151,6 +160,32 @@ fn checked<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, Refused> {
     }
     check_sum(bytes)?;
     serde_json::from_slice(bytes).map_err(|error| not_a_result(&error))
+}
+
+/// The figures of a result, as long as they are not more than a file of oscost can hold.
+pub(crate) fn figures<'de, D: Deserializer<'de>, F: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Vec<F>, D::Error> {
+    struct Figures<F>(PhantomData<F>);
+    impl<'de, F: Deserialize<'de>> Visitor<'de> for Figures<F> {
+        type Value = Vec<F>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "at most {MOST_FIGURES} figures")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut all: A) -> Result<Vec<F>, A::Error> {
+            let mut figures = Vec::new();
+            while let Some(figure) = all.next_element()? {
+                if figures.len() == MOST_FIGURES {
+                    return Err(A::Error::invalid_length(MOST_FIGURES + 1, &self));
+                }
+                figures.push(figure);
+            }
+            Ok(figures)
+        }
+    }
+    deserializer.deserialize_seq(Figures(PhantomData))
 }
 
 /// Refuses what is no result, and what is newer than this reader.

@@ -13,6 +13,7 @@ use crate::{Estimate, LoadError, ReferenceError, Refused, Status, Store};
 
 /// A result in outline, with as much of its figures as `F` has. Everything else of the file is skipped, not kept.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(bound(deserialize = "F: Deserialize<'de>"))]
 pub struct Outline<F = OutlineFigure> {
     pub(crate) format: String,
     pub(crate) version: u64,
@@ -35,6 +36,7 @@ pub struct Outline<F = OutlineFigure> {
     /// What was asked for.
     pub plan: OutlinePlan,
     /// The figures.
+    #[serde(deserialize_with = "crate::format::figures")]
     pub figures: Vec<F>,
     /// Figures that are divided, and by which.
     #[serde(default)]

@@ -44,6 +44,7 @@ pub struct RunResult {
     /// What was to be done.
     pub plan: Plan,
     /// A figure an id; no two share one.
+    #[serde(deserialize_with = "crate::format::figures")]
     pub figures: Vec<Figure>,
     /// Paired ratios inside a group.
     #[serde(default)]

@@ -1,5 +1,6 @@
 //! `oscost report --format csv|ndjson`: rows of any number of results, written as they are read.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -17,6 +18,8 @@ use crate::words;
 
 /// So many files that cannot be used are named; the others are counted.
 const NAMED: u64 = 20;
+/// Bytes of a result's rows that are kept until its turn comes.
+const KEPT: usize = 4 << 20;
 /// Bytes that are written at once.
 const WRITTEN: usize = 1 << 20;
 
@@ -27,21 +30,26 @@ pub fn rows(options: &Report, references: &[String], format: RowFormat, talk: &T
     let stored = references.iter().all(|reference| Store::holds(reference));
     let make = |path: &Path, bytes: &[u8]| {
         let mut run = read(bytes, options.anonymous)?;
+        let id = run.result_id();
         if let Some(only) = &only {
             run.figures.retain(|figure| only.contains(&figure.id));
         }
         // A file's name is its user's; one in the store says nothing that the run's id does not.
         let file = (!options.anonymous && !stored).then(|| path.to_string_lossy());
-        let mut text = Vec::new();
-        oscost_report::rows(&run, file.as_deref(), format, &mut text)
-            .map_err(|error| Refused::NotAResult { reason: error.to_string() })?;
-        Ok((run.result_id(), text))
+        let mut text = Short(Vec::new());
+        // Nothing but their length keeps the rows from being written here.
+        let made = match oscost_report::rows(&run, file.as_deref(), format, &mut text) {
+            Ok(()) => Made::Text(text.0),
+            Err(_) => Made::Long(Box::new(run), file.map(Cow::into_owned)),
+        };
+        Ok((id, made))
     };
     let mut unusable = Unusable::new(talk);
     let mut write = |out: &mut dyn Write| -> io::Result<Gathered> {
         oscost_report::rows_header(format, out)?;
-        collection.each(make, |found: Result<Vec<u8>, LoadError>| match found {
-            Ok(text) => out.write_all(&text),
+        collection.each(make, |found: Result<Made, LoadError>| match found {
+            Ok(Made::Text(text)) => out.write_all(&text),
+            Ok(Made::Long(run, file)) => oscost_report::rows(&run, file.as_deref(), format, out),
             Err(error) => {
                 unusable.say(&error);
                 Ok(())
@@ -62,6 +70,31 @@ pub fn rows(options: &Report, references: &[String], format: RowFormat, talk: &T
     let code = ended(&tally, talk);
     // Whoever asks for the whole store names no file in it.
     Ok(if references == ["@all"] { Exit::Done } else { code })
+}
+
+/// What is made of a result before its turn comes.
+enum Made {
+    /// Its rows.
+    Text(Vec<u8>),
+    /// The result and its file: its rows are too long to be kept.
+    Long(Box<Outline<RowFigure>>, Option<String>),
+}
+
+/// Takes text as long as it is short.
+struct Short(Vec<u8>);
+
+impl Write for Short {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > KEPT {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Says of what cannot be used why, as long as there are few.
@@ -156,6 +189,13 @@ fn left_out(tally: &Gathered) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn short_text_is_kept_and_long_text_is_not() {
+        let mut text = Short(Vec::new());
+        assert!(text.write_all(&vec![b'x'; KEPT]).is_ok());
+        assert!(text.write_all(b"x").is_err() && text.0.len() == KEPT);
+    }
 
     #[test]
     fn what_is_left_out_is_counted_and_said() {

@@ -8,6 +8,7 @@ mod conditions;
 mod crosscheck;
 mod doctor;
 mod files;
+mod fleet;
 mod generated;
 mod grame;
 mod input;

@@ -66,6 +66,9 @@ pub fn rows_header(format: RowFormat, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
+/// Bytes of a text that a cell keeps. No path is longer, no text of oscost either, and each row repeats what tells its host.
+const LONGEST_CELL: usize = 4096;
+
 /// Writes the rows of one result, which was read from `file`. Values are in the unit of their row, unrounded. A figure
 /// without numbers has one row with its state. Text of the result can be no formula, and nothing that a terminal obeys.
 ///
@@ -158,7 +161,7 @@ impl Row<'_> {
     }
 }
 
-/// RowText that all rows of a figure have.
+/// Cells that all rows of a figure have.
 struct OfFigure<'a> {
     judged: &'a str,
     before: Vec<u8>,
@@ -195,7 +198,7 @@ impl<'a> OfFigure<'a> {
     }
 }
 
-/// RowText that all rows of a result have.
+/// Cells that all rows of a result have.
 fn host(run: &Outline<RowFigure>, file: Option<&str>, format: RowFormat) -> Vec<u8> {
     let (machine, conditions) = (&run.machine, &run.conditions);
     let mut cells = RowText::new(format);
@@ -226,7 +229,7 @@ enum Datum<'a> {
     Flag(bool),
 }
 
-/// RowText of a line, each with what separates it from the one before.
+/// Cells of a line, each with what separates it from the one before.
 struct RowText {
     format: RowFormat,
     text: Vec<u8>,
@@ -272,10 +275,9 @@ fn csv(cell: &Datum<'_>, out: &mut Vec<u8>) -> io::Result<()> {
     out.push(b',');
     match cell {
         Datum::Absent => Ok(()),
-        Datum::Text(text) => write!(out, "{}", Untrusted::new(text).csv()),
+        Datum::Text(text) => write!(out, "{}", Untrusted::new(shortened(text)).csv()),
         Datum::Marks(marks) => {
-            let names: Vec<&str> = marks.iter().map(|mark| mark.name()).collect();
-            write!(out, "{}", names.join(" "))
+            write!(out, "{}", once(marks).join(" "))
         }
         Datum::Number(value) => write_number(*value, out),
         Datum::Count(count) => write!(out, "{count}"),
@@ -293,18 +295,31 @@ fn ndjson(name: &str, cell: &Datum<'_>, out: &mut Vec<u8>) -> io::Result<()> {
     match cell {
         Datum::Absent => Ok(()),
         Datum::Text(text) => {
-            let quoted = serde_json::to_string(text)?;
+            let quoted = serde_json::to_string(shortened(text))?;
             write!(out, "{}", Untrusted::new(&quoted).json())
         }
-        Datum::Marks(marks) => {
-            let names: Vec<&str> = marks.iter().map(|mark| mark.name()).collect();
-            Ok(serde_json::to_writer(out, &names)?)
-        }
+        Datum::Marks(marks) => Ok(serde_json::to_writer(out, &once(marks))?),
         // The sum of no calls at all is -0.
         Datum::Number(value) => Ok(serde_json::to_writer(out, &(value + 0.0))?),
         Datum::Count(count) => write!(out, "{count}"),
         Datum::Flag(flag) => write!(out, "{flag}"),
     }
+}
+
+/// Names of the marks, each once: a file may repeat one a million times, and each row has all of them.
+fn once(marks: &[Mark]) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for name in marks.iter().map(|mark| mark.name()) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The text, or as much of it as a cell keeps.
+fn shortened(text: &str) -> &str {
+    &text[..text.floor_char_boundary(LONGEST_CELL)]
 }
 
 /// A number with all its digits.

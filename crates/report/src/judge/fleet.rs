@@ -4,7 +4,7 @@
 
 mod chances;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use oscost_results::{Outline, RowFigure, Status};
 use oscost_stats::odd::{Bulk, Tail, rates};
@@ -20,6 +20,8 @@ pub const FALSE_RATE: f64 = 0.05;
 pub const EVEN_RATE: f64 = 0.5;
 /// A figure counts in the deviation of its host with no more than this, in scales: one wild figure makes no slow host.
 const CLIP: f64 = 5.0;
+/// Bytes of a name that are kept: no path is longer, and the names in a hostile file would fill a page.
+const LONGEST_NAME: usize = 4096;
 /// Half of the width of a 95 % interval, in standard errors.
 const HALF_WIDTH: f64 = 1.96;
 
@@ -32,6 +34,8 @@ pub struct Fleet {
     nameless: usize,
     /// Figures that show no number, over all results.
     withheld: usize,
+    /// Results of runs that ended before their plan was complete.
+    partial: usize,
     series: BTreeMap<Series, u32>,
     names: Vec<Series>,
     keys: BTreeMap<(String, String), BTreeMap<String, Vec<Measured>>>,
@@ -66,6 +70,8 @@ pub struct JudgedFleet {
     pub nameless: usize,
     /// Figures without a number.
     pub withheld: usize,
+    /// Results of runs that ended before their plan was complete. What they have counts.
+    pub partial: usize,
     /// The groups, the largest first.
     pub groups: Vec<HostGroup>,
     /// The odd hosts, the surest first.
@@ -165,6 +171,7 @@ impl Fleet {
         let named = run.machine.host.as_deref().filter(|name| !name.is_empty());
         let told = named.or(run.conditions.boot_id.as_deref()).unwrap_or(file);
         self.nameless += usize::from(named.is_none());
+        self.partial += usize::from(run.partial);
         let mut all = Vec::new();
         for figure in &run.figures {
             self.withheld += usize::from(figure.status != Status::Measured);
@@ -177,8 +184,8 @@ impl Fleet {
                 Measured { series, at, error }
             }));
         }
-        let key = (run.machine.cpu_model.clone(), run.conditions.kernel.clone());
-        self.keys.entry(key).or_default().entry(told.to_owned()).or_default().extend(all);
+        let key = (short(&run.machine.cpu_model), short(&run.conditions.kernel));
+        self.keys.entry(key).or_default().entry(short(told)).or_default().extend(all);
     }
 
     /// Holds the hosts against one another.
@@ -235,6 +242,7 @@ impl Fleet {
             hosts: groups.iter().map(|group| group.hosts.len()).sum(),
             nameless: self.nameless,
             withheld: self.withheld,
+            partial: self.partial,
             groups,
             odd,
             unproved,
@@ -324,6 +332,11 @@ impl Fleet {
     }
 }
 
+/// A name, or as much of it as a reader bears.
+fn short(name: &str) -> String {
+    name[..name.floor_char_boundary(LONGEST_NAME)].to_owned()
+}
+
 /// The quantity of a figure that hosts are compared by.
 fn measured(figure: &RowFigure) -> Option<(Series, f64, f64)> {
     if figure.status != Status::Measured {
@@ -339,7 +352,7 @@ fn measured(figure: &RowFigure) -> Option<(Series, f64, f64)> {
     let in_user_space = matches!(&*figure.call_path, "vdso" | "user space" | "instruction");
     let enters = system_calls(&figure.evidence).map_or(!in_user_space, |calls| calls >= 0.5);
     let series =
-        Series { id: figure.id.clone(), revision: figure.revision, quantity: judged.clone(), enters };
+        Series { id: short(&figure.id), revision: figure.revision, quantity: judged.clone(), enters };
     Some((series, value.ln(), error.max(0.0)))
 }
 

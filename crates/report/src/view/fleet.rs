@@ -241,6 +241,10 @@ fn left_alone(fleet: &JudgedFleet) -> Vec<String> {
         let results = counted(fleet.nameless, "result names no host", "results name no host");
         all.push(format!("{results}: each boot or file counts as one (run --keep-private keeps the name)"));
     }
+    if fleet.partial > 0 {
+        let runs = counted(fleet.partial, "run is partial: it", "runs are partial: they");
+        all.push(format!("{runs} ended early, and what was measured counts"));
+    }
     if fleet.withheld > 0 {
         all.push(format!("{} without a number", counted(fleet.withheld, "figure is", "figures are")));
     }

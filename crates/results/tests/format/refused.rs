@@ -1,6 +1,8 @@
 //! What is damaged, hostile, too large or of another program is refused, in words.
 
-use oscost_results::{MAX_BYTES, Refused, RunResult, Unwritable, VERSION, from_bytes, load, to_bytes};
+use oscost_results::{
+    Figure, MAX_BYTES, Refused, RunResult, Unwritable, VERSION, from_bytes, load, rows_from_bytes, to_bytes,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -91,6 +93,32 @@ fn depth_is_bounded() {
         );
         let refused = from_bytes(&sealed_body(&body)).unwrap_err().to_string();
         assert!(refused.contains("recursion limit"), "{refused}");
+    }
+}
+
+#[test]
+fn a_file_cannot_ask_for_the_memory_of_a_million_figures() {
+    // The shortest figure that oscost can write: so many fit into a file, and no more are read.
+    let bytes = |figures: usize| {
+        let all = vec![Figure::default(); figures];
+        to_bytes(&RunResult { figures: all, ..sample() }).unwrap().len()
+    };
+    let shortest = (bytes(1001) - bytes(1)) / 1000;
+    assert!(shortest >= 256, "{shortest}");
+    let with = |figures: usize| {
+        let mut value = open_sample();
+        let figure = json!({"id": "", "status": "measured", "family": "", "title": "", "operation": "",
+            "operations_per_iteration": 1, "call_path": "", "group": ""});
+        value["figures"] = Value::Array(vec![figure; figures]);
+        let text = serde_json::to_string(&value).unwrap();
+        sealed_body(&format!("{}\n", &text[1..]))
+    };
+    let most = MAX_BYTES as usize / 256;
+    assert!(from_bytes(&with(most)).is_ok() && rows_from_bytes(&with(most)).is_ok());
+    let more = with(most + 1);
+    for refused in [from_bytes(&more).map(|_| ()), rows_from_bytes(&more).map(|_| ())] {
+        let said = refused.unwrap_err().to_string();
+        assert!(said.contains("at most 65536 figures"), "{said}");
     }
 }
 
