@@ -57,11 +57,11 @@ def families(folder):
     if not loaded:
         return
     print(f"\n## Other families on {loaded[0]['conditions']['kernel'].removeprefix('Linux ')}\n")
-    found = [figure for result in loaded for figure in result["figures"] if "cross_cpu" not in figure["id"] and "spread" not in figure["id"]]
+    found = [figure for result in loaded for figure in result["figures"] if figure["status"] != "unsupported"]
     counted = [figure for figure in found if value(figure) is not None]
     exact = [figure for figure in counted if figure["count"]["repeats"] != "varies"]
     print(f"Of {len(counted)} ids that are counted here, {len(exact)} have the same counts in both boots.")
-    print("What needs several CPUs, sleeps or times itself is not counted.\n")
+    print("What needs several CPUs, sleeps or times itself is not counted, and is left out.\n")
     row(["id", "instructions", "repeats", "why it is not constant, or not counted"])
     print("|---|---:|---|---|")
     for figure in found:
@@ -84,7 +84,7 @@ def page(folder, names):
     print(f"Emulators: {'; '.join(emulations)}.")
     print("The program's own part of an operation depends on its build. The kernel's part does not.\n")
     print("- One star: operations differ, but every boot has the same counts equally often. The usual count is shown.")
-    print("- Two stars: boots differ.")
+    print("- Two stars: boots differ, by what the kernel draws by lot or in what the scheduler did before (METHOD.md, Counts).")
     print("- `-`: no count.\n")
     row(["id"] + [f"{name}: {results[name]['conditions']['kernel'].removeprefix('Linux ')}" for name in names])
     print("|---|" + "---:|" * len(names))
