@@ -368,6 +368,9 @@ impl EmulatedMachine {
         let status = self.child.wait().ok();
         let said = words.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default().trim();
         let text = self.console.text();
+        if status.is_some_and(|status| status.code() == Some(1)) && text.is_empty() && !said.is_empty() {
+            return Error::Refused(said.to_owned());
+        }
         let why = if text.contains("Kernel panic") {
             panic_words(&text)
         } else {
@@ -399,6 +402,8 @@ fn panic_words(console: &str) -> String {
         " (no initial root? CONFIG_BLK_DEV_INITRD)"
     } else if reason.contains("No working init found") {
         " (programs cannot be run? CONFIG_BINFMT_ELF)"
+    } else if reason.contains("Attempted to kill init") {
+        " (the program in the guest ended: is --guest-program a build of oscost, and has --cpu-model all that it needs?)"
     } else {
         ""
     };
@@ -422,6 +427,8 @@ mod tests {
         let console = "x\nKernel panic - not syncing: VFS: Unable to mount root fs on unknown-block(0,0)\ny";
         assert!(panic_words(console).ends_with("(0,0) (no initial root? CONFIG_BLK_DEV_INITRD)"));
         assert_eq!(panic_words("Kernel panic - not syncing: sysrq"), "the kernel panicked: sysrq");
+        let killed = "Kernel panic - not syncing: Attempted to kill init! exitcode=0x00000200";
+        assert!(panic_words(killed).contains("is --guest-program a build of oscost"));
     }
 
     #[test]

@@ -31,6 +31,9 @@ pub enum Error {
         /// How it failed.
         error: CallError,
     },
+    /// qemu ended before the kernel said a word: it refuses what it was given, or this machine lacks something.
+    #[error("qemu could not start the machine: {0} (is it --cpu-model or --memory?)")]
+    Refused(String),
     /// The guest gave no result.
     #[error("{why}{}", last_lines(.console))]
     Guest {

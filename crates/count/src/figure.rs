@@ -87,7 +87,10 @@ pub fn of_rows(card: &Card, rows: &[&CountRow], followed: Option<(&Followed, &Co
         let mut words = told(&boots[0], usual);
         words.extend(causes(first, usual, split.frame));
         if let Some(other) = boots.iter().find(|boot| **boot != boots[0]) {
-            words.push(format!("boots differ, in another {}", told(other, usual).join("; ")));
+            words.push(match shift(&boots[0], other) {
+                Some(by) => format!("boots differ, in another each takes {by}"),
+                None => format!("boots differ, in another {}", told(other, usual).join("; ")),
+            });
         }
         words.extend(otherwise.filter(|_| boots.iter().all(|boot| boot.len() == 1)));
         if !split.is_sure {
@@ -192,6 +195,19 @@ fn told(values: &[Counted], usual: u64) -> Vec<String> {
         parts.push(format!("{} others in between or beyond", others.len() - SHOWN));
     }
     vec![parts.join(", ")]
+}
+
+/// By how much all counts of another boot differ, where it is the same: "3 more". So it is where the kernel draws by lot in which
+/// page of its block an object lies (CONFIG_SLAB_FREELIST_RANDOM).
+fn shift(boot: &[Counted], other: &[Counted]) -> Option<String> {
+    let (first, there) = (boot.first()?.instructions, other.first()?.instructions);
+    let alike = |(a, b): (&Counted, &Counted)| {
+        a.times == b.times && a.instructions.checked_sub(first) == b.instructions.checked_sub(there)
+    };
+    if first == there || boot.len() != other.len() || !boot.iter().zip(other).all(alike) {
+        return None;
+    }
+    Some(format!("{} {}", first.abs_diff(there), if there > first { "more" } else { "fewer" }))
 }
 
 /// Why operations differ, as far as the counts show it.
@@ -310,6 +326,29 @@ mod tests {
             count.why.as_deref(),
             Some("64 of 64 take 340; boots differ, in another 63 of 64 take 340, 1 57 more")
         );
+    }
+
+    #[test]
+    fn boots_that_differ_by_the_same_everywhere_are_told_so() {
+        let boot = |more: u64, rare: u64| {
+            let mut ones = [350 + more; 64];
+            ones[9] = 5350 + rare;
+            row(counts(&ones, &[690 + 2 * more; 8], &[1370 + 4 * more; 8]))
+        };
+        let why = |other: CountRow| {
+            of_rows(&card(), &[&boot(0, 0), &other], None)
+                .count
+                .and_then(|count| count.why)
+                .expect("a reason")
+        };
+        assert_eq!(
+            why(boot(3, 3)),
+            "63 of 64 take 340, 1 5000 more; boots differ, in another each takes 3 more"
+        );
+        assert!(why(boot(3, 4)).ends_with("in another 0 of 64 take 340, 63 3 more, 1 5004 more"));
+        let (one, fewer) = (boot(3, 3), boot(0, 0));
+        let count = of_rows(&card(), &[&one, &fewer], None).count.expect("a count");
+        assert!(count.why.expect("a reason").ends_with("in another each takes 3 fewer"));
     }
 
     #[test]

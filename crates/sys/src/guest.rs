@@ -82,22 +82,28 @@ pub fn sent(file: &File) -> Result<(), CallError> {
     check("tcdrain", unsafe { libc::tcdrain(file.as_raw_fd()) }).map(|_| ())
 }
 
+/// Instructions of a pass of the long loop: an emulator translates them as one block, and leaves it once a pass.
+const PASS: u64 = 64;
+
 /// Executes exactly this many instructions, and some more that are always the same: an emulated machine's clock counts them.
 #[inline(always)]
 pub fn execute(instructions: u64) {
-    let (passes, odd) = (instructions / 2 + 1, instructions % 2);
-    // Two instructions a pass, and one more where the number is odd.
+    let (long, rest) = (instructions / PASS, instructions % PASS);
+    let (passes, odd) = (rest / 2 + 1, rest % 2);
+    // 64 instructions a pass; then two a pass, and one more where the number is odd.
     #[cfg(target_arch = "x86_64")]
     // SAFETY: changes the two registers it is given and the flags, and touches no memory.
     unsafe {
-        std::arch::asm!("2: dec {passes}", "jnz 2b", "test {odd}, {odd}", "jz 3f", "nop", "3:",
-            passes = inout(reg) passes => _, odd = in(reg) odd, options(nomem, nostack));
+        std::arch::asm!("test {long}, {long}", "jz 3f", "2:", ".rept 62", "nop", ".endr", "dec {long}", "jnz 2b", "3:",
+            "4: dec {passes}", "jnz 4b", "test {odd}, {odd}", "jz 5f", "nop", "5:",
+            long = inout(reg) long => _, passes = inout(reg) passes => _, odd = in(reg) odd, options(nomem, nostack));
     }
     #[cfg(target_arch = "aarch64")]
-    // SAFETY: changes the register it is given and the flags, and touches no memory.
+    // SAFETY: changes the two registers it is given and the flags, and touches no memory.
     unsafe {
-        std::arch::asm!("2: subs {passes}, {passes}, #1", "b.ne 2b", "cbz {odd}, 3f", "nop", "3:",
-            passes = inout(reg) passes => _, odd = in(reg) odd, options(nomem, nostack));
+        std::arch::asm!("cbz {long}, 3f", "2:", ".rept 62", "nop", ".endr", "subs {long}, {long}, #1", "b.ne 2b", "3:",
+            "4: subs {passes}, {passes}, #1", "b.ne 4b", "cbz {odd}, 5f", "nop", "5:",
+            long = inout(reg) long => _, passes = inout(reg) passes => _, odd = in(reg) odd, options(nomem, nostack));
     }
 }
 

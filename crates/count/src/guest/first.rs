@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use oscost_harness::{AUDIT_OPERATIONS, Audited, Supervisor, apart};
+use oscost_harness::{AUDIT_OPERATIONS, Audited, LATE_OPERATIONS, Supervisor, apart};
 use oscost_sys::guest::{self, Marks};
 use oscost_sys::{memory, process};
 
@@ -20,11 +20,15 @@ use crate::message::{CountOutcome, CountPlan, CountRow, Hello, PLAN, Said, mark}
 /// Operations of an audit, and twice as many: a call is told from none by far fewer than a run has. Claims that do not hold then
 /// get as many as in a run, for the ends of a batch are a larger share of few operations.
 const AUDITED: u64 = 40;
+/// And from this operation on they are late: counting makes not many more. Each call on the way there is shown to the auditor.
+const LATE: u64 = 1000;
 /// Long ones are audited less often, for this many instructions at most, but this often.
 const MOST_AUDITED: u64 = 40_000_000;
 const LEAST_AUDITED: u64 = 8;
 /// How long a process that counts may take, of the guest's time.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// Namespaces of a kind that there may be, those included that the kernel has yet to take down.
+const NAMESPACES: &str = "100000";
 /// O_NOCTTY: the line becomes nobody's terminal.
 const NO_TERMINAL: i32 = 0o400;
 
@@ -98,9 +102,9 @@ fn longest(outcome: &CountOutcome) -> Option<u64> {
 
 fn audit(supervisor: &Supervisor, id: &str, longest: u64) -> Result<Audited, String> {
     let operations = (MOST_AUDITED / longest.max(1)).clamp(LEAST_AUDITED, AUDITED);
-    let audited = apart::audit(supervisor, id, 0, operations)?;
+    let audited = apart::audit(supervisor, id, 0, operations, LATE)?;
     if audited.claims.iter().any(|claim| claim.holds == Some(false)) {
-        return apart::audit(supervisor, id, 0, AUDIT_OPERATIONS);
+        return apart::audit(supervisor, id, 0, AUDIT_OPERATIONS, LATE_OPERATIONS);
     }
     Ok(audited)
 }
@@ -158,7 +162,16 @@ fn mounts() -> Result<(), String> {
     let _ = mount("tmpfs", "/tmp", "mode=1777", "CONFIG_TMPFS");
     let _ = mount("mqueue", "/dev/mqueue", "", "CONFIG_POSIX_MQUEUE");
     let _ = guest::bring_up_loopback();
+    allow_namespaces();
     Ok(())
+}
+
+/// A kernel allows half as many namespaces of a kind as processes, and takes those that have ended down in its own time. A small
+/// machine that makes them without a pause would soon be refused more.
+fn allow_namespaces() {
+    for kind in ["cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts"] {
+        let _ = std::fs::write(format!("/proc/sys/user/max_{kind}_namespaces"), NAMESPACES);
+    }
 }
 
 /// The serial line to the host.

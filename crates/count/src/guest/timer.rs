@@ -93,7 +93,7 @@ impl Timer {
     }
 
     /// Returns right after the next tick, and what it woke.
-    fn next(&mut self) {
+    pub(crate) fn next(&mut self) {
         // The emulator is fast where nothing reads the clock.
         let since = tsc().wrapping_sub(self.last);
         execute(self.period.saturating_sub(since.saturating_add(MARGIN)));

@@ -38,8 +38,8 @@ pub enum Task {
     Calibrate { batch_ns: u64 },
     /// One launch.
     Launch(LaunchPlan),
-    /// Count system calls over `operations` and twice as many.
-    Audit { operations: u64 },
+    /// Count system calls over twice so many operations, early, and again behind operation `late`.
+    Audit { operations: u64, late: u64 },
     /// Run a program that is not ours.
     Foreign(ForeignPlan),
     /// Time operations one by one.
@@ -88,6 +88,8 @@ pub struct ForeignPlan {
 
 /// Operations of the first phase of an audit; the second makes twice as many.
 pub const AUDIT_OPERATIONS: u64 = 100;
+/// Operations of an audit are late from this one on: whatever begins to lie later is left to physics.
+pub const LATE_OPERATIONS: u64 = 10_000;
 /// The default scheduling policy.
 pub(crate) const DEFAULT_POLICY: &str = "other";
 

@@ -29,21 +29,32 @@ pub fn set_up(benchmark: &dyn Benchmark, cpu: usize) -> Result<Subject, Unable> 
     })
 }
 
-/// Has a worker audit one benchmark on `cpu` over so many operations and twice as many. What cannot be counted is told as
+/// Has a worker audit one benchmark on `cpu` over twice so many operations, and as many behind operation `late`. What cannot be counted is told as
 /// missing evidence; what the machine lacks or what fails, in words.
 ///
 /// # Errors
 /// Why the benchmark has no audit and no figure.
-pub fn audit(supervisor: &Supervisor, id: &str, cpu: usize, operations: u64) -> Result<Audited, String> {
-    audit_by(supervisor, id, cpu, operations)
+pub fn audit(
+    supervisor: &Supervisor,
+    id: &str,
+    cpu: usize,
+    operations: u64,
+    late: u64,
+) -> Result<Audited, String> {
+    audit_by(supervisor, id, cpu, (operations, late))
 }
 
 /// The same with whatever makes the launches.
-fn audit_by(workers: &dyn Workers, id: &str, cpu: usize, operations: u64) -> Result<Audited, String> {
+fn audit_by(
+    workers: &dyn Workers,
+    id: &str,
+    cpu: usize,
+    (operations, late): (u64, u64),
+) -> Result<Audited, String> {
     const DEADLINE_NS: u64 = 30_000_000_000;
     let job = Job {
         ids: vec![id.to_owned()],
-        task: Task::Audit { operations },
+        task: Task::Audit { operations, late },
         cpus: vec![cpu],
         seed: 1,
         isolate: true,
@@ -123,10 +134,13 @@ mod tests {
     fn audited(answer: impl Fn(Report) -> Result<Report, Lost>) -> Result<Audited, String> {
         let answer = |job: &Job, _: u32| {
             assert_eq!((job.ids.as_slice(), job.cpus.as_slice()), (&["a".to_owned()][..], &[3][..]));
-            assert!(job.isolate && matches!(job.task, Task::Audit { operations: 100 }), "{job:?}");
+            assert!(
+                job.isolate && matches!(job.task, Task::Audit { operations: 100, late: 1000 }),
+                "{job:?}"
+            );
             answer(all_well(job))
         };
-        audit_by(&Script::new(&|_| 1, &answer), "a", 3, 100)
+        audit_by(&Script::new(&|_| 1, &answer), "a", 3, (100, 1000))
     }
 
     #[test]

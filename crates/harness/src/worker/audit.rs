@@ -9,15 +9,14 @@ use oscost_sys::{audit as counting, clock, system_call::marker, system_call_name
 use crate::benchmark::card::Placement;
 use crate::benchmark::claims;
 use crate::benchmark::{Batched, Benchmark, Outcome, Series, SeriesPlan, SetUp, Subject};
-use crate::protocol::message::{AUDIT_OPERATIONS, Audited, Failure, Member};
+use crate::protocol::message::{AUDIT_OPERATIONS, Audited, Failure, LATE_OPERATIONS, Member};
 use crate::worker::series::Collected;
 use crate::worker::{Ready, Worker};
 
 /// A series that is audited may take this long for its observations.
 const SERIES_NS: u64 = 2_000_000_000;
-/// Late operations are counted from this one on: whatever begins to lie later is left to physics.
-const LATE: u64 = 10_000;
-/// The way there takes no longer than this; a slow operation is counted late from where it is then.
+/// The way to operation [`LATE_OPERATIONS`] takes no longer than this, to an earlier one in proportion; a slow operation is counted
+/// late from where it is then.
 const LATE_NS: u64 = 400_000_000;
 /// So many iterations a phase has at least, however long one takes.
 const FEWEST: u64 = 20;
@@ -45,7 +44,7 @@ enum Phases {
 pub(crate) fn member(
     worker: &mut Worker<'_>,
     benchmark: Option<&'static dyn Benchmark>,
-    operations: u64,
+    operations: (u64, u64),
 ) -> Member<Audited> {
     let stated = benchmark.map(stated).unwrap_or_default();
     let placement = benchmark.map_or(Placement::OneCpu, |benchmark| benchmark.card().placement);
@@ -60,7 +59,7 @@ pub(crate) fn member(
 pub fn audit(benchmark: &'static dyn Benchmark, cx: &mut SetUp<'_>) -> Result<Audited, String> {
     let mut set_up = || Ready::of(benchmark, cx);
     let (placement, listens) = (benchmark.card().placement, benchmark.listens());
-    match counted(stated(benchmark), placement, AUDIT_OPERATIONS, listens, &mut set_up) {
+    match counted(stated(benchmark), placement, (AUDIT_OPERATIONS, LATE_OPERATIONS), listens, &mut set_up) {
         Member::Done(audited) => Ok(audited),
         Member::Unsupported { why, remedy } => Err(format!("unsupported: {why} ({remedy})")),
         Member::Failed(failure) => Err(failure.to_string()),
@@ -77,7 +76,7 @@ fn stated(benchmark: &'static dyn Benchmark) -> Vec<CheckedClaim> {
 fn counted(
     stated: Vec<CheckedClaim>,
     placement: Placement,
-    operations: u64,
+    operations: (u64, u64),
     listens: bool,
     set_up: &mut dyn FnMut() -> Member<Ready>,
 ) -> Member<Audited> {
@@ -113,14 +112,14 @@ fn counted(
 }
 
 /// Makes two phases of operations between markers.
-fn bracketed(set_up: &mut dyn FnMut() -> Member<Ready>, operations: u64) -> Member<Phases> {
+fn bracketed(set_up: &mut dyn FnMut() -> Member<Ready>, (operations, late): (u64, u64)) -> Member<Phases> {
     let Ready { benchmark, mut subject } = match set_up() {
         Member::Done(ready) => ready,
         other => return other.map(|_| Phases::Series(Default::default())),
     };
     let per_iteration = benchmark.card().operations_per_iteration.max(1);
     let made = match &mut subject {
-        Subject::Batched(batched) => batches(&mut **batched, per_iteration, operations),
+        Subject::Batched(batched) => batches(&mut **batched, per_iteration, (operations, late)),
         Subject::Series(series) => launches(&mut **series, operations),
     };
     match made {
@@ -129,11 +128,11 @@ fn bracketed(set_up: &mut dyn FnMut() -> Member<Ready>, operations: u64) -> Memb
     }
 }
 
-/// Twice so many operations early, and as many late.
+/// Twice so many operations early, and as many behind operation `late`.
 fn batches(
     batched: &mut dyn Batched,
     per_iteration: u64,
-    operations: u64,
+    (operations, late): (u64, u64),
 ) -> Result<Phases, oscost_sys::CallError> {
     let wanted = (2 * operations).div_ceil(per_iteration);
     let mut phase = |number: Option<usize>, iterations: u64| -> Outcome {
@@ -152,9 +151,9 @@ fn batches(
     let iterations = wanted.min((LATE_NS / one_ns).max(FEWEST));
     phase(None, iterations)?;
     phase(Some(1), iterations)?;
-    let until = clock::now_ns() + LATE_NS;
+    let until = clock::now_ns() + LATE_NS / LATE_OPERATIONS * late.min(LATE_OPERATIONS);
     let mut done = 2 * iterations;
-    while done < LATE.div_ceil(per_iteration) && clock::now_ns() < until {
+    while done < late.div_ceil(per_iteration) && clock::now_ns() < until {
         phase(None, iterations)?;
         done += iterations;
     }

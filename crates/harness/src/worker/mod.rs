@@ -139,8 +139,8 @@ impl<'a> Worker<'a> {
             Task::Core { batch_ns, pair_ns } => canary::core(batch_ns, pair_ns),
             Task::Calibrate { batch_ns } => calibrate::group(&mut self, &members, batch_ns),
             Task::Launch(plan) => launch::group(&mut self, &members, &plan),
-            Task::Audit { operations } => TaskFinding::Audit(
-                members.iter().map(|member| audit::member(&mut self, *member, operations)).collect(),
+            Task::Audit { operations, late } => TaskFinding::Audit(
+                members.iter().map(|member| audit::member(&mut self, *member, (operations, late))).collect(),
             ),
             Task::Foreign(plan) => TaskFinding::Foreign(foreign::run_here(&plan)),
             Task::Percentiles(plan) => percentiles::group(&mut self, &members, &plan),

@@ -37,7 +37,7 @@ pub struct Count {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u32,
     /// Give up on the guest after this many seconds of silence
-    #[arg(long, value_name = "SECONDS", default_value_t = Self::PATIENCE, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SECONDS", default_value_t = Self::PATIENCE, value_parser = clap::value_parser!(u64).range(1..=Self::MOST_PATIENCE))]
     pub patience: u64,
     /// Store this text with the result
     #[arg(long, value_name = "TEXT")]
@@ -50,6 +50,8 @@ pub struct Count {
 impl Count {
     /// Longest silence of a guest, in seconds, unless the user says another.
     pub const PATIENCE: u64 = 120;
+    /// A day: no guest is silent for longer and speaks then.
+    const MOST_PATIENCE: u64 = 86_400;
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

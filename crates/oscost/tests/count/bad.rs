@@ -25,6 +25,10 @@ fn what_is_no_kernel_is_misuse_with_its_name() {
     let three = ["count", ID, "--kernel", "bzImage", "--kernel", "bzImage", "--kernel", "bzImage"];
     refused(&stage.run(&three), 2, &["at most twice"]);
     refused(&stage.count(&["--format", "folded"]), 2, &["--by-function"]);
+    // No clock reaches so far.
+    for patience in ["0", "86401", "18446744073709551615"] {
+        refused(&stage.count(&["--patience", patience]), 2, &["1..=86400"]);
+    }
 }
 
 #[test]
@@ -91,7 +95,14 @@ fn a_qemu_that_dies_is_told() {
     let stage = Stage::new(Some("kill -9 $$"));
     refused(&stage.count(&[]), 3, &["qemu ended (signal: 9"]);
     let stage = Stage::new(Some("echo 'qemu: no such machine' >&2; exit 1"));
-    refused(&stage.count(&[]), 3, &["qemu ended (exit status: 1): qemu: no such machine"]);
+    refused(
+        &stage.count(&[]),
+        2,
+        &["qemu could not start the machine: qemu: no such machine", "--cpu-model"],
+    );
+    // What ends later is the guest's.
+    let stage = Stage::new(Some("printf '[ 0.1] booting\\n' >$console; echo 'qemu: no memory' >&2; exit 1"));
+    refused(&stage.count(&[]), 3, &["qemu ended (exit status: 1): qemu: no memory", "  | [ 0.1] booting"]);
     let stage = Stage::new(Some("exit 0"));
     refused(&stage.count(&[]), 3, &["the guest ended before its result"]);
 }

@@ -16,7 +16,8 @@ use crate::figures::member::Fate;
 use crate::figures::quiet::{Best, Seen};
 use crate::protocol::core::Core;
 use crate::protocol::message::{
-    AUDIT_OPERATIONS, Audited, Calibration, ClockFacts, Failure, Job, Member, Report, Task, TaskFinding,
+    AUDIT_OPERATIONS, Audited, Calibration, ClockFacts, Failure, Job, LATE_OPERATIONS, Member, Report, Task,
+    TaskFinding,
 };
 use crate::protocol::record::Record;
 use crate::supervisor::event::Event;
@@ -313,7 +314,12 @@ impl Engine<'_> {
             if group.members[index].audited.is_some() {
                 continue;
             }
-            let job = self.job_of(group, &[index], Task::Audit { operations: AUDIT_OPERATIONS }, 2);
+            let job = self.job_of(
+                group,
+                &[index],
+                Task::Audit { operations: AUDIT_OPERATIONS, late: LATE_OPERATIONS },
+                2,
+            );
             let audited = match self.work(job, 10 * SECOND) {
                 Ok(Report { finding: TaskFinding::Audit(mut members), .. }) if members.len() == 1 => {
                     members.remove(0)

@@ -117,7 +117,7 @@ fn an_audit_that_fails_leaves_the_figure_without_evidence() {
     );
     assert_eq!(ran.figure("a").evidence.audit_missing, None);
     let audits =
-        ran.jobs.iter().filter(|job| matches!(job.task, Task::Audit { operations: AUDIT_OPERATIONS }));
+        ran.jobs.iter().filter(|job| matches!(job.task, Task::Audit { operations: AUDIT_OPERATIONS, .. }));
     assert_eq!(audits.count(), 2, "each alone");
 }
 
