@@ -3,13 +3,11 @@
 //! The clock of the emulated machine is its count of instructions: x86_64's TSC, aarch64's virtual counter at 10^9 a second.
 
 use std::io::Write;
-use std::time::Duration;
 
 use oscost_harness::{Batched, Catalogue, Need, Participant, Placement, Subject, Unable, apart};
-use oscost_sys::clock::{pause, tsc};
+use oscost_sys::clock::tsc;
 use oscost_sys::guest::{Marks, execute};
 use oscost_sys::kernel_clock::KernelClock;
-use oscost_sys::scheduling::{self, Policy};
 use oscost_sys::usage::{self, Usage, Whose};
 use oscost_sys::{CallError, memory};
 
@@ -45,10 +43,6 @@ const PLACES: u64 = 8;
 const PERIOD: u64 = 1 << 20;
 /// So long before an appointment the way there is decided, ns.
 const AHEAD: u64 = 2 * STEP;
-/// Resolution of the kernel's idle time, ns.
-const IDLE_STEP: f64 = 1e7;
-/// Long enough for partners to finish what they do, and to sleep; and so short that what follows needs one tick.
-const REST: Duration = Duration::from_micros(100);
 /// Iterations of the batch in which switches are looked at there.
 const MANY_TOGETHER: u64 = 64;
 /// Iterations that are followed where they differ: enough to meet what comes every 16th time twice; and instructions of these
@@ -97,9 +91,7 @@ fn one(catalogue: &Catalogue, plan: &CountPlan, index: u64, timer: Timer) -> Cou
         let why = "it holds the clock itself: there is no single operation to be counted".to_owned();
         return CountOutcome::Unsupported { why, remedy: String::new() };
     };
-    let blocks = card.blocks;
-    let mut counter =
-        Counter { batched: &mut *batched, blocks, timer, made: 0, first: 0, clock: None, rested: 0 };
+    let mut counter = Counter { batched: &mut *batched, timer, made: 0, first: 0, clock: None };
     counter
         .counts(plan, index, card.operations_per_iteration.max(1))
         .unwrap_or_else(|error| CountOutcome::Failed(apart::failure("batch", error)))
@@ -107,8 +99,6 @@ fn one(catalogue: &Catalogue, plan: &CountPlan, index: u64, timer: Timer) -> Cou
 
 struct Counter<'a> {
     batched: &'a mut dyn Batched,
-    /// Whether an operation sleeps, and so lets others run.
-    blocks: bool,
     timer: Timer,
     /// Iterations so far, of all batches: what was used meanwhile is divided by them.
     made: u64,
@@ -116,8 +106,6 @@ struct Counter<'a> {
     first: u64,
     /// By which the scheduler keeps time, where others take turns and the kernel tells it.
     clock: Option<KernelClock>,
-    /// ns for which this process has slept of its own accord.
-    rested: u64,
 }
 
 impl Counter<'_> {
@@ -168,10 +156,7 @@ impl Counter<'_> {
             }
         }
         let elapsed = tsc() - begun;
-        // The kernel tells its idle time in hundredths of a second: what was slept here may be told as one more.
-        let rested = if self.rested > 0 { self.rested as f64 + IDLE_STEP } else { 0.0 };
-        let slept = (self::idle() - idle) * 1e9 - rested;
-        counts.idle_share = slept.max(0.0) / elapsed.max(1) as f64;
+        counts.idle_share = (self::idle() - idle).max(0.0) * 1e9 / elapsed.max(1) as f64;
         if self.first > 0 {
             // Partners are woken and put to rest at the ends of a batch: what an operation switches is seen in a long one.
             watch = Watch::begin(&participants, self.made)?;
@@ -195,30 +180,10 @@ impl Counter<'_> {
         if self.first == 0 {
             return Ok(());
         }
-        self.settle_accounts()?;
         self.timer.alone();
         // The first iteration takes longer than those behind it.
-        self.align(0, (self.first + 4 + iterations) * longest + 2 * AHEAD);
-        self.uncounted(self.first)?;
-        // These may have taken a few ns more in one boot than in another.
-        self.align(into_step, 0);
-        Ok(())
-    }
-
-    /// Has the scheduler owe nothing to anybody. Since Linux 6.6 it remembers for as long as somebody sleeps what it owes to him,
-    /// which depends on all that was before; but who becomes runnable while nobody else of his class is, is owed nothing.
-    fn settle_accounts(&mut self) -> Result<(), CallError> {
-        if scheduling::set(Policy::Fifo, 1).is_err() {
-            // A kernel without real time (CONFIG_RT_GROUP_SCHED and no share): left as it is.
-            return Ok(());
-        }
-        let woken = if self.blocks { self.uncounted(1) } else { Ok(()) };
-        // The partners go to sleep.
-        let begun = tsc();
-        pause(REST);
-        self.rested += tsc() - begun;
-        scheduling::set(Policy::Other, 0)?;
-        woken
+        self.align(into_step, (self.first + 4 + iterations) * longest);
+        self.uncounted(self.first)
     }
 
     /// Returns so many ns into a step of the scheduler's clock, and not where a period ends within `length`.
@@ -282,7 +247,6 @@ impl Counter<'_> {
         if apart {
             self.timer.clear((iterations + first) * longest + SETTLING);
         } else {
-            self.settle_accounts()?;
             self.timer.alone();
         }
         marks.pass(begin, index, iterations);
@@ -290,7 +254,6 @@ impl Counter<'_> {
         // The way to the end of a period would be logged too.
         self.align(0, 0);
         self.uncounted(first)?;
-        self.align(0, 0);
         self.batched.arm()?;
         marks.pass_quietly();
         let before = tsc();
