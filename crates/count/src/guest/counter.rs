@@ -43,7 +43,7 @@ const PLACES: u64 = 8;
 const PERIOD: u64 = 1 << 20;
 /// So long before an appointment the way there is decided, ns.
 const AHEAD: u64 = 2 * STEP;
-/// Iterations of the batch in which switches are looked at there.
+/// Iterations of the batch in which switches are looked at there; fewer of long ones.
 const MANY_TOGETHER: u64 = 64;
 /// Iterations that are followed where they differ: enough to meet what comes every 16th time twice; and instructions of these
 /// at most, fewer where all registers are logged.
@@ -160,7 +160,7 @@ impl Counter<'_> {
         if self.first > 0 {
             // Partners are woken and put to rest at the ends of a batch: what an operation switches is seen in a long one.
             watch = Watch::begin(&participants, self.made)?;
-            self.uncounted(MANY_TOGETHER)?;
+            self.uncounted(MANY_TOGETHER.min(MOST / longest.max(1)).max(LEAST_FEW))?;
         }
         let made = ((self.made - watch.made) * operations_each) as f64;
         if let Some(used) = watch.used(&participants)? {
