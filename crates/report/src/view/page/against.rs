@@ -128,9 +128,7 @@ fn against(row: &Compared, tone: Tone, newest: &RunResult) -> Against {
     let is_told = |change: &&crate::judge::Shift| change.low.is_finite() && !comparison::is_unknown(change);
     let (says, interval) = match row.change.as_ref() {
         None => <(String, String)>::default(),
-        Some(change) if is_told(&change) => {
-            (percent(change.change), interval(change.low, change.high))
-        }
+        Some(change) if is_told(&change) => (percent(change.change), interval(change.low, change.high)),
         Some(_) => ("unknown".to_owned(), "too scattered for an interval".to_owned()),
     };
     // In rounds of both sides the judged ratio may point another way than the two sides by themselves.
