@@ -1,7 +1,8 @@
 //! Processes: partners by fork, what ends them with their parent, groups, deadlines by pidfd.
 
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
@@ -195,6 +196,22 @@ pub fn sink() -> Result<Stdio, CallError> {
 pub fn may_signal() -> Result<(), CallError> {
     // SAFETY: signal 0 is sent to nobody, and kill touches no memory.
     check("kill", unsafe { libc::kill(std::process::id().cast_signed(), 0) }).map(|_| ())
+}
+
+/// Whether the caller may receive from a socket: whoever starts a program hears by one whether it started. Where that is
+/// refused, the start waits for the end of the program, which waits for its starter.
+///
+/// # Errors
+/// The error of socketpair, or of recvfrom.
+pub fn may_hear() -> Result<(), CallError> {
+    let failed =
+        |call: &'static str| move |error: io::Error| CallError::new(call, error.raw_os_error().unwrap_or(0));
+    let (one, _other) = UnixStream::pair().map_err(failed("socketpair"))?;
+    one.set_nonblocking(true).map_err(failed("ioctl"))?;
+    match (&one).read(&mut [0]) {
+        Err(error) if error.kind() != io::ErrorKind::WouldBlock => Err(failed("recvfrom")(error)),
+        _ => Ok(()),
+    }
 }
 
 /// Sends `signal` to every process of a group. kill(2).

@@ -258,6 +258,19 @@ mod tests {
     }
 
     #[test]
+    fn who_may_not_receive_learns_it_before_a_program_is_started() {
+        let refused = in_child(|| {
+            let allowed = answer(libc::SECCOMP_RET_ALLOW);
+            let number = libc::SYS_recvfrom as u32;
+            let filter = Filter(vec![load(NUMBER_AT), unless(number), refuse(libc::EPERM), allowed]);
+            let before = process::may_hear();
+            let after = filter.install().and_then(|()| process::may_hear());
+            before.is_ok() && after == Err(CallError::new("recvfrom", libc::EPERM))
+        });
+        assert_eq!(refused, Some(0));
+    }
+
+    #[test]
     fn a_listener_hears_of_each_call() {
         let code = in_child(|| match Filter::asking(libc::SYS_getppid).install_with_listener() {
             Ok(heard) => {
