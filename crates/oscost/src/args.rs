@@ -147,7 +147,7 @@ pub struct Run {
     #[arg(long, requires = "patterns", conflicts_with_all = ["raw", "percentiles", "one_launch", "dry_run", "format", "output"])]
     pub watch: bool,
     /// Before measuring, wait a random part of SECONDS, so that the hosts of a fleet do not measure at once
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(..=86_400))]
+    #[arg(long, hide_short_help = true, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(..=86_400))]
     pub jitter: Option<u32>,
     /// A single launch, for oscost compare --live
     #[arg(long, hide = true, conflicts_with_all = ["quick", "thorough"])]

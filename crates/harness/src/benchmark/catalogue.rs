@@ -38,7 +38,7 @@ pub struct NoMatch {
     /// What may have been meant, nearest first.
     pub nearest: Vec<String>,
     /// A part of the pattern whose number no id has, and the numbers that ids have there ("hold_us_33": 0, 1, 3).
-    pub numbers: Option<(String, Vec<u64>)>,
+    pub numbers: Option<Box<(String, Vec<u64>)>>,
 }
 
 impl std::error::Error for NoMatch {}
@@ -46,7 +46,7 @@ impl std::error::Error for NoMatch {}
 impl fmt::Display for NoMatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pattern = oscost_results::Untrusted::new(&self.pattern).terminal().to_string();
-        match (self.elsewhere, self.example, self.nearest.as_slice(), &self.numbers) {
+        match (self.elsewhere, self.example, self.nearest.as_slice(), self.numbers.as_deref()) {
             (Some(what), ..) => write!(f, "'{pattern}' is {what}, which has no counterpart here"),
             (_, Some(example), ..) => write!(
                 f,
@@ -199,7 +199,7 @@ impl Catalogue {
             above: above.len(),
             example: above.first().map(|choice| choice.card().id),
             nearest: if numbers.is_some() { Vec::new() } else { self.nearest(pattern.text()) },
-            numbers,
+            numbers: numbers.map(Box::new),
         })
     }
 

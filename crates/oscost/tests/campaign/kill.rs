@@ -75,7 +75,7 @@ pub fn run(amount: Amount) -> Outcome {
                 way,
                 times,
                 // At full length every other space: more of their kills fall into the beginning and the end.
-                one_launch: scenario >= SHAPES && (!amount.full || left / IN_ONE_SPACE % 2 == 0),
+                one_launch: scenario >= SHAPES && (!amount.full || (left / IN_ONE_SPACE).is_multiple_of(2)),
                 seed: random.next_u64(),
             }));
         }

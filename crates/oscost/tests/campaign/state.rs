@@ -21,7 +21,7 @@ struct Line {
 
 struct State {
     file: File,
-    done: BTreeMap<(String, u32), Outcome>,
+    done: Outcomes,
     /// How often each was asked for in this start.
     asked: BTreeMap<String, u32>,
 }
@@ -56,8 +56,11 @@ pub fn open(path: &Path, amount: Amount) -> Result<usize, String> {
     Ok(known)
 }
 
+/// What was found, by the space and the number of the provocation.
+type Outcomes = BTreeMap<(String, u32), Outcome>;
+
 /// Whole lines of a state, and what they say.
-fn read(text: &str, head: &str) -> Result<(String, BTreeMap<(String, u32), Outcome>), String> {
+fn read(text: &str, head: &str) -> Result<(String, Outcomes), String> {
     let mut lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
     if lines.next().map(str::trim_end) != Some(head) {
         return Err("it is another campaign's: another seed, length, program or test. Name a new file".into());

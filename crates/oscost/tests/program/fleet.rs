@@ -104,7 +104,7 @@ fn large_results_need_neither_much_memory_nor_a_large_page() {
         let launch = figure.launches[0].clone();
         figure.launches = vec![launch; 1000];
     });
-    put(&home, "many", 1, |it| it.figures = vec![Figure::default(); 40_000]);
+    put(&home, "many", 1, |it| it.figures = vec![Figure::default(); 20_000]);
     let (done, page) = within_a_gibibyte(&home, &["--fleet", "--format", "html"]);
     assert!(done.code == Some(0) && page < 5_000_000, "{page} bytes, {done:?}");
     let (done, rows) = within_a_gibibyte(&home, &["--format", "ndjson"]);

@@ -32,7 +32,7 @@ enum By {
 }
 
 /// A question of a document.
-struct Asked {
+struct CardQuestion {
     /// In the reader's words; `{row}` is the row that was found.
     name: &'static str,
     at: Whereabouts,
@@ -41,8 +41,8 @@ struct Asked {
     finding: &'static str,
 }
 
-const fn asked(name: &'static str, at: Whereabouts, by: By) -> Asked {
-    Asked { name, at, by, finding: "" }
+const fn asked(name: &'static str, at: Whereabouts, by: By) -> CardQuestion {
+    CardQuestion { name, at, by, finding: "" }
 }
 
 const CYCLES: &str = "Results by cycles";
@@ -57,8 +57,8 @@ const FINE_CHILDREN: &str = "Figure 20.8, nrec 2000, advisory locking, fine";
 const CHILDREN: &[&str] = &["12", "11", "10", "9", "8", "7", "6", "5", "4", "3", "2"];
 
 /// Document 000.
-const OF_TLPI: &[Asked] = &[
-    Asked {
+const OF_TLPI: &[CardQuestion] = &[
+    CardQuestion {
         name: "System V's time in POSIX's, {row} cycles",
         at: Whereabouts::Cell { table: CYCLES, rows: &["1 000 000"], column: "speed-up" },
         by: By::Figure,
@@ -84,8 +84,8 @@ const OF_TLPI: &[Asked] = &[
 ];
 
 /// Document 001.
-const OF_APUE: &[Asked] = &[
-    Asked {
+const OF_APUE: &[CardQuestion] = &[
+    CardQuestion {
         name: "coarse locks in the time of none, {row} records",
         at: Whereabouts::Quotient { of: (RECORDS, COARSE), to: (RECORDS, NONE), rows: SIZES },
         by: By::Figure,
@@ -123,8 +123,8 @@ const OF_APUE: &[Asked] = &[
 ];
 
 /// Document 003.
-const OF_OSTEP: &[Asked] = &[
-    Asked {
+const OF_OSTEP: &[CardQuestion] = &[
+    CardQuestion {
         name: "a call of getpid",
         at: Whereabouts::Cell {
             table: "\"A system call\" in two documents",
@@ -154,8 +154,8 @@ const OF_OSTEP: &[Asked] = &[
 ];
 
 /// Document 004.
-const OF_CONTEXT_SWITCH: &[Asked] = &[
-    Asked {
+const OF_CONTEXT_SWITCH: &[CardQuestion] = &[
+    CardQuestion {
         name: "a switch, CPUs as they come",
         at: Whereabouts::Cell {
             table: "The cost of a context switch (context_switch): without",
@@ -197,7 +197,7 @@ const OF_CONTEXT_SWITCH: &[Asked] = &[
 ];
 
 /// Questions by the name of their document. Document 002 has stations, and answers by itself.
-const ALL: [(&str, &[Asked]); 4] = [
+const ALL: [(&str, &[CardQuestion]); 4] = [
     (TLPI.name, OF_TLPI),
     (APUE.name, OF_APUE),
     (OSTEP.name, OF_OSTEP),
@@ -239,7 +239,7 @@ fn both(row: &Reproduction, by: By, result: &RunResult) -> Option<Both> {
     Some(Both { there, here: here.filter(|(value, _)| value.is_finite()) })
 }
 
-fn answer(question: &Asked, document: &str, result: &RunResult) -> Option<Answer> {
+fn answer(question: &CardQuestion, document: &str, result: &RunResult) -> Option<Answer> {
     let own = || result.reproductions.iter().filter(move |row| row.document == document);
     let cell = |table: &str, name: &str, column: &str| {
         own().find(|row| {
@@ -301,7 +301,7 @@ fn quotient(of: &Both, to: &Both) -> Option<Both> {
 }
 
 fn told(
-    question: &Asked,
+    question: &CardQuestion,
     row: &str,
     there: String,
     here: Option<(String, String)>,
@@ -315,7 +315,7 @@ fn told(
 }
 
 /// The numbers of "there A, here B", where both are told in one unit.
-fn stated(question: &Asked, row: &Reproduction) -> Option<Answer> {
+fn stated(question: &CardQuestion, row: &Reproduction) -> Option<Answer> {
     let (there, rest) = row.because.strip_prefix("there ")?.split_once(", here ")?;
     let bare = there.trim_start_matches(['~', '<', '>']);
     let ((_, unit), (number, own)) = (parted(bare), parted(rest));
