@@ -1,5 +1,7 @@
 //! Who watches a thread's system calls: tracers and seccomp filters, as /proc says. proc(5), ptrace(2), seccomp(2).
 
+use std::sync::OnceLock;
+
 /// Who watches the system calls of a thread. What /proc does not say is `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -17,6 +19,13 @@ impl Watched {
     #[must_use]
     pub fn own() -> Self {
         crate::file::text("/proc/thread-self/status").map_or_else(|_| Self::default(), |it| Self::of(&it))
+    }
+
+    /// Who watched when this was first asked: before a filter of our own, if the program asks by then. Forked children know it, too.
+    #[must_use]
+    pub fn at_first() -> Self {
+        static FIRST: OnceLock<Watched> = OnceLock::new();
+        *FIRST.get_or_init(Self::own)
     }
 
     /// Reads a text of /proc/PID/status, proc(5).

@@ -66,7 +66,7 @@ pub fn of_filters(error: CallError) -> Unable {
 /// # Errors
 /// [`Unable::Unsupported`] where there is a filter.
 pub fn of_unknown_calls() -> Result<(), Unable> {
-    if oscost_sys::watched::Watched::own().seccomp_mode.is_some_and(|mode| mode > 0) {
+    if oscost_sys::watched::Watched::at_first().seccomp_mode.is_some_and(|mode| mode > 0) {
         return Err(unsupported(
             "a filter of system calls may answer an unknown call before the kernel does",
             "run without that filter: --security-opt seccomp=unconfined in Docker and podman",
