@@ -13,6 +13,7 @@ use oscost_stats::clock::clock_step;
 use oscost_sys::{
     clock::now_ns,
     memory::ColdPages,
+    system_call::marker,
     usage::{self, Whose},
 };
 
@@ -110,6 +111,7 @@ impl<R: Reading> Benchmark for Steps<R> {
                 runs: Vec::with_capacity(READINGS),
                 ..Seen::default()
             },
+            phase: None,
             clock: PhantomData,
         })))
     }
@@ -123,10 +125,17 @@ struct Readings<R> {
     /// Touched memory, or none: then each launch takes new memory.
     memory: Option<ColdPages>,
     seen: Seen,
+    /// The phase of an audit that the next launch is.
+    phase: Option<usize>,
     clock: PhantomData<fn() -> R>,
 }
 
 impl<R: Reading> Series for Readings<R> {
+    fn brackets(&mut self, phase: usize) -> bool {
+        self.phase = Some(phase);
+        true
+    }
+
     fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
         let mut new = None;
         let words = match &mut self.memory {
@@ -141,7 +150,11 @@ impl<R: Reading> Series for Readings<R> {
         let before = usage::own(Whose::Thread);
         let start = (R::now(), now_ns());
         let deadline = start.1.saturating_add(plan.duration_ns);
+        // The readings alone are audited: what looks at them allocates memory, more of it where others disturb.
+        let phase = self.phase.take();
+        phase.into_iter().for_each(marker);
         let made = store::<R>(words, count, deadline);
+        phase.into_iter().for_each(|_| marker(0));
         let used = before.and_then(|before| Ok(usage::own(Whose::Thread)?.since(&before)));
         self.seen.look_at(words.chunks_exact(WORDS_A_READING).take(made).map(|reading| reading[0]));
         let mut readings = made as u64;
