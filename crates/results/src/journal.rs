@@ -23,7 +23,7 @@ pub struct Journal {
     name: RunName,
     path: PathBuf,
     directory: Directory,
-    file: File,
+    file: Locked,
 }
 
 impl Journal {
@@ -44,7 +44,7 @@ impl Journal {
             new.publish(&name.file(ENDING))
         };
         let file = begin().map_err(PathError::of("write", &path))?;
-        Ok(Self { name, path, directory, file })
+        Ok(Self { name, path, directory, file: Locked(file) })
     }
 
     /// Name of the run: its result is to be saved under the same.
@@ -67,7 +67,7 @@ impl Journal {
                 let _ = file.seek(SeekFrom::Start(before));
             })
         };
-        Ok(append(&self.file).map_err(PathError::of("write", &self.path))?)
+        Ok(append(&self.file.0).map_err(PathError::of("write", &self.path))?)
     }
 
     /// Removes the journal: the result is saved.
@@ -77,6 +77,16 @@ impl Journal {
     pub fn finish(self) -> Result<(), JournalError> {
         let file_name = self.name.file(ENDING);
         Ok(self.directory.remove(&file_name).map_err(PathError::of("remove", &self.path))?)
+    }
+}
+
+/// A file under flock, until this is dropped. Closing it is not enough: a child that was forked meanwhile has it open too.
+struct Locked(File);
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // What cannot be unlocked is as if this process lived on: it is recovered later.
+        let _ = self.0.unlock();
     }
 }
 
@@ -115,8 +125,8 @@ struct Left {
     name: RunName,
     path: PathBuf,
     directory: Directory,
-    /// Locked: keeps others from recovering it at the same time.
-    file: File,
+    /// Keeps others from recovering it at the same time.
+    file: Locked,
 }
 
 impl Left {
@@ -136,10 +146,10 @@ impl Left {
     /// What it holds. `None` where that is nothing, or a result was saved after all: then it is removed.
     fn read(self) -> Result<Option<Recovered>, JournalError> {
         let has_result = self.directory.has(&self.name.file(store::ENDING));
-        if has_result || self.file.metadata().is_ok_and(|file| file.len() == 0) {
+        if has_result || self.file.0.metadata().is_ok_and(|file| file.len() == 0) {
             return self.remove().map(|()| None);
         }
-        let mut records = match records(&self.file) {
+        let mut records = match records(&self.file.0) {
             Ok(records) if records.is_empty() => return Err(self.set_aside("its first record is damaged")),
             Ok(records) => records,
             Err(error) => return Err(self.set_aside(&error.to_string())),
@@ -163,7 +173,7 @@ pub fn recover(store: &Store) -> Result<impl Iterator<Item = Result<Recovered, J
     Ok(names.into_iter().filter_map(move |name| {
         let file_name = name.file(ENDING);
         // What cannot be opened or locked has gone, or has a living writer.
-        let file = directory.open(&file_name).ok().filter(|file| file.try_lock().is_ok())?;
+        let file = directory.open(&file_name).ok().filter(|file| file.try_lock().is_ok()).map(Locked)?;
         let path = folder.join(&file_name);
         let left = match directory.again() {
             Ok(directory) => Left { name, path, directory, file },
@@ -262,6 +272,22 @@ mod tests {
         assert_eq!(recover(&store).len(), 1, "kept until it is finished");
         recover(&store).remove(0).finish().unwrap();
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_child_that_was_forked_meanwhile_keeps_no_journal() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::at(directory.path());
+        let journal = Journal::create(&store, &json!({"seed": 7})).unwrap();
+        // As fork does: another descriptor of the same open file.
+        let of_a_child = journal.file.0.try_clone().unwrap();
+        assert!(recover(&store).is_empty(), "its writer lives");
+        drop(journal);
+        let found = recover(&store).remove(0);
+        let of_another_child = found.left.file.0.try_clone().unwrap();
+        drop(found);
+        assert_eq!(recover(&store).len(), 1);
+        drop((of_a_child, of_another_child));
     }
 
     #[test]
