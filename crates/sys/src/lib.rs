@@ -66,6 +66,7 @@ pub mod system_v_queue;
 pub mod terminal;
 pub mod thread;
 pub mod tick_device;
+pub mod ticks;
 pub mod time_source;
 pub mod topology;
 pub mod usage;

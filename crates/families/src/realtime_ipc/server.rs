@@ -2,6 +2,7 @@
 
 use oscost_harness::{CallError, Outcome};
 use oscost_sys::clock;
+use oscost_sys::ticks::Ticks;
 
 use super::participant::Participant;
 use super::session::Course;
@@ -18,21 +19,17 @@ pub fn serve(table: &Table, transport: &mut dyn Transport, course: &Course, cpu:
     let mut own = Participant::begin(cpu, course.policy, course.priorities.0)?;
     table.touch();
     let mut message = vec![0u8; course.size];
-    let (mut sent, mut number, mut overruns) = (0, 0, 0);
+    let (mut sent, mut overruns) = (0, 0);
+    let mut ticks = Ticks::new(course.start_ns, course.period_ns);
     own.start()?;
     // No loop without an end: a server that is always late gives up.
-    let most = course.ticks as u64 * 4 + 100;
-    while sent < course.ticks && number < most {
-        let due_ns = course.start_ns + number * course.period_ns;
+    let end_ns = course.start_ns + (course.ticks as u64 * 4 + 100) * course.period_ns;
+    while sent < course.ticks && ticks.due_ns() < end_ns {
+        let due_ns = ticks.due_ns();
         clock::sleep_until(due_ns)?;
         let now_ns = tick(table, transport, (sent, due_ns), &mut message)?;
         sent += 1;
-        number += 1;
-        // A tick whose time has passed is left out and counted, never made up for in a burst.
-        while course.start_ns + number * course.period_ns <= now_ns {
-            number += 1;
-            overruns += 1;
-        }
+        overruns += ticks.advance(now_ns);
     }
     let cpu_ns = own.cpu_ns();
     own.leave(None, table)?;

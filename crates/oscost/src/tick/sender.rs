@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 
 use oscost::tick_message::{END, tick};
 use oscost_sys::scheduling::Policy;
+use oscost_sys::ticks::Ticks;
 use oscost_sys::{CallError, clock, socket};
 
 use super::{SENDER, take_priority};
@@ -52,7 +53,7 @@ pub fn send(
 ) {
     take_priority(policy, SENDER);
     let mut clients: Vec<Client> = Vec::new();
-    let mut due_ns = 0;
+    let mut ticks = Ticks::new(0, period_ns);
     let mut sequence = 0;
     // Nobody who listens to it has gone before the sender: the registration waits for its end.
     let tell = |what: News| drop(news.send(what));
@@ -66,7 +67,7 @@ pub fn send(
         match wish {
             Ok(Wish::Add { id, address }) => {
                 if clients.is_empty() {
-                    due_ns = clock::now_ns() + period_ns;
+                    ticks = Ticks::new(clock::now_ns() + period_ns, period_ns);
                 }
                 clients.push(Client { id, address, sent: 0, dropped: 0, full: 0 });
                 continue;
@@ -81,18 +82,15 @@ pub fn send(
             Err(TryRecvError::Disconnected) => break,
             Err(TryRecvError::Empty) => {}
         }
-        if let Err(error) = clock::sleep_until(due_ns) {
+        if let Err(error) = clock::sleep_until(ticks.due_ns()) {
             tell(News::Failed(error));
             break;
         }
         let message = tick(sequence, clock::now_ns(), nonce);
         clients.retain_mut(|client| reach(socket, &message, client, &tell));
         sequence += 1;
-        due_ns += period_ns;
-        // Late ticks are left out, never made up for in a burst.
-        let late = clock::now_ns().saturating_sub(due_ns) / period_ns;
+        let late = ticks.advance(clock::now_ns());
         if late > 0 {
-            due_ns += late * period_ns;
             tell(News::Late { ticks: late });
         }
     }
