@@ -10,6 +10,18 @@ fn unsupported(why: impl Into<String>, remedy: impl Into<String>) -> Unable {
     Unable::Unsupported { why: why.into(), remedy: remedy.into() }
 }
 
+/// Of any call: what a kernel without it answers, or a sandbox around this process, is no failure of ours.
+#[must_use]
+pub fn of_call(error: CallError) -> Unable {
+    match error.symbol() {
+        Some("ENOSYS" | "EPERM" | "EACCES") => unsupported(
+            format!("{error}: this kernel, or a sandbox around this process, refuses the call"),
+            "run outside the sandbox, or under a kernel that has the call",
+        ),
+        _ => Unable::Failed(error),
+    }
+}
+
 /// Of a call that makes descriptors.
 #[must_use]
 pub fn of_descriptors(error: CallError) -> Unable {
@@ -22,7 +34,7 @@ pub fn of_descriptors(error: CallError) -> Unable {
             format!("{error}: the system's table of open files is full"),
             "raise the limit: sysctl -w fs.file-max=1000000",
         ),
-        _ => Unable::Failed(error),
+        _ => of_call(error),
     }
 }
 
@@ -216,7 +228,7 @@ pub fn of_system_v_semaphores(error: CallError) -> Unable {
             format!("{error}: System V semaphores are refused here, as some sandboxes do"),
             "run outside the sandbox",
         ),
-        _ => Unable::Failed(error),
+        _ => of_call(error),
     }
 }
 
@@ -235,7 +247,7 @@ pub fn of_membarrier(error: CallError) -> Unable {
             format!("{error}: this kernel or sandbox has no expedited membarrier"),
             "run under a kernel with CONFIG_MEMBARRIER, outside the sandbox",
         ),
-        _ => Unable::Failed(error),
+        _ => of_call(error),
     }
 }
 
@@ -271,7 +283,7 @@ pub fn of_memory(error: CallError) -> Unable {
             format!("{error}: no room under RLIMIT_AS ({}), RLIMIT_DATA or vm.overcommit_memory", limit()),
             "ulimit -v unlimited, ulimit -d unlimited, sysctl -w vm.overcommit_memory=0",
         ),
-        _ => Unable::Failed(error),
+        _ => of_call(error),
     }
 }
 
@@ -309,7 +321,7 @@ pub fn of_processes(error: CallError) -> Unable {
         ),
         // Where no more may be promised than there is, a fork needs room for a copy of all that is written to.
         Some("ENOMEM") => of_memory(error),
-        _ => Unable::Failed(error),
+        _ => of_call(error),
     }
 }
 
@@ -378,7 +390,7 @@ pub fn of_system_v_queues(error: CallError) -> Unable {
             format!("{error}: System V queues cannot be had here"),
             "run under a kernel with CONFIG_SYSVIPC, outside a sandbox that refuses them",
         ),
-        _ => Unable::Failed(error),
+        _ => of_call(error),
     }
 }
 
@@ -386,10 +398,29 @@ pub fn of_system_v_queues(error: CallError) -> Unable {
 #[must_use]
 pub fn of_loopback(error: CallError) -> Unable {
     match error.symbol() {
-        Some("EADDRNOTAVAIL" | "ENETUNREACH" | "EAFNOSUPPORT" | "EACCES" | "EPERM") => unsupported(
+        Some("EADDRNOTAVAIL" | "ENETUNREACH" | "EAFNOSUPPORT") => unsupported(
             format!("{error}: there is no loopback device that is up"),
             "ip link set lo up, or run where the network namespace has one",
         ),
         _ => of_descriptors(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_call_is_a_lack_and_a_wrong_one_is_a_failure() {
+        // ENOSYS, EPERM, EACCES; EBADF, EFAULT.
+        for (errno, refused) in [(38, true), (1, true), (13, true), (9, false), (14, false)] {
+            let unable = Unable::from(CallError::new("epoll_create1", errno));
+            match unable {
+                Unable::Unsupported { why, .. } => {
+                    assert!(refused && why.starts_with("epoll_create1"), "{why}")
+                }
+                Unable::Failed(error) => assert!(!refused, "{error}"),
+            }
+        }
     }
 }

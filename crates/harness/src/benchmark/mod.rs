@@ -222,7 +222,7 @@ pub enum Unable {
 
 impl From<CallError> for Unable {
     fn from(error: CallError) -> Self {
-        Self::Failed(error)
+        lack::of_call(error)
     }
 }
 

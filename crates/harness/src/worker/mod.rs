@@ -182,7 +182,8 @@ impl<'a> Worker<'a> {
             },
         };
         placed.map_err(|error| {
-            Failure::new("environment", format!("{error}: CPU {:?} cannot be used", self.job.cpus.first()))
+            let cpus: Vec<String> = self.job.cpus.iter().map(ToString::to_string).collect();
+            Failure::new("environment", format!("{error}: CPU {} cannot be used", cpus.join(",")))
         })
     }
 
