@@ -25,6 +25,17 @@ const JUDGEMENTS: [&str; 7] = [
     "not judged",
 ];
 
+/// What `count` statements are.
+fn of_several(word: &'static str, count: usize) -> &'static str {
+    match word {
+        "holds" if count != 1 => "hold",
+        "holds in part" if count != 1 => "hold in part",
+        "does not hold" if count != 1 => "do not hold",
+        "machine's figure" if count != 1 => "machine's figures",
+        word => word,
+    }
+}
+
 /// A published value beside this machine's.
 pub(super) struct Published {
     /// Row and column of the table that it stands in.
@@ -66,10 +77,10 @@ impl Published {
 /// How many statements of the document hold, do not hold, or cannot be judged, and how many of ours beside them; empty
 /// where there are none.
 fn tallied(statements: &[(bool, Judged)]) -> String {
-    let names = JUDGEMENTS.map(|name| (name, name));
     let of = |ours: bool, one: &str, many: &str| -> Option<String> {
         let whose = || statements.iter().filter(|(is_ours, _)| *is_ours == ours);
-        let found = tally(&names, |name| whose().filter(|(_, statement)| statement.word == *name).count());
+        let count = |word: &str| whose().filter(|(_, statement)| statement.word == word).count();
+        let found = tally(&JUDGEMENTS.map(|word| (word, of_several(word, count(word)))), |word| count(word));
         (!found.is_empty()).then(|| format!("{}: {found}", counted(whose().count(), one, many)))
     };
     let parts = [

@@ -34,15 +34,19 @@ pub(super) fn facts(rows: &[&Reproduction], unicode: bool) -> Vec<Fact> {
     let published = rows.iter().filter(|row| row.published.is_some()).count();
     let literal = rows.iter().filter(|row| row.literal.is_some()).count();
     let differs = rows.iter().filter(|row| row.place.starts_with("differs: ")).count();
+    let hold = if holds == 1 { "holds" } else { "hold" };
+    let of_machine = match figures.len() {
+        0 => String::new(),
+        some => format!("; {} of its machine", counted(some, "figure", "figures")),
+    };
     let line = |name: &'static str, says: String| Fact { name, says, of: Vec::new() };
     vec![
         line(
             "laws",
             format!(
-                "{} judged: {holds} hold, {part} in part, {fails} do not, {unclear} unclear; {open} not judged or not testable \
-                 here; {} of its machine",
+                "{} judged: {holds} {hold}, {part} in part, {fails} do not, {unclear} unclear; {open} not judged or not testable \
+                 here{of_machine}",
                 holds + part + fails + unclear,
-                counted(figures.len(), "figure", "figures")
             ),
         ),
         line("fails", named(&stated(Judgement::DoesNotHold), "no law that was judged")),

@@ -18,8 +18,7 @@ pub(super) fn heading(rows: &[Reproduction]) -> Option<String> {
         [Judgement::Holds, Judgement::HoldsInPart, Judgement::DoesNotHold, Judgement::ItsMachine].map(judged);
     let all = own().count();
     Some(format!(
-        "{TITLE}: of {all} statements {holds} hold here, {part} in part, {not} do not; {its} are of their machines, and {} are not \
-         decided",
+        "{TITLE}: {holds} of {all} statements hold here, {part} in part, {not} not; {its} tell of their machines, and {} stay open",
         all - holds - part - not - its
     ))
 }
@@ -52,8 +51,8 @@ mod tests {
         assert_eq!(
             heading(&rows).as_deref(),
             Some(
-                "Five classic measurements, twenty-five years on: of 5 statements 1 hold here, 1 in part, 0 do not; 1 are of \
-                 their machines, and 2 are not decided"
+                "Five classic measurements, twenty-five years on: 1 of 5 statements hold here, 1 in part, 0 not; 1 tell of their \
+                 machines, and 2 stay open"
             )
         );
         rows.retain(|row| row.document != "grame");
