@@ -5,7 +5,7 @@
 //! DIRECTORY keeps the results: the next run is compared with the last one that passed. Give it to the cache of your CI,
 //! and keep one for each kind of machine.
 #![forbid(unsafe_code)]
-#![allow(clippy::print_stdout)] // an example talks to its reader
+#![expect(clippy::print_stdout)] // an example talks to its reader
 
 use std::error::Error;
 use std::hint::black_box;

@@ -4,7 +4,7 @@
 //! The session does the rest: the result is stored in DIRECTORY, compared with the last one there, and shown as a page for a
 //! browser. The program is its own worker, so `serve_if_asked` comes first in `main`.
 #![forbid(unsafe_code)]
-#![allow(clippy::print_stdout)] // an example talks to its reader
+#![expect(clippy::print_stdout)] // an example talks to its reader
 
 use std::error::Error;
 use std::fs::File;

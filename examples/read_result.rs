@@ -3,7 +3,7 @@
 //! `cargo run -p oscost-examples --bin read_result -- @-1`: a file, or `@-1` for the newest stored run. It uses
 //! oscost-results alone, which builds wherever Rust does: a result is read where nothing can be measured.
 #![forbid(unsafe_code)]
-#![allow(clippy::print_stdout, clippy::print_stderr)] // an example talks to its reader
+#![expect(clippy::print_stdout, clippy::print_stderr)] // an example talks to its reader
 
 use std::process::ExitCode;
 

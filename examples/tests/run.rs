@@ -1,5 +1,5 @@
 //! The examples do what they say: two measure for real, and one reads a stored result.
-#![allow(clippy::print_stdout, reason = "what is skipped is said")]
+#![expect(clippy::print_stdout, reason = "what is skipped is said")]
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -129,7 +129,6 @@ mod tests {
         );
     }
 
-    #[allow(clippy::print_stderr)]
     fn eprintln_skip(words: &str) {
         eprintln!("SKIP {words}");
     }

@@ -3,7 +3,7 @@
 //!
 //! `cargo bench -p oscost-families --bench protection`, on a quiet machine. METHOD.md, Self-proof.
 #![forbid(unsafe_code)]
-#![allow(clippy::print_stdout)] // a bench reports to standard output
+#![expect(clippy::print_stdout)] // a bench reports to standard output
 
 #[path = "../tests/support/mod.rs"]
 #[allow(dead_code)] // the tests use the rest

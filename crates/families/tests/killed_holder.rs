@@ -1,6 +1,6 @@
 //! What happens to each lock when its holder is killed: its waiters are told, or it is free, or they wait for ever.
-#![allow(clippy::unwrap_used, reason = "a test may stop at once")]
-#![allow(clippy::print_stdout)] // the behaviour of each is a finding
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
+#![expect(clippy::print_stdout)] // the behaviour of each is a finding
 
 use std::os::fd::AsFd;
 

@@ -3,7 +3,7 @@
 //!
 //! It is its own worker, so it has a `main` of its own. Nothing here asserts an absolute time.
 #![forbid(unsafe_code)]
-#![allow(clippy::print_stdout)] // it is its own test harness
+#![expect(clippy::print_stdout)] // it is its own test harness
 
 mod bad;
 

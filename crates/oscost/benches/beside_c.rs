@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench beside_c`, on a quiet machine. It needs a C compiler (`cc`); METHOD.md, Beside a bare C loop.
 #![forbid(unsafe_code)]
-#![allow(clippy::print_stdout)] // a bench reports to standard output
+#![expect(clippy::print_stdout)] // a bench reports to standard output
 
 use std::collections::BTreeMap;
 use std::process::{Command, ExitCode};

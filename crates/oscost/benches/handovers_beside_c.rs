@@ -3,7 +3,7 @@
 //! `cargo bench --bench handovers_beside_c -- same_cpu` (or `cross_cpu`, `contended`), on a quiet machine. It needs a C
 //! compiler (`cc`); METHOD.md, Beside a bare C loop.
 #![forbid(unsafe_code)]
-#![allow(clippy::print_stdout)] // a bench reports to standard output
+#![expect(clippy::print_stdout)] // a bench reports to standard output
 
 use std::collections::BTreeMap;
 use std::process::{Command, ExitCode};

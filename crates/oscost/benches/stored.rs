@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench stored`. It measures the core tier once, and writes 1000 runs of that size to a temporary directory.
 #![forbid(unsafe_code)]
-#![allow(clippy::print_stdout)] // a bench reports to standard output
+#![expect(clippy::print_stdout)] // a bench reports to standard output
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -3,7 +3,7 @@
 //!
 //! `cargo bench --bench ticks_beside_c`, on a quiet machine as a user who may have SCHED_RR. It needs a C compiler (`cc`).
 #![forbid(unsafe_code)]
-#![allow(clippy::print_stdout)] // a bench reports to standard output
+#![expect(clippy::print_stdout)] // a bench reports to standard output
 
 use std::collections::BTreeMap;
 use std::process::{Command, ExitCode};

@@ -3,7 +3,7 @@
 //!
 //! Only for x86-64, with objdump, and where `cargo build --release` was run: else it is skipped, and says so.
 
-#![allow(clippy::print_stdout)] // what is skipped is said
+#![expect(clippy::print_stdout)] // what is skipped is said
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,4 @@
 //! Layout `fast`: the file that a killed process leaves, seen by survivors and by later users.
-#![allow(clippy::print_stdout)] // what was killed and what came back is told
 
 mod support;
 

@@ -1,8 +1,7 @@
 //! The page in a real Chromium and a real Firefox: what a reader does with it, axe's rules, and hostile text in every field.
 //!
 //! It needs node, Chromium, and `npm ci` in `tests/browser`; where one is missing it says SKIP.
-#![allow(clippy::unwrap_used, reason = "a test may stop at once")]
-#![allow(clippy::print_stdout)] // a skipped test says so
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
 mod fixture;
 #[path = "fixture/hostile.rs"]

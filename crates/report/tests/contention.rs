@@ -1,5 +1,5 @@
 //! The view of contention: grid, classes, crossing, and what it says of lost updates.
-#![allow(clippy::unwrap_used, reason = "a test may stop at once")]
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
 mod fixture;
 

@@ -1,5 +1,5 @@
 //! The view of pairs of CPUs: a matrix that lines up, no time of 0, and both directions held against each other.
-#![allow(clippy::unwrap_used, reason = "a test may stop at once")]
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
 mod fixture;
 

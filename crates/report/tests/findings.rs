@@ -1,5 +1,5 @@
 //! What a screen says by itself: findings from figures that carry them, and why a row or a finding is there or not.
-#![allow(clippy::unwrap_used, reason = "a test may stop at once")]
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
 mod fixture;
 

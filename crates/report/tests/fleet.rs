@@ -1,5 +1,5 @@
 //! Fleets: which hosts are named odd, by which key they are compared, and what the page and the screen say of them.
-#![allow(clippy::unwrap_used, reason = "a test may stop at once")]
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
 mod fixture;
 

@@ -1,5 +1,5 @@
 //! The list of a store's runs, and each figure over them.
-#![allow(clippy::unwrap_used, reason = "a test may stop at once")]
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
 mod fixture;
 

@@ -1,6 +1,6 @@
 //! `compare --live` on simulated launches of one machine, in the order A B B A: how often an unchanged figure is called
 //! changed, how often a changed one is found, and what the intervals hold.
-#![allow(clippy::unwrap_used, reason = "a test may stop at once")]
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
 mod fixture;
 

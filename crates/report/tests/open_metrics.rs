@@ -1,5 +1,5 @@
 //! OpenMetrics by a strict reader of its grammar, which is also that of Prometheus' older text format for gauges.
-#![allow(clippy::unwrap_used, reason = "a test may stop at once")]
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
 mod fixture;
 #[path = "fixture/hostile.rs"]

@@ -1,5 +1,5 @@
 //! Operations timed one by one, in every format: the same numbers, the bound in words, and causes of gaps by name.
-#![allow(clippy::unwrap_used, reason = "a test may stop at once")]
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
 mod fixture;
 

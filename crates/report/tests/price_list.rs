@@ -1,5 +1,5 @@
 //! The reports of a realistic result: snapshots at several terminal widths, and rules that hold at every width.
-#![allow(clippy::unwrap_used, reason = "a test may stop at once")]
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
 mod fixture;
 

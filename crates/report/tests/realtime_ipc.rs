@@ -1,5 +1,5 @@
 //! The view of real-time messages: a line a transport, fits, slopes, the timeline, what is best, what limits the figures.
-#![allow(clippy::unwrap_used, reason = "a test may stop at once")]
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
 mod fixture;
 

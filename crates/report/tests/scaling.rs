@@ -1,5 +1,5 @@
 //! The view of several at once: the speed-up, the knee with its interval, and who shares a CPU.
-#![allow(clippy::unwrap_used, reason = "a test may stop at once")]
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
 mod fixture;
 

@@ -1,5 +1,5 @@
 //! The view of series: curves over a size, with the finding, the bars of a terminal and the picture of a page.
-#![allow(clippy::unwrap_used, reason = "a test may stop at once")]
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
 mod fixture;
 

@@ -1,10 +1,6 @@
 //! How far unchanged figures of the stored runs moved from run to run, and how often the intervals of `compare` held the truth:
 //! that nothing had changed. METHOD.md, Drift.
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test may stop at once; its tables are METHOD.md's"
-)]
+#![expect(clippy::unwrap_used, reason = "a test may stop at once; its tables are METHOD.md's")]
 
 mod fixture;
 mod stored;

@@ -1,6 +1,6 @@
 //! Verdicts on runs of this project's own test machine: nothing changed between them, or a change was planted, in their numbers or
 //! in the program. The launches are real (`stored/launches.txt`, made by `contrib/verdicts/run`). METHOD.md, Verdicts on two runs.
-#![allow(
+#![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
     reason = "a test may stop at once; its table is METHOD.md's"

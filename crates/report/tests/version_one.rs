@@ -1,7 +1,7 @@
 //! Two results of version 1, judged by version 1's rule: verdicts on simulated runs of one machine whose host lends it more or
 //! less of its frequency. What did not change is not called changed, whether it follows the core's speed or not, and what
 //! changed is still found.
-#![allow(clippy::unwrap_used, reason = "a test may stop at once")]
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
 mod fixture;
 

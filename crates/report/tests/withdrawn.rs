@@ -1,5 +1,5 @@
 //! Withdrawn figures: every report gives the reason, and none shows the number.
-#![allow(clippy::unwrap_used, reason = "a test may stop at once")]
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
 mod fixture;
 

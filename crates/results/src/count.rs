@@ -75,7 +75,7 @@ pub struct FunctionNode {
     pub unknown: Map<String, Value>,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde wants a reference
+#[expect(clippy::trivially_copy_pass_by_ref)] // serde wants a reference
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }

@@ -1,5 +1,5 @@
 //! Parameters of figures: stated by a result, or derived from an older id.
-#![allow(clippy::unwrap_used, reason = "a test may stop at once")]
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
 use oscost_results::{Figure, Parameter, parameters_of_id};
 use serde_json::{Value, json};

@@ -100,7 +100,6 @@ pub fn resolution_ns(clock: Clock) -> Result<u64, CallError> {
 /// Seconds and ns as ns. Clocks start at 0 or in 1970, so neither part is negative.
 #[inline(always)]
 #[must_use]
-#[allow(clippy::cast_sign_loss)]
 pub fn nanoseconds(time: &libc::timespec) -> u64 {
     (time.tv_sec as u64) * 1_000_000_000 + time.tv_nsec as u64
 }
@@ -151,7 +150,7 @@ pub fn tscp() -> u64 {
 /// # Errors
 /// What the kernel answers; EINTR is waited through.
 pub fn sleep_until(due_ns: u64) -> Result<(), CallError> {
-    #[allow(clippy::cast_possible_wrap)] // due times lie within the machine's uptime
+    // due times lie within the machine's uptime
     let due = libc::timespec {
         tv_sec: (due_ns / 1_000_000_000) as libc::time_t,
         tv_nsec: (due_ns % 1_000_000_000) as libc::c_long,

@@ -109,7 +109,7 @@ pub fn in_memory(bytes: u64) -> Result<OwnedFd, CallError> {
     let fd = check("memfd_create", unsafe { libc::memfd_create(c"oscost".as_ptr(), libc::MFD_CLOEXEC) })?;
     // SAFETY: the kernel has just handed out this descriptor to us alone.
     let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-    #[allow(clippy::cast_possible_wrap)] // sizes of test files
+    // sizes of test files
     // SAFETY: ftruncate touches no memory.
     check("ftruncate", unsafe { libc::ftruncate(fd.as_raw_fd(), bytes as libc::off_t) })?;
     Ok(fd)

@@ -26,7 +26,7 @@ const KINDS: &[(u64, &str)] = &[
 ///
 /// # Errors
 /// The error of fstatfs.
-#[allow(clippy::unnecessary_cast, clippy::cast_sign_loss)] // the type differs between C libraries; the number has 32 bits
+#[allow(clippy::unnecessary_cast)] // the type differs between C libraries; the number has 32 bits
 pub fn kind(fd: impl AsFd) -> Result<String, CallError> {
     let mut found = std::mem::MaybeUninit::<libc::statfs>::uninit();
     // SAFETY: the kernel writes one statfs to a local variable.

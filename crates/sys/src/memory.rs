@@ -41,7 +41,7 @@ impl SharedWords {
         let fd = check("memfd_create", unsafe { libc::memfd_create(c"oscost".as_ptr(), libc::MFD_CLOEXEC) })?;
         // SAFETY: the kernel has just handed out this descriptor to us alone.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        #[allow(clippy::cast_possible_wrap)] // a few pages
+        // a few pages
         // SAFETY: ftruncate touches no memory.
         check("ftruncate", unsafe { libc::ftruncate(fd.as_raw_fd(), Self::bytes(words) as libc::off_t) })?;
         Ok((Self::map(words, Some(&fd))?, fd))

@@ -11,7 +11,7 @@ use crate::{CallError, error::check};
 /// # Errors
 /// The error of preadv, EINTR among them.
 #[inline(always)]
-#[allow(clippy::cast_possible_wrap, clippy::cast_sign_loss, clippy::cast_possible_truncation)] // parts are few; -1 is handled
+// parts are few; -1 is handled
 pub fn read(fd: BorrowedFd<'_>, at: u64, parts: &mut [IoSliceMut<'_>]) -> Result<usize, CallError> {
     // SAFETY: IoSliceMut has the layout of iovec (std guarantees it on Unix), and its memory is borrowed mutably.
     let read = unsafe {
@@ -25,7 +25,7 @@ pub fn read(fd: BorrowedFd<'_>, at: u64, parts: &mut [IoSliceMut<'_>]) -> Result
 /// # Errors
 /// The error of pwritev, EINTR and ENOSPC among them.
 #[inline(always)]
-#[allow(clippy::cast_possible_wrap, clippy::cast_sign_loss, clippy::cast_possible_truncation)] // parts are few; -1 is handled
+// parts are few; -1 is handled
 pub fn write(fd: BorrowedFd<'_>, at: u64, parts: &[IoSlice<'_>]) -> Result<usize, CallError> {
     // SAFETY: IoSlice has the layout of iovec (std guarantees it on Unix), and its memory is borrowed.
     let written = unsafe {
@@ -39,7 +39,7 @@ pub fn write(fd: BorrowedFd<'_>, at: u64, parts: &[IoSlice<'_>]) -> Result<usize
 ///
 /// # Errors
 /// ENOSPC, EFBIG, EINTR; EOPNOTSUPP where the file system cannot.
-#[allow(clippy::cast_possible_wrap)] // offsets of files are below 2^63; others come back as EINVAL
+// offsets of files are below 2^63; others come back as EINVAL
 pub fn make_room(fd: BorrowedFd<'_>, at: u64, length: u64) -> Result<(), CallError> {
     // SAFETY: fallocate touches no memory.
     check("fallocate", unsafe {

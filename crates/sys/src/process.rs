@@ -346,7 +346,7 @@ pub fn pidfd(pid: i32) -> Result<OwnedFd, CallError> {
 pub fn poll_readable(fds: &[&dyn AsRawFd], timeout_ns: u64) -> Result<Vec<bool>, CallError> {
     let mut polled: Vec<libc::pollfd> =
         fds.iter().map(|fd| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 }).collect();
-    #[allow(clippy::cast_possible_wrap)] // clamped to a day
+    // clamped to a day
     let wait = {
         let ns = timeout_ns.min(86_400_000_000_000);
         libc::timespec {

@@ -157,7 +157,7 @@ pub fn timer(first_ns: u64, period_ns: u64, waits: bool) -> Result<OwnedFd, Call
     })?;
     // SAFETY: the kernel has just handed out this descriptor to us alone.
     let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-    #[allow(clippy::cast_possible_wrap)] // times lie within the machine's uptime
+    // times lie within the machine's uptime
     let time = |ns: u64| libc::timespec {
         tv_sec: (ns / 1_000_000_000) as libc::time_t,
         tv_nsec: (ns % 1_000_000_000) as libc::c_long,

@@ -50,7 +50,7 @@ pub struct Held {
 }
 
 #[inline(always)]
-#[allow(clippy::cast_possible_wrap)] // offsets of files are below 2^63; others come back as EINVAL
+// offsets of files are below 2^63; others come back as EINVAL
 fn description(kind: libc::c_int, range: Range) -> libc::flock {
     // SAFETY: an all-zero flock is valid.
     let mut lock: libc::flock = unsafe { std::mem::zeroed() };
@@ -122,7 +122,7 @@ const fn set_command(owner: Owner) -> libc::c_int {
 ///
 /// # Errors
 /// The error of fcntl.
-#[allow(clippy::cast_sign_loss)] // the kernel gives offsets of a file
+// the kernel gives offsets of a file
 pub fn in_the_way(
     fd: BorrowedFd<'_>,
     owner: Owner,

@@ -100,7 +100,7 @@ pub fn peer(fd: &OwnedFd) -> Result<Peer, CallError> {
 /// # Errors
 /// The error of setsockopt.
 pub fn give_up_after(fd: &OwnedFd, timeout_ns: u64) -> Result<(), CallError> {
-    #[allow(clippy::cast_possible_wrap)] // clamped to a day
+    // clamped to a day
     let us = (timeout_ns / 1000).clamp(1, 86_400_000_000) as libc::c_long;
     let timeout = libc::timeval { tv_sec: us / 1_000_000, tv_usec: us % 1_000_000 };
     // SAFETY: the kernel reads one timeval.

@@ -216,7 +216,7 @@ impl Drop for SystemVSet {
     }
 }
 
-#[allow(clippy::cast_possible_truncation)] // 0x1000
+// 0x1000
 const UNDO: i16 = libc::SEM_UNDO as i16;
 
 impl Drop for SystemV {

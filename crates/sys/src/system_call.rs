@@ -262,7 +262,6 @@ fn status(call: &'static str, result: i64) -> Result<usize, CallError> {
     if result < 0 {
         Err(failure(call, result))
     } else {
-        #[allow(clippy::cast_sign_loss, clippy::cast_possible_truncation)]
         // not negative, and a usize is 64 bits here
         Ok(result as usize)
     }

@@ -92,7 +92,7 @@ pub fn own(whose: Whose) -> Result<Usage, CallError> {
     Ok(from_rusage(&usage))
 }
 
-#[allow(clippy::cast_sign_loss)] // the kernel counts up from 0
+// the kernel counts up from 0
 pub(crate) fn from_rusage(usage: &libc::rusage) -> Usage {
     let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000;
     Usage {

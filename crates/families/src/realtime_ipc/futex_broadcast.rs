@@ -31,7 +31,7 @@ impl Transport for FutexBroadcast {
     #[inline(always)]
     fn receive(&mut self, _: usize, _: &mut [u8]) -> Result<Got, CallError> {
         loop {
-            #[allow(clippy::cast_possible_truncation)] // the kernel compares the low half
+            // the kernel compares the low half
             let now = self.table.bell().load(Ordering::Acquire) as u32;
             if now != self.seen {
                 self.seen = now;

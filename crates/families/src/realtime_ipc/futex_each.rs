@@ -35,7 +35,7 @@ impl Transport for FutexEach {
     fn receive(&mut self, client: usize, _: &mut [u8]) -> Result<Got, CallError> {
         loop {
             let bell = self.table.bell_of(client);
-            #[allow(clippy::cast_possible_truncation)] // the kernel compares the low half
+            // the kernel compares the low half
             let now = bell.load(Ordering::Acquire) as u32;
             if now != self.seen {
                 self.seen = now;

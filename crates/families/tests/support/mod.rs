@@ -35,7 +35,6 @@ impl Sink for Counted {
 }
 
 /// Says that a test could not be made, past the capture of the test harness.
-#[allow(clippy::print_stderr)]
 pub fn skip(name: &str, why: &str) {
     let _ = writeln!(std::io::stderr(), "SKIP {name}: {why}");
 }

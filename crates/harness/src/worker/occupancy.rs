@@ -398,7 +398,6 @@ mod tests {
     fn a_neighbour_is_seen_as_the_clock_of_the_thread_has_it() {
         for neighbour in [false, true] {
             let Some((share, by_clock)) = beside_the_clock(neighbour) else {
-                #[allow(clippy::print_stdout)] // what is skipped is said
                 {
                     println!("SKIP a_neighbour_is_seen: /proc does not say");
                 }

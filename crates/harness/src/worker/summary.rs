@@ -69,7 +69,6 @@ impl Witnesses {
 }
 
 /// Seven digits are enough for a median, and half as long in a report.
-#[allow(clippy::cast_possible_truncation)]
 fn short(values: &[f64]) -> Vec<f32> {
     values.iter().map(|&value| value as f32).collect()
 }

@@ -2,7 +2,7 @@
 //!
 //! `cargo test -p oscost --test campaign` is the short one; `-- --full --state FILE` is the whole one, and goes on where it was
 //! interrupted. Each provocation has IPC, mount and PID namespaces of its own; so many go on at once as there are CPUs.
-#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
+#![expect(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 mod clock;
 mod crowd;

@@ -28,7 +28,7 @@ fn oscost(arguments: &[&str]) -> Output {
     command(arguments).output().expect("it was built")
 }
 
-#[allow(clippy::print_stdout)] // what is skipped is said
+#[expect(clippy::print_stdout)] // what is skipped is said
 fn skip(test: &str, why: &str) {
     println!("SKIP {test}: {why}");
 }

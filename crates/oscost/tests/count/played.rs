@@ -79,7 +79,7 @@ impl Stage {
     }
 
     /// Starts it, and waits until its qemu runs. The caller waits for it.
-    #[allow(clippy::zombie_processes)]
+    #[expect(clippy::zombie_processes)]
     pub fn start(&self, more: &[&str]) -> (Child, u32) {
         let arguments = [&["count", ID, "--kernel", "bzImage"], more].concat();
         let child = self.command(&arguments).spawn().expect("it was built");

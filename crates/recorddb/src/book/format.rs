@@ -38,10 +38,8 @@ pub const fn chain_at(chain: u32) -> u64 {
 #[must_use]
 pub fn chain_of(key: &[u8]) -> u32 {
     let sum: u64 = (1u64..).zip(key).map(|(place, byte)| place * u64::from(*byte)).sum();
-    #[allow(clippy::cast_possible_truncation)] // below CHAINS
-    {
-        (sum % u64::from(CHAINS)) as u32
-    }
+    // below CHAINS
+    (sum % u64::from(CHAINS)) as u32
 }
 
 /// A blank-padded decimal. `None` if it is none.

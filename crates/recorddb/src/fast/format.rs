@@ -107,7 +107,7 @@ pub const ROOT_SHIFT: u32 = 64 - 10 - 3;
 /// Which stripe and which of its roots a hash belongs to.
 #[inline]
 #[must_use]
-#[allow(clippy::cast_possible_truncation)] // ten bits
+// ten bits
 pub const fn root(hash: u64) -> (u32, u64) {
     ((hash >> 54) as u32, (hash >> ROOT_SHIFT) & (ROOTS - 1))
 }
@@ -145,7 +145,7 @@ pub const fn node_slot(at: u64) -> u64 {
 /// # Errors
 /// Damage, if it is none.
 #[inline]
-#[allow(clippy::cast_possible_truncation)] // 15 bits
+// 15 bits
 pub fn slot(word: u64, at: u64) -> Result<Slot, Damage> {
     let target = word >> 16;
     if word == EMPTY {
@@ -204,7 +204,7 @@ impl Head {
     /// A node below a slot at `shift`, whose keys have hashes that begin as `hash` does.
     #[inline]
     #[must_use]
-    #[allow(clippy::cast_possible_truncation)] // 32 bits of a hash
+    // 32 bits of a hash
     pub const fn node(class: usize, hash: u64, shift: u32) -> Self {
         let mark = fold(hash >> shift, shift as u64);
         Self {
@@ -238,7 +238,7 @@ impl Head {
     /// # Errors
     /// Damage, if it is none.
     #[inline]
-    #[allow(clippy::cast_possible_truncation)] // fields of 16 bits
+    // fields of 16 bits
     pub fn read(word: u64, at: u64) -> Result<Self, Damage> {
         let kind = match (word >> 48, word >> 40 & 0xff) {
             (MARK, 1) => BlockKind::Record,
@@ -292,7 +292,7 @@ pub const SIZES: [u64; CLASSES] = {
 /// The smallest class that holds so many words. `None` if none does.
 #[inline]
 #[must_use]
-#[allow(clippy::cast_possible_truncation)] // at most 1024
+// at most 1024
 pub const fn class_of(words: u64) -> Option<usize> {
     if words <= 4 {
         return Some(0);
@@ -319,7 +319,7 @@ pub fn class_within(words: u64) -> Option<usize> {
 /// Folds one word into a running hash: the two halves of a product.
 #[inline]
 #[must_use]
-#[allow(clippy::cast_possible_truncation)] // the halves
+// the halves
 pub const fn fold(hash: u64, word: u64) -> u64 {
     let product = (hash ^ word) as u128 * 0xf39c_c060_5ced_c835;
     let mixed = (product >> 64) as u64 ^ product as u64;

@@ -112,7 +112,7 @@ pub(super) fn fill(words: &mut impl Words) -> Result<(), Error> {
     for stripe in 0..STRIPES {
         words.write(format::stripe(stripe) + ROOTS_AT, &roots)?;
     }
-    #[allow(clippy::cast_possible_truncation)] // half of the bits are random too
+    // half of the bits are random too
     let seed = oscost_sys::random::bits()? as u64;
     words.store(header::VERSION, VERSION)?;
     words.store(header::SEED, seed)?;

@@ -243,10 +243,8 @@ impl Sequence {
 
     #[inline]
     fn below(&mut self, bound: u32) -> u32 {
-        #[allow(clippy::cast_possible_truncation)] // the upper half of a product of two 32-bit numbers
-        {
-            ((u64::from(self.random.next_u32()) * u64::from(bound)) >> 32) as u32
-        }
+        // the upper half of a product of two 32-bit numbers
+        ((u64::from(self.random.next_u32()) * u64::from(bound)) >> 32) as u32
     }
 
     fn fetch(&mut self, number: u32) -> Action {
@@ -257,7 +255,7 @@ impl Sequence {
 
     fn insert(&mut self) -> Action {
         let number = u32::try_from(self.known.len()).unwrap_or(u32::MAX);
-        #[allow(clippy::cast_possible_truncation)] // 20..=39
+        // 20..=39
         let length = 20 + self.below(20) as u16;
         self.known.push(Known { length, version: 0 });
         self.live += 1;
@@ -281,7 +279,7 @@ impl Sequence {
         let mut known = self.select(number);
         let exists = known.length > 0;
         if exists {
-            #[allow(clippy::cast_possible_truncation)] // 1..=10
+            // 1..=10
             let more = if self.longer { 1 + self.below(10) as u16 } else { 0 };
             self.longer = !self.longer;
             known =

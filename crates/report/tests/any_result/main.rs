@@ -1,5 +1,5 @@
 //! Any result can be shown: no panic, no control character, no line wider than the page, no markup from data.
-#![allow(clippy::unwrap_used, reason = "a test may stop at once")]
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
 mod generate;
 

@@ -1,5 +1,5 @@
 //! `compare`: verdicts, what they rest on, what differs around two results, and what is shown of it.
-#![allow(clippy::unwrap_used, reason = "a test may stop at once")]
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
 mod counts;
 #[path = "../fixture/mod.rs"]
