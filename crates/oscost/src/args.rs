@@ -149,6 +149,9 @@ pub struct Run {
     /// Before measuring, wait a random part of SECONDS, so that the hosts of a fleet do not measure at once
     #[arg(long, hide_short_help = true, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(..=86_400))]
     pub jitter: Option<u32>,
+    /// End with code 0 even if figures are withheld, for engines that start a failed program again
+    #[arg(long, hide_short_help = true)]
+    pub allow_withheld: bool,
     /// A single launch, for oscost compare --live
     #[arg(long, hide = true, conflicts_with_all = ["quick", "thorough"])]
     pub one_launch: bool,

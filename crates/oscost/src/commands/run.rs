@@ -94,7 +94,11 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
         printed,
         shown,
     ])?;
-    Ok(session.exit(&choices))
+    match session.exit(&choices) {
+        // Each withheld figure still has its row.
+        Exit::Withheld if options.allow_withheld => Ok(Exit::Done),
+        exit => Ok(exit),
+    }
 }
 
 /// Fails where two outputs that were asked for exclude one another.
@@ -135,11 +139,26 @@ fn choices(options: &Run, given: &Given, effort: &Effort, talk: &Talk) -> Result
     })?;
     let of_ids = |key: &&str| *key != RAW_DIR.key && realtime_ipc::SETTINGS.iter().any(|it| it.key == *key);
     match given.keys().find(of_ids) {
-        None => by_several(options, with_pairs(options, given, under_layers(given, choices)?)?),
+        None => {
+            let choices = once(with_pairs(options, given, under_layers(given, choices)?)?);
+            by_several(options, choices).map(once)
+        }
         Some(key) => Err(Ended::misuse(format!(
             "--set {key}= makes the ids of 'oscost run {FAMILY}': it does not go with other patterns, or with none"
         ))),
     }
+}
+
+/// Each id once: patterns and settings may both mean it. Whoever named it anywhere wants it.
+fn once(choices: Vec<Choice>) -> Vec<Choice> {
+    let mut kept: Vec<Choice> = Vec::new();
+    for choice in choices {
+        match kept.iter_mut().find(|known| known.card().id == choice.card().id) {
+            Some(known) => known.named |= choice.named,
+            None => kept.push(choice),
+        }
+    }
+    kept
 }
 
 /// The same by several processes or threads at once, where that was asked for.
@@ -328,6 +347,15 @@ mod tests {
         let found: Vec<&str> = found.iter().map(|choice| choice.card().id).collect();
         let partner = "realtime_ipc/unix_datagram/same_cpu/clients_3/tick_1451247ns";
         assert_eq!(found, ["realtime_ipc/pipe/same_cpu/clients_3/tick_1451247ns", partner]);
+    }
+
+    #[test]
+    fn an_id_is_measured_once_however_often_it_is_meant() {
+        let benchmark = crate::commands::catalogue().find("syscall/getppid").expect("it is there");
+        let twice = [false, true].map(|named| Choice { benchmark, named });
+        let kept: Vec<(&str, bool)> =
+            once(twice.into()).iter().map(|choice| (choice.card().id, choice.named)).collect();
+        assert_eq!(kept, [("syscall/getppid", true)]);
     }
 
     fn options(effort: Effort) -> Options {
