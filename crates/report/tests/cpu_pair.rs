@@ -69,3 +69,15 @@ fn markdown_has_the_matrix_too() {
     let text = String::from_utf8(out).unwrap();
     assert!(text.contains("PAIRS OF CPUS"), "{text}");
 }
+
+/// A matrix has the square of its CPUs in cells: as many as a file can have figures would take all memory.
+#[test]
+fn many_cpus_have_no_matrix() {
+    let mut result = result(9100.0);
+    let share = ["cache", "machine"];
+    result.figures =
+        (0..3000_u64).map(|at| pair(2 * at, 2 * at + 1, share[at as usize % 2], 2000.0)).collect();
+    let text = text(&result).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("A matrix of 6000 CPUs is too wide to read."), "{text}");
+    assert!(text.contains("one cache 1500"), "{text}");
+}

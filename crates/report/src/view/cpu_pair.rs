@@ -1,5 +1,7 @@
 //! Pairs of CPUs: how long each takes to tell the other something, as a matrix with a shade for each time.
 
+use std::collections::BTreeMap;
+
 use oscost_results::quantity;
 use oscost_results::{Estimate, Figure, Parameter};
 use oscost_stats::quantile::{median, sorted};
@@ -64,6 +66,9 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
     Some(View { title: "PAIRS OF CPUS".to_owned(), covers, parts: parts.collect() })
 }
 
+/// A matrix of more CPUs has more cells than a file has figures, and no screen has their columns.
+const MOST_CPUS: usize = 64;
+
 /// One operation: the matrix, what distance does to it, and whether both directions agree.
 fn told(story: &Story<'_>, what: &str, pairs: &[&Pair<'_>]) -> Vec<Part> {
     let times = sorted(pairs.iter().map(|pair| pair.time.value).collect());
@@ -81,7 +86,19 @@ fn told(story: &Story<'_>, what: &str, pairs: &[&Pair<'_>]) -> Vec<Part> {
         shades[3]
     );
     let cpus = cpus(pairs);
-    let cell = |from: u64, to: u64| match pairs.iter().find(|pair| (pair.from, pair.to) == (from, to)) {
+    let rest = [Part::Table(by_distance(pairs)), agreed(story, pairs)];
+    if cpus.len() > MOST_CPUS {
+        let words = format!(
+            "{}: {}. A matrix of {} CPUs is too wide to read.",
+            story.words(what),
+            story.plain(operation),
+            cpus.len()
+        );
+        return std::iter::once(Part::Words(words)).chain(rest).collect();
+    }
+    let known: BTreeMap<(u64, u64), &Pair<'_>> =
+        pairs.iter().rev().map(|pair| ((pair.from, pair.to), *pair)).collect();
+    let cell = |from: u64, to: u64| match known.get(&(from, to)) {
         Some(pair) => {
             let shade = shades[level(pair.time.value, least, most)];
             let time = match unit {
@@ -98,7 +115,7 @@ fn told(story: &Story<'_>, what: &str, pairs: &[&Pair<'_>]) -> Vec<Part> {
         std::iter::once(from.to_string()).chain(cells).collect::<Vec<String>>()
     });
     let matrix = Table::new(heads, rows);
-    [Part::Words(words), Part::Table(matrix), Part::Table(by_distance(pairs)), agreed(story, pairs)].into()
+    [Part::Words(words), Part::Table(matrix)].into_iter().chain(rest).collect()
 }
 
 /// The unit in which all times have few digits, and its ns; `None` where each needs its own.
@@ -139,7 +156,9 @@ fn by_distance(pairs: &[&Pair<'_>]) -> Table {
 
 /// Whether a pair takes as long in one direction as in the other.
 fn agreed(story: &Story<'_>, pairs: &[&Pair<'_>]) -> Part {
-    let back = |pair: &Pair<'_>| pairs.iter().find(|it| (it.from, it.to) == (pair.to, pair.from)).copied();
+    let known: BTreeMap<(u64, u64), &Pair<'_>> =
+        pairs.iter().rev().map(|pair| ((pair.from, pair.to), *pair)).collect();
+    let back = |pair: &Pair<'_>| known.get(&(pair.to, pair.from)).copied();
     let both: Vec<(&Pair<'_>, &Pair<'_>)> = pairs
         .iter()
         .filter(|pair| pair.from < pair.to)
