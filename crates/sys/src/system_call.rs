@@ -246,6 +246,11 @@ pub fn gettimeofday() -> Result<libc::timeval, CallError> {
 /// the filter of a container (Docker's default profile: EPERM) before whoever counts system calls is asked.
 const MARKED: u64 = 0x6f73_0000;
 
+/// Name of the call that [`marker`] makes.
+pub const MARKER: &str = "close";
+/// Markers around what an audit counts.
+pub const MARKERS: u64 = 2;
+
 /// Brackets what the audit counts: whoever counts system calls sees the call and `phase`. The kernel answers EBADF.
 pub fn marker(phase: usize) {
     // SAFETY: there is no such descriptor, so nothing is closed.
