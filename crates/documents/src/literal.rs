@@ -28,6 +28,7 @@ pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
     let card = Card {
         // A program makes a handful of these in its life, and a card lives as long as the program.
         id: Box::leak(id.to_owned().into_boxed_str()),
+        revision: kind.revision(),
         group: Box::leak(id.to_owned().into_boxed_str()),
         quantities: kind.quantities(),
         placement: kind.placement(),
@@ -82,6 +83,11 @@ impl Method {
             _ => return None,
         };
         (found.1 == parameter).then_some(found)
+    }
+
+    /// Of its card. The pair was timed by elapsed time once.
+    fn revision(self) -> u32 {
+        if self == Self::Paired { 2 } else { 1 }
     }
 
     fn quantities(self) -> &'static [QuantityCard] {
@@ -262,22 +268,26 @@ struct Paired {
 
 impl Paired {
     fn round(&self, count: u64) -> Result<f64, CallError> {
-        let now = || clock::nanoseconds(&clock::read(clock::Clock::ThreadCpuTime));
-        let before = now();
-        let start = now();
+        let now = || clock::try_read_ns(clock::Clock::ThreadCpuTime);
+        let before = now()?;
+        let start = now()?;
         for _ in 0..count {
             self.posix.wait()?;
             self.posix.post()?;
         }
-        let between = now();
+        let between = now()?;
         for _ in 0..count {
             self.system_v.wait()?;
             self.system_v.post()?;
         }
-        let end = now();
+        let end = now()?;
         // This clock is a system call, which costs as much as many cycles of POSIX.
-        let without_reading = |ns: u64| ns.saturating_sub(start - before).max(1) as f64;
-        Ok(without_reading(end - between) / without_reading(between - start))
+        let without_reading = |ns: u64| match ns.saturating_sub(start.saturating_sub(before)) {
+            0 => Err(CallError::told("measuring CPU time: the loop took none")),
+            ns => Ok(ns as f64),
+        };
+        let ns = |from: u64, to: u64| without_reading(to.saturating_sub(from));
+        Ok(ns(between, end)? / ns(start, between)?)
     }
 }
 

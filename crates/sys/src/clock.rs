@@ -76,6 +76,18 @@ pub fn read_ns(clock: Clock) -> u64 {
     nanoseconds(&read(clock))
 }
 
+/// One reading of `clock` in ns, where a filter may refuse it: the clocks of CPU time are system calls.
+///
+/// # Errors
+/// The error of clock_gettime.
+#[inline(always)]
+pub fn try_read_ns(clock: Clock) -> Result<u64, CallError> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: libc writes one timespec to a local variable.
+    check("clock_gettime", unsafe { libc::clock_gettime(clock.id(), &raw mut time) })?;
+    Ok(nanoseconds(&time))
+}
+
 /// gettimeofday(2) through libc, in us since 1970.
 #[inline(always)]
 #[must_use]

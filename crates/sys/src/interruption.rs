@@ -82,7 +82,7 @@ impl Watcher {
         let waited = |file: &File, buffer: &mut Vec<u8>| waited_of(text(file, buffer)?);
         let mut look = Look {
             cpu: affinity::current(),
-            ran_ns: Some(clock::read_ns(Clock::ThreadCpuTime)),
+            ran_ns: clock::try_read_ns(Clock::ThreadCpuTime).ok(),
             at_ns: clock::now_ns(),
             waited_ns: self.own.as_ref().and_then(|file| waited(file, buffer)),
             faults: usage::own(Whose::Thread).ok().map(|usage| usage.faults()),

@@ -96,7 +96,7 @@ impl Elsewhere {
         let gaps = |values: &Vec<ClientValue>| {
             let span =
                 values.last().zip(values.first()).map_or(0, |(last, first)| last.stamp_us - first.stamp_us);
-            (span + 1).saturating_sub(values.len() as u64)
+            span.saturating_add(1).saturating_sub(values.len() as u64)
         };
         self.clients.iter().map(gaps).fold(0, u64::saturating_add)
     }
