@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use crate::figure::first_revision;
-use crate::format::whole;
+use crate::format::{figures, whole};
 use crate::result::first_estimators;
 use crate::store::by_all_cpus;
 use crate::withdrawn::withdraw;
@@ -31,6 +31,7 @@ struct PastRun {
     machine: Machine,
     conditions: Conditions,
     plan: Plan,
+    #[serde(deserialize_with = "figures")]
     figures: Vec<PastFigure>,
     #[serde(default)]
     ratios: Vec<PairedValue>,

@@ -90,6 +90,23 @@ const SAID: [(RemarkCode, &str, &str); 18] = [
     (Load, "W109", "load: {}"),
 ];
 
+/// Words that codes once had: sentences of older results.
+const FORMER: [(RemarkCode, &str); 6] = [
+    (
+        CoreSpeedMoved,
+        "the core ran up to {} % slower in some launches than in others, in {} of {} groups (its frequency, or a busy \
+         sibling): floors hold as far as full speed was reached, typical does not",
+    ),
+    (NoCycles, "nothing is told in cycles: {}"),
+    (Killed, "the run was killed: figures rest on the launches that its journal holds"),
+    (AnotherBuild, "another build of oscost began this run: revision 1 is assumed of every figure"),
+    (
+        ClockStepTooLong,
+        "one step of the clock is {} % of a batch: the operation is too long for a batch of many",
+    ),
+    (Unread, "unchecked: it could not be read {}"),
+];
+
 /// A hole in the words.
 const HOLE: &str = "{}";
 
@@ -108,7 +125,9 @@ impl RemarkCode {
     /// The code of a warning or remark; `None` of what a card or another program says.
     #[must_use]
     pub fn of(remark: &str) -> Option<Self> {
-        SAID.iter().map(|(code, ..)| *code).find(|code| code.holes(remark).is_some())
+        let former = || FORMER.iter().find(|(_, words)| Self::holes_of(words, remark).is_some());
+        let now = SAID.iter().map(|(code, ..)| *code).find(|code| code.holes(remark).is_some());
+        now.or_else(|| former().map(|(code, _)| *code))
     }
 
     /// The code of this name ("W001").
@@ -187,6 +206,16 @@ impl RunResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sentence_of_an_older_result_is_known() {
+        let old = "nothing is told in cycles: the core's clock could not be measured";
+        assert_eq!(RemarkCode::of(old), Some(NoCycles));
+        assert!(
+            FORMER.iter().all(|(code, words)| code.said().1 != *words),
+            "a former word is no present one"
+        );
+    }
 
     #[test]
     fn every_remark_is_known_by_its_words_and_tells_what_was_put_in() {

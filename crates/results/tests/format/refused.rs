@@ -116,6 +116,11 @@ fn a_file_cannot_ask_for_the_memory_of_a_million_figures() {
     let most = MAX_BYTES as usize / 256;
     assert!(from_bytes(&with(most)).is_ok() && rows_from_bytes(&with(most)).is_ok());
     let more = with(most + 1);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("more.json");
+    std::fs::write(&path, &more).unwrap();
+    let past = oscost_results::load_past(&[path]).remove(0).map(|_| ()).map_err(|error| error.to_string());
+    assert!(past.unwrap_err().contains("at most 65536 figures"));
     for refused in [from_bytes(&more).map(|_| ()), rows_from_bytes(&more).map(|_| ())] {
         let said = refused.unwrap_err().to_string();
         assert!(said.contains("at most 65536 figures"), "{said}");
