@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use oscost_report::count::is_count;
 use oscost_report::{Named, RowChoice, RowFormat, RowOrder};
-use oscost_results::{Outline, Outlines, PairedValue, RunResult, Store};
-use oscost_sys::folder::Folder;
+use oscost_results::{Collection, Outline, PairedValue, RunResult, Store, Untrusted, outline_from_bytes};
 
 use crate::args::{Format, Report, SortBy};
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
 use crate::words;
+
+use super::rows::{Unusable, ended};
 
 /// Shows stored results in the format asked for.
 pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
@@ -41,9 +42,17 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
     let is_whole = options.only.is_empty() && !options.anonymous && !options.what_is_in_it;
     if options.format == Format::Html
         && is_whole
-        && let Some(outlines) = outlines(references)?
+        && let Some(outlines) = outlines(references, talk)?
     {
-        return page_of_many(options, outlines, talk);
+        return page_of_many(options, outlines);
+    }
+    if let Some(folder) = references.iter().find(|reference| Path::new(reference).is_dir()) {
+        let folder = Untrusted::new(folder);
+        let advice = match options.format {
+            Format::Html => "--only, --anonymous and --what-is-in-it need files: name those in it",
+            _ => "add --fleet, or --format html, csv or ndjson, or name files in it",
+        };
+        return Err(Ended::misuse(format!("{} is a folder: {advice}", folder.terminal())));
     }
     let mut loaded = oscost_results::load_references(references).map_err(Ended::misuse)?;
     for unusable in &loaded.unusable {
@@ -145,58 +154,69 @@ const WHOLE: usize = 4;
 /// Files that a page shows whole, all of them: as many machines as stand beside one another.
 const FEW: usize = 12;
 
+/// Runs in outline, with their files, and the code to end with.
+type InOutline = (Vec<(PathBuf, Outline)>, Exit);
+
 /// The whole store, what folders hold, or files that are too many to be read whole, in outline; `None` for a few results.
-fn outlines(references: &[String]) -> Result<Option<Outlines>, Ended> {
+fn outlines(references: &[String], talk: &Talk) -> Result<Option<InOutline>, Ended> {
     if references == ["@all"] {
-        return oscost_results::load_outlines().map(Some).map_err(Ended::misuse);
+        let outlines = oscost_results::load_outlines().map_err(Ended::misuse)?;
+        for unusable in &outlines.unusable {
+            talk.say(unusable);
+        }
+        return Ok(Some((outlines.runs, Exit::Done)));
     }
-    let mut paths = Vec::new();
     let mut has_folder = false;
     for path in references.iter().map(Path::new) {
-        if path.is_dir() {
-            has_folder = true;
-            let names = Folder::names_at(path)
-                .map_err(|error| Ended::misuse(format!("{}: {error}", path.display())))?;
-            for file in names.iter().map(|name| path.join(name)) {
-                paths.extend(Some(file).filter(|file| file.extension().is_some_and(|it| it == "json")));
-            }
-        } else if path.is_file() {
-            paths.push(path.to_owned());
-        } else {
+        has_folder |= path.is_dir();
+        if !path.is_dir() && !path.is_file() {
             return Ok(None);
         }
     }
-    if !has_folder && paths.len() <= FEW {
+    if !has_folder && references.len() <= FEW {
         return Ok(None);
     }
-    let mut outlines = oscost_results::load_outlines_of(&paths);
+    let make = |path: &Path, bytes: &[u8]| {
+        let run = outline_from_bytes(bytes)?;
+        Ok((run.result_id(), (path.to_owned(), run)))
+    };
+    let (mut runs, mut unusable) = (Vec::new(), Unusable::new(talk));
+    let tally = Collection::of(references).map_err(Ended::misuse)?.each(make, |found| match found {
+        Ok(run) => {
+            runs.push(run);
+            Ok(())
+        }
+        // Whoever names a file wants that file.
+        Err(error) if !has_folder => Err(Ended::misuse(error)),
+        Err(error) => {
+            unusable.say(&error);
+            Ok(())
+        }
+    })?;
+    let code = ended(&tally, talk);
+    if runs.is_empty() {
+        return Err(Ended::misuse(format!("there is no result in {}", references.join(", "))));
+    }
     // A folder has no order of its own.
     if has_folder {
-        outlines.runs.sort_by(|(_, one), (_, other)| one.started.cmp(&other.started));
+        runs.sort_by(|(_, one), (_, other): &(PathBuf, Outline)| one.started.cmp(&other.started));
     }
-    match outlines.unusable.first() {
-        // Whoever names a file wants that file.
-        Some(error) if !has_folder => Err(Ended::misuse(error)),
-        _ => Ok(Some(outlines)),
-    }
+    Ok(Some((runs, code)))
 }
 
 /// A page of many runs: only the newest ones are read whole.
-fn page_of_many(options: &Report, outlines: Outlines, talk: &Talk) -> Result<Exit, Ended> {
-    for unusable in &outlines.unusable {
-        talk.say(unusable);
-    }
-    let newest = &outlines.runs[outlines.runs.len().saturating_sub(WHOLE)..];
+fn page_of_many(options: &Report, (runs, code): InOutline) -> Result<Exit, Ended> {
+    let newest = &runs[runs.len().saturating_sub(WHOLE)..];
     let loaded: Vec<(String, RunResult)> = newest
         .iter()
         .map(|(path, _)| Ok((name_of(path), oscost_results::load(path).map_err(Ended::misuse)?)))
         .collect::<Result<_, Ended>>()?;
     let whole: Vec<Named<'_>> = loaded.iter().map(|(name, result)| Named { name, result }).collect();
     let runs: Vec<(String, Outline)> =
-        outlines.runs.into_iter().map(|(path, outline)| (name_of(&path), outline)).collect();
+        runs.into_iter().map(|(path, outline)| (name_of(&path), outline)).collect();
     let mut text = Vec::new();
     oscost_report::page_of_runs(&runs, &whole, &mut text).map_err(Ended::unwritable)?;
-    deliver(options, &text)
+    deliver(options, &text).map(|_| code)
 }
 
 /// Name of a stored run: its file's, without the ending.

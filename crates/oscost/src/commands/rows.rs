@@ -25,6 +25,16 @@ const WRITTEN: usize = 1 << 20;
 
 /// Writes the rows of what the references name.
 pub fn rows(options: &Report, references: &[String], format: RowFormat, talk: &Talk) -> Result<Exit, Ended> {
+    if !options.only.is_empty()
+        && let Some(pipe) = references
+            .iter()
+            .find(|reference| std::fs::metadata(reference).is_ok_and(|it| !it.is_file() && !it.is_dir()))
+    {
+        return Err(Ended::misuse(format!(
+            "--only reads twice, and {} can be read once: write it to a file first",
+            Untrusted::new(pipe).terminal()
+        )));
+    }
     let collection = Collection::of(references).map_err(Ended::misuse)?;
     let only = if options.only.is_empty() { None } else { Some(only(options, &collection, talk)?) };
     let stored = references.iter().all(|reference| Store::holds(reference));

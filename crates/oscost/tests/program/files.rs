@@ -278,6 +278,17 @@ fn a_page_of_a_thousand_results_has_their_history_and_the_receipts_of_one() {
     assert!(home.ask(&named).well().stdout.contains("13 runs"));
     fs::write(folder.join("0003.json"), "damaged").unwrap();
     home.ask(&named).refused(2, "0003.json");
-    let rest = home.ask(&["report", "results", "--format", "html"]);
-    assert!(rest.well().stdout.contains("999 runs") && rest.stderr.contains("0003.json"), "{}", rest.stderr);
+    // The page is there, and whoever looks at the code alone learns that something was left out.
+    let rest = home.ask(&["report", "results", "--format", "html", "--quiet"]);
+    assert!(rest.code == Some(2) && rest.stdout.contains("999 runs"), "{:?}", rest.code);
+    assert!(rest.stderr.contains("0003.json"), "{}", rest.stderr);
+    // An engine puts the results of each host into a folder of its own.
+    fs::remove_file(folder.join("0003.json")).unwrap();
+    fs::create_dir(home.path().join("fleet")).unwrap();
+    fs::rename(&folder, home.path().join("fleet/host")).unwrap();
+    assert!(home.ask(&["report", "fleet", "--format", "html"]).well().stdout.contains("999 runs"));
+    home.ask(&["report", "fleet"]).refused(2, "fleet is a folder: add --fleet");
+    fs::create_dir(home.path().join("empty")).unwrap();
+    home.ask(&["report", "empty", "--format", "html"]).refused(2, "there is no result in empty");
+    home.ask(&["report", "/dev/null", "--only", "syscall", "--format", "csv"]).refused(2, "can be read once");
 }
