@@ -4,7 +4,7 @@
 
 mod chances;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use oscost_results::{Outline, RowFigure, Status};
 use oscost_stats::odd::{Bulk, Tail, rates};
@@ -239,7 +239,13 @@ impl Fleet {
         let (odd, unproved) = (of_rate(-1.0, FALSE_RATE), of_rate(FALSE_RATE, EVEN_RATE));
         JudgedFleet {
             results: self.results,
-            hosts: groups.iter().map(|group| group.hosts.len()).sum(),
+            // A host that ran two kernels is in two groups.
+            hosts: groups
+                .iter()
+                .flat_map(|group| &group.hosts)
+                .map(|host| host.name.as_str())
+                .collect::<BTreeSet<&str>>()
+                .len(),
             nameless: self.nameless,
             withheld: self.withheld,
             partial: self.partial,

@@ -9,7 +9,7 @@ use crate::judge::fleet::{
 };
 use crate::judge::percent;
 use crate::numbers;
-use crate::words::{counted, plain};
+use crate::words::{counted, distinct, plain};
 use plots::{PICTURES, by_figure, by_group};
 
 /// Odd hosts that a screen shows unless all are asked for; and answers on the page.
@@ -125,8 +125,9 @@ fn heading(fleet: &JudgedFleet, unicode: bool) -> String {
     let name = |odd: &OddHost| format!("{} ({})", plain(&odd.name, unicode), percent(odd.findings[0].apart));
     let first: Vec<String> = fleet.odd.iter().take(3).map(name).collect();
     let more = if fleet.odd.len() > 3 { ", ..." } else { "" };
-    let are = if fleet.odd.len() == 1 { "is" } else { "are" };
-    format!("{} of {hosts} {are} odd: {}{more}", fleet.odd.len(), first.join(", "))
+    let odd = distinct(fleet.odd.iter().map(|odd| odd.name.as_str())).len();
+    let are = if odd == 1 { "is" } else { "are" };
+    format!("{odd} of {hosts} {are} odd: {}{more}", first.join(", "))
 }
 
 fn measured(fleet: &JudgedFleet) -> String {

@@ -96,6 +96,6 @@ fn timeline(story: &Story<'_>, session: &Session<'_>) -> Option<Vec<Part>> {
         numbers::duration(highest)
     );
     let letters = vec![picture::draw(&heights, story.unicode), under];
-    let on = (start as usize + 1, (end as usize).min(values.len()), "load".to_owned());
+    let on = ((start as usize).min(values.len()) + 1, (end as usize).min(values.len()), "load".to_owned());
     Some(plots::trail(heading, values.clone(), vec![on], letters).into_iter().collect())
 }

@@ -43,9 +43,13 @@ pub(crate) fn cards(story: &Story<'_>) -> Vec<Card> {
 pub(crate) fn finding(story: &Story<'_>) -> String {
     let (Some(us), values) = (literal(story, "mean"), published(story, "mean")) else { return String::new() };
     let (Some((low, _)), Some((high, _))) = (values.first(), values.last()) else { return String::new() };
-    let (to, here) = in_one_unit(*high, Some(us), "us");
-    let (number, unit) = here.unwrap_or_default();
-    let from = if low < high { format!("{} to ", numbers::published(*low)) } else { String::new() };
+    // All have the unit of the smallest.
+    let least = low.min(us);
+    let (number, unit) = in_one_unit(least, Some(us), "us").1.unwrap_or_default();
+    let there = |us: f64| in_one_unit(us, Some(least), "us").0;
+    let (from, to) = (there(*low), there(*high));
+    let from =
+        from.split(' ').next().filter(|_| low < high).map_or(String::new(), |from| format!("{from} to "));
     format!("a message takes {number} {unit} here, {from}{to} in 2001")
 }
 

@@ -68,7 +68,11 @@ pub(super) fn one_client(story: &Story<'_>, figure: &Figure, title: &str) -> Opt
             " ".repeat(from),
             "=".repeat(to.saturating_sub(from).max(1))
         ));
-        phases.push((*start as usize + 1, (*end as usize).min(values.len()), "load".to_owned()));
+        phases.push((
+            (*start as usize).min(values.len()) + 1,
+            (*end as usize).min(values.len()),
+            "load".to_owned(),
+        ));
     }
     // Idle, the document has a middle; under a load, the highest that it saw.
     let (rules, what) = if phases.is_empty() {
