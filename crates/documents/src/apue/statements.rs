@@ -58,6 +58,11 @@ pub(super) fn statements(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     );
     rows.statement(
         PLACE,
+        Quoted("Even though the locks arenever used"),
+        judged(never_waited_for(found, &cells)),
+    );
+    rows.statement(
+        PLACE,
         Quoted("the user CPU time is about the same for all four versions of locking"),
         judged(user_time(found, plan)),
     );
@@ -169,6 +174,24 @@ fn cpu_limited(found: &Found<'_>, cells: &[Cell]) -> Option<Judged> {
             format!("the files are in memory, where no disk can limit (--set directory=DIR puts them on a disk); {words}"),
         ),
         Some(kind) => (holds_if(waits < WAITS), format!("{words}; the files are on {kind}")),
+    })
+}
+
+/// Locks that one child takes and nobody else wants: it never sleeps for one.
+fn never_waited_for(found: &Found<'_>, cells: &[Cell]) -> Option<Judged> {
+    let locked: Vec<Cell> = cells.iter().copied().filter(|cell| cell.locking != Locking::None).collect();
+    let figures = locked.iter().filter_map(|cell| measured::figure(found, cell));
+    let counted = figures.filter_map(|figure| figure.evidence.voluntary_switches).count();
+    let waits = waits(found, &locked);
+    let words =
+        format!("{waits:.4} waits an operation at most, of whatever kind, in {counted} cells with locks");
+    (counted > 0).then(|| match found.file_system {
+        _ if waits < WAITS => (Judgement::Holds, words),
+        None | Some("tmpfs" | "ramfs") => (Judgement::DoesNotHold, words),
+        Some(kind) => (
+            Judgement::NotTestableHere,
+            format!("{words}; the files are on {kind}, whose disk is waited for, too"),
+        ),
     })
 }
 

@@ -85,6 +85,26 @@ fn cpu_time_is_the_clock_from_90_to_110_per_cent() {
 }
 
 #[test]
+fn locks_that_nobody_else_wants_are_not_waited_for() {
+    for (waits, file_system, expected) in [
+        (0.0, None, Some(Holds)),
+        (0.009, Some("ext4"), Some(Holds)),
+        (0.02, None, Some(DoesNotHold)),
+        (0.02, Some("ext4"), Some(NotTestableHere)),
+    ] {
+        let mut locked = ran(Locking::Fine, 1, 500, &[("cpu", [1.0, 1.0])]);
+        locked.evidence.voluntary_switches = Some(waits);
+        // Without locks nothing is said of them.
+        let mut free = ran(Locking::None, 1, 500, &[("cpu", [1.0, 1.0])]);
+        free.evidence.voluntary_switches = Some(9.0);
+        let figures = [locked, free];
+        let found = Found { file_system, ..on_disk(&figures) };
+        let judged = never_waited_for(&found, &one_child(&found, &plan())).map(|it| it.0);
+        assert_eq!(judged, expected, "{waits} {file_system:?}");
+    }
+}
+
+#[test]
 fn who_counted_no_waits_says_nothing_of_disks() {
     let figures = [ran(Locking::None, 1, 500, &[("cpu_share", [0.9, 1.0])])];
     let found = on_disk(&figures);
