@@ -84,7 +84,7 @@ def page(folder, names):
     print(f"Emulators: {'; '.join(emulations)}.")
     print("The program's own part of an operation depends on its build. The kernel's part does not.\n")
     print("- One star: operations differ, but every boot has the same counts equally often. The usual count is shown.")
-    print("- Two stars: boots differ, by what the kernel draws by lot or in what the scheduler did before (METHOD.md, Counts).")
+    print("- Two stars: boots differ, because the kernel chooses at random or because of what the scheduler did before (METHOD.md, Counts).")
     print("- `-`: no count.\n")
     row(["id"] + [f"{name}: {results[name]['conditions']['kernel'].removeprefix('Linux ')}" for name in names])
     print("|---|" + "---:|" * len(names))
