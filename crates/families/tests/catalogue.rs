@@ -9,7 +9,7 @@ use std::path::Path;
 use oscost_families::{FAMILIES, all};
 use oscost_harness::{Benchmark, Bound, Card, Claim, SeriesPlan, Subject, Tier, Unable, audit};
 use oscost_sys::standing::Standing;
-use support::{Counted, in_child, skip, with_set_up, with_subject};
+use support::{Counted, each, in_child, with_set_up, with_subject};
 
 fn cards() -> Vec<&'static Card> {
     all().into_iter().map(Benchmark::card).collect()
@@ -17,13 +17,15 @@ fn cards() -> Vec<&'static Card> {
 
 #[test]
 fn ids_are_unique_and_in_the_order_of_their_families() {
-    let ids: Vec<&str> = cards().iter().map(|card| card.id).collect();
-    let unique: BTreeSet<&&str> = ids.iter().collect();
-    assert_eq!(unique.len(), ids.len());
+    let mut unique = BTreeSet::new();
+    for card in cards() {
+        assert!(unique.insert(card.id), "{} is listed twice", card.id);
+    }
     for family in FAMILIES {
         assert!(!family.description.is_empty());
         for benchmark in family.benchmarks {
-            assert_eq!(benchmark.card().family(), family.name, "{}", benchmark.card().id);
+            let card = benchmark.card();
+            assert_eq!(card.family(), family.name, "{} is listed in the family {}", card.id, family.name);
         }
     }
 }
@@ -62,45 +64,6 @@ fn a_bare_run_measures_at_most_forty_figures() {
     }
 }
 
-/// Files of a family that are machinery of several benchmarks.
-const MACHINERY: &[&str] = &[
-    "clock/keeps_time",
-    "clock/step/readings",
-    "contention/cell",
-    "contention/run",
-    "contention/worker",
-    "context_switch/two_pipes",
-    "cpu_pair/named",
-    "lock/excluding",
-    "realtime_ipc/benchmark",
-    "realtime_ipc/bpf/lack",
-    "realtime_ipc/bpf/loaded",
-    "realtime_ipc/client",
-    "realtime_ipc/kernel_page",
-    "realtime_ipc/participant",
-    "realtime_ipc/server",
-    "realtime_ipc/session",
-    "realtime_ipc/settings",
-    "realtime_ipc/shape",
-    "realtime_ipc/table",
-    "realtime_ipc/tell",
-    "realtime_ipc/tell_load",
-    "realtime_ipc/transport",
-    "record_database/cell",
-    "record_database/latencies",
-    "record_database/running",
-    "record_lock/bytes",
-    "record_lock/file",
-    "record_lock/others",
-    "scaling/conductor",
-    "scaling/run",
-    "scaling/worker",
-    "semaphore/handover",
-    "socket/connected",
-    "tax/layer",
-    "tax/on",
-];
-
 #[test]
 fn every_id_is_a_file_and_every_file_an_id() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
@@ -123,16 +86,33 @@ fn every_id_is_a_file_and_every_file_an_id() {
     // A cell of the database is made of its parameters, and has no file of its own.
     for card in cards().into_iter().filter(|card| card.family() != "record_database") {
         let is_its_file = |file: &&String| card.id == **file || card.id.starts_with(&format!("{file}/"));
-        assert_eq!(files.iter().filter(is_its_file).count(), 1, "{} has one file", card.id);
+        assert_eq!(
+            files.iter().filter(is_its_file).count(),
+            1,
+            "{}: an id is the path of one file in src",
+            card.id
+        );
     }
-    // A load is what a session is measured under, and a part of its id.
-    let is_machinery =
-        |file: &&String| MACHINERY.contains(&file.as_str()) || file.starts_with("realtime_ipc/load/");
-    for file in files.iter().filter(|file| !is_machinery(file)) {
-        let mut known = cards();
-        known.extend(oscost_families::grid().into_iter().map(Benchmark::card));
-        let used = known.iter().any(|card| card.id == *file || card.id.starts_with(&format!("{file}/")));
-        assert!(used, "{file}.rs has no benchmark");
+    let mut known = cards();
+    known.extend(oscost_families::grid().into_iter().map(Benchmark::card));
+    for file in &files {
+        let text = |path: &Path| std::fs::read_to_string(path).unwrap_or_default();
+        let path = source.join(file);
+        let (folder, name) = (path.parent().unwrap(), path.file_name().unwrap().to_str().unwrap());
+        let declared = ["mod", "pub mod"].map(|word| format!("{word} {name};"));
+        let modules = text(&folder.join("mod.rs"));
+        assert!(
+            modules.lines().any(|line| declared.contains(&line.trim().replace("r#", ""))),
+            "{file}.rs is not compiled: {}/mod.rs lacks `mod {name};`",
+            folder.display()
+        );
+        // Whoever writes its own path between quotes, and not as a group, has a card of that id. Other files are machinery.
+        let own = text(&path.with_extension("rs"));
+        let names_itself =
+            |line: &str| line.contains(&format!("\"{file}\"")) || line.contains(&format!("\"{file}/"));
+        let has_card = own.lines().any(|line| names_itself(line) && !line.trim().starts_with("group:"));
+        let listed = known.iter().any(|card| card.id == *file || card.id.starts_with(&format!("{file}/")));
+        assert!(listed || !has_card, "{file}.rs has a card that ALL of its mod.rs does not list");
     }
 }
 
@@ -143,11 +123,11 @@ fn cards_are_complete_and_consistent() {
     for card in &cards {
         assert!(
             !card.title.is_empty() && !card.operation.is_empty() && !card.group.is_empty(),
-            "{}",
+            "{}: title, operation or group is empty",
             card.id
         );
-        assert!(card.operations_per_iteration > 0, "{}", card.id);
-        assert!(!card.claims.is_empty(), "{} claims nothing", card.id);
+        assert!(card.operations_per_iteration > 0, "{}: an iteration without operations", card.id);
+        assert!(!card.claims.is_empty(), "{}: the card makes no claim", card.id);
         assert!(card.title.len() <= 60, "{}: the title is for a column of a table", card.id);
         for other in card.baseline.iter().chain(&card.subtract) {
             assert_ne!(*other, card.id, "a ratio to itself");
@@ -158,7 +138,12 @@ fn cards_are_complete_and_consistent() {
                 "record_lock" if other.starts_with("lock/") => "lock",
                 _ => card.group,
             };
-            assert_eq!(found.map(|found| found.group), Some(group), "{} and {other}", card.id);
+            assert_eq!(
+                found.map(|found| found.group),
+                Some(group),
+                "{} is divided by {other} or has it subtracted: both need one group",
+                card.id
+            );
         }
         // Contended cells are always spread, and so are several processes on one database.
         let shares_database = card.id.starts_with("record_database/") && !card.id.contains("/processes_1/");
@@ -168,7 +153,13 @@ fn cards_are_complete_and_consistent() {
             // Threads are spread over CPUs.
             || card.id.contains("/threads_")
             || shares_database;
-        assert_eq!(named_for_placement, card.placement.name() != "one_cpu", "{}", card.id);
+        let placement = card.placement.name();
+        assert_eq!(
+            named_for_placement,
+            placement != "one_cpu",
+            "{}: an id names its placement ({placement}) at its end, unless it is one_cpu",
+            card.id
+        );
         groups.entry(card.group).or_default().push(card);
     }
     for (group, members) in groups {
@@ -186,9 +177,8 @@ fn cards_are_complete_and_consistent() {
 
 #[test]
 fn set_ups_repeat_and_leave_nothing_behind() {
-    for benchmark in all() {
-        let card = benchmark.card();
-        let outcome = in_child(|private| {
+    each(all(), |benchmark| {
+        in_child(|private| {
             for _ in 0..2 {
                 with_subject(benchmark, |subject| run(subject, 10))?;
             }
@@ -204,17 +194,16 @@ fn set_ups_repeat_and_leave_nothing_behind() {
                 (0, 0) => Ok(()),
                 _ => Err(format!("left {sets} System V sets and {names} names in /dev/shm")),
             }
-        });
-        report(card.id, outcome);
-    }
+        })
+    });
 }
 
 /// A benchmark whose set-up makes its whole process slower says so on its card.
 #[test]
 fn what_changes_the_process_is_on_the_card() {
-    for benchmark in all() {
+    each(all(), |benchmark| {
         let card = benchmark.card();
-        let outcome = in_child(|_| {
+        in_child(|_| {
             let before = Standing::read().ok_or("SKIP /proc does not say how a process stands")?;
             let changes = with_set_up(card.placement, |cx| {
                 let before = Standing::read().ok_or("SKIP /proc does not say how a process stands")?;
@@ -238,21 +227,21 @@ fn what_changes_the_process_is_on_the_card() {
                 ));
             }
             Ok(())
-        });
-        report(card.id, outcome);
-    }
+        })
+    });
 }
 
 #[test]
 fn every_series_yields_exactly_what_its_card_names() {
-    for benchmark in all().into_iter().filter(|benchmark| !benchmark.card().quantities.is_empty()) {
+    let series = all().into_iter().filter(|benchmark| !benchmark.card().quantities.is_empty());
+    each(series.collect(), |benchmark| {
         let quantities = benchmark.card().quantities;
         let names = |always: bool| -> BTreeSet<&str> {
             let chosen = quantities.iter().filter(|quantity| !always || !quantity.at_times);
             chosen.map(|quantity| quantity.name).collect()
         };
         assert_eq!(names(false).len(), quantities.len(), "{}: each once", benchmark.card().id);
-        let outcome = in_child(|_| {
+        in_child(|_| {
             with_subject(benchmark, |subject| {
                 let Subject::Series(series) = subject else { return Err("it is no series".into()) };
                 // An audit of the database counts calls alone: this is a launch as it is timed.
@@ -267,9 +256,8 @@ fn every_series_yields_exactly_what_its_card_names() {
                     _ => Err(format!("not on the card: {unnamed:?}; not yielded: {lacking:?}")),
                 }
             })
-        });
-        report(benchmark.card().id, outcome);
-    }
+        })
+    });
 }
 
 /// One small measurement: a batch, or a launch of so many observations.
@@ -296,10 +284,7 @@ fn run(subject: &mut Subject, count: u64) -> Result<Counted, String> {
 
 #[test]
 fn system_calls_are_what_the_cards_claim() {
-    for benchmark in all() {
-        let outcome = calls_are_claimed(benchmark);
-        report(benchmark.card().id, outcome);
-    }
+    each(all(), calls_are_claimed);
 }
 
 fn calls_are_claimed(benchmark: &'static dyn Benchmark) -> Result<(), String> {
@@ -314,20 +299,26 @@ fn calls_are_claimed(benchmark: &'static dyn Benchmark) -> Result<(), String> {
             return Err(format!("SKIP {missing}"));
         }
         let broken = audited.claims.iter().find(|claim| claim.holds == Some(false));
-        broken.map_or(Ok(()), |claim| Err(format!("{claim:?}: counted {:?}", audited.system_calls)))
+        broken.map_or(Ok(()), |claim| {
+            let counted = claim.observed.map_or("nothing".to_owned(), |count| count.to_string());
+            let calls = &audited.system_calls;
+            Err(format!(
+                "claims {} {:?}, counted {counted} (calls of one operation: {calls:?})",
+                claim.claim, claim.expected
+            ))
+        })
     })
 }
 
 #[test]
 fn switches_and_faults_are_what_the_cards_claim() {
-    for benchmark in all() {
+    each(all(), |benchmark| {
         // Once in a while somebody else makes one wait (who reads /proc/locks, who lacks memory): what is claimed holds for the
         // launch in the middle, so here for one of three.
-        let outcome = switches_and_faults(benchmark)
+        switches_and_faults(benchmark)
             .or_else(|_| switches_and_faults(benchmark))
-            .or_else(|_| switches_and_faults(benchmark));
-        report(benchmark.card().id, outcome);
-    }
+            .or_else(|_| switches_and_faults(benchmark))
+    });
 }
 
 /// Compares what the kernel counts in a child of its own with the claims of the card.
@@ -363,16 +354,4 @@ fn switches_and_faults(benchmark: &dyn Benchmark) -> Result<(), String> {
             Ok(())
         })
     })
-}
-
-/// Fails with the id, or says what was skipped and why.
-#[track_caller]
-fn report(id: &str, outcome: Result<(), String>) {
-    match outcome {
-        Ok(()) => {}
-        Err(why) => match why.strip_prefix("SKIP ") {
-            Some(why) => skip(id, why),
-            None => panic!("{id}: {why}"),
-        },
-    }
 }

@@ -39,6 +39,33 @@ pub fn skip(name: &str, why: &str) {
     let _ = writeln!(std::io::stderr(), "SKIP {name}: {why}");
 }
 
+/// Checks every benchmark, or with `ONLY=TEXT` in the environment those with TEXT in their ids, and fails with all that are
+/// broken: who adds one sees at once whether it is theirs.
+#[track_caller]
+pub fn each(
+    benchmarks: Vec<&'static dyn Benchmark>,
+    check: impl Fn(&'static dyn Benchmark) -> Result<(), String>,
+) {
+    let only = std::env::var("ONLY").unwrap_or_default();
+    let is_chosen = |benchmark: &&dyn Benchmark| benchmark.card().id.contains(&only);
+    assert!(oscost_families::all().iter().any(is_chosen), "ONLY={only} is part of no id");
+    let mut broken = Vec::new();
+    for benchmark in benchmarks.into_iter().filter(is_chosen) {
+        let id = benchmark.card().id;
+        if let Err(why) = check(benchmark) {
+            match why.strip_prefix("SKIP ") {
+                Some(why) => skip(id, why),
+                None => broken.push(format!("{id}: {why}")),
+            }
+        }
+    }
+    assert!(
+        broken.is_empty(),
+        "{}\nTo check one id alone: ONLY=ID cargo test -p oscost-families --test catalogue",
+        broken.join("\n")
+    );
+}
+
 /// One child at a time: what is told of two CPUs holds where nobody else has them.
 static ALONE: Mutex<()> = Mutex::new(());
 
