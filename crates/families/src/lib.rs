@@ -49,7 +49,7 @@ pub struct Family {
 pub const FAMILIES: &[Family] = &[
     Family {
         name: "instrument",
-        description: "the cost of measuring itself, and checks with known costs",
+        description: "the cost of a measurement itself, and checks with known costs",
         benchmarks: instrument::ALL,
         settings: &[],
     },
@@ -67,7 +67,7 @@ pub const FAMILIES: &[Family] = &[
     },
     Family {
         name: "signal",
-        description: "telling a process of something by a signal",
+        description: "notifying a process by a signal",
         benchmarks: signal::ALL,
         settings: &[],
     },
@@ -91,7 +91,7 @@ pub const FAMILIES: &[Family] = &[
     },
     Family {
         name: "cpu_pair",
-        description: "what two CPUs need to tell one another something",
+        description: "how long one CPU takes to reach another",
         benchmarks: cpu_pair::ALL,
         settings: &[cpu_pair::PAIRS],
     },
@@ -121,7 +121,7 @@ pub const FAMILIES: &[Family] = &[
     },
     Family {
         name: "event",
-        description: "waiting for descriptors: a wake-up by one, and a question to many",
+        description: "waiting for descriptors: a wake-up by one, and a poll of many",
         benchmarks: event::ALL,
         settings: &[],
     },
@@ -133,20 +133,20 @@ pub const FAMILIES: &[Family] = &[
     },
     Family {
         name: "io_uring",
-        description: "operations by a ring that is shared with the kernel",
+        description: "operations through a ring that is shared with the kernel",
         benchmarks: io_uring::ALL,
         settings: &[],
     },
     Family {
         name: "socket",
-        description: "one byte there and back by a socket, and connections, within this machine",
+        description: "one byte there and back through a socket, and connections, within this machine",
         benchmarks: socket::ALL,
         settings: &[],
     },
     Family { name: "timer", description: "how late a sleeper runs", benchmarks: timer::ALL, settings: &[] },
     Family {
         name: "futex",
-        description: "the futex call itself: waking one sleeper, and the table that all words share",
+        description: "the futex call itself: waking one sleeper, and the kernel's table that all futexes share",
         benchmarks: futex::ALL,
         settings: &[],
     },

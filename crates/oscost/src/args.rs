@@ -122,10 +122,10 @@ pub struct Run {
     pub measuring: Measuring,
     #[command(flatten)]
     pub set: Set,
-    /// Measure the operations by so many processes at once, such as 1,2,4: throughput, efficiency, knee
+    /// Measure the operations in several processes at once, such as 1,2,4: throughput, efficiency, knee
     #[arg(long, value_name = "LIST", requires = "patterns", conflicts_with = "percentiles", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_WORKERS)))]
     pub processes: Vec<u32>,
-    /// The same by so many threads of one process
+    /// The same in several threads of one process
     #[arg(long, value_name = "LIST", requires = "patterns", conflicts_with = "percentiles", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_WORKERS)))]
     pub threads: Vec<u32>,
     /// Format

@@ -25,7 +25,7 @@ pub static DESCRIPTORS_1000: Poll = Poll { card: &CARD_1000, descriptors: 1000 }
 const CARD_1: Card = Card {
     id: "event/poll/descriptors_1",
     title: "poll of 1 descriptor",
-    operation: "one poll of 1 eventfd, which can be read",
+    operation: "one poll of 1 eventfd, which is readable",
     heading: "one poll",
     group: "event/poll",
     claims: &claims::named(&["poll", "ppoll"], 1.0),
@@ -35,7 +35,7 @@ const CARD_1: Card = Card {
 const CARD_10: Card = Card {
     id: "event/poll/descriptors_10",
     title: "poll of 10 descriptors",
-    operation: "one poll of 10 eventfds, of which one can be read",
+    operation: "one poll of 10 eventfds, of which one is readable",
     parameters: &[("descriptors", Parameter::Number(10))],
     baseline: Some("event/poll/descriptors_1"),
     ..CARD_1
@@ -43,14 +43,14 @@ const CARD_10: Card = Card {
 const CARD_100: Card = Card {
     id: "event/poll/descriptors_100",
     title: "poll of 100 descriptors",
-    operation: "one poll of 100 eventfds, of which one can be read",
+    operation: "one poll of 100 eventfds, of which one is readable",
     parameters: &[("descriptors", Parameter::Number(100))],
     ..CARD_10
 };
 const CARD_1000: Card = Card {
     id: "event/poll/descriptors_1000",
     title: "poll of 1000 descriptors",
-    operation: "one poll of 1000 eventfds, of which one can be read",
+    operation: "one poll of 1000 eventfds, of which one is readable",
     parameters: &[("descriptors", Parameter::Number(1000))],
     ..CARD_10
 };

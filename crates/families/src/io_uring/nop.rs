@@ -20,7 +20,7 @@ pub static BATCH_32: Nop = Nop { card: &BATCH_32_CARD, batch: 32 };
 
 const CARD: Card = Card {
     id: "io_uring/nop",
-    title: "io_uring: nothing, one a call",
+    title: "io_uring: no-op, one per call",
     operation: "one IORING_OP_NOP submitted and its completion taken, by one io_uring_enter",
     heading: "one operation",
     group: "io_uring",
@@ -30,7 +30,7 @@ const CARD: Card = Card {
 
 const BATCH_32_CARD: Card = Card {
     id: "io_uring/nop/batch_32",
-    title: "io_uring: nothing, 32 a call",
+    title: "io_uring: no-op, 32 per call",
     operation: "one IORING_OP_NOP submitted and its completion taken, 32 of them by one io_uring_enter",
     operations_per_iteration: 32,
     claims: &claims::named(&["io_uring_enter"], 1.0 / 32.0),

@@ -31,7 +31,7 @@ macro_rules! blocks {
             static $card: Card = Card {
                 id: $id,
                 title: concat!($verb, " 1 KiB of ", $size),
-                operation: concat!($verb, " 1 KiB, one piece after the other, of a block of ", $size),
+                operation: concat!($verb, " the next 1 KiB of a block of ", $size),
                 heading: "1 KiB of a block",
                 call_path: CallPath::UserSpace,
                 revision: 2,

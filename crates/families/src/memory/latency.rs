@@ -26,7 +26,7 @@ macro_rules! sizes {
             static $card: Card = Card {
                 id: $id,
                 title: concat!("load from ", $size, ", ", $word, " pages"),
-                operation: concat!("one load, whose address the load before it yielded, at random in ", $size),
+                operation: concat!("one load at a random place in ", $size, ", whose address comes from the load before it"),
                 heading: "one load that depends on the one before",
                 call_path: CallPath::Instruction,
                 revision: 2,

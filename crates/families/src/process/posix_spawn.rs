@@ -12,7 +12,7 @@ pub struct PosixSpawn;
 static CARD: Card = Card {
     claims: &super::SPAWNED_RUN_AND_REAPED,
     baseline: Some("process/fork"),
-    remark: "in the child, glibc asks for the action of every signal: the figure includes these 60 or so calls",
+    remark: "in the child, glibc queries the action of every signal: the figure includes these calls, about 60",
     ..super::card(
         "process/posix_spawn",
         "posix_spawn of a static program",

@@ -16,7 +16,7 @@ static CARD: Card = Card {
     call_path: CallPath::Inline,
     group: "syscall/membarrier",
     claims: &claims::named(&["membarrier"], 1.0),
-    remark: "no CPU is interrupted: with threads on other CPUs it costs an interrupt of each",
+    remark: "no CPU is interrupted: with threads on other CPUs, each of them is interrupted",
     ..Card::BATCHED
 };
 

@@ -33,6 +33,7 @@ pub fn page(card: &Card, others: &[&str], talk: &Talk) -> Explanation {
         None => {
             let here = match stored.len() {
                 0 => "nothing is stored yet".to_owned(),
+                1 => "not in the only stored run".to_owned(),
                 newest => format!("not in the newest {newest} stored runs"),
             };
             page.fact("Here", [format!("{here}: oscost run {}", card.id)]);

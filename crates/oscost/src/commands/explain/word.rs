@@ -90,7 +90,7 @@ fn word(thing: &str) -> Option<Explanation> {
         page.fact("Quantity", [format!("{}; {unit}{better}", known.what.trim_end_matches('.'))]);
     }
     if mark.is_some() {
-        page.fact("Mark", ["a warning beside a measured figure, which is shown all the same".to_owned()]);
+        page.fact("Mark", ["a warning beside a figure that is measured and shown".to_owned()]);
     }
     Some(page)
 }
