@@ -3,11 +3,13 @@
 //! The clock of the emulated machine is its count of instructions: x86_64's TSC, aarch64's virtual counter at 10^9 a second.
 
 use std::io::Write;
+use std::time::Duration;
 
 use oscost_harness::{Batched, Catalogue, Need, Participant, Placement, Subject, Unable, apart};
-use oscost_sys::clock::tsc;
+use oscost_sys::clock::{pause, tsc};
 use oscost_sys::guest::{Marks, execute};
 use oscost_sys::kernel_clock::KernelClock;
+use oscost_sys::scheduling::{self, Policy};
 use oscost_sys::usage::{self, Usage, Whose};
 use oscost_sys::{CallError, memory};
 
@@ -34,6 +36,8 @@ const TOGETHER: u64 = 16;
 const AROUND: u64 = 8;
 /// Each of these begins after a tick of its own, and so many are counted at most.
 const MOST_TOGETHER_COUNTED: u32 = 32;
+/// And so many are not counted before these.
+const UNCOUNTED_TOGETHER: u32 = 16;
 /// The scheduler keeps time of what everybody used in steps of this many ns: what it does depends on where in a step it is asked.
 const STEP: u64 = 1 << 10;
 /// So many places in a step are taken in turn. More would be closer to where it begins to do something else, and a few ns that
@@ -43,6 +47,14 @@ const PLACES: u64 = 8;
 const PERIOD: u64 = 1 << 20;
 /// So long before an appointment the way there is decided, ns.
 const AHEAD: u64 = 2 * STEP;
+/// A tick that leaves too little of a period is passed by, so often at most: 3 in 4 leave 200 000 ns.
+const MOST_TICKS: u32 = 8;
+/// Long enough for everybody else to finish and to sleep, and far shorter than a tick.
+const REST: Duration = Duration::from_micros(100);
+/// What a rest takes at most, ns: the kernel may put a wake-up off by 50 us.
+const LONGEST_REST: u64 = 200_000;
+/// Resolution of the kernel's idle time, ns.
+const IDLE_STEP: f64 = 1e7;
 /// Iterations of the batch in which switches are looked at there; fewer of long ones.
 const MANY_TOGETHER: u64 = 64;
 /// Iterations that are followed where they differ: enough to meet what comes every 16th time twice; and instructions of these
@@ -91,7 +103,9 @@ fn one(catalogue: &Catalogue, plan: &CountPlan, index: u64, timer: Timer) -> Cou
         let why = "it holds the clock itself: there is no single operation to be counted".to_owned();
         return CountOutcome::Unsupported { why, remedy: String::new() };
     };
-    let mut counter = Counter { batched: &mut *batched, timer, made: 0, first: 0, clock: None };
+    let blocks = card.blocks;
+    let mut counter =
+        Counter { batched: &mut *batched, blocks, timer, made: 0, first: 0, clock: None, rested: 0 };
     counter
         .counts(plan, index, card.operations_per_iteration.max(1))
         .unwrap_or_else(|error| CountOutcome::Failed(apart::failure("batch", error)))
@@ -99,6 +113,8 @@ fn one(catalogue: &Catalogue, plan: &CountPlan, index: u64, timer: Timer) -> Cou
 
 struct Counter<'a> {
     batched: &'a mut dyn Batched,
+    /// Whether an operation sleeps, and so lets others run.
+    blocks: bool,
     timer: Timer,
     /// Iterations so far, of all batches: what was used meanwhile is divided by them.
     made: u64,
@@ -106,6 +122,8 @@ struct Counter<'a> {
     first: u64,
     /// By which the scheduler keeps time, where others take turns and the kernel tells it.
     clock: Option<KernelClock>,
+    /// ns for which this process has slept of its own accord.
+    rested: u64,
 }
 
 impl Counter<'_> {
@@ -149,6 +167,11 @@ impl Counter<'_> {
         let mut watch = Watch::begin(&participants, self.made)?;
         // After other work the scheduler and the kernel's caches are in another state.
         self.uncounted(1)?;
+        // The scheduler's averages come from the warm-up's state to this one's by and by: they halve in 32 ms.
+        for _ in 0..if self.first > 0 { UNCOUNTED_TOGETHER } else { 0 } {
+            self.appointment(0, 1, longest)?;
+            self.timed(1, longest)?;
+        }
         for (iterations, batches) in [(1, &mut counts.ones), (2, &mut counts.twos), (4, &mut counts.fours)] {
             for (index, batch) in (0..).zip(batches) {
                 self.appointment(index % PLACES * (STEP / PLACES), iterations, longest)?;
@@ -156,7 +179,10 @@ impl Counter<'_> {
             }
         }
         let elapsed = tsc() - begun;
-        counts.idle_share = (self::idle() - idle).max(0.0) * 1e9 / elapsed.max(1) as f64;
+        // The kernel tells its idle time in hundredths of a second: what was slept here may be told as one more.
+        let rested = if self.rested > 0 { self.rested as f64 + IDLE_STEP } else { 0.0 };
+        let slept = (self::idle() - idle) * 1e9 - rested;
+        counts.idle_share = slept.max(0.0) / elapsed.max(1) as f64;
         if self.first > 0 {
             // Partners are woken and put to rest at the ends of a batch: what an operation switches is seen in a long one.
             watch = Watch::begin(&participants, self.made)?;
@@ -174,16 +200,53 @@ impl Counter<'_> {
         Ok(CountOutcome::Counted(counts))
     }
 
-    /// Where several take part, all of them are in the same state before each batch, in every boot: the partners have slept for
-    /// long, a tick has just passed, the scheduler's clock is so many ns into a step, and no period ends before the batch does.
+    /// Where several take part, all of them are in the same state before each batch, in every boot: nobody is owed anything that
+    /// depends on what was before, a tick has just passed, whom it woke has ended, the scheduler's clock is so many ns into a step,
+    /// and no period ends before the batch does.
     fn appointment(&mut self, into_step: u64, iterations: u64, longest: u64) -> Result<(), CallError> {
         if self.first == 0 {
             return Ok(());
         }
-        self.timer.alone();
         // The first iteration takes longer than those behind it.
-        self.align(into_step, (self.first + 4 + iterations) * longest);
+        let length = (self.first + 4 + iterations) * longest;
+        self.settle_accounts()?;
+        self.timer.alone();
+        for _ in 0..MOST_TICKS {
+            if self.has_room(length + LONGEST_REST) {
+                break;
+            }
+            self.timer.next();
+        }
+        self.rest();
+        self.align(into_step, length);
         self.uncounted(self.first)
+    }
+
+    /// Has the scheduler owe nothing to the partners. Since Linux 6.6 it remembers for as long as somebody sleeps what it owes to
+    /// him; but who runs and goes to sleep while nobody else of his class is there is owed nothing.
+    fn settle_accounts(&mut self) -> Result<(), CallError> {
+        // A kernel without real time (CONFIG_RT_GROUP_SCHED and no share) is left as it is.
+        if !self.blocks || self.batched.participants().is_empty() || scheduling::set(Policy::Fifo, 1).is_err() {
+            return Ok(());
+        }
+        let woken = self.uncounted(1);
+        self.rest();
+        scheduling::set(Policy::Other, 0)?;
+        woken
+    }
+
+    /// Sleeps until all others sleep.
+    fn rest(&mut self) {
+        let begun = tsc();
+        pause(REST);
+        self.rested += tsc() - begun;
+    }
+
+    /// Whether something of `length` ends in the period in which it begins now. What is longer than a period always does.
+    fn has_room(&self, length: u64) -> bool {
+        let Some(clock) = self.clock else { return true };
+        let now = clock.now();
+        length >= PERIOD || now / PERIOD == (now + length) / PERIOD
     }
 
     /// Returns so many ns into a step of the scheduler's clock, and not where a period ends within `length`.
@@ -247,6 +310,7 @@ impl Counter<'_> {
         if apart {
             self.timer.clear((iterations + first) * longest + SETTLING);
         } else {
+            self.settle_accounts()?;
             self.timer.alone();
         }
         marks.pass(begin, index, iterations);

@@ -25,6 +25,8 @@ const LATE: u64 = 1000;
 /// Long ones are audited less often, for this many instructions at most, but this often.
 const MOST_AUDITED: u64 = 40_000_000;
 const LEAST_AUDITED: u64 = 8;
+/// How long the guest rests before it counts, of its own time.
+const SETTLED: Duration = Duration::from_secs(5);
 /// How long a process that counts may take, of the guest's time.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Namespaces of a kind that there may be, those included that the kernel has yet to take down.
@@ -75,6 +77,8 @@ fn answer(plan: &CountPlan, facts: &dyn Fn() -> Hello, line: &mut SerialLine) ->
         read.map_err(|error| format!("/proc/kallsyms: {error} (CONFIG_KALLSYMS is needed for functions)"))?;
         marks.tell(mark::KERNEL, &symbols);
     }
+    // What a boot leaves to do later, up to some seconds later, is done: the emulator passes over the time in which all sleep.
+    oscost_sys::clock::pause(SETTLED);
     let timer = Timer::find();
     for (index, id) in plan.ids.iter().enumerate() {
         let outcome = count(index, &timer).unwrap_or_else(CountOutcome::Failed);
