@@ -226,7 +226,8 @@ impl Counter<'_> {
     /// him; but who runs and goes to sleep while nobody else of his class is there is owed nothing.
     fn settle_accounts(&mut self) -> Result<(), CallError> {
         // A kernel without real time (CONFIG_RT_GROUP_SCHED and no share) is left as it is.
-        if !self.blocks || self.batched.participants().is_empty() || scheduling::set(Policy::Fifo, 1).is_err() {
+        if !self.blocks || self.batched.participants().is_empty() || scheduling::set(Policy::Fifo, 1).is_err()
+        {
             return Ok(());
         }
         let woken = self.uncounted(1);

@@ -6,6 +6,7 @@
 mod aarch64;
 mod bad;
 mod compared;
+mod handovers;
 mod planted;
 mod played;
 mod sums;
