@@ -167,7 +167,7 @@ impl Counter<'_> {
         let mut watch = Watch::begin(&participants, self.made)?;
         // After other work the scheduler and the kernel's caches are in another state.
         self.uncounted(1)?;
-        // The scheduler's averages come from the warm-up's state to this one's by and by: they halve in 32 ms.
+        // The first few may take more, as on Linux 7.2: the scheduler's averages still hold the warm-up, perhaps.
         for _ in 0..if self.first > 0 { UNCOUNTED_TOGETHER } else { 0 } {
             self.appointment(0, 1, longest)?;
             self.timed(1, longest)?;
