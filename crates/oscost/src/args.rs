@@ -146,6 +146,9 @@ pub struct Run {
     /// Measure again and again until Ctrl-C, and show changes. Nothing is stored, but --json FILE gets the last run
     #[arg(long, requires = "patterns", conflicts_with_all = ["raw", "percentiles", "one_launch", "dry_run", "format", "output"])]
     pub watch: bool,
+    /// Need few system calls, for systems that have Linux's interface and are not Linux. No call is counted then
+    #[arg(long, hide_short_help = true, conflicts_with_all = ["percentiles", "watch", "one_launch", "dry_run", "force"])]
+    pub plain: bool,
     /// Before measuring, wait a random part of SECONDS, so that the hosts of a fleet do not measure at once
     #[arg(long, hide_short_help = true, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(..=86_400))]
     pub jitter: Option<u32>,

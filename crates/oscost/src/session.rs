@@ -41,6 +41,8 @@ pub struct Request<'a> {
     pub samples: Option<&'a mut KeepSamples<'a>>,
     /// Time operations one by one, when everything else is done.
     pub percentiles: bool,
+    /// Use few system calls.
+    pub plain: bool,
 }
 
 /// A finished session.
@@ -164,6 +166,7 @@ pub fn measure(
     asked.keep_private = measuring.keep_private;
     asked.keep_samples = samples.is_some();
     asked.percentiles = request.percentiles;
+    asked.plain = request.plain;
     asked.examined = request.examined;
     asked.beside_another = insists == Insists::Force(true);
     asked.keep = keep;

@@ -29,6 +29,8 @@ pub enum RemarkCode {
     AnotherBuild,
     /// The build does not align loops as oscost's own does.
     OtherLoops,
+    /// By few system calls.
+    Plain,
     /// The vDSO answered.
     KernelNotEntered,
     /// How many, and the first failure.
@@ -52,11 +54,11 @@ pub enum RemarkCode {
 use RemarkCode::{
     AnotherBuild, AnotherRun, ClockStepAssumed, ClockStepTooLong, CoreSpeedMoved, ForeignFailed, KeptAwake,
     KernelNotEntered, Killed, LaunchesThrownAway, LaunchesVoid, Load, NoCycles, NoKernelEntry, NotRealTime,
-    OtherLoops, Throttled, Unread,
+    OtherLoops, Plain, Throttled, Unread,
 };
 
 /// Every code with its words. A code never changes its meaning, and is never used again. Runs have the first hundred.
-const SAID: [(RemarkCode, &str, &str); 18] = [
+const SAID: [(RemarkCode, &str, &str); 19] = [
     (
         CoreSpeedMoved,
         "W001",
@@ -74,6 +76,11 @@ const SAID: [(RemarkCode, &str, &str); 18] = [
         OtherLoops,
         "W009",
         "this build aligns loops differently (-Cllvm-args=-align-loops=64 is missing): typical may move between builds",
+    ),
+    (
+        Plain,
+        "W010",
+        "measured by few system calls (--plain): none was counted, workers were not isolated, and nobody examined the machine",
     ),
     (KernelNotEntered, "W101", "answered without entering the kernel"),
     (LaunchesThrownAway, "W102", "{} launches were thrown away: {}"),

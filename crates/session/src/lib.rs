@@ -31,6 +31,7 @@ mod journal;
 mod loops;
 pub mod machine;
 mod measure;
+mod plain;
 mod recover;
 mod request;
 mod result;

@@ -7,7 +7,7 @@ use oscost_results::{Journal, LockError, RemarkCode, RunLock, RunName, RunResult
 
 use crate::finished::Keeping;
 use crate::journal::without_samples;
-use crate::{Error, Request, Session, cpus, doctor, machine, recover, result};
+use crate::{Error, Request, Session, cpus, doctor, machine, plain, recover, result};
 
 /// A message from a running session to its caller. There is none while a launch runs.
 #[derive(Debug)]
@@ -47,6 +47,9 @@ pub fn measure(
     if !oscost_sys::clock::advances() {
         return Err(Error::StandingClock);
     }
+    if request.plain {
+        return plain::measure(catalogue, request, tell);
+    }
     let cpus = cpus::cpus(request.cpus.as_deref())?;
     let mut warnings: Vec<String> = of_the_build(env!("OSCOST_LOOPS")).into_iter().collect();
     let lock = lock(request.beside_another, &mut warnings)?;
@@ -67,13 +70,9 @@ pub fn measure(
     let spreads = request.choices.iter().any(|choice| choice.card().placement == Placement::Spread);
     // A user who names CPUs has chosen their order.
     let distances = if spreads && request.cpus.is_none() { cpus::by_distance(&cpus) } else { Vec::new() };
-    let seed = match request.seed {
-        Some(seed) => seed,
-        None => oscost_sys::random::bits().map_or(1, |bits| u64::try_from(bits & 0xffff_ffff).unwrap_or(1)),
-    };
     let options = Options {
         effort: request.effort,
-        seed,
+        seed: request.seed.unwrap_or_else(random_seed),
         spread_cpus: distances.iter().map(|(cpu, _)| *cpu).collect(),
         cpus,
         idle_cpu: request.idle_cpu,
@@ -141,8 +140,13 @@ pub fn measure(
     Ok(Session { result, name, journal, store, lock })
 }
 
+/// The seed of a run that was given none.
+pub(crate) fn random_seed() -> u64 {
+    oscost_sys::random::bits().map_or(1, |bits| u64::try_from(bits & 0xffff_ffff).unwrap_or(1))
+}
+
 /// What must be known of the build, whose script says where loops begin: the flag that aligns them reaches no dependant.
-fn of_the_build(loops: &str) -> Option<String> {
+pub(crate) fn of_the_build(loops: &str) -> Option<String> {
     (loops != "aligned").then(|| RemarkCode::OtherLoops.with(&[]))
 }
 

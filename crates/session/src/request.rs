@@ -39,6 +39,9 @@ pub struct Request<'a> {
     pub examined: Option<Vec<Check>>,
     /// Measure even if another run is measuring. The result then says so.
     pub beside_another: bool,
+    /// Measure by few system calls, without isolation, counters, doctor and journal: for kernels with Linux's interface that are
+    /// not Linux. There are no contestants, no percentiles, and no folder.
+    pub plain: bool,
     /// Where the result goes.
     pub keep: Keep,
     /// Set this (from a signal handler, say) to end the measuring early. The result is then partial.
@@ -78,6 +81,7 @@ impl<'a> Request<'a> {
             percentiles: false,
             examined: None,
             beside_another: false,
+            plain: false,
             keep: Keep::User,
             stop: Arc::default(),
         }

@@ -44,23 +44,39 @@ pub(crate) fn descriptor(number: &str) -> Result<OwnedFd, String> {
 pub struct Keeper {
     tie: Option<Tie>,
     private: bool,
+    /// Nobody removes what is left: such an object was asked for, and must not be made.
+    nobody: Option<bool>,
 }
+
+/// Why an object is not made that would outlive a killed worker.
+pub(crate) const NOBODY: &str =
+    "it makes an object that would outlive a kill, and --plain has nobody who would remove it";
 
 impl Keeper {
     /// A keeper in a process whose objects vanish with it.
     #[must_use]
     pub fn in_private_namespaces() -> Self {
-        Self { tie: None, private: true }
+        Self { private: true, ..Self::default() }
     }
 
     /// The same, of a janitor who removes folders that no namespace holds.
     pub(crate) fn of_files(tie: Tie) -> Self {
-        Self { tie: Some(tie), private: true }
+        Self { tie: Some(tie), private: true, nobody: None }
     }
 
     /// A keeper of a janitor who removes everything.
     pub(crate) fn of_janitor(tie: Tie) -> Self {
-        Self { tie: Some(tie), private: false }
+        Self { tie: Some(tie), private: false, nobody: None }
+    }
+
+    /// A keeper where nobody removes anything: it refuses every object.
+    pub(crate) fn of_nobody() -> Self {
+        Self { nobody: Some(false), ..Self::default() }
+    }
+
+    /// Whether an object was refused since this was asked last, because nobody would remove it.
+    pub(crate) fn has_refused(&mut self) -> bool {
+        self.nobody.as_mut().is_some_and(std::mem::take)
     }
 
     /// Another keeper of the same janitor, for what makes its objects after its set-up.
@@ -68,14 +84,19 @@ impl Keeper {
     /// # Errors
     /// The error of fcntl.
     pub fn another(&self) -> Result<Self, CallError> {
-        Ok(Self { tie: self.tie.as_ref().map(Tie::try_clone).transpose()?, private: self.private })
+        let tie = self.tie.as_ref().map(Tie::try_clone).transpose()?;
+        Ok(Self { tie, private: self.private, nobody: self.nobody })
     }
 
     /// Declares an object that is about to be made: a kill may come between its making and any word of it.
     ///
     /// # Errors
-    /// The error of write: it must not be made.
+    /// The error of write, or that nobody would remove it: it must not be made.
     pub fn keep(&mut self, object: &Object) -> Result<(), CallError> {
+        if let Some(refused) = &mut self.nobody {
+            *refused = true;
+            return Err(CallError::told(NOBODY));
+        }
         match &self.tie {
             Some(tie) if !self.private || object.outlives_namespaces() => tie.ledger.declare(object),
             _ => Ok(()),

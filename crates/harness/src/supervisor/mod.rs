@@ -7,6 +7,7 @@ pub(crate) mod foreign;
 pub(crate) mod group;
 pub(crate) mod janitor;
 pub(crate) mod percentiles;
+pub(crate) mod plain;
 pub(crate) mod plan;
 pub(crate) mod rehearsal;
 pub(crate) mod workers;

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use oscost_sys::memory::SharedWords;
 use oscost_sys::process::{self, Signal};
@@ -18,7 +18,7 @@ use crate::protocol::start::{SETTING_UP, WORKER_ARGUMENT};
 use crate::supervisor::janitor::Janitor;
 
 /// A report is refused beyond this size: a worker that sends rubbish without end must not fill the memory.
-const MOST_REPORT: usize = 64 << 20;
+pub(crate) const MOST_REPORT: usize = 64 << 20;
 /// What is kept of a worker's standard error, to say why it died.
 const MOST_WORDS: usize = 4096;
 /// How long a worker may take to end after SIGTERM, ns.
@@ -193,14 +193,18 @@ impl Supervisor {
     }
 
     fn lost(&self, what: String) -> Lost {
-        let word = self.words.word(0).load(Ordering::Relaxed);
-        let member = match word {
-            0 => None,
-            word if word >= SETTING_UP => usize::try_from(word - SETTING_UP).ok(),
-            word => usize::try_from(word - 1).ok(),
-        };
-        Lost::Worker { what, member }
+        lost(what, self.words.word(0))
     }
+}
+
+/// A worker is lost, and the progress word tells who was being set up or was running.
+pub(crate) fn lost(what: String, progress: &AtomicU64) -> Lost {
+    let member = match progress.load(Ordering::Relaxed) {
+        0 => None,
+        word if word >= SETTING_UP => usize::try_from(word - SETTING_UP).ok(),
+        word => usize::try_from(word - 1).ok(),
+    };
+    Lost::Worker { what, member }
 }
 
 /// In words, how a worker died.

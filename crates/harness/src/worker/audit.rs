@@ -53,6 +53,12 @@ pub(crate) fn member(
     counted(stated, placement, operations, listens, &mut || worker.set_up(0, benchmark))
 }
 
+/// The audit that `--plain` has: the claims, of which only what launches count is observed.
+pub(crate) fn uncounted(benchmark: Option<&'static dyn Benchmark>) -> Audited {
+    let why = "--plain has no counter of system calls".to_owned();
+    Audited { missing: Some(why), claims: benchmark.map(stated).unwrap_or_default(), ..Audited::default() }
+}
+
 /// Audits a benchmark in this process, which is fit for nothing else afterwards. It must have no other threads.
 ///
 /// # Errors

@@ -34,7 +34,7 @@ use oscost_sys::{
 use crate::benchmark::card::Placement;
 use crate::benchmark::catalogue::Catalogue;
 use crate::benchmark::{Benchmark, SetUp, Subject, Unable};
-use crate::protocol::keeper::{Keeper, Tie, descriptor};
+use crate::protocol::keeper::{Keeper, NOBODY, Tie, descriptor};
 use crate::protocol::message::{Failure, ForeignOutput, Job, Member, Report, Task, TaskFinding};
 use crate::protocol::start::SETTING_UP;
 use environment::Environment;
@@ -61,10 +61,38 @@ pub(crate) fn serve(
     let job: Job = serde_json::from_str(&text).map_err(|error| format!("no job: {error}"))?;
     // No core file of a worker that a signal ends: it would hold nothing but loops.
     usage::limit(usage::Limit::Core, 0, 0).map_err(|error| error.to_string())?;
-    let report = Worker::new(catalogue, job, janitor, words)?.work();
+    let report = Worker::new(catalogue, job, janitor, &words)?.work();
     let mut stdout = std::io::stdout().lock();
     serde_json::to_writer(&mut stdout, &report).map_err(|error| format!("no report: {error}"))?;
     stdout.flush().map_err(|error| format!("no report: {error}"))
+}
+
+/// The report of a job that `--plain` has: without isolation, and without a counter of the processor's.
+pub(crate) fn plainly(catalogue: &Catalogue, job: Job, words: &SharedWords) -> Result<Report, String> {
+    // No core file; where the limit cannot be set there is hardly one.
+    let _ = usage::limit(usage::Limit::Core, 0, 0);
+    let worker = Worker::new(catalogue, job, None, words)?;
+    let (keeper, isolation) = (Keeper::of_nobody(), NOT_ISOLATED.to_owned());
+    Ok(Worker { keeper, isolation, plain: true, ..worker }.work())
+}
+
+/// How workers of `--plain` are isolated.
+const NOT_ISOLATED: &str = "none (--plain)";
+
+/// The report of an audit that nobody makes: claims, and why nothing was counted. `None`: the job is another one.
+pub(crate) fn uncounted(catalogue: &Catalogue, job: &Job) -> Option<Report> {
+    matches!(job.task, Task::Audit { .. }).then(|| Report {
+        isolation: NOT_ISOLATED.to_owned(),
+        circumstances: Circumstances::default(),
+        void: None,
+        lie: None,
+        throttled: None,
+        steal_ns: None,
+        awake: None,
+        finding: TaskFinding::Audit(
+            job.ids.iter().map(|id| Member::Done(audit::uncounted(catalogue.find(id)))).collect(),
+        ),
+    })
 }
 
 /// A worker in the middle of its job.
@@ -73,8 +101,10 @@ pub(crate) struct Worker<'a> {
     pub(crate) job: Job,
     keeper: Keeper,
     directory: Option<Folder>,
-    progress: SharedWords,
+    progress: &'a SharedWords,
     isolation: String,
+    /// Whether it may use few system calls only.
+    plain: bool,
     awake: Option<String>,
     host_system_v_limits: Option<[u64; 4]>,
 }
@@ -101,7 +131,7 @@ impl<'a> Worker<'a> {
         catalogue: &'a Catalogue,
         job: Job,
         janitor: Option<Tie>,
-        progress: SharedWords,
+        progress: &'a SharedWords,
     ) -> Result<Self, String> {
         // A new namespace resets the System V limits: the host's count, and are read before.
         let host_system_v_limits = semaphore::system_v_limits();
@@ -121,7 +151,17 @@ impl<'a> Worker<'a> {
         };
         let directory = job.directory.map(process::inherited).transpose();
         let directory = directory.map_err(|error| error.to_string())?.map(Folder::from);
-        Ok(Self { catalogue, job, keeper, directory, progress, isolation, awake: None, host_system_v_limits })
+        Ok(Self {
+            catalogue,
+            job,
+            keeper,
+            directory,
+            progress,
+            isolation,
+            plain: false,
+            awake: None,
+            host_system_v_limits,
+        })
     }
 
     fn work(mut self) -> Report {
@@ -136,7 +176,7 @@ impl<'a> Worker<'a> {
         };
         let finding = match self.job.task.clone() {
             Task::Clock => calibrate::clock(),
-            Task::Core { batch_ns, pair_ns } => canary::core(batch_ns, pair_ns),
+            Task::Core { batch_ns, pair_ns } => canary::core(batch_ns, pair_ns, !self.plain),
             Task::Calibrate { batch_ns } => calibrate::group(&mut self, &members, batch_ns),
             Task::Launch(plan) => launch::group(&mut self, &members, &plan),
             Task::Audit { operations, late } => TaskFinding::Audit(
@@ -209,7 +249,11 @@ impl<'a> Worker<'a> {
             directory: self.directory.as_ref(),
         };
         let before = if self.job.ids.len() > 1 { Standing::read() } else { None };
-        let member = Ready::of(benchmark, &mut cx);
+        let mut member = Ready::of(benchmark, &mut cx);
+        if cx.keeper.has_refused() {
+            let remedy = "measure it without --plain".to_owned();
+            member = Member::Unsupported { why: NOBODY.to_owned(), remedy };
+        }
         let changes = before.zip(Standing::read()).map(|(before, after)| before.changes(&after));
         match (member, changes) {
             (Member::Done(_), Some(changes)) if !changes.is_empty() => Member::Failed(Failure::new(
@@ -264,8 +308,8 @@ impl<'a> Worker<'a> {
     }
 
     /// The word by which the supervisor knows who was running when a worker died.
-    pub(crate) fn progress(&self) -> ProgressWord<'_> {
-        ProgressWord(&self.progress)
+    pub(crate) fn progress(&self) -> ProgressWord<'a> {
+        ProgressWord(self.progress)
     }
 }
 

@@ -65,6 +65,7 @@ pub fn bisect(asked: &[String], options: &Compare, talk: &Talk) -> Result<Exit, 
             directory,
             samples: None,
             percentiles: false,
+            plain: false,
         },
         talk,
     )?;

@@ -112,6 +112,7 @@ fn measured(
             directory: None,
             samples: None,
             percentiles: false,
+            plain: false,
         },
         talk,
     )?;

@@ -95,6 +95,7 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
         directory,
         samples: keeps.then_some(&mut keep),
         percentiles: false,
+        plain: false,
     };
     let mut session = session::run(request, talk)?;
     let found = found_in(&session.measured.result);

@@ -42,6 +42,9 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
         session::check(&options.measuring)?;
         jitter::wait(most, talk);
     }
+    if options.plain && directory.is_some() {
+        return Err(Ended::misuse("--plain measures no files in a folder: leave out --set directory="));
+    }
     if options.watch {
         return watch::watch(options, &given, &choices, talk);
     }
@@ -68,6 +71,7 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
         directory,
         samples: keeps.then_some(&mut keep),
         percentiles: options.percentiles,
+        plain: options.plain,
     };
     let mut session = session::run(request, talk)?;
     let saved = session.save();

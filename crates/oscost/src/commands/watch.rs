@@ -51,6 +51,7 @@ pub fn watch(options: &Run, given: &Given, choices: &[Choice], talk: &Talk) -> R
             directory: session::place(given.path(DIRECTORY.key))?,
             samples: None,
             percentiles: false,
+            plain: false,
         };
         // What the first run had to say is not said again.
         let talk = if watch.runs() == 0 { *talk } else { talk.hushed() };

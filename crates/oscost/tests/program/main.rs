@@ -18,6 +18,7 @@ mod machines;
 mod only;
 mod outputs;
 mod percentiles;
+mod plain;
 mod planted;
 mod private;
 mod realtime;

@@ -1,0 +1,113 @@
+//! `run --plain`: figures where the kernel has 25 system calls and no others, and what they lack.
+
+use oscost_results::{RemarkCode, Status, Verdict};
+use oscost_sys::system_call_names;
+
+use crate::support::{Home, measured, skip};
+
+/// All that a run needs on x86_64, the operation that it measures included: to start a program, for memory, for files that say
+/// what machine this is, for children and the CPU that they run on. A run makes others too, and goes on without them.
+const CALLS: &[&str] = &[
+    "execve",
+    "arch_prctl",
+    "mmap",
+    "mprotect",
+    "poll",
+    "rt_sigaction",
+    "exit_group",
+    "openat",
+    "newfstatat",
+    "pread64",
+    "read",
+    "write",
+    "close",
+    "pipe2",
+    "ppoll",
+    "clone",
+    "wait4",
+    "kill",
+    "prctl",
+    "getpid",
+    "getppid",
+    "geteuid",
+    "sched_getaffinity",
+    "sched_setaffinity",
+    "getrusage",
+];
+
+/// Starts the rest of its arguments on a kernel that has these calls, and answers ENOSYS to all others.
+fn kernel_with(calls: &[&str]) -> String {
+    // ld [nr]; for each call: jeq call, 0, 1; ret ALLOW; in the end ret ERRNO|ENOSYS.
+    let number = |name: &&str| system_call_names::number(name).unwrap_or_else(|| panic!("no call {name}"));
+    let rules: String = calls
+        .iter()
+        .map(|name| format!(".pack('SCCL',0x15,0,1,{}).pack('SCCL',6,0,0,0x7fff0000)", number(name)))
+        .collect();
+    let prctl = number(&"prctl");
+    format!(
+        "my $f = pack('SCCL',0x20,0,0,0){rules}.pack('SCCL',6,0,0,0x50026); \
+         my $p = pack('Sx6P', length($f) / 8, $f); syscall({prctl}, 38, 1, 0, 0, 0); \
+         syscall({prctl}, 22, 2, $p) == 0 or die 'no filter'; exec @ARGV"
+    )
+}
+
+#[test]
+fn a_kernel_of_25_calls_has_figures() {
+    assert!(CALLS.len() <= 25, "{}", CALLS.len());
+    if !cfg!(target_arch = "x86_64") {
+        return skip("a_kernel_of_25_calls", "the list is that of x86_64");
+    }
+    let home = Home::new();
+    let filter = kernel_with(CALLS);
+    let done = measured(|| {
+        let mut command = home.other("perl");
+        command.args(["-e", &filter, crate::support::PROGRAM]);
+        command.args(["run", "--plain", "--quick", "--json", "-", "syscall/getppid"]);
+        command
+    });
+    if done.stderr.contains("no filter") {
+        return skip("a_kernel_of_25_calls", "no filter may be set");
+    }
+    done.well();
+    let result = oscost_results::from_bytes(done.stdout.as_bytes()).expect("a result");
+    let figure = result.figures.iter().find(|figure| figure.id == "syscall/getppid").expect("the figure");
+    assert_eq!(figure.status, Status::Measured, "{figure:?}");
+    assert!(figure.quantities["floor"].estimate.value > 0.0);
+    // What is lost is told, and nothing passes for checked.
+    assert_eq!(figure.evidence.verdict, Verdict::Unchecked);
+    assert_eq!(figure.evidence.audit_missing.as_deref(), Some("--plain has no counter of system calls"));
+    assert!(result.warnings.iter().any(|warning| RemarkCode::of(warning) == Some(RemarkCode::Plain)));
+    assert_eq!(result.conditions.isolation.as_deref(), Some("none (--plain)"));
+    assert!(done.stderr.contains("the result will not be kept"), "{}", done.stderr);
+}
+
+#[test]
+fn what_is_plain_says_so_and_makes_nothing_that_outlives_it() {
+    let home = Home::new();
+    let ids = ["syscall/getppid", "semaphore/system_v", "semaphore/eventfd", "semaphore/posix_unnamed"];
+    let done = home.measure(&[&["run", "--plain", "--quick"], &ids[..]].concat());
+    assert_eq!(done.code, Some(3), "a figure that was named is missing: {done:?}");
+    assert!(done.stdout.contains("system calls were not counted: --plain"), "{}", done.stdout);
+    assert!(done.stdout.contains("measured by few system calls (--plain)"), "{}", done.stdout);
+    let stored = home.stored();
+    assert_eq!(stored.len(), 1, "it is kept where a store can be had");
+    let of = |id: &str| stored[0].figures.iter().find(|figure| figure.id == id).expect("the figure");
+    // What is refused to a member of a group is not held against the others.
+    for id in ["syscall/getppid", "semaphore/eventfd", "semaphore/posix_unnamed"] {
+        assert_eq!(of(id).status, Status::Measured, "{id}: {:?}", of(id).why);
+    }
+    assert_eq!(of("semaphore/system_v").status, Status::Unsupported);
+    assert_eq!(of("semaphore/system_v").remedy.as_deref(), Some("measure it without --plain"));
+    // What launches count themselves is still held against the claims.
+    let claims = &of("syscall/getppid").evidence.claims;
+    let switches = claims.iter().find(|claim| claim.claim == "voluntary_switches").expect("a claim");
+    assert!(switches.observed.is_some(), "{claims:?}");
+}
+
+#[test]
+fn what_needs_more_than_plain_has_is_refused() {
+    let home = Home::new();
+    home.ask(&["run", "--plain", "record_database", "--set", "directory=."])
+        .refused(2, "--plain measures no files in a folder");
+    home.ask(&["run", "--plain", "--percentiles", "syscall/getppid"]).refused(2, "--percentiles");
+}
