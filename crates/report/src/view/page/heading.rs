@@ -175,9 +175,17 @@ fn said(finding: &str) -> String {
     }
     let costs = finding.split_once(" costs ").and_then(|(one, rest)| {
         let (number, other) = rest.split_once(' ')?;
-        Some(format!("{one} costs {} {other}", times(number)?))
+        Some(format!("{} costs {} as much as {}", one_of(one), times(number)?, one_of(other)))
     });
     costs.unwrap_or_else(|| finding.to_owned())
+}
+
+/// Names of figures that end in a thing of which there are many.
+const THINGS: [&str; 6] = ["semaphore", "mutex", "lock", "pipe", "queue", "socket"];
+
+/// With an article, where the name is that of a thing.
+fn one_of(name: &str) -> String {
+    if THINGS.iter().any(|thing| name.ends_with(thing)) { format!("a {name}") } else { name.to_owned() }
 }
 
 /// With a capital letter.
@@ -249,8 +257,11 @@ mod tests {
                 "another CPU makes process switch cost 9.0x",
                 "a process switch to another CPU costs 9.0 times one on the same CPU",
             ),
-            ("System V semaphore costs 151x POSIX named", "System V semaphore costs 151 times POSIX named"),
-            ("stat costs 12x a bare kernel entry", "stat costs 12 times a bare kernel entry"),
+            (
+                "System V semaphore costs 151x POSIX semaphore",
+                "a System V semaphore costs 151 times as much as a POSIX semaphore",
+            ),
+            ("stat costs 12x a bare kernel entry", "stat costs 12 times as much as a bare kernel entry"),
             ("clock enters the kernel on each call", "clock enters the kernel on each call"),
         ];
         for (finding, words) in cases {
