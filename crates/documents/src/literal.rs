@@ -267,6 +267,9 @@ struct Paired {
 }
 
 impl Paired {
+    /// Fewer operations take no longer than a reading of this clock.
+    const LEAST: u64 = 1000;
+
     fn round(&self, count: u64) -> Result<f64, CallError> {
         let now = || clock::try_read_ns(clock::Clock::ThreadCpuTime);
         let before = now()?;
@@ -293,8 +296,8 @@ impl Paired {
 
 impl Series for Paired {
     fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
-        let count = operations(plan, self.count);
-        self.round(count.min(1000))?;
+        let count = operations(plan, self.count).max(Self::LEAST);
+        self.round(Self::LEAST)?;
         let end = clock::now_ns() + plan.duration_ns;
         let mut ratios = Vec::new();
         while ratios.is_empty() || (clock::now_ns() < end && plan.observations.is_none()) {

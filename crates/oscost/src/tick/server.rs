@@ -24,6 +24,10 @@ const MOST_UNNAMED: usize = 100;
 const SILENCE_NS: u64 = 2_000_000_000;
 /// Late ticks are told no more often than this, ns.
 const LATE_NS: u64 = 1_000_000_000;
+/// What is said of a client that ended without a word.
+const VANISHED: &str = "vanished without a message (ended, or killed)";
+/// How long a guest's last words are waited for, ns.
+const PATIENCE_NS: u64 = 10_000_000;
 /// How often news and signals are looked for, ns.
 const LOOK_NS: u64 = 20_000_000;
 
@@ -279,7 +283,7 @@ impl Server<'_> {
     fn lose(&mut self, index: usize) {
         let Some(guest) = self.guests.get_mut(index) else { return };
         if matches!(guest.state, State::Served | State::Leaving) {
-            self.talk.say(format!("{}: vanished without a message (ended, or killed)", guest.shown()));
+            self.talk.say(format!("{}: {VANISHED}", guest.shown()));
             let _ = self.wishes.send(Wish::Remove { id: guest.id });
         }
         guest.state = State::Over;
@@ -296,11 +300,12 @@ impl Server<'_> {
             }
             News::Gone { id, sent, dropped, error } => {
                 let Some(guest) = find(*id).map(|index| &mut self.guests[index]) else { return Ok(()) };
-                let words = format!(
-                    "{}: its socket is gone ({error}); sent {sent}, dropped {dropped}",
-                    guest.shown()
-                );
-                self.talk.say(words);
+                // Who is killed loses its socket and its connection, and the sender may be the first to find out.
+                let what = match has_ended(guest) {
+                    true => VANISHED.to_owned(),
+                    false => format!("its socket is gone ({error})"),
+                };
+                self.talk.say(format!("{}: {what}; sent {sent}, dropped {dropped}", guest.shown()));
                 tell(guest, &Message::Stop("its socket is gone".to_owned()));
                 guest.state = State::Over;
             }
@@ -346,9 +351,19 @@ impl Server<'_> {
 /// Takes what somebody who was refused is just saying: with that unread, the end of the connection would be a reset, and the
 /// refusal would be lost.
 fn hear_out(guest: &Guest) {
-    const PATIENCE_NS: u64 = 10_000_000;
     if process::poll_readable(&[&guest.connection], PATIENCE_NS).is_ok_and(|readable| readable[0]) {
         let _ = registration::receive_now(&guest.connection, &mut [0; LONGEST]);
+    }
+}
+
+/// Whether its connection has come to its end.
+fn has_ended(guest: &Guest) -> bool {
+    if !process::poll_readable(&[&guest.connection], PATIENCE_NS).is_ok_and(|readable| readable[0]) {
+        return false;
+    }
+    match registration::receive_now(&guest.connection, &mut [0; LONGEST]) {
+        Ok(length) => length == 0,
+        Err(error) => !matches!(error.symbol(), Some("EAGAIN" | "EINTR")),
     }
 }
 

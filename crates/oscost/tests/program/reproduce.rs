@@ -102,7 +102,7 @@ fn record_locking_is_reproduced() {
     let calls =
         of("An operation here", "60, fine, 2 children", "calls of locking").measured.expect("counted");
     assert!(calls.low > 2.0 && calls.high < 8.0, "{calls:?}");
-    assert_eq!(rows.iter().filter(|row| row.place.starts_with("section 20.9")).count(), 9, "its statements");
+    assert_eq!(rows.iter().filter(|row| row.place.starts_with("section 20.9")).count(), 10, "its statements");
     let text = "apue/book/seek/fine_fcntl/processes_1/nrec_60";
     // On a narrow page it goes on in the next line.
     let evidence: Vec<&str> = done.stdout.lines().skip_while(|line| !line.contains(text)).take(2).collect();
