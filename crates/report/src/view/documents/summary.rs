@@ -35,6 +35,7 @@ pub(super) fn facts(rows: &[&Reproduction], unicode: bool) -> Vec<Fact> {
     let literal = rows.iter().filter(|row| row.literal.is_some()).count();
     let differs = rows.iter().filter(|row| row.place.starts_with("differs: ")).count();
     let hold = if holds == 1 { "holds" } else { "hold" };
+    let do_not = if fails == 1 { "does not" } else { "do not" };
     let of_machine = match figures.len() {
         0 => String::new(),
         some => format!("; {} of its machine", counted(some, "figure", "figures")),
@@ -44,7 +45,7 @@ pub(super) fn facts(rows: &[&Reproduction], unicode: bool) -> Vec<Fact> {
         line(
             "laws",
             format!(
-                "{} judged: {holds} {hold}, {part} in part, {fails} do not, {unclear} unclear; {open} not judged or not testable \
+                "{} judged: {holds} {hold}, {part} in part, {fails} {do_not}, {unclear} unclear; {open} not judged or not testable \
                  here{of_machine}",
                 holds + part + fails + unclear,
             ),
