@@ -3,7 +3,8 @@
 //! Ids carry the parameter ("tlpi/literal/system_v/operations_1000"); a worker makes the benchmark from the id alone. The
 //! audit runs them with 100 and 200 operations instead, and counts.
 
-use oscost_results::quantity;
+mod paired;
+
 use std::hint::black_box;
 
 use oscost_harness::Object;
@@ -11,7 +12,10 @@ use oscost_harness::{
     Benchmark, CallError, Card, Outcome, Parameter, QuantityCard, Series, SeriesPlan, SetUp, Sink, Subject,
     Tier, Unable,
 };
+use oscost_results::quantity;
 use oscost_sys::{clock, semaphore, system_call};
+
+use paired::Paired;
 
 use crate::context_switch::{Reads, Switches, Timestamps};
 
@@ -254,60 +258,6 @@ impl Series for SystemV {
         })?;
         sink.operations(count);
         sink.quantity(quantity::ELAPSED, elapsed);
-        Ok(())
-    }
-}
-
-/// Not the document's: the same loops of the same counts, warm, interleaved, by the CPU time of this thread. The loop of System V
-/// takes a hundred times as long, so that others would interrupt it more often and move the ratio.
-struct Paired {
-    posix: semaphore::NamedSemaphore,
-    system_v: semaphore::SystemV,
-    count: u64,
-}
-
-impl Paired {
-    /// Fewer operations take no longer than a reading of this clock.
-    const LEAST: u64 = 1000;
-
-    fn round(&self, count: u64) -> Result<f64, CallError> {
-        let now = || clock::try_read_ns(clock::Clock::ThreadCpuTime);
-        let before = now()?;
-        let start = now()?;
-        for _ in 0..count {
-            self.posix.wait()?;
-            self.posix.post()?;
-        }
-        let between = now()?;
-        for _ in 0..count {
-            self.system_v.wait()?;
-            self.system_v.post()?;
-        }
-        let end = now()?;
-        // This clock is a system call, which costs as much as many cycles of POSIX.
-        let without_reading = |ns: u64| match ns.saturating_sub(start.saturating_sub(before)) {
-            0 => Err(CallError::told("measuring CPU time: the loop took none")),
-            ns => Ok(ns as f64),
-        };
-        let ns = |from: u64, to: u64| without_reading(to.saturating_sub(from));
-        Ok(ns(between, end)? / ns(start, between)?)
-    }
-}
-
-impl Series for Paired {
-    fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
-        let count = operations(plan, self.count).max(Self::LEAST);
-        self.round(Self::LEAST)?;
-        let end = clock::now_ns() + plan.duration_ns;
-        let mut ratios = Vec::new();
-        while ratios.is_empty() || (clock::now_ns() < end && plan.observations.is_none()) {
-            ratios.push(self.round(count)?);
-        }
-        sink.operations(count * ratios.len() as u64);
-        let ratios = oscost_stats::quantile::sorted(ratios);
-        if let Some(ratio) = oscost_stats::quantile::median(&ratios) {
-            sink.quantity(quantity::RATIO, ratio);
-        }
         Ok(())
     }
 }
