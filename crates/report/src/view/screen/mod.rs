@@ -30,8 +30,8 @@ pub(crate) fn screen(result: &RunResult, saved: Option<&str>, choice: RowChoice,
     let views = super::of(&story);
     let told = choice::told(result, &views);
     let shown = choice.rows(result, &told);
-    // Rows that were left out leave no room for tables, either.
-    let is_whole = shown.len() == told.len() && choice.views(result);
+    // Rows that were left out leave no room for tables, either. Without any row the tables are all there is.
+    let is_whole = shown.len() == told.len() && (told.is_empty() || choice.views(result));
     let views = if is_whole { views } else { Vec::new() };
     let hidden = if is_whole { 0 } else { result.figures.len() - shown.len() };
     let groups = groups(&story, &shown, choice);
