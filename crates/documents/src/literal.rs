@@ -15,6 +15,7 @@ use oscost_harness::{
 use oscost_results::quantity;
 use oscost_sys::{clock, semaphore, system_call};
 
+pub(crate) use paired::LEAST_PAIRED;
 use paired::Paired;
 
 use crate::context_switch::{Reads, Switches, Timestamps};

@@ -14,10 +14,10 @@ pub(super) struct Paired {
     pub count: u64,
 }
 
-impl Paired {
-    /// Fewer operations take no longer than a reading of this clock.
-    const LEAST: u64 = 1000;
+/// Fewer operations take no longer than a reading of this clock, so no pair of them is measured.
+pub(crate) const LEAST_PAIRED: u64 = 1000;
 
+impl Paired {
     fn round(&self, count: u64) -> Result<f64, CallError> {
         let now = || clock::try_read_ns(clock::Clock::ThreadCpuTime);
         let before = now()?;
@@ -44,8 +44,9 @@ impl Paired {
 
 impl Series for Paired {
     fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
-        let count = operations(plan, self.count).max(Self::LEAST);
-        self.round(Self::LEAST)?;
+        // An audit asks for fewer, and times nothing.
+        let count = operations(plan, self.count).max(LEAST_PAIRED);
+        self.round(LEAST_PAIRED)?;
         let end = clock::now_ns() + plan.duration_ns;
         let mut ratios = Vec::new();
         while ratios.is_empty() || (clock::now_ns() < end && plan.observations.is_none()) {

@@ -8,6 +8,7 @@ use oscost_results::{Reproduction, document};
 
 use crate::Document;
 use crate::found::{Found, Rows, Value, grouped};
+use crate::literal::LEAST_PAIRED;
 use crate::parameters::{DocumentParameters, OPERATIONS};
 
 /// The document.
@@ -46,7 +47,10 @@ fn id(method: &str, operations: u64) -> String {
 
 fn literal(parameters: &DocumentParameters) -> Vec<String> {
     let methods = ["literal/posix_named", "literal/system_v", "paired"];
-    let of_count = |&operations: &u64| methods.map(|method| id(method, operations));
+    let of_count = |&operations: &u64| {
+        let can_be_timed = move |method: &&str| *method != "paired" || operations >= LEAST_PAIRED;
+        methods.into_iter().filter(can_be_timed).map(move |method| id(method, operations))
+    };
     parameters.operations.iter().flat_map(of_count).collect()
 }
 
