@@ -47,7 +47,12 @@ pub(crate) fn measure(
         }
         known => known,
     };
-    let name = RunName::now().ok();
-    let store = if name.is_some() { store } else { Keeping::Nothing };
-    Ok(Session { result, name, journal: None, store, lock: None })
+    let name = RunName::now();
+    if let Err(error) = &name
+        && !matches!(store, Keeping::Nothing)
+    {
+        tell(Notice::Warning(format!("the result will not be kept: it cannot be given a name: {error}")));
+    }
+    let store = if name.is_ok() { store } else { Keeping::Nothing };
+    Ok(Session { result, name: name.ok(), journal: None, store, lock: None })
 }
