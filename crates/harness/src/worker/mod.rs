@@ -214,15 +214,15 @@ impl<'a> Worker<'a> {
     /// Puts the measuring thread where the group's placement wants it. A foreign program places itself.
     fn place(&self, members: &[Option<&'static dyn Benchmark>]) -> Result<(), Failure> {
         let placement = members.iter().flatten().next().map(|member| member.card().placement);
-        let placed = match placement {
-            Some(Placement::Unpinned) => affinity::pin_to_all(&self.job.cpus),
-            _ => match self.job.cpus.first() {
-                Some(&cpu) => affinity::pin_to(cpu),
-                None => Ok(()),
-            },
+        let cpus = match placement {
+            Some(Placement::Unpinned) => &self.job.cpus,
+            _ => self.job.cpus.get(..1).unwrap_or_default(),
         };
-        placed.map_err(|error| {
-            let cpus: Vec<String> = self.job.cpus.iter().map(ToString::to_string).collect();
+        if cpus.is_empty() && placement != Some(Placement::Unpinned) {
+            return Ok(());
+        }
+        affinity::pin_to_all(cpus).map_err(|error| {
+            let cpus: Vec<String> = cpus.iter().map(ToString::to_string).collect();
             Failure::new("environment", format!("{error}: CPU {} cannot be used", cpus.join(",")))
         })
     }
