@@ -87,8 +87,6 @@ mod tests {
             assert!(used_ns < 500_000_000, "it had the CPU for {used_ns} ns");
             return;
         };
-        {
-            println!("SKIP who_runs_away_in_real_time_is_ended_by_the_kernel: {refusal}");
-        }
+        println!("SKIP who_runs_away_in_real_time_is_ended_by_the_kernel: {refusal}");
     }
 }

@@ -398,9 +398,7 @@ mod tests {
     fn a_neighbour_is_seen_as_the_clock_of_the_thread_has_it() {
         for neighbour in [false, true] {
             let Some((share, by_clock)) = beside_the_clock(neighbour) else {
-                {
-                    println!("SKIP a_neighbour_is_seen: /proc does not say");
-                }
+                println!("SKIP a_neighbour_is_seen: /proc does not say");
                 return;
             };
             assert!((share - by_clock).abs() <= 2, "{share} % beside {by_clock} %");
