@@ -110,7 +110,7 @@ fn run(plan: &ForeignPlan) -> Result<ForeignOutput, CallError> {
             127
         })
     })?;
-    let (stdout, stderr, timed_out) = collect(out_reader, err_reader, plan.most_output, deadline);
+    let (stdout, stderr) = collect(out_reader, err_reader, plan.most_output, deadline);
     // Both streams may be closed by a program that goes on: the deadline holds for its end, too. A guard keeps to it.
     while !child.has_ended() {
         if clock::now_ns() > deadline.saturating_add(5 * PATIENCE_NS) {
@@ -120,30 +120,32 @@ fn run(plan: &ForeignPlan) -> Result<ForeignOutput, CallError> {
         clock::pause(Duration::from_millis(1));
     }
     let ended = child.wait()?;
+    let now = clock::now_ns();
     Ok(ForeignOutput {
         stdout: String::from_utf8_lossy(&stdout).into_owned(),
         stderr: String::from_utf8_lossy(&stderr).into_owned(),
         code: ended.code,
         signal: ended.signal,
-        timed_out,
-        duration_ns: clock::now_ns() - start,
+        // A guard ends the program at the deadline, and may do so before we see that it has passed.
+        timed_out: now >= deadline,
+        duration_ns: now - start,
     })
 }
 
-/// Reads both streams until both end or `deadline` passes; whether it passed.
-fn collect(out: OwnedFd, err: OwnedFd, most: usize, deadline: u64) -> (Vec<u8>, Vec<u8>, bool) {
+/// Reads both streams until both end or `deadline` passes.
+fn collect(out: OwnedFd, err: OwnedFd, most: usize, deadline: u64) -> (Vec<u8>, Vec<u8>) {
     let mut streams =
         [(std::fs::File::from(out), Vec::new(), true), (std::fs::File::from(err), Vec::new(), true)];
     while streams.iter().any(|stream| stream.2) {
         let now = clock::now_ns();
         if now >= deadline {
-            return finish(streams, true);
+            break;
         }
         let open: Vec<usize> = (0..2).filter(|&index| streams[index].2).collect();
         let fds: Vec<&dyn std::os::fd::AsRawFd> =
             open.iter().map(|&index| &streams[index].0 as &dyn std::os::fd::AsRawFd).collect();
         let Ok(readable) = process::poll_readable(&fds, (deadline - now).min(100_000_000)) else {
-            return finish(streams, false);
+            break;
         };
         for (&index, readable) in open.iter().zip(readable) {
             if !readable {
@@ -160,12 +162,7 @@ fn collect(out: OwnedFd, err: OwnedFd, most: usize, deadline: u64) -> (Vec<u8>, 
             }
         }
     }
-    finish(streams, false)
-}
-
-fn finish(streams: [(std::fs::File, Vec<u8>, bool); 2], timed_out: bool) -> (Vec<u8>, Vec<u8>, bool) {
-    let [(_, out, _), (_, err, _)] = streams;
-    (out, err, timed_out)
+    streams.map(|(_, bytes, _)| bytes).into()
 }
 
 #[cfg(test)]
