@@ -107,17 +107,18 @@ fn by_processor() -> Option<f64> {
 }
 
 /// The kernel's "bogomips": twice the rate of the counter by which it waits, in millions, since it no longer measures a loop.
+/// gVisor writes the rate itself there, as it does under "cpu MHz". Equal values therefore tell nothing.
 fn by_kernel(cpuinfo: &str) -> Option<f64> {
-    let line = cpuinfo.lines().find_map(|line| {
-        let (name, value) = line.split_once(':')?;
-        name.trim().eq_ignore_ascii_case("bogomips").then_some(value)
-    });
-    line?
-        .trim()
-        .parse::<f64>()
-        .ok()
-        .filter(|value| value.is_finite() && *value > 0.0)
-        .map(|value| value * 5e5)
+    let number = |wanted: &str| {
+        let (_, value) = cpuinfo
+            .lines()
+            .filter_map(|line| line.split_once(':'))
+            .find(|(name, _)| name.trim().eq_ignore_ascii_case(wanted))?;
+        value.trim().parse::<f64>().ok().filter(|value| value.is_finite() && *value > 0.0)
+    };
+    // The two have different numbers of digits.
+    let is_same = |bogomips: f64| number("cpu MHz").is_some_and(|mhz| (bogomips - mhz).abs() < 0.01);
+    number("bogomips").filter(|&bogomips| !is_same(bogomips)).map(|bogomips| bogomips * 5e5)
 }
 
 #[cfg(test)]
@@ -141,6 +142,9 @@ mod tests {
     fn the_kernel_tells_half_of_its_bogomips() {
         assert_eq!(by_kernel("processor\t: 0\nbogomips\t: 5192.24\nflags : a\n"), Some(2_596_120_000.0));
         assert_eq!(by_kernel("BogoMIPS\t: 50.00\n"), Some(25_000_000.0));
+        let with_core = |mhz| by_kernel(&format!("cpu MHz\t: {mhz}\nbogomips\t: 5192.24\n"));
+        assert_eq!(with_core("3700.000"), Some(2_596_120_000.0), "the core's rate is another");
+        assert_eq!(with_core("5192.240"), None, "gVisor writes one number twice");
         for text in ["", "bogomips : x\n", "bogomips : 0\n", "bogomips : NaN\n", "bogomips\n"] {
             assert_eq!(by_kernel(text), None, "{text}");
         }
