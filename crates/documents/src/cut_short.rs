@@ -79,7 +79,11 @@ mod tests {
             "{}",
             speed.because
         );
-        assert!(speed.because.contains("so far it does not hold: a call is 400.0x"), "{}", speed.because);
+        assert!(
+            speed.because.contains("so far it does not hold: a call takes 400.0 cycles"),
+            "{}",
+            speed.because
+        );
     }
 
     #[test]

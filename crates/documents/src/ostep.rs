@@ -206,8 +206,7 @@ fn statements(found: &Found<'_>, parameters: &DocumentParameters, rows: &mut Row
             (
                 holds_if(calls == 1.0),
                 format!(
-                    "{calls:.3} kernel entries a call here; ours: 1.855 ns is less than any kernel entry costs, so there \
-                     getpid was answered without one"
+                    "here each call enters the kernel {calls:.3} times. Ours: there it did not, for no entry takes only 1.855 ns"
                 ),
             )
         })),
@@ -260,8 +259,7 @@ fn statements(found: &Found<'_>, parameters: &DocumentParameters, rows: &mut Row
 
 fn one_shot_words(ns: f64) -> String {
     format!(
-        "{ns:.0} ns, cold and once. Ours: on macOS CLOCK_MONOTONIC is gettimeofday's clock and steps by 1000 ns: 0 is one of the two \
-         differences that a short call can have"
+        "{ns:.0} ns, cold and once. Ours: on macOS CLOCK_MONOTONIC steps by 1000 ns, so a short call reads 0 or 1000 there"
     )
 }
 
@@ -273,8 +271,8 @@ fn resolution(found: &Found<'_>) -> Option<Judged> {
     Some((
         more(&step, &call),
         format!(
-            "the step here is {:.0} ns, {:.0} % of the call's {:.0} ns; what is in the way is the reading's own cost of \
-             {:.0} ns and the cold first call",
+            "the step here is {:.0} ns, {:.0} % of the call's {:.0} ns; the reading's own {:.0} ns and the cold first call \
+             disturb more. Ours: there it stepped by 1000 ns, which is too low indeed",
             step.value,
             step.value / call.value * 100.0,
             call.value,
@@ -372,8 +370,8 @@ fn difference(found: &Found<'_>, parameters: &DocumentParameters) -> Option<Stri
     let (call, inline) = (found.floor(CALL)?, found.floor(INLINE)?);
     let off = literal / call.value - 1.0;
     Some(format!(
-        "{literal:.1} ns beside {:.1} ns for the call through libc: {:+.0} %, for a mean holds every interruption (inline it costs \
-         {:.1} ns)",
+        "{literal:.1} ns beside {:.1} ns for the call through libc: {:+.0} %, because a mean includes every interruption; the call \
+         inline costs {:.1} ns",
         call.value,
         off * 100.0,
         inline.value
@@ -393,10 +391,17 @@ fn clock_speed(found: &Found<'_>) -> Option<Judged> {
     let cycles = quotient(&call, &cycle)?;
     // A call of one cycle would make the inference right, one of under ten its order of magnitude.
     let judgement = within(&cycles, 0.1, 10.0);
-    let so = if judgement == Judgement::Holds { "" } else { ", is no clock speed" };
+    let so = if judgement == Judgement::Holds { "" } else { " not" };
     Some((
         judgement,
-        format!("a call is {} of a cycle here: its inverse, {:.4} GHz{so}", times(&cycles), 1.0 / call.value),
+        format!(
+            "a call takes {:.1} cycles here ({:.1} .. {:.1}), so 1 / {:.0} ns = {:.4} GHz is{so} the order of the clock speed",
+            cycles.value,
+            cycles.low,
+            cycles.high,
+            call.value,
+            1.0 / call.value
+        ),
     ))
 }
 

@@ -127,6 +127,8 @@ pub(crate) enum Tone {
     Doubt,
     /// It cannot.
     Bad,
+    /// It is told, and not judged.
+    Neutral,
 }
 
 impl From<Plot> for Part {

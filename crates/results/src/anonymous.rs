@@ -177,7 +177,8 @@ fn without_paths(text: &str) -> String {
         let is_common = |folder: &&str| {
             path.strip_prefix(*folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        let is_path = begins && path.len() > 1 && !COMMON.iter().any(is_common);
+        // Two slashes alone begin a comment, in a quoted line of C.
+        let is_path = begins && path.contains(char::is_alphanumeric) && !COMMON.iter().any(is_common);
         kept.push_str(before);
         kept.push_str(if is_path { LEFT_OUT } else { path });
         rest = after;
@@ -215,6 +216,7 @@ mod tests {
             ("semaphore/system_v of 1/2 at 3 / 4", "semaphore/system_v of 1/2 at 3 / 4"),
             ("read of /dev/zero, /proc/self/status", "read of /dev/zero, /proc/self/status"),
             ("/devil/x", "(left out)"),
+            ("int pid = getpid(); // system call", "int pid = getpid(); // system call"),
         ] {
             assert_eq!(without_paths(text), expected);
         }

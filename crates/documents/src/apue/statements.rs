@@ -81,12 +81,12 @@ pub(super) fn statements(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     rows.statement(
         PLACE,
         Quoted(
-            "the number of locking calls is the same for advisory fine-grained locking and mandatory fine-grained locking, the additional \
+            "Since the number of locking calls is the same for advisory fine-grained locking and mandatory fine-grained locking, the additional \
              system call overhead must be from the reads and writes",
         ),
         match mandatory(found, plan, reads_and_writes) {
             (Judgement::NotTestableHere, why) if why.contains("mandatory locks") => {
-                (Judgement::NotTestableHere, "locks are not mandatory here, as said before".to_owned())
+                (Judgement::NotTestableHere, "there are no mandatory locks here, as said before".to_owned())
             }
             judged => judged,
         },
@@ -144,7 +144,7 @@ fn cpu_is_clock(found: &Found<'_>, cells: &[Cell]) -> Option<Judged> {
     let least = shares.iter().map(|share| share.value).fold(f64::MAX, f64::min);
     let most = shares.iter().map(|share| share.value).fold(0.0, f64::max);
     let words = format!(
-        "CPU is {:.1} to {:.1} % of the clock in {} cells; 90 to 110 count as holding",
+        "CPU is {:.1} to {:.1} % of the clock in {} cells; 90 to 110 count as holding; one process that waits for nothing has no choice",
         least * 100.0,
         most * 100.0,
         shares.len()
@@ -293,7 +293,9 @@ fn mandatory(found: &Found<'_>, plan: &ApuePlan, judge: OfMandatory) -> Judged {
         let why = asked
             .filter(|cell| cell.locking == Locking::Mandatory)
             .find_map(|cell| measured::unsupported(found, &cell));
-        let why = why.unwrap_or_else(|| "mandatory locking was not asked for in this run".to_owned());
+        let why = why.unwrap_or_else(|| {
+            "no mandatory locks in this run; Linux has none since 5.15, and contrib/laboratory/run mandatory measures them on 5.10".to_owned()
+        });
         return (Judgement::NotTestableHere, why);
     }
     judged(judge(found, &pairs))
@@ -360,31 +362,47 @@ fn ours(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
 }
 
 fn a_call(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {
-    let mut told = Vec::new();
-    let mut prices: Vec<Estimate> = Vec::new();
-    for nrec in sizes(plan) {
-        let [none, fine] = [Locking::None, Locking::Fine].map(|way| plan.cell(way, 1, nrec));
-        let (Some(added), Some(calls)) = (
-            together(found, (&fine, &none), ("cpu", |of, to| of - to)),
-            value(found, &fine, quantity::LOCK_CALLS).filter(|calls| *calls > 0.0),
-        ) else {
-            continue;
+    let (mut told, mut judgements) = (Vec::new(), Vec::new());
+    for (way, name) in [(Locking::Coarse, "coarse"), (Locking::Fine, "fine")] {
+        let prices = prices_of_a_call(found, plan, way);
+        let each = |(nrec, price): &(u32, Estimate)| {
+            let run = if single(price) { ", a single run" } else { "" };
+            format!("{:.2} us at {}{run}", price.value / 1e3, grouped(u64::from(*nrec)))
         };
-        told.push(format!("{:.2} us at {}", added.value / calls / 1e3, grouped(u64::from(nrec))));
-        prices.push(Estimate { low: added.low / calls, high: added.high / calls, ..added });
+        if !prices.is_empty() {
+            told.push(format!("{name}: {}", prices.iter().map(each).collect::<Vec<_>>().join(", ")));
+        }
+        let repeated: Vec<Estimate> =
+            prices.into_iter().map(|(_, price)| price).filter(|price| !single(price)).collect();
+        if let [first, .., last] = repeated.as_slice() {
+            // Intervals that meet, to 10 %, are of one price.
+            let meet = first.low <= ALMOST * last.high && last.low <= ALMOST * first.high;
+            judgements.push(holds_if(meet));
+        }
     }
     let book: Vec<String> = added_by_the_book().iter().map(|(_, us)| format!("{:.2}", us[1])).collect();
     let words =
-        format!("fine: {}; the document's own numbers make it {} us", told.join(", "), book.join(", "));
-    prices.retain(|price| !single(price));
-    let [first, .., last] = prices.as_slice() else {
-        let few = || {
-            (Judgement::NotJudged, format!("{words}; this needs two numbers of records with repeated runs"))
-        };
-        return (!told.is_empty()).then(few);
+        format!("{}; the document's own numbers make it {} us, fine", told.join("; "), book.join(", "));
+    if judgements.is_empty() {
+        let few = format!("{words}; this needs two numbers of records with repeated runs");
+        return (!told.is_empty()).then_some((Judgement::NotJudged, few));
+    }
+    Some((of_parts(&judgements), words))
+}
+
+/// What a call of locking adds to the CPU time, ns, by number of records.
+fn prices_of_a_call(found: &Found<'_>, plan: &ApuePlan, way: Locking) -> Vec<(u32, Estimate)> {
+    let price = |nrec: u32| {
+        let [none, locked] = [Locking::None, way].map(|way| plan.cell(way, 1, nrec));
+        let added = together(found, (&locked, &none), ("cpu", |of, to| of - to))?;
+        let calls = value(found, &locked, quantity::LOCK_CALLS).filter(|calls| *calls > 0.0)?;
+        let each = |ns: f64| ns / calls;
+        Some((
+            nrec,
+            Estimate { value: each(added.value), low: each(added.low), high: each(added.high), ..added },
+        ))
     };
-    // Intervals that meet, to 10 %, are of one price.
-    Some((holds_if(first.low <= ALMOST * last.high && last.low <= ALMOST * first.high), words))
+    sizes(plan).into_iter().filter_map(price).collect()
 }
 
 fn by_model(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {

@@ -175,12 +175,8 @@ mod tests {
             figure.quantities.get_mut("step").into_iter().for_each(|step| step.estimate = exact);
             figure.evidence.switches = Some(1.0);
         }
-        for words in [
-            "different processors, which",
-            "clock adjustments",
-            "seconds and microseconds",
-            "context switching between",
-        ] {
+        for words in ["different processors, which", "seconds and microseconds", "context switching between"]
+        {
             assert_eq!(verdict(&like, words), Judgement::Holds, "{words}");
         }
         assert_eq!(verdict(&like, "about as long"), Judgement::DoesNotHold);
@@ -194,7 +190,6 @@ mod tests {
         let mut other = figures(2.0);
         other.iter_mut().for_each(|figure| figure.evidence.switches = Some(0.2));
         assert_eq!(verdict(&other, "context switching between"), Judgement::DoesNotHold);
-        assert_eq!(verdict(&other, "adjustments"), Judgement::DoesNotHold);
         other.iter_mut().filter(|figure| figure.id == CROSS).for_each(|figure| set(figure, "floor", 1500.0));
         assert_eq!(verdict(&other, "different processors, which"), Judgement::DoesNotHold);
     }
@@ -212,6 +207,7 @@ mod tests {
             "~2 microseconds",
             "~2.4",
             "20%",
+            "clock adjustments",
         ] {
             assert_eq!(verdict(&figures, words), Judgement::ItsMachine, "{words}");
         }
@@ -258,37 +254,27 @@ mod tests {
                 "many microseconds",
                 "0.215 % of the steps over 10 us, 0.215 % over 1 us; 0.002 % over 1 us with",
             ),
-            ("215 times", "215 of 100 000 over 10 us in a single run"),
-            ("around 50", "50.00 us (49.75 .. 50.25) of all launches"),
-            ("clock adjustments", "backward steps seen: 0 in the literal runs, 2 in the price list's series"),
+            ("215 times", "of 100 000, 215 over 1 us and 215 over 10 us, in a single run"),
+            ("around 50", "50 us at least and 50 at most in the launches of the series"),
+            (
+                "clock adjustments",
+                "backward steps of the clock: 0 in the literal runs, 2 in the price list's series",
+            ),
             ("all the runs", "99 %, 99 %, 99 % of the runs of 100"),
             (
                 "~300",
                 "a read of 0 bytes costs 300 ns (298 .. 301), of which 100 ns are an empty kernel entry",
             ),
-            ("context switching between", "0.200 switches a hop on one CPU"),
+            ("context switching between", "0.200 switches a message on one CPU"),
             ("different processors, which", "2.00 us on one CPU, 9.00 us across two"),
-            ("significantly lower", "the median of 20 in a row is +50 %, of 20 000 +0 %"),
+            ("significantly lower", "20 in a row 0.01 instead of 0.01 us, 200 in a row 0.00"),
             ("~2 microseconds", "there ~2 us, here 2.00 us (1.99 .. 2.01)"),
-            ("20%", "varies by 19 % to 19 %"),
+            ("20%", "varies by 19 % to 19 % on one CPU, by 19 % to 19 % unpinned"),
             ("(1)", "the two ended on one CPU in 97 % of the runs"),
             ("about as long", "4.5x (4.5 .. 4.5)"),
         ] {
             let told = because(&figures, words);
             assert!(told.contains(expected), "{words}: {told}");
-        }
-    }
-
-    #[test]
-    fn one_backward_step_anywhere_is_an_adjustment() {
-        assert_eq!(verdict(&figures(0.0), "clock adjustments"), Judgement::Holds);
-        for array in ["cold", "touched"] {
-            let mut one = figures(0.0);
-            let id = timestamps(array, &DocumentParameters::default());
-            one.iter_mut()
-                .filter(|figure| figure.id == id)
-                .for_each(|figure| set(figure, "backward_steps", 1.0));
-            assert_eq!(verdict(&one, "clock adjustments"), Judgement::DoesNotHold, "{array}");
         }
     }
 
@@ -345,7 +331,7 @@ mod tests {
             repeat(cold, runs);
             for (count, gain) in [20, 20_000].into_iter().zip(gains) {
                 for (kind, median) in [("barrier", 100.0), ("no_barrier", 100.0 * gain)] {
-                    let one = of(&mut figures, &switches("unpinned", kind, count));
+                    let one = of(&mut figures, &switches("same_cpu", kind, count));
                     set(one, "median", median);
                     repeat(one, runs);
                 }
@@ -369,21 +355,7 @@ mod tests {
         for array in ["cold", "touched"] {
             set(of(&mut both, &timestamps(array, &DocumentParameters::default())), "backward_steps", 1.0);
         }
-        assert_eq!(verdict(&both, "clock adjustments"), Judgement::DoesNotHold);
-        assert!(because(&both, "clock adjustments").starts_with("backward steps seen: 2 in the literal"));
-    }
-
-    #[test]
-    fn a_median_that_a_gain_is_told_by_is_more_than_nothing() {
-        let gain = |median: f64| {
-            let mut figures = figures(0.0);
-            set(of(&mut figures, &switches("unpinned", "barrier", 20)), "median", median);
-            (verdict(&figures, "significantly lower"), because(&figures, "significantly lower"))
-        };
-        assert_eq!(gain(0.0).0, Judgement::NotTestableHere);
-        let (judgement, words) = gain(1.0);
-        assert_eq!(judgement, Judgement::NotJudged);
-        assert!(words.contains("of 20 in a row is +14900 %"), "{words}");
+        assert!(because(&both, "clock adjustments").contains("of the clock: 2 in the literal"));
     }
 
     #[test]
@@ -392,7 +364,7 @@ mod tests {
         set(of(&mut figures, &switches("same_cpu", "barrier", 200)), "spread", 0.05);
         set(of(&mut figures, &switches("unpinned", "barrier", 20_000)), "spread", 0.4);
         let words = because(&figures, "vary by as much");
-        assert!(words.contains("varies by 5 % to 40 %"), "{words}");
+        assert!(words.contains("varies by 5 % to 19 % on one CPU, by 19 % to 40 % unpinned"), "{words}");
     }
 
     #[test]

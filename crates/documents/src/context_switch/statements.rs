@@ -3,7 +3,7 @@
 use oscost_results::quantity;
 use oscost_results::{Estimate, Judgement};
 
-use super::{CROSS, READ, READS, SAME, SWITCHES, TAGS, UNPINNED, reads, switches, timestamps};
+use super::{CROSS, READ, READS, SAME, SWITCHES, UNPINNED, reads, switches, timestamps};
 use crate::found::{
     Found, Judged, Quoted, Rows, beside, grouped, holds_if, judged, judged_or_shown, more, of_parts,
     quotient, times, within,
@@ -20,7 +20,7 @@ pub(super) fn statements(found: &Found<'_>, parameters: &DocumentParameters, row
     rows.statement(
         "The cost of a system call",
         Quoted("clock adjustments did not affect this result"),
-        judged(adjusted(found, &cold, &touched)),
+        beside("all runs near one minimum", adjusted(found, &cold, &touched)),
     );
     rows.statement(
         "The cost of a system call",
@@ -121,7 +121,10 @@ fn across(found: &Found<'_>) -> Option<Judged> {
     let ratio = quotient(&found.floor(CROSS)?, &found.floor(SAME)?)?;
     Some((
         within(&ratio, 1.0 / ABOUT, ABOUT),
-        format!("{}; 0.8 to 1.25 count as about as long", times(&ratio)),
+        format!(
+            "{}; 0.8 to 1.25 count as about as long; across CPUs, this is also the time to wake a CPU that idles",
+            times(&ratio)
+        ),
     ))
 }
 
@@ -141,7 +144,9 @@ fn precision(
         Quoted("returns the number of seconds and microseconds since the Unix epoch"),
         judged(step.map(|step| {
             // To a thousandth: its steps are told by another clock.
-            (within(&step, 999.0, 1001.0), format!("its true step is {:.1} ns", step.value))
+            let words =
+                format!("its true step is {:.1} ns: a microsecond; the epoch is its definition", step.value);
+            (within(&step, 999.0, 1001.0), words)
         })),
     );
     rows.by(STEP, quantity::STEP, step);
@@ -170,32 +175,36 @@ fn precision(
         place,
         Quoted("on one indicative run, 215 times, or ~0.2%"),
         beside(
-            "215 of 100 000",
-            found.literal(cold, quantity::STEPS_OVER_10US).map(|steps| {
-                format!("{steps:.0} of {} over 10 us in {}", grouped(parameters.samples), found.runs(cold))
-            }),
+            "215 of 100 000, of \"many microseconds\"",
+            found
+                .literal(cold, quantity::STEPS_OVER_1US)
+                .zip(found.literal(cold, quantity::STEPS_OVER_10US))
+                .map(|(over_1, over_10)| {
+                    format!(
+                        "of {}, {over_1:.0} over 1 us and {over_10:.0} over 10 us, in {}",
+                        grouped(parameters.samples),
+                        found.runs(cold)
+                    )
+                }),
         ),
     );
     let largest = found.quantity(STEP, quantity::LARGEST_STEP);
     rows.statement(
         place,
         Quoted("with the maximum difference usually around 50 microseconds"),
-        beside("50 us", largest.map(|largest| format!("{} of all launches", us(&largest)))),
+        beside("50 us", largest_step(found, cold, touched, largest)),
     );
     rows.by(STEP, quantity::LARGEST_STEP, largest);
     let grain = "this clock steps by 1 us, so its steps show its grain, not the time of a call: no verdict";
-    let fit = found.literal(cold, quantity::FIT_DISTANCE).map_or(String::new(), |distance| {
-        format!("; for the steps of one run, Kolmogorov's distance to an exponential distribution with their mean is {distance:.2}")
-    });
     let tail = tail(found);
     let (long, exponential) = match &tail {
         Some((long, because)) if *long == Judgement::Holds => {
-            ((*long, because.clone()), (Judgement::DoesNotHold, format!("{because}{fit}")))
+            ((*long, because.clone()), (Judgement::DoesNotHold, because.clone()))
         }
         Some((long, because)) => {
-            ((*long, because.clone()), (Judgement::NotJudged, format!("{grain}{fit}; {because}")))
+            ((*long, because.clone()), (Judgement::NotJudged, format!("{grain}; {because}")))
         }
-        None => ((Judgement::NotJudged, grain.to_owned()), (Judgement::NotJudged, format!("{grain}{fit}"))),
+        None => ((Judgement::NotJudged, grain.to_owned()), (Judgement::NotJudged, grain.to_owned())),
     };
     rows.statement(place, Quoted("appears to be a long-tailed distribution"), long);
     rows.statement(place, Quoted("with the approximate shape of an exponential distribution"), exponential);
@@ -223,7 +232,7 @@ fn tail(found: &Found<'_>) -> Option<Judged> {
     Some((
         within(&means, TAIL, f64::MAX),
         format!(
-            "the largest gap of a launch is {} a call; an exponential distribution has one over {TAIL:.0} once in 10^13",
+            "the largest gap of a launch is {} a call; an exponential distribution exceeds {TAIL:.0} times its mean once in 10^13 calls",
             times(&means)
         ),
     ))
@@ -233,17 +242,31 @@ fn us(estimate: &Estimate) -> String {
     format!("{:.2} us ({:.2} .. {:.2})", estimate.value / 1e3, estimate.low / 1e3, estimate.high / 1e3)
 }
 
-/// A clock that was set back would show a backward step. That there is none in all launches of the series is counted.
-fn adjusted(found: &Found<'_>, cold: &str, touched: &str) -> Option<Judged> {
+/// A clock that was set back would show a backward step. The sentence is of the author's runs; these are ours.
+fn adjusted(found: &Found<'_>, cold: &str, touched: &str) -> Option<String> {
     let series = found.quantity(STEP, quantity::BACKWARD_STEPS)?.high;
     let literal =
         found.literal(cold, quantity::BACKWARD_STEPS)? + found.literal(touched, quantity::BACKWARD_STEPS)?;
-    Some((
-        holds_if(series == 0.0 && literal == 0.0),
-        format!(
-            "backward steps seen: {literal:.0} in the literal runs, {series:.0} in the price list's series"
-        ),
+    Some(format!(
+        "backward steps of the clock: {literal:.0} in the literal runs, {series:.0} in the price list's series"
     ))
+}
+
+/// What stands beside "usually around 50 microseconds": the program's own runs, and the largest of the series.
+fn largest_step(found: &Found<'_>, cold: &str, touched: &str, series: Option<Estimate>) -> Option<String> {
+    let literal = |id: &str| Some(found.literal(id, quantity::LARGEST_STEP)? / 1e3);
+    let run = literal(cold).zip(literal(touched)).map(|(cold, touched)| {
+        format!("{cold:.0} us in a run, {touched:.0} us in one with the array touched before")
+    });
+    let series = series.map(|largest| {
+        format!(
+            "{:.0} us at least and {:.0} at most in the launches of the series",
+            largest.low / 1e3,
+            largest.high / 1e3
+        )
+    });
+    let parts: Vec<String> = run.into_iter().chain(series).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 fn many(found: &Found<'_>, cold: &str, touched: &str, samples: u64) -> Option<String> {
@@ -252,7 +275,7 @@ fn many(found: &Found<'_>, cold: &str, touched: &str, samples: u64) -> Option<St
     let over_touched = share(touched, quantity::STEPS_OVER_1US)?;
     Some(format!(
         "{far:.3} % of the steps over 10 us, {over:.3} % over 1 us; {over_touched:.3} % over 1 us with the array touched \
-         before: what it does not have are page faults of the array (ours)"
+         before: then there are no page faults of the array (ours)"
     ))
 }
 
@@ -261,7 +284,7 @@ fn switching(found: &Found<'_>) -> Option<Judged> {
     let counted = found.figure(SAME)?.evidence.switches?;
     Some((
         holds_if(counted >= 0.99),
-        format!("{counted:.3} switches a hop on one CPU, counted; one is the least"),
+        format!("we counted {counted:.3} switches a message on one CPU; it cannot be fewer than one"),
     ))
 }
 
@@ -316,17 +339,18 @@ fn judged_rare(found: &Found<'_>, cold: &str, samples: u64) -> Option<Judged> {
     ))
 }
 
-/// A difference that is called significant is a tenth at least; and it is larger for few switches than for many.
+/// A difference that is called significant is a tenth at least; and it is larger for few switches than for many. On one CPU:
+/// unpinned, the children of the two programs end on one CPU in different shares of their runs, and that decides the time.
 fn judged_barrier(found: &Found<'_>) -> Option<Judged> {
     let gain = |count: u64| {
-        let median = |kind: &str| found.repeated(&switches("unpinned", kind, count), quantity::MEDIAN);
+        let median = |kind: &str| found.repeated(&switches("same_cpu", kind, count), quantity::MEDIAN);
         quotient(&median("no_barrier")?, &median("barrier")?)
     };
     let (few, many) = (gain(20)?, gain(20_000)?);
     Some((
         of_parts(&[within(&few, 1.1, f64::MAX), more(&few, &many)]),
         format!(
-            "without the barrier 20 in a row take {} of the time, 20 000 {}, unpinned; 1.1 and more is significant",
+            "on one CPU without the barrier, 20 in a row take {} of the time and 20 000 take {}; 1.1 and more is significant",
             times(&few),
             times(&many)
         ),
@@ -334,32 +358,34 @@ fn judged_barrier(found: &Found<'_>) -> Option<Judged> {
 }
 
 fn barrier(found: &Found<'_>) -> Option<String> {
-    let gain = |count: u64| -> Option<f64> {
-        let with = found.literal(&switches("unpinned", "barrier", count), quantity::MEDIAN)?;
-        let without = found.literal(&switches("unpinned", "no_barrier", count), quantity::MEDIAN)?;
-        (with > 0.0).then(|| without / with - 1.0)
+    let each = |count: u64| -> Option<String> {
+        let us = |kind: &str| {
+            let total = found.literal(&switches("same_cpu", kind, count), quantity::MEDIAN)?;
+            Some(total / 1e3 / count as f64)
+        };
+        Some(format!(
+            "{} in a row {:.2} instead of {:.2} us",
+            grouped(count),
+            us("no_barrier")?,
+            us("barrier")?
+        ))
     };
-    let (few, many) = (gain(20)?, gain(20_000)?);
-    Some(format!(
-        "without the barrier the median of 20 in a row is {:+.0} %, of 20 000 {:+.0} %, unpinned",
-        few * 100.0,
-        many * 100.0
-    ))
+    let told: Option<Vec<String>> = SWITCHES.iter().map(|&(count, ..)| each(count)).collect();
+    Some(format!("a switch without the barrier takes, on one CPU, {}", told?.join(", ")))
 }
 
 fn spread(found: &Found<'_>) -> Option<String> {
-    let spreads: Option<Vec<f64>> = TAGS
-        .iter()
-        .flat_map(|(tag, _)| SWITCHES.map(|(count, ..)| switches(tag, "barrier", count)))
-        .map(|id| found.literal(&id, quantity::SPREAD))
-        .collect();
-    let spreads = spreads?;
-    let (least, most) =
-        (spreads.iter().copied().fold(f64::MAX, f64::min), spreads.iter().copied().fold(0.0, f64::max));
+    let each = |tag: &str| -> Option<String> {
+        let of = |count: u64| found.literal(&switches(tag, "barrier", count), quantity::SPREAD);
+        let spreads: Vec<f64> = SWITCHES.iter().map(|&(count, ..)| of(count)).collect::<Option<_>>()?;
+        let (least, most) =
+            (spreads.iter().copied().fold(f64::MAX, f64::min), spreads.iter().copied().fold(0.0, f64::max));
+        Some(format!("{:.0} % to {:.0} %", least * 100.0, most * 100.0))
+    };
     Some(format!(
-        "the minimum that the program prints varies by {:.0} % to {:.0} % over 4 or 5 runs of each kind",
-        least * 100.0,
-        most * 100.0
+        "over 4 or 5 runs of each kind the printed minimum varies by {} on one CPU, by {} unpinned",
+        each("same_cpu")?,
+        each("unpinned")?
     ))
 }
 

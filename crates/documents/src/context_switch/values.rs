@@ -41,7 +41,7 @@ pub(super) fn precision(found: &Found<'_>, parameters: &DocumentParameters, rows
         Some(25.0),
         of_steps(quantity::EQUAL_RUN_LENGTH),
     );
-    row("time of a call (mean)", "ns", "mean", Some(40.0), call);
+    row("time of a call", "ns", "mean", Some(40.0), call);
     row("steps over 1 us", "count", quantity::STEPS_OVER_1US, None, None);
     row("steps of many us (over 10)", "count", quantity::STEPS_OVER_10US, Some(215.0), None);
     row("largest step", "us", quantity::LARGEST_STEP, Some(50.0), of_steps(quantity::LARGEST_STEP));
@@ -49,7 +49,7 @@ pub(super) fn precision(found: &Found<'_>, parameters: &DocumentParameters, rows
     row("page faults", "count", "faults", None, None);
     rows.value(Value {
         because: format!(
-            "published are 215 of 100 000 readings, here of {}; many us has no bound in the document; the largest step is \"usually around 50 us\", on the very \
+            "published are 215 of 100 000 readings, here of {}; the document does not say how many us are \"many\"; the largest step is \"usually around 50 us\", on the very \
              occasional run almost 2000",
             grouped(parameters.samples)
         ),
@@ -145,7 +145,7 @@ pub(super) fn switch_values(found: &Found<'_>, rows: &mut Rows) {
         ),
         (
             "ends of pipes",
-            "each child closes the ends that it does not use, so that nobody waits for the dead",
+            "each child closes the ends that it does not use, so that no child waits for one that has ended",
         ),
     ]);
     rows.value(Value {

@@ -111,8 +111,9 @@ fn judged(cells: &[Cell]) -> Judged {
         format!("; similar (within {SIMILAR}x) from a hold of {} us on", cell.hold_us)
     });
     let words = format!(
-        "where both block in {:.0} % and more, by hold time: {}{from}; System V hands the token to who waits and pays a switch \
-         for it, POSIX lets the running process take it first{beside}",
+        "where both block in {:.0} % and more, by hold time: {}{from}; a turn holds the hold time, so any two locks come close as \
+         it grows; System V hands the token to who waits and pays a switch for it, POSIX lets the running process take it \
+         first{beside}",
         BLOCKED * 100.0,
         told(&often)
     );

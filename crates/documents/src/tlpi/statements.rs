@@ -94,11 +94,12 @@ pub(super) fn stable(found: &Found<'_>, parameters: &DocumentParameters) -> Opti
     Some((
         within(&change, 1.0 / STABLE, STABLE),
         format!(
-            "warm and paired {} at {} cycles and {} at {}: under 5 % apart counts as stable; at 47 to 48x is its machine's",
+            "warm and paired {} at {} cycles and {} at {}: {} of it; under 5 % apart counts as stable, and 47 to 48x belongs to its machine",
             times(&before),
             grouped(*small),
             times(&last),
-            grouped(*large)
+            grouped(*large),
+            times(&change)
         ),
     ))
 }
@@ -132,8 +133,8 @@ pub(super) fn growth(found: &Found<'_>, parameters: &DocumentParameters) -> Opti
     Some((
         Judgement::NotJudged,
         format!(
-            "cold programs, as the sentence has them, ran once each: no verdict; warm and paired: {}x; against the price of a cycle in the longest literal run, POSIX differs by {} us at {} (published: {} us at \
-             1 000, 10 000, 100 000): start-up and scatter, not the semaphore",
+            "cold programs, as the sentence has them, ran once each: no verdict; warm and paired: {}x. At the longest literal run's price of a \
+             cycle, POSIX takes {} us longer at {} (published: {} us at 1 000, 10 000, 100 000): that is start-up and scatter",
             list.join(", "),
             remainders(&counts, |count| elapsed_s(found, "literal/posix_named", count))?,
             counts.iter().take(counts.len() - 1).map(|&count| grouped(count)).collect::<Vec<_>>().join(", "),
@@ -216,8 +217,8 @@ pub(super) fn split(found: &Found<'_>) -> Option<Judged> {
     Some((
         judgement,
         format!(
-            "of {:.0} ns a cycle two empty kernel entries are {:.0} ns: {:.0} % ({:.0} .. {:.0}; {MOST:.0} to all counts as holding, {SOME:.0} to {MOST:.0} as in part); \
-             semop's own work is {:.0} ns{one_call}{alone}",
+            "a cycle takes {:.0} ns; two empty kernel entries take {:.0} ns of it, {:.0} % ({:.0} .. {:.0}); {MOST:.0} % and more counts as holding, \
+             {SOME:.0} to {MOST:.0} % as in part; semop's own work is {:.0} ns. If overhead means all of the call, it holds{one_call}{alone}",
             cycle.value,
             2.0 * entry.value,
             estimate.value,

@@ -280,10 +280,10 @@ pub(super) fn judgement(verdict: Option<Judgement>) -> (&'static str, Tone) {
         Some(Judgement::HoldsInPart) => ("holds in part", Tone::Doubt),
         Some(Judgement::DoesNotHold) => ("does not hold", Tone::Bad),
         Some(Judgement::Unclear) => ("unclear", Tone::Doubt),
-        Some(Judgement::NotTestableHere) => ("not testable here", Tone::Doubt),
-        Some(Judgement::ItsMachine) => ("machine's figure", Tone::Doubt),
+        Some(Judgement::NotTestableHere) => ("not testable here", Tone::Neutral),
+        Some(Judgement::ItsMachine) => ("machine's figure", Tone::Neutral),
         Some(Judgement::Unknown) => ("unknown", Tone::Doubt),
-        Some(Judgement::NotJudged) | None => ("not judged", Tone::Doubt),
+        Some(Judgement::NotJudged) | None => ("not judged", Tone::Neutral),
     }
 }
 

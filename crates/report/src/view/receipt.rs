@@ -11,7 +11,7 @@ use crate::blocks::plot::{Chart, Launches, Plot, Samples};
 use crate::blocks::prices::Outcome;
 use crate::blocks::receipt::{Item, Receipt};
 use crate::blocks::{Cell, Part, Place, Table, Tone, View};
-use crate::evidence::per_operation;
+use crate::evidence::{per_operation, system_calls};
 use crate::numbers;
 
 /// Functions that a receipt names.
@@ -61,8 +61,10 @@ fn items(story: &Story<'_>, figure: &Figure) -> Vec<Item> {
         .filter(|(_, count)| **count > 0.0)
         .map(|(name, count)| item(story.plain(name), format!("\u{d7} {}", per_operation(*count))))
         .collect();
-    if items.is_empty() && figure.evidence.audit_method.is_some() {
-        items.push(item("no system call", ""));
+    match system_calls(&figure.evidence) {
+        Some(_) if items.is_empty() => items.push(item("no system call", "")),
+        Some(_) => {}
+        None => items.push(item("all system calls", "not counted")),
     }
     if let Some(count) = figure.count.as_ref().filter(|count| !count.functions.is_empty()) {
         let mut own: Vec<(String, u64)> = Vec::new();

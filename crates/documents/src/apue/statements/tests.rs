@@ -202,7 +202,7 @@ fn mandatory_locks_are_held_against_fine_ones_of_as_many_records() {
         (NotTestableHere, "500: sys too short to tell, CPU +25 % (+0 .. +50 %)")
     );
     let (judgement, words) = mandatory(&on_disk(&short[1..]), &plan(), mandatory_adds);
-    assert!(judgement == NotTestableHere && words.contains("was not asked for"), "{words}");
+    assert!(judgement == NotTestableHere && words.contains("no mandatory locks in this run"), "{words}");
 }
 
 #[test]

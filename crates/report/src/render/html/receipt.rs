@@ -56,6 +56,7 @@ fn line(item: &Item, before: &str, out: &mut dyn Write) -> io::Result<()> {
             crate::blocks::Tone::Good => "holds",
             crate::blocks::Tone::Doubt => "not counted",
             crate::blocks::Tone::Bad => "does not hold",
+            crate::blocks::Tone::Neutral => "not judged",
         };
         format!(
             " <span class=\"{}\" title=\"{says}\">{}<span class=\"word\">{says}</span></span>",

@@ -78,6 +78,7 @@ pub(super) fn class(tone: Tone) -> &'static str {
         Tone::Good => "good",
         Tone::Doubt => "doubt",
         Tone::Bad => "bad",
+        Tone::Neutral => "plain",
     }
 }
 
@@ -87,5 +88,6 @@ pub(super) fn sign(tone: Tone) -> &'static str {
         Tone::Good => "\u{2713}",
         Tone::Doubt => "?",
         Tone::Bad => "\u{2717}",
+        Tone::Neutral => "\u{2013}",
     }
 }

@@ -25,6 +25,7 @@ impl Style {
             Tone::Good => AnsiColor::Green,
             Tone::Doubt => AnsiColor::Yellow,
             Tone::Bad => AnsiColor::Red,
+            Tone::Neutral => return word.to_owned(),
         };
         let paint = Paint::new().fg_color(Some(colour.into()));
         format!("{paint}{word}{paint:#}")

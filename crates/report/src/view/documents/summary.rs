@@ -50,8 +50,8 @@ pub(super) fn facts(rows: &[&Reproduction], unicode: bool) -> Vec<Fact> {
                 holds + part + fails + unclear,
             ),
         ),
-        line("fails", named(&stated(Judgement::DoesNotHold), "no law that was judged")),
-        line("in doubt", named(&doubtful, "no law that was judged")),
+        line("fails", named(&stated(Judgement::DoesNotHold), "none")),
+        line("in doubt", named(&doubtful, "none")),
         line(
             "machines",
             match machine {
@@ -62,7 +62,7 @@ pub(super) fn facts(rows: &[&Reproduction], unicode: bool) -> Vec<Fact> {
         line(
             "numbers",
             format!(
-                "{published} published, {literal} by its own method, {}; tables first, statements last",
+                "{published} published, {literal} by copies of its programs, {}; tables first, statements last",
                 counted(differs, "thing done otherwise", "things done otherwise")
             ),
         ),
@@ -77,7 +77,7 @@ fn beside(rows: &[&Reproduction], unicode: bool) -> String {
         let name = plain(&format!("{}, {}: {}", cell.row, cell.column, cell.table), unicode);
         let name = name.split(": ").take(2).collect::<Vec<_>>().join(": ");
         let [there, here] = [there, here].map(|value| numbers::duration(value * unit));
-        Some(format!("there {there}, here {here} by its own program ({name})"))
+        Some(format!("there {there}, here {here} by our copy of its program ({name})"))
     });
     told.unwrap_or_else(|| "no figure of its machine was measured here".to_owned())
 }

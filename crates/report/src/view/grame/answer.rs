@@ -12,7 +12,7 @@ use crate::view::story::Story;
 use crate::words::counted;
 
 /// What every number here is: cards of one page compare.
-const PROGRAM: &str = "its own program";
+const PROGRAM: &str = "our copy of its program";
 
 /// The cards of the document, in its order; none where its own sessions are missing.
 pub(crate) fn cards(story: &Story<'_>) -> Vec<Card> {

@@ -59,7 +59,7 @@ const CHILDREN: &[&str] = &["12", "11", "10", "9", "8", "7", "6", "5", "4", "3",
 /// Document 000.
 const OF_TLPI: &[CardQuestion] = &[
     CardQuestion {
-        name: "System V's time in POSIX's, {row} cycles",
+        name: "System V time divided by POSIX time, {row} cycles",
         at: Whereabouts::Cell { table: CYCLES, rows: &["1 000 000"], column: "speed-up" },
         by: By::Figure,
         finding: "System V takes {here} POSIX's time here, {there} as published",
@@ -86,18 +86,18 @@ const OF_TLPI: &[CardQuestion] = &[
 /// Document 001.
 const OF_APUE: &[CardQuestion] = &[
     CardQuestion {
-        name: "coarse locks in the time of none, {row} records",
+        name: "coarse locks over no locks, {row} records",
         at: Whereabouts::Quotient { of: (RECORDS, COARSE), to: (RECORDS, NONE), rows: SIZES },
         by: By::Figure,
         finding: "with {row} records, coarse locks take {here} the time of none here, {there} as published",
     },
     asked(
-        "fine locks in the time of none, {row} records",
+        "fine locks over no locks, {row} records",
         Whereabouts::Quotient { of: (RECORDS, FINE), to: (RECORDS, NONE), rows: SIZES },
         By::Figure,
     ),
     asked(
-        "fine locks in the time of coarse, {row} children",
+        "fine locks over coarse ones, {row} children",
         Whereabouts::Quotient {
             of: (FINE_CHILDREN, "clock"),
             to: (COARSE_CHILDREN, "clock"),
@@ -149,26 +149,26 @@ const OF_OSTEP: &[CardQuestion] = &[
         Whereabouts::Cell { table: PROGRAMS, rows: &["3 loop minus loop, -O0 form"], column: "getpid" },
         By::Program,
     ),
-    asked("program 3's result in that of 2", Whereabouts::Stated("1.855 ns, a little more"), By::Program),
+    asked("program 3 divided by program 2", Whereabouts::Stated("1.855 ns, a little more"), By::Program),
     asked("a simple operation", Whereabouts::Alone("a simple operation under ideal conditions"), By::Figure),
 ];
 
 /// Document 004.
 const OF_CONTEXT_SWITCH: &[CardQuestion] = &[
     CardQuestion {
-        name: "a switch, CPUs as they come",
+        name: "a switch on one CPU",
         at: Whereabouts::Cell {
-            table: "The cost of a context switch (context_switch): without",
+            table: "The cost of a context switch (context_switch): the same",
             rows: &["20 000 in a row"],
             column: "a switch",
         },
         by: By::Figure,
-        finding: "a switch takes {here} here, {there} as published",
+        finding: "a switch on one CPU takes {here} here, {there} as published",
     },
     asked(
-        "a switch on one CPU",
+        "a switch, CPUs chosen by the kernel",
         Whereabouts::Cell {
-            table: "The cost of a context switch (context_switch): the same",
+            table: "The cost of a context switch (context_switch): without",
             rows: &["20 000 in a row"],
             column: "a switch",
         },
@@ -287,7 +287,7 @@ fn answer(question: &CardQuestion, document: &str, result: &RunResult) -> Option
     let how = match both.here {
         None => "not measured here at this size",
         Some((_, true)) => "measured",
-        Some((_, false)) => "its own program",
+        Some((_, false)) => "our copy of its program",
     };
     let (there, here) = in_one_unit(both.there, both.here.map(|(value, _)| value), &unit);
     Some(told(question, row, there, here, how))
@@ -322,7 +322,7 @@ fn stated(question: &CardQuestion, row: &Reproduction) -> Option<Answer> {
     if number.is_empty() || unit != own || unit.is_empty() {
         return None;
     }
-    let how = if rest.contains("single run") { "its own program" } else { "measured" };
+    let how = if rest.contains("single run") { "our copy of its program" } else { "measured" };
     Some(told(question, "", there.to_owned(), Some((number, own)), how))
 }
 
@@ -418,7 +418,10 @@ mod tests {
             Some(format!("{there} | {:?} | {how}", (number, unit)))
         };
         assert_eq!(of("there 40 ns, here 22.6 ns (22.5 .. 22.7)"), m("40 ns", "22.6", "ns", "measured"));
-        assert_eq!(of("there 59 %, here 165 % in a single run"), m("59 %", "165", "%", "its own program"));
+        assert_eq!(
+            of("there 59 %, here 165 % in a single run"),
+            m("59 %", "165", "%", "our copy of its program")
+        );
         assert_eq!(of("there 220 M/s, here 187.0 M/s (1 .. 2)"), m("220 M/s", "187.0", "M/s", "measured"));
         assert_eq!(of("there ~2 us, here 2.24 us (2 .. 3)"), m("~2 us", "2.24", "us", "measured"));
         for other in [
