@@ -95,8 +95,7 @@ fn counted(
     };
     let refused = match notified {
         Ok((Member::Done(_), counts)) if !counts.is_marked() => {
-            let why = "system calls cannot be counted here: a filter answers them before they are seen";
-            return Member::Done(Audited { missing: Some(why.into()), claims: stated, ..Audited::default() });
+            return uncountable("a filter answers them before they are seen".to_owned(), stated);
         }
         Ok((made, counts)) => {
             return made.map(|made| told("seccomp user notification", made, &counts, stated, placement));
@@ -109,15 +108,20 @@ fn counted(
     });
     match traced {
         Ok((bytes, counts)) => match serde_json::from_slice::<Member<Phases>>(&bytes) {
+            Ok(Member::Done(_)) if !counts.is_marked() => {
+                uncountable("a tracer is shown none of them".to_owned(), stated)
+            }
             Ok(made) => made.map(|made| told("ptrace", made, &counts, stated, placement)),
             Err(error) => Member::Failed(Failure::new("audit", error)),
         },
-        Err(error) => Member::Done(Audited {
-            missing: Some(format!("system calls cannot be counted here: {refused}; {error}")),
-            claims: stated,
-            ..Audited::default()
-        }),
+        Err(error) => uncountable(format!("{refused}; {error}"), stated),
     }
+}
+
+/// The audit of a place that hides the calls: nothing was counted, and no count is 0.
+fn uncountable(why: String, stated: Vec<CheckedClaim>) -> Member<Audited> {
+    let why = format!("system calls cannot be counted here: {why}");
+    Member::Done(Audited { missing: Some(why), claims: stated, ..Audited::default() })
 }
 
 /// Makes two phases of operations between markers.
