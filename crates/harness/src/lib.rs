@@ -19,8 +19,8 @@ mod worker;
 
 use std::io::Write;
 
-pub use benchmark::card::{Bound, CallPath, Card, Claim, Need, OverLaunches, Placement, QuantityCard, Tier};
-pub use benchmark::catalogue::{Catalogue, Choice, Matched, NoMatch, Resolver};
+pub use benchmark::card::{Bound, CallPath, Card, Claim, Need, OverLaunches, Placement, QuantityCard};
+pub use benchmark::catalogue::{Catalogue, Choice, Matched, Resolver};
 pub use benchmark::claims::stated;
 pub use benchmark::common_claims as claims;
 pub use benchmark::directory::{Directory, Place};
@@ -33,6 +33,7 @@ pub use benchmark::{
 };
 pub use benchmark::{lack, partner};
 pub use figures::rebuild::rebuild;
+pub use oscost_results::search::{NoMatch, Tier};
 pub use oscost_results::{Parameter, RemarkCode, Trait, nanoseconds, quantity};
 pub use oscost_sys::CallError;
 pub use oscost_sys::affinity::allowed as allowed_cpus;

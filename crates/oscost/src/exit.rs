@@ -51,7 +51,7 @@ pub const MEANINGS: &[(&str, &str)] = &[
     ),
     (
         "5",
-        "unfit: another run is measuring, --require-realtime was refused, the clock runs at a wrong rate, memory is short, or the program has more privilege than its caller",
+        "unfit: another run is measuring, --require-realtime was refused, the clock runs at a wrong rate, memory is short, the program has more privilege than its caller, or this system is not Linux",
     ),
     ("70", "internal error: please report it"),
     ("125", "compare --bisect: unclear or withheld; git skips the commit"),
@@ -92,6 +92,12 @@ impl Exit {
     }
 }
 
+/// The exit code as `git bisect run` must get it, however early the program ends: arguments that cannot be understood are no
+/// bad commit.
+pub fn in_bisection(exit: Exit) -> Exit {
+    if std::env::args_os().any(|argument| argument == "--bisect") { exit.of_bisection() } else { exit }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit.code())
@@ -120,15 +126,6 @@ impl Ended {
     /// Something could not be written.
     pub fn unwritable(message: impl fmt::Display) -> Self {
         Self::new(Exit::Unwritable, message.to_string())
-    }
-
-    /// Of several things that were tried, all that went wrong; the code is the first one's.
-    pub fn of_all(tried: impl IntoIterator<Item = Result<(), Self>>) -> Result<(), Self> {
-        let wrong: Vec<Self> =
-            tried.into_iter().filter_map(Result::err).filter(|ended| !ended.is_silent()).collect();
-        let Some(first) = wrong.first() else { return Ok(()) };
-        let words: Vec<&str> = wrong.iter().map(|ended| ended.message.as_str()).collect();
-        Err(Self::new(first.exit, words.join("\n")))
     }
 
     /// An ending without words: the reader has gone.

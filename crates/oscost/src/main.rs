@@ -3,17 +3,29 @@
 
 mod args;
 mod commands;
-mod crosscheck;
 mod exit;
 mod glossary;
+mod known;
 mod output;
-mod progress;
-mod raw_dir;
-mod session;
-mod signals;
 mod synonyms;
-mod tick;
+mod system;
 mod words;
+
+// What measures.
+#[cfg(target_os = "linux")]
+mod choose;
+#[cfg(target_os = "linux")]
+mod crosscheck;
+#[cfg(target_os = "linux")]
+mod progress;
+#[cfg(target_os = "linux")]
+mod raw_dir;
+#[cfg(target_os = "linux")]
+mod session;
+#[cfg(target_os = "linux")]
+mod signals;
+#[cfg(target_os = "linux")]
+mod tick;
 
 use std::cell::RefCell;
 use std::io::Write;
@@ -21,11 +33,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use exit::{Ended, Exit};
-
-/// No allocation that fails ends the program by a signal.
-#[global_allocator]
-static MEMORY: oscost_sys::allocator::OrEnd = oscost_sys::allocator::OrEnd::new(Exit::Unfit.code());
+use exit::{Ended, Exit, in_bisection};
 
 thread_local! {
     /// Where the last panic was.
@@ -33,26 +41,8 @@ thread_local! {
 }
 
 fn main() -> ExitCode {
-    if oscost_sys::identity::is_elevated() {
-        let refusal = "oscost: refused, because the program has more privilege than its caller (set-user-ID or file capabilities): run it as the user who wants the figures";
-        let _ = writeln!(std::io::stderr(), "{refusal}");
-        return in_bisection(Exit::Unfit).into();
-    }
-    MEMORY.set_code(in_bisection(Exit::Unfit).code());
-    oscost_sys::process::outlive_file_limit();
-    // A program that measures is its own worker; nothing else may happen before.
-    if let Some(code) = oscost_harness::serve_if_asked(&commands::catalogue) {
-        return ExitCode::from(code);
-    }
-    if tick::serve_if_asked() {
-        return ExitCode::SUCCESS;
-    }
-    // And it is what runs in an emulated machine that counts.
-    if let Some(code) = oscost_count::guest::serve_if_asked(&commands::catalogue, &commands::count::hello) {
-        return ExitCode::from(code);
-    }
-    if let Some(code) = commands::explain::trace::serve_if_asked() {
-        return ExitCode::from(code);
+    if let Some(code) = system::begin() {
+        return code;
     }
     // What a panic says is for developers: the user is told below.
     std::panic::set_hook(Box::new(|panic| {
@@ -84,18 +74,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// The exit code as `git bisect run` must get it, however early the program ends: arguments that cannot be understood are no
-/// bad commit.
-fn in_bisection(exit: Exit) -> Exit {
-    if std::env::args_os().any(|argument| argument == "--bisect") { exit.of_bisection() } else { exit }
-}
-
-/// Whether the command times something, and would wait for ever by a clock that does not advance.
-fn times(command: &args::Command) -> bool {
-    use args::Command::{Complete, List, Report};
-    !matches!(command, List(_) | Report(_) | Complete { .. })
-}
-
 fn run() -> Result<Exit, Ended> {
     let arguments = match args::Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -120,21 +98,13 @@ fn run() -> Result<Exit, Ended> {
         }
         (Some(command), None) => command,
     };
-    if times(&command) && !oscost_sys::clock::advances() {
-        return Err(Ended::new(Exit::Unfit, oscost_session::Error::StandingClock.to_string()));
-    }
     let talk = output::Talk::new(&arguments.common);
     match command {
-        args::Command::Run(options) => commands::run::run(&options, &talk),
-        args::Command::Reproduce(options) => commands::reproduce::reproduce(&options, &talk),
+        args::Command::System(command) => system::run(&command, &talk),
         args::Command::List(options) => commands::list::list(&options, &talk),
         args::Command::Explain(options) => commands::explain::explain(&options, &talk),
         args::Command::Report(options) => commands::report::report(&options, &talk),
-        args::Command::Count(options) => commands::count::count(&options, &talk),
         args::Command::Compare(options) => commands::compare::run(&options, &talk),
-        args::Command::Crosscheck(options) => commands::crosscheck::crosscheck(&options, &talk),
-        args::Command::Tick(options) => commands::tick::tick(&options, &talk),
-        args::Command::Doctor(options) => commands::doctor::doctor(&options, &talk),
         args::Command::Complete { words } => commands::complete::complete(&words),
     }
 }

@@ -7,14 +7,19 @@ use oscost_report::Style;
 
 use crate::args::{ColorWhen, Common};
 use crate::exit::{Ended, Exit};
+use crate::system;
 
 /// Writes data to standard output. A reader that closes the pipe has seen enough: that is no error. Anything else that
 /// keeps the data from arriving is.
 pub fn data(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Ended> {
-    if oscost_sys::terminal::was_closed() {
+    if system::was_closed() {
         return Err(Ended::unwritable("standard output could not be written: it is closed"));
     }
-    let mut out = BufWriter::new(io::stdout().lock());
+    let stdout = io::stdout().lock();
+    // A terminal of Windows may have to be told of colours. What is no terminal gets every byte as it is.
+    let stdout: Box<dyn Write> =
+        if stdout.is_terminal() { Box::new(anstream::AutoStream::auto(stdout)) } else { Box::new(stdout) };
+    let mut out = BufWriter::new(stdout);
     match write(&mut out).and_then(|()| out.flush()) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Ended::silent(Exit::Done)),
@@ -43,8 +48,10 @@ pub struct Talk {
     pub quiet: bool,
     /// Everything that happens.
     pub verbose: bool,
-    ascii: bool,
-    color: ColorWhen,
+    /// No character beyond ASCII.
+    pub ascii: bool,
+    /// When there are colours.
+    pub color: ColorWhen,
 }
 
 impl Talk {
@@ -56,11 +63,6 @@ impl Talk {
             ColorWhen::Auto => anstream::ColorChoice::Auto.write_global(),
         }
         Self { quiet: common.quiet, verbose: common.verbose, ascii: common.ascii, color: common.color }
-    }
-
-    /// The same, which says nothing but errors.
-    pub fn hushed(&self) -> Self {
-        Self { quiet: true, verbose: false, ..*self }
     }
 
     /// Tells the user something, unless the program is to be quiet. If standard error is gone, there is nowhere to report it.
@@ -95,13 +97,13 @@ impl Talk {
 
 /// Columns of the terminal on standard output, `None` where there is none: a line is never broken in a pipe.
 pub fn terminal_width() -> Option<usize> {
-    if io::stdout().is_terminal() { oscost_sys::terminal::columns() } else { None }
+    if io::stdout().is_terminal() { system::columns() } else { None }
 }
 
 /// Columns of the terminal; of what is no terminal as COLUMNS says, or 120.
 fn width(terminal: bool) -> usize {
     let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let own = if terminal { oscost_sys::terminal::columns() } else { None };
+    let own = if terminal { system::columns() } else { None };
     own.or(told).unwrap_or(120).clamp(20, 400)
 }
 

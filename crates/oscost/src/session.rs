@@ -233,6 +233,15 @@ impl Session {
     }
 }
 
+/// Of several things that were tried, all that went wrong; the code is the first one's.
+pub fn all_of(tried: impl IntoIterator<Item = Result<(), Ended>>) -> Result<(), Ended> {
+    let wrong: Vec<Ended> =
+        tried.into_iter().filter_map(Result::err).filter(|ended| !ended.is_silent()).collect();
+    let Some(first) = wrong.first() else { return Ok(()) };
+    let words: Vec<String> = wrong.iter().map(Ended::to_string).collect();
+    Err(Ended::new(first.exit, words.join("\n")))
+}
+
 /// A run disturbs another one: only one at a time. For commands that cannot insist.
 pub fn lock_or_wait() -> Result<Option<RunLock>, Ended> {
     oscost_session::lock(false, &mut Vec::new()).map_err(|error| ended(error, Insists::Never))

@@ -3,6 +3,10 @@
 //! Case does not matter, and a hyphen is an underscore. The first way that finds anything counts: the id itself, the beginning
 //! of ids up to a slash, a pattern with `*`, a word of another tool or document, a part of ids that begins a word, any part.
 
+mod look_up;
+
+pub use look_up::{Listing, NoMatch, Tier};
+
 /// Words that other tools and documents use, and the ids that are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Synonym {

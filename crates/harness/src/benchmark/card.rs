@@ -1,5 +1,6 @@
 //! The card of a benchmark: facts that lists, help, reports and the skip logic read. Reading a card runs nothing.
 
+use oscost_results::search::Tier;
 use oscost_results::{Parameter, Trait, quantity};
 
 /// Everything that is known of a benchmark before it runs.
@@ -284,17 +285,4 @@ pub enum Bound {
 pub enum Need {
     /// So many CPUs among the allowed ones.
     Cpus(u32),
-}
-
-/// When a benchmark is measured without being named.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tier {
-    /// By a bare `run`.
-    Core,
-    /// By its family's name, or `--all`.
-    Family,
-    /// Only by its full id, or with `--thorough`.
-    Thorough,
-    /// By other commands (a document's literal method); never listed.
-    Hidden,
 }

@@ -1,12 +1,9 @@
 //! The catalogue: every benchmark by id, and the choice among them by pattern.
 
-use std::collections::BTreeSet;
-use std::fmt;
-
-use oscost_results::search::{self, Pattern, Synonym, Way};
+use oscost_results::search::{Listing, NoMatch, Synonym, Tier, Way};
 
 use super::Benchmark;
-use super::card::{Card, Tier};
+use super::card::Card;
 
 /// Finds a benchmark whose id carries values of declared parameters ("…/clients_10"), which no list could hold.
 pub type Resolver = fn(&str) -> Option<&'static dyn Benchmark>;
@@ -21,54 +18,6 @@ pub struct Catalogue {
     resolvers: Vec<Resolver>,
     grids: Vec<Grid>,
     synonyms: &'static [Synonym],
-}
-
-/// A pattern that finds nothing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct NoMatch {
-    /// The pattern as given.
-    pub pattern: String,
-    /// Whose word it is, where nothing here is its counterpart.
-    pub elsewhere: Option<&'static str>,
-    /// How many of the thorough tier it would find.
-    pub above: usize,
-    /// The first of them.
-    pub example: Option<&'static str>,
-    /// What may have been meant, nearest first.
-    pub nearest: Vec<String>,
-    /// A part of the pattern whose number no id has, and the numbers that ids have there ("hold_us_33": 0, 1, 3).
-    pub numbers: Option<Box<(String, Vec<u64>)>>,
-}
-
-impl std::error::Error for NoMatch {}
-
-impl fmt::Display for NoMatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pattern = oscost_results::Untrusted::new(&self.pattern).terminal().to_string();
-        match (self.elsewhere, self.example, self.nearest.as_slice(), self.numbers.as_deref()) {
-            (Some(what), ..) => write!(f, "'{pattern}' is {what}, which has no counterpart here"),
-            (_, Some(example), ..) => write!(
-                f,
-                "'{pattern}' finds {} figures, all of the thorough tier: add --thorough, or give a full id ({example})",
-                self.above
-            ),
-            (_, _, [], Some((part, numbers))) => {
-                let part = oscost_results::Untrusted::new(part).terminal().to_string();
-                let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
-                let stem = part.trim_end_matches(|letter: char| letter.is_ascii_digit());
-                write!(
-                    f,
-                    "nothing is called '{pattern}': there is no {part}, but {stem} with {}",
-                    numbers.join(", ")
-                )
-            }
-            (_, _, [], None) => write!(f, "nothing is called '{pattern}'; 'oscost list' shows what there is"),
-            (_, _, nearest, _) => {
-                write!(f, "nothing is called '{pattern}'; did you mean {}?", nearest.join(" or "))
-            }
-        }
-    }
 }
 
 /// What a pattern found.
@@ -154,53 +103,28 @@ impl Catalogue {
     /// Everything up to `tier` that is not hidden.
     #[must_use]
     pub fn tier(&self, most: Tier) -> Vec<Choice> {
-        let chosen = |tier: Tier| match most {
-            Tier::Core => tier == Tier::Core,
-            Tier::Family => matches!(tier, Tier::Core | Tier::Family),
-            Tier::Thorough | Tier::Hidden => tier != Tier::Hidden,
-        };
         let grids = self.grids.iter().filter(|_| most == Tier::Thorough).flat_map(|grid| grid());
         self.benchmarks
             .iter()
             .copied()
             .chain(grids)
-            .filter(|benchmark| chosen(benchmark.card().tier))
+            .filter(|benchmark| benchmark.card().tier.is_within(most))
             .map(|benchmark| Choice { benchmark, named: false })
             .collect()
     }
 
-    /// What each pattern finds, as [`search`] says. Benchmarks above `most` need their full id.
+    /// What each pattern finds, as [`Pattern::search`](oscost_results::search::Pattern::search) says. Benchmarks above `most` need their full id.
     ///
     /// # Errors
     /// The first pattern that finds nothing.
     pub fn look_up(&self, patterns: &[String], most: Tier) -> Result<Vec<Matched>, NoMatch> {
         let reachable = self.tier(most);
-        patterns.iter().map(|pattern| self.look_up_one(pattern, &reachable, most)).collect()
-    }
-
-    fn look_up_one(&self, typed: &str, reachable: &[Choice], most: Tier) -> Result<Matched, NoMatch> {
-        let pattern = Pattern::new(typed, self.synonyms);
-        let itself = self.find(typed.trim_end_matches('/')).or_else(|| self.find(pattern.text()));
-        if let Some(benchmark) = itself {
-            let choices = vec![Choice { benchmark, named: true }];
-            return Ok(Matched { pattern: typed.to_owned(), way: Way::Id, choices });
-        }
-        if let Some((way, choices)) = pattern.search(reachable.iter().copied(), |choice| choice.card().id) {
-            return Ok(Matched { pattern: typed.to_owned(), way, choices });
-        }
-        let every = self.tier(Tier::Thorough);
-        let numbers = numbers(pattern.text(), every.iter().map(|choice| choice.card().id));
-        let above = if most == Tier::Thorough { Vec::new() } else { every };
-        let above =
-            pattern.search(above, |choice| choice.card().id).map(|(_, choices)| choices).unwrap_or_default();
-        Err(NoMatch {
-            pattern: typed.to_owned(),
-            elsewhere: pattern.synonym().map(|synonym| synonym.what),
-            above: above.len(),
-            example: above.first().map(|choice| choice.card().id),
-            nearest: if numbers.is_some() { Vec::new() } else { self.nearest(pattern.text()) },
-            numbers: numbers.map(Box::new),
-        })
+        let one = |typed: &String| {
+            let (way, mut choices) = self.look_up_one(typed, &reachable, most)?;
+            choices.iter_mut().for_each(|choice| choice.named = way == Way::Id);
+            Ok(Matched { pattern: typed.clone(), way, choices })
+        };
+        patterns.iter().map(one).collect()
     }
 
     /// What was found, each benchmark once, in the order of the catalogue. What a choice is divided by, or has
@@ -239,42 +163,31 @@ impl Catalogue {
             }
         }
     }
-
-    /// What may have been meant: families, parts of ids, words of others, as short as they are found.
-    fn nearest(&self, pattern: &str) -> Vec<String> {
-        let listed = self.benchmarks.iter().map(|benchmark| benchmark.card());
-        let listed = listed.filter(|card| card.tier != Tier::Hidden);
-        let ids: Vec<&str> =
-            listed.flat_map(|card| card.id.split('/').chain(std::iter::once(card.id))).collect();
-        let others = self.synonyms.iter().flat_map(|synonym| synonym.words).copied();
-        let mut near = search::nearest(pattern, ids.iter().copied().chain(others));
-        if near.is_empty() {
-            near = search::abbreviated(pattern, ids);
-        }
-        near.into_iter().map(str::to_owned).collect()
-    }
 }
 
-/// The first part of a pattern that ends with a number which no id has there, and the numbers that ids have.
-fn numbers<'a>(pattern: &str, ids: impl Iterator<Item = &'a str>) -> Option<(String, Vec<u64>)> {
-    let split = |part: &str| -> Option<(usize, u64)> {
-        let stem = part.trim_end_matches(|letter: char| letter.is_ascii_digit()).len();
-        let number = part[stem..].parse().ok()?;
-        part[..stem].ends_with('_').then_some((stem, number))
-    };
-    let parts: BTreeSet<&str> = ids.flat_map(|id| id.split('/')).collect();
-    let missing = |part: &&str| split(part).is_some() && !parts.contains(part);
-    pattern.split('/').filter(missing).find_map(|part| {
-        let (stem, _) = split(part)?;
-        let of_stem =
-            parts.range::<&str, _>(&part[..stem]..).take_while(|other| other.starts_with(&part[..stem]));
-        let mut numbers: Vec<u64> = of_stem
-            .filter_map(|other| split(other).filter(|(end, _)| *end == stem))
-            .map(|(_, it)| it)
-            .collect();
-        numbers.sort_unstable();
-        (!numbers.is_empty()).then(|| (part.to_owned(), numbers))
-    })
+impl Listing for Catalogue {
+    type Item = Choice;
+
+    fn id(choice: Choice) -> &'static str {
+        choice.card().id
+    }
+
+    fn find(&self, id: &str) -> Option<Choice> {
+        self.find(id).map(|benchmark| Choice { benchmark, named: true })
+    }
+
+    fn tier(&self, most: Tier) -> Vec<Choice> {
+        self.tier(most)
+    }
+
+    fn offered(&self) -> Vec<&'static str> {
+        let cards = self.benchmarks.iter().map(|benchmark| benchmark.card());
+        cards.filter(|card| card.tier != Tier::Hidden).map(|card| card.id).collect()
+    }
+
+    fn synonyms(&self) -> &'static [Synonym] {
+        self.synonyms
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::system;
+
 #[derive(Debug, Args)]
+#[command(after_help = system::NEEDS_LINUX)]
 pub struct Compare {
     /// Files, @-1 (newest stored run), @-2, ..., @all, or names of stored runs; the older one first [default: the newest comparable two]
     #[arg(value_name = "RESULT")]

@@ -13,11 +13,11 @@ use oscost_results::search::Pattern;
 use oscost_results::{Figure, LoadError, PathError, RunResult, Store};
 
 use crate::args::{Compare, CompareFormat, FailOn};
-use crate::commands::{bisect, count_compare, live};
+use crate::commands::counts;
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
 use crate::synonyms::SYNONYMS;
-use crate::words;
+use crate::{system, words};
 
 /// Most past runs from which the drift of this machine is learnt, the newest.
 const PAST: usize = 24;
@@ -30,13 +30,9 @@ pub fn run(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
         oscost_results::check_writable(path).map_err(Ended::unwritable)?;
     }
     match (&options.live, &options.bisect) {
-        (Some(sides), _) => live::live(sides, options, talk),
-        (_, Some(asked)) => match &options.kernel {
-            Some(kernel) => count_compare::bisect(asked, kernel, options, talk),
-            None => bisect::bisect(asked, options, talk),
-        },
-        _ if !options.before.is_empty() => sides(options, talk),
-        _ => stored(options, talk),
+        (None, None) if !options.before.is_empty() => sides(options, talk),
+        (None, None) => stored(options, talk),
+        _ => system::compare(options, talk),
     }
 }
 
@@ -45,7 +41,7 @@ fn stored(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
     let (mut names, mut results) = if options.results.is_empty() {
         let store = Store::of_user().map_err(Ended::misuse)?;
         if store.directory().exists() {
-            crate::session::recover(&store, talk);
+            system::recover(&store, talk);
         }
         newest_pair(&newest_of(&store).map_err(Ended::misuse)?, &options.only, talk)?
     } else {
@@ -82,7 +78,7 @@ fn stored(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
         let [before, now] = &results[..] else {
             return Err(Ended::misuse("counts are compared with counts, two at a time"));
         };
-        return count_compare::stored(before, now, options, talk);
+        return counts::stored(before, now, options, talk);
     }
     if options.fail_on.iter().any(|on| matches!(on, FailOn::More(_))) {
         return Err(Ended::misuse("--fail-on more is for counts: times are slower or faster"));

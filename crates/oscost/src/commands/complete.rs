@@ -6,18 +6,15 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 
 use clap::{Arg, ArgAction, Command, CommandFactory};
-use oscost_documents::ALL;
-use oscost_families::FAMILIES;
-use oscost_harness::{Choice, Setting, Tier};
+use oscost_results::search::Tier;
 use oscost_results::{Store, Trait};
 
-use super::{catalogue, start};
+use super::start;
 use crate::args::Arguments;
-use crate::args::set::Whose;
-use crate::crosscheck::PEERS;
 use crate::exit::{Ended, Exit};
+use crate::known::catalogue;
 use crate::synonyms::SYNONYMS;
-use crate::{glossary, output};
+use crate::{glossary, output, system};
 
 /// So many stored runs are offered, the newest first.
 const RUNS: usize = 20;
@@ -194,15 +191,13 @@ fn plain<'a>(words: impl IntoIterator<Item = &'a str>) -> Vec<Fit> {
 /// Families; to what is typed also ids, parts of them, documents and words of others.
 fn patterns(typed: &str) -> Vec<Fit> {
     let mut fits: Vec<Fit> =
-        FAMILIES.iter().map(|family| (family.name.to_owned(), family.description.to_owned())).collect();
+        catalogue().families.iter().map(|it| (it.name.clone(), it.description.clone())).collect();
     if typed.is_empty() {
         return fits;
     }
-    let catalogue = catalogue();
-    let cards = catalogue.tier(Tier::Family);
-    for card in cards.iter().map(Choice::card) {
-        fits.push((card.id.to_owned(), card.title.to_owned()));
-        let part = card.id.split('/').nth(1).unwrap_or(card.id);
+    for card in catalogue().tier(Tier::Family) {
+        fits.push((card.id.clone(), card.title.clone()));
+        let part = card.id.split('/').nth(1).unwrap_or(&card.id);
         fits.push((part.to_owned(), format!("{}/{part}", card.family())));
     }
     fits.extend(documents(typed));
@@ -216,11 +211,8 @@ fn patterns(typed: &str) -> Vec<Fit> {
 /// Names of the documents, and their numbers where a number is typed.
 fn documents(typed: &str) -> Vec<Fit> {
     let number = typed.starts_with('0');
-    let of = |document: &&oscost_documents::Document| {
-        let founding = document.founding;
-        ((if number { founding.number } else { founding.name }).to_owned(), founding.title.to_owned())
-    };
-    ALL.iter().map(of).collect()
+    let documents = catalogue().documents.iter();
+    documents.map(|it| ((if number { &it.number } else { &it.name }).clone(), it.title.clone())).collect()
 }
 
 /// What can be explained; words of the glossary that are one word.
@@ -235,7 +227,7 @@ fn things(typed: &str) -> Vec<Fit> {
 }
 
 fn peers() -> Vec<Fit> {
-    plain(PEERS.iter().map(|peer| peer.name))
+    plain(system::peers())
 }
 
 /// Stored runs with the time at which they began.
@@ -255,26 +247,25 @@ fn runs() -> Vec<Fit> {
 
 /// Keys of what is named on the line, or of all; behind the "=" their words.
 fn keys(line: &Line<'_>, typed: &str) -> Vec<Fit> {
-    let whose = if line.command.get_name() == "run" { Whose::Families } else { Whose::Documents };
-    let mut tables = whose.tables();
+    let mut tables = catalogue().keys_of(line.command.get_name());
     let is_named = |owner: &str| line.free.iter().any(|word| word.split('/').next() == Some(owner));
     if tables.iter().any(|(owner, _)| is_named(owner)) {
         tables.retain(|(owner, _)| is_named(owner));
     }
-    let mut settings = tables.into_iter().flat_map(|(_, settings)| settings);
+    let mut keys = tables.into_iter().flat_map(|(_, keys)| keys);
     let Some((key, value)) = typed.split_once('=') else {
         // Two families may have one key.
         let mut seen = BTreeSet::new();
-        let new = settings.filter(|setting| seen.insert(setting.key));
-        return new.map(|setting| (format!("{}=", setting.key), setting.what.to_owned())).collect();
+        let new = keys.filter(|it| seen.insert(&it.key));
+        return new.map(|it| (format!("{}=", it.key), it.what.clone())).collect();
     };
-    let Some(setting) = settings.find(|setting| setting.key == key) else { return Vec::new() };
-    let words = |_: &str| plain(Setting::words(setting));
+    let Some(known) = keys.find(|it| it.key == key) else { return Vec::new() };
+    let words = |_: &str| plain(known.words.iter().map(String::as_str));
     with_head(
         &format!("{key}="),
         value,
         |value| {
-            if setting.many { of_list(value, words) } else { words(value) }
+            if known.many { of_list(value, words) } else { words(value) }
         },
     )
 }
@@ -358,7 +349,7 @@ mod tests {
 
     #[test]
     fn every_family_and_what_was_given_once_is_known() {
-        assert_eq!(at("run ").len(), FAMILIES.len());
+        assert_eq!(at("run ").len(), catalogue().families.len());
         assert!(!at("run --quick --").contains(&"--quick".to_owned()));
         assert!(at("run --set a=b --").contains(&"--set".to_owned()), "again for each key");
         let hidden = at("");

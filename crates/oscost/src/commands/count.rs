@@ -16,10 +16,11 @@ use oscost_report::Named;
 use oscost_results::{Plan, RunName, RunResult, Store};
 
 use crate::args::{Count, CountFormat};
+use crate::choose;
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
+use crate::session;
 use crate::signals::Signals;
-use crate::words;
 
 /// Operations counted one by one.
 const OPERATIONS: u32 = 64;
@@ -42,7 +43,7 @@ pub fn count(options: &Count, talk: &Talk) -> Result<Exit, Ended> {
     if options.kernel.len() > KERNELS {
         return Err(Ended::misuse("--kernel is given at most twice: the difference of two kernels"));
     }
-    let choices = words::choose_alone(&options.patterns, talk)?;
+    let choices = choose::choose_alone(&options.patterns, talk)?;
     if options.format == CountFormat::Folded && !options.by_function {
         return Err(Ended::misuse("--format folded shows functions: add --by-function"));
     }
@@ -70,7 +71,7 @@ pub fn count(options: &Count, talk: &Talk) -> Result<Exit, Ended> {
     signals.deliver();
     let stored = saved.as_ref().ok().cloned().flatten();
     let file = options.json.as_deref().zip(results.last());
-    Ended::of_all([
+    session::all_of([
         saved.map(drop),
         file.map_or(Ok(()), |(path, result)| {
             oscost_results::save_as(path, result).map_err(Ended::unwritable)

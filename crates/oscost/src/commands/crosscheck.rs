@@ -85,7 +85,7 @@ pub fn crosscheck(options: &Crosscheck, talk: &Talk) -> Result<Exit, Ended> {
         (Some(path), Some(result)) => oscost_results::save_as(path, result).map_err(Ended::unwritable),
         _ => Ok(()),
     };
-    Ended::of_all([saved, shown])?;
+    session::all_of([saved, shown])?;
     Ok(match signal {
         Some(signal) => Exit::Signal(signal),
         None => Exit::Done,

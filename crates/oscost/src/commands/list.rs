@@ -1,24 +1,23 @@
-//! `oscost list`: lists what can be measured here, from the cards.
+//! `oscost list`: lists what can be measured, from the cards.
 
 use std::io::Write;
 
-use oscost_families::FAMILIES;
-use oscost_harness::{Card, Choice, Tier, Trait, lacking};
-use oscost_results::search::Way;
+use oscost_results::Trait;
+use oscost_results::search::{Tier, Way};
 use serde_json::json;
 
-use super::catalogue;
 use crate::args::List;
 use crate::exit::{Ended, Exit};
+use crate::known::{Known, KnownFamily, catalogue};
 use crate::output::{self, Talk};
-use crate::words;
+use crate::{system, words};
 
 /// Lists the cards. Reading them runs nothing; what a machine lacks beyond CPUs is found by running.
 pub fn list(options: &List, talk: &Talk) -> Result<Exit, Ended> {
     let catalogue = catalogue();
     // A trait is asked for to choose among everything.
     let most = if options.all || !options.r#trait.is_empty() { Tier::Thorough } else { Tier::Family };
-    let mut choices = if options.patterns.is_empty() {
+    let mut cards = if options.patterns.is_empty() {
         catalogue.tier(most)
     } else {
         let found = match catalogue.look_up(&options.patterns, most) {
@@ -31,59 +30,63 @@ pub fn list(options: &List, talk: &Talk) -> Result<Exit, Ended> {
         };
         let found = found.map_err(Ended::misuse)?;
         for found in &found {
-            let ids: Vec<&str> = found.choices.iter().map(|choice| choice.card().id).collect();
-            if let Some(words) = words::told(&found.pattern, found.way, &ids) {
+            if let Some(words) = words::told(&found.pattern, found.way, &found.ids()) {
                 talk.say(words);
             }
         }
-        let mut choices: Vec<Choice> = Vec::new();
-        for choice in found.into_iter().flat_map(|found| found.choices) {
-            if !choices.iter().any(|known| known.card().id == choice.card().id) {
-                choices.push(choice);
+        let mut cards: Vec<&Known> = Vec::new();
+        for card in found.into_iter().flat_map(|found| found.cards) {
+            if !cards.iter().any(|known| known.id == card.id) {
+                cards.push(card);
             }
         }
-        choices
+        cards
     };
-    choices.retain(|choice| options.r#trait.iter().all(|wanted| choice.card().traits.contains(wanted)));
-    let cpus = oscost_sys::affinity::allowed().unwrap_or_else(|_| vec![0]);
+    cards.retain(|card| options.r#trait.iter().all(|wanted| card.traits.contains(wanted)));
     if options.json {
-        let cards: Vec<_> = choices.iter().map(|choice| card_json(choice, &cpus)).collect();
+        let cards: Vec<_> = cards.iter().map(|card| card_json(card)).collect();
         output::data(|out| output::json(&cards, out))?;
         return Ok(Exit::Done);
     }
-    if choices.is_empty() {
+    if cards.is_empty() {
         return Err(Ended::misuse(
             "no figure found has these traits; without a pattern, 'oscost list --trait NAME' lists all that have one",
         ));
     }
+    if let Some(why) = system::NEEDS_LINUX {
+        talk.say(why);
+    }
     let width = talk.style().width;
     output::data(|out| {
         if !options.r#trait.is_empty() {
-            by_trait(&choices, width, out)
+            by_trait(&cards, width, out)
         } else if options.patterns.is_empty() && !options.all {
-            screen(&choices, width, out)
+            screen(&catalogue.families, &cards, width, out)
         } else {
             let width = output::terminal_width().unwrap_or(usize::MAX);
-            choices.iter().try_for_each(|choice| line(choice, &cpus, width, out))
+            cards.iter().try_for_each(|card| line(card, width, out))
         }
     })?;
     Ok(Exit::Done)
 }
 
 /// One line a figure, so that it can be searched; what does not fit a terminal is cut.
-fn line(choice: &Choice, cpus: &[usize], width: usize, out: &mut dyn Write) -> std::io::Result<()> {
-    let card = choice.card();
-    let lack = lacking(choice, cpus).map_or(String::new(), |(why, _)| format!("[unsupported here: {why}] "));
+fn line(card: &Known, width: usize, out: &mut dyn Write) -> std::io::Result<()> {
+    let lack = card.lack.as_ref().map_or(String::new(), |(why, _)| format!("[unsupported here: {why}] "));
     let text = format!("{:<36} {lack}{}", format!("{}{}", card.id, star(card)), card.operation);
     writeln!(out, "{}", cut(&text, width))
 }
 
 /// Core and families: one screen.
-fn screen(choices: &[Choice], width: usize, out: &mut dyn Write) -> std::io::Result<()> {
+fn screen(
+    families: &[KnownFamily],
+    cards: &[&Known],
+    width: usize,
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
     let mut said = 0;
-    for family in FAMILIES {
-        let cards: Vec<&Card> =
-            choices.iter().map(Choice::card).filter(|card| card.family() == family.name).collect();
+    for family in families {
+        let cards: Vec<&Known> = cards.iter().copied().filter(|card| card.family() == family.name).collect();
         said += cards.len();
         writeln!(out, "{}", cut(&format!("{}: {}", family.name, family.description), width))?;
         let names = wrapped(&names(&cards), width.saturating_sub(2));
@@ -98,7 +101,7 @@ fn screen(choices: &[Choice], width: usize, out: &mut dyn Write) -> std::io::Res
 }
 
 /// Second parts of the ids, each once, with a star where a bare run has it; then what stands behind them, counted.
-fn names(cards: &[&Card]) -> Vec<String> {
+fn names(cards: &[&Known]) -> Vec<String> {
     let mut names: Vec<(&str, bool)> = Vec::new();
     let mut behind: Vec<(&str, usize)> = Vec::new();
     for card in cards {
@@ -125,13 +128,13 @@ fn names(cards: &[&Card]) -> Vec<String> {
 }
 
 /// One line a lock or transport: its name, how many figures it has, and its traits.
-fn by_trait(choices: &[Choice], width: usize, out: &mut dyn Write) -> std::io::Result<()> {
+fn by_trait(cards: &[&Known], width: usize, out: &mut dyn Write) -> std::io::Result<()> {
     let mut rows: Vec<(String, usize, &[Trait])> = Vec::new();
-    for card in choices.iter().map(Choice::card) {
+    for card in cards {
         let name: String = card.id.split('/').take(2).collect::<Vec<_>>().join("/");
         match rows.iter_mut().find(|(known, ..)| *known == name) {
             Some((_, count, _)) => *count += 1,
-            None => rows.push((name, 1, card.traits)),
+            None => rows.push((name, 1, &card.traits)),
         }
     }
     for (name, count, traits) in rows {
@@ -166,39 +169,29 @@ pub fn cut(text: &str, width: usize) -> String {
     format!("{}...", kept.trim_end())
 }
 
-fn star(card: &Card) -> &'static str {
+fn star(card: &Known) -> &'static str {
     if card.tier == Tier::Core { "*" } else { "" }
 }
 
-fn tier(card: &Card) -> &'static str {
-    match card.tier {
-        Tier::Core => "core",
-        Tier::Family => "family",
-        Tier::Thorough => "thorough",
-        Tier::Hidden => "hidden",
-    }
-}
-
-fn card_json(choice: &Choice, cpus: &[usize]) -> serde_json::Value {
-    let card = choice.card();
-    let lacking = lacking(choice, cpus);
+fn card_json(card: &Known) -> serde_json::Value {
+    let lack = card.lack.as_ref();
     json!({
         "id": card.id,
         "title": card.title,
         "operation": card.operation,
         "operations_per_iteration": card.operations_per_iteration,
-        "call_path": card.call_path.name(),
+        "call_path": card.call_path,
         "blocks": card.blocks,
-        "placement": card.placement.name(),
+        "placement": card.placement,
         "group": card.group,
         "baseline": card.baseline,
         "subtract": card.subtract,
-        "tier": tier(card),
+        "tier": card.tier.name(),
         "traits": card.traits,
         "document": card.document,
-        "headline": card.headline(),
-        "unsupported": lacking.as_ref().map(|(why, _)| why),
-        "remedy": lacking.as_ref().map(|(_, remedy)| remedy),
+        "headline": card.headline,
+        "unsupported": lack.map(|(why, _)| why.as_str()).or(system::NEEDS_LINUX),
+        "remedy": lack.map(|(_, remedy)| remedy),
     })
 }
 
@@ -208,12 +201,12 @@ mod tests {
 
     #[test]
     fn the_screen_is_one_and_never_too_wide() {
-        let choices = catalogue().tier(Tier::Family);
+        let (families, cards) = (&catalogue().families, catalogue().tier(Tier::Family));
         // A heading and two or three lines a family.
         for (width, lines) in [(60, 4), (80, 4), (100, 3), (160, 3)] {
-            let most = lines * FAMILIES.len();
+            let most = lines * families.len();
             let mut text = Vec::new();
-            screen(&choices, width, &mut text).expect("memory");
+            screen(families, &cards, width, &mut text).expect("memory");
             let text = String::from_utf8(text).expect("text");
             assert!(text.lines().count() <= most, "{width} columns: {} lines\n{text}", text.lines().count());
             assert!(text.lines().all(|line| line.chars().count() <= width), "{width} columns:\n{text}");

@@ -1,33 +1,49 @@
 //! The commands, one file each.
 
-mod bisect;
 pub mod compare;
 pub mod complete;
-pub mod count;
-mod count_compare;
-pub mod crosscheck;
-pub mod doctor;
+mod counts;
 pub mod explain;
 mod fleet;
 pub mod generate;
-mod jitter;
 pub mod list;
-mod live;
 mod manual;
 pub mod report;
-pub mod reproduce;
 mod rows;
-pub mod run;
 pub mod start;
+
+// What measures.
+#[cfg(target_os = "linux")]
+pub mod bisect;
+#[cfg(target_os = "linux")]
+pub mod count;
+#[cfg(target_os = "linux")]
+pub mod count_bisect;
+#[cfg(target_os = "linux")]
+pub mod crosscheck;
+#[cfg(target_os = "linux")]
+pub mod doctor;
+#[cfg(target_os = "linux")]
+mod jitter;
+#[cfg(target_os = "linux")]
+pub mod live;
+#[cfg(target_os = "linux")]
+pub mod reproduce;
+#[cfg(target_os = "linux")]
+pub mod run;
+#[cfg(target_os = "linux")]
 pub mod tick;
+#[cfg(target_os = "linux")]
+pub mod trace;
+#[cfg(target_os = "linux")]
 mod verify;
+#[cfg(target_os = "linux")]
 mod watch;
 
-use oscost_harness::Catalogue;
-
 /// All that this program can measure.
-pub fn catalogue() -> Catalogue {
-    Catalogue::new(oscost_families::all())
+#[cfg(target_os = "linux")]
+pub fn catalogue() -> oscost_harness::Catalogue {
+    oscost_harness::Catalogue::new(oscost_families::all())
         .with_synonyms(crate::synonyms::SYNONYMS)
         .with_grid(oscost_families::grid)
         .with_resolver(oscost_families::resolve)

@@ -10,7 +10,7 @@ use oscost_results::{Collection, Outline, PairedValue, RunResult, Store, Untrust
 use crate::args::{Format, Report, SortBy};
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
-use crate::words;
+use crate::{system, words};
 
 use super::rows::{Unusable, ended};
 
@@ -25,7 +25,7 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
         && let Ok(store) = Store::of_user()
         && store.directory().exists()
     {
-        crate::session::recover(&store, talk);
+        system::recover(&store, talk);
     }
     if options.fleet {
         return super::fleet::fleet(options, references, talk);

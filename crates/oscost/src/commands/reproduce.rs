@@ -134,7 +134,7 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
             .map_err(Ended::unwritable)
             .and_then(|text| output::deliver(&text, options.output.as_deref())),
     };
-    Ended::of_all([
+    session::all_of([
         saved.map(drop),
         json.map_or(Ok(()), |path| oscost_results::save_as(path, result).map_err(Ended::unwritable)),
         raw_dir.map_or(Ok(()), RawDir::finish),

@@ -15,12 +15,12 @@ use oscost_results::{NamedFile, RunResult};
 use super::{catalogue, jitter, report};
 use crate::args::set::{Whose, refuse_unchosen};
 use crate::args::{Format, Run};
+use crate::choose;
 use crate::commands::watch;
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
 use crate::raw_dir::RawDir;
 use crate::session::{self, Insists, Request};
-use crate::words;
 
 /// Does a whole run.
 pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
@@ -32,7 +32,7 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
     if options.dry_run {
         return dry_run(options, &choices);
     }
-    words::refuse_what_is_unsupported(&choices, &session::cpus(&options.measuring)?)?;
+    choose::refuse_what_is_unsupported(&choices, &session::cpus(&options.measuring)?)?;
     // A path that cannot be written is found before measuring, not after.
     let json = options.json.as_deref().filter(|path| !is_stdout(path));
     for path in [json, options.output.as_deref()].into_iter().flatten() {
@@ -90,7 +90,7 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
         rendered(options, result, stored.as_deref(), talk)
             .and_then(|text| output::deliver(&text, options.output.as_deref()))
     };
-    Ended::of_all([
+    session::all_of([
         saved.map(drop),
         json.map_or(Ok(()), |path| oscost_results::save_as(path, result).map_err(Ended::unwritable)),
         raw.map_or(Ok(()), Raw::finish),
@@ -137,7 +137,7 @@ fn choices(options: &Run, given: &Given, effort: &Effort, talk: &Talk) -> Result
         let ids = realtime_ipc::ids(given, effort.level).map_err(Ended::misuse)?;
         return Ok(sessions(&ids, !given.words("transport").is_empty()));
     }
-    let choices = words::choose(&options.patterns, options.all, options.measuring.thorough, talk)?;
+    let choices = choose::choose(&options.patterns, options.all, options.measuring.thorough, talk)?;
     refuse_unchosen(given, Whose::Families, |family| {
         choices.iter().any(|choice| choice.card().family() == family)
     })?;

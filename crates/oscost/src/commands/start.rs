@@ -1,24 +1,13 @@
 //! `oscost` alone: says what it is, gives one example per command, and lists what is stored.
 
 use jiff::Timestamp;
-use oscost_harness::Tier;
 use oscost_results::Store;
 
-use super::catalogue;
 use crate::exit::{Ended, Exit};
+use crate::known::catalogue;
 use crate::output;
+use crate::system::{COMMANDS, TITLE};
 
-/// Each command with the question that it answers.
-const COMMANDS: [(&str, &str); 8] = [
-    ("oscost run --quick", "first look, about 15 s"),
-    ("oscost run semaphore", "one family, or any word: mutex, getpid"),
-    ("oscost explain ID", "what a figure means and what was counted"),
-    ("oscost compare", "your last two runs: what got slower?"),
-    ("oscost compare --live A B ID", "two builds or settings, in alternation"),
-    ("oscost count ID --kernel K", "instructions of one operation, on a kernel"),
-    ("oscost reproduce tlpi", "the book's table beside this machine's"),
-    ("oscost doctor", "is this machine quiet enough?"),
-];
 /// Width of the column of commands.
 const COLUMN: usize = 32;
 /// Lines are broken here at the latest, where there is no terminal that says.
@@ -28,16 +17,14 @@ const WIDTH: usize = 100;
 pub fn start() -> Result<Exit, Ended> {
     let width = output::terminal_width().unwrap_or(WIDTH).clamp(20, WIDTH);
     let stored = stored();
-    let families = families();
     output::data(|out| {
-        let title = "oscost: what operating-system primitives cost on this machine, with evidence";
-        writeln!(out, "{}\n", cut(title, width))?;
+        writeln!(out, "{}\n", cut(TITLE, width))?;
         for (command, question) in COMMANDS {
             writeln!(out, "{}", cut(&format!("  {command:<COLUMN$}{question}"), width))?;
         }
         writeln!(out)?;
         let mut line = "Families:".to_owned();
-        for family in &families {
+        for family in catalogue().families.iter().map(|family| &family.name) {
             if line.len() + 1 + family.len() > width {
                 writeln!(out, "{line}")?;
                 " ".clone_into(&mut line);
@@ -57,18 +44,6 @@ pub fn start() -> Result<Exit, Ended> {
 /// What is too wide loses its end. The text is ASCII.
 fn cut(text: &str, width: usize) -> &str {
     text.get(..width).unwrap_or(text)
-}
-
-/// Names of the families, in the order of the catalogue.
-fn families() -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for choice in catalogue().tier(Tier::Family) {
-        let family = choice.card().family();
-        if !names.iter().any(|name| name == family) {
-            names.push(family.to_owned());
-        }
-    }
-    names
 }
 
 /// How many runs are stored, and how old the newest is.

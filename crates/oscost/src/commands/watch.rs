@@ -54,7 +54,7 @@ pub fn watch(options: &Run, given: &Given, choices: &[Choice], talk: &Talk) -> R
             plain: false,
         };
         // What the first run had to say is not said again.
-        let talk = if watch.runs() == 0 { *talk } else { talk.hushed() };
+        let talk = if watch.runs() == 0 { *talk } else { Talk { quiet: true, verbose: false, ..*talk } };
         let session = session::measure(request, &signals, Keep::Nothing, &mut Progress::new(false), &talk)?;
         // Half a run tells less than a whole one.
         if signals.came() {

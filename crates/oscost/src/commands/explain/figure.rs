@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
-use oscost_harness::{Card, Choice, Tier, stated};
 use oscost_report::count::is_count;
 use oscost_report::numbers;
-use oscost_results::{CheckedClaim, Figure, Outline, PairedValue, RunResult, Status, Store};
+use oscost_results::search::Tier;
+use oscost_results::{Figure, Outline, PairedValue, RunResult, Status, Store};
 
 use super::Explanation;
-use crate::commands::catalogue;
+use crate::known::{Known, catalogue};
 use crate::output::Talk;
+use crate::system;
 
 /// So many stored runs are looked at, the newest: what takes longer is `report @all`.
 const RUNS: usize = 12;
@@ -19,12 +20,12 @@ const PAIRED: &str = "paired";
 const OTHERS: usize = 6;
 
 /// The page of a figure; `others` were found by the same word.
-pub fn page(card: &Card, others: &[&str], talk: &Talk) -> Explanation {
+pub fn page(card: &Known, others: &[&str], talk: &Talk) -> Explanation {
     let mut page = Explanation::new(format!("{}: {}", card.id, card.title)).say(sentence(card));
     let stored = outlines(talk);
     let newest = stored
         .iter()
-        .find(|(_, outline)| has(outline, card.id))
+        .find(|(_, outline)| has(outline, &card.id))
         .and_then(|(path, _)| oscost_results::load(path).ok());
     let found =
         newest.as_ref().and_then(|result| Some((result, result.figures.iter().find(|it| it.id == card.id)?)));
@@ -36,14 +37,18 @@ pub fn page(card: &Card, others: &[&str], talk: &Talk) -> Explanation {
                 1 => "not in the only stored run".to_owned(),
                 newest => format!("not in the newest {newest} stored runs"),
             };
-            page.fact("Here", [format!("{here}: oscost run {}", card.id)]);
-            let claims: Vec<CheckedClaim> = card.claims.iter().map(stated).collect();
-            page.fact("Claims", claims.iter().map(|claim| format!("{}  {}", name(claim), claim.expected)));
+            let measure = match system::NEEDS_LINUX {
+                None => format!(": oscost run {}", card.id),
+                Some(_) => "; it is measured on Linux".to_owned(),
+            };
+            page.fact("Here", [format!("{here}{measure}")]);
+            let claims = card.claims.iter();
+            page.fact("Claims", claims.map(|(claim, expected)| format!("{}  {expected}", name(claim))));
         }
     }
-    page.fact("History", [history(&stored, card.id).unwrap_or_default()]);
-    page.fact("Count", [counted(&stored, card.id)]);
-    page.fact("Beware", [card.remark.to_owned(), contended(card)]);
+    page.fact("History", [history(&stored, &card.id).unwrap_or_default()]);
+    page.fact("Count", [counted(&stored, &card.id)]);
+    page.fact("Beware", [card.remark.clone(), contended(card)]);
     page.fact("Traits", [card.traits.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ")]);
     page.fact("See also", [see_also(card, others)]);
     page.fact("Source", [source(card)]);
@@ -51,18 +56,14 @@ pub fn page(card: &Card, others: &[&str], talk: &Talk) -> Explanation {
 }
 
 /// "One wait and one post (call path: libc; placement: one_cpu; never blocks)."
-fn sentence(card: &Card) -> String {
-    let mut operation = card.operation.to_owned();
+fn sentence(card: &Known) -> String {
+    let mut operation = card.operation.clone();
     if let Some(first) = operation.get(..1) {
         let first = first.to_uppercase();
         operation.replace_range(..1, &first);
     }
     let blocks = if card.blocks { "participants wait for one another" } else { "never blocks" };
-    format!(
-        "{operation} (call path: {}; placement: {}; {blocks}).",
-        card.call_path.name(),
-        card.placement.name()
-    )
+    format!("{operation} (call path: {}; placement: {}; {blocks}).", card.call_path, card.placement)
 }
 
 /// Outlines of the newest runs, newest first. A store that cannot be read has none, and says so.
@@ -88,7 +89,7 @@ fn has(outline: &Outline, id: &str) -> bool {
 }
 
 /// What the newest result says.
-fn measured(page: &mut Explanation, card: &Card, result: &RunResult, figure: &Figure) {
+fn measured(page: &mut Explanation, card: &Known, result: &RunResult, figure: &Figure) {
     if figure.status != Status::Measured {
         let why = figure.why.clone().unwrap_or_default();
         page.fact(
@@ -121,7 +122,7 @@ fn measured(page: &mut Explanation, card: &Card, result: &RunResult, figure: &Fi
     page.fact("Here", [values.chain([launches]).collect::<Vec<_>>().join(", ")]);
     page.fact("Marks", [figure.marks.iter().map(|mark| mark.words()).collect::<Vec<_>>().join(", ")]);
     let of = |pair: &&PairedValue| pair.of == card.id;
-    page.fact("Ratio", ratios(result, card.id));
+    page.fact("Ratio", ratios(result, &card.id));
     page.fact("Without", result.differences.iter().filter(of).map(difference));
     page.fact("Receipt", receipt(figure));
     page.fact("Why", [why(result, figure).unwrap_or_default()]);
@@ -165,9 +166,9 @@ fn difference(pair: &PairedValue) -> String {
 }
 
 /// A claim as a person says it.
-fn name(claim: &CheckedClaim) -> String {
+fn name(claim: &str) -> String {
     // Names of calls stay as they are: rt_sigreturn.
-    let (what, calls) = claim.claim.split_once(':').unwrap_or((&claim.claim, ""));
+    let (what, calls) = claim.split_once(':').unwrap_or((claim, ""));
     let calls = calls.replace('|', " or ");
     let calls = if what.starts_with("system_calls") { calls } else { calls.replace('_', " ") };
     format!("{} {calls}", what.replace('_', " ")).trim_end().to_owned()
@@ -182,7 +183,7 @@ fn receipt(figure: &Figure) -> Vec<String> {
         (None, None) => evidence.verdict.name().to_owned(),
     };
     let claims = evidence.claims.iter().map(|claim| {
-        let name = name(claim);
+        let name = name(&claim.claim);
         let seen = claim.observed.map_or_else(|| "not counted".to_owned(), numbers::exact);
         format!("{name}  {seen}, claimed {}", claim.expected)
     });
@@ -268,13 +269,12 @@ fn counted(stored: &[(PathBuf, Outline)], id: &str) -> String {
 }
 
 /// Where the price is another one.
-fn contended(card: &Card) -> String {
-    let catalogue = catalogue();
-    let handover = catalogue
-        .all()
-        .iter()
-        .map(|it| it.card().id)
-        .find(|id| id.strip_prefix(card.id).is_some_and(|rest| rest.starts_with("/handover")));
+fn contended(card: &Known) -> String {
+    let handover = catalogue()
+        .tier(Tier::Family)
+        .into_iter()
+        .map(|it| it.id.as_str())
+        .find(|id| id.strip_prefix(card.id.as_str()).is_some_and(|rest| rest.starts_with("/handover")));
     handover.map_or_else(String::new, |id| {
         let name = id.rsplit_once('/').map_or(id, |(start, _)| start);
         format!("the price differs if others wait for it: oscost run {name}")
@@ -282,13 +282,10 @@ fn contended(card: &Card) -> String {
 }
 
 /// Neighbours, and the document.
-fn see_also(card: &Card, others: &[&str]) -> String {
+fn see_also(card: &Known, others: &[&str]) -> String {
     let listed = catalogue().tier(Tier::Family);
-    let siblings = listed
-        .iter()
-        .map(Choice::card)
-        .filter(|it| it.group == card.group && it.id != card.id)
-        .map(|it| it.id);
+    let siblings =
+        listed.into_iter().filter(|it| it.group == card.group && it.id != card.id).map(|it| it.id.as_str());
     let mut names: Vec<&str> = others.iter().copied().take(OTHERS).collect();
     for id in siblings.take(OTHERS) {
         if names.len() < OTHERS && !names.contains(&id) {
@@ -300,17 +297,15 @@ fn see_also(card: &Card, others: &[&str]) -> String {
     if more > 0 {
         text.push_str(&format!(" and {more} more"));
     }
-    if let Some(document) =
-        card.document.and_then(|number| oscost_documents::ALL.iter().find(|it| it.founding.number == number))
-    {
+    if let Some(document) = card.document.as_deref().and_then(|number| catalogue().document(number)) {
         let gap = if text.is_empty() { "" } else { " | " };
-        text.push_str(&format!("{gap}oscost reproduce {}", document.founding.name));
+        text.push_str(&format!("{gap}oscost reproduce {}", document.name));
     }
     text
 }
 
 /// The file of the benchmark.
-fn source(card: &Card) -> String {
+fn source(card: &Known) -> String {
     let mut parts = card.id.split('/');
     let (family, name) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     let file = match (family, name) {
@@ -333,14 +328,7 @@ mod tests {
             ("voluntary_switches", "voluntary switches"),
             ("post_condition:own_process_id", "post condition own process id"),
         ] {
-            let claim = CheckedClaim {
-                claim: claim.to_owned(),
-                expected: oscost_results::Expectation::Exactly(1.0),
-                observed: None,
-                holds: None,
-                unknown: serde_json::Map::new(),
-            };
-            assert_eq!(name(&claim), words);
+            assert_eq!(name(claim), words);
         }
     }
 

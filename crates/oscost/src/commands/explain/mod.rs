@@ -3,20 +3,17 @@
 mod document;
 mod family;
 mod figure;
-pub mod trace;
 mod word;
 
 use std::fmt::Write as _;
 
-use oscost_harness::{Card, Setting, Tier};
-use oscost_results::search::{Way, abbreviated, nearest};
+use oscost_results::search::{Tier, Way, abbreviated, nearest};
 
-use super::catalogue;
 use crate::args::Explain;
 use crate::exit::{Ended, Exit};
-use crate::glossary;
+use crate::known::{Key, catalogue};
 use crate::output::{self, Talk};
-use crate::words;
+use crate::{glossary, system, words};
 
 /// Width of the names of facts.
 const NAMES: usize = 9;
@@ -28,23 +25,12 @@ const KEYS: usize = 14;
 pub fn explain(options: &Explain, talk: &Talk) -> Result<Exit, Ended> {
     let thing = options.thing.join(" ");
     if options.trace {
-        return trace::trace(traceable(&thing)?);
+        return system::trace(&thing);
     }
     let page = page(&thing, talk)?;
     let text = page.text(talk.style().width);
     output::data(|out| out.write_all(text.as_bytes()))?;
     Ok(Exit::Done)
-}
-
-/// The card of what is to be traced: an id, or a word that finds one alone.
-fn traceable(thing: &str) -> Result<&'static Card, Ended> {
-    let found = catalogue().look_up(&[thing.to_owned()], Tier::Thorough).map_err(Ended::misuse)?;
-    let cards: Vec<&'static Card> =
-        found.iter().flat_map(|found| &found.choices).map(|choice| choice.card()).collect();
-    match cards.iter().copied().find(|card| card.id == thing).or((cards.len() == 1).then(|| cards[0])) {
-        Some(card) => Ok(card),
-        None => Err(Ended::misuse(format!("--trace takes one id, and '{thing}' finds {}", cards.len()))),
-    }
 }
 
 /// The page of a thing: an id or family, a document or statement, a word; then what an id contains.
@@ -60,7 +46,7 @@ fn page(thing: &str, talk: &Talk) -> Result<Explanation, Ended> {
     if let Ok(found) = &found
         && found[0].way == Way::Id
     {
-        return Ok(figure::page(found[0].choices[0].card(), &[], talk));
+        return Ok(figure::page(found[0].cards[0], &[], talk));
     }
     if let Some(page) = word::page(thing) {
         return Ok(page);
@@ -68,12 +54,12 @@ fn page(thing: &str, talk: &Talk) -> Result<Explanation, Ended> {
     match found {
         Ok(found) => {
             let found = &found[0];
-            let ids: Vec<&str> = found.choices.iter().map(|choice| choice.card().id).collect();
+            let ids = found.ids();
             if let Some(words) = words::told(thing, found.way, &ids) {
                 talk.say(words);
             }
-            let card = found.choices[best(thing, &ids)].card();
-            let others: Vec<&str> = ids.into_iter().filter(|id| *id != card.id).collect();
+            let card = found.cards[best(thing, &ids)];
+            let others: Vec<&str> = ids.into_iter().filter(|id| *id != card.id.as_str()).collect();
             Ok(figure::page(card, &others, talk))
         }
         Err(miss) if miss.elsewhere.is_some() => Err(Ended::misuse(miss)),
@@ -151,16 +137,16 @@ impl Explanation {
 }
 
 /// Keys of `--set`, a line each, below the call that takes them.
-fn keys(command: &str, settings: &[Setting]) -> Vec<String> {
-    if settings.is_empty() {
+fn keys(command: &str, keys: &[Key]) -> Vec<String> {
+    if keys.is_empty() {
         return Vec::new();
     }
-    let of = |setting: &Setting| {
-        let Setting { key, what, default, .. } = setting;
-        format!("{key:<KEYS$}{what} ({}; default {default})", setting.values())
+    let of = |key: &Key| {
+        let Key { key, what, values, default, .. } = key;
+        format!("{key:<KEYS$}{what} ({values}; default {default})")
     };
     std::iter::once(format!("{command} --set KEY=VALUE, again for each key"))
-        .chain(settings.iter().map(of))
+        .chain(keys.iter().map(of))
         .collect()
 }
 

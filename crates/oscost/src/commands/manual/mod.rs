@@ -7,11 +7,10 @@ use std::io;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
-use oscost_harness::Setting;
 
 use crate::args::Arguments;
-use crate::args::set::Whose;
 use crate::exit::MEANINGS;
+use crate::known::{Key, catalogue};
 use tables::{ENVIRONMENT, EXAMPLES, FILES, OF_COMPARE, Shared};
 
 /// When the text of the pages was last looked through: it must be no other at each build.
@@ -62,15 +61,17 @@ fn page(command: &Command, path: &str, name: &str, out: &mut Vec<u8>) -> io::Res
     let below = shown(command)
         .map(|it| (it.get_name().to_owned(), it.get_about().map_or(String::new(), ToString::to_string)));
     section("COMMANDS", below, out)?;
-    if let Some(whose) = [Whose::Families, Whose::Documents].into_iter().find(|whose| whose.command() == path)
-    {
-        for (owner, settings) in whose.tables() {
-            section(&format!("KEYS OF {}", owner.to_uppercase()), settings.iter().map(key), out)?;
-        }
+    for (owner, keys) in catalogue().keys_of(path) {
+        section(&format!("KEYS OF {}", owner.to_uppercase()), keys.iter().map(key), out)?;
     }
     let examples =
         EXAMPLES.iter().find(|(known, _)| *known == path).map_or(&[][..], |(_, examples)| examples);
-    section("EXAMPLES", examples.iter().map(|(call, what)| ((*call).to_owned(), (*what).to_owned())), out)?;
+    // The page of the program has commands of its own, and not every system has each of them.
+    let is_here = |(call, _): &&(&str, &str)| {
+        !path.is_empty() || call.split(' ').nth(1).is_some_and(|it| command.find_subcommand(it).is_some())
+    };
+    let examples = examples.iter().filter(is_here);
+    section("EXAMPLES", examples.map(|(call, what)| ((*call).to_owned(), (*what).to_owned())), out)?;
     let files: Vec<_> = of(FILES, path).collect();
     let none = ("none".to_owned(), "It reads and leaves no file of its own.".to_owned());
     section("FILES", if files.is_empty() { vec![none] } else { files }, out)?;
@@ -91,9 +92,9 @@ fn of(table: &'static [Shared], path: &str) -> impl Iterator<Item = (String, Str
     table.iter().filter(holds).map(|(name, what, _)| ((*name).to_owned(), (*what).to_owned()))
 }
 
-fn key(setting: &Setting) -> (String, String) {
-    let Setting { key, what, default, .. } = setting;
-    (format!("--set {key}="), format!("{what} ({}; default {default})", setting.values()))
+fn key(key: &Key) -> (String, String) {
+    let Key { key, what, values, default, .. } = key;
+    (format!("--set {key}="), format!("{what} ({values}; default {default})"))
 }
 
 /// The page above, or those below.
@@ -131,6 +132,8 @@ mod tests {
     use clap::Parser;
 
     use super::*;
+    use crate::args::set::Whose;
+    use crate::args::{Command, MeasuringCommand};
 
     /// Words of a call, as a shell would split them.
     fn words(call: &str) -> Vec<&str> {
@@ -161,7 +164,9 @@ mod tests {
                 assert!(arguments.is_ok(), "{call}: {:?}", arguments.err());
                 assert!(words(call).join(" ").starts_with(format!("oscost {command}").trim_end()), "{call}");
                 assert!(what.split(' ').count() <= 20, "{call}: {what}");
-                if let Some(crate::args::Command::Run(run)) = arguments.ok().and_then(|it| it.command) {
+                if let Some(Command::System(MeasuringCommand::Run(run))) =
+                    arguments.ok().and_then(|it| it.command)
+                {
                     assert!(run.set.given(Whose::Families).is_ok(), "{call}");
                 }
                 count += 1;

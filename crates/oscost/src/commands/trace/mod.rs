@@ -9,10 +9,11 @@ mod traced;
 
 use std::fmt::Write as _;
 
-use oscost_harness::{Card, Need, Placement};
+use oscost_harness::{Card, Need, Placement, Tier};
 
 use self::functions::Function;
 use self::instance::Instance;
+use crate::commands::catalogue;
 use crate::exit::{Ended, Exit};
 use crate::output;
 
@@ -32,7 +33,8 @@ pub fn serve_if_asked() -> Option<u8> {
 }
 
 /// Traces one operation, and shows what was called.
-pub fn trace(card: &Card) -> Result<Exit, Ended> {
+pub fn trace(thing: &str) -> Result<Exit, Ended> {
+    let card = traceable(thing)?;
     let several = card.needs.iter().any(|need| matches!(need, Need::Cpus(cpus) if *cpus > 1));
     if several || matches!(card.placement, Placement::CrossCpu | Placement::Spread) {
         return Err(lacking(card, "it runs on several CPUs at once, so its functions have no order"));
@@ -49,6 +51,17 @@ pub fn trace(card: &Card) -> Result<Exit, Ended> {
     let page = page(card, &usual.functions, usual.times, of);
     output::data(|out| out.write_all(page.as_bytes()))?;
     Ok(Exit::Done)
+}
+
+/// The card of what is to be traced: an id, or a word that finds one alone.
+fn traceable(thing: &str) -> Result<&'static Card, Ended> {
+    let found = catalogue().look_up(&[thing.to_owned()], Tier::Thorough).map_err(Ended::misuse)?;
+    let cards: Vec<&'static Card> =
+        found.iter().flat_map(|found| &found.choices).map(|choice| choice.card()).collect();
+    match cards.iter().copied().find(|card| card.id == thing).or((cards.len() == 1).then(|| cards[0])) {
+        Some(card) => Ok(card),
+        None => Err(Ended::misuse(format!("--trace takes one id, and '{thing}' finds {}", cards.len()))),
+    }
 }
 
 fn lacking(card: &Card, why: &str) -> Ended {

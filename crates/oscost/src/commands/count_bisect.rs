@@ -1,4 +1,4 @@
-//! `oscost compare` of counts: two stored results, and one id on a kernel image for `git bisect run`.
+//! `oscost compare --bisect --kernel`: counts one id on a kernel image, for `git bisect run`.
 
 use std::path::Path;
 
@@ -6,63 +6,16 @@ use oscost_count::Error;
 use oscost_count::emulator;
 use oscost_count::image::Image;
 use oscost_harness::Tier;
-use oscost_report::count::{Changes, CountVerdict, is_count};
+use oscost_report::count::{Changes, CountVerdict};
 use oscost_results::RunResult;
 
-use crate::args::{Compare, CompareFormat, Count, CountFormat, FailOn};
-use crate::commands::compare::{deliver, load};
+use crate::args::{Compare, Count, CountFormat};
+use crate::commands::compare::load;
+use crate::commands::counts::show;
 use crate::commands::{catalogue, count};
 use crate::exit::{Ended, Exit};
-use crate::output::{self, Talk};
+use crate::output::Talk;
 use crate::signals::Signals;
-
-/// Two stored results of counts: more, fewer or equal, never slower or faster.
-pub fn stored(before: &RunResult, now: &RunResult, options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
-    if !is_count(before) || !is_count(now) {
-        return Err(Ended::misuse("counts are compared with counts: instructions are not time"));
-    }
-    if options.fail_on.contains(&FailOn::Slower) {
-        return Err(Ended::misuse("counts are more or fewer, never slower: --fail-on more:N"));
-    }
-    if before.machine.architecture != now.machine.architecture && !options.cross_machine {
-        let (a, b) = (&before.machine.architecture, &now.machine.architecture);
-        return Err(Ended::misuse(format!(
-            "one result is of {a}, the other of {b}: their instructions are not the same (--cross-machine compares all the same)"
-        )));
-    }
-    let changes = Changes::between(before, now);
-    show(&changes, options, talk)?;
-    if changes.rows.iter().all(|row| row.difference().is_none()) {
-        return Err(Ended::misuse("no figure was counted in both"));
-    }
-    Ok(exit(&changes, &options.fail_on))
-}
-
-fn exit(changes: &Changes, fail_on: &[FailOn]) -> Exit {
-    let exceeds = |on: &FailOn| matches!(on, FailOn::More(most) if changes.exceeds(*most));
-    if fail_on.iter().any(exceeds) {
-        Exit::Slower
-    } else if fail_on.contains(&FailOn::Unclear) && !changes.of(CountVerdict::Unclear).is_empty() {
-        Exit::Unclear
-    } else {
-        Exit::Done
-    }
-}
-
-fn show(changes: &Changes, options: &Compare, talk: &Talk) -> Result<(), Ended> {
-    let style = if options.output.is_some() { talk.plain_style() } else { talk.style() };
-    let mut text = Vec::new();
-    // Of one id there is room for every function.
-    let whole = talk.verbose || changes.rows.len() == 1;
-    match options.format {
-        CompareFormat::Text if whole => changes.text_whole(&style, &mut text),
-        CompareFormat::Text => changes.text(&style, &mut text),
-        CompareFormat::Markdown => changes.markdown(&mut text),
-        CompareFormat::Json => output::json(&changes.json(), &mut text),
-    }
-    .map_err(Ended::unwritable)?;
-    deliver(&text, options)
-}
 
 /// Counts one id on a kernel image as a stored result did, and judges: code 0 (not more), 1 (more), 125 (no verdict, or this
 /// kernel gives no count: git skips the commit).

@@ -1,0 +1,103 @@
+//! The program where nothing can be measured: it reads the results of Linux machines.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Subcommand;
+use oscost_results::Store;
+
+use crate::args::{Compare, no_command};
+use crate::exit::{Ended, Exit};
+use crate::output::Talk;
+
+/// What is not to be had here.
+pub const NEEDS_LINUX: Option<&str> = Some(
+    "This system cannot be measured: run, reproduce, count, crosscheck, tick, doctor, compare --live, compare --bisect and explain --trace need Linux.",
+);
+
+/// Commands that measure.
+const MEASURING: [&str; 6] = ["run", "reproduce", "count", "crosscheck", "tick", "doctor"];
+
+/// What the start screen says first.
+pub const TITLE: &str =
+    "oscost: what operating-system primitives cost; here it reads results of Linux machines";
+
+/// Commands of the start screen, each with the question that it answers.
+pub const COMMANDS: &[(&str, &str)] = &[
+    ("oscost report FILE", "what was measured"),
+    ("oscost report FILE --format html", "the same as a page for a browser"),
+    ("oscost report --fleet FOLDER", "which hosts are odd?"),
+    ("oscost compare OLD NEW", "two results: what got slower?"),
+    ("oscost explain ID", "what a figure means"),
+    ("oscost list", "what can be measured on Linux"),
+];
+
+/// A word that is no command of this system.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    #[command(external_subcommand)]
+    Other(Vec<OsString>),
+}
+
+/// No process has anything to prepare here.
+pub fn begin() -> Option<ExitCode> {
+    None
+}
+
+/// Refuses what is no command here.
+pub fn run(command: &Command, _: &Talk) -> Result<Exit, Ended> {
+    let Command::Other(words) = command;
+    let name = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+    if MEASURING.contains(&name.as_str()) {
+        return Err(refusal(&name));
+    }
+    Err(Ended::misuse(no_command(&name)))
+}
+
+/// Refuses to measure for a comparison.
+pub fn compare(options: &Compare, _: &Talk) -> Result<Exit, Ended> {
+    Err(refusal(if options.live.is_some() { "compare --live" } else { "compare --bisect" }))
+}
+
+/// Refuses to trace.
+pub fn trace(_: &str) -> Result<Exit, Ended> {
+    Err(refusal("explain --trace"))
+}
+
+fn refusal(what: &str) -> Ended {
+    Ended::new(
+        Exit::Unfit,
+        format!(
+            "'oscost {what}' measures, and this system ({}) cannot be measured: run it on Linux, and read the result here with oscost report, compare, explain or list",
+            std::env::consts::OS
+        ),
+    )
+}
+
+/// A run that was killed is recovered where it ran.
+pub fn recover(_: &Store, _: &Talk) {}
+
+/// Columns of the terminal, `None` where standard output is none.
+pub fn columns() -> Option<usize> {
+    terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0))
+}
+
+/// Whether the caller had closed standard output: only Linux is asked.
+pub fn was_closed() -> bool {
+    false
+}
+
+/// No other program is held against figures here.
+pub fn peers() -> impl Iterator<Item = &'static str> {
+    std::iter::empty()
+}
+
+/// Version, and what it was built for.
+pub fn version() -> String {
+    format!(
+        "{}\n{} {}: reads results, and measures nothing",
+        env!("CARGO_PKG_VERSION"),
+        std::env::consts::OS,
+        std::env::consts::ARCH
+    )
+}

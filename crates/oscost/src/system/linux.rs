@@ -1,0 +1,106 @@
+//! The program on Linux, where it measures.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use crate::args::Compare;
+use crate::commands;
+use crate::exit::{Ended, Exit, in_bisection};
+use crate::output::Talk;
+use crate::tick;
+
+pub use crate::args::MeasuringCommand as Command;
+pub use crate::session::recover;
+pub use oscost_sys::terminal::{columns, was_closed};
+
+/// Nothing needs another system.
+pub const NEEDS_LINUX: Option<&str> = None;
+
+/// What the start screen says first.
+pub const TITLE: &str = "oscost: what operating-system primitives cost on this machine, with evidence";
+
+/// Commands of the start screen, each with the question that it answers.
+pub const COMMANDS: &[(&str, &str)] = &[
+    ("oscost run --quick", "first look, about 15 s"),
+    ("oscost run semaphore", "one family, or any word: mutex, getpid"),
+    ("oscost explain ID", "what a figure means and what was counted"),
+    ("oscost compare", "your last two runs: what got slower?"),
+    ("oscost compare --live A B ID", "two builds or settings, in alternation"),
+    ("oscost count ID --kernel K", "instructions of one operation, on a kernel"),
+    ("oscost reproduce tlpi", "the book's table beside this machine's"),
+    ("oscost doctor", "is this machine quiet enough?"),
+];
+
+/// No allocation that fails ends the program by a signal.
+#[global_allocator]
+static MEMORY: oscost_sys::allocator::OrEnd = oscost_sys::allocator::OrEnd::new(Exit::Unfit.code());
+
+/// Prepares the process, and does its work if it was started as a part of another one; its exit code then.
+pub fn begin() -> Option<ExitCode> {
+    if oscost_sys::identity::is_elevated() {
+        let refusal = "oscost: refused, because the program has more privilege than its caller (set-user-ID or file capabilities): run it as the user who wants the figures";
+        let _ = writeln!(std::io::stderr(), "{refusal}");
+        return Some(in_bisection(Exit::Unfit).into());
+    }
+    MEMORY.set_code(in_bisection(Exit::Unfit).code());
+    oscost_sys::process::outlive_file_limit();
+    // A program that measures is its own worker; nothing else may happen before.
+    if let Some(code) = oscost_harness::serve_if_asked(&commands::catalogue) {
+        return Some(ExitCode::from(code));
+    }
+    if tick::serve_if_asked() {
+        return Some(ExitCode::SUCCESS);
+    }
+    // And it is what runs in an emulated machine that counts.
+    let guest = oscost_count::guest::serve_if_asked(&commands::catalogue, &commands::count::hello);
+    guest.or_else(commands::trace::serve_if_asked).map(ExitCode::from)
+}
+
+/// Runs a command that measures.
+pub fn run(command: &Command, talk: &Talk) -> Result<Exit, Ended> {
+    refuse_a_standing_clock()?;
+    match command {
+        Command::Run(options) => commands::run::run(options, talk),
+        Command::Reproduce(options) => commands::reproduce::reproduce(options, talk),
+        Command::Count(options) => commands::count::count(options, talk),
+        Command::Crosscheck(options) => commands::crosscheck::crosscheck(options, talk),
+        Command::Tick(options) => commands::tick::tick(options, talk),
+        Command::Doctor(options) => commands::doctor::doctor(options, talk),
+    }
+}
+
+/// Measures for a comparison, and judges: two commands in turn, or one id for a bisection.
+pub fn compare(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
+    refuse_a_standing_clock()?;
+    let asked = options.bisect.as_deref().unwrap_or_default();
+    match (&options.live, &options.kernel) {
+        (Some(sides), _) => commands::live::live(sides, options, talk),
+        (_, Some(kernel)) => commands::count_bisect::bisect(asked, kernel, options, talk),
+        _ => commands::bisect::bisect(asked, options, talk),
+    }
+}
+
+/// Traces an operation.
+pub fn trace(thing: &str) -> Result<Exit, Ended> {
+    refuse_a_standing_clock()?;
+    commands::trace::trace(thing)
+}
+
+/// What times something would wait for ever by a clock that does not advance.
+fn refuse_a_standing_clock() -> Result<(), Ended> {
+    if oscost_sys::clock::advances() {
+        return Ok(());
+    }
+    Err(Ended::new(Exit::Unfit, oscost_session::Error::StandingClock.to_string()))
+}
+
+/// Names of the programs that crosscheck holds figures against.
+pub fn peers() -> impl Iterator<Item = &'static str> {
+    crate::crosscheck::PEERS.iter().map(|peer| peer.name)
+}
+
+/// Version, build, target and C library.
+pub fn version() -> String {
+    let tool = oscost_session::machine::tool();
+    format!("{}\nbuild {}\n{}\n{}", tool.version, tool.build_id, tool.target, tool.libc)
+}

@@ -1,0 +1,184 @@
+//! Looks a user's word up among things with ids in tiers, and says of a miss what may have been meant.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Pattern, Synonym, Way, abbreviated, nearest};
+use crate::Untrusted;
+
+/// When a benchmark is measured without being named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    /// By a bare `run`.
+    Core,
+    /// By its family's name, or `--all`.
+    Family,
+    /// Only by its full id, or with `--thorough`.
+    Thorough,
+    /// By other commands (a document's literal method); never listed.
+    Hidden,
+}
+
+impl Tier {
+    /// Whether a choice of everything up to `most` has it. Nothing chooses what is hidden.
+    #[must_use]
+    pub fn is_within(self, most: Self) -> bool {
+        match most {
+            Self::Core => self == Self::Core,
+            Self::Family => matches!(self, Self::Core | Self::Family),
+            Self::Thorough | Self::Hidden => self != Self::Hidden,
+        }
+    }
+
+    /// Name in lists.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Core => "core",
+            Self::Family => "family",
+            Self::Thorough => "thorough",
+            Self::Hidden => "hidden",
+        }
+    }
+}
+
+/// A pattern that finds nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NoMatch {
+    /// The pattern as given.
+    pub pattern: String,
+    /// Whose word it is, where nothing here is its counterpart.
+    pub elsewhere: Option<&'static str>,
+    /// How many of the thorough tier it would find.
+    pub above: usize,
+    /// The first of them.
+    pub example: Option<&'static str>,
+    /// What may have been meant, nearest first.
+    pub nearest: Vec<String>,
+    /// A part of the pattern whose number no id has, and the numbers that ids have there ("hold_us_33": 0, 1, 3).
+    pub numbers: Option<Box<(String, Vec<u64>)>>,
+}
+
+impl std::error::Error for NoMatch {}
+
+impl fmt::Display for NoMatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pattern = Untrusted::new(&self.pattern).terminal().to_string();
+        match (self.elsewhere, self.example, self.nearest.as_slice(), self.numbers.as_deref()) {
+            (Some(what), ..) => write!(f, "'{pattern}' is {what}, which has no counterpart here"),
+            (_, Some(example), ..) => write!(
+                f,
+                "'{pattern}' finds {} figures, all of the thorough tier: add --thorough, or give a full id ({example})",
+                self.above
+            ),
+            (_, _, [], Some((part, numbers))) => {
+                let part = Untrusted::new(part).terminal().to_string();
+                let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
+                let stem = part.trim_end_matches(|letter: char| letter.is_ascii_digit());
+                write!(
+                    f,
+                    "nothing is called '{pattern}': there is no {part}, but {stem} with {}",
+                    numbers.join(", ")
+                )
+            }
+            (_, _, [], None) => write!(f, "nothing is called '{pattern}'; 'oscost list' shows what there is"),
+            (_, _, nearest, _) => {
+                write!(f, "nothing is called '{pattern}'; did you mean {}?", nearest.join(" or "))
+            }
+        }
+    }
+}
+
+/// Things with ids in tiers, among which patterns are looked up.
+pub trait Listing {
+    /// One of the things.
+    type Item: Copy;
+
+    /// Its id.
+    fn id(item: Self::Item) -> &'static str;
+
+    /// The one of this id, even if no list has it.
+    fn find(&self, id: &str) -> Option<Self::Item>;
+
+    /// Everything up to a tier that is not hidden, in order.
+    fn tier(&self, most: Tier) -> Vec<Self::Item>;
+
+    /// Ids that are offered where nothing is found.
+    fn offered(&self) -> Vec<&'static str>;
+
+    /// The words of others that patterns may be.
+    fn synonyms(&self) -> &'static [Synonym];
+
+    /// What one pattern finds of `reachable`, which is everything up to `most`: by its full id alone, or as
+    /// [`Pattern::search`] says. Things above `most` need their full id.
+    ///
+    /// # Errors
+    /// It finds nothing.
+    fn look_up_one(
+        &self,
+        typed: &str,
+        reachable: &[Self::Item],
+        most: Tier,
+    ) -> Result<(Way, Vec<Self::Item>), NoMatch> {
+        let pattern = Pattern::new(typed, self.synonyms());
+        if let Some(item) = self.find(typed.trim_end_matches('/')).or_else(|| self.find(pattern.text())) {
+            return Ok((Way::Id, vec![item]));
+        }
+        if let Some(found) = pattern.search(reachable.iter().copied(), |item| Self::id(*item)) {
+            return Ok(found);
+        }
+        let every = self.tier(Tier::Thorough);
+        let numbers = numbers(pattern.text(), every.iter().map(|item| Self::id(*item)));
+        let above = if most == Tier::Thorough { Vec::new() } else { every };
+        let above = pattern.search(above, |item| Self::id(*item)).map(|(_, items)| items).unwrap_or_default();
+        Err(NoMatch {
+            pattern: typed.to_owned(),
+            elsewhere: pattern.synonym().map(|synonym| synonym.what),
+            above: above.len(),
+            example: above.first().map(|item| Self::id(*item)),
+            nearest: if numbers.is_some() {
+                Vec::new()
+            } else {
+                near(pattern.text(), &self.offered(), self.synonyms())
+            },
+            numbers: numbers.map(Box::new),
+        })
+    }
+}
+
+/// What may have been meant: families, parts of ids, words of others, as short as they are found.
+fn near(pattern: &str, ids: &[&'static str], synonyms: &'static [Synonym]) -> Vec<String> {
+    let parts: Vec<&str> = ids.iter().flat_map(|id| id.split('/').chain(std::iter::once(*id))).collect();
+    let others = synonyms.iter().flat_map(|synonym| synonym.words).copied();
+    let mut near = nearest(pattern, parts.iter().copied().chain(others));
+    if near.is_empty() {
+        near = abbreviated(pattern, parts);
+    }
+    near.into_iter().map(str::to_owned).collect()
+}
+
+/// The first part of a pattern that ends with a number which no id has there, and the numbers that ids have.
+fn numbers<'a>(pattern: &str, ids: impl Iterator<Item = &'a str>) -> Option<(String, Vec<u64>)> {
+    let split = |part: &str| -> Option<(usize, u64)> {
+        let stem = part.trim_end_matches(|letter: char| letter.is_ascii_digit()).len();
+        let number = part[stem..].parse().ok()?;
+        part[..stem].ends_with('_').then_some((stem, number))
+    };
+    let parts: BTreeSet<&str> = ids.flat_map(|id| id.split('/')).collect();
+    let missing = |part: &&str| split(part).is_some() && !parts.contains(part);
+    pattern.split('/').filter(missing).find_map(|part| {
+        let (stem, _) = split(part)?;
+        let of_stem =
+            parts.range::<&str, _>(&part[..stem]..).take_while(|other| other.starts_with(&part[..stem]));
+        let mut numbers: Vec<u64> = of_stem
+            .filter_map(|other| split(other).filter(|(end, _)| *end == stem))
+            .map(|(_, it)| it)
+            .collect();
+        numbers.sort_unstable();
+        (!numbers.is_empty()).then(|| (part.to_owned(), numbers))
+    })
+}
