@@ -193,19 +193,20 @@ pub fn with_suggestion(error: &clap::Error, said: String) -> String {
     else {
         return said;
     };
-    format!("error: {}\n", no_command(typed))
-}
-
-/// That there is no such command, with what may have been meant.
-pub fn no_command(typed: &str) -> String {
     let program = Arguments::command();
     let commands = program.get_subcommands().filter(|command| !command.is_hide_set());
     let names: Vec<&str> = commands.map(clap::Command::get_name).collect();
     match nearest(typed, names).as_slice() {
-        [] => format!(
-            "there is no command '{typed}'; to measure it, type oscost run {typed}; to look it up, type oscost explain {typed}"
-        ),
-        near => format!("there is no command '{typed}'; did you mean {}?", near.join(" or ")),
+        [] => {
+            let measure = match system::NEEDS_LINUX {
+                None => format!("to measure it, type oscost run {typed}; "),
+                Some(_) => String::new(),
+            };
+            format!(
+                "error: there is no command '{typed}'; {measure}to look it up, type oscost explain {typed}\n"
+            )
+        }
+        near => format!("error: there is no command '{typed}'; did you mean {}?\n", near.join(" or ")),
     }
 }
 

@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use oscost_results::Store;
 
-use crate::args::{Compare, no_command};
+use crate::args::Compare;
 use crate::exit::{Ended, Exit};
 use crate::output::Talk;
 
@@ -15,9 +15,6 @@ pub const NEEDS_LINUX: Option<&str> = Some(
     "This system cannot be measured: run, reproduce, count, crosscheck, tick, doctor, compare --live, compare --bisect and explain --trace need Linux.",
 );
 
-/// Commands that measure.
-const MEASURING: [&str; 6] = ["run", "reproduce", "count", "crosscheck", "tick", "doctor"];
-
 /// What the start screen says first.
 pub const TITLE: &str =
     "oscost: what operating-system primitives cost; here it reads results of Linux machines";
@@ -25,18 +22,35 @@ pub const TITLE: &str =
 /// Commands of the start screen, each with the question that it answers.
 pub const COMMANDS: &[(&str, &str)] = &[
     ("oscost report FILE", "what was measured"),
-    ("oscost report FILE --format html", "the same as a page for a browser"),
+    ("oscost report --help", "the same as a page, Markdown, CSV or JSON"),
     ("oscost report --fleet FOLDER", "which hosts are odd?"),
     ("oscost compare OLD NEW", "two results: what got slower?"),
     ("oscost explain ID", "what a figure means"),
     ("oscost list", "what can be measured on Linux"),
 ];
 
-/// A word that is no command of this system.
+/// Commands that measure. They are known here so that they can be refused in words.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    #[command(external_subcommand)]
-    Other(Vec<OsString>),
+    #[command(hide = true, disable_help_flag = true)]
+    Run(Words),
+    #[command(hide = true, disable_help_flag = true)]
+    Reproduce(Words),
+    #[command(hide = true, disable_help_flag = true)]
+    Count(Words),
+    #[command(hide = true, disable_help_flag = true)]
+    Crosscheck(Words),
+    #[command(hide = true, disable_help_flag = true)]
+    Tick(Words),
+    #[command(hide = true, disable_help_flag = true)]
+    Doctor(Words),
+}
+
+/// Whatever stands behind such a command.
+#[derive(Debug, Args)]
+pub struct Words {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    words: Vec<OsString>,
 }
 
 /// No process has anything to prepare here.
@@ -44,14 +58,16 @@ pub fn begin() -> Option<ExitCode> {
     None
 }
 
-/// Refuses what is no command here.
+/// Refuses to measure.
 pub fn run(command: &Command, _: &Talk) -> Result<Exit, Ended> {
-    let Command::Other(words) = command;
-    let name = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
-    if MEASURING.contains(&name.as_str()) {
-        return Err(refusal(&name));
-    }
-    Err(Ended::misuse(no_command(&name)))
+    Err(refusal(match command {
+        Command::Run(_) => "run",
+        Command::Reproduce(_) => "reproduce",
+        Command::Count(_) => "count",
+        Command::Crosscheck(_) => "crosscheck",
+        Command::Tick(_) => "tick",
+        Command::Doctor(_) => "doctor",
+    }))
 }
 
 /// Refuses to measure for a comparison.

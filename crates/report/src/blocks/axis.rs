@@ -4,6 +4,8 @@ use crate::numbers;
 
 /// Labels on a linear axis, at most one more.
 const LABELS: f64 = 5.0;
+/// So near to an end, in steps, a label is at it.
+const AT_END: f64 = 1e-9;
 /// Labels on an axis of powers of two, at most.
 const DOUBLINGS: f64 = 7.0;
 /// Decades from which on only whole ones are labelled.
@@ -134,7 +136,9 @@ impl Axis {
         let values: Vec<f64> = match &self.scale {
             Scale::Linear(from, to) => {
                 let step = round_step((to - from) / LABELS);
-                let (first, last) = ((from / step).ceil() as i64, (to / step).floor() as i64);
+                // A label at an end is there, whatever the last digit of a quotient is: it differs from system to system.
+                let first = (from / step - AT_END).ceil() as i64;
+                let last = (to / step + AT_END).floor() as i64;
                 (first..=last.min(first.saturating_add(20))).map(|index| index as f64 * step).collect()
             }
             Scale::Logarithmic(from, to) => {
@@ -164,7 +168,7 @@ impl Axis {
 
 /// 1, 2 or 5 times a power of ten, at least `least`.
 fn round_step(least: f64) -> f64 {
-    let power = 10_f64.powf(least.max(f64::MIN_POSITIVE).log10().floor());
+    let power = 10_f64.powi(least.max(f64::MIN_POSITIVE).log10().floor() as i32);
     [1.0, 2.0, 5.0].into_iter().map(|part| part * power).find(|step| *step >= least).unwrap_or(10.0 * power)
 }
 
