@@ -36,10 +36,12 @@ fn lines<T: Serialize>(values: &[T]) -> String {
     values.join(",\n")
 }
 
-/// The cards of other processors and of programs with less in them are others.
-#[cfg(all(target_arch = "x86_64", target_env = "gnu", feature = "window", feature = "bpf"))]
 #[test]
 fn known_json_is_in_step_with_the_cards() {
+    // The cards of other processors, and of programs with less in them, are others.
+    if !cfg!(all(target_arch = "x86_64", target_env = "gnu", feature = "window", feature = "bpf")) {
+        return;
+    }
     let mut known = cards::catalogue();
     // What this machine lacks is no fact of a card.
     known.cards.iter_mut().for_each(|card| card.lack = None);
