@@ -1,18 +1,18 @@
-//! Document 001's seven statements, and ours beside them.
+//! Document 001's statements and what this machine says of them.
+
+mod ours;
 
 use oscost_families::record_database::{Cell, Locking};
-use oscost_recorddb::Layout;
 use oscost_results::quantity;
 use oscost_results::{Estimate, Judgement};
 
 use super::measured::{self, is_sampled, quantity, ratio, together, value};
 use super::plan::ApuePlan;
 use super::published::FIGURE_20_7;
-use super::values::{added_by_the_book, fitted, model_of, name_of};
-use crate::found::{Found, Judged, Ours, Quoted, Rows, beside, grouped, holds_if, judged, of_parts, within};
+use super::values::name_of;
+use crate::found::{Found, Judged, Quoted, Rows, beside, grouped, holds_if, judged, of_parts, within};
 
 const PLACE: &str = "section 20.9, Single-Process Results";
-const OURS: &str = "ours";
 /// Times whose ratio lies between this and its inverse are about equal.
 const ALMOST: f64 = 1.1;
 /// The same of what is "about the same".
@@ -91,7 +91,7 @@ pub(super) fn statements(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
             judged => judged,
         },
     );
-    ours(found, plan, rows);
+    ours::ours(found, plan, rows);
 }
 
 /// Cells of one child that were measured.
@@ -337,120 +337,6 @@ fn reads_and_writes(found: &Found<'_>, pairs: &[(Cell, Cell)]) -> Option<Judged>
         ));
     }
     Some((every(judgements)?, told.join("; ")))
-}
-
-/// What the document does not say.
-fn ours(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
-    rows.statement(
-        OURS,
-        Ours("each call of locking adds the same time, whatever nrec is"),
-        judged(a_call(found, plan)),
-    );
-    if plan.layout == Layout::Book {
-        rows.statement(
-            OURS,
-            Ours("CPU time is within 10 % of a model of records visited and calls of locking"),
-            judged(by_model(found, plan)),
-        );
-    }
-    for (nrec, numbers) in plan.shapes_of_children() {
-        let Some(most) = numbers.last() else { continue };
-        let statement =
-            format!("fine-grained locking is at least twice as fast as coarse-grained with {most} children");
-        rows.statement(OURS, Ours(&statement), judged(twice(found, plan, nrec, *most)));
-    }
-}
-
-fn a_call(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {
-    let (mut told, mut judgements) = (Vec::new(), Vec::new());
-    for (way, name) in [(Locking::Coarse, "coarse"), (Locking::Fine, "fine")] {
-        let prices = prices_of_a_call(found, plan, way);
-        let each = |(nrec, price): &(u32, Estimate)| {
-            let run = if single(price) { ", a single run" } else { "" };
-            format!("{:.2} us at {}{run}", price.value / 1e3, grouped(u64::from(*nrec)))
-        };
-        if !prices.is_empty() {
-            told.push(format!("{name}: {}", prices.iter().map(each).collect::<Vec<_>>().join(", ")));
-        }
-        let repeated: Vec<Estimate> =
-            prices.into_iter().map(|(_, price)| price).filter(|price| !single(price)).collect();
-        if let [first, .., last] = repeated.as_slice() {
-            // Intervals that meet, to 10 %, are of one price.
-            let meet = first.low <= ALMOST * last.high && last.low <= ALMOST * first.high;
-            judgements.push(holds_if(meet));
-        }
-    }
-    let book: Vec<String> = added_by_the_book().iter().map(|(_, us)| format!("{:.2}", us[1])).collect();
-    let words =
-        format!("{}; the document's own numbers make it {} us, fine", told.join("; "), book.join(", "));
-    if judgements.is_empty() {
-        let few = format!("{words}; this needs two numbers of records with repeated runs");
-        return (!told.is_empty()).then_some((Judgement::NotJudged, few));
-    }
-    Some((of_parts(&judgements), words))
-}
-
-/// What a call of locking adds to the CPU time, ns, by number of records.
-fn prices_of_a_call(found: &Found<'_>, plan: &ApuePlan, way: Locking) -> Vec<(u32, Estimate)> {
-    let price = |nrec: u32| {
-        let [none, locked] = [Locking::None, way].map(|way| plan.cell(way, 1, nrec));
-        let added = together(found, (&locked, &none), ("cpu", |of, to| of - to))?;
-        let calls = value(found, &locked, quantity::LOCK_CALLS).filter(|calls| *calls > 0.0)?;
-        let each = |ns: f64| ns / calls;
-        Some((
-            nrec,
-            Estimate { value: each(added.value), low: each(added.low), high: each(added.high), ..added },
-        ))
-    };
-    sizes(plan).into_iter().filter_map(price).collect()
-}
-
-fn by_model(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {
-    let cells = fitted(found, plan);
-    let model = model_of(&cells)?;
-    let off = |(cell, point): &(Cell, super::model::Point)| {
-        let (cpu, by_model) = (quantity(found, cell, "cpu")?.1, model.cpu_ns(point));
-        let over = |ns: f64| by_model / ns;
-        let ratio = Estimate { value: over(cpu.value), low: over(cpu.high), high: over(cpu.low), ..cpu };
-        (cpu.low > 0.0).then_some((*cell, ratio))
-    };
-    let off: Vec<(Cell, Estimate)> = cells.iter().filter_map(off).collect();
-    let distance = |ratio: &Estimate| (ratio.value - 1.0).abs();
-    let (cell, worst) =
-        repeated(&off).into_iter().max_by(|a, b| distance(&a.1).total_cmp(&distance(&b.1)))?;
-    Some((
-        every(off.iter().map(|(_, ratio)| (*ratio, within(ratio, 0.9, 1.1))))?,
-        format!(
-            "{:.2} us a record, {:.2} us a call of locking{}; farthest off: {}, {}",
-            model.visit_ns / 1e3,
-            model.lock_call_ns / 1e3,
-            match model.operation_ns {
-                0.0 => String::new(),
-                ns => format!(", {:.2} us an operation", ns / 1e3),
-            },
-            name_of(&cell),
-            added(&worst)
-        ),
-    ))
-}
-
-fn twice(found: &Found<'_>, plan: &ApuePlan, nrec: u32, children: u32) -> Option<Judged> {
-    let [coarse, fine] = [Locking::Coarse, Locking::Fine].map(|way| plan.cell(way, children, nrec));
-    let clock = ratio(found, &coarse, &fine, "clock")?;
-    let switches = |cell| value(found, cell, quantity::SWITCHES_PER_OPERATION);
-    let words = format!(
-        "{:.2}x ({:.2} .. {:.2}) by the clock; {:.2} context switches an operation coarse, {:.3} fine",
-        clock.value,
-        clock.low,
-        clock.high,
-        switches(&coarse)?,
-        switches(&fine)?
-    );
-    if found.cpus.is_some_and(|cpus| cpus < 4) {
-        return Some((Judgement::NotTestableHere, format!("fewer than 4 CPUs; {words}")));
-    }
-    let judgement = if single(&clock) { Judgement::NotJudged } else { within(&clock, 2.0, f64::MAX) };
-    Some((judgement, words))
 }
 
 #[cfg(test)]

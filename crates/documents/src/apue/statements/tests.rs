@@ -3,7 +3,10 @@
 use Judgement::{DoesNotHold, Holds, HoldsInPart, NotJudged, NotTestableHere, Unclear};
 use oscost_results::{Figure, LaunchRecord};
 
+use oscost_recorddb::Layout;
+
 use super::super::cell::{Runs, id};
+use super::ours::{a_call, by_model, ours, twice};
 use super::*;
 use crate::found::test::{between, figure, set_within, statement};
 
