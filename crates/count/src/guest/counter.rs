@@ -5,7 +5,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use oscost_harness::{Batched, Catalogue, Need, Participant, Placement, Subject, Unable, apart};
+use oscost_harness::{Batched, Card, Catalogue, Claim, Need, Participant, Placement, Subject, Unable, apart};
 use oscost_sys::clock::{pause, tsc};
 use oscost_sys::guest::{Marks, execute};
 use oscost_sys::kernel_clock::KernelClock;
@@ -105,18 +105,25 @@ fn one(catalogue: &Catalogue, plan: &CountPlan, index: u64, timer: Timer) -> Cou
         let why = "it holds the clock itself: there is no single operation to be counted".to_owned();
         return CountOutcome::Unsupported { why, remedy: String::new() };
     };
-    let blocks = card.blocks;
+    let sleeps = sleeps(card);
     let mut counter =
-        Counter { batched: &mut *batched, blocks, timer, made: 0, first: 0, clock: None, rested: 0 };
+        Counter { batched: &mut *batched, sleeps, timer, made: 0, first: 0, clock: None, rested: 0 };
     counter
         .counts(plan, index, card.operations_per_iteration.max(1))
         .unwrap_or_else(|error| CountOutcome::Failed(apart::failure("batch", error)))
 }
 
+/// Who waits by yielding does not sleep. In a higher class than its partner it would yield to nobody, for ever.
+fn sleeps(card: &Card) -> bool {
+    let yields =
+        |claim: &Claim| matches!(claim, Claim::CallsNamed(names, _) if names.contains(&"sched_yield"));
+    card.blocks && !card.claims.iter().any(yields)
+}
+
 struct Counter<'a> {
     batched: &'a mut dyn Batched,
     /// Whether an operation sleeps, and so lets others run.
-    blocks: bool,
+    sleeps: bool,
     timer: Timer,
     /// Iterations so far, of all batches: what was used meanwhile is divided by them.
     made: u64,
@@ -231,7 +238,7 @@ impl Counter<'_> {
     /// him; but who runs and goes to sleep while nobody else of his class is there is owed nothing.
     fn settle_accounts(&mut self) -> Result<(), CallError> {
         // A kernel without real time (CONFIG_RT_GROUP_SCHED and no share) is left as it is.
-        if !self.blocks || self.batched.participants().is_empty() || scheduling::set(Policy::Fifo, 1).is_err()
+        if !self.sleeps || self.batched.participants().is_empty() || scheduling::set(Policy::Fifo, 1).is_err()
         {
             return Ok(());
         }
@@ -398,4 +405,24 @@ fn sum(own: &Usage, before: Option<&[Usage]>, after: Option<&[Usage]>) -> Option
 fn idle() -> f64 {
     let text = oscost_sys::file::text("/proc/uptime").unwrap_or_default();
     text.split_whitespace().nth(1).and_then(|word| word.parse().ok()).unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use oscost_harness::{Bound, Card, Claim};
+
+    use super::sleeps;
+
+    #[test]
+    fn who_yields_until_it_is_his_turn_does_not_sleep() {
+        let one = |claims| Card { blocks: true, claims, ..Card::BATCHED };
+        let reads: &[Claim] = &[
+            Claim::CallsNamed(&["read"], Bound::AtLeast(1.0)),
+            Claim::CallsNamed(&["write"], Bound::AtLeast(1.0)),
+        ];
+        let yields: &[Claim] = &[Claim::CallsNamed(&["sched_yield"], Bound::AtLeast(1.0))];
+        assert!(sleeps(&one(reads)));
+        assert!(!sleeps(&one(yields)));
+        assert!(!sleeps(&Card { blocks: false, ..one(reads) }));
+    }
 }

@@ -85,6 +85,16 @@ fn five_figures_are_constant_and_their_trees_add_up() {
 }
 
 #[test]
+fn who_waits_by_yielding_is_counted() {
+    let Some(kernel) = kernel("who_waits_by_yielding_is_counted") else { return };
+    let result =
+        counted(&["count", "context_switch/yield/same_cpu", "--kernel", &kernel, "--format", "json"]);
+    let [figure] = &result.figures[..] else { panic!("{:?}", result.figures) };
+    let count = figure.count.as_ref().unwrap_or_else(|| panic!("{:?}", figure.why));
+    assert_ne!(count.repeats, Repeats::Varies, "{:?}", count.why);
+}
+
+#[test]
 fn a_kernel_that_panics_is_told_with_its_last_lines() {
     let Some(kernel) = kernel("a_kernel_that_panics_is_told_with_its_last_lines") else { return };
     let output = oscost(&[
