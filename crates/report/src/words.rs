@@ -22,6 +22,49 @@ pub(crate) fn words(name: &str, unicode: bool) -> String {
     plain(name, unicode).replace('_', " ")
 }
 
+/// Begins with a capital letter.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// An id as a reader reads it: a command in it (`load_command_sleep%201`) decoded, and cut to what tells it from others.
+pub(crate) fn readable(id: &str, unicode: bool) -> String {
+    const MOST: usize = 32;
+    let part = |part: &str| {
+        if !part.contains('%') {
+            return plain(part, unicode);
+        }
+        let text = plain(&decoded(part), unicode);
+        match text.char_indices().nth(MOST) {
+            Some((end, _)) => format!("{}{}", &text[..end], if unicode { "\u{2026}" } else { "..." }),
+            None => text,
+        }
+    };
+    id.split('/').map(part).collect::<Vec<_>>().join("/")
+}
+
+/// Without the percent signs of an id. RFC 3986, 2.1.
+fn decoded(part: &str) -> String {
+    let digit = |byte: Option<&u8>| byte.and_then(|it| char::from(*it).to_digit(16));
+    let mut bytes = part.as_bytes();
+    let mut decoded = Vec::new();
+    while let [first, rest @ ..] = bytes {
+        let code = digit(rest.first()).zip(digit(rest.get(1))).filter(|_| *first == b'%');
+        match code.and_then(|(high, low)| u8::try_from(high * 16 + low).ok()) {
+            Some(byte) => {
+                decoded.push(byte);
+                bytes = &rest[2..];
+            }
+            None => {
+                decoded.push(*first);
+                bytes = rest;
+            }
+        }
+    }
+    String::from_utf8_lossy(&decoded).into_owned()
+}
+
 /// "1 figure", "2 figures".
 pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
@@ -68,6 +111,13 @@ mod tests {
         assert_eq!(plain("a\u{1b}[31mb\r\u{202e}", true), "a\\u{1b}[31mb\\r\\u{202e}");
         assert_eq!(plain("caf\u{e9}", true), "caf\u{e9}");
         assert_eq!(plain("caf\u{e9}", false), "caf\\u{e9}");
+    }
+
+    #[test]
+    fn a_command_in_an_id_can_be_read() {
+        assert_eq!(readable("a/clients_1/load_command_sleep%201", true), "a/clients_1/load_command_sleep 1");
+        assert_eq!(readable("a/100%/%1b[31m%zz%4", true), "a/100%/\\u{1b}[31m%zz%4");
+        assert_eq!(readable(&"%41".repeat(40), false), format!("{}...", "A".repeat(32)));
     }
 
     #[test]

@@ -184,7 +184,7 @@ fn the_first_screen_names_the_odd_hosts_and_how_sure_that_is() {
     for words in [
         "1 of 1000 hosts is odd: &lt;b&gt;seven",
         "apart, not proved",
-        " %)",
+        "% slower)",
         "false alarms",
         "all 10 figures that enter the kernel",
     ] {

@@ -120,7 +120,7 @@ fn growth_and_fit_follow_from_the_line_through_the_ends() {
 #[test]
 fn the_timeline_tells_its_peak() {
     let told = told(&result());
-    assert!(told.contains("peaks 300 us to 300 us, medium (10.0 in a thousand ticks)"), "{told}");
+    assert!(told.contains("peaks of 300 us, medium (10.0 in a thousand ticks)"), "{told}");
     let strip = told.lines().find(|line| line.trim_end().ends_with('@')).unwrap();
     assert_eq!(strip.trim().len(), 50, "{strip}");
 }
@@ -194,7 +194,7 @@ fn idle_and_busy_stand_beside_each_other_and_the_load_is_marked() {
     let (others, under) = told.split_once("REALTIME IPC UNDER LOAD").unwrap();
     assert_eq!(others.matches("futex broadcast").count(), sessions, "{told}");
     assert!(
-        under.contains("The worst message before the load took 10.0 us, under it 10.0 us, after it 50.0 us"),
+        under.contains("the worst message before the load took 10.0 us, under it 10.0 us, after it 50.0 us"),
         "{told}"
     );
 }

@@ -63,7 +63,7 @@ const SAID: [(RemarkCode, &str, &str); 19] = [
         CoreSpeedMoved,
         "W001",
         "the core ran up to {} % slower in some launches (in {} of {} groups; its frequency, or a busy sibling). Floors \
-         that reached full speed are right; typical values are too high",
+         that reached full speed are right; typical values may be that much too high",
     ),
     (NoCycles, "W002", "no cost is given in cycles: {}"),
     (NoKernelEntry, "W003", "no bare kernel entry was measured: {}"),
@@ -98,7 +98,12 @@ const SAID: [(RemarkCode, &str, &str); 19] = [
 ];
 
 /// Words that codes once had: sentences of older results.
-const FORMER: [(RemarkCode, &str); 6] = [
+const FORMER: [(RemarkCode, &str); 7] = [
+    (
+        CoreSpeedMoved,
+        "the core ran up to {} % slower in some launches (in {} of {} groups; its frequency, or a busy sibling). Floors \
+         that reached full speed are right; typical values are too high",
+    ),
     (
         CoreSpeedMoved,
         "the core ran up to {} % slower in some launches than in others, in {} of {} groups (its frequency, or a busy \

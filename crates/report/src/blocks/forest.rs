@@ -38,4 +38,6 @@ pub(crate) struct Against {
     pub sides: String,
     /// Why it is judged so; may be empty.
     pub why: String,
+    /// Whether that must stand there: its interval by itself would say otherwise.
+    pub needs_why: bool,
 }

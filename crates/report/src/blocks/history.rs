@@ -6,7 +6,7 @@ pub(crate) struct History {
     pub finding: String,
     /// The runs, oldest first: name, and when and where.
     pub runs: Vec<(String, String)>,
-    /// The figures, those that moved most first.
+    /// The figures, those that moved farthest beyond their intervals first.
     pub figures: Vec<Course>,
 }
 

@@ -122,7 +122,7 @@ fn heading(fleet: &JudgedFleet, unicode: bool) -> String {
             count => format!("None of {hosts} is proved odd, and {count} lie apart"),
         };
     }
-    let name = |odd: &OddHost| format!("{} ({})", plain(&odd.name, unicode), percent(odd.findings[0].apart));
+    let name = |odd: &OddHost| format!("{} ({})", plain(&odd.name, unicode), by(odd));
     let first: Vec<String> = fleet.odd.iter().take(3).map(name).collect();
     let more = if fleet.odd.len() > 3 { ", ..." } else { "" };
     let odd = distinct(fleet.odd.iter().map(|odd| odd.name.as_str())).len();
@@ -155,7 +155,7 @@ fn half(fleet: &JudgedFleet) -> String {
 
 /// Hosts that lie apart and are not named, in a sentence.
 fn unproved(fleet: &JudgedFleet, most: usize, unicode: bool) -> Option<String> {
-    let name = |odd: &OddHost| format!("{} ({})", plain(&odd.name, unicode), percent(odd.findings[0].apart));
+    let name = |odd: &OddHost| format!("{} ({})", plain(&odd.name, unicode), by(odd));
     let first: Vec<String> = fleet.unproved.iter().take(most).map(name).collect();
     let more = if fleet.unproved.len() > first.len() { ", ..." } else { "" };
     let hosts = counted(fleet.unproved.len(), "host lies", "hosts lie");
@@ -224,6 +224,13 @@ fn sure(fleet: &JudgedFleet) -> String {
     )
 }
 
+/// By how much a host differs most, in words.
+fn by(odd: &OddHost) -> String {
+    let apart = odd.findings[0].apart;
+    let word = if apart < 0.0 { "faster" } else { "slower" };
+    format!("{} {word}", percent(apart).trim_start_matches(['+', '-']))
+}
+
 /// By what rule hosts are named.
 fn rule(fleet: &JudgedFleet) -> String {
     let tests = counted(fleet.tests, "test", "tests");
@@ -244,7 +251,7 @@ fn left_alone(fleet: &JudgedFleet) -> Vec<String> {
     }
     if fleet.partial > 0 {
         let runs = counted(fleet.partial, "run is partial: it", "runs are partial: they");
-        all.push(format!("{runs} ended early, and what was measured counts"));
+        all.push(format!("{runs} ended early. The figures measured until then are used"));
     }
     if fleet.withheld > 0 {
         all.push(format!("{} without a number", counted(fleet.withheld, "figure is", "figures are")));
@@ -277,7 +284,7 @@ fn odd(hosts: &[OddHost], unicode: bool) -> Table {
         ("odd in", Place::Left),
         ("by", Place::Right),
         ("usual", Place::Right),
-        ("false at", Place::Right),
+        ("false-alarm rate", Place::Right),
     ];
     let rows = hosts.iter().flat_map(|odd| {
         let told = odd.findings.iter().take(FINDINGS).enumerate().map(move |(at, finding)| {

@@ -401,6 +401,17 @@ fn placed(story: &Story<'_>, sessions: &[Session<'_>]) -> Option<String> {
     ))
 }
 
+/// What the prices of sessions of one shape are: how long until the last client has a message.
+pub(crate) fn last_reached(priced: &[(&Figure, f64)]) -> Option<String> {
+    let sessions: Vec<Session<'_>> =
+        priced.iter().map(|(figure, _)| session(figure)).collect::<Option<_>>()?;
+    let clients = sessions.first()?.clients;
+    let is_last = |it: &Session<'_>| it.clients == clients && it.figure.headline == quantity::LAST_P50;
+    let whom = if clients == 1 { "its client".to_owned() } else { format!("the last of {clients} clients") };
+    let loaded = if sessions.iter().all(|it| it.load.is_some()) { ", under load" } else { "" };
+    sessions.iter().all(is_last).then(|| format!("Until a message reaches {whom}{loaded}"))
+}
+
 /// In how many sessions the priority was refused, and why.
 pub(crate) fn not_real_time(story: &Story<'_>, sessions: &[Session<'_>], marked: usize) -> String {
     let mut remarks = sessions.iter().flat_map(|session| &session.figure.remarks);

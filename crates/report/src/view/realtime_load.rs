@@ -20,7 +20,7 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
     let first = sessions.first()?;
     let window = first.value(quantity::RANGE_WINDOW).map_or("time".to_owned(), numbers::duration);
     let mut parts = vec![Part::Words(format!(
-        "In each session the load is off, on, and off again; its idle and its busy part are shown side by side. Width: 2 sd. Max range: mean - sd to mean + sd of the worst {window}, as in document 002. Max peak: the maximum. A busy CPU does not halt, so busy can be faster than idle: the two are never subtracted."
+        "Each session runs without the load (idle), with it (busy), and without it again. A row has the messages of all its clients. Width is 2 standard deviations (sd). Max range is mean - sd to mean + sd of the worst {window}, as in document 002. Max peak is the longest latency. A busy CPU does not halt, so busy can be faster than idle: no row is subtracted from another."
     ))];
     for name in distinct(sessions.iter().filter_map(|session| session.load)) {
         let here: Vec<&Session<'_>> = sessions.iter().filter(|session| session.load == Some(name)).collect();

@@ -8,7 +8,7 @@ use crate::blocks::plot::{Chart, Curve, Curves, Names, Plot, Point};
 use crate::blocks::{Part, Table, View};
 use crate::numbers;
 use crate::view::story::Story;
-use crate::words::distinct;
+use crate::words::{capital, distinct};
 
 /// A measured cell.
 struct DatabaseCell<'a> {
@@ -123,13 +123,7 @@ fn finding(story: &Story<'_>, cells: &[&DatabaseCell<'_>]) -> String {
     if told.is_empty() {
         return "There is no figure to compare the cost of locks with".to_owned();
     }
-    sentence(&told.join("; "))
-}
-
-/// Begins with a capital.
-fn sentence(words: &str) -> String {
-    let mut letters = words.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+    capital(&told.join("; "))
 }
 
 /// The dearest operation.

@@ -10,7 +10,7 @@ use oscost_results::{Figure, RunResult, Status};
 use crate::blocks::View;
 use crate::blocks::prices::{Numbers, Outcome, PriceFamily, PriceRow};
 use crate::evidence::{contradiction, per_operation, system_calls};
-use crate::words::{plain, words};
+use crate::words::{plain, readable, words};
 use crate::{numbers, view::picture};
 
 /// A result, and how to speak of it.
@@ -176,7 +176,7 @@ impl<'a> Story<'a> {
     /// Id without the family.
     pub fn name(&self, figure: &Figure) -> String {
         let name = without_family(&figure.id, &figure.family);
-        if name.is_empty() { "(no name)".to_owned() } else { self.plain(name) }
+        if name.is_empty() { "(no name)".to_owned() } else { readable(name, self.unicode) }
     }
 
     /// Id of another figure as it is called beside this one.

@@ -5,12 +5,28 @@ use std::io::{self, Write};
 use super::table::{class, linked, sign};
 use super::{escaped, plots, table};
 use crate::blocks::{Part, View};
+use crate::words::capital;
 
 /// Writes a view as a part of the page.
 pub(super) fn section(view: &View, id: &str, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "<section id=\"{id}\">\n<h2>{}</h2>", escaped(&view.title))?;
+    writeln!(out, "<section id=\"{id}\">\n<h2>{}</h2>", escaped(&sentence(&view.title)))?;
     parts(view, "", out)?;
     writeln!(out, "</section>")
+}
+
+/// A title in the letters of a sentence: those of the terminal's sections are capitals.
+pub(super) fn sentence(title: &str) -> String {
+    if title.chars().any(char::is_lowercase) {
+        return title.to_owned();
+    }
+    let word = |(index, word): (usize, &str)| match word {
+        "IPC" | "CPU" | "GRAME" => word.to_owned(),
+        "CPUS" => "CPUs".to_owned(),
+        "REALTIME" => if index == 0 { "Real-time" } else { "real-time" }.to_owned(),
+        _ if index == 0 => capital(&word.to_lowercase()),
+        _ => word.to_lowercase(),
+    };
+    title.split(' ').enumerate().map(word).collect::<Vec<_>>().join(" ")
 }
 
 /// Writes a view inside a view as a section; `of` tells the names of several results apart.

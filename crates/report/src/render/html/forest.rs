@@ -77,10 +77,15 @@ fn row(
         )?;
     }
     let why = if row.why.is_empty() { String::new() } else { format!(" title=\"{}\"", escaped(&row.why)) };
+    let shown = if row.needs_why {
+        format!("<span class=\"because\">{}</span>", escaped(&row.why))
+    } else {
+        String::new()
+    };
     writeln!(
         out,
         "</svg><span class=\"change\">{} <small>{}</small></span><span class=\"sides\">{}</span>\
-         <span class=\"verdict {}\"{why}>{} {}</span></li>",
+         <span class=\"verdict {}\"{why}>{} {}</span>{shown}</li>",
         escaped(&row.says),
         escaped(&row.interval),
         escaped(&row.sides),

@@ -1,4 +1,4 @@
-//! Figures over runs: small pictures of one kind, those that moved most first.
+//! Figures over runs: small pictures of one kind, those that moved farthest beyond their intervals first.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -62,7 +62,7 @@ fn course(course: &Course, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "<li><span class=\"name\">{name}</span><svg class=\"course\" viewBox=\"0 0 {WIDE} {HIGH}\" role=\"img\" \
-         aria-label=\"{} over the runs: {}, last {}\">{}</svg><span><b>{}</b> <small>of {}</small></span></li>",
+         aria-label=\"{} over the runs: {}, last {}\">{}</svg><span>last <b>{}</b> <small>all runs: {}</small></span></li>",
         escaped(&course.id),
         escaped(&course.range),
         escaped(&course.last),

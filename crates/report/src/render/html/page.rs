@@ -72,7 +72,7 @@ fn sections(page: &Page, out: &mut dyn Write) -> io::Result<()> {
         out,
         "<header>\n<p class=\"brand\">oscost / {}</p>\n<h1>{}</h1>\n<ul class=\"chips\">",
         page.kind,
-        escaped(&page.heading)
+        escaped(&together(&page.heading))
     )?;
     page.chips.iter().try_for_each(|it| chip(it, out))?;
     writeln!(out, "</ul>")?;
@@ -111,13 +111,32 @@ fn sections(page: &Page, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</main>")
 }
 
+/// A number stays in the line of its unit, and a name of two words is not parted.
+fn together(text: &str) -> String {
+    const UNITS: [&str; 6] = ["ns", "\u{b5}s", "us", "ms", "s", "%"];
+    let is_number = |word: &str| word.bytes().last().is_some_and(|byte| byte.is_ascii_digit());
+    let is_unit = |word: &str| UNITS.contains(&word.trim_end_matches([',', ';', '.', ')']));
+    let is_group = |word: &str| word.len() == 3 && word.bytes().all(|byte| byte.is_ascii_digit());
+    let mut words = text.split(' ');
+    let mut line = words.next().unwrap_or_default().to_owned();
+    let mut before = line.clone();
+    for word in words {
+        let belongs = is_number(&before) && (is_unit(word) || is_group(word)) || before == "System";
+        line.push(if belongs { '\u{a0}' } else { ' ' });
+        let of_micro = belongs.then(|| word.strip_prefix("us")).flatten();
+        line.push_str(&of_micro.map_or(word.to_owned(), |rest| format!("\u{b5}s{rest}")));
+        word.clone_into(&mut before);
+    }
+    line
+}
+
 /// What a list of the parts calls one.
 fn called(section: &Section) -> String {
     match section {
         Section::Prices(_) => "Price list".to_owned(),
         Section::Compared(one) => one.pair.clone(),
         Section::Over(_) => "History".to_owned(),
-        Section::View(one) => one.title.split(": ").next().unwrap_or(&one.title).to_owned(),
+        Section::View(one) => blocks::sentence(one.title.split(": ").next().unwrap_or(&one.title)),
     }
 }
 
@@ -148,7 +167,7 @@ fn card(card: &Card, out: &mut dyn Write) -> io::Result<()> {
     let inner = format!(
         "<span class=\"big\">{}{unit}</span><b>{}</b><small>{}</small><small class=\"size\">{}</small>",
         escaped(&card.number),
-        escaped(&card.name),
+        escaped(&together(&card.name)),
         super::breakable(&card.says),
         escaped(&card.size),
     );
@@ -174,5 +193,27 @@ pub(super) fn hue(hue: Hue) -> &'static str {
         Hue::Uncounted => "uncounted",
         Hue::Judged(tone) => class(tone),
         Hue::Plain => "plain",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::together;
+
+    #[test]
+    fn numbers_stay_with_their_units() {
+        let cases = [
+            (
+                "it takes 1 000 000 cycles, 1.855 ns, and more",
+                "it takes 1\u{a0}000\u{a0}000 cycles, 1.855\u{a0}ns, and more",
+            ),
+            ("a System V semaphore 5 times", "a System\u{a0}V semaphore 5 times"),
+            ("11 to 31 us; a us user", "11 to 31\u{a0}\u{b5}s; a us user"),
+            ("12 of 35 figures", "12 of 35 figures"),
+            ("", ""),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(together(text), expected);
+        }
     }
 }

@@ -73,7 +73,7 @@ fn key(chart: &PriceChart, out: &mut dyn Write) -> io::Result<()> {
          <span class=\"kernel\">\u{25cf} <b>kernel</b> enters and returns</span> \
          <span class=\"switch\">\u{25cf} <b>switch</b> another thread runs</span> \
          <span>\u{25cf} <b>floor</b> undisturbed \u{2502} <b>typical</b> what is paid here, as on the cards \
-         \u{25ac} 95 % interval</span> <span><b>bold</b> what compare judges</span>"
+         \u{25ac} 95 % interval</span> <span><b>bold</b> the value that compare judges</span>"
     )?;
     for (name, ns) in &chart.floors {
         write!(

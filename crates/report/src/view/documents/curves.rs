@@ -22,7 +22,7 @@ const LABEL: usize = 10;
 /// The curves: their names, their letters, and what they are.
 const KINDS: [(&str, char, Source); 3] = [
     ("published", 'p', Source::Published),
-    ("literal", 'l', Source::Literal),
+    ("literal (our copy)", 'l', Source::Literal),
     ("measured", 'm', Source::Here),
 ];
 
@@ -119,7 +119,8 @@ fn plot(title: &str, column: &Drawn) -> Option<Plot> {
         .clone()
         .filter_map(|((kind, ..), points)| {
             let (first, last) = (points.first()?, points.last()?);
-            Some(format!("{kind} {} to {}", shown(first.1[0]), shown(last.1[0])))
+            let (from, to) = (shown(first.1[0]), shown(last.1[0]));
+            Some(if from == to { format!("{kind} {to}") } else { format!("{kind} {from} to {to}") })
         })
         .collect();
     let rows = curves.clone().flat_map(|((kind, ..), points)| {

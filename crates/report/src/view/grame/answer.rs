@@ -21,7 +21,7 @@ pub(crate) fn cards(story: &Story<'_>) -> Vec<Card> {
     let service = of(story, most, quantity::CLIENT_SERVICE);
     let growth = service.zip(of(story, 1, quantity::CLIENT_SERVICE)).filter(|_| most > 1);
     let growth = growth.map_or("published: lost".to_owned(), |(all, one)| {
-        format!("published: lost; {}\u{d7} the time of one here", numbers::significant(all / one))
+        format!("published: lost; {}\u{d7} what one client takes here", numbers::significant(all / one))
     });
     let further = of(story, most, quantity::CLIENT_NEXT).filter(|_| most > 1);
     let told = |name: &str, column: &str| {
@@ -29,10 +29,13 @@ pub(crate) fn cards(story: &Story<'_>) -> Vec<Card> {
     };
     [
         told("one message to one client", "mean"),
-        told("its width, 2 standard deviations", "width"),
-        further.map(|ns| card(format!("each further client, of {most}"), ns, &next(story))),
-        service.map(|ns| Card { size: growth, ..card(format!("until {many} have it"), ns, &[]) }),
-        told("highest peak, whatever ran beside it", "busy peak"),
+        told("spread of that latency, 2 standard deviations", "width"),
+        further.map(|ns| card(format!("from one client to the next, of {most}"), ns, &next(story))),
+        service.map(|ns| Card {
+            size: growth,
+            ..card(format!("until all {many} have it, usually (mean + 1 sd)"), ns, &[])
+        }),
+        told("longest latency under any load", "busy peak"),
     ]
     .into_iter()
     .flatten()

@@ -92,7 +92,10 @@ pub(super) fn chips(comparison: &Comparison<'_>) -> Vec<Chip> {
         .collect();
     let (text, tone) = match differs.len() {
         0 => ("same machine, same conditions".to_owned(), Tone::Good),
-        count => (format!("{} around them differ", counted(count, "fact", "facts")), Tone::Doubt),
+        count => {
+            let facts = counted(count, "fact around them differs", "facts around them differ");
+            (facts, Tone::Doubt)
+        }
     };
     vec![
         Chip { text: pair, tone: None, whole: "before \u{2192} now".to_owned() },
@@ -104,7 +107,9 @@ pub(super) fn chips(comparison: &Comparison<'_>) -> Vec<Chip> {
 pub(super) fn forest(comparison: &Comparison<'_>, newest: &RunResult) -> Forest {
     let rows: Vec<Against> = GROUPS
         .iter()
-        .flat_map(|(verdict, tone)| comparison.of(*verdict).map(|row| against(row, *tone, newest)))
+        .flat_map(|(verdict, tone)| {
+            comparison.of(*verdict).map(|row| against(row, *tone, newest, comparison.threshold))
+        })
         .collect();
     let farthest = rows
         .iter()
@@ -122,7 +127,7 @@ pub(super) fn forest(comparison: &Comparison<'_>, newest: &RunResult) -> Forest 
     }
 }
 
-fn against(row: &Compared, tone: Tone, newest: &RunResult) -> Against {
+fn against(row: &Compared, tone: Tone, newest: &RunResult, threshold: f64) -> Against {
     let unit = plain(&row.unit, true);
     // Ends that are far apart say nothing, however many digits they have.
     let is_told = |change: &&crate::judge::Shift| change.low.is_finite() && !comparison::is_unknown(change);
@@ -145,6 +150,7 @@ fn against(row: &Compared, tone: Tone, newest: &RunResult) -> Against {
     };
     let ends = row.change.as_ref().filter(is_told).map(|it| [it.low, it.change, it.high]);
     Against {
+        needs_why: !row.why.is_empty() && contradicts_its_verdict(row.verdict, ends, threshold),
         id: row.id.clone(),
         has_receipt: newest.figures.iter().any(|figure| figure.id == row.id),
         word: row.verdict.name(),
@@ -155,6 +161,12 @@ fn against(row: &Compared, tone: Tone, newest: &RunResult) -> Against {
         sides,
         why: plain(&row.why, true),
     }
+}
+
+/// Whether the interval alone would be an answer, and the verdict is none.
+fn contradicts_its_verdict(verdict: Verdict, ends: Option<[f64; 3]>, threshold: f64) -> bool {
+    let is_beyond = |[low, _, high]: [f64; 3]| low > threshold || high < -threshold;
+    verdict == Verdict::Unclear && ends.is_some_and(is_beyond)
 }
 
 /// From this change on an end is told in words: its digits say nothing more.
@@ -171,7 +183,15 @@ fn interval(low: f64, high: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::interval;
+    use super::{Verdict, contradicts_its_verdict, interval};
+
+    #[test]
+    fn an_interval_beyond_the_threshold_needs_a_reason_to_be_unclear() {
+        let needs = |verdict, ends| contradicts_its_verdict(verdict, Some(ends), 0.05);
+        assert!(needs(Verdict::Unclear, [0.27, 0.31, 0.35]) && needs(Verdict::Unclear, [-0.3, -0.2, -0.06]));
+        assert!(!needs(Verdict::Unclear, [0.04, 0.31, 0.35]) && !needs(Verdict::Slower, [0.27, 0.31, 0.35]));
+        assert!(!contradicts_its_verdict(Verdict::Unclear, None, 0.05));
+    }
 
     #[test]
     fn an_end_beyond_ten_times_is_told_in_words() {

@@ -65,7 +65,7 @@ const OF_TLPI: &[CardQuestion] = &[
         finding: "System V takes {here} POSIX's time here, {there} as published",
     },
     asked(
-        "the same, {row} cycles",
+        "System V time divided by POSIX time, only {row} cycles",
         Whereabouts::Cell { table: CYCLES, rows: &["1 000"], column: "speed-up" },
         By::Figure,
     ),
@@ -79,25 +79,25 @@ const OF_TLPI: &[CardQuestion] = &[
         Whereabouts::Cell { table: CYCLES, rows: &["1 000 000"], column: "System V time" },
         By::Program,
     ),
-    asked("operations a second, POSIX", Whereabouts::Stated("POSIX achieves"), By::Program),
-    asked("operations a second, System V", Whereabouts::Stated("System V's ~"), By::Program),
+    asked("POSIX operations, in millions a second", Whereabouts::Stated("POSIX achieves"), By::Program),
+    asked("System V operations, in millions a second", Whereabouts::Stated("System V's ~"), By::Program),
 ];
 
 /// Document 001.
 const OF_APUE: &[CardQuestion] = &[
     CardQuestion {
-        name: "coarse locks over no locks, {row} records",
+        name: "time with coarse locks / without locks, {row} records",
         at: Whereabouts::Quotient { of: (RECORDS, COARSE), to: (RECORDS, NONE), rows: SIZES },
         by: By::Figure,
-        finding: "with {row} records, coarse locks take {here} the time of none here, {there} as published",
+        finding: "with {row} records, coarse locks take {here} the time of no locks here, {there} as published",
     },
     asked(
-        "fine locks over no locks, {row} records",
+        "time with fine locks / without locks, {row} records",
         Whereabouts::Quotient { of: (RECORDS, FINE), to: (RECORDS, NONE), rows: SIZES },
         By::Figure,
     ),
     asked(
-        "fine locks over coarse ones, {row} children",
+        "time with fine / with coarse locks, {row} children",
         Whereabouts::Quotient {
             of: (FINE_CHILDREN, "clock"),
             to: (COARSE_CHILDREN, "clock"),
@@ -140,12 +140,12 @@ const OF_OSTEP: &[CardQuestion] = &[
         By::Program,
     ),
     asked(
-        "program 2: a pass of the loop",
+        "program 2: one pass of its loop, getpid in it",
         Whereabouts::Cell { table: PROGRAMS, rows: &["2 loop, -O0 form"], column: "getpid" },
         By::Program,
     ),
     asked(
-        "program 3: loop minus loop",
+        "program 3: one pass of its loop, less one of an empty loop",
         Whereabouts::Cell { table: PROGRAMS, rows: &["3 loop minus loop, -O0 form"], column: "getpid" },
         By::Program,
     ),
@@ -185,12 +185,12 @@ const OF_CONTEXT_SWITCH: &[CardQuestion] = &[
     ),
     asked("a call of gettimeofday", Whereabouts::Stated("indicating that most calls roughly 40"), By::Figure),
     asked(
-        "equal readings of the clock in a row",
+        "readings of the clock in a row that were equal",
         Whereabouts::Cell { table: "Precision of", rows: &["equal readings in a row"], column: "cold" },
         By::Program,
     ),
     asked(
-        "readings more than 10 \u{b5}s apart, of 100 000",
+        "of 100 000 readings, so many were over 10 \u{b5}s apart",
         Whereabouts::Cell { table: "Precision of", rows: &["steps of many us (over 10)"], column: "cold" },
         By::Program,
     ),

@@ -9,14 +9,14 @@ use super::{hue, paid};
 use crate::blocks::page::{Card, Hue};
 use crate::numbers;
 use crate::view::story::Story;
-use crate::words::distinct;
+use crate::words::{distinct, readable};
 
 /// What people ask for: ids, the first that was measured, and the question.
 const ASKED: [(&[&str], &str); 6] = [
     (&["clock/monotonic"], "read the clock"),
-    (&["semaphore/posix_named", "semaphore/posix_unnamed"], "take and give a semaphore"),
+    (&["semaphore/posix_named", "semaphore/posix_unnamed"], "take and give a POSIX semaphore"),
     (&["syscall/getpid", "syscall/getppid"], "a system call"),
-    (&["semaphore/system_v"], "the same by System V"),
+    (&["semaphore/system_v"], "the same with System V's"),
     (&["context_switch/pipe/same_cpu"], "switch to another process"),
     (&["context_switch/pipe/cross_cpu"], "wake another CPU"),
 ];
@@ -25,8 +25,8 @@ const CARDS: usize = 6;
 /// Of the questions that many must be answered for them to be asked.
 const ENOUGH: usize = 3;
 /// What the cards of a document are.
-const ANSWERS: &str = "large: this machine; below: what the document published. A measured figure has an interval; a document's \
-                       own program ran once, or a few times";
+const ANSWERS: &str = "Large: this machine. Below: what the document published. \"Our copy of its program\" ran once or a few \
+                       times, as the document's did; \"measured\" is a figure of oscost, with an interval.";
 
 /// The cards, and what their sizes mean.
 pub(super) fn cards(story: &Story<'_>) -> (Vec<Card>, String) {
@@ -57,7 +57,7 @@ pub(super) fn cards(story: &Story<'_>) -> (Vec<Card>, String) {
                 number: number.to_owned(),
                 unit: unit.to_owned(),
                 name: name.clone(),
-                says: story.plain(&figure.id),
+                says: readable(&figure.id, true),
                 size: size(figure).map_or(String::new(), |it| format!("{}\u{d7} a system call", digits(it))),
                 link: figure.id.clone(),
             })

@@ -6,7 +6,7 @@ use oscost_results::{Judgement, Reproduction};
 use super::{asked, paid};
 use crate::numbers;
 use crate::view::story::Story;
-use crate::words::{counted, distinct, plain};
+use crate::words::{capital, counted, distinct, plain};
 
 /// Findings that a heading has room for.
 const FINDINGS: usize = 2;
@@ -49,7 +49,10 @@ pub(super) fn of_findings(story: &Story<'_>, findings: &[String]) -> String {
                 && !least.operation.is_empty()
                 && priced.iter().all(|(it, _)| it.operation == least.operation) =>
         {
-            let operation = capital(&story.plain(&least.operation));
+            let operation = match crate::view::realtime_ipc::last_reached(&priced) {
+                Some(sentence) => sentence,
+                None => capital(&story.plain(&least.operation)),
+            };
             let name = |figure: &oscost_results::Figure| short(story, &figure.id).replace('_', " ");
             format!(
                 "{operation}: {} by {}, {} by {}",
@@ -186,12 +189,6 @@ const THINGS: [&str; 6] = ["semaphore", "mutex", "lock", "pipe", "queue", "socke
 /// With an article, where the name is that of a thing.
 fn one_of(name: &str) -> String {
     if THINGS.iter().any(|thing| name.ends_with(thing)) { format!("a {name}") } else { name.to_owned() }
-}
-
-/// With a capital letter.
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 #[cfg(test)]

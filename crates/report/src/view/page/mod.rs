@@ -120,7 +120,7 @@ fn of_one(story: &Story<'_>, named: &Named<'_>) -> Page {
         sections.extend(rest.into_iter().map(Section::View));
     }
     if !result.doctor.is_empty() {
-        let title = "The machine, as the doctor found it".to_owned();
+        let title = "The machine, as oscost doctor found it".to_owned();
         sections.push(Section::View(View { title, ..doctor::view(&result.doctor, true) }));
     }
     let model = story.plain(&result.machine.cpu_model);
@@ -187,7 +187,7 @@ fn chips(story: &Story<'_>, trust: &str) -> Vec<Chip> {
         told(|it| it.status == Status::Measured && it.evidence.verdict == oscost_results::Verdict::Checked);
     if all > 0 {
         chips.push(Chip {
-            text: format!("{checked} of {all} checked"),
+            text: format!("counts as claimed: {checked} of {all}"),
             tone: Some(if checked == all { Tone::Good } else { Tone::Doubt }),
             whole: story.closing(None),
         });
@@ -198,7 +198,7 @@ fn chips(story: &Story<'_>, trust: &str) -> Vec<Chip> {
     chips.push(Chip { text: trust.to_owned(), tone, whole: story.doctor().0 });
     if result.plan.effort == "quick" {
         let whole = "a quick run has too few launches for intervals and findings".to_owned();
-        chips.push(Chip { text: "quick: a first look".to_owned(), tone: Some(Tone::Doubt), whole });
+        chips.push(Chip { text: "quick run: a first look".to_owned(), tone: Some(Tone::Doubt), whole });
     }
     chips
 }

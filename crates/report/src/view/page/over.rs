@@ -78,30 +78,18 @@ pub(super) fn history(runs: &[Run], newest: &RunResult) -> History {
         }
     }
     let receipts: BTreeSet<&str> = newest.figures.iter().map(|figure| figure.id.as_str()).collect();
-    let mut figures: Vec<(f64, Course)> = order
+    let mut figures: Vec<(Moved, Course)> = order
         .iter()
         .filter_map(|id| {
             let (_, unit, estimates) = known.get(id)?;
             course(id, unit, estimates, receipts.contains(id))
         })
         .collect();
-    figures.sort_by(|one, other| other.0.total_cmp(&one.0));
-    let moved = figures.iter().filter(|(moved, _)| *moved > STILL).count();
-    let finding = match figures.first() {
-        Some((by, first)) if moved > 0 => format!(
-            "{moved} of {} moved by more than {}, most of all {} by {}",
-            counted(figures.len(), "figure", "figures"),
-            numbers::percent(STILL),
-            first.id,
-            numbers::percent(*by)
-        ),
-        Some(_) => format!(
-            "none of {} moved by more than {}",
-            counted(figures.len(), "figure", "figures"),
-            numbers::percent(STILL)
-        ),
-        None => "no figure was measured in two runs".to_owned(),
-    };
+    figures.sort_by(|(one, _), (other, _)| {
+        let beyond = |moved: &Moved| if moved.beyond > STILL { moved.beyond } else { 0.0 };
+        beyond(other).total_cmp(&beyond(one)).then(other.in_all.total_cmp(&one.in_all))
+    });
+    let finding = finding(&figures);
     let runs = runs.iter().map(|run| (run.name.clone(), format!("{}, {}", run.started, run.place)));
     History {
         finding,
@@ -110,8 +98,46 @@ pub(super) fn history(runs: &[Run], newest: &RunResult) -> History {
     }
 }
 
-/// One figure, and by what share it moved in all.
-fn course(id: &str, unit: &str, estimates: &[Option<Estimate>], has_receipt: bool) -> Option<(f64, Course)> {
+/// How far a figure moved, as shares.
+struct Moved {
+    /// From its lowest value to its highest.
+    in_all: f64,
+    /// From the lowest upper end of an interval to the highest lower end: what no interval explains.
+    beyond: f64,
+}
+
+/// What moved, in a sentence.
+fn finding(figures: &[(Moved, Course)]) -> String {
+    let all = counted(figures.len(), "figure", "figures");
+    let still = numbers::percent(STILL);
+    let most = |count: usize, (moved, course): &(Moved, Course)| {
+        let name = if count == 1 { "" } else { "most of all " };
+        format!("{name}{} by {}", course.id, numbers::percent(moved.in_all))
+    };
+    let beyond = figures.iter().filter(|(moved, _)| moved.beyond > STILL).count();
+    let scattered = figures.iter().filter(|(moved, _)| moved.in_all > STILL).count();
+    match figures.first() {
+        Some(first) if beyond > 0 => format!(
+            "{beyond} of {all} moved by more than {still} beyond the intervals: {}",
+            most(beyond, first)
+        ),
+        Some(_) if scattered > 0 => {
+            format!(
+                "none of {all} moved beyond the intervals by more than {still}; {scattered} scatter by more"
+            )
+        }
+        Some(_) => format!("none of {all} moved by more than {still}"),
+        None => "no figure was measured in two runs".to_owned(),
+    }
+}
+
+/// One figure, and how far it moved.
+fn course(
+    id: &str,
+    unit: &str,
+    estimates: &[Option<Estimate>],
+    has_receipt: bool,
+) -> Option<(Moved, Course)> {
     let values: Vec<f64> = estimates.iter().flatten().map(|estimate| estimate.value).collect();
     if values.len() < 2 {
         return None;
@@ -120,10 +146,14 @@ fn course(id: &str, unit: &str, estimates: &[Option<Estimate>], has_receipt: boo
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let unit = plain(unit, true);
     let last = estimates.iter().flatten().last()?;
-    let moved = if low > 0.0 { high / low - 1.0 } else { 0.0 };
+    let ends = |pick: fn(f64, f64) -> f64, from: f64, end: fn(&Estimate) -> f64| {
+        estimates.iter().flatten().map(end).fold(from, pick)
+    };
+    let beyond = ends(f64::max, f64::NEG_INFINITY, |it| it.low) / ends(f64::min, f64::INFINITY, |it| it.high);
+    let share = |ratio: f64| if low > 0.0 && ratio.is_finite() { (ratio - 1.0).max(0.0) } else { 0.0 };
     let interval = numbers::interval(last, &unit, true);
     Some((
-        if moved.is_finite() { moved } else { 0.0 },
+        Moved { in_all: share(high / low), beyond: share(beyond) },
         Course {
             id: plain(id, true),
             has_receipt,
@@ -132,4 +162,30 @@ fn course(id: &str, unit: &str, estimates: &[Option<Estimate>], has_receipt: boo
             range: numbers::range(low, high, &unit),
         },
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moved(id: &str, values: &[[f64; 3]]) -> (Moved, Course) {
+        let estimate = |[low, value, high]: [f64; 3]| Some(Estimate { value, low, high, extremes: false });
+        let estimates: Vec<_> = values.iter().map(|it| estimate(*it)).collect();
+        course(id, "ns", &estimates, false).expect("two runs")
+    }
+
+    #[test]
+    fn what_moved_beyond_its_intervals_is_told_before_what_scatters() {
+        let step = moved("step", &[[99.0, 100.0, 101.0], [129.0, 130.0, 131.0]]);
+        let wide = moved("wide", &[[50.0, 100.0, 150.0], [60.0, 150.0, 250.0]]);
+        let still = moved("still", &[[99.0, 100.0, 101.0], [99.5, 100.5, 101.5]]);
+        assert_eq!((wide.0.beyond, still.0.beyond), (0.0, 0.0));
+        assert!((step.0.beyond - (129.0 / 101.0 - 1.0)).abs() < 1e-12, "{}", step.0.beyond);
+        let told = finding(&[step, moved("wide", &[[50.0, 100.0, 150.0], [60.0, 150.0, 250.0]])]);
+        assert_eq!(told, "1 of 2 figures moved by more than 2 % beyond the intervals: step by 30.0 %");
+        let told = finding(&[wide]);
+        assert_eq!(told, "none of 1 figure moved beyond the intervals by more than 2 %; 1 scatter by more");
+        assert_eq!(finding(&[still]), "none of 1 figure moved by more than 2 %");
+        assert_eq!(finding(&[]), "no figure was measured in two runs");
+    }
 }

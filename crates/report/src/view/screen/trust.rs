@@ -39,11 +39,11 @@ fn state(story: &Story<'_>, shown: &[&Figure]) -> Said {
     let doctor = &story.result.doctor;
     let of = |state: CheckState| doctor.iter().filter(move |check| check.state == state);
     let names: Vec<String> = of(CheckState::Disturbs).map(|check| story.words(&check.check)).collect();
-    let visible = visible(story, shown).map(|share| format!("changes under {share} stay hidden"));
+    let visible = visible(story, shown).map(|share| format!("changes over {share} can be seen"));
     let (long, short) = if doctor.is_empty() {
         ("not examined".to_owned(), "not examined".to_owned())
     } else if names.is_empty() {
-        ("the doctor found nothing that disturbs".to_owned(), "nothing disturbs".to_owned())
+        ("quiet, as the doctor found it".to_owned(), "quiet".to_owned())
     } else {
         (format!("disturbed ({})", names.join(", ")), "disturbed".to_owned())
     };

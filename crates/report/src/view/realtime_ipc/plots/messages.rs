@@ -55,7 +55,7 @@ pub(crate) fn every(story: &Story<'_>, figures: &[(String, &Figure)]) -> Option<
     }
     let (height, at, name) = most?;
     let finding = format!(
-        "The worst of {} single messages took {}: {name}, tick {at}",
+        "The worst of the {} messages drawn here took {}: {name}, tick {at}",
         numbers::count(tracks.iter().map(|track| track.values.len()).sum::<usize>() as f64),
         numbers::duration(height)
     );
@@ -134,7 +134,7 @@ pub(crate) fn timeline(story: &Story<'_>, heading: &str, sessions: &[&Session<'_
             .zip(by_facet)
             .map(|(facet, height)| format!("{facet} {}", numbers::duration(height)));
         let told = told.collect::<Vec<_>>().join(", ").replacen("before it", "before the load took", 1);
-        format!("The worst message {told}")
+        format!("In one launch of each, the worst message {told}")
     };
     let middle = all.iter().step_by(2).copied().fold(f64::INFINITY, f64::min);
     let y = if height > FAR * middle {

@@ -73,10 +73,10 @@ pub(crate) fn told(values: &[f64]) -> Option<String> {
     if found.count == 0 {
         return Some("no peak".to_owned());
     }
+    let (low, high) = (numbers::duration(found.low), numbers::duration(found.high));
+    let heights = if low == high { format!("of {high}") } else { format!("{low} to {high}") };
     Some(format!(
-        "peaks {} to {}, {} ({} in a thousand ticks)",
-        numbers::duration(found.low),
-        numbers::duration(found.high),
+        "peaks {heights}, {} ({} in a thousand ticks)",
         frequency(found.per_thousand),
         numbers::significant(found.per_thousand)
     ))
