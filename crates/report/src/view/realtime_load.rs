@@ -91,7 +91,7 @@ fn timeline(story: &Story<'_>, session: &Session<'_>) -> Option<Vec<Part>> {
         .map(|middle| if (start..end).contains(&middle) { on } else { off })
         .collect();
     let heading = format!(
-        "one launch of {}, its first client tick by tick, to {}; underlined: under the load",
+        "one launch of {}, its first client tick by tick, to {}; marked: under the load",
         story.words(session.transport),
         numbers::duration(highest)
     );

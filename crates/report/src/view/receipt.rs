@@ -87,12 +87,17 @@ fn items(story: &Story<'_>, figure: &Figure) -> Vec<Item> {
     items
 }
 
+/// The name of a claim in words: "post condition: share of time".
+fn claimed(story: &Story<'_>, claim: &str) -> String {
+    story.words(claim).replacen(':', ": ", 1)
+}
+
 /// Every claim, with what was counted.
 fn claims(story: &Story<'_>, figure: &Figure) -> Vec<Item> {
     let claims = figure.evidence.claims.iter();
     claims
         .map(|claim| Item {
-            name: story.words(&claim.claim),
+            name: claimed(story, &claim.claim),
             amount: claim.observed.map_or("not counted".to_owned(), per_operation),
             tone: Some(match claim.holds {
                 Some(true) => Tone::Good,
@@ -267,7 +272,7 @@ fn evidence(story: &Story<'_>, figure: &Figure) -> Table {
             None => ("? not counted", Tone::Doubt),
         };
         rows.push(vec![
-            story.words(&claim.claim).into(),
+            claimed(story, &claim.claim).into(),
             claim.expected.to_string().into(),
             claim.observed.map_or("-".to_owned(), per_operation).into(),
             Cell { tone: Some(tone), ..says.into() },

@@ -16,7 +16,7 @@ const ASKED: [(&[&str], &str); 6] = [
     (&["clock/monotonic"], "read the clock"),
     (&["semaphore/posix_named", "semaphore/posix_unnamed"], "take and give a POSIX semaphore"),
     (&["syscall/getpid", "syscall/getppid"], "a system call"),
-    (&["semaphore/system_v"], "the same with System V's"),
+    (&["semaphore/system_v"], "take and give a System V semaphore"),
     (&["context_switch/pipe/same_cpu"], "switch to another process"),
     (&["context_switch/pipe/cross_cpu"], "wake another CPU"),
 ];
