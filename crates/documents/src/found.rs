@@ -364,7 +364,7 @@ pub(crate) fn beside(there: &str, here: Option<String>) -> Judged {
 pub(crate) fn shown(words: Option<String>) -> Judged {
     words.map_or_else(
         || judged(None),
-        |words| (Judgement::NotJudged, format!("{words}; the program ran once, so no verdict")),
+        |words| (Judgement::NotJudged, format!("{words}; fewer than {LEAST_RUNS} runs, so no verdict")),
     )
 }
 

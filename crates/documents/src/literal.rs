@@ -120,7 +120,7 @@ impl Method {
                         QuantityCard::of(quantity::STEPS_OVER_10US),
                         QuantityCard::of(quantity::LARGEST_STEP),
                         QuantityCard::of(quantity::SMALLEST_STEP),
-                        QuantityCard::of(quantity::BACKWARD_STEPS),
+                        QuantityCard::of(quantity::BACKWARD_STEPS).over(OverLaunches::Sum),
                         QuantityCard::of(quantity::MEAN),
                         QuantityCard::of(quantity::FAULTS),
                         QuantityCard::of(quantity::FIT_DISTANCE),

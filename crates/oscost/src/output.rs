@@ -16,9 +16,13 @@ pub fn data(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), 
         return Err(Ended::unwritable("standard output could not be written: it is closed"));
     }
     let stdout = io::stdout().lock();
-    // A terminal of Windows may have to be told of colours. What is no terminal gets every byte as it is.
-    let stdout: Box<dyn Write> =
-        if stdout.is_terminal() { Box::new(anstream::AutoStream::auto(stdout)) } else { Box::new(stdout) };
+    // A terminal of Windows may have to be told of colours. Elsewhere every byte goes out as it is: without colours `--watch`
+    // still goes back over its lines.
+    let stdout: Box<dyn Write> = if cfg!(windows) && stdout.is_terminal() {
+        Box::new(anstream::AutoStream::auto(stdout))
+    } else {
+        Box::new(stdout)
+    };
     let mut out = BufWriter::new(stdout);
     match write(&mut out).and_then(|()| out.flush()) {
         Ok(()) => Ok(()),

@@ -20,7 +20,14 @@ impl RunName {
     pub fn now() -> io::Result<Self> {
         // A wall clock beyond jiff's years says as much as 1970.
         let now = Timestamp::try_from(SystemTime::now()).unwrap_or(Timestamp::UNIX_EPOCH);
-        Ok(Self(format!("{}-{}", now.strftime("%Y-%m-%dT%H-%M-%SZ"), random_hex()?)))
+        Ok(Self::at(now, &random_hex()?))
+    }
+
+    /// The first four digits behind the second are its part that has passed: of two runs in one second the newer one is last.
+    fn at(now: Timestamp, random: &str) -> Self {
+        let passed = u64::try_from(now.subsec_nanosecond()).unwrap_or(0) * 0x1_0000 / 1_000_000_000;
+        let random = random.get(4..).unwrap_or(random);
+        Self(format!("{}-{passed:04x}{random}", now.strftime("%Y-%m-%dT%H-%M-%SZ")))
     }
 
     /// The run whose file has this name, if its name ends so (".json") and it is one that oscost gives.
@@ -51,6 +58,16 @@ impl Display for RunName {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_two_runs_in_one_second_the_newer_is_last() {
+        let at = |ns, random| RunName::at(Timestamp::new(1_795_000_000, ns).expect("a moment"), random);
+        let names =
+            [at(0, "ffffffffffffffff"), at(16_000, "0000000000000000"), at(999_999_999, "0123456789abcdef")];
+        assert!(names.is_sorted(), "{names:?}");
+        assert!(names[2].to_string().ends_with("Z-ffff456789abcdef"), "{names:?}");
+        assert!(RunName::of_file(&names[0].file(".json"), ".json").is_some());
+    }
 
     #[test]
     fn new_names_are_valid_and_differ() {

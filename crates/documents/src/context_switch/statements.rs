@@ -244,7 +244,7 @@ fn us(estimate: &Estimate) -> String {
 
 /// A clock that was set back would show a backward step. The sentence is of the author's runs; these are ours.
 fn adjusted(found: &Found<'_>, cold: &str, touched: &str) -> Option<String> {
-    let series = found.quantity(STEP, quantity::BACKWARD_STEPS)?.high;
+    let series = found.quantity(STEP, quantity::BACKWARD_STEPS)?.value;
     let literal =
         found.literal(cold, quantity::BACKWARD_STEPS)? + found.literal(touched, quantity::BACKWARD_STEPS)?;
     Some(format!(

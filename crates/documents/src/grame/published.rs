@@ -177,13 +177,13 @@ pub(super) const LOST: [(&str, &str); 5] = [
     ),
     (
         "Figures 3 to 22 (4.1)",
-        "curves over 10 s, of figures 4 and 10 even the captions: lost; this machine's counterparts are drawn below",
+        "curves over 10 s, of figures 4 and 10 even the captions: lost; this machine's counterparts are drawn",
     ),
     (
         "Figures 23 to 33 (4.2)",
-        "curves over clients and over time, some captions too: lost; counterparts below",
+        "curves over clients and over time, some captions too: lost; counterparts are drawn",
     ),
-    ("Figures 34 to 36 (5)", "service time in % of a 1 ms tick: the curves are lost; counterparts below"),
+    ("Figures 34 to 36 (5)", "service time in % of a 1 ms tick: the curves are lost; counterparts are drawn"),
     (
         "slips of the text",
         "tables 1 and 2 are numbered twice, figure 26 is said to be of Windows 2000 (its caption and section say 98), 4.1.3 ends \

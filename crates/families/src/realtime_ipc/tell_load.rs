@@ -130,7 +130,8 @@ impl Part {
             2.0 * deviation,
             quantile(&ordered, 0.5)?,
             quantile(&ordered, 0.99)?,
-            middle - spread,
+            // No latency is below zero, however wide they scatter.
+            (middle - spread).max(0.0),
             middle + spread,
             *ordered.last()?,
         ];

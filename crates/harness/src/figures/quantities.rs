@@ -48,11 +48,15 @@ pub(super) fn estimate(values: &[f64], over: OverLaunches, q: f64, planned: usiz
             high: interval.high,
             extremes: interval.extremes,
         }),
-        OverLaunches::Max | OverLaunches::Sum => {
+        OverLaunches::Max => {
             let ordered = sorted(values.to_vec());
             let (low, high) = (*ordered.first()?, *ordered.last()?);
-            let value = if over == OverLaunches::Max { high } else { values.iter().sum() };
-            Some(Estimate { value, low, high, extremes: true })
+            Some(Estimate { value: high, low, high, extremes: true })
+        }
+        // What was counted in all is known: the counts of single launches are no bounds of it.
+        OverLaunches::Sum => {
+            let value = values.iter().copied().reduce(|sum, value| sum + value)?;
+            Some(Estimate { value, low: value, high: value, extremes: true })
         }
     }
 }
@@ -70,7 +74,12 @@ pub(super) fn quantities(card: &Card, launched: &[Launched], planned: usize) -> 
         .into_iter()
         .filter_map(|name| {
             let (unit, over, q) = rule(card, name)?;
-            let mut estimate = estimate(&values_of(launched, name), over, q, planned)?;
+            let values = values_of(launched, name);
+            let mut estimate = estimate(&values, over, q, planned)?;
+            // What was below zero in no launch has no bound there: no time, no count, no rate of peaks.
+            if values.iter().all(|value| *value >= 0.0) {
+                estimate.low = estimate.low.max(0.0);
+            }
             // A share has ends that no interval passes.
             if unit == "share" && (0.0..=1.0).contains(&estimate.value) {
                 estimate.low = estimate.low.max(0.0);

@@ -7,7 +7,7 @@
 mod cards;
 #[cfg(any(test, not(target_os = "linux")))]
 mod stored;
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod written;
 
 use std::sync::OnceLock;

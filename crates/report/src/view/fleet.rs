@@ -224,7 +224,7 @@ fn sure(fleet: &JudgedFleet) -> String {
     )
 }
 
-/// By how much a host differs most, in words.
+/// By how much a host differs in its surest finding, in words.
 fn by(odd: &OddHost) -> String {
     let apart = odd.findings[0].apart;
     let word = if apart < 0.0 { "faster" } else { "slower" };

@@ -30,7 +30,7 @@ fn under_loads(found: &Found<'_>, settings: &Settings, pairs: &[(&str, &str, &st
         (
             of_parts(&verdicts),
             format!(
-                "busy to idle within each launch, more under some loads alone, or of one part alone, counts as in part (ours: a CPU that is busy does not halt, and what wakes up there \
+                "busy to idle within each launch; if only some loads or only one of the two increase, it holds in part (ours: a CPU that is busy does not halt, and what wakes up there \
                  pays less); {}",
                 told.join("; ")
             ),
@@ -100,7 +100,10 @@ pub(super) fn context(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
         why(ratio(quantity::BUSY_P50, quantity::IDLE_P50).map(|median| {
             (
                 within(&median, 0.8, 1.25),
-                format!("load {named}: median {} of idle, 0.8 to 1.25 counts as constant", times(&median)),
+                format!(
+                    "load {named} for a mount (ours): median {} of idle, 0.8 to 1.25 counts as constant",
+                    times(&median)
+                ),
             )
         })),
     );
@@ -112,7 +115,7 @@ pub(super) fn context(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
             (
                 verdict,
                 format!(
-                    "load {named}: largest {:.0} us, idle {:.0} us; a peak that was not seen does not refute a \"may\"",
+                    "load {named} for a mount (ours): largest {:.0} us, idle {:.0} us; a peak that was not seen does not refute a \"may\"",
                     busy.value / 1e3,
                     idle.value / 1e3
                 ),

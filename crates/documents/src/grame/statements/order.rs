@@ -3,7 +3,7 @@
 
 use super::several::several_only;
 use super::{ALWAYS, NO_MODULE, module, us};
-use crate::found::{Found, Judged, Quoted, Rows, judged, more, quotient, shown, times, within};
+use crate::found::{Found, Judged, Quoted, Rows, judged, more, quotient, times, within};
 use crate::grame::{KERNEL_SIDE, SOCKET, WAIT_QUEUE, at_1ms, derive};
 use oscost_results::quantity;
 use oscost_results::{Estimate, Judgement};
@@ -144,11 +144,13 @@ fn by_order(found: &Found<'_>, id: &str) -> Option<Judged> {
 /// One level or two: the values of one session are kept, so there is no interval and no verdict.
 fn level(found: &Found<'_>, id: &str) -> Option<Judged> {
     let same = found.quantity(id, quantity::SAME_ORDER_SHARE)?;
-    Some(shown(Some(format!(
-        "the order is the same in {:.0} % of the ticks, but an order is no level{}",
+    let words = format!(
+        "the order is the same in {:.0} % of the ticks, but an order is no level{}; the single values of one launch are kept, so \
+         no verdict",
         same.value * 100.0,
         split(found, id)
-    ))))
+    );
+    Some((Judgement::NotJudged, words))
 }
 
 /// What one client sees on even and on odd ticks.

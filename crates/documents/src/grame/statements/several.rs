@@ -75,14 +75,15 @@ pub(super) fn several(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
                 found.quantity(&many, quantity::PEAKS_PER_THOUSAND)?,
             );
             let words = [one.value, ten.value].map(frequency);
+            // No peak at all is few peaks. A word is certain where it is that of both ends.
+            let word = |value: f64| frequency(value.max(f64::MIN_POSITIVE));
+            let certain = |it: &Estimate| word(it.low) == word(it.high);
             let apart = ten.low > one.high || ten.high < one.low;
             Some((
-                if words[0] == words[1] && !apart {
-                    Judgement::Holds
-                } else if apart && words[0] != words[1] {
-                    Judgement::DoesNotHold
-                } else {
-                    Judgement::Unclear
+                match (certain(&one) && certain(&ten), word(one.value) == word(ten.value)) {
+                    (true, true) if !apart => Judgement::Holds,
+                    (true, false) if apart => Judgement::DoesNotHold,
+                    _ => Judgement::Unclear,
                 },
                 format!(
                     "{:.1} ({:.1} .. {:.1}) peaks in a thousand ticks of one client: {}; {:.1} ({:.1} .. {:.1}) of {most}: {}",

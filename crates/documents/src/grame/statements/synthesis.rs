@@ -45,10 +45,14 @@ pub(super) fn synthesis(found: &Found<'_>, settings: &Settings, rows: &mut Rows)
             let cpu = sum(&server, &scaled(next));
             let share = quotient(&service, &cpu)?;
             Some((
-                within(&share, 0.8, 1.25),
+                // As large as CPU time is not the same as being it.
+                match within(&share, 0.8, 1.25) {
+                    Judgement::Holds => Judgement::HoldsInPart,
+                    other => other,
+                },
                 format!(
                     "service time of {most} clients {}, CPU time of the server's tick {} and {most} times next {}: {}; 0.8 to 1.25 counts as \
-                     the same. It is mean + sd of a latency, no CPU time",
+                     the same size. Only in part, because it is mean + sd of a latency, and no CPU time",
                     us(&service),
                     us(&server),
                     us(&next),

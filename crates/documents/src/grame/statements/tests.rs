@@ -240,6 +240,9 @@ fn peaks_of_several_clients_are_as_many_where_the_words_and_the_intervals_agree(
         ((29.0, 31.0), (4.0, 5.0), DoesNotHold),
         ((4.0, 5.0), (6.0, 7.0), Unclear),
         ((9.0, 10.5), (9.5, 11.5), Unclear),
+        ((0.0, 0.0), (0.0, 5.0), Holds),
+        ((0.0, 2.6), (8.5, 31.5), Unclear),
+        ((0.0, 2.6), (10.5, 31.5), DoesNotHold),
     ] {
         let mut figures = figures(0.99, 2000.0);
         set_within(of(&mut figures, &at_1ms(SOCKET, 1)), "peaks_per_thousand", one.0, one.1);
@@ -292,10 +295,10 @@ fn a_switch_is_a_hop_without_half_of_what_a_pipe_costs() {
 }
 
 #[test]
-fn dispatch_is_cpu_time_where_the_service_is_as_long_as_its_parts() {
+fn dispatch_is_as_long_as_cpu_time_where_the_service_is_as_long_as_its_parts() {
     for (service, expected) in [
-        ((1600.0, 2500.0), Holds),
-        ((1640.0, 2400.0), Holds),
+        ((1600.0, 2500.0), HoldsInPart),
+        ((1640.0, 2400.0), HoldsInPart),
         ((2400.0, 2600.0), Unclear),
         ((2600.0, 2700.0), DoesNotHold),
         ((1400.0, 1500.0), DoesNotHold),
@@ -308,7 +311,7 @@ fn dispatch_is_cpu_time_where_the_service_is_as_long_as_its_parts() {
         let (judgement, because) = verdict(&rows(&figures, &[]), "CPU time used only to dispatch");
         assert_eq!(judgement, expected, "{service:?}: {because}");
         assert!(
-            expected != Holds || because.contains(" 10 times next 0.1 us (0.1 .. 0.1): 1.0x ("),
+            expected != HoldsInPart || because.contains(" 10 times next 0.1 us (0.1 .. 0.1): 1.0x ("),
             "{because}"
         );
     }

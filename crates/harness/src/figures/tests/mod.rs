@@ -100,10 +100,23 @@ fn a_series_is_put_together_as_its_card_says() {
     let figure = figure(Card { quantities: QUANTITIES, ..series("s") }, launches);
     assert_eq!(value(&figure, "cost").0, 4.0);
     assert_eq!(value(&figure, "worst"), (9.0, 1.0, 9.0));
-    assert_eq!(value(&figure, "lost"), (31.0, 1.0, 9.0));
+    assert_eq!(value(&figure, "lost"), (31.0, 31.0, 31.0));
     assert_eq!(figure.quantities["lost"].unit, "count");
     assert!(!figure.quantities.contains_key("floor"), "the card does not have it");
     assert_eq!((figure.headline.as_str(), figure.judged.as_str()), ("cost", "cost"));
+}
+
+#[test]
+fn what_was_never_below_zero_has_no_bound_there() {
+    const QUANTITIES: &[QuantityCard] = &[QuantityCard::new("rate", "count")];
+    let bounds = |values: [f64; 6]| {
+        let launches = values.map(|rate| launched(&[("rate", rate)])).to_vec();
+        value(&figure(Card { quantities: QUANTITIES, ..series("s") }, launches), "rate")
+    };
+    let (rate, low, high) = bounds([0.0, 0.0, 0.0, 0.0, 20.0, 20.0]);
+    assert!(rate == 0.0 && low == 0.0 && high > 0.0, "{low} {high}");
+    let (_, low, _) = bounds([-1.0, 0.0, 0.0, 0.0, 20.0, 20.0]);
+    assert!(low < 0.0, "a difference may be: {low}");
 }
 
 #[test]

@@ -68,7 +68,11 @@ fn page(command: &Command, path: &str, name: &str, out: &mut Vec<u8>) -> io::Res
         EXAMPLES.iter().find(|(known, _)| *known == path).map_or(&[][..], |(_, examples)| examples);
     // The page of the program has commands of its own, and not every system has each of them.
     let is_here = |(call, _): &&(&str, &str)| {
-        !path.is_empty() || call.split(' ').nth(1).is_some_and(|it| command.find_subcommand(it).is_some())
+        !path.is_empty()
+            || call
+                .split(' ')
+                .nth(1)
+                .is_some_and(|it| command.find_subcommand(it).is_some_and(|it| !it.is_hide_set()))
     };
     let examples = examples.iter().filter(is_here);
     section("EXAMPLES", examples.map(|(call, what)| ((*call).to_owned(), (*what).to_owned())), out)?;

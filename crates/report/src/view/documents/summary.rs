@@ -40,6 +40,7 @@ pub(super) fn facts(rows: &[&Reproduction], unicode: bool) -> Vec<Fact> {
         0 => String::new(),
         some => format!("; {} of its machine", counted(some, "figure", "figures")),
     };
+    let none = if holds + part + fails + unclear == 0 { "no law was judged" } else { "none" };
     let line = |name: &'static str, says: String| Fact { name, says, of: Vec::new() };
     vec![
         line(
@@ -50,8 +51,8 @@ pub(super) fn facts(rows: &[&Reproduction], unicode: bool) -> Vec<Fact> {
                 holds + part + fails + unclear,
             ),
         ),
-        line("fails", named(&stated(Judgement::DoesNotHold), "none")),
-        line("in doubt", named(&doubtful, "none")),
+        line("fails", named(&stated(Judgement::DoesNotHold), none)),
+        line("in doubt", named(&doubtful, none)),
         line(
             "machines",
             match machine {

@@ -20,8 +20,8 @@ pub(crate) fn cards(story: &Story<'_>) -> Vec<Card> {
     let many = counted(most as usize, "client", "clients");
     let service = of(story, most, quantity::CLIENT_SERVICE);
     let growth = service.zip(of(story, 1, quantity::CLIENT_SERVICE)).filter(|_| most > 1);
-    let growth = growth.map_or("published: lost".to_owned(), |(all, one)| {
-        format!("published: lost; {}\u{d7} what one client takes here", numbers::significant(all / one))
+    let growth = growth.map_or("published: lost".to_owned(), |(_, one)| {
+        format!("published: lost; one client by the same measure: {}", numbers::duration(one))
     });
     let further = of(story, most, quantity::CLIENT_NEXT).filter(|_| most > 1);
     let told = |name: &str, column: &str| {

@@ -82,14 +82,19 @@ pub(super) fn one_client(story: &Story<'_>, figure: &Figure, title: &str) -> Opt
     };
     let note =
         if rules.is_empty() { String::new() } else { format!("Published, dashed: {what} {}.", told(&rules)) };
-    let highest = values.iter().copied().fold(0.0, f64::max);
-    let middle = quantile(&sorted(values.clone()), 0.5)?;
+    let under = phases.first().and_then(|(from, to, _): &(usize, usize, String)| values.get(from - 1..*to));
+    let (when, told_of) = match under.filter(|under| !under.is_empty()) {
+        Some(under) => ("under the load ", under),
+        None => ("", &values[..]),
+    };
+    let highest = told_of.iter().copied().fold(0.0, f64::max);
+    let middle = quantile(&sorted(told_of.to_vec()), 0.5)?;
     let y = Axis::doubling("latency", "us", values.iter().copied().chain(rules.iter().map(|(us, _)| *us)))?;
     let rules = rules.into_iter().map(|(us, station)| (us, format!("{what}, {station}"))).collect();
     Some(Part::from(Plot {
         about: String::new(),
         finding: story.plain(&format!(
-            "{title}: {} in the middle, to {}",
+            "{title}: {when}{} in the middle, to {}",
             numbers::duration(middle * 1e3),
             numbers::duration(highest * 1e3)
         )),

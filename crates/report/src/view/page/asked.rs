@@ -156,14 +156,14 @@ const OF_OSTEP: &[CardQuestion] = &[
 /// Document 004.
 const OF_CONTEXT_SWITCH: &[CardQuestion] = &[
     CardQuestion {
-        name: "a switch on one CPU",
+        name: "a switch on one CPU; there: one affinity tag",
         at: Whereabouts::Cell {
             table: "The cost of a context switch (context_switch): the same",
             rows: &["20 000 in a row"],
             column: "a switch",
         },
         by: By::Figure,
-        finding: "a switch on one CPU takes {here} here, {there} as published",
+        finding: "a switch takes {here} on one CPU here, {there} with one affinity tag as published",
     },
     asked(
         "a switch, CPUs chosen by the kernel",

@@ -193,7 +193,10 @@ fn chips(story: &Story<'_>, trust: &str) -> Vec<Chip> {
         });
     }
     let quiet = !result.doctor.is_empty()
-        && result.doctor.iter().all(|check| check.state != oscost_results::CheckState::Disturbs);
+        && !result
+            .doctor
+            .iter()
+            .any(|check| matches!(check.state, CheckState::Disturbs | CheckState::Unknown));
     let tone = Some(if quiet { Tone::Good } else { Tone::Doubt });
     chips.push(Chip { text: trust.to_owned(), tone, whole: story.doctor().0 });
     if result.plan.effort == "quick" {

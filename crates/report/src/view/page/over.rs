@@ -112,7 +112,7 @@ fn finding(figures: &[(Moved, Course)]) -> String {
     let still = numbers::percent(STILL);
     let most = |count: usize, (moved, course): &(Moved, Course)| {
         let name = if count == 1 { "" } else { "most of all " };
-        format!("{name}{} by {}", course.id, numbers::percent(moved.in_all))
+        format!("{name}{} (in all by {})", course.id, numbers::percent(moved.in_all))
     };
     let beyond = figures.iter().filter(|(moved, _)| moved.beyond > STILL).count();
     let scattered = figures.iter().filter(|(moved, _)| moved.in_all > STILL).count();
@@ -182,7 +182,10 @@ mod tests {
         assert_eq!((wide.0.beyond, still.0.beyond), (0.0, 0.0));
         assert!((step.0.beyond - (129.0 / 101.0 - 1.0)).abs() < 1e-12, "{}", step.0.beyond);
         let told = finding(&[step, moved("wide", &[[50.0, 100.0, 150.0], [60.0, 150.0, 250.0]])]);
-        assert_eq!(told, "1 of 2 figures moved by more than 2 % beyond the intervals: step by 30.0 %");
+        assert_eq!(
+            told,
+            "1 of 2 figures moved by more than 2 % beyond the intervals: step (in all by 30.0 %)"
+        );
         let told = finding(&[wide]);
         assert_eq!(told, "none of 1 figure moved beyond the intervals by more than 2 %; 1 scatter by more");
         assert_eq!(finding(&[still]), "none of 1 figure moved by more than 2 %");

@@ -7,7 +7,7 @@ use crate::blocks::screen::Said;
 use crate::judge::{Rules, compare};
 use crate::named::Named;
 use crate::view::story::Story;
-use crate::words::tally;
+use crate::words::{counted, tally};
 
 /// What stands before the first line of all.
 const LABEL: &str = "Trust";
@@ -39,11 +39,16 @@ fn state(story: &Story<'_>, shown: &[&Figure]) -> Said {
     let doctor = &story.result.doctor;
     let of = |state: CheckState| doctor.iter().filter(move |check| check.state == state);
     let names: Vec<String> = of(CheckState::Disturbs).map(|check| story.words(&check.check)).collect();
-    let visible = visible(story, shown).map(|share| format!("changes over {share} can be seen"));
+    let visible =
+        visible(story, shown).map(|share| format!("half of the rows can show changes over {share}"));
     let (long, short) = if doctor.is_empty() {
         ("not examined".to_owned(), "not examined".to_owned())
     } else if names.is_empty() {
-        ("quiet, as the doctor found it".to_owned(), "quiet".to_owned())
+        let unknown = of(CheckState::Unknown).count();
+        let impossible = counted(unknown, "check was not possible", "checks were not possible");
+        let told =
+            |quiet: &str| if unknown == 0 { quiet.to_owned() } else { format!("{quiet}, {impossible}") };
+        (told("quiet, as the doctor found it"), told("quiet"))
     } else {
         (format!("disturbed ({})", names.join(", ")), "disturbed".to_owned())
     };
@@ -67,7 +72,8 @@ fn visible(story: &Story<'_>, shown: &[&Figure]) -> Option<String> {
         let row = compared.rows.iter().find(|row| row.id == figure.id)?;
         row.change.map(|change| change.high).filter(|high| high.is_finite())
     };
-    let mut all: Vec<f64> = shown.iter().filter_map(of).collect();
+    // A row that has no interval shows nothing.
+    let mut all: Vec<f64> = shown.iter().map(|figure| of(figure).unwrap_or(f64::INFINITY)).collect();
     all.sort_by(f64::total_cmp);
     let middle = *all.get(all.len() / 2)?;
     (middle < 1.0).then(|| format!("{:.0} %", (middle * 100.0).ceil().max(1.0)))

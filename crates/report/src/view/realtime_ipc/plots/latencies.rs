@@ -65,7 +65,8 @@ pub(super) fn tails(story: &Story<'_>, heading: &str, sessions: &[&Session<'_>])
             }
         }
         times.extend(points.iter().map(|point| point.x));
-        let at = |q: f64| samples.quantile(q).map_or(String::new(), numbers::duration);
+        // A column of the histogram ends above its longest message.
+        let at = |q: f64| samples.quantile(q).map_or(String::new(), |ns| numbers::duration(ns.min(*worst)));
         rows.push(vec![
             story.words(session.transport),
             numbers::count(total),
