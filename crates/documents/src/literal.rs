@@ -9,8 +9,8 @@ use std::hint::black_box;
 
 use oscost_harness::Object;
 use oscost_harness::{
-    Benchmark, CallError, Card, Outcome, Parameter, QuantityCard, Series, SeriesPlan, SetUp, Sink, Subject,
-    Tier, Unable,
+    Benchmark, CallError, Card, Outcome, OverLaunches, Parameter, QuantityCard, Series, SeriesPlan, SetUp,
+    Sink, Subject, Tier, Unable,
 };
 use oscost_results::quantity;
 use oscost_sys::{clock, semaphore, system_call};

@@ -193,10 +193,9 @@ fn chips(story: &Story<'_>, trust: &str) -> Vec<Chip> {
         });
     }
     let quiet = !result.doctor.is_empty()
-        && !result
-            .doctor
-            .iter()
-            .any(|check| matches!(check.state, CheckState::Disturbs | CheckState::Unknown));
+        && !result.doctor.iter().any(|check| {
+            matches!(check.state, oscost_results::CheckState::Disturbs | oscost_results::CheckState::Unknown)
+        });
     let tone = Some(if quiet { Tone::Good } else { Tone::Doubt });
     chips.push(Chip { text: trust.to_owned(), tone, whole: story.doctor().0 });
     if result.plan.effort == "quick" {
