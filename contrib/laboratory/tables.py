@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Prints what the laboratory found as tables: tables.py module|mandatory|pairs DIRECTORY..."""
+"""Prints what the laboratory found as tables: tables.py module|mandatory|pairs|small DIRECTORY..."""
+import collections
 import json
 import pathlib
 import sys
@@ -155,8 +156,26 @@ def pairs():
     print("" if right else "FAILED: a time of 0, or a distance without a pair")
 
 
+def small():
+    """Every figure was measured or says what it lacks, and no process was killed."""
+    global failures
+    figures = json.loads((directory / "small.json").read_text())["figures"]
+    killed = (directory / "killed").read_text().strip()
+    states = collections.Counter(figure["status"] for figure in figures)
+    print(f"\nLinux {(directory / 'ended').read_text().strip()}, emulated, 256 MB: {dict(states)}")
+    silent = [figure["id"] for figure in figures if figure["status"] != "measured" and not figure.get("why")]
+    for figure in figures:
+        if figure["status"] != "measured":
+            print(f"  {figure['id']}: {figure['status']}: {figure.get('why')}")
+    right = states["measured"] > 0 and not silent and not killed and not states["failed"]
+    failures += not right
+    print("" if right else f"FAILED: {killed or silent or states}")
+
+
 if what == "module":
     module()
+elif what == "small":
+    small()
 elif what == "pairs":
     pairs()
 else:

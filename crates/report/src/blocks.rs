@@ -46,6 +46,19 @@ pub(crate) enum Part {
     Plot(Box<Plot>),
     /// A view inside a view.
     View(Box<View>),
+    /// Names of this place, which a page's links lead to. Nothing is shown.
+    Marks(Vec<Mark>),
+    /// Links to marks of a page.
+    Index(Vec<Mark>),
+}
+
+/// A place that can be linked to.
+#[derive(Clone)]
+pub(crate) struct Mark {
+    /// What is there, in the words of a reader who looks for it.
+    pub text: String,
+    /// Its name as the target of a link: letters, digits and hyphens.
+    pub name: String,
 }
 
 /// A named fact.

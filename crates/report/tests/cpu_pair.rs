@@ -3,7 +3,7 @@
 
 mod fixture;
 
-use oscost_report::{RowChoice, Style, price_list, price_list_markdown};
+use oscost_report::{Named, RowChoice, Style, page, price_list, price_list_markdown};
 use oscost_results::{Figure, RunResult};
 use serde_json::json;
 
@@ -68,6 +68,24 @@ fn markdown_has_the_matrix_too() {
     price_list_markdown(&result(9100.0), None, &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
     assert!(text.contains("PAIRS OF CPUS"), "{text}");
+}
+
+#[test]
+fn the_page_draws_a_cell_a_pair() {
+    let mut out = Vec::new();
+    page(&[Named { name: "pairs", result: &result(9100.0) }], &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert_eq!(text.matches("class=\"heat\"").count(), 6, "a direction each, and none from a CPU to itself");
+    assert!(text.contains("<title>CPU 0 to CPU 3: 9.00</title>"));
+    let shade = |pair: &str| {
+        let before = text.split(&format!("<title>CPU {pair}:")).next().unwrap();
+        let shade = before.rsplit("fill-opacity=\"").next().unwrap().split('"').next().unwrap();
+        shade.parse::<f64>().unwrap()
+    };
+    assert!(
+        shade("0 to CPU 1") < shade("2 to CPU 3") && shade("2 to CPU 3") < shade("3 to CPU 0"),
+        "darker is longer"
+    );
 }
 
 /// A matrix has the square of its CPUs in cells: as many as a file can have figures would take all memory.

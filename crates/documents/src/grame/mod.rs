@@ -176,7 +176,7 @@ fn judge(found: &Found<'_>, parameters: &DocumentParameters) -> Vec<Reproduction
     tables::orders(found, settings, &mut rows);
     curves::experiments(found, settings, &mut rows);
     tables::outputs(found, settings, &mut rows);
-    tables::lost(&mut rows);
+    tables::not_measured(&mut rows);
     statements::statements(found, settings, &mut rows);
     if not_real_time(found) {
         let measured = |row: &&mut Reproduction| {

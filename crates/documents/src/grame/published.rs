@@ -169,6 +169,20 @@ pub(super) const PRIORITIES: [(&str, f64); 2] = [("sender thread", 99.0), ("read
 /// Factors by which 4.1.5 reduces its figures to P700's clock: 350/700 and 400/700.
 pub(super) const REDUCED: [(&str, f64); 2] = [("P350 (Windows 2000)", 0.5), ("P400 (NT 4.0)", 0.571)];
 
+/// What the document shows before its first measurement.
+pub(super) const BEFORE: [(&str, &str); 2] = [
+    (
+        "Table 1 (3)",
+        "its machines: P700 is a Duron 700 MHz with Linux 2.2.15 and Windows 98, P350 a Pentium II 350 MHz with Linux 2.4.3 and \
+         Windows 2000, P400 a Pentium II 400 MHz with Windows NT 4.0 (128 MB each), Mac350 a PowerPC G4 350 MHz with Darwin 1.3 \
+         and Linux PPC 2.2.15 (192 MB)",
+    ),
+    (
+        "Figures 1 and 2 (2)",
+        "what server and clients do, in pseudo code: our copy does the same, but for what \"differs\" says",
+    ),
+];
+
 /// What the text of the document has lost.
 pub(super) const LOST: [(&str, &str); 5] = [
     (

@@ -2,7 +2,7 @@
 
 use oscost_results::quantity;
 
-use super::published::{LOST, PRIORITIES, REDUCED, SINGLE, System, SystemKind};
+use super::published::{BEFORE, LOST, PRIORITIES, REDUCED, SINGLE, System, SystemKind};
 use super::settings::{Settings, loaded_id};
 use super::{KERNEL_SIDE, LOADS, SOCKET, at_1ms, derive, shown_loaded, shown_session};
 use crate::found::{Answer, Found, Rows, Value};
@@ -427,9 +427,9 @@ pub(super) fn outputs(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
     }
 }
 
-/// What the text of the document has lost.
-pub(super) fn lost(rows: &mut Rows) {
-    for (place, why) in LOST {
+/// What the document shows beside its measurements, and what its text has lost.
+pub(super) fn not_measured(rows: &mut Rows) {
+    for (place, why) in BEFORE.into_iter().chain(LOST) {
         rows.value(Value { because: why.to_owned(), ..Value::at(place, "") });
     }
 }

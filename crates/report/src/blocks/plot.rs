@@ -39,6 +39,8 @@ pub(crate) enum Chart {
     Bars(Bars),
     /// One series of values over time.
     Trail(Trail),
+    /// A square of cells, each as dark as its value is large.
+    Heat(Heat),
 }
 
 /// Where a number comes from. Dashed is what was published, and nothing else.
@@ -241,6 +243,16 @@ pub(crate) struct Bar {
     pub y: f64,
     /// What is to be said of it.
     pub says: String,
+}
+
+/// A square of cells.
+pub(crate) struct Heat {
+    /// Names of the rows and of the columns, which are the same, and what they are names of ("CPU").
+    pub names: Vec<String>,
+    /// See `names`.
+    pub what: &'static str,
+    /// Row by row: how dark a cell is, 0 to 1, and its value.
+    pub cells: Vec<Vec<Option<(f64, String)>>>,
 }
 
 /// One series of values from left to right.

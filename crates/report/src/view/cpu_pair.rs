@@ -6,10 +6,11 @@ use oscost_results::quantity;
 use oscost_results::{Estimate, Figure, Parameter};
 use oscost_stats::quantile::{median, sorted};
 
+use crate::blocks::plot::{Chart, Heat, Plot};
 use crate::blocks::{Part, Table, View};
 use crate::numbers;
 use crate::view::story::Story;
-use crate::words::distinct;
+use crate::words::{distinct, width};
 
 /// Two directions that differ by no more are alike, whatever their intervals say: as much as `compare` asks about by default.
 const ALIKE: f64 = 0.05;
@@ -74,48 +75,81 @@ fn told(story: &Story<'_>, what: &str, pairs: &[&Pair<'_>]) -> Vec<Part> {
     let times = sorted(pairs.iter().map(|pair| pair.time.value).collect());
     let (least, most) = (times[0], times[times.len() - 1]);
     let unit = common_unit(least, most);
-    let shades =
-        if story.unicode { ['\u{2591}', '\u{2592}', '\u{2593}', '\u{2588}'] } else { ['.', ':', '+', '#'] };
     let operation = pairs.first().map_or("", |pair| &pair.figure.operation);
-    let words = format!(
-        "{}{}: {}. From the CPU of the row to that of the column; {} is the shortest time, {} the longest.",
-        story.words(what),
-        unit.map_or(String::new(), |(name, _)| format!(", {name}")),
-        story.plain(operation),
-        shades[0],
-        shades[3]
-    );
+    let about = format!("{}: {}", story.words(what), story.plain(operation));
     let cpus = cpus(pairs);
     let rest = [Part::Table(by_distance(pairs)), agreed(story, pairs)];
     if cpus.len() > MOST_CPUS {
-        let words = format!(
-            "{}: {}. A matrix of {} CPUs is too wide to read.",
-            story.words(what),
-            story.plain(operation),
-            cpus.len()
-        );
+        let words = format!("{about}. A matrix of {} CPUs is too wide to read.", cpus.len());
         return std::iter::once(Part::Words(words)).chain(rest).collect();
     }
     let known: BTreeMap<(u64, u64), &Pair<'_>> =
         pairs.iter().rev().map(|pair| ((pair.from, pair.to), *pair)).collect();
-    let cell = |from: u64, to: u64| match known.get(&(from, to)) {
-        Some(pair) => {
-            let shade = shades[level(pair.time.value, least, most)];
-            let time = match unit {
-                Some((_, scale)) => numbers::significant(pair.time.value / scale),
-                None => numbers::duration(pair.time.value),
-            };
-            format!("{time} {shade}")
-        }
-        None => "-".to_owned(),
+    let cell = |from: u64, to: u64| {
+        let time = known.get(&(from, to))?.time.value;
+        let text = match unit {
+            Some((_, scale)) => numbers::significant(time / scale),
+            None => numbers::duration(time),
+        };
+        Some((darkness(time, least, most), text))
     };
-    let heads = std::iter::once("CPU".to_owned()).chain(cpus.iter().map(u64::to_string));
-    let rows = cpus.iter().map(|&from| {
-        let cells = cpus.iter().map(|&to| cell(from, to));
-        std::iter::once(from.to_string()).chain(cells).collect::<Vec<String>>()
-    });
-    let matrix = Table::new(heads, rows);
-    [Part::Words(words), Part::Table(matrix)].into_iter().chain(rest).collect()
+    let cells: Vec<Vec<Option<(f64, String)>>> =
+        cpus.iter().map(|&from| cpus.iter().map(|&to| cell(from, to)).collect()).collect();
+    let names: Vec<String> = cpus.iter().map(u64::to_string).collect();
+    let said = |row: &[Option<(f64, String)>]| -> Vec<String> {
+        row.iter().map(|cell| cell.as_ref().map_or("-".to_owned(), |(_, text)| text.clone())).collect()
+    };
+    let heads = std::iter::once("CPU").chain(names.iter().map(String::as_str));
+    let table = Table::new(
+        heads,
+        names.iter().zip(&cells).map(|(name, row)| [vec![name.clone()], said(row)].concat()),
+    );
+    let shades =
+        if story.unicode { ['\u{2591}', '\u{2592}', '\u{2593}', '\u{2588}'] } else { ['.', ':', '+', '#'] };
+    let matrix = Plot {
+        about,
+        finding: format!(
+            "{}{} to {}. From the CPU of the row to that of the column",
+            unit.map_or(String::new(), |(name, _)| format!("{name}, ")),
+            numbers::duration(least),
+            numbers::duration(most),
+        ),
+        note: String::new(),
+        letters: letters(&names, &cells, shades),
+        table,
+        chart: Chart::Heat(Heat { names, what: "CPU", cells }),
+    };
+    std::iter::once(Part::from(matrix)).chain(rest).collect()
+}
+
+/// CPUs up to which each cell shows its time; beyond, a cell is a shade alone.
+const READABLE: usize = 8;
+
+/// The matrix in lines of letters, and what its shades mean.
+fn letters(names: &[String], cells: &[Vec<Option<(f64, String)>>], shades: [char; 4]) -> Vec<String> {
+    let shade = |dark: f64| shades[((4.0 * dark) as usize).min(3)];
+    let is_readable = names.len() <= READABLE;
+    let texts = cells.iter().flatten().flatten().map(|(_, text)| width(text));
+    let widest = texts.chain(names.iter().map(|name| width(name))).max().unwrap_or(0);
+    let first = width("CPU").max(names.iter().map(|name| width(name)).max().unwrap_or(0));
+    let row =
+        |head: &str, cells: Vec<String>| format!("{head:>first$}  {}", cells.concat()).trim_end().to_owned();
+    let line = |(name, row_cells): (&String, &Vec<Option<(f64, String)>>)| {
+        let cell = |cell: &Option<(f64, String)>| match cell {
+            Some((dark, text)) if is_readable => format!("{text:>widest$} {}  ", shade(*dark)),
+            Some((dark, _)) => shade(*dark).to_string(),
+            None if is_readable => format!("{:>widest$}    ", "-"),
+            None => " ".to_owned(),
+        };
+        row(name, row_cells.iter().map(cell).collect())
+    };
+    let heads = if is_readable {
+        names.iter().map(|name| format!("{name:>widest$}    ")).collect()
+    } else {
+        vec![format!("{} to {}, a column each", names[0], names[names.len() - 1])]
+    };
+    let told = format!("{} shortest, {} longest", shades[0], shades[3]);
+    std::iter::once(row("CPU", heads)).chain(names.iter().zip(cells).map(line)).chain([told]).collect()
 }
 
 /// The unit in which all times have few digits, and its ns; `None` where each needs its own.
@@ -132,11 +166,11 @@ fn cpus(pairs: &[&Pair<'_>]) -> Vec<u64> {
     cpus
 }
 
-/// Which of four shades a time has, on a scale of ratios.
-fn level(time: f64, least: f64, most: f64) -> usize {
+/// How dark a time is, 0 to 1, on a scale of ratios.
+fn darkness(time: f64, least: f64, most: f64) -> f64 {
     let place = (time / least).ln() / (most / least).ln();
     // One time alone has no scale.
-    if place.is_finite() { ((4.0 * place) as usize).min(3) } else { 0 }
+    if place.is_finite() { place.clamp(0.0, 1.0) } else { 0.0 }
 }
 
 /// The times of those that share the same.
@@ -198,11 +232,15 @@ mod tests {
 
     #[test]
     fn shades_follow_ratios() {
-        assert_eq!(
-            [50.0, 99.0, 101.0, 400.0, 799.0, 800.0].map(|time| level(time, 50.0, 800.0)),
-            [0, 0, 1, 3, 3, 3]
-        );
-        assert_eq!(level(50.0, 50.0, 50.0), 0, "one time alone");
+        assert_eq!([50.0, 200.0, 800.0].map(|time| darkness(time, 50.0, 800.0)), [0.0, 0.5, 1.0]);
+        assert_eq!(darkness(50.0, 50.0, 50.0), 0.0, "one time alone");
+        let shades = |count: usize| {
+            let names: Vec<String> = (0..count).map(|it| it.to_string()).collect();
+            let cell = |at: usize| Some((at as f64 / count as f64, "12".to_owned()));
+            letters(&names, &vec![(0..count).map(cell).collect(); count], ['.', ':', '+', '#'])
+        };
+        assert_eq!(shades(4)[1], "  0  12 .  12 :  12 +  12 #");
+        assert_eq!(shades(16)[1], "  0  ....::::++++####", "a cell of many is its shade alone");
     }
 
     #[test]

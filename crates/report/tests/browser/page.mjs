@@ -247,8 +247,13 @@ async function saved(page, button) {
   const figures = page.locator("figure.chart"), count = await figures.count();
   if (count < 15) fail(`only ${count} plots`);
   equal(await page.locator("main pre").count(), 0, "nothing is drawn in letters");
-  for (const [what, words] of [["rect.bar.published", "published bars"], ["rect.bar.literal", "bars of single runs"], [".rule.published", "published values over time"]])
+  for (const [what, words] of [["rect.bar.published", "published bars"], ["rect.bar.literal", "bars of single runs"], ["rect.heat", "pairs of CPUs"], [".rule.published", "published values over time"]])
     if ((await page.locator(what).count()) === 0) fail("drawn: " + words);
+  // Each table and figure of a document is found by its own number.
+  for (const number of ["Table 5", "Figure 31", "Figure 20.7"]) {
+    const target = await page.locator(".index a", { hasText: number }).first().getAttribute("href");
+    if ((await page.locator(target).count()) !== 1) fail("one place for " + number);
+  }
   // A lock or a transport has one hue: what is named alike in two legends looks alike.
   const hues = await page.evaluate(() => {
     const seen = {};
@@ -269,7 +274,7 @@ async function saved(page, button) {
     const svg = await saved(page, figure.locator("button.save"));
     const told = await page.evaluate((text) => {
       const parsed = new DOMParser().parseFromString(text, "image/svg+xml");
-      return [parsed.querySelectorAll("parsererror, script, foreignObject, [class]").length, parsed.documentElement.textContent.replace(/\s+/g, ""), parsed.querySelectorAll("path, polyline, line").length];
+      return [parsed.querySelectorAll("parsererror, script, foreignObject, [class]").length, parsed.documentElement.textContent.replace(/\s+/g, ""), parsed.querySelectorAll("path, polyline, line, rect").length];
     }, svg);
     equal(told[0], 0, "the saved picture stands alone: " + finding);
     if (told[2] < 2) fail("the saved picture shows something: " + finding);

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::table::{class, linked, sign};
 use super::{escaped, plots, table};
-use crate::blocks::{Part, View};
+use crate::blocks::{Mark, Part, View};
 use crate::words::capital;
 
 /// Writes a view as a part of the page.
@@ -43,6 +43,7 @@ pub(super) fn parts(view: &View, of: &str, out: &mut dyn Write) -> io::Result<()
         let frame = match part {
             Part::Plot(plot) if plots::is_small(plot) => Some("plots"),
             Part::Plot(_) => Some("charts"),
+            Part::Marks(_) => open,
             _ => None,
         };
         if frame != open {
@@ -99,5 +100,12 @@ fn part(part: &Part, name: &str, of: &str, out: &mut dyn Write) -> io::Result<()
         }
         Part::Plot(plot) => plots::figure(plot, of, out),
         Part::View(inner) => view(inner, of, out),
+        Part::Marks(all) => all.iter().try_for_each(|it| writeln!(out, "<a id=\"{}{of}\"></a>", it.name)),
+        Part::Index(all) => {
+            let link =
+                |it: &Mark| format!("<a href=\"#{}{of}\">{}</a>", it.name, it.text.replace(' ', "&nbsp;"));
+            let links: Vec<String> = all.iter().map(link).collect();
+            writeln!(out, "<p class=\"index\">{}</p>", links.join(" "))
+        }
     }
 }

@@ -60,6 +60,7 @@ pub(crate) fn view(view: &View, level: usize, out: &mut dyn Write) -> io::Result
                 plot.letters.iter().try_for_each(|line| writeln!(out, "    {line}"))?;
             }
             Part::View(inner) => self::view(inner, level + 1, out)?,
+            Part::Marks(_) | Part::Index(_) => {}
         }
     }
     Ok(())

@@ -36,7 +36,7 @@ pub(crate) fn view(view: &View, page: &mut Lines<'_>) -> io::Result<()> {
                 letters(&plot.letters, page)?;
             }
             Part::View(inner) => self::view(inner, page)?,
-            Part::Answer(_) => {}
+            Part::Answer(_) | Part::Marks(_) | Part::Index(_) => {}
         }
     }
     let answers =

@@ -63,8 +63,11 @@ pub(super) fn facts(rows: &[&Reproduction], unicode: bool) -> Vec<Fact> {
         line(
             "numbers",
             format!(
-                "{published} published, {literal} by copies of its programs, {}; tables first, statements last",
-                counted(differs, "thing done otherwise", "things done otherwise")
+                "{published} published, {literal} by our copies of its programs{}; tables first, statements last",
+                match differs {
+                    0 => String::new(),
+                    _ => format!(", which differ from them in {}", counted(differs, "thing", "things")),
+                }
             ),
         ),
     ]

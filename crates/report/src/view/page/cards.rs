@@ -28,11 +28,15 @@ const ENOUGH: usize = 3;
 const ANSWERS: &str = "Large: this machine. Below: what the document published. \"Our copy of its program\" ran once or a few \
                        times, as the document's did; \"measured\" is a figure of oscost, with an interval.";
 
+/// The names of machines on the cards of document 002.
+const STATIONS: &str = " P700, P350 and Mac350 are its machines (Table 1).";
+
 /// The cards, and what their sizes mean.
 pub(super) fn cards(story: &Story<'_>) -> (Vec<Card>, String) {
     let told = of_documents(story);
     if !told.is_empty() {
-        return (told, ANSWERS.to_owned());
+        let named = told.iter().any(|card| card.size.contains("(P350)"));
+        return (told, format!("{ANSWERS}{}", if named { STATIONS } else { "" }));
     }
     let call = ASKED[2].0.iter().find_map(|id| measured(story, id));
     let size = |figure: &Figure| {

@@ -56,8 +56,12 @@ impl Hues {
                     *hue = self.hue(Names::Locks, name, 0);
                 }
             }
-            Chart::Tracks(_) | Chart::Trail(_) | Chart::Samples(_) | Chart::Launches(_) | Chart::Boxes(_) => {
-            }
+            Chart::Tracks(_)
+            | Chart::Trail(_)
+            | Chart::Samples(_)
+            | Chart::Launches(_)
+            | Chart::Boxes(_)
+            | Chart::Heat(_) => {}
         }
     }
 

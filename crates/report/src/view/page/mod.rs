@@ -7,6 +7,7 @@ mod heading;
 mod hues;
 mod list;
 mod over;
+mod places;
 mod together;
 
 use oscost_results::{Figure, Outline, RunResult, Status};
@@ -109,7 +110,8 @@ fn of_one(story: &Story<'_>, named: &Named<'_>) -> Page {
     }
     if is_reproduction {
         // The document first; what was measured for it follows.
-        sections.extend(documents.into_iter().map(|view| Section::View(answers_first(view))));
+        let placed = |(index, view)| places::marked(answers_first(view), &format!("document-{}", index + 1));
+        sections.extend(documents.into_iter().enumerate().map(placed).map(Section::View));
         sections.extend(views.drain(..).map(Section::View));
         sections.append(&mut own);
     } else {

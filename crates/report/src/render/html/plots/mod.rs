@@ -3,6 +3,7 @@
 mod bars;
 mod boxes;
 mod curves;
+mod heat;
 mod rows;
 mod small;
 mod strips;
@@ -54,6 +55,7 @@ fn drawn(chart: &Chart) -> (String, String) {
         Chart::Tracks(chart) => tracks::draw(chart, &mut picture),
         Chart::Trail(chart) => tracks::trail(chart, &mut picture),
         Chart::Bars(chart) => bars::draw(chart, &mut picture),
+        Chart::Heat(chart) => heat::draw(chart, &mut picture),
         Chart::Samples(chart) => return (small::samples(chart), small::frame()),
         Chart::Launches(chart) => return (small::launches(chart), small::frame()),
         Chart::Boxes(chart) => return (boxes::draw(chart), boxes::frame(chart)),
@@ -81,15 +83,24 @@ pub(super) fn figure(plot: &Plot, of: &str, out: &mut dyn Write) -> io::Result<(
     if let Chart::Tracks(chart) = &plot.chart {
         tracks::controls(chart, out)?;
     }
-    writeln!(out, "<svg class=\"plot\" role=\"img\" aria-label=\"{finding}\" {size}>{body}</svg>")?;
+    // Of a small plot the caption says all; a page has two for each figure.
+    let says = if is_small(plot) {
+        "aria-hidden=\"true\"".to_owned()
+    } else {
+        format!("role=\"img\" aria-label=\"{finding}\"")
+    };
+    writeln!(out, "<svg class=\"plot\" {says} {size}>{body}</svg>")?;
     writeln!(
         out,
         "<div class=\"below\"><button type=\"button\" class=\"save\">Save as SVG</button><details class=\"data\">\
          <summary>Data</summary>"
     )?;
-    // No two regions have one name; small plots say whose they are.
-    let name = if is_small(plot) { plot.about.clone() } else { format!("{} {}", plot.about, plot.finding) };
-    table::scrolling(&plot.table, &format!("Data: {name}{of}"), of, out)?;
+    if is_small(plot) {
+        table::write(&plot.table, of, out)?;
+    } else {
+        // No two regions have one name.
+        table::scrolling(&plot.table, &format!("Data: {} {}{of}", plot.about, plot.finding), of, out)?;
+    }
     writeln!(out, "</details></div></figure>")
 }
 
