@@ -159,8 +159,13 @@ pub fn names(folder: &Path) -> Vec<String> {
 
 /// Every process of the space but this one, in words; those that have ended and wait for nobody do not count.
 pub fn processes() -> Vec<String> {
+    ids().filter_map(living).collect()
+}
+
+/// Every process of the space but this one.
+fn ids() -> impl Iterator<Item = u32> {
     let ids = names(Path::new("/proc")).into_iter().filter_map(|name| name.parse::<u32>().ok());
-    ids.filter(|&id| id != std::process::id()).filter_map(living).collect()
+    ids.filter(|&id| id != std::process::id())
 }
 
 fn living(id: u32) -> Option<String> {
@@ -183,12 +188,25 @@ fn living(id: u32) -> Option<String> {
     })
 }
 
-/// Waits until nobody is there any more; who still is after a while.
+/// Whether a SIGKILL waits for a process: it does nothing of its own any more, and ends as soon as it has a CPU.
+fn is_killed(id: u32) -> bool {
+    const KILL: u64 = 1 << (9 - 1);
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+    let masks = status.lines().filter_map(|line| line.split_once("Pnd:"));
+    masks.into_iter().any(|(_, mask)| u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask & KILL != 0))
+}
+
+/// Waits until nobody is there any more; who still is after a while. On a busy machine somebody who was killed may get no
+/// CPU for seconds, and others wait for his end: for that they have longer.
 pub fn quiet() -> Vec<String> {
-    let patience = Instant::now() + Duration::from_secs(2);
+    let begun = Instant::now();
     loop {
         let there = processes();
-        if there.is_empty() || Instant::now() > patience {
+        let waited = begun.elapsed();
+        let killed = || ids().any(|id| living(id).is_some() && is_killed(id));
+        if there.is_empty()
+            || waited > Duration::from_secs(2) && (waited > Duration::from_secs(20) || !killed())
+        {
             return there;
         }
         std::thread::sleep(Duration::from_millis(5));

@@ -1,5 +1,6 @@
-//! What a run found: sentences computed from its figures by rules. A figure that is marked, withheld or unchecked carries
-//! none, and neither does a ratio whose interval leaves it open.
+//! What a run found: sentences computed from its figures by rules. A figure that is withheld or unchecked, or whose operation
+//! was another one, carries none, and neither does a ratio whose interval leaves it open. Noise hides no large difference:
+//! a disturbed figure carries one that is twice as large.
 
 use oscost_results::{Figure, Mark, PairedValue, RunResult, Status, Verdict, quantity};
 
@@ -13,6 +14,8 @@ use crate::words::distinct;
 const LABEL: &str = "Findings";
 /// From this ratio on two alternatives differ by enough to be spoken of.
 const APART: f64 = 2.0;
+/// The same, where others disturbed a figure: its error may be larger than its interval says.
+const FAR_APART: f64 = 2.0 * APART;
 /// Up to this ratio they cost the same.
 const ALIKE: f64 = 1.25;
 /// A figure whose interval is wider than this share carries no sentence.
@@ -60,7 +63,8 @@ fn carries(figure: &Figure) -> bool {
 
 /// Why no sentence may rest on it. How few launches it has, its interval tells.
 fn obstacle(figure: &Figure) -> Option<&'static str> {
-    let harmless = |mark: &&Mark| matches!(mark, Mark::NotConverged | Mark::FewerLaunches);
+    let harmless =
+        |mark: &&Mark| matches!(mark, Mark::NotConverged | Mark::FewerLaunches) || disturbs(**mark);
     let quoted = figure.quantities.get(figure.judged());
     let is_narrow = quoted.is_some_and(|it| half(&it.estimate).is_some_and(|half| half <= WIDE));
     match figure.marks.iter().find(|mark| !harmless(mark)) {
@@ -69,6 +73,17 @@ fn obstacle(figure: &Figure) -> Option<&'static str> {
         None if figure.evidence.verdict != Verdict::Checked => Some(figure.evidence.verdict.name()),
         None => (!is_narrow).then_some("too wide"),
     }
+}
+
+/// Whether it says that others ran beside the figure; its operation is the one that it claims.
+fn disturbs(mark: Mark) -> bool {
+    matches!(mark, Mark::Noisy | Mark::Bimodal | Mark::Shared | Mark::BusySibling)
+}
+
+/// From which ratio on two figures differ by enough.
+fn enough(one: &Figure, other: &Figure) -> f64 {
+    let is_disturbed = [one, other].iter().any(|figure| figure.marks.iter().any(|mark| disturbs(*mark)));
+    if is_disturbed { FAR_APART } else { APART }
 }
 
 /// Why rows carry no finding, the most frequent reason first. A mark that most rows have stands in none of them, so it is
@@ -100,7 +115,7 @@ fn alternatives(result: &RunResult, carrying: &[&Figure]) -> Vec<Vec<String>> {
     for (one, base, pair) in &pairs {
         let Some((value, low, _)) = bounds(pair) else { continue };
         // Other operations of a family are no alternatives: what is compared does the same.
-        if low < APART || one.operation != base.operation {
+        if low < enough(one, base) || one.operation != base.operation {
             continue;
         }
         match best.iter_mut().find(|(other, ..)| other.family == one.family) {
@@ -139,7 +154,7 @@ fn wake(carrying: &[&Figure]) -> Option<Vec<String>> {
     let typical = |figure: &Figure| figure.quantities.get(quantity::TYPICAL).map(|it| it.estimate);
     let (one_typical, two_typical) = (typical(one)?, typical(two)?);
     let ratio = two_typical.value / one_typical.value;
-    let is_certain = two_typical.low / one_typical.high >= APART;
+    let is_certain = two_typical.low / one_typical.high >= enough(one, two);
     let name = one.id.strip_suffix("/same_cpu").unwrap_or(&one.id);
     is_certain.then(|| {
         let costs = [two_typical, one_typical].map(|it| numbers::duration(it.value));
@@ -158,7 +173,7 @@ fn entry(carrying: &[&Figure]) -> Option<Vec<String>> {
     let calls = carrying.iter().filter(|figure| figure.family == entry.family);
     let dearest = calls.filter_map(|figure| Some((figure, floor(figure)?)));
     let (figure, most) = dearest.max_by(|one, other| one.1.value.total_cmp(&other.1.value))?;
-    (most.low / base.high >= APART).then(|| {
+    (most.low / base.high >= enough(figure, entry)).then(|| {
         vec![
             format!("{} costs {} a bare kernel entry", figure.id, times(most.value / base.value)),
             format!(" ({}, {})", numbers::duration(most.value), numbers::duration(base.value)),
