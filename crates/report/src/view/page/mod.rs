@@ -77,12 +77,15 @@ fn page_over(runs: &[Run], whole: &[Named<'_>]) -> Page {
         let mut sections: Vec<Section> =
             against.iter().map(|it| Section::Compared(against::forest(it, newest.result))).collect();
         if runs.len() > 2 {
-            sections.insert(0, Section::Over(over::history(runs, newest.result)));
+            let history = over::history(runs, newest.result);
+            let finding = history.finding.clone();
+            sections.insert(0, Section::Over(history));
             let machines = crate::words::distinct(runs.iter().map(|run| &run.place)).len();
             let over = counted(runs.len(), "run", "runs");
             let of = if machines > 1 { format!(" of {machines} systems") } else { String::new() };
             page.kind = "history";
-            page.heading = format!("{over}{of}; the newest beside the one before: {}", page.heading);
+            page.heading =
+                format!("{over}{of}: {finding}; the newest beside the one before: {}", page.heading);
         }
         sections.splice(0..0, gallery::view(whole).map(Section::View));
         sections.append(&mut page.sections);
@@ -161,6 +164,13 @@ fn answers_first(mut view: View) -> View {
             .iter_mut()
             .for_each(|fact| fact.says = fact.says.replace("; tables first, statements last", ""));
     }
+    // The first line of the section has the tally, and the statements follow it.
+    let mut is_tally = false;
+    view.parts.retain(|part| {
+        let kept = !(is_tally && matches!(part, Part::Words(_)));
+        is_tally = matches!(part, Part::Judged(..));
+        kept
+    });
     // The first plots, then what became of the statements: nobody scrolls past a hundred pictures to a verdict.
     let mut plots = 0;
     view.parts.sort_by_cached_key(|part| match part {
@@ -188,8 +198,12 @@ fn chips(story: &Story<'_>, trust: &str) -> Vec<Chip> {
     let checked =
         told(|it| it.status == Status::Measured && it.evidence.verdict == oscost_results::Verdict::Checked);
     if all > 0 {
+        let wrong = told(|it| it.status == Status::Contradicted);
+        let rest = all.saturating_sub(checked + wrong);
+        let others = [(wrong, "wrong"), (rest, "not taken")].into_iter().filter(|(count, _)| *count > 0);
+        let others: String = others.map(|(count, word)| format!(", {count} {word}")).collect();
         chips.push(Chip {
-            text: format!("counts as claimed: {checked} of {all}"),
+            text: format!("counts of calls and switches: {checked} confirmed{others}"),
             tone: Some(if checked == all { Tone::Good } else { Tone::Doubt }),
             whole: story.closing(None),
         });

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use oscost_results::{Estimate, Outline, RunResult, Status};
 
 use crate::blocks::history::{Course, History};
+use crate::judge::percent;
 use crate::named::Named;
 use crate::numbers;
 use crate::view::history::STILL;
@@ -104,6 +105,19 @@ struct Moved {
     in_all: f64,
     /// From the lowest upper end of an interval to the highest lower end: what no interval explains.
     beyond: f64,
+    /// The largest change from one run to the next that has it, where it makes most of the whole: number of the later
+    /// run, and the change.
+    step: Option<(usize, f64)>,
+}
+
+/// The largest step, unless the figure moved on and on.
+fn step(estimates: &[Option<Estimate>], in_all: f64) -> Option<(usize, f64)> {
+    let values: Vec<(usize, f64)> =
+        estimates.iter().enumerate().filter_map(|(at, it)| Some((at, it.as_ref()?.value))).collect();
+    let steps = values.windows(2).map(|pair| (pair[1].0 + 1, pair[1].1 / pair[0].1));
+    let far = |ratio: f64| ratio.ln().abs();
+    let (run, ratio) = steps.max_by(|one, other| far(one.1).total_cmp(&far(other.1)))?;
+    (far(ratio) > in_all.ln_1p() / 2.0).then_some((run, ratio - 1.0))
 }
 
 /// What moved, in a sentence.
@@ -112,7 +126,11 @@ fn finding(figures: &[(Moved, Course)]) -> String {
     let still = numbers::percent(STILL);
     let most = |count: usize, (moved, course): &(Moved, Course)| {
         let name = if count == 1 { "" } else { "most of all " };
-        format!("{name}{} (in all by {})", course.id, numbers::percent(moved.in_all))
+        let how = match moved.step {
+            Some((run, change)) => format!(", {} at run {run}", percent(change)),
+            None => format!(" (in all by {})", numbers::percent(moved.in_all)),
+        };
+        format!("{name}{}{how}", course.id)
     };
     let beyond = figures.iter().filter(|(moved, _)| moved.beyond > STILL).count();
     let scattered = figures.iter().filter(|(moved, _)| moved.in_all > STILL).count();
@@ -152,8 +170,9 @@ fn course(
     let beyond = ends(f64::max, f64::NEG_INFINITY, |it| it.low) / ends(f64::min, f64::INFINITY, |it| it.high);
     let share = |ratio: f64| if low > 0.0 && ratio.is_finite() { (ratio - 1.0).max(0.0) } else { 0.0 };
     let interval = numbers::interval(last, &unit, true);
+    let in_all = share(high / low);
     Some((
-        Moved { in_all: share(high / low), beyond: share(beyond) },
+        Moved { in_all, beyond: share(beyond), step: step(estimates, in_all) },
         Course {
             id: plain(id, true),
             has_receipt,
@@ -184,8 +203,11 @@ mod tests {
         let told = finding(&[step, moved("wide", &[[50.0, 100.0, 150.0], [60.0, 150.0, 250.0]])]);
         assert_eq!(
             told,
-            "1 of 2 figures moved by more than 2 % beyond the intervals: step (in all by 30.0 %)"
+            "1 of 2 figures moved by more than 2 % beyond the intervals: step, +30.0 % at run 2"
         );
+        let walk = [100.0, 110.0, 121.0, 133.0].map(|value| [value - 1.0, value, value + 1.0]);
+        let told = finding(&[moved("walk", &walk)]);
+        assert!(told.ends_with(": walk (in all by 33.0 %)"), "{told}");
         let told = finding(&[wide]);
         assert_eq!(told, "none of 1 figure moved beyond the intervals by more than 2 %; 1 scatter by more");
         assert_eq!(finding(&[still]), "none of 1 figure moved by more than 2 %");
