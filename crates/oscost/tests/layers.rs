@@ -134,16 +134,22 @@ fn every_crate_can_be_published_and_nothing_else() {
             assert!(says(key), "{name} does not say its {key}");
         }
         assert!(!says("publish"), "{name}: nothing keeps a crate from being published");
-        let text = manifest(&root());
-        let ours = lines(&text, |name| name == "workspace.dependencies")
-            .into_iter()
-            .filter(|line| line.starts_with("oscost-"));
-        for line in ours {
-            assert!(
-                line.contains("path = ") && line.contains("version = "),
-                "{line}: a path travels to nobody"
-            );
+        // A package is made of its own folder: a licence that lies above it would not travel.
+        for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+            let (own, whole) = (fs::read(path.join(licence)), fs::read(root().join(licence)));
+            assert!(own.is_ok_and(|own| own == whole.expect("a licence")), "{name} has no {licence}");
         }
+    }
+    let text = manifest(&root());
+    let ours: Vec<&str> = lines(&text, |name| name == "workspace.dependencies")
+        .into_iter()
+        .filter(|line| line.starts_with("oscost-"))
+        .collect();
+    assert_eq!(ours.len() + 1, crates().len(), "{ours:?}");
+    // A path travels to nobody, and crates of two releases do not fit together: their interfaces are for this repository.
+    let version = concat!("version = \"=", env!("CARGO_PKG_VERSION"), "\"");
+    for line in ours {
+        assert!(line.contains("path = ") && line.contains(version), "{line}: {version} is wanted");
     }
     let mut others = vec![root().join("examples"), root().join("fuzz")];
     let tools =
