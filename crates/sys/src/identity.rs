@@ -67,19 +67,26 @@ pub fn kernel() -> Kernel {
     }
 }
 
-/// The C library that this process runs with ("glibc 2.36").
+/// The C library that this process runs with: "glibc 2.36", or "glibc 2.36 (inside the program)" of a static program, which
+/// does not use the one of the machine. musl tells no version.
 #[must_use]
 pub fn libc_version() -> String {
     #[cfg(target_env = "gnu")]
-    {
+    let library = {
         // SAFETY: returns a pointer to a static C string.
         let version = unsafe { CStr::from_ptr(libc::gnu_get_libc_version()) };
         format!("glibc {}", version.to_string_lossy())
-    }
-    #[cfg(not(target_env = "gnu"))]
-    {
-        format!("libc of {}", std::env::consts::OS)
-    }
+    };
+    #[cfg(target_env = "musl")]
+    let library = "musl".to_owned();
+    #[cfg(not(any(target_env = "gnu", target_env = "musl")))]
+    let library = format!("libc of {}", std::env::consts::OS);
+    told(&library, cfg!(target_feature = "crt-static"))
+}
+
+/// A C library, and whether it is part of the program.
+fn told(library: &str, is_static: bool) -> String {
+    if is_static { format!("{library} (inside the program)") } else { library.to_owned() }
 }
 
 /// Whether the kernel says that this program was started with more privilege than its caller has (set-user-ID, file
@@ -179,6 +186,16 @@ mod tests {
             bytes.resize(bytes.len().next_multiple_of(4), 0);
         }
         bytes
+    }
+
+    #[test]
+    fn a_static_program_says_where_its_library_is() {
+        assert_eq!(told("glibc 2.36", false), "glibc 2.36");
+        assert_eq!(told("glibc 2.36", true), "glibc 2.36 (inside the program)");
+        // What maps no C library of the machine has it inside.
+        let maps = std::fs::read_to_string("/proc/self/maps").expect("the maps of this process");
+        let is_mapped = ["/libc.so", "/libc-", "/ld-musl"].iter().any(|name| maps.contains(name));
+        assert_eq!(libc_version().ends_with(" (inside the program)"), !is_mapped, "{maps}");
     }
 
     #[test]
