@@ -260,6 +260,41 @@ fn links_and_source_files_exist() {
     }
 }
 
+/// Versions in a text behind the program's name, as the artefacts of a release have it: `oscost-0.2.0`, `oscost_0.2.0`, `oscost:0.2.0`.
+fn versions(text: &str) -> Vec<&str> {
+    let behind = ["oscost-", "oscost_", "oscost:"].into_iter().flat_map(|name| text.split(name).skip(1));
+    let number = |rest: &str| {
+        rest.find(|letter: char| letter != '.' && !letter.is_ascii_digit()).unwrap_or(rest.len())
+    };
+    behind
+        .map(|rest| rest[..number(rest)].trim_end_matches('.'))
+        .filter(|version| !version.is_empty())
+        .collect()
+}
+
+#[test]
+fn files_and_changes_have_the_version_of_this_release() {
+    let version = env!("CARGO_PKG_VERSION");
+    for (page, least) in [("README.md", 5), ("docs/platforms.md", 4), ("docs/ci.md", 2)] {
+        let text = document(page);
+        let named = versions(&text);
+        assert!(named.len() >= least, "{page}: {named:?}");
+        assert!(
+            named.iter().all(|named| *named == version),
+            "{page} names files of another release: {named:?}"
+        );
+    }
+    let changes = document("CHANGELOG.md");
+    let newest = changes.lines().find(|line| line.starts_with("## ")).expect("a heading");
+    let date = newest
+        .strip_prefix(&format!("## [{version}] - "))
+        .unwrap_or_else(|| panic!("the newest is {newest}"));
+    let shape: String =
+        date.chars().map(|letter| if letter.is_ascii_digit() { '0' } else { letter }).collect();
+    assert_eq!(shape, "0000-00-00", "the day of the release: {newest}");
+    assert_eq!(versions("oscost-1.2.3.tar.gz oscost_1.2.3_amd64.deb oscost:1.2.3. oscost-run"), ["1.2.3"; 3]);
+}
+
 #[test]
 fn the_example_of_the_guide_is_the_real_file() {
     let guide = document("docs/add-a-benchmark.md");
