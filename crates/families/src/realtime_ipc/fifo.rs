@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use oscost_harness::{CallError, Outcome, Unable};
+use oscost_harness::{CallError, Object, Outcome, Unable};
 use oscost_sys::pipe::{self, Pipe};
 
 use super::session::{Course, Ground};
@@ -16,12 +16,17 @@ pub struct Fifos {
     pipes: Vec<Pipe>,
 }
 
-/// A FIFO for every client, whose name is gone as soon as both ends are open.
-pub fn make(_: &mut Ground, _: &Course, table: &Rc<Table>) -> Result<Box<dyn Transport>, Unable> {
+/// A FIFO for every client, whose name is gone as soon as both ends are open. A kill may come before that.
+pub fn make(ground: &mut Ground, _: &Course, table: &Rc<Table>) -> Result<Box<dyn Transport>, Unable> {
     let name = oscost_sys::random::bits()?;
-    let pipe =
-        |client| Pipe::fifo(&format!("/dev/shm/oscost-{name:032x}-{client}")).map_err(lack::of_shared_memory);
-    Ok(Box::new(Fifos { pipes: (0..table.clients()).map(pipe).collect::<Result<_, _>>()? }))
+    let mut pipes = Vec::new();
+    for client in 0..table.clients() {
+        let name = format!("oscost-{name:032x}-{client}");
+        let path = format!("/dev/shm/{name}");
+        ground.keeper.keep(&Object::Socket(name))?;
+        pipes.push(Pipe::fifo(&path).map_err(lack::of_shared_memory)?);
+    }
+    Ok(Box::new(Fifos { pipes }))
 }
 
 impl Transport for Fifos {

@@ -1,6 +1,8 @@
 //! Tells the janitor about objects that outlive a process: their maker writes into its ledger first.
 
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use oscost_sys::{CallError, process, random};
 
@@ -44,8 +46,8 @@ pub(crate) fn descriptor(number: &str) -> Result<OwnedFd, String> {
 pub struct Keeper {
     tie: Option<Tie>,
     private: bool,
-    /// Nobody removes what is left: such an object was asked for, and must not be made.
-    nobody: Option<bool>,
+    /// Nobody removes what is left: such an object was asked for, of this keeper or of a copy, and must not be made.
+    nobody: Option<Arc<AtomicBool>>,
 }
 
 /// Why an object is not made that would outlive a killed worker.
@@ -71,12 +73,12 @@ impl Keeper {
 
     /// A keeper where nobody removes anything: it refuses every object.
     pub(crate) fn of_nobody() -> Self {
-        Self { nobody: Some(false), ..Self::default() }
+        Self { nobody: Some(Arc::default()), ..Self::default() }
     }
 
     /// Whether an object was refused since this was asked last, because nobody would remove it.
-    pub(crate) fn has_refused(&mut self) -> bool {
-        self.nobody.as_mut().is_some_and(std::mem::take)
+    pub(crate) fn has_refused(&self) -> bool {
+        self.nobody.as_ref().is_some_and(|refused| refused.swap(false, Ordering::Relaxed))
     }
 
     /// Another keeper of the same janitor, for what makes its objects after its set-up.
@@ -85,7 +87,7 @@ impl Keeper {
     /// The error of fcntl.
     pub fn another(&self) -> Result<Self, CallError> {
         let tie = self.tie.as_ref().map(Tie::try_clone).transpose()?;
-        Ok(Self { tie, private: self.private, nobody: self.nobody })
+        Ok(Self { tie, private: self.private, nobody: self.nobody.clone() })
     }
 
     /// Declares an object that is about to be made: a kill may come between its making and any word of it.
@@ -93,8 +95,8 @@ impl Keeper {
     /// # Errors
     /// The error of write, or that nobody would remove it: it must not be made.
     pub fn keep(&mut self, object: &Object) -> Result<(), CallError> {
-        if let Some(refused) = &mut self.nobody {
-            *refused = true;
+        if let Some(refused) = &self.nobody {
+            refused.store(true, Ordering::Relaxed);
             return Err(CallError::told(NOBODY));
         }
         match &self.tie {

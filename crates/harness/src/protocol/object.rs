@@ -19,7 +19,7 @@ pub enum Object {
     NamedSemaphore(String),
     /// A POSIX message queue, by name (with its slash).
     PosixQueue(String),
-    /// A Unix socket in /dev/shm, by its name there.
+    /// A Unix socket or a FIFO in /dev/shm, by its name there.
     Socket(String),
     /// A folder of plain files and folders, by its name where folders of the run go.
     Folder(String),

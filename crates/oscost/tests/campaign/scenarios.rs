@@ -236,4 +236,5 @@ const OBJECTS: &[&str] = &[
     "lock/system_v_message",
     "context_switch/posix_queue/same_cpu",
     "realtime_ipc/unix_datagram/same_cpu/clients_10",
+    "realtime_ipc/fifo/same_cpu/clients_10",
 ];
