@@ -115,30 +115,24 @@ pub fn in_memory(bytes: u64) -> Result<OwnedFd, CallError> {
     Ok(fd)
 }
 
-/// A file without a name in `folder`, for reading and writing: it is gone when it is closed. open(2), O_TMPFILE; where the
-/// file system has none, a new file that loses its random name at once.
+/// A file without a name in `folder`, for reading and writing: it is gone when it is closed. open(2), O_TMPFILE. There is no
+/// other way: a name that goes at once would stay after a kill in between.
 ///
 /// # Errors
-/// The error of open, getrandom or unlink.
+/// The error of open: EOPNOTSUPP where the file system has no such files, EISDIR before Linux 3.11.
 pub fn unnamed(folder: &std::path::Path) -> Result<OwnedFd, CallError> {
-    use std::os::unix::ffi::OsStrExt;
-    let path = |path: &std::path::Path| {
-        std::ffi::CString::new(path.as_os_str().as_bytes()).map_err(|_| CallError::new("open", libc::EINVAL))
-    };
-    let open = |path: &CStr, flags: libc::c_int| {
-        // SAFETY: the path is a C string.
-        let fd = unsafe { libc::open(path.as_ptr(), flags | libc::O_RDWR | libc::O_CLOEXEC, 0o600) };
-        // SAFETY: the kernel has just handed out this descriptor to us alone.
-        check("open", fd).map(|fd| unsafe { OwnedFd::from_raw_fd(fd) })
-    };
-    if let Ok(fd) = open(&path(folder)?, libc::O_TMPFILE) {
-        return Ok(fd);
-    }
-    let name = path(&folder.join(format!(".oscost-{:032x}", crate::random::bits()?)))?;
-    let fd = open(&name, libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW)?;
+    let path = c_path(folder)?;
+    let flags = libc::O_TMPFILE | libc::O_RDWR | libc::O_CLOEXEC;
     // SAFETY: the path is a C string.
-    check("unlink", unsafe { libc::unlink(name.as_ptr()) })?;
-    Ok(fd)
+    let fd = check("open", unsafe { libc::open(path.as_ptr(), flags, 0o600) })?;
+    // SAFETY: the kernel has just handed out this descriptor to us alone.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// A path as calls take it.
+pub(crate) fn c_path(path: &std::path::Path) -> Result<std::ffi::CString, CallError> {
+    use std::os::unix::ffi::OsStrExt;
+    std::ffi::CString::new(path.as_os_str().as_bytes()).map_err(|_| CallError::new("open", libc::EINVAL))
 }
 
 #[cfg(test)]
@@ -173,5 +167,27 @@ mod tests {
         drop(file);
         std::fs::remove_dir(&folder).expect("an empty folder");
         assert!(super::unnamed(&folder).is_err());
+    }
+
+    /// In the file system of the queues anybody may make files, all under names.
+    #[test]
+    fn where_a_file_cannot_be_without_a_name_none_is_made() {
+        let folder = std::env::temp_dir().join(format!("oscost-queues-{}", std::process::id()));
+        std::fs::create_dir(&folder).expect("a folder");
+        let child = crate::process::Child::fork(|| {
+            let mounted = crate::namespace::isolate(false)
+                .and_then(|_| crate::namespace::mount_queues(&folder));
+            match mounted.map(|()| super::unnamed(&folder).map_err(|error| error.errno)) {
+                Err(_) => 2,
+                Ok(Err(libc::EOPNOTSUPP)) => 0,
+                Ok(_) => 1,
+            }
+        });
+        let code = child.expect("fork").wait().expect("wait").code;
+        std::fs::remove_dir(&folder).expect("removed");
+        match code {
+            Some(2) => println!("SKIP where_a_file_cannot_be_without_a_name: no such mount here"),
+            code => assert_eq!(code, Some(0)),
+        }
     }
 }

@@ -145,10 +145,14 @@ fn mount(
 /// Mounts a tmpfs with the option that asks for mandatory locks, in the private mount namespace of the caller.
 #[cfg(test)]
 pub(crate) fn mount_mand(path: &std::path::Path) -> Result<(), CallError> {
-    use std::os::unix::ffi::OsStrExt;
-    let path = std::ffi::CString::new(path.as_os_str().as_bytes())
-        .map_err(|_| CallError::new("mount", libc::EINVAL))?;
+    let path = crate::file::c_path(path)?;
     mount(Some(c"oscost"), &path, Some(c"tmpfs"), libc::MS_MANDLOCK, Some(c"mode=1777"))
+}
+
+/// Mounts the file system of the POSIX queues, in the private mount and IPC namespaces of the caller.
+#[cfg(test)]
+pub(crate) fn mount_queues(path: &std::path::Path) -> Result<(), CallError> {
+    mount(Some(c"oscost"), &crate::file::c_path(path)?, Some(c"mqueue"), 0, None)
 }
 
 /// Whether processes can be isolated here: tried in a child, which changes nothing for the caller. `Some`: what is refused.

@@ -25,8 +25,8 @@ pub fn prepare(fsync: bool) -> Result<Round, Lacking> {
     let folder = std::env::temp_dir();
     let mut file = oscost_sys::file::unnamed(&folder).map(File::from).map_err(|error| {
         Lacking::new(
-            format!("no file can be made in {}: {error}", folder.display()),
-            "set TMPDIR to a folder that can be written",
+            format!("no file without a name can be made in {}: {error}", folder.display()),
+            "set TMPDIR to a folder that can be written, and whose file system knows O_TMPFILE (tmpfs, ext4, xfs, btrfs)",
         )
     })?;
     Ok(Box::new(move || {
