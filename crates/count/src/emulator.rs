@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::io::{PipeReader, Read};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -22,6 +22,9 @@ use crate::image::Image;
 use crate::load::{Load, path_of};
 use crate::log::Log;
 use crate::message::Said;
+
+/// How long qemu may take to say its version.
+const VERSION: Duration = Duration::from_secs(10);
 
 /// How a machine is emulated.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,8 +122,10 @@ pub fn named_cpu_model(known: &oscost_results::Emulation, architecture: &str) ->
 
 /// The first line that qemu says of itself, without what a distribution adds.
 fn version(program: &str) -> Option<String> {
-    let output = Command::new(program).arg("--version").stdin(Stdio::null()).output().ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut command = oscost_sys::program::command(program).ok()?;
+    let heard =
+        oscost_sys::program::hear(command.arg("--version").stdin(Stdio::null()), 4096, VERSION).ok()?;
+    let text = String::from_utf8_lossy(&heard.stdout).into_owned();
     let number = text.split_once("version ")?.1.split([' ', '\n']).next()?.to_owned();
     Some(format!("qemu {number}"))
 }
@@ -185,7 +190,13 @@ impl EmulatedMachine {
         let emulation = emulation(image.architecture);
         let (line, line_end) = pipe_to_us()?;
         let (console_line, console_end) = pipe_to_us()?;
-        let mut command = Command::new(emulation.program);
+        let not_started = |error: std::io::Error| match error.kind() {
+            std::io::ErrorKind::NotFound => {
+                Error::NoEmulator { program: emulation.program.to_owned(), package: emulation.package }
+            }
+            _ => call("qemu could not be started", "execve")(error),
+        };
+        let mut command = oscost_sys::program::command(emulation.program).map_err(not_started)?;
         let mut arguments: Vec<OsString> = Vec::new();
         let mut add = |words: &[&str]| arguments.extend(words.iter().map(OsString::from));
         add(&["-accel", "tcg", "-smp", "1", "-M", emulation.machine, "-cpu", &cpu(emulation, settings)]);
@@ -217,18 +228,10 @@ impl EmulatedMachine {
         }
         command.args(&arguments).arg("-kernel").arg(&load.kernel);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).env_clear();
-        if let Some(path) = std::env::var_os("PATH") {
-            command.env("PATH", path);
-        }
+        command.env("PATH", oscost_sys::program::search_path());
         process::end_with_caller(&mut command);
         let started = Instant::now();
-        let child = command.spawn().map_err(|error| {
-            if error.kind() == std::io::ErrorKind::NotFound {
-                Error::NoEmulator { program: emulation.program.to_owned(), package: emulation.package }
-            } else {
-                call("qemu could not be started", "execve")(error)
-            }
-        })?;
+        let child = command.spawn().map_err(not_started)?;
         drop(kept);
         Ok(Self {
             child,

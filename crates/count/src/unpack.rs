@@ -2,15 +2,18 @@
 //!
 //! Programs of the user's system unpack. Where one is missing, or the kernel has no entry for it, the image is booted as it is.
 
-use std::io::{Read, Seek, SeekFrom, Write};
-use std::process::{Command, Stdio};
+use std::io::{Seek, SeekFrom, Write};
+use std::time::Duration;
 
 use oscost_sys::guest::memory_file;
+use oscost_sys::program;
 
 use crate::elf;
 
 /// No kernel is larger.
-const MOST: u64 = 512 << 20;
+const MOST: usize = 512 << 20;
+/// How long one may take to be unpacked.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How the beginning of packed data tells its format, and who unpacks it: Linux's scripts/extract-vmlinux.
 const PACKERS: [(&[u8], &str, &[&str]); 7] = [
@@ -50,27 +53,22 @@ fn payload(image: &[u8]) -> Option<&[u8]> {
 }
 
 fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
-    let (magic, program, arguments) = PACKERS.iter().find(|(magic, ..)| packed.starts_with(magic))?;
+    let (magic, packer, arguments) = PACKERS.iter().find(|(magic, ..)| packed.starts_with(magic))?;
     // All but gzip are followed by the length of what they hold.
     let length = if magic == &PACKERS[0].0 { packed.len() } else { packed.len().checked_sub(4)? };
     let mut input = memory_file().ok()?;
     input.write_all(&packed[..length]).ok()?;
     input.seek(SeekFrom::Start(0)).ok()?;
-    let mut command = Command::new(program);
-    command.args(*arguments).stdin(input).stdout(Stdio::piped()).stderr(Stdio::null());
-    oscost_sys::process::end_with_caller(&mut command);
-    let mut child = command.spawn().ok()?;
-    let mut unpacked = Vec::new();
-    let read = child.stdout.take().map(|output| output.take(MOST).read_to_end(&mut unpacked));
-    // It has ended, or said too much.
-    let _ = child.kill();
-    let _ = child.wait();
-    read?.ok()?;
-    Some(unpacked)
+    let mut command = program::command(packer).ok()?;
+    let heard = program::hear(command.args(*arguments).stdin(input), MOST, PATIENCE).ok()?;
+    // What is cut off, or ended at its deadline, is no kernel.
+    (heard.status.is_some() && heard.stdout.len() < MOST).then_some(heard.stdout)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::process::{Command, Stdio};
+
     use super::*;
 
     fn image(payload: &[u8]) -> Vec<u8> {

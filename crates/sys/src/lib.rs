@@ -46,6 +46,7 @@ pub mod posix_queue;
 pub mod power;
 pub mod process;
 pub mod processor;
+pub mod program;
 pub mod random;
 pub mod readiness;
 pub mod reaper;

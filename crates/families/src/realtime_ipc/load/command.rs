@@ -1,15 +1,15 @@
 //! Load `load_command=`: runs the user's shell command, and restarts it when all its processes have ended.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
-use oscost_sys::reaper;
+use oscost_sys::{program, reaper};
 
 use super::Round;
 
 /// Nothing to make: what the command lacks it says itself.
 pub fn prepare(command: &'static str) -> Round {
     Box::new(move || {
-        let mut shell = Command::new("sh");
+        let mut shell = program::command("sh").map_err(|error| format!("sh cannot be started: {error}"))?;
         shell.args(["-c", command]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let output = shell.spawn().map_err(|error| format!("sh cannot be started: {error}"))?;
         let said = first_line(output)?;

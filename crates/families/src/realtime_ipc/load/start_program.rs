@@ -44,9 +44,7 @@ pub struct Program {
 #[must_use]
 pub fn program() -> Option<&'static Program> {
     static FOUND: LazyLock<Option<Program>> = LazyLock::new(|| {
-        let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
-        let folders: Vec<PathBuf> =
-            std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
+        let folders = oscost_sys::program::folders();
         let found = KNOWN.iter().filter_map(|&(name, argument)| {
             let path = folders.iter().map(|folder| folder.join(name)).find(|path| is_program(path))?;
             let bytes = std::fs::metadata(&path).ok()?.len();
