@@ -39,7 +39,7 @@ pub use oscost_sys::CallError;
 pub use oscost_sys::affinity::allowed as allowed_cpus;
 pub use protocol::keeper::Keeper;
 pub use protocol::message::{
-    AUDIT_OPERATIONS, Audited, ClockFacts, ForeignOutput, LATE_OPERATIONS, Launched, Pair,
+    AUDIT_OPERATIONS, Audited, ClockFacts, Contained, ForeignOutput, LATE_OPERATIONS, Launched, Pair,
 };
 pub use protocol::object::{Key, Object};
 pub use protocol::record::Record;

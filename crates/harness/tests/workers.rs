@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use oscost_harness::{
-    Benchmark, Catalogue, Choice, Effort, Event, Foreign, IdleCpu, Level, Measured, Options, Record,
-    Supervisor, Tier, measure, rebuild, serve_if_asked,
+    Benchmark, Catalogue, Choice, Contained, Effort, Event, Foreign, IdleCpu, Level, Measured, Options,
+    Record, Supervisor, Tier, measure, rebuild, serve_if_asked,
 };
 use oscost_results::{Figure, Mark, Status, Verdict};
 
@@ -279,7 +279,7 @@ fn foreign(name: &str, command: &[&str]) -> Foreign {
         environment: BTreeMap::new(),
         cpus: Vec::new(),
         deadline_ns: 300_000_000,
-        contained: name == "writes",
+        contained: if name == "writes" { Contained::Always } else { Contained::No },
         reader: |output| {
             if output.code != Some(0) {
                 return Err(format!("ended with {:?}: {}", output.code, output.stderr.trim()));

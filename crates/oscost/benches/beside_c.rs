@@ -74,7 +74,7 @@ fn compare() -> Result<(), String> {
             environment: BTreeMap::new(),
             cpus: cpus.first().copied().into_iter().collect(),
             deadline_ns: 5_000_000_000,
-            contained: false,
+            contained: oscost_harness::Contained::No,
             reader: |output| {
                 let floor = output.stdout.trim().parse().map_err(|_| format!("{output:?}"))?;
                 Ok(BTreeMap::from([("floor".to_owned(), floor)]))

@@ -144,7 +144,7 @@ fn measured(pairs: &[Pair], cpus: &[usize], allowed: &[usize]) -> Result<Measure
         environment: BTreeMap::new(),
         cpus: allowed.to_vec(),
         deadline_ns: 5_000_000_000,
-        contained: false,
+        contained: oscost_harness::Contained::No,
         reader: printed,
     };
     let contestants: Vec<Foreign> = pairs.iter().map(contestant).collect();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::protocol::message::{ForeignOutput, ForeignPlan};
+use crate::protocol::message::{Contained, ForeignOutput, ForeignPlan};
 
 /// Most that is kept of each of a peer's two streams, bytes.
 const MOST_OUTPUT: usize = 1 << 20;
@@ -29,8 +29,8 @@ pub struct Foreign {
     pub cpus: Vec<usize>,
     /// How long one launch may take, ns.
     pub deadline_ns: u64,
-    /// What it writes to /tmp and /var/tmp vanishes with it, and it starts in /tmp. It reads there what lies there.
-    pub contained: bool,
+    /// Where what it writes to /tmp and /var/tmp goes.
+    pub contained: Contained,
     /// How its output is read.
     pub reader: Reader,
 }

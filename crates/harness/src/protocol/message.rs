@@ -82,8 +82,21 @@ pub struct ForeignPlan {
     pub cpus: Vec<usize>,
     /// How long it may run, ns.
     pub deadline_ns: u64,
-    /// What it writes to /tmp and /var/tmp vanishes with it, and it starts in /tmp.
-    pub contained: bool,
+    /// Where what it writes to /tmp and /var/tmp goes.
+    pub contained: Contained,
+}
+
+/// Where what a program writes to /tmp and /var/tmp goes. Who is contained starts in /tmp and reads there what lies there; what
+/// he writes vanishes with him.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Contained {
+    /// Where it always goes.
+    No,
+    /// Contained where namespaces and an overlay are granted.
+    WherePossible,
+    /// Contained, or not run: it writes names that others use, too.
+    Always,
 }
 
 /// Operations of the first phase of an audit; the second makes twice as many.

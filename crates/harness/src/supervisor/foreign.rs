@@ -7,7 +7,7 @@ use oscost_results::Figure;
 use crate::benchmark::foreign::Foreign;
 use crate::figures;
 use crate::protocol::message::{
-    Failure, ForeignOutput, ForeignPlan, Job, Launched, Report, Task, TaskFinding,
+    Contained, Failure, ForeignOutput, ForeignPlan, Job, Launched, Report, Task, TaskFinding,
 };
 use crate::supervisor::workers::{Lost, Supervisor};
 
@@ -83,7 +83,7 @@ pub fn run_command(
         most_output,
         cpus: Vec::new(),
         deadline_ns,
-        contained: false,
+        contained: Contained::No,
     };
     let job = Job {
         ids: Vec::new(),
@@ -115,7 +115,7 @@ mod tests {
             environment: BTreeMap::new(),
             cpus: Vec::new(),
             deadline_ns: 2_000_000_000,
-            contained: false,
+            contained: Contained::No,
             reader: |output| match output.stdout.parse() {
                 Ok(cost) => Ok([("cost".to_owned(), cost)].into()),
                 Err(_) => Err("it printed no number".to_owned()),

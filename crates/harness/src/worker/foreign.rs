@@ -4,16 +4,19 @@
 //! and PID namespaces, or by a guard where namespaces are refused, and for commands of the caller's, which are to see the
 //! machine as he does.
 
+use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use oscost_sys::process::Signal;
-use oscost_sys::{CallError, affinity, clock, namespace, pipe::Pipe, process, reaper};
+use oscost_sys::{CallError, affinity, clock, namespace, pipe::Pipe, process, program, reaper};
 
-use crate::protocol::message::{ForeignOutput, ForeignPlan};
+use crate::protocol::message::{Contained, ForeignOutput, ForeignPlan};
 
 /// How long a program may take to end after SIGTERM, ns.
 const PATIENCE_NS: u64 = 200_000_000;
@@ -26,17 +29,40 @@ pub(crate) fn run_here(plan: &ForeignPlan) -> ForeignOutput {
     }
 }
 
+/// Gives the program a /tmp and a /var/tmp whose changes vanish with it, and starts it in /tmp. Only in a PID namespace is it
+/// sure that mounts are seen nowhere else. Why a program is not run that must have them.
+fn contain(plan: &ForeignPlan, is_first: bool) -> Result<(), String> {
+    if plan.contained == Contained::No {
+        return Ok(());
+    }
+    let mut refused = None;
+    for folder in [c"/tmp", c"/var/tmp"] {
+        // In a folder that is not there nothing can be written.
+        let is_there = Path::new(OsStr::from_bytes(folder.to_bytes())).is_dir();
+        let apart = match is_first {
+            true => namespace::write_apart(folder),
+            false => Err(CallError::told("there is no PID namespace")),
+        };
+        if let (true, Err(error)) = (is_there, apart) {
+            refused.get_or_insert((folder, error));
+        }
+    }
+    if is_first {
+        let _ = std::env::set_current_dir("/tmp");
+    }
+    match refused {
+        Some((folder, error)) if plan.contained == Contained::Always => Err(format!(
+            "the overlay on {} was refused ({error}): this program writes there, and is not run; allow namespaces",
+            folder.to_string_lossy()
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// In the first process of a PID namespace, which has its own mounts, too: there its processes see only each other, and what is
 /// mounted is seen nowhere else. The program is not that process but its child: one whose parent has the number 1 takes itself
 /// for an orphan, and ends (lmbench's children do).
-fn alone(plan: &ForeignPlan, command: &mut Command) -> std::io::Result<i32> {
-    let _ = namespace::mount_proc();
-    if plan.contained {
-        for folder in [c"/tmp", c"/var/tmp"] {
-            let _ = namespace::write_apart(folder);
-        }
-        let _ = std::env::set_current_dir("/tmp");
-    }
+fn alone(command: &mut Command) -> std::io::Result<i32> {
     process::default_endings();
     let status = command.status()?;
     Ok(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)))
@@ -88,12 +114,29 @@ fn run(plan: &ForeignPlan) -> Result<ForeignOutput, CallError> {
         if !plan.cpus.is_empty() && affinity::pin_to_all(&plan.cpus).is_err() {
             return 125;
         }
-        let Some((program, arguments)) = plan.command.split_first() else { return 127 };
-        let complaint = err_writer.try_clone();
-        let mut command = Command::new(program);
+        let Some((name, arguments)) = plan.command.split_first() else { return 127 };
+        let complaint = err_writer.try_clone().map(std::fs::File::from);
+        let complain = |words: String| {
+            // Where nobody can be told, the code tells it.
+            let _ = complaint.as_ref().map(|mut complaint| writeln!(complaint, "{words}"));
+        };
+        let is_first = std::process::id() == 1;
+        if is_first {
+            let _ = namespace::mount_proc();
+        }
+        if let Err(why) = contain(plan, is_first) {
+            complain(why);
+            return 125;
+        }
+        let mut command = match program::command(name) {
+            Ok(command) => command,
+            Err(error) => {
+                complain(format!("{name}: {error}"));
+                return 127;
+            }
+        };
         if !plan.inherits {
-            let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
-            command.env_clear().env("PATH", path).env("LC_ALL", "C");
+            command.env_clear().env("PATH", program::search_path()).env("LC_ALL", "C");
         }
         command
             .args(arguments)
@@ -101,12 +144,9 @@ fn run(plan: &ForeignPlan) -> Result<ForeignOutput, CallError> {
             .stdin(Stdio::null())
             .stdout(out_writer)
             .stderr(err_writer);
-        let ended =
-            if std::process::id() == 1 { alone(plan, &mut command) } else { guarded(&mut command, deadline) };
+        let ended = if is_first { alone(&mut command) } else { guarded(&mut command, deadline) };
         ended.unwrap_or_else(|error| {
-            if let Ok(complaint) = complaint {
-                let _ = writeln!(std::fs::File::from(complaint), "{program}: {error}");
-            }
+            complain(format!("{name}: {error}"));
             127
         })
     })?;
@@ -179,7 +219,7 @@ mod tests {
             most_output: 1000,
             cpus: Vec::new(),
             deadline_ns: 60 * SECOND,
-            contained: false,
+            contained: Contained::No,
         }
     }
 
@@ -226,6 +266,21 @@ mod tests {
         let cpu = affinity::allowed().expect("CPUs")[0];
         let there = ForeignPlan { cpus: vec![cpu], ..shell("nproc") };
         assert_eq!(ran(&there).0, "1\n");
+    }
+
+    /// A worker without namespaces, as here, has no /tmp that goes with it.
+    #[test]
+    fn who_must_be_contained_and_cannot_be_is_not_run() {
+        let name = format!("/tmp/oscost-test-contained-{}", std::process::id());
+        let writes = |contained| ForeignPlan { contained, ..shell(&format!("echo ran; echo 1 >{name}")) };
+        let (said, why, code) = ran(&writes(Contained::Always));
+        let stays = Path::new(&name).exists();
+        assert!(!stays && said.is_empty() && code == Some(125), "{said}{why}");
+        assert!(why.starts_with("the overlay on /tmp was refused"), "{why}");
+        assert!(why.contains("is not run"), "{why}");
+        let (said, why, code) = ran(&writes(Contained::WherePossible));
+        std::fs::remove_file(&name).expect("what it wrote");
+        assert_eq!((said.as_str(), why.as_str(), code), ("ran\n", "", Some(0)));
     }
 
     #[test]

@@ -1,11 +1,8 @@
 //! `oscost crosscheck`: runs peers in the same rotation of launches, and shows both figures side by side.
 
 use std::collections::BTreeMap;
-use std::io::Read;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::mpsc;
 use std::time::Duration;
 
 use oscost_documents::grame::Elsewhere;
@@ -13,7 +10,7 @@ use oscost_harness::{Choice, Effort, Foreign, Level, Tier};
 use oscost_report::{Agreement, Side, agreement, agreement_json, agreement_markdown};
 use oscost_results::{Estimate, Figure, RunResult, Status};
 use oscost_stats::interval::{MEDIAN, over_launches};
-use oscost_sys::process;
+use oscost_sys::program;
 
 use super::catalogue;
 use crate::args::{Crosscheck, CrosscheckFormat};
@@ -27,7 +24,7 @@ const SECOND: u64 = 1_000_000_000;
 /// How long a program may take to say its version.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// What is read of its version, bytes.
-const MOST_VERSION: u64 = 4096;
+const MOST_VERSION: usize = 4096;
 
 /// A probe that was asked for, and its program where it is here.
 pub struct Asked {
@@ -170,30 +167,11 @@ fn asked(options: &Crosscheck) -> Result<Vec<Asked>, Ended> {
 /// The first line of what a program says of its version; empty if it says nothing in time.
 fn version(path: &Path) -> String {
     let mut command = Command::new(path);
-    command
-        .arg("--version")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .process_group(0);
-    let Ok(mut child) = command.spawn() else { return String::new() };
-    let (said, heard) = mpsc::channel();
-    if let Some(stdout) = child.stdout.take() {
-        // A child of it that holds the pipe open holds up this thread and nobody else.
-        let listen = move || {
-            let mut text = Vec::new();
-            let _ = stdout.take(MOST_VERSION).read_to_end(&mut text);
-            let _ = said.send(text);
-        };
-        let _ = std::thread::Builder::new().spawn(listen);
-    }
-    let text = heard.recv_timeout(PATIENCE).unwrap_or_default();
-    // It has said what it had to say; what it started goes with it.
-    if let Ok(group) = i32::try_from(child.id()) {
-        let _ = process::signal_group(group, process::Signal::Kill);
-    }
-    let _ = child.wait();
-    let text = String::from_utf8_lossy(&text);
+    // As in its launches.
+    command.env_clear().env("PATH", program::search_path()).env("LC_ALL", "C");
+    command.arg("--version").stdin(Stdio::null());
+    let Ok(heard) = program::hear(&mut command, MOST_VERSION, PATIENCE) else { return String::new() };
+    let text = String::from_utf8_lossy(&heard.stdout);
     let line = text.lines().next().unwrap_or("").trim();
     line.chars().take(60).collect()
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use oscost_documents::{ALL, Document, DocumentParameters, Found, judge_cut_short, script_table, worksheet};
 use oscost_families::realtime_ipc::RAW_DIR;
 use oscost_families::record_database::DIRECTORY;
-use oscost_harness::{Choice, Effort, Launched, Level, Tier, estimate_ns};
+use oscost_harness::{Choice, Contained, Effort, Launched, Level, Tier, estimate_ns};
 use oscost_report::{Agreement, Named, agreement, agreement_markdown};
 use oscost_results::document::{CONTEXT_SWITCH, GRAME, TLPI};
 use oscost_results::{RunResult, Status};
@@ -62,6 +62,8 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
         let folder = copies.as_ref().map(|copies| copies.folder().display().to_string());
         contestant.environment.extend(folder.map(|folder| (FOLDER.to_owned(), folder)));
         contestant.deadline_ns = COPY_NS;
+        // Their names in /tmp and of their semaphores are fixed: nobody else's may be touched, and none may stay.
+        contestant.contained = Contained::Always;
     }
     contestants.extend(crosscheck::contestants(&lmbench, &cpus));
     let directory = session::place(given.path(DIRECTORY.key))?;

@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use oscost_harness::{Directory, ForeignOutput};
+use oscost_sys::program;
 
 use super::{HEADLINE, Peer, Probe, before, find, printed};
 
@@ -43,6 +45,9 @@ const SERVER: Program =
 const CLIENT: Program =
     Program { name: "client", files: &["client.c", "threads.c"], ours: None, options: OLD };
 const PROGRAMS: [Program; 8] = [POSIX, SYSTEM_V, ONE_SHOT, LOOP, DIFFERENCE, ALONE, SERVER, CLIENT];
+/// How long one program may be compiled, and what is kept of a compiler's words, bytes.
+const COMPILING: Duration = Duration::from_secs(60);
+const MOST_WORDS: usize = 1 << 16;
 /// How far the compiler optimises, as a suffix of the program's name and as its option.
 const LEVELS: [(&str, &str); 3] = [("o0", "-O0"), ("o2", "-O2"), ("o3", "-O3")];
 
@@ -322,7 +327,8 @@ impl Program {
         if let Some(file) = files.iter().find(|file| !file.is_file()) {
             return Err(format!("there is no {}", file.display()));
         }
-        let done = Command::new(compiler)
+        let mut command = Command::new(compiler);
+        command
             .args([level, "-w", "-o"])
             .arg(program)
             .args(self.options)
@@ -335,11 +341,13 @@ impl Program {
             .env("LC_ALL", "C")
             // What a killed compiler leaves goes with the folder.
             .env("TMPDIR", headers)
-            .stdin(Stdio::null())
-            .output()
+            .stdin(Stdio::null());
+        let done = program::hear(&mut command, MOST_WORDS, COMPILING)
             .map_err(|error| format!("{}: {error}", compiler.display()))?;
-        if done.status.success() {
-            return Ok(());
+        match done.status {
+            Some(status) if status.success() => return Ok(()),
+            Some(_) => {}
+            None => return Err(format!("it does not compile within {} s", COMPILING.as_secs())),
         }
         let told = String::from_utf8_lossy(&done.stderr);
         let first = told.lines().find(|line| line.contains("error")).or_else(|| told.lines().next());

@@ -12,7 +12,8 @@ mod unixbench;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use oscost_harness::{Foreign, ForeignOutput, Reader};
+use oscost_harness::{Contained, Foreign, ForeignOutput, Reader};
+use oscost_sys::program;
 
 /// A tool that is not ours.
 pub struct Peer {
@@ -105,25 +106,17 @@ impl Probe {
                 .collect(),
             cpus: cpus.to_vec(),
             deadline_ns: DEADLINE_NS,
-            contained: true,
+            contained: Contained::WherePossible,
             reader: self.reader,
         }
     }
 }
 
 /// Where a program lies: in the folder that the user named, or on the PATH.
-pub fn find(program: &str, folder: Option<&Path>) -> Option<PathBuf> {
-    let folders: Vec<PathBuf> = match folder {
-        Some(folder) => vec![folder.to_owned()],
-        // What lies in the folder that somebody happens to be in is not run because its name is known: a PATH with an
-        // empty or relative part is a PATH without it.
-        None => std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
-            .filter(|folder| folder.is_absolute())
-            .collect(),
-    };
+fn find(name: &str, folder: Option<&Path>) -> Option<PathBuf> {
+    let Some(folder) = folder else { return program::find(name) };
     // It is not started in the folder that we are in.
-    let absolute = |folder: PathBuf| std::path::absolute(folder.join(program)).ok();
-    folders.into_iter().filter_map(absolute).find(|path| path.is_file())
+    std::path::absolute(folder.join(name)).ok().filter(|path| path.is_file())
 }
 
 /// What the program printed, if it ended well: an error beside a figure is no figure.

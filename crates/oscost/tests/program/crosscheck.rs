@@ -4,7 +4,7 @@ use std::io::Write;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 
-use crate::support::{Home, finished};
+use crate::support::{Home, measured};
 
 /// A folder with programs of these names and texts (of sh).
 fn peers(home: &Home, programs: &[(&str, &str)]) -> String {
@@ -37,14 +37,49 @@ fn no_program_of_the_current_folder_is_run_by_its_name() {
     for folder in ["", "bin"] {
         let folder = home.path().join(folder);
         std::fs::create_dir_all(&folder).expect("a folder");
-        std::fs::write(folder.join("perf"), "#!/bin/sh\ntouch was_run\n").expect("a program");
-        std::fs::set_permissions(folder.join("perf"), std::fs::Permissions::from_mode(0o755))
-            .expect("its mode");
+        for name in ["perf", "sh", "gzip", "qemu-system-x86_64"] {
+            let text = format!("#!/bin/sh\n>{}\nexit 7\n", home.path().join("was_run").display());
+            std::fs::write(folder.join(name), text).expect("a program");
+            std::fs::set_permissions(folder.join(name), std::fs::Permissions::from_mode(0o755))
+                .expect("its mode");
+        }
     }
-    let mut command = home.command(&["crosscheck", "perf/bench_syscall_basic", "--with", "perf"]);
-    let done = finished(command.env("PATH", ":.:./bin:bin"));
+    std::fs::write(home.path().join("bzImage"), packed_kernel()).expect("a file");
+    let with_path = |arguments: &[&str], path: &str| {
+        let done = measured(|| {
+            let mut command = home.command(arguments);
+            command.env("PATH", path);
+            command
+        });
+        assert!(!home.path().join("was_run").exists(), "{arguments:?}: {done:?}");
+        done
+    };
+    let here = ":.:./bin:bin";
+    let done = with_path(&["crosscheck", "perf/bench_syscall_basic", "--with", "perf"], here);
     assert!(done.well().stdout.contains("not here: perf"), "{done:?}");
-    assert!(!home.path().join("was_run").exists());
+    with_path(&["count", "syscall/getppid", "--kernel", "bzImage"], here)
+        .refused(2, if cfg!(target_arch = "x86_64") { "is not installed" } else { "--guest-program" });
+    let also_there = ":.:./bin:bin:/usr/local/bin:/usr/bin:/bin";
+    with_path(&["compare", "--live", "false", "false", "syscall/getppid"], also_there)
+        .refused(3, "'false' ended with code 1");
+    let load =
+        ["run", "realtime_ipc", "--quick", "--json", "-", "--set", "transport=pipe", "--set", "clients=1"];
+    let done = with_path(&[&load[..], &["--set", "load_command=sleep 0.1"]].concat(), also_there);
+    assert!(matches!(done.code, Some(0 | 3)) && done.stdout.contains("realtime_ipc/pipe"), "{done:?}");
+}
+
+/// An image that passes for one of x86_64, with something packed by gzip. Linux's Documentation/arch/x86/boot.rst.
+fn packed_kernel() -> Vec<u8> {
+    let mut bytes = vec![0; 0x4000];
+    bytes[0x1fe..0x200].copy_from_slice(&[0x55, 0xaa]);
+    bytes[0x1f1] = 1;
+    bytes[0x202..0x206].copy_from_slice(b"HdrS");
+    bytes[0x206..0x208].copy_from_slice(&0x20f_u16.to_le_bytes());
+    bytes[0x236] = 1;
+    bytes[0x248..0x24c].copy_from_slice(&0x200_u32.to_le_bytes());
+    bytes[0x24c..0x250].copy_from_slice(&0x100_u32.to_le_bytes());
+    bytes[0x600..0x602].copy_from_slice(&[0x1f, 0x8b]);
+    bytes
 }
 
 #[test]

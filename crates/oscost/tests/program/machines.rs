@@ -111,6 +111,64 @@ fn without_namespaces_a_janitor_cleans_up() {
     assert!(isolation.contains("janitor"), "the result says which: {isolation}");
 }
 
+/// A read-only /dev/shm holds no list of objects: the janitor who lives removes them nevertheless.
+#[test]
+fn a_janitor_without_a_file_in_dev_shm_cleans_up_while_it_lives() {
+    let home = Home::new();
+    let ids = ["semaphore/system_v", "lock/system_v_message"];
+    let script = "mount -t tmpfs -o ro none /dev/shm || exit 99; \
+        for kind in user ipc mnt pid; do echo 0 > /proc/sys/user/max_${kind}_namespaces || exit 99; done; \
+        \"$0\" \"$@\"; code=$?; left() { tail -q -n +2 /proc/sysvipc/sem /proc/sysvipc/msg; }; \
+        for try in 1 2 3 4 5 6 7 8 9 10; do [ -z \"$(left)\" ] || sleep 0.5; done; left | sed 's/^/LEFT /'; exit $code";
+    let done = measured(|| {
+        let mut command = home.other("unshare");
+        command.args(["-U", "-r", "-m", "-i", "sh", "-c", script, PROGRAM, "run", "--quick"]);
+        command.args(ids);
+        command
+    });
+    if done.code == Some(99) || done.stderr.contains("unshare: ") {
+        return skip("a_janitor_without_a_file_in_dev_shm", "no user namespace to be refused more in");
+    }
+    // What they are divided by may need the folder that is not there.
+    done.well();
+    let result = home.stored().remove(0);
+    for id in ids {
+        let figure = result.figures.iter().find(|figure| figure.id == id).expect(id);
+        assert_eq!(figure.status, Status::Measured, "{id}: {:?}", figure.why);
+    }
+    let isolation = result.conditions.isolation.clone().unwrap_or_default();
+    assert!(isolation.contains("janitor") && !done.stdout.contains("LEFT "), "{isolation}: {done:?}");
+}
+
+/// The documents' programs write fixed names to /tmp: where they get none of their own, they are not run.
+#[test]
+fn without_namespaces_no_program_of_the_documents_touches_tmp() {
+    let home = Home::new();
+    let written = format!("/tmp/oscost-test-c-{}", std::process::id());
+    let text = format!(
+        "#include <stdio.h>\nint main(void)\n{{\n    fclose(fopen(\"{written}\", \"w\"));\n    \
+         printf(\"Average time to make a system call: 1.0 ns\\n\");\n    return 0;\n}}\n"
+    );
+    fs::write(home.path().join("system_call_1.c"), text).expect("a program");
+    let prepare =
+        "for kind in user ipc mnt pid; do echo 0 > /proc/sys/user/max_${kind}_namespaces || exit 99; done";
+    let reproduce = ["reproduce", "ostep", "--quick", "--c", "."];
+    let done = under(&home, &["-U", "-r"], prepare, &reproduce);
+    if done.code == Some(99) || done.stderr.contains("unshare: ") {
+        return skip(
+            "without_namespaces_no_program_of_the_documents",
+            "no user namespace to be refused more in",
+        );
+    }
+    if done.stdout.contains("no C compiler") {
+        return skip("without_namespaces_no_program_of_the_documents", "no C compiler");
+    }
+    let is_there = fs::remove_file(&written).is_ok();
+    assert!(!is_there, "it was run: {done:?}");
+    let words = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("the overlay on /tmp was refused"), "{done:?}");
+}
+
 #[test]
 fn system_v_limits_of_zero_on_the_host_harm_nobody() {
     if !is_root() {

@@ -7,7 +7,7 @@ mod windows;
 use super::*;
 use crate::benchmark::card::{Bound, Claim, QuantityCard};
 use crate::figures::synthetic::{COST, choice, launched, member, series};
-use crate::protocol::message::Audited;
+use crate::protocol::message::{Audited, Contained};
 
 const CONTEXT: Context<'static> = Context {
     planned: 0,
@@ -412,7 +412,7 @@ fn a_foreign_figure_is_what_was_printed() {
         environment: BTreeMap::new(),
         cpus,
         deadline_ns: 1,
-        contained: false,
+        contained: Contained::No,
         reader: |_| Ok(BTreeMap::new()),
     };
     let launches: Vec<Launched> = [3.0, 1.0, 2.0]
