@@ -1,27 +1,35 @@
 //! An instance of ftrace of our own, and the guard that removes it however this program ends.
 
-use std::io::Read;
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use oscost_sys::process;
+use oscost_sys::record_lock::{self, LockKind};
+use oscost_sys::{file, process};
 
 /// First argument of a guard.
 pub const GUARD: &str = "__trace_guard";
 
 /// Where tracefs is mounted, by itself or in debugfs.
 const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
+/// How names of instances begin; 128 random bits follow.
+const PREFIX: &str = "oscost-";
 /// Room for what one CPU records, KiB.
 const ROOM: &str = "8192";
 /// A guard tries so often: whoever was killed may still hold a file of the instance.
 const TRIES: u32 = 400;
 
-/// An instance; its guard removes it when this program ends.
+/// An instance; its guard removes it when this program ends. If both are killed at once, the next instance's maker does: the
+/// lock tells whose maker lives.
 #[derive(Debug)]
 pub struct Instance {
     pub folder: PathBuf,
     guard: Child,
+    _lock: File,
 }
 
 impl Instance {
@@ -37,19 +45,31 @@ impl Instance {
                     .to_owned(),
             );
         };
-        let tracers = std::fs::read_to_string(place.join("available_tracers")).unwrap_or_default();
+        let tracers = file::text(place.join("available_tracers")).unwrap_or_default();
         if !tracers.split_whitespace().any(|tracer| tracer == "function") {
             return Err("this kernel cannot trace functions (CONFIG_FUNCTION_TRACER)".to_owned());
         }
-        let folder = place.join("instances").join(format!("oscost-{}", std::process::id()));
+        let instances = place.join("instances");
+        sweep(&instances);
+        // Nobody else's: the guard, and the next start, remove what has such a name.
+        let name = oscost_sys::random::bits().map_err(|error| error.to_string())?;
+        let folder = instances.join(format!("{PREFIX}{name:032x}"));
         // Before there is anything to be removed.
         let mut command = Command::new("/proc/self/exe");
         command.arg(GUARD).arg(&folder).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         process::in_own_session(&mut command);
-        let guard = command.spawn().map_err(|error| format!("its guard could not be started: {error}"))?;
-        let made = std::fs::create_dir(&folder);
-        let instance = Self { folder, guard };
-        made.map_err(|error| format!("{} could not be made: {error}", instance.folder.display()))?;
+        let mut guard =
+            command.spawn().map_err(|error| format!("its guard could not be started: {error}"))?;
+        let lock = match make(&folder) {
+            Ok(lock) => lock,
+            Err(error) => {
+                // There is nothing of ours to be removed.
+                let _ = guard.kill();
+                let _ = guard.wait();
+                return Err(format!("{} could not be made: {error}", folder.display()));
+            }
+        };
+        let instance = Self { folder, guard, _lock: lock };
         for (file, value) in [
             ("tracing_on", "0"),
             ("buffer_size_kb", ROOM),
@@ -63,7 +83,7 @@ impl Instance {
 
     /// Writes a setting of the instance.
     pub fn set(&self, file: &str, value: &str) -> Result<(), String> {
-        std::fs::write(self.folder.join(file), value).map_err(|error| {
+        put(&self.folder.join(file), value).map_err(|error| {
             format!("{} could not be set to {value}: {error}", self.folder.join(file).display())
         })
     }
@@ -73,10 +93,12 @@ impl Instance {
         if self.end() { Ok(()) } else { Err(format!("{} was not removed: rmdir it", self.folder.display())) }
     }
 
-    /// Waits until the guard has removed it; at once where that was done before.
+    /// Waits until the guard has removed it; at once where that was done before. The work of one who was killed is done here.
     fn end(&mut self) -> bool {
         drop(self.guard.stdin.take());
         self.guard.wait().is_ok_and(|status| status.success())
+            || !self.folder.exists()
+            || remove(&self.folder).is_ok()
     }
 }
 
@@ -84,6 +106,53 @@ impl Drop for Instance {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+/// Makes a folder and locks it; an older start may take it for a dead one's in between, and remove it.
+fn make(folder: &Path) -> std::io::Result<File> {
+    for _ in 0..8 {
+        std::fs::create_dir(folder)?;
+        let lock = match File::open(folder) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            opened => opened?,
+        };
+        let locked = record_lock::try_flock(lock.as_fd(), LockKind::Write) == Ok(true);
+        if locked
+            && std::fs::metadata(folder)
+                .is_ok_and(|it| lock.metadata().is_ok_and(|own| own.ino() == it.ino()))
+        {
+            return Ok(lock);
+        }
+        let _ = std::fs::remove_dir(folder);
+    }
+    Err(std::io::ErrorKind::ResourceBusy.into())
+}
+
+/// Removes the instances whose makers and guards were killed at once. What a living one has is locked.
+fn sweep(instances: &Path) {
+    for name in oscost_sys::folder::Folder::names_at(instances).unwrap_or_default() {
+        let word = name.to_str().and_then(|name| name.strip_prefix(PREFIX)).unwrap_or_default();
+        if word.len() != 32 || !word.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
+            continue;
+        }
+        let folder = instances.join(&name);
+        let lock = File::open(&folder);
+        if lock.is_ok_and(|lock| record_lock::try_flock(lock.as_fd(), LockKind::Write) == Ok(true)) {
+            let _ = remove(&folder);
+        }
+    }
+}
+
+/// Switches an instance off and removes it.
+fn remove(folder: &Path) -> std::io::Result<()> {
+    let _ = put(&folder.join("tracing_on"), "0");
+    let _ = put(&folder.join("current_tracer"), "nop");
+    std::fs::remove_dir(folder)
+}
+
+/// Writes to a file that is there.
+fn put(path: &Path, value: &str) -> std::io::Result<()> {
+    OpenOptions::new().write(true).open(path)?.write_all(value.as_bytes())
 }
 
 /// The guard's work: waits for the end of whoever started it, and removes the instance. Its exit code.
@@ -96,12 +165,44 @@ pub fn guard(folder: Option<&str>) -> u8 {
         if !folder.exists() {
             return 0;
         }
-        let _ = std::fs::write(folder.join("tracing_on"), "0");
-        let _ = std::fs::write(folder.join("current_tracer"), "nop");
-        if std::fs::remove_dir(folder).is_ok() {
+        if remove(folder).is_ok() {
             return 0;
         }
         oscost_sys::clock::pause(Duration::from_millis(50));
     }
     1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_start_removes_the_instances_of_the_dead_alone() {
+        let instances = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| instances.path().join(name);
+        let of = |digit: &str| at(&format!("{PREFIX}{}", digit.repeat(32)));
+        let living = make(&of("a")).expect("made");
+        drop(make(&of("b")).expect("made"));
+        for other in ["oscost-71", "oscost-mine", "others"] {
+            std::fs::create_dir(at(other)).expect("a folder");
+        }
+        sweep(instances.path());
+        assert!(of("a").exists() && !of("b").exists());
+        assert!(at("oscost-71").exists() && at("oscost-mine").exists() && at("others").exists());
+        drop(living);
+        sweep(instances.path());
+        assert!(!of("a").exists());
+    }
+
+    #[test]
+    fn an_instance_that_is_there_is_not_taken_over() {
+        let instances = tempfile::tempdir().expect("a folder");
+        let folder = instances.path().join("oscost-0");
+        let first = make(&folder).expect("made");
+        let second = make(&folder).map(drop).map_err(|error| error.kind());
+        assert_eq!(second, Err(std::io::ErrorKind::AlreadyExists));
+        assert!(folder.exists());
+        drop(first);
+    }
 }

@@ -10,6 +10,7 @@ mod traced;
 use std::fmt::Write as _;
 
 use oscost_harness::{Card, Need, Placement, Tier};
+use oscost_results::Untrusted;
 
 use self::functions::Function;
 use self::instance::Instance;
@@ -75,6 +76,7 @@ fn lacking(card: &Card, why: &str) -> Ended {
 fn page(card: &Card, functions: &[Function], times: usize, of: usize) -> String {
     let release = oscost_sys::identity::kernel().release;
     let mut text = format!("{}: functions of the running kernel in one operation, in order\n", card.id);
+    let release = Untrusted::new(&release).terminal();
     let _ = writeln!(text, "Linux {release}, seen by ftrace: names, no counts.");
     let _ = writeln!(text, "Inlined functions, and those that may not be traced, are not among them.\n");
     if functions.is_empty() {
@@ -95,7 +97,9 @@ fn page(card: &Card, functions: &[Function], times: usize, of: usize) -> String 
         }
         let caller = stack.iter().rposition(|above| above.name == function.caller);
         stack.truncate(caller.map_or(0, |at| at + 1));
-        let _ = writeln!(text, "  {:1$}{2}", "", 2 * stack.len(), function.name);
+        // A module names its functions as it likes.
+        let name = Untrusted::new(&function.name).terminal();
+        let _ = writeln!(text, "  {:1$}{2}", "", 2 * stack.len(), name);
         stack.push(function);
     }
     let _ = writeln!(
@@ -131,5 +135,7 @@ mod tests {
             "{text}"
         );
         assert!(page(&card, &[], 1, 1).contains("does not enter the kernel"));
+        let text = page(&card, &[of("\u{1b}[31mx", "entry", 0)], 1, 1);
+        assert!(!text.contains('\u{1b}') && text.contains("[31mx"), "{text}");
     }
 }

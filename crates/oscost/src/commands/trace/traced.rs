@@ -2,11 +2,13 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use oscost_harness::{Subject, Unable, apart};
-use oscost_sys::{affinity, namespace, process};
+use oscost_sys::{affinity, file, namespace, process, program};
 
 use super::functions::{BEGIN, END};
 use super::instance::Instance;
@@ -19,11 +21,15 @@ pub const TRACED: &str = "__traced";
 const OPERATIONS: u32 = 16;
 /// Iterations before these.
 const WARM: u64 = 64;
+/// How long all of them may take, and what is kept of the words of the process, bytes.
+const PATIENCE: Duration = Duration::from_secs(60);
+const MOST_WORDS: usize = 4096;
 
 /// Has a process of its own make operations of `id`; what ftrace wrote meanwhile.
 pub fn run(id: &str, instance: &Instance) -> Result<String, String> {
     let mut command = Command::new("/proc/self/exe");
     command.args([TRACED, id]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command.process_group(0);
     process::end_with_caller(&mut command);
     let mut child = command.spawn().map_err(|error| format!("its process could not be started: {error}"))?;
     let set = instance.set("set_ftrace_pid", &child.id().to_string());
@@ -34,13 +40,14 @@ pub fn run(id: &str, instance: &Instance) -> Result<String, String> {
             .map_err(|error| format!("its process ended early: {error}")),
         Err(why) => Err(why),
     });
-    let mut words = String::new();
-    if let Some(output) = child.stdout.take() {
-        let _ = output.take(4096).read_to_string(&mut words);
-    }
-    let status = child.wait().map_err(|error| format!("its process was lost: {error}"))?;
+    let heard = program::attend(child, MOST_WORDS, PATIENCE);
+    let heard = heard.map_err(|error| format!("its process was lost: {error}"))?;
     told?;
+    let Some(status) = heard.status else {
+        return Err(format!("its process did not end within {} s", PATIENCE.as_secs()));
+    };
     if !status.success() {
+        let words = String::from_utf8_lossy(&heard.stdout);
         let words = words.trim();
         return Err(if words.is_empty() {
             format!("its process ended with {status}")
@@ -49,7 +56,7 @@ pub fn run(id: &str, instance: &Instance) -> Result<String, String> {
         });
     }
     let trace = instance.folder.join("trace");
-    std::fs::read_to_string(&trace).map_err(|error| format!("{} cannot be read: {error}", trace.display()))
+    file::text(&trace).map_err(|error| format!("{} cannot be read: {error}", trace.display()))
 }
 
 /// The traced process's work; its exit code. Why it failed goes to standard output.
