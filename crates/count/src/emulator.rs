@@ -390,7 +390,7 @@ impl EmulatedMachine {
     /// Highest memory of the emulator so far, in KiB.
     #[must_use]
     pub fn peak_memory_kib(&self) -> Option<u64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let status = oscost_sys::file::text(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
         line.trim().strip_suffix(" kB")?.trim().parse().ok()
     }

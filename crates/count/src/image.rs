@@ -1,8 +1,9 @@
 //! Kernel images: their architecture, their release, and whether their configuration has all that counting needs.
 
-use std::fs::File;
-use std::io::Read;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+
+use oscost_sys::file;
 
 use crate::{Error, elf, unpack};
 
@@ -84,15 +85,13 @@ fn checksum(bytes: &[u8]) -> String {
 }
 
 fn read(path: &Path, most: u64) -> Result<Vec<u8>, Error> {
-    let wrong = |why: String| Error::File { path: path.to_owned(), why };
-    let file = File::open(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
-    let kind = file.metadata().map_err(|error| wrong(format!("cannot be read: {error}")))?;
-    if !kind.is_file() || kind.len() > most {
-        return Err(wrong("is no kernel image".to_owned()));
-    }
-    let mut bytes = Vec::new();
-    file.take(most).read_to_end(&mut bytes).map_err(|error| wrong(format!("cannot be read: {error}")))?;
-    Ok(bytes)
+    file::bytes(path, most).map_err(|error| {
+        let why = match error.kind() {
+            ErrorKind::InvalidInput | ErrorKind::FileTooLarge => "is no kernel image".to_owned(),
+            _ => format!("cannot be read: {error}"),
+        };
+        Error::File { path: path.to_owned(), why }
+    })
 }
 
 /// The image of the kernel that runs here, where distributions put it.
@@ -104,7 +103,7 @@ fn running() -> Result<PathBuf, Error> {
         format!("/usr/lib/modules/{release}/vmlinuz"),
         format!("/boot/Image-{release}"),
     ];
-    places.iter().map(PathBuf::from).find(|path| File::open(path).is_ok()).ok_or_else(|| Error::File {
+    places.iter().map(PathBuf::from).find(|path| file::regular(path).is_ok()).ok_or_else(|| Error::File {
         path: PathBuf::from(RUNNING),
         why: format!("the image of Linux {release} cannot be read here: looked for {}", places.join(", ")),
     })

@@ -3,7 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use oscost_sys::file;
+
 use crate::{Error, archive::Archive, elf};
+
+/// No program and no library is larger, bytes.
+const MOST: u64 = 512 << 20;
 
 /// Where a loader looks when nothing else is said.
 const FOLDERS: [&str; 8] = [
@@ -36,7 +41,7 @@ impl GuestProgram {
     /// Where it is no program, or a library of it is missing.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let wrong = |why: String| Error::File { path: path.to_owned(), why };
-        let bytes = std::fs::read(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
+        let bytes = file::bytes(path, MOST).map_err(|error| wrong(format!("cannot be read: {error}")))?;
         let architecture = elf::architecture(&bytes).ok_or_else(|| {
             wrong("is not a program for x86_64 or aarch64: name a build of oscost".to_owned())
         })?;
@@ -45,7 +50,7 @@ impl GuestProgram {
         let mut wanted: Vec<(String, Vec<String>)> =
             needs.libraries.into_iter().map(|name| (name, needs.folders.clone())).collect();
         if let Some(loader) = needs.interpreter {
-            let content = std::fs::read(&loader)
+            let content = file::bytes(&loader, MOST)
                 .map_err(|error| wrong(format!("its loader {loader} cannot be read: {error}")))?;
             files.insert(loader, content);
         }
@@ -60,7 +65,7 @@ impl GuestProgram {
                 .chain(FOLDERS.map(str::to_owned))
                 .map(|folder| PathBuf::from(folder).join(&name))
                 .find_map(|place| {
-                    let content = std::fs::read(&place).ok()?;
+                    let content = file::bytes(&place, MOST).ok()?;
                     (elf::architecture(&content) == Some(architecture)).then_some((place, content))
                 });
             let Some((place, content)) = found else {

@@ -76,9 +76,10 @@ fn locks() -> String {
         &mut options,
         rustix::fs::OFlags::NONBLOCK.bits().cast_signed(),
     );
-    // What cannot be read names nobody; a line that is cut is none.
-    let _ =
-        options.read(true).open("/proc/locks").and_then(|file| file.take(MOST_LOCKS).read_to_end(&mut bytes));
+    let table = options.read(true).open("/proc/locks").ok();
+    // What cannot be read, or is no file, names nobody; a line that is cut is none.
+    let table = table.filter(|file| file.metadata().is_ok_and(|it| it.is_file()));
+    let _ = table.map(|file| file.take(MOST_LOCKS).read_to_end(&mut bytes));
     String::from_utf8_lossy(&bytes).into_owned()
 }
 

@@ -55,13 +55,21 @@ pub fn regular(path: impl AsRef<std::path::Path>) -> std::io::Result<std::fs::Fi
 /// # Errors
 /// Those of [`regular`] and read; [`std::io::ErrorKind::FileTooLarge`] for more than 16 MiB.
 pub fn text(path: impl AsRef<std::path::Path>) -> std::io::Result<String> {
+    Ok(String::from_utf8_lossy(&bytes(path, MOST_TEXT)?).into_owned())
+}
+
+/// The bytes of a file, at most `most`: a pipe is not waited for, and a device not read without end.
+///
+/// # Errors
+/// Those of [`regular`] and read; [`std::io::ErrorKind::FileTooLarge`] for more.
+pub fn bytes(path: impl AsRef<std::path::Path>, most: u64) -> std::io::Result<Vec<u8>> {
     use std::io::Read;
     let mut bytes = Vec::new();
-    regular(path)?.take(MOST_TEXT + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MOST_TEXT {
+    regular(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
         return Err(std::io::ErrorKind::FileTooLarge.into());
     }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(bytes)
 }
 
 /// Opens a file and closes it again: two system calls.
@@ -175,8 +183,8 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("oscost-queues-{}", std::process::id()));
         std::fs::create_dir(&folder).expect("a folder");
         let child = crate::process::Child::fork(|| {
-            let mounted = crate::namespace::isolate(false)
-                .and_then(|_| crate::namespace::mount_queues(&folder));
+            let mounted =
+                crate::namespace::isolate(false).and_then(|_| crate::namespace::mount_queues(&folder));
             match mounted.map(|()| super::unnamed(&folder).map_err(|error| error.errno)) {
                 Err(_) => 2,
                 Ok(Err(libc::EOPNOTSUPP)) => 0,

@@ -107,7 +107,7 @@ fn file_name(path: &str) -> &str {
 impl Links {
     /// Those of a file of this machine's word size and byte order; `None` where it is not one, or cannot be read.
     fn of_file(path: &Path) -> Option<Self> {
-        let file = std::fs::File::open(path).ok()?;
+        let file = crate::file::regular(path).ok()?;
         let read = |offset: u64, bytes: u64| {
             let mut buffer = vec![0; usize::try_from(bytes.min(MOST_BYTES)).ok()?];
             file.read_exact_at(&mut buffer, offset).ok()?;

@@ -157,6 +157,9 @@ pub fn on_kernel(
     Ok(result(options, choices, &request, &booted, followed.as_ref(), (started, begun)))
 }
 
+/// A guest has no room for a larger file, bytes.
+const MOST_ADDED: u64 = 512 << 20;
+
 /// Files that the user adds to the guest's root, at their own paths.
 fn files(options: &Count) -> Result<Vec<(String, Vec<u8>)>, Error> {
     let one = |path: &std::path::PathBuf| {
@@ -165,7 +168,7 @@ fn files(options: &Count) -> Result<Vec<(String, Vec<u8>)>, Error> {
             why: format!("cannot be read: {error}"),
         };
         let place = std::path::absolute(path).map_err(wrong)?;
-        Ok((place.to_string_lossy().into_owned(), std::fs::read(path).map_err(wrong)?))
+        Ok((place.to_string_lossy().into_owned(), oscost_sys::file::bytes(path, MOST_ADDED).map_err(wrong)?))
     };
     options.initrd_add.iter().map(one).collect()
 }

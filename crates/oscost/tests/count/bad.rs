@@ -1,6 +1,7 @@
 //! Bad input of `count`: each has its message and its exit code, and no qemu is left behind.
 
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use crate::played::{GOES_ON, ID, Stage, has_ended};
 
@@ -20,6 +21,27 @@ fn what_is_no_kernel_is_misuse_with_its_name() {
     let rubbish = stage.path("rubbish");
     for path in ["rubbish", rubbish.to_str().expect("text"), "empty", "/nowhere/bzImage", "/", "/dev/zero"] {
         refused(&stage.run(&["count", ID, "--kernel", path]), 2, &[path]);
+    }
+    // Nobody waits for a pipe's other side, and nothing without an end is read.
+    let made = Command::new("mkfifo").arg(stage.path("pipe")).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    for file in ["pipe", "/dev/zero"] {
+        for option in ["--kernel", "--guest-program", "--initrd-add"] {
+            let begun = Instant::now();
+            let mut command = stage.command(&["count", ID, option, file]);
+            if option != "--kernel" {
+                command.args(["--kernel", "bzImage"]);
+            }
+            let mut child = command.spawn().expect("it was built");
+            while child.try_wait().expect("ours").is_none() {
+                if begun.elapsed() > Duration::from_secs(10) {
+                    child.kill().expect("ours");
+                    panic!("{option} {file} is waited for, or read without an end");
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            refused(&child.wait_with_output().expect("ours"), 2, &[file]);
+        }
     }
     refused(&stage.run(&["count", "nothing/such", "--kernel", "bzImage"]), 2, &["nothing/such"]);
     let three = ["count", ID, "--kernel", "bzImage", "--kernel", "bzImage", "--kernel", "bzImage"];
