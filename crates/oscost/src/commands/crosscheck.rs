@@ -77,11 +77,12 @@ pub fn crosscheck(options: &Crosscheck, talk: &Talk) -> Result<Exit, Ended> {
         CrosscheckFormat::Json => output::json(&agreement_json(&rows), &mut text),
     }
     .map_err(Ended::unwritable)?;
-    let shown = output::data(|out| out.write_all(&text));
+    // Nobody may read standard output: it comes last.
     let saved = match (json, &result) {
         (Some(path), Some(result)) => oscost_results::save_as(path, result).map_err(Ended::unwritable),
         _ => Ok(()),
     };
+    let shown = output::data(|out| out.write_all(&text));
     session::all_of([saved, shown])?;
     Ok(match signal {
         Some(signal) => Exit::Signal(signal),

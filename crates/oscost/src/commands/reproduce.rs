@@ -124,25 +124,25 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
     };
     let ends = Ends { table: &table, lmbench: &rows, c: &c, sheet: &sheet };
     let result = &session.measured.result;
-    let printed = match to_stdout {
-        true => oscost_results::to_bytes(result)
-            .map_err(Ended::unwritable)
-            .and_then(|bytes| output::data(|out| out.write_all(&bytes))),
-        false => Ok(()),
-    };
+    let saved = [
+        saved.map(drop),
+        json.map_or(Ok(()), |path| oscost_results::save_as(path, result).map_err(Ended::unwritable)),
+        raw_dir.map_or(Ok(()), RawDir::finish),
+    ];
+    // Nobody may read standard output: it comes last.
     let shown = match to_stdout && options.output.is_none() {
         true => Ok(()),
         false => rendered(options, result, &ends, stored.as_deref(), talk)
             .map_err(Ended::unwritable)
             .and_then(|text| output::deliver(&text, options.output.as_deref())),
     };
-    session::all_of([
-        saved.map(drop),
-        json.map_or(Ok(()), |path| oscost_results::save_as(path, result).map_err(Ended::unwritable)),
-        raw_dir.map_or(Ok(()), RawDir::finish),
-        printed,
-        shown,
-    ])?;
+    let printed = match to_stdout {
+        true => oscost_results::to_bytes(result)
+            .map_err(Ended::unwritable)
+            .and_then(|bytes| output::data(|out| out.write_all(&bytes))),
+        false => Ok(()),
+    };
+    session::all_of(saved.into_iter().chain([printed, shown]))?;
     Ok(session.exit(&choices))
 }
 

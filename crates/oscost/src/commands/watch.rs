@@ -66,16 +66,19 @@ pub fn watch(options: &Run, given: &Given, choices: &[Choice], talk: &Talk) -> R
         frames.show(&watch)?;
     }
     let signal = signals.deliver();
-    output::data(|out| {
+    // Nobody may read standard output: it comes last.
+    let saved = match (&options.json, last) {
+        (Some(path), Some(result)) => oscost_results::save_as(path, &result).map_err(Ended::unwritable),
+        _ => Ok(()),
+    };
+    let shown = output::data(|out| {
         // A terminal has written ^C by itself.
         if frames.terminal.is_some() {
             writeln!(out)?;
         }
         summary(&watch, &frames.style, out)
-    })?;
-    if let (Some(path), Some(result)) = (&options.json, last) {
-        oscost_results::save_as(path, &result).map_err(Ended::unwritable)?;
-    }
+    });
+    session::all_of([saved, shown])?;
     Ok(match signal {
         Some(STOPPED) if watch.runs() > 0 => Exit::Done,
         Some(number) => Exit::Signal(number),

@@ -275,10 +275,13 @@ fn the_first_signal_ends_a_program_that_nobody_reads() {
     for (who, home) in everybody("the_first_signal_ends_a_program_that_nobody_reads") {
         let _lock = one_at_a_time();
         // While it measures: the result is saved, and then shown to nobody.
-        let running = Running::until(&mut unread(&home, who, &["--thorough"]), "launch 2 of");
+        let files = |name: &'static str| ["--raw", name, "-o", "list.txt"];
+        let long = [&["--thorough"][..], &files("long.csv")].concat();
+        let running = Running::until(&mut unread(&home, who, &long), "launch 2 of");
         ended(running, &home, who, 1);
         // While it shows what it measured.
-        let running = Running::until(&mut unread(&home, who, &["--one-launch"]), "launch 1 of");
+        let short = [&["--one-launch"][..], &files("short.csv")].concat();
+        let running = Running::until(&mut unread(&home, who, &short), "launch 1 of");
         let patience = Instant::now() + SOON;
         while home.stored().len() < 2 {
             assert!(Instant::now() < patience, "{who:?}: nothing is stored");
@@ -286,6 +289,10 @@ fn the_first_signal_ends_a_program_that_nobody_reads() {
         }
         std::thread::sleep(Duration::from_millis(300));
         ended(running, &home, who, 2);
+        for file in ["long.csv", "short.csv", "list.txt"] {
+            let written = fs::metadata(home.path().join(file)).is_ok_and(|it| it.len() > 0);
+            assert!(written, "{who:?}: {file} was named, and waits for a reader of standard output");
+        }
     }
 }
 
