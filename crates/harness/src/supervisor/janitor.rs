@@ -2,12 +2,12 @@
 //!
 //! It is started before any object exists, in a session of its own, ignores the signals by which a user ends a program,
 //! and waits at a pipe. When every process that holds the other end is gone, for whatever reason, it removes what the
-//! ledger names and ends. What it cannot survive is a kill of every process at once (a cgroup's): then the next start does
-//! its work. The result says that it was the janitor who watched.
+//! ledger names and ends. If it alone is killed, the supervisor does its work at the end. What both cannot survive is a kill of
+//! every process at once (a cgroup's): then the next start does. The result says that it was the janitor who watched.
 
 use std::io::Read;
 use std::os::fd::{AsFd, AsRawFd};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use oscost_sys::folder::Folder;
 use oscost_sys::pipe::Pipe;
@@ -20,7 +20,9 @@ use crate::protocol::ledger::{Ledger, SHARED_MEMORY};
 /// A running janitor, seen from the supervisor.
 #[derive(Debug)]
 pub struct Janitor {
+    process: Child,
     tie: Tie,
+    folders: Option<Folder>,
 }
 
 impl Janitor {
@@ -41,14 +43,18 @@ impl Janitor {
             command.arg(place.folder().as_raw_fd().to_string());
         }
         process::in_own_session(&mut command);
-        command
+        let process = command
             .env_clear()
             .stdin(Stdio::from(reader))
             .stdout(Stdio::from(ledger.as_fd().try_clone_to_owned().map_err(failed)?))
             .stderr(process::sink()?)
             .spawn()
             .map_err(failed)?;
-        Ok(Self { tie: Tie { pipe: writer, ledger } })
+        let folders = match place {
+            Some(place) => place.folder().again().ok(),
+            None => in_memory(),
+        };
+        Ok(Self { process, tie: Tie { pipe: writer, ledger }, folders })
     }
 
     /// Lets workers inherit pipe and ledger: the words by which a worker is told of them.
@@ -62,16 +68,72 @@ impl Janitor {
     }
 }
 
+/// Its work is done here if it has ended before its time: somebody killed it. The workers have ended by now.
+impl Drop for Janitor {
+    fn drop(&mut self) {
+        if let Ok(Some(_)) = self.process.try_wait() {
+            self.tie.ledger.settle(self.folders.as_ref());
+        }
+    }
+}
+
+/// Where folders of a run are that has no place of its own.
+fn in_memory() -> Option<Folder> {
+    Folder::open(std::path::Path::new(SHARED_MEMORY)).ok()
+}
+
 /// What the program does when it is started as the janitor: the pipe is its standard input, the ledger its output, and the
 /// argument the descriptor of the folder in which folders are.
 pub fn serve(mut arguments: impl Iterator<Item = String>) {
     process::ignore_endings();
     let folders = match arguments.next() {
         Some(number) => descriptor(&number).ok().map(Folder::from),
-        None => Folder::open(std::path::Path::new(SHARED_MEMORY)).ok(),
+        None => in_memory(),
     };
     let Ok(ledger) = std::io::stdout().as_fd().try_clone_to_owned() else { return };
     // Nobody says anything: what ends is the last end of the pipe.
     let _ = std::io::stdin().read(&mut [0]);
     Ledger::inherited(ledger).settle(folders.as_ref());
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use oscost_sys::semaphore::NamedSemaphore;
+
+    use super::*;
+    use crate::protocol::object::Object;
+
+    /// Whether a declared semaphore is there after the janitor was dropped, who is played by `program`.
+    fn stays(program: &[&str], has_ended: bool) -> bool {
+        let name = format!("/oscost-{:032x}", oscost_sys::random::bits().expect("bits"));
+        let mut process = Command::new(program[0]).args(&program[1..]).spawn().expect("it starts");
+        let patience = std::time::Instant::now() + std::time::Duration::from_secs(60);
+        while has_ended && process.try_wait().expect("ours").is_none() {
+            assert!(std::time::Instant::now() < patience, "it does not end");
+            oscost_sys::clock::pause(std::time::Duration::from_millis(1));
+        }
+        let pid = i32::try_from(process.id()).expect("a pid");
+        let ledger = Ledger::make(false).expect("a ledger");
+        ledger.declare(&Object::NamedSemaphore(name.clone())).expect("declared");
+        let semaphore = NamedSemaphore::create(&name, 1).expect("a semaphore");
+        // As a worker that is killed: it removes nothing itself.
+        std::mem::forget(semaphore);
+        let pipe = Pipe::new().expect("a pipe").writer;
+        drop(Janitor { process, tie: Tie { pipe, ledger }, folders: None });
+        if !has_ended {
+            process::signal(pid, process::Signal::Kill).expect("ours");
+        }
+        let file = Path::new(SHARED_MEMORY).join(format!("sem.{}", &name[1..]));
+        let is_there = file.exists();
+        let _ = std::fs::remove_file(file);
+        is_there
+    }
+
+    #[test]
+    fn the_supervisor_does_the_work_of_a_janitor_who_was_killed() {
+        assert!(!stays(&["true"], true), "nobody removed it");
+        assert!(stays(&["sleep", "1000"], false), "a janitor who lives does it himself, when all have ended");
+    }
 }

@@ -22,6 +22,8 @@ pub enum Way {
     Group,
     /// SIGKILL to every process that there is.
     Everything,
+    /// SIGKILL to one process, whichever it is.
+    One,
     /// A signal that it may handle: its name, and the exit code that it ends with.
     Told(Told),
     /// SIGSTOP, a pause, SIGCONT: it goes on to its end.
@@ -116,6 +118,13 @@ pub fn run(amount: Amount) -> Outcome {
             }
             add(scenario, User::Own, Way::Stopped, times(scenario == 0));
         }
+        // Nobody in these has a guard, whose end frees what a command put into a session of its own.
+        if scenario < SHAPES || it.janitor {
+            let user = it.only.unwrap_or(User::Own);
+            if user == User::Own || root {
+                add(scenario, user, Way::One, if amount.full { 34 } else { 2 });
+            }
+        }
     }
     let mut outcome = crowd::sum(crowd::all(&provocations));
     outcome.skipped.extend(skipped);
@@ -128,6 +137,7 @@ impl Way {
             Self::Leader => "SIGKILL to the leader",
             Self::Group => "SIGKILL to the group",
             Self::Everything => "SIGKILL to everything",
+            Self::One => "SIGKILL to one process",
             Self::Told(Told::Interrupt) => "SIGINT",
             Self::Told(Told::Terminate) => "SIGTERM",
             Self::Told(Told::Hangup) => "SIGHUP",
@@ -187,7 +197,8 @@ impl Kill {
         for _ in 0..self.times {
             let share = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
             // What one left, the next is not blamed for.
-            self.once(longest.mul_f64(share), &Left::now(), &mut outcome);
+            let chance = if self.way == Way::One { random.next_u64() } else { 0 };
+            self.once(longest.mul_f64(share), chance, &Left::now(), &mut outcome);
         }
         outcome
     }
@@ -203,7 +214,8 @@ impl Kill {
         program::after(self.user, scenario.prepare, &arguments)
     }
 
-    fn once(&self, moment: Duration, before: &Left, outcome: &mut Outcome) {
+    /// One kill, after `moment`; of one process `chance` decides which.
+    fn once(&self, moment: Duration, chance: u64, before: &Left, outcome: &mut Outcome) {
         let who = match self.user {
             User::Own => "",
             User::Nobody => ", unprivileged",
@@ -216,6 +228,21 @@ impl Kill {
             Way::Leader => send("KILL", &leader),
             Way::Group => send("KILL", &format!("-{leader}")),
             Way::Everything => send("KILL", "-1"),
+            Way::One => {
+                let there = space::ids();
+                // It may have come to its end before.
+                if !there.is_empty() {
+                    let at = usize::try_from(chance % there.len() as u64).unwrap_or(0);
+                    send("KILL", &there[at].to_string());
+                }
+                // Whoever was killed: the others come to their end, and say no wrong word.
+                let done = program::finish(child);
+                if done.status.is_none() || done.said().contains("panicked at") {
+                    outcome.count(if done.status.is_none() { "hangs" } else { "panics" }, 1);
+                    outcome.fail(format!("{what}: {}", done.words()));
+                }
+                return self.look(&what, before, outcome);
+            }
             Way::Told(told) => {
                 let (signal, code) = match told {
                     Told::Interrupt => ("INT", 130),

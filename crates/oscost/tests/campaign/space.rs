@@ -157,15 +157,15 @@ pub fn names(folder: &Path) -> Vec<String> {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Every process of the space but this one, in words; those that have ended and wait for nobody do not count.
-pub fn processes() -> Vec<String> {
-    ids().filter_map(living).collect()
+/// Every process of the space but this one.
+pub fn ids() -> Vec<u32> {
+    let ids = names(Path::new("/proc")).into_iter().filter_map(|name| name.parse().ok());
+    ids.filter(|&id| id != std::process::id()).collect()
 }
 
-/// Every process of the space but this one.
-fn ids() -> impl Iterator<Item = u32> {
-    let ids = names(Path::new("/proc")).into_iter().filter_map(|name| name.parse::<u32>().ok());
-    ids.filter(|&id| id != std::process::id())
+/// The same in words; those that have ended and wait for nobody do not count.
+pub fn processes() -> Vec<String> {
+    ids().into_iter().filter_map(living).collect()
 }
 
 fn living(id: u32) -> Option<String> {
@@ -203,7 +203,7 @@ pub fn quiet() -> Vec<String> {
     loop {
         let there = processes();
         let waited = begun.elapsed();
-        let killed = || ids().any(|id| living(id).is_some() && is_killed(id));
+        let killed = || ids().into_iter().any(|id| living(id).is_some() && is_killed(id));
         if there.is_empty()
             || waited > Duration::from_secs(2) && (waited > Duration::from_secs(20) || !killed())
         {
