@@ -42,7 +42,7 @@ pub(crate) fn measure(
     // A system without what the store needs has shown its figures nevertheless.
     let store = match Keeping::of(&request.keep) {
         Keeping::Refused(why) => {
-            tell(Notice::Warning(format!("the result will not be kept: {why}")));
+            tell(Notice::Lost(format!("the result will not be kept: {why}")));
             Keeping::Nothing
         }
         known => known,
@@ -51,7 +51,7 @@ pub(crate) fn measure(
     if let Err(error) = &name
         && !matches!(store, Keeping::Nothing)
     {
-        tell(Notice::Warning(format!("the result will not be kept: it cannot be given a name: {error}")));
+        tell(Notice::Lost(format!("the result will not be kept: it cannot be given a name: {error}")));
     }
     let store = if name.is_ok() { store } else { Keeping::Nothing };
     Ok(Session { result, name: name.ok(), journal: None, store, lock: None })

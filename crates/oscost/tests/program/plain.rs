@@ -108,6 +108,15 @@ fn what_is_plain_says_so_and_makes_nothing_that_outlives_it() {
 }
 
 #[test]
+fn what_plain_cannot_keep_is_said_even_quietly() {
+    let home = Home::new();
+    std::fs::write(home.path().join("state"), "no folder").expect("a file");
+    let done = home.measure(&["run", "--plain", "--quick", "--quiet", "syscall/getppid"]);
+    assert!(done.well().stderr.contains("the result will not be kept"), "{done:?}");
+    assert!(done.stdout.contains("getppid"), "{done:?}");
+}
+
+#[test]
 fn what_needs_more_than_plain_has_is_refused() {
     let home = Home::new();
     home.ask(&["run", "--plain", "record_database", "--set", "directory=."])
