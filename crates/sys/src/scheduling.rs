@@ -1,10 +1,12 @@
 //! Real-time scheduling: asking for it, reading it back, and why it was refused. sched(7), sched_setscheduler(2).
 
-use crate::usage::{Limit, limit_of};
+use crate::usage::{Limit, limit, limit_of};
 use crate::{CallError, error::check, process::Child};
 
 /// Priority that is asked for: in the middle, never 99, where threads of the kernel live.
 const PRIORITY: i32 = 50;
+/// CPU time that a real-time thread may use without a wait, us: a signal ends it then, and a kill soon after.
+const RUNAWAY_US: (u64, u64) = (200_000, 300_000);
 /// Bit of CAP_SYS_NICE in a capability set; capabilities(7).
 const SYS_NICE: u32 = 23;
 
@@ -41,6 +43,18 @@ pub fn set(policy: Policy, priority: i32) -> Result<(), CallError> {
     // SAFETY: the kernel reads one sched_param.
     let result = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, number, &raw const parameter) };
     check("sched_setscheduler", i32::try_from(result).unwrap_or(-1)).map(|_| ())
+}
+
+/// The same in a process whose real-time threads the kernel ends if they run away: RLIMIT_RTTIME.
+///
+/// # Errors
+/// Those of [`set`], getrlimit and setrlimit.
+pub fn set_bounded(policy: Policy, priority: i32) -> Result<(), CallError> {
+    if policy != Policy::Other {
+        let (soft, hard) = limit_of(Limit::RealTimeTime)?;
+        limit(Limit::RealTimeTime, soft.min(RUNAWAY_US.0), hard.min(RUNAWAY_US.1))?;
+    }
+    set(policy, priority)
 }
 
 /// Policy and priority of the calling thread as the kernel has them; `None` for a policy that oscost never sets.
@@ -252,6 +266,24 @@ mod tests {
         };
         assert_eq!(tried(libc::SCHED_BATCH, "batch"), Some(0));
         assert_eq!(tried(libc::SCHED_IDLE, "idle"), Some(0));
+    }
+
+    #[test]
+    fn who_is_in_real_time_is_bounded_and_passes_it_to_no_child() {
+        let child = Child::fork(|| {
+            if set_bounded(Policy::RoundRobin, 7).is_err() {
+                return 2;
+            }
+            let bounded =
+                limit_of(Limit::RealTimeTime).is_ok_and(|(soft, hard)| soft <= 200_000 && hard <= 300_000);
+            let inherits = Child::fork(|| i32::from(get() != Ok(Some((Policy::Other, 0)))));
+            let code = inherits.and_then(Child::wait).map(|ended| ended.code);
+            i32::from(get() != Ok(Some((Policy::RoundRobin, 7))) || !bounded || code != Ok(Some(0)))
+        });
+        match child.expect("fork").wait().expect("its end").code {
+            Some(2) => println!("SKIP who_is_in_real_time_is_bounded: real-time scheduling is refused"),
+            code => assert_eq!(code, Some(0)),
+        }
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub fn after_timer(cpu: usize, policy: Policy) -> Result<Option<Lateness>, CallE
         if affinity::pin_to(cpu).is_err() {
             return 1;
         }
-        if let Err(error) = scheduling::set(policy, priority) {
+        if let Err(error) = scheduling::set_bounded(policy, priority) {
             return error.errno;
         }
         let mut due = clock::now_ns() + PERIOD_NS;
