@@ -36,6 +36,13 @@ mod x11 {
     const PAUSE: Duration = Duration::from_millis(2);
 
     pub fn prepare() -> Result<Round, Lacking> {
+        let display = std::env::var("DISPLAY").unwrap_or_default();
+        if !is_here(&display) {
+            return Err(Lacking::new(
+                format!("DISPLAY={display} is of another machine, and no load opens a connection to one"),
+                "set DISPLAY to one of this machine (DISPLAY=:0), or start one: Xvfb :99 -noreset & DISPLAY=:99",
+            ));
+        }
         let (connection, screen) = x11rb::connect(None).map_err(|error| {
             Lacking::new(
                 format!("no display can be reached: {error}"),
@@ -54,6 +61,18 @@ mod x11 {
             oscost_sys::clock::pause(PAUSE);
             Ok(())
         }))
+    }
+
+    /// Whether a display is reached by a socket of this machine, or over loopback (ssh forwards one so). X(7), DISPLAY NAMES:
+    /// `protocol/host:number`, or the path of a socket.
+    fn is_here(display: &str) -> bool {
+        if display.starts_with("unix:") || display.starts_with('/') && std::path::Path::new(display).exists()
+        {
+            return true;
+        }
+        let Some((place, _)) = display.rsplit_once(':') else { return true };
+        let (protocol, host) = place.rsplit_once('/').unwrap_or(("", place));
+        protocol == "unix" || ["", "localhost", "127.0.0.1", "::1", "[::1]"].contains(&host)
     }
 
     fn show(connection: &RustConnection, screen: usize) -> Result<(u32, u32), String> {
@@ -98,5 +117,36 @@ mod x11 {
             Ok(())
         };
         make().map_err(|error| error.to_string())
+    }
+
+    #[cfg(test)]
+    mod tests {
+        #[test]
+        fn only_a_display_of_this_machine_is_connected_to() {
+            for here in [
+                "",
+                ":0",
+                ":99.1",
+                "unix:0",
+                "unix/host:0",
+                "localhost:10.0",
+                "127.0.0.1:1",
+                "[::1]:1",
+                "/dev/null",
+            ] {
+                assert!(super::is_here(here), "{here}");
+            }
+            for there in [
+                "host:0",
+                "10.0.0.1:0.0",
+                "tcp/host:0",
+                "tcp/10.0.0.1:0",
+                "/no/such/host:0",
+                "localhost.example:0",
+                "fe80::1:0",
+            ] {
+                assert!(!super::is_here(there), "{there}");
+            }
+        }
     }
 }
