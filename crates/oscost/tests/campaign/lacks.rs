@@ -122,11 +122,11 @@ pub const LACKS: &[Lack] = &[
     ),
     lack("no /proc", "mount -t tmpfs none /proc", OBJECTS, &[0, 3], &[]),
     lack("no /sys", "mount -t tmpfs none /sys", OBJECTS, &[0], &[]),
-    lack("no HOME", "unset HOME XDG_STATE_HOME", ONE, &[0, 4], &[]),
-    lack("HOME is not there", "export HOME=/dev/null/home XDG_STATE_HOME=/dev/null/state", ONE, &[0, 4], &[]),
+    lack("no HOME", "unset HOME XDG_STATE_HOME", ONE, &[4], &[]),
+    lack("HOME is not there", "export HOME=/dev/null/home XDG_STATE_HOME=/dev/null/state", ONE, &[4], &[]),
     Lack {
         user: User::Nobody,
-        ..lack("HOME is read-only", "export HOME=/sys XDG_STATE_HOME=/sys/state", ONE, &[0, 4], &["/sys"])
+        ..lack("HOME is read-only", "export HOME=/sys XDG_STATE_HOME=/sys/state", ONE, &[4], &["/sys"])
     },
     lack(
         "no namespaces",
