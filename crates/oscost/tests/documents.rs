@@ -368,6 +368,18 @@ fn sentences(section: &str) -> Vec<String> {
     bullets.into_iter().map(bare).flat_map(split).collect()
 }
 
+/// The rows of a table of two columns.
+fn rows(part: &str) -> Vec<(&str, &str)> {
+    let lines = part.lines().skip_while(|line| !line.starts_with("|---")).skip(1);
+    lines
+        .filter(|line| !line.is_empty())
+        .map(|line| {
+            let cells = line.strip_prefix("| ").and_then(|line| line.strip_suffix(" |"));
+            cells.and_then(|cells| cells.split_once(" | ")).expect("a row of two cells")
+        })
+        .collect()
+}
+
 /// Each sentence of the promises has its row in docs/promises.md, and each test and space that a row names exists.
 #[test]
 fn every_promise_names_tests_that_exist() {
@@ -375,18 +387,30 @@ fn every_promise_names_tests_that_exist() {
     let (_, rest) = security.split_once("## What is promised\n").expect("the section");
     let (promised, _) = rest.split_once("\n[docs/promises.md]").expect("the link below the promises");
     let page = document("docs/promises.md");
-    let rows: Vec<(&str, &str)> = page
-        .lines()
-        .skip_while(|line| !line.starts_with("|---"))
-        .skip(1)
-        .map(|line| {
-            let cells = line.strip_prefix("| ").and_then(|line| line.strip_suffix(" |"));
-            cells.and_then(|cells| cells.split_once(" | ")).expect("a row of two cells")
-        })
-        .collect();
+    let parts: Vec<&str> = page.split("\n## ").collect();
+    let [sums, parties, readme] = &parts[..] else { panic!("docs/promises.md has {} parts", parts.len()) };
+    let (promises, parties, readme) = (rows(sums), rows(parties), rows(readme));
     let written: Vec<String> =
-        rows.iter().map(|(sentence, _)| sentence.trim_end_matches('.').to_owned()).collect();
+        promises.iter().map(|(sentence, _)| sentence.trim_end_matches('.').to_owned()).collect();
     assert_eq!(written, sentences(promised), "docs/promises.md has the sentences of SECURITY.md");
+    // Each part of the table before, and nothing that neither page says.
+    let (before, _) = security.split_once("\n## What is promised").expect("the section");
+    let privileges = before.split("\n## ").nth(1).expect("the section of privileges");
+    let named: Vec<&str> = parties.iter().map(|(part, _)| *part).collect();
+    for line in privileges.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| part |")) {
+        let part = line.trim_start_matches("| ").split(" | ").next().expect("a part");
+        assert!(named.contains(&part), "docs/promises.md has no row for '{part}'");
+    }
+    let started = document("README.md");
+    for (text, rows) in [(privileges, &parties), (started.as_str(), &readme)] {
+        for (words, _) in rows {
+            assert!(
+                text.contains(words),
+                "docs/promises.md has '{words}', and the page that it is of does not"
+            );
+        }
+    }
+    let rows: Vec<(&str, &str)> = promises.into_iter().chain(parties).chain(readme).collect();
     let mut sources = Vec::new();
     files(&root().join("crates"), "rs", &mut sources);
     let text: String = sources.iter().map(|path| std::fs::read_to_string(path).expect("a source")).collect();

@@ -252,3 +252,33 @@ fn nothing_waits_or_reads_without_a_limit() {
     }
     assert!(looked_at > 200, "{looked_at}");
 }
+
+/// Who opens Internet sockets, and only to this machine. A guest brings its own loopback up.
+#[test]
+fn internet_sockets_are_opened_by_benchmarks_and_loads_on_loopback() {
+    let mut who = BTreeSet::new();
+    for (name, path) in crates() {
+        let mut found = Vec::new();
+        sources(&path.join("src"), &mut found);
+        for (source, text) in found {
+            let opens =
+                ["TcpListener::", "TcpStream::connect", "UdpSocket::bind", "AF_INET", "x11rb::connect"];
+            if opens.iter().any(|call| text.contains(call)) {
+                let file = source.file_name().expect("a name").to_string_lossy();
+                who.insert(format!("{name} {file}"));
+            }
+            let addresses = text.matches("Ipv4Addr::").count() + text.matches("Ipv6Addr::").count();
+            let near = text.matches("Ipv4Addr::LOCALHOST").count();
+            assert_eq!(addresses, near, "{}: an address that is not loopback's", source.display());
+        }
+    }
+    let known = [
+        "families network.rs",
+        "families transfer.rs",
+        "families window.rs",
+        "sys guest.rs",
+        "sys loopback.rs",
+        "sys socket.rs",
+    ];
+    assert_eq!(who, BTreeSet::from(known.map(str::to_owned)));
+}
