@@ -213,12 +213,12 @@ fn what_changes_the_process_is_on_the_card() {
                     Err(Unable::Failed(error)) => return Err(error.to_string()),
                 };
                 // What lives beside the rounds of others, and what a measurement leaves behind.
-                let alive = Standing::read().ok_or("it can no longer be read")?;
+                let alive = before.lasting_changes().ok_or("it can no longer be read")?;
                 run(&mut subject, 10)?;
-                let after = Standing::read().ok_or("it can no longer be read")?;
-                Ok([before.changes(&alive), before.changes(&after)].concat())
+                let after = before.lasting_changes().ok_or("it can no longer be read")?;
+                Ok([alive, after].concat())
             })??;
-            let left = before.changes(&Standing::read().ok_or("it can no longer be read")?);
+            let left = before.lasting_changes().ok_or("it can no longer be read")?;
             let told = card.changes_process.is_some();
             if changes.is_empty() == told || !left.is_empty() {
                 return Err(format!(

@@ -2,8 +2,12 @@
 //! proc(5).
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use crate::scheduling;
+
+/// How long a thread that was joined may stay in the kernel's list: pthread_join(3) waits for its id to be cleared alone.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Lines of /proc/self/status that say it.
 const LINES: [&str; 18] = [
@@ -44,6 +48,19 @@ impl Standing {
         all.extend(scheduling::nice().ok().map(|nice| ("nice", nice.to_string())));
         all.extend(scheduling::policy_name().ok().map(|policy| ("policy", policy)));
         Some(Self(all))
+    }
+
+    /// What is different now, and does not become again as it was within a second; `None` where /proc does not say.
+    #[must_use]
+    pub fn lasting_changes(&self) -> Option<Vec<String>> {
+        let begun = Instant::now();
+        loop {
+            let changes = self.changes(&Self::read()?);
+            if changes.is_empty() || begun.elapsed() > PATIENCE {
+                return Some(changes);
+            }
+            crate::clock::pause(Duration::from_millis(1));
+        }
     }
 
     /// What is different later, by name: before and after.

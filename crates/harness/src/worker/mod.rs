@@ -107,6 +107,8 @@ pub(crate) struct Worker<'a> {
     plain: bool,
     awake: Option<String>,
     host_system_v_limits: Option<[u64; 4]>,
+    /// How this process stands for those that are measured in it, once the first of several is set up.
+    standing: Option<Standing>,
 }
 
 /// A member that is ready to run.
@@ -161,6 +163,7 @@ impl<'a> Worker<'a> {
             plain: false,
             awake: None,
             host_system_v_limits,
+            standing: None,
         })
     }
 
@@ -248,22 +251,27 @@ impl<'a> Worker<'a> {
             host_system_v_limits: self.host_system_v_limits,
             directory: self.directory.as_ref(),
         };
-        let before = if self.job.ids.len() > 1 { Standing::read() } else { None };
+        if self.job.ids.len() > 1 && self.standing.is_none() {
+            self.standing = Standing::read();
+        }
         let mut member = Ready::of(benchmark, &mut cx);
         if cx.keeper.has_refused() {
             let remedy = "measure it without --plain".to_owned();
             member = Member::Unsupported { why: NOBODY.to_owned(), remedy };
         }
-        let changes = before.zip(Standing::read()).map(|(before, after)| before.changes(&after));
-        match (member, changes) {
-            (Member::Done(_), Some(changes)) if !changes.is_empty() => Member::Failed(Failure::new(
+        let changes = self.standing.as_ref().and_then(Standing::lasting_changes).unwrap_or_default();
+        if !changes.is_empty() {
+            self.standing = Standing::read();
+        }
+        match member {
+            Member::Done(_) if !changes.is_empty() => Member::Failed(Failure::new(
                 "set-up",
                 format!(
                     "it changes the process that its group shares ({}): it needs a group of its own",
                     changes.join("; ")
                 ),
             )),
-            (member, _) => member,
+            member => member,
         }
     }
 

@@ -18,7 +18,7 @@ enum Does {
     Rubbish,
     Hangs,
     Ticks { middle: f64, counts: u64 },
-    StartsAThread,
+    StartsAThread { ends: bool },
 }
 
 pub struct Bad {
@@ -67,7 +67,8 @@ bad! {
     TICKS: "series/ticks", "series", Does::Ticks { middle: 5.0, counts: 1 }, &exactly(1.0), quantities: QUANTITIES;
     SLOWER: "series/slower", "series", Does::Ticks { middle: 15.0, counts: 1 }, &exactly(1.0), quantities: QUANTITIES,
         baseline: Some("series/ticks"), subtract: Some("series/ticks");
-    THREAD: "poisons/thread", "poisons", Does::StartsAThread, &exactly(1.0);
+    THREAD: "poisons/thread", "poisons", Does::StartsAThread { ends: false }, &exactly(1.0);
+    BRIEF: "poisons/briefly", "poisons", Does::StartsAThread { ends: true }, &[];
     POISONED: "poisons/not", "poisons", Does::Calls(1), &exactly(1.0);
     UNNAMED: "unnamed/ticks", "unnamed", Does::Ticks { middle: 5.0, counts: 1 }, &exactly(1.0), quantities: QUANTITIES.split_at(2).0;
     MISCOUNTS: "miscounts/ticks", "miscounts", Does::Ticks { middle: 5.0, counts: 2 }, &exactly(1.0), quantities: QUANTITIES;
@@ -108,10 +109,13 @@ impl Benchmark for Bad {
                 })?;
                 Box::new(Hangs(partner))
             }
-            Does::StartsAThread => {
-                std::thread::spawn(|| {
+            Does::StartsAThread { ends } => {
+                std::thread::spawn(move || {
                     loop {
-                        std::thread::sleep(std::time::Duration::from_secs(1));
+                        std::thread::sleep(std::time::Duration::from_millis(50));
+                        if ends {
+                            return;
+                        }
                     }
                 });
                 Box::new(Calls(1))
@@ -131,7 +135,7 @@ fn static_card(id: &str) -> &'static Card {
     macro_rules! of {
         ($($name:ident)*) => { [$(&$name.card),*] };
     }
-    of!(TEN FORTY FALSE NONE ALWAYS LATER UNSUPPORTED FAILS_SET_UP ABORTS EXITS SURVIVES RUBBISH HANGS HANGS_NOT TICKS SLOWER THREAD POISONED UNNAMED MISCOUNTS)
+    of!(TEN FORTY FALSE NONE ALWAYS LATER UNSUPPORTED FAILS_SET_UP ABORTS EXITS SURVIVES RUBBISH HANGS HANGS_NOT TICKS SLOWER THREAD BRIEF POISONED UNNAMED MISCOUNTS)
         .into_iter()
         .find(|card| card.id == id)
         .unwrap_or(&TEN.card)
