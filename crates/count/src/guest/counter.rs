@@ -92,7 +92,7 @@ fn one(catalogue: &Catalogue, plan: &CountPlan, index: u64, timer: Timer) -> Cou
     };
     let card = benchmark.card();
     let several = card.needs.iter().any(|need| matches!(need, Need::Cpus(cpus) if *cpus > 1));
-    if several || matches!(card.placement, Placement::CrossCpu | Placement::Spread) {
+    if several || card.placement == Placement::CrossCpu {
         let why = "it needs several CPUs, and the machine that counts has one".to_owned();
         return CountOutcome::Unsupported { why, remedy: String::new() };
     }
@@ -201,9 +201,16 @@ impl Counter<'_> {
         let slept = (self::idle() - idle) * 1e9 - rested;
         counts.idle_share = slept.max(0.0) / elapsed.max(1) as f64;
         if self.first > 0 {
-            // Partners are woken and put to rest at the ends of a batch: what an operation switches is seen in a long one.
-            watch = Watch::begin(&participants, self.made)?;
-            self.uncounted(MANY_TOGETHER.min(MOST / longest.max(1)).max(LEAST_FEW))?;
+            // Partners are woken and put to rest at the ends of a batch: what an operation switches is seen in a long one. Without
+            // partners, its beginning may wait for work that earlier operations left to the kernel: that is none of its own.
+            if !participants.is_empty() {
+                watch = Watch::begin(&participants, self.made)?;
+            }
+            self.batched.arm()?;
+            if participants.is_empty() {
+                watch = Watch::begin(&participants, self.made)?;
+            }
+            self.armed(MANY_TOGETHER.min(MOST / longest.max(1)).max(LEAST_FEW))?;
         }
         let made = ((self.made - watch.made) * operations_each) as f64;
         if let Some(used) = watch.used(&participants)? {
@@ -297,6 +304,11 @@ impl Counter<'_> {
 
     fn uncounted(&mut self, iterations: u64) -> Result<(), CallError> {
         self.batched.arm()?;
+        self.armed(iterations)
+    }
+
+    /// A batch behind its `arm`.
+    fn armed(&mut self, iterations: u64) -> Result<(), CallError> {
         let outcome = self.batched.batch(iterations);
         self.batched.park()?;
         self.made += iterations;

@@ -37,7 +37,7 @@ pub fn serve_if_asked() -> Option<u8> {
 pub fn trace(thing: &str) -> Result<Exit, Ended> {
     let card = traceable(thing)?;
     let several = card.needs.iter().any(|need| matches!(need, Need::Cpus(cpus) if *cpus > 1));
-    if several || matches!(card.placement, Placement::CrossCpu | Placement::Spread) {
+    if several || card.placement == Placement::CrossCpu {
         return Err(lacking(card, "it runs on several CPUs at once, so its functions have no order"));
     }
     let instance = Instance::new().map_err(|why| lacking(card, &why))?;
