@@ -3,7 +3,7 @@
 
 mod fixture;
 
-use oscost_report::{RowChoice, Style, price_list};
+use oscost_report::{Named, RowChoice, Style, page, price_list};
 use oscost_results::{Figure, Mark, RunResult, Status};
 
 fn shown(result: &RunResult, width: usize) -> String {
@@ -108,6 +108,18 @@ fn noise_hides_no_large_difference() {
         assert!(!at(3.0, &result) && at(5.0, &result), "{mark:?}: twice as far apart as without noise");
         assert!(at(3.0, &telling()));
     }
+}
+
+/// A count that was not taken is no wrong one.
+#[test]
+fn a_page_tells_wrong_counts_from_missing_ones() {
+    let mut result = telling();
+    result.figures[0].status = Status::Contradicted;
+    result.figures[1].evidence.verdict = oscost_results::Verdict::Unchecked;
+    let mut out = Vec::new();
+    page(&[Named { name: "x", result: &result }], &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert!(text.contains("counts of calls and switches: 2 confirmed, 1 wrong, 1 not taken"));
 }
 
 /// A row that nobody typed says why it is there; a word that is no part of an id leaves that open.

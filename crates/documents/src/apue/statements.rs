@@ -107,7 +107,13 @@ fn sizes(plan: &ApuePlan) -> Vec<u32> {
 }
 
 fn percent(ratio: f64) -> String {
-    format!("{:+.0} %", (ratio - 1.0) * 100.0)
+    format!("{} %", signed(ratio))
+}
+
+/// What a ratio adds, in whole per cent: "+8", and "+0" for less than nothing by under half of one.
+fn signed(ratio: f64) -> String {
+    // Zero has no sign of its own.
+    format!("{:+.0}", ((ratio - 1.0) * 100.0).round() + 0.0)
 }
 
 /// "+8 % (+6 .. +11 %)", or "+8 % in a single run".
@@ -115,8 +121,7 @@ fn added(ratio: &Estimate) -> String {
     if ratio.extremes && ratio.low == ratio.high {
         return format!("{} in a single run", percent(ratio.value));
     }
-    let low = (ratio.low - 1.0) * 100.0;
-    format!("{} ({low:+.0} .. {})", percent(ratio.value), percent(ratio.high))
+    format!("{} ({} .. {})", percent(ratio.value), signed(ratio.low), percent(ratio.high))
 }
 
 /// A single run: its bounds are its value, so it has no interval.

@@ -109,10 +109,10 @@ fn told(story: &Story<'_>, what: &str, pairs: &[&Pair<'_>]) -> Vec<Part> {
     let matrix = Plot {
         about,
         finding: format!(
-            "{}{} to {}. From the CPU of the row to that of the column",
-            unit.map_or(String::new(), |(name, _)| format!("{name}, ")),
+            "{} to {}. Cells{}, from the CPU of the row to that of the column",
             numbers::duration(least),
             numbers::duration(most),
+            unit.map_or(String::new(), |(name, _)| format!(" in {name}")),
         ),
         note: String::new(),
         letters: letters(&names, &cells, shades),
@@ -148,7 +148,7 @@ fn letters(names: &[String], cells: &[Vec<Option<(f64, String)>>], shades: [char
     } else {
         vec![format!("{} to {}, a column each", names[0], names[names.len() - 1])]
     };
-    let told = format!("{} shortest, {} longest", shades[0], shades[3]);
+    let told = format!("{}: the darker, the longer", shades.map(String::from).concat());
     std::iter::once(row("CPU", heads)).chain(names.iter().zip(cells).map(line)).chain([told]).collect()
 }
 
@@ -166,10 +166,12 @@ fn cpus(pairs: &[&Pair<'_>]) -> Vec<u64> {
     cpus
 }
 
+/// The scale from the palest shade to the darkest is at least this ratio: times that differ by noise alone look alike.
+const SCALE: f64 = 2.0;
+
 /// How dark a time is, 0 to 1, on a scale of ratios.
 fn darkness(time: f64, least: f64, most: f64) -> f64 {
-    let place = (time / least).ln() / (most / least).ln();
-    // One time alone has no scale.
+    let place = (time / least).ln() / (most / least).max(SCALE).ln();
     if place.is_finite() { place.clamp(0.0, 1.0) } else { 0.0 }
 }
 
@@ -234,6 +236,10 @@ mod tests {
     fn shades_follow_ratios() {
         assert_eq!([50.0, 200.0, 800.0].map(|time| darkness(time, 50.0, 800.0)), [0.0, 0.5, 1.0]);
         assert_eq!(darkness(50.0, 50.0, 50.0), 0.0, "one time alone");
+        assert!(
+            darkness(51.0, 50.0, 51.0) < 0.05,
+            "2 % are no difference between the palest and the darkest"
+        );
         let shades = |count: usize| {
             let names: Vec<String> = (0..count).map(|it| it.to_string()).collect();
             let cell = |at: usize| Some((at as f64 / count as f64, "12".to_owned()));

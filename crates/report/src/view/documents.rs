@@ -1,6 +1,8 @@
 //! The founding documents beside this machine: published values, the literal repeat, the figure; then the statements.
 
+mod answers;
 mod curves;
+mod one_unit;
 mod summary;
 
 use oscost_results::document::{FOUNDING_DOCUMENTS, GRAME};
@@ -13,6 +15,9 @@ use crate::blocks::{Judged, Part, Place, Table, Tone, View};
 use crate::evidence::{per_operation, system_calls};
 use crate::numbers;
 use crate::words::{counted, distinct, plain, tally};
+pub(super) use answers::{Answer, answers};
+pub(super) use one_unit::in_one_unit;
+pub(super) use summary::judged;
 
 /// What a statement can be said to be, in the order of the tally.
 const JUDGEMENTS: [&str; 7] = [
@@ -101,7 +106,7 @@ fn view(name: &str, result: &RunResult, unicode: bool) -> View {
     let values: Vec<&Reproduction> = rows().filter(|row| row.statement.is_none()).collect();
     let table = |row: &Reproduction| row.cell.as_ref().map(|cell| cell.table.clone());
     let mut parts = Vec::new();
-    parts.push(Part::Facts(summary::facts(&rows().collect::<Vec<_>>(), unicode)));
+    parts.push(Part::Facts(summary::facts(name, &rows().collect::<Vec<_>>(), result, unicode)));
     for block in values.chunk_by(|one, next| table(one) == table(next)) {
         let shown: Vec<Published> =
             block.iter().map(|row| published(row, decimals(row, block), result, unicode)).collect();

@@ -408,8 +408,7 @@ pub(crate) fn last_reached(priced: &[(&Figure, f64)]) -> Option<String> {
     let clients = sessions.first()?.clients;
     let is_last = |it: &Session<'_>| it.clients == clients && it.figure.headline == quantity::LAST_P50;
     let whom = if clients == 1 { "its client".to_owned() } else { format!("the last of {clients} clients") };
-    let loaded = if sessions.iter().all(|it| it.load.is_some()) { ", under load" } else { "" };
-    sessions.iter().all(is_last).then(|| format!("Until a message reaches {whom}{loaded}"))
+    sessions.iter().all(is_last).then(|| format!("Until a message reaches {whom}"))
 }
 
 /// In how many sessions the priority was refused, and why.

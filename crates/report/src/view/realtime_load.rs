@@ -50,11 +50,38 @@ fn table(story: &Story<'_>, sessions: &[&Session<'_>]) -> Table {
             row.extend([range, time(part, "peak"), lost]);
             row
         };
-        let lost: f64 = ["dropped", "missed", "overruns"].iter().filter_map(|name| session.value(name)).sum();
+        let lost = lost(session);
         let lost = if lost == 0.0 { "0".to_owned() } else { numbers::count(lost) };
         [row(story.words(&situation(session)), "idle", String::new()), row(String::new(), "busy", lost)]
     });
     Table::new(heads, rows)
+}
+
+/// Messages that a client did not get in time, of the whole session.
+fn lost(session: &Session<'_>) -> f64 {
+    ["dropped", "missed", "overruns"].iter().filter_map(|name| session.value(name)).sum()
+}
+
+/// What a run of such sessions alone comes to, where all have as many clients: the fastest and the slowest, and what was lost.
+pub(crate) fn finding(story: &Story<'_>) -> Option<String> {
+    let figures = story.result.figures.iter();
+    let sessions: Vec<Session<'_>> = figures.map(session).collect::<Option<_>>()?;
+    let clients = sessions.first()?.clients;
+    let busy = |it: &Session<'_>| it.value("busy_p50").filter(|_| it.load.is_some() && it.clients == clients);
+    let mut medians: Vec<(f64, &str)> =
+        sessions.iter().map(|it| Some((busy(it)?, it.transport))).collect::<Option<_>>()?;
+    medians.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let told = |(time, transport): &(f64, &str)| {
+        format!("{} by {}", numbers::duration(*time), story.words(transport).replace('_', " "))
+    };
+    let most = medians.last().filter(|_| medians.len() > 1).map_or(String::new(), |most| format!(" to {}", told(most)));
+    let whom = if clients == 1 { "its client".to_owned() } else { format!("one of {clients} clients") };
+    let lost = match sessions.iter().map(lost).sum::<f64>() {
+        0.0 => String::new(),
+        1.0 => "; one message was lost".to_owned(),
+        many => format!("; {} messages were lost", numbers::count(many)),
+    };
+    Some(format!("Under load a message reaches {whom} after {}{most} (medians){lost}", told(medians.first()?)))
 }
 
 /// Transport, clients, placement, and what else is not as usual.

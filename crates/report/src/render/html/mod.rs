@@ -18,13 +18,14 @@ fn escaped(text: &str) -> String {
     if text.contains(" us") { micro(&text) } else { text }
 }
 
-/// "1.20 us" as "1.20 µs", and "mean, us" as "mean, µs".
+/// "1.20 us" as "1.20 µs", and "mean, us" as "mean, µs", and "in us" as "in µs".
 fn micro(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(" us") {
         let (before, after) = (&rest[..at], &rest[at + 3..]);
-        let is_unit = before.ends_with(|letter: char| letter.is_ascii_digit() || letter == ',')
+        let is_number = before.ends_with(|letter: char| letter.is_ascii_digit() || letter == ',');
+        let is_unit = (is_number || before.ends_with(" in"))
             && !after.starts_with(|letter: char| letter.is_alphanumeric() || letter == '_');
         written.push_str(before);
         written.push_str(if is_unit { " \u{b5}s" } else { " us" });
@@ -53,6 +54,7 @@ mod tests {
     fn microseconds_have_their_sign_after_numbers_alone() {
         assert_eq!(escaped("1.20 us, 3 us"), "1.20 \u{b5}s, 3 \u{b5}s");
         assert_eq!(escaped("mean, us"), "mean, \u{b5}s");
+        assert_eq!(escaped("cells in us, us"), "cells in \u{b5}s, \u{b5}s");
         assert_eq!(escaped("5 users of us; hold_us_30 0 us_1"), "5 users of us; hold_us_30 0 us_1");
         assert_eq!(escaped("<1 us>"), "&lt;1 \u{b5}s&gt;");
     }

@@ -113,7 +113,8 @@ fn sections(page: &Page, out: &mut dyn Write) -> io::Result<()> {
 
 /// A number stays in the line of its unit, and a name of two words is not parted.
 fn together(text: &str) -> String {
-    const UNITS: [&str; 6] = ["ns", "\u{b5}s", "us", "ms", "s", "%"];
+    const UNITS: [&str; 5] = ["ns", "\u{b5}s", "ms", "s", "%"];
+    let text = &super::micro(text);
     let is_number = |word: &str| word.bytes().last().is_some_and(|byte| byte.is_ascii_digit());
     let is_unit = |word: &str| UNITS.contains(&word.trim_end_matches([',', ';', '.', ')']));
     let is_group = |word: &str| word.len() == 3 && word.bytes().all(|byte| byte.is_ascii_digit());
@@ -123,8 +124,7 @@ fn together(text: &str) -> String {
     for word in words {
         let belongs = is_number(&before) && (is_unit(word) || is_group(word)) || before == "System";
         line.push(if belongs { '\u{a0}' } else { ' ' });
-        let of_micro = belongs.then(|| word.strip_prefix("us")).flatten();
-        line.push_str(&of_micro.map_or(word.to_owned(), |rest| format!("\u{b5}s{rest}")));
+        line.push_str(word);
         word.clone_into(&mut before);
     }
     line
@@ -208,6 +208,7 @@ mod tests {
                 "it takes 1\u{a0}000\u{a0}000 cycles, 1.855\u{a0}ns, and more",
             ),
             ("a System V semaphore 5 times", "a System\u{a0}V semaphore 5 times"),
+            ("System used", "System\u{a0}used"),
             ("11 to 31 us; a us user", "11 to 31\u{a0}\u{b5}s; a us user"),
             ("12 of 35 figures", "12 of 35 figures"),
             ("", ""),

@@ -1,76 +1,120 @@
-//! What a document comes to on this machine, in five lines.
+//! What a document comes to on this machine, in at most six lines.
 
-use oscost_results::{Judgement, Reproduction};
+use oscost_results::document::{APUE, CONTEXT_SWITCH, GRAME, OSTEP, TLPI};
+use oscost_results::{Judgement, Reproduction, RunResult};
 
+use super::answers::answers;
 use crate::blocks::Fact;
 use crate::numbers;
+use crate::view::story::Story;
 use crate::words::{counted, plain};
 
 /// Letters of a statement that a line of the summary has room for.
 const LETTERS: usize = 72;
 
-/// The five lines: its laws, those that fail, those that hold in part, its machine and this one, its numbers.
-pub(super) fn facts(rows: &[&Reproduction], unicode: bool) -> Vec<Fact> {
+/// Why the first answer is another one here, where that is known: its statements and counts say it.
+const WHY: [(&str, &str); 4] = [
+    (TLPI.name, "System V enters the kernel twice a cycle, and POSIX never without contention"),
+    (APUE.name, "a call of locking has one price: it is a small part where all else is dear"),
+    (OSTEP.name, "what takes 1.855 ns does not enter the kernel; here every call enters it"),
+    (CONTEXT_SWITCH.name, "Linux has no affinity tags: both processes are pinned to one CPU instead"),
+];
+
+/// The lines: its first answer there and here, why they differ, its statements, those that fail, those in doubt, its programs.
+pub(super) fn facts(name: &str, rows: &[&Reproduction], result: &RunResult, unicode: bool) -> Vec<Fact> {
     let stated = |judgement: Judgement| -> Vec<&Reproduction> {
         rows.iter()
             .copied()
             .filter(|row| row.statement.is_some() && !row.ours && row.verdict == Some(judgement))
             .collect()
     };
-    let count = |judgement: Judgement| stated(judgement).len();
-    let (holds, part) = (count(Judgement::Holds), count(Judgement::HoldsInPart));
-    let (fails, unclear) = (count(Judgement::DoesNotHold), count(Judgement::Unclear));
-    let open = count(Judgement::NotJudged) + count(Judgement::NotTestableHere);
-    let named = |all: &[&Reproduction], none: &str| match all {
-        [] => none.to_owned(),
+    let named = |all: &[&Reproduction]| match all {
+        [] => String::new(),
         [first, rest @ ..] => {
             let more = if rest.is_empty() { String::new() } else { format!(", and {} more", rest.len()) };
             format!("{}{more}", quoted(first, unicode))
         }
     };
+    let count = |judgement: Judgement| stated(judgement).len();
+    let open = count(Judgement::NotJudged) + count(Judgement::NotTestableHere);
+    let others = [
+        (count(Judgement::ItsMachine), "figures of its machine, not judged"),
+        (open, "not judged or not testable here"),
+    ];
+    let others: String = others
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("; {count} {what}"))
+        .collect();
     let doubtful = [stated(Judgement::HoldsInPart), stated(Judgement::Unclear)].concat();
-    let figures = stated(Judgement::ItsMachine);
-    let machine = figures.iter().find(|row| row.because.starts_with("there "));
-    let published = rows.iter().filter(|row| row.published.is_some()).count();
-    let literal = rows.iter().filter(|row| row.literal.is_some()).count();
+    let answer = answer(name, rows, result, unicode);
+    let why = WHY.iter().find(|(document, _)| *document == name && !answer.is_empty());
+    let copies = rows.iter().any(|row| row.literal.is_some());
     let differs = rows.iter().filter(|row| row.place.starts_with("differs: ")).count();
-    let hold = if holds == 1 { "holds" } else { "hold" };
-    let do_not = if fails == 1 { "does not" } else { "do not" };
-    let of_machine = match figures.len() {
-        0 => String::new(),
-        some => format!("; {} of its machine", counted(some, "figure", "figures")),
+    let programs = match (copies, differs) {
+        (false, _) => String::new(),
+        (true, 0) => "our copies of its programs ran once or a few times, as its own did".to_owned(),
+        (true, some) => format!(
+            "our copies of its programs ran once or a few times; they differ from them in {}",
+            counted(some, "thing", "things")
+        ),
     };
-    let none = if holds + part + fails + unclear == 0 { "no law was judged" } else { "none" };
-    let line = |name: &'static str, says: String| Fact { name, says, of: Vec::new() };
-    vec![
-        line(
-            "laws",
-            format!(
-                "{} judged: {holds} {hold}, {part} in part, {fails} {do_not}, {unclear} unclear; {open} not judged or not testable \
-                 here{of_machine}",
-                holds + part + fails + unclear,
-            ),
-        ),
-        line("fails", named(&stated(Judgement::DoesNotHold), none)),
-        line("in doubt", named(&doubtful, none)),
-        line(
-            "machines",
-            match machine {
-                Some(row) => plain(&row.because, unicode),
-                None => beside(rows, unicode),
-            },
-        ),
-        line(
-            "numbers",
-            format!(
-                "{published} published, {literal} by our copies of its programs{}; tables first, statements last",
-                match differs {
-                    0 => String::new(),
-                    _ => format!(", which differ from them in {}", counted(differs, "thing", "things")),
-                }
-            ),
-        ),
-    ]
+    let lines = [
+        ("answer", answer),
+        ("why", why.map_or(String::new(), |(_, why)| (*why).to_owned())),
+        ("verdict", format!("{}{others}", judged(name, &result.reproductions))),
+        ("fails", named(&stated(Judgement::DoesNotHold))),
+        ("in doubt", named(&doubtful)),
+        ("programs", programs),
+    ];
+    let line = |(name, says)| Fact { name, says, of: Vec::new() };
+    lines.into_iter().filter(|(_, says): &(_, String)| !says.is_empty()).map(line).collect()
+}
+
+/// The first answer that was found here, beside the document's; the headline of its page has the same.
+fn answer(name: &str, rows: &[&Reproduction], result: &RunResult, unicode: bool) -> String {
+    if name == GRAME.name {
+        let found = crate::view::grame::finding(&Story::new(result, unicode));
+        let told = if found.is_empty() { found } else { format!("{found}, by our copy of its program") };
+        return plain(&told, unicode);
+    }
+    let all = answers(name, result);
+    match all.iter().find_map(|answer| Some((answer, answer.here.as_ref()?))) {
+        Some((answer, (number, unit))) => {
+            let here = format!("{number} {unit}");
+            plain(
+                &format!("{}: there {}, here {} ({})", answer.name, answer.there, here.trim(), answer.how),
+                unicode,
+            )
+        }
+        None => beside(rows, unicode),
+    }
+}
+
+/// How many of a document's statements that were judged have which verdict: the counts add up to the number that is told.
+pub(crate) fn judged(name: &str, rows: &[Reproduction]) -> String {
+    let own = || rows.iter().filter(|row| row.document == name && !row.ours);
+    let of = |verdict: Judgement| {
+        own().filter(|row| row.statement.is_some() && row.verdict == Some(verdict)).count()
+    };
+    let all = own().filter(|row| row.statement.is_some()).count();
+    let holds = of(Judgement::Holds);
+    let others = [
+        (of(Judgement::HoldsInPart), "in part"),
+        (of(Judgement::DoesNotHold), "not"),
+        (of(Judgement::Unclear), "unclear"),
+    ];
+    let judged = holds + others.iter().map(|(count, _)| count).sum::<usize>();
+    match (judged, all) {
+        (0, 0) => "no statement".to_owned(),
+        (0, all) => format!("none of its {} could be judged", counted(all, "statement", "statements")),
+        (judged, _) => {
+            let rest = others.iter().filter(|(count, _)| *count > 0);
+            let rest: String = rest.map(|(count, word)| format!(", {count} {word}")).collect();
+            let hold = if holds == 1 || judged == 1 { "holds" } else { "hold" };
+            format!("{holds} of {} {hold}{rest}", counted(judged, "judged statement", "judged statements"))
+        }
+    }
 }
 
 /// The first published value that is known here, too.
@@ -83,7 +127,7 @@ fn beside(rows: &[&Reproduction], unicode: bool) -> String {
         let [there, here] = [there, here].map(|value| numbers::duration(value * unit));
         Some(format!("there {there}, here {here} by our copy of its program ({name})"))
     });
-    told.unwrap_or_else(|| "no figure of its machine was measured here".to_owned())
+    told.unwrap_or_default()
 }
 
 /// The beginning of a statement, with quotation marks.
@@ -95,5 +139,55 @@ fn quoted(row: &Reproduction, unicode: bool) -> String {
             format!("\"{} ...\"", &text[..cut])
         }
         None => format!("\"{text}\""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(verdicts: &[(&str, bool)]) -> Vec<Reproduction> {
+        let row = |(verdict, ours): &(&str, bool)| {
+            let row = serde_json::json!({
+                "document": "tlpi", "place": "", "unit": "", "statement": "it is", "verdict": verdict, "ours": ours
+            });
+            serde_json::from_value(row).expect("a row")
+        };
+        verdicts.iter().map(row).collect()
+    }
+
+    /// The numbers of a sentence, in their order.
+    fn numbers_of(text: &str) -> Vec<usize> {
+        text.split(|letter: char| !letter.is_ascii_digit()).filter_map(|word| word.parse().ok()).collect()
+    }
+
+    #[test]
+    fn the_counts_of_a_heading_add_up_to_the_statements_that_were_judged() {
+        let own = |verdict| (verdict, false);
+        let all = [
+            "holds",
+            "holds",
+            "holds_in_part",
+            "does_not_hold",
+            "unclear",
+            "unclear",
+            "its_machine",
+            "not_judged",
+        ];
+        let mut verdicts: Vec<_> = all.map(own).to_vec();
+        verdicts.extend([("holds", true), ("does_not_hold", true)]);
+        let told = judged("tlpi", &rows(&verdicts));
+        assert_eq!(told, "2 of 6 judged statements hold, 1 in part, 1 not, 2 unclear");
+        let [holds, judged_here, rest @ ..] = &numbers_of(&told)[..] else { panic!("{told}") };
+        assert_eq!(holds + rest.iter().sum::<usize>(), *judged_here);
+        assert_eq!(
+            judged("tlpi", &rows(&[own("holds"), own("its_machine")])),
+            "1 of 1 judged statement holds"
+        );
+        assert_eq!(
+            judged("tlpi", &rows(&[own("not_judged"), own("its_machine")])),
+            "none of its 2 statements could be judged"
+        );
+        assert_eq!(judged("tlpi", &rows(&[])), "no statement");
     }
 }

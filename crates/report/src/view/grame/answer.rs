@@ -7,7 +7,7 @@ use super::drawn::published;
 use super::{session, sessions};
 use crate::blocks::page::{Card, Hue};
 use crate::numbers;
-use crate::view::page::in_one_unit;
+use crate::view::documents::in_one_unit;
 use crate::view::story::Story;
 use crate::words::counted;
 
@@ -21,7 +21,7 @@ pub(crate) fn cards(story: &Story<'_>) -> Vec<Card> {
     let service = of(story, most, quantity::CLIENT_SERVICE);
     let growth = service.zip(of(story, 1, quantity::CLIENT_SERVICE)).filter(|_| most > 1);
     let growth = growth.map_or("published: lost".to_owned(), |(_, one)| {
-        format!("published: lost; one client by the same measure: {}", numbers::duration(one))
+        format!("published: lost. Here, one client by the same measure: {}", numbers::duration(one))
     });
     let further = of(story, most, quantity::CLIENT_NEXT).filter(|_| most > 1);
     let told = |name: &str, column: &str| {

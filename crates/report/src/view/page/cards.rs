@@ -3,12 +3,12 @@
 use oscost_results::Figure;
 use oscost_results::document::GRAME;
 
-use super::asked::{self, Answer};
 use super::heading::short;
 use super::{hue, paid};
 use crate::blocks::page::{Card, Hue};
 use crate::numbers;
-use crate::view::story::Story;
+use crate::view::documents::{Answer, answers};
+use crate::view::story::{Story, headline};
 use crate::words::{distinct, readable};
 
 /// What people ask for: ids, the first that was measured, and the question.
@@ -26,7 +26,7 @@ const CARDS: usize = 6;
 const ENOUGH: usize = 3;
 /// What the cards of a document are.
 const ANSWERS: &str = "Large: this machine. Below: what the document published. \"Our copy of its program\" ran once or a few \
-                       times, as the document's did; \"measured\" is a figure of oscost, with an interval.";
+                       times, as the document's did; \"measured\" is a figure of oscost, with its interval of 95 %.";
 
 /// The names of machines on the cards of document 002.
 const STATIONS: &str = " P700, P350 and Mac350 are its machines (Table 1).";
@@ -35,7 +35,7 @@ const STATIONS: &str = " P700, P350 and Mac350 are its machines (Table 1).";
 pub(super) fn cards(story: &Story<'_>) -> (Vec<Card>, String) {
     let told = of_documents(story);
     if !told.is_empty() {
-        let named = told.iter().any(|card| card.size.contains("(P350)"));
+        let named = story.result.reproductions.iter().any(|row| row.document == GRAME.name);
         return (told, format!("{ANSWERS}{}", if named { STATIONS } else { "" }));
     }
     let call = ASKED[2].0.iter().find_map(|id| measured(story, id));
@@ -71,6 +71,8 @@ pub(super) fn cards(story: &Story<'_>) -> (Vec<Card>, String) {
         "typical prices, beside that of a system call".to_owned()
     } else if cards.is_empty() {
         String::new()
+    } else if story.result.figures.iter().all(|figure| headline(figure) == oscost_results::quantity::LAST_P50) {
+        "median time until the last client has a message, over whole sessions".to_owned()
     } else {
         "typical prices".to_owned()
     };
@@ -108,7 +110,10 @@ fn of_documents(story: &Story<'_>) -> Vec<Card> {
         let mut cards: Vec<Card> = if name == GRAME.name {
             crate::view::grame::cards(story)
         } else {
-            asked::answers(name, story.result).into_iter().map(|answer| of_answer(story, answer)).collect()
+            let answers = answers(name, story.result);
+            let some = answers.iter().any(|it| it.here.is_some());
+            let shown = answers.into_iter().filter(|it| it.here.is_some() || !some);
+            shown.map(|answer| of_answer(story, answer)).collect()
         };
         cards.truncate(each);
         cards
@@ -124,7 +129,7 @@ fn of_answer(story: &Story<'_>, answer: Answer) -> Card {
         number,
         unit,
         name: story.plain(&answer.name),
-        says: answer.how.to_owned(),
+        says: story.plain(&answer.how),
         size: story.plain(&format!("published: {}", answer.there)),
         link: String::new(),
     }

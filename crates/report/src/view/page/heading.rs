@@ -1,12 +1,12 @@
 //! What the heading of a page says: findings of the terminal's rules, in the words of the figures' titles.
 
 use oscost_results::document::{FOUNDING_DOCUMENTS, GRAME};
-use oscost_results::{Judgement, Reproduction};
 
-use super::{asked, paid};
+use super::paid;
 use crate::numbers;
+use crate::view::documents::{answers, judged};
 use crate::view::story::Story;
-use crate::words::{capital, counted, distinct, plain};
+use crate::words::{capital, distinct, plain};
 
 /// Findings that a heading has room for.
 const FINDINGS: usize = 2;
@@ -21,6 +21,9 @@ const PRICES: [(&[&str], &str); 3] = [
 /// The findings in a sentence; with fewer than two of them a price that everybody knows, and with none several. Where even
 /// these are missing, from which price to which.
 pub(super) fn of_findings(story: &Story<'_>, findings: &[String]) -> String {
+    if let Some(finding) = crate::view::realtime_load::finding(story) {
+        return finding;
+    }
     let mut told: Vec<String> = findings.iter().take(FINDINGS).map(|it| said(&titled(story, it))).collect();
     let measured = |ids: &[&str]| {
         let figures = &story.result.figures;
@@ -90,7 +93,7 @@ pub(super) fn of_documents(story: &Story<'_>) -> String {
         } else if name == GRAME.name {
             crate::view::grame::finding(story)
         } else {
-            let answers = asked::answers(name, result);
+            let answers = answers(name, result);
             match answers.first() {
                 Some(first) if answers.iter().any(|answer| answer.here.is_some()) => first.finding.clone(),
                 Some(_) => "none of its sizes was measured in this run".to_owned(),
@@ -111,32 +114,6 @@ fn name_of(name: &str) -> String {
     // "Document 000, TLPI 53.5: POSIX against ..." is known by the words between.
     let head = title.split(": ").next().unwrap_or(&title);
     head.split_once(", ").map_or(head, |(_, own)| own).to_owned()
-}
-
-/// How many of the statements that were judged have which verdict: the counts add up to the number that is told.
-fn judged(name: &str, rows: &[Reproduction]) -> String {
-    let own = || rows.iter().filter(|row| row.document == name && !row.ours);
-    let of = |verdict: Judgement| {
-        own().filter(|row| row.statement.is_some() && row.verdict == Some(verdict)).count()
-    };
-    let all = own().filter(|row| row.statement.is_some()).count();
-    let holds = of(Judgement::Holds);
-    let others = [
-        (of(Judgement::HoldsInPart), "in part"),
-        (of(Judgement::DoesNotHold), "not"),
-        (of(Judgement::Unclear), "unclear"),
-    ];
-    let judged = holds + others.iter().map(|(count, _)| count).sum::<usize>();
-    match (judged, all) {
-        (0, 0) => "no statement".to_owned(),
-        (0, all) => format!("none of its {} could be judged", counted(all, "statement", "statements")),
-        (judged, _) => {
-            let rest = others.iter().filter(|(count, _)| *count > 0);
-            let rest: String = rest.map(|(count, word)| format!(", {count} {word}")).collect();
-            let hold = if holds == 1 || judged == 1 { "holds" } else { "hold" };
-            format!("{holds} of {} {hold}{rest}", counted(judged, "judged statement", "judged statements"))
-        }
-    }
 }
 
 /// The title of a figure, without what only its own family tells apart.
@@ -194,51 +171,6 @@ fn one_of(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn rows(verdicts: &[(&str, bool)]) -> Vec<Reproduction> {
-        let row = |(verdict, ours): &(&str, bool)| {
-            let row = serde_json::json!({
-                "document": "tlpi", "place": "", "unit": "", "statement": "it is", "verdict": verdict, "ours": ours
-            });
-            serde_json::from_value(row).expect("a row")
-        };
-        verdicts.iter().map(row).collect()
-    }
-
-    /// The numbers of a sentence, in their order.
-    fn numbers_of(text: &str) -> Vec<usize> {
-        text.split(|letter: char| !letter.is_ascii_digit()).filter_map(|word| word.parse().ok()).collect()
-    }
-
-    #[test]
-    fn the_counts_of_a_heading_add_up_to_the_statements_that_were_judged() {
-        let own = |verdict| (verdict, false);
-        let all = [
-            "holds",
-            "holds",
-            "holds_in_part",
-            "does_not_hold",
-            "unclear",
-            "unclear",
-            "its_machine",
-            "not_judged",
-        ];
-        let mut verdicts: Vec<_> = all.map(own).to_vec();
-        verdicts.extend([("holds", true), ("does_not_hold", true)]);
-        let told = judged("tlpi", &rows(&verdicts));
-        assert_eq!(told, "2 of 6 judged statements hold, 1 in part, 1 not, 2 unclear");
-        let [holds, judged_here, rest @ ..] = &numbers_of(&told)[..] else { panic!("{told}") };
-        assert_eq!(holds + rest.iter().sum::<usize>(), *judged_here);
-        assert_eq!(
-            judged("tlpi", &rows(&[own("holds"), own("its_machine")])),
-            "1 of 1 judged statement holds"
-        );
-        assert_eq!(
-            judged("tlpi", &rows(&[own("not_judged"), own("its_machine")])),
-            "none of its 2 statements could be judged"
-        );
-        assert_eq!(judged("tlpi", &rows(&[])), "no statement");
-    }
 
     #[test]
     fn a_document_is_called_as_its_readers_call_it() {

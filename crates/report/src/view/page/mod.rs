@@ -1,7 +1,6 @@
 //! Results as a page for a browser: what was found, the answers, then the figures with their receipts.
 
 mod against;
-mod asked;
 mod cards;
 mod heading;
 mod hues;
@@ -20,7 +19,6 @@ use crate::evidence::system_calls;
 use crate::judge::{Comparison, Rules, compare};
 use crate::named::Named;
 use crate::words::{counted, plain};
-pub(super) use asked::in_one_unit;
 use over::Run;
 pub(super) use together::TITLE;
 
@@ -131,7 +129,11 @@ fn of_one(story: &Story<'_>, named: &Named<'_>) -> Page {
     let model = story.plain(&result.machine.cpu_model);
     Page {
         title: format!("{heading} ({model}): oscost"),
-        kind: if is_reproduction { "reproduction" } else { "price list" },
+        kind: match has_sessions_alone(result) {
+            _ if is_reproduction => "reproduction",
+            true => "real-time messages",
+            false => "price list",
+        },
         chips: chips(story, &trust),
         warnings: story.warnings(),
         heading,
@@ -141,6 +143,12 @@ fn of_one(story: &Story<'_>, named: &Named<'_>) -> Page {
         closing: story.closing(Some(named.name)),
         checksum: checksum(result),
     }
+}
+
+/// Whether it has sessions of real-time messages, and nothing else.
+fn has_sessions_alone(result: &RunResult) -> bool {
+    let mut figures = result.figures.iter();
+    !result.figures.is_empty() && figures.all(|figure| super::realtime_ipc::session(figure).is_some())
 }
 
 /// Verdicts of a document's statements in the order of a scorecard; any other follows.
@@ -156,15 +164,9 @@ fn answers_first(mut view: View) -> View {
             // A scorecard: what was decided first, what nothing here can decide last.
             let place = |word: &str| SCORES.iter().position(|score| *score == word).unwrap_or(SCORES.len());
             statements.sort_by_key(|statement| place(statement.word));
-            continue;
         }
-        let Part::Facts(facts) = part else { continue };
-        // Here it is the other way round.
-        facts
-            .iter_mut()
-            .for_each(|fact| fact.says = fact.says.replace("; tables first, statements last", ""));
     }
-    // The first line of the section has the tally, and the statements follow it.
+    // The summary has the tally, and the statements follow it.
     let mut is_tally = false;
     view.parts.retain(|part| {
         let kept = !(is_tally && matches!(part, Part::Words(_)));

@@ -170,6 +170,7 @@ fn course(
     let beyond = ends(f64::max, f64::NEG_INFINITY, |it| it.low) / ends(f64::min, f64::INFINITY, |it| it.high);
     let share = |ratio: f64| if low > 0.0 && ratio.is_finite() { (ratio - 1.0).max(0.0) } else { 0.0 };
     let interval = numbers::interval(last, &unit, true);
+    let interval = if interval.contains("..") { format!("({interval})") } else { interval };
     let in_all = share(high / low);
     Some((
         Moved { in_all, beyond: share(beyond), step: step(estimates, in_all) },

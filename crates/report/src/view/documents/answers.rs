@@ -3,8 +3,8 @@
 use oscost_results::document::{APUE, CONTEXT_SWITCH, OSTEP, TLPI};
 use oscost_results::{Reproduction, RunResult};
 
-use crate::numbers;
-use crate::view::documents::converted_interval;
+use super::converted_interval;
+use super::one_unit::Scale;
 
 /// Where a document's answer stands.
 enum Whereabouts {
@@ -135,7 +135,7 @@ const OF_OSTEP: &[CardQuestion] = &[
         finding: "a call of getpid takes {here} here, {there} as published",
     },
     asked(
-        "program 1: one getpid between two readings",
+        "program 1: one getpid between two readings of a clock (there in steps of 1000 ns)",
         Whereabouts::Cell { table: PROGRAMS, rows: &["1 one shot"], column: "getpid" },
         By::Program,
     ),
@@ -156,14 +156,14 @@ const OF_OSTEP: &[CardQuestion] = &[
 /// Document 004.
 const OF_CONTEXT_SWITCH: &[CardQuestion] = &[
     CardQuestion {
-        name: "a switch on one CPU; there: one affinity tag",
+        name: "a switch on one CPU (there: with the same affinity tag)",
         at: Whereabouts::Cell {
             table: "The cost of a context switch (context_switch): the same",
             rows: &["20 000 in a row"],
             column: "a switch",
         },
         by: By::Figure,
-        finding: "a switch takes {here} on one CPU here, {there} with one affinity tag as published",
+        finding: "a switch takes {here} on one CPU here, {there} with the same affinity tag as published",
     },
     asked(
         "a switch, CPUs chosen by the kernel",
@@ -172,7 +172,7 @@ const OF_CONTEXT_SWITCH: &[CardQuestion] = &[
             rows: &["20 000 in a row"],
             column: "a switch",
         },
-        By::Figure,
+        By::Program,
     ),
     asked(
         "a read of 0 bytes",
@@ -185,12 +185,12 @@ const OF_CONTEXT_SWITCH: &[CardQuestion] = &[
     ),
     asked("a call of gettimeofday", Whereabouts::Stated("indicating that most calls roughly 40"), By::Figure),
     asked(
-        "readings of the clock in a row that were equal",
+        "equal readings of the clock in a row",
         Whereabouts::Cell { table: "Precision of", rows: &["equal readings in a row"], column: "cold" },
         By::Program,
     ),
     asked(
-        "of 100 000 readings, so many were over 10 \u{b5}s apart",
+        "steps of over 10 \u{b5}s between 100 000 readings of the clock",
         Whereabouts::Cell { table: "Precision of", rows: &["steps of many us (over 10)"], column: "cold" },
         By::Program,
     ),
@@ -213,8 +213,8 @@ pub(crate) struct Answer {
     pub there: String,
     /// This machine's number and unit; `None` where nothing was measured that compares.
     pub here: Option<(String, String)>,
-    /// What the number of this machine is: a figure with an interval, or a program that ran once.
-    pub how: &'static str,
+    /// What the number of this machine is: a figure with its interval, or a program that ran once.
+    pub how: String,
     /// Both as a sentence; may be empty.
     pub finding: String,
 }
@@ -225,18 +225,27 @@ pub(crate) fn answers(document: &str, result: &RunResult) -> Vec<Answer> {
     questions.iter().filter_map(|question| answer(question, document, result)).collect()
 }
 
-/// What a row has: published, here, and whether that is the figure.
+/// What a row has.
 struct Both {
     there: f64,
-    here: Option<(f64, bool)>,
+    here: Option<Here>,
+}
+
+/// A number of this machine.
+#[derive(Clone, Copy)]
+struct Here {
+    value: f64,
+    /// Of a figure; a document's own program has none.
+    interval: Option<[f64; 2]>,
 }
 
 fn both(row: &Reproduction, by: By, result: &RunResult) -> Option<Both> {
     let there = row.published.filter(|it| it.is_finite())?;
-    let figure = converted_interval(row, result).map(|[value, ..]| (value, true));
-    let program = row.literal.map(|value| (value, false));
+    let figure = converted_interval(row, result)
+        .map(|[value, low, high]| Here { value, interval: Some([low, high]) });
+    let program = row.literal.map(|value| Here { value, interval: None });
     let here = if by == By::Figure { figure.or(program) } else { program };
-    Some(Both { there, here: here.filter(|(value, _)| value.is_finite()) })
+    Some(Both { there, here: here.filter(|it| it.value.is_finite()) })
 }
 
 fn answer(question: &CardQuestion, document: &str, result: &RunResult) -> Option<Answer> {
@@ -251,10 +260,8 @@ fn answer(question: &CardQuestion, document: &str, result: &RunResult) -> Option
     };
     // The first that a figure answers, else the first that a program does, else the first that there is.
     let chosen = |all: Vec<(&'static str, Both, String)>| {
-        let first = |is: fn(bool) -> bool| {
-            all.iter().position(|(_, both, _)| both.here.is_some_and(|(_, is_figure)| is(is_figure)))
-        };
-        let place = first(|is_figure| is_figure).or_else(|| first(|_| true)).unwrap_or(0);
+        let first = |is: fn(Here) -> bool| all.iter().position(|(_, both, _)| both.here.is_some_and(is));
+        let place = first(|it| it.interval.is_some()).or_else(|| first(|_| true)).unwrap_or(0);
         all.into_iter().nth(place)
     };
     let (row, both, unit) = match &question.at {
@@ -284,20 +291,34 @@ fn answer(question: &CardQuestion, document: &str, result: &RunResult) -> Option
                 .collect(),
         )?,
     };
+    let told_in = Scale::of(both.there, both.here.map(|it| it.value), &unit);
     let how = match both.here {
-        None => "not measured here at this size",
-        Some((_, true)) => "measured",
-        Some((_, false)) => "our copy of its program",
+        None => "not measured here at this size".to_owned(),
+        Some(Here { interval: Some([low, high]), .. }) => {
+            let [low, high] = [low, high].map(|value| told_in.ours(value));
+            format!("measured, {low} .. {high}")
+        }
+        Some(_) => "our copy of its program".to_owned(),
     };
-    let (there, here) = in_one_unit(both.there, both.here.map(|(value, _)| value), &unit);
-    Some(told(question, row, there, here, how))
+    let here = both.here.map(|it| (told_in.ours(it.value), told_in.name.to_owned()));
+    Some(told(question, row, told_in.there(both.there), here, how))
 }
 
-/// One in the other; both of this machine's are of one kind, or there is none.
+/// One in the other; both of this machine's are of one kind, or there is none. The interval reaches from the least to the most
+/// that the quotient can be within both.
 fn quotient(of: &Both, to: &Both) -> Option<Both> {
     let there = of.there / to.there;
-    let here = of.here.zip(to.here).filter(|(of, to)| of.1 == to.1).map(|(of, to)| (of.0 / to.0, of.1));
-    there.is_finite().then_some(Both { there, here: here.filter(|(value, _)| value.is_finite()) })
+    let here = of.here.zip(to.here).and_then(|(of, to)| {
+        let value = of.value / to.value;
+        match (of.interval, to.interval) {
+            (Some([of_low, of_high]), Some([to_low, to_high])) => {
+                Some(Here { value, interval: Some([of_low / to_high, of_high / to_low]) })
+            }
+            (None, None) => Some(Here { value, interval: None }),
+            _ => None,
+        }
+    });
+    there.is_finite().then_some(Both { there, here: here.filter(|it| it.value.is_finite()) })
 }
 
 fn told(
@@ -305,7 +326,7 @@ fn told(
     row: &str,
     there: String,
     here: Option<(String, String)>,
-    how: &'static str,
+    how: String,
 ) -> Answer {
     let filled = here.as_ref().map_or(String::new(), |(number, unit)| {
         let here = format!("{number} {unit}");
@@ -322,7 +343,12 @@ fn stated(question: &CardQuestion, row: &Reproduction) -> Option<Answer> {
     if number.is_empty() || unit != own || unit.is_empty() {
         return None;
     }
-    let how = if rest.contains("single run") { "our copy of its program" } else { "measured" };
+    let interval = rest.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map(|(inside, _)| inside);
+    let how = match interval.filter(|it| it.contains(" .. ")) {
+        _ if rest.contains("single run") => "our copy of its program".to_owned(),
+        Some(interval) => format!("measured, {interval}"),
+        None => "measured".to_owned(),
+    };
     Some(told(question, "", there.to_owned(), Some((number, own)), how))
 }
 
@@ -339,69 +365,9 @@ fn parted(text: &str) -> (String, String) {
     (number.join(" "), if is_unit { unit.to_owned() } else { String::new() })
 }
 
-/// The published value with its unit, and ours as number and unit, the same: of times that of the smaller one.
-pub(crate) fn in_one_unit(there: f64, here: Option<f64>, unit: &str) -> (String, Option<(String, String)>) {
-    let Some(ns) = numbers::nanoseconds(unit) else {
-        let (behind, apart) = match unit {
-            "ratio" => ("\u{d7}", ""),
-            "count" | "share" | "" => ("", ""),
-            other => ("", other),
-        };
-        let of = |value: String| format!("{value}{behind} {apart}").trim_end().to_owned();
-        return (
-            of(exact(there, unit)),
-            here.map(|it| (format!("{}{behind}", ours(it, unit)), apart.to_owned())),
-        );
-    };
-    let both = [Some(there), here].into_iter().flatten().map(|value| value.abs() * ns);
-    let smaller = both.filter(|it| *it > 0.0).fold(f64::INFINITY, f64::min);
-    let units = [(1e9, "s"), (1e6, "ms"), (1e3, "us")];
-    let (scale, name) =
-        units.into_iter().find(|(scale, _)| smaller.is_finite() && smaller >= *scale).unwrap_or((1.0, "ns"));
-    let own = ns / scale;
-    (format!("{} {name}", exact(there * own, unit)), here.map(|it| (ours(it * own, unit), name.to_owned())))
-}
-
-/// A published number: the digits that it has, without what a conversion adds; a quotient of two has three.
-fn exact(value: f64, unit: &str) -> String {
-    if unit == "ratio" && numbers::decimals_of(value) > 3 {
-        return ours(value, unit);
-    }
-    let rounded: f64 = format!("{value:.5e}").parse().unwrap_or(value);
-    numbers::published(rounded)
-}
-
-/// A number of this machine: three significant digits, or whole in groups of three.
-fn ours(value: f64, unit: &str) -> String {
-    if value.abs() >= 1000.0 || (unit == "count" && value.fract() == 0.0) {
-        numbers::count(value.round())
-    } else {
-        numbers::beside_published(value)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn both_answers_have_the_unit_of_the_smaller() {
-        let of = |there, here, unit| {
-            let (there, here) = in_one_unit(there, Some(here), unit);
-            let (number, unit) = here.expect("a number here");
-            format!("{there} | {number} {unit}").trim_end().to_owned()
-        };
-        assert_eq!(of(0.009_119, 0.023_029, "s"), "9.119 ms | 23.0 ms");
-        assert_eq!(of(0.439_309, 1.432_93, "s"), "439.309 ms | 1 433 ms");
-        assert_eq!(of(50.0, 8067.0, "us"), "50 us | 8 067 us");
-        assert_eq!(of(0.0, 161.0, "ns"), "0 ns | 161 ns");
-        assert_eq!(of(1.855, 100.341, "ns"), "1.855 ns | 100 ns");
-        assert_eq!(of(2.0, 2.24, "us"), "2 us | 2.24 us");
-        assert_eq!(of(48.1, 56.204, "ratio"), "48.1\u{d7} | 56.2\u{d7}");
-        assert_eq!(of(18.01 / 13.97, 1.5, "ratio"), "1.29\u{d7} | 1.50\u{d7}");
-        assert_eq!(of(25.0, 44.0, "count"), "25 | 44");
-        assert_eq!(of(59.0, 165.2, "%"), "59 % | 165 %");
-    }
 
     fn row(because: &str) -> Reproduction {
         let row = serde_json::json!({"document": "tlpi", "place": "", "unit": "", "statement": "x", "because": because});
@@ -417,13 +383,13 @@ mod tests {
         let m = |there: &str, number: &str, unit: &str, how: &str| {
             Some(format!("{there} | {:?} | {how}", (number, unit)))
         };
-        assert_eq!(of("there 40 ns, here 22.6 ns (22.5 .. 22.7)"), m("40 ns", "22.6", "ns", "measured"));
+        assert_eq!(of("there 40 ns, here 22.6 ns (22.5 .. 22.7)"), m("40 ns", "22.6", "ns", "measured, 22.5 .. 22.7"));
         assert_eq!(
             of("there 59 %, here 165 % in a single run"),
             m("59 %", "165", "%", "our copy of its program")
         );
-        assert_eq!(of("there 220 M/s, here 187.0 M/s (1 .. 2)"), m("220 M/s", "187.0", "M/s", "measured"));
-        assert_eq!(of("there ~2 us, here 2.24 us (2 .. 3)"), m("~2 us", "2.24", "us", "measured"));
+        assert_eq!(of("there 220 M/s, here 187.0 M/s (1 .. 2)"), m("220 M/s", "187.0", "M/s", "measured, 1 .. 2"));
+        assert_eq!(of("there ~2 us, here 2.24 us (2 .. 3)"), m("~2 us", "2.24", "us", "measured, 2 .. 3"));
         for other in [
             "there 215 of 100 000, here 16 of 100 000 over 10 us in a single run",
             "there 33 to 48x, here 56.3x (55.0 .. 57.6), paired",
