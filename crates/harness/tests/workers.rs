@@ -144,12 +144,8 @@ fn who_changes_the_process_is_alone_in_it() {
     );
     assert_eq!(figure(&together, "poisons/not").status, Status::Measured);
     let brief = figure(&together, "poisons/briefly");
-    assert_eq!(
-        brief.status,
-        Status::Measured,
-        "a thread that soon ends costs nobody anything: {}",
-        why(brief)
-    );
+    let found = (why(brief), &brief.evidence);
+    assert_eq!(brief.status, Status::Measured, "a thread that soon ends costs nobody anything: {found:?}");
     assert_eq!(figure(&measured(&["poisons/thread"]), "poisons/thread").status, Status::Measured);
 }
 

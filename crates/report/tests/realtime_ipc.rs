@@ -199,6 +199,36 @@ fn idle_and_busy_stand_beside_each_other_and_the_load_is_marked() {
     );
 }
 
+/// The heading names what clients saw under the load, and not a number over the whole session.
+#[test]
+fn a_page_of_loaded_sessions_says_what_the_load_did() {
+    let heading = |result: &RunResult| {
+        let mut out = Vec::new();
+        page(&[Named { name: "run", result }], &mut out).unwrap();
+        let page = String::from_utf8(out).unwrap();
+        let begin = page.find("<h1").unwrap();
+        page[begin..page[begin..].find("</h1>").unwrap() + begin].replace('\u{a0}', " ")
+    };
+    let mut result = result();
+    result.reproductions.clear();
+    result.figures = vec![loaded()];
+    let one = heading(&result);
+    assert!(
+        one.contains("Under load a message reaches its client after 6.00 \u{b5}s by futex broadcast"),
+        "{one}"
+    );
+    assert!(one.contains("3 messages were lost"), "{one}");
+    let mut slower = loaded();
+    slower.id = "realtime_ipc/pipe/same_cpu/clients_1/load_command_x".into();
+    slower.quantities.get_mut("busy_p50").unwrap().estimate.value = 9000.0;
+    result.figures.push(slower);
+    let two = heading(&result);
+    assert!(two.contains("by futex broadcast to 9.00 \u{b5}s by pipe"), "{two}");
+    // Beside a session without a load it is no answer.
+    result.figures.push(session("pipe", 1, "", 1000.0));
+    assert!(!heading(&result).contains("Under load"), "{}", heading(&result));
+}
+
 #[test]
 fn hostile_ids_stay_harmless() {
     let mut result = result();

@@ -112,8 +112,8 @@ fn percent(ratio: f64) -> String {
 
 /// What a ratio adds, in whole per cent: "+8", and "+0" for less than nothing by under half of one.
 fn signed(ratio: f64) -> String {
-    // Zero has no sign of its own.
-    format!("{:+.0}", ((ratio - 1.0) * 100.0).round() + 0.0)
+    let text = format!("{:+.0}", (ratio - 1.0) * 100.0);
+    if text == "-0" { "+0".to_owned() } else { text }
 }
 
 /// "+8 % (+6 .. +11 %)", or "+8 % in a single run".

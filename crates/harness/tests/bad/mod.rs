@@ -110,12 +110,11 @@ impl Benchmark for Bad {
                 Box::new(Hangs(partner))
             }
             Does::StartsAThread { ends } => {
+                let wakes = std::time::Duration::from_millis(if ends { 50 } else { 1000 });
                 std::thread::spawn(move || {
-                    loop {
-                        std::thread::sleep(std::time::Duration::from_millis(50));
-                        if ends {
-                            return;
-                        }
+                    std::thread::sleep(wakes);
+                    while !ends {
+                        std::thread::sleep(wakes);
                     }
                 });
                 Box::new(Calls(1))

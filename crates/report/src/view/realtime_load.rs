@@ -74,14 +74,20 @@ pub(crate) fn finding(story: &Story<'_>) -> Option<String> {
     let told = |(time, transport): &(f64, &str)| {
         format!("{} by {}", numbers::duration(*time), story.words(transport).replace('_', " "))
     };
-    let most = medians.last().filter(|_| medians.len() > 1).map_or(String::new(), |most| format!(" to {}", told(most)));
+    let most = medians
+        .last()
+        .filter(|_| medians.len() > 1)
+        .map_or(String::new(), |most| format!(" to {}", told(most)));
     let whom = if clients == 1 { "its client".to_owned() } else { format!("one of {clients} clients") };
     let lost = match sessions.iter().map(lost).sum::<f64>() {
         0.0 => String::new(),
         1.0 => "; one message was lost".to_owned(),
         many => format!("; {} messages were lost", numbers::count(many)),
     };
-    Some(format!("Under load a message reaches {whom} after {}{most} (medians){lost}", told(medians.first()?)))
+    Some(format!(
+        "Under load a message reaches {whom} after {}{most} (medians){lost}",
+        told(medians.first()?)
+    ))
 }
 
 /// Transport, clients, placement, and what else is not as usual.

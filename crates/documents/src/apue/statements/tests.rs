@@ -181,6 +181,11 @@ fn locks_add_system_time_where_the_ratio_is_over_one() {
 }
 
 #[test]
+fn nothing_has_no_sign_of_its_own() {
+    assert_eq!([0.996, 0.994, 1.0, 1.004, 1.08].map(signed), ["+0", "-1", "+0", "+0", "+8"]);
+}
+
+#[test]
 fn mandatory_locks_are_held_against_fine_ones_of_as_many_records() {
     for (ratio, expected) in
         [([1.0, 1.3], Holds), ([1.02, 1.3], Holds), ([0.99, 1.3], Unclear), ([0.9, 0.99], DoesNotHold)]

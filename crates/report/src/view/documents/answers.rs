@@ -241,8 +241,8 @@ struct Here {
 
 fn both(row: &Reproduction, by: By, result: &RunResult) -> Option<Both> {
     let there = row.published.filter(|it| it.is_finite())?;
-    let figure = converted_interval(row, result)
-        .map(|[value, low, high]| Here { value, interval: Some([low, high]) });
+    let figure =
+        converted_interval(row, result).map(|[value, low, high]| Here { value, interval: Some([low, high]) });
     let program = row.literal.map(|value| Here { value, interval: None });
     let here = if by == By::Figure { figure.or(program) } else { program };
     Some(Both { there, here: here.filter(|it| it.value.is_finite()) })
@@ -375,6 +375,23 @@ mod tests {
     }
 
     #[test]
+    fn a_quotient_has_an_interval_where_both_have_one() {
+        let of = |value: f64, interval| Both { there: value, here: Some(Here { value, interval }) };
+        let figure = |value: f64| of(value, Some([value * 0.9, value * 1.1]));
+        let both = quotient(&figure(6.0), &figure(3.0)).and_then(|it| it.here).expect("a quotient");
+        let [low, high] = both.interval.expect("an interval");
+        assert!((both.value - 2.0).abs() < 1e-9, "{}", both.value);
+        assert!(
+            (low - 2.0 * 0.9 / 1.1).abs() < 1e-9 && (high - 2.0 * 1.1 / 0.9).abs() < 1e-9,
+            "{low} {high}"
+        );
+        let mixed = quotient(&figure(6.0), &of(3.0, None)).expect("there are both");
+        assert!(mixed.here.is_none(), "a figure and a single run are of two kinds");
+        let programs = quotient(&of(6.0, None), &of(3.0, None)).and_then(|it| it.here).expect("a quotient");
+        assert!(programs.interval.is_none());
+    }
+
+    #[test]
     fn a_statement_answers_where_both_numbers_have_one_unit() {
         let of = |because| {
             let answer = stated(&asked("q", Whereabouts::Stated("x"), By::Figure), &row(because))?;
@@ -383,12 +400,18 @@ mod tests {
         let m = |there: &str, number: &str, unit: &str, how: &str| {
             Some(format!("{there} | {:?} | {how}", (number, unit)))
         };
-        assert_eq!(of("there 40 ns, here 22.6 ns (22.5 .. 22.7)"), m("40 ns", "22.6", "ns", "measured, 22.5 .. 22.7"));
+        assert_eq!(
+            of("there 40 ns, here 22.6 ns (22.5 .. 22.7)"),
+            m("40 ns", "22.6", "ns", "measured, 22.5 .. 22.7")
+        );
         assert_eq!(
             of("there 59 %, here 165 % in a single run"),
             m("59 %", "165", "%", "our copy of its program")
         );
-        assert_eq!(of("there 220 M/s, here 187.0 M/s (1 .. 2)"), m("220 M/s", "187.0", "M/s", "measured, 1 .. 2"));
+        assert_eq!(
+            of("there 220 M/s, here 187.0 M/s (1 .. 2)"),
+            m("220 M/s", "187.0", "M/s", "measured, 1 .. 2")
+        );
         assert_eq!(of("there ~2 us, here 2.24 us (2 .. 3)"), m("~2 us", "2.24", "us", "measured, 2 .. 3"));
         for other in [
             "there 215 of 100 000, here 16 of 100 000 over 10 us in a single run",

@@ -39,7 +39,9 @@ impl<'a> Scale<'a> {
 
     /// A published number with its unit.
     pub fn there(&self, value: f64) -> String {
-        format!("{}{} {}", exact(value * self.factor, self.unit), self.behind, self.name).trim_end().to_owned()
+        format!("{}{} {}", exact(value * self.factor, self.unit), self.behind, self.name)
+            .trim_end()
+            .to_owned()
     }
 
     /// A number of this machine without it.

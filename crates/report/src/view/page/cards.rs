@@ -71,7 +71,8 @@ pub(super) fn cards(story: &Story<'_>) -> (Vec<Card>, String) {
         "typical prices, beside that of a system call".to_owned()
     } else if cards.is_empty() {
         String::new()
-    } else if story.result.figures.iter().all(|figure| headline(figure) == oscost_results::quantity::LAST_P50) {
+    } else if story.result.figures.iter().all(|figure| headline(figure) == oscost_results::quantity::LAST_P50)
+    {
         "median time until the last client has a message, over whole sessions".to_owned()
     } else {
         "typical prices".to_owned()
