@@ -224,7 +224,9 @@ mod tests {
                 rows.iter().filter(|row| row.cell.as_ref().is_some_and(|cell| cell.table.contains(table)));
             cells.filter_map(|row| row.published).count()
         };
-        assert_eq!((of("Figure 20.7"), of("Figure 20.6")), (36, 27));
+        assert_eq!((of("Figure 20.7, by nrec"), of("Figure 20.6")), (36, 27));
+        // Three sizes, coarse and fine: quotients of its times.
+        assert_eq!(of("with locks / without"), 3 * 2);
         // Of 16 rows 3 times three, and two of per cent; two of the last row are damaged.
         assert_eq!(of("Figure 20.8"), 16 * 11 - 2);
         assert!(rows.iter().filter_map(|row| row.verdict).all(|it| it == Judgement::NotTestableHere));

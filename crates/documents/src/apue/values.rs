@@ -22,6 +22,7 @@ const MODEL: &str = "The cost model, fitted to this run (ours): CPU = records vi
 pub(super) fn values(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     conditions(found, plan, rows);
     figure_20_7(found, plan, rows);
+    over_no_locking(found, plan, rows);
     figure_20_6(found, plan, rows);
     per_operation(found, plan, rows);
     growth(found, plan, rows);
@@ -112,6 +113,23 @@ fn figure_20_7(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
                 ("Figure 20.7, by nrec", &*grouped(u64::from(nrec)), &*format!("{}: ", heading(locking)));
             let times_there = all(published.map(|row| row.times[number]));
             times(found, plan, place, &plan.cell(locking, 1, nrec), times_there, rows);
+        }
+    }
+}
+
+/// What locking makes of the clock time, launch by launch: that of two single runs can be told from their table.
+fn over_no_locking(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
+    const TABLE: &str = "Figure 20.7, clock time with locks / without, by nrec (quotients: ours)";
+    const WAYS: [(Locking, usize); 2] = [(Locking::Coarse, 1), (Locking::Fine, 2)];
+    for nrec in plan.rows_of_one_child() {
+        let row = grouped(u64::from(nrec));
+        let there = FIGURE_20_7.iter().find(|row| row.nrec == nrec);
+        for (locking, way) in WAYS {
+            // Two digits behind the point, as its times have.
+            let published = there.map(|row| (row.times[way][2] / row.times[0][2] * 100.0).round() / 100.0);
+            let [with, none] = [locking, Locking::None].map(|way| plan.cell(way, 1, nrec));
+            let place = Value { published, ..Value::in_table(TABLE, &row, locking.name(), "ratio") };
+            computed(place, ratio(found, &with, &none, "clock"), rows);
         }
     }
 }

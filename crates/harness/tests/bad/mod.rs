@@ -112,9 +112,11 @@ impl Benchmark for Bad {
             Does::StartsAThread { ends } => {
                 let wakes = std::time::Duration::from_millis(if ends { 50 } else { 1000 });
                 std::thread::spawn(move || {
-                    std::thread::sleep(wakes);
-                    while !ends {
+                    loop {
                         std::thread::sleep(wakes);
+                        if ends {
+                            return;
+                        }
                     }
                 });
                 Box::new(Calls(1))

@@ -47,8 +47,9 @@ const fn asked(name: &'static str, at: Whereabouts, by: By) -> CardQuestion {
 
 const CYCLES: &str = "Results by cycles";
 const PROGRAMS: &str = "The three programs";
-const RECORDS: &str = "Figure 20.7";
+const RECORDS: &str = "Figure 20.7, by nrec";
 const SIZES: &[&str] = &["12 000", "6 000", "2 000"];
+const OVER_NONE: &str = "Figure 20.7, clock time with locks";
 const COARSE: &str = "advisory locking, coarse-grained: clock";
 const FINE: &str = "advisory locking, fine-grained: clock";
 const NONE: &str = "no locking: clock";
@@ -87,13 +88,13 @@ const OF_TLPI: &[CardQuestion] = &[
 const OF_APUE: &[CardQuestion] = &[
     CardQuestion {
         name: "time with coarse locks / without locks, {row} records",
-        at: Whereabouts::Quotient { of: (RECORDS, COARSE), to: (RECORDS, NONE), rows: SIZES },
+        at: Whereabouts::Cell { table: OVER_NONE, rows: SIZES, column: "coarse" },
         by: By::Figure,
         finding: "with {row} records, coarse locks take {here} the time of no locks here, {there} as published",
     },
     asked(
         "time with fine locks / without locks, {row} records",
-        Whereabouts::Quotient { of: (RECORDS, FINE), to: (RECORDS, NONE), rows: SIZES },
+        Whereabouts::Cell { table: OVER_NONE, rows: SIZES, column: "fine" },
         By::Figure,
     ),
     asked(

@@ -38,14 +38,12 @@ pub(super) fn facts(name: &str, rows: &[&Reproduction], result: &RunResult, unic
     let count = |judgement: Judgement| stated(judgement).len();
     let open = count(Judgement::NotJudged) + count(Judgement::NotTestableHere);
     let others = [
-        (count(Judgement::ItsMachine), "figures of its machine, not judged"),
-        (open, "not judged or not testable here"),
+        (count(Judgement::ItsMachine), ["figure of its machine", "figures of its machine"]),
+        (open, ["not judged or not testable here"; 2]),
     ];
-    let others: String = others
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("; {count} {what}"))
-        .collect();
+    let others = others.iter().filter(|(count, _)| *count > 0);
+    let others: String =
+        others.map(|(count, [one, many])| format!("; {}", counted(*count, one, many))).collect();
     let doubtful = [stated(Judgement::HoldsInPart), stated(Judgement::Unclear)].concat();
     let answer = answer(name, rows, result, unicode);
     let why = WHY.iter().find(|(document, _)| *document == name && !answer.is_empty());
@@ -65,7 +63,7 @@ pub(super) fn facts(name: &str, rows: &[&Reproduction], result: &RunResult, unic
         ("verdict", format!("{}{others}", judged(name, &result.reproductions))),
         ("fails", named(&stated(Judgement::DoesNotHold))),
         ("in doubt", named(&doubtful)),
-        ("programs", programs),
+        ("copies", programs),
     ];
     let line = |(name, says)| Fact { name, says, of: Vec::new() };
     lines.into_iter().filter(|(_, says): &(_, String)| !says.is_empty()).map(line).collect()
