@@ -242,8 +242,9 @@ struct Here {
 
 fn both(row: &Reproduction, by: By, result: &RunResult) -> Option<Both> {
     let there = row.published.filter(|it| it.is_finite())?;
-    let figure =
-        converted_interval(row, result).map(|[value, low, high]| Here { value, interval: Some([low, high]) });
+    // Of a single run value and bounds are one, and that is no interval.
+    let bounds = |[_, low, high]: [f64; 3]| Some([low, high]).filter(|[low, high]| low < high);
+    let figure = converted_interval(row, result).map(|it| Here { value: it[0], interval: bounds(it) });
     let program = row.literal.map(|value| Here { value, interval: None });
     let here = if by == By::Figure { figure.or(program) } else { program };
     Some(Both { there, here: here.filter(|it| it.value.is_finite()) })
