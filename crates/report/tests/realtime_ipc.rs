@@ -218,6 +218,17 @@ fn a_page_of_loaded_sessions_says_what_the_load_did() {
         "{one}"
     );
     assert!(one.contains("3 messages were lost"), "{one}");
+    let card = {
+        let mut out = Vec::new();
+        page(&[Named { name: "run", result: &result }], &mut out).unwrap();
+        let page = String::from_utf8(out).unwrap();
+        let begin = page.find("class=\"card").unwrap();
+        page[begin..].split("<h2").next().unwrap().replace('\u{a0}', " ")
+    };
+    assert!(
+        card.contains("6.00") && card.contains("idle 3.00 \u{b5}s") && card.contains("lost: 3"),
+        "{card}"
+    );
     let mut slower = loaded();
     slower.id = "realtime_ipc/pipe/same_cpu/clients_1/load_command_x".into();
     slower.quantities.get_mut("busy_p50").unwrap().estimate.value = 9000.0;

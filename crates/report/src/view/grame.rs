@@ -5,7 +5,7 @@ mod answer;
 mod drawn;
 mod letters;
 
-pub(crate) use answer::{cards, finding};
+pub(crate) use answer::{cards, finding, why};
 use oscost_results::document::GRAME;
 use oscost_results::quantity;
 use oscost_results::{Figure, Parameter};

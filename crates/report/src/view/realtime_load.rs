@@ -4,6 +4,7 @@
 use oscost_results::quantity;
 use oscost_results::{Mark, RemarkCode};
 
+use crate::blocks::page::{Card, Hue};
 use crate::blocks::{Part, Table, View};
 use crate::view::realtime_ipc::{Session, not_real_time, plots, session};
 use crate::view::story::Story;
@@ -62,32 +63,61 @@ fn lost(session: &Session<'_>) -> f64 {
     ["dropped", "missed", "overruns"].iter().filter_map(|name| session.value(name)).sum()
 }
 
-/// What a run of such sessions alone comes to, where all have as many clients: the fastest and the slowest, and what was lost.
-pub(crate) fn finding(story: &Story<'_>) -> Option<String> {
-    let figures = story.result.figures.iter();
-    let sessions: Vec<Session<'_>> = figures.map(session).collect::<Option<_>>()?;
+/// The sessions of a run that has nothing but sessions with a load and as many clients, with their medians under it; the fastest
+/// first.
+fn medians<'a>(story: &Story<'a>) -> Option<Vec<(f64, Session<'a>)>> {
+    let sessions: Vec<Session<'_>> = story.result.figures.iter().map(session).collect::<Option<_>>()?;
     let clients = sessions.first()?.clients;
     let busy = |it: &Session<'_>| it.value("busy_p50").filter(|_| it.load.is_some() && it.clients == clients);
-    let mut medians: Vec<(f64, &str)> =
-        sessions.iter().map(|it| Some((busy(it)?, it.transport))).collect::<Option<_>>()?;
+    let mut medians: Vec<_> = sessions.into_iter().map(|it| Some((busy(&it)?, it))).collect::<Option<_>>()?;
     medians.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let told = |(time, transport): &(f64, &str)| {
-        format!("{} by {}", numbers::duration(*time), story.words(transport).replace('_', " "))
+    Some(medians)
+}
+
+/// What such a run comes to: the fastest and the slowest, and what was lost.
+pub(crate) fn finding(story: &Story<'_>) -> Option<String> {
+    let medians = medians(story)?;
+    let (first, last) = (medians.first()?, medians.last()?);
+    let clients = first.1.clients;
+    let told = |(time, session): &(f64, Session<'_>)| {
+        format!("{} by {}", numbers::duration(*time), named(story, session))
     };
-    let most = medians
-        .last()
-        .filter(|_| medians.len() > 1)
-        .map_or(String::new(), |most| format!(" to {}", told(most)));
+    let most = if medians.len() > 1 { format!(" to {}", told(last)) } else { String::new() };
     let whom = if clients == 1 { "its client".to_owned() } else { format!("one of {clients} clients") };
-    let lost = match sessions.iter().map(lost).sum::<f64>() {
+    let lost = match medians.iter().map(|(_, it)| lost(it)).sum::<f64>() {
         0.0 => String::new(),
         1.0 => "; one message was lost".to_owned(),
         many => format!("; {} messages were lost", numbers::count(many)),
     };
-    Some(format!(
-        "Under load a message reaches {whom} after {}{most} (medians){lost}",
-        told(medians.first()?)
-    ))
+    Some(format!("Under load a message reaches {whom} after {}{most} (medians){lost}", told(first)))
+}
+
+/// A card a session of such a run, and what the numbers on them are.
+pub(crate) fn cards(story: &Story<'_>, most: usize) -> Option<(Vec<Card>, String)> {
+    let card = |(time, session): &(f64, Session<'_>)| {
+        let price = numbers::duration(*time);
+        let (number, unit) = price.split_once(' ').unwrap_or((&price, ""));
+        let beside =
+            [("idle ", session.time("idle_p50")), ("longest under load ", session.time("busy_peak"))];
+        let beside = beside.into_iter().filter(|(_, time)| !time.is_empty());
+        let beside: Vec<String> = beside.map(|(what, time)| format!("{what}{time}")).collect();
+        Card {
+            hue: Hue::Switch,
+            number: number.to_owned(),
+            unit: unit.to_owned(),
+            name: named(story, session),
+            says: beside.join(", "),
+            size: format!("lost: {}", numbers::count(lost(session))),
+            link: session.figure.id.clone(),
+        }
+    };
+    let cards = medians(story)?.iter().take(most).map(card).collect();
+    Some((cards, "median latency of all clients under load".to_owned()))
+}
+
+/// The transport as people call it.
+fn named(story: &Story<'_>, session: &Session<'_>) -> String {
+    story.words(session.transport).replace('_', " ")
 }
 
 /// Transport, clients, placement, and what else is not as usual.

@@ -68,7 +68,7 @@ const OF_TLPI: &[CardQuestion] = &[
     asked(
         "System V time divided by POSIX time, only {row} cycles",
         Whereabouts::Cell { table: CYCLES, rows: &["1 000"], column: "speed-up" },
-        By::Figure,
+        By::Program,
     ),
     asked(
         "POSIX, {row} cycles",

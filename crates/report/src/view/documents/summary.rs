@@ -1,4 +1,4 @@
-//! What a document comes to on this machine, in at most six lines.
+//! What a document comes to on this machine, in at most six lines: whose it is, its answer, why, its statements.
 
 use oscost_results::document::{APUE, CONTEXT_SWITCH, GRAME, OSTEP, TLPI};
 use oscost_results::{Judgement, Reproduction, RunResult};
@@ -12,15 +12,33 @@ use crate::words::{counted, plain};
 /// Letters of a statement that a line of the summary has room for.
 const LETTERS: usize = 72;
 
-/// Why the first answer is another one here, where that is known: its statements and counts say it.
-const WHY: [(&str, &str); 4] = [
-    (TLPI.name, "System V enters the kernel twice a cycle, and POSIX never without contention"),
-    (APUE.name, "a call of locking has one price: it is a small part where all else is dear"),
-    (OSTEP.name, "what takes 1.855 ns does not enter the kernel; here every call enters it"),
-    (CONTEXT_SWITCH.name, "Linux has no affinity tags: both processes are pinned to one CPU instead"),
+/// Whose numbers a document has.
+const SOURCE: [(&str, &str); 5] = [
+    (
+        TLPI.name,
+        "a reader's test of section 53.5 of The Linux Programming Interface, on a machine that is not named",
+    ),
+    (APUE.name, "the book Advanced Programming in the UNIX Environment, section 20.9"),
+    (GRAME.name, "a technical report of GRAME from 2001, on PCs and Macs of that year"),
+    (OSTEP.name, "a reader's homework for the book, on a Mac with an M2 Max; the book has no such number"),
+    (CONTEXT_SWITCH.name, "a reader's homework, on a MacBook Pro of 2015"),
 ];
 
-/// The lines: its first answer there and here, why they differ, its statements, those that fail, those in doubt, its programs.
+/// Why the first answer is another one here, where that is known: statements and counts of the document's view say it.
+const WHY: [(&str, &str); 4] = [
+    (TLPI.name, "System V enters the kernel twice a cycle, and POSIX never without contention"),
+    (
+        APUE.name,
+        "locks add a fixed time to an operation: the more its reads and writes take, the less that is of it",
+    ),
+    (OSTEP.name, "a call that takes 1.855 ns has not entered the kernel; here every call enters it"),
+    (
+        CONTEXT_SWITCH.name,
+        "the same tag is one CPU here; without it the kernel may choose two, which costs several times as much",
+    ),
+];
+
+/// The lines: whose it is, its first answer there and here, why they differ, its statements, those that fail, those in doubt.
 pub(super) fn facts(name: &str, rows: &[&Reproduction], result: &RunResult, unicode: bool) -> Vec<Fact> {
     let stated = |judgement: Judgement| -> Vec<&Reproduction> {
         rows.iter()
@@ -46,24 +64,22 @@ pub(super) fn facts(name: &str, rows: &[&Reproduction], result: &RunResult, unic
         others.map(|(count, [one, many])| format!("; {}", counted(*count, one, many))).collect();
     let doubtful = [stated(Judgement::HoldsInPart), stated(Judgement::Unclear)].concat();
     let answer = answer(name, rows, result, unicode);
-    let why = WHY.iter().find(|(document, _)| *document == name && !answer.is_empty());
-    let copies = rows.iter().any(|row| row.literal.is_some());
-    let differs = rows.iter().filter(|row| row.place.starts_with("differs: ")).count();
-    let programs = match (copies, differs) {
-        (false, _) => String::new(),
-        (true, 0) => "our copies of its programs ran once or a few times, as its own did".to_owned(),
-        (true, some) => format!(
-            "our copies of its programs ran once or a few times; they differ from them in {}",
-            counted(some, "thing", "things")
-        ),
+    let told = |list: &[(&str, &str)]| {
+        let found = list.iter().find(|(document, _)| *document == name);
+        found.map_or(String::new(), |(_, words)| (*words).to_owned())
+    };
+    let why = match name {
+        _ if answer.is_empty() => String::new(),
+        name if name == GRAME.name => crate::view::grame::why(&Story::new(result, unicode)),
+        _ => told(&WHY),
     };
     let lines = [
+        ("source", told(&SOURCE)),
         ("answer", answer),
-        ("why", why.map_or(String::new(), |(_, why)| (*why).to_owned())),
+        ("why", plain(&why, unicode)),
         ("verdict", format!("{}{others}", judged(name, &result.reproductions))),
         ("fails", named(&stated(Judgement::DoesNotHold))),
         ("in doubt", named(&doubtful)),
-        ("copies", programs),
     ];
     let line = |(name, says)| Fact { name, says, of: Vec::new() };
     lines.into_iter().filter(|(_, says): &(_, String)| !says.is_empty()).map(line).collect()

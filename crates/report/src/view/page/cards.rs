@@ -18,7 +18,7 @@ const ASKED: [(&[&str], &str); 6] = [
     (&["syscall/getpid", "syscall/getppid"], "a system call"),
     (&["semaphore/system_v"], "take and give a System V semaphore"),
     (&["context_switch/pipe/same_cpu"], "switch to another process"),
-    (&["context_switch/pipe/cross_cpu"], "wake another CPU"),
+    (&["context_switch/pipe/cross_cpu"], "switch to a process on another CPU"),
 ];
 /// Cards on a page.
 const CARDS: usize = 6;
@@ -37,6 +37,9 @@ pub(super) fn cards(story: &Story<'_>) -> (Vec<Card>, String) {
     if !told.is_empty() {
         let named = story.result.reproductions.iter().any(|row| row.document == GRAME.name);
         return (told, format!("{ANSWERS}{}", if named { STATIONS } else { "" }));
+    }
+    if let Some(told) = crate::view::realtime_load::cards(story, CARDS) {
+        return told;
     }
     let call = ASKED[2].0.iter().find_map(|id| measured(story, id));
     let size = |figure: &Figure| {

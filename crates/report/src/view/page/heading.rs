@@ -41,7 +41,8 @@ pub(super) fn of_findings(story: &Story<'_>, findings: &[String]) -> String {
         _ => {}
     }
     if !told.is_empty() {
-        return format!("On this machine {}", told.join(", and "));
+        let begin = if story.result.plan.effort == "quick" { "At first look" } else { "On this machine" };
+        return format!("{begin} {}", told.join(", and "));
     }
     let mut priced: Vec<_> =
         story.result.figures.iter().filter_map(|figure| Some((figure, paid(figure)?.value))).collect();

@@ -39,7 +39,8 @@ fn state(story: &Story<'_>, shown: &[&Figure]) -> Said {
     let doctor = &story.result.doctor;
     let of = |state: CheckState| doctor.iter().filter(move |check| check.state == state);
     let names: Vec<String> = of(CheckState::Disturbs).map(|check| story.words(&check.check)).collect();
-    let visible = visible(story, shown).map(|share| format!("half of the rows show no change under {share}"));
+    let visible =
+        visible(story, shown).map(|share| format!("changes under {share} are noise in half of the rows"));
     let (long, short) = if doctor.is_empty() {
         ("not examined".to_owned(), "not examined".to_owned())
     } else if names.is_empty() {
