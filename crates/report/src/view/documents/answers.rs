@@ -4,7 +4,7 @@ use oscost_results::document::{APUE, CONTEXT_SWITCH, OSTEP, TLPI};
 use oscost_results::{Reproduction, RunResult};
 
 use super::converted_interval;
-use super::one_unit::Scale;
+use super::one_unit::OneUnit;
 
 /// Where a document's answer stands.
 enum Whereabouts {
@@ -293,7 +293,7 @@ fn answer(question: &CardQuestion, document: &str, result: &RunResult) -> Option
                 .collect(),
         )?,
     };
-    let told_in = Scale::of(both.there, both.here.map(|it| it.value), &unit);
+    let told_in = OneUnit::of(both.there, both.here.map(|it| it.value), &unit);
     let how = match both.here {
         None => "not measured here at this size".to_owned(),
         Some(Here { interval: Some([low, high]), .. }) => {

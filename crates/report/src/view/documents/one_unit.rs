@@ -4,12 +4,12 @@ use crate::numbers;
 
 /// The published value with its unit, and ours as number and unit, the same: of times that of the smaller one.
 pub(crate) fn in_one_unit(there: f64, here: Option<f64>, unit: &str) -> (String, Option<(String, String)>) {
-    let scale = Scale::of(there, here, unit);
+    let scale = OneUnit::of(there, here, unit);
     (scale.there(there), here.map(|it| (scale.ours(it), scale.name.to_owned())))
 }
 
 /// How numbers of a unit are told: each times a factor, with what stands right behind it, and the unit apart from it.
-pub(super) struct Scale<'a> {
+pub(super) struct OneUnit<'a> {
     factor: f64,
     behind: &'static str,
     /// The unit, which stands apart.
@@ -17,7 +17,7 @@ pub(super) struct Scale<'a> {
     unit: &'a str,
 }
 
-impl<'a> Scale<'a> {
+impl<'a> OneUnit<'a> {
     /// Of times in the unit that the smaller of both has.
     pub fn of(there: f64, here: Option<f64>, unit: &'a str) -> Self {
         let plain = |behind, name| Self { factor: 1.0, behind, name, unit };
