@@ -20,8 +20,8 @@ const SOURCE: [(&str, &str); 5] = [
     ),
     (APUE.name, "the book Advanced Programming in the UNIX Environment, section 20.9"),
     (GRAME.name, "a technical report of GRAME from 2001, on PCs and Macs of that year"),
-    (OSTEP.name, "a reader's homework for the book, on a Mac with an M2 Max; the book has no such number"),
-    (CONTEXT_SWITCH.name, "a reader's homework, on a MacBook Pro of 2015"),
+    (OSTEP.name, "a reader's notes on chapter 6 of OSTEP, measured on a Mac with an M2 Max"),
+    (CONTEXT_SWITCH.name, "one reader's measurements on a MacBook Pro of 2015"),
 ];
 
 /// Why the first answer is another one here, where that is known: statements and counts of the document's view say it.
