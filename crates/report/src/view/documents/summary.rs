@@ -24,18 +24,21 @@ const SOURCE: [(&str, &str); 5] = [
     (CONTEXT_SWITCH.name, "one reader's measurements on a MacBook Pro of 2015"),
 ];
 
-/// Why the first answer is another one here, where that is known: statements and counts of the document's view say it.
-const WHY: [(&str, &str); 4] = [
-    (TLPI.name, "System V enters the kernel twice a cycle, and POSIX never without contention"),
+/// Why the first answer is another one here: the document, the beginning of the statement that must hold in this very run, if the
+/// reason rests on one, and the reason.
+const WHY: [(&str, &str, &str); 4] = [
+    (
+        TLPI.name,
+        "System V semaphore operations always require a system call",
+        "System V enters the kernel twice a cycle, and POSIX never without contention",
+    ),
     (
         APUE.name,
+        "each call of locking adds the same time",
         "locks add a fixed time to an operation: the more its reads and writes take, the less that is of it",
     ),
-    (OSTEP.name, "a call that takes 1.855 ns has not entered the kernel; here every call enters it"),
-    (
-        CONTEXT_SWITCH.name,
-        "the same tag is one CPU here; without it the kernel may choose two, which costs several times as much",
-    ),
+    (OSTEP.name, "", "a call that takes 1.855 ns has not entered the kernel; here every call enters it"),
+    (CONTEXT_SWITCH.name, "", "the same tag is one CPU here; without it the kernel chooses the CPUs"),
 ];
 
 /// The lines: whose it is, its first answer there and here, why they differ, its statements, those that fail, those in doubt.
@@ -64,17 +67,22 @@ pub(super) fn facts(name: &str, rows: &[&Reproduction], result: &RunResult, unic
         others.map(|(count, [one, many])| format!("; {}", counted(*count, one, many))).collect();
     let doubtful = [stated(Judgement::HoldsInPart), stated(Judgement::Unclear)].concat();
     let answer = answer(name, rows, result, unicode);
-    let told = |list: &[(&str, &str)]| {
-        let found = list.iter().find(|(document, _)| *document == name);
-        found.map_or(String::new(), |(_, words)| (*words).to_owned())
-    };
+    let source = SOURCE.iter().find(|(document, _)| *document == name);
     let why = match name {
         _ if answer.is_empty() => String::new(),
         name if name == GRAME.name => crate::view::grame::why(&Story::new(result, unicode)),
-        _ => told(&WHY),
+        _ => {
+            let is_it = |row: &&Reproduction, begin: &str| {
+                row.statement.as_ref().is_some_and(|it| it.starts_with(begin))
+                    && row.verdict == Some(Judgement::Holds)
+            };
+            let holds = |begin: &str| begin.is_empty() || rows.iter().any(|row| is_it(row, begin));
+            let found = WHY.iter().find(|(document, begin, _)| *document == name && holds(begin));
+            found.map_or(String::new(), |(.., words)| (*words).to_owned())
+        }
     };
     let lines = [
-        ("source", told(&SOURCE)),
+        ("source", source.map_or(String::new(), |(_, words)| (*words).to_owned())),
         ("answer", answer),
         ("why", plain(&why, unicode)),
         ("verdict", format!("{}{others}", judged(name, &result.reproductions))),
