@@ -80,7 +80,7 @@ mod tests {
             speed.because
         );
         assert!(
-            speed.because.contains("so far it does not hold: a call takes 400.0 cycles"),
+            speed.because.contains("so far it does not hold: 1 / 100 ns = 0.0100 GHz"),
             "{}",
             speed.because
         );
@@ -92,7 +92,7 @@ mod tests {
         let speed = statement(&rows, "clock speed");
         assert_eq!(speed.verdict, Some(Judgement::DoesNotHold));
         assert!(
-            speed.because.starts_with("the run was cut short, and this is judged by its 6 launches: a call")
+            speed.because.starts_with("the run was cut short, and this is judged by its 6 launches: 1 / 1")
         );
     }
 

@@ -373,9 +373,14 @@ pub(crate) fn judged_or_shown(repeated: Option<Judged>, single: Option<String>) 
     repeated.unwrap_or_else(|| shown(single))
 }
 
-/// "163x (161 .. 164)".
+/// "163.0x (161.2 .. 164.1)".
 pub(crate) fn times(estimate: &Estimate) -> String {
     format!("{:.1}x ({:.1} .. {:.1})", estimate.value, estimate.low, estimate.high)
+}
+
+/// "1.02x (1.00 .. 1.04)": where a hundredth decides.
+pub(crate) fn times_to_hundredths(estimate: &Estimate) -> String {
+    format!("{:.2}x ({:.2} .. {:.2})", estimate.value, estimate.low, estimate.high)
 }
 
 #[cfg(test)]

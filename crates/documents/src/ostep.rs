@@ -189,7 +189,13 @@ fn statements(found: &Found<'_>, parameters: &DocumentParameters, rows: &mut Row
         "introduction",
         Quoted("StackOverflow thread confirms this issue and suggests using clock_gettime(CLOCK_MONOTONIC) instead"),
         judged(day.zip(monotonic).map(|(day, monotonic)| {
-            (more(&day, &monotonic), format!("steps of {:.0} ns and {:.0} ns", day.value, monotonic.value))
+            (
+                more(&day, &monotonic),
+                format!(
+                    "steps of {:.0} ns and {:.0} ns here, so the advice helps; the thread itself was not read",
+                    day.value, monotonic.value
+                ),
+            )
         })),
     );
     rows.by("clock/step/monotonic", quantity::STEP, monotonic);
@@ -206,7 +212,7 @@ fn statements(found: &Found<'_>, parameters: &DocumentParameters, rows: &mut Row
             (
                 holds_if(calls == 1.0),
                 format!(
-                    "here each call enters the kernel {calls:.3} times. Ours: there it did not, for no entry takes only 1.855 ns"
+                    "here each call enters the kernel {calls:.3} times. There it did not, we infer: no entry takes only 1.855 ns"
                 ),
             )
         })),
@@ -219,7 +225,7 @@ fn statements(found: &Found<'_>, parameters: &DocumentParameters, rows: &mut Row
             // The finest clock of this machine.
             (
                 within(&step, 1.0, f64::MAX),
-                format!("the time stamp counter steps by {:.3} ns here", step.value),
+                format!("the finest clock tried here, the time stamp counter, steps by {:.3} ns", step.value),
             )
         })),
     );
@@ -259,7 +265,7 @@ fn statements(found: &Found<'_>, parameters: &DocumentParameters, rows: &mut Row
 
 fn one_shot_words(ns: f64) -> String {
     format!(
-        "{ns:.0} ns, cold and once. Ours: on macOS CLOCK_MONOTONIC steps by 1000 ns, so a short call reads 0 or 1000 there"
+        "{ns:.0} ns, cold and once. On macOS CLOCK_MONOTONIC steps by 1000 ns, so a short call reads 0 or 1000 there, we infer"
     )
 }
 
@@ -272,7 +278,7 @@ fn resolution(found: &Found<'_>) -> Option<Judged> {
         more(&step, &call),
         format!(
             "the step here is {:.0} ns, {:.0} % of the call's {:.0} ns; the reading's own {:.0} ns and the cold first call \
-             disturb more. Ours: there it stepped by 1000 ns, which is too low indeed",
+             disturb more. There it held, we infer: that clock steps by 1000 ns on macOS",
             step.value,
             step.value / call.value * 100.0,
             call.value,
@@ -282,10 +288,10 @@ fn resolution(found: &Found<'_>) -> Option<Judged> {
 }
 
 fn order_of_magnitude(found: &Found<'_>, parameters: &DocumentParameters) -> Option<String> {
-    let literal = found.literal(&looped("loop", "o2", parameters), quantity::AVERAGE)?;
+    let literal = found.literal(&looped("loop", "o0", parameters), quantity::AVERAGE)?;
     let cycle = found.floor("instrument/empty_loop")?;
     let ratio = literal / cycle.value;
-    let runs = found.runs(&looped("loop", "o2", parameters));
+    let runs = found.runs(&looped("loop", "o0", parameters));
     Some(format!("{literal:.1} ns a pass in {runs}, {ratio:.0} times a cycle of {:.3} ns", cycle.value))
 }
 
@@ -333,11 +339,11 @@ fn judged_overhead(found: &Found<'_>, parameters: &DocumentParameters) -> Option
 /// What is left of the loops beside the call, where they ran often enough.
 fn judged_difference(found: &Found<'_>, parameters: &DocumentParameters) -> Option<Judged> {
     let left = found.repeated(&looped("loop_minus_loop", "o2", parameters), quantity::AVERAGE)?;
-    let ratio = quotient(&left, &found.floor(CALL)?)?;
+    let ratio = quotient(&left, &found.quantity(CALL, quantity::TYPICAL)?)?;
     Some((
         within(&ratio, 1.0 - NOTICEABLE, 1.0 + NOTICEABLE),
         format!(
-            "what is left of the -O2 loops is {} of the call through libc; 0.9 to 1.1 counts as just the call",
+            "what is left of the -O2 loops is {} of what the call through libc typically takes; 0.9 to 1.1 counts as just the call",
             times(&ratio)
         ),
     ))
@@ -367,11 +373,11 @@ fn loop_kept(found: &Found<'_>) -> Option<Judged> {
 fn difference(found: &Found<'_>, parameters: &DocumentParameters) -> Option<String> {
     let literal = found.literal(&looped("loop_minus_loop", "o2", parameters), quantity::AVERAGE)?;
     // The loop makes its call through libc, so that is what is left of it.
-    let (call, inline) = (found.floor(CALL)?, found.floor(INLINE)?);
+    let (call, inline) =
+        (found.quantity(CALL, quantity::TYPICAL)?, found.quantity(INLINE, quantity::TYPICAL)?);
     let off = literal / call.value - 1.0;
     Some(format!(
-        "{literal:.1} ns beside {:.1} ns for the call through libc: {:+.0} %, because a mean includes every interruption; the call \
-         inline costs {:.1} ns",
+        "{literal:.1} ns beside the {:.1} ns that the call through libc typically takes: {:+.0} %; the call inline takes {:.1} ns",
         call.value,
         off * 100.0,
         inline.value
@@ -391,16 +397,14 @@ fn clock_speed(found: &Found<'_>) -> Option<Judged> {
     let cycles = quotient(&call, &cycle)?;
     // A call of one cycle would make the inference right, one of under ten its order of magnitude.
     let judgement = within(&cycles, 0.1, 10.0);
-    let so = if judgement == Judgement::Holds { "" } else { " not" };
     Some((
         judgement,
         format!(
-            "a call takes {:.1} cycles here ({:.1} .. {:.1}), so 1 / {:.0} ns = {:.4} GHz is{so} the order of the clock speed",
-            cycles.value,
-            cycles.low,
-            cycles.high,
+            "1 / {:.0} ns = {:.4} GHz; the clock runs at {:.1} GHz here, {} as fast; under 10 times is the same order",
             call.value,
-            1.0 / call.value
+            1.0 / call.value,
+            1.0 / cycle.value,
+            times(&cycles)
         ),
     ))
 }

@@ -48,8 +48,16 @@ pub(crate) enum Part {
     View(Box<View>),
     /// Names of this place, which a page's links lead to. Nothing is shown.
     Marks(Vec<Mark>),
-    /// Links to marks of a page.
-    Index(Vec<Mark>),
+    /// Links to marks of a page, a line for each place.
+    Index(Vec<Entry>),
+}
+
+/// A line of an index: one place that has several names.
+pub(crate) struct Entry {
+    /// Its names.
+    pub marks: Vec<Mark>,
+    /// What is shown there.
+    pub about: String,
 }
 
 /// A place that can be linked to.

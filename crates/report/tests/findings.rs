@@ -119,7 +119,7 @@ fn a_page_tells_wrong_counts_from_missing_ones() {
     let mut out = Vec::new();
     page(&[Named { name: "x", result: &result }], &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
-    assert!(text.contains("counts of calls and switches: 2 confirmed, 1 wrong, 1 not taken"));
+    assert!(text.contains("counts of calls and switches: 2 confirmed, 1 wrong, 1 unchecked"));
 }
 
 /// A row that nobody typed says why it is there; a word that is no part of an id leaves that open.

@@ -116,6 +116,7 @@ mod tests {
             for (count, ..) in SWITCHES {
                 for (kind, median) in [("barrier", 100.0), ("no_barrier", 100.0 + 1000.0 / count as f64)] {
                     let mut one = figure(&switches(tag, kind, count), "median", median, None);
+                    set(&mut one, "minimum", median);
                     set(&mut one, "shared_cpu", share);
                     set(&mut one, "spread", 0.19);
                     figures.push(one);
@@ -125,18 +126,18 @@ mod tests {
         figures
     }
 
-    #[test]
-    fn as_long_across_processors_is_judged_by_the_ratio() {
-        let mut near = figures(0.0);
-        near.iter_mut().filter(|figure| figure.id == CROSS).for_each(|figure| set(figure, "floor", 2100.0));
-        assert_eq!(verdict(&near, "about as long"), Judgement::Holds);
-        near.iter_mut().filter(|figure| figure.id == CROSS).for_each(|figure| set(figure, "floor", 2500.0));
-        assert_eq!(verdict(&near, "about as long"), Judgement::Unclear);
-    }
-
     fn verdict(figures: &[oscost_results::Figure], words: &str) -> Judgement {
         let rows = judge(&Found::of(figures, &[], &[]), &DocumentParameters::default());
         statement(&rows, words).verdict.expect("a judged statement")
+    }
+
+    #[test]
+    fn what_follows_from_a_supposition_has_no_verdict() {
+        for across in [2100.0, 9000.0] {
+            let mut figures = figures(0.0);
+            set(of(&mut figures, CROSS), "floor", across);
+            assert_eq!(verdict(&figures, "about as long"), Judgement::NotJudged, "{across}");
+        }
     }
 
     #[test]
@@ -179,7 +180,6 @@ mod tests {
         {
             assert_eq!(verdict(&like, words), Judgement::Holds, "{words}");
         }
-        assert_eq!(verdict(&like, "about as long"), Judgement::DoesNotHold);
         for words in ["(1)", "(2)", "(3)", "lmbench", "macOS"] {
             assert_eq!(verdict(&like, words), Judgement::NotTestableHere, "{words}");
         }
@@ -255,7 +255,7 @@ mod tests {
                 "0.215 % of the steps over 10 us, 0.215 % over 1 us; 0.002 % over 1 us with",
             ),
             ("215 times", "of 100 000, 215 over 1 us and 215 over 10 us, in a single run"),
-            ("around 50", "50 us at least and 50 at most in the launches of the series"),
+            ("around 50", "50 to 50 us in the launches of the price list (touched)"),
             (
                 "clock adjustments",
                 "backward steps of the clock: 0 in the literal runs, 2 in the price list's series",
@@ -268,10 +268,13 @@ mod tests {
             ("context switching between", "0.200 switches a message on one CPU"),
             ("different processors, which", "2.00 us on one CPU, 9.00 us across two"),
             ("significantly lower", "20 in a row 0.01 instead of 0.01 us, 200 in a row 0.00"),
-            ("~2 microseconds", "there ~2 us, here 2.00 us (1.99 .. 2.01)"),
+            (
+                "~2 microseconds",
+                "there ~2 us, here 0 us total, 0.00 us/switch: the minimum, as there, in a single run",
+            ),
             ("20%", "varies by 19 % to 19 % on one CPU, by 19 % to 19 % unpinned"),
             ("(1)", "the two ended on one CPU in 97 % of the runs"),
-            ("about as long", "4.5x (4.5 .. 4.5)"),
+            ("about as long", "4.5x (4.5 .. 4.5) a switch on one"),
         ] {
             let told = because(&figures, words);
             assert!(told.contains(expected), "{words}: {told}");
@@ -296,19 +299,6 @@ mod tests {
         ] {
             assert_eq!(with_interval(STEP, "step", step, "seconds and microseconds"), expected, "{step:?}");
         }
-        // On one CPU it takes 2000 ns to the last bit.
-        for (across, expected) in [
-            ((1600.0, 2500.0), Holds),
-            ((1700.0, 2400.0), Holds),
-            ((2400.0, 2600.0), Unclear),
-            ((2600.0, 2700.0), DoesNotHold),
-            ((1400.0, 1500.0), DoesNotHold),
-        ] {
-            let mut figures = figures(0.0);
-            set_within(of(&mut figures, SAME), "floor", 2000.0, 2000.0);
-            set_within(of(&mut figures, CROSS), "floor", across.0, across.1);
-            assert_eq!(verdict(&figures, "about as long"), expected, "{across:?}");
-        }
         for (switches, expected) in [(0.98, DoesNotHold), (0.99, Holds), (1.2, Holds)] {
             let mut figures = figures(0.0);
             of(&mut figures, SAME).evidence.switches = Some(switches);
@@ -332,7 +322,7 @@ mod tests {
             for (count, gain) in [20, 20_000].into_iter().zip(gains) {
                 for (kind, median) in [("barrier", 100.0), ("no_barrier", 100.0 * gain)] {
                     let one = of(&mut figures, &switches("same_cpu", kind, count));
-                    set(one, "median", median);
+                    set(one, "minimum", median);
                     repeat(one, runs);
                 }
             }
@@ -380,8 +370,6 @@ mod tests {
             ("minimum of 40", "clock/gettimeofday", "floor"),
             ("~300", READ, "floor"),
             ("different processors, which", CROSS, "floor"),
-            ("~2 microseconds", UNPINNED, "floor"),
-            ("~2.4", SAME, "floor"),
             ("about as long", CROSS, "floor"),
         ];
         assert_named(&rows, &named);

@@ -15,6 +15,9 @@ fn figures(call: f64, calls: f64) -> Vec<oscost_results::Figure> {
         figure("clock/step/tsc", "step", if calls > 0.0 { 0.3 } else { 10.0 }, Some(0.0)),
         figure(&one_shot(), "difference", 900.0, Some(1.0)),
     ];
+    for (id, typical) in [(CALL, call), ("syscall/getpid", call * 0.9)] {
+        set(of(&mut figures, id), "typical", typical * 1.1);
+    }
     for (form, _) in FORMS {
         figures.push(figure(&looped("loop", form, &parameters), "average", call * 1.5, Some(calls)));
         let mut minus = figure(&looped("loop_minus_loop", form, &parameters), "average", call * 1.4, None);
@@ -105,18 +108,18 @@ fn the_numbers_that_decide_are_told() {
             "the step here is 1 ns, 1 % of the call's 140 ns; the reading's own 22 ns and the cold first call disturb more",
         ),
         ("// system call", "here each call enters the kernel 1.000 times"),
-        ("sub-nano", "steps by 0.300 ns here"),
+        ("sub-nano", "the time stamp counter, steps by 0.300 ns"),
         ("order of magnitude higher", "210.0 ns a pass in a single run, 700 times a cycle of 0.300 ns"),
         (
             "extra time",
             "42.00 ns a pass as -O0 leaves it (20.0 % of the result), 14.00 ns as -O2 does (6.7 %)",
         ),
-        ("should just be", "196.0 ns beside 140.0 ns for the call through libc: +40 %"),
-        ("should just be", "the call inline costs 126.0 ns"),
+        ("should just be", "196.0 ns beside the 154.0 ns that the call through libc typically takes: +27 %"),
+        ("should just be", "the call inline takes 138.6 ns"),
         ("more than half", "93 % in a single run"),
         (
             ".539 GHz",
-            "a call takes 466.7 cycles here (462.0 .. 471.4), so 1 / 140 ns = 0.0071 GHz is not the order of the clock speed",
+            "1 / 140 ns = 0.0071 GHz; the clock runs at 3.3 GHz here, 466.7x (462.0 .. 471.4) as fast",
         ),
     ] {
         let told = because(&figures, words);
@@ -139,7 +142,7 @@ fn programs_that_ran_often_enough_are_judged() {
         ["extra time", "should just be"].map(|words| verdict(&figures, words))
     };
     assert_eq!(judged(5, 60.0, 140.0), [NotJudged; 2], "five runs have no interval of 95 %");
-    assert_eq!(judged(6, 60.0, 140.0), [Holds, Holds]);
+    assert_eq!(judged(6, 60.0, 154.0), [Holds, Holds]);
     assert_eq!(judged(6, 5.0, 180.0), [HoldsInPart, DoesNotHold], "time that changes little");
 }
 
@@ -165,7 +168,6 @@ fn bounds_are_where_the_document_has_them() {
         set_within(of(&mut figures, "instrument/empty_loop"), "floor", 1.0, 1.0);
         set_within(of(&mut figures, CALL), "floor", low, high);
         assert_eq!(verdict(&figures, ".539 GHz"), expected, "{low} to {high}");
-        assert_eq!(because(&figures, ".539 GHz").contains("is not the order"), expected != Holds);
     }
 }
 

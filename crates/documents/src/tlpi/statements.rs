@@ -4,7 +4,8 @@ use oscost_results::{Estimate, Judgement};
 
 use super::{ENTRY, ONE_CALL, POSIX, RESULTS, SYSTEM_V, contention, elapsed_s, id};
 use crate::found::{
-    Found, Judged, Quoted, Rows, beside, grouped, holds_if, judged, more, quotient, times, within,
+    Found, Judged, Quoted, Rows, beside, grouped, holds_if, judged, more, quotient, times,
+    times_to_hundredths, within,
 };
 use crate::parameters::DocumentParameters;
 
@@ -99,7 +100,7 @@ pub(super) fn stable(found: &Found<'_>, parameters: &DocumentParameters) -> Opti
             grouped(*small),
             times(&last),
             grouped(*large),
-            times(&change)
+            times_to_hundredths(&change)
         ),
     ))
 }

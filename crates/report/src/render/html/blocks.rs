@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::table::{class, linked, sign};
 use super::{escaped, plots, table};
-use crate::blocks::{Mark, Part, View};
+use crate::blocks::{Entry, Part, View};
 use crate::words::capital;
 
 /// Writes a view as a part of the page.
@@ -102,10 +102,23 @@ fn part(part: &Part, name: &str, of: &str, out: &mut dyn Write) -> io::Result<()
         Part::View(inner) => view(inner, of, out),
         Part::Marks(all) => all.iter().try_for_each(|it| writeln!(out, "<a id=\"{}{of}\"></a>", it.name)),
         Part::Index(all) => {
-            let link =
-                |it: &Mark| format!("<a href=\"#{}{of}\">{}</a>", it.name, it.text.replace(' ', "&nbsp;"));
-            let links: Vec<String> = all.iter().map(link).collect();
-            writeln!(out, "<p class=\"index\">{}</p>", links.join(" "))
+            writeln!(out, "<ul class=\"index\">")?;
+            all.iter().try_for_each(|it| entry(it, of, out))?;
+            writeln!(out, "</ul>")
         }
     }
+}
+
+/// A line of an index. A kind that the link before named is there to be heard and found, and not seen: "Figure 4 5 6".
+fn entry(it: &Entry, of: &str, out: &mut dyn Write) -> io::Result<()> {
+    write!(out, "<li>")?;
+    let mut before = "";
+    for mark in &it.marks {
+        let (kind, number) = mark.text.split_once(' ').unwrap_or(("", &mark.text));
+        let unseen = if kind == before { " class=\"word\"" } else { "" };
+        let (kind_shown, number) = (escaped(kind), escaped(number));
+        write!(out, "<a href=\"#{}{of}\"><span{unseen}>{kind_shown} </span>{number}</a> ", mark.name)?;
+        before = kind;
+    }
+    writeln!(out, "<small>{}</small></li>", escaped(&it.about))
 }

@@ -2,6 +2,9 @@
 
 use crate::numbers;
 
+/// Room of a label, "100 ns", as a share of the axis in its column of the page.
+const LABEL: f64 = 0.21;
+
 /// A logarithmic axis from left to right.
 pub(super) struct LogAxis {
     low: f64,
@@ -35,6 +38,16 @@ impl LogAxis {
         };
         (first..=last).map(label).collect()
     }
+
+    /// Decades whose labels have room beside each other and before the end: one in so many, the first included.
+    pub fn labels(&self) -> Vec<(f64, String)> {
+        let stride = (LABEL * (self.high - self.low)).ceil().max(1.0) as usize;
+        self.decades()
+            .into_iter()
+            .step_by(stride)
+            .filter(|(x, _)| *x <= (1.0 - LABEL / 2.0) * self.width)
+            .collect()
+    }
 }
 
 #[cfg(test)]
@@ -51,6 +64,22 @@ mod tests {
         assert!(gaps.iter().all(|gap| (gap - gaps[0]).abs() < 1e-9), "{gaps:?}");
         assert!(axis.x(0.3) > 0.0 && axis.x(10_000.0) < 100.0);
         assert_eq!(axis.x(-1.0), 0.0);
+    }
+
+    #[test]
+    fn labels_have_room() {
+        for (high, expected) in [
+            (900.0, &["1 ns", "10 ns", "100 ns"][..]),
+            (1e8, &["1 ns", "100 ns", "10 us", "1 ms"]),
+            (1e12, &["1 ns", "1 us", "1 ms", "1 s"]),
+        ] {
+            let axis = LogAxis::over([0.9, high].into_iter(), 100.0).expect("values");
+            let labels = axis.labels();
+            let texts: Vec<&str> = labels.iter().map(|(_, label)| label.as_str()).collect();
+            assert_eq!(texts, expected, "{labels:?}");
+            assert!(labels.windows(2).all(|pair| pair[1].0 - pair[0].0 >= 21.0), "{labels:?}");
+            assert!(labels.iter().all(|(x, _)| *x <= 89.5), "{labels:?}");
+        }
     }
 
     #[test]

@@ -72,7 +72,7 @@ fn key(chart: &PriceChart, out: &mut dyn Write) -> io::Result<()> {
         "<p class=\"key\"><span class=\"user\">\u{25cf} <b>user space</b> no system call counted</span> \
          <span class=\"kernel\">\u{25cf} <b>kernel</b> enters and returns</span> \
          <span class=\"switch\">\u{25cf} <b>switch</b> another thread runs</span> \
-         <span>\u{25cf} <b>floor</b> undisturbed \u{2502} <b>typical</b> what is paid here, as on the cards \
+         <span>\u{25cf} <b>floor</b> undisturbed \u{2502} <b>typical</b> what is paid here \
          \u{25ac} 95 % interval</span> <span><b>bold</b> the value that compare judges</span>"
     )?;
     for (name, ns) in &chart.floors {
@@ -172,7 +172,7 @@ fn head(axis: Option<&LogAxis>, floors: &[(&str, f64)], out: &mut dyn Write) -> 
                 line("floor", axis.x(*ns), out)?;
             }
             write!(out, "</symbol>")?;
-            for (x, label) in axis.decades() {
+            for (x, label) in axis.labels() {
                 write!(out, "<text class=\"middle\" x=\"{x:.2}%\" y=\"18\">{}</text>", escaped(&label))?;
             }
             write!(out, "</svg>")?;

@@ -136,7 +136,7 @@ const OF_OSTEP: &[CardQuestion] = &[
         finding: "a call of getpid takes {here} here, {there} as published",
     },
     asked(
-        "program 1: one getpid between two readings of a clock (there in steps of 1000 ns)",
+        "program 1: one getpid between two readings of a clock (on macOS in steps of 1000 ns)",
         Whereabouts::Cell { table: PROGRAMS, rows: &["1 one shot"], column: "getpid" },
         By::Program,
     ),
@@ -146,7 +146,7 @@ const OF_OSTEP: &[CardQuestion] = &[
         By::Program,
     ),
     asked(
-        "program 3: one pass of its loop, less one of an empty loop",
+        "program 3: one pass of its loop minus one of an empty loop",
         Whereabouts::Cell { table: PROGRAMS, rows: &["3 loop minus loop, -O0 form"], column: "getpid" },
         By::Program,
     ),
@@ -164,7 +164,7 @@ const OF_CONTEXT_SWITCH: &[CardQuestion] = &[
             column: "a switch",
         },
         by: By::Figure,
-        finding: "a switch takes {here} on one CPU here, {there} with the same affinity tag as published",
+        finding: "a switch on one CPU takes {here} here, {there} as published (same affinity tag)",
     },
     asked(
         "a switch, CPUs chosen by the kernel",
@@ -191,7 +191,7 @@ const OF_CONTEXT_SWITCH: &[CardQuestion] = &[
         By::Program,
     ),
     asked(
-        "steps of over 10 \u{b5}s between 100 000 readings of the clock",
+        "steps of over 10 \u{b5}s between 100 000 readings (there: of \"many\" \u{b5}s)",
         Whereabouts::Cell { table: "Precision of", rows: &["steps of many us (over 10)"], column: "cold" },
         By::Program,
     ),

@@ -202,7 +202,7 @@ fn chips(story: &Story<'_>, trust: &str) -> Vec<Chip> {
     if all > 0 {
         let wrong = told(|it| it.status == Status::Contradicted);
         let rest = all.saturating_sub(checked + wrong);
-        let others = [(wrong, "wrong"), (rest, "not taken")].into_iter().filter(|(count, _)| *count > 0);
+        let others = [(wrong, "wrong"), (rest, "unchecked")].into_iter().filter(|(count, _)| *count > 0);
         let others: String = others.map(|(count, word)| format!(", {count} {word}")).collect();
         chips.push(Chip {
             text: format!("counts of calls and switches: {checked} confirmed{others}"),

@@ -2,27 +2,42 @@
 
 use std::collections::BTreeMap;
 
-use crate::blocks::{Mark, Part, View};
+use crate::blocks::{Entry, Mark, Part, View};
 
 /// Kinds of what a document numbers, as its titles here begin.
 const KINDS: [&str; 2] = ["Table", "Figure"];
 /// Most numbers of one range: a result that says more has no document behind it.
 const MOST: u32 = 100;
+/// Most letters of what a line of the list says of its place.
+const ABOUT: usize = 72;
 
 /// Adds marks before the parts that show a numbered table or figure, and the list of all of them below what comes first.
 pub(super) fn marked(mut view: View, document: &str) -> View {
     let mut found = BTreeMap::new();
     collect(&view, &mut Vec::new(), &mut found);
-    if found.is_empty() {
-        return view;
-    }
     let mut places: BTreeMap<Vec<usize>, Vec<Mark>> = BTreeMap::new();
-    let mut all = Vec::new();
-    for (number, (_, path)) in found {
+    let mut all: Vec<(Vec<usize>, Entry)> = Vec::new();
+    for (number, Place { path, about, .. }) in found {
         let name = format!("{document}-{}", number.text().to_lowercase().replace([' ', '.'], "-"));
         let mark = Mark { text: number.text(), name };
-        places.entry(path).or_default().push(mark.clone());
-        all.push(mark);
+        places.entry(path.clone()).or_default().push(mark.clone());
+        match all.iter_mut().find(|(there, entry)| *there == path && entry.about == about) {
+            Some((_, entry)) => entry.marks.push(mark),
+            None => all.push((path, Entry { marks: vec![mark], about })),
+        }
+    }
+    let mut all: Vec<Entry> = all.into_iter().map(|(_, entry)| entry).collect();
+    if all.is_empty() {
+        let mut titles = Vec::new();
+        titled(&view, &mut Vec::new(), &mut titles);
+        for (index, (path, title)) in titles.into_iter().enumerate() {
+            let mark = Mark { text: short(&title), name: format!("{document}-table-{}", index + 1) };
+            places.entry(path).or_default().push(mark.clone());
+            all.push(Entry { marks: vec![mark], about: String::new() });
+        }
+    }
+    if all.is_empty() {
+        return view;
     }
     // From the last to the first: what is put in moves only what follows.
     for (path, marks) in places.into_iter().rev() {
@@ -50,28 +65,75 @@ impl Number {
     }
 }
 
-/// Where each number is shown best, with how good that is: a plot is better than a table, a table than a row of a list.
-fn collect(view: &View, path: &mut Vec<usize>, found: &mut BTreeMap<Number, (usize, Vec<usize>)>) {
+/// Where a number is shown.
+struct Place {
+    /// How good that is: a plot is better than a table, a table than a row of a list.
+    rank: usize,
+    path: Vec<usize>,
+    /// What is shown there.
+    about: String,
+}
+
+/// Where each number is shown best.
+fn collect(view: &View, path: &mut Vec<usize>, found: &mut BTreeMap<Number, Place>) {
     for (index, part) in view.parts.iter().enumerate() {
         path.push(index);
-        let mut meets = |title: &str, rank: usize| {
-            for number in numbers(title) {
-                let best = found.entry(number).or_insert_with(|| (rank, path.clone()));
-                if rank < best.0 {
-                    *best = (rank, path.clone());
+        let mut meets = |title: &str, says: &str, rank: usize| {
+            let (numbers, rest) = numbers(title);
+            let about = Some(about(rest)).filter(|it| !it.is_empty()).unwrap_or_else(|| short(says));
+            for number in numbers {
+                if found.get(&number).is_none_or(|best| rank < best.rank) {
+                    found.insert(number, Place { rank, path: path.clone(), about: about.clone() });
                 }
             }
         };
         match part {
-            Part::Plot(plot) => [&plot.about, &plot.finding].into_iter().for_each(|title| meets(title, 0)),
-            Part::Table(table) if table.title.is_empty() => {
-                table.rows.iter().filter_map(|row| row.first()).for_each(|cell| meets(&cell.text, 2));
+            Part::Plot(plot) => {
+                [&plot.about, &plot.finding].into_iter().for_each(|title| meets(title, "", 0))
             }
-            Part::Table(table) => meets(&table.title, 1),
+            Part::Table(table) if table.title.is_empty() => {
+                for row in &table.rows {
+                    let text = |index: usize| row.get(index).map_or("", |cell| &*cell.text);
+                    meets(text(0), text(1), 2);
+                }
+            }
+            Part::Table(table) => meets(&table.title, "", 1),
             _ => {}
         }
         if let Part::View(inner) = part {
             collect(inner, path, found);
+        }
+        path.pop();
+    }
+}
+
+/// What a title says after its numbers, without where the document has them: "(4.1.1): one client" is "one client".
+fn about(rest: &str) -> String {
+    let rest = match rest.split_once(')') {
+        Some((place, rest)) if place.trim_start().starts_with('(') => rest,
+        _ => rest,
+    };
+    short(rest.trim_start_matches([':', ',', ' ']))
+}
+
+/// As many whole words as have room in a line of the list.
+fn short(rest: &str) -> String {
+    if rest.chars().count() <= ABOUT {
+        return rest.to_owned();
+    }
+    let short: String = rest.chars().take(ABOUT).collect();
+    let whole_words = short.rsplit_once(' ').map_or(&*short, |(words, _)| words);
+    format!("{} ...", whole_words.trim_end_matches([',', ':', '(']).trim_end())
+}
+
+/// The titles of all tables of a document that numbers none, with their places.
+fn titled(view: &View, path: &mut Vec<usize>, found: &mut Vec<(Vec<usize>, String)>) {
+    for (index, part) in view.parts.iter().enumerate() {
+        path.push(index);
+        match part {
+            Part::Table(table) if !table.title.is_empty() => found.push((path.clone(), table.title.clone())),
+            Part::View(inner) => titled(inner, path, found),
+            _ => {}
         }
         path.pop();
     }
@@ -90,17 +152,19 @@ fn put(view: &mut View, path: &[usize], marks: Vec<Mark>) {
     }
 }
 
-/// The numbers that a title begins with: "Figures 24 to 26 and 33 over clients" has four.
-fn numbers(title: &str) -> Vec<Number> {
+/// The numbers that a title begins with, and the rest of it: "Figures 24 to 26 and 33 over clients" has four.
+fn numbers(title: &str) -> (Vec<Number>, &str) {
     let Some((kind, rest)) = KINDS.iter().enumerate().find_map(|(kind, name)| {
         let rest = title.strip_prefix(name)?;
         Some((kind, rest.strip_prefix('s').unwrap_or(rest).strip_prefix(' ')?))
     }) else {
-        return Vec::new();
+        return (Vec::new(), title);
     };
     let mut found: Vec<Number> = Vec::new();
     let mut is_range = false;
+    let mut left = rest;
     for word in rest.split(' ') {
+        let after = left.get(word.len()..).map_or("", |after| after.strip_prefix(' ').unwrap_or(after));
         match word {
             "to" => is_range = true,
             "and" => {}
@@ -117,12 +181,14 @@ fn numbers(title: &str) -> Vec<Number> {
                 is_range = false;
                 found.push(Number { kind, parts });
                 if word.ends_with(':') {
+                    left = after;
                     break;
                 }
             }
         }
+        left = after;
     }
-    found
+    (found, left)
 }
 
 #[cfg(test)]
@@ -131,7 +197,7 @@ mod tests {
     use crate::blocks::Table;
 
     fn texts(title: &str) -> Vec<String> {
-        numbers(title).iter().map(Number::text).collect()
+        numbers(title).0.iter().map(Number::text).collect()
     }
 
     #[test]
@@ -154,6 +220,23 @@ mod tests {
     }
 
     #[test]
+    fn what_follows_the_numbers_is_what_is_shown() {
+        for (title, says) in [
+            ("Figures 24 to 26 and 33 over the number of clients", "over the number of clients"),
+            ("Tables 1, 2, 3 (4.1.1, figures 3 to 6): one client, P350: Linux", "one client, P350: Linux"),
+            ("Figure 20.7, by nrec", "by nrec"),
+            ("Figure 23: 5 clients, 83 µs", "5 clients, 83 µs"),
+            ("Figure 7: 5: 6", "5: 6"),
+            ("Table 13", ""),
+        ] {
+            assert_eq!(about(numbers(title).1), says, "{title}");
+        }
+        let long = about(&"word, ".repeat(20));
+        assert!(long.ends_with("word ...") && long.chars().count() <= ABOUT + 4, "{long}");
+        assert_eq!(about("(no end"), "(no end");
+    }
+
+    #[test]
     fn every_number_leads_to_one_place() {
         let table = |title: &str| Part::Table(Table { title: title.to_owned(), ..Table::default() });
         let inner = View { parts: vec![table("Figure 7: of two")], ..View::default() };
@@ -165,9 +248,13 @@ mod tests {
         ];
         let view = marked(View { parts, ..View::default() }, "grame");
         let Part::Index(all) = &view.parts[1] else { panic!("no list below the words") };
-        let texts: Vec<&str> = all.iter().map(|mark| &*mark.text).collect();
-        assert_eq!(texts, ["Table 2", "Table 10", "Figure 7", "Figure 8"]);
-        assert_eq!(all[2].name, "grame-figure-7");
+        let texts = |entry: &Entry| entry.marks.iter().map(|mark| mark.text.clone()).collect::<Vec<_>>();
+        assert_eq!(
+            all.iter().map(texts).collect::<Vec<_>>(),
+            [vec!["Table 2", "Table 10"], vec!["Figure 7"], vec!["Figure 8"]]
+        );
+        assert_eq!(all[1].marks[0].name, "grame-figure-7");
+        assert_eq!(all[1].about, "of two");
         let marks = |part: &Part| match part {
             Part::Marks(marks) => marks.iter().map(|mark| mark.text.clone()).collect(),
             _ => Vec::new(),
@@ -179,7 +266,18 @@ mod tests {
     }
 
     #[test]
-    fn a_section_without_numbers_stays_as_it_is() {
+    fn without_numbers_every_title_is_a_place() {
+        let table = |title: &str| Part::Table(Table { title: title.to_owned(), ..Table::default() });
+        let view =
+            marked(View { parts: vec![table("Results by cycles"), table("")], ..View::default() }, "tlpi");
+        let Part::Index(all) = &view.parts[0] else { panic!("no list") };
+        assert_eq!(all.len(), 1);
+        assert_eq!((&*all[0].marks[0].text, &*all[0].marks[0].name), ("Results by cycles", "tlpi-table-1"));
+        assert!(matches!(&view.parts[1], Part::Marks(marks) if marks[0].name == "tlpi-table-1"));
+    }
+
+    #[test]
+    fn a_section_without_tables_stays_as_it_is() {
         let view = marked(View { parts: vec![Part::Words(String::new())], ..View::default() }, "tlpi");
         assert_eq!(view.parts.len(), 1);
     }
