@@ -37,7 +37,7 @@ pub(super) fn ours(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
 }
 
 pub(super) fn a_call(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {
-    let (mut told, mut judgements) = (Vec::new(), Vec::new());
+    let (mut told, mut judgements, mut apart) = (Vec::new(), Vec::new(), false);
     for (way, name) in [(Locking::Coarse, "coarse"), (Locking::Fine, "fine")] {
         let prices = prices_of_a_call(found, plan, way);
         let each = |(nrec, price): &(u32, Estimate)| {
@@ -47,12 +47,14 @@ pub(super) fn a_call(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {
         if !prices.is_empty() {
             told.push(format!("{name}: {}", prices.iter().map(each).collect::<Vec<_>>().join(", ")));
         }
-        let repeated: Vec<Estimate> =
-            prices.into_iter().map(|(_, price)| price).filter(|price| !single(price)).collect();
+        let (singles, repeated): (Vec<Estimate>, Vec<Estimate>) =
+            prices.into_iter().map(|(_, price)| price).partition(single);
+        // A single run proves nothing, but what holds must not have one that speaks against it.
+        let near = |one: &Estimate, of: &Estimate| one.low <= ALMOST * of.high && of.low <= ALMOST * one.high;
+        apart |= singles.iter().any(|one| repeated.iter().any(|of| !near(one, of)));
         if let [first, .., last] = repeated.as_slice() {
             // Intervals that meet, to 10 %, are of one price.
-            let meet = first.low <= ALMOST * last.high && last.low <= ALMOST * first.high;
-            judgements.push(holds_if(meet));
+            judgements.push(holds_if(near(first, last)));
         }
     }
     let book: Vec<String> = added_by_the_book().iter().map(|(_, us)| format!("{:.2}", us[1])).collect();
@@ -62,7 +64,12 @@ pub(super) fn a_call(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {
         let few = format!("{words}; this needs two numbers of records with repeated runs");
         return (!told.is_empty()).then_some((Judgement::NotJudged, few));
     }
-    Some((of_parts(&judgements), words))
+    match of_parts(&judgements) {
+        Judgement::Holds if apart => {
+            Some((Judgement::Unclear, format!("{words}; a single run with more records says otherwise")))
+        }
+        judgement => Some((judgement, words)),
+    }
 }
 
 /// What a call of locking adds to the CPU time, ns, by number of records.
@@ -90,7 +97,8 @@ pub(super) fn by_model(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {
         (cpu.low > 0.0).then_some((*cell, ratio))
     };
     let off: Vec<(Cell, Estimate)> = cells.iter().filter_map(off).collect();
-    let distance = |ratio: &Estimate| (ratio.value - 1.0).abs();
+    // The end of an interval that is farthest off decides, so it is what is told.
+    let distance = |ratio: &Estimate| (ratio.high - 1.0).max(1.0 - ratio.low);
     let (cell, worst) =
         repeated(&off).into_iter().max_by(|a, b| distance(&a.1).total_cmp(&distance(&b.1)))?;
     Some((

@@ -135,6 +135,23 @@ fn columns_are_almost_equal_within_a_tenth() {
     assert_eq!(advisory(&on_disk(&[]), &plan()), None);
 }
 
+#[test]
+fn rows_of_the_document_decide_of_its_rows() {
+    let plan = ApuePlan { nrec: vec![500, 2000], ..plan() };
+    let judged = |at_2000: [f64; 2]| {
+        let figures = [(500, [1.2, 1.3]), (2000, at_2000)].into_iter().flat_map(|(nrec, ratio)| {
+            [
+                ran(Locking::Coarse, 1, nrec, &[("cpu", [1.0, 1.0])]),
+                ran(Locking::Fine, 1, nrec, &[("cpu", ratio)]),
+            ]
+        });
+        advisory(&on_disk(&figures.collect::<Vec<_>>()), &plan).map(|(judgement, _)| judgement)
+    };
+    assert_eq!(judged([1.0, 1.01]), Some(Holds));
+    assert_eq!(judged([1.2, 1.3]), Some(DoesNotHold));
+    assert_eq!(judged([1.0, 1.0]), Some(DoesNotHold), "one run decides nothing, so ours does");
+}
+
 /// Cells with no locks and with fine ones, whose time of this name has these ratios, times `ns`.
 fn fine_over_none(name: &str, ratio: [f64; 2], ns: f64) -> [Figure; 2] {
     [
@@ -268,6 +285,26 @@ fn a_call_of_locking_has_one_price_where_its_intervals_meet_to_a_tenth() {
     let (judgement, words) = prices([1.0, 3.0], [1.0, 3.0], 1.0).expect("a call");
     assert_eq!(judgement, Holds);
     assert!(words.starts_with("fine: 0.02 us at 500, 0.02 us at 1 000; the document"), "{words}");
+}
+
+#[test]
+fn a_single_run_that_says_otherwise_leaves_it_unclear() {
+    let plan = ApuePlan { nrec: vec![500, 1000, 2000], ..plan() };
+    for (single, expected) in [(10.0, Holds), (30.0, Unclear), (3.0, Unclear)] {
+        let figures: Vec<Figure> = [(500, [9.0, 10.0]), (1000, [9.5, 12.0]), (2000, [single; 2])]
+            .into_iter()
+            .flat_map(|(nrec, price)| {
+                let cpu = price.map(|ns| 50.0 + ns * 10.0);
+                [
+                    ran(Locking::None, 1, nrec, &[("cpu", [50.0; 2])]),
+                    ran(Locking::Fine, 1, nrec, &[("cpu", cpu), ("lock_calls", [10.0; 2])]),
+                ]
+            })
+            .collect();
+        let (judgement, words) = a_call(&on_disk(&figures), &plan).expect("prices");
+        assert_eq!(judgement, expected, "{single}: {words}");
+        assert_eq!(words.ends_with("says otherwise"), expected == Unclear, "{words}");
+    }
 }
 
 #[test]

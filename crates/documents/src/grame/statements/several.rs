@@ -74,7 +74,6 @@ pub(super) fn several(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
                 found.quantity(&at_1ms(SOCKET, 1), quantity::PEAKS_PER_THOUSAND)?,
                 found.quantity(&many, quantity::PEAKS_PER_THOUSAND)?,
             );
-            let words = [one.value, ten.value].map(frequency);
             // No peak at all is few peaks. A word is certain where it is that of both ends.
             let word = |value: f64| frequency(value.max(f64::MIN_POSITIVE));
             let certain = |it: &Estimate| word(it.low) == word(it.high);
@@ -83,6 +82,7 @@ pub(super) fn several(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
             // clients. Few are not told from some, and only few from many.
             let few_and_many = [word(one.value), word(ten.value)];
             let far = few_and_many.contains(&word(f64::MIN_POSITIVE)) && few_and_many.contains(&word(f64::MAX));
+            let words = [one.value, ten.value].map(word);
             Some((
                 match (certain(&one) && certain(&ten), word(one.value) == word(ten.value)) {
                     (true, true) if !apart => Judgement::Holds,
