@@ -103,10 +103,10 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
     (!parts.is_empty()).then(|| View { title, parts, ..View::default() })
 }
 
-/// How many times as long one takes as the other, at the largest number for which both are known.
-fn times(one: Option<&BTreeMap<u64, f64>>, other: Option<&BTreeMap<u64, f64>>) -> Option<(u64, f64)> {
-    let (one, other) = (one?, other?);
-    one.iter().rev().find_map(|(number, value)| Some((*number, value / other.get(number)?)))
+/// How many times as long one takes as the other, at each number for which both are known.
+fn times(one: Option<&BTreeMap<u64, f64>>, other: Option<&BTreeMap<u64, f64>>) -> BTreeMap<u64, f64> {
+    let (Some(one), Some(other)) = (one, other) else { return BTreeMap::new() };
+    one.iter().filter_map(|(number, value)| Some((*number, value / other.get(number)?))).collect()
 }
 
 /// Coarse locks against fine ones, published and here.
@@ -117,17 +117,25 @@ fn finding(axis: &str, table: &[(String, Values)]) -> String {
         let maps = named.map(|(_, values)| if here { middle(values) } else { values.published.clone() });
         maps.into_iter().find(|map: &BTreeMap<u64, f64>| !map.is_empty())
     };
-    let told = |here: bool| {
-        let (number, ratio) = times(of("coarse", here).as_ref(), of("fine", here).as_ref())?;
-        Some(format!("{} at {} {axis}", numbers::ratio(ratio, None), numbers::count(number as f64)))
+    let [published, here] =
+        [false, true].map(|here| times(of("coarse", here).as_ref(), of("fine", here).as_ref()));
+    let at = |(number, ratio): (&u64, &f64)| {
+        format!("{} at {} {axis}", numbers::ratio(*ratio, None), numbers::count(*number as f64))
     };
-    match (told(false), told(true)) {
-        (Some(published), Some(here)) => {
-            format!("Coarse locks take against fine ones {published} as published, and {here} here")
+    let both = published.iter().rev().find_map(|(number, there)| Some((number, there, here.get(number)?)));
+    match (both, published.last_key_value(), here.last_key_value()) {
+        // One number for both, or they would not compare.
+        (Some((number, there, here)), ..) => format!(
+            "Coarse locks take against fine ones {} as published, and {} here, at {} {axis}",
+            numbers::ratio(*there, None),
+            numbers::ratio(*here, None),
+            numbers::count(*number as f64)
+        ),
+        (None, _, Some(here)) => format!("Coarse locks take against fine ones {} here", at(here)),
+        (None, Some(there), None) => {
+            format!("Coarse locks take against fine ones {} as published", at(there))
         }
-        (Some(published), None) => format!("Coarse locks take against fine ones {published} as published"),
-        (None, Some(here)) => format!("Coarse locks take against fine ones {here} here"),
-        (None, None) => format!("Time by {axis}, as published and here"),
+        (None, None, None) => format!("Time by {axis}, as published and here"),
     }
 }
 
@@ -252,4 +260,40 @@ fn plot(story: &Story<'_>, axis: &str, table: &[(String, Values)]) -> Option<Plo
         table: Table::new(["", &*axis, "time", "interval"], rows),
         letters: Vec::new(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(published: &[(u64, f64)], here: &[(u64, f64)]) -> Values {
+        Values {
+            published: published.iter().copied().collect(),
+            literal: BTreeMap::new(),
+            here: here.iter().map(|(number, value)| (*number, [value * 0.9, *value, value * 1.1])).collect(),
+        }
+    }
+
+    #[test]
+    fn both_ratios_are_of_one_number() {
+        let table = |coarse: Values, fine: Values| {
+            [("advisory, coarse-grained".to_owned(), coarse), ("advisory, fine-grained".to_owned(), fine)]
+        };
+        let published = [(1, 5.0), (16, 13.2)];
+        let both = table(values(&published, &[(1, 4.0)]), values(&[(1, 5.0), (16, 10.0)], &[(1, 5.0)]));
+        assert_eq!(
+            finding("children", &both),
+            "Coarse locks take against fine ones 1.00x as published, and 0.800x here, at 1 children"
+        );
+        let apart = table(values(&published, &[(4, 4.0)]), values(&[(16, 10.0)], &[(4, 5.0)]));
+        assert_eq!(
+            finding("children", &apart),
+            "Coarse locks take against fine ones 0.800x at 4 children here"
+        );
+        let alone = table(values(&published, &[]), values(&[(16, 10.0)], &[]));
+        assert_eq!(
+            finding("children", &alone),
+            "Coarse locks take against fine ones 1.32x at 16 children as published"
+        );
+    }
 }
