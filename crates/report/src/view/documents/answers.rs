@@ -306,6 +306,21 @@ fn answer(question: &CardQuestion, document: &str, result: &RunResult) -> Option
     Some(told(question, row, told_in.there(both.there), here, how))
 }
 
+/// Time without locks and what coarse ones add to it, s, as published and here: of the most records that ran repeatedly here.
+pub(super) fn added_by_locks(result: &RunResult) -> Option<[[f64; 2]; 2]> {
+    let at = |size: &str, column: &str| {
+        let is_it = |cell: &oscost_results::Cell| {
+            cell.table.starts_with(RECORDS) && cell.row == size && cell.column == column
+        };
+        let row = result.reproductions.iter().find(|row| row.cell.as_ref().is_some_and(is_it))?;
+        let both = both(row, By::Figure, result).filter(|_| row.unit == "s")?;
+        Some([both.there, both.here.filter(|it| it.interval.is_some())?.value])
+    };
+    let (none, coarse) = SIZES.iter().find_map(|size| Some((at(size, NONE)?, at(size, COARSE)?)))?;
+    Some([0, 1].map(|which| [none[which], coarse[which] - none[which]]))
+        .filter(|all| all.iter().all(|[_, added]| *added > 0.0))
+}
+
 /// One in the other; both of this machine's are of one kind, or there is none. The interval reaches from the least to the most
 /// that the quotient can be within both.
 fn quotient(of: &Both, to: &Both) -> Option<Both> {

@@ -3,7 +3,7 @@
 use oscost_results::document::{APUE, CONTEXT_SWITCH, GRAME, OSTEP, TLPI};
 use oscost_results::{Judgement, Reproduction, RunResult};
 
-use super::answers::answers;
+use super::answers::{added_by_locks, answers};
 use crate::blocks::Fact;
 use crate::numbers;
 use crate::view::story::Story;
@@ -26,16 +26,11 @@ const SOURCE: [(&str, &str); 5] = [
 
 /// Why the first answer is another one here: the document, the beginning of the statement that must hold in this very run, if the
 /// reason rests on one, and the reason.
-const WHY: [(&str, &str, &str); 4] = [
+const WHY: [(&str, &str, &str); 3] = [
     (
         TLPI.name,
         "System V semaphore operations always require a system call",
         "System V enters the kernel twice a cycle, and POSIX never without contention",
-    ),
-    (
-        APUE.name,
-        "each call of locking adds the same time",
-        "locks add a fixed time to an operation: the more its reads and writes take, the less that is of it",
     ),
     (OSTEP.name, "", "a call that takes 1.855 ns has not entered the kernel; here every call enters it"),
     (CONTEXT_SWITCH.name, "", "the same tag is one CPU here; without it the kernel chooses the CPUs"),
@@ -71,6 +66,7 @@ pub(super) fn facts(name: &str, rows: &[&Reproduction], result: &RunResult, unic
     let why = match name {
         _ if answer.is_empty() => String::new(),
         name if name == GRAME.name => crate::view::grame::why(&Story::new(result, unicode)),
+        name if name == APUE.name => added_by_locks(result).map_or(String::new(), locks),
         _ => {
             let is_it = |row: &&Reproduction, begin: &str| {
                 row.statement.as_ref().is_some_and(|it| it.starts_with(begin))
@@ -91,6 +87,15 @@ pub(super) fn facts(name: &str, rows: &[&Reproduction], result: &RunResult, unic
     ];
     let line = |(name, says)| Fact { name, says, of: Vec::new() };
     lines.into_iter().filter(|(_, says): &(_, String)| !says.is_empty()).map(line).collect()
+}
+
+/// What locks add to what the rest takes.
+fn locks([there, here]: [[f64; 2]; 2]) -> String {
+    let told = |[rest, added]: [f64; 2]| {
+        let [rest, added] = [rest, added].map(|s| numbers::duration(s * 1e9));
+        format!("{added} to {rest}")
+    };
+    format!("coarse locks add {} here, {} there", told(here), told(there))
 }
 
 /// The first answer that was found here, beside the document's; the headline of its page has the same.
@@ -181,6 +186,14 @@ mod tests {
     /// The numbers of a sentence, in their order.
     fn numbers_of(text: &str) -> Vec<usize> {
         text.split(|letter: char| !letter.is_ascii_digit()).filter_map(|word| word.parse().ok()).collect()
+    }
+
+    #[test]
+    fn what_locks_add_stands_beside_what_they_add_it_to() {
+        assert_eq!(
+            locks([[0.33, 0.18], [0.544, 0.0525]]),
+            "coarse locks add 52.5 ms to 544 ms here, 180 ms to 330 ms there"
+        );
     }
 
     #[test]

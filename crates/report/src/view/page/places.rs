@@ -17,7 +17,7 @@ pub(super) fn marked(mut view: View, document: &str) -> View {
     collect(&view, &mut Vec::new(), &mut found);
     let mut places: BTreeMap<Vec<usize>, Vec<Mark>> = BTreeMap::new();
     let mut all: Vec<(Vec<usize>, Entry)> = Vec::new();
-    for (number, Place { path, about, .. }) in found {
+    for (number, Spot { path, about, .. }) in found {
         let name = format!("{document}-{}", number.text().to_lowercase().replace([' ', '.'], "-"));
         let mark = Mark { text: number.text(), name };
         places.entry(path.clone()).or_default().push(mark.clone());
@@ -66,7 +66,7 @@ impl Number {
 }
 
 /// Where a number is shown.
-struct Place {
+struct Spot {
     /// How good that is: a plot is better than a table, a table than a row of a list.
     rank: usize,
     path: Vec<usize>,
@@ -75,7 +75,7 @@ struct Place {
 }
 
 /// Where each number is shown best.
-fn collect(view: &View, path: &mut Vec<usize>, found: &mut BTreeMap<Number, Place>) {
+fn collect(view: &View, path: &mut Vec<usize>, found: &mut BTreeMap<Number, Spot>) {
     for (index, part) in view.parts.iter().enumerate() {
         path.push(index);
         let mut meets = |title: &str, says: &str, rank: usize| {
@@ -83,7 +83,7 @@ fn collect(view: &View, path: &mut Vec<usize>, found: &mut BTreeMap<Number, Plac
             let about = Some(about(rest)).filter(|it| !it.is_empty()).unwrap_or_else(|| short(says));
             for number in numbers {
                 if found.get(&number).is_none_or(|best| rank < best.rank) {
-                    found.insert(number, Place { rank, path: path.clone(), about: about.clone() });
+                    found.insert(number, Spot { rank, path: path.clone(), about: about.clone() });
                 }
             }
         };
