@@ -1,4 +1,4 @@
-//! Every file of the fuzzers' corpora in fuzz/corpus/, and mutations of each, through the bodies of the fuzz targets.
+//! Every file of the fuzzers' corpora in fuzz/corpus/ through the bodies of the fuzz targets, and mutations of those with a name.
 
 mod database;
 mod escapers;
@@ -69,14 +69,25 @@ fn run(target: &str) {
     run_over(target, body, *count);
 }
 
-fn run_over(target: &str, check: impl Fn(&[u8]), count: usize) {
-    let folder = fuzz().join("corpus").join(target);
-    let mut files: Vec<PathBuf> =
-        std::fs::read_dir(&folder).expect("a corpus").map(|entry| entry.expect("an entry").path()).collect();
+/// The files of a folder of the corpora, each with what it holds.
+fn corpus(folder: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let folder = fuzz().join("corpus").join(folder);
+    let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    files.retain(|path| path.is_file());
     files.sort_unstable();
-    assert!(files.len() >= 3, "{target} has a corpus of {} files", files.len());
-    for file in files {
-        let data = std::fs::read(&file).expect("read");
+    files.into_iter().map(|path| (path.clone(), std::fs::read(path).expect("read"))).collect()
+}
+
+fn run_over(target: &str, check: impl Fn(&[u8]), count: usize) {
+    // What a fuzzer found: as it is.
+    for (file, data) in corpus(&format!("{target}/found")) {
+        let checked = catch_unwind(AssertUnwindSafe(|| check(&data)));
+        assert!(checked.is_ok(), "{}", file.display());
+    }
+    let named = corpus(target);
+    assert!(named.len() >= 3, "{target} has a corpus of {} files", named.len());
+    for (file, data) in named {
         check(&data);
         for (number, mutated) in mutate::mutations(&data, count).enumerate() {
             if catch_unwind(AssertUnwindSafe(|| check(&mutated))).is_err() {
@@ -91,10 +102,8 @@ fn run_over(target: &str, check: impl Fn(&[u8]), count: usize) {
 #[test]
 fn results_of_anybody_are_refused_or_shown_without_harm() {
     run("results");
-    let corpus = std::fs::read_dir(fuzz().join("corpus/results")).expect("a corpus");
-    let files = corpus.map(|entry| std::fs::read(entry.expect("an entry").path()).expect("read"));
     // What is refused at once proves nothing about reports.
-    assert!(files.filter(|data| results::is_result(data)).count() >= 7);
+    assert!(corpus("results").iter().filter(|(_, data)| results::is_result(data)).count() >= 7);
 }
 
 #[test]
@@ -158,10 +167,8 @@ fn messages_of_any_content_are_heard_as_they_were_said() {
 #[test]
 fn many_edits_reach_what_they_are_there_for() {
     for (name, body, _) in MADE {
-        let folder = std::fs::read_dir(fuzz().join("corpus").join(name)).expect("a corpus");
-        let files = folder.map(|entry| std::fs::read(entry.expect("an entry").path()).expect("read"));
         let inputs: Vec<Vec<u8>> =
-            files.flat_map(|data| mutate::mutations(&data, 8).collect::<Vec<_>>()).collect();
+            corpus(name).iter().flat_map(|(_, data)| mutate::mutations(data, 8).collect::<Vec<_>>()).collect();
         let reached = inputs.iter().filter(|data| body(data)).count();
         assert!(reached * 8 >= inputs.len(), "{name}: {reached} of {} inputs", inputs.len());
     }
