@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 const EXPLAINED: f64 = 0.95;
 /// Differences of more steps than this say nothing about the grid: the error of the step adds up.
 const MOST_STEPS: f64 = 64.0;
+/// Where nearly every reading takes more steps than [`MOST_STEPS`], its gaps tell the step so well that differences of so many
+/// steps say something.
+const MOST_STEPS_OF_SLOW: f64 = 1024.0;
 /// Distinct differences, the most frequent first, that candidates are made from.
 const CANDIDATES: usize = 16;
 
@@ -33,7 +36,9 @@ pub struct Step {
 ///   second condition tells a step of 20 from a fine clock whose readings take 19 to 21: only the first has its rarer
 ///   differences on the grid too;
 /// * d is refined to the sum of the explained differences divided by the number of steps in them, in which the rounding of
-///   the readings cancels.
+///   the readings cancels;
+/// * where a reading takes over 64 steps, d is first fitted to the gaps between the differences, which are few steps, and then
+///   to the differences.
 ///
 /// Candidates are the 16 most frequent differences and the gaps between them. A clock whose differences are all equal shows
 /// no more than an upper bound of its step. Where nothing larger holds the step is the unit, 1, and so it is for a step below
@@ -47,7 +52,9 @@ pub fn clock_step(differences: &[u64]) -> Option<Step> {
     }
     let histogram: Vec<(f64, f64)> =
         counts.iter().map(|(&difference, &count)| (difference as f64, count as f64)).collect();
-    let fitted = candidates(&histogram).into_iter().find_map(|candidate| fit(&histogram, candidate));
+    let fitted = candidates(&histogram)
+        .into_iter()
+        .find_map(|candidate| fit(&histogram, candidate).or_else(|| fit_slow(&histogram, candidate)));
     let (step, share) = fitted.unwrap_or((1.0, 1.0));
     Some(Step { step, share, smallest })
 }
@@ -78,11 +85,28 @@ fn fit(histogram: &[(f64, f64)], candidate: f64) -> Option<(f64, f64)> {
             step = grid.time / grid.steps;
         }
     }
-    let grid = Grid::new(histogram, step, MOST_STEPS);
-    let holds = grid.explained >= EXPLAINED * grid.all
-        && grid.explained_elsewhere >= EXPLAINED * grid.elsewhere
-        && grid.steps > 0.0;
-    holds.then(|| (step, grid.explained / grid.all))
+    Grid::new(histogram, step, MOST_STEPS).step(step)
+}
+
+/// The same for readings of which at least 95 % take more steps than [`MOST_STEPS`].
+fn fit_slow(histogram: &[(f64, f64)], candidate: f64) -> Option<(f64, f64)> {
+    let count = |of: &mut dyn Iterator<Item = &(f64, f64)>| of.map(|(_, count)| count).sum::<f64>();
+    let all = count(&mut histogram.iter());
+    let far = count(&mut histogram.iter().filter(|(difference, _)| *difference > MOST_STEPS * candidate));
+    if far < EXPLAINED * all {
+        return None;
+    }
+    let &(most, _) = histogram.iter().max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    let gaps: Vec<(f64, f64)> =
+        histogram.iter().map(|&(difference, count)| ((difference - most).abs(), count)).collect();
+    let (mut step, _) = fit(&gaps, candidate)?;
+    for reach in [4.0 * MOST_STEPS, MOST_STEPS_OF_SLOW] {
+        let grid = Grid::new(histogram, step, reach);
+        if grid.steps > 0.0 {
+            step = grid.time / grid.steps;
+        }
+    }
+    Grid::new(histogram, step, MOST_STEPS_OF_SLOW).step(step)
 }
 
 /// How the differences of up to `reach` steps lie on the multiples of a step.
@@ -130,6 +154,14 @@ impl Grid {
         grid.elsewhere = grid.all - most;
         grid.explained_elsewhere = grid.explained - most;
         grid
+    }
+
+    /// Its step and the share that this explains, if that is enough.
+    fn step(&self, step: f64) -> Option<(f64, f64)> {
+        let holds = self.explained >= EXPLAINED * self.all
+            && self.explained_elsewhere >= EXPLAINED * self.elsewhere
+            && self.steps > 0.0;
+        holds.then(|| (step, self.explained / self.all))
     }
 }
 
@@ -187,6 +219,23 @@ mod tests {
                 assert_step(&scripted(step, cost, jitter, stalls), step);
             }
         }
+    }
+
+    #[test]
+    fn readings_of_over_64_steps_tell_the_step() {
+        // An emulated counter, the HPET of a virtual machine, and a clock whose step is no whole number.
+        for (step, cost, jitter) in
+            [(16.0, 1090.0, 60.0), (10.0, 3000.0, 900.0), (125.0 / 3.0, 4000.0, 1500.0)]
+        {
+            for stalls in [false, true] {
+                assert_step(&scripted(step, cost, jitter, stalls), step);
+            }
+        }
+        // A fine clock that is as slow, and one whose gaps have a grid that its differences do not have.
+        assert_step(&scripted(1.0, 1090.0, 60.0, true), 1.0);
+        let beside =
+            |by: u64| clock_step(&[1104 + by, 1120 + by, 1136 + by].repeat(100)).map(|step| step.step);
+        assert_eq!((beside(0), beside(5)), (Some(16.0), Some(1.0)));
     }
 
     #[test]

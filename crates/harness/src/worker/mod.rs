@@ -30,6 +30,7 @@ use oscost_sys::{
     affinity, memory, memory::SharedWords, namespace, process, semaphore, standing::Standing, time_source,
     usage,
 };
+use serde::Deserialize;
 
 use crate::benchmark::card::Placement;
 use crate::benchmark::catalogue::Catalogue;
@@ -56,15 +57,19 @@ pub(crate) fn serve(
         "-" => None,
         words => Some(Tie::inherited(words)?),
     };
-    let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text).map_err(|error| format!("no job: {error}"))?;
-    let job: Job = serde_json::from_str(&text).map_err(|error| format!("no job: {error}"))?;
+    let job = job_of(std::io::stdin().lock())?;
     // No core file of a worker that a signal ends: it would hold nothing but loops.
     usage::limit(usage::Limit::Core, 0, 0).map_err(|error| error.to_string())?;
     let report = Worker::new(catalogue, job, janitor, &words)?.work();
     let mut stdout = std::io::stdout().lock();
     serde_json::to_writer(&mut stdout, &report).map_err(|error| format!("no report: {error}"))?;
     stdout.flush().map_err(|error| format!("no report: {error}"))
+}
+
+/// The job that a supervisor sends. It ends with its last brace: a supervisor whose `close` fails never ends the stream.
+fn job_of(stream: impl Read) -> Result<Job, String> {
+    Job::deserialize(&mut serde_json::Deserializer::from_reader(stream))
+        .map_err(|error| format!("no job: {error}"))
 }
 
 /// The report of a job that `--plain` has: without isolation, and without a counter of the processor's.
@@ -345,5 +350,36 @@ fn everybody_failed(task: &Task, members: usize, failure: &Failure) -> TaskFindi
         Task::Clock | Task::Core { .. } | Task::Foreign(_) => {
             TaskFinding::Foreign(ForeignOutput { stderr: failure.to_string(), ..Default::default() })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A stream that is never ended: whoever reads on after its bytes would wait for ever.
+    struct Unended<'a>(&'a [u8]);
+
+    impl Read for Unended<'_> {
+        fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+            assert!(!self.0.is_empty(), "the end of the stream is waited for");
+            self.0.read(into)
+        }
+    }
+
+    #[test]
+    fn a_job_is_read_without_the_end_of_its_stream() {
+        let job = Job {
+            ids: vec!["a".to_owned(), "b".to_owned()],
+            task: Task::Clock,
+            cpus: vec![1, 0],
+            seed: 7,
+            isolate: true,
+            refused: None,
+            directory: Some(3),
+        };
+        let text = serde_json::to_vec(&job).expect("a job");
+        assert_eq!(job_of(Unended(&text)), Ok(job));
+        assert!(job_of(&text[..text.len() - 1]).is_err() && job_of(&b"rubbish"[..]).is_err());
     }
 }

@@ -28,7 +28,9 @@ use crate::supervisor::workers::{Lost, Supervisor, Workers};
 use crate::worker::clock::batch_ns;
 use crate::worker::environment::Environment;
 
-const SECOND: u64 = 1_000_000_000;
+const MILLISECOND: u64 = 1_000_000;
+const SECOND: u64 = 1000 * MILLISECOND;
+
 /// What a run yielded.
 #[derive(Debug)]
 pub struct Measured {

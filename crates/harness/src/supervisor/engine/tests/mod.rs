@@ -14,8 +14,6 @@ use crate::protocol::message::{Launched, Task};
 use crate::supervisor::plan::{Effort, IdleCpu, Level};
 use crate::supervisor::rehearsal::{Launch, Script, all_well};
 
-const MILLISECOND: u64 = 1_000_000;
-
 const EFFORT: Effort = Effort {
     level: Level::Default,
     launches: 6,
