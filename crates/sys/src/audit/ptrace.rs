@@ -1,5 +1,8 @@
 //! Counts by a tracer, if seccomp user notification is refused. ptrace(2).
 
+use std::fs::File;
+use std::io::{self, Read, Write};
+
 use super::table::TABLE;
 use super::{CallCounts, QUIET_NS, UNREST_NS};
 use crate::{CallError, error::check, process, system_call::marked};
@@ -19,17 +22,10 @@ pub fn by_ptrace(body: impl FnOnce() -> Vec<u8>) -> Result<(Vec<u8>, CallCounts)
         }
         // SAFETY: raise touches no memory; the tracer lets the child go on.
         unsafe { libc::raise(libc::SIGSTOP) };
-        let bytes = body();
-        use std::io::Write;
-        let mut file = std::fs::File::from(writer);
-        i32::from(file.write_all(&bytes).is_err())
+        i32::from(send(&body(), File::from(writer)).is_err())
     })?;
     let collector = std::thread::Builder::new()
-        .spawn(move || {
-            let mut bytes = Vec::new();
-            use std::io::Read;
-            std::fs::File::from(reader).read_to_end(&mut bytes).map(|_| bytes)
-        })
+        .spawn(move || receive(File::from(reader)))
         .map_err(|error| CallError::new("clone", error.raw_os_error().unwrap_or(0)))?;
     trace(child.pid())?;
     // The tracer has reaped the child already.
@@ -38,6 +34,21 @@ pub fn by_ptrace(body: impl FnOnce() -> Vec<u8>) -> Result<(Vec<u8>, CallCounts)
         Ok(Ok(bytes)) if !bytes.is_empty() => Ok((bytes, TABLE.counts())),
         _ => Err(CallError::new("ptrace", libc::EIO)),
     }
+}
+
+/// Sends how many bytes there are, and these: whose `close` fails keeps the stream open, and nobody may wait for its end.
+fn send(bytes: &[u8], mut to: impl Write) -> io::Result<()> {
+    to.write_all(&bytes.len().to_ne_bytes())?;
+    to.write_all(bytes)
+}
+
+/// What [`send`] sent.
+fn receive(mut from: impl Read) -> io::Result<Vec<u8>> {
+    let mut length = [0; size_of::<usize>()];
+    from.read_exact(&mut length)?;
+    let mut bytes = vec![0; usize::from_ne_bytes(length)];
+    from.read_exact(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// A marker that waits for silence.
@@ -142,4 +153,36 @@ fn entered(pid: i32) -> Option<(i64, u64)> {
     // SAFETY: `op` says that the entry member is the valid one.
     let entry = unsafe { info.u.entry };
     Some((i64::try_from(entry.nr).unwrap_or(-1), entry.args[0]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A stream that is never ended: whoever reads on after its bytes would wait for ever.
+    struct Unended(Vec<u8>);
+
+    impl Read for Unended {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            assert!(!self.0.is_empty(), "the end of the stream is waited for");
+            let count = self.0.as_slice().read(into)?;
+            self.0.drain(..count);
+            Ok(count)
+        }
+    }
+
+    #[test]
+    fn a_result_is_received_without_the_end_of_its_stream() {
+        let sent = |bytes: &[u8]| {
+            let mut sent = Vec::new();
+            send(bytes, &mut sent).expect("memory");
+            sent
+        };
+        for bytes in [&b"a result"[..], &[7; 100_000], b""] {
+            assert_eq!(receive(Unended(sent(bytes))).expect("received"), bytes);
+        }
+        // Whoever died in the middle sent nothing.
+        let torn = sent(b"a result");
+        assert!(receive(&torn[..torn.len() - 1]).is_err() && receive(&torn[..3]).is_err());
+    }
 }
