@@ -152,7 +152,8 @@ impl Left {
         let mut records = match records(&self.file.0) {
             Ok(records) if records.is_empty() => return Err(self.set_aside("its first record is damaged")),
             Ok(records) => records,
-            Err(error) => return Err(self.set_aside(&error.to_string())),
+            // Whether it is of use is not known: what cannot be read today may be read at the next start.
+            Err(error) => return Err(PathError::of("read", &self.path)(error).into()),
         };
         let header = records.remove(0);
         Ok(Some(Recovered { name: self.name.clone(), path: self.path.clone(), header, records, left: self }))
@@ -300,6 +301,21 @@ mod tests {
         store.save(&name, &result).unwrap();
         assert!(recover(&store).is_empty());
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_journal_that_cannot_be_read_today_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::at(directory.path());
+        let (path, ..) = left_behind(&store);
+        let error = {
+            let found = recover(&store).remove(0);
+            let unreadable = fs::OpenOptions::new().append(true).open(&path).unwrap();
+            let left = Left { file: Locked(unreadable), ..found.left };
+            left.read().err().unwrap().to_string()
+        };
+        assert!(error.contains("read") && error.contains(&path.display().to_string()), "{error}");
+        assert_eq!(recover(&store).len(), 1, "it is there, under its name");
     }
 
     #[test]

@@ -9,6 +9,8 @@ const MOST_STEPS: f64 = 64.0;
 /// Where nearly every reading takes more steps than [`MOST_STEPS`], its gaps tell the step so well that differences of so many
 /// steps say something.
 const MOST_STEPS_OF_SLOW: f64 = 1024.0;
+/// So many distinct multiples of a step are all multiples of its double in 1 case of 64.
+const DIVIDED: u32 = 6;
 /// Distinct differences, the most frequent first, that candidates are made from.
 const CANDIDATES: usize = 16;
 
@@ -38,7 +40,9 @@ pub struct Step {
 /// * d is refined to the sum of the explained differences divided by the number of steps in them, in which the rounding of
 ///   the readings cancels;
 /// * where a reading takes over 64 steps, d is first fitted to the gaps between the differences, which are few steps, and then
-///   to the differences.
+///   to the differences;
+/// * where an emulated machine counts instructions, nearly all readings take the same time and no gaps tell d: then it is what
+///   divides each of at least 6 differences without a rest.
 ///
 /// Candidates are the 16 most frequent differences and the gaps between them. A clock whose differences are all equal shows
 /// no more than an upper bound of its step. Where nothing larger holds the step is the unit, 1, and so it is for a step below
@@ -54,7 +58,8 @@ pub fn clock_step(differences: &[u64]) -> Option<Step> {
         counts.iter().map(|(&difference, &count)| (difference as f64, count as f64)).collect();
     let fitted = candidates(&histogram)
         .into_iter()
-        .find_map(|candidate| fit(&histogram, candidate).or_else(|| fit_slow(&histogram, candidate)));
+        .find_map(|candidate| fit(&histogram, candidate).or_else(|| fit_slow(&histogram, candidate)))
+        .or_else(|| Some((divisor(counts.keys())?, 1.0)));
     let (step, share) = fitted.unwrap_or((1.0, 1.0));
     Some(Step { step, share, smallest })
 }
@@ -107,6 +112,20 @@ fn fit_slow(histogram: &[(f64, f64)], candidate: f64) -> Option<(f64, f64)> {
         }
     }
     Grid::new(histogram, step, MOST_STEPS_OF_SLOW).step(step)
+}
+
+/// What divides each of the differences that are not 0, if that is more than 1 and there are at least [`DIVIDED`] of them.
+fn divisor<'a>(differences: impl Iterator<Item = &'a u64>) -> Option<f64> {
+    let (mut divisor, mut divided) = (0, 0);
+    for &difference in differences.filter(|&&difference| difference > 0) {
+        // Euclid.
+        let mut rest = difference;
+        while rest > 0 {
+            (divisor, rest) = (rest, divisor % rest);
+        }
+        divided += 1;
+    }
+    (divisor > 1 && divided >= DIVIDED).then_some(divisor as f64)
 }
 
 /// How the differences of up to `reach` steps lie on the multiples of a step.
@@ -236,6 +255,20 @@ mod tests {
         let beside =
             |by: u64| clock_step(&[1104 + by, 1120 + by, 1136 + by].repeat(100)).map(|step| step.step);
         assert_eq!((beside(0), beside(5)), (Some(16.0), Some(1.0)));
+    }
+
+    #[test]
+    fn readings_that_all_take_the_same_time_tell_the_step_by_what_divides_them() {
+        // As an emulated machine that counts instructions has them: a loop, a page fault now and then, ticks of a timer.
+        let of = |rare: &[u64]| {
+            let differences = [vec![560; 34_777], vec![1216; 33], rare.to_vec()].concat();
+            clock_step(&differences).map(|step| (step.step, step.smallest))
+        };
+        let ticks = [45_936, 60_752, 68_096, 146_160, 165_296];
+        assert_eq!(of(&ticks), Some((16.0, 560)));
+        // One that is not divided, or too few of them, leave the unit.
+        assert_eq!(of(&[45_936, 60_752, 68_096, 146_160, 165_297]), Some((1.0, 560)));
+        assert_eq!(of(&ticks[..3]), Some((1.0, 560)));
     }
 
     #[test]
