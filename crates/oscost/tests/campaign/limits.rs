@@ -154,7 +154,8 @@ fn quota() -> Outcome {
         }
         None => outcome.fail(format!("no quota: no figure: {}", free.words())),
     }
-    let Some(done) = in_cgroup(&[period, "cpu.cfs_quota_us=20000"], &run, &mut outcome) else {
+    // So little that others, who take CPUs away, do not leave less.
+    let Some(done) = in_cgroup(&[period, "cpu.cfs_quota_us=8000"], &run, &mut outcome) else {
         return outcome;
     };
     outcome.count("quotas", 1);
