@@ -40,7 +40,7 @@ pub fn skip(name: &str, why: &str) {
 }
 
 /// Checks every benchmark, or with `ONLY=TEXT` in the environment those with TEXT in their ids, and fails with all that are
-/// broken: who adds one sees at once whether it is theirs.
+/// broken: who adds one sees at once whether it is theirs. Those whose ids are words of `EXCEPT` are skipped.
 #[track_caller]
 pub fn each(
     benchmarks: Vec<&'static dyn Benchmark>,
@@ -49,9 +49,14 @@ pub fn each(
     let only = std::env::var("ONLY").unwrap_or_default();
     let is_chosen = |benchmark: &&dyn Benchmark| benchmark.card().id.contains(&only);
     assert!(oscost_families::all().iter().any(is_chosen), "ONLY={only} is part of no id");
+    let except = std::env::var("EXCEPT").unwrap_or_default();
     let mut broken = Vec::new();
     for benchmark in benchmarks.into_iter().filter(is_chosen) {
         let id = benchmark.card().id;
+        if except.split_whitespace().any(|it| it == id) {
+            skip(id, "EXCEPT names it");
+            continue;
+        }
         if let Err(why) = check(benchmark) {
             match why.strip_prefix("SKIP ") {
                 Some(why) => skip(id, why),
