@@ -42,7 +42,7 @@ const CELL: &str = "record_database/book/seek/fine_fcntl/processes_1/nrec_500";
 
 /// Moves away whatever is new, and puts a link to the victim in its place.
 const SWAP: &str = "while :; do for name in oscost-*; do [ -L \"$name\" ] || [ ! -d \"$name\" ] || \
-                    { mv -T \"$name\" \"moved-$name\" && ln -s /mnt/victim \"$name\" && echo swapped; }; done; done";
+                    { mv -T \"$name\" \"moved-$name\" && ln -s /mnt/victim \"$name\" && echo swapped || echo tried; }; done; done";
 
 impl Own {
     pub fn carry_out(self) -> Outcome {
@@ -84,12 +84,17 @@ fn swapped(theirs: bool, mode: u32) -> Outcome {
     let _ = attacker.kill();
     let _ = attacker.wait();
     outcome.count("runs beside somebody who swaps names", 1);
-    let swaps = std::fs::read_to_string(ground("swaps")).unwrap_or_default().lines().count();
-    outcome.count("names that were swapped", swaps as u64);
+    let swaps = std::fs::read_to_string(ground("swaps")).unwrap_or_default();
+    let count = |word: &str| swaps.lines().filter(|line| *line == word).count() as u64;
+    outcome.count("names that were swapped", count("swapped"));
+    outcome.count("swaps that were tried in vain", count("tried"));
     let what = format!("{mode:o}, {}", if theirs { "theirs" } else { "root's" });
     // Only where everybody renames what is his alone is there nothing to swap.
     if !theirs && mode & 0o1000 != 0 {
         program::ended_well(&done, &[0], &what, &mut outcome);
+        if count("tried") == 0 {
+            outcome.fail(format!("{what}: nobody tried to swap a name"));
+        }
     } else {
         program::ended_well(&done, &[2], &what, &mut outcome);
         if !done.stderr.contains("may rename") {

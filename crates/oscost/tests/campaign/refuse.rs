@@ -279,6 +279,9 @@ impl Call {
         if self.name == "getrusage" && self.only.is_none() {
             let claims = claims_of_counters(&result);
             outcome.count("claims that need a counter that failed", claims.len() as u64);
+            if claims.is_empty() && self.plan == 0 {
+                outcome.fail(format!("{what}: no claim was looked at"));
+            }
             for claim in claims.into_iter().flatten() {
                 outcome.count("figures beside an error", 1);
                 outcome.fail(format!("{what}: {claim}"));
@@ -290,7 +293,7 @@ impl Call {
 /// The claims that getrusage decides, of figures without partners, whose counters are read elsewhere; in words where one is said
 /// to hold.
 fn claims_of_counters(result: &RunResult) -> Vec<Option<String>> {
-    let own = result.figures.iter().filter(|figure| figure.placement == "pinned");
+    let own = result.figures.iter().filter(|figure| figure.placement == "one_cpu");
     own.flat_map(|figure| figure.evidence.claims.iter().map(move |claim| (figure, claim)))
         .filter(|(_, claim)| matches!(&*claim.claim, "switches" | "voluntary_switches" | "faults"))
         .map(|(figure, claim)| {

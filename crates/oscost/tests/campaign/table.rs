@@ -19,7 +19,7 @@ const COLUMNS: &[(&str, &[&str])] = &[
         ],
     ),
     ("injected", &["calls that failed", "calls that found no room", "calls refused", LATE]),
-    ("races", &["names that were swapped", "starts at once", "second runs"]),
+    ("races", &["names that were swapped", "swaps that were tried in vain", "starts at once", "second runs"]),
     ("lacks", &["lacks", "full outputs", "quotas, noticed", "times that CPUs were taken away", "runaways"]),
     ("left", &["processes left", "objects left", "left", "stray files"]),
     ("lost", &["torn results", "files of others that were touched"]),
