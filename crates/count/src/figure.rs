@@ -17,6 +17,8 @@ const MOST_FRAME: u64 = 1000;
 /// So many of the most frequent values explain batches of several.
 const VALUES: usize = 4;
 
+const NOTHING: &str = "the guest counted no operation";
+
 /// The figure of one id from its rows of every boot that nobody stopped, and from what was followed in another, beside that
 /// boot's row.
 #[must_use]
@@ -26,6 +28,11 @@ pub fn of_rows(card: &Card, rows: &[&CountRow], followed: Option<(&Followed, &Co
     let mut all = Vec::new();
     for row in rows {
         match &row.outcome {
+            // Nothing that was counted is no count of 0.
+            CountOutcome::Counted(counts) if counts.ones.is_empty() => {
+                apart::withhold(&mut figure, Status::Failed, NOTHING.to_owned(), String::new());
+                return figure;
+            }
             CountOutcome::Counted(counts) => all.push(counts),
             CountOutcome::Unsupported { why, remedy } => {
                 apart::withhold(&mut figure, Status::Unsupported, why.clone(), remedy.clone());
@@ -303,6 +310,17 @@ mod tests {
         assert_eq!(count.values, [Counted { instructions: 311, times: 64 }]);
         let quantity = &figure.quantities[INSTRUCTIONS];
         assert_eq!((quantity.estimate.value, quantity.unit.as_str()), (155.5, "instructions"));
+    }
+
+    #[test]
+    fn a_boot_that_counted_nothing_has_no_figure() {
+        let (some, none) =
+            (row(counts(&[329; 64], &[640; 8], &[1262; 8])), row(counts(&[], &[640; 8], &[1262; 8])));
+        for rows in [vec![&none], vec![&none, &some], vec![&some, &none]] {
+            let figure = of_rows(&card(), &rows, None);
+            assert_eq!((figure.status, figure.why.as_deref()), (Status::Failed, Some(NOTHING)));
+            assert!(figure.quantities.is_empty());
+        }
     }
 
     #[test]
