@@ -161,7 +161,8 @@ impl Left {
 }
 
 /// The journals of runs that were killed, oldest first, each read when its turn comes. Those whose result was saved after all,
-/// and those that hold nothing, are removed on the way; one that cannot be used is an error once, and kept under another name.
+/// and those that hold nothing, are removed on the way; a damaged one is an error once, and kept under another name. One that cannot
+/// be read is an error, and stays for the next start.
 ///
 /// # Errors
 /// The state directory cannot be used.
@@ -346,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_that_cannot_be_read_is_told_once_and_kept() {
+    fn a_damaged_journal_is_told_once_and_kept() {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::at(directory.path());
         let name = |second: u32, ending: &str| format!("2026-11-20T23-14-{second:02}Z-9f2c41d0{ending}");

@@ -80,8 +80,8 @@ fn second(user: User) -> Outcome {
     let mut outcome = Outcome::default();
     let patience = Instant::now() + Duration::from_secs(60);
     let first = loop {
-        let mut child =
-            program::oscost(User::Own, &["run", "-v", "--thorough", "syscall/getppid"]).spawn().unwrap();
+        // A whole family: it goes on beside two others even where everybody waits for a CPU.
+        let mut child = program::oscost(User::Own, &["run", "-v", "--thorough", "syscall"]).spawn().unwrap();
         let begun = loop {
             let said = std::fs::read_to_string(ground("stderr")).unwrap_or_default();
             if said.contains("launch 1 of") {
@@ -115,8 +115,7 @@ fn second(user: User) -> Outcome {
     }
     let _ = std::process::Command::new("kill").args(["-INT", &first.id().to_string()]).status();
     let first = program::finish(first);
-    // On a busy machine it may have measured all that it was to measure.
-    program::ended_well(&first, &[0, 130], "the first run", &mut outcome);
+    program::ended_well(&first, &[130], "the first run", &mut outcome);
     program::store_is_whole(User::Own, &mut outcome);
     outcome
 }

@@ -99,8 +99,8 @@ impl Engine<'_> {
         self.sequence += 1;
         let job = self.job_of(group, &active, Task::Launch(plan), u64::from(self.sequence) << 8);
         let before = self.now();
-        // What stops at a time takes little longer anywhere. What stops at a number takes up to a hundred times as long where each system
-        // call is emulated or answered by a process: it goes on, and does not hang.
+        // What stops at a time takes little longer anywhere. What stops at a number may take many times as long where each system
+        // call is emulated or answered by a process, and hangs all the same only behind a hundred times.
         let report = self.work(job, 3 * SECOND + 10 * usual + 100 * own_ms * MILLISECOND);
         let took = self.now() - before;
         group.spent_ns += took;

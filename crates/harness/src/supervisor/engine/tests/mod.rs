@@ -209,6 +209,16 @@ fn a_card_may_limit_its_time() {
 }
 
 #[test]
+fn loops_that_stop_at_a_number_may_take_a_hundred_times_their_usual_time() {
+    let mut scene = Scene::new(vec![Card { launch_ms: 1000, ..series("a") }]);
+    scene.options.effort = Effort { target_ns: 1000 * SECOND, deadline_ns: 2000 * SECOND, ..EFFORT };
+    for (seconds, status) in [(100, Status::Measured), (105, Status::Failed)] {
+        scene.launch_ns = seconds * SECOND;
+        assert_eq!(scene.well().figure("a").status, status, "{seconds} s");
+    }
+}
+
+#[test]
 fn planned_launches_end_with_the_time_of_the_run() {
     let mut scene = Scene::new(vec![series("a"), series("b"), series("c")]);
     scene.launch_ns = SECOND;
