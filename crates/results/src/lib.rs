@@ -57,6 +57,7 @@ pub mod search;
 mod store;
 mod text;
 mod traits;
+mod uncounted;
 mod withdrawn;
 
 pub use anonymous::telling_parameters;

@@ -99,6 +99,9 @@ pub struct OutlineConditions {
     /// Which boot of the kernel this was.
     #[serde(default)]
     pub boot_id: Option<String>,
+    /// Seccomp mode of the program.
+    #[serde(default)]
+    pub seccomp_mode: Option<u32>,
 }
 
 /// See [`crate::Plan`].

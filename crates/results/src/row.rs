@@ -107,6 +107,7 @@ impl Outline<RowFigure> {
                 kernel: conditions.kernel.clone(),
                 microcode: conditions.microcode.clone(),
                 boot_id: conditions.boot_id.clone(),
+                seccomp_mode: conditions.seccomp_mode,
             },
             plan: OutlinePlan { effort: plan.effort.clone(), seed: plan.seed },
             figures: result.figures.iter().map(RowFigure::of).collect(),

@@ -6,6 +6,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::uncounted::take_back;
 use crate::{Estimate, Judgement, Outline, PairedValue, Reproduction, RowFigure, RunResult, Status};
 
 /// Where a withdrawn number stays, in the object that had it, for readers who want to know the old number.
@@ -66,10 +67,11 @@ pub fn withdrawn(id: &str, revision: u32) -> Option<&'static str> {
     WITHDRAWN.iter().find(|entry| revision <= entry.revision && names(entry.id)).map(|entry| entry.why)
 }
 
-/// Withdraws what is wrong in a result that was read: figures, and whatever was made of them.
+/// Withdraws what is wrong in a result that was read: figures, and whatever was made of them, and verdicts without a count.
 pub(crate) fn withdraw(result: &mut RunResult) {
     let mut wrong = Vec::new();
     for figure in &mut result.figures {
+        take_back(&mut figure.evidence, &result.tool.version, result.conditions.seccomp_mode);
         if let Some(why) = withdrawn(&figure.id, figure.revision)
             && matches!(figure.status, Status::Measured | Status::Withdrawn)
         {
@@ -107,6 +109,7 @@ pub(crate) fn withdraw_outline(outline: &mut Outline) {
 /// The same of a result that is to be rows.
 pub(crate) fn withdraw_rows(outline: &mut Outline<RowFigure>) {
     for figure in &mut outline.figures {
+        take_back(&mut figure.evidence, &outline.tool.version, outline.conditions.seccomp_mode);
         if let Some(why) = withdrawn(&figure.id, figure.revision)
             && matches!(figure.status, Status::Measured | Status::Withdrawn)
         {
@@ -148,7 +151,8 @@ fn withdraw_row(row: &mut Reproduction, id: &str) {
     keep(&mut row.unknown, kept);
 }
 
-fn keep(unknown: &mut Map<String, Value>, kept: Map<String, Value>) {
+/// Keeps what an object said.
+pub(crate) fn keep(unknown: &mut Map<String, Value>, kept: Map<String, Value>) {
     if !kept.is_empty() {
         unknown.insert(KEPT.to_owned(), Value::Object(kept));
     }
