@@ -225,6 +225,14 @@ pub(super) fn warnings(
                 .to_owned(),
         );
     }
+    if a.tool.libc != b.tool.libc {
+        all.push(format!(
+            "the C libraries differ ({}, {}): semaphores, mutexes, threads and other calls through them are other code, so a \
+             change of such a figure is no regression by itself",
+            told(Some(&a.tool.libc)),
+            told(Some(&b.tool.libc)),
+        ));
+    }
     if (a.estimators, b.estimators) == (1, 1) {
         all.push(
             "both results are of version 1, and are judged by version 1's rule (METHOD.md, Comparing)"

@@ -1,7 +1,7 @@
 //! What else differs between two results: the machine, conditions, evidence, figures on one side only.
 
-use oscost_report::Named;
-use oscost_report::compare::{Rules, Verdict, compare};
+use oscost_report::compare::{Rules, Verdict, compare, comparison as shown, incomparable};
+use oscost_report::{Named, Style};
 use oscost_results::{Expectation, Mark, RunResult};
 
 use crate::{against, figure_mut, scaled, stored, verdict};
@@ -41,6 +41,41 @@ fn evidence_conditions_and_one_sided_figures_are_named() {
     assert!(
         comparison.one_sided.iter().any(|one| one.id == "clock/monotonic_syscall" && one.b == "not there")
     );
+}
+
+/// musl's semaphores are not glibc's: what costs more is judged, and nobody is left to think that the machine changed.
+#[test]
+fn another_c_library_is_named_wherever_figures_are_judged() {
+    let a = stored();
+    let of = |libc: &str| {
+        let mut b = scaled(stored(), "clock/monotonic", 1.5);
+        b.tool.libc = libc.into();
+        b
+    };
+    assert_eq!(a.tool.libc, "glibc 2.36");
+    for libc in ["musl (inside the program)", "glibc 2.41", "glibc 2.36 (inside the program)"] {
+        let b = of(libc);
+        let comparison = against(&a, &b);
+        let named = |what: &str| comparison.conditions.iter().find(|it| it.what == what);
+        let differs = named("C library").unwrap_or_else(|| panic!("{:?}", comparison.conditions));
+        assert_eq!((differs.a.as_str(), differs.b.as_str()), ("glibc 2.36", libc));
+        assert_eq!(verdict(&comparison, "clock/monotonic"), Verdict::Slower, "METHOD.md: it is judged");
+        let warning = comparison.warnings.iter().find(|it| it.starts_with("the C libraries differ"));
+        let warning = warning.unwrap_or_else(|| panic!("{:?}", comparison.warnings));
+        assert!(
+            warning.contains(libc) && warning.contains("semaphores") && warning.contains("no regression")
+        );
+        // Every format shows it.
+        let mut screen = Vec::new();
+        shown(&comparison, &Style { width: 200, unicode: false, colour: false }, &mut screen).unwrap();
+        let screen = String::from_utf8(screen).unwrap();
+        assert!(screen.contains("C libraries differ") && screen.contains("C library"), "{screen}");
+    }
+    let alike = of("glibc 2.36");
+    let same = against(&a, &alike);
+    assert!(same.conditions.iter().all(|it| it.what != "C library"));
+    assert!(!same.warnings.iter().any(|it| it.contains("C libraries")));
+    assert_eq!(incomparable(&a, &of("musl")), None, "it is shown as what users change");
 }
 
 /// An audit of what blocks counts a little more or less each time; a call more is still seen.
