@@ -11,7 +11,8 @@ use crate::{CallError, error::check, process, system_call::marked};
 /// body returned (at most what a pipe holds at once is written before anybody reads: the reader is the tracer's caller).
 ///
 /// # Errors
-/// The error of fork, ptrace (EPERM under Yama 3 or a sandbox) or pipe; EIO where the child died before its result.
+/// The error of fork, ptrace (EPERM under Yama 3 or a sandbox) or pipe; EIO where the child died before its result, or where
+/// the kernel tells no tracer which call it sees, as before Linux 5.3.
 pub fn by_ptrace(body: impl FnOnce() -> Vec<u8>) -> Result<(Vec<u8>, CallCounts), CallError> {
     let pipe = crate::pipe::Pipe::new()?;
     let crate::pipe::Pipe { reader, writer } = pipe;
@@ -107,7 +108,7 @@ fn trace(root: i32) -> Result<(), CallError> {
         }
         let signal = libc::WSTOPSIG(status);
         if signal == libc::SIGTRAP | 0x80 {
-            if let Some((number, argument)) = entered(pid) {
+            if let Some((number, argument)) = entered(pid)? {
                 if let Some(phase) = marked(number, argument) {
                     let since = crate::clock::now_ns();
                     marker = Some(Waiting { pid, phase, since, last_call: since });
@@ -134,8 +135,11 @@ fn go_on(pid: i32, signal: i32) {
     unsafe { libc::ptrace(libc::PTRACE_SYSCALL, pid, 0, signal) };
 }
 
-/// The call that a stopped tracee is entering, with its first argument; `None` if it is leaving one.
-fn entered(pid: i32) -> Option<(i64, u64)> {
+/// The call that a stopped tracee is entering, with its first argument; `None` if it is leaving one, or has died.
+///
+/// # Errors
+/// EIO: the kernel does not know the question. Then no call is seen, and none may pass for no calls.
+fn entered(pid: i32) -> Result<Option<(i64, u64)>, CallError> {
     // SAFETY: an all-zero structure is valid.
     let mut info: libc::ptrace_syscall_info = unsafe { std::mem::zeroed() };
     // SAFETY: the kernel writes at most the given size to a local variable.
@@ -147,12 +151,16 @@ fn entered(pid: i32) -> Option<(i64, u64)> {
             &raw mut info,
         )
     };
+    if written == -1 {
+        let error = CallError::last("PTRACE_GET_SYSCALL_INFO (Linux 5.3)");
+        return if error.errno == libc::EIO { Err(error) } else { Ok(None) };
+    }
     if written <= 0 || info.op != libc::PTRACE_SYSCALL_INFO_ENTRY {
-        return None;
+        return Ok(None);
     }
     // SAFETY: `op` says that the entry member is the valid one.
     let entry = unsafe { info.u.entry };
-    Some((i64::try_from(entry.nr).unwrap_or(-1), entry.args[0]))
+    Ok(Some((i64::try_from(entry.nr).unwrap_or(-1), entry.args[0])))
 }
 
 #[cfg(test)]
