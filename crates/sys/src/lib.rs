@@ -20,6 +20,7 @@ pub mod distance;
 pub mod file;
 pub mod file_page;
 pub mod file_system;
+pub mod filtered;
 pub mod folder;
 pub mod futex;
 pub mod gaps;

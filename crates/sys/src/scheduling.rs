@@ -152,8 +152,12 @@ impl Cause {
     #[must_use]
     pub fn remedy(self) -> &'static str {
         match self {
-            Self::Capability => "run as root, or as root: ulimit -r 50 (limits.conf: rtprio 50)",
-            Self::Limit(_) => "as root: ulimit -r 50 (limits.conf: rtprio 50)",
+            Self::Capability => {
+                "run as root, or as root: ulimit -r 50 (limits.conf: rtprio 50); in a container: --ulimit rtprio=50"
+            }
+            Self::Limit(_) => {
+                "as root: ulimit -r 50 (limits.conf: rtprio 50); in a container: --ulimit rtprio=50"
+            }
             Self::Cgroup => "as root: echo 950000 > cpu.rt_runtime_us of this cgroup and its parents",
             Self::Seccomp => "run outside the sandbox, or with --security-opt seccomp=unconfined",
         }

@@ -2,7 +2,8 @@
 
 use std::os::unix::process::CommandExt;
 
-use crate::support::{Home, is_root, measured, skip};
+use crate::filter::{EPERM, below, refusing};
+use crate::support::{Done, Home, finished, is_root, measured, skip};
 
 fn states(json: &str) -> Vec<(String, String)> {
     let checks: Vec<serde_json::Value> = serde_json::from_str(json).expect("JSON");
@@ -15,7 +16,7 @@ fn unfit_is_a_code_and_says_why() {
     let home = Home::new();
     let done = home.ask(&["doctor", "--check", "--json"]);
     let states = states(&done.stdout);
-    assert_eq!(states.len(), 22, "{states:?}");
+    assert_eq!(states.len(), 23, "{states:?}");
     let floors = ["clock_source", "clock_rate", "cgroup_quota", "seccomp", "tracing"];
     let bad: Vec<_> =
         states.iter().filter(|(check, state)| state == "disturbs" && floors.contains(&&**check)).collect();
@@ -25,6 +26,70 @@ fn unfit_is_a_code_and_says_why() {
         _ => panic!("{done:?}"),
     }
     assert_eq!(home.ask(&["doctor"]).code, Some(0), "without --check it only tells");
+}
+
+/// What `doctor` says of a check below a filter, and its remedy; `None` where no filter may be set.
+fn of_check(done: &Done, name: &str) -> Option<(String, String)> {
+    if done.stderr.contains("no filter") {
+        return None;
+    }
+    let checks: Vec<serde_json::Value> = serde_json::from_str(&done.stdout).expect("JSON");
+    let check = checks.into_iter().find(|check| check["check"] == name).expect("the check");
+    let text = |key: &str| check[key].as_str().unwrap_or_default().to_owned();
+    Some((text("says"), text("remedy")))
+}
+
+#[test]
+fn what_a_filter_refuses_only_the_engine_of_the_container_gives_back() {
+    let home = Home::new();
+    for call in ["unshare", "mount"] {
+        let filter = refusing(&[(call, EPERM), ("perf_event_open", EPERM), ("sched_setscheduler", EPERM)]);
+        let done = finished(&mut below(&home, &filter, &["doctor", "--json"]));
+        let Some((says, remedy)) = of_check(&done, "privileges") else {
+            return skip("what_a_filter_refuses", "no filter may be set");
+        };
+        assert!(says.contains(&format!("{call} failed")), "{says}");
+        assert!(remedy.contains("--security-opt seccomp=unconfined"), "{remedy}");
+        assert!(remedy.contains("allows unshare and mount") && remedy.contains("restricted"), "{remedy}");
+        // Neither gets past a filter.
+        assert!(!remedy.contains("sysctl") && !remedy.contains("as root"), "{remedy}");
+        let (_, remedy) = of_check(&done, "real_time").expect("below the filter");
+        assert!(remedy.contains("a profile that allows sched_setscheduler"), "{remedy}");
+        if std::path::Path::new("/proc/sys/kernel/perf_event_paranoid").exists() {
+            let (says, _) = of_check(&done, "facilities").expect("below the filter");
+            assert!(says.contains("perf: refused by a filter (perf_event_open failed"), "{says}");
+        }
+    }
+}
+
+#[test]
+fn in_a_container_no_ulimit_gives_real_time() {
+    let home = Home::new();
+    // Root as containers have it, with the limit that they have, below a filter.
+    let mut command = home.other("prlimit");
+    command.args(["--rtprio=0", "setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice", "perl", "-e"]);
+    command.arg(refusing(&[("perf_event_open", EPERM)])).args([crate::support::PROGRAM, "doctor", "--json"]);
+    let Ok(output) = command.output() else { return skip("in_a_container", "no prlimit") };
+    let done = Done::from(output);
+    if done.code != Some(0) {
+        return skip("in_a_container_no_ulimit_gives_real_time", done.stderr.trim());
+    }
+    let (says, remedy) = of_check(&done, "real_time").expect("below the filter");
+    assert!(says.contains("no CAP_SYS_NICE"), "{says}");
+    assert!(remedy.contains("--ulimit rtprio=99") && !remedy.contains("ulimit -r"), "{remedy}");
+    let (says, _) = of_check(&done, "privileges").expect("below the filter");
+    assert!(says.contains("--ulimit rtprio=99") && !says.contains("ulimit -r"), "{says}");
+}
+
+#[test]
+fn it_says_which_c_library_is_measured() {
+    let home = Home::new();
+    let done = home.ask(&["doctor", "--json"]);
+    let (says, _) = of_check(done.well(), "c_library").expect("no filter");
+    let library = oscost_sys::identity::libc_version();
+    assert!(says.starts_with(&library), "{says}");
+    assert_eq!(says.contains("inside the program"), cfg!(target_feature = "crt-static"), "{says}");
+    assert!(home.ask(&["doctor"]).well().stdout.contains(&library));
 }
 
 /// A traced program is unfit: every system call stops for the tracer.

@@ -196,7 +196,7 @@ fn json_on_standard_output_is_the_result_and_nothing_else() {
         oscost_results::from_bytes(done.well().stdout.as_bytes()).expect("JSON with a valid checksum");
     assert_eq!(home.stored(), std::slice::from_ref(&result));
     assert_eq!(result.figures[0].id, "instrument/empty_loop");
-    assert_eq!(result.doctor.len(), 20, "what the doctor said goes with it");
+    assert_eq!(result.doctor.len(), 21, "what the doctor said goes with it");
     // A cut result is refused.
     fs::write(home.path().join("cut.json"), &done.stdout[..done.stdout.len() / 2]).unwrap();
     home.ask(&["report", "cut.json"]).refused(2, "damaged");

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use oscost_results::{Figure, Mark, RunResult, Status, Verdict};
 
+use crate::filter::{EPERM, refusing};
 use crate::support::{Done, Home, PROGRAM, one_at_a_time, skip};
 
 const IDS: [&str; 2] = ["syscall/getppid", "context_switch/pipe/same_cpu"];
@@ -36,17 +37,6 @@ fn library(home: &Home, name: &str, source: &str) -> Option<String> {
     built.is_ok_and(|status| status.success()).then(|| library.to_str().expect("text").to_owned())
 }
 
-/// Starts the rest of its arguments under a seccomp filter that refuses one system call with EPERM.
-fn refusing(call: i64) -> String {
-    // ld [nr]; jeq call, 0, 1; ret ERRNO|EPERM; ret ALLOW. prctl(PR_SET_NO_NEW_PRIVS), prctl(PR_SET_SECCOMP).
-    let prctl = if cfg!(target_arch = "x86_64") { 157 } else { 167 };
-    format!(
-        "my $f = pack('SCCL',0x20,0,0,0).pack('SCCL',0x15,0,1,{call}).pack('SCCL',6,0,0,0x50001).pack('SCCL',6,0,0,0x7fff0000); \
-         my $p = pack('Sx6P', length($f) / 8, $f); syscall({prctl}, 38, 1, 0, 0, 0); \
-         syscall({prctl}, 22, 2, $p) == 0 or die 'no filter'; exec @ARGV"
-    )
-}
-
 #[test]
 fn nothing_spoils_the_usual_run() {
     let home = Home::new();
@@ -65,9 +55,8 @@ fn nothing_spoils_the_usual_run() {
 
 #[test]
 fn a_refused_getrusage_leaves_every_verdict_that_used_it_unchecked() {
-    let getrusage = if cfg!(target_arch = "x86_64") { 98 } else { 165 };
     let home = Home::new();
-    let (done, result) = spoiled(&home, &["perl", "-e", &refusing(getrusage)], &[]);
+    let (done, result) = spoiled(&home, &["perl", "-e", &refusing(&[("getrusage", EPERM)])], &[]);
     if done.stderr.contains("no filter") {
         return skip("a_refused_getrusage", "no filter may be set");
     }

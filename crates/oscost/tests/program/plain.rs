@@ -1,8 +1,8 @@
 //! `run --plain`: figures where the kernel has 25 system calls and no others, and what they lack.
 
 use oscost_results::{RemarkCode, Status, Verdict};
-use oscost_sys::system_call_names;
 
+use crate::filter::{below, kernel_with};
 use crate::support::{Home, measured, skip};
 
 /// All that a run needs on x86_64, the operation that it measures included: to start a program, for memory, for files that say
@@ -35,22 +35,6 @@ const CALLS: &[&str] = &[
     "getrusage",
 ];
 
-/// Starts the rest of its arguments on a kernel that has these calls, and answers ENOSYS to all others.
-fn kernel_with(calls: &[&str]) -> String {
-    // ld [nr]; for each call: jeq call, 0, 1; ret ALLOW; in the end ret ERRNO|ENOSYS.
-    let number = |name: &&str| system_call_names::number(name).unwrap_or_else(|| panic!("no call {name}"));
-    let rules: String = calls
-        .iter()
-        .map(|name| format!(".pack('SCCL',0x15,0,1,{}).pack('SCCL',6,0,0,0x7fff0000)", number(name)))
-        .collect();
-    let prctl = number(&"prctl");
-    format!(
-        "my $f = pack('SCCL',0x20,0,0,0){rules}.pack('SCCL',6,0,0,0x50026); \
-         my $p = pack('Sx6P', length($f) / 8, $f); syscall({prctl}, 38, 1, 0, 0, 0); \
-         syscall({prctl}, 22, 2, $p) == 0 or die 'no filter'; exec @ARGV"
-    )
-}
-
 #[test]
 fn a_kernel_of_25_calls_has_figures() {
     assert!(CALLS.len() <= 25, "{}", CALLS.len());
@@ -59,12 +43,8 @@ fn a_kernel_of_25_calls_has_figures() {
     }
     let home = Home::new();
     let filter = kernel_with(CALLS);
-    let done = measured(|| {
-        let mut command = home.other("perl");
-        command.args(["-e", &filter, crate::support::PROGRAM]);
-        command.args(["run", "--plain", "--quick", "--json", "-", "syscall/getppid"]);
-        command
-    });
+    let arguments = ["run", "--plain", "--quick", "--json", "-", "syscall/getppid"];
+    let done = measured(|| below(&home, &filter, &arguments));
     if done.stderr.contains("no filter") {
         return skip("a_kernel_of_25_calls", "no filter may be set");
     }

@@ -13,13 +13,23 @@ pub(super) fn check(system: &System) -> Finding {
         known |= said.is_some();
         says.push(said.unwrap_or_else(|| otherwise.to_owned()));
     };
-    let perf = number("/proc/sys/kernel/perf_event_paranoid").map(|level| match level {
-        i64::MIN..=-1 => "perf: everything for everybody".to_owned(),
-        0 | 1 => format!("perf: kernel events for everybody (paranoid {level})"),
-        2 => "perf: own user-space events (paranoid 2)".to_owned(),
-        _ => format!("perf: root only (paranoid {level})"),
-    });
-    tell(perf, "perf: not in this kernel, or hidden");
+    let perf =
+        number("/proc/sys/kernel/perf_event_paranoid").map(|level| match system.measured.filtered_perf {
+            // The kernel has it, so whoever answers otherwise is no kernel.
+            Some(Some(error)) => {
+                format!("perf: refused by a filter ({error}), whatever paranoid {level} allows")
+            }
+            _ if level < 0 => "perf: everything for everybody".to_owned(),
+            _ if level < 2 => format!("perf: kernel events for everybody (paranoid {level})"),
+            _ if level == 2 => "perf: own user-space events (paranoid 2)".to_owned(),
+            _ => format!("perf: root only (paranoid {level})"),
+        });
+    let otherwise = match system.measured.filtered_perf {
+        Some(None) => "perf: in this kernel, but who may use it is hidden",
+        Some(Some(_)) => "perf: not in this kernel, or refused by a filter",
+        None => "perf unknown",
+    };
+    tell(perf, otherwise);
     let traced = ["/sys/kernel/tracing/trace", "/sys/kernel/debug/tracing/trace"];
     let traced = traced.into_iter().any(|path| system.has(path));
     let mounted = system.text("/proc/self/mounts").ok().map(|mounts| {
@@ -51,6 +61,7 @@ mod tests {
     use super::super::system::recorded::Recorded;
     use super::check;
     use oscost_results::CheckState;
+    use oscost_sys::CallError;
 
     #[test]
     fn levels_are_told_in_words() {
@@ -71,6 +82,25 @@ mod tests {
                 found.says
             );
         }
+    }
+
+    #[test]
+    fn what_a_filter_refuses_is_not_what_the_level_allows() {
+        let refused = |answer| {
+            let recorded = Recorded::new(&[("proc/sys/kernel/perf_event_paranoid", "1\n")]);
+            check(&recorded.with(|measured| measured.filtered_perf = answer).system).says
+        };
+        let answer = Some(Some(CallError::new("perf_event_open", 1)));
+        assert!(refused(answer).starts_with("perf: refused by a filter (perf_event_open failed"));
+        for answer in [None, Some(None)] {
+            assert!(refused(answer).starts_with("perf: kernel events for everybody"));
+        }
+        // Without /proc only the call tells.
+        let hidden =
+            |answer| check(&Recorded::new(&[]).with(|measured| measured.filtered_perf = answer).system).says;
+        assert!(hidden(Some(None)).starts_with("perf: in this kernel"));
+        assert!(hidden(Some(Some(CallError::new("perf_event_open", 38)))).starts_with("perf: not in this"));
+        assert!(hidden(None).starts_with("perf unknown"));
     }
 
     #[test]

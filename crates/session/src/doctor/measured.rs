@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use oscost_sys::CallError;
+use oscost_sys::filtered::{self, Asked};
 use oscost_sys::gaps::{self, Scanned};
 use oscost_sys::scheduling::{Policy, SchedulingRefusal, probe_real_time};
 use oscost_sys::wakeup::{self, Lateness};
@@ -28,8 +30,14 @@ pub struct MachineFacts {
     pub allowed_cpus: Option<Vec<usize>>,
     /// /proc/stat when measuring began.
     pub stat_before: Option<String>,
-    /// Workers get namespaces of their own.
-    pub namespaces: Option<bool>,
+    /// Workers get namespaces of their own: `Err` is what was refused.
+    pub namespaces: Option<Result<(), CallError>>,
+    /// What a filter answers to unshare or mount in place of the kernel; `Some(None)`: nothing.
+    pub filtered_namespaces: Option<Option<CallError>>,
+    /// What is answered to perf_event_open in place of the kernel; `Some(None)`: nothing.
+    pub filtered_perf: Option<Option<CallError>>,
+    /// The C library that is measured; see [`identity::libc_version`].
+    pub c_library: Option<String>,
     /// The audit can count by seccomp user notification.
     pub seccomp_notification: Option<bool>,
     /// The audit can count by ptrace.
@@ -95,7 +103,9 @@ impl MachineFacts {
             gaps::scan(cpus, level.gaps_ns(), threshold_ns, cpus.len().div_ceil(8)).ok()
         });
         let middle = Instants::after(&first);
-        let namespaces = namespace::probe().ok().map(|refused| refused.is_none());
+        let namespaces = namespace::probe().ok().map(|refused| refused.map_or(Ok(()), Err));
+        let filtered_namespaces = filtered::answered(Asked::Unshare)
+            .and_then(|answer| answer.map_or_else(|| filtered::answered(Asked::Mount), |it| Ok(Some(it))));
         let seccomp_notification = works(|| audit::by_notification(|| ()).is_ok());
         let ptrace = works(|| audit::by_ptrace(|| vec![1]).is_ok());
         let last = Instants::after(&middle);
@@ -112,6 +122,9 @@ impl MachineFacts {
             allowed_cpus,
             stat_before,
             namespaces,
+            filtered_namespaces: filtered_namespaces.ok(),
+            filtered_perf: filtered::answered(Asked::PerfEvents).ok(),
+            c_library: Some(identity::libc_version()),
             seccomp_notification,
             ptrace,
             real_time_limit: limit(usage::Limit::RealTimePriority),

@@ -1,8 +1,8 @@
 //! How much memory participants may lock. Memory that is not locked is touched instead, and may be paged out.
 
-use super::Finding;
 use super::privileges::{IPC_LOCK, capable};
 use super::system::System;
+use super::{Finding, sandbox};
 
 /// A session of real-time messages locks no more: results, stamps and stacks.
 const ENOUGH: u64 = 8 << 20;
@@ -16,7 +16,11 @@ pub(super) fn check(system: &System) -> Finding {
         (_, Some(bytes)) if bytes >= ENOUGH => Finding::fine(format!("{} MiB may be locked", bytes >> 20)),
         (_, Some(bytes)) => {
             Finding::disturbs(format!("only {} KiB may be locked (RLIMIT_MEMLOCK)", bytes >> 10), MATTERS)
-                .remedy("as root: ulimit -l 65536 (limits.conf: memlock 65536)")
+                .remedy(if sandbox::is_container(system) {
+                    "Docker, podman: --ulimit memlock=67108864 or --cap-add IPC_LOCK"
+                } else {
+                    "as root: ulimit -l 65536 (limits.conf: memlock 65536)"
+                })
         }
         (_, None) => Finding::unknown("the limit could not be read", MATTERS),
     }

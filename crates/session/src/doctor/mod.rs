@@ -4,6 +4,7 @@
 //! where it could not look, never *fine*. Nothing is ever written to sysctl or sysfs: the remedy is printed.
 
 mod allowed_cpus;
+mod c_library;
 mod cgroup;
 mod cgroup_quota;
 mod clock_rate;
@@ -22,6 +23,7 @@ mod mounts;
 mod network;
 mod privileges;
 mod real_time;
+mod sandbox;
 mod seccomp;
 mod smt;
 pub mod system;
@@ -71,7 +73,7 @@ impl Thoroughness {
 type Named = (&'static str, fn(&System) -> Finding);
 
 /// All checks, in the order in which they are shown.
-const CHECKS: [Named; 22] = [
+const CHECKS: [Named; 23] = [
     ("clock_source", clock_source::check),
     ("clock_rate", clock_rate::check),
     ("gaps", gaps::check),
@@ -92,6 +94,7 @@ const CHECKS: [Named; 22] = [
     ("memory_locking", memory_locking::check),
     ("ipc_limits", ipc_limits::check),
     ("facilities", facilities::check),
+    ("c_library", c_library::check),
     ("network", network::check),
     ("mounts", mounts::check),
 ];

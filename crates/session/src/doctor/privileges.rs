@@ -1,11 +1,11 @@
 //! The privileges of this user: isolate workers, count system calls, take real-time priority, lock memory.
 
-use super::Finding;
 use super::system::System;
+use super::{Finding, sandbox};
 
 /// Bits of a capability set; capabilities(7).
 pub(super) const IPC_LOCK: u32 = 14;
-const SYS_NICE: u32 = 23;
+pub(super) const SYS_NICE: u32 = 23;
 /// Less locked memory than this is refused to a worker.
 const LEAST_LOCKED: u64 = 64 << 20;
 
@@ -26,32 +26,37 @@ pub(super) fn check(system: &System) -> Finding {
         _ => None,
     };
     let namespaces = match facts.namespaces {
-        Some(true) => Some("workers in namespaces of their own"),
-        Some(false) => Some("namespaces are refused, or granted only in part: a janitor cleans up instead"),
+        Some(Ok(())) => Some("workers in namespaces of their own".to_owned()),
+        Some(Err(error)) => Some(format!(
+            "namespaces are refused, or granted only in part ({error}): a janitor cleans up instead"
+        )),
         None => None,
     };
+    let no_namespaces = matches!(facts.namespaces, Some(Err(_)));
     let says = [
         user,
         audit.unwrap_or("whether system calls can be counted is unknown").to_owned(),
-        namespaces.unwrap_or("whether namespaces are granted is unknown").to_owned(),
-        real_time(system).to_owned(),
+        namespaces.clone().unwrap_or_else(|| "whether namespaces are granted is unknown".to_owned()),
+        real_time(system),
         locked_memory(system),
     ]
     .join("; ");
     let no_audit = facts.seccomp_notification == Some(false) && facts.ptrace == Some(false);
-    if no_audit || facts.namespaces == Some(false) {
+    if no_audit || no_namespaces {
         let mut matters = Vec::new();
         if no_audit {
             matters.push("no system call is counted: the evidence of every figure is \"unchecked\"");
         }
-        if facts.namespaces == Some(false) {
+        if no_namespaces {
             matters.push("if a run is killed together with its janitor, its objects stay until the next start; no figure changes");
         }
         let remedy = if no_audit {
-            "run outside the sandbox, or with --cap-add SYS_PTRACE and --security-opt seccomp=unconfined"
+            format!(
+                "run under Linux 5.3 or later, in a container with --cap-add SYS_PTRACE. {}",
+                sandbox::unfiltered("ptrace and seccomp")
+            )
         } else {
-            "run as root, or as root: sysctl -w user.max_user_namespaces=10000, and where they exist \
-             kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0"
+            sandbox::namespaces(system)
         };
         Finding::disturbs(says, matters.join("; ")).unfit(no_audit).remedy(remedy)
     } else if audit.is_none() || namespaces.is_none() {
@@ -61,12 +66,16 @@ pub(super) fn check(system: &System) -> Finding {
     }
 }
 
-fn real_time(system: &System) -> &'static str {
+fn real_time(system: &System) -> String {
     match (capable(system, SYS_NICE), system.measured.real_time_limit) {
-        (Some(true), _) => "real-time by CAP_SYS_NICE",
-        (_, Some(limit)) if limit > 0 => "real-time by RLIMIT_RTPRIO",
-        (Some(_), Some(_)) => "no real-time (realtime_ipc is marked so; as root: ulimit -r 99)",
-        _ => "real-time unknown",
+        (Some(true), _) => "real-time by CAP_SYS_NICE".to_owned(),
+        (_, Some(limit)) if limit > 0 => "real-time by RLIMIT_RTPRIO".to_owned(),
+        (Some(_), Some(_)) => {
+            let option =
+                if sandbox::is_container(system) { "--ulimit rtprio=99" } else { "as root: ulimit -r 99" };
+            format!("no real-time (realtime_ipc is marked so; {option})")
+        }
+        _ => "real-time unknown".to_owned(),
     }
 }
 
@@ -92,12 +101,13 @@ mod tests {
     use super::super::system::recorded::Recorded;
     use super::{Finding, check};
     use oscost_results::CheckState;
+    use oscost_sys::CallError;
 
     fn found(capabilities: &str, change: impl FnOnce(&mut MachineFacts)) -> Finding {
         let status = format!("CapEff:\t{capabilities}\n");
         let recorded = Recorded::new(&[("proc/self/status", &status)]).with(|measured| {
             measured.effective_uid = Some(1000);
-            measured.namespaces = Some(true);
+            measured.namespaces = Some(Ok(()));
             measured.seccomp_notification = Some(true);
             measured.ptrace = Some(true);
             measured.real_time_limit = Some(0);
@@ -146,7 +156,9 @@ mod tests {
         let found_without = found("0", |m| (m.seccomp_notification, m.ptrace) = (Some(false), Some(false)));
         assert_eq!(found_without.state, CheckState::Disturbs);
         assert!(found_without.matters.contains("unchecked"), "{}", found_without.matters);
-        assert_eq!(found("0", |m| m.namespaces = Some(false)).state, CheckState::Disturbs);
+        let refused = found("0", |m| m.namespaces = Some(Err(CallError::new("unshare", 1))));
+        assert_eq!(refused.state, CheckState::Disturbs);
+        assert!(refused.says.contains("granted only in part (unshare failed"), "{}", refused.says);
         assert_eq!(
             found("0", |m| m.seccomp_notification = Some(false)).state,
             CheckState::Fine,

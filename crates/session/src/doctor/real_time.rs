@@ -1,7 +1,8 @@
 //! Whether participants may be scheduled in real time, and if not, for which of four causes.
 
-use super::Finding;
 use super::system::System;
+use super::{Finding, sandbox};
+use oscost_sys::scheduling::Cause;
 
 const MATTERS: &str =
     "realtime_ipc/* is measured without it and marked so: its tails then come from the scheduler";
@@ -21,7 +22,18 @@ pub(super) fn check(system: &System) -> Finding {
             Finding::fine(format!("SCHED_RR is granted{throttle}"))
         }
         Some(Err(refusal)) => Finding::disturbs(format!("refused: {}", refusal.cause.words()), MATTERS)
-            .remedy(refusal.cause.remedy()),
+            .remedy(remedy(system, refusal.cause)),
+    }
+}
+
+/// In a container, root may raise no limit.
+fn remedy(system: &System, cause: Cause) -> String {
+    match cause {
+        Cause::Seccomp => sandbox::unfiltered("sched_setscheduler"),
+        Cause::Capability | Cause::Limit(_) if sandbox::is_container(system) => {
+            sandbox::real_time(system).to_owned()
+        }
+        cause => cause.remedy().to_owned(),
     }
 }
 
@@ -48,6 +60,24 @@ mod tests {
         for (found, word) in found.iter().zip(words) {
             assert!(found.says.contains(word), "{}", found.says);
         }
+    }
+
+    #[test]
+    fn in_a_container_the_engine_has_to_give_it() {
+        let remedy = |status, cause| {
+            let refusal = SchedulingRefusal { error: CallError::new("sched_setscheduler", 1), cause };
+            let recorded = Recorded::new(&[("proc/self/status", status)]);
+            check(&recorded.with(|measured| measured.real_time = Some(Err(refusal))).system).remedy
+        };
+        let (inside, outside) = ("CapEff:\t0\nSeccomp:\t2\n", "CapEff:\t0\nSeccomp:\t0\n");
+        for cause in [Cause::Capability, Cause::Limit(10)] {
+            let said = remedy(inside, cause).expect("a remedy");
+            assert!(said.contains("--ulimit rtprio=99") && !said.contains("ulimit -r"), "{said}");
+            let said = remedy(outside, cause).expect("a remedy");
+            assert!(said.contains("ulimit -r 50"), "{said}");
+        }
+        let said = remedy(inside, Cause::Seccomp).expect("a remedy");
+        assert!(said.contains("a profile that allows sched_setscheduler"), "{said}");
     }
 
     #[test]

@@ -12,7 +12,10 @@ pub(super) fn check(system: &System) -> Finding {
         Some("2") => {
             let count = filters.map_or_else(String::new, |count| format!(", {count} of them"));
             Finding::disturbs(format!("filters are in force{count}"), MATTERS)
-                .remedy("run outside the container, or with --security-opt seccomp=unconfined")
+                .remedy(
+                    "run outside the container, or without a filter: --security-opt seccomp=unconfined (Docker, podman), \
+                     seccompProfile type Unconfined (Kubernetes)",
+                )
         }
         Some(mode) => Finding::disturbs(format!("mode {mode} is in force"), MATTERS),
         None => Finding::unknown("/proc/self/status does not say", MATTERS),
