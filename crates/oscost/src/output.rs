@@ -106,7 +106,9 @@ pub fn terminal_width() -> Option<usize> {
 
 /// Columns of the terminal; of what is no terminal as COLUMNS says, or 120.
 fn width(terminal: bool) -> usize {
-    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    // A terminal that does not know its width says 0, and so does a shell that asked it.
+    let told =
+        std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|&told| told > 0);
     let own = if terminal { system::columns() } else { None };
     own.or(told).unwrap_or(120).clamp(20, 400)
 }

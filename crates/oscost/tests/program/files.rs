@@ -226,6 +226,10 @@ fn colour_and_characters_are_as_asked_for() {
         let most: usize = width.parse().unwrap();
         assert!(text.lines().all(|line| line.len() <= most), "{width}:\n{text}");
     }
+    // What is no width is as if nobody had said one.
+    for none in ["0", "", "-1", "x", "99999999999999999999"] {
+        assert_eq!(shown(&["--ascii"], &[("COLUMNS", none)]), shown(&["--ascii"], &[]), "{none}");
+    }
 }
 
 #[test]
