@@ -1,5 +1,5 @@
 //! A folder held by its descriptor: what is done in it is done there, whatever somebody renames or links above or in it.
-//! openat2(2), mkdirat(2), unlinkat(2), flock(2).
+//! openat2(2), mkdirat(2), linkat(2), unlinkat(2), flock(2).
 
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fs::File;
@@ -53,6 +53,14 @@ pub struct FileStatus {
     pub is_removed: bool,
 }
 
+impl FileStatus {
+    /// Whether it has the mark of [`Folder::make_marked_folder`].
+    #[must_use]
+    pub fn is_marked(&self) -> bool {
+        self.mode & STICKY != 0
+    }
+}
+
 const LOOK: libc::c_int = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
 const STICKY: u32 = 0o1000;
 
@@ -92,9 +100,22 @@ impl Folder {
     /// # Errors
     /// The error of mkdirat or openat; EPERM where what was made is somebody else's.
     pub fn make_folder(&self, name: &OsStr) -> Result<Self, CallError> {
+        self.make_with(name, 0o700)
+    }
+
+    /// The same with the sticky bit, which does nothing in a folder for its user alone: it is a mark that is there from the
+    /// folder's first moment on, whenever its maker is killed.
+    ///
+    /// # Errors
+    /// As [`Self::make_folder`].
+    pub fn make_marked_folder(&self, name: &OsStr) -> Result<Self, CallError> {
+        self.make_with(name, 0o700 | STICKY)
+    }
+
+    fn make_with(&self, name: &OsStr, mode: libc::mode_t) -> Result<Self, CallError> {
         let c_name = word(name)?;
         // SAFETY: the name is a C string.
-        check("mkdir", unsafe { libc::mkdirat(self.fd.as_raw_fd(), c_name.as_ptr(), 0o700) })?;
+        check("mkdir", unsafe { libc::mkdirat(self.fd.as_raw_fd(), c_name.as_ptr(), mode) })?;
         let made = self.folder(name)?;
         match made.status()? {
             status if status.uid == identity::effective_uid() => Ok(made),
@@ -120,6 +141,38 @@ impl Folder {
             libc::S_IFREG => Ok(fd.into()),
             _ => Err(CallError::new("open", libc::EINVAL)),
         }
+    }
+
+    /// A file in this folder that has no name yet, for its user alone: it is gone when it is closed, unless it gets one. open(2),
+    /// O_TMPFILE.
+    ///
+    /// # Errors
+    /// The error of openat: EOPNOTSUPP where the file system has no such files, EISDIR before Linux 3.11.
+    pub fn unnamed_file(&self) -> Result<File, CallError> {
+        let flags = libc::O_TMPFILE | libc::O_RDWR | libc::O_CLOEXEC;
+        Ok(self.open_beneath(c".", flags, 0o600)?.into())
+    }
+
+    /// Gives a file of [`Self::unnamed_file`] its name in this folder. linkat(2).
+    ///
+    /// # Errors
+    /// The error of linkat: EEXIST where something has the name; ENOENT without /proc, for who may not do without it.
+    pub fn name_file(&self, file: &File, name: &OsStr) -> Result<(), CallError> {
+        let (folder, name) = (self.fd.as_raw_fd(), word(name)?);
+        let link = |from, path: &CStr, flags| {
+            // SAFETY: both names are C strings.
+            check("link", unsafe { libc::linkat(from, path.as_ptr(), folder, name.as_ptr(), flags) })
+        };
+        // Without /proc, but only for the privileged, or for one's own descriptors since Linux 6.10.
+        let linked = match link(file.as_raw_fd(), c"", libc::AT_EMPTY_PATH) {
+            Err(error) if error.errno != libc::EEXIST => {
+                let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))
+                    .map_err(|_| CallError::new("link", libc::EINVAL))?;
+                link(libc::AT_FDCWD, &path, libc::AT_SYMLINK_FOLLOW)
+            }
+            linked => linked,
+        };
+        linked.map(|_| ())
     }
 
     /// Removes what has this name and is no folder: a link itself, not what it leads to.

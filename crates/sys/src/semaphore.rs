@@ -3,7 +3,7 @@
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 pub use crate::named_semaphore::{NamedSemaphore, remove_named};
-use crate::system_v_queue::Keyed;
+use crate::system_v_queue::{Keyed, NEW, is_marked};
 use crate::{CallError, error::check, memory::SharedWords};
 
 /// A POSIX semaphore in memory that is shared with later children. sem_init(3).
@@ -226,9 +226,6 @@ impl Drop for SystemV {
     }
 }
 
-/// A set for its maker's user alone, which must not exist yet.
-const NEW: libc::c_int = libc::IPC_CREAT | libc::IPC_EXCL | 0o600;
-
 /// The System V set with this key, if there is one that the caller may look at.
 #[must_use]
 pub fn find_system_v(key: i32) -> Option<Keyed> {
@@ -238,7 +235,7 @@ pub fn find_system_v(key: i32) -> Option<Keyed> {
     let mut found: libc::semid_ds = unsafe { std::mem::zeroed() };
     // SAFETY: the kernel writes one semid_ds to a local variable.
     check("semctl", unsafe { libc::semctl(id, 0, libc::IPC_STAT, &raw mut found) }).ok()?;
-    Some(Keyed { id, creator: found.sem_perm.cuid, changed_s: found.sem_ctime })
+    Some(Keyed { id, creator: found.sem_perm.cuid, is_marked: is_marked(found.sem_perm.mode) })
 }
 
 /// Removes a System V set by its identifier: what the janitor does.

@@ -28,7 +28,6 @@ impl SystemVQueue {
     /// # Errors
     /// The error of msgget (ENOSPC: kernel.msgmni, EEXIST: the key is taken) or msgsnd.
     pub fn with_key(key: i32, token: bool) -> Result<Self, CallError> {
-        const NEW: libc::c_int = libc::IPC_CREAT | libc::IPC_EXCL | 0o600;
         // SAFETY: msgget touches no memory.
         let id = check("msgget", unsafe { libc::msgget(key, NEW) })?;
         let this = Self { id };
@@ -111,6 +110,11 @@ impl SystemVQueue {
     }
 }
 
+/// A System V object for its maker's user alone, which must not exist yet. It is marked from its first moment on, whenever its
+/// maker is killed: the kernel keeps the permissions to execute, and nothing uses them (semget(2), msgget(2)).
+pub(crate) const NEW: libc::c_int = libc::IPC_CREAT | libc::IPC_EXCL | MARKED;
+const MARKED: libc::c_int = 0o711;
+
 /// What the kernel says of a System V object that was looked for by its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -119,8 +123,13 @@ pub struct Keyed {
     pub id: i32,
     /// User who made it.
     pub creator: u32,
-    /// When it was made or changed, s since 1970.
-    pub changed_s: i64,
+    /// Whether it was made with the mark that this program gives.
+    pub is_marked: bool,
+}
+
+/// Whether these permissions have the mark.
+pub(crate) fn is_marked(mode: impl Into<u32>) -> bool {
+    mode.into() & 0o777 == MARKED.unsigned_abs()
 }
 
 /// The queue with this key, if there is one that the caller may look at.
@@ -132,7 +141,7 @@ pub fn find(key: i32) -> Option<Keyed> {
     let mut found: libc::msqid_ds = unsafe { std::mem::zeroed() };
     // SAFETY: the kernel writes one msqid_ds to a local variable.
     check("msgctl", unsafe { libc::msgctl(id, libc::IPC_STAT, &raw mut found) }).ok()?;
-    Some(Keyed { id, creator: found.msg_perm.cuid, changed_s: found.msg_ctime })
+    Some(Keyed { id, creator: found.msg_perm.cuid, is_marked: is_marked(found.msg_perm.mode) })
 }
 
 /// Removes a queue.

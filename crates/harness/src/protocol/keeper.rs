@@ -119,8 +119,10 @@ impl Keeper {
             let key = i32::try_from(random::bits()? & 0x7fff_ffff).unwrap_or(0).max(1);
             self.keep(&kind(Key { key, id: None }))?;
             match make(key) {
-                // One in 2^31: somebody else's.
-                Err(error) if error.symbol() == Some("EEXIST") => {}
+                // One in 2^31: somebody else's, and no object has this identifier.
+                Err(error) if error.symbol() == Some("EEXIST") => {
+                    self.keep(&kind(Key { key, id: Some(-1) }))?;
+                }
                 made => {
                     let made = made?;
                     self.keep(&kind(Key { key, id: Some(id(&made)) }))?;

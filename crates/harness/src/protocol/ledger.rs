@@ -8,7 +8,6 @@ use std::io::Write;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
-use std::time::SystemTime;
 
 use oscost_sys::folder::{Folder, Making, Opening};
 use oscost_sys::record_lock::{self, LockKind};
@@ -22,7 +21,9 @@ const PREFIX: &str = "oscost-ledger-";
 /// The name of one that has none.
 const NAMELESS: &str = "-";
 /// First word of a ledger.
-const FORMAT: &str = "oscost-ledger-1";
+const FORMAT: &str = "oscost-ledger-2";
+/// That of version 0.2.0, whose third word was the time by the wall clock.
+const OLD_FORMAT: &str = "oscost-ledger-1";
 /// More is no ledger of ours.
 const MOST: u64 = 64 << 20;
 
@@ -30,43 +31,54 @@ const MOST: u64 = 64 << 20;
 #[derive(Debug)]
 pub(crate) struct Ledger {
     file: File,
+    /// The name that it is to get.
+    unpublished: Option<String>,
 }
 
 impl Ledger {
-    /// A new ledger in /dev/shm, where the next start finds it; in memory alone where that cannot be written, or is not
-    /// wanted.
+    /// A new ledger. Where it is `durable`, [`Self::publish`] puts it into /dev/shm, where the next start finds it; where that
+    /// cannot be written, it stays in memory alone.
     pub fn make(durable: bool) -> Result<Self, CallError> {
-        if durable && let Ok(folder) = memory() {
-            // Between its making and its lock somebody may take it for a dead run's.
-            for _ in 0..8 {
-                let name = format!("{PREFIX}{:032x}", random::bits()?);
-                let how = Opening { write: true, making: Making::Always, mode: 0o600 };
-                let Ok(file) = folder.file(OsStr::new(&name), how) else { break };
-                let locked = record_lock::try_flock(file.as_fd(), LockKind::Write) == Ok(true);
-                if locked && file.metadata().is_ok_and(|it| it.nlink() == 1) {
-                    return Self { file }.begin(&name);
-                }
-                let _ = folder.remove(OsStr::new(&name));
-            }
+        if durable && let Ok(ledger) = Self::in_shared_memory() {
+            return Ok(ledger);
         }
-        Self { file: file::in_memory(0)?.into() }.begin(NAMELESS)
+        Self { file: file::in_memory(0)?.into(), unpublished: None }.begin(NAMELESS)
+    }
+
+    /// Complete and locked before it has a name: whenever its maker is killed, what has a name is a ledger.
+    fn in_shared_memory() -> Result<Self, CallError> {
+        let file = memory()?.unnamed_file()?;
+        if !record_lock::try_flock(file.as_fd(), LockKind::Write)? {
+            return Err(CallError::told("somebody else has locked the new ledger"));
+        }
+        let name = format!("{PREFIX}{:032x}", random::bits()?);
+        Self { file, unpublished: Some(name.clone()) }.begin(&name)
+    }
+
+    /// Gives it its name, if it is to have one. Whoever settles it lives by now: of a name nothing may be left where the maker
+    /// alone is killed.
+    pub fn publish(&mut self) {
+        if let Some(name) = self.unpublished.take()
+            && let Ok(folder) = memory()
+        {
+            // Without a name it is as good as in memory.
+            let _ = folder.name_file(&self.file, OsStr::new(&name));
+        }
     }
 
     fn begin(self, name: &str) -> Result<Self, CallError> {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let begun_s = now.map_or(0, |now| now.as_secs());
-        self.write(&format!("{FORMAT} {name} {begun_s} {}\n", ipc_namespace()))?;
+        self.write(&format!("{FORMAT} {name} {}\n", ipc_namespace()))?;
         Ok(self)
     }
 
     /// Of a descriptor that was inherited.
     pub fn inherited(fd: OwnedFd) -> Self {
-        Self { file: fd.into() }
+        Self { file: fd.into(), unpublished: None }
     }
 
     pub fn try_clone(&self) -> Result<Self, CallError> {
         let file = self.file.try_clone();
-        file.map(|file| Self { file })
+        file.map(|file| Self { file, unpublished: None })
             .map_err(|error| CallError::new("fcntl", error.raw_os_error().unwrap_or(0)))
     }
 
@@ -84,15 +96,10 @@ impl Ledger {
 
     /// Removes what is written down and still there, and then the ledger. Its makers are dead.
     pub fn settle(&self, folders: Option<&Folder>) {
-        let length = self.file.metadata().map_or(0, |it| it.len().min(MOST));
-        let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
-        if self.file.read_exact_at(&mut bytes, 0).is_err() {
-            return;
-        }
-        let text = String::from_utf8_lossy(&bytes);
-        let Some((name, begun_s, same_ipc)) = text.lines().next().and_then(head) else { return };
+        let Some(text) = self.text() else { return };
+        let Some((name, same_ipc)) = text.lines().next().and_then(head) else { return };
         let memory = memory().ok();
-        let scene = Scene { same_ipc, begun_s, folders, memory: memory.as_ref() };
+        let scene = Scene { same_ipc, folders, memory: memory.as_ref() };
         // A line that a kill cut short is none; its object was not made.
         let lines = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
         object::remove(lines.filter_map(Object::from_line), &scene);
@@ -103,6 +110,19 @@ impl Ledger {
         {
             let _ = memory.remove(OsStr::new(name));
         }
+    }
+
+    /// `None`: it cannot be read.
+    fn text(&self) -> Option<String> {
+        let length = self.file.metadata().ok()?.len().min(MOST);
+        let mut bytes = vec![0; usize::try_from(length).ok()?];
+        self.file.read_exact_at(&mut bytes, 0).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Whether a kill came before its first line was written: version 0.2.0 gave it its name first.
+    fn is_stillborn(&self) -> bool {
+        self.text().is_some_and(|text| !text.contains('\n'))
     }
 }
 
@@ -118,12 +138,19 @@ impl AsRawFd for Ledger {
     }
 }
 
-/// Name, beginning, and whether its IPC namespace is the caller's.
-fn head(line: &str) -> Option<(&str, i64, bool)> {
+/// Name, and whether its IPC namespace is the caller's.
+fn head(line: &str) -> Option<(&str, bool)> {
     let mut words = line.split(' ');
-    let (FORMAT, name, begun) = (words.next()?, words.next()?, words.next()?) else { return None };
+    let (format, name) = (words.next()?, words.next()?);
+    match format {
+        FORMAT => {}
+        OLD_FORMAT => {
+            words.next()?;
+        }
+        _ => return None,
+    }
     let named = name == NAMELESS || is_ledger(OsStr::new(name));
-    Some((named.then_some(name)?, begun.parse().ok()?, words.next()? == ipc_namespace()))
+    named.then_some((name, words.next()? == ipc_namespace()))
 }
 
 fn ipc_namespace() -> String {
@@ -155,6 +182,9 @@ pub(crate) fn sweep() {
     for name in memory.names().unwrap_or_default().iter().filter(|name| is_ledger(name)) {
         if let Some(ledger) = dead(&memory, name) {
             ledger.settle(None);
+            if ledger.is_stillborn() {
+                let _ = memory.remove(name);
+            }
         }
     }
 }
@@ -167,7 +197,7 @@ fn dead(memory: &Folder, name: &OsString) -> Option<Ledger> {
     let ours = found.uid() == identity::effective_uid() && found.nlink() == 1;
     let free = ours && record_lock::try_flock(file.as_fd(), LockKind::Write) == Ok(true);
     // Its janitor may have settled it meanwhile.
-    (free && file.metadata().is_ok_and(|it| it.nlink() == 1)).then_some(Ledger { file })
+    (free && file.metadata().is_ok_and(|it| it.nlink() == 1)).then_some(Ledger { file, unpublished: None })
 }
 
 #[cfg(test)]
@@ -203,7 +233,8 @@ mod tests {
     /// made is not.
     #[test]
     fn the_next_start_removes_what_the_dead_left_and_nothing_of_the_living() {
-        let ledger = Ledger::make(true).unwrap();
+        let mut ledger = Ledger::make(true).unwrap();
+        ledger.publish();
         let is_durable = ledger.file.metadata().unwrap().nlink() == 1;
         ledger.settle(None);
         if !is_durable {
@@ -216,7 +247,8 @@ mod tests {
         let there = oscost_sys::pipe::Pipe::new().unwrap();
         let run = Child::fork(|| {
             let make = || -> Result<(), CallError> {
-                let ledger = Ledger::make(true)?;
+                let mut ledger = Ledger::make(true)?;
+                ledger.publish();
                 ledger.declare(&Object::SystemVSemaphore(Key { key, id: None }))?;
                 let set = SystemV::with_key(key, 1)?;
                 ledger.declare(&Object::SystemVSemaphore(Key { key, id: Some(set.id()) }))?;
@@ -243,14 +275,36 @@ mod tests {
         assert_eq!((are_there(), naming(&name)), ((false, false), 0));
     }
 
+    /// As version 0.2.0 left it that was killed between the making of the file and its first line.
+    #[test]
+    fn a_ledger_without_a_whole_first_line_goes_at_the_next_start() {
+        let Ok(memory) = memory() else {
+            return println!("SKIP a_ledger_without_a_whole_first_line: /dev/shm cannot be written");
+        };
+        let new = Opening { write: true, making: Making::Always, mode: 0o600 };
+        for words in ["", FORMAT] {
+            let name = OsString::from(format!("{PREFIX}{:032x}", random::bits().unwrap()));
+            let there = || memory.names().unwrap().contains(&name);
+            let mut file = memory.file(&name, new).unwrap();
+            file.write_all(words.as_bytes()).unwrap();
+            assert!(record_lock::try_flock(file.as_fd(), LockKind::Write).unwrap());
+            sweep();
+            assert!(there(), "somebody has it still");
+            drop(file);
+            sweep();
+            assert!(!there(), "{words}");
+        }
+    }
+
     #[test]
     fn only_a_head_of_ours_begins_a_ledger() {
         let ipc = ipc_namespace();
         let name = format!("{PREFIX}{:032x}", 7);
-        assert_eq!(head(&format!("{FORMAT} {name} 17 {ipc}")), Some((&*name, 17, true)));
-        assert_eq!(head(&format!("{FORMAT} - 17 ipc:[1]")), Some(("-", 17, false)));
+        assert_eq!(head(&format!("{FORMAT} {name} {ipc}")), Some((&*name, true)));
+        assert_eq!(head(&format!("{FORMAT} - ipc:[1]")), Some(("-", false)));
+        assert_eq!(head(&format!("{OLD_FORMAT} {name} 17 {ipc}")), Some((&*name, true)));
         for line in
-            ["", "oscost-ledger-1", "oscost-ledger-1 ../x 17 y", "oscost-ledger-1 oscost-ledger-1 17 y"]
+            ["", FORMAT, "oscost-ledger-2 ../x y", "oscost-ledger-2 oscost-ledger-2 y", "oscost-ledger-3 - y"]
         {
             assert_eq!(head(line), None, "{line}");
         }

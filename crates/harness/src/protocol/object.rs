@@ -39,8 +39,6 @@ pub struct Key {
 pub(crate) struct Scene<'a> {
     /// Whether the objects' IPC namespace is the caller's.
     pub same_ipc: bool,
-    /// Nothing of theirs is older, s since 1970.
-    pub begun_s: i64,
     /// Where folders of the run are.
     pub folders: Option<&'a Folder>,
     /// /dev/shm.
@@ -125,25 +123,24 @@ pub(crate) fn remove(objects: impl IntoIterator<Item = Object>, scene: &Scene<'_
     }
     if scene.same_ipc {
         for (key, id) in sets {
-            if let Some(found) = semaphore::find_system_v(key).filter(|found| scene.is_it(id, found)) {
+            if let Some(found) = semaphore::find_system_v(key).filter(|found| is_it(id, found)) {
                 let _ = semaphore::remove_system_v(found.id);
             }
         }
         for (key, id) in queues {
-            if let Some(found) = system_v_queue::find(key).filter(|found| scene.is_it(id, found)) {
+            if let Some(found) = system_v_queue::find(key).filter(|found| is_it(id, found)) {
                 let _ = system_v_queue::remove(found.id);
             }
         }
     }
 }
 
-impl Scene<'_> {
-    /// Whether what has the key is the object that was written down. A key may be taken again when its object is gone; an
-    /// identifier is not, for a long time.
-    fn is_it(&self, id: Option<i32>, found: &Keyed) -> bool {
-        let same = id.map_or(found.changed_s >= self.begun_s, |id| id == found.id);
-        same && found.creator == identity::effective_uid()
-    }
+/// Whether what has the key is the object that was written down. A key may be taken again when its object is gone; an
+/// identifier is not, for a long time. Where a kill kept the identifier from being written, the mark tells that this program made
+/// it, and the key, which is random, which run. No clock is asked: it can be set.
+fn is_it(id: Option<i32>, found: &Keyed) -> bool {
+    let same = id.map_or(found.is_marked, |id| id == found.id);
+    same && found.creator == identity::effective_uid()
 }
 
 /// Removes a folder of ours with what is in it, where it is one and this user's.
@@ -166,7 +163,7 @@ mod tests {
         i32::try_from(oscost_sys::random::bits().unwrap() & 0x7fff_ffff).unwrap()
     }
 
-    const HERE: Scene<'_> = Scene { same_ipc: true, begun_s: 0, folders: None, memory: None };
+    const HERE: Scene<'_> = Scene { same_ipc: true, folders: None, memory: None };
 
     #[test]
     fn what_is_written_is_what_is_read() {
@@ -216,13 +213,34 @@ mod tests {
             ]
         };
         let are_there = || (semaphore::find_system_v(one).is_some(), system_v_queue::find(other).is_some());
-        // The key was taken again by somebody else, in another namespace, or before the run began.
+        // The key was taken again by somebody else, or in another namespace.
         remove(named(Some(set.id() ^ 1), Some(queue.id() ^ 1)), &HERE);
         remove(named(Some(set.id()), Some(queue.id())), &Scene { same_ipc: false, ..HERE });
-        remove(named(None, None), &Scene { begun_s: i64::MAX, ..HERE });
         assert_eq!(are_there(), (true, true));
         remove(named(Some(set.id()), None), &HERE);
         assert_eq!(are_there(), (false, false));
+    }
+
+    /// A kill came before its identifier was written down: whatever the clock says, and was set to meanwhile, what this program
+    /// made goes, and what another made under the same key stays.
+    #[test]
+    fn without_an_identifier_the_mark_decides_and_no_clock() {
+        let (ours, theirs) = (key(), key());
+        let set = SystemV::with_key(ours, 1).expect("semget");
+        let made = std::process::Command::new("perl")
+            .args(["-e", "semget($ARGV[0], 1, 0001600) // die $!", &theirs.to_string()])
+            .status();
+        if !made.is_ok_and(|status| status.success()) {
+            return println!("SKIP without_an_identifier_the_mark_decides: no perl");
+        }
+        let lines = [ours, theirs].map(|key| Object::SystemVSemaphore(Key { key, id: None }));
+        remove(lines, &HERE);
+        let left = [ours, theirs].map(|key| semaphore::find_system_v(key).is_some());
+        if let Some(found) = semaphore::find_system_v(theirs) {
+            semaphore::remove_system_v(found.id).expect("the test's own");
+        }
+        assert_eq!(left, [false, true]);
+        drop(set);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use oscost_sys::{CallError, process};
 use crate::benchmark::directory::Place;
 use crate::protocol::keeper::{JANITOR_ARGUMENT, Tie, descriptor};
 use crate::protocol::ledger::{Ledger, SHARED_MEMORY};
+use crate::protocol::object::Object;
 
 /// A running janitor, seen from the supervisor.
 #[derive(Debug)]
@@ -36,7 +37,7 @@ impl Janitor {
         // It waits for our end, and we would wait for its.
         process::may_hear()?;
         let Pipe { reader, writer } = Pipe::new()?;
-        let ledger = Ledger::make(durable)?;
+        let mut ledger = Ledger::make(durable)?;
         let mut command = Command::new(program);
         command.arg(JANITOR_ARGUMENT);
         if let Some(place) = place {
@@ -50,11 +51,28 @@ impl Janitor {
             .stderr(process::sink()?)
             .spawn()
             .map_err(failed)?;
+        ledger.publish();
         let folders = match place {
             Some(place) => place.folder().again().ok(),
             None => in_memory(),
         };
         Ok(Self { process, tie: Tie { pipe: writer, ledger }, folders })
+    }
+
+    /// Writes down what this process itself is about to make.
+    ///
+    /// # Errors
+    /// The error of write.
+    pub fn declare(&self, object: &Object) -> Result<(), CallError> {
+        self.tie.ledger.declare(object)
+    }
+
+    /// Programs that this process starts from now on are waited for as well.
+    ///
+    /// # Errors
+    /// The error of fcntl.
+    pub fn wait_for_programs(&self) -> Result<(), CallError> {
+        process::keep_over_exec(&self.tie.pipe)
     }
 
     /// Lets workers inherit pipe and ledger: the words by which a worker is told of them.
@@ -103,7 +121,6 @@ mod tests {
     use oscost_sys::semaphore::NamedSemaphore;
 
     use super::*;
-    use crate::protocol::object::Object;
 
     /// Whether a declared semaphore is there after the janitor was dropped, who is played by `program`.
     fn stays(program: &[&str], has_ended: bool) -> bool {

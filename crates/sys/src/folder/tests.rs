@@ -42,6 +42,21 @@ fn names(path: &Path) -> Vec<OsString> {
 }
 
 #[test]
+fn a_file_has_no_name_until_it_is_given_one() {
+    let ground = Ground::new();
+    let folder = Folder::open(&ground.0).expect("open");
+    drop(folder.unnamed_file().expect("a file"));
+    let file = folder.unnamed_file().expect("a file");
+    assert!(names(&ground.0).is_empty());
+    folder.name_file(&file, OsStr::new("name")).expect("named");
+    assert_eq!(names(&ground.0), ["name"]);
+    let other = folder.unnamed_file().expect("a file");
+    let taken = folder.name_file(&other, OsStr::new("name"));
+    assert_eq!(taken.map_err(|error| error.errno), Err(libc::EEXIST));
+    assert!(folder.name_file(&other, OsStr::new("../name")).is_err());
+}
+
+#[test]
 fn nothing_leads_out_of_a_folder() {
     let ground = Ground::new();
     let (inside, outside) = (ground.made("inside", 0o755), ground.made("outside", 0o755));
