@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use oscost_results::Untrusted;
-use oscost_sys::folder::{Folder as Held, Making, Opening};
+use oscost_sys::folder::Folder as Held;
 use oscost_sys::{CallError, identity, registration, socket};
 
 use super::keeper::Keeper;
@@ -17,63 +17,80 @@ use crate::exit::{Ended, Exit};
 const SERVER: &str = "server";
 const SENDER: &str = "sender";
 const CLIENT: &str = "client-";
-/// An empty file in a folder that a server made: then the clean-up removes the folder as well.
-const MADE: &str = "made-by-oscost";
+/// An empty file by which version 0.2.0 marked a folder that it had made.
+const OLD_MARK: &str = "made-by-oscost";
 /// How long a server waits for the lock: the keeper of one that was killed just now tidies up under it.
 const PATIENCE: Duration = Duration::from_millis(500);
+
+/// How a server gets its keeper, by the folder that holds a name, and the name.
+pub type StartKeeper = fn(&Held, &OsStr) -> Result<Keeper, CallError>;
 
 /// The folder, as a server or a client has it.
 pub struct Folder {
     path: PathBuf,
     place: Place,
     is_server: bool,
-    /// Who tidies up where the server is killed. It goes last.
-    keeper: Option<Keeper>,
+    /// Who tidies up where the server is killed, or why nobody does; a client has none. It goes last.
+    keeper: Option<Result<Keeper, CallError>>,
 }
 
 impl Folder {
-    /// The folder of a server, made where it does not exist. What a server that was killed has left in it is removed.
-    pub fn of_server(given: Option<&Path>) -> Result<Self, Ended> {
+    /// The folder of a server, made where it does not exist. What a server that was killed has left in it is removed. `keeper`
+    /// starts somebody who tidies up.
+    pub fn of_server(given: Option<&Path>, keeper: StartKeeper) -> Result<Self, Ended> {
         let path = given.map_or_else(default, Path::to_owned);
+        let (parent, name) = parent_of(&path).map_err(|error| unmade(&path, error))?;
+        // He is there before the folder is.
+        let keeper = keeper(&parent, &name);
+        let place = Self::locked(&path, &parent, &name, &keeper)?;
+        if let Ok(keeper) = &keeper {
+            keeper.hold();
+        }
+        Ok(Self { path, place, is_server: true, keeper: Some(keeper) })
+    }
+
+    /// Makes or opens it, and locks it.
+    fn locked(
+        path: &Path,
+        parent: &Held,
+        name: &OsStr,
+        keeper: &Result<Keeper, CallError>,
+    ) -> Result<Place, Ended> {
         let begun = Instant::now();
         loop {
-            let place = Place::make(&path)?;
+            let place = Place::make(path, parent, name)?;
             match place.held.try_lock() {
                 // A clean-up has removed it meanwhile.
                 Ok(true) if place.is_removed() => {}
                 Ok(true) => {
                     place.sweep();
-                    if given.is_none() {
-                        // A folder of that name is nobody else's, whoever was killed before it said so.
-                        place.mark().map_err(|error| unfit(&path, &format!("cannot be written: {error}")))?;
-                    }
-                    return Ok(Self { path, place, is_server: true, keeper: None });
+                    return Ok(place);
                 }
                 Ok(false) if begun.elapsed() < PATIENCE => {
                     oscost_sys::clock::pause(Duration::from_millis(10))
                 }
                 Ok(false) => {
-                    let words = format!("a tick server is running in {} already", shown(&path));
+                    if let Ok(keeper) = keeper {
+                        keeper.dismiss();
+                    }
+                    let words = format!("a tick server is running in {} already", shown(path));
                     return Err(Ended::new(Exit::Unfit, words));
                 }
-                Err(error) => return Err(unfit(&path, &format!("cannot be locked: {error}"))),
+                Err(error) => return Err(unfit(path, &format!("cannot be locked: {error}"))),
             }
         }
     }
 
-    /// Has somebody tidy up where this process is killed; before the first socket is there.
-    ///
-    /// # Errors
-    /// Why there is nobody.
-    pub fn keep(&mut self) -> Result<(), CallError> {
-        self.keeper = Some(Keeper::start(&self.place)?);
-        Ok(())
+    /// Why there is nobody who tidies up where this server is killed.
+    pub fn lacks_keeper(&self) -> Option<CallError> {
+        self.keeper.as_ref().and_then(|keeper| keeper.as_ref().err().copied())
     }
 
     /// The folder of a client.
     pub fn of_client(given: Option<&Path>) -> Result<Self, Ended> {
         let path = given.map_or_else(default, Path::to_owned);
-        let place = match Place::open(&path) {
+        let opened = parent_of(&path).and_then(|(parent, name)| Place::open(&parent, &name));
+        let place = match opened {
             Err(error) if error.symbol() == Some("ENOENT") => {
                 let words =
                     format!("no tick server: there is no {}; start one: oscost tick server", shown(&path));
@@ -164,52 +181,30 @@ pub struct Place {
     parent: Held,
     name: OsString,
     held: Held,
+    /// Whether this process has made it.
+    is_made: bool,
 }
 
 impl Place {
-    /// Of descriptors and a name that were inherited.
-    pub const fn inherited(parent: Held, name: OsString, held: Held) -> Self {
-        Self { parent, name, held }
+    /// Opens it in the folder that holds its name.
+    pub fn open(parent: &Held, name: &OsStr) -> Result<Self, CallError> {
+        let held = parent.folder(name)?;
+        Ok(Self { parent: parent.again()?, name: name.to_owned(), held, is_made: false })
     }
 
-    /// Its parts: what holds its name, the name, and itself.
-    pub const fn parts(&self) -> (&Held, &OsString, &Held) {
-        (&self.parent, &self.name, &self.held)
-    }
-
-    /// What `path` leads to without its last word, and that word.
-    fn parent(path: &Path) -> Result<(Held, OsString), CallError> {
-        let absolute = std::path::absolute(path)
-            .map_err(|error| CallError::new("getcwd", error.raw_os_error().unwrap_or(0)))?;
-        match (absolute.parent(), absolute.file_name()) {
-            (Some(parent), Some(name)) => Ok((Held::open(parent)?, name.to_owned())),
-            _ => Err(CallError::told("the folder needs a name of its own")),
-        }
-    }
-
-    fn open(path: &Path) -> Result<Self, CallError> {
-        let (parent, name) = Self::parent(path)?;
-        let held = parent.folder(&name)?;
-        Ok(Self { parent, name, held })
-    }
-
-    /// Opens it, and makes it where it does not exist; then a file in it says so.
-    fn make(path: &Path) -> Result<Self, Ended> {
-        let unmade = |error: CallError| unfit(path, &format!("cannot be made: {error}"));
-        let (parent, name) = Self::parent(path).map_err(unmade)?;
-        match parent.make_folder(&name) {
+    /// Opens it, and makes it where it does not exist, marked.
+    fn make(path: &Path, parent: &Held, name: &OsStr) -> Result<Self, Ended> {
+        match parent.make_marked_folder(name) {
             Ok(held) => {
-                let place = Self { parent, name, held };
-                place.mark().map_err(|error| unfit(path, &format!("cannot be written: {error}")))?;
-                Ok(place)
+                let parent = parent.again().map_err(|error| unmade(path, error))?;
+                Ok(Self { parent, name: name.to_owned(), held, is_made: true })
             }
             Err(error) if error.symbol() == Some("EEXIST") => {
-                let held = parent.folder(&name).map_err(|error| unopened(path, error))?;
-                let place = Self { parent, name, held };
+                let place = Self::open(parent, name).map_err(|error| unopened(path, error))?;
                 place.check(path)?;
                 Ok(place)
             }
-            Err(error) => Err(unmade(error)),
+            Err(error) => Err(unmade(path, error)),
         }
     }
 
@@ -227,19 +222,16 @@ impl Place {
         Ok(())
     }
 
-    /// Says in it that it was made by a server.
-    fn mark(&self) -> Result<(), CallError> {
-        let mark = Opening { write: true, making: Making::Missing, mode: 0o600 };
-        self.held.file(OsStr::new(MADE), mark).map(drop)
-    }
-
     fn is_removed(&self) -> bool {
         self.held.status().is_ok_and(|found| found.is_removed)
     }
 
     /// Tidies up behind a server that is gone, as soon as its lock is free. Where the next server has the lock, that server
-    /// tidies up: this one gives up after a while.
+    /// tidies up: this one gives up after a while. In a folder that is none to meet in no server was.
     pub fn tidy_up_behind(&self, patience: Duration) {
+        if self.check(Path::new(&self.name)).is_err() {
+            return;
+        }
         let begun = Instant::now();
         while self.held.try_lock() != Ok(true) {
             if begun.elapsed() > patience {
@@ -264,7 +256,9 @@ impl Place {
     /// lock.
     pub fn tidy_up(&self) {
         self.sweep();
-        if self.held.remove(OsStr::new(MADE)).is_err() {
+        let was_made = self.held.remove(OsStr::new(OLD_MARK)).is_ok();
+        let is_marked = self.held.status().is_ok_and(|found| found.is_marked());
+        if !(self.is_made || is_marked || was_made) {
             return;
         }
         let same = |other: Held| {
@@ -274,6 +268,16 @@ impl Place {
         if self.parent.folder(&self.name).is_ok_and(same) {
             let _ = self.parent.remove_folder(&self.name);
         }
+    }
+}
+
+/// What `path` leads to without its last word, and that word.
+fn parent_of(path: &Path) -> Result<(Held, OsString), CallError> {
+    let absolute = std::path::absolute(path)
+        .map_err(|error| CallError::new("getcwd", error.raw_os_error().unwrap_or(0)))?;
+    match (absolute.parent(), absolute.file_name()) {
+        (Some(parent), Some(name)) => Ok((Held::open(parent)?, name.to_owned())),
+        _ => Err(CallError::told("the folder needs a name of its own")),
     }
 }
 
@@ -295,6 +299,10 @@ fn unfit(path: &Path, why: &str) -> Ended {
     Ended::new(Exit::Unfit, format!("{} {why}", shown(path)))
 }
 
+fn unmade(path: &Path, error: CallError) -> Ended {
+    unfit(path, &format!("cannot be made: {error}"))
+}
+
 fn unopened(path: &Path, error: CallError) -> Ended {
     unfit(path, &format!("cannot be opened as a folder: {error}"))
 }
@@ -307,6 +315,9 @@ mod tests {
 
     use super::*;
 
+    /// A test is not the program, which is its own keeper.
+    const NOBODY: StartKeeper = |_, _| Err(CallError::told("nobody keeps a test"));
+
     fn private() -> tempfile::TempDir {
         tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o700)).tempdir().expect("a folder")
     }
@@ -317,8 +328,12 @@ mod tests {
     }
 
     fn server(path: &Path) -> Folder {
-        let Ok(server) = Folder::of_server(Some(path)) else { panic!("a folder") };
+        let Ok(server) = Folder::of_server(Some(path), NOBODY) else { panic!("a folder") };
         server
+    }
+
+    fn place(path: &Path) -> Result<Place, CallError> {
+        parent_of(path).and_then(|(parent, name)| Place::open(&parent, &name))
     }
 
     #[test]
@@ -327,7 +342,7 @@ mod tests {
         let path = outer.path().join("meet");
         assert!(Folder::of_client(Some(&path)).is_err(), "there is none");
         let first = server(&path);
-        assert!(Folder::of_server(Some(&path)).is_err(), "there is a server");
+        assert!(Folder::of_server(Some(&path), NOBODY).is_err(), "there is a server");
         assert!(Folder::of_client(Some(&path)).is_ok());
         socket(&path.join("client-x"));
         drop(first);
@@ -382,7 +397,7 @@ mod tests {
         let outer = private();
         let path = outer.path().join("meet");
         let dying = server(&path);
-        let Ok(keeper) = Place::open(&path) else { panic!("the folder") };
+        let Ok(keeper) = place(&path) else { panic!("the folder") };
         let keeper = std::thread::spawn(move || keeper.tidy_up_behind(Duration::from_secs(20)));
         std::thread::sleep(Duration::from_millis(50));
         assert!(path.exists(), "the server has it still");
@@ -397,7 +412,7 @@ mod tests {
         let outer = private();
         let path = outer.path().join("meet");
         let next = server(&path);
-        let Ok(keeper) = Place::open(&path) else { panic!("the folder") };
+        let Ok(keeper) = place(&path) else { panic!("the folder") };
         keeper.tidy_up_behind(Duration::from_millis(20));
         assert!(path.exists());
         drop(next);
@@ -409,12 +424,12 @@ mod tests {
         let path = outer.path().join("open");
         fs::create_dir(&path).expect("a folder");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("open");
-        assert!(Folder::of_server(Some(&path)).is_err());
+        assert!(Folder::of_server(Some(&path), NOBODY).is_err());
         assert!(Folder::of_client(Some(&path)).is_err());
         let link = outer.path().join("link");
         std::os::unix::fs::symlink(outer.path(), &link).expect("a link");
         assert!(Folder::of_client(Some(&link)).is_err(), "a link may lead anywhere");
-        assert!(Folder::of_server(Some(Path::new("/proc/1"))).is_err());
+        assert!(Folder::of_server(Some(Path::new("/proc/1")), NOBODY).is_err());
     }
 
     /// A folder that is moved away: nothing is made or removed under its old name.

@@ -10,6 +10,7 @@ use oscost_sys::registration::{self, Peer};
 use oscost_sys::{CallError, clock, identity, process, random, socket};
 
 use super::folder::Folder;
+use super::keeper::Keeper;
 use super::sender::{self, News, Wish};
 use super::{REGISTRATION, check_permission, policy, take_priority};
 use crate::args::TickServer;
@@ -75,10 +76,10 @@ pub fn server(options: &TickServer, talk: &Talk) -> Result<Exit, Ended> {
         Ended::misuse(format!("'--tick {text}': use 50us to 1s, such as 1ms or 1450us"))
     })?;
     check_permission(&options.meeting, talk)?;
-    let mut folder = Folder::of_server(options.meeting.directory.as_deref())?;
-    if let Err(error) = folder.keep() {
+    let folder = Folder::of_server(options.meeting.directory.as_deref(), Keeper::start)?;
+    if let Some(error) = folder.lacks_keeper() {
         talk.say(format!(
-            "warning: if this server is killed, its sockets stay until the next one starts: {error}"
+            "warning: if this server is killed, its folder and sockets stay until the next one starts: {error}"
         ));
     }
     let failed = |error: CallError| Ended::new(Exit::Unfit, format!("no tick server can run here: {error}"));
