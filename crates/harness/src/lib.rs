@@ -47,6 +47,7 @@ pub use supervisor::apart;
 pub use supervisor::engine::{Measured, measure};
 pub use supervisor::event::Event;
 pub use supervisor::foreign::run_command;
+pub use supervisor::own_folder::OwnFolder;
 pub use supervisor::percentiles::{OneByOne, percentiles};
 pub use supervisor::plain::Plain;
 pub use supervisor::plan::{Effort, IdleCpu, Level, Options, estimate_ns, groups, preferred};

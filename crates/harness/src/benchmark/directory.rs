@@ -56,6 +56,14 @@ impl Place {
     pub(crate) fn folder(&self) -> &Folder {
         &self.folder
     }
+
+    /// The same place once more.
+    ///
+    /// # Errors
+    /// The error of openat.
+    pub(crate) fn again(&self) -> Result<Self, CallError> {
+        Ok(Self { folder: self.folder.again()?, path: self.path.clone() })
+    }
 }
 
 /// A folder with a name that nobody can predict, held by its descriptor, and removed with the value. Where its maker is
@@ -98,14 +106,17 @@ impl Directory {
         Self::locked(parent, unsupported, |name| cx.keeper.keep(&Object::Folder(name.to_owned())))
     }
 
-    /// Makes one at `parent` for this process itself, after it removed what killed ones of this user left there.
+    /// Makes one at `place` for this process itself, after it removed what killed ones of this user left there. `keep` is told its
+    /// name before it is made.
     ///
     /// # Errors
     /// Why none can be made there, in words.
-    pub fn of_process(parent: &Path) -> Result<Self, String> {
-        let place = Place::open(parent)?;
+    pub(crate) fn of_process(
+        place: Place,
+        keep: impl FnMut(&str) -> Result<(), CallError>,
+    ) -> Result<Self, String> {
         sweep(&place.folder);
-        Self::locked(place.folder, Unable::Failed, |_| Ok(())).map_err(|unable| match unable {
+        Self::locked(place.folder, Unable::Failed, keep).map_err(|unable| match unable {
             Unable::Failed(error) => error.to_string(),
             Unable::Unsupported { why, .. } => why,
         })
@@ -236,17 +247,18 @@ mod tests {
         let base = std::env::temp_dir().join(format!("oscost-test-{bits:032x}"));
         std::fs::create_dir(&base).expect("a folder");
         let names = || std::fs::read_dir(&base).expect("readable").count();
+        let own = || Directory::of_process(Place::open(&base)?, |_| Ok(()));
         let child = Child::fork(|| {
-            std::mem::forget(Directory::of_process(&base));
+            std::mem::forget(own());
             0
         });
         assert_eq!(child.expect("fork").wait().expect("wait").code, Some(0));
         assert_eq!(names(), 1);
-        let made = Directory::of_process(&base).expect("our own");
+        let made = own().expect("our own");
         assert_eq!(names(), 1, "the dead one's is gone");
         drop(made);
         assert_eq!(names(), 0);
-        assert!(Directory::of_process(&base.join("none")).is_err());
+        assert!(Place::open(&base.join("none")).is_err());
         std::fs::remove_dir_all(&base).expect("removed");
     }
 

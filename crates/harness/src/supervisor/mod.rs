@@ -6,6 +6,7 @@ pub(crate) mod event;
 pub(crate) mod foreign;
 pub(crate) mod group;
 pub(crate) mod janitor;
+pub(crate) mod own_folder;
 pub(crate) mod percentiles;
 pub(crate) mod plain;
 pub(crate) mod plan;

@@ -5,11 +5,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::sync::Arc;
 
-use oscost_harness::{Directory, ForeignOutput};
-use oscost_sys::program;
+use oscost_harness::{ForeignOutput, Lost, OwnFolder, Supervisor, run_command};
 
 use super::{HEADLINE, Peer, Probe, before, find, printed};
 
@@ -45,8 +43,8 @@ const SERVER: Program =
 const CLIENT: Program =
     Program { name: "client", files: &["client.c", "threads.c"], ours: None, options: OLD };
 const PROGRAMS: [Program; 8] = [POSIX, SYSTEM_V, ONE_SHOT, LOOP, DIFFERENCE, ALONE, SERVER, CLIENT];
-/// How long one program may be compiled, and what is kept of a compiler's words, bytes.
-const COMPILING: Duration = Duration::from_secs(60);
+/// How long one program may be compiled, ns, and what is kept of a compiler's words, bytes.
+const COMPILING_NS: u64 = 60_000_000_000;
 const MOST_WORDS: usize = 1 << 16;
 /// How far the compiler optimises, as a suffix of the program's name and as its option.
 const LEVELS: [(&str, &str); 3] = [("o0", "-O0"), ("o2", "-O2"), ("o3", "-O3")];
@@ -256,9 +254,12 @@ fn mean_of_values(output: &ForeignOutput) -> Result<BTreeMap<String, f64>, Strin
     Ok(BTreeMap::from([(HEADLINE.to_owned(), mean * 1e3)]))
 }
 
-/// What was compiled, in a folder of its own that goes with it, or at the next start if this program is killed.
+/// Runs a compiler to its end, or its deadline, and leaves nobody whom it started.
+type Run<'a> = dyn Fn(Vec<String>) -> Result<ForeignOutput, String> + 'a;
+
+/// What was compiled, in a folder of its own that goes with it, or with this program if that is killed.
 pub struct Copies {
-    _kept: Directory,
+    _kept: Option<OwnFolder>,
     folder: PathBuf,
     /// Why a program is not there, by its name and level.
     lacks: BTreeMap<String, String>,
@@ -268,12 +269,34 @@ impl Copies {
     /// Compiles what of the programs is in `sources`, each at each level that is compared.
     ///
     /// # Errors
-    /// In words: no folder can be made for them.
+    /// In words: no folder can be made for them, or no worker started, in which a compiler ends with this program.
     pub fn compile(sources: &Path) -> Result<Self, String> {
         let place = std::env::temp_dir();
-        let kept = Directory::of_process(&place)
+        let kept = OwnFolder::make(&place)
             .map_err(|why| format!("no folder for programs in {}: {why}", place.display()))?;
         let folder = place.join(kept.name());
+        let supervisor = Supervisor::new(Arc::default())
+            .map_err(|error| format!("no worker can be started here: {error}"))?;
+        // What a killed compiler leaves goes with the folder.
+        let environment = [("LC_ALL", "C".into()), ("TMPDIR", folder.display().to_string())];
+        let environment = BTreeMap::from(environment.map(|(name, value)| (name.to_owned(), value)));
+        let run = |command| {
+            run_command(&supervisor, command, environment.clone(), MOST_WORDS, COMPILING_NS).map_err(|lost| {
+                match lost {
+                    Lost::Interrupted => "it was interrupted".to_owned(),
+                    Lost::Worker { what, .. } => what,
+                }
+            })
+        };
+        Self::compile_at(folder, Some(kept), sources, &run)
+    }
+
+    fn compile_at(
+        folder: PathBuf,
+        kept: Option<OwnFolder>,
+        sources: &Path,
+        run: &Run<'_>,
+    ) -> Result<Self, String> {
         let told = |error: std::io::Error| format!("no folder for programs at {}: {error}", folder.display());
         let mut copies = Self { _kept: kept, folder: folder.clone(), lacks: BTreeMap::new() };
         for (name, text) in HEADERS {
@@ -286,7 +309,7 @@ impl Copies {
                 let made = match &compiler {
                     None => Err("no C compiler: apt install gcc".to_owned()),
                     Some(compiler) => {
-                        program.compile(compiler, option, sources, &folder.join(&name), &folder)
+                        program.compile(compiler, option, sources, &folder.join(&name), &folder, run)
                     }
                 };
                 if let Err(why) = made {
@@ -322,34 +345,30 @@ impl Program {
         sources: &Path,
         program: &Path,
         headers: &Path,
+        run: &Run<'_>,
     ) -> Result<(), String> {
         let files: Vec<PathBuf> = self.files.iter().map(|file| sources.join(file)).collect();
         if let Some(file) = files.iter().find(|file| !file.is_file()) {
             return Err(format!("there is no {}", file.display()));
         }
-        let mut command = Command::new(compiler);
-        command
-            .args([level, "-w", "-o"])
-            .arg(program)
-            .args(self.options)
-            // The reader's own headers are found first, beside the sources.
-            .arg("-I")
-            .arg(headers)
-            .args(&files)
-            .args(self.ours.map(|name| headers.join(name)))
-            .args(["-lpthread", "-lrt"])
-            .env("LC_ALL", "C")
-            // What a killed compiler leaves goes with the folder.
-            .env("TMPDIR", headers)
-            .stdin(Stdio::null());
-        let done = program::hear(&mut command, MOST_WORDS, COMPILING)
-            .map_err(|error| format!("{}: {error}", compiler.display()))?;
-        match done.status {
-            Some(status) if status.success() => return Ok(()),
-            Some(_) => {}
-            None => return Err(format!("it does not compile within {} s", COMPILING.as_secs())),
+        let mut command: Vec<String> = vec![compiler.display().to_string()];
+        command.extend([level, "-w", "-o"].map(str::to_owned));
+        command.push(program.display().to_string());
+        command.extend(self.options.iter().map(|&option| option.to_owned()));
+        // The reader's own headers are found first, beside the sources.
+        command.extend(["-I".to_owned(), headers.display().to_string()]);
+        command.extend(files.iter().map(|file| file.display().to_string()));
+        command.extend(self.ours.map(|name| headers.join(name).display().to_string()));
+        command.extend(["-lpthread", "-lrt"].map(str::to_owned));
+        let done = run(command).map_err(|why| format!("{}: {why}", compiler.display()))?;
+        match done.code {
+            Some(0) => return Ok(()),
+            _ if done.timed_out => {
+                return Err(format!("it does not compile within {} s", COMPILING_NS / 1_000_000_000));
+            }
+            _ => {}
         }
-        let told = String::from_utf8_lossy(&done.stderr);
+        let told = done.stderr;
         let first = told.lines().find(|line| line.contains("error")).or_else(|| told.lines().next());
         Err(format!("it does not compile: {}", super::shortened(first.unwrap_or(""))))
     }
@@ -357,6 +376,8 @@ impl Program {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
 
     fn probe(name: &str) -> &'static Probe {
@@ -393,14 +414,21 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_is_compiled_or_its_lack_is_told_and_nothing_stays() {
+    fn a_copy_is_compiled_or_its_lack_is_told() {
         let sources = tempfile::tempdir().expect("a folder");
         fs::write(sources.path().join("system_call_1.c"), "int main(void) { return 0; }\n").expect("written");
         fs::write(sources.path().join("system_call_2.c"), "int main(void) { return 0 }\n").expect("written");
         let third = "double measure_time(int call) { return 1e7; }\nint main(void) { return 1; }\n";
         fs::write(sources.path().join("system_call_3.c"), third).expect("written");
-        let copies = Copies::compile(sources.path()).expect("a folder");
-        let folder = copies.folder().to_owned();
+        let folder = tempfile::tempdir().expect("a folder");
+        // A test is not the program, which is its own worker.
+        let run = |command: Vec<String>| {
+            let done = Command::new(&command[0]).args(&command[1..]).output().expect("a compiler");
+            let stderr = String::from_utf8_lossy(&done.stderr).into_owned();
+            Ok(ForeignOutput { stderr, code: done.status.code(), ..ForeignOutput::default() })
+        };
+        let at = folder.path().to_owned();
+        let copies = Copies::compile_at(at, None, sources.path(), &run).expect("a folder");
         if find("cc", None).is_some() {
             assert!(copies.program(probe("system_call_1_o0")).is_ok_and(|path| path.is_file()));
             let broken = copies.program(probe("system_call_2_o0")).expect_err("no C");
@@ -414,7 +442,5 @@ mod tests {
             let lack = copies.program(probe("system_call_1_o0")).expect_err("no compiler");
             assert!(lack.contains("apt install gcc"), "{lack}");
         }
-        drop(copies);
-        assert!(!folder.exists());
     }
 }

@@ -14,6 +14,7 @@ mod generated;
 mod grame;
 mod input;
 mod kept;
+mod killed;
 mod lies;
 mod machines;
 mod old_kernel;

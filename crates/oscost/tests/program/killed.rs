@@ -1,0 +1,132 @@
+//! Who is killed alone, or with everybody, at one of the calls by which a tick server begins, or while the documents' programs
+//! are compiled: nothing is left.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
+
+use crate::support::{Done, Home, PROGRAM, finished, one_at_a_time, skip};
+
+/// Between two of these nothing changes that others see.
+const CHANGING: [&str; 14] = [
+    "bind",
+    "clone",
+    "clone3",
+    "fcntl",
+    "flock",
+    "listen",
+    "memfd_create",
+    "mkdirat",
+    "openat",
+    "openat2",
+    "pipe2",
+    "socket",
+    "unlinkat",
+    "write",
+];
+/// A PID namespace in which everybody can be killed at once. $1 is the folder to meet in, $2 who is killed with the server, the
+/// rest how the server is started.
+const GROUND: &str = r#"folder=$1; who=$2; shift 2
+if [ "$who" = everybody ]; then
+    # It stands still at its call.
+    "$@" & sleep 0.5
+    kill -KILL -1
+    "$PROGRAM" tick server --policy other --directory "$folder" & server=$!
+    for try in $(seq 200); do [ -S "$folder/sender" ] && break; sleep 0.05; done
+    "$PROGRAM" tick client --policy other --directory "$folder" --values 2 || exit 98
+    wait $server
+else
+    "$@"; code=$?
+fi
+for try in $(seq 100); do [ -e "$folder" ] || exit $code; sleep 0.1; done
+echo "LEFT $(ls -A "$folder")""#;
+
+/// A tick server under strace, which is told `how`.
+fn server(home: &Home, how: &[&str], who: &str) -> Done {
+    let folder = home.path().join("meet");
+    let mut command = home.other("unshare");
+    command
+        .args(["-U", "-r", "-m", "-p", "-f", "--mount-proc", "--kill-child", "sh", "-c", GROUND, "sh"])
+        .arg(&folder)
+        .args([who, "strace", "-qq"])
+        .args(how)
+        .args(["--", PROGRAM, "tick", "server", "--policy", "other", "--directory"])
+        .arg(&folder)
+        .env("PROGRAM", PROGRAM);
+    finished(&mut command)
+}
+
+#[test]
+fn a_server_that_is_killed_at_any_call_of_its_start_leaves_nothing() {
+    let home = Home::new();
+    let trace = home.path().join("trace");
+    let last = ["-o", trace.to_str().expect("text"), "-e", "inject=bind:signal=KILL:when=2"];
+    let traced = server(&home, &last, "server");
+    let text = fs::read_to_string(&trace).unwrap_or_default();
+    if traced.code != Some(137) || text.is_empty() {
+        return skip("a_server_that_is_killed_at_any_call", "no strace, or no user namespace");
+    }
+    let mut times = BTreeMap::<&str, u32>::new();
+    let mut calls = Vec::new();
+    for line in text.lines() {
+        let Some((name, _)) = line.split_once('(') else { continue };
+        let when = times.entry(name).or_default();
+        *when += 1;
+        // Before it looks at the folder's parent it has not begun.
+        if CHANGING.contains(&name) && (!calls.is_empty() || line.contains("O_DIRECTORY")) {
+            calls.push((name, *when));
+        }
+    }
+    let mut killed = 0;
+    for (call, when) in &calls {
+        for (signal, who) in [("KILL", "server"), ("STOP", "everybody")] {
+            let only = format!("trace={call}");
+            let inject = format!("inject={call}:signal={signal}:when={when}");
+            let done = server(&home, &["-o", "/dev/null", "-e", &only, "-e", &inject], who);
+            let told = format!("{who} at {call} {when}: {done:?}");
+            assert!(!done.stdout.contains("LEFT") && !home.path().join("meet").exists(), "{told}");
+            assert_ne!(done.code, Some(98), "the next server does not serve: {told}");
+            killed += usize::from(who == "server" && done.code == Some(137));
+        }
+    }
+    assert!(calls.len() > 15 && killed * 4 >= calls.len() * 3, "{killed} of {calls:?}");
+}
+
+#[test]
+fn programs_that_are_being_compiled_go_with_whoever_is_killed() {
+    let _lock = one_at_a_time();
+    let home = Home::new();
+    let (place, tools) = (home.path().join("tmp"), home.path().join("bin"));
+    for folder in [&place, &tools] {
+        fs::create_dir(folder).expect("a folder");
+    }
+    fs::write(home.path().join("system_call_1.c"), "int main(void) { return 0; }\n").expect("a program");
+    // What it started writes when it is dead, and goes on in a session of its own.
+    let script =
+        "#!/bin/sh\n(sleep 0.5; : > \"$TMPDIR/late\") &\nsetsid sleep 100 & echo $! > \"$HOME/pid\"\nwait\n";
+    fs::write(tools.join("cc"), script).expect("a compiler");
+    fs::set_permissions(tools.join("cc"), fs::Permissions::from_mode(0o755)).expect("its mode");
+    let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap_or_default());
+    let mut command = home.command(&["reproduce", "ostep", "--quick", "--force", "--c", "."]);
+    let mut child = command.env("PATH", path).env("TMPDIR", &place).spawn().expect("it starts");
+    let names = || fs::read_dir(&place).expect("a folder").count();
+    let waits = |until: &dyn Fn() -> bool| {
+        let patience = Instant::now() + Duration::from_secs(60);
+        while !until() && Instant::now() < patience {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        until()
+    };
+    let pid = || fs::read_to_string(home.path().join("pid")).unwrap_or_default().trim().to_owned();
+    let begun = waits(&|| names() > 0 && !pid().is_empty());
+    child.kill().expect("a kill");
+    child.wait().expect("it ends");
+    assert!(begun, "no folder for programs");
+    // Who has ended and is not waited for has no command line any more.
+    let goes_on = || fs::read(format!("/proc/{}/cmdline", pid())).is_ok_and(|words| !words.is_empty());
+    assert!(waits(&|| !goes_on()), "what the compiler started goes on");
+    assert!(waits(&|| names() == 0), "the folder stays");
+    std::thread::sleep(Duration::from_millis(700));
+    assert_eq!(names(), 0, "it came again");
+}
