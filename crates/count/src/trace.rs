@@ -3,7 +3,7 @@
 //! METHOD.md, Counts. The debugger's line stops the machine at the marks; in between qemu executes one instruction a block, and
 //! writes the address of each into a pipe. Nothing stops in between: a stopped machine goes on with its timer's next tick.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
 
 use oscost_results::FunctionNode;
@@ -301,7 +301,7 @@ impl Session<'_> {
     }
 
     /// The bytes of every instruction that was executed.
-    fn code(&mut self, steps: &[TraceStep]) -> Result<HashMap<u64, Kind>, Error> {
+    fn code(&mut self, steps: &[TraceStep]) -> Result<BTreeMap<u64, Kind>, Error> {
         let addresses: BTreeSet<u64> = steps.iter().map(|step| step.address).collect();
         let mut ranges: Vec<(u64, u64)> = Vec::new();
         for &address in &addresses {
@@ -323,7 +323,7 @@ impl Session<'_> {
             let code = bytes.get(usize::try_from(address - start).ok()?..)?;
             Some((address, instruction::kind(self.architecture, code)))
         };
-        let kinds: HashMap<u64, Kind> = addresses.iter().filter_map(kind).collect();
+        let kinds: BTreeMap<u64, Kind> = addresses.iter().filter_map(kind).collect();
         // Without its code nothing tells a call from a return.
         let hidden = addresses.iter().any(|address| is_of_kernel(*address) && !kinds.contains_key(address));
         if hidden {
@@ -350,8 +350,8 @@ impl Session<'_> {
 
 /// What is known of the instructions of one trace.
 struct Known<'a> {
-    symbols: HashMap<u64, Symbol>,
-    kinds: &'a HashMap<u64, Kind>,
+    symbols: BTreeMap<u64, Symbol>,
+    kinds: &'a BTreeMap<u64, Kind>,
     switching: Option<u64>,
 }
 
@@ -382,10 +382,10 @@ fn read(
     iterations: u64,
     steps: &[TraceStep],
     symbols: &Symbols,
-    kinds: &HashMap<u64, Kind>,
+    kinds: &BTreeMap<u64, Kind>,
     switching: Option<u64>,
 ) -> Followed {
-    let mut known = HashMap::new();
+    let mut known = BTreeMap::new();
     for step in steps {
         known.entry(step.address).or_insert_with(|| symbols.find(step.address));
     }
@@ -415,7 +415,7 @@ fn read(
 
 /// Where each iteration begins: the first instruction of the program that is executed once in each, and in no other place.
 fn heads(steps: &[TraceStep], iterations: u64, facts: &Known<'_>) -> Vec<usize> {
-    let mut times: HashMap<u64, u64> = HashMap::new();
+    let mut times: BTreeMap<u64, u64> = BTreeMap::new();
     for step in steps.iter().filter(|step| step.user) {
         *times.entry(step.address).or_default() += 1;
     }

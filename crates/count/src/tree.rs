@@ -4,7 +4,7 @@
 //! returns for its caller. An instruction that is followed by one that it cannot lead to was interrupted by an exception. A
 //! return that belongs to no call (a retpoline's) is a jump. Two tasks have a chain of calls each.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use oscost_results::FunctionNode;
 
@@ -55,7 +55,7 @@ struct Task {
 pub(crate) struct Builder<'a, F> {
     facts: &'a F,
     nodes: Vec<Node>,
-    by_path: HashMap<(usize, u64, u32), usize>,
+    by_path: BTreeMap<(usize, u64, u32), usize>,
     tasks: Vec<Task>,
     known: BTreeMap<u64, usize>,
     current: usize,
@@ -70,7 +70,7 @@ impl<'a, F: Facts> Builder<'a, F> {
         let mut builder = Self {
             facts,
             nodes: Vec::new(),
-            by_path: HashMap::new(),
+            by_path: BTreeMap::new(),
             tasks: Vec::new(),
             known: BTreeMap::new(),
             current: 0,

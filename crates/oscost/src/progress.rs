@@ -1,13 +1,18 @@
 //! One status line on a terminal, drawn only between launches. In a pipe there is none.
 
-use std::io::IsTerminal;
+use std::io::Write;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use oscost_harness::Event;
+use oscost_sys::terminal;
+
+/// Puts the cursor at the beginning of its line, and clears that.
+const CLEARED: &str = "\r\x1b[K";
 
 /// The line.
 pub struct Progress {
-    bar: ProgressBar,
+    /// Whether there is a line at all, and what is in it.
+    shown: bool,
+    words: Option<String>,
     launches: u32,
     figures: usize,
 }
@@ -15,18 +20,8 @@ pub struct Progress {
 impl Progress {
     /// A line on standard error, if that is a terminal and `shown`.
     pub fn new(shown: bool) -> Self {
-        let bar = ProgressBar::no_length();
-        let target = if shown && std::io::stderr().is_terminal() {
-            ProgressDrawTarget::stderr()
-        } else {
-            ProgressDrawTarget::hidden()
-        };
-        bar.set_draw_target(target);
-        // No spinner and no ticks: a redraw while a launch runs would disturb it.
-        if let Ok(style) = ProgressStyle::with_template("{wide_msg}") {
-            bar.set_style(style);
-        }
-        Self { bar, launches: 0, figures: 0 }
+        let shown = shown && terminal::columns_of(&std::io::stderr()).is_some();
+        Self { shown, words: None, launches: 0, figures: 0 }
     }
 
     /// Shows where the run is.
@@ -54,18 +49,44 @@ impl Progress {
     }
 
     /// Shows these words.
-    pub fn draw(&self, words: String) {
-        self.bar.set_message(words);
-        self.bar.force_draw();
+    pub fn draw(&mut self, words: String) {
+        if self.shown {
+            self.words = Some(words);
+            self.put();
+        }
     }
 
     /// Takes the line away.
-    pub fn end(&self) {
-        self.bar.finish_and_clear();
+    pub fn end(&mut self) {
+        if self.words.take().is_some() {
+            self.put();
+        }
     }
 
     /// Tells something above the line.
-    pub fn suspend(&self, tell: impl FnOnce()) {
-        self.bar.suspend(tell);
+    pub fn suspend(&mut self, tell: impl FnOnce()) {
+        let words = self.words.clone();
+        self.end();
+        tell();
+        if let Some(words) = words {
+            self.draw(words);
+        }
+    }
+
+    /// What is to be in the line now, as far as there is room: a line that is broken could not be cleared.
+    fn put(&self) {
+        let mut stream = std::io::stderr();
+        let columns = terminal::columns_of(&stream).unwrap_or(0);
+        let fits: String =
+            self.words.iter().flat_map(|words| words.chars()).take(columns.saturating_sub(1)).collect();
+        // Nobody is harmed who does not see it.
+        let _ = stream.write_all(format!("{CLEARED}{fits}").as_bytes());
+    }
+}
+
+/// Whatever ends it, nothing stays of it.
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.end();
     }
 }

@@ -1,12 +1,10 @@
 //! Signals that end the program: measurements are kept, and nobody waits for a reader that does not read.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use oscost_sys::{clock, process};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::{flag, low_level};
+use oscost_sys::{clock, endings};
 
 use crate::exit::{Ended, Exit};
 
@@ -16,25 +14,16 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// SIGINT, SIGTERM and SIGHUP, heard.
 pub struct Signals {
     ends: Arc<AtomicBool>,
-    number: Arc<AtomicUsize>,
 }
 
 impl Signals {
     /// From now on the first one ends the measuring, and a second one ends the program at once. One that the caller had
     /// ignored (nohup, the job of a script in the background) stays ignored.
     pub fn listen() -> Result<Self, Ended> {
-        let signals = Self { ends: Arc::default(), number: Arc::default() };
-        let register = || -> std::io::Result<()> {
-            for signal in [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !process::is_ignored(signal))
-            {
-                flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&signals.ends))?;
-                flag::register(signal, Arc::clone(&signals.ends))?;
-                flag::register_usize(signal, Arc::clone(&signals.number), signal.unsigned_abs() as usize)?;
-            }
-            Ok(())
-        };
-        register().map_err(|error| Ended::new(Exit::Unfit, format!("signals cannot be handled: {error}")))?;
-        Ok(signals)
+        let listen = endings::listen();
+        let ends =
+            listen.map_err(|error| Ended::new(Exit::Unfit, format!("signals cannot be handled: {error}")))?;
+        Ok(Self { ends })
     }
 
     /// Whether one has come; to be looked at while something is waited for.
@@ -49,19 +38,19 @@ impl Signals {
 
     /// The one that came.
     pub fn number(&self) -> Option<u8> {
-        u8::try_from(self.number.load(Ordering::Relaxed)).ok().filter(|&number| number > 0)
+        endings::number()
     }
 
     /// Nothing is measured any more, and what was is saved: from now on the first signal ends the program at once; after one
     /// that has come it ends soon, whoever does not read what it says. The signal that ended the measuring.
     pub fn deliver(&self) -> Option<u8> {
+        self.ends.store(true, Ordering::SeqCst);
         let number = self.number();
-        self.ends.store(true, Ordering::Relaxed);
         if let Some(number) = number {
             // Where no thread is to be had the second signal ends it.
             let _ = std::thread::Builder::new().spawn(move || {
                 clock::pause(PATIENCE);
-                low_level::exit(128 + i32::from(number));
+                endings::end_now(128 + i32::from(number));
             });
         }
         number

@@ -17,6 +17,7 @@ pub mod cpu_list;
 pub mod cpu_time;
 pub mod cycle_counter;
 pub mod distance;
+pub mod endings;
 pub mod file;
 pub mod file_page;
 pub mod file_system;

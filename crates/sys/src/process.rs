@@ -293,16 +293,6 @@ pub fn ignore_endings() {
     }
 }
 
-/// Whether the caller of this program had it ignore `signal`. sigaction(2).
-#[must_use]
-pub fn is_ignored(signal: i32) -> bool {
-    // SAFETY: an all-zero sigaction is valid.
-    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-    // SAFETY: without a new action nothing changes; the kernel writes one sigaction to a local variable.
-    let result = unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut action) };
-    result == 0 && action.sa_sigaction == libc::SIG_IGN
-}
-
 /// A write beyond RLIMIT_FSIZE shall fail (EFBIG), and not end the program. setrlimit(2).
 pub fn outlive_file_limit() {
     // SAFETY: SIG_IGN is a valid disposition for this signal.

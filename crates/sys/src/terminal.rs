@@ -1,5 +1,6 @@
-//! Standard output: how large its terminal is, and whether it was open at all. ioctl_tty(2).
+//! How large a terminal is, and whether standard output was open at all. ioctl_tty(2).
 
+use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static CLOSED: AtomicBool = AtomicBool::new(false);
@@ -29,19 +30,25 @@ pub fn was_closed() -> bool {
 /// Columns of the terminal, `None` where standard output is none.
 #[must_use]
 pub fn columns() -> Option<usize> {
-    size().map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0)
+    columns_of(&std::io::stdout())
+}
+
+/// Columns of a terminal, `None` for what is none.
+#[must_use]
+pub fn columns_of(stream: &impl AsRawFd) -> Option<usize> {
+    size(stream).map(|size| usize::from(size.ws_col)).filter(|&columns| columns > 0)
 }
 
 /// Lines of the terminal, `None` where standard output is none.
 #[must_use]
 pub fn lines() -> Option<usize> {
-    size().map(|size| usize::from(size.ws_row)).filter(|&lines| lines > 0)
+    size(&std::io::stdout()).map(|size| usize::from(size.ws_row)).filter(|&lines| lines > 0)
 }
 
-fn size() -> Option<libc::winsize> {
+fn size(stream: &impl AsRawFd) -> Option<libc::winsize> {
     // SAFETY: an all-zero winsize is valid.
     let mut size: libc::winsize = unsafe { std::mem::zeroed() };
     // SAFETY: the kernel writes one winsize to a local variable.
-    let result = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size) };
+    let result = unsafe { libc::ioctl(stream.as_raw_fd(), libc::TIOCGWINSZ, &raw mut size) };
     (result == 0).then_some(size)
 }

@@ -5,7 +5,7 @@ use super::*;
 /// A kernel of functions of 16 instructions; what an instruction does is told by a table.
 struct Model {
     symbols: BTreeMap<u64, Symbol>,
-    kinds: HashMap<u64, Kind>,
+    kinds: BTreeMap<u64, Kind>,
     switch: Option<u64>,
 }
 
@@ -19,7 +19,7 @@ impl Model {
             let place = if base == KERNEL { SymbolPlace::Kernel } else { SymbolPlace::Program };
             (start, Symbol { start, name: (*name).to_owned(), place })
         };
-        Self { symbols: names.iter().enumerate().map(symbol).collect(), kinds: HashMap::new(), switch: None }
+        Self { symbols: names.iter().enumerate().map(symbol).collect(), kinds: BTreeMap::new(), switch: None }
     }
     fn at(&self, name: &str, offset: u64) -> u64 {
         let found = self.symbols.values().find(|symbol| symbol.name == name);

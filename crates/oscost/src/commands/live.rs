@@ -33,7 +33,7 @@ pub fn live(sides: &[String], options: &Compare, talk: &Talk) -> Result<Exit, En
     let supervisor = Supervisor::new(signals.flag())
         .map_err(|error| Ended::new(Exit::Unfit, format!("no worker can be started here: {error}")))?;
     let mut found: [Vec<RunResult>; 2] = [Vec::new(), Vec::new()];
-    let progress = Progress::new(!talk.quiet);
+    let mut progress = Progress::new(!talk.quiet);
     'rounds: for round in 0..options.rounds {
         for (done, side) in ORDER.into_iter().enumerate() {
             let (round, rounds, name) = (round + 1, options.rounds, ["A", "B"][side]);

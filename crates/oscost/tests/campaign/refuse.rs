@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::program::{self, Done, User};
 use crate::space::{self, Left, ground};
-use crate::sweep::{EXCEPT, NO_KEYS};
+use crate::sweep::EXCEPT;
 use crate::{Amount, Outcome, Provocation, crowd, judge, save};
 
 /// What is run, to one launch: one at least of every family whose calls differ, and what reads results.
@@ -245,8 +245,6 @@ impl Call {
         // Before main the start of the standard library gives up in its own way.
         if done.stderr.contains("fatal runtime error: initialization") {
             outcome.count("ended before main", 1);
-        } else if name == "getrandom" && done.said().contains(NO_KEYS) {
-            outcome.count("keys that could not be drawn", 1);
         } else if name == "futex" && done.stderr.contains(NO_FUTEX) {
             outcome.count("ended by the C library, whose futex failed", 1);
         } else {

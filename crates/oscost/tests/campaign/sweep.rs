@@ -155,9 +155,6 @@ pub fn run(amount: Amount) -> Outcome {
     outcome
 }
 
-/// What the standard library says where getrandom fails for another reason than that it is refused, which no kernel gives: a crate
-/// for signals keeps a table whose keys are drawn so, and there is nothing that could be asked before.
-pub const NO_KEYS: &str = "library/std/src/sys/random/";
 /// Calls that were made and failed.
 const MADE: &str = "calls that failed";
 /// Calls that should have failed, and were not made as the how manieth they were before.
@@ -304,8 +301,6 @@ impl Fail {
             || silent_crash && with_failure(&["--version"]).code().is_none()
         {
             outcome.count("ended before main", 1);
-        } else if call == "getrandom" && done.said().contains(NO_KEYS) {
-            outcome.count("keys that could not be drawn", 1);
         } else {
             program::ended_well(&done, &[0, 2, 3, 4, 5], &what, outcome);
         }

@@ -279,6 +279,32 @@ fn files_of_proc_that_never_end_stop_nothing() {
     }
 }
 
+/// A kernel that gives no random numbers for a reason that the standard library does not expect: its tables with random keys would
+/// end the program, so it has none.
+#[test]
+fn without_random_numbers_nothing_panics() {
+    let home = Home::new();
+    if home.other("strace").arg("-V").output().is_err() {
+        return skip("without_random_numbers_nothing_panics", "strace is not installed");
+    }
+    let measuring: [&[&str]; 2] = [
+        &["run", "--one-launch", "syscall/getppid", "semaphore/posix_named", "realtime_ipc/bpf"],
+        &["doctor", "--quiet"],
+    ];
+    let reading: [&[&str]; 3] = [&["list"], &["report"], &["tick", "client", "--name", "x"]];
+    for arguments in measuring.into_iter().chain(reading) {
+        let done = measured(|| {
+            let mut command = home.other("strace");
+            command.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=getrandom"]);
+            command.args(["-e", "inject=getrandom:error=EIO", "--", PROGRAM]).args(arguments);
+            command
+        });
+        let said = format!("{}{}", done.stdout, done.stderr);
+        assert!(!said.contains("panicked") && !said.contains("internal error"), "{arguments:?}: {done:?}");
+        assert!(matches!(done.code, Some(0 | 2 | 3 | 4 | 5)), "{arguments:?}: {done:?}");
+    }
+}
+
 /// A sandbox in which no call sleeps; strace, which makes it, traces, so that no figure is shown.
 #[test]
 fn sleeps_that_are_refused_are_no_defect() {

@@ -386,3 +386,22 @@ fn a_pipe_of_the_shell_takes_and_gives_results() {
     let nameless = |text: &str| text.replace(",/dev/stdin,", ",,");
     assert_eq!(written.well().stdout, nameless(&done.stdout));
 }
+
+/// On a terminal one line says where the run is. It is no wider than the terminal, and goes.
+#[test]
+fn the_line_of_a_run_fits_its_terminal_and_goes() {
+    let home = Home::new();
+    if home.other("script").arg("--version").output().is_err() {
+        return skip("the_line_of_a_run_fits_its_terminal_and_goes", "no script(1)");
+    }
+    let script = format!("stty cols 30; exec '{PROGRAM}' run --one-launch syscall/getppid");
+    let done = measured(|| {
+        let mut command = home.other("script");
+        command.args(["-qec", &script, "/dev/null"]);
+        command
+    });
+    let lines: Vec<&str> = done.stdout.split("\r\x1b[K").skip(1).collect();
+    let shown: Vec<&&str> = lines.iter().filter(|line| line.starts_with("measuring")).collect();
+    assert_eq!(shown.iter().map(|line| line.len()).max(), Some(29), "{done:?}");
+    assert!(lines.last().is_some_and(|line| line.starts_with("oscost ") || line.is_empty()), "{done:?}");
+}

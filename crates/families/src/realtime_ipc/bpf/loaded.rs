@@ -40,6 +40,8 @@ pub fn make(_: &mut Ground, course: &Course, _: &Rc<Table>) -> Result<Box<dyn Tr
 fn load(course: &Course) -> Result<Bpf, CallError> {
     let entries = u32::try_from(KernelPage::entries(course.ticks)).unwrap_or(u32::MAX);
     let ring = ((course.ticks + 1) * RECORD).next_power_of_two().max(4096);
+    // The loader's tables draw random keys, and would end the program where there are none.
+    oscost_sys::random::bits()?;
     let mut loaded = EbpfLoader::new()
         // The program touches its own types alone: whether the kernel tells of its types is all the same.
         .btf(None)

@@ -43,6 +43,10 @@ mod x11 {
                 "set DISPLAY to one of this machine (DISPLAY=:0), or start one: Xvfb :99 -noreset & DISPLAY=:99",
             ));
         }
+        // A connection's table draws random keys, and would end the program where there are none.
+        oscost_sys::random::bits().map_err(|error| {
+            Lacking::new(format!("no display can be reached: {error}"), "allow getrandom in the sandbox")
+        })?;
         let (connection, screen) = x11rb::connect(None).map_err(|error| {
             Lacking::new(
                 format!("no display can be reached: {error}"),
