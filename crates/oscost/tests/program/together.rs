@@ -1,8 +1,9 @@
 //! One run at a time on a machine.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use crate::support::{Home, Running, finished, one_at_a_time};
+use crate::support::{Home, PROGRAM, Running, finished, measured, one_at_a_time, skip};
 
 #[test]
 fn a_second_run_is_refused_or_marked() {
@@ -26,4 +27,59 @@ fn a_second_run_is_refused_or_marked() {
         assert!(Instant::now() < patience);
         std::thread::sleep(Duration::from_millis(200));
     }
+}
+
+/// Names and keys of what a run makes that others could find. Each is random.
+fn made(home: &Home) -> Option<BTreeSet<String>> {
+    let trace = home.path().join("trace");
+    let ran = measured(|| {
+        let mut command = home.other("strace");
+        let only = "trace=semget,msgget,mq_open,openat,openat2,mkdirat,mknodat,bind";
+        command.args(["-f", "-qq", "-s", "256", "-e", only, "-o"]).arg(&trace).args(["--", PROGRAM]);
+        let objects = ["semaphore/system_v", "semaphore/posix_named", "lock/system_v_message"];
+        let queues = ["context_switch/posix_queue/same_cpu", "record_lock/fcntl"];
+        let sockets =
+            ["realtime_ipc/unix_datagram/same_cpu/clients_1", "realtime_ipc/fifo/same_cpu/clients_1"];
+        command.args(["run", "--quiet", "--one-launch"]).args(objects).args(queues).args(sockets);
+        command
+    });
+    if !matches!(ran.code, Some(0 | 3)) {
+        println!("{ran:?}");
+        return None;
+    }
+    let text = std::fs::read_to_string(&trace).expect("a trace");
+    let mut names = BTreeSet::new();
+    let mut kinds = BTreeSet::new();
+    let makes = ["O_CREAT", "IPC_CREAT", " mkdirat(", " mknodat(", " bind("];
+    for line in text.lines().filter(|line| makes.iter().any(|word| line.contains(word))) {
+        let Some((before, arguments)) = line.split_once('(') else { continue };
+        let call = before.rsplit(' ').next().unwrap_or_default();
+        let first = arguments.split(',').next().unwrap_or_default();
+        if call.ends_with("get") && first.starts_with("0x") {
+            names.insert(format!("{call} {first}"));
+            kinds.insert(call);
+        } else if let Some((_, name)) = arguments.split_once("oscost-") {
+            let word: String = name.chars().take_while(char::is_ascii_alphanumeric).collect();
+            let is_random = word.len() == 32 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+            assert!(is_random, "{line}");
+            names.insert(word);
+            kinds.insert(call);
+        }
+    }
+    let all = ["mq_open", "msgget", "semget"];
+    assert!(all.iter().all(|call| kinds.contains(call)) && kinds.len() > all.len(), "{kinds:?}");
+    Some(names)
+}
+
+#[test]
+fn no_two_runs_share_a_name() {
+    let home = Home::new();
+    if home.other("strace").arg("-V").output().is_err() {
+        return skip("no_two_runs_share_a_name", "strace is not installed");
+    }
+    let (Some(one), Some(other)) = (made(&home), made(&home)) else {
+        return skip("no_two_runs_share_a_name", "nothing can be measured under strace here");
+    };
+    let both: Vec<_> = one.intersection(&other).collect();
+    assert!(both.is_empty() && !one.is_empty(), "{both:?}");
 }
