@@ -47,8 +47,12 @@ pub fn open(path: &Path, amount: Amount) -> Result<usize, String> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => (format!("{head}\n"), BTreeMap::new()),
         Err(error) => return Err(tell(error)),
     };
-    // A line that a kill cut short is written again without its half.
-    std::fs::write(path, text).map_err(tell)?;
+    // A line that a kill cut short is written again without its half: beside the file, so that a kill now loses nothing.
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".new");
+    let mut new = File::create(&beside).map_err(tell)?;
+    new.write_all(text.as_bytes()).and_then(|()| new.sync_all()).map_err(tell)?;
+    std::fs::rename(&beside, path).map_err(tell)?;
     let file = OpenOptions::new().append(true).open(path).map_err(tell)?;
     let known = done.len();
     let state = State { file, done, asked: BTreeMap::new() };
