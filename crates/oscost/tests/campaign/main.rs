@@ -15,6 +15,7 @@ mod late;
 mod left;
 mod limits;
 mod own;
+mod plans;
 mod program;
 mod race;
 mod recovered;

@@ -12,76 +12,11 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
 use crate::left::Left;
+use crate::plans::{PLANS, Plan, REPRODUCE, TICK, TICKS, Who, undisturbed};
 use crate::program::{self, Done, User};
 use crate::space::{self, ground};
 use crate::sweep::EXCEPT;
 use crate::{Amount, Outcome, Provocation, crowd, judge, save};
-
-/// What is run.
-struct Plan {
-    arguments: &'static [&'static str],
-    user: User,
-    /// In whom each of its calls fails.
-    who: &'static [Who],
-}
-
-const fn plan(arguments: &'static [&'static str], who: &'static [Who]) -> Plan {
-    Plan { arguments, user: User::Own, who }
-}
-
-const OFTEN: &[Who] = &[Who::All, Who::All, Who::All, Who::One(1), Who::One(2), Who::One(3)];
-const SOME: &[Who] = &[Who::All, Who::One(1), Who::One(2)];
-/// For what takes seconds.
-const SELDOM: &[Who] = &[Who::All, Who::One(2)];
-const PLAIN: &[&str] = &["run", "syscall/getppid", "semaphore/posix_named", "semaphore/system_v"];
-
-/// To one launch: one at least of every family whose calls differ, of the other users, and what reads results.
-const PLANS: &[Plan] = &[
-    plan(PLAIN, OFTEN),
-    plan(&["run", "context_switch/pipe/same_cpu", "lock/robust_mutex", "record_lock/fcntl"], OFTEN),
-    plan(&["run", "realtime_ipc/unix_datagram/same_cpu/clients_1"], OFTEN),
-    plan(&["run", "file/create_unlink", "socket/udp_round_trip", "event/epoll_wake/same_cpu"], OFTEN),
-    plan(&["run", "process/posix_spawn", "thread", "signal/deliver"], OFTEN),
-    plan(&["report", "@-1"], OFTEN),
-    plan(&["compare", "@-1", "@-1"], OFTEN),
-    plan(&[REPRODUCE, "ostep"], &[Who::All, Who::One(1)]),
-    plan(&["run", "instrument/empty_loop", "clock/monotonic", "clock/step/monotonic", "timer"], SOME),
-    plan(
-        &["run", "memory/mmap_munmap", "cpu_pair/wake_up", "io_uring/nop", "futex/wake_one/same_cpu"],
-        SELDOM,
-    ),
-    plan(&["run", "container/namespace/user", "tax/seccomp/allow_1", "tax/bpf/uprobe"], SELDOM),
-    plan(
-        &[
-            "run",
-            "semaphore/system_v/contended/processes_4/hold_us_1/think_0",
-            "record_database/book/seek/fine_fcntl/processes_1/nrec_500",
-            "record_database/fast/mapped/fine_mutex/processes_1/nrec_500",
-        ],
-        SELDOM,
-    ),
-    plan(&[TICK], SOME),
-    Plan { user: User::Nobody, ..plan(PLAIN, SOME) },
-    Plan { user: User::Sudo, ..plan(&["run", "syscall/getppid", "lock/system_v_message"], SOME) },
-];
-
-/// It takes as long as ten of the others.
-const REPRODUCE: &str = "reproduce";
-/// A server and a client; both are told to end.
-const TICK: &str = "tick";
-const TICKS: &str = "\"$0\" tick server --policy other --tick 1ms & server=$!; sleep 0.3
-timeout -k 1 3 \"$0\" tick client --policy other --values 20; kill -TERM $server; wait $server";
-
-/// In whom a call fails.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-enum Who {
-    /// In every process.
-    All,
-    /// In the how manieth process that makes it.
-    One(u32),
-    /// In all but so many calls of all processes together.
-    Later(u32),
-}
 
 /// The program itself is started by this call. Each later start fails, or that of one: a worker's, a janitor's, a guard's.
 const START: &str = "execve";
@@ -224,7 +159,7 @@ impl Refuse {
         let users: Vec<User> = plans.iter().map(|&plan| PLANS[plan].user).collect();
         let users = [User::Own, User::Nobody, User::Sudo].into_iter().filter(|user| users.contains(user));
         for user in users.clone() {
-            let first = Plan { user, ..plan(PLAIN, SOME) }.command();
+            let first = undisturbed(user).command();
             let stored = program::run(&mut program::command(user, first[0], &first[1..]));
             if stored.code() != Some(0) {
                 outcome.fail(format!("refuse: undisturbed: {}", stored.words()));
