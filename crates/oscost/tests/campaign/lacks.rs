@@ -3,10 +3,9 @@
 use oscost_results::Status;
 
 use crate::Outcome;
-use crate::left::Left;
 use crate::limits::newest;
 use crate::program::{self, User};
-use crate::space;
+use crate::space::{self, Left};
 
 /// A lack.
 pub struct Lack {
