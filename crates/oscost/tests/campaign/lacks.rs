@@ -3,9 +3,10 @@
 use oscost_results::Status;
 
 use crate::Outcome;
+use crate::left::Left;
 use crate::limits::newest;
 use crate::program::{self, User};
-use crate::space::{self, Left};
+use crate::space;
 
 /// A lack.
 pub struct Lack {

@@ -10,8 +10,9 @@ use oscost_results::{Mark, RunResult};
 use serde::{Deserialize, Serialize};
 
 use crate::lacks::{LACKS, STRICT};
+use crate::left::Left;
 use crate::program::{self, User};
-use crate::space::{self, Left, ground};
+use crate::space::{self, ground};
 use crate::{Amount, Outcome, Provocation, crowd};
 
 /// A lack, or something that changes in the middle of a run.

@@ -9,8 +9,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
+use crate::left::Left;
 use crate::program::{self, User};
-use crate::space::{self, Left, ground};
+use crate::space::{self, ground};
 use crate::{Amount, Outcome, Provocation, crowd, judge, save};
 
 /// What is run: between them every kind of process and object of the program.
@@ -60,7 +61,8 @@ const PLANS: &[&[&str]] = &[
 
 const ERRORS: [&str; 8] = ["ENOMEM", "EAGAIN", "EMFILE", "ENOSPC", "EIO", "EINTR", "EPERM", "ENOSYS"];
 
-/// Calls that end or begin a program, and calls that cannot fail.
+/// Calls that end or begin a program, and calls that cannot fail. Of `execve` strace counts the first of each process by itself, so
+/// `refuse` lets it fail.
 pub const EXCEPT: [&str; 15] = [
     "getegid",
     "geteuid",
@@ -328,6 +330,6 @@ impl Fail {
         if done.code() == Some(4) && now != old && oscost_results::from_bytes(&now).is_err() {
             outcome.fail(format!("{what}: exit 4, and the old file was touched"));
         }
-        save::unchanged(&stored, &what, outcome);
+        save::unchanged(User::Own, &stored, &what, outcome);
     }
 }
