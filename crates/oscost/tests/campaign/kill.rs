@@ -185,7 +185,7 @@ impl Kill {
         let mut undisturbed = program::run(&mut self.command());
         // `compare --live` has no --force: it waits for those who measure in other spaces of the campaign, and gives up.
         for _ in 0..BUSY_TRIES {
-            if undisturbed.code() != Some(5) {
+            if undisturbed.code() != Some(5) || !scenario.waits {
                 break;
             }
             std::thread::sleep(Duration::from_secs(1));
@@ -254,7 +254,7 @@ impl Kill {
     /// One kill, after `moment`; of one process `chance` decides which.
     fn once(&self, moment: Duration, chance: u64, before: &Left, outcome: &mut Outcome) -> Met {
         let name = SCENARIOS[self.scenario].name;
-        let what = format!("{} of {name}{}", self.way.name(), self.user.words());
+        let mut what = format!("{} of {name}{}", self.way.name(), self.user.words());
         let child = self.command().spawn().expect("the program can be started");
         std::thread::sleep(moment);
         let leader = child.id();
@@ -268,6 +268,8 @@ impl Kill {
                 // It may have come to its end before.
                 let at = usize::try_from(chance % there.len().max(1) as u64).unwrap_or(0);
                 let one = there.get(at).copied();
+                let whom = one.and_then(space::living).unwrap_or_default();
+                what += &format!(" ({whom})");
                 let died = one.is_some_and(|id| dies(id, leader));
                 // Whoever was killed: the others come to their end, and say no wrong word.
                 let done = program::finish(child);
@@ -330,10 +332,12 @@ impl Kill {
             outcome.count("processes left", 1);
             outcome.fail(format!("{what}: {process}"));
         }
-        let everybody_died = self.way == Way::Everything && SCENARIOS[self.scenario].janitor;
         let (names, objects): (Vec<_>, Vec<_>) =
             before.since().into_iter().partition(|it| left::is_temporary(it));
-        if everybody_died {
+        let scenario = &SCENARIOS[self.scenario];
+        let everybody_died = self.way == Way::Everything && scenario.janitor;
+        let needs_again = self.way == Way::Everything && scenario.again;
+        if everybody_died || needs_again {
             outcome.count("objects that the next start finds", objects.len() as u64);
         } else {
             complain(what, &objects, outcome);
@@ -344,6 +348,10 @@ impl Kill {
         if everybody_died {
             // The janitor of that one ends after it.
             let _ = space::quiet();
+        }
+        if needs_again && !objects.is_empty() {
+            let again = program::run(&mut self.command());
+            program::ended_well(&again, &[0, 3], &format!("the next start after {what}"), outcome);
         }
         self.remove_temporary(&names, outcome);
         complain(what, &before.since(), outcome);

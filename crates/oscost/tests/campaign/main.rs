@@ -14,6 +14,7 @@ mod lacks;
 mod late;
 mod left;
 mod limits;
+mod outside;
 mod own;
 mod program;
 mod race;
@@ -49,6 +50,7 @@ pub(crate) enum Provocation {
     Limit(limits::Limit),
     Late(late::Late),
     Refuse(refuse::Refuse),
+    Outside(outside::Outside),
     Own(own::Own),
     Race(race::Race),
     Twice(twice::Twice),
@@ -91,6 +93,7 @@ impl Provocation {
             Self::Limit(limit) => limit.carry_out(),
             Self::Late(late) => late.carry_out(),
             Self::Refuse(refuse) => refuse.carry_out(),
+            Self::Outside(outside) => outside.carry_out(),
             Self::Own(own) => own.carry_out(),
             Self::Race(race) => race.carry_out(),
             Self::Twice(twice) => twice.carry_out(),
@@ -115,6 +118,7 @@ const PARTS: &[(&str, Run)] = &[
     ("late", late::run),
     ("limits", limits::run),
     ("own", own::run),
+    ("outside", outside::run),
     ("clock", clock::run),
     ("input", input::run),
     ("twice", twice::run),
@@ -150,7 +154,11 @@ fn main() -> ExitCode {
         println!("FAILED judge: {words}");
         return ExitCode::FAILURE;
     }
-    for (name, is_sharp) in [("recovered", recovered::is_sharp as fn() -> _), ("left", left::is_sharp)] {
+    for (name, is_sharp) in [
+        ("recovered", recovered::is_sharp as fn() -> _),
+        ("left", left::is_sharp),
+        ("outside", outside::is_sharp),
+    ] {
         if let Err(words) = is_sharp() {
             println!("FAILED {name}: {words}");
             return ExitCode::FAILURE;

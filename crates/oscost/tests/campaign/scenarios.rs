@@ -20,6 +20,8 @@ pub struct Scenario {
     pub endless: bool,
     /// It gives up while others measure, and cannot be forced.
     pub waits: bool,
+    /// What is left after a kill of everything the next start of the same removes, and no other.
+    pub again: bool,
 }
 
 const fn family(name: &'static str, arguments: &'static [&'static str]) -> Scenario {
@@ -33,6 +35,7 @@ const fn family(name: &'static str, arguments: &'static [&'static str]) -> Scena
         needs: None,
         endless: false,
         waits: false,
+        again: false,
     }
 }
 
@@ -159,6 +162,7 @@ pub const SCENARIOS: &[Scenario] = &[
     Scenario {
         needs: Some("cc"),
         prepare: A_C_PROGRAM,
+        again: true,
         ..family("reproduce with C", &["reproduce", "ostep", "--force", "--quick", "--c", "played"])
     },
     family("doctor", &["doctor", "--check"]),
