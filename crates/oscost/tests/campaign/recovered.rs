@@ -30,9 +30,16 @@ fn launches(journal: &str) -> Launches {
             && u32::from_str_radix(sum, 16).ok()? == crc32fast::hash(payload.as_bytes());
         is_whole.then(|| serde_json::from_str::<serde_json::Value>(payload).ok())?
     };
+    // Beside each launch there are canaries, which are no figures.
+    let is_figure = |id: &String| !id.starts_with("canary/");
     for record in journal.split_inclusive('\n').map_while(|line| whole(line.strip_suffix('\n')?)) {
         let members = record.pointer("/Launched/members").and_then(|it| it.as_array().cloned());
-        for id in members.iter().flatten().filter_map(|member| member.get(0)?.as_str().map(str::to_owned)) {
+        for id in members
+            .iter()
+            .flatten()
+            .filter_map(|member| member.get(0)?.as_str().map(str::to_owned))
+            .filter(is_figure)
+        {
             *launches.entry(id).or_default() += 1;
         }
     }
