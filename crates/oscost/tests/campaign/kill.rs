@@ -105,8 +105,8 @@ pub fn run(amount: Amount) -> Outcome {
         for (index, way) in WAYS.into_iter().enumerate() {
             // In the short one a family is killed in one way alone, each in another one.
             let (own, nobody) = match (amount.full, scenario < SHAPES) {
-                (true, true) => (100, 34),
-                (true, false) => (34, 0),
+                (true, true) => (50, 20),
+                (true, false) => (28, 0),
                 (false, true) => (2, u32::from(scenario == index)),
                 (false, false) => (u32::from(scenario % WAYS.len() == index), 0),
             };
@@ -125,11 +125,11 @@ pub fn run(amount: Amount) -> Outcome {
         if root && (scenario < SHAPES || it.janitor && it.only == Some(User::Own)) {
             for (index, way) in WAYS.into_iter().enumerate() {
                 let short = u32::from(scenario % WAYS.len() == index);
-                add(scenario, User::Sudo, way, if amount.full { 20 } else { short });
+                add(scenario, User::Sudo, way, if amount.full { 10 } else { short });
             }
         }
         if scenario < SHAPES {
-            let times = |short| if amount.full { 20 } else { u32::from(short) };
+            let times = |short| if amount.full { 10 } else { u32::from(short) };
             for (index, told) in TOLD.into_iter().enumerate() {
                 add(scenario, User::Own, Way::Told(told), times(scenario == index));
             }
@@ -247,6 +247,10 @@ impl Kill {
             for it in arguments.iter_mut().filter(|it| **it == "--quick") {
                 *it = "--one-launch";
             }
+        }
+        let first = program::first_cpus();
+        if self.seed.is_multiple_of(2) && arguments[0] == "run" && !arguments.contains(&"--plain") {
+            arguments.extend(["--cpu", &first]);
         }
         program::after(self.user, scenario.prepare, &arguments)
     }

@@ -107,6 +107,14 @@ pub fn after(user: User, prepare: &str, arguments: &[&str]) -> Command {
     command(user, "sh", &all)
 }
 
+/// The CPUs that may be used, the first one first. A run prefers the last one: where every other has it the other way round, those that
+/// go on at once do not wait for each other.
+pub fn first_cpus() -> String {
+    let cpus: Vec<String> =
+        oscost_sys::affinity::allowed().unwrap_or_default().iter().map(ToString::to_string).collect();
+    cpus.join(",")
+}
+
 /// How a run ended.
 #[derive(Debug)]
 pub struct Done {

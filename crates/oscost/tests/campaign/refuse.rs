@@ -29,10 +29,10 @@ const fn plan(arguments: &'static [&'static str], who: &'static [Who]) -> Plan {
     Plan { arguments, user: User::Own, who }
 }
 
-const OFTEN: &[Who] = &[Who::All, Who::All, Who::All, Who::One(1), Who::One(2), Who::One(3)];
+const OFTEN: &[Who] = &[Who::All, Who::All, Who::One(1), Who::One(2)];
 const SOME: &[Who] = &[Who::All, Who::One(1), Who::One(2)];
 /// For what takes seconds.
-const SELDOM: &[Who] = &[Who::All, Who::One(2)];
+const SELDOM: &[Who] = &[Who::All];
 const PLAIN: &[&str] = &["run", "syscall/getppid", "semaphore/posix_named", "semaphore/system_v"];
 
 /// To one launch: one at least of every family whose calls differ, of the other users, and what reads results.
@@ -44,10 +44,10 @@ const PLANS: &[Plan] = &[
     plan(&["run", "process/posix_spawn", "thread", "signal/deliver"], OFTEN),
     plan(&["report", "@-1"], OFTEN),
     plan(&["compare", "@-1", "@-1"], OFTEN),
-    plan(&[REPRODUCE, "ostep"], &[Who::All, Who::One(1)]),
+    plan(&[REPRODUCE, "ostep"], &[Who::All, Who::One(1), Who::One(2)]),
     plan(&["run", "instrument/empty_loop", "clock/monotonic", "clock/step/monotonic", "timer"], SOME),
     plan(
-        &["run", "memory/mmap_munmap", "cpu_pair/wake_up", "io_uring/nop", "futex/wake_one/same_cpu"],
+        &["run", "memory/mmap_munmap", "cpu_pair/cache_line", "io_uring/nop", "futex/wake_one/same_cpu"],
         SELDOM,
     ),
     plan(&["run", "container/namespace/user", "tax/seccomp/allow_1", "tax/bpf/uprobe"], SELDOM),
@@ -65,7 +65,7 @@ const PLANS: &[Plan] = &[
     Plan { user: User::Sudo, ..plan(&["run", "syscall/getppid", "lock/system_v_message"], SOME) },
 ];
 
-/// It takes as long as ten of the others.
+/// It takes as long as ten of the others: of its calls only those fail that no plan before makes.
 const REPRODUCE: &str = "reproduce";
 /// A server and a client; both are told to end.
 const TICK: &str = "tick";
@@ -150,9 +150,14 @@ pub fn run(amount: Amount) -> Outcome {
     let found = crowd::all(&names);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(amount.seed);
     let mut calls = Vec::new();
+    let mut seen = BTreeSet::new();
     for (&plan, found) in plans.iter().zip(&found) {
         let starts = Some(START.to_owned()).filter(|_| PLANS[plan].is_run());
         for name in found.found.iter().chain(&starts) {
+            let is_new = seen.insert(name.clone());
+            if PLANS[plan].arguments[0] == REPRODUCE && !is_new {
+                continue;
+            }
             let from = random.next_u64() as usize;
             let who = if name == START { &STARTS } else { PLANS[plan].who };
             for (index, &who) in who.iter().enumerate() {
@@ -194,7 +199,7 @@ impl Plan {
     }
 
     /// The words of a shell or of the program behind another program.
-    fn command(&self) -> Vec<&'static str> {
+    fn command(&self) -> Vec<&str> {
         let rest: &[&str] = match self.arguments[0] {
             TICK => return vec!["sh", "-c", TICKS, program::PATH],
             "run" => &["--force", "--quiet", "--one-launch", "--json", "out.json"],
@@ -271,7 +276,8 @@ fn control(plan: &Plan, outcome: &mut Outcome) {
     let mut wanted = figures(&without);
     wanted.retain(|_, status| *status == Status::Measured);
     // Made where the result is written, and where it is read again.
-    let (done, told) = behind(plan.user, "fsync", 1, ["none", "0", "0"], &arguments);
+    let behind_it = || behind(plan.user, "fsync", 1, ["none", "0", "0"], &arguments);
+    let (done, told) = behind_it();
     let what = format!("refuse: {} behind a listener that refuses nothing", plan.words());
     if plan.arguments[0] != "run" {
         if done.code() != without.code() || !matches!(done.code(), Some(0 | 3 | 143)) {
@@ -279,7 +285,15 @@ fn control(plan: &Plan, outcome: &mut Outcome) {
         }
         return;
     }
-    let found = figures(&done);
+    // A busy machine withholds a figure now and then, listener or not.
+    let mut found = figures(&done);
+    for _ in 0..2 {
+        if wanted.keys().all(|id| found.get(id).is_some_and(|it| *it == Status::Measured)) {
+            break;
+        }
+        let _ = behind_it();
+        found.extend(figures(&done).into_iter().filter(|(_, status)| *status == Status::Measured));
+    }
     let same = wanted.keys().filter(|id| found.get(*id) == Some(&Status::Measured)).count();
     let lost = wanted.keys().any(|id| match found.get(id) {
         Some(Status::Unsupported) => plan.arguments.contains(&id.as_str()),
@@ -376,7 +390,11 @@ impl Call {
             Who::One(which) => ("one", skip, which),
         };
         let how = [mode, &skip.to_string(), &which.to_string()];
-        let (done, told) = behind(plan.user, name, number_of(error), how, &plan.command());
+        let (mut arguments, first) = (plan.command(), program::first_cpus());
+        if plan.is_run() && number_of(error) % 2 == 0 {
+            arguments.extend(["--cpu", &first]);
+        }
+        let (done, told) = behind(plan.user, name, number_of(error), how, &arguments);
         let what = format!("{} with {error} at {name}, {who:?}", plan.words());
         let Some((failed, _, _)) = told else {
             outcome.fail(format!("{what}: the listener says nothing: {}", done.words()));
