@@ -120,12 +120,16 @@ impl Done {
 }
 
 /// Waits for the end of a run, and kills it at the deadline.
-pub fn finish(mut child: Child) -> Done {
+pub fn finish(child: Child) -> Done {
+    finish_within(child, DEADLINE)
+}
+
+fn finish_within(mut child: Child, deadline: Duration) -> Done {
     let begun = Instant::now();
     let status = loop {
         match child.try_wait().unwrap() {
             Some(status) => break Some(status),
-            None if begun.elapsed() > DEADLINE => {
+            None if begun.elapsed() > deadline => {
                 space::end_everybody();
                 let _ = child.wait();
                 break None;
@@ -140,7 +144,12 @@ pub fn finish(mut child: Child) -> Done {
 
 /// Runs to the end.
 pub fn run(command: &mut Command) -> Done {
-    finish(command.spawn().expect("the program can be started"))
+    run_within(command, DEADLINE)
+}
+
+/// Runs to the end, which may be so far away.
+pub fn run_within(command: &mut Command, deadline: Duration) -> Done {
+    finish_within(command.spawn().expect("the program can be started"), deadline)
 }
 
 /// Every stored result of a user can be read, and nothing else lies in the store but what is remembered of the machine.
