@@ -56,11 +56,6 @@ pub struct Kill {
 /// How often a command is started again that finds the machine busy.
 const BUSY_TRIES: u32 = 60;
 
-/// An undisturbed run shares two CPUs with three other spaces. `compare --live` makes 24 launches there, and repeats those that lost
-/// their CPU: over a minute on a busy machine. Its kills come within the first seconds, or a space would not end in time.
-const UNDISTURBED: Duration = Duration::from_secs(180);
-const LATEST: Duration = Duration::from_secs(20);
-
 /// The first part of a run that has no end.
 const ENDLESS: Duration = Duration::from_secs(6);
 
@@ -74,7 +69,7 @@ pub fn run(amount: Amount) -> Outcome {
     let mut add = |scenario: usize, user: User, way: Way, times: u32| {
         let mut left = times;
         while left > 0 {
-            let times = left.min(IN_ONE_SPACE);
+            let times = left.min(if SCENARIOS[scenario].slow { IN_ONE_SPACE / 2 } else { IN_ONE_SPACE });
             left -= times;
             provocations.push(Provocation::Kill(Kill {
                 scenario,
@@ -168,9 +163,10 @@ impl Kill {
         if scenario.endless {
             return self.times_within(ENDLESS, outcome);
         }
+        let deadline = if scenario.slow { 3 * program::DEADLINE } else { program::DEADLINE };
         // How long it takes undisturbed: the moments lie within that.
         let mut begun = Instant::now();
-        let mut undisturbed = program::run_within(&mut self.command(), UNDISTURBED);
+        let mut undisturbed = program::run_within(&mut self.command(), deadline);
         // `compare --live` has no --force: it waits for those who measure in other spaces of the campaign, and gives up.
         for _ in 0..BUSY_TRIES {
             if undisturbed.code() != Some(5) {
@@ -178,7 +174,7 @@ impl Kill {
             }
             std::thread::sleep(Duration::from_secs(1));
             begun = Instant::now();
-            undisturbed = program::run_within(&mut self.command(), UNDISTURBED);
+            undisturbed = program::run_within(&mut self.command(), deadline);
         }
         if scenario.janitor && undisturbed.code() == Some(99) {
             outcome.skipped.push("kills of janitor: no user namespace in which others can be refused".into());
@@ -188,7 +184,7 @@ impl Kill {
             outcome.fail(format!("{} undisturbed: {}", scenario.name, undisturbed.words()));
             return outcome;
         }
-        let longest = begun.elapsed().min(LATEST);
+        let longest = begun.elapsed().min(program::DEADLINE);
         let isolation = limits::newest(self.user).and_then(|result| result.conditions.isolation);
         if scenario.janitor && !isolation.as_ref().is_some_and(|it| it.starts_with("janitor (")) {
             outcome.fail(format!("{}: not all or nothing: {isolation:?}", scenario.name));
