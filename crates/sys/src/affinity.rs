@@ -95,9 +95,9 @@ pub fn cpu_and_node() -> Result<(u32, u32), CallError> {
 /// # Errors
 /// The error of sched_setscheduler.
 pub fn run_only_when_idle() -> Result<(), CallError> {
-    let parameter = libc::sched_param { sched_priority: 0 };
-    // SAFETY: the kernel reads one sched_param.
+    let priority: libc::c_int = 0;
+    // SAFETY: the kernel reads one sched_param, which is a priority alone.
     let result =
-        unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_IDLE, &raw const parameter) };
+        unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_IDLE, &raw const priority) };
     check("sched_setscheduler", i32::try_from(result).unwrap_or(-1)).map(|_| ())
 }

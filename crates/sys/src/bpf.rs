@@ -174,8 +174,8 @@ fn counting(map: i32, (device, namespace, id): (i32, i32, i32)) -> [Instruction;
 }
 
 const PERF_TYPE_TRACEPOINT: u32 = 2;
-const SET_BPF: libc::c_ulong = 0x4004_2408;
-const ENABLE: libc::c_ulong = 0x2400;
+const SET_BPF: libc::Ioctl = 0x4004_2408;
+const ENABLE: libc::Ioctl = 0x2400;
 /// An event each time, once it is told to.
 fn each_time() -> EventAttributes {
     EventAttributes { flags: DISABLED, sample_period: 1, ..EventAttributes::default() }

@@ -48,13 +48,17 @@ pub fn bring_up_loopback() -> Result<(), CallError> {
         *place = byte as libc::c_char;
     }
     // SAFETY: the kernel reads and writes one ifreq, a local variable.
-    check("ioctl", unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFFLAGS, &raw mut request) })?;
+    check("ioctl", unsafe {
+        libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFFLAGS as libc::Ioctl, &raw mut request)
+    })?;
     // SAFETY: SIOCGIFFLAGS has written this member of the union.
     let flags = unsafe { request.ifr_ifru.ifru_flags };
     request.ifr_ifru.ifru_flags = flags | libc::IFF_UP as libc::c_short;
     // SAFETY: the kernel reads one ifreq, a local variable.
-    check("ioctl", unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) })
-        .map(|_| ())
+    check("ioctl", unsafe {
+        libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS as libc::Ioctl, &raw const request)
+    })
+    .map(|_| ())
 }
 
 /// Makes a serial line carry bytes as they are: no echo, no translation. termios(3).

@@ -38,10 +38,9 @@ impl Policy {
 /// # Errors
 /// EPERM where it is refused ([`probe_real_time`] tells the cause), EINVAL for a priority out of range.
 pub fn set(policy: Policy, priority: i32) -> Result<(), CallError> {
-    let parameter = libc::sched_param { sched_priority: priority };
     let number = policy.number() | if policy == Policy::Other { 0 } else { libc::SCHED_RESET_ON_FORK };
-    // SAFETY: the kernel reads one sched_param.
-    let result = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, number, &raw const parameter) };
+    // SAFETY: the kernel reads one sched_param, which is a priority alone.
+    let result = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, number, &raw const priority) };
     check("sched_setscheduler", i32::try_from(result).unwrap_or(-1)).map(|_| ())
 }
 
@@ -66,13 +65,13 @@ pub fn get() -> Result<Option<(Policy, i32)>, CallError> {
     let number = unsafe { libc::syscall(libc::SYS_sched_getscheduler, 0) };
     let number =
         check("sched_getscheduler", i32::try_from(number).unwrap_or(-1))? & !libc::SCHED_RESET_ON_FORK;
-    let mut parameter = libc::sched_param { sched_priority: 0 };
-    // SAFETY: the kernel writes one sched_param to a local variable.
-    let result = unsafe { libc::syscall(libc::SYS_sched_getparam, 0, &raw mut parameter) };
+    let mut priority: libc::c_int = 0;
+    // SAFETY: the kernel writes one sched_param, which is a priority alone, to a local variable.
+    let result = unsafe { libc::syscall(libc::SYS_sched_getparam, 0, &raw mut priority) };
     check("sched_getparam", i32::try_from(result).unwrap_or(-1))?;
     let policy =
         [Policy::Other, Policy::RoundRobin, Policy::Fifo].into_iter().find(|it| it.number() == number);
-    Ok(policy.map(|policy| (policy, parameter.sched_priority)))
+    Ok(policy.map(|policy| (policy, priority)))
 }
 
 /// Policy of the calling thread, whichever it is: "other", "fifo", "rr", "batch", "idle", "deadline", or its number.
@@ -257,10 +256,10 @@ mod tests {
         assert_eq!(raised(40), Some(19));
         let tried = |policy: libc::c_int, name: &'static str| {
             Child::fork(move || {
-                let parameter = libc::sched_param { sched_priority: 0 };
-                // SAFETY: the kernel reads one sched_param.
+                let priority: libc::c_int = 0;
+                // SAFETY: the kernel reads one sched_param, which is a priority alone.
                 let set =
-                    unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const parameter) };
+                    unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) };
                 i32::from(set != 0 || policy_name().ok().as_deref() != Some(name))
             })
             .expect("a child")

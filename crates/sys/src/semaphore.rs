@@ -226,16 +226,23 @@ impl Drop for SystemV {
     }
 }
 
+/// The beginning of a semid_ds, with room for the rest: of musl's, libc has no definition.
+#[repr(C)]
+struct Found {
+    permissions: libc::ipc_perm,
+    _rest: [u64; 16],
+}
+
 /// The System V set with this key, if there is one that the caller may look at.
 #[must_use]
 pub fn find_system_v(key: i32) -> Option<Keyed> {
     // SAFETY: semget touches no memory.
     let id = check("semget", unsafe { libc::semget(key, 0, 0) }).ok()?;
-    // SAFETY: an all-zero semid_ds is valid.
-    let mut found: libc::semid_ds = unsafe { std::mem::zeroed() };
-    // SAFETY: the kernel writes one semid_ds to a local variable.
+    // SAFETY: an all-zero structure is valid.
+    let mut found: Found = unsafe { std::mem::zeroed() };
+    // SAFETY: a semid_ds, of at most 128 bytes, is written to a local variable that is larger.
     check("semctl", unsafe { libc::semctl(id, 0, libc::IPC_STAT, &raw mut found) }).ok()?;
-    Some(Keyed { id, creator: found.sem_perm.cuid, is_marked: is_marked(found.sem_perm.mode) })
+    Some(Keyed { id, creator: found.permissions.cuid, is_marked: is_marked(found.permissions.mode) })
 }
 
 /// Removes a System V set by its identifier: what the janitor does.

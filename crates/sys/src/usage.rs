@@ -191,8 +191,14 @@ pub enum Limit {
     RealTimeTime,
 }
 
+/// What getrlimit takes: the C libraries differ.
+#[cfg(target_env = "gnu")]
+type Resource = libc::__rlimit_resource_t;
+#[cfg(not(target_env = "gnu"))]
+type Resource = libc::c_int;
+
 impl Limit {
-    fn id(self) -> libc::__rlimit_resource_t {
+    fn id(self) -> Resource {
         match self {
             Self::AddressSpace => libc::RLIMIT_AS,
             Self::Core => libc::RLIMIT_CORE,

@@ -135,32 +135,42 @@ fn go_on(pid: i32, signal: i32) {
     unsafe { libc::ptrace(libc::PTRACE_SYSCALL, pid, 0, signal) };
 }
 
+/// PTRACE_GET_SYSCALL_INFO of linux/ptrace.h, its answer for a call that is entered, and struct ptrace_syscall_info as it is then:
+/// of musl, libc does not define them.
+const GET_SYSCALL_INFO: Request = 0x420e;
+const SYSCALL_INFO_ENTRY: u8 = 1;
+#[cfg(target_env = "gnu")]
+type Request = libc::c_uint;
+#[cfg(not(target_env = "gnu"))]
+type Request = libc::c_int;
+
+#[repr(C)]
+struct CallInfo {
+    op: u8,
+    _architecture: [u8; 7],
+    _pointers: [u64; 2],
+    number: u64,
+    arguments: [u64; 6],
+    _rest: u64,
+}
+
 /// The call that a stopped tracee is entering, with its first argument; `None` if it is leaving one, or has died.
 ///
 /// # Errors
 /// EIO: the kernel does not know the question. Then no call is seen, and none may pass for no calls.
 fn entered(pid: i32) -> Result<Option<(i64, u64)>, CallError> {
     // SAFETY: an all-zero structure is valid.
-    let mut info: libc::ptrace_syscall_info = unsafe { std::mem::zeroed() };
+    let mut info: CallInfo = unsafe { std::mem::zeroed() };
     // SAFETY: the kernel writes at most the given size to a local variable.
-    let written = unsafe {
-        libc::ptrace(
-            libc::PTRACE_GET_SYSCALL_INFO,
-            pid,
-            size_of::<libc::ptrace_syscall_info>(),
-            &raw mut info,
-        )
-    };
+    let written = unsafe { libc::ptrace(GET_SYSCALL_INFO, pid, size_of::<CallInfo>(), &raw mut info) };
     if written == -1 {
         let error = CallError::last("PTRACE_GET_SYSCALL_INFO (Linux 5.3)");
         return if error.errno == libc::EIO { Err(error) } else { Ok(None) };
     }
-    if written <= 0 || info.op != libc::PTRACE_SYSCALL_INFO_ENTRY {
+    if written <= 0 || info.op != SYSCALL_INFO_ENTRY {
         return Ok(None);
     }
-    // SAFETY: `op` says that the entry member is the valid one.
-    let entry = unsafe { info.u.entry };
-    Ok(Some((i64::try_from(entry.nr).unwrap_or(-1), entry.args[0])))
+    Ok(Some((i64::try_from(info.number).unwrap_or(-1), info.arguments[0])))
 }
 
 #[cfg(test)]
