@@ -1,17 +1,22 @@
 //! kill: every family and command is killed at random moments in three ways, told to end, and stopped for a while. Nothing of
-//! it may be left, and the next start works.
+//! it may be left, the next start works, and has every launch that was in a journal.
+//!
+//! A kill counts only if it hit: whoever was killed ended by it.
 
-use std::process::{Command, Stdio};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
-use crate::program::{self, User};
+use oscost_sys::process::{Signal, signal};
+
+use crate::left::{self, Left};
+use crate::program::{self, Done, User};
 use crate::scenarios::{SCENARIOS, SHAPES};
-use crate::space::{self, Left};
-use crate::{Amount, Outcome, Provocation, crowd, limits};
+use crate::{Amount, Outcome, Provocation, crowd, limits, recovered, space};
 
 /// In which way it is ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,6 +67,12 @@ const ENDLESS: Duration = Duration::from_secs(6);
 /// In one space at most so many.
 const IN_ONE_SPACE: u32 = 10;
 
+/// A run may be over before its moment has come. So many such attempts are made, and besides two for each kill.
+const MOST_LATE: u32 = 12;
+
+/// Attempts that met nobody.
+const TOO_LATE: &str = "kills that came too late";
+
 pub fn run(amount: Amount) -> Outcome {
     let mut provocations = Vec::new();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(amount.seed);
@@ -69,7 +80,7 @@ pub fn run(amount: Amount) -> Outcome {
     let mut add = |scenario: usize, user: User, way: Way, times: u32| {
         let mut left = times;
         while left > 0 {
-            let times = left.min(if SCENARIOS[scenario].slow { IN_ONE_SPACE / 2 } else { IN_ONE_SPACE });
+            let times = left.min(if SCENARIOS[scenario].waits { IN_ONE_SPACE / 2 } else { IN_ONE_SPACE });
             left -= times;
             provocations.push(Provocation::Kill(Kill {
                 scenario,
@@ -94,8 +105,8 @@ pub fn run(amount: Amount) -> Outcome {
         for (index, way) in WAYS.into_iter().enumerate() {
             // In the short one a family is killed in one way alone, each in another one.
             let (own, nobody) = match (amount.full, scenario < SHAPES) {
-                (true, true) => (100, 34),
-                (true, false) => (34, 0),
+                (true, true) => (50, 20),
+                (true, false) => (28, 0),
                 (false, true) => (2, u32::from(scenario == index)),
                 (false, false) => (u32::from(scenario % WAYS.len() == index), 0),
             };
@@ -111,8 +122,14 @@ pub fn run(amount: Amount) -> Outcome {
                 }
             }
         }
+        if root && (scenario < SHAPES || it.janitor && it.only == Some(User::Own)) {
+            for (index, way) in WAYS.into_iter().enumerate() {
+                let short = u32::from(scenario % WAYS.len() == index);
+                add(scenario, User::Sudo, way, if amount.full { 10 } else { short });
+            }
+        }
         if scenario < SHAPES {
-            let times = |short| if amount.full { 20 } else { u32::from(short) };
+            let times = |short| if amount.full { 10 } else { u32::from(short) };
             for (index, told) in TOLD.into_iter().enumerate() {
                 add(scenario, User::Own, Way::Told(told), times(scenario == index));
             }
@@ -163,13 +180,13 @@ impl Kill {
         if scenario.endless {
             return self.times_within(ENDLESS, outcome);
         }
-        let deadline = if scenario.slow { 3 * program::DEADLINE } else { program::DEADLINE };
+        let deadline = if scenario.waits { 3 * program::DEADLINE } else { program::DEADLINE };
         // How long it takes undisturbed: the moments lie within that.
         let mut begun = Instant::now();
         let mut undisturbed = program::run_within(&mut self.command(), deadline);
         // `compare --live` has no --force: it waits for those who measure in other spaces of the campaign, and gives up.
         for _ in 0..BUSY_TRIES {
-            if undisturbed.code() != Some(5) {
+            if undisturbed.code() != Some(5) || !scenario.waits {
                 break;
             }
             std::thread::sleep(Duration::from_secs(1));
@@ -192,14 +209,34 @@ impl Kill {
         self.times_within(longest, outcome)
     }
 
-    /// All kills, at moments within the first `longest` of a run.
-    fn times_within(&self, longest: Duration, mut outcome: Outcome) -> Outcome {
+    /// All kills, at moments within the first `longest` of a run. An attempt that comes too late is made again.
+    fn times_within(&self, mut longest: Duration, mut outcome: Outcome) -> Outcome {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
-        for _ in 0..self.times {
+        let (mut hits, mut late, mut busy) = (0, 0, 0);
+        while hits < self.times && late < MOST_LATE + 2 * self.times && busy < BUSY_TRIES {
             let share = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-            // What one left, the next is not blamed for.
             let chance = if self.way == Way::One { random.next_u64() } else { 0 };
-            self.once(longest.mul_f64(share), chance, &Left::now(), &mut outcome);
+            // What one left, the next is not blamed for.
+            let moment = longest.mul_f64(share);
+            match self.once(moment, chance, &Left::now(), &mut outcome) {
+                Met::Hit => hits += 1,
+                // A run took less than that, whatever the first one took.
+                Met::Late => (late, longest) = (late + 1, moment),
+                Met::Busy => {
+                    busy += 1;
+                    std::thread::sleep(Duration::from_secs(1));
+                }
+            }
+        }
+        outcome.count(TOO_LATE, u64::from(late));
+        if SCENARIOS[self.scenario].name == "trace" {
+            // The next start removes what one whose guard was killed with it has left.
+            let _ = program::run(&mut self.command());
+            left::no_instance_stays(&mut outcome);
+        }
+        if hits < self.times {
+            let name = SCENARIOS[self.scenario].name;
+            outcome.fail(format!("{} of {name}: {hits} hit, and {} should", self.way.name(), self.times));
         }
         outcome
     }
@@ -212,88 +249,169 @@ impl Kill {
                 *it = "--one-launch";
             }
         }
+        let first = program::first_cpus();
+        if self.seed.is_multiple_of(2) && arguments[0] == "run" && !arguments.contains(&"--plain") {
+            arguments.extend(["--cpu", &first]);
+        }
         program::after(self.user, scenario.prepare, &arguments)
     }
 
     /// One kill, after `moment`; of one process `chance` decides which.
-    fn once(&self, moment: Duration, chance: u64, before: &Left, outcome: &mut Outcome) {
-        let who = match self.user {
-            User::Own => "",
-            User::Nobody => ", unprivileged",
-        };
-        let what = format!("{} of {}{who}", self.way.name(), SCENARIOS[self.scenario].name);
-        let mut child = self.command().spawn().expect("the program can be started");
+    fn once(&self, moment: Duration, chance: u64, before: &Left, outcome: &mut Outcome) -> Met {
+        let name = SCENARIOS[self.scenario].name;
+        let mut what = format!("{} of {name}{}", self.way.name(), self.user.words());
+        let child = self.command().spawn().expect("the program can be started");
         std::thread::sleep(moment);
-        let leader = child.id().to_string();
-        match self.way {
-            Way::Leader => send("KILL", &leader),
-            Way::Group => send("KILL", &format!("-{leader}")),
-            Way::Everything => send("KILL", "-1"),
+        let leader = child.id();
+        let met = match self.way {
+            Way::Leader => self.of_leader(&leader.to_string(), child),
+            Way::Group => self.of_leader(&format!("-{leader}"), child),
+            Way::Everything => self.of_leader("-1", child),
             Way::One => {
-                let there = space::ids();
+                let there: Vec<u32> =
+                    space::ids().into_iter().filter(|&id| space::living(id).is_some()).collect();
                 // It may have come to its end before.
-                if !there.is_empty() {
-                    let at = usize::try_from(chance % there.len() as u64).unwrap_or(0);
-                    send("KILL", &there[at].to_string());
-                }
+                let at = usize::try_from(chance % there.len().max(1) as u64).unwrap_or(0);
+                let one = there.get(at).copied();
+                let whom = one.and_then(space::living).unwrap_or_default();
+                what += &format!(" ({whom})");
+                let died = one.is_some_and(|id| dies(id, leader));
                 // Whoever was killed: the others come to their end, and say no wrong word.
                 let done = program::finish(child);
                 if done.status.is_none() || done.said().contains("panicked at") {
                     outcome.count(if done.status.is_none() { "hangs" } else { "panics" }, 1);
                     outcome.fail(format!("{what}: {}", done.words()));
                 }
-                return self.look(&what, before, outcome);
+                let by_kill =
+                    one != Some(leader) || done.status.is_some_and(|status| status.signal() == Some(9));
+                if died && by_kill { Met::Hit } else { Met::Late }
             }
             Way::Told(told) => {
-                let (signal, code) = match told {
-                    Told::Interrupt => ("INT", 130),
-                    Told::Terminate => ("TERM", 143),
-                    Told::Hangup => ("HUP", 129),
+                let (signal, number) = match told {
+                    Told::Interrupt => ("INT", 2),
+                    Told::Terminate => ("TERM", 15),
+                    Told::Hangup => ("HUP", 1),
                 };
-                send(signal, &leader);
+                send(signal, &leader.to_string());
                 let done = program::finish(child);
                 // It may have come to its end before, or not yet to where signals are handled.
-                let by_signal = done.status.is_some_and(|status| status.code().is_none()) && moment < START;
-                if !by_signal {
-                    program::ended_well(&done, &[0, 3, code], &what, outcome);
+                let ended_by = |done: &Done| done.status.and_then(|status| status.signal());
+                if moment < START && ended_by(&done) == Some(number) || done.code() == Some(128 + number) {
+                    Met::Hit
+                } else {
+                    program::ended_well(&done, &[0, 3], &what, outcome);
+                    Met::Late
                 }
-                return self.look(&what, before, outcome);
             }
             Way::Stopped => {
-                send("STOP", &leader);
+                send("STOP", &leader.to_string());
                 std::thread::sleep(Duration::from_millis(300));
-                send("CONT", &leader);
+                let stopped = space::living(leader).is_some_and(|words| words.contains(", T, "));
+                send("CONT", &leader.to_string());
                 let done = program::finish(child);
                 program::ended_well(&done, &[0, 3], &what, outcome);
-                return self.look(&what, before, outcome);
+                if stopped { Met::Hit } else { Met::Late }
             }
+        };
+        if met == Met::Hit {
+            outcome.count(self.way.name(), 1);
         }
-        let _ = child.wait();
         self.look(&what, before, outcome);
+        met
+    }
+
+    /// SIGKILL to the leader, whoever else gets it. Whether it ended by that.
+    fn of_leader(&self, whom: &str, mut child: std::process::Child) -> Met {
+        send("KILL", whom);
+        match child.wait() {
+            Ok(status) if status.signal() == Some(9) => Met::Hit,
+            // It has no --force, and others measure.
+            Ok(status) if status.code() == Some(5) && SCENARIOS[self.scenario].waits => Met::Busy,
+            Ok(_) | Err(_) => Met::Late,
+        }
     }
 
     /// Who and what is there now, and whether the next start works.
     fn look(&self, what: &str, before: &Left, outcome: &mut Outcome) {
-        outcome.count(self.way.name(), 1);
         for process in space::quiet() {
             outcome.count("processes left", 1);
             outcome.fail(format!("{what}: {process}"));
         }
-        let everybody_died = self.way == Way::Everything && SCENARIOS[self.scenario].janitor;
-        if everybody_died {
-            outcome.count("objects that the next start finds", before.since().len() as u64);
+        let (names, objects): (Vec<_>, Vec<_>) =
+            before.since().into_iter().partition(|it| left::is_temporary(it));
+        let scenario = &SCENARIOS[self.scenario];
+        let everybody_died = self.way == Way::Everything && scenario.janitor;
+        let needs_again = self.way == Way::Everything && scenario.again;
+        if everybody_died || needs_again {
+            outcome.count("objects that the next start finds", objects.len() as u64);
         } else {
-            complain(what, &before.since(), outcome);
+            complain(what, &objects, outcome);
         }
         space::end_everybody();
+        let journals = recovered::journals(self.user);
         program::next_start(self.user, outcome);
         if everybody_died {
             // The janitor of that one ends after it.
             let _ = space::quiet();
-            complain(what, &before.since(), outcome);
         }
+        if needs_again && !objects.is_empty() {
+            let again = program::run(&mut self.command());
+            program::ended_well(&again, &[0, 3], &format!("the next start after {what}"), outcome);
+        }
+        self.remove_temporary(&names, outcome);
+        complain(what, &before.since(), outcome);
+        recovered::look(self.user, &journals, what, outcome);
+        left::outputs_are_whole(&program::home(self.user), outcome);
         program::store_is_whole(self.user, outcome);
     }
+
+    /// Who is killed while a file is replaced may leave a temporary name: the next output to that folder removes it.
+    fn remove_temporary(&self, names: &[String], outcome: &mut Outcome) {
+        for name in names {
+            outcome.count("temporary names that the next output removes", 1);
+            let page = std::path::Path::new(name).with_file_name("next.md");
+            let file = page.display().to_string();
+            let report = ["report", "@-1", "--format", "markdown", "-o", &file];
+            let done = program::run(&mut program::oscost(self.user, &report));
+            program::ended_well(&done, &[0], "the next output", outcome);
+            let _ = std::fs::remove_file(page);
+        }
+    }
+}
+
+/// What came of an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Met {
+    Hit,
+    /// It was over before.
+    Late,
+    /// It did not begin, for the sake of others who measure.
+    Busy,
+}
+
+/// SIGKILL to a living process. Whether it ends by that, so far as anybody can see.
+fn dies(id: u32, leader: u32) -> bool {
+    if signal(id.cast_signed(), Signal::Kill).is_err() {
+        return false;
+    }
+    let patience = Instant::now() + Duration::from_secs(20);
+    while Instant::now() < patience && id != leader {
+        match ended_with(id) {
+            // Its parent has seen it already.
+            None => return true,
+            Some((true, status)) => return ExitStatus::from_raw(status).signal() == Some(9),
+            Some((false, _)) if space::is_killed(id) => return true,
+            Some((false, _)) => std::thread::sleep(Duration::from_micros(200)),
+        }
+    }
+    true
+}
+
+/// Whether a process has ended, and with which status: proc_pid_stat(5), fields 3 and 52.
+fn ended_with(id: u32) -> Option<(bool, i32)> {
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    let words: Vec<&str> = stat.rsplit_once(") ")?.1.split_whitespace().collect();
+    Some((matches!(*words.first()?, "Z" | "X"), words.get(49)?.parse().ok()?))
 }
 
 fn complain(what: &str, objects: &[String], outcome: &mut Outcome) {

@@ -3,9 +3,10 @@
 use oscost_results::Status;
 
 use crate::Outcome;
+use crate::left::Left;
 use crate::limits::newest;
 use crate::program::{self, User};
-use crate::space::{self, Left};
+use crate::space::{self, ground};
 
 /// A lack.
 pub struct Lack {
@@ -18,6 +19,10 @@ pub struct Lack {
     /// What is said of it, on either stream.
     words: &'static [&'static str],
     needs: Option<&'static str>,
+    /// How the result says that it was isolated begins so.
+    isolation: &'static str,
+    /// Figures that are there.
+    measured: &'static [&'static str],
 }
 
 const fn lack(
@@ -27,7 +32,17 @@ const fn lack(
     codes: &'static [i32],
     words: &'static [&'static str],
 ) -> Lack {
-    Lack { name, user: User::Own, prepare, arguments, codes, words, needs: None }
+    Lack {
+        name,
+        user: User::Own,
+        prepare,
+        arguments,
+        codes,
+        words,
+        needs: None,
+        isolation: "",
+        measured: &[],
+    }
 }
 
 const OBJECTS: &[&str] =
@@ -37,16 +52,18 @@ const SESSION: &[&str] = &["run", "--force", "--quick", "realtime_ipc/unix_datag
 pub const STRICT: &[&str] =
     &["run", "--force", "--quick", "--require-realtime", "realtime_ipc/unix_datagram/same_cpu/clients_1"];
 /// A sandbox that refuses a call from the first on.
-const REFUSE_RT: &str =
-    "exec strace -f -qq -o /dev/null -e inject=sched_setscheduler,sched_setattr:error=EPERM -- \"$0\" \"$@\"";
+const REFUSE_RT: &str = "exec strace -f -qq -o /mnt/trace -e inject=sched_setscheduler,sched_setattr:error=EPERM -- \"$0\" \"$@\"";
 
 /// Whoever cannot end a worker starts none; whoever cannot answer a filter installs none.
-const REFUSE_KILL: &str = "exec strace -f -qq -o /dev/null -e inject=kill:error=EPERM -- \"$0\" \"$@\"";
-const REFUSE_IOCTL: &str = "exec strace -f -qq -o /dev/null -e inject=ioctl:error=EPERM -- \"$0\" \"$@\"";
+const REFUSE_KILL: &str = "exec strace -f -qq -o /mnt/trace -e inject=kill:error=EPERM -- \"$0\" \"$@\"";
+const REFUSE_IOCTL: &str = "exec strace -f -qq -o /mnt/trace -e inject=ioctl:error=EPERM -- \"$0\" \"$@\"";
+
+/// Who refuses it by tracing has every figure withheld, and the tracer is named.
+const TRACED: &[&str] = &["withheld", "traced"];
 
 /// Namespaces are granted, and what makes them private is not.
-const REFUSE_MOUNT: &str = "exec strace -f -qq -o /dev/null -e inject=mount:error=EPERM -- \"$0\" \"$@\"";
-const REFUSE_MAP: &str = "exec strace -f -qq -o /dev/null -P /proc/self/uid_map -e inject=openat,write:error=EPERM -- \"$0\" \"$@\"";
+const REFUSE_MOUNT: &str = "exec strace -f -qq -o /mnt/trace -e inject=mount:error=EPERM -- \"$0\" \"$@\"";
+const REFUSE_MAP: &str = "exec strace -f -qq -o /mnt/trace -P /proc/self/uid_map -e inject=openat,write:error=EPERM -- \"$0\" \"$@\"";
 
 /// A root directory with the program, its libraries, /proc and an empty /dev.
 const ANOTHER_ROOT: &str = "mkdir /mnt/jail /mnt/jail/dev /mnt/jail/tmp && cd /mnt/jail && \
@@ -139,14 +156,18 @@ pub const LACKS: &[Lack] = &[
         needs: Some("strace"),
         ..lack(
             "no ptrace and no seccomp",
-            "exec strace -f -qq -o /dev/null -e inject=ptrace,seccomp:error=EPERM -- \"$0\" \"$@\"",
+            "exec strace -f -qq -o /mnt/trace -e inject=ptrace,seccomp:error=EPERM -- \"$0\" \"$@\"",
             ONE,
-            &[0, 3],
-            &[],
+            &[3],
+            TRACED,
         )
     },
     Lack { needs: Some("strace"), ..lack("kill is refused", REFUSE_KILL, ONE, &[5], &["kill failed"]) },
-    Lack { needs: Some("strace"), ..lack("ioctl is refused", REFUSE_IOCTL, ONE, &[0, 3], &[]) },
+    Lack {
+        needs: Some("strace"),
+        isolation: "ipc and mount namespaces",
+        ..lack("ioctl is refused", REFUSE_IOCTL, ONE, &[3], TRACED)
+    },
     lack(
         "no /dev and no namespaces",
         "mount -t tmpfs none /dev && exec unshare -U -r sh -c 'for kind in user ipc mnt pid; do echo 0 >/proc/sys/user/max_${kind}_namespaces || exit 99; done; exec \"$0\" \"$@\"' \"$0\" \"$@\"",
@@ -176,13 +197,28 @@ pub const LACKS: &[Lack] = &[
         ..lack("no real time: limit", SHOW_LIMIT, STRICT, &[5], &["RLIMIT_RTPRIO is 10"])
     },
     Lack { needs: Some("strace"), ..lack("no real time: seccomp", REFUSE_RT, STRICT, &[5], &["seccomp"]) },
-    Lack { needs: Some("strace"), ..lack("mount is refused", REFUSE_MOUNT, OBJECTS, &[0, 3], &[]) },
+    Lack {
+        needs: Some("strace"),
+        isolation: "janitor (mount failed: ",
+        ..lack("mount is refused", REFUSE_MOUNT, OBJECTS, &[3], TRACED)
+    },
     Lack {
         user: User::Nobody,
         needs: Some("strace"),
-        ..lack("uid_map is refused", REFUSE_MAP, OBJECTS, &[0, 3], &[])
+        isolation: "janitor (mapping the user in a user namespace failed: ",
+        ..lack("uid_map is refused", REFUSE_MAP, OBJECTS, &[3], TRACED)
     },
-    lack("no /dev/null in another root", ANOTHER_ROOT, OBJECTS, &[0, 3], &[]),
+    Lack {
+        isolation: "janitor (",
+        measured: &["semaphore/system_v", "semaphore/posix_unnamed"],
+        ..lack(
+            "no /dev/null in another root",
+            ANOTHER_ROOT,
+            OBJECTS,
+            &[3],
+            &["named semaphores need /dev/shm"],
+        )
+    },
     lack(
         "the runs are a file",
         "mkdir -p \"$XDG_STATE_HOME/oscost\" && : >\"$XDG_STATE_HOME/oscost/runs\"",
@@ -240,6 +276,15 @@ impl Lack {
         }
         let before = Left::now();
         let done = program::run(&mut program::after(self.user, self.prepare, self.arguments));
+        if self.prepare.contains("inject=") {
+            // Else nothing was refused, and nothing was tried.
+            let trace = std::fs::read(ground("trace")).unwrap_or_default();
+            let injected = String::from_utf8_lossy(&trace).matches("(INJECTED)").count() as u64;
+            outcome.count("calls refused from the first on", injected);
+            if injected == 0 {
+                outcome.fail(format!("{}: no call was refused", self.name));
+            }
+        }
         outcome.count("lacks", 1);
         if done.code() == Some(99) {
             outcome.skipped.push(format!("{}: it cannot be made here", self.name));
@@ -253,14 +298,26 @@ impl Lack {
             outcome.fail(format!("{}: nothing is said", self.name));
         }
         let result = newest(self.user);
+        let isolation = result.as_ref().and_then(|it| it.conditions.isolation.clone()).unwrap_or_default();
+        if !isolation.starts_with(self.isolation) {
+            outcome.fail(format!("{}: the isolation is {isolation:?}", self.name));
+        }
+        for id in self.measured {
+            let figure = result.iter().flat_map(|it| &it.figures).find(|figure| figure.id == *id);
+            if figure.is_none_or(|figure| figure.status != Status::Measured) {
+                let why = figure.and_then(|figure| figure.why.clone());
+                outcome.fail(format!("{}: {id} is not measured: {why:?}", self.name));
+            }
+        }
         for figure in result.iter().flat_map(|result| &result.figures) {
             if figure.status == Status::Measured && figure.launches.is_empty() {
                 outcome.fail(format!("{}: {} has a figure and no launch", self.name, figure.id));
             }
         }
-        for left in
-            space::quiet().into_iter().chain(before.since().into_iter().filter(|it| it != "/tmp/state"))
-        {
+        // What a shell mounts for the lack is there afterwards, and so is the state that it names.
+        let made =
+            |it: &String| it == "/tmp/state" || it.starts_with("mount ") && self.prepare.contains("mount ");
+        for left in space::quiet().into_iter().chain(before.since().into_iter().filter(|it| !made(it))) {
             outcome.fail(format!("{}: {left}", self.name));
         }
         outcome

@@ -6,12 +6,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use oscost_results::{Mark, RunResult};
+use oscost_results::{Mark, RunResult, Status};
 use serde::{Deserialize, Serialize};
 
 use crate::lacks::{LACKS, STRICT};
+use crate::left::Left;
 use crate::program::{self, User};
-use crate::space::{self, Left, ground};
+use crate::space::{self, ground};
 use crate::{Amount, Outcome, Provocation, crowd};
 
 /// A lack, or something that changes in the middle of a run.
@@ -142,13 +143,13 @@ fn quota() -> Outcome {
         let result = newest(User::Own)?;
         let figure = result.figures.iter().find(|figure| figure.id == "syscall/getppid")?;
         let said = figure.remarks.iter().any(|remark| remark.contains("a CPU quota stopped launches"));
-        Some((said, figure.marks.contains(&Mark::Noisy)))
+        Some((said, figure.marks.contains(&Mark::Noisy), figure.status))
     };
     let Some(free) = in_cgroup(&[period, "cpu.cfs_quota_us=-1"], &run, &mut outcome) else { return outcome };
     program::ended_well(&free, &[0, 3], "no quota", &mut outcome);
     match stopped() {
-        Some((false, _)) => {}
-        Some((true, _)) => {
+        Some((false, ..)) => {}
+        Some((true, ..)) => {
             outcome.skipped.push("quota: another one stops whatever runs here".to_owned());
             return outcome;
         }
@@ -161,7 +162,9 @@ fn quota() -> Outcome {
     outcome.count("quotas", 1);
     program::ended_well(&done, &[0, 3], "quota", &mut outcome);
     match stopped() {
-        Some((true, true)) => outcome.count("quotas, noticed", 1),
+        Some((true, true, _)) => outcome.count("quotas, noticed", 1),
+        // Its launches did not come to their end in time, and there is no figure to mark.
+        Some((_, _, Status::Failed)) => outcome.count("quotas that left no figure", 1),
         other => outcome.fail(format!("quota: said and marked: {other:?}: {}", done.said())),
     }
     outcome

@@ -6,14 +6,20 @@
 
 mod clock;
 mod crowd;
+mod floors;
 mod input;
 mod judge;
 mod kill;
 mod lacks;
 mod late;
+mod left;
 mod limits;
+mod outside;
 mod own;
+mod plans;
 mod program;
+mod race;
+mod recovered;
 mod refuse;
 mod save;
 mod scenarios;
@@ -45,7 +51,9 @@ pub(crate) enum Provocation {
     Limit(limits::Limit),
     Late(late::Late),
     Refuse(refuse::Refuse),
+    Outside(outside::Outside),
     Own(own::Own),
+    Race(race::Race),
     Twice(twice::Twice),
 }
 
@@ -67,6 +75,10 @@ impl Outcome {
         *self.counts.entry(name.to_owned()).or_default() += by;
     }
 
+    pub fn counted(&self, name: &str) -> u64 {
+        self.counts.get(name).copied().unwrap_or(0)
+    }
+
     pub fn fail(&mut self, words: impl Into<String>) {
         self.failures.push(words.into());
     }
@@ -82,13 +94,16 @@ impl Provocation {
             Self::Limit(limit) => limit.carry_out(),
             Self::Late(late) => late.carry_out(),
             Self::Refuse(refuse) => refuse.carry_out(),
+            Self::Outside(outside) => outside.carry_out(),
             Self::Own(own) => own.carry_out(),
+            Self::Race(race) => race.carry_out(),
             Self::Twice(twice) => twice.carry_out(),
         }
     }
 }
 
 /// A part of the campaign with its totals.
+#[derive(Debug)]
 struct Part {
     name: &'static str,
     outcome: Outcome,
@@ -104,6 +119,7 @@ const PARTS: &[(&str, Run)] = &[
     ("late", late::run),
     ("limits", limits::run),
     ("own", own::run),
+    ("outside", outside::run),
     ("clock", clock::run),
     ("input", input::run),
     ("twice", twice::run),
@@ -115,6 +131,11 @@ fn main() -> ExitCode {
         && inside == space::INSIDE
     {
         return space::inside(provocation);
+    }
+    if let [attack, place] = &arguments[..]
+        && attack == race::ATTACK
+    {
+        return race::attack(place);
     }
     let value =
         |name: &str| arguments.iter().position(|it| it == name).and_then(|at| arguments.get(at + 1)).cloned();
@@ -133,6 +154,16 @@ fn main() -> ExitCode {
     if let Err(words) = judge::is_sharp() {
         println!("FAILED judge: {words}");
         return ExitCode::FAILURE;
+    }
+    for (name, is_sharp) in [
+        ("recovered", recovered::is_sharp as fn() -> _),
+        ("left", left::is_sharp),
+        ("outside", outside::is_sharp),
+    ] {
+        if let Err(words) = is_sharp() {
+            println!("FAILED {name}: {words}");
+            return ExitCode::FAILURE;
+        }
     }
     if let Err(words) = state::is_sound() {
         println!("FAILED state: {words}");
@@ -154,12 +185,21 @@ fn main() -> ExitCode {
     let begun = Instant::now();
     println!("campaign: {}, seed {}", if amount.full { "full" } else { "short" }, amount.seed);
     let mut parts = Vec::new();
+    let before = left::Machine::now();
     for (name, run) in PARTS.iter().filter(|(name, _)| wanted(name)) {
         let started = Instant::now();
-        let outcome = run(amount);
+        let mut outcome = run(amount);
+        before.compare(&mut outcome);
         println!("{name}: {:.0} s", started.elapsed().as_secs_f64());
         show(&Part { name, outcome: outcome.clone() });
         parts.push(Part { name, outcome });
+    }
+    if amount.full && only.is_none() && space::is_root() {
+        let mut whole = Outcome::default();
+        floors::hold(parts.iter().map(|part| &part.outcome), &mut whole);
+        println!("floors:");
+        show(&Part { name: "floors", outcome: whole.clone() });
+        parts.push(Part { name: "floors", outcome: whole });
     }
     let failures: usize = parts.iter().map(|part| part.outcome.failures.len()).sum();
     println!("{}", table::of(parts.iter().map(|part| (part.name, &part.outcome))));

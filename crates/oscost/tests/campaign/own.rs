@@ -1,18 +1,20 @@
-//! own: nothing is touched or left that is not ours. Names are swapped by another user while root measures there, runs with
-//! files are killed with everybody, and so are tick servers.
+//! own: nothing is touched or left that is not ours. Names are swapped by another user while root writes (`race.rs`), folders in which
+//! that one may rename are refused, runs with files are killed with everybody, and so are tick servers.
 
 use std::os::unix::fs::{PermissionsExt, chown};
-use std::path::Path;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
-use crate::program::{self, User};
-use crate::space::{self, Left, ground};
-use crate::{Amount, Outcome, Provocation, crowd};
-
-const NOBODY: u32 = 65534;
+use crate::left::Left;
+use crate::program::{self, NOBODY, User};
+use crate::space::{self, ground};
+use crate::{Amount, Outcome, Provocation, crowd, race};
 
 /// What is done.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -20,21 +22,53 @@ pub enum Own {
     /// Root measures in a folder of these permissions, the other user's or its own, where that one swaps names.
     Swapped { theirs: bool, mode: u32 },
     /// A run with files is killed with everybody, so often; the next start there removes them.
-    Files { times: u32 },
-    /// A tick server is killed, so often: alone, with its group, with everybody.
-    Tick { times: u32 },
-    /// A client of a tick server is killed among its ticks, so often: the server ends, and nothing is there.
-    Client { times: u32 },
+    Files { times: u32, seed: u64 },
+    /// A tick server is killed, so often: alone, with its group, or with everybody.
+    Tick { times: u32, way: Way, seed: u64 },
+    /// A client of a tick server is killed, so often: the server ends, and nothing is there.
+    Client { times: u32, seed: u64 },
 }
 
+/// Who is killed with a tick server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Way {
+    Alone,
+    Group,
+    Everybody,
+}
+
+/// In one space so many.
+const IN_ONE_SPACE: u32 = 10;
+
 pub fn run(amount: Amount) -> Outcome {
-    let times = if amount.full { 20 } else { 2 };
-    let mut all = vec![Own::Files { times }, Own::Tick { times }];
-    all.extend((0..times / 2).map(|_| Own::Client { times: 10 }));
-    for (theirs, mode) in [(true, 0o755), (true, 0o1777), (false, 0o777), (false, 0o1777)] {
-        all.extend((0..times / 2).map(|_| Own::Swapped { theirs, mode }));
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(amount.seed);
+    let mut seed = || random.next_u64();
+    let (spaces, times) = if amount.full { (10, IN_ONE_SPACE) } else { (1, 2) };
+    let mut all = Vec::new();
+    for _ in 0..spaces {
+        all.push(Own::Files { times, seed: seed() });
+        for way in [Way::Alone, Way::Group, Way::Everybody] {
+            // A third of them each, and some more.
+            all.push(Own::Tick { times: times.div_ceil(2), way, seed: seed() });
+        }
+        all.push(Own::Client { times, seed: seed() });
     }
-    crowd::sum(crowd::all(&all.into_iter().map(Provocation::Own).collect::<Vec<_>>()))
+    for (theirs, mode) in [(true, 0o755), (true, 0o1777), (false, 0o777), (false, 0o1777)] {
+        all.push(Own::Swapped { theirs, mode });
+    }
+    let mut provocations: Vec<Provocation> = all.into_iter().map(Provocation::Own).collect();
+    let mut outcome = Outcome::default();
+    if space::is_root() {
+        provocations.extend(race::all(amount));
+    } else {
+        outcome.skipped.push("races with a second user: they need root".to_owned());
+    }
+    crowd::sum(crowd::all(&provocations).into_iter().chain([outcome]))
+}
+
+/// A moment within so many ms, the earliest ones as likely as the last.
+fn moment(random: &mut Xoshiro256PlusPlus, most: u64) -> Duration {
+    Duration::from_micros(random.next_u64() % (most * 1000))
 }
 
 /// A database whose making, emptying and removing goes on all the time.
@@ -48,9 +82,9 @@ impl Own {
     pub fn carry_out(self) -> Outcome {
         match self {
             Self::Swapped { theirs, mode } => swapped(theirs, mode),
-            Self::Files { times } => files(times),
-            Self::Tick { times } => tick(times),
-            Self::Client { times } => client(times),
+            Self::Files { times, seed } => files(times, seed),
+            Self::Tick { times, way, seed } => tick(times, way, seed),
+            Self::Client { times, seed } => client(times, seed),
         }
     }
 }
@@ -86,8 +120,8 @@ fn swapped(theirs: bool, mode: u32) -> Outcome {
     outcome.count("runs beside somebody who swaps names", 1);
     let swaps = std::fs::read_to_string(ground("swaps")).unwrap_or_default();
     let count = |word: &str| swaps.lines().filter(|line| *line == word).count() as u64;
-    outcome.count("names that were swapped", count("swapped"));
-    outcome.count("swaps that were tried in vain", count("tried"));
+    outcome.count("swaps in a folder that is refused", count("swapped"));
+    outcome.count("swaps that the kernel refused", count("tried"));
     let what = format!("{mode:o}, {}", if theirs { "theirs" } else { "root's" });
     // Only where everybody renames what is his alone is there nothing to swap.
     if !theirs && mode & 0o1000 != 0 {
@@ -120,80 +154,103 @@ fn swapped(theirs: bool, mode: u32) -> Outcome {
     outcome
 }
 
-fn files(times: u32) -> Outcome {
+fn files(times: u32, seed: u64) -> Outcome {
     let mut outcome = Outcome::default();
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let folder = ground("folder");
     std::fs::create_dir(&folder).unwrap();
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700)).unwrap();
-    let arguments = ["run", "--force", "--quick", CELL, "--set", "directory=/mnt/folder"];
-    for _ in 0..times {
+    let arguments = ["run", "--force", "--one-launch", CELL, "--set", "directory=/mnt/folder"];
+    let before = Left::now();
+    let begun = Instant::now();
+    let undisturbed = program::run(&mut program::oscost(User::Own, &arguments));
+    program::ended_well(&undisturbed, &[0], "files, undisturbed", &mut outcome);
+    let longest = begun.elapsed().as_millis().max(1) as u64;
+    let (mut hits, mut late) = (0, 0);
+    while hits < times && late < MOST_LATE + times {
         let mut child = program::oscost(User::Own, &arguments).spawn().expect("the program can be started");
-        let patience = Instant::now() + Duration::from_secs(20);
-        while space::names(&folder).is_empty() && Instant::now() < patience {
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        std::thread::sleep(moment(&mut random, longest));
         space::end_everybody();
-        let _ = child.wait();
-        outcome.count("runs with files that were killed with everybody", 1);
+        if child.wait().is_ok_and(|status| status.signal() == Some(9)) {
+            hits += 1;
+            outcome.count(KILLED, 1);
+        } else {
+            late += 1;
+        }
         outcome.count("folders that the next start finds", space::names(&folder).len() as u64);
         let done = program::run(&mut program::oscost(User::Own, &arguments));
         program::ended_well(&done, &[0], "the next start with files", &mut outcome);
-        for name in space::names(&folder) {
+        for name in space::quiet().into_iter().chain(before.since()) {
             outcome.count("objects left", 1);
             outcome.fail(format!("files: {name} is left after the next start"));
         }
     }
-    outcome
-}
-
-fn tick(times: u32) -> Outcome {
-    let mut outcome = Outcome::default();
-    let folder = Path::new("/tmp").join(format!("oscost-tick-{}", oscost_sys::identity::effective_uid()));
-    let server = ["tick", "server", "--policy", "other"];
-    for (way, everybody) in [("", false), ("-", false), ("", true)] {
-        for _ in 0..times {
-            let before = Left::now();
-            let mut child = program::oscost(User::Own, &server).spawn().expect("the program can be started");
-            let patience = Instant::now() + Duration::from_secs(20);
-            while !folder.join("sender").exists() && Instant::now() < patience {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            if everybody {
-                space::end_everybody();
-            } else {
-                let whom = format!("{way}{}", child.id());
-                let _ = Command::new("kill").args(["-KILL", "--", &whom]).stderr(Stdio::null()).status();
-            }
-            let _ = child.wait();
-            outcome.count("tick servers killed", 1);
-            for process in space::quiet() {
-                outcome.fail(format!("a killed tick server: {process}"));
-            }
-            if everybody {
-                // The next one has it, and with its last client all is gone.
-                let next = program::oscost(User::Own, &server).spawn().expect("the program can be started");
-                let mut client = Command::new(program::PATH);
-                client.args(["tick", "client", "--policy", "other", "--values", "3"]);
-                let done = met(&mut client, &folder);
-                program::ended_well(&program::finish(next), &[0], "the next tick server", &mut outcome);
-                if !done {
-                    outcome.fail("the next tick server has no client");
-                }
-            }
-            let _ = space::quiet();
-            for object in before.since() {
-                outcome.count("objects left", 1);
-                outcome.fail(format!("a killed tick server: {object}"));
-            }
-            space::end_everybody();
-        }
+    if hits < times {
+        outcome.fail(format!("files: {hits} kills hit, and {times} should"));
     }
     outcome
 }
 
-fn client(times: u32) -> Outcome {
+/// Attempts that may come too late.
+const MOST_LATE: u32 = 10;
+const KILLED: &str = "runs with files that were killed with everybody";
+/// Within so many ms a tick server and its client have begun.
+const START: u64 = 120;
+
+/// Where the server and the clients of this user meet.
+fn meeting() -> PathBuf {
+    Path::new("/tmp").join(format!("oscost-tick-{}", oscost_sys::identity::effective_uid()))
+}
+
+fn tick(times: u32, way: Way, seed: u64) -> Outcome {
     let mut outcome = Outcome::default();
-    let folder = Path::new("/tmp").join(format!("oscost-tick-{}", oscost_sys::identity::effective_uid()));
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let folder = meeting();
+    let server = ["tick", "server", "--policy", "other"];
+    for _ in 0..times {
+        let before = Left::now();
+        let mut child = program::oscost(User::Own, &server).spawn().expect("the program can be started");
+        std::thread::sleep(moment(&mut random, START));
+        if way == Way::Everybody {
+            space::end_everybody();
+        } else {
+            let whom = format!("{}{}", if way == Way::Group { "-" } else { "" }, child.id());
+            let _ = Command::new("kill").args(["-KILL", "--", &whom]).stderr(Stdio::null()).status();
+        }
+        // Without a client it has no end of its own.
+        match child.wait() {
+            Ok(status) if status.signal() == Some(9) => outcome.count("tick servers killed", 1),
+            other => outcome.fail(format!("a tick server that was to be killed: {other:?}")),
+        }
+        for process in space::quiet() {
+            outcome.fail(format!("a killed tick server: {process}"));
+        }
+        if way == Way::Everybody {
+            outcome.count("tick servers of whom the next one finds something", u64::from(folder.exists()));
+            // The next one has it, and with its last client all is gone.
+            let next = program::oscost(User::Own, &server).spawn().expect("the program can be started");
+            let mut client = Command::new(program::PATH);
+            client.args(["tick", "client", "--policy", "other", "--values", "3"]);
+            let done = met(&mut client, &folder);
+            program::ended_well(&program::finish(next), &[0], "the next tick server", &mut outcome);
+            if !done {
+                outcome.fail("the next tick server has no client");
+            }
+        }
+        let _ = space::quiet();
+        for object in before.since() {
+            outcome.count("objects left", 1);
+            outcome.fail(format!("a killed tick server: {object}"));
+        }
+        space::end_everybody();
+    }
+    outcome
+}
+
+fn client(times: u32, seed: u64) -> Outcome {
+    let mut outcome = Outcome::default();
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let folder = meeting();
     for time in 0..times {
         let before = Left::now();
         let server = ["tick", "server", "--policy", "other", "--tick", "1ms"];
@@ -209,12 +266,13 @@ fn client(times: u32) -> Outcome {
         let ticks = ground("ticks");
         client.stdin(Stdio::null()).stderr(Stdio::null()).stdout(std::fs::File::create(&ticks).unwrap());
         let mut client = client.spawn().expect("the program can be started");
-        // Some die before they are registered, so a moment for that; most among their ticks.
-        let moment = if time % 4 == 0 { u64::from(time) } else { 300 + 13 * u64::from(time) };
-        std::thread::sleep(Duration::from_millis(moment));
+        // Half of them die around the moment at which they are registered, the others among their ticks.
+        std::thread::sleep(moment(&mut random, if time % 2 == 0 { START } else { 5 * START }));
         let _ = client.kill();
-        let _ = client.wait();
-        outcome.count("tick clients killed", 1);
+        match client.wait() {
+            Ok(status) if status.signal() == Some(9) => outcome.count("tick clients killed", 1),
+            other => outcome.fail(format!("a tick client that was to be killed: {other:?}")),
+        }
         // A server whose client was registered ends now.
         std::thread::sleep(Duration::from_millis(200));
         if server.try_wait().unwrap().is_none() {

@@ -1,7 +1,7 @@
 //! Starts the program in a space, as a given user with a given home, and records how it ended.
 
 use std::fs::File;
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -17,7 +17,7 @@ pub const BUILT: &str = env!("CARGO_BIN_EXE_oscost");
 /// Where it is in a space.
 pub const PATH: &str = "/mnt/oscost";
 /// A run of it that takes longer hangs.
-pub const DEADLINE: Duration = Duration::from_secs(60);
+pub const DEADLINE: Duration = Duration::from_secs(90);
 
 /// Who runs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,17 +26,37 @@ pub enum User {
     Own,
     /// An unprivileged one. Only root can become it.
     Nobody,
+    /// Root by the unprivileged one's sudo: what is written belongs to that one.
+    Sudo,
 }
 
-const NOBODY: u32 = 65534;
+impl User {
+    /// For a failure's words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Own => "",
+            Self::Nobody => ", unprivileged",
+            Self::Sudo => ", under sudo",
+        }
+    }
+}
 
-/// The home of a user, made at the first use.
+pub const NOBODY: u32 = 65534;
+/// What sudo(8) says to a program.
+const SUDO: [(&str, &str); 3] = [("SUDO_UID", "65534"), ("SUDO_GID", "65534"), ("SUDO_USER", "nobody")];
+
+/// The home of a user, made with the first command.
 pub fn home(user: User) -> PathBuf {
-    let home = ground(match user {
+    ground(match user {
         User::Own => "home",
         User::Nobody => "nobody",
-    });
-    if std::fs::create_dir(&home).is_ok() && user == User::Nobody {
+        User::Sudo => "sudo",
+    })
+}
+
+fn make_home(user: User) -> PathBuf {
+    let home = home(user);
+    if std::fs::create_dir(&home).is_ok() && user != User::Own {
         chown(&home, Some(NOBODY), Some(NOBODY)).unwrap();
     }
     home
@@ -49,9 +69,9 @@ pub fn runs(user: User) -> PathBuf {
 
 /// `program` with the environment of a user's home and no other, in a process group of its own.
 pub fn command(user: User, program: &str, arguments: &[&str]) -> Command {
-    let home = home(user);
+    let home = make_home(user);
     let mut command = match user {
-        User::Own => Command::new(program),
+        User::Own | User::Sudo => Command::new(program),
         User::Nobody => {
             let mut command = Command::new("setpriv");
             command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--", program]);
@@ -65,6 +85,7 @@ pub fn command(user: User, program: &str, arguments: &[&str]) -> Command {
         .env("HOME", &home)
         .env("XDG_STATE_HOME", home.join("state"))
         .env("LC_ALL", "C.UTF-8")
+        .envs(SUDO.into_iter().filter(|_| user == User::Sudo))
         .envs(std::env::var_os("OSCOST_KERNEL").map(|kernel| ("OSCOST_KERNEL", kernel)))
         .current_dir(&home)
         .stdin(Stdio::null())
@@ -84,6 +105,14 @@ pub fn after(user: User, prepare: &str, arguments: &[&str]) -> Command {
     let script = format!("{prepare}\nexec \"$0\" \"$@\"");
     let all: Vec<&str> = ["-c", &script, PATH].into_iter().chain(arguments.iter().copied()).collect();
     command(user, "sh", &all)
+}
+
+/// The CPUs that may be used, the first one first. A run prefers the last one: where every other has it the other way round, those that
+/// go on at once do not wait for each other.
+pub fn first_cpus() -> String {
+    let cpus: Vec<String> =
+        oscost_sys::affinity::allowed().unwrap_or_default().iter().map(ToString::to_string).collect();
+    cpus.join(",")
 }
 
 /// How a run ended.
@@ -152,8 +181,15 @@ pub fn run_within(command: &mut Command, deadline: Duration) -> Done {
     finish_within(command.spawn().expect("the program can be started"), deadline)
 }
 
-/// Every stored result of a user can be read, and nothing else lies in the store but what is remembered of the machine.
+/// Every stored result of a user can be read and is theirs, and nothing else lies in the store but what is remembered of the machine.
 pub fn store_is_whole(user: User, outcome: &mut Outcome) {
+    let is_theirs = |path: &Path| std::fs::metadata(path).is_ok_and(|it| it.uid() == NOBODY);
+    if user == User::Sudo {
+        let names = space::names(&runs(user)).into_iter().map(|name| runs(user).join(name));
+        for path in names.chain([runs(user)]).filter(|path| path.exists() && !is_theirs(path)) {
+            outcome.fail(format!("under sudo: {} belongs to another user", path.display()));
+        }
+    }
     for name in space::names(&runs(user)) {
         let path = runs(user).join(&name);
         if name == "core.constants" {
@@ -182,8 +218,11 @@ pub fn next_start(user: User, outcome: &mut Outcome) {
         &["run", "--force", "--quiet", "--one-launch", "syscall/getppid", "--json", "-"],
     ));
     outcome.count("next starts", 1);
-    if done.code() != Some(0) || oscost_results::from_bytes(done.stdout.as_bytes()).is_err() {
-        outcome.fail(format!("the next start: {}", done.words()));
+    let result = oscost_results::from_bytes(done.stdout.as_bytes());
+    if done.code() != Some(0) || result.is_err() {
+        let figures = result.into_iter().flat_map(|result| result.figures);
+        let why: Vec<String> = figures.filter_map(|figure| figure.why).collect();
+        outcome.fail(format!("the next start: {} {}", done.words(), why.join(" | ")));
     }
 }
 

@@ -1,8 +1,9 @@
 // refuse: runs a program, lets one system call of it fail, and says how often it did: no tracer, so figures are not withheld.
 //
-// refuse NUMBER ERRNO all|one|none SKIP WHICH FILE PROGRAM [ARGUMENT]...
+// refuse NUMBER ERRNO all|one|later|none SKIP WHICH FILE PROGRAM [ARGUMENT]...
 // The first SKIP calls of each process go on: the loader makes as many. "all": every later one fails, in every process. "one": only
-// in the process that is the WHICHth to make a later one. "none": no call fails. FILE gets: failed calls, processes with a failed
+// in the process that is the WHICHth to make a later one. "later": all but the first SKIP calls of all processes together fail. "none":
+// no call fails. FILE gets: failed calls, processes with a failed
 // call, and the calls of the process that made the most.
 #define _GNU_SOURCE
 #include <errno.h>
@@ -67,8 +68,9 @@ static double now(void) {
 int main(int count, char **words) {
     if (count < 8) return 98;
     unsigned number = atoi(words[1]);
-    int error = atoi(words[2]), all = !strcmp(words[3], "all"), one = !strcmp(words[3], "one");
-    long skip = atol(words[4]);
+    int error = atoi(words[2]), all = !strcmp(words[3], "all"), one = !strcmp(words[3], "one"),
+        later = !strcmp(words[3], "later");
+    long skip = atol(words[4]), together = 0;
     int which = atoi(words[5]);
     volatile int *listener = mmap(NULL, sizeof *listener, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (listener == MAP_FAILED) return 98;
@@ -114,7 +116,10 @@ int main(int count, char **words) {
         int fails = 0;
         if (process) {
             process->calls++;
-            if (process->calls > skip) {
+            together++;
+            if (later) {
+                fails = together > skip;
+            } else if (process->calls > skip) {
                 if (!process->rank) process->rank = ++ranks;
                 fails = all || (one && process->rank == which);
             }

@@ -4,31 +4,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Command, Stdio};
 
-use oscost_results::RunResult;
+use oscost_results::{RunResult, Status};
 use oscost_sys::system_call_names;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
+use crate::left::Left;
+use crate::plans::{PLANS, Plan, REPRODUCE, TICK, Who, undisturbed};
 use crate::program::{self, Done, User};
-use crate::space::{self, Left, ground};
+use crate::space::{self, ground};
 use crate::sweep::EXCEPT;
 use crate::{Amount, Outcome, Provocation, crowd, judge, save};
 
-/// What is run, to one launch: one at least of every family whose calls differ, and what reads results.
-const PLANS: &[&[&str]] = &[
-    &["run", "syscall/getppid", "semaphore/posix_named", "semaphore/system_v"],
-    &["run", "context_switch/pipe/same_cpu", "lock/robust_mutex", "record_lock/fcntl"],
-    &["run", "realtime_ipc/unix_datagram/same_cpu/clients_1"],
-    &["run", "file/create_unlink", "socket/udp_round_trip", "event/epoll_wake/same_cpu"],
-    &["run", "process/posix_spawn", "thread", "signal/deliver"],
-    &["report", "@-1"],
-    &["compare", "@-1", "@-1"],
-    &[REPRODUCE, "ostep"],
-];
-
-/// It takes as long as ten of the others.
-const REPRODUCE: &str = "reproduce";
+/// The program itself is started by this call. Each later start fails, or that of one: a worker's, a janitor's, a guard's.
+const START: &str = "execve";
+const STARTS: [Who; 6] = [Who::Later(1), Who::Later(2), Who::Later(3), Who::One(2), Who::One(3), Who::One(4)];
 
 /// Every later call fails, so none of these may be an interruption: whoever is interrupted tries again, and no kernel interrupts for
 /// ever.
@@ -63,8 +54,7 @@ pub struct Call {
     plan: usize,
     name: String,
     error: String,
-    /// The how manieth process that makes it; `None`: in all of them.
-    only: Option<u32>,
+    who: Who,
 }
 
 /// Runs in which a call was made and failed: the listener counted it.
@@ -73,6 +63,9 @@ const RUNS: &str = "calls refused";
 const ANSWERED: &str = "answers of a listener that refuses";
 /// Runs that did not make the call behind main, or not in so many processes.
 const NOT_MADE: &str = "refusals that nobody met";
+/// Of the results of runs in which a call was refused.
+const SHOWN: &str = "figures shown in spite of a refused call";
+const WITHHELD: &str = "figures that refused calls withheld";
 
 pub fn run(amount: Amount) -> Outcome {
     let mut outcome = Outcome::default();
@@ -80,22 +73,30 @@ pub fn run(amount: Amount) -> Outcome {
         outcome.skipped.push("refused calls: strace or a C compiler is missing".to_owned());
         return outcome;
     }
-    let plans = if amount.full { PLANS.len() } else { 1 };
+    let root = space::is_root();
+    let plans = PLANS.iter().enumerate().filter(|(at, plan)| {
+        // In the short one also the first of another user.
+        (amount.full || *at == 0 || plan.user == User::Nobody) && (root || plan.user == User::Own)
+    });
+    let plans: Vec<usize> = plans.map(|(at, _)| at).collect();
     let names: Vec<Provocation> =
-        (0..plans).map(|plan| Provocation::Refuse(Refuse::Names { plan })).collect();
+        plans.iter().map(|&plan| Provocation::Refuse(Refuse::Names { plan })).collect();
     let found = crowd::all(&names);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(amount.seed);
     let mut calls = Vec::new();
-    for (plan, found) in found.iter().enumerate() {
-        for name in &found.found {
+    let mut seen = BTreeSet::new();
+    for (&plan, found) in plans.iter().zip(&found) {
+        let starts = Some(START.to_owned()).filter(|_| PLANS[plan].is_run());
+        for name in found.found.iter().chain(&starts) {
+            let is_new = seen.insert(name.clone());
+            if PLANS[plan].arguments[0] == REPRODUCE && !is_new {
+                continue;
+            }
             let from = random.next_u64() as usize;
-            let who: &[Option<u32>] = match PLANS[plan][0] {
-                REPRODUCE => &[None, Some(1)],
-                _ => &[None, None, None, Some(1), Some(2), Some(3)],
-            };
-            for (index, &only) in who.iter().enumerate() {
+            let who = if name == START { &STARTS } else { PLANS[plan].who };
+            for (index, &who) in who.iter().enumerate() {
                 let error = ERRORS[(from + index) % ERRORS.len()].to_owned();
-                calls.push(Call { plan, name: name.clone(), error, only });
+                calls.push(Call { plan, name: name.clone(), error, who });
             }
         }
     }
@@ -107,15 +108,21 @@ pub fn run(amount: Amount) -> Outcome {
     }
     calls.truncate(wanted);
     // Its claims are always looked at: whoever cannot count must say so.
-    let counting = Call { plan: 0, name: "getrusage".into(), error: "EIO".into(), only: None };
+    let counting = Call { plan: 0, name: "getrusage".into(), error: "EIO".into(), who: Who::All };
     calls.push(counting);
+    calls.push(Call { plan: 0, name: START.into(), error: "ENOMEM".into(), who: Who::Later(1) });
     let size = if amount.full { IN_ONE_SPACE } else { 4 };
     let provocations: Vec<Provocation> =
         calls.chunks(size).map(|calls| Provocation::Refuse(Refuse::Calls(calls.to_vec()))).collect();
     let mut outcome = crowd::sum(found.into_iter().chain(crowd::all(&provocations)));
-    let counted = |name: &str| outcome.counts.get(name).copied().unwrap_or(0);
-    if outcome.skipped.is_empty() && counted(RUNS) == 0 {
+    if outcome.skipped.is_empty() && outcome.counted(RUNS) == 0 {
         outcome.fail("refuse: no call was refused");
+    }
+    // Else nobody could be wrong: whoever shows nothing shows no figure beside an error.
+    for name in [SHOWN, WITHHELD] {
+        if outcome.skipped.is_empty() && outcome.counted(name) == 0 {
+            outcome.fail(format!("refuse: no {name}"));
+        }
     }
     outcome
 }
@@ -123,14 +130,29 @@ pub fn run(amount: Amount) -> Outcome {
 impl Refuse {
     pub fn carry_out(&self) -> Outcome {
         let mut outcome = Outcome::default();
-        let stored = program::run(&mut program::oscost(User::Own, &plan(0)));
-        if stored.code() != Some(0) {
-            outcome.fail(format!("refuse: undisturbed: {}", stored.words()));
+        let plans: BTreeSet<usize> = match self {
+            Self::Names { plan } => [*plan].into(),
+            Self::Calls(calls) => calls.iter().map(|call| call.plan).collect(),
+        };
+        let users: Vec<User> = plans.iter().map(|&plan| PLANS[plan].user).collect();
+        let users = [User::Own, User::Nobody, User::Sudo].into_iter().filter(|user| users.contains(user));
+        for user in users.clone() {
+            let first = undisturbed(user).command();
+            let stored = program::run(&mut program::command(user, first[0], &first[1..]));
+            if stored.code() != Some(0) {
+                outcome.fail(format!("refuse: undisturbed: {}", stored.words()));
+                return outcome;
+            }
+        }
+        if !compiled(&mut outcome) {
             return outcome;
         }
         match self {
-            Self::Names { plan } => names(*plan, &mut outcome),
-            Self::Calls(calls) if compiled(&mut outcome) => {
+            Self::Names { plan } => {
+                names(&PLANS[*plan], &mut outcome);
+                control(&PLANS[*plan], &mut outcome);
+            }
+            Self::Calls(calls) => {
                 let mut loader = BTreeMap::new();
                 for call in calls {
                     let skip = *loader.entry(&call.name).or_insert_with(|| before_main(&call.name));
@@ -139,36 +161,68 @@ impl Refuse {
                         None => outcome.skipped.push(format!("{}: no listener can be had here", call.name)),
                     }
                 }
-                program::next_start(User::Own, &mut outcome);
-                program::store_is_whole(User::Own, &mut outcome);
+                for user in users {
+                    program::next_start(user, &mut outcome);
+                    program::store_is_whole(user, &mut outcome);
+                }
             }
-            Self::Calls(_) => {}
         }
         outcome
     }
 }
 
-/// The arguments of a plan.
-fn plan(index: usize) -> Vec<&'static str> {
-    let own = PLANS[index];
-    let rest: &[&str] = match own[0] {
-        "run" => &["--force", "--quiet", "--one-launch", "--json", "/mnt/out.json"],
-        REPRODUCE => &["--force", "--quick", "--json", "/mnt/out.json"],
-        _ => &[],
+/// Behind a listener that refuses nothing each figure is there that is there without one: so it is the refusal that withholds it.
+/// Only where a filter may answer by itself there is a reason.
+fn control(plan: &Plan, outcome: &mut Outcome) {
+    let arguments = plan.command();
+    let figures = |done: &Done| -> BTreeMap<String, Status> {
+        let result = oscost_results::from_bytes(&std::fs::read(plan.out()).unwrap_or_default());
+        let figures = result.into_iter().filter(|_| done.status.is_some()).flat_map(|result| result.figures);
+        figures.map(|figure| (figure.id, figure.status)).collect()
     };
-    [own, rest].concat()
+    let without = program::run(&mut program::command(plan.user, arguments[0], &arguments[1..]));
+    let mut wanted = figures(&without);
+    wanted.retain(|_, status| *status == Status::Measured);
+    // Made where the result is written, and where it is read again.
+    let behind_it = || behind(plan.user, "fsync", 1, ["none", "0", "0"], &arguments);
+    let (done, told) = behind_it();
+    let what = format!("refuse: {} behind a listener that refuses nothing", plan.words());
+    if plan.arguments[0] != "run" {
+        if done.code() != without.code() || !matches!(done.code(), Some(0 | 3 | 143)) {
+            outcome.fail(format!("{what}: {}, and without it {}", done.words(), without.words()));
+        }
+        return;
+    }
+    // A busy machine withholds a figure now and then, listener or not.
+    let mut found = figures(&done);
+    for _ in 0..2 {
+        if wanted.keys().all(|id| found.get(id).is_some_and(|it| *it == Status::Measured)) {
+            break;
+        }
+        let _ = behind_it();
+        found.extend(figures(&done).into_iter().filter(|(_, status)| *status == Status::Measured));
+    }
+    let same = wanted.keys().filter(|id| found.get(*id) == Some(&Status::Measured)).count();
+    let lost = wanted.keys().any(|id| match found.get(id) {
+        Some(Status::Unsupported) => plan.arguments.contains(&id.as_str()),
+        status => status != Some(&Status::Measured),
+    });
+    outcome.count("figures measured behind a listener that refuses nothing", same as u64);
+    if told.is_none() || same == 0 || lost {
+        outcome.fail(format!("{what}: {wanted:?} became {found:?}: {}", done.words()));
+    }
 }
 
 /// The calls that the processes of a plan make, but for those that cannot fail.
-fn names(index: usize, outcome: &mut Outcome) {
-    let trace = ground("trace").display().to_string();
+fn names(plan: &Plan, outcome: &mut Outcome) {
+    let trace = program::home(plan.user).join("trace").display().to_string();
     let but = format!("trace=!{}", LOOPS.join(","));
-    let arguments: Vec<&str> = ["-f", "-qq", "--seccomp-bpf", "-e", &but, "-o", &trace, "--", program::PATH]
+    let arguments: Vec<&str> = ["-f", "-qq", "--seccomp-bpf", "-e", &but, "-o", &trace, "--"]
         .into_iter()
-        .chain(plan(index))
+        .chain(plan.command())
         .collect();
-    let done = program::run(&mut program::command(User::Own, "strace", &arguments));
-    if !matches!(done.code(), Some(0 | 3)) {
+    let done = program::run(&mut program::command(plan.user, "strace", &arguments));
+    if !matches!(done.code(), Some(0 | 3 | 143)) {
         outcome.fail(format!("refuse: traced: {}", done.words()));
         return;
     }
@@ -204,16 +258,20 @@ const REFUSE: &str = "/mnt/refuse";
 const TOLD: &str = "/mnt/refused";
 
 /// A run behind the listener; failed calls, processes that met one, and the most calls of a process.
-fn behind(name: &str, error: i32, how: [&str; 3], arguments: &[&str]) -> (Done, Option<(u64, u64, u64)>) {
+fn behind(
+    user: User,
+    name: &str,
+    error: i32,
+    how: [&str; 3],
+    arguments: &[&str],
+) -> (Done, Option<(u64, u64, u64)>) {
     let _ = std::fs::remove_file(TOLD);
     let number = system_call_names::number(name).unwrap_or(-1).to_string();
     let error = error.to_string();
     let [who, skip, which] = how;
-    let all: Vec<&str> = [&*number, &error, who, skip, which, TOLD, program::PATH]
-        .into_iter()
-        .chain(arguments.iter().copied())
-        .collect();
-    let done = program::run(&mut program::command(User::Own, REFUSE, &all));
+    let all: Vec<&str> =
+        [&*number, &error, who, skip, which, TOLD].into_iter().chain(arguments.iter().copied()).collect();
+    let done = program::run(&mut program::command(user, REFUSE, &all));
     let text = std::fs::read_to_string(TOLD).unwrap_or_default();
     let numbers: Vec<u64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     let told = if let [failed, met, most] = numbers[..] { Some((failed, met, most)) } else { None };
@@ -222,19 +280,30 @@ fn behind(name: &str, error: i32, how: [&str; 3], arguments: &[&str]) -> (Done, 
 
 /// How often the loader and the start of the program make a call: these go on, or nothing of the program ever runs.
 fn before_main(name: &str) -> Option<u64> {
-    behind(name, 1, ["none", "0", "0"], &["--version"]).1.map(|(_, _, most)| most)
+    behind(User::Own, name, 1, ["none", "0", "0"], &[program::PATH, "--version"]).1.map(|(_, _, most)| most)
 }
 
 impl Call {
     fn carry_out(&self, skip: u64, outcome: &mut Outcome) {
-        let old = std::fs::read(ground("out.json")).unwrap_or_default();
-        let stored = save::files(&program::runs(User::Own));
+        let Self { plan, name, error, who } = self;
+        let plan = &PLANS[*plan];
+        let old = std::fs::read(plan.out()).unwrap_or_default();
+        let stored = save::files(&program::runs(plan.user));
         let before = Left::now();
-        let Self { plan: index, name, error, only } = self;
-        let (who, which) = only.map_or(("all", 0), |which| ("one", which));
-        let how = [who, &skip.to_string(), &which.to_string()];
-        let (done, told) = behind(name, number_of(error), how, &plan(*index));
-        let what = format!("{} with {error} at {name}, {who} {which}", PLANS[*index].join(" "));
+        let (mode, skip, which) = match *who {
+            Who::Later(from) => ("later", u64::from(from), 0),
+            Who::All => ("all", skip, 0),
+            // The first process that makes this one is the program.
+            Who::One(which) if name == START => ("one", 0, which),
+            Who::One(which) => ("one", skip, which),
+        };
+        let how = [mode, &skip.to_string(), &which.to_string()];
+        let (mut arguments, first) = (plan.command(), program::first_cpus());
+        if plan.is_run() && number_of(error) % 2 == 0 {
+            arguments.extend(["--cpu", &first]);
+        }
+        let (done, told) = behind(plan.user, name, number_of(error), how, &arguments);
+        let what = format!("{} with {error} at {name}, {who:?}", plan.words());
         let Some((failed, _, _)) = told else {
             outcome.fail(format!("{what}: the listener says nothing: {}", done.words()));
             space::end_everybody();
@@ -247,6 +316,12 @@ impl Call {
             outcome.count("ended before main", 1);
         } else if name == "futex" && done.stderr.contains(NO_FUTEX) {
             outcome.count("ended by the C library, whose futex failed", 1);
+        } else if plan.arguments[0] == TICK {
+            // How it ends is the shell's business, which meets the same failure.
+            if done.status.is_none() || done.said().contains("panicked at") {
+                outcome.count(if done.status.is_none() { "hangs" } else { "panics" }, 1);
+                outcome.fail(format!("{what}: {}", done.words()));
+            }
         } else {
             program::ended_well(&done, &[0, 2, 3, 4, 5], &what, outcome);
         }
@@ -255,12 +330,12 @@ impl Call {
             outcome.fail(format!("{what}: {left}"));
         }
         space::end_everybody();
-        self.judge(&done, &old, &what, outcome);
-        save::unchanged(&stored, &what, outcome);
+        self.judge(&done, &old, failed, &what, outcome);
+        save::unchanged(plan.user, &stored, &what, outcome);
     }
 
-    fn judge(&self, done: &Done, old: &[u8], what: &str, outcome: &mut Outcome) {
-        let now = std::fs::read(ground("out.json")).unwrap_or_default();
+    fn judge(&self, done: &Done, old: &[u8], failed: u64, what: &str, outcome: &mut Outcome) {
+        let now = std::fs::read(PLANS[self.plan].out()).unwrap_or_default();
         let result = match oscost_results::from_bytes(&now) {
             Ok(result) => result,
             Err(error) => {
@@ -274,7 +349,11 @@ impl Call {
             outcome.count("figures beside an error", 1);
             outcome.fail(format!("{what}: {words}"));
         }
-        if self.name == "getrusage" && self.only.is_none() {
+        let own = result.figures.iter().filter(|figure| failed > 0 && figure.status != Status::Unsupported);
+        let (shown, withheld): (Vec<_>, Vec<_>) = own.partition(|figure| figure.status == Status::Measured);
+        outcome.count(SHOWN, shown.len() as u64);
+        outcome.count(WITHHELD, withheld.len() as u64);
+        if self.name == "getrusage" && self.who == Who::All {
             let claims = claims_of_counters(&result);
             outcome.count("claims that need a counter that failed", claims.len() as u64);
             if claims.is_empty() && self.plan == 0 {

@@ -1,19 +1,27 @@
 //! save: killed while it saves, with a full disk, with no place at all. Old results stay as they are, no new one is torn.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
+use crate::left::{self, Left};
 use crate::program::{self, User};
-use crate::space::{self, ground};
-use crate::{Amount, Outcome, Provocation, crowd};
+use crate::{Amount, Outcome, Provocation, crowd, space};
 
 /// One way to disturb the saving.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub enum Save {
+pub struct Save {
+    how: How,
+    what: What,
+    user: User,
+}
+
+/// How it is disturbed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+enum How {
     /// SIGKILL at calls of the saving, so often.
     Killed { times: u32, seed: u64 },
     /// SIGKILL at each of its calls, every so many of them, from the how manieth on.
@@ -25,31 +33,73 @@ pub enum Save {
     FullOutput,
 }
 
-const ONE: [&str; 5] = ["run", "--force", "--quiet", "--one-launch", "syscall/getppid"];
+/// What is saved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+enum What {
+    /// A result, a file of it, and its samples.
+    Run,
+    /// A result, and every message as files in folders.
+    Messages,
+    /// A page that shows a stored result.
+    Page,
+}
+
+impl What {
+    fn arguments(self) -> Vec<&'static str> {
+        let one = ["run", "--force", "--quiet", "--one-launch"];
+        let session =
+            ["realtime_ipc", "--set", "transport=pipe", "--set", "clients=1", "--set", "placement=same_cpu"];
+        match self {
+            Self::Run => [&one[..], &["syscall/getppid", "--json", "out.json", "--raw", "raw.csv"]].concat(),
+            Self::Messages => [&one[..], &session, &["--set", "raw_dir=raw", "--json", "out.json"]].concat(),
+            Self::Page => vec!["report", "@-1", "--format", "html", "-o", "page.html"],
+        }
+    }
+}
 
 pub fn run(amount: Amount) -> Outcome {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(amount.seed);
-    let spaces = if amount.full { 20 } else { 3 };
-    let mut provocations = vec![Provocation::Save(Save::FullOutput)];
+    let save = |how, what, user| Provocation::Save(Save { how, what, user });
+    let mut provocations = vec![save(How::FullOutput, What::Run, User::Own)];
     let mut skipped = Vec::new();
-    let traces = program::is_here("strace");
-    if traces {
-        let killed = |_| Provocation::Save(Save::Killed { times: IN_ONE_SPACE, seed: random.next_u64() });
-        provocations.extend((0..spaces).map(killed));
-        let each = |from| Provocation::Save(Save::Each { from, every: EVERY });
-        provocations.extend((0..if amount.full { EVERY } else { 0 }).map(each));
+    let mut wanted = 0;
+    if program::is_here("strace") {
+        let times = if amount.full { IN_ONE_SPACE } else { 4 };
+        for (what, user, full) in [
+            (What::Run, User::Own, 10),
+            (What::Run, User::Nobody, 3),
+            (What::Run, User::Sudo, 3),
+            (What::Messages, User::Own, 4),
+            (What::Page, User::Own, 4),
+        ] {
+            if user != User::Own && !space::is_root() {
+                continue;
+            }
+            for _ in 0..if amount.full { full } else { 1 } {
+                provocations.push(save(How::Killed { times, seed: random.next_u64() }, what, user));
+                wanted += u64::from(times);
+            }
+        }
+        let (spaces, every) = if amount.full { (EVERY, EVERY) } else { (1, 3 * EVERY) };
+        provocations.extend((0..spaces).map(|from| save(How::Each { from, every }, What::Run, User::Own)));
         for call in ["write", "pwrite64", "fsync", "fdatasync", "linkat", "ftruncate", "openat", "renameat2"]
         {
             let most = if amount.full { 200 } else { 2 };
-            provocations.push(Provocation::Save(Save::NoRoom { call: call.to_owned(), most }));
+            let no_room = How::NoRoom { call: call.to_owned(), most };
+            provocations.push(save(no_room.clone(), What::Run, User::Own));
+            if amount.full && matches!(call, "write" | "fsync" | "linkat") {
+                let users = [User::Nobody, User::Sudo].into_iter().filter(|_| space::is_root());
+                provocations.extend(users.map(|user| save(no_room.clone(), What::Run, user)));
+                provocations
+                    .extend([What::Messages, What::Page].map(|what| save(no_room.clone(), what, User::Own)));
+            }
         }
     } else {
         skipped.push("kills and no room at calls of the saving: strace is not installed".to_owned());
     }
     let mut outcome = crowd::sum(crowd::all(&provocations));
-    let counted = |name: &str| outcome.counts.get(name).copied().unwrap_or(0);
-    let (kills, wanted) = (counted(KILLS), spaces * u64::from(IN_ONE_SPACE));
-    if traces && kills < wanted {
+    let kills = outcome.counts.get(KILLS).copied().unwrap_or(0);
+    if kills < wanted {
         outcome.fail(format!("save: {kills} kills fell into the saving, and {wanted} should"));
     }
     outcome.skipped.extend(skipped);
@@ -59,54 +109,176 @@ pub fn run(amount: Amount) -> Outcome {
 impl Save {
     pub fn carry_out(&self) -> Outcome {
         let mut outcome = Outcome::default();
-        let out = ground("out.json").display().to_string();
-        let raw = ground("raw.csv").display().to_string();
-        let saving: Vec<&str> = ONE.into_iter().chain(["--json", &out, "--raw", &raw]).collect();
-        let done = program::run(&mut program::oscost(User::Own, &saving));
-        if done.code() != Some(0) {
-            outcome.fail(format!("saving undisturbed: {}", done.words()));
-            return outcome;
+        // Something to show, and then everything once, so that each file is replaced.
+        for what in [What::Run, self.what] {
+            let done = program::run(&mut program::oscost(self.user, &what.arguments()));
+            if done.code() != Some(0) {
+                outcome.fail(format!("saving undisturbed: {}", done.words()));
+                return outcome;
+            }
         }
-        let stored = files(&program::runs(User::Own));
-        match self {
-            Self::Killed { times, seed } => killed(*times, *seed, &saving, &out, &mut outcome),
-            Self::Each { from, every } => each(*from, *every, &saving, &out, &mut outcome),
-            Self::NoRoom { call, most } => {
+        let stored = files(&program::runs(self.user));
+        match &self.how {
+            How::Killed { times, seed } => self.killed(*times, *seed, &mut outcome),
+            How::Each { from, every } => self.each(*from, *every, &mut outcome),
+            How::NoRoom { call, most } => {
                 for when in 1..=*most {
-                    let known = files(&program::runs(User::Own));
-                    if !no_room(call, when, &saving, &out, &mut outcome) {
+                    let known = files(&program::runs(self.user));
+                    if !self.no_room(call, when, &mut outcome) {
                         break;
                     }
-                    unchanged(&known, &format!("no room at {call} {when}"), &mut outcome);
+                    unchanged(self.user, &known, &format!("no room at {call} {when}"), &mut outcome);
                 }
             }
-            Self::FullOutput => {
+            How::FullOutput => {
                 let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
                 let mut command: Command =
-                    program::oscost(User::Own, &["run", "--force", "--one-launch", "syscall/getppid"]);
+                    program::oscost(self.user, &["run", "--force", "--one-launch", "syscall/getppid"]);
                 let done = program::run(command.stdout(full));
                 outcome.count("full outputs", 1);
                 program::ended_well(&done, &[4], "standard output is full", &mut outcome);
             }
         }
         // What could not be saved is in the journal, and the next start finds it there.
-        program::next_start(User::Own, &mut outcome);
-        unchanged(&stored, &format!("{self:?}"), &mut outcome);
-        program::store_is_whole(User::Own, &mut outcome);
+        program::next_start(self.user, &mut outcome);
+        unchanged(self.user, &stored, &format!("{self:?}"), &mut outcome);
+        program::store_is_whole(self.user, &mut outcome);
         outcome
     }
-}
 
-/// What strace is told, and what it follows: the supervisor alone (no -f), which is who saves.
-fn traced(trace: &str, inject: Option<&str>, saving: &[&str]) -> program::Done {
-    let inject: Vec<&str> = inject.into_iter().flat_map(|inject| ["-e", inject]).collect();
-    let arguments: Vec<&str> = ["-qq", "-o", trace]
-        .into_iter()
-        .chain(inject)
-        .chain(["--", program::PATH])
-        .chain(saving.iter().copied())
-        .collect();
-    program::run(&mut program::command(User::Own, "strace", &arguments))
+    fn home(&self) -> PathBuf {
+        program::home(self.user)
+    }
+
+    fn trace(&self) -> String {
+        self.home().join("trace").display().to_string()
+    }
+
+    /// What strace is told, and what it follows: the supervisor alone (no -f), which is who saves.
+    fn traced(&self, inject: Option<&str>) -> program::Done {
+        let trace = self.trace();
+        let inject: Vec<&str> = inject.into_iter().flat_map(|inject| ["-e", inject]).collect();
+        let arguments: Vec<&str> = ["-qq", "-o", &trace]
+            .into_iter()
+            .chain(inject)
+            .chain(["--", program::PATH])
+            .chain(self.what.arguments())
+            .collect();
+        program::run(&mut program::command(self.user, "strace", &arguments))
+    }
+
+    /// The calls of an undisturbed saving; none if it cannot be seen.
+    fn seen(&self, outcome: &mut Outcome) -> Vec<(String, u32)> {
+        let done = self.traced(None);
+        let calls = calls_of_saving(&read(&self.trace()));
+        if done.code() == Some(0) && calls.iter().any(|(name, _)| name == "linkat") {
+            return calls;
+        }
+        outcome.fail(format!("saving traced: {} calls of it are seen: {}", calls.len(), done.words()));
+        Vec::new()
+    }
+
+    /// SIGKILL at calls of the saving, drawn by the seed: the call is not made, and nobody tidies up.
+    fn killed(&self, times: u32, seed: u64, outcome: &mut Outcome) {
+        let calls = self.seen(outcome);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        // The one moment at which there is a temporary name, and then any.
+        let renamed = calls.iter().rposition(|(name, _)| name == "renameat");
+        let mut hits = 0;
+        for _ in 0..TRIES * times {
+            if hits == times || calls.is_empty() {
+                break;
+            }
+            let any = random.next_u64() as usize % calls.len();
+            let (call, when) = &calls[renamed.filter(|_| hits == 0).unwrap_or(any)];
+            hits += u32::from(self.killed_at(call, *when, outcome));
+        }
+    }
+
+    /// SIGKILL at each call of the saving, those of this space.
+    fn each(&self, from: usize, every: usize, outcome: &mut Outcome) {
+        let mut calls = self.seen(outcome);
+        for index in (from..calls.len()).step_by(every) {
+            let mut hit = false;
+            for again in 0..TRIES * TRIES {
+                // The process makes other calls than before: its measurements take as many as they need.
+                if again > 0 && again % TRIES == 0 {
+                    calls = self.seen(outcome);
+                }
+                let Some((call, when)) = calls.get(index).cloned() else { break };
+                hit = self.killed_at(&call, when, outcome);
+                if hit {
+                    break;
+                }
+            }
+            if hit {
+                outcome.count("calls of the saving with a kill at each", 1);
+            } else {
+                outcome.fail(format!(
+                    "save: no kill came to call {index} of the saving: {:?}",
+                    calls.get(index)
+                ));
+            }
+        }
+    }
+
+    /// One kill at a call. Whether it fell into the saving.
+    fn killed_at(&self, call: &str, when: u32, outcome: &mut Outcome) -> bool {
+        let stored = files(&program::runs(self.user));
+        let before = Left::now();
+        let what = format!("{:?}{} killed at {call} {when} of the saving", self.what, self.user.words());
+        let _ = self.traced(Some(&format!("inject={call}:signal=KILL:when={when}")));
+        let text = read(&self.trace());
+        let in_saving = text.contains("killed by SIGKILL") && !calls_of_saving(&text).is_empty();
+        outcome.count(if in_saving { KILLS } else { ELSEWHERE }, 1);
+        let _ = space::quiet();
+        left::outputs_are_whole(&self.home(), outcome);
+        let (names, others): (Vec<_>, Vec<_>) =
+            before.since().into_iter().partition(|name| left::is_temporary(name));
+        for stray in others {
+            outcome.count("stray files", 1);
+            outcome.fail(format!("{what}: stray {stray}"));
+        }
+        if !names.is_empty() {
+            // Linux has no call that gives a file without a name the name of another. The next output removes what is left.
+            outcome.count("temporary names that the next output removes", names.len() as u64);
+            let done = program::run(&mut program::oscost(self.user, &self.what.arguments()));
+            program::ended_well(&done, &[0], &format!("the output after {what}"), outcome);
+            for stray in before.since() {
+                outcome.count("stray files", 1);
+                outcome.fail(format!("{what}: the next output leaves {stray}"));
+            }
+        }
+        unchanged(self.user, &stored, &what, outcome);
+        in_saving
+    }
+
+    /// Lets one call of the program find no room. Whether there was such a call.
+    fn no_room(&self, call: &str, when: u32, outcome: &mut Outcome) -> bool {
+        let name = if self.what == What::Page { "page.html" } else { "out.json" };
+        let old = std::fs::read(self.home().join(name)).unwrap_or_default();
+        let done = self.traced(Some(&format!("inject={call}:error=ENOSPC:when={when}")));
+        if !read(&self.trace()).contains("(INJECTED)") {
+            return false;
+        }
+        outcome.count("calls that found no room", 1);
+        if done.code() == Some(4) {
+            outcome.count("of them ended with 4", 1);
+        }
+        let what = format!("{:?}{}: no room at {call} {when}", self.what, self.user.words());
+        program::ended_well(&done, &[0, 2, 3, 4, 5], &what, outcome);
+        let now = std::fs::read(self.home().join(name)).unwrap_or_default();
+        let is_new = now != old && left::is_whole(name, &now).is_ok();
+        // It ends with 0 only if the file that was asked for is there, whole and new. The same page may be shown again.
+        if done.code() == Some(0) && !is_new && self.what != What::Page {
+            outcome.fail(format!("{what}: exit 0, and the result is not there"));
+        }
+        if now != old && !is_new {
+            outcome.fail(format!("{what}: the old file was touched"));
+        }
+        left::outputs_are_whole(&self.home(), outcome);
+        true
+    }
 }
 
 /// The calls of the saving in a trace of the supervisor: from the first file that is begun after the last worker has ended. Each
@@ -114,9 +286,9 @@ fn traced(trace: &str, inject: Option<&str>, saving: &[&str]) -> program::Done {
 fn calls_of_saving(trace: &str) -> Vec<(String, u32)> {
     let lines: Vec<&str> = trace.lines().collect();
     let waited = lines.iter().rposition(|line| line.starts_with("wait4(") || line.starts_with("waitid("));
-    let begins = waited.and_then(|waited| {
-        lines[waited..].iter().position(|line| line.contains("O_TMPFILE")).map(|at| waited + at)
-    });
+    // Who only shows waits for nobody.
+    let waited = waited.unwrap_or(0);
+    let begins = lines[waited..].iter().position(|line| line.contains("O_TMPFILE")).map(|at| waited + at);
     let mut ordinals: std::collections::BTreeMap<&str, u32> = std::collections::BTreeMap::new();
     let mut calls = Vec::new();
     for (at, line) in lines.iter().enumerate() {
@@ -133,97 +305,8 @@ fn calls_of_saving(trace: &str) -> Vec<(String, u32)> {
     calls
 }
 
-/// The calls of an undisturbed saving; none if it cannot be seen.
-fn seen(saving: &[&str], outcome: &mut Outcome) -> Vec<(String, u32)> {
-    let done = traced(&trace(), None, saving);
-    let calls = calls_of_saving(&read(&trace()));
-    if done.code() == Some(0) && calls.iter().any(|(name, _)| name == "linkat") {
-        return calls;
-    }
-    outcome.fail(format!("saving traced: {} calls of it are seen: {}", calls.len(), done.words()));
-    Vec::new()
-}
-
-fn trace() -> String {
-    ground("trace").display().to_string()
-}
-
 fn read(name: &str) -> String {
     String::from_utf8_lossy(&std::fs::read(name).unwrap_or_default()).into_owned()
-}
-
-/// SIGKILL at calls of the saving, drawn by the seed: the call is not made, and nobody tidies up.
-fn killed(times: u32, seed: u64, saving: &[&str], out: &str, outcome: &mut Outcome) {
-    let calls = seen(saving, outcome);
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    // The one moment at which there is a temporary name, and then any.
-    let renamed = calls.iter().rposition(|(name, _)| name == "renameat");
-    let mut hits = 0;
-    for _ in 0..TRIES * times {
-        if hits == times || calls.is_empty() {
-            break;
-        }
-        let any = random.next_u64() as usize % calls.len();
-        let (call, when) = &calls[renamed.filter(|_| hits == 0).unwrap_or(any)];
-        hits += u32::from(killed_at(call, *when, saving, out, outcome));
-    }
-}
-
-/// SIGKILL at each call of the saving, those of this space.
-fn each(from: usize, every: usize, saving: &[&str], out: &str, outcome: &mut Outcome) {
-    for (call, when) in seen(saving, outcome).iter().skip(from).step_by(every) {
-        let hit = (0..TRIES).any(|_| killed_at(call, *when, saving, out, outcome));
-        outcome.count(if hit { "calls of the saving with a kill at each" } else { "calls of it without" }, 1);
-    }
-}
-
-/// One kill at a call. Whether it fell into the saving.
-fn killed_at(call: &str, when: u32, saving: &[&str], out: &str, outcome: &mut Outcome) -> bool {
-    let stored = files(&program::runs(User::Own));
-    let what = format!("killed at {call} {when} of the saving");
-    let _ = traced(&trace(), Some(&format!("inject={call}:signal=KILL:when={when}")), saving);
-    let text = read(&trace());
-    let in_saving = text.contains("killed by SIGKILL") && !calls_of_saving(&text).is_empty();
-    outcome.count(if in_saving { KILLS } else { ELSEWHERE }, 1);
-    let _ = space::quiet();
-    if let Err(error) = oscost_results::load(Path::new(out)) {
-        outcome.count("torn results", 1);
-        outcome.fail(format!("{what}: {out}: {error}"));
-    }
-    if let Err(why) = samples_are_whole(&read(&ground("raw.csv").display().to_string())) {
-        outcome.count("torn results", 1);
-        outcome.fail(format!("{what}: the samples: {why}"));
-    }
-    for name in space::names(Path::new(space::GROUND)) {
-        if ["out.json", "raw.csv", "oscost", "home", "stdout", "stderr", "trace"].contains(&name.as_str()) {
-            continue;
-        }
-        // Linux has no call that gives a file without a name the name of another. The next output removes what is left.
-        if call == "renameat" && name.starts_with(".oscost-") && name.ends_with(".tmp") {
-            outcome.count("temporary names that the next output removes", 1);
-            let done = program::run(&mut program::oscost(User::Own, saving));
-            if done.code() == Some(0) && !space::names(Path::new(space::GROUND)).contains(&name) {
-                continue;
-            }
-        }
-        outcome.count("stray files", 1);
-        outcome.fail(format!("{what}: stray {name}"));
-    }
-    unchanged(&stored, &what, outcome);
-    in_saving
-}
-
-/// Whether a file of samples has a heading, rows as wide as that, and a last line's end.
-fn samples_are_whole(text: &str) -> Result<(), String> {
-    let width = |line: &str| line.matches(',').count();
-    let Some(heading) = text.lines().next().filter(|_| text.ends_with('\n')) else {
-        return Err(format!("{} bytes without a last line's end", text.len()));
-    };
-    let narrow = text.lines().find(|line| width(line) != width(heading));
-    if text.lines().count() < 2 {
-        return Err("no sample".into());
-    }
-    narrow.map_or(Ok(()), |line| Err(format!("{line:?} under {heading:?}")))
 }
 
 /// Spaces among which the calls of the saving are spread.
@@ -237,36 +320,10 @@ const KILLS: &str = "kills while saving";
 /// Kills that missed it: the process made other calls than before.
 const ELSEWHERE: &str = "kills that missed the saving";
 
-/// Lets one call of the program find no room. Whether there was such a call.
-fn no_room(call: &str, when: u32, saving: &[&str], out: &str, outcome: &mut Outcome) -> bool {
-    let old = std::fs::read(out).unwrap_or_default();
-    let trace = ground("trace").display().to_string();
-    let done = traced(&trace, Some(&format!("inject={call}:error=ENOSPC:when={when}")), saving);
-    if !std::fs::read_to_string(&trace).unwrap_or_default().contains("(INJECTED)") {
-        return false;
-    }
-    outcome.count("calls that found no room", 1);
-    if done.code() == Some(4) {
-        outcome.count("of them ended with 4", 1);
-    }
-    let what = format!("no room at {call} {when}");
-    program::ended_well(&done, &[0, 2, 3, 4, 5], &what, outcome);
-    let now = std::fs::read(out).unwrap_or_default();
-    let is_new = now != old && oscost_results::from_bytes(&now).is_ok();
-    // It ends with 0 only if the file that was asked for is there, whole and new.
-    if done.code() == Some(0) && !is_new {
-        outcome.fail(format!("{what}: exit 0, and the result is not there"));
-    }
-    if now != old && !is_new {
-        outcome.fail(format!("{what}: the old file was touched"));
-    }
-    true
-}
-
 /// Results that were stored are there, byte by byte. Journals become results at the next start.
-pub fn unchanged(stored: &[(String, Vec<u8>)], what: &str, outcome: &mut Outcome) {
+pub fn unchanged(user: User, stored: &[(String, Vec<u8>)], what: &str, outcome: &mut Outcome) {
     for (name, bytes) in stored.iter().filter(|(name, _)| name.ends_with(".json")) {
-        if std::fs::read(program::runs(User::Own).join(name)).ok().as_ref() != Some(bytes) {
+        if std::fs::read(program::runs(user).join(name)).ok().as_ref() != Some(bytes) {
             outcome.fail(format!("{what}: the old result {name} is not what it was"));
         }
     }

@@ -18,8 +18,10 @@ pub struct Scenario {
     pub needs: Option<&'static str>,
     /// It has no end of its own: moments lie within its first seconds.
     pub endless: bool,
-    /// Among three other spaces it may take longer than a run may: all are pinned to the CPU that is measured, and share it.
-    pub slow: bool,
+    /// It gives up while others measure, and cannot be forced; among three other spaces it may take longer than a run may.
+    pub waits: bool,
+    /// What is left after a kill of everything the next start of the same removes, and no other.
+    pub again: bool,
 }
 
 const fn family(name: &'static str, arguments: &'static [&'static str]) -> Scenario {
@@ -32,7 +34,8 @@ const fn family(name: &'static str, arguments: &'static [&'static str]) -> Scena
         arguments,
         needs: None,
         endless: false,
-        slow: false,
+        waits: false,
+        again: false,
     }
 }
 
@@ -141,7 +144,7 @@ pub const SCENARIOS: &[Scenario] = &[
     // Both sides leave somebody in a session of his own.
     // 24 launches: 13.5 s alone, 42 s beside three others.
     Scenario {
-        slow: true,
+        waits: true,
         ..family(
             "live",
             &[
@@ -157,7 +160,61 @@ pub const SCENARIOS: &[Scenario] = &[
     },
     // The shortest document: its moments are as many.
     family("reproduce", &["reproduce", "--force", "--quick", "context-switch"]),
+    Scenario {
+        needs: Some("cc"),
+        prepare: A_C_PROGRAM,
+        again: true,
+        ..family("reproduce with C", &["reproduce", "ostep", "--force", "--quick", "--c", "played"])
+    },
     family("doctor", &["doctor", "--check"]),
+    family(
+        "scaling",
+        &["run", "--force", "--quick", "--processes", "1,2", "--threads", "2", "syscall/getppid"],
+    ),
+    family("plain", &["run", "--plain", "syscall/getppid", "context_switch/pipe/same_cpu"]),
+    family(
+        "fast database",
+        &["run", "--force", "--quick", "record_database/fast/mapped/fine_mutex/processes_4/nrec_500"],
+    ),
+    family(
+        "network messages",
+        &["run", "--force", "--quick", "realtime_ipc", "--set", "transport=tcp,udp", "--set", "clients=10"],
+    ),
+    family(
+        "kernel messages",
+        &[
+            "run",
+            "--force",
+            "--quick",
+            "realtime_ipc",
+            "--set",
+            "transport=system_v_queue,system_v_semaphore,posix_semaphore",
+            "--set",
+            "clients=10",
+        ],
+    ),
+    family(
+        "raw_dir",
+        &[
+            "run",
+            "--force",
+            "--quick",
+            "realtime_ipc",
+            "--set",
+            "transport=pipe",
+            "--set",
+            "clients=1",
+            "--set",
+            "placement=same_cpu",
+            "--set",
+            "raw_dir=raw",
+        ],
+    ),
+    Scenario {
+        space: "mount -t tracefs tracefs /sys/kernel/tracing",
+        only: Some(User::Own),
+        ..family("trace", &["explain", "--trace", "syscall/getppid"])
+    },
     Scenario {
         endless: true,
         ..family("watch", &["run", "--force", "--quick", "--watch", "syscall/getppid"])
@@ -170,6 +227,10 @@ pub const SCENARIOS: &[Scenario] = &[
     Scenario {
         prepare: A_RESULT,
         ..family("report", &["report", "@-1", "--format", "html", "-o", "page.html"])
+    },
+    Scenario {
+        prepare: A_FLEET,
+        ..family("fleet", &["report", "--fleet", "played", "-o", "page.html", "--format", "html"])
     },
     // Two machines, or the two of a tree.
     Scenario { prepare: A_MACHINE, ..family("count", &["count", "syscall/getppid"]) },
@@ -219,6 +280,19 @@ pub const SCENARIOS: &[Scenario] = &[
 /// A stored result, before the first of those who read it.
 const A_RESULT: &str = r#"ls "$XDG_STATE_HOME"/oscost/runs/*.json >/dev/null 2>&1 ||
 "$0" run --force --quiet --one-launch syscall/getppid >/dev/null || exit 98"#;
+
+/// Two folders of a fleet with a result each.
+const A_FLEET: &str = r#"
+for host in one two; do
+  [ -e "$HOME/played/$host/a.json" ] || { mkdir -p "$HOME/played/$host" &&
+  "$0" run --force --quiet --one-launch syscall/getppid --json "$HOME/played/$host/a.json" >/dev/null; } || exit 98
+done"#;
+
+/// A program of document 003 in words of our own, compiled and run beside ours.
+const A_C_PROGRAM: &str = r#"
+mkdir -p "$HOME/played"
+printf '%s\n' '#include <stdio.h>' '#include <unistd.h>' 'int main(void) { usleep(20000);' 'printf("Average time to make a system call: 1.0 ns\n"); return 0; }' >"$HOME/played/system_call_1.c"
+"#;
 
 /// The kernel that OSCOST_KERNEL names, or a false one with a false qemu, which boots for a while and ends.
 const A_MACHINE: &str = r#"

@@ -1,7 +1,6 @@
-//! A space of its own for each provocation: this program again, as the first process of new IPC, mount and PID namespaces,
-//! with empty /dev/shm and /dev/mqueue, and a /tmp whose changes vanish. What is left in it is counted by difference.
+//! A space of its own for each provocation: this program again, as the first process of new IPC, mount, network and PID namespaces,
+//! with empty /dev/shm and /dev/mqueue, and a /tmp whose changes vanish. What is left in it is counted by difference (`left.rs`).
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
@@ -12,6 +11,8 @@ use crate::{Outcome, Provocation};
 pub const INSIDE: &str = "--inside";
 /// Where a provocation may write: a file system in memory.
 pub const GROUND: &str = "/mnt";
+/// Where this program is in a space: any user can start it there.
+pub const OWN: &str = "/mnt/campaign";
 /// A provocation that takes longer hangs: ten kills at moments within a run of a minute, each with a next start, and that run.
 const DEADLINE: Duration = Duration::from_secs(430);
 
@@ -25,6 +26,7 @@ fn unshare(arguments: &[&str]) -> Command {
         "unshare",
         "--ipc",
         "--mount",
+        "--net",
         "--pid",
         "--fork",
         "--mount-proc",
@@ -119,35 +121,15 @@ fn prepare() {
     let program = crate::program::PATH;
     std::fs::write(program, "").unwrap();
     assert!(mount(&["--bind", crate::program::BUILT, program]), "the program can be mounted");
+    let own = std::env::current_exe().expect("this program has a path").display().to_string();
+    std::fs::write(OWN, "").unwrap();
+    assert!(mount(&["--bind", &own, OWN]), "this program can be mounted");
+    // In a network of its own no socket of another space is seen. Without a loopback some families have nothing to measure.
+    let loopback = Command::new("ip").args(["link", "set", "lo", "up"]).status();
+    assert!(loopback.is_ok_and(|done| done.success()), "a loopback of our own: ip link set lo up");
     // It may lie below /tmp, so these come last.
     for folder in ["/tmp", "/var/tmp"] {
         assert!(mount(&["-t", "tmpfs", "-o", "mode=1777", "tmpfs", folder]), "a {folder} of our own");
-    }
-}
-
-/// What is there that a provocation may leave behind.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Left {
-    objects: BTreeSet<String>,
-}
-
-impl Left {
-    /// What is there now; processes are asked for by [`processes`].
-    pub fn now() -> Self {
-        let mut objects = BTreeSet::new();
-        for kind in ["sem", "msg", "shm"] {
-            let text = std::fs::read_to_string(format!("/proc/sysvipc/{kind}")).unwrap_or_default();
-            objects.extend(text.lines().skip(1).map(|line| format!("System V {kind} {}", line.trim())));
-        }
-        for folder in ["/dev/shm", "/dev/mqueue", "/tmp", "/var/tmp"] {
-            objects.extend(names(Path::new(folder)).into_iter().map(|name| format!("{folder}/{name}")));
-        }
-        Self { objects }
-    }
-
-    /// What is there now and was not then.
-    pub fn since(&self) -> Vec<String> {
-        Self::now().objects.difference(&self.objects).cloned().collect()
     }
 }
 
@@ -168,7 +150,7 @@ pub fn processes() -> Vec<String> {
     ids().into_iter().filter_map(living).collect()
 }
 
-fn living(id: u32) -> Option<String> {
+pub fn living(id: u32) -> Option<String> {
     let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
     let (name, rest) = stat.rsplit_once(") ")?;
     let mut words = rest.split(' ');
@@ -188,9 +170,16 @@ fn living(id: u32) -> Option<String> {
     })
 }
 
-/// Whether a SIGKILL waits for a process: it does nothing of its own any more, and ends as soon as it has a CPU.
-fn is_killed(id: u32) -> bool {
+/// Whether a SIGKILL waits for a process, or it is ending: it does nothing of its own any more, and is gone as soon as it has a CPU.
+pub fn is_killed(id: u32) -> bool {
     const KILL: u64 = 1 << (9 - 1);
+    /// PF_EXITING among the flags, field 9 of proc_pid_stat(5).
+    const EXITING: u32 = 4;
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    let flags = stat.rsplit_once(") ").and_then(|(_, rest)| rest.split(' ').nth(6)?.parse::<u32>().ok());
+    if flags.is_some_and(|flags| flags & EXITING != 0) {
+        return true;
+    }
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
     let masks = status.lines().filter_map(|line| line.split_once("Pnd:"));
     masks.into_iter().any(|(_, mask)| u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask & KILL != 0))

@@ -4,16 +4,21 @@
 //! The calls and their places are those of runs of one launch, seen by strace with its stack; strace lets them fail.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
+use crate::left::Left;
 use crate::program::{self, User};
-use crate::space::{self, Left, ground};
+use crate::space::{self, ground};
 use crate::{Amount, Outcome, Provocation, crowd, judge, save};
 
-/// What is run: between them every kind of process and object of the program.
+/// What is run: between them every kind of process and object of the program. The last is run by another user, and of its failures
+/// so many are drawn.
+const OF_NOBODY: usize = PLANS.len() - 1;
+const MOST_OF_NOBODY: usize = 300;
 const PLANS: &[&[&str]] = &[
     &[
         "run",
@@ -56,11 +61,36 @@ const PLANS: &[&[&str]] = &[
     ],
     &["report", "@-1"],
     &["compare", "@-1", "@-1"],
+    &[
+        "run",
+        "--force",
+        "--quiet",
+        "--one-launch",
+        "syscall/getppid",
+        "semaphore/posix_named",
+        "--json",
+        "out.json",
+    ],
 ];
+
+/// Who runs a plan.
+const fn user_of(plan: usize) -> User {
+    if plan == OF_NOBODY { User::Nobody } else { User::Own }
+}
+
+/// The file that a plan is asked for.
+fn out(plan: usize) -> PathBuf {
+    if plan == OF_NOBODY { program::home(User::Nobody).join("out.json") } else { ground("out.json") }
+}
+
+fn trace(plan: usize) -> String {
+    program::home(user_of(plan)).join("trace").display().to_string()
+}
 
 const ERRORS: [&str; 8] = ["ENOMEM", "EAGAIN", "EMFILE", "ENOSPC", "EIO", "EINTR", "EPERM", "ENOSYS"];
 
-/// Calls that end or begin a program, and calls that cannot fail.
+/// Calls that end or begin a program, and calls that cannot fail. Of `execve` strace counts the first of each process by itself, so
+/// `refuse` lets it fail.
 pub const EXCEPT: [&str; 15] = [
     "getegid",
     "geteuid",
@@ -110,7 +140,11 @@ pub fn run(amount: Amount) -> Outcome {
         outcome.skipped.push("strace is not installed".to_owned());
         return outcome;
     }
-    let plans = if amount.full { PLANS.len() } else { 1 };
+    let plans = match (amount.full, space::is_root()) {
+        (true, true) => PLANS.len(),
+        (true, false) => OF_NOBODY,
+        (false, _) => 1,
+    };
     let sites: Vec<Provocation> = (0..plans).map(|plan| Provocation::Sites(Sites { plan })).collect();
     let found = crowd::all(&sites);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(amount.seed);
@@ -134,14 +168,13 @@ pub fn run(amount: Amount) -> Outcome {
             }
         }
     }
+    // What comes first is kept: the order within a plan says nothing of the failure.
+    let mut of_nobody: Vec<Fail> = failing.extract_if(.., |fail| fail.plan == OF_NOBODY).collect();
+    shuffle(&mut of_nobody, MOST_OF_NOBODY, &mut random);
+    failing.extend(of_nobody);
     let all = failing.len();
     let wanted = if amount.full { all } else { 24 };
-    // Drawn by the seed, all alike.
-    for index in 0..wanted.min(all) {
-        let other = index + random.next_u64() as usize % (all - index);
-        failing.swap(index, other);
-    }
-    failing.truncate(wanted);
+    shuffle(&mut failing, wanted, &mut random);
     let spaces = failing.chunks(if amount.full { IN_ONE_SPACE } else { 1 });
     let provocations: Vec<Provocation> =
         spaces.map(|fails| Provocation::Fail(Fails(fails.to_vec()))).collect();
@@ -155,16 +188,26 @@ pub fn run(amount: Amount) -> Outcome {
     outcome
 }
 
+/// So many of all, drawn by the seed, all alike.
+fn shuffle(failing: &mut Vec<Fail>, wanted: usize, random: &mut Xoshiro256PlusPlus) {
+    let all = failing.len();
+    for index in 0..wanted.min(all) {
+        let other = index + random.next_u64() as usize % (all - index);
+        failing.swap(index, other);
+    }
+    failing.truncate(wanted);
+}
+
 /// Calls that were made and failed.
 const MADE: &str = "calls that failed";
 /// Calls that should have failed, and were not made as the how manieth they were before.
 const NOT_MADE: &str = "calls that did not come about";
 
 /// What a plan reads: a stored result, an old file.
-fn prepare(outcome: &mut Outcome) -> bool {
-    let out = ground("out.json").display().to_string();
+fn prepare(plan: usize, outcome: &mut Outcome) -> bool {
+    let out = out(plan).display().to_string();
     let arguments = ["run", "--force", "--quiet", "--one-launch", "syscall/getppid", "--json", &out];
-    let done = program::run(&mut program::oscost(User::Own, &arguments));
+    let done = program::run(&mut program::oscost(user_of(plan), &arguments));
     if done.code() != Some(0) {
         outcome.fail(format!("the run before: {}", done.words()));
     }
@@ -174,15 +217,16 @@ fn prepare(outcome: &mut Outcome) -> bool {
 impl Sites {
     pub fn carry_out(&self) -> Outcome {
         let mut outcome = Outcome::default();
-        if !prepare(&mut outcome) {
+        if !prepare(self.plan, &mut outcome) {
             return outcome;
         }
-        let trace = ground("trace").display().to_string();
-        let arguments: Vec<&str> = ["-f", "-k", "-qq", "-o", &trace, "--", program::PATH]
+        let trace = trace(self.plan);
+        // With the filter that makes a failing run quick: a run behind one makes other calls.
+        let arguments: Vec<&str> = ["-f", "--seccomp-bpf", "-k", "-qq", "-o", &trace, "--", program::PATH]
             .into_iter()
             .chain(PLANS[self.plan].iter().copied())
             .collect();
-        let trace_it = || program::run(&mut program::command(User::Own, "strace", &arguments));
+        let trace_it = || program::run(&mut program::command(user_of(self.plan), "strace", &arguments));
         let mut done = trace_it();
         // A process that ends while strace looks at its stack ends strace.
         for _ in 0..5 {
@@ -245,10 +289,15 @@ fn sites(trace: &str) -> BTreeMap<(String, String), Vec<u32>> {
 impl Fails {
     pub fn carry_out(&self) -> Outcome {
         let mut outcome = Outcome::default();
-        if prepare(&mut outcome) {
+        let mut plans: Vec<usize> = self.0.iter().map(|fail| fail.plan).collect();
+        plans.sort_by_key(|&plan| user_of(plan) == User::Nobody);
+        plans.dedup_by_key(|plan| user_of(*plan));
+        if plans.iter().all(|&plan| prepare(plan, &mut outcome)) {
             self.0.iter().for_each(|fail| fail.carry_out(&mut outcome));
-            program::next_start(User::Own, &mut outcome);
-            program::store_is_whole(User::Own, &mut outcome);
+            for user in plans.into_iter().map(user_of) {
+                program::next_start(user, &mut outcome);
+                program::store_is_whole(user, &mut outcome);
+            }
         }
         outcome
     }
@@ -256,18 +305,23 @@ impl Fails {
 
 impl Fail {
     fn carry_out(&self, outcome: &mut Outcome) {
-        let old = std::fs::read(ground("out.json")).unwrap_or_default();
-        let stored = save::files(&program::runs(User::Own));
+        let old = std::fs::read(out(self.plan)).unwrap_or_default();
+        let stored = save::files(&program::runs(user_of(self.plan)));
         let before = Left::now();
         // The kernel's brk knows no error: it answers with a break that is lower than was asked for.
         let failing =
             if self.call == "brk" { "retval=0".to_owned() } else { format!("error={}", self.error) };
         let inject = format!("inject={}:{failing}:when={}", self.call, self.when);
-        let (trace, only) = (ground("trace").display().to_string(), format!("trace={}", self.call));
+        let (trace, only) = (trace(self.plan), format!("trace={}", self.call));
+        let first = program::first_cpus();
         let with_failure = |plan: &[&str]| {
-            let strace = ["-f", "-qq", "-o", &trace, "-e", &only, "-e", &inject, "--", program::PATH];
-            let arguments: Vec<&str> = strace.into_iter().chain(plan.iter().copied()).collect();
-            program::run(&mut program::command(User::Own, "strace", &arguments))
+            let strace =
+                ["-f", "--seccomp-bpf", "-qq", "-o", &trace, "-e", &only, "-e", &inject, "--", program::PATH];
+            let mut arguments: Vec<&str> = strace.into_iter().chain(plan.iter().copied()).collect();
+            if plan[0] == "run" && self.error.len() % 2 == 0 {
+                arguments.extend(["--cpu", &first]);
+            }
+            program::run(&mut program::command(user_of(self.plan), "strace", &arguments))
         };
         let came_about = || {
             let text = std::fs::read(&trace).unwrap_or_default();
@@ -313,7 +367,7 @@ impl Fail {
             outcome.fail(format!("{what}: {left}"));
         }
         space::end_everybody();
-        let now = std::fs::read(ground("out.json")).unwrap_or_default();
+        let now = std::fs::read(out(self.plan)).unwrap_or_default();
         match oscost_results::from_bytes(&now) {
             Ok(result) => {
                 // An older file that was not replaced says nothing of this run.
@@ -328,6 +382,6 @@ impl Fail {
         if done.code() == Some(4) && now != old && oscost_results::from_bytes(&now).is_err() {
             outcome.fail(format!("{what}: exit 4, and the old file was touched"));
         }
-        save::unchanged(&stored, &what, outcome);
+        save::unchanged(user_of(self.plan), &stored, &what, outcome);
     }
 }

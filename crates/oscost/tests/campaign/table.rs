@@ -19,10 +19,10 @@ const COLUMNS: &[(&str, &[&str])] = &[
         ],
     ),
     ("injected", &["calls that failed", "calls that found no room", "calls refused", LATE]),
-    ("races", &["names that were swapped", "swaps that were tried in vain", "starts at once", "second runs"]),
+    ("races", &[RACES, "starts at once", "second runs"]),
     ("lacks", &["lacks", "full outputs", "quotas, noticed", "times that CPUs were taken away", "runaways"]),
     ("left", &["processes left", "objects left", "left", "stray files"]),
-    ("lost", &["torn results", "files of others that were touched"]),
+    ("lost", &["torn results", "lost launches", "files of others that were touched"]),
     ("panics", &["panics"]),
     ("hangs", &["hangs"]),
     ("false", &["figures beside an error"]),
@@ -32,6 +32,16 @@ const KILLED: &str = "runs with files that were killed with everybody";
 const SERVERS: &str = "tick servers killed";
 const CLIENTS: &str = "tick clients killed";
 const LATE: &str = "operations that failed late";
+
+/// Commands of root in whose time another user swapped names under its feet.
+pub const RACES: &str = "commands raced by another user";
+
+/// What a column of this heading adds up to.
+pub fn column<'a>(heading: &str, outcomes: impl Iterator<Item = &'a Outcome>) -> u64 {
+    let names = COLUMNS.iter().filter(|(of, _)| *of == heading).flat_map(|(_, names)| names.iter());
+    let names: Vec<&str> = names.copied().collect();
+    outcomes.map(|outcome| sum(outcome, &names)).sum()
+}
 
 /// What a column adds up. A name counts whole, but for the signals, which say whom they met.
 fn sum(outcome: &Outcome, names: &[&str]) -> u64 {
