@@ -62,7 +62,8 @@ impl FileStatus {
 }
 
 const LOOK: libc::c_int = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
-const STICKY: u32 = 0o1000;
+/// The mark of what this program made. Linux has no other use for it on a socket, or in a folder of one user.
+pub(crate) const STICKY: u32 = 0o1000;
 
 impl Folder {
     /// Opens the folder that a user named: links in the path are followed, as everywhere.
@@ -183,11 +184,11 @@ impl Folder {
         self.unlink(name, 0)
     }
 
-    /// Removes a socket. Whatever else has this name stays.
+    /// Removes a socket with the mark of [`crate::socket::marked_datagram_at`] or of [`crate::registration::listen`]. Whatever else has this name stays.
     ///
     /// # Errors
-    /// The error of fstatat or unlinkat; ENOTSOCK where it is no socket.
-    pub fn remove_socket(&self, name: &OsStr) -> Result<(), CallError> {
+    /// The error of fstatat or unlinkat; ENOTSOCK where it is no socket with the mark.
+    pub fn remove_marked_socket(&self, name: &OsStr) -> Result<(), CallError> {
         let c_name = word(name)?;
         // SAFETY: an all-zero stat is valid.
         let mut stat: libc::stat = unsafe { std::mem::zeroed() };
@@ -195,7 +196,7 @@ impl Folder {
         // SAFETY: the name is a C string, and the kernel writes one stat to a local variable.
         check("stat", unsafe { libc::fstatat(folder, c_name.as_ptr(), &raw mut stat, flags) })?;
         match stat.st_mode & libc::S_IFMT {
-            libc::S_IFSOCK => self.remove(name),
+            libc::S_IFSOCK if stat.st_mode & STICKY != 0 => self.remove(name),
             _ => Err(CallError::new("unlink", libc::ENOTSOCK)),
         }
     }

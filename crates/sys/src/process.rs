@@ -262,12 +262,13 @@ pub fn end_with_caller(command: &mut Command) {
     unsafe { command.pre_exec(hook) };
 }
 
-/// The process that `command` starts is in a session of its own from its first instruction on: a signal to the caller's
-/// group never reaches it. setsid(2).
-pub fn in_own_session(command: &mut Command) {
-    let hook = || new_session().map_err(|error| io::Error::from_raw_os_error(error.errno));
-    // SAFETY: between fork and exec the hook calls setsid, which is async-signal-safe, and allocates nothing.
-    unsafe { command.pre_exec(hook) };
+/// The process that `command` starts is in a group of its own from its first instruction on: a signal to the caller's group, or
+/// of the terminal, never reaches it. setpgid(2).
+///
+/// No hook runs between fork and exec, so the standard library starts it by posix_spawn(3), and need not hear whether it started. If it
+/// could not hear that, it would wait for the end of a program that waits for its starter.
+pub fn in_own_group(command: &mut Command) {
+    command.process_group(0);
 }
 
 /// Process id of the parent.

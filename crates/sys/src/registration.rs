@@ -28,12 +28,14 @@ fn packets() -> Result<OwnedFd, CallError> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// A socket to which others connect by `path`, which must not exist.
+/// A socket to which others connect by `path`, which must not exist. It has the mark by which
+/// [`crate::folder::Folder::remove_marked_socket`] removes it.
 ///
 /// # Errors
-/// The error of socket, bind or listen.
+/// The error of socket, fchmod, bind or listen.
 pub fn listen(path: &Path) -> Result<OwnedFd, CallError> {
     let fd = packets()?;
+    crate::socket::mark(&fd)?;
     let (address, length) = path.pointer();
     // SAFETY: the kernel reads one sockaddr_un.
     check("bind", unsafe { libc::bind(fd.as_raw_fd(), address, length) })?;

@@ -109,6 +109,25 @@ pub fn datagram_at(path: &Path) -> Result<OwnedFd, CallError> {
     Ok(fd)
 }
 
+/// The same with a mark, for its user alone: [`crate::folder::Folder::remove_marked_socket`] removes it.
+///
+/// # Errors
+/// The error of socket, fchmod or bind (EADDRINUSE: something has that name).
+pub fn marked_datagram_at(path: &Path) -> Result<OwnedFd, CallError> {
+    let fd = datagram()?;
+    mark(&fd)?;
+    let (address, length) = path.pointer();
+    // SAFETY: the kernel reads one sockaddr_un.
+    check("bind", unsafe { libc::bind(fd.as_raw_fd(), address, length) })?;
+    Ok(fd)
+}
+
+/// Marks a socket that has no name yet: the kernel gives the name its mode. unix(7), net/unix/af_unix.c.
+pub(crate) fn mark(fd: &OwnedFd) -> Result<(), CallError> {
+    // SAFETY: fchmod touches no memory.
+    check("fchmod", unsafe { libc::fchmod(fd.as_raw_fd(), 0o600 | crate::folder::STICKY) }).map(|_| ())
+}
+
 /// Sends a datagram to `path` without waiting for room. sendto(2).
 ///
 /// # Errors

@@ -1,10 +1,11 @@
 //! Two processes that hand a byte to and fro through two pipes (document 004): each hop is one context switch.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use oscost_harness::{
-    Batched, Benchmark, CallError, Card, Outcome, Participant, Placement, PostCondition, SetUp, Subject,
-    Unable,
+    Batched, Benchmark, CallError, Card, Claim, Outcome, Participant, Placement, PostCondition, SetUp,
+    Subject, Unable,
 };
 use oscost_sys::{affinity, memory::SharedWords, process::Child};
 
@@ -41,6 +42,10 @@ const fn card(title: &'static str, placement: Placement) -> Card {
 impl Benchmark for Switch {
     fn card(&self) -> &'static Card {
         self.card
+    }
+
+    fn claims(&self) -> Cow<'static, [Claim]> {
+        two_pipes::claims(self.card)
     }
 
     fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {

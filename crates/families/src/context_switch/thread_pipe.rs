@@ -1,12 +1,13 @@
 //! The switch by two pipes to another thread of the same process: no change of address space.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::thread::{Builder, JoinHandle};
 
 use oscost_harness::{
-    Batched, Benchmark, CallError, Card, Outcome, Participant, Placement, PostCondition, SetUp, Subject,
-    Unable,
+    Batched, Benchmark, CallError, Card, Claim, Outcome, Participant, Placement, PostCondition, SetUp,
+    Subject, Unable,
 };
 use oscost_sys::{affinity, thread};
 
@@ -33,6 +34,10 @@ static CARD: Card = Card {
 impl Benchmark for SameCpu {
     fn card(&self) -> &'static Card {
         &CARD
+    }
+
+    fn claims(&self) -> Cow<'static, [Claim]> {
+        two_pipes::claims(&CARD)
     }
 
     fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {

@@ -1,5 +1,6 @@
 //! Two pipes, or a pair of sockets, between two sides: a byte goes there, a byte comes back, and each waits for the other.
 
+use std::borrow::Cow;
 use std::os::fd::OwnedFd;
 
 use oscost_harness::{
@@ -76,6 +77,11 @@ impl Side {
 const ON_ONE_CPU: &[Claim] = &handover::in_the_kernel(&["read", "write"]);
 /// A side that is held up finds the byte there already, and need not sleep.
 const ON_TWO_CPUS: &[Claim] = &handover::on_two_cpus(handover::in_the_kernel(&["read", "write"]));
+
+/// The claims of a card here. fs/pipe.c: pipe_write wakes under the lock of the reader's wait queue, and the woken pipe_read takes it.
+pub fn claims(card: &Card) -> Cow<'static, [Claim]> {
+    handover::woken_under_a_lock(card.claims)
+}
 
 /// What all cards of two pipes share; `placement` decides the group.
 pub const fn card(id: &'static str, title: &'static str, placement: Placement) -> Card {

@@ -8,6 +8,9 @@ use crate::semaphore::handover::{self, Handover, Token};
 use crate::{claims, lack};
 
 impl Token for Pipe {
+    // As in `context_switch/two_pipes.rs`.
+    const WAKES_UNDER_A_LOCK: bool = true;
+
     fn make(_: &mut SetUp<'_>, value: u32) -> Result<Self, Unable> {
         let token = Pipe::new().map_err(lack::of_descriptors)?;
         (0..value).try_for_each(|_| pipe::write_byte(&token.writer))?;

@@ -23,6 +23,9 @@ const DISCARDED_NS: u64 = 100_000_000;
 /// Ticks that count in a launch, and in one of `--quick`.
 const TICKS: usize = 100;
 const TICKS_QUICK: usize = 50;
+/// The share of ticks that clients must get one by one, for their calls to be those of a tick. Between two such sessions, of N and
+/// 2N ticks, there are 0.6 to 1.2 receptions for each tick and client, and the claims allow 0.5 to 1.4 calls.
+const ATTENDED: f64 = 0.8;
 /// Time that counts in a session with a load, and in one of `--quick`, ns.
 const LOADED_NS: u64 = 3_000_000_000;
 const LOADED_QUICK_NS: u64 = 600_000_000;
@@ -228,6 +231,19 @@ fn ends(life: &OwnedFd, table: &Table, usual_ns: u64) -> Result<bool, CallError>
     }
 }
 
+/// Why the calls of a session are not those of its ticks, if they are not: a client that waited for the counter of its calls got
+/// several ticks with one call. A timer, or a server in the kernel, does not wait for whoever is counted.
+fn lagged(table: &Table) -> Option<String> {
+    let wanted = table.sent() * table.clients();
+    let receptions: usize = (0..table.clients()).map(|client| table.receptions(client)).sum();
+    ((receptions as f64) < ATTENDED * wanted as f64).then(|| {
+        format!(
+            "clients lagged behind their ticks while their calls were counted, and got {wanted} ticks in {receptions} turns: \
+             measure while the machine is idle, or with longer ticks (--set tick=10ms)"
+        )
+    })
+}
+
 /// Exit code of a participant: 0, or the error number of what failed.
 fn code(outcome: Outcome) -> i32 {
     outcome.err().map_or(0, |error| error.errno.clamp(1, 255))
@@ -307,7 +323,12 @@ impl Series for Session {
         let idle_share =
             cpu_time::now(&self.cpus).zip(before).and_then(|(after, before)| after.idle_share(&before));
         sink.operations(table.sent() as u64);
-        for participant in (0..self.shape.clients).map(Some).chain([None]) {
+        if let Some(why) = lagged(&table) {
+            sink.uncountable(why);
+        }
+        // Where there is no server process, nobody left its account.
+        let server = (!self.kind.is_without_server_process()).then_some(None);
+        for participant in (0..self.shape.clients).map(Some).chain(server) {
             let account = table.account(participant);
             sink.used(&account.usage, account.migrations);
         }
@@ -332,6 +353,24 @@ impl Series for Session {
 mod tests {
     use super::*;
     use crate::realtime_ipc::Load;
+
+    #[test]
+    fn clients_that_got_many_ticks_at_once_made_other_calls_than_a_tick_has() {
+        // Ten ticks to two clients: the first got each with a call of its own, the other got them in so many turns.
+        let of = |turns: u64| {
+            let table = Table::new(2, 10).unwrap();
+            for tick in 0..10 {
+                table.publish(tick, 1, 1);
+                table.receive(0, tick, 100 + tick as u64);
+                table.receive(1, tick, 100 + (tick as u64).min(turns - 1));
+            }
+            table.finish(10, 0, 0);
+            lagged(&table)
+        };
+        assert_eq!((of(10), of(6)), (None, None));
+        let words = of(5).expect("15 turns are too few for 20 ticks");
+        assert!(words.contains("got 20 ticks in 15 turns"), "{words}");
+    }
 
     #[test]
     fn a_load_has_half_of_the_ticks_that_count_after_a_third_of_them() {

@@ -215,6 +215,15 @@ impl Table {
         [RECEIVED, GAPS, DROPPED].map(|what| self.get(self.client(client, what)))
     }
 
+    /// How often client `client` got ticks: those that it got at once have one time.
+    pub fn receptions(&self, client: usize) -> usize {
+        let mut last = None;
+        (0..self.sent())
+            .filter_map(|tick| self.received(client, tick))
+            .filter(|&ns| last.replace(ns) != Some(ns))
+            .count()
+    }
+
     /// A number that grows as long as ticks are sent to somebody and come to somebody.
     pub fn progress(&self) -> u64 {
         let received = (0..self.clients).map(|client| self.counts(client)[0]);

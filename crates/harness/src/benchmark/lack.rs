@@ -40,7 +40,18 @@ pub fn of_descriptors(error: CallError) -> Unable {
 
 /// Of making a namespace.
 pub fn of_namespaces(error: CallError) -> Unable {
+    let mode = oscost_sys::watched::Watched::at_first().seccomp_mode;
+    of_namespaces_where(error, mode.is_some_and(|mode| mode > 0))
+}
+
+/// The same, where a filter of system calls is in force or not: it refuses root, too.
+fn of_namespaces_where(error: CallError, is_filtered: bool) -> Unable {
     match error.symbol() {
+        Some("EPERM" | "EACCES") if is_filtered => unsupported(
+            format!("{error}: no such namespace may be made here, and a filter of system calls is in force"),
+            "Docker, podman: --security-opt seccomp=unconfined, and where that is not enough --privileged; elsewhere: run \
+             outside the sandbox",
+        ),
         Some("EPERM" | "EACCES") => unsupported(
             format!("{error}: this user may make no such namespace"),
             "run as root, or with a user namespace of your own: unshare -r oscost run container",
@@ -409,6 +420,20 @@ pub fn of_loopback(error: CallError) -> Unable {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn where_a_filter_is_in_force_root_is_no_remedy_for_a_refused_namespace() {
+        let (eperm, enosys) = (1, 38);
+        let remedy =
+            |errno, is_filtered| match of_namespaces_where(CallError::new("unshare", errno), is_filtered) {
+                Unable::Unsupported { remedy, .. } => remedy,
+                Unable::Failed(error) => panic!("{error}"),
+            };
+        assert!(remedy(eperm, false).starts_with("run as root"));
+        let filtered = remedy(eperm, true);
+        assert!(filtered.contains("seccomp=unconfined") && !filtered.contains("run as root"), "{filtered}");
+        assert_eq!(remedy(enosys, true), remedy(enosys, false));
+    }
 
     #[test]
     fn a_refused_call_is_a_lack_and_a_wrong_one_is_a_failure() {

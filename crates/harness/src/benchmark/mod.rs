@@ -185,6 +185,8 @@ pub trait Sink {
     /// How many system calls of this name the series itself counted in this launch: an audit holds them against what it
     /// saw, to the last one.
     fn counted(&mut self, _name: &'static str, _calls: u64) {}
+    /// Why the calls of this launch are not those of its operations: an audit then counts none.
+    fn uncountable(&mut self, _why: String) {}
     /// A fact that must hold after the operations of this launch, and its observed value.
     fn post_condition(&mut self, _found: PostCondition) {}
     /// What participants used that lived only within the launch, so that nobody could look at them before and after, and

@@ -1,6 +1,6 @@
 //! The janitor: removes kernel objects that outlive a process, if workers cannot get private namespaces.
 //!
-//! It is started before any object exists, in a session of its own, ignores the signals by which a user ends a program,
+//! It is started before any object exists, in a process group of its own, ignores the signals by which a user ends a program,
 //! and waits at a pipe. When every process that holds the other end is gone, for whatever reason, it removes what the
 //! ledger names and ends. If it alone is killed, the supervisor does its work at the end. What both cannot survive is a kill of
 //! every process at once (a cgroup's): then the next start does. The result says that it was the janitor who watched.
@@ -34,7 +34,7 @@ impl Janitor {
     /// The error of recvfrom, of pipe2, of making the ledger, or of starting a program.
     pub fn start(program: &std::path::Path, durable: bool, place: Option<&Place>) -> Result<Self, CallError> {
         let failed = |error: std::io::Error| CallError::new("exec", error.raw_os_error().unwrap_or(0));
-        // It waits for our end, and we would wait for its.
+        // Whoever starts a worker hears by it whether it started.
         process::may_hear()?;
         let Pipe { reader, writer } = Pipe::new()?;
         let mut ledger = Ledger::make(durable)?;
@@ -43,7 +43,7 @@ impl Janitor {
         if let Some(place) = place {
             command.arg(place.folder().as_raw_fd().to_string());
         }
-        process::in_own_session(&mut command);
+        process::in_own_group(&mut command);
         let process = command
             .env_clear()
             .stdin(Stdio::from(reader))

@@ -28,6 +28,8 @@ struct Made {
     operations: u64,
     /// System calls by name that the series itself counted.
     counted: BTreeMap<String, u64>,
+    /// Why its calls are not those of its operations.
+    uncountable: Option<String>,
     /// What it found after its operations.
     found: Vec<CheckedClaim>,
 }
@@ -195,6 +197,7 @@ fn launches(series: &mut dyn Series, operations: u64) -> Result<Phases, oscost_s
         outcome.map(|()| Made {
             operations: sink.operations,
             counted: sink.counted,
+            uncountable: sink.uncountable,
             found: sink.post_conditions,
         })
     };
@@ -261,12 +264,10 @@ fn told(
         }
         Phases::Series([shorter, longer]) => {
             let operations = longer.operations.saturating_sub(shorter.operations) as f64;
-            if operations == 0.0 {
-                return Audited {
-                    missing: Some("the series made as many operations for 2N as for N".to_owned()),
-                    claims: stated,
-                    ..Audited::default()
-                };
+            let none = || "the series made as many operations for 2N as for N".to_owned();
+            let why = [&shorter, &longer].into_iter().find_map(|made| made.uncountable.clone());
+            if let Some(why) = why.or_else(|| (operations == 0.0).then(none)) {
+                return Audited { missing: Some(why), claims: stated, ..Audited::default() };
             }
             claims::add_post_conditions(&mut stated, &shorter.found);
             claims::add_post_conditions(&mut stated, &longer.found);
@@ -287,6 +288,7 @@ fn told(
 mod tests {
     use super::*;
     use crate::benchmark::Participant;
+    use crate::benchmark::card::{Bound, Claim};
 
     /// Iterations of 10 ms until the slow ones are used up, perhaps with a partner.
     struct Slow {
@@ -325,6 +327,24 @@ mod tests {
         assert_eq!(in_turn(&participants, Placement::SameCpu), 7);
         assert_eq!(in_turn(&participants, Placement::CrossCpu), 5);
         assert_eq!(in_turn(&BTreeMap::new(), Placement::CrossCpu), 0);
+    }
+
+    #[test]
+    fn of_what_says_that_it_cannot_be_counted_nothing_is_held_against_a_claim() {
+        let stated = || vec![claims::stated(&Claim::SystemCalls(Bound::Exactly(1.0)))];
+        let made = |operations| Made { operations, ..Made::default() };
+        let counts = counting::CallCounts::default();
+        let audited = |shorter| {
+            told("a method", Phases::Series([shorter, made(200)]), &counts, stated(), Placement::OneCpu)
+        };
+        let counted = audited(made(100));
+        assert_eq!(
+            (counted.missing, counted.claims[0].holds),
+            (None, Some(false)),
+            "no call in 100 operations"
+        );
+        let lagged = audited(Made { uncountable: Some("they lagged".to_owned()), ..made(100) });
+        assert_eq!((lagged.missing.as_deref(), lagged.claims[0].holds), (Some("they lagged"), None));
     }
 
     #[test]

@@ -20,6 +20,7 @@ pub(crate) struct Collected {
     pub(crate) samples: Vec<f64>,
     pub(crate) operations: u64,
     pub(crate) counted: BTreeMap<String, u64>,
+    pub(crate) uncountable: Option<String>,
     pub(crate) post_conditions: Vec<CheckedClaim>,
     histogram: LogHistogram,
     used: Usage,
@@ -36,6 +37,7 @@ impl Default for Collected {
             samples: Vec::new(),
             operations: 0,
             counted: BTreeMap::new(),
+            uncountable: None,
             histogram: LogHistogram::new(),
             used: Usage::default(),
             migrations: Some(0),
@@ -62,6 +64,9 @@ impl Sink for Collected {
     }
     fn counted(&mut self, name: &'static str, calls: u64) {
         *self.counted.entry(name.to_owned()).or_insert(0) += calls;
+    }
+    fn uncountable(&mut self, why: String) {
+        self.uncountable = Some(why);
     }
     fn used(&mut self, usage: &Usage, migrations: Option<u64>) {
         self.used.add(usage);

@@ -6,7 +6,7 @@ use oscost_harness::{
 use oscost_report::Named;
 use oscost_report::compare::{Comparison, Rules, Verdict as Said, compare};
 use oscost_results::{Check, RunResult, Status, Verdict, quantity};
-use oscost_session::doctor::{Finding, duration, percent};
+use oscost_session::doctor::{Finding, duration, percent, to_count_calls};
 
 const SECOND: u64 = 1_000_000_000;
 /// Each of the two runs ends well within half a minute.
@@ -121,9 +121,8 @@ fn audit(result: &RunResult) -> Finding {
         let Some(figure) = result.figures.iter().find(|figure| figure.id == id) else { continue };
         let Some(by) = &figure.evidence.audit_method else {
             let why = figure.evidence.audit_missing.clone().unwrap_or_default();
-            return Finding::disturbs(format!("system calls cannot be counted here: {why}"), MATTERS).remedy(
-                "run outside the sandbox, or with --cap-add SYS_PTRACE and --security-opt seccomp=unconfined",
-            );
+            return Finding::disturbs(format!("system calls cannot be counted here: {why}"), MATTERS)
+                .remedy(to_count_calls());
         };
         method = Some(by.clone());
         let total: f64 = figure.evidence.system_calls.values().sum();

@@ -124,18 +124,19 @@ impl Folder {
 
     /// The server's socket that ticks come from.
     pub fn bind_sender(&self) -> Result<OwnedFd, Ended> {
-        socket::datagram_at(&self.here(SENDER)?).map_err(|error| self.no_socket(error))
+        socket::marked_datagram_at(&self.here(SENDER)?).map_err(|error| self.no_socket(error))
     }
 
     /// The socket of the client of that name.
     pub fn bind_client(&self, name: &str) -> Result<OwnedFd, Ended> {
-        socket::datagram_at(&self.here(&format!("{CLIENT}{name}"))?).map_err(|error| self.no_socket(error))
+        socket::marked_datagram_at(&self.here(&format!("{CLIENT}{name}"))?)
+            .map_err(|error| self.no_socket(error))
     }
 
     /// Removes the socket that a client of that name left.
     pub fn forget(&self, name: &str) {
         // There may be nothing.
-        let _ = self.place.held.remove_socket(OsStr::new(&format!("{CLIENT}{name}")));
+        let _ = self.place.held.remove_marked_socket(OsStr::new(&format!("{CLIENT}{name}")));
     }
 
     /// The name by which others find a socket.
@@ -242,12 +243,12 @@ impl Place {
         self.tidy_up();
     }
 
-    /// Removes sockets of ours. A file or a folder of such a name was made by somebody else, and stays.
+    /// Removes sockets of ours, by their mark. Whatever else has such a name was made by somebody else, and stays.
     fn sweep(&self) {
         for name in self.held.names().unwrap_or_default() {
             let text = name.to_string_lossy();
             if text == SERVER || text == SENDER || text.starts_with(CLIENT) {
-                let _ = self.held.remove_socket(&name);
+                let _ = self.held.remove_marked_socket(&name);
             }
         }
     }
@@ -322,9 +323,10 @@ mod tests {
         tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o700)).tempdir().expect("a folder")
     }
 
-    /// A socket that nobody listens to any more.
+    /// A socket of ours that nobody listens to any more.
     fn socket(path: &Path) {
-        std::os::unix::net::UnixDatagram::bind(path).expect("a socket");
+        let path = socket::Path::new(path.to_str().expect("a name")).expect("short");
+        socket::marked_datagram_at(&path).expect("a socket");
     }
 
     fn server(path: &Path) -> Folder {
@@ -370,6 +372,27 @@ mod tests {
         drop(own);
         for name in &names {
             assert_eq!(fs::read_to_string(name).ok().as_deref(), Some("precious"), "{}", name.display());
+        }
+    }
+
+    /// A folder of the user's own, in which another program has sockets.
+    #[test]
+    fn sockets_of_other_programs_stay_whatever_their_names() {
+        let outer = private();
+        let path = outer.path();
+        let names = [SERVER, SENDER, "client-x"].map(|name| path.join(name));
+        let others: Vec<_> = names
+            .iter()
+            .map(|name| std::os::unix::net::UnixDatagram::bind(name).expect("a socket"))
+            .collect();
+        socket(&path.join("client-y"));
+        let own = server(path);
+        assert!(!path.join("client-y").exists(), "that one was ours");
+        own.forget("x");
+        drop(own);
+        drop(others);
+        for name in names {
+            assert!(name.exists(), "{}", name.display());
         }
     }
 

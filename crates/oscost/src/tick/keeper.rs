@@ -1,4 +1,4 @@
-//! The keeper of a tick server: a process in its own session that cleans up after the server, however it ended. It is there before
+//! The keeper of a tick server: a process in its own group that cleans up after the server, however it ended. It is there before
 //! the folder is.
 
 use std::ffi::OsStr;
@@ -38,7 +38,7 @@ impl Keeper {
         let parent = parent.again()?;
         process::keep_over_exec(&parent)?;
         let mut command = Command::new(program);
-        process::in_own_session(&mut command);
+        process::in_own_group(&mut command);
         command
             .arg(ARGUMENT)
             .arg(parent.as_raw_fd().to_string())

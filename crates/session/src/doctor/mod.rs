@@ -38,6 +38,7 @@ pub(crate) use cgroup_quota::quota;
 pub(crate) use frequency::{governors, list};
 pub(crate) use load::load_average;
 pub(crate) use mitigations::in_force;
+pub use sandbox::to_count_calls;
 use system::System;
 pub(crate) use virtualisation::hypervisor;
 

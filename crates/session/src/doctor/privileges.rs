@@ -50,14 +50,7 @@ pub(super) fn check(system: &System) -> Finding {
         if no_namespaces {
             matters.push("if a run is killed together with its janitor, its objects stay until the next start; no figure changes");
         }
-        let remedy = if no_audit {
-            format!(
-                "run under Linux 5.3 or later, in a container with --cap-add SYS_PTRACE. {}",
-                sandbox::unfiltered("ptrace and seccomp")
-            )
-        } else {
-            sandbox::namespaces(system)
-        };
+        let remedy = if no_audit { sandbox::to_count_calls() } else { sandbox::namespaces(system) };
         Finding::disturbs(says, matters.join("; ")).unfit(no_audit).remedy(remedy)
     } else if audit.is_none() || namespaces.is_none() {
         Finding::unknown(says, MATTERS)

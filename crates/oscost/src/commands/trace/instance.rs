@@ -57,7 +57,7 @@ impl Instance {
         // Before there is anything to be removed.
         let mut command = Command::new("/proc/self/exe");
         command.arg(GUARD).arg(&folder).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        process::in_own_session(&mut command);
+        process::in_own_group(&mut command);
         let mut guard =
             command.spawn().map_err(|error| format!("its guard could not be started: {error}"))?;
         let lock = match make(&folder) {
