@@ -39,12 +39,14 @@ pub(super) static CARD: Card = Card {
     ..Card::SERIES
 };
 
-/// The words: whose turn it is, the turn whose sleep begins, the turn that was woken for, when, and on which CPU.
+/// The words: whose turn it is, the turn whose sleep begins, the turn that was woken for, when, on which CPU, and the turn whose
+/// FUTEX_WAKE has come back.
 const TURN: usize = 0;
 const READY: usize = 1;
 const ANSWER: usize = 2;
 const WOKEN_AT: usize = 3;
 const PLACE: usize = 4;
+const CALLED: usize = 5;
 /// So long the sleeper has to fall asleep at first, ns: a switch to the idle task takes a tenth of it.
 const PAUSE_NS: u64 = 50_000;
 /// And at last: whoever counts calls from outside makes each of them take longer.
@@ -92,7 +94,7 @@ impl Sleeper {
         if cx.partner_cpu == cx.cpu {
             return Err(lack::of_cpus(2, 1));
         }
-        let words = Arc::new(SharedWords::new(5)?);
+        let words = Arc::new(SharedWords::new(6)?);
         let shared = Arc::clone(&words);
         let partner = partner::start(cx, true, move || {
             let tell = |word: usize, value: u64| shared.word(word).store(value, Ordering::Release);
@@ -110,6 +112,10 @@ impl Sleeper {
                 tell(WOKEN_AT, clock::now_ns());
                 turn += 1;
                 tell(ANSWER, turn);
+                // Else the call for this turn could come late, and wake from the next sleep for nothing.
+                while shared.word(CALLED).load(Ordering::Acquire) != turn {
+                    std::hint::spin_loop();
+                }
             }
         })?;
         let mut sleeper = Self { words, partner, turn: 0, pause_ns: PAUSE_NS };
@@ -153,6 +159,7 @@ impl Sleeper {
         let start = clock::now_ns();
         self.words.word(TURN).store(self.turn, Ordering::Release);
         let woken = futex::wake(self.words.word(TURN), 1)?;
+        self.words.word(CALLED).store(self.turn, Ordering::Release);
         self.until(ANSWER, self.turn)?;
         if woken != 1 {
             self.pause_ns = (2 * self.pause_ns).min(LONGEST_PAUSE_NS);
@@ -208,6 +215,8 @@ impl Series for Sleeper {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::OnceLock;
+
     use super::*;
     use oscost_harness::Keeper;
 
@@ -253,6 +262,30 @@ mod tests {
         let chance = 1.96 * (0.25 / FEWEST as f64).sqrt();
         assert!(0.5 - rank < chance, "{rank} {chance}");
         assert!((0.5 - rank - 0.0556).abs() < 1e-3 && (chance - 0.098).abs() < 1e-3);
+    }
+
+    /// Every other time the sleeper is awake, and soon in its next sleep: the call that was meant for the one before must not end it.
+    #[test]
+    fn a_late_call_wakes_nobody_from_the_next_sleep() {
+        static VAIN: OnceLock<SharedWords> = OnceLock::new();
+        let vain = VAIN.get_or_init(|| SharedWords::new(1).expect("memory"));
+        let every_other = |word: &AtomicU64, turn: u32| {
+            let is_due = || word.load(Ordering::Acquire) as u32 != turn;
+            if turn % 2 == 1 {
+                while !is_due() {
+                    std::hint::spin_loop();
+                }
+                return Ok(false);
+            }
+            let slept = futex::wait(word, turn)?;
+            if slept && !is_due() {
+                VAIN.get().expect("it was made").word(0).fetch_add(1, Ordering::Relaxed);
+            }
+            Ok(slept)
+        };
+        if found(every_other).is_some() {
+            assert_eq!(vain.word(0).load(Ordering::Relaxed), 0, "sleeps that ended for nothing");
+        }
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use std::os::fd::OwnedFd;
 
-use oscost_harness::{CallError, Card, Claim, Unable};
+use oscost_harness::{Bound, CallError, Card, Claim, Unable};
 use oscost_sys::file;
 
+use crate::claims;
 use crate::lack;
 use crate::lock::excluding;
 use crate::semaphore::handover;
@@ -17,6 +18,13 @@ pub fn make() -> Result<OwnedFd, Unable> {
 /// Another open file description of the same file.
 pub fn again(fd: &OwnedFd) -> Result<OwnedFd, CallError> {
     file::open_again(fd)
+}
+
+/// Two calls of this name. Whoever lists the locks of the system (/proc/locks, as lsof and the start of a run do) makes those wait who
+/// take one then: percpu_down_write in fs/locks.c. Of a thousand locks one that waits moves no floor and no median.
+pub const fn two_calls(names: &'static [&'static str]) -> [Claim; 4] {
+    let [all, named, _, faults] = claims::named(names, 2.0);
+    [all, named, Claim::VoluntarySwitches(Bound::AtMost(0.001)), faults]
 }
 
 /// Card of locking and unlocking a record that nobody else wants.

@@ -6,7 +6,6 @@ use oscost_harness::{CallError, Card, Outcome, SetUp, Unable};
 use oscost_sys::record_lock::{self, LockKind};
 
 use super::file;
-use crate::claims;
 use crate::lock::excluding::{Lock, Ring, Uncontended};
 
 /// The lock, by one open file description.
@@ -44,11 +43,8 @@ pub static SAME_CPU: Ring<Whole> = Ring::new(&CARD_SAME_CPU);
 /// `record_lock/flock/handover/cross_cpu`
 pub static CROSS_CPU: Ring<Whole> = Ring::new(&CARD_CROSS_CPU);
 
-static CARD: Card = file::uncontended(
-    "record_lock/flock",
-    "lock of a whole file, uncontended",
-    &claims::named(&["flock"], 2.0),
-);
+static CARD: Card =
+    file::uncontended("record_lock/flock", "lock of a whole file, uncontended", &file::two_calls(&["flock"]));
 static CARD_SAME_CPU: Card = file::same_cpu(
     "record_lock/flock/handover/same_cpu",
     "hand-over of a whole-file lock",

@@ -5,7 +5,6 @@ use oscost_harness::Card;
 use super::bytes;
 use super::file;
 use super::others::{self, Beside};
-use crate::claims;
 use crate::lock::excluding::{Ring, Uncontended};
 
 /// The lock of the open file description.
@@ -21,7 +20,7 @@ pub static CROSS_CPU: Ring<Bytes> = Ring::new(&CARD_CROSS_CPU);
 const CARD: Card = file::uncontended(
     "record_lock/ofd",
     "record lock of a description, uncontended",
-    &claims::named(&["fcntl"], 2.0),
+    &file::two_calls(&["fcntl"]),
 );
 static CARD_SAME_CPU: Card = file::same_cpu(
     "record_lock/ofd/handover/same_cpu",

@@ -154,7 +154,7 @@ pub fn verdict(claims: &[CheckedClaim]) -> Verdict {
 #[must_use]
 pub fn contradiction(claims: &[CheckedClaim], calls: &BTreeMap<String, f64>) -> String {
     let broken = claims.iter().filter(|claim| claim.holds == Some(false)).map(|claim| {
-        let observed = claim.observed.map_or("nothing".to_owned(), |observed| format!("{observed:.2}"));
+        let observed = claim.observed.map_or("nothing".to_owned(), number);
         if let Some(name) = claim.claim.strip_prefix(POST_CONDITION) {
             let name = name.replace('_', " ");
             return format!("afterwards {name} must be {}, and is {observed}", claim.expected);
@@ -182,9 +182,22 @@ pub fn contradiction(claims: &[CheckedClaim], calls: &BTreeMap<String, f64>) -> 
     words
 }
 
+/// A number with two decimals, or with as many as a small one needs to be none: 0.00 would deny what it tells of.
+fn number(value: f64) -> String {
+    let zeros = if value == 0.0 { 0.0 } else { (-value.abs().log10()).floor().clamp(0.0, 12.0) };
+    format!("{value:.*}", if zeros < 2.0 { 2 } else { zeros as usize + 1 })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_number_that_is_not_0_reads_0() {
+        let numbers = [0.0, 2.0, 1.503, 0.094, 0.0125, 0.0043, 0.0005, 0.000_002_31];
+        let words = ["0.00", "2.00", "1.50", "0.09", "0.01", "0.004", "0.0005", "0.000002"];
+        assert_eq!(numbers.map(number), words);
+    }
 
     fn calls(pairs: &[(&str, f64)]) -> BTreeMap<String, f64> {
         pairs.iter().map(|&(name, count)| (name.to_owned(), count)).collect()

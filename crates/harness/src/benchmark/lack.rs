@@ -2,7 +2,7 @@
 //!
 //! Each function takes the error of one kind of call and says which of the two it is.
 
-use oscost_sys::CallError;
+use oscost_sys::{CallError, watched::Watched};
 
 use super::{SetUp, Unable};
 
@@ -40,8 +40,7 @@ pub fn of_descriptors(error: CallError) -> Unable {
 
 /// Of making a namespace.
 pub fn of_namespaces(error: CallError) -> Unable {
-    let mode = oscost_sys::watched::Watched::at_first().seccomp_mode;
-    of_namespaces_where(error, mode.is_some_and(|mode| mode > 0))
+    of_namespaces_where(error, Watched::at_first().seccomp_mode.is_some_and(|mode| mode > 0))
 }
 
 /// The same, where a filter of system calls is in force or not: it refuses root, too.
@@ -89,7 +88,7 @@ pub fn of_filters(error: CallError) -> Unable {
 /// # Errors
 /// [`Unable::Unsupported`] where there is a filter.
 pub fn of_unknown_calls() -> Result<(), Unable> {
-    if oscost_sys::watched::Watched::at_first().seccomp_mode.is_some_and(|mode| mode > 0) {
+    if Watched::at_first().seccomp_mode.is_some_and(|mode| mode > 0) {
         return Err(unsupported(
             "a filter of system calls may answer an unknown call before the kernel does",
             "run without that filter: --security-opt seccomp=unconfined in Docker and podman",
