@@ -59,7 +59,7 @@ pub struct Kill {
 }
 
 /// How often a command is started again that finds the machine busy.
-const BUSY_TRIES: u32 = 60;
+const BUSY_TRIES: u32 = 300;
 
 /// The first part of a run that has no end.
 const ENDLESS: Duration = Duration::from_secs(6);
@@ -142,6 +142,10 @@ pub fn run(amount: Amount) -> Outcome {
                 add(scenario, user, Way::One, if amount.full { 34 } else { 2 });
             }
         }
+    }
+    // Else all that wait for each other would go on at once.
+    for index in (1..provocations.len()).rev() {
+        provocations.swap(index, random.next_u64() as usize % (index + 1));
     }
     let mut outcome = crowd::sum(crowd::all(&provocations));
     outcome.skipped.extend(skipped);

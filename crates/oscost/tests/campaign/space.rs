@@ -145,11 +145,7 @@ pub fn ids() -> Vec<u32> {
     ids.filter(|&id| id != std::process::id()).collect()
 }
 
-/// The same in words; those that have ended and wait for nobody do not count.
-pub fn processes() -> Vec<String> {
-    ids().into_iter().filter_map(living).collect()
-}
-
+/// A process in words; one that has ended does not count.
 pub fn living(id: u32) -> Option<String> {
     let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
     let (name, rest) = stat.rsplit_once(") ")?;
@@ -190,13 +186,12 @@ pub fn is_killed(id: u32) -> bool {
 pub fn quiet() -> Vec<String> {
     let begun = Instant::now();
     loop {
-        let there = processes();
-        let waited = begun.elapsed();
-        let killed = || ids().into_iter().any(|id| living(id).is_some() && is_killed(id));
-        if there.is_empty()
-            || waited > Duration::from_secs(2) && (waited > Duration::from_secs(20) || !killed())
-        {
-            return there;
+        // Asked in this order, one that dies meanwhile is not there, and not one who was never killed.
+        let there = ids().into_iter().map(|id| (is_killed(id), living(id)));
+        let there: Vec<(bool, String)> = there.filter_map(|(killed, words)| Some((killed, words?))).collect();
+        let patience = if there.iter().any(|(killed, _)| *killed) { 20 } else { 2 };
+        if there.is_empty() || begun.elapsed() > Duration::from_secs(patience) {
+            return there.into_iter().map(|(_, words)| words).collect();
         }
         std::thread::sleep(Duration::from_millis(5));
     }

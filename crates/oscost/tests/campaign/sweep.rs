@@ -318,7 +318,7 @@ impl Fail {
             let strace =
                 ["-f", "--seccomp-bpf", "-qq", "-o", &trace, "-e", &only, "-e", &inject, "--", program::PATH];
             let mut arguments: Vec<&str> = strace.into_iter().chain(plan.iter().copied()).collect();
-            if plan[0] == "run" && self.error.len() % 2 == 0 {
+            if plan[0] == "run" && self.error.len().is_multiple_of(2) {
                 arguments.extend(["--cpu", &first]);
             }
             program::run(&mut program::command(user_of(self.plan), "strace", &arguments))
