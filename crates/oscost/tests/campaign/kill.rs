@@ -58,9 +58,6 @@ pub struct Kill {
     seed: u64,
 }
 
-/// How often a command is started again that finds the machine busy.
-const BUSY_TRIES: u32 = 300;
-
 /// The first part of a run that has no end.
 const ENDLESS: Duration = Duration::from_secs(6);
 
@@ -80,7 +77,7 @@ pub fn run(amount: Amount) -> Outcome {
     let mut add = |scenario: usize, user: User, way: Way, times: u32| {
         let mut left = times;
         while left > 0 {
-            let times = left.min(if SCENARIOS[scenario].waits { IN_ONE_SPACE / 2 } else { IN_ONE_SPACE });
+            let times = left.min(if SCENARIOS[scenario].slow { IN_ONE_SPACE / 2 } else { IN_ONE_SPACE });
             left -= times;
             provocations.push(Provocation::Kill(Kill {
                 scenario,
@@ -143,7 +140,7 @@ pub fn run(amount: Amount) -> Outcome {
             }
         }
     }
-    // Else all that wait for each other would go on at once.
+    // Else all that are slow would go on at once.
     for index in (1..provocations.len()).rev() {
         provocations.swap(index, random.next_u64() as usize % (index + 1));
     }
@@ -184,19 +181,10 @@ impl Kill {
         if scenario.endless {
             return self.times_within(ENDLESS, outcome);
         }
-        let deadline = if scenario.waits { 3 * program::DEADLINE } else { program::DEADLINE };
+        let deadline = if scenario.slow { 3 * program::DEADLINE } else { program::DEADLINE };
         // How long it takes undisturbed: the moments lie within that.
-        let mut begun = Instant::now();
-        let mut undisturbed = program::run_within(&mut self.command(), deadline);
-        // `compare --live` has no --force: it waits for those who measure in other spaces of the campaign, and gives up.
-        for _ in 0..BUSY_TRIES {
-            if undisturbed.code() != Some(5) || !scenario.waits {
-                break;
-            }
-            std::thread::sleep(Duration::from_secs(1));
-            begun = Instant::now();
-            undisturbed = program::run_within(&mut self.command(), deadline);
-        }
+        let begun = Instant::now();
+        let undisturbed = program::run_within(&mut self.command(), deadline);
         if scenario.janitor && undisturbed.code() == Some(99) {
             outcome.skipped.push("kills of janitor: no user namespace in which others can be refused".into());
             return outcome;
@@ -216,20 +204,17 @@ impl Kill {
     /// All kills, at moments within the first `longest` of a run. An attempt that comes too late is made again.
     fn times_within(&self, mut longest: Duration, mut outcome: Outcome) -> Outcome {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
-        let (mut hits, mut late, mut busy) = (0, 0, 0);
-        while hits < self.times && late < MOST_LATE + 2 * self.times && busy < BUSY_TRIES {
+        let (mut hits, mut late) = (0, 0);
+        while hits < self.times && late < MOST_LATE + 2 * self.times {
             let share = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
             let chance = if self.way == Way::One { random.next_u64() } else { 0 };
             // What one left, the next is not blamed for.
             let moment = longest.mul_f64(share);
-            match self.once(moment, chance, &Left::now(), &mut outcome) {
-                Met::Hit => hits += 1,
+            if self.once(moment, chance, &Left::now(), &mut outcome) {
+                hits += 1;
+            } else {
                 // A run took less than that, whatever the first one took.
-                Met::Late => (late, longest) = (late + 1, moment),
-                Met::Busy => {
-                    busy += 1;
-                    std::thread::sleep(Duration::from_secs(1));
-                }
+                (late, longest) = (late + 1, moment);
             }
         }
         outcome.count(TOO_LATE, u64::from(late));
@@ -260,14 +245,14 @@ impl Kill {
         program::after(self.user, scenario.prepare, &arguments)
     }
 
-    /// One kill, after `moment`; of one process `chance` decides which.
-    fn once(&self, moment: Duration, chance: u64, before: &Left, outcome: &mut Outcome) -> Met {
+    /// One kill, after `moment`; of one process `chance` decides which. Whether it hit: else the run was over before.
+    fn once(&self, moment: Duration, chance: u64, before: &Left, outcome: &mut Outcome) -> bool {
         let name = SCENARIOS[self.scenario].name;
         let mut what = format!("{} of {name}{}", self.way.name(), self.user.words());
         let child = self.command().spawn().expect("the program can be started");
         std::thread::sleep(moment);
         let leader = child.id();
-        let met = match self.way {
+        let hit = match self.way {
             Way::Leader => self.of_leader(&leader.to_string(), child),
             Way::Group => self.of_leader(&format!("-{leader}"), child),
             Way::Everything => self.of_leader("-1", child),
@@ -288,7 +273,7 @@ impl Kill {
                 }
                 let by_kill =
                     one != Some(leader) || done.status.is_some_and(|status| status.signal() == Some(9));
-                if died && by_kill { Met::Hit } else { Met::Late }
+                died && by_kill
             }
             Way::Told(told) => {
                 let (signal, number) = match told {
@@ -300,12 +285,12 @@ impl Kill {
                 let done = program::finish(child);
                 // It may have come to its end before, or not yet to where signals are handled.
                 let ended_by = |done: &Done| done.status.and_then(|status| status.signal());
-                if moment < START && ended_by(&done) == Some(number) || done.code() == Some(128 + number) {
-                    Met::Hit
-                } else {
+                let hit =
+                    moment < START && ended_by(&done) == Some(number) || done.code() == Some(128 + number);
+                if !hit {
                     program::ended_well(&done, &[0, 3], &what, outcome);
-                    Met::Late
                 }
+                hit
             }
             Way::Stopped => {
                 send("STOP", &leader.to_string());
@@ -314,25 +299,20 @@ impl Kill {
                 send("CONT", &leader.to_string());
                 let done = program::finish(child);
                 program::ended_well(&done, &[0, 3], &what, outcome);
-                if stopped { Met::Hit } else { Met::Late }
+                stopped
             }
         };
-        if met == Met::Hit {
+        if hit {
             outcome.count(self.way.name(), 1);
         }
         self.look(&what, before, outcome);
-        met
+        hit
     }
 
     /// SIGKILL to the leader, whoever else gets it. Whether it ended by that.
-    fn of_leader(&self, whom: &str, mut child: std::process::Child) -> Met {
+    fn of_leader(&self, whom: &str, mut child: std::process::Child) -> bool {
         send("KILL", whom);
-        match child.wait() {
-            Ok(status) if status.signal() == Some(9) => Met::Hit,
-            // It has no --force, and others measure.
-            Ok(status) if status.code() == Some(5) && SCENARIOS[self.scenario].waits => Met::Busy,
-            Ok(_) | Err(_) => Met::Late,
-        }
+        child.wait().is_ok_and(|status| status.signal() == Some(9))
     }
 
     /// Who and what is there now, and whether the next start works.
@@ -354,8 +334,8 @@ impl Kill {
         space::end_everybody();
         let journals = recovered::journals(self.user);
         program::next_start(self.user, outcome);
-        if everybody_died {
-            // The janitor of that one ends after it.
+        if scenario.janitor {
+            // The janitor of that one ends after it, and then its ledger goes.
             let _ = space::quiet();
         }
         if needs_again && !objects.is_empty() {
@@ -381,16 +361,6 @@ impl Kill {
             let _ = std::fs::remove_file(page);
         }
     }
-}
-
-/// What came of an attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Met {
-    Hit,
-    /// It was over before.
-    Late,
-    /// It did not begin, for the sake of others who measure.
-    Busy,
 }
 
 /// SIGKILL to a living process. Whether it ends by that, so far as anybody can see.

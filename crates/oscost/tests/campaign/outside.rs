@@ -72,7 +72,7 @@ pub fn run(amount: Amount) -> Outcome {
     for (scenario, it) in SCENARIOS.iter().enumerate() {
         // Two that have no end, or whose sides are other programs.
         if it.endless
-            || it.waits
+            || it.slow
             || it.name == TOO_LONG
             || it.needs.is_some_and(|needs| !program::is_here(needs))
         {
