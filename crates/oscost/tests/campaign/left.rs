@@ -46,7 +46,7 @@ pub struct Left {
 }
 
 impl Left {
-    /// What is there now; processes are asked for by [`space::processes`].
+    /// What is there now; processes are asked for by [`space::quiet`].
     pub fn now() -> Self {
         let mut objects = BTreeSet::new();
         for kind in ["sem", "msg", "shm"] {
