@@ -36,9 +36,7 @@ fn packets() -> Result<OwnedFd, CallError> {
 pub fn listen(path: &Path) -> Result<OwnedFd, CallError> {
     let fd = packets()?;
     crate::socket::mark(&fd)?;
-    let (address, length) = path.pointer();
-    // SAFETY: the kernel reads one sockaddr_un.
-    check("bind", unsafe { libc::bind(fd.as_raw_fd(), address, length) })?;
+    crate::socket::bind(&fd, path)?;
     // SAFETY: listen touches no memory.
     check("listen", unsafe { libc::listen(fd.as_raw_fd(), BACKLOG) })?;
     Ok(fd)

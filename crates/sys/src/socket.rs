@@ -103,10 +103,15 @@ pub fn datagram() -> Result<OwnedFd, CallError> {
 /// The error of socket or bind (EADDRINUSE: something has that name).
 pub fn datagram_at(path: &Path) -> Result<OwnedFd, CallError> {
     let fd = datagram()?;
+    bind(&fd, path)?;
+    Ok(fd)
+}
+
+/// Gives a socket a name, which must not exist.
+pub(crate) fn bind(fd: &OwnedFd, path: &Path) -> Result<(), CallError> {
     let (address, length) = path.pointer();
     // SAFETY: the kernel reads one sockaddr_un.
-    check("bind", unsafe { libc::bind(fd.as_raw_fd(), address, length) })?;
-    Ok(fd)
+    check("bind", unsafe { libc::bind(fd.as_raw_fd(), address, length) }).map(|_| ())
 }
 
 /// The same with a mark, for its user alone: [`crate::folder::Folder::remove_marked_socket`] removes it.
@@ -116,9 +121,7 @@ pub fn datagram_at(path: &Path) -> Result<OwnedFd, CallError> {
 pub fn marked_datagram_at(path: &Path) -> Result<OwnedFd, CallError> {
     let fd = datagram()?;
     mark(&fd)?;
-    let (address, length) = path.pointer();
-    // SAFETY: the kernel reads one sockaddr_un.
-    check("bind", unsafe { libc::bind(fd.as_raw_fd(), address, length) })?;
+    bind(&fd, path)?;
     Ok(fd)
 }
 

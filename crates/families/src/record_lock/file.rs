@@ -20,8 +20,8 @@ pub fn again(fd: &OwnedFd) -> Result<OwnedFd, CallError> {
     file::open_again(fd)
 }
 
-/// Two calls of this name. Whoever lists the locks of the system (/proc/locks, as lsof and the start of a run do) makes those wait who
-/// take one then: percpu_down_write in fs/locks.c. Of a thousand locks one that waits moves no floor and no median.
+/// Two calls of this name. Whoever lists the locks of the system (/proc/locks: lsof, and a run that finds another one) makes those
+/// wait who take one then: percpu_down_write in fs/locks.c. Of a thousand locks one that waits moves no floor and no median.
 pub const fn two_calls(names: &'static [&'static str]) -> [Claim; 4] {
     let [all, named, _, faults] = claims::named(names, 2.0);
     [all, named, Claim::VoluntarySwitches(Bound::AtMost(0.001)), faults]
