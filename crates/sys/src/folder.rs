@@ -117,10 +117,14 @@ impl Folder {
         let c_name = word(name)?;
         // SAFETY: the name is a C string.
         check("mkdir", unsafe { libc::mkdirat(self.fd.as_raw_fd(), c_name.as_ptr(), mode) })?;
-        let made = self.folder(name)?;
-        match made.status()? {
-            status if status.uid == identity::effective_uid() => Ok(made),
-            _ => Err(CallError::new("mkdir", libc::EPERM)),
+        match self.folder(name).and_then(|made| made.status().map(|status| (made, status))) {
+            Ok((made, status)) if status.uid == identity::effective_uid() => Ok(made),
+            Ok(_) => Err(CallError::new("mkdir", libc::EPERM)),
+            Err(error) => {
+                // Nobody would know of it. If it cannot be removed either, there is nothing left to do.
+                let _ = self.remove_folder(name);
+                Err(error)
+            }
         }
     }
 

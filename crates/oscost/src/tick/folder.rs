@@ -76,7 +76,10 @@ impl Folder {
                     let words = format!("a tick server is running in {} already", shown(path));
                     return Err(Ended::new(Exit::Unfit, words));
                 }
-                Err(error) => return Err(unfit(path, &format!("cannot be locked: {error}"))),
+                Err(error) => {
+                    place.unmake();
+                    return Err(unfit(path, &format!("cannot be locked: {error}")));
+                }
             }
         }
     }
@@ -195,11 +198,10 @@ impl Place {
 
     /// Opens it, and makes it where it does not exist, marked.
     fn make(path: &Path, parent: &Held, name: &OsStr) -> Result<Self, Ended> {
+        // What can fail comes before there is a folder to leave behind.
+        let again = parent.again().map_err(|error| unmade(path, error))?;
         match parent.make_marked_folder(name) {
-            Ok(held) => {
-                let parent = parent.again().map_err(|error| unmade(path, error))?;
-                Ok(Self { parent, name: name.to_owned(), held, is_made: true })
-            }
+            Ok(held) => Ok(Self { parent: again, name: name.to_owned(), held, is_made: true }),
             Err(error) if error.symbol() == Some("EEXIST") => {
                 let place = Self::open(parent, name).map_err(|error| unopened(path, error))?;
                 place.check(path)?;
@@ -245,7 +247,9 @@ impl Place {
 
     /// Removes sockets of ours, by their mark. Whatever else has such a name was made by somebody else, and stays.
     fn sweep(&self) {
-        for name in self.held.names().unwrap_or_default() {
+        // A sandbox may refuse to list the folder. What a server makes itself has names that are known.
+        let known = || [SERVER, SENDER].map(OsString::from).to_vec();
+        for name in self.held.names().unwrap_or_else(|_| known()) {
             let text = name.to_string_lossy();
             if text == SERVER || text == SENDER || text.starts_with(CLIENT) {
                 let _ = self.held.remove_marked_socket(&name);
@@ -259,9 +263,19 @@ impl Place {
         self.sweep();
         let was_made = self.held.remove(OsStr::new(OLD_MARK)).is_ok();
         let is_marked = self.held.status().is_ok_and(|found| found.is_marked());
-        if !(self.is_made || is_marked || was_made) {
-            return;
+        if self.is_made || is_marked || was_made {
+            self.remove();
         }
+    }
+
+    /// Removes the folder if this process has made it and it is empty, without a lock: nobody else had time to put anything there.
+    fn unmake(&self) {
+        if self.is_made {
+            self.remove();
+        }
+    }
+
+    fn remove(&self) {
         let same = |other: Held| {
             let (own, other) = (self.held.status(), other.status());
             matches!((own, other), (Ok(own), Ok(other)) if own.identity == other.identity)

@@ -76,6 +76,8 @@ pub fn server(options: &TickServer, talk: &Talk) -> Result<Exit, Ended> {
         Ended::misuse(format!("'--tick {text}': use 50us to 1s, such as 1ms or 1450us"))
     })?;
     check_permission(&options.meeting, talk)?;
+    // Before there is a folder: without a keeper, a signal that nobody hears would leave it.
+    let signals = Signals::listen()?;
     let folder = Folder::of_server(options.meeting.directory.as_deref(), Keeper::start)?;
     if let Some(error) = folder.lacks_keeper() {
         talk.say(format!(
@@ -83,7 +85,6 @@ pub fn server(options: &TickServer, talk: &Talk) -> Result<Exit, Ended> {
         ));
     }
     let failed = |error: CallError| Ended::new(Exit::Unfit, format!("no tick server can run here: {error}"));
-    let signals = Signals::listen()?;
     let listener = folder.listen()?;
     let socket = folder.bind_sender()?;
     let nonce = u64::try_from(random::bits().map_err(failed)? & u128::from(u64::MAX)).unwrap_or(0);

@@ -196,7 +196,8 @@ pub fn outputs_are_whole(home: &Path, outcome: &mut Outcome) {
     }
 }
 
-const NO_SAMPLE: &str = "no sample";
+/// Of a file of samples that is whole but for that it has none.
+pub const NO_SAMPLE: &str = "no sample";
 
 /// Whether the run that wrote the result there measured nothing: then its samples are a heading alone.
 fn nothing_was_measured(folder: &Path) -> bool {

@@ -47,6 +47,9 @@ fi
 for try in $(seq 100); do [ -e "$folder" ] || exit $code; sleep 0.1; done
 echo "LEFT $(ls -A "$folder")""#;
 
+/// What may fail after which there is something to remove: all of these but the removing itself.
+const REMOVING: &str = "unlinkat";
+
 /// A tick server under strace, which is told `how`.
 fn server(home: &Home, how: &[&str], who: &str) -> Done {
     let folder = home.path().join("meet");
@@ -62,15 +65,19 @@ fn server(home: &Home, how: &[&str], who: &str) -> Done {
     finished(&mut command)
 }
 
-#[test]
-fn a_server_that_is_killed_at_any_call_of_its_start_leaves_nothing() {
-    let home = Home::new();
+/// Nobody tidies up behind a server whose keeper is to be handed a descriptor.
+const NO_KEEPER: [&str; 2] = ["-e", "inject=fcntl:error=EPERM"];
+
+/// The calls by which a tick server begins, each with the how manieth of its name it is; none if they cannot be seen here.
+fn calls_of_the_start(home: &Home, how: &[&str]) -> Vec<(&'static str, u32)> {
     let trace = home.path().join("trace");
     let last = ["-o", trace.to_str().expect("text"), "-e", "inject=bind:signal=KILL:when=2"];
-    let traced = server(&home, &last, "server");
+    server(home, &[&last[..], how].concat(), "server");
+    // Without a keeper its folder stays.
+    let _ = fs::remove_dir_all(home.path().join("meet"));
     let text = fs::read_to_string(&trace).unwrap_or_default();
-    if traced.code != Some(137) || text.is_empty() {
-        return skip("a_server_that_is_killed_at_any_call", "no strace, or no user namespace");
+    if !text.contains("\nbind(") {
+        return Vec::new();
     }
     let mut times = BTreeMap::<&str, u32>::new();
     let mut calls = Vec::new();
@@ -79,9 +86,20 @@ fn a_server_that_is_killed_at_any_call_of_its_start_leaves_nothing() {
         let when = times.entry(name).or_default();
         *when += 1;
         // Before it looks at the folder's parent it has not begun.
-        if CHANGING.contains(&name) && (!calls.is_empty() || line.contains("O_DIRECTORY")) {
+        let Some(name) = CHANGING.into_iter().find(|it| *it == name) else { continue };
+        if !calls.is_empty() || line.contains("O_DIRECTORY") {
             calls.push((name, *when));
         }
+    }
+    calls
+}
+
+#[test]
+fn a_server_that_is_killed_at_any_call_of_its_start_leaves_nothing() {
+    let home = Home::new();
+    let calls = calls_of_the_start(&home, &[]);
+    if calls.is_empty() {
+        return skip("a_server_that_is_killed_at_any_call", "no strace, or no user namespace");
     }
     let mut killed = 0;
     for (call, when) in &calls {
@@ -96,6 +114,41 @@ fn a_server_that_is_killed_at_any_call_of_its_start_leaves_nothing() {
         }
     }
     assert!(calls.len() > 15 && killed * 4 >= calls.len() * 3, "{killed} of {calls:?}");
+}
+
+/// One more call fails, or a signal tells it to end there.
+#[test]
+fn a_server_without_a_keeper_that_fails_or_is_told_to_end_leaves_nothing() {
+    let home = Home::new();
+    let calls = calls_of_the_start(&home, &NO_KEEPER);
+    if calls.is_empty() {
+        return skip("a_server_without_a_keeper", "no strace, or no user namespace");
+    }
+    // Its folder cannot be listed either.
+    let how = ["pipe2:error=EMFILE", "getdents64:error=EACCES", "listen:signal=TERM"]
+        .map(|it| format!("inject={it}"));
+    let how: Vec<&str> = how.iter().flat_map(|it| ["-e", it.as_str()]).chain(["-o", "/dev/null"]).collect();
+    let done = server(&home, &how, "server");
+    assert!(
+        !home.path().join("meet").exists() && done.code == Some(143),
+        "its folder cannot be listed: {done:?}"
+    );
+    let mut ended = [0, 0];
+    for (call, when) in calls.iter().filter(|(call, _)| !["fcntl", REMOVING].contains(call)) {
+        for (index, what) in ["error=EPERM", "signal=TERM"].into_iter().enumerate() {
+            let inject = format!("inject={call}:{what}:when={when}");
+            // One that goes on after an error is told to end at its second socket; none goes on without a socket. A second signal
+            // would end it at once.
+            let goes_on = index == 0 && *call != "bind";
+            let last = if goes_on { "inject=bind:signal=TERM:when=2" } else { &inject };
+            let how = ["-o", "/dev/null", "-e", &inject, "-e", last];
+            let done = server(&home, &[&how[..], &NO_KEEPER].concat(), "server");
+            let told = format!("{what} at {call} {when}: {done:?}");
+            assert!(!done.stdout.contains("LEFT") && !home.path().join("meet").exists(), "{told}");
+            ended[index] += usize::from(matches!(done.code, Some(5 | 143)));
+        }
+    }
+    assert!(ended.iter().all(|it| it * 2 >= calls.len()), "{ended:?} of {calls:?}");
 }
 
 #[test]
