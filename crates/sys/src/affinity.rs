@@ -71,12 +71,24 @@ pub fn still_on(cpu: usize) -> Result<(), CallError> {
     }
 }
 
+#[cfg(not(target_env = "musl"))]
 unsafe extern "C" {
-    /// glibc 2.29 and newer, musl 1.2.
+    /// glibc 2.29 and newer.
     fn getcpu(cpu: *mut libc::c_uint, node: *mut libc::c_uint) -> libc::c_int;
 }
 
-/// CPU and node of the caller by getcpu(2), as libc reaches it: through the vDSO where there is one.
+/// musl has none, and its sched_getcpu knows no node: the raw call.
+///
+/// # Safety
+/// Both are valid for a write.
+#[cfg(target_env = "musl")]
+#[inline(always)]
+unsafe fn getcpu(cpu: *mut libc::c_uint, node: *mut libc::c_uint) -> libc::c_int {
+    // SAFETY: both are valid, as the caller says; the kernel does not look at the third.
+    unsafe { libc::syscall(libc::SYS_getcpu, cpu, node, std::ptr::null_mut::<libc::c_void>()) as libc::c_int }
+}
+
+/// CPU and node of the caller by getcpu(2), as libc reaches it: through the vDSO where there is one, but not in musl.
 ///
 /// # Errors
 /// The error of getcpu.

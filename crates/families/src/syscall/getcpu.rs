@@ -32,8 +32,8 @@ impl Benchmark for Getcpu {
     }
 
     fn claims(&self) -> Cow<'static, [Claim]> {
-        // Of the architectures that oscost knows only x86-64 has a getcpu in its vDSO.
-        if cfg!(target_arch = "x86_64") && vdso::exists() {
+        // Of the architectures that oscost knows only x86-64 has a getcpu in its vDSO, and musl does not ask for it.
+        if cfg!(all(target_arch = "x86_64", not(target_env = "musl"))) && vdso::exists() {
             Cow::Borrowed(CARD.claims)
         } else {
             Cow::Borrowed(const { &claims::named(&["getcpu"], 1.0) })

@@ -3,6 +3,7 @@
 //!
 //! A kill counts only if it hit: whoever was killed ended by it.
 
+use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -345,7 +346,7 @@ impl Kill {
         self.remove_temporary(&names, outcome);
         complain(what, &before.since(), outcome);
         recovered::look(self.user, &journals, what, outcome);
-        left::outputs_are_whole(&program::home(self.user), outcome);
+        left::outputs_are_whole(&program::home(self.user), &BTreeMap::new(), outcome);
         program::store_is_whole(self.user, outcome);
     }
 

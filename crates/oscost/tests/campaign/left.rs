@@ -3,7 +3,7 @@
 //! A network namespace lives as long as a process or a mount in it, and both are looked for.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use oscost_results::Status;
@@ -178,13 +178,23 @@ fn groups(folder: &Path, depth: u32, found: &mut BTreeSet<String>) {
     }
 }
 
-/// Whether each kind of file that a scenario names is whole where it is there, in the folder of its run and on the ground.
-pub fn outputs_are_whole(home: &Path, outcome: &mut Outcome) {
+/// The files that a scenario names, in the folder of its run and on the ground, as they are now.
+pub fn outputs(home: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let paths =
+        [home, Path::new(GROUND)].into_iter().flat_map(|folder| WHOLE.map(|(name, _)| folder.join(name)));
+    paths.filter_map(|path| std::fs::read(&path).ok().map(|bytes| (path, bytes))).collect()
+}
+
+/// Whether each of them is whole where it is there. One that is as it was `before` is an earlier run's, and was looked at then.
+pub fn outputs_are_whole(home: &Path, before: &BTreeMap<PathBuf, Vec<u8>>, outcome: &mut Outcome) {
     for folder in [home, Path::new(GROUND)] {
         for (name, is_whole) in WHOLE {
             let path = folder.join(name);
             let Ok(bytes) = std::fs::read(&path) else { continue };
             outcome.count("named files that were looked at", 1);
+            if before.get(&path) == Some(&bytes) {
+                continue;
+            }
             if let Err(why) = is_whole(&bytes)
                 && !(why == NO_SAMPLE && nothing_was_measured(folder))
             {

@@ -225,14 +225,14 @@ impl Save {
     /// One kill at a call. Whether it fell into the saving.
     fn killed_at(&self, call: &str, when: u32, outcome: &mut Outcome) -> bool {
         let stored = files(&program::runs(self.user));
-        let before = Left::now();
+        let (before, outputs) = (Left::now(), left::outputs(&self.home()));
         let what = format!("{:?}{} killed at {call} {when} of the saving", self.what, self.user.words());
         let _ = self.traced(Some(&format!("inject={call}:signal=KILL:when={when}")));
         let text = read(&self.trace());
         let in_saving = text.contains("killed by SIGKILL") && !calls_of_saving(&text).is_empty();
         outcome.count(if in_saving { KILLS } else { ELSEWHERE }, 1);
         let _ = space::quiet();
-        left::outputs_are_whole(&self.home(), outcome);
+        left::outputs_are_whole(&self.home(), &outputs, outcome);
         let (names, others): (Vec<_>, Vec<_>) =
             before.since().into_iter().partition(|name| left::is_temporary(name));
         for stray in others {
@@ -257,6 +257,7 @@ impl Save {
     fn no_room(&self, call: &str, when: u32, outcome: &mut Outcome) -> bool {
         let name = if self.what == What::Page { "page.html" } else { "out.json" };
         let old = std::fs::read(self.home().join(name)).unwrap_or_default();
+        let outputs = left::outputs(&self.home());
         let done = self.traced(Some(&format!("inject={call}:error=ENOSPC:when={when}")));
         if !read(&self.trace()).contains("(INJECTED)") {
             return false;
@@ -276,7 +277,7 @@ impl Save {
         if now != old && !is_new {
             outcome.fail(format!("{what}: the old file was touched"));
         }
-        left::outputs_are_whole(&self.home(), outcome);
+        left::outputs_are_whole(&self.home(), &outputs, outcome);
         true
     }
 }
