@@ -1,4 +1,4 @@
-//! Runs three times as many provocations at once as there are CPUs, and adds up their outcomes.
+//! Runs twice as many provocations at once as there are CPUs, and adds up their outcomes.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,9 +7,8 @@ use crate::{Outcome, Provocation, space, state};
 
 /// Carries all out; the outcomes come in the order of the provocations.
 pub fn all(provocations: &[Provocation]) -> Vec<Outcome> {
-    // Each waits for most of its time: for a moment to kill at, for a process that is to end. With twice as many, two CPUs were idle
-    // for a third of the time.
-    let threads = 3 * std::thread::available_parallelism().map_or(1, usize::from);
+    // Each waits for half of its time: for a moment to kill at, for a process that is to end.
+    let threads = 2 * std::thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
     let keys = state::keys(provocations);
     let outcomes = Mutex::new(vec![None; provocations.len()]);

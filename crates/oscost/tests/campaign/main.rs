@@ -1,7 +1,7 @@
 //! The campaign: kills, starves, deceives and interrupts the program, and counts what must not happen.
 //!
 //! `cargo test -p oscost --test campaign` is the short one; `-- --full --state FILE` is the whole one, and goes on where it was
-//! interrupted. Each provocation has IPC, mount and PID namespaces of its own; three times as many go on at once as there are CPUs.
+//! interrupted. Each provocation has IPC, mount and PID namespaces of its own; twice as many go on at once as there are CPUs.
 #![expect(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 mod clock;
