@@ -13,9 +13,8 @@ pub const INSIDE: &str = "--inside";
 pub const GROUND: &str = "/mnt";
 /// Where this program is in a space: any user can start it there.
 pub const OWN: &str = "/mnt/campaign";
-/// A provocation that takes longer hangs: ten kills at moments within a run of a minute, each with a next start, and that run,
-/// beside others that take as much of the CPUs.
-const DEADLINE: Duration = Duration::from_secs(900);
+/// A provocation that takes longer hangs: ten kills at moments within a run of a minute, each with a next start, and that run.
+const DEADLINE: Duration = Duration::from_secs(430);
 
 fn unshare(arguments: &[&str]) -> Command {
     // Who interrupts the campaign leaves nobody behind: unshare dies with the thread that waits for it.

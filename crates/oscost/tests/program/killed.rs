@@ -47,7 +47,7 @@ fi
 for try in $(seq 100); do [ -e "$folder" ] || exit $code; sleep 0.1; done
 echo "LEFT $(ls -A "$folder")""#;
 
-/// What may fail after which there is something to remove: all of these but the removing itself.
+/// The one call whose failure must leave a name: the next start removes it.
 const REMOVING: &str = "unlinkat";
 
 /// A tick server under strace, which is told `how`.
