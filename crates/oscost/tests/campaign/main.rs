@@ -203,6 +203,12 @@ fn main() -> ExitCode {
     }
     let failures: usize = parts.iter().map(|part| part.outcome.failures.len()).sum();
     println!("{}", table::of(parts.iter().map(|part| (part.name, &part.outcome))));
+    // Once more, because the middle of a long log is seldom seen.
+    for part in &parts {
+        for words in part.outcome.failures.iter().take(5) {
+            println!("FAILED {}: {}", part.name, words.lines().next().unwrap_or_default());
+        }
+    }
     println!("campaign: {failures} failures in {:.0} s", begun.elapsed().as_secs_f64());
     if failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
