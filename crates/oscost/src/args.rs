@@ -10,8 +10,9 @@ use std::path::PathBuf;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use oscost_results::Trait;
-use oscost_results::search::nearest;
+use oscost_results::search::{Tier, nearest};
 
+use crate::known::catalogue;
 use crate::system;
 
 pub use compare::{Compare, FailOn, Format as CompareFormat};
@@ -186,28 +187,44 @@ pub enum Format {
     Openmetrics,
 }
 
-/// What clap says of arguments that it cannot understand, with what may have been meant by a command.
+/// What clap says of arguments that it cannot understand, with what may have been meant by a command or an option.
 pub fn with_suggestion(error: &clap::Error, said: String) -> String {
-    let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(typed))) =
-        (error.kind(), error.get(ContextKind::InvalidSubcommand))
-    else {
-        return said;
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
     };
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => text(ContextKind::InvalidSubcommand).map(no_command),
+        ErrorKind::UnknownArgument => text(ContextKind::InvalidArg).and_then(no_option),
+        _ => None,
+    }
+    .unwrap_or(said)
+}
+
+fn no_command(typed: &str) -> String {
     let program = Arguments::command();
     let commands = program.get_subcommands().filter(|command| !command.is_hide_set());
     let names: Vec<&str> = commands.map(clap::Command::get_name).collect();
-    match nearest(typed, names).as_slice() {
-        [] => {
-            let measure = match system::NEEDS_LINUX {
-                None => format!("to measure it, type oscost run {typed}; "),
-                Some(_) => String::new(),
-            };
-            format!(
-                "error: there is no command '{typed}'; {measure}to look it up, type oscost explain {typed}\n"
-            )
-        }
-        near => format!("error: there is no command '{typed}'; did you mean {}?\n", near.join(" or ")),
-    }
+    let near = nearest(typed, names);
+    let advice = if !near.is_empty() {
+        format!("did you mean {}?", near.join(" or "))
+    } else if catalogue().look_up(&[typed.to_owned()], Tier::Thorough).is_err() {
+        "oscost --help lists the commands".to_owned()
+    } else if system::NEEDS_LINUX.is_none() {
+        format!("to measure it, type oscost run {typed}; to look it up, type oscost explain {typed}")
+    } else {
+        format!("to look it up, type oscost explain {typed}")
+    };
+    format!("error: there is no command '{typed}'; {advice}\n")
+}
+
+/// A setting of a family or document that is typed as an option.
+fn no_option(typed: &str) -> Option<String> {
+    let name = typed.strip_prefix("--")?.replace('-', "_");
+    let known =
+        |command| catalogue().keys_of(command).iter().any(|(_, keys)| keys.iter().any(|key| key.key == name));
+    (known("run") || known("reproduce"))
+        .then(|| format!("error: there is no option '{typed}'; it is a setting: --set {name}=VALUE\n"))
 }
 
 /// Version, build, target and C library.

@@ -292,6 +292,8 @@ fn files_and_changes_have_the_version_of_this_release() {
     let shape: String =
         date.chars().map(|letter| if letter.is_ascii_digit() { '0' } else { letter }).collect();
     assert_eq!(shape, "0000-00-00", "the day of the release: {newest}");
+    let page = said(&["--generate", "man"]);
+    assert!(page.contains(&format!(".TH OSCOST 1 {date} \"oscost {version}\"")), "the man page is of {date}");
     assert_eq!(versions("oscost-1.2.3.tar.gz oscost_1.2.3_amd64.deb oscost:1.2.3. oscost-run"), ["1.2.3"; 3]);
 }
 

@@ -249,6 +249,17 @@ fn everything_is_said_below_the_rows_where_that_is_asked_for() {
     let shown = text(|out| price_list(&fixture::result(), None, choice, &style(100, true), out));
     assert!(shown.contains("noisy: 18 % clean rounds"), "{shown}");
     insta::assert_snapshot!("verbose_100", shown);
+
+    let words = "the core ran up to 12 % slower in some launches (in 7 of 9 groups; its frequency, or a busy sibling). Floors \
+                 that reached full speed are right; typical values may be that much too high";
+    let mut result = fixture::result();
+    result.warnings = vec![words.to_owned()];
+    for (verbose, columns, whole) in [(true, 80, true), (false, 80, false), (false, 250, true)] {
+        let choice = RowChoice { verbose, ..RowChoice::default() };
+        let shown = text(|out| price_list(&result, None, choice, &style(columns, true), out));
+        let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(flat.contains(&format!("warning: {words}")), whole, "{columns}, {verbose}: {shown}");
+    }
 }
 
 #[test]

@@ -82,6 +82,12 @@ pub enum ReferenceError {
         /// Where.
         directory: PathBuf,
     },
+    /// The user wants nothing to be stored.
+    #[error("{}: XDG_STATE_HOME is /dev/null, so nothing is stored; name the file of a result", Untrusted::new(reference).terminal())]
+    Nowhere {
+        /// As given.
+        reference: String,
+    },
     /// There is no store.
     #[error(transparent)]
     NoHome(#[from] NoHome),

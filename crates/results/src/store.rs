@@ -85,11 +85,14 @@ impl Store {
         Ok(path)
     }
 
-    /// Paths of the stored runs, the newest last. A store that was never written to has none.
+    /// Paths of the stored runs, the newest last. A store that was never written to has none, and neither has one that keeps nothing.
     ///
     /// # Errors
     /// The directory cannot be read.
     pub fn runs(&self) -> Result<Vec<PathBuf>, PathError> {
+        if self.is_nowhere() {
+            return Ok(Vec::new());
+        }
         let entries = match names_at(&self.directory) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
             entries => entries.map_err(PathError::of("read", &self.directory))?,
@@ -117,6 +120,9 @@ impl Store {
     pub(crate) fn resolve(&self, reference: &str) -> Result<Vec<PathBuf>, ReferenceError> {
         if let Some(name) = named(reference) {
             return Ok(vec![self.directory.join(name.file(ENDING))]);
+        }
+        if self.is_nowhere() {
+            return Err(ReferenceError::Nowhere { reference: reference.to_owned() });
         }
         let mut runs = self.runs().map_err(LoadError::from)?;
         let stored = runs.len();

@@ -95,7 +95,10 @@ fn launch(supervisor: &Supervisor, side: &str, patterns: &[String]) -> Result<Op
     if !matches!(output.code, Some(0 | 3)) {
         let code = output.code.map_or("a signal".to_owned(), |code| format!("code {code}"));
         let words = Untrusted::new(output.stderr.trim()).terminal().to_string();
-        return Err(format!("'{side}' ended with {code}{}{words}", if words.is_empty() { "" } else { ": " }));
+        let colon = if words.is_empty() { "" } else { ": " };
+        return Err(format!(
+            "'{side}' ended with {code}{colon}{words}; it must be a command that starts an oscost"
+        ));
     }
     from_bytes(output.stdout.as_bytes()).map(Some).map_err(|refused| {
         let why = match refused {

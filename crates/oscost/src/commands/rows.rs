@@ -186,7 +186,14 @@ fn into_file(
 fn left_out(tally: &Gathered) -> Option<String> {
     let Gathered { results, copies, unusable, others, .. } = *tally;
     let parts = [
-        (copies, "copies of runs that were read before"),
+        (
+            copies,
+            if copies == 1 {
+                "copy of a run that was read before"
+            } else {
+                "copies of runs that were read before"
+            },
+        ),
         (unusable, "that cannot be used"),
         (others, "links and files that are not called *.json"),
     ];

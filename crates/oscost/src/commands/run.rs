@@ -258,18 +258,23 @@ fn dry_run(options: &Run, choices: &[Choice]) -> Result<Exit, Ended> {
     let cpus = session::cpus(&options.measuring)?;
     let seconds = estimate_ns(choices, &effort) as f64 / 1e9;
     let groups = groups(choices);
+    let (target, deadline) = (effort.target_ns / 1_000_000_000, effort.deadline_ns / 1_000_000_000);
+    let time = if seconds > deadline as f64 {
+        format!("hard deadline {deadline} s, by which most of it is not measured: choose fewer figures")
+    } else if seconds > target as f64 {
+        format!("hard deadline {deadline} s")
+    } else {
+        format!("what has not converged is launched again until {target} s; hard deadline {deadline} s")
+    };
     output::data(|out| {
         writeln!(
             out,
-            "{} figures in {} groups, {} launches of {} ms a member each ({}): about {seconds:.0} s; what has not \
-             converged is launched again until {} s; hard deadline {} s",
+            "{} figures in {} groups, {} launches of {} ms a member each ({}): about {seconds:.0} s; {time}",
             choices.len(),
             groups.len(),
             effort.launches,
             effort.member_ns / 1_000_000,
             effort.level.name(),
-            effort.target_ns / 1_000_000_000,
-            effort.deadline_ns / 1_000_000_000,
         )?;
         let list: Vec<String> = cpus.iter().map(ToString::to_string).collect();
         writeln!(out, "CPUs in order of preference: {}", list.join(","))?;

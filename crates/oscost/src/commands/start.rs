@@ -48,8 +48,15 @@ fn cut(text: &str, width: usize) -> &str {
 
 /// How many runs are stored, and how old the newest is.
 fn stored() -> String {
-    let Some(runs) = Store::of_user().ok().and_then(|store| store.runs().ok()) else {
-        return "Nothing can be stored here: neither HOME nor XDG_STATE_HOME is set.".to_owned();
+    let runs = match Store::of_user() {
+        Err(_) => return "Nothing can be stored here: neither HOME nor XDG_STATE_HOME is set.".to_owned(),
+        Ok(store) if store.is_nowhere() => {
+            return "Nothing is stored: XDG_STATE_HOME is /dev/null.".to_owned();
+        }
+        Ok(store) => match store.runs() {
+            Err(_) => return "The stored runs cannot be read: oscost report says why.".to_owned(),
+            Ok(runs) => runs,
+        },
     };
     let Some(newest) = runs.last() else { return "Stored here: nothing yet.".to_owned() };
     let name = newest.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();

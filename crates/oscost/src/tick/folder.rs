@@ -220,7 +220,10 @@ impl Place {
             return Err(unfit(path, &format!("belongs to user {}, not to {own}", found.uid)));
         }
         if found.mode & 0o077 != 0 {
-            return Err(unfit(path, "may be entered by other users: chmod 700 makes it private"));
+            return Err(unfit(
+                path,
+                "may be entered by other users; name a folder of your own: mkdir -m 700 FOLDER",
+            ));
         }
         Ok(())
     }

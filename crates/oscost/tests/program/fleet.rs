@@ -74,7 +74,7 @@ fn whatever_lies_in_the_folder_the_fleet_is_shown_and_the_rest_is_counted() {
     }
     for words in [
         "hostile.json: damaged",
-        "14 results were read; left out: 1 copies of runs that were read before, 1 that cannot be used, 1 links",
+        "14 results were read; left out: 1 copy of a run that was read before, 1 that cannot be used, 1 links",
     ] {
         assert!(done.stderr.contains(words), "{words}: {}", done.stderr);
     }

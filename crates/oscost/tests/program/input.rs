@@ -148,6 +148,29 @@ fn a_command_that_is_mistyped_is_suggested() {
     home.ask(&["rnu"]).refused(2, "did you mean run");
     home.ask(&["reprot"]).refused(2, "did you mean report");
     home.ask(&["getpid"]).refused(2, "oscost run getpid");
+    // What is nowhere is not offered to be measured.
+    home.ask(&["manual"]).refused(2, "oscost --help lists the commands");
+    home.ask(&["run", "realtime_ipc", "--clients", "3"]).refused(2, "it is a setting: --set clients=VALUE");
+    home.ask(&["run", "--nonsense"]).refused(2, "unexpected argument");
+}
+
+#[test]
+fn who_stores_nothing_is_told_so() {
+    let home = Home::new();
+    let nowhere = |arguments: &[&str]| finished(home.command(arguments).env("XDG_STATE_HOME", "/dev/null"));
+    assert!(nowhere(&[]).well().stdout.contains("Nothing is stored: XDG_STATE_HOME is /dev/null."));
+    nowhere(&["report"]).refused(2, "XDG_STATE_HOME is /dev/null, so nothing is stored");
+    nowhere(&["report", "@all"]).refused(2, "XDG_STATE_HOME is /dev/null, so nothing is stored");
+    nowhere(&["compare"]).refused(2, "no two stored runs");
+}
+
+#[test]
+fn a_plan_that_takes_longer_than_its_deadline_says_so() {
+    let home = Home::new();
+    let plan =
+        |arguments: &[&str]| home.ask(&[&["run", "--dry-run"], arguments].concat()).well().stdout.clone();
+    assert!(plan(&["--thorough", "*"]).contains("by which most of it is not measured"));
+    assert!(plan(&[]).contains("is launched again until 50 s; hard deadline"));
 }
 
 #[test]

@@ -145,7 +145,7 @@ fn what_cannot_be_used_is_counted_and_costs_no_other() {
         "hostile.json: damaged",
         "large.json: larger than",
         "other.json: not an oscost result",
-        "2 results were read; left out: 1 copies of runs that were read before, 3 that cannot be used, 3 links and files",
+        "2 results were read; left out: 1 copy of a run that was read before, 3 that cannot be used, 3 links and files",
     ] {
         assert!(done.stderr.contains(words), "{words}: {}", done.stderr);
     }

@@ -14,6 +14,8 @@ pub(crate) struct Screen {
     pub counted: Said,
     /// Findings, trust, the next step.
     pub last: Vec<Said>,
+    /// Whether no words are left out: what does not fit goes on in the next line.
+    pub whole: bool,
 }
 
 /// A line of words: the longest way of saying it that fits is chosen.

@@ -115,7 +115,9 @@ fn heading(fleet: &JudgedFleet, unicode: bool) -> String {
     if fleet.odd.is_empty() {
         return match fleet.unproved.len() {
             _ if !fleet.groups.iter().any(|group| group.is_judged) => {
-                format!("No verdict: no {LEAST_HOSTS} of {hosts} share model and kernel")
+                format!(
+                    "No verdict: it takes {LEAST_HOSTS} hosts with the same model and kernel, and {hosts} were read"
+                )
             }
             0 => format!("None of {hosts} is odd, as far as this fleet can show"),
             1 => format!("None of {hosts} is proved odd, and 1 lies apart"),

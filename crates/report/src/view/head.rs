@@ -145,13 +145,28 @@ impl Story<'_> {
 
     /// The first clause of a finding.
     pub fn clause(&self, says: &str) -> String {
-        let end = says.find([';', ':']).or_else(|| says.find(". ")).unwrap_or(says.len());
-        self.plain(says.get(..end).unwrap_or(says)).trim().to_owned()
+        self.plain(first_clause(says)).trim().to_owned()
     }
 
     fn or_unknown(&self, text: &str) -> String {
         if text.is_empty() { "unknown".to_owned() } else { self.plain(text) }
     }
+}
+
+/// Up to the first colon, semicolon or full stop that is not in brackets.
+fn first_clause(says: &str) -> &str {
+    let mut depth = 0_u32;
+    for (at, letter) in says.char_indices() {
+        let rest = says.get(at..).unwrap_or("");
+        match letter {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            ';' | ':' if depth == 0 => return says.get(..at).unwrap_or(says),
+            '.' if depth == 0 && rest.starts_with(". ") => return says.get(..at).unwrap_or(says),
+            _ => {}
+        }
+    }
+    says
 }
 
 /// A duration that is usually whole nanoseconds: `10 ns`.
@@ -160,5 +175,19 @@ fn whole_duration(ns: f64) -> String {
         format!("{ns:.0} ns")
     } else {
         numbers::duration(ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clause_does_not_end_in_brackets() {
+        let whole = "slower in some launches (in 2 of 9 groups; a sibling)";
+        assert_eq!(first_clause(&format!("{whole}. Floors are right; others are not")), whole);
+        assert_eq!(first_clause("a quota; more"), "a quota");
+        assert_eq!(first_clause("1.5 MB here"), "1.5 MB here");
+        assert_eq!(first_clause("never closed (so; what"), "never closed (so; what");
     }
 }

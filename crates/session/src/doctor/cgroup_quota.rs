@@ -20,7 +20,10 @@ const MATTERS: &str = "a quota stops the process for the rest of a period: max a
 
 pub(super) fn check(system: &System) -> Finding {
     match quota(system) {
-        None => Finding::unknown("the control group of this process is not visible", MATTERS),
+        None => Finding::unknown(
+            "the control group of this process is not visible",
+            format!("if it has a quota: {MATTERS}"),
+        ),
         Some(None) => Finding::fine("no quota, as far as the control groups are visible"),
         Some(Some(quota)) => {
             let mut says = format!(

@@ -18,7 +18,9 @@ pub(super) fn check(system: &System) -> Finding {
                 )
         }
         Some(mode) => Finding::disturbs(format!("mode {mode} is in force"), MATTERS),
-        None => Finding::unknown("/proc/self/status does not say", MATTERS),
+        None => {
+            Finding::unknown("/proc/self/status does not say", format!("if there is a filter, {MATTERS}"))
+        }
     }
 }
 

@@ -17,18 +17,21 @@ pub(super) fn check(system: &System) -> Finding {
             return Finding::disturbs(format!("process {pid} traces this one (ptrace)"), TRACED)
                 .remedy("start oscost without strace, ltrace or a debugger");
         }
-        None => return Finding::unknown("/proc/self/status does not say who traces this process", TRACED),
+        None => {
+            let says = "/proc/self/status does not say who traces this process";
+            return Finding::unknown(says, format!("if somebody does, {TRACED}"));
+        }
     }
     if system.measured.effective_uid != Some(0) {
         let says = "this process is not traced; only root can see whether raw_syscalls is being counted";
-        return Finding::unknown(says, COUNTED).remedy("as root: oscost doctor");
+        return Finding::unknown(says, if_counted()).remedy("as root: oscost doctor");
     }
     let enabled = match tracefs(system) {
         Some(enabled) => enabled,
         None => {
             return Finding::unknown(
                 "this process is not traced; tracefs is not mounted in the usual places",
-                COUNTED,
+                if_counted(),
             )
             .remedy("as root: mount -t tracefs tracefs /sys/kernel/tracing");
         }
@@ -49,11 +52,16 @@ pub(super) fn check(system: &System) -> Finding {
         }
         Holders::May(process) => Finding::unknown(
             format!("{process} holds perf events or BPF links, and may count raw_syscalls"),
-            COUNTED,
+            if_counted(),
         )
         .remedy("stop it, and look again"),
-        Holders::TooMany => Finding::unknown("too many open files to look at for perf events", COUNTED),
+        Holders::TooMany => Finding::unknown("too many open files to look at for perf events", if_counted()),
     }
+}
+
+/// What is not known to be so.
+fn if_counted() -> String {
+    format!("if raw_syscalls is counted, {COUNTED}")
 }
 
 /// The event of system calls that is on, if any; `None` where tracefs cannot be seen.

@@ -13,8 +13,8 @@ use crate::exit::MEANINGS;
 use crate::known::{Key, catalogue};
 use tables::{ENVIRONMENT, EXAMPLES, FILES, OF_COMPARE, Shared};
 
-/// When the text of the pages was last looked through: it must be no other at each build.
-const DATE: &str = "2026-11-22";
+/// The day of the release, of CHANGELOG.md: it must be no other at each build.
+const DATE: &str = "2026-11-25";
 
 /// All pages with the names of their files, the main one first.
 pub fn pages() -> Vec<(String, Vec<u8>)> {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::layout::{elided, shortened};
+use super::layout::{elided, shortened, wrap};
 use super::lines::Lines;
 use super::{blocks, blocks::DEEP};
 use crate::blocks::screen::{Cells, Group, Judges, Line, Said, Screen};
@@ -23,7 +23,7 @@ const JUDGED: &str = "*";
 
 /// Writes the screen.
 pub(crate) fn write(screen: &Screen, page: &mut Lines<'_>) -> io::Result<()> {
-    screen.first.iter().try_for_each(|said| self::said(said, page))?;
+    screen.first.iter().try_for_each(|one| said(one, screen.whole, page))?;
     let columns = Columns::fit(&screen.groups, page.width(), page.unicode());
     if screen.groups.iter().flat_map(|group| &group.rows).any(|row| row.cells.is_ok()) {
         page.cut(&columns.titles())?;
@@ -36,15 +36,21 @@ pub(crate) fn write(screen: &Screen, page: &mut Lines<'_>) -> io::Result<()> {
         page.line("")?;
         blocks::view(view, page)?;
     }
-    said(&screen.counted, page)?;
+    said(&screen.counted, screen.whole, page)?;
     page.line("")?;
-    screen.last.iter().try_for_each(|one| said(one, page))
+    screen.last.iter().try_for_each(|one| said(one, screen.whole, page))
 }
 
-/// The longest way that fits; the shortest one cut, where none does.
-fn said(said: &Said, page: &mut Lines<'_>) -> io::Result<()> {
+/// The longest way that fits; the shortest one cut, where none does. The longest in as many lines as it takes, if it is `whole`.
+fn said(said: &Said, whole: bool, page: &mut Lines<'_>) -> io::Result<()> {
     let indent = if said.label.is_empty() { 0 } else { LABEL };
     let room = page.width().saturating_sub(indent);
+    if let (true, Some(longest)) = (whole, said.ways.first()) {
+        let labels = std::iter::once(said.label).chain(std::iter::repeat(""));
+        return labels
+            .zip(wrap(longest, room))
+            .try_for_each(|(label, line)| page.line(&format!("{}{line}", left(label, indent))));
+    }
     let fits = said.ways.iter().find(|way| width(way) <= room);
     let words = fits.cloned().or_else(|| said.ways.last().map(|way| elided(way, room))).unwrap_or_default();
     page.line(&format!("{}{words}", left(said.label, indent)))

@@ -50,7 +50,7 @@ pub(crate) fn screen(result: &RunResult, saved: Option<&str>, choice: RowChoice,
     findings.truncate(FINDINGS.min(room.saturating_sub(trust.len().min(2)).max(1)));
     trust.truncate(room.saturating_sub(findings.len()).max(1));
     let last = findings.into_iter().chain(trust).chain(next(&story, &shown, saved)).collect();
-    Screen { first, groups, views, counted, last }
+    Screen { first, groups, views, counted, last, whole: choice.verbose }
 }
 
 /// What a page says first of a result: its findings in short, and how far to trust them.

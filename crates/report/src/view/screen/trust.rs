@@ -16,8 +16,8 @@ const LABEL: &str = "Trust";
 pub(super) fn trust(story: &Story<'_>, shown: &[&Figure], told: &[&Figure]) -> Vec<Said> {
     let mut lines = vec![state(story, shown)];
     lines.extend(story.result.warnings.iter().map(|warning| {
-        let clause = story.clause(warning);
-        Said { label: " ", ways: vec![format!("warning: {clause}")] }
+        let ways = [story.plain(warning), story.clause(warning)];
+        Said { label: " ", ways: ways.map(|words| format!("warning: {words}")).to_vec() }
     }));
     lines.extend(marks(story, told));
     let few =
