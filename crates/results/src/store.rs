@@ -378,6 +378,16 @@ mod tests {
     }
 
     #[test]
+    fn a_store_that_keeps_nothing_has_no_runs_and_says_so() {
+        let store = Store::at("/dev/null/oscost/runs");
+        assert!(store.is_nowhere() && !Store::at("/dev/null/oscost").is_nowhere());
+        assert_eq!(store.runs().unwrap(), Vec::<PathBuf>::new());
+        for reference in ["@-1", "@all"] {
+            assert!(matches!(store.resolve(reference), Err(ReferenceError::Nowhere { .. })), "{reference}");
+        }
+    }
+
+    #[test]
     fn the_state_directory_follows_the_environment() {
         let of = |variables: &[(&str, &str)], owner: Option<&Owner>| {
             let find = |name: &str| {
