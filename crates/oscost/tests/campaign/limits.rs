@@ -335,21 +335,32 @@ fn runaway() -> Outcome {
     let begun = Instant::now();
     let (mut last, mut looked, mut stolen) = (begun, begun, stolen_of(&cpu));
     let mut longest = Duration::ZERO;
+    // Since the longest one: how long others had the CPU, and when that began.
+    let (mut kept_away, mut since, mut ended) = (Duration::ZERO, begun, None);
     while begun.elapsed() < Duration::from_secs(30) {
         let now = Instant::now();
         if now - last > GAP {
             // What the host took meanwhile is nobody's here.
-            longest = longest.max((now - last).saturating_sub(stolen_of(&cpu).saturating_sub(stolen)));
+            let gap = (now - last).saturating_sub(stolen_of(&cpu).saturating_sub(stolen));
+            kept_away += gap;
+            if gap > longest {
+                (longest, kept_away, since) = (gap, Duration::ZERO, now);
+            }
         }
         last = now;
         if now - looked > Duration::from_millis(20) {
             looked = now;
             stolen = stolen_of(&cpu);
-            if child.try_wait().unwrap().is_some() {
+            if ended.is_none() && child.try_wait().unwrap().is_some() {
+                ended = Some(now);
+            }
+            // Long enough to tell a rate.
+            if ended.is_some_and(|ended| now - ended > Duration::from_secs(2)) {
                 break;
             }
         }
     }
+    let rate = 1.0 - kept_away.as_secs_f64() / since.elapsed().as_secs_f64();
     let _ = child.kill();
     let _ = child.wait();
     outcome.count("runaways", 1);
@@ -359,6 +370,9 @@ fn runaway() -> Outcome {
     }
     if longest > PROMISED {
         outcome.fail(format!("a runaway had the CPU for {longest:?} at a stretch"));
+    }
+    if rate < 0.9 {
+        outcome.fail(format!("after a runaway a bystander had {rate:.3} of its rate"));
     }
     for left in space::quiet() {
         outcome.fail(format!("a runaway: {left}"));
