@@ -7,6 +7,7 @@ mod measuring;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use oscost_results::Trait;
@@ -158,7 +159,7 @@ pub struct Report {
     #[arg(long, default_value = "text")]
     pub format: Format,
     /// Write to FILE instead of standard output
-    #[arg(short, value_name = "FILE")]
+    #[arg(short, value_name = "FILE", value_parser = file())]
     pub output: Option<PathBuf>,
 }
 
@@ -231,4 +232,13 @@ fn no_option(typed: &str) -> Option<String> {
 fn long_version() -> &'static str {
     // Once in the life of the program.
     Box::leak(system::version().into_boxed_str())
+}
+
+/// A file that is to be written: neither a folder, nor the mark of standard output in other programs.
+fn file() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().try_map(|text| match text.as_encoded_bytes() {
+        b"-" => Err("- is no file here: leave out -o for standard output; ./- is a file of that name"),
+        [.., b'/'] => Err("a name that ends with / is a folder: name a file in it"),
+        _ => Ok(PathBuf::from(text)),
+    })
 }

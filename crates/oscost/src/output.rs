@@ -12,8 +12,8 @@ use crate::system;
 /// Writes data to standard output. A reader that closes the pipe has seen enough: that is no error. Anything else that
 /// keeps the data from arriving is.
 pub fn data(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Ended> {
-    if system::was_closed() {
-        return Err(Ended::unwritable("standard output could not be written: it is closed"));
+    if let Some(why) = system::stdout_unwritable() {
+        return Err(Ended::unwritable(format!("standard output could not be written: {why}")));
     }
     let stdout = io::stdout().lock();
     // A terminal of Windows may have to be told of colours. Elsewhere every byte goes out as it is: without colours `--watch`

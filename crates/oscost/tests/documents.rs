@@ -285,7 +285,10 @@ fn files_and_changes_have_the_version_of_this_release() {
         );
     }
     let changes = document("CHANGELOG.md");
-    let newest = changes.lines().find(|line| line.starts_with("## ")).expect("a heading");
+    let newest = changes
+        .lines()
+        .find(|line| line.starts_with("## ") && *line != "## [Unreleased]")
+        .expect("a heading");
     let date = newest
         .strip_prefix(&format!("## [{version}] - "))
         .unwrap_or_else(|| panic!("the newest is {newest}"));

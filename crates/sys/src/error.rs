@@ -21,6 +21,7 @@ impl CallError {
 
     /// A failure of `call`, with the error number that libc left.
     #[must_use]
+    #[cold] // out of the measured loops
     pub fn last(call: &'static str) -> Self {
         Self::new(call, std::io::Error::last_os_error().raw_os_error().unwrap_or(0))
     }

@@ -1,18 +1,25 @@
-//! How large a terminal is, and whether standard output was open at all. ioctl_tty(2).
+//! How large a terminal is, and whether standard output was open for writing at all. ioctl_tty(2), fcntl(2).
 
 use std::os::fd::AsRawFd;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
-static CLOSED: AtomicBool = AtomicBool::new(false);
+const CLOSED: u8 = 1;
+const READ_ONLY: u8 = 2;
+static STDOUT: AtomicU8 = AtomicU8::new(0);
 
-/// Before `main`: the runtime of Rust opens /dev/null in the place of a closed standard output, and what is written
-/// there would be lost without a word.
+/// Before `main`: the runtime of Rust opens /dev/null in the place of a closed standard output, and takes EBADF of a write
+/// for success. What is written there would be lost without a word.
 extern "C" fn look() {
-    // SAFETY: F_GETFD touches no memory.
-    let flags = unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFD) };
+    // SAFETY: F_GETFL touches no memory.
+    let flags = unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFL) };
     // A kernel that has no such call does not say that it is closed.
-    let closed = flags == -1 && crate::CallError::last("fcntl").errno == libc::EBADF;
-    CLOSED.store(closed, Ordering::Relaxed);
+    let found = match flags {
+        -1 if crate::CallError::last("fcntl").errno == libc::EBADF => CLOSED,
+        -1 => 0,
+        flags if flags & libc::O_PATH != 0 || flags & libc::O_ACCMODE == libc::O_RDONLY => READ_ONLY,
+        _ => 0,
+    };
+    STDOUT.store(found, Ordering::Relaxed);
 }
 
 // SAFETY: the section holds pointers to functions that the C library calls before `main`; `look` needs nothing that is
@@ -21,10 +28,14 @@ extern "C" fn look() {
 #[unsafe(link_section = ".init_array")]
 static LOOK: extern "C" fn() = look;
 
-/// Whether the caller had closed standard output.
+/// Why nothing can be written to the standard output that the caller left us, `None` if that is not known from the start.
 #[must_use]
-pub fn was_closed() -> bool {
-    CLOSED.load(Ordering::Relaxed)
+pub fn stdout_unwritable() -> Option<&'static str> {
+    match STDOUT.load(Ordering::Relaxed) {
+        CLOSED => Some("it is closed"),
+        READ_ONLY => Some("it is open for reading only"),
+        _ => None,
+    }
 }
 
 /// Columns of the terminal, `None` where standard output is none.

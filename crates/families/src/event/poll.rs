@@ -1,4 +1,4 @@
-//! Asking many descriptors which of them can be read: the price of poll over their number.
+//! Asking many descriptors which of them can be read, with timeout 0: the price of poll that may not wait, over their number.
 
 use oscost_harness::{
     Batched, Benchmark, CallError, Card, Outcome, Parameter, PostCondition, SetUp, Subject, Unable,
@@ -24,33 +24,34 @@ pub static DESCRIPTORS_1000: Poll = Poll { card: &CARD_1000, descriptors: 1000 }
 
 const CARD_1: Card = Card {
     id: "event/poll/descriptors_1",
-    title: "poll of 1 descriptor",
-    operation: "one poll of 1 eventfd, which is readable",
+    title: "poll of 1 descriptor, timeout 0",
+    operation: "one poll with timeout 0 of 1 eventfd, which is readable",
     heading: "one poll",
     group: "event/poll",
     claims: &claims::named(&["poll", "ppoll"], 1.0),
+    remark: "a poll that may wait enters itself into the queue of each descriptor before the ready one, and costs more",
     parameters: &[("descriptors", Parameter::Number(1))],
     ..Card::BATCHED
 };
 const CARD_10: Card = Card {
     id: "event/poll/descriptors_10",
-    title: "poll of 10 descriptors",
-    operation: "one poll of 10 eventfds, of which one is readable",
+    title: "poll of 10 descriptors, timeout 0",
+    operation: "one poll with timeout 0 of 10 eventfds, of which one is readable",
     parameters: &[("descriptors", Parameter::Number(10))],
     baseline: Some("event/poll/descriptors_1"),
     ..CARD_1
 };
 const CARD_100: Card = Card {
     id: "event/poll/descriptors_100",
-    title: "poll of 100 descriptors",
-    operation: "one poll of 100 eventfds, of which one is readable",
+    title: "poll of 100 descriptors, timeout 0",
+    operation: "one poll with timeout 0 of 100 eventfds, of which one is readable",
     parameters: &[("descriptors", Parameter::Number(100))],
     ..CARD_10
 };
 const CARD_1000: Card = Card {
     id: "event/poll/descriptors_1000",
-    title: "poll of 1000 descriptors",
-    operation: "one poll of 1000 eventfds, of which one is readable",
+    title: "poll of 1000 descriptors, timeout 0",
+    operation: "one poll with timeout 0 of 1000 eventfds, of which one is readable",
     parameters: &[("descriptors", Parameter::Number(1000))],
     ..CARD_10
 };

@@ -49,7 +49,7 @@ pub struct Compare {
     #[arg(long, default_value = "text")]
     pub format: Format,
     /// Write to FILE instead of standard output
-    #[arg(short, value_name = "FILE")]
+    #[arg(short, value_name = "FILE", value_parser = super::file())]
     pub output: Option<PathBuf>,
 }
 
@@ -86,7 +86,16 @@ fn fail_on(text: &str) -> Result<FailOn, String> {
 /// A share in percent.
 fn percent(text: &str) -> Result<f64, String> {
     let wrong = || format!("'{text}' is not a share such as 5% or 0.5% (0 to 1000 %)");
-    let number = text.strip_suffix('%').ok_or_else(wrong)?.trim();
+    let Some(number) = text.strip_suffix('%').map(str::trim) else {
+        // 0.05 may be a share or a percentage: what is typed says which.
+        return Err(match text.trim().parse::<f64>() {
+            Ok(number) if (1.0..=1000.0).contains(&number) => format!("'{text}' has no unit: type {number}%"),
+            Ok(number) if 0.0 < number && number < 1.0 => {
+                format!("'{text}' has no unit: type {}% or {number}%", (number * 1e8).round() / 1e6)
+            }
+            _ => wrong(),
+        });
+    };
     let share = number.parse::<f64>().map_err(|_| wrong())? / 100.0;
     if (0.0..=10.0).contains(&share) { Ok(share) } else { Err(wrong()) }
 }
@@ -113,5 +122,7 @@ mod tests {
         for wrong in ["", "%", "5", "0.05", "x%", "-1%", "NaN%", "inf%", "2000%", "5%%"] {
             assert!(percent(wrong).is_err(), "{wrong}");
         }
+        assert_eq!(percent("5"), Err("'5' has no unit: type 5%".to_owned()));
+        assert_eq!(percent("0.05"), Err("'0.05' has no unit: type 5% or 0.05%".to_owned()));
     }
 }

@@ -59,13 +59,13 @@ pub struct Run {
     #[arg(long, default_value = "text")]
     pub format: Format,
     /// Write to FILE instead of standard output
-    #[arg(short, value_name = "FILE")]
+    #[arg(short, value_name = "FILE", value_parser = super::file())]
     pub output: Option<PathBuf>,
     /// Also write the result to FILE; with -, write it to standard output instead of the table
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// Write every sample to FILE as CSV: ns per operation, or the unit of the series
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = super::file())]
     pub raw: Option<PathBuf>,
     /// Also time operations one by one: show percentiles, and what interrupted them (17 s per figure)
     #[arg(long, requires = "patterns", conflicts_with = "one_launch")]
@@ -115,7 +115,7 @@ pub struct Reproduce {
     #[arg(long)]
     pub worksheet: bool,
     /// Write to FILE instead of standard output
-    #[arg(short, value_name = "FILE")]
+    #[arg(short, value_name = "FILE", value_parser = super::file())]
     pub output: Option<PathBuf>,
     /// Also write the result to FILE; with -, write it to standard output instead of the tables
     #[arg(long, value_name = "FILE")]

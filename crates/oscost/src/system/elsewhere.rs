@@ -98,9 +98,9 @@ pub fn columns() -> Option<usize> {
     terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0))
 }
 
-/// Whether the caller had closed standard output: only Linux is asked.
-pub fn was_closed() -> bool {
-    false
+/// Why the caller's standard output takes nothing: only Linux is asked.
+pub fn stdout_unwritable() -> Option<&'static str> {
+    None
 }
 
 /// No other program is held against figures here.

@@ -11,7 +11,7 @@ use crate::tick;
 
 pub use crate::args::MeasuringCommand as Command;
 pub use crate::session::recover;
-pub use oscost_sys::terminal::{columns, was_closed};
+pub use oscost_sys::terminal::{columns, stdout_unwritable};
 
 /// Nothing needs another system.
 pub const NEEDS_LINUX: Option<&str> = None;

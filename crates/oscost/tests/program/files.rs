@@ -44,11 +44,27 @@ fn a_full_or_closed_standard_output_is_code_4_and_a_closed_pipe_is_none() {
         finished(home.command(arguments).stdout(full)).refused(4, "No space left on device");
         finished(home.other("sh").args(["-c", "exec \"$0\" \"$@\" >&-", PROGRAM]).args(arguments))
             .refused(4, "it is closed");
+        let read_only = File::open("/dev/null").unwrap();
+        finished(home.command(arguments).stdout(read_only)).refused(4, "it is open for reading only");
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let done = finished(home.command(arguments).stdout(writer));
         assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""), "{arguments:?}");
     }
+}
+
+#[test]
+fn a_file_to_write_is_no_folder_and_no_dash() {
+    let home = Home::new();
+    for (option, commands) in
+        [("-o", &["report", "run", "compare", "reproduce"][..]), ("--raw", &["run"])]
+    {
+        for command in commands {
+            home.ask(&[command, option, "x/"]).refused(2, "is a folder");
+            home.ask(&[command, option, "-"]).refused(2, "./-");
+        }
+    }
+    assert!(!home.path().join("x").exists() && !home.path().join("-").exists());
 }
 
 #[test]
