@@ -234,11 +234,10 @@ fn long_version() -> &'static str {
     Box::leak(system::version().into_boxed_str())
 }
 
-/// A file that is to be written: neither a folder, nor the mark of standard output in other programs.
+/// A file that is to be written, and not the mark of standard output in other programs.
 fn file() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().try_map(|text| match text.as_encoded_bytes() {
         b"-" => Err("- is no file here: leave out -o for standard output; ./- is a file of that name"),
-        [.., b'/'] => Err("a name that ends with / is a folder: name a file in it"),
         _ => Ok(PathBuf::from(text)),
     })
 }
