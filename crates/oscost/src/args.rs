@@ -234,10 +234,12 @@ fn long_version() -> &'static str {
     Box::leak(system::version().into_boxed_str())
 }
 
-/// A file that is to be written, and not the mark of standard output in other programs.
+/// The file of -o, which is not the mark of standard output in other programs.
 fn file() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().try_map(|text| match text.as_encoded_bytes() {
-        b"-" => Err("- is no file here: leave out -o for standard output; ./- is a file of that name"),
+        b"-" => {
+            Err("- is standard output, which holds text without -o: name a file (./- is one of that name)")
+        }
         _ => Ok(PathBuf::from(text)),
     })
 }

@@ -65,7 +65,7 @@ pub struct Run {
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// Write every sample to FILE as CSV: ns per operation, or the unit of the series
-    #[arg(long, value_name = "FILE", value_parser = super::file())]
+    #[arg(long, value_name = "FILE")]
     pub raw: Option<PathBuf>,
     /// Also time operations one by one: show percentiles, and what interrupted them (17 s per figure)
     #[arg(long, requires = "patterns", conflicts_with = "one_launch")]

@@ -187,7 +187,8 @@ fn what_cannot_be_compared_is_refused() {
         home.ask(&["compare", "a", "b", "--fail-on", wrong])
             .refused(2, "is not slower, unclear, more or more:N");
     }
-    for wrong in ["5", "x%", "-5%", "2000%"] {
+    home.ask(&["compare", "a", "b", "--threshold=5"]).refused(2, "'5' has no unit: type 5%");
+    for wrong in ["x", "x%", "-5%", "2000%"] {
         home.ask(&["compare", "a", "b", &format!("--threshold={wrong}")])
             .refused(2, "not a share such as 5%");
     }
