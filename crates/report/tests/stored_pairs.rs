@@ -83,6 +83,19 @@ fn is_on_one_cpu(figure: &Figure) -> bool {
     matches!(&*figure.placement, "one_cpu" | "same_cpu")
 }
 
+/// Multiplies these figures, and the ratios that they are part of.
+fn plant(result: &mut RunResult, factor: f64, ids: &[String]) {
+    let is = |id: &String| ids.contains(id);
+    for launch in result.figures.iter_mut().filter(|figure| is(&figure.id)).flat_map(|it| &mut it.launches) {
+        launch.quantities.values_mut().for_each(|value| *value *= factor);
+    }
+    for ratio in &mut result.ratios {
+        let (of, to) = (is(&ratio.of), is(&ratio.to));
+        let by = if of { factor } else { 1.0 } / if to { factor } else { 1.0 };
+        ratio.launches.iter_mut().for_each(|value| *value *= by);
+    }
+}
+
 /// Of figures on one CPU, and of the others. `factor` is planted in every launch of every fourth figure of B, in each figure in
 /// turn, and these are counted; all are where nothing is planted.
 fn count(pairs: &[Pair<'_>], factor: f64, threshold: f64, with_past: bool) -> [Count; 2] {
@@ -91,12 +104,11 @@ fn count(pairs: &[Pair<'_>], factor: f64, threshold: f64, with_past: bool) -> [C
     for (pair, turn) in pairs.iter().flat_map(|pair| (0..turns).map(move |turn| (pair, turn))) {
         let mut b = pair.b.clone();
         let mut ids: [Vec<&str>; 2] = [Vec::new(), Vec::new()];
-        for place in (turn..b.figures.len()).step_by(turns) {
-            ids[usize::from(!is_on_one_cpu(&b.figures[place]))].push(&pair.b.figures[place].id);
-            for launch in &mut b.figures[place].launches {
-                launch.quantities.values_mut().for_each(|value| *value *= factor);
-            }
+        let planted: Vec<&Figure> = pair.b.figures.iter().skip(turn).step_by(turns).collect();
+        for figure in &planted {
+            ids[usize::from(!is_on_one_cpu(figure))].push(&figure.id);
         }
+        plant(&mut b, factor, &planted.iter().map(|figure| figure.id.clone()).collect::<Vec<_>>());
         let comparison = pair.compare(&b, threshold, with_past);
         for (count, ids) in counts.iter_mut().zip(&ids) {
             count.add(&comparison, ids);
@@ -165,17 +177,23 @@ fn verdicts_on_stored_pairs() {
 
 /// The goals that are reached. What a wrong rule would say is in figures.
 fn hold(name: &str, kind: &str, class: usize, counts: &[Count; 7]) {
-    let [same, _, _, asked, _, twenty, double] = counts;
+    let [same, _, small, asked, ten, twenty, double] = counts;
     assert_eq!(double.within + twenty.within, 0, "{name}: {double:?}, {twenty:?}");
-    // Default runs miss this goal, too: 3 of 36.
-    let most = if kind == "default" { 10.0 } else { 5.0 };
+    // Made for 5 %, and of so few figures two standard errors of a binomial number more.
+    let most = 5.0 + 200.0 * (0.05 * 0.95 / asked.figures().max(1) as f64).sqrt();
     assert!(asked.share(asked.within) <= most, "{name}: 5 % more is not within 5 %: {asked:?}");
     // Across CPUs a disturbed machine shows nothing.
     if class == 0 || kind != "disturbed" {
         assert_eq!(same.slower + same.faster, 0, "{name}: {same:?}");
         assert_eq!(asked.faster + twenty.faster + double.faster, 0, "{name}: {asked:?}");
     }
-    // The goals of power are missed: a rule that finds less than today's is worse.
+    // Default lists have a null of their own: it finds what the launches can show.
+    if class == 0 && ["list", "beside"].contains(&kind) {
+        assert!(same.share(same.within) >= 99.0, "{name}: {same:?}");
+        assert!(small.share(small.slower) >= 95.0, "{name}: {small:?}");
+        assert!(ten.share(ten.slower) >= 99.0 && twenty.slower == twenty.figures(), "{name}: {ten:?}");
+    }
+    // Six launches a figure, a busy host, or six figures in all: a rule that finds less than today's is worse.
     if class == 0 && kind != "disturbed" {
         assert!(double.share(double.slower) >= 99.0, "{name}: {double:?}");
         assert!(twenty.share(twenty.slower) >= 50.0, "{name}: {twenty:?}");
@@ -206,4 +224,52 @@ fn a_planted_change_is_found_and_nothing_else() {
     println!("{SLOWED} slowed: {slowed:?}\nothers: {others:?}");
     assert!(slowed.figures() > 3 && slowed.within + slowed.faster == 0, "{slowed:?}");
     assert_eq!(others.slower + others.faster, 0, "{others:?}");
+}
+
+/// Everything that enters the kernel costs more, as after a change of mitigations: that is no null, and it is told as one.
+#[test]
+fn a_change_of_all_that_enters_the_kernel_is_found() {
+    let sittings = sittings();
+    let of: Vec<&Sitting> =
+        sittings.iter().filter(|sitting| sitting.is("list") || sitting.is("beside")).collect();
+    for (factor, shift) in [(1.08, "8"), (1.2, "20")] {
+        let (mut inside, mut outside, mut told) = (Count::default(), Count::default(), 0);
+        let pairs = successive(&of);
+        for pair in &pairs {
+            let mut b = pair.b.clone();
+            let enters = |figure: &Figure| !figure.evidence.system_calls.is_empty();
+            let planted = pair.b.figures.iter().filter(|figure| enters(figure));
+            plant(&mut b, factor, &planted.map(|figure| figure.id.clone()).collect::<Vec<_>>());
+            let ids = |wanted: bool| -> Vec<&str> {
+                let fit = |figure: &&Figure| is_on_one_cpu(figure) && enters(figure) == wanted;
+                pair.b.figures.iter().filter(fit).map(|figure| &*figure.id).collect()
+            };
+            let comparison = pair.compare(&b, 0.05, false);
+            inside.add(&comparison, &ids(true));
+            outside.add(&comparison, &ids(false));
+            told +=
+                usize::from(comparison.warnings.iter().any(|it| it.contains("all that enters the kernel")));
+        }
+        println!("{shift} %: {inside:?}; outside: {outside:?}; told in {told} of {}", pairs.len());
+        assert!(inside.share(inside.slower) >= 95.0, "{shift}: {inside:?}");
+        assert_eq!(outside.slower + outside.faster, 0, "{shift}: {outside:?}");
+        assert!(told * 10 >= pairs.len() * 9, "{shift}: told in {told} of {}", pairs.len());
+    }
+}
+
+/// A core at another speed moves everything, inside the kernel and outside: no figure is called changed by it.
+#[test]
+fn a_shift_of_everything_is_no_change() {
+    let sittings = sittings();
+    let of: Vec<&Sitting> = sittings.iter().filter(|sitting| sitting.is("list")).collect();
+    let mut count = Count::default();
+    let pairs = successive(&of);
+    for pair in &pairs {
+        let mut b = pair.b.clone();
+        plant(&mut b, 1.08, &pair.b.figures.iter().map(|figure| figure.id.clone()).collect::<Vec<_>>());
+        let ids: Vec<&str> = pair.b.figures.iter().map(|figure| &*figure.id).collect();
+        count.add(&pair.compare(&b, 0.05, false), &ids);
+    }
+    println!("everything by 8 %: {count:?}");
+    assert_eq!(count.slower + count.faster, 0, "{count:?}");
 }

@@ -1,16 +1,11 @@
-//! How far figures of one machine move from run to run beyond what the launches of a run show: learnt from past runs, and from
-//! the figures of two runs that did not move.
-
-use crate::quantile::{median, sorted};
+//! How far figures of one machine move from run to run beyond what the launches of a run show: learnt from past runs.
 
 /// Pairs of past runs that weigh as much as what is usual for a figure of its class.
 const USUAL_WEIGHT: f64 = 8.0;
 /// Degrees of freedom of what is usual: it was found by many pairs of many figures.
 const USUAL_FREEDOM: f64 = 30.0;
-/// Fewer figures of two runs than this say nothing of the others.
-const FEWEST_FIGURES: usize = 12;
-/// The median of the square of a standard normal number.
-const MEDIAN_SQUARE: f64 = 0.454_936;
+/// What the quietest figures move from run to run: the least that is added to the errors of a class that has a null.
+const WITH_A_NULL: f64 = 0.002;
 /// Differences of successive runs share a run each: so many of them are worth one that is independent (von Neumann, 1941).
 const PAIRS_FOR_ONE: f64 = 1.5;
 
@@ -23,6 +18,7 @@ pub fn usual(placement: &str, quantity: &str, disturbed: bool) -> Drift {
         // A ratio of two times of one round, or the step of a clock.
         ("paired", ..) | ("one_cpu", "step", _) => 0.003,
         // Windows that were quiet are quiet, whatever went on before and after.
+        ("one_cpu" | "same_cpu", "quiet", true) => 0.012,
         ("one_cpu" | "same_cpu", "cycles" | "quiet", _) => 0.01,
         ("one_cpu" | "same_cpu", "floor", false) => 0.01,
         ("one_cpu" | "same_cpu", _, false) => 0.02,
@@ -50,18 +46,15 @@ pub struct DriftFound {
     pub error: f64,
 }
 
-/// By how much a figure differs between two runs.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Moved {
-    /// Logarithm of the one over the other.
-    pub apart: f64,
-    /// Standard error of it, from the launches of both.
-    pub error: f64,
-}
-
 impl Drift {
     /// Runs that differ by no more than their launches say: what alternating launches of two sides are.
     pub const NONE: Self = Self { variance: 0.0, freedom: f64::INFINITY };
+
+    /// What is left to add where the figures of both runs themselves say how far unchanged ones moved ([`crate::null`]).
+    #[must_use]
+    pub fn with_a_null() -> Self {
+        Self { variance: WITH_A_NULL * WITH_A_NULL, freedom: f64::INFINITY }
+    }
 
     /// What is usual: a standard deviation as a share of the figure.
     #[must_use]
@@ -92,25 +85,6 @@ impl Drift {
         let variance = (pairs().map(beyond).sum::<f64>() / count).max(0.0);
         let variance = (self.variance * USUAL_WEIGHT + variance * count) / (USUAL_WEIGHT + count);
         Self { variance, freedom: self.freedom + count / PAIRS_FOR_ONE }
-    }
-
-    /// What is known with all figures of a class in the two runs that are compared: most of them did not change, and the one in
-    /// the middle tells how far unchanged ones moved between these two. Where most have changed, this tells nothing: drift
-    /// becomes less by it, never more.
-    #[must_use]
-    pub fn narrowed(self, figures: &[Moved]) -> Self {
-        if figures.len() < FEWEST_FIGURES {
-            return self;
-        }
-        let middle = |of: fn(&Moved) -> f64| {
-            median(&sorted(figures.iter().map(of).collect())).unwrap_or(f64::INFINITY)
-        };
-        let apart = middle(|moved| moved.apart * moved.apart) / MEDIAN_SQUARE;
-        // Each of the two runs has drifted.
-        let variance = ((apart - middle(|moved| moved.error * moved.error)) / 2.0).max(0.0);
-        let count = figures.len() as f64;
-        let variance = (self.variance * USUAL_WEIGHT + variance * count) / (USUAL_WEIGHT + count);
-        Self { variance: variance.min(self.variance), ..self }
     }
 
     /// The error, with its degrees of freedom, of a sum of which parts have these errors, and in which `runs` runs drift
@@ -172,27 +146,6 @@ mod tests {
         assert!(drift.share() < 0.004, "{drift:?}");
         let drift = Drift::usual(0.004).learnt(&[vec![shown(100.0), shown(110.0)]]);
         assert!(drift.share() > 0.015, "{drift:?}");
-    }
-
-    #[test]
-    fn figures_that_stood_still_make_the_drift_less_and_others_never_more() {
-        let moved = |apart: f64| Moved { apart, error: 0.0 };
-        let usual = Drift::usual(0.01);
-        // Twelve figures whose squares have the median of a normal number: a standard deviation of 0.004 of the difference.
-        let still = 0.004 * MEDIAN_SQUARE.sqrt();
-        let mut figures = vec![moved(still); 12];
-        let expected = (0.01 * 0.01 * 8.0 + 0.004 * 0.004 / 2.0 * 12.0) / 20.0;
-        assert!((usual.narrowed(&figures).variance / expected - 1.0).abs() < 1e-9);
-        assert_eq!(usual.narrowed(&figures).freedom, 30.0);
-        assert_eq!(usual.narrowed(&figures[..11]), usual, "eleven are too few");
-        // Five of twelve that changed a lot do not matter; where most did, nothing is learnt.
-        figures[..5].fill(moved(0.7));
-        assert!((usual.narrowed(&figures).variance / expected - 1.0).abs() < 1e-9);
-        figures[..7].fill(moved(-0.7));
-        assert_eq!(usual.narrowed(&figures), usual);
-        // What the launches explain is no drift.
-        let explained = vec![Moved { apart: still, error: 0.004 }; 12];
-        assert!((usual.narrowed(&explained).variance / (0.01 * 0.01 * 8.0 / 20.0) - 1.0).abs() < 1e-9);
     }
 
     #[test]

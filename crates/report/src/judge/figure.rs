@@ -8,6 +8,7 @@ use oscost_stats::drift::Drift;
 use oscost_stats::interval::{LOWER_QUARTILE, MEDIAN, over_launches, over_launches_drifting};
 
 use super::core_speed::{self, Beside};
+use super::null::{Class, enters};
 use super::past::Learning;
 use super::{Compared, Comparison, OneSided, Verdict, evidence, version_one};
 use crate::named::Named;
@@ -26,6 +27,8 @@ const OUTSIDE: f64 = 0.0025;
 pub(super) struct Asked {
     pub row: Compared,
     pub question: Question,
+    /// The class of which it is a figure, and whether it enters the kernel; pairs have none, nor has what is not of two results.
+    pub class: Option<(Class, Option<bool>)>,
 }
 
 /// What is asked about a row.
@@ -236,7 +239,7 @@ pub(super) fn launches(figures: &[&Figure], quantity: &str) -> Vec<Vec<f64>> {
 
 /// How launches of a quantity are put together.
 pub(super) fn quantile_of(quantity: &str) -> f64 {
-    if quantity == "floor" { LOWER_QUARTILE } else { MEDIAN }
+    if ON_ONE_CPU.contains(&quantity) { LOWER_QUARTILE } else { MEDIAN }
 }
 
 /// The figures of one id on both sides, a list of results each, where all were measured; else what there is instead is put
@@ -311,7 +314,7 @@ pub(super) fn ask(
     row.b = sides.estimate(sides.b, &values_b, q, drift);
     if let Some(why) = refused {
         row.why = why;
-        return Some(Asked { row, question: Question::Answered });
+        return Some(Asked { row, question: Question::Answered, class: None });
     }
     let grain = grain(a, sides.a) + grain(b, sides.b);
     let question = match sides.change(&values_a, &values_b, q, grain, drift) {
@@ -324,7 +327,8 @@ pub(super) fn ask(
             Question::Answered
         }
     };
-    Some(Asked { row, question })
+    let class = sides.single().map(|_| (Class::of(a), enters(a)));
+    Some(Asked { row, question, class })
 }
 
 /// Counts and shares may be zero on both sides, and then are the same whatever the ratio.

@@ -72,21 +72,21 @@ fn ask(first: [&Figure; 2], sides: &Sides<'_>, of: [&[Named<'_>]; 2], other_mach
     let machine = other_machine.then(|| "another machine".to_owned());
     if let Some(why) = machine.or_else(|| sides.mixed_methods()).or_else(|| refusal(&first, quantity)) {
         row.why = why;
-        return Some(Asked { row, question: Question::Answered });
+        return Some(Asked { row, question: Question::Answered, class: None });
     }
     if rounds.len() < FEWEST_LAUNCHES {
         row.why = format!(
             "{} rounds measured it on both sides, and at least {FEWEST_LAUNCHES} are needed",
             rounds.len()
         );
-        return Some(Asked { row, question: Question::Answered });
+        return Some(Asked { row, question: Question::Answered, class: None });
     }
     let ratios: Vec<f64> = rounds.iter().map(|[a1, a2, b1, b2]| (b1 * b2 / (a1 * a2)).sqrt()).collect();
     let positive = rounds.iter().flatten().all(|value| *value > 0.0);
     let grain = LEAST + grain(a, of[0]) + grain(b, of[1]);
     let Some(change) = Change::of_rounds(&ratios, grain).filter(|_| positive) else {
         no_ratio(&known(of[0]), &known(of[1]), &mut row);
-        return Some(Asked { row, question: Question::Answered });
+        return Some(Asked { row, question: Question::Answered, class: None });
     };
     let noisy = |side: &[Named<'_>]| {
         let marked = |named: &&Named<'_>| {
@@ -101,5 +101,6 @@ fn ask(first: [&Figure; 2], sides: &Sides<'_>, of: [&[Named<'_>]; 2], other_mach
     Some(Asked {
         row,
         question: Question::Open { change, beside: None, hold: sides.hold(), neighbour: None },
+        class: None,
     })
 }

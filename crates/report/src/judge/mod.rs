@@ -7,6 +7,7 @@ mod evidence;
 mod figure;
 pub(crate) mod fleet;
 mod live;
+mod null;
 mod paired;
 mod past;
 mod surroundings;
@@ -113,6 +114,8 @@ pub struct Compared {
     pub changed: bool,
     /// Why nothing can be said, or how it was judged, in words; may be empty.
     pub why: String,
+    /// Of a pair: ids of the figure and of its baseline.
+    pub pair: Option<(String, String)>,
 }
 
 impl Compared {
@@ -129,6 +132,7 @@ impl Compared {
             verdict: Verdict::Unclear,
             changed: false,
             why: String::new(),
+            pair: None,
         }
     }
 }
@@ -214,15 +218,27 @@ fn sided<'a>(
     let judged = comparison.machine.is_empty() || rules.cross_machine;
     let mut learning = Learning::new(rules.past, a, b);
     let mut asked: Vec<Asked> = Vec::new();
-    for id in ids(first_a.result, first_b.result).into_iter().filter(|id| rules.asks(id)) {
-        asked.extend(figure::ask(id, &sides, judged, &mut learning, &mut comparison));
+    // What nobody asked about belongs to the null of its class all the same.
+    let mut unasked = surrounded(first_a, first_b, rules);
+    for id in ids(first_a.result, first_b.result) {
+        let into = if rules.asks(id) { &mut comparison } else { &mut unasked };
+        asked.extend(figure::ask(id, &sides, judged, &mut learning, into));
     }
+    let shifts = null::scale(&mut asked);
+    asked.retain(|asked| rules.asks(&asked.row.id));
     let figures = asked.len();
+    comparison.warnings.extend(shifts.into_iter().map(|shift| {
+        format!(
+            "all that enters the kernel moved by about {}, and what stays out of it did not",
+            percent(shift.exp_m1())
+        )
+    }));
     if judged {
         asked.extend(paired::ask(&sides, &mut learning, rules));
     }
     let mut rows = verdict::pronounce(asked, rules.threshold);
     comparison.pairs = rows.split_off(figures);
+    paired::decide(&mut rows, &comparison.pairs, rules.threshold);
     comparison.rows = rows;
     comparison.rows.sort_by(by_size);
     comparison.pairs.sort_by(by_size);

@@ -5,8 +5,9 @@ use oscost_stats::interval::MEDIAN;
 
 use super::figure::{Asked, Question, Sides};
 use super::past::Learning;
-use super::{Compared, Rules};
+use super::{Compared, Rules, Shift, Verdict};
 use crate::named::Named;
+use crate::numbers;
 
 /// Everything that was paired in all results of both sides, was asked about, and is of figures that may be held against
 /// each other.
@@ -54,10 +55,89 @@ fn one(pair: &PairedValue, sides: &Sides<'_>, learning: &mut Learning<'_>) -> Op
     let joined = if pair.unit == "ratio" { "to" } else { "less" };
     let mut row =
         Compared::blank(format!("{} {joined} {}{what}", pair.of, pair.to), &pair.quantity, pair.unit.clone());
+    row.pair = Some((pair.of.clone(), pair.to.clone()));
     row.a = sides.estimate(sides.a, &a, MEDIAN, drift);
     row.b = sides.estimate(sides.b, &b, MEDIAN, drift);
     Some(Asked {
         row,
         question: Question::Open { change, beside: None, hold: sides.hold(), neighbour: None },
+        class: None,
     })
+}
+
+/// A ratio to a baseline that stood still is evidence of its figure. Where that figure is not clear by itself, the ratio
+/// decides, and the row has the ratio's change and says so.
+pub(super) fn decide(rows: &mut [Compared], pairs: &[Compared], threshold: f64) {
+    let stood_still = |rows: &[Compared], id: &str| {
+        let row = rows.iter().find(|row| row.id == id && row.verdict == Verdict::Within);
+        row.and_then(|row| row.change).is_some_and(|change| change.low <= 0.0 && change.high >= 0.0)
+    };
+    for pair in pairs.iter().filter(|pair| pair.unit == "ratio" && pair.change.is_some()) {
+        let Some((of, to)) = &pair.pair else { continue };
+        let open = |row: &Compared| row.id == *of && row.verdict == Verdict::Unclear && row.why.is_empty();
+        let Some(index) = rows.iter().position(open) else { continue };
+        if pair.verdict == Verdict::Unclear || !stood_still(rows, to) {
+            continue;
+        }
+        let row = &mut rows[index];
+        // What the figure itself rules out, its ratio does not bring back.
+        let both = |of: fn(&Shift) -> (f64, f64)| {
+            let ranges = [&row.change, &pair.change].map(|change| change.as_ref().map(of));
+            matches!(ranges, [Some(one), Some(other)] if one.0 <= other.1 && other.0 <= one.1)
+        };
+        if !both(|change| (change.low, change.high)) {
+            continue;
+        }
+        row.verdict = pair.verdict;
+        row.changed = pair.changed;
+        row.change = pair.change;
+        row.why =
+            format!("judged by its ratio to {to}, which stood still within {}", numbers::percent(threshold));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(id: &str, verdict: Verdict, low: f64, high: f64) -> Compared {
+        let change = Some(Shift { change: (low + high) / 2.0, low, high, level: 0.99 });
+        Compared { verdict, change, ..Compared::blank(id.to_owned(), "floor", "ns".to_owned()) }
+    }
+
+    fn ratio(verdict: Verdict, low: f64, high: f64) -> Compared {
+        let pair = Some(("of".to_owned(), "to".to_owned()));
+        Compared { pair, unit: "ratio".to_owned(), ..row("of to to", verdict, low, high) }
+    }
+
+    fn decided(figure: Compared, baseline: Compared, pair: Compared) -> (Verdict, f64) {
+        let mut rows = [figure, baseline];
+        decide(&mut rows, &[pair], 0.05);
+        (rows[0].verdict, rows[0].change.map_or(f64::NAN, |change| change.low))
+    }
+
+    #[test]
+    fn a_ratio_to_what_stood_still_decides_what_is_unclear() {
+        let unclear = || row("of", Verdict::Unclear, 0.03, 0.13);
+        let still = || row("to", Verdict::Within, -0.01, 0.02);
+        let higher = || ratio(Verdict::Slower, 0.064, 0.092);
+        assert_eq!(decided(unclear(), still(), higher()), (Verdict::Slower, 0.064));
+        assert_eq!(decided(unclear(), still(), ratio(Verdict::Within, 0.0, 0.04)), (Verdict::Within, 0.0));
+        let moved = row("to", Verdict::Within, 0.01, 0.03);
+        assert_eq!(decided(unclear(), moved, higher()), (Verdict::Unclear, 0.03), "the baseline moved");
+        let open = row("to", Verdict::Unclear, -0.1, 0.1);
+        assert_eq!(decided(unclear(), open, higher()), (Verdict::Unclear, 0.03), "nobody knows if it moved");
+        assert_eq!(decided(unclear(), still(), ratio(Verdict::Slower, 0.2, 0.3)).0, Verdict::Unclear);
+        let why = "a neighbour".to_owned();
+        let held = Compared { why, ..unclear() };
+        assert_eq!(decided(held, still(), higher()).0, Verdict::Unclear);
+        let within = row("of", Verdict::Within, 0.0, 0.04);
+        assert_eq!(decided(within, still(), higher()).0, Verdict::Within, "a clear figure is its own judge");
+        let less = Compared { unit: "ns".to_owned(), ..higher() };
+        assert_eq!(
+            decided(unclear(), still(), less).0,
+            Verdict::Unclear,
+            "a difference is no share of the figure"
+        );
+    }
 }

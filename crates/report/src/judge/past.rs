@@ -1,13 +1,14 @@
-//! Learns the drift of a machine: from past runs of the store, and from the compared runs themselves.
+//! Learns the drift of a machine: from past runs of the store.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use oscost_results::{Figure, Mark, PairedValue, RunResult, Status};
-use oscost_stats::drift::{Drift, DriftFound, Moved, usual};
+use oscost_results::{Figure, PairedValue, RunResult, Status};
+use oscost_stats::drift::{Drift, DriftFound, usual};
 use oscost_stats::interval::{Centre, MEDIAN};
 use oscost_stats::quantile::{median, sorted};
 
 use super::figure::{launches, quantile_of};
+use super::null::{Class, is_disturbed, with_a_null};
 use super::paired::find;
 use super::surroundings;
 use crate::named::Named;
@@ -21,8 +22,8 @@ const HARMLESS: [&str; 7] =
 /// Runs that are good to learn from, in cells of one set of surroundings each, oldest first.
 pub(super) struct Learning<'a> {
     cells: Vec<Vec<&'a RunResult>>,
-    /// The compared results, where each side has one.
-    compared: Option<(&'a RunResult, &'a RunResult)>,
+    /// Classes of figures of which there are enough for a null of the compared results.
+    classes: BTreeSet<Class>,
     /// What is usual here for a placement and a quantity, and whether figures were disturbed.
     usual: BTreeMap<(String, String, bool), Drift>,
 }
@@ -52,15 +53,17 @@ impl<'a> Learning<'a> {
             }
         }
         cells.retain(|cell| cell.len() > 1);
-        let compared = match (a, b) {
-            ([a], [b]) => Some((a.result, b.result)),
-            _ => None,
+        let classes = match (a, b) {
+            ([a], [b]) => with_a_null(a.result, b.result),
+            _ => BTreeSet::new(),
         };
-        Self { cells, compared, usual: BTreeMap::new() }
+        Self { cells, classes, usual: BTreeMap::new() }
     }
 
     /// The drift of a quantity of a figure: what is usual for such figures on such a machine, on this one where past runs
     /// show it, and of this figure as far as they do.
+    ///
+    /// Where the class has a null of its own ([`null`](super::null)), that says more than any past, and little is added to it.
     ///
     /// `figures` are all those that are compared, of one id: where one of them was disturbed, they move as disturbed ones do.
     pub(super) fn drift(&mut self, figures: &[&Figure], quantity: &str) -> Drift {
@@ -78,29 +81,11 @@ impl<'a> Learning<'a> {
         let ids = |result: &'a RunResult| -> Vec<&'a str> {
             result.figures.iter().filter(|other| alike(other)).map(|other| other.id.as_str()).collect()
         };
+        if self.classes.contains(&Class::of(figure)) {
+            return Drift::with_a_null();
+        }
         let key = (figure.placement.clone(), quantity.to_owned(), disturbed);
-        let moved =
-            if self.usual.contains_key(&key) { vec![] } else { self.moved(&alike, quantity, disturbed) };
-        self.learn(key, &figure.id, figure.revision, &moved, ids, found)
-    }
-
-    /// By how much the figures of a class differ between the compared results.
-    fn moved(&self, alike: &impl Fn(&Figure) -> bool, quantity: &str, disturbed: bool) -> Vec<Moved> {
-        let Some((a, b)) = self.compared else { return vec![] };
-        let of = |figure: &Figure| {
-            let found =
-                |figure: &Figure| located(&launches(&[figure], quantity).pop()?, quantile_of(quantity));
-            let other =
-                b.figures.iter().find(|other| other.id == figure.id && other.revision == figure.revision)?;
-            let both = [figure, other];
-            let fit = both.iter().all(|one| one.status == Status::Measured && alike(one));
-            if !fit || both.iter().any(|one| is_disturbed(one)) != disturbed {
-                return None;
-            }
-            let (before, after) = (found(figure)?, found(other)?);
-            Some(Moved { apart: (after.value / before.value).ln(), error: before.error.hypot(after.error) })
-        };
-        a.figures.iter().filter_map(of).collect()
+        self.learn(key, &figure.id, figure.revision, ids, found)
     }
 
     /// The drift of a paired ratio or difference.
@@ -113,7 +98,7 @@ impl<'a> Learning<'a> {
             Some((1, located(values, MEDIAN)?))
         };
         let key = (PAIR.to_owned(), pair.unit.clone(), false);
-        self.learn(key, &own, 1, &[], |_| vec![], found)
+        self.learn(key, &own, 1, |_| vec![], found)
     }
 
     /// Drift of `id`, by what `found` finds of ids in a run: its revision, and where it was.
@@ -122,7 +107,6 @@ impl<'a> Learning<'a> {
         key: (String, String, bool),
         id: &str,
         revision: u32,
-        moved: &[Moved],
         ids: impl Fn(&'a RunResult) -> Vec<&'i str>,
         found: impl Fn(&RunResult, &str) -> Option<(u32, DriftFound)>,
     ) -> Drift
@@ -146,18 +130,13 @@ impl<'a> Learning<'a> {
                 // The figure in the middle: one that moves much says nothing of the others.
                 let table = usual(&key.0, &key.1, key.2);
                 let shares = names.iter().map(|id| table.learnt(&series(id, None)).share()).collect();
-                median(&sorted(shares)).map_or(table, Drift::usual).narrowed(moved)
+                median(&sorted(shares)).map_or(table, Drift::usual)
             }
         };
         let own = class.learnt(&series(id, Some(revision)));
         self.usual.insert(key, class);
         own
     }
-}
-
-/// Whether others had a part of the measured CPU, or of its core.
-fn is_disturbed(figure: &Figure) -> bool {
-    [Mark::BusySibling, Mark::Shared].iter().any(|mark| figure.marks.contains(mark))
 }
 
 /// Where a run found a figure, if that has a logarithm.

@@ -39,7 +39,7 @@ pub(super) fn ask(
     } else {
         verdict(a, b, results, threshold, &mut row);
     }
-    Asked { row, question: Question::Answered }
+    Asked { row, question: Question::Answered, class: None }
 }
 
 /// A value of every launch that has one.

@@ -75,7 +75,13 @@ impl ComparisonView<'_> {
         }
         parts.extend(self.within());
         for verdict in [Verdict::Slower, Verdict::Faster] {
-            let rows: Vec<&Compared> = comparison.pairs.iter().filter(|row| row.verdict == verdict).collect();
+            // What its figure says already is said once.
+            let said = |row: &Compared| {
+                let of = row.pair.as_ref().map(|(of, _)| of);
+                comparison.of(verdict).any(|figure| Some(&figure.id) == of)
+            };
+            let pairs = comparison.pairs.iter().filter(|row| row.verdict == verdict && !said(row));
+            let rows: Vec<&Compared> = pairs.collect();
             parts.extend(self.table(
                 &format!("{} beside its baseline", name_of_pair(verdict)),
                 Tone::Doubt,

@@ -2,6 +2,7 @@
 
 use crate::drift::Drift;
 use crate::interval::{Centre, MEDIAN};
+use crate::null::Null;
 use crate::student;
 
 /// Fewest boots a side that can tell a change from what every boot places elsewhere.
@@ -61,6 +62,18 @@ impl Change {
         let variance = (around(a, of_a) + around(b, of_b)) / freedom;
         let error = (variance * (1.0 / a.len() as f64 + 1.0 / b.len() as f64)).sqrt();
         Self::checked(of_b - of_a, error, freedom, grain)
+    }
+
+    /// The same change where the null of its class says that errors are larger or smaller than launches show.
+    #[must_use]
+    pub fn scaled(self, null: &Null) -> Self {
+        Self { error: self.error * null.scale, freedom: self.freedom.min(null.freedom), ..self }
+    }
+
+    /// Logarithm of B / A, and its standard error.
+    #[must_use]
+    pub fn moved(&self) -> (f64, f64) {
+        (self.logarithm, self.error)
     }
 
     pub(super) fn checked(logarithm: f64, error: f64, freedom: f64, grain: f64) -> Option<Self> {

@@ -1,0 +1,172 @@
+//! The empirical null: how far figures that did not change moved between two runs, told by the figures of those runs themselves
+//! (Devlin and Roeder, 1999: genomic control; Efron, 2004). METHOD.md, Verdicts on two runs.
+
+use crate::quantile::{median, quantile, sorted};
+
+/// Fewer figures than this say nothing of each other.
+pub const FEWEST_FIGURES: usize = 12;
+/// The least moved share of the figures is taken for unchanged: more than half of them may have changed.
+const UNCHANGED: f64 = 0.4;
+/// The square of a standard normal number that this share of such numbers is below.
+const UNCHANGED_SQUARE: f64 = 0.274_996;
+/// The median of the square of a standard normal number.
+const MEDIAN_SQUARE: f64 = 0.454_936;
+/// A scale of so few figures is itself known to a fifth: half of that is added.
+const UNSURE: f64 = 1.1;
+/// The centre that gathers the most figures is looked for, which makes the scale around it smaller than it is: by a quarter in
+/// simulations of 12 to 40 figures.
+const LOOKED_FOR: f64 = 1.25;
+/// Errors are never made smaller than this share of what their launches say.
+const LEAST: f64 = 0.5;
+/// So many figures that stay out of the kernel show that they stood still.
+const FEWEST_BESIDE: usize = 3;
+/// They stood still if they moved by less than this share of what the others moved.
+const STOOD_STILL: f64 = 0.25;
+
+/// By how much a figure differs between two runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moved {
+    /// Logarithm of the one over the other.
+    pub apart: f64,
+    /// Standard error of it, from the launches of both.
+    pub error: f64,
+    /// Whether it enters the kernel; `None` where its calls were not counted.
+    pub enters: Option<bool>,
+}
+
+/// What two runs say of the figures of a class that did not change.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Null {
+    /// What every error is to be multiplied with.
+    pub scale: f64,
+    /// Logarithm of what most figures that enter the kernel moved by, beside figures outside it that stood still; 0: nothing.
+    pub shift: f64,
+    /// Degrees of freedom: the figures.
+    pub freedom: f64,
+}
+
+/// The null of a class; `None` where it has fewer than [`FEWEST_FIGURES`].
+///
+/// Figures that all moved by one share are one of two things. Either the core, or what else all of them share, ran at another
+/// speed: then nothing is known of any of them, and the errors grow. Or all that enters the kernel costs more: then figures
+/// that stay out of it stood still, and the others scatter around their common shift as they did around nothing.
+#[must_use]
+pub fn null(figures: &[Moved]) -> Option<Null> {
+    if figures.len() < FEWEST_FIGURES {
+        return None;
+    }
+    let freedom = figures.len() as f64;
+    let of = |enters: bool| -> Vec<Moved> {
+        figures.iter().filter(|figure| figure.enters == Some(enters)).copied().collect()
+    };
+    let around_nothing = spread(figures, 0.0, UNCHANGED) / UNCHANGED_SQUARE.sqrt() * UNSURE;
+    let (inside, outside) = (of(true), of(false));
+    if around_nothing > 1.0 && inside.len() >= FEWEST_FIGURES && outside.len() >= FEWEST_BESIDE {
+        let beside = spread(&outside, 0.0, 0.5) / MEDIAN_SQUARE.sqrt();
+        let (around, shift) = inside
+            .iter()
+            .map(|figure| (spread(&inside, figure.apart, UNCHANGED), figure.apart))
+            .min_by(|one, other| one.0.total_cmp(&other.0))?;
+        let drifted = median(&sorted(outside.iter().map(|figure| figure.apart).collect()))?;
+        if drifted.abs() < STOOD_STILL * shift.abs() {
+            let around = around / UNCHANGED_SQUARE.sqrt() * LOOKED_FOR;
+            return Some(Null { scale: around.max(beside).max(LEAST), shift, freedom });
+        }
+    }
+    Some(Null { scale: around_nothing.max(LEAST), shift: 0.0, freedom })
+}
+
+/// How far this share of the figures is from a centre at most, in their errors.
+fn spread(figures: &[Moved], centre: f64, share: f64) -> f64 {
+    let errors = figures.iter().map(|figure| match figure.error {
+        0.0 if figure.apart == centre => 0.0,
+        error => (figure.apart - centre).abs() / error,
+    });
+    quantile(&sorted(errors.collect()), share).unwrap_or(f64::INFINITY)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::{below, seeded};
+
+    /// So many figures that scatter by `scale` of their errors; every third one stays out of the kernel.
+    fn figures(seed: u64, count: usize, scale: f64) -> Vec<Moved> {
+        let mut source = seeded(seed, 0);
+        let mut uniform = move || below(1 << 30, &mut source) as f64 / (1_u64 << 30) as f64;
+        (0..count)
+            .map(|index| {
+                // Twelve uniform numbers less six: normal, for all that matters here.
+                let normal = (0..12).map(|_| uniform()).sum::<f64>() - 6.0;
+                let error = 0.001 * (1.0 + (index % 4) as f64);
+                Moved { apart: normal * scale * error, error, enters: Some(index % 3 != 0) }
+            })
+            .collect()
+    }
+
+    fn middle(of: impl Fn(u64) -> f64) -> f64 {
+        median(&sorted((0..200).map(of).collect())).unwrap()
+    }
+
+    #[test]
+    fn errors_are_scaled_by_what_most_figures_moved() {
+        for (scale, low, high) in [(1.0, 0.9, 1.3), (3.0, 2.7, 3.9), (0.1, LEAST, LEAST)] {
+            let found = middle(|seed| null(&figures(seed, 30, scale)).unwrap().scale);
+            assert!((low..=high).contains(&found), "{scale}: {found}");
+        }
+        assert_eq!(null(&figures(1, FEWEST_FIGURES - 1, 1.0)), None);
+        assert_eq!(null(&figures(1, 20, 1.0)).unwrap().freedom, 20.0);
+    }
+
+    /// Half of the figures changed, each by a share of its own: the others still tell how far unchanged ones move.
+    #[test]
+    fn half_of_the_figures_may_have_changed() {
+        let found = middle(|seed| {
+            let mut figures = figures(seed, 30, 1.0);
+            figures.iter_mut().step_by(2).zip(0..).for_each(|(figure, place)| {
+                figure.apart += 0.08 + 0.02 * f64::from(place);
+            });
+            null(&figures).unwrap().scale
+        });
+        assert!((1.0..4.0).contains(&found), "{found}");
+    }
+
+    #[test]
+    fn all_that_enters_the_kernel_may_have_changed_by_one_share() {
+        for planted in [0.08_f64, -0.08, 0.2] {
+            let of = |seed| {
+                let mut figures = figures(seed, 36, 1.0);
+                let inside = figures.iter_mut().filter(|figure| figure.enters == Some(true));
+                inside.for_each(|figure| figure.apart += planted);
+                null(&figures).unwrap()
+            };
+            let (scale, shift) = (middle(|seed| of(seed).scale), middle(|seed| of(seed).shift));
+            assert!((0.7..1.6).contains(&scale) && (shift - planted).abs() < 0.003, "{scale} {shift}");
+        }
+    }
+
+    /// A core at another speed moves what stays out of the kernel, too; and where nothing stays out, nobody knows.
+    #[test]
+    fn a_shift_of_everything_is_no_change_of_the_kernel() {
+        let shifted = |seed, known: bool| {
+            let mut figures = figures(seed, 36, 1.0);
+            for figure in &mut figures {
+                figure.apart += 0.05;
+                figure.enters = figure.enters.filter(|_| known);
+            }
+            null(&figures).unwrap()
+        };
+        for known in [true, false] {
+            assert!(middle(|seed| shifted(seed, known).scale) > 10.0);
+            assert_eq!(middle(|seed| shifted(seed, known).shift), 0.0);
+        }
+    }
+
+    #[test]
+    fn figures_without_an_error_are_no_reason_to_stop() {
+        let still = [Moved { apart: 0.0, error: 0.0, enters: Some(true) }; 20];
+        assert_eq!(null(&still).unwrap().scale, LEAST);
+        let moved = [Moved { apart: 0.1, error: 0.0, enters: Some(true) }; 20];
+        assert_eq!(null(&moved).unwrap().scale, f64::INFINITY);
+    }
+}
