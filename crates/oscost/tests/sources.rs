@@ -25,6 +25,7 @@ const COMPLETE: &[(&str, &[&str])] = &[
             "Lateness",
             "Moved",
             "Named",
+            "Null",
             "Opening",
             "Pipe",
             "Range",
