@@ -176,6 +176,7 @@ fn cards_are_complete_and_consistent() {
 }
 
 #[test]
+#[ignore = "longer: it measures every id"]
 fn set_ups_repeat_and_leave_nothing_behind() {
     each(all(), |benchmark| {
         in_child(|private| {
@@ -200,6 +201,7 @@ fn set_ups_repeat_and_leave_nothing_behind() {
 
 /// A benchmark whose set-up makes its whole process slower says so on its card.
 #[test]
+#[ignore = "longer: it measures every id"]
 fn what_changes_the_process_is_on_the_card() {
     each(all(), |benchmark| {
         let card = benchmark.card();
@@ -232,6 +234,7 @@ fn what_changes_the_process_is_on_the_card() {
 }
 
 #[test]
+#[ignore = "longer: it measures every id"]
 fn every_series_yields_exactly_what_its_card_names() {
     let series = all().into_iter().filter(|benchmark| !benchmark.card().quantities.is_empty());
     each(series.collect(), |benchmark| {
@@ -283,6 +286,7 @@ fn run(subject: &mut Subject, count: u64) -> Result<Counted, String> {
 }
 
 #[test]
+#[ignore = "longer: it measures every id"]
 fn system_calls_are_what_the_cards_claim() {
     each(all(), calls_are_claimed);
 }
@@ -311,6 +315,7 @@ fn calls_are_claimed(benchmark: &'static dyn Benchmark) -> Result<(), String> {
 }
 
 #[test]
+#[ignore = "longer: it measures every id"]
 fn switches_and_faults_are_what_the_cards_claim() {
     each(all(), |benchmark| {
         // Once in a while somebody else makes one wait (who reads /proc/locks, who lacks memory): what is claimed holds for the

@@ -25,6 +25,7 @@ fn lack_of(id: &str, host_system_v_limits: Option<[u64; 4]>) -> Option<Unable> {
 }
 
 #[test]
+#[ignore = "longer: it withholds"]
 fn limits_of_the_host_count_although_the_namespace_has_its_own() {
     for id in ["semaphore/system_v", "semaphore/system_v_undo", "semaphore/system_v/handover/same_cpu"] {
         for forbidden in [[0, 0, 0, 0], [0, 32000, 500, 128], [250, 0, 500, 128], [250, 32000, 500, 0]] {
@@ -44,6 +45,7 @@ fn limits_of_the_host_count_although_the_namespace_has_its_own() {
 }
 
 #[test]
+#[ignore = "longer: it withholds"]
 fn without_descriptors_the_limit_is_named() {
     let ids = [
         "syscall/read0_devzero",
@@ -101,6 +103,7 @@ fn all_say(ids: &[&str], limited: fn() -> Result<(), String>, words: [&str; 2]) 
 }
 
 #[test]
+#[ignore = "longer: it withholds"]
 fn without_a_loopback_device_sockets_say_so() {
     let alone = || {
         // Whoever is not root has a user namespace first.
@@ -112,6 +115,7 @@ fn without_a_loopback_device_sockets_say_so() {
 }
 
 #[test]
+#[ignore = "longer: it withholds"]
 fn without_addresses_whoever_holds_memory_says_so() {
     const BYTES: u64 = 512 << 20;
     let limited = || limit(Limit::AddressSpace, BYTES, BYTES).map_err(|error| error.to_string());

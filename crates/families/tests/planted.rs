@@ -192,6 +192,7 @@ fn faults(benchmark: &dyn Benchmark, subject: &mut Subject) -> Result<(), String
 }
 
 #[test]
+#[ignore = "longer: it deceives"]
 fn an_operation_without_its_essential_part_is_contradicted() {
     let all = oscost_families::all();
     for &(id, lie) in LIES {

@@ -94,6 +94,7 @@ fn a_wait_queue_is_served_from_its_head_and_a_futex_in_order() {
 }
 
 #[test]
+#[ignore = "longer: it repeats"]
 fn two_hundred_clients_work() {
     let shape = Shape { tick_ns: 10_000_000, ..Shape::of(false, 200) };
     for name in ["futex_broadcast", "unix_datagram", "bpf"] {
@@ -178,6 +179,7 @@ fn all_gone(pids: &[i32]) -> bool {
 }
 
 #[test]
+#[ignore = "longer: it waits"]
 fn a_client_that_is_stopped_for_a_while_is_accounted_for() {
     for name in ["unix_datagram", "futex_broadcast", "pipe"] {
         let (outcome, _, participants) = disturbed(name, |_, participants| {
@@ -193,6 +195,7 @@ fn a_client_that_is_stopped_for_a_while_is_accounted_for() {
 }
 
 #[test]
+#[ignore = "longer: it kills"]
 fn whoever_is_killed_or_stays_stopped_ends_the_session_and_nothing_hangs() {
     for name in ["unix_datagram", "futex_broadcast", "condition_variable"] {
         for (what, who, signal) in [
@@ -211,6 +214,7 @@ fn whoever_is_killed_or_stays_stopped_ends_the_session_and_nothing_hangs() {
 }
 
 #[test]
+#[ignore = "longer: it kills"]
 fn nobody_outlives_a_killed_controller() {
     let (_, _, participants) = disturbed("futex_broadcast", |worker, _| {
         let _ = process::signal(worker, Signal::Kill);
@@ -305,6 +309,7 @@ fn a_load_that_fails_is_told_in_its_own_words() {
 }
 
 #[test]
+#[ignore = "longer: it kills"]
 fn nothing_that_a_load_started_is_left() {
     // It leaves its session, its group and its parent, and heeds no signal but the one that nobody can refuse.
     let mark = format!("{}.25", 10_000 + std::process::id() % 10_000);
@@ -316,6 +321,7 @@ fn nothing_that_a_load_started_is_left() {
 }
 
 #[test]
+#[ignore = "longer: it kills"]
 fn nothing_of_a_load_outlives_a_killed_controller() {
     let mark = format!("{}.5", 20_000 + std::process::id() % 10_000);
     let load = Load::command(&format!("setsid sleep {mark} & sleep {mark}")).expect("a command");
@@ -351,6 +357,7 @@ fn nothing_of_a_load_outlives_a_killed_controller() {
 
 #[cfg(feature = "window")]
 #[test]
+#[ignore = "longer: it starts a display"]
 fn a_window_is_drawn_where_there_is_a_display_and_told_where_there_is_none() {
     use std::process::{Command, Stdio};
     let display = format!(":{}", 200 + std::process::id() % 10_000);
@@ -358,7 +365,8 @@ fn a_window_is_drawn_where_there_is_a_display_and_told_where_there_is_none() {
         // The display is found by the environment, which a test may not change for the others: one process for each.
         let exe = std::env::current_exe().expect("a test");
         let output = Command::new(exe)
-            .args(["--exact", "window_of_the_display", "--nocapture", "--ignored"])
+            .args(["--exact", "window_of_the_display", "--nocapture"])
+            .env("OSCOST_TEST_WINDOW", "yes")
             .env("DISPLAY", display)
             .output()
             .expect("a test");
@@ -386,8 +394,10 @@ fn a_window_is_drawn_where_there_is_a_display_and_told_where_there_is_none() {
 /// Started by the test above with a display of its choice.
 #[cfg(feature = "window")]
 #[test]
-#[ignore = "started by another test"]
 fn window_of_the_display() {
+    if std::env::var_os("OSCOST_TEST_WINDOW").is_none() {
+        return;
+    }
     match loaded(Load::Window) {
         Ok(told) if told["load_rounds"] >= 1.0 => println!("drawn {} times", told["load_rounds"]),
         Ok(told) => println!("not once: {told:?}"),
@@ -406,6 +416,7 @@ fn sleepers(argument: &str) -> usize {
 }
 
 #[test]
+#[ignore = "longer: it withholds"]
 fn low_limits_are_told_in_words() {
     use usage::{Limit, limit};
     for (name, resource, soft, words) in [

@@ -97,6 +97,7 @@ fn facts(result: &RunResult, shown: &str) -> serde_json::Value {
 }
 
 #[test]
+#[ignore = "longer: it drives a browser"]
 fn a_reader_in_firefox() {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser");
     let Some(node) = found("node") else {
@@ -122,6 +123,7 @@ fn a_reader_in_firefox() {
 }
 
 #[test]
+#[ignore = "longer: it drives a browser"]
 fn a_reader_in_chromium() {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser");
     let Some(node) = found("node") else {

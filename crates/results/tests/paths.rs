@@ -31,6 +31,7 @@ fn is_root() -> bool {
 }
 
 #[test]
+#[ignore = "longer: it waits"]
 fn a_pipe_whose_other_side_does_nothing_is_given_up() {
     let directory = tempfile::tempdir().unwrap();
     let path = |name| fifo(directory.path(), name);

@@ -1,6 +1,6 @@
 //! The campaign: kills, starves, deceives and interrupts the program, and counts what must not happen.
 //!
-//! `cargo test -p oscost --test campaign` is the short one; `-- --full --state FILE` is the whole one, and goes on where it was
+//! `cargo test -p oscost --test campaign -- --ignored` is the short one; `-- --full --state FILE` is the whole one, and goes on where it was
 //! interrupted. Each provocation has IPC, mount and PID namespaces of its own; twice as many go on at once as there are CPUs.
 #![expect(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
@@ -137,6 +137,14 @@ fn main() -> ExitCode {
     {
         return race::attack(place);
     }
+    // What cargo passes to every test program (a filter, --nocapture) is not for this one.
+    let longer = ["--ignored", "--include-ignored", "--full", "--only", "--seed", "--state"];
+    if !arguments.iter().any(|it| longer.contains(&it.as_str())) {
+        println!("campaign: longer, six minutes: cargo test -p oscost --test campaign -- --ignored");
+        return ExitCode::SUCCESS;
+    }
+    // Whoever started it may ignore what ends its children (nohup, a shell's background).
+    oscost_sys::process::default_endings();
     let value =
         |name: &str| arguments.iter().position(|it| it == name).and_then(|at| arguments.get(at + 1)).cloned();
     let amount = Amount {
@@ -146,7 +154,6 @@ fn main() -> ExitCode {
     let only: Option<Vec<String>> =
         value("--only").map(|names| names.split(',').map(str::to_owned).collect());
     let wanted = |name: &str| only.as_ref().is_none_or(|only| only.iter().any(|it| it == name));
-    // What cargo passes to every test program (a filter, --nocapture) is not for this one.
     if !space::is_possible() {
         println!("SKIP campaign: no namespaces can be had here");
         return ExitCode::SUCCESS;

@@ -41,11 +41,13 @@ fn body(value: &Value) -> Vec<u8> {
     format!("{text}\n").into_bytes()
 }
 
-/// Writes the files again that the databases of today make. Not a test of anything: cargo test -p oscost --test corpus --
-/// --ignored seeds
+/// Writes the files again that the databases of today make. Not a test of anything: OSCOST_SEEDS=write cargo test -p oscost
+/// --test corpus -- seeds
 #[test]
-#[ignore = "writes into fuzz/corpus"]
 fn seeds_of_the_databases() {
+    if std::env::var_os("OSCOST_SEEDS").is_none() {
+        return;
+    }
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("db");
     let read = |name: &str| std::fs::read(folder.path().join(name)).expect("read");

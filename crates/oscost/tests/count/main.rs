@@ -20,6 +20,8 @@ const FIVE: [&str; 5] =
 
 /// The program, which keeps nothing.
 fn command(arguments: &[&str]) -> Command {
+    // Whoever started the tests may ignore what ends their children (nohup, a shell's background).
+    oscost_sys::process::default_endings();
     let mut command = Command::new(env!("CARGO_BIN_EXE_oscost"));
     command.args(arguments).env("XDG_STATE_HOME", "/dev/null");
     command

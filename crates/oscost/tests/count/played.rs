@@ -57,6 +57,7 @@ impl Stage {
     }
 
     pub fn command(&self, arguments: &[&str]) -> Command {
+        oscost_sys::process::default_endings();
         let mut command = Command::new(env!("CARGO_BIN_EXE_oscost"));
         command
             .args(arguments)

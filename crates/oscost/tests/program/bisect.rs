@@ -14,6 +14,7 @@ fn bisect(home: &Home, base: &str) -> Done {
 }
 
 #[test]
+#[ignore = "longer: it measures for long"]
 fn a_step_answers_in_the_codes_of_git_bisect() {
     let (home, now, _) = home();
     let put = |name: &str, change: &dyn Fn(&mut oscost_results::RunResult)| {
@@ -46,6 +47,7 @@ fn a_step_answers_in_the_codes_of_git_bisect() {
 
 /// git takes 2, 3, 4, 5 and 70 for bad commits.
 #[test]
+#[ignore = "longer: it measures for long"]
 fn what_has_no_answer_ends_the_bisection() {
     let (home, now, _) = home();
     let stopped = |arguments: &[&str], why: &str| {
@@ -135,6 +137,7 @@ int semop(int id, struct sembuf *operations, size_t count) {
 const SLOWED: &str = "semaphore/system_v/handover/cross_cpu";
 
 #[test]
+#[ignore = "longer: it measures for long"]
 fn git_bisect_finds_the_slow_commit() {
     if oscost_sys::affinity::allowed().map_or(1, |cpus| cpus.len()) < 2 {
         println!("SKIP git_bisect_finds_the_slow_commit: it needs two CPUs");

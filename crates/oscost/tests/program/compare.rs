@@ -75,6 +75,7 @@ fn verdicts_are_words_and_codes() {
 
 /// Without names the newest two that can be compared are, and what lies between them is told.
 #[test]
+#[ignore = "longer: it measures for long"]
 fn the_newest_comparable_pair_is_compared() {
     let (home, now, _) = home();
     let runs = home.runs();
@@ -262,6 +263,7 @@ fn hostile_files_are_shown_escaped() {
 }
 
 #[test]
+#[ignore = "longer: it measures for long"]
 fn sides_are_measured_in_turn() {
     let home = Home::new();
     let done = home.measure(&["compare", "--live", PROGRAM, PROGRAM, "--rounds", "6", ID]);

@@ -38,6 +38,7 @@ fn library(home: &Home, name: &str, source: &str) -> Option<String> {
 }
 
 #[test]
+#[ignore = "longer: it deceives"]
 fn nothing_spoils_the_usual_run() {
     let home = Home::new();
     let (done, result) = spoiled(&home, &["env"], &[]);
@@ -54,6 +55,7 @@ fn nothing_spoils_the_usual_run() {
 }
 
 #[test]
+#[ignore = "longer: it deceives"]
 fn a_refused_getrusage_leaves_every_verdict_that_used_it_unchecked() {
     let home = Home::new();
     let (done, result) = spoiled(&home, &["perl", "-e", &refusing(&[("getrusage", EPERM)])], &[]);
@@ -73,6 +75,7 @@ fn a_refused_getrusage_leaves_every_verdict_that_used_it_unchecked() {
 }
 
 #[test]
+#[ignore = "longer: it deceives"]
 fn partners_that_nobody_may_look_at_leave_figures_unchecked() {
     let home = Home::new();
     let script = "mount -t tmpfs none /proc && exec \"$0\" \"$@\"";
@@ -93,6 +96,7 @@ fn partners_that_nobody_may_look_at_leave_figures_unchecked() {
 }
 
 #[test]
+#[ignore = "longer: it deceives"]
 fn what_is_traced_is_withheld() {
     let home = Home::new();
     if Command::new("strace").arg("-V").output().is_err() {
@@ -109,6 +113,7 @@ fn what_is_traced_is_withheld() {
 }
 
 #[test]
+#[ignore = "longer: it deceives"]
 fn a_nice_value_a_policy_and_interposed_libraries_are_marked() {
     let home = Home::new();
     let (done, result) = spoiled(&home, &["nice", "-n", "4", "chrt", "-b", "0"], &[]);
@@ -148,6 +153,7 @@ impl Drop for Neighbour {
 }
 
 #[test]
+#[ignore = "longer: it deceives"]
 fn a_neighbour_on_a_measured_cpu_is_seen() {
     let _lock = one_at_a_time();
     let cpus = oscost_sys::affinity::allowed().expect("CPUs");
@@ -208,6 +214,7 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
 "#;
 
 #[test]
+#[ignore = "longer: it deceives"]
 fn a_clock_at_half_its_rate_stops_the_run_and_leaves_nothing() {
     let home = Home::new();
     if cfg!(target_feature = "crt-static") {

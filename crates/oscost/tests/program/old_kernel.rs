@@ -23,6 +23,7 @@ const IDS: &[&str] = &[
 ];
 
 #[test]
+#[ignore = "longer: it withholds"]
 fn a_kernel_of_2018_has_figures_and_names_what_it_lacks() {
     let home = Home::new();
     let filter = linux_4_19();

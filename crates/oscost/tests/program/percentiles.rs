@@ -17,8 +17,8 @@ const RUN: [&str; 8] = [
     "context_switch/pipe/same_cpu",
 ];
 
-fn run(home: &Home, mut command: Command) -> RunResult {
-    Done::from(command.output().expect("the program starts")).well();
+fn run(home: &Home) -> RunResult {
+    home.measure(&RUN).well();
     oscost_results::load(&home.path().join("out.json")).expect("a result")
 }
 
@@ -35,9 +35,8 @@ fn accounted(account: &Account) -> f64 {
 
 #[test]
 fn single_operations_are_timed_and_every_moment_is_accounted_for() {
-    let _lock = one_at_a_time();
     let home = Home::new();
-    let result = run(&home, home.command(&RUN));
+    let result = run(&home);
     for (id, operations) in [("syscall/getppid", 1), ("context_switch/pipe/same_cpu", 2)] {
         let it = percentiles(&result, id);
         assert_eq!((it.launches, it.operations_per_pass), (5, operations), "{id}");
@@ -64,6 +63,7 @@ fn single_operations_are_timed_and_every_moment_is_accounted_for() {
 }
 
 #[test]
+#[ignore = "longer: it deceives"]
 fn a_rival_on_the_same_cpu_is_found_by_its_name() {
     let _lock = one_at_a_time();
     let home = Home::new();

@@ -48,6 +48,7 @@ fn planted(home: &Home, library: &Path, lie: &str, ids: &[&str]) -> (Done, RunRe
 }
 
 #[test]
+#[ignore = "longer: it deceives"]
 fn what_does_nothing_or_does_more_is_contradicted() {
     let home = Home::new();
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contrib/lies/interpose.c");

@@ -41,6 +41,7 @@ fn accounted(figure: &Figure) {
 }
 
 #[test]
+#[ignore = "longer: it withholds"]
 fn without_a_loopback_device_the_others_are_measured_and_queues_of_one_lose_nothing_unsaid() {
     if !is_root() {
         return skip("without_a_loopback_device", "a network namespace needs root");
@@ -68,6 +69,7 @@ fn without_a_loopback_device_the_others_are_measured_and_queues_of_one_lose_noth
 }
 
 #[test]
+#[ignore = "longer: it withholds"]
 fn whoever_may_have_little_is_told_what_is_too_little() {
     let home = Home::new();
     let options = [
@@ -92,6 +94,7 @@ fn whoever_may_have_little_is_told_what_is_too_little() {
 }
 
 #[test]
+#[ignore = "longer: it withholds"]
 fn one_cpu_has_nowhere_to_spread() {
     let home = Home::new();
     let cpu = oscost_sys::affinity::allowed().expect("CPUs")[0].to_string();
@@ -107,6 +110,7 @@ fn one_cpu_has_nowhere_to_spread() {
 }
 
 #[test]
+#[ignore = "longer: it withholds"]
 fn without_a_priority_figures_are_marked_and_say_why() {
     if !is_root() {
         return skip("without_a_priority_figures_are_marked", "only root can be another user");
@@ -209,6 +213,7 @@ fn the_four_causes_of_a_refusal_are_told_apart() {
 }
 
 #[test]
+#[ignore = "longer: it withholds"]
 fn a_run_that_the_user_ends_leaves_nobody_in_real_time() {
     let _lock = one_at_a_time();
     let home = Home::new();
@@ -240,6 +245,7 @@ fn a_run_that_the_user_ends_leaves_nobody_in_real_time() {
 }
 
 #[test]
+#[ignore = "longer: it withholds"]
 fn idle_cpus_that_are_kept_awake_are_said_to_be() {
     if oscost_sys::affinity::allowed().expect("CPUs").len() < 2 {
         return skip("idle_cpus_that_are_kept_awake", "one CPU");

@@ -36,6 +36,7 @@ fn verdict(rows: &[Reproduction], words: &str) -> Judgement {
 }
 
 #[test]
+#[ignore = "longer: it measures for long"]
 fn semaphores_are_reproduced() {
     let (done, rows) = quick("tlpi", &["--set", "operations=1000,7"]);
     assert_eq!(cell(&rows, "1 000", "POSIX time").0, Some(0.000_013));
@@ -62,6 +63,7 @@ fn semaphores_are_reproduced() {
 }
 
 #[test]
+#[ignore = "longer: it measures for long"]
 fn system_calls_are_reproduced() {
     let (_, rows) = quick("ostep", &["--set", "iterations=10000"]);
     for program in ["1 one shot", "2 loop, -O0 form", "2 loop, -O2 form", "3 loop minus loop, -O2 form"] {
@@ -78,6 +80,7 @@ fn system_calls_are_reproduced() {
 }
 
 #[test]
+#[ignore = "longer: it measures for long"]
 fn record_locking_is_reproduced() {
     let options = ["--set", "nrec=40,60", "--set", "children=1,2", "--set", "lock=none,coarse,fine"];
     let (done, rows) = quick("apue", &options);
@@ -189,6 +192,7 @@ fn a_directory_in_which_others_may_rename_is_refused() {
 
 /// A killed run leaves nothing in a directory outside its namespaces.
 #[test]
+#[ignore = "longer: it measures for long"]
 fn a_killed_run_leaves_nothing_in_the_directory() {
     let home = Home::new();
     let files = home.path().join("files");
@@ -220,6 +224,7 @@ fn a_killed_run_leaves_nothing_in_the_directory() {
 }
 
 #[test]
+#[ignore = "longer: it measures for long"]
 fn switches_are_reproduced() {
     let (_, rows) = quick("context-switch", &["--set", "samples=2000"]);
     let cold = cell(&rows, "page faults", "cold").1;
@@ -236,6 +241,7 @@ fn switches_are_reproduced() {
 }
 
 #[test]
+#[ignore = "longer: it measures for long"]
 fn every_format_tells_the_same_rows() {
     let home = Home::new();
     let arguments = ["reproduce", "tlpi", "--quick", "--set", "operations=10"];

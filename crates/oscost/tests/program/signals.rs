@@ -12,6 +12,7 @@ fn long(home: &Home) -> std::process::Command {
 }
 
 #[test]
+#[ignore = "longer: it interrupts"]
 fn every_signal_in_every_phase_leaves_a_partial_result() {
     let phases = ["phase: doctor", "phase: clock", "phase: calibration", "phase: audit", "launch 2 of"];
     for (index, phase) in phases.into_iter().enumerate() {
@@ -35,6 +36,7 @@ fn every_signal_in_every_phase_leaves_a_partial_result() {
 }
 
 #[test]
+#[ignore = "longer: it interrupts"]
 fn a_second_signal_ends_at_once() {
     let _lock = one_at_a_time();
     let home = Home::new();
@@ -51,6 +53,7 @@ fn a_second_signal_ends_at_once() {
 }
 
 #[test]
+#[ignore = "longer: it interrupts"]
 fn a_run_that_is_stopped_goes_on() {
     let _lock = one_at_a_time();
     let home = Home::new();
@@ -64,6 +67,7 @@ fn a_run_that_is_stopped_goes_on() {
 }
 
 #[test]
+#[ignore = "longer: it interrupts"]
 fn a_signal_that_the_caller_ignores_stays_ignored() {
     let _lock = one_at_a_time();
     let home = Home::new();
@@ -75,6 +79,7 @@ fn a_signal_that_the_caller_ignores_stays_ignored() {
 }
 
 #[test]
+#[ignore = "longer: it interrupts"]
 fn a_reproduction_that_is_ended_early_gives_no_verdict_without_an_interval() {
     use oscost_results::Judgement::{DoesNotHold, Holds, HoldsInPart};
     let _lock = one_at_a_time();

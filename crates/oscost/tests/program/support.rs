@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::mpsc;
+use std::sync::{OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
 use oscost_results::RunResult;
@@ -54,9 +54,29 @@ impl Done {
     }
 }
 
+/// What the folders of tests begin with; the number of their process follows.
+const LEFT: &str = "oscost-test-";
+
+/// Tests that were ended in the middle leave their folders: the next ones remove them.
+fn remove_what_the_dead_left() {
+    for entry in std::fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let of =
+            name.to_str().and_then(|name| name.strip_prefix(LEFT)?.split('-').next()?.parse::<u32>().ok());
+        if of.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
+            std::fs::remove_dir_all(entry.path()).ok();
+        }
+    }
+}
+
 impl Home {
     pub fn new() -> Self {
-        Self { directory: tempfile::tempdir().expect("a temporary directory") }
+        // Whoever started the tests may ignore what ends their children (nohup, a shell's background).
+        oscost_sys::process::default_endings();
+        static EMPTIED: OnceLock<()> = OnceLock::new();
+        EMPTIED.get_or_init(remove_what_the_dead_left);
+        let made = tempfile::Builder::new().prefix(&format!("{LEFT}{}-", std::process::id())).tempdir();
+        Self { directory: made.expect("a temporary directory") }
     }
 
     pub fn path(&self) -> &Path {

@@ -111,6 +111,7 @@ fn both_print_what_the_document_prints() {
 }
 
 #[test]
+#[ignore = "longer: it kills"]
 fn a_killed_client_is_told_and_disturbs_nobody() {
     let meeting = Meeting::new();
     let mut server = meeting.server();
@@ -128,6 +129,7 @@ fn a_killed_client_is_told_and_disturbs_nobody() {
 }
 
 #[test]
+#[ignore = "longer: it kills"]
 fn a_killed_server_ends_its_clients_and_the_next_one_works() {
     let meeting = Meeting::new();
     let mut server = meeting.server();
@@ -150,6 +152,7 @@ fn a_killed_server_ends_its_clients_and_the_next_one_works() {
 
 /// A kill of everything, a whole control group's, leaves folder and sockets: the next server there removes them.
 #[test]
+#[ignore = "longer: it kills"]
 fn what_a_server_killed_with_its_keeper_leaves_goes_with_the_next_one() {
     let meeting = Meeting::new();
     let server = meeting.server();
@@ -189,6 +192,7 @@ fn a_signal_is_said_to_the_other_side() {
 }
 
 #[test]
+#[ignore = "longer: it kills"]
 fn the_same_client_twice_is_refused_and_the_first_goes_on() {
     let meeting = Meeting::new();
     let mut server = meeting.server();
@@ -228,6 +232,7 @@ fn a_stopped_client_has_a_full_queue_and_accounts_for_it() {
 }
 
 #[test]
+#[ignore = "longer: it kills"]
 fn a_stopped_server_is_waited_for_but_not_for_ever() {
     let meeting = Meeting::new();
     let mut server = meeting.server();

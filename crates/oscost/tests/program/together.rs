@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crate::support::{Home, PROGRAM, Running, finished, measured, one_at_a_time, skip};
 
 #[test]
+#[ignore = "longer: it repeats"]
 fn a_second_run_is_refused_or_marked() {
     let _lock = one_at_a_time();
     let home = Home::new();
@@ -72,6 +73,7 @@ fn made(home: &Home) -> Option<BTreeSet<String>> {
 }
 
 #[test]
+#[ignore = "longer: it repeats"]
 fn no_two_runs_share_a_name() {
     let home = Home::new();
     if home.other("strace").arg("-V").output().is_err() {
