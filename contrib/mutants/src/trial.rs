@@ -56,7 +56,7 @@ fn passes(program: &Program, names: &[&str], environment: &[(&str, &Path)], limi
     let mut command = Command::new(&program.path);
     command.current_dir(&program.folder).args(names);
     if !names.is_empty() {
-        command.args(["--exact", "--test-threads", "1"]);
+        command.args(["--exact", "--include-ignored", "--test-threads", "1"]);
     }
     command.env("PROPTEST_FAILURE_PERSISTENCE", "off").envs(environment.iter().copied()).process_group(0);
     let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();

@@ -101,6 +101,7 @@ fn verdicts(law: Law, factor: f64, threshold: f64) -> [f64; 4] {
 }
 
 #[test]
+#[ignore = "longer: it repeats"]
 fn alternating_launches_raise_few_alarms_on_any_machine() {
     println!(
         "| {ROUNDS} rounds of A B B A, launches are | threshold | slower or faster | within | unclear | interval holds the truth |"
@@ -136,6 +137,7 @@ fn alternating_launches_raise_few_alarms_on_any_machine() {
 }
 
 #[test]
+#[ignore = "longer: it repeats"]
 fn a_change_is_found_on_a_machine_that_drifts() {
     for law in [
         Law::Lognormal(0.003),

@@ -43,6 +43,7 @@ fn covered(law: Law, plan: Plan, q: f64) -> Option<[f64; 2]> {
 }
 
 #[test]
+#[ignore = "longer: it repeats"]
 fn coverage_of_intervals() {
     const GOAL: f64 = 93.0;
     const LEAST: f64 = 83.0;

@@ -87,6 +87,7 @@ fn misses_the_goal_of_reports(law: Law) -> bool {
 }
 
 #[test]
+#[ignore = "longer: it repeats"]
 fn false_alarms_are_rare() {
     println!(
         "| two runs of one machine | launches | threshold | slower or faster | within | unclear | reports with one |"
