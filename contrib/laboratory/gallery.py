@@ -76,7 +76,7 @@ def page(folder, names):
     results = {name: load(folder, name) for name in names}
     print("# Kernels, in instructions\n")
     print("How many instructions does an operation take on Debian's kernels? `oscost count` counted them in emulated machines of one processor.")
-    print("Instructions are not time ([METHOD.md](../METHOD.md), Counts). `contrib/laboratory/gallery` makes this page.\n")
+    print("Instructions are not time ([docs/method/counts.md](method/counts.md)). `contrib/laboratory/gallery` makes this page.\n")
     emulations = dict.fromkeys(
         f"{it['emulator']}, `-M {it['machine']} -cpu {it['cpu_model']}`"
         for it in (results[name]["conditions"]["emulation"] for name in names)
@@ -84,7 +84,7 @@ def page(folder, names):
     print(f"Emulators: {'; '.join(emulations)}.")
     print("The program's own part of an operation depends on its build. The kernel's part does not.\n")
     print("- One star: operations differ, but every boot has the same counts equally often. The usual count is shown.")
-    print("- Two stars: boots differ, because the kernel chooses at random or because of what the scheduler did before (METHOD.md, Counts).")
+    print("- Two stars: boots differ, because the kernel chooses at random or because of what the scheduler did before (docs/method/counts.md).")
     print("- `-`: no count.\n")
     row(["id"] + [f"{name}: {results[name]['conditions']['kernel'].removeprefix('Linux ')}" for name in names])
     print("|---|" + "---:|" * len(names))

@@ -93,7 +93,7 @@ contrib/mutants/run [OPTIONS] [AREA]...
 
 Draws mutants of AREAs (stats results harness recorddb report documents; all by default), builds them once,
 and runs the tests that reach each. A survivor is a wrong program that every test accepts. Survivors that
-docs/mutants.md argues are equivalent do not count.
+contrib/mutants/alike.md argues are equivalent do not count.
 
   --count N        mutants to draw in each area (50)
   --seed N         seed of the draw (1)
@@ -206,7 +206,7 @@ fn run(options: &Options) -> Result<bool, String> {
     Ok(good)
 }
 
-/// A survivor that docs/mutants.md argues: file, source before, source after, and what its line holds where the same source
+/// A survivor that contrib/mutants/alike.md argues: file, source before, source after, and what its line holds where the same source
 /// stands on several.
 struct Argued {
     file: String,
@@ -223,7 +223,7 @@ impl Argued {
 }
 
 fn argued(root: &Path) -> Vec<Argued> {
-    let text = std::fs::read_to_string(root.join("docs/mutants.md")).unwrap_or_default();
+    let text = std::fs::read_to_string(root.join("contrib/mutants/alike.md")).unwrap_or_default();
     let row = |line: &str| -> Option<Argued> {
         // Cells hold code between backticks: split there, not at bars, which are operators too.
         let code: Vec<&str> = line.strip_prefix("| `")?.split('`').step_by(2).collect();

@@ -2,7 +2,7 @@
 //!
 //! The kernel is booted in qemu without hardware help, on one CPU, with one ns of the guest's time an instruction. The
 //! program is the guest's first process ([`guest`]); the host ([`boot`], [`trace`]) starts the machine, reads frames from a
-//! serial line, and follows single instructions through qemu's gdbstub and its log. METHOD.md, Counts.
+//! serial line, and follows single instructions through qemu's gdbstub and its log. docs/method/counts.md.
 #![forbid(unsafe_code)]
 
 pub mod archive;

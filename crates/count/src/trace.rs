@@ -1,6 +1,6 @@
 //! Traces single instructions from outside: cuts qemu's log into operations, and names the functions.
 //!
-//! METHOD.md, Counts. The debugger's line stops the machine at the marks; in between qemu executes one instruction a block, and
+//! docs/method/counts.md. The debugger's line stops the machine at the marks; in between qemu executes one instruction a block, and
 //! writes the address of each into a pipe. Nothing stops in between: a stopped machine goes on with its timer's next tick.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! The list of statements in docs/statements.md, and the statements of the program: each is in the other.
+//! The list of statements in contrib/statements/statements.md, and the statements of the program: each is in the other.
 
 use oscost_documents::{ALL, DocumentParameters, Found};
 
@@ -19,8 +19,8 @@ fn listed(page: &str, number: &str) -> Vec<String> {
 
 #[test]
 fn every_sentence_that_the_list_has_as_a_row_is_one_and_no_other_is() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/statements.md");
-    let page = std::fs::read_to_string(path).expect("docs/statements.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contrib/statements/statements.md");
+    let page = std::fs::read_to_string(path).expect("contrib/statements/statements.md");
     for document in ALL {
         let rows = (document.judge)(&Found::of(&[], &[], &[]), &DocumentParameters::default());
         let theirs = rows.iter().filter(|row| !row.ours);

@@ -1,7 +1,7 @@
 //! What the protection costs: the same operations in a process with private namespaces and in one without, batch by batch in
 //! turn on one CPU, as ratios of what the batches took.
 //!
-//! `cargo bench -p oscost-families --bench protection`, on a quiet machine. METHOD.md, Self-proof.
+//! `cargo bench -p oscost-families --bench protection`, on a quiet machine. docs/method/peers.md.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout)] // a bench reports to standard output
 

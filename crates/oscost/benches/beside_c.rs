@@ -1,6 +1,6 @@
 //! Floors of oscost beside the same operations in a bare C loop, launch by launch in one rotation, as ratios.
 //!
-//! `cargo bench --bench beside_c`, on a quiet machine. It needs a C compiler (`cc`); METHOD.md, Beside a bare C loop.
+//! `cargo bench --bench beside_c`, on a quiet machine. It needs a C compiler (`cc`); docs/method/peers.md.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout)] // a bench reports to standard output
 

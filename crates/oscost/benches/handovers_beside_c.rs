@@ -1,7 +1,7 @@
 //! Hand-overs and contended locks of oscost beside an independent ring and fight in C, launch by launch in one rotation.
 //!
 //! `cargo bench --bench handovers_beside_c -- same_cpu` (or `cross_cpu`, `contended`), on a quiet machine. It needs a C
-//! compiler (`cc`); METHOD.md, Beside a bare C loop.
+//! compiler (`cc`); docs/method/peers.md.
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout)] // a bench reports to standard output
 

@@ -63,6 +63,22 @@ pub static SYNONYMS: &[Synonym] = &[
         ],
     ),
     row(
+        &["hpet", "acpi_pm", "kvm-clock", "clocksource", "current_clocksource"],
+        "a clock source, which 'oscost doctor' names; what reading it costs here",
+        &["clock/monotonic", "clock/monotonic_syscall", "clock/tsc"],
+    ),
+    row(&["ctx-clock", "ctx_clock"], "a context switch in cycles", SWITCH),
+    row(
+        &["loopback"],
+        "a connection of a machine with itself",
+        &["socket/tcp_round_trip/", "socket/udp_round_trip/", "socket/tcp_connect"],
+    ),
+    row(
+        &["shm_open", "shmget"],
+        "shared memory, which costs what mapping and its faults cost",
+        &["memory/mmap_munmap", "memory/fault_anonymous"],
+    ),
+    row(
         &["lat_syscall", "lat_syscall_null"],
         "lmbench's price of a system call",
         &[
@@ -372,6 +388,11 @@ mod tests {
             ("create_processes", "process/fork"),
             ("launch_programs", "process/exec_static"),
             ("mem_alloc", "memory/mmap_munmap"),
+            ("hpet", "clock/monotonic_syscall"),
+            ("kvm-clock", "clock/tsc"),
+            ("ctx-clock", "context_switch/pipe/same_cpu"),
+            ("loopback", "socket/tcp_round_trip/same_cpu"),
+            ("shm_open", "memory/mmap_munmap"),
         ] {
             assert!(found(word).contains(&id), "{word} does not find {id}: {:?}", found(word));
         }

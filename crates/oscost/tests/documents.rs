@@ -385,33 +385,40 @@ fn rows(part: &str) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// Each sentence of the promises has its row in docs/promises.md, and each test and space that a row names exists.
+/// Each sentence of the promises has its row in crates/oscost/tests/promises.md, and each test and space that a row names exists.
 #[test]
 fn every_promise_names_tests_that_exist() {
     let security = document("SECURITY.md");
     let (_, rest) = security.split_once("## What is promised\n").expect("the section");
-    let (promised, _) = rest.split_once("\n[docs/promises.md]").expect("the link below the promises");
-    let page = document("docs/promises.md");
+    let (promised, _) =
+        rest.split_once("\n[crates/oscost/tests/promises.md]").expect("the link below the promises");
+    let page = document("crates/oscost/tests/promises.md");
     let parts: Vec<&str> = page.split("\n## ").collect();
-    let [sums, parties, readme] = &parts[..] else { panic!("docs/promises.md has {} parts", parts.len()) };
+    let [sums, parties, readme] = &parts[..] else {
+        panic!("crates/oscost/tests/promises.md has {} parts", parts.len())
+    };
     let (promises, parties, readme) = (rows(sums), rows(parties), rows(readme));
     let written: Vec<String> =
         promises.iter().map(|(sentence, _)| sentence.trim_end_matches('.').to_owned()).collect();
-    assert_eq!(written, sentences(promised), "docs/promises.md has the sentences of SECURITY.md");
+    assert_eq!(
+        written,
+        sentences(promised),
+        "crates/oscost/tests/promises.md has the sentences of SECURITY.md"
+    );
     // Each part of the table before, and nothing that neither page says.
     let (before, _) = security.split_once("\n## What is promised").expect("the section");
     let privileges = before.split("\n## ").nth(1).expect("the section of privileges");
     let named: Vec<&str> = parties.iter().map(|(part, _)| *part).collect();
     for line in privileges.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| part |")) {
         let part = line.trim_start_matches("| ").split(" | ").next().expect("a part");
-        assert!(named.contains(&part), "docs/promises.md has no row for '{part}'");
+        assert!(named.contains(&part), "crates/oscost/tests/promises.md has no row for '{part}'");
     }
     let started = document("README.md");
     for (text, rows) in [(privileges, &parties), (started.as_str(), &readme)] {
         for (words, _) in rows {
             assert!(
                 text.contains(words),
-                "docs/promises.md has '{words}', and the page that it is of does not"
+                "crates/oscost/tests/promises.md has '{words}', and the page that it is of does not"
             );
         }
     }

@@ -1,5 +1,5 @@
 //! What stands out of a series of latencies, and the body that is left: peaks, moments, clipping.
-//! METHOD.md, Real-time messages.
+//! docs/method/families.md.
 
 use crate::quantile::{median, quantile, quartiles, sorted};
 

@@ -189,6 +189,8 @@ pub enum Limit {
     RealTimePriority,
     /// CPU time of a real-time thread without a wait, us.
     RealTimeTime,
+    /// Stack of the first thread, bytes.
+    Stack,
 }
 
 /// What getrlimit takes: the C libraries differ.
@@ -208,6 +210,7 @@ impl Limit {
             Self::Processes => libc::RLIMIT_NPROC,
             Self::RealTimePriority => libc::RLIMIT_RTPRIO,
             Self::RealTimeTime => libc::RLIMIT_RTTIME,
+            Self::Stack => libc::RLIMIT_STACK,
         }
     }
 }

@@ -218,7 +218,7 @@ fn calls_of_a_turn(id: &str, calls: &'static [&'static str]) -> Claim {
 /// What a launch takes besides the plan's time, ms.
 const LAUNCH_MS: u64 = 60;
 
-/// What a launch yields. METHOD.md, Contention.
+/// What a launch yields. docs/method/families.md.
 const QUANTITIES: &[QuantityCard] = &[
     QuantityCard::of(quantity::TIME_PER_OPERATION).paired(),
     QuantityCard::of(quantity::IDEAL_SHARE),

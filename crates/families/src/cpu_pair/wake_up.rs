@@ -58,7 +58,7 @@ const PATIENCE_NS: u64 = 1_000_000_000;
 /// Wake-ups of a launch at least, so that its 99th percentile is one.
 const FEWEST: u64 = 100;
 
-/// So large a share of the sleepers may be awake, or wake without having slept: METHOD.md, Pairs of CPUs: what that does to the
+/// So large a share of the sleepers may be awake, or wake without having slept: docs/method/families.md: what that does to the
 /// median.
 const MOST_AWAKE: f64 = 0.1;
 

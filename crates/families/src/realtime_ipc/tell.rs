@@ -1,5 +1,5 @@
 //! What a session says: the three series, by client as in document 002 and by order within each tick.
-//! METHOD.md, Real-time messages.
+//! docs/method/families.md.
 
 use oscost_harness::quantity;
 use oscost_harness::{OverLaunches, QuantityCard, Sink};

@@ -1,5 +1,5 @@
 //! What a session with a load says besides: its idle and its busy part beside each other, as document 002 has them, and when
-//! the load was on. METHOD.md, Real-time messages.
+//! the load was on. docs/method/families.md.
 
 use oscost_harness::quantity;
 use oscost_harness::{CallError, OverLaunches, QuantityCard, Sink};

@@ -137,7 +137,7 @@ fn benchmark(id: &str) -> Option<&'static dyn Benchmark> {
     all.copied().find(|benchmark| benchmark.card().id == id)
 }
 
-/// What a launch yields. METHOD.md, Scaling.
+/// What a launch yields. docs/method/families.md.
 const QUANTITIES: &[QuantityCard] = &[
     QuantityCard::of(quantity::TIME_PER_OPERATION),
     QuantityCard::of(quantity::ALONE),

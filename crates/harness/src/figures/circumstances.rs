@@ -1,4 +1,4 @@
-//! How the circumstances of launches change a figure: withheld, marked or unchecked. METHOD.md, Environment.
+//! How the circumstances of launches change a figure: withheld, marked or unchecked. docs/method/environment.md.
 
 use crate::protocol::message::{DEFAULT_POLICY, Launched};
 use oscost_results::{Circumstances, Figure, Mark, RemarkCode, Verdict};

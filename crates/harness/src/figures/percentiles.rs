@@ -1,4 +1,4 @@
-//! Combines launches of single operations into percentiles. METHOD.md, Percentiles.
+//! Combines launches of single operations into percentiles. docs/method/families.md.
 
 use oscost_results::{Account, AtQuantile, BesideBatch, FirstCallAfter, Longer, Percentiles};
 use oscost_stats::fine_histogram::FineHistogram;

@@ -1,4 +1,4 @@
-//! Single operations (`run --percentiles`): each benchmark gets its own launches. METHOD.md, Percentiles.
+//! Single operations (`run --percentiles`): each benchmark gets its own launches. docs/method/families.md.
 
 use oscost_results::{Circumstances, Percentiles};
 

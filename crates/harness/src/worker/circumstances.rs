@@ -1,4 +1,4 @@
-//! Reads how the measuring process is run: tracers, filters, nice value, policy. METHOD.md, Environment.
+//! Reads how the measuring process is run: tracers, filters, nice value, policy. docs/method/environment.md.
 
 use oscost_results::Circumstances;
 use oscost_sys::watched::Watched;

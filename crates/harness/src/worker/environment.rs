@@ -1,4 +1,4 @@
-//! Facts read before and after a launch: affinity, cpuset, suspend, quota, steal. METHOD.md, Environment.
+//! Facts read before and after a launch: affinity, cpuset, suspend, quota, steal. docs/method/environment.md.
 //!
 //! A change of the first three voids the launch. Quota marks it. Steal is kept: the canary judges.
 

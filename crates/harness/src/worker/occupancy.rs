@@ -1,4 +1,4 @@
-//! Foreign time: how long the measured CPUs were neither idle nor used by a participant. METHOD.md, Environment.
+//! Foreign time: how long the measured CPUs were neither idle nor used by a participant. docs/method/environment.md.
 //!
 //! Three things look like somebody else and are not: idle time that is counted in ticks, the way into idleness and out of
 //! it, which no account has, and interrupts where the kernel leaves them out of CPU time. What they may explain is taken

@@ -1,6 +1,7 @@
 //! `oscost compare`: compares stored results, or two commands that run in turn.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::path::PathBuf;
 
 use oscost_report::Named;
@@ -52,11 +53,12 @@ fn stored(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
         let [name] = <[String; 1]>::try_from(name)
             .map_err(|names| Ended::misuse(format!("--base names {} results: name one", names.len())))?;
         // The base may be one of the list: it is not held against itself.
-        if let Some(index) = names.iter().position(|known| *known == name) {
+        if let Some(index) = results.iter().position(|known| *known == result[0]) {
             names.remove(index);
             results.remove(index);
         }
-        names.insert(0, name);
+        // Another file of that name: what was typed says which is which.
+        names.insert(0, if names.contains(&name) { base.clone() } else { name });
         results.splice(0..0, result);
     }
     if results.len() < 2 {
@@ -242,10 +244,23 @@ pub fn load(references: &[String], talk: &Talk) -> Result<(Vec<String>, Vec<RunR
     for unusable in &loaded.unusable {
         talk.say(unusable);
     }
-    let name = |path: &std::path::Path| {
-        path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+    let paths: Vec<&Path> = loaded.results.iter().map(|(path, _)| path.as_path()).collect();
+    let names = names_of(&paths);
+    Ok((names, loaded.results.into_iter().map(|(_, result)| result).collect()))
+}
+
+/// What files are called: the name without folder and extension, or the whole path where two files have one name.
+fn names_of(paths: &[&Path]) -> Vec<String> {
+    let name = |path: &&Path| {
+        let stem = path.file_stem().unwrap_or_default();
+        let shared = paths.iter().any(|other| other.file_stem() == Some(stem) && other != path);
+        if shared {
+            path.with_extension("").display().to_string()
+        } else {
+            stem.to_string_lossy().into_owned()
+        }
     };
-    Ok(loaded.results.into_iter().map(|(path, result)| (name(&path), result)).unzip())
+    paths.iter().map(name).collect()
 }
 
 /// Shows comparisons in the format asked for.
@@ -287,5 +302,18 @@ fn exit(comparisons: &[Comparison<'_>], options: &Compare) -> Exit {
         Exit::Unclear
     } else {
         Exit::Done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_one_name_are_told_by_their_paths() {
+        let of = |paths: &[&str]| names_of(&paths.iter().map(Path::new).collect::<Vec<_>>());
+        assert_eq!(of(&["old/run.json", "new/fast.json"]), ["run", "fast"]);
+        assert_eq!(of(&["old/run.json", "new/run.json", "a.json"]), ["old/run", "new/run", "a"]);
+        assert_eq!(of(&["run.json", "run.json"]), ["run", "run"], "one file twice is one");
     }
 }

@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+use oscost_sys::usage;
+
 use crate::args::Compare;
 use crate::commands;
 use crate::exit::{Ended, Exit, in_bisection};
@@ -35,10 +37,20 @@ pub const COMMANDS: &[(&str, &str)] = &[
 #[global_allocator]
 static MEMORY: oscost_sys::allocator::OrEnd = oscost_sys::allocator::OrEnd::new(Exit::Unfit.code());
 
+/// A stack that every command has room in, bytes: with less, the kernel would end the program without a word.
+const LEAST_STACK: u64 = 512 << 10;
+
 /// Prepares the process, and does its work if it was started as a part of another one; its exit code then.
 pub fn begin() -> Option<ExitCode> {
     if oscost_sys::identity::is_elevated() {
         let refusal = "oscost: refused, because the program has more privilege than its caller (set-user-ID or file capabilities): run it as the user who wants the figures";
+        let _ = writeln!(std::io::stderr(), "{refusal}");
+        return Some(in_bisection(Exit::Unfit).into());
+    }
+    let stack = usage::limit_of(usage::Limit::Stack).map_or(u64::MAX, |(soft, _)| soft);
+    if stack < LEAST_STACK {
+        let (has, needs) = (stack >> 10, LEAST_STACK >> 10);
+        let refusal = format!("oscost: the stack may have {has} KiB, and {needs} are needed: ulimit -s 8192");
         let _ = writeln!(std::io::stderr(), "{refusal}");
         return Some(in_bisection(Exit::Unfit).into());
     }

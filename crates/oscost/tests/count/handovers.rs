@@ -14,7 +14,7 @@ fn hand_overs_have_the_same_counts_in_every_boot() {
     if std::process::Command::new("qemu-system-x86_64").arg("--version").output().is_err() {
         return skip(NAME, "qemu-system-x86_64 is not installed");
     }
-    // A hand-over by futex goes one of two ways there (METHOD.md, Counts).
+    // A hand-over by futex goes one of two ways there (docs/method/counts.md).
     let ids = ["semaphore/system_v/handover/same_cpu", "semaphore/eventfd/handover/same_cpu"];
     // Four boots: each sitting has two, with seeds of their own.
     let mut before: Option<Vec<_>> = None;

@@ -344,6 +344,26 @@ fn sleeps_that_are_refused_are_no_defect() {
 }
 
 #[test]
+fn too_little_stack_is_said() {
+    let home = Home::new();
+    let with = |kib: u32, command: &str| {
+        let script = format!("ulimit -s {kib}; exec \"$0\" {command}");
+        finished(home.other("sh").args(["-c", &script, PROGRAM]))
+    };
+    for command in ["--version", "list", "run --help", "compare", "compare --bisect @-1 syscall/getppid"] {
+        let done = with(64, command);
+        assert!(matches!(done.code, Some(5 | 255)), "{command}: {done:?}");
+        assert!(
+            done.stderr.contains("64 KiB") && done.stderr.contains("ulimit -s 8192"),
+            "{command}: {done:?}"
+        );
+    }
+    for command in ["--version", "list", "run --help", "explain semaphore/system_v"] {
+        assert_eq!(with(512, command).code, Some(0), "{command}");
+    }
+}
+
+#[test]
 #[ignore = "longer: it withholds"]
 fn too_little_memory_is_said() {
     let home = Home::new();

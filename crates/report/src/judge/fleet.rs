@@ -1,4 +1,4 @@
-//! Many hosts held against one another: which are odd, in what, and by how much. METHOD.md, Fleets.
+//! Many hosts held against one another: which are odd, in what, and by how much. docs/method/fleets.md.
 //!
 //! Hosts are compared within one machine key, the processor's model and the kernel: never by anything that was measured.
 

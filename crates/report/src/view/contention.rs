@@ -13,7 +13,7 @@ use crate::numbers;
 use crate::view::story::Story;
 use crate::words::distinct;
 
-/// Owner changes in every cell from which on a lock hands over. METHOD.md, Contention.
+/// Owner changes in every cell from which on a lock hands over. docs/method/families.md.
 const HANDS_OVER: f64 = 0.9;
 /// The pair that TLPI speaks of.
 const PAIR: (&str, &str) = ("semaphore/system_v", "semaphore/posix_named");

@@ -10,7 +10,7 @@ use crate::numbers;
 use crate::view::story::Story;
 use crate::words::counted;
 
-/// From this time on a pass must cost the same alone and in a batch, to [`AGREES`]. METHOD.md, Percentiles.
+/// From this time on a pass must cost the same alone and in a batch, to [`AGREES`]. docs/method/families.md.
 const COMPARED_FROM_NS: f64 = 5_000.0;
 const AGREES: f64 = 0.02;
 /// Times that are told in words: the first that is rarer than this in a million, and the next ones.

@@ -8,8 +8,9 @@ use oscost_results::quantity;
 use oscost_results::{Estimate, Figure, Mark, PairedValue, Parameter, RemarkCode, Trait};
 
 use crate::blocks::{Part, Table, View};
+use crate::numbers;
 use crate::view::story::Story;
-use crate::{numbers, view::picture};
+use crate::view::{picture, realtime_load};
 
 /// Columns of a bar, and of a timeline.
 const BAR: usize = 10;
@@ -18,7 +19,7 @@ const TIMELINE: usize = 60;
 const LINE_UNTIL: u32 = 10;
 /// Off the straight line by more than this, growth has left it.
 const OFF_LINE: f64 = 0.2;
-/// A peak is no smaller than this above the median, ns. METHOD.md, Real-time messages.
+/// A peak is no smaller than this above the median, ns. docs/method/families.md.
 const LEAST_PEAK_NS: f64 = 100.0;
 
 /// A measured session.
@@ -147,12 +148,11 @@ fn ratio<'a>(story: &'a Story<'_>, session: &Session<'_>) -> Option<&'a PairedVa
 }
 
 fn table(story: &Story<'_>, sessions: &[&Session<'_>]) -> Table {
-    let heads =
-        ["transport", "last", "p99", "shape", "next", "service", "of the tick", "server", "x", "lost"];
+    let heads = "transport|last|p99|shape|next|service|of the tick|server|x|lost|skipped".split('|');
     let row = |session: &&Session<'_>| {
         let load = session.value(quantity::DISPATCH_LOAD).unwrap_or(0.0);
         let against = ratio(story, session).and_then(|pair| Some((pair.value?, pair.low.zip(pair.high))));
-        let lost: f64 = ["dropped", "missed", "overruns"].iter().filter_map(|name| session.value(name)).sum();
+        let [lost, skipped] = realtime_load::not_sent_or_not_had(session);
         vec![
             story.words(session.transport),
             session.time(quantity::LAST_P50),
@@ -163,7 +163,8 @@ fn table(story: &Story<'_>, sessions: &[&Session<'_>]) -> Table {
             format!("{} {:>6}", bar(load, story.unicode), format!("{:.1} %", load * 100.0)),
             session.time(quantity::SERVER_CPU),
             against.map_or(String::new(), |(value, bounds)| numbers::ratio(value, bounds)),
-            if lost == 0.0 { "0".to_owned() } else { numbers::count(lost) },
+            lost,
+            skipped,
         ]
     };
     Table::new(heads, sessions.iter().map(row))

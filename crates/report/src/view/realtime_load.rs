@@ -41,26 +41,35 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
 }
 
 fn table(story: &Story<'_>, sessions: &[&Session<'_>]) -> Table {
-    let heads = ["transport", "", "mean", "width", "median", "p99", "max range", "max peak", "lost"];
+    let heads =
+        ["transport", "", "mean", "width", "median", "p99", "max range", "max peak", "lost", "skipped"];
     let rows = sessions.iter().flat_map(|session| {
         let time = |part: &str, name: &str| session.time(&format!("{part}_{name}"));
-        let row = |first: String, part: &str, lost: String| {
+        let row = |first: String, part: &str, counts: [String; 2]| {
             let range = format!("{} .. {}", time(part, "range_low"), time(part, "range_high"));
             let mut row = vec![first, part.to_owned()];
             row.extend(["mean", "width", "p50", "p99"].map(|name| time(part, name)));
-            row.extend([range, time(part, "peak"), lost]);
+            row.extend([range, time(part, "peak")]);
+            row.extend(counts);
             row
         };
-        let lost = lost(session);
-        let lost = if lost == 0.0 { "0".to_owned() } else { numbers::count(lost) };
-        [row(story.words(&situation(session)), "idle", String::new()), row(String::new(), "busy", lost)]
+        [
+            row(story.words(&situation(session)), "idle", Default::default()),
+            row(String::new(), "busy", not_sent_or_not_had(session)),
+        ]
     });
     Table::new(heads, rows)
 }
 
-/// Messages that a client did not get in time, of the whole session.
+/// Messages that were sent and that a client did not get, of the whole session.
 fn lost(session: &Session<'_>) -> f64 {
-    ["dropped", "missed", "overruns"].iter().filter_map(|name| session.value(name)).sum()
+    ["dropped", "missed"].iter().filter_map(|name| session.value(name)).sum()
+}
+
+/// Messages that were lost, and ticks that a late server skipped and never sent: two things, and two columns.
+pub(super) fn not_sent_or_not_had(session: &Session<'_>) -> [String; 2] {
+    let skipped = session.value("overruns").unwrap_or(0.0);
+    [lost(session), skipped].map(|count| if count == 0.0 { "0".to_owned() } else { numbers::count(count) })
 }
 
 /// The sessions of a run that has nothing but sessions with a load and as many clients, with their medians under it; the fastest

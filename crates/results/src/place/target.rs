@@ -35,6 +35,10 @@ impl Target {
     pub(crate) fn find(path: &Path) -> io::Result<Self> {
         let (parent, name, found, magic) = match walk(path, None)? {
             End::Directory(_) => return Err(io::ErrorKind::IsADirectory.into()),
+            End::Name { .. } if names_a_folder(path) => {
+                let why = "its name ends as a folder's does, and there is no such folder";
+                return Err(io::Error::new(io::ErrorKind::NotADirectory, why));
+            }
             End::Name { parent, name, found, magic } => (parent, name, found, magic),
         };
         let kind = found.map(|stat| FileType::from_raw_mode(stat.st_mode));
@@ -56,6 +60,12 @@ impl Target {
         let old = found.map(|stat| Permissions::from_mode(stat.st_mode & 0o777));
         Ok(Self::File { directory, name, old })
     }
+}
+
+/// Whether a path can only be that of a folder: the last part of `x/` and of `x/.` is `x` all the same.
+fn names_a_folder(path: &Path) -> bool {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    bytes.ends_with(b"/") || bytes.ends_with(b"/.")
 }
 
 /// A pipe or a character device that was found and not opened yet.
@@ -200,6 +210,18 @@ fn pause() -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_that_ends_as_a_folders_does_makes_no_file() {
+        let home = tempfile::tempdir().unwrap();
+        for end in ["x/", "x/."] {
+            let refused = Target::find(&home.path().join(end)).map(|_| ()).unwrap_err();
+            assert!(refused.to_string().contains("there is no such folder"), "{end}: {refused}");
+        }
+        assert!(matches!(Target::find(&home.path().join("x")), Ok(Target::File { .. })));
+        let there = Target::find(&home.path().join(".")).map(|_| ()).unwrap_err();
+        assert_eq!(there.kind(), io::ErrorKind::IsADirectory);
+    }
 
     #[test]
     fn what_took_the_place_of_a_file_is_not_read() {

@@ -1,4 +1,4 @@
-//! Gaps: finds what took the CPU from a pass that was timed alone. METHOD.md, Percentiles.
+//! Gaps: finds what took the CPU from a pass that was timed alone. docs/method/families.md.
 
 use oscost_results::GapCause;
 use oscost_sys::affinity;

@@ -1,4 +1,4 @@
-//! Operations timed one by one, in the worker. METHOD.md, Percentiles.
+//! Operations timed one by one, in the worker. docs/method/families.md.
 
 mod first_calls;
 mod gaps;

@@ -72,6 +72,10 @@ fn compared(rivals: &[Rival<'_>]) -> Option<String> {
     let fastest = leaders(rivals, |rival| rival.turns)?;
     let fairest = leaders(rivals, |rival| rival.fairness)?;
     let turns = |rival: &Rival<'_>| format!("{} turns a second", numbers::count(rounded(rival.turns[1])));
+    // A lock alone is compared with nothing.
+    if let [alone] = rivals {
+        return Some(format!("{}: {}, fairness {:.2}", alone.lock, turns(alone), alone.fairness[1]));
+    }
     Some(match (&fastest[..], &fairest[..]) {
         ([fast], [fair]) if fast.lock == fair.lock => {
             format!("{} is both the fastest ({}) and the fairest", fast.lock, turns(fast))
@@ -188,7 +192,7 @@ pub(super) fn fairness(
         .max_by(|one, other| one.1.total_cmp(&other.1));
     let longest = longest.map_or(String::new(), |(cell, wait)| {
         format!(
-            "The longest wait of all was {} ({}, hold {} us).",
+            "The longest wait that was timed was {} ({}, hold {} us).",
             numbers::duration(wait),
             cell.lock,
             cell.hold
@@ -241,7 +245,10 @@ mod tests {
         let many = ["a", "b", "c", "d", "e"].map(|lock| rival(lock, [1.0, 2.0, 3.0], [0.5, 0.5, 0.5]));
         let words = said(&many);
         assert!(words.contains("and 2 more are the fastest"), "{words}");
-        assert_eq!(said(&[mutex()]), "mutex is both the fastest (100 turns a second) and the fairest");
+        assert_eq!(said(&[mutex()]), "mutex: 100 turns a second, fairness 0.82");
+        let best = rival("futex", [195.0, 200.0, 205.0], [0.98, 0.99, 1.0]);
+        let behind = rival("system_v", [49.0, 50.0, 51.0], [0.5, 0.6, 0.7]);
+        assert_eq!(said(&[behind, best]), "futex is both the fastest (200 turns a second) and the fairest");
         assert_eq!(compared(&[]), None);
     }
 }

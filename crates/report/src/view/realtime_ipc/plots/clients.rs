@@ -57,20 +57,17 @@ fn service_of(story: &Story<'_>, families: &[&Vec<&Session<'_>>]) -> Option<Plot
     let at_most = || most.iter().filter(|(session, _)| session.clients == clients);
     let least = at_most().min_by(|one, other| one.1.total_cmp(&other.1))?;
     let dearest = at_most().max_by(|one, other| one.1.total_cmp(&other.1))?;
+    let plural = if clients == 1 { "" } else { "s" };
     let mut finding = format!(
-        "{}, all of {clients} clients have their message after {} by {}",
+        "{}, {clients} client{plural}: the one served last has its message after {} by {}",
         at(first.placement),
-        numbers::duration(least.1),
+        served(least),
         story.words(least.0.transport)
     );
     if dearest.1 > least.1 {
-        finding.push_str(&format!(
-            ", and after {} by {}",
-            numbers::duration(dearest.1),
-            story.words(dearest.0.transport)
-        ));
+        finding.push_str(&format!(", and after {} by {}", served(dearest), story.words(dearest.0.transport)));
     }
-    finding.push_str(&format!(", of a tick of {}", numbers::duration(first.tick_ns)));
+    finding.push_str(&format!(" (tick {})", numbers::duration(first.tick_ns)));
     let mut counts: Vec<f64> = curves.iter().flat_map(|curve| &curve.points).map(|point| point.x).collect();
     counts.sort_by(f64::total_cmp);
     counts.dedup();
@@ -92,7 +89,14 @@ fn service_of(story: &Story<'_>, families: &[&Vec<&Session<'_>>]) -> Option<Plot
     })
 }
 
-/// Share of the tick until everybody has his message.
+/// Service time and the worst tick: a sum of a mean and a deviation is no bound, so its name stands with it.
+fn served((session, service): &(&Session<'_>, f64)) -> String {
+    let worst =
+        session.value(quantity::LAST_MAX).map(|worst| format!(", {} at worst", numbers::duration(worst)));
+    format!("{} (mean + sd{})", numbers::duration(*service), worst.unwrap_or_default())
+}
+
+/// Service time as a share of the tick.
 pub(crate) fn load(story: &Story<'_>, sessions: &[Session<'_>]) -> Vec<Part> {
     let places = distinct(sessions.iter().map(place));
     let of = |of: &(&str, u64, &str)| {
@@ -132,12 +136,16 @@ fn load_of(story: &Story<'_>, sessions: &[&Session<'_>]) -> Option<Plot> {
     let (session, share) = most?;
     let plural = if session.clients == 1 { "" } else { "s" };
     let finding = format!(
-        "{}, tick {}: at most {} of the tick goes by until everybody has his message ({}, {} client{plural})",
+        "{}, tick {}: the service of {} client{plural} by {} takes the largest share of it: {} (mean + sd){}",
         at(first.placement),
         numbers::duration(first.tick_ns),
-        numbers::percent(share),
+        session.clients,
         story.words(session.transport),
-        session.clients
+        numbers::percent(share),
+        session.value(quantity::LAST_MAX).map_or(String::new(), |worst| format!(
+            ", {} in the worst tick",
+            numbers::percent(worst / first.tick_ns)
+        ))
     );
     let all = rows.iter().flat_map(|row| &row.dots).flat_map(|dot| dot.x);
     let panel = Axis::fitting("dispatch load: service time as a share of the tick", "share", 50.0, all)?;
