@@ -27,10 +27,10 @@ const CYCLES: &str = "cycles";
 fn rule(card: &Card, name: &str) -> Option<(&'static str, OverLaunches, f64)> {
     if card.quantities.is_empty() {
         return match name {
-            "floor" | QUIET => Some(("ns", OverLaunches::Median, LOWER_QUARTILE)),
+            "floor" => Some(("ns", OverLaunches::Median, LOWER_QUARTILE)),
             "max" => Some(("ns", OverLaunches::Max, MEDIAN)),
-            "p5" | "typical" | "batch_p99" | "mean" => Some(("ns", OverLaunches::Median, MEDIAN)),
-            CYCLES => Some(("cycles", OverLaunches::Median, LOWER_QUARTILE)),
+            QUIET | "p5" | "typical" | "batch_p99" | "mean" => Some(("ns", OverLaunches::Median, MEDIAN)),
+            CYCLES => Some(("cycles", OverLaunches::Median, MEDIAN)),
             "same_cpu_share" => Some(("share", OverLaunches::Median, MEDIAN)),
             _ => None,
         };
