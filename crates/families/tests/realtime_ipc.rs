@@ -365,7 +365,7 @@ fn a_window_is_drawn_where_there_is_a_display_and_told_where_there_is_none() {
         // The display is found by the environment, which a test may not change for the others: one process for each.
         let exe = std::env::current_exe().expect("a test");
         let output = Command::new(exe)
-            .args(["--exact", "window_of_the_display", "--nocapture"])
+            .args(["--exact", "window_of_the_display", "--nocapture", "--ignored"])
             .env("OSCOST_TEST_WINDOW", "yes")
             .env("DISPLAY", display)
             .output()
@@ -394,6 +394,7 @@ fn a_window_is_drawn_where_there_is_a_display_and_told_where_there_is_none() {
 /// Started by the test above with a display of its choice.
 #[cfg(feature = "window")]
 #[test]
+#[ignore = "started by another test"]
 fn window_of_the_display() {
     if std::env::var_os("OSCOST_TEST_WINDOW").is_none() {
         return;

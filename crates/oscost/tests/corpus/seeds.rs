@@ -42,8 +42,9 @@ fn body(value: &Value) -> Vec<u8> {
 }
 
 /// Writes the files again that the databases of today make. Not a test of anything: OSCOST_SEEDS=write cargo test -p oscost
-/// --test corpus -- seeds
+/// --test corpus -- --ignored seeds
 #[test]
+#[ignore = "writes into fuzz/corpus where OSCOST_SEEDS is set"]
 fn seeds_of_the_databases() {
     if std::env::var_os("OSCOST_SEEDS").is_none() {
         return;
