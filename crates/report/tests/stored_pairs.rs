@@ -179,8 +179,9 @@ fn verdicts_on_stored_pairs() {
 fn hold(name: &str, kind: &str, class: usize, counts: &[Count; 7]) {
     let [same, _, small, asked, ten, twenty, double] = counts;
     assert_eq!(double.within + twenty.within, 0, "{name}: {double:?}, {twenty:?}");
-    // Made for 5 %, and of so few figures two standard errors of a binomial number more.
-    let most = 5.0 + 200.0 * (0.05 * 0.95 / asked.figures().max(1) as f64).sqrt();
+    // The 36 figures of default runs miss this goal: 4 with past runs. Of so few, two standard errors more may be chance.
+    let chance = 200.0 * (0.05 * 0.95 / asked.figures().max(1) as f64).sqrt();
+    let most = if kind == "default" { 5.0 + chance } else { 5.0 };
     assert!(asked.share(asked.within) <= most, "{name}: 5 % more is not within 5 %: {asked:?}");
     // Across CPUs a disturbed machine shows nothing.
     if class == 0 || kind != "disturbed" {
@@ -247,14 +248,46 @@ fn a_change_of_all_that_enters_the_kernel_is_found() {
             let comparison = pair.compare(&b, 0.05, false);
             inside.add(&comparison, &ids(true));
             outside.add(&comparison, &ids(false));
-            told +=
-                usize::from(comparison.warnings.iter().any(|it| it.contains("all that enters the kernel")));
+            told += sentences(&comparison);
         }
         println!("{shift} %: {inside:?}; outside: {outside:?}; told in {told} of {}", pairs.len());
-        // The goal of 95 % is missed for 8 %: by 3.
-        assert!(inside.share(inside.slower) >= 90.0, "{shift}: {inside:?}");
+        // 8 % misses the goal of 95 %: 92 % are found.
+        let goal = if factor > 1.1 { 100.0 } else { 90.0 };
+        assert!(inside.share(inside.slower) >= goal, "{shift}: {inside:?}");
         assert_eq!(outside.slower + outside.faster, 0, "{shift}: {outside:?}");
         assert!(told * 10 >= pairs.len() * 9, "{shift}: told in {told} of {}", pairs.len());
+    }
+}
+
+fn sentences(comparison: &Comparison<'_>) -> usize {
+    comparison.warnings.iter().filter(|it| it.contains("all that enters the kernel")).count()
+}
+
+/// Where nothing changed, nothing is said of the kernel.
+#[test]
+fn no_sentence_stands_over_runs_in_which_nothing_changed() {
+    let sittings = sittings();
+    for pair in successive(&sittings.iter().filter(|sitting| !sitting.is("planted")).collect::<Vec<_>>()) {
+        assert_eq!(sentences(&pair.compare(pair.b, 0.05, false)), 0);
+    }
+}
+
+/// A figure that is asked about alone has the null of the whole run: its interval is no wider than among all the others.
+#[test]
+fn a_figure_that_is_asked_about_alone_has_the_null_of_its_run() {
+    let sittings = sittings();
+    let of: Vec<&Sitting> = sittings.iter().filter(|sitting| sitting.is("list")).collect();
+    let only = std::iter::once("semaphore/system_v".to_owned()).collect();
+    for pair in successive(&of) {
+        let [a, b] = [("a", pair.a), ("b", pair.b)].map(|(name, result)| Named { name, result });
+        let alone = compare(&a, &b, Rules { only: Some(&only), threshold: 0.0, ..Rules::default() });
+        let among = compare(&a, &b, Rules { threshold: 0.0, ..Rules::default() });
+        let [alone, among] = [&alone, &among].map(|comparison| {
+            let row = comparison.rows.iter().find(|row| row.id == "semaphore/system_v").unwrap();
+            row.change.unwrap()
+        });
+        assert!(alone.low >= among.low && alone.high <= among.high, "{alone:?} {among:?}");
+        assert_eq!(alone.change, among.change);
     }
 }
 

@@ -1,8 +1,9 @@
 //! Numbers in, numbers out: the statistics behind a figure. No clock, no files, no operating system.
 //!
 //! The launch is the only unit of inference: [`interval`] makes an estimate and its interval from one number a launch,
-//! and [`compare`] judges two such sets, with [`drift`] between runs and the [`null`] of both. Everything that comes before (within a launch:
-//! [`quantile`], [`paired`], [`modes`], [`histogram`], [`windows`]) only describes. Nothing here deletes a sample; callers select by flags.
+//! and [`compare`] judges two such sets, with [`drift`] between runs and the [`null`] of both. Everything that comes before
+//! (within a launch: [`quantile`], [`paired`], [`modes`], [`histogram`], [`windows`]) only describes. Nothing here deletes a
+//! sample; callers select by flags.
 //!
 //! Units are the caller's throughout: what goes in as nanoseconds comes out as nanoseconds.
 #![forbid(unsafe_code)]

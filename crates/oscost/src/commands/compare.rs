@@ -1,8 +1,7 @@
 //! `oscost compare`: compares stored results, or two commands that run in turn.
 
 use std::collections::BTreeSet;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use oscost_report::Named;
 use oscost_report::compare::{

@@ -227,10 +227,12 @@ fn sided<'a>(
     let shifts = null::scale(&mut asked);
     asked.retain(|asked| rules.asks(&asked.row.id));
     let figures = asked.len();
-    comparison.warnings.extend(shifts.into_iter().map(|shift| {
+    // A shift by less than anybody asked about is in the null, and no news.
+    let shifts = shifts.into_iter().map(f64::exp_m1).filter(|shift| shift.abs() > rules.threshold);
+    comparison.warnings.extend(shifts.map(|shift| {
         format!(
             "all that enters the kernel moved by about {}, and what stays out of it did not",
-            percent(shift.exp_m1())
+            percent(shift)
         )
     }));
     if judged {

@@ -152,7 +152,7 @@ fn table(story: &Story<'_>, sessions: &[&Session<'_>]) -> Table {
     let row = |session: &&Session<'_>| {
         let load = session.value(quantity::DISPATCH_LOAD).unwrap_or(0.0);
         let against = ratio(story, session).and_then(|pair| Some((pair.value?, pair.low.zip(pair.high))));
-        let [lost, skipped] = realtime_load::not_sent_or_not_had(session);
+        let [lost, skipped] = realtime_load::lost_and_skipped(session);
         vec![
             story.words(session.transport),
             session.time(quantity::LAST_P50),

@@ -55,7 +55,7 @@ fn table(story: &Story<'_>, sessions: &[&Session<'_>]) -> Table {
         };
         [
             row(story.words(&situation(session)), "idle", Default::default()),
-            row(String::new(), "busy", not_sent_or_not_had(session)),
+            row(String::new(), "busy", lost_and_skipped(session)),
         ]
     });
     Table::new(heads, rows)
@@ -67,7 +67,7 @@ fn lost(session: &Session<'_>) -> f64 {
 }
 
 /// Messages that were lost, and ticks that a late server skipped and never sent: two things, and two columns.
-pub(super) fn not_sent_or_not_had(session: &Session<'_>) -> [String; 2] {
+pub(super) fn lost_and_skipped(session: &Session<'_>) -> [String; 2] {
     let skipped = session.value("overruns").unwrap_or(0.0);
     [lost(session), skipped].map(|count| if count == 0.0 { "0".to_owned() } else { numbers::count(count) })
 }

@@ -64,7 +64,7 @@ impl Change {
         Self::checked(of_b - of_a, error, freedom, grain)
     }
 
-    /// The same change where the null of its class says that errors are larger or smaller than launches show.
+    /// The same change where the null of its class says how much larger errors are than launches show.
     #[must_use]
     pub fn scaled(self, null: &Null) -> Self {
         Self { error: self.error * null.scale, freedom: self.freedom.min(null.freedom), ..self }
