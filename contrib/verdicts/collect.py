@@ -1,4 +1,4 @@
-"""Prints one result of oscost as lines for `crates/report/tests/stored/launches.txt`: only the input of a verdict.
+"""Prints one result of oscost as lines for `crates/report/tests/it/stored/launches.txt`: only the input of a verdict.
 
 Usage: collect.py SITTING FILE
 The first line is "R sitting started step". Each measured figure is "F id placement judged marks batch quantity=values ...", and

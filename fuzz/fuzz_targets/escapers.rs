@@ -1,4 +1,4 @@
-//! Fuzz target `escapers`: see crates/oscost/tests/corpus/escapers.rs.
+//! Fuzz target `escapers`: see crates/oscost/tests/it/corpus/escapers.rs.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| oscost_fuzz::escapers::check(data));

@@ -1,4 +1,4 @@
-//! Fuzz target `guest`: see crates/oscost/tests/corpus/guest.rs.
+//! Fuzz target `guest`: see crates/oscost/tests/it/corpus/guest.rs.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

@@ -1,4 +1,4 @@
-//! Fuzz target `result_tree`: see crates/oscost/tests/corpus/trees.rs.
+//! Fuzz target `result_tree`: see crates/oscost/tests/it/corpus/trees.rs.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

@@ -1,4 +1,4 @@
-//! Fuzz target `results`: see crates/oscost/tests/corpus/results.rs.
+//! Fuzz target `results`: see crates/oscost/tests/it/corpus/results.rs.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| oscost_fuzz::results::check(data));

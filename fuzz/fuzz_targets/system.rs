@@ -1,4 +1,4 @@
-//! Fuzz target `system`: see crates/oscost/tests/corpus/system.rs.
+//! Fuzz target `system`: see crates/oscost/tests/it/corpus/system.rs.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| oscost_fuzz::system::check(data));

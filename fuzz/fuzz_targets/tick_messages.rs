@@ -1,4 +1,4 @@
-//! Fuzz target `tick_messages`: see crates/oscost/tests/corpus/tick.rs.
+//! Fuzz target `tick_messages`: see crates/oscost/tests/it/corpus/tick.rs.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

@@ -5,7 +5,7 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout)] // a bench reports to standard output
 
-#[path = "../tests/support/mod.rs"]
+#[path = "../tests/it/support/mod.rs"]
 #[allow(dead_code)] // the tests use the rest
 mod support;
 

@@ -17,7 +17,7 @@ enum Way {
 }
 
 impl Way {
-    /// How a piece is moved: as the machine code of the loop has it (`oscost/tests/disassembly.rs`).
+    /// How a piece is moved: as the machine code of the loop has it (`oscost/tests/it/disassembly.rs`).
     const fn remark(self) -> &'static str {
         match self {
             Self::Read => "1024 divided by the ns is GB/s; an inlined loop of loads of 16 bytes",

@@ -1,0 +1,3 @@
+//! Tests of the founding documents' statements.
+
+mod statements;

@@ -1,0 +1,207 @@
+//! Planted lies: the card and the set-up of a benchmark, and a loop that leaves out what the figure is the price of. The claims
+//! contradict each.
+
+#[allow(dead_code, reason = "no series is launched here")]
+use crate::support;
+
+use oscost_harness::{
+    Batched, Benchmark, CallError, Card, Claim, Outcome, Participant, PostCondition, Series, SeriesPlan,
+    SetUp, Sink, Subject, Unable, audit,
+};
+use oscost_sys::process::Child;
+use support::{holds, in_child, skip, usage, with_set_up, with_subject};
+
+/// What is done in the place of the operations.
+#[derive(Clone, Copy)]
+enum Lie {
+    /// Nothing at all.
+    Nothing,
+    /// The operations, on what an untimed batch before did already.
+    DoneBefore,
+    /// A child that nobody waits for.
+    NeverReaped,
+    /// Every second operation.
+    Half,
+}
+
+const LIES: &[(&str, Lie)] = &[
+    ("signal/deliver", Lie::Nothing),
+    ("signal/deliver", Lie::Half),
+    ("syscall/getrandom", Lie::Nothing),
+    ("syscall/membarrier", Lie::Nothing),
+    ("process/fork", Lie::Nothing),
+    ("process/fork", Lie::NeverReaped),
+    ("process/posix_spawn", Lie::Half),
+    ("process/exec_static", Lie::Nothing),
+    ("thread/create_join", Lie::Nothing),
+    ("thread/create_join/stack_cached", Lie::Half),
+    ("memory/mmap_munmap", Lie::Nothing),
+    ("memory/mprotect", Lie::Half),
+    ("memory/fault_anonymous", Lie::Nothing),
+    ("memory/fault_anonymous", Lie::DoneBefore),
+    ("memory/fault_anonymous", Lie::Half),
+    ("memory/shootdown/threads_1/cross_cpu", Lie::Nothing),
+    ("event/epoll_wake/same_cpu", Lie::Nothing),
+    ("event/poll/descriptors_10", Lie::Half),
+    ("file/open_close", Lie::Half),
+    ("file/create_unlink", Lie::Half),
+    ("file/read_4k", Lie::Nothing),
+    ("file/write_4k", Lie::Half),
+    ("file/fsync", Lie::Half),
+    ("io_uring/nop", Lie::Half),
+    ("io_uring/nop/batch_32", Lie::Nothing),
+    ("socket/tcp_round_trip/same_cpu", Lie::Nothing),
+    ("socket/udp_round_trip/same_cpu", Lie::Nothing),
+    ("socket/unix_round_trip/same_cpu", Lie::Nothing),
+    ("socket/tcp_connect", Lie::Half),
+    ("futex/wake_one/same_cpu", Lie::Nothing),
+    ("futex/hash/threads_1/private", Lie::Nothing),
+    ("futex/hash/threads_2/shared", Lie::Half),
+    ("timer/nanosleep_overshoot", Lie::Nothing),
+    ("container/namespace/uts", Lie::Nothing),
+    ("container/namespace/net", Lie::Half),
+];
+
+struct Planted {
+    honest: &'static dyn Benchmark,
+    lie: Lie,
+}
+
+impl Benchmark for Planted {
+    fn card(&self) -> &'static Card {
+        self.honest.card()
+    }
+
+    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        match self.honest.set_up(cx)? {
+            Subject::Batched(honest) => Ok(Subject::Batched(Box::new(Liar { honest, lie: self.lie }))),
+            Subject::Series(honest) => {
+                Ok(Subject::Series(Box::new(SeriesLiar { honest, card: self.card(), lie: self.lie })))
+            }
+        }
+    }
+}
+
+struct Liar {
+    honest: Box<dyn Batched>,
+    lie: Lie,
+}
+
+impl Batched for Liar {
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        match self.lie {
+            Lie::Nothing => Ok(()),
+            Lie::Half => self.honest.batch(iterations / 2),
+            Lie::DoneBefore => self.honest.batch(iterations),
+            Lie::NeverReaped => {
+                for _ in 0..iterations.min(50) {
+                    std::mem::forget(Child::fork(|| 7)?);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn arm(&mut self) -> Outcome {
+        self.honest.arm()?;
+        if matches!(self.lie, Lie::DoneBefore) { self.honest.batch(10_000) } else { Ok(()) }
+    }
+
+    fn park(&mut self) -> Outcome {
+        self.honest.park()
+    }
+
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        self.honest.verify()
+    }
+
+    fn participants(&self) -> Vec<Participant> {
+        self.honest.participants()
+    }
+}
+
+/// A series that says of more operations than it made.
+struct SeriesLiar {
+    honest: Box<dyn Series>,
+    card: &'static Card,
+    lie: Lie,
+}
+
+impl Series for SeriesLiar {
+    fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
+        if matches!(self.lie, Lie::Half) {
+            return self.honest.launch(plan, &mut Doubling(sink));
+        }
+        sink.operations(plan.observations.unwrap_or(1000));
+        self.card.quantities.iter().for_each(|quantity| sink.quantity(quantity.name, 1.0));
+        Ok(())
+    }
+}
+
+/// Tells twice as many operations as there were.
+struct Doubling<'a>(&'a mut dyn Sink);
+
+impl Sink for Doubling<'_> {
+    fn quantity(&mut self, name: &'static str, value: f64) {
+        self.0.quantity(name, value);
+    }
+
+    fn observation(&mut self, value: f64) {
+        self.0.observation(value);
+    }
+
+    fn operations(&mut self, count: u64) {
+        self.0.operations(2 * count);
+    }
+}
+
+/// Why a benchmark is contradicted, by its audit or by the faults of its batches; `None` where it is not.
+fn contradiction(benchmark: &'static dyn Benchmark) -> Result<Option<String>, String> {
+    let found = in_child(|_| {
+        let audited = with_set_up(benchmark.card().placement, |cx| audit(benchmark, cx))??;
+        match audited.claims.iter().find(|claim| claim.holds == Some(false)) {
+            Some(claim) => Err(format!("CONTRADICTED {claim:?}")),
+            None if audited.missing.is_some() => Err("SKIP calls cannot be counted".into()),
+            None => Ok(()),
+        }
+    });
+    let found =
+        found.and_then(|()| in_child(|_| with_subject(benchmark, |subject| faults(benchmark, subject))));
+    match found {
+        Ok(()) => Ok(None),
+        Err(why) => why.strip_prefix("CONTRADICTED ").map(|why| Some(why.to_owned())).ok_or(why),
+    }
+}
+
+fn faults(benchmark: &dyn Benchmark, subject: &mut Subject) -> Result<(), String> {
+    const ITERATIONS: u64 = 1000;
+    let Some(bound) = benchmark.claims().iter().find_map(|claim| match claim {
+        Claim::Faults(bound) => Some(*bound),
+        _ => None,
+    }) else {
+        return Ok(());
+    };
+    let Subject::Batched(batched) = subject else { return Err("it is no batch".into()) };
+    batched.arm().map_err(|error| error.to_string())?;
+    let before = usage(subject);
+    let Subject::Batched(batched) = subject else { return Err("it is no batch".into()) };
+    batched.batch(ITERATIONS).map_err(|error| error.to_string())?;
+    let operations = (ITERATIONS * benchmark.card().operations_per_iteration) as f64;
+    let observed = usage(subject).since(&before).faults() as f64 / operations;
+    if holds(bound, observed) { Ok(()) } else { Err(format!("CONTRADICTED {bound:?} faults: {observed}")) }
+}
+
+#[test]
+#[ignore = "longer: it deceives"]
+fn an_operation_without_its_essential_part_is_contradicted() {
+    let all = oscost_families::all();
+    for &(id, lie) in LIES {
+        let honest = *all.iter().find(|it| it.card().id == id).expect("an id");
+        let planted: &'static Planted = Box::leak(Box::new(Planted { honest, lie }));
+        match contradiction(planted) {
+            Ok(why) => assert!(why.is_some(), "{id}: a lie was believed"),
+            Err(why) if why.contains("SKIP") || why.starts_with("unsupported") => skip(id, &why),
+            Err(why) => panic!("{id}: {why}"),
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Operations by several at once: calls are exact, what takes turns is seen to take turns, and what hinders nobody is not blamed.
+
+#[allow(dead_code, reason = "not every test looks at everything")]
+use crate::support;
+
+use std::borrow::Cow;
+
+use oscost_families::scaling::{self, Crowd, Objects, Workers};
+use oscost_harness::{
+    Batched, Benchmark, CallPath, Card, Claim, Outcome, PostCondition, SeriesPlan, SetUp, Sharing, Sink,
+    Subject, Unable, audit, claims, quantity,
+};
+use oscost_sys::{clock, futex, system_call};
+use support::{in_child, skip, with_set_up, with_subject};
+
+/// What a launch told.
+#[derive(Default)]
+struct Told {
+    quantities: Vec<(&'static str, f64)>,
+    found: Vec<PostCondition>,
+}
+
+impl Sink for Told {
+    fn quantity(&mut self, name: &'static str, value: f64) {
+        self.quantities.push((name, value));
+    }
+    fn observation(&mut self, _: f64) {}
+    fn operations(&mut self, _: u64) {}
+    fn post_condition(&mut self, found: PostCondition) {
+        self.found.push(found);
+    }
+}
+
+/// Planted operations of a known scaling.
+struct Planted {
+    takes_turns: bool,
+}
+
+/// The hold of an operation, ns: long beside what a busy machine adds to a sleep.
+const HOLD_NS: u64 = 400_000;
+
+/// Until the holder wants it again, ns.
+const GAP_NS: u64 = 20_000;
+
+static PLANTED: Card =
+    Card { id: "planted/it", title: "it", operation: "one", group: "planted", ..Card::BATCHED };
+
+impl Benchmark for Planted {
+    fn card(&self) -> &'static Card {
+        &PLANTED
+    }
+    fn sharing(&self) -> Sharing {
+        Sharing::Inherited("the lock")
+    }
+    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        let lock = futex::Lock::new()?;
+        Ok(Subject::Batched(Box::new(Sleeps { lock, takes_turns: self.takes_turns })))
+    }
+}
+
+struct Sleeps {
+    lock: futex::Lock,
+    takes_turns: bool,
+}
+
+impl Batched for Sleeps {
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        for _ in 0..iterations {
+            if self.takes_turns {
+                self.lock.lock()?;
+            }
+            clock::sleep_until(clock::now_ns() + HOLD_NS)?;
+            if self.takes_turns {
+                self.lock.unlock()?;
+                // Or who holds it takes it again before the next one is awake.
+                clock::sleep_until(clock::now_ns() + GAP_NS)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn launched(benchmark: &'static dyn Benchmark) -> Result<Told, String> {
+    with_subject(benchmark, |subject| {
+        let Subject::Series(series) = subject else { return Err("it is a series".into()) };
+        let mut told = Told::default();
+        let plan = SeriesPlan { observations: None, duration_ns: 20_000_000, seed: 7 };
+        series.launch(&plan, &mut told).map_err(|error| error.to_string())?;
+        Ok(told)
+    })
+}
+
+/// The efficiency of three workers, who sleep: no CPU is fought for.
+fn efficiency(takes_turns: bool) -> Result<(), String> {
+    let inner: &'static Planted = Box::leak(Box::new(Planted { takes_turns }));
+    let crowd = Crowd { workers: 3, of: Workers::Processes, objects: Objects::Shared };
+    let told = launched(scaling::by(inner, crowd))?;
+    let of = |name: &str| told.quantities.iter().find(|(known, _)| *known == name).map_or(0.0, |it| it.1);
+    let efficiency = of(quantity::EFFICIENCY);
+    // Turns: all three make no more than one. Sleeps that nobody hinders: each makes as much as one alone.
+    let expected = if takes_turns { 0.2..=0.42 } else { 0.75..=1.25 };
+    if !expected.contains(&efficiency) {
+        return Err(format!("efficiency {efficiency}, {:?}", told.quantities));
+    }
+    match told.found.iter().find(|found| !found.holds()) {
+        Some(broken) => Err(format!("{broken:?}")),
+        None => Ok(()),
+    }
+}
+
+#[test]
+fn what_takes_turns_loses_and_what_hinders_nobody_does_not() {
+    in_child(|_| efficiency(true)).expect("turns");
+    in_child(|_| efficiency(false)).expect("free");
+}
+
+#[test]
+fn every_kind_of_crowd_makes_exactly_its_calls() {
+    for id in [
+        "syscall/getppid/processes_1/private",
+        "syscall/getppid/processes_3/private",
+        "syscall/getppid/threads_3/private",
+        "syscall/read1/processes_2/shared",
+        "syscall/open_close/threads_2/shared",
+        "memory/mmap_munmap/threads_2/private",
+        "process/fork/processes_2/private",
+    ] {
+        let benchmark = oscost_families::resolve(id).expect(id);
+        let outcome = in_child(|_| {
+            let audited = with_set_up(benchmark.card().placement, |cx| audit(benchmark, cx))??;
+            if audited.missing.is_some() {
+                return Err("SKIP calls cannot be counted".into());
+            }
+            match audited.claims.iter().find(|claim| claim.holds != Some(true)) {
+                Some(claim) => Err(format!("{claim:?} of {:?}", audited.system_calls)),
+                None => Ok(()),
+            }
+        });
+        judged(id, outcome);
+        judged(
+            id,
+            in_child(|_| {
+                let told = launched(benchmark)?;
+                let broken = told.found.iter().find(|found| !found.holds());
+                broken.map_or(Ok(()), |broken| Err(format!("{broken:?}")))
+            }),
+        );
+    }
+}
+
+fn judged(id: &str, outcome: Result<(), String>) {
+    match outcome {
+        Ok(()) => {}
+        Err(why) if why.contains("SKIP") || why.starts_with("unsupported") => skip(id, &why),
+        Err(why) => panic!("{id}: {why}"),
+    }
+}
+
+/// Half of what it says.
+struct Half;
+
+static HALF: Card = Card {
+    id: "planted/half",
+    title: "half",
+    operation: "one getppid",
+    call_path: CallPath::Inline,
+    group: "planted/half",
+    claims: &claims::named(&["getppid"], 1.0),
+    ..Card::BATCHED
+};
+
+impl Benchmark for Half {
+    fn card(&self) -> &'static Card {
+        &HALF
+    }
+    fn claims(&self) -> Cow<'static, [Claim]> {
+        Cow::Borrowed(HALF.claims)
+    }
+    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        Ok(Subject::Batched(Box::new(Half)))
+    }
+}
+
+impl Batched for Half {
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        (0..iterations / 2).for_each(|_| _ = system_call::getppid());
+        Ok(())
+    }
+}
+
+#[test]
+#[ignore = "longer: it deceives"]
+fn an_operation_without_its_call_is_contradicted_in_a_crowd() {
+    let crowd = Crowd { workers: 2, of: Workers::Processes, objects: Objects::Private };
+    let benchmark = scaling::by(&Half, crowd);
+    let outcome = in_child(|_| {
+        let audited = with_set_up(benchmark.card().placement, |cx| audit(benchmark, cx))??;
+        match audited.claims.iter().any(|claim| claim.holds == Some(false)) {
+            true => Ok(()),
+            false if audited.missing.is_some() => Err("SKIP calls cannot be counted".into()),
+            false => Err(format!("a lie was believed: {:?}", audited.claims)),
+        }
+    });
+    judged("planted/half", outcome);
+}
+
+#[test]
+fn what_cannot_be_made_by_several_is_unsupported_with_its_reason() {
+    for (id, why) in [
+        ("context_switch/pipe/same_cpu/processes_2/private", "partners"),
+        ("syscall/getppid/threads_2/shared", "no object to share"),
+    ] {
+        let benchmark = oscost_families::resolve(id).expect(id);
+        let said = in_child(|_| with_subject(benchmark, |_| Ok(()))).expect_err(id);
+        assert!(said.contains("SKIP unsupported") && said.contains(why), "{id}: {said}");
+    }
+}

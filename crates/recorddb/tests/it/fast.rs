@@ -1,0 +1,245 @@
+//! Layout `fast`: answers, space, refusals.
+
+use crate::support;
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::FileExt;
+
+use oscost_recorddb::workload::{self, Counts, OperationKind, Unobserved};
+use oscost_recorddb::{
+    Access, Database, DatabaseOptions, Error, Layout, LockWay, Refusal, StoreMode, check, driver,
+};
+use oscost_recorddb::{Granularity, Primitive};
+use oscost_sys::process::Child;
+use support::{Directory, alone, plan};
+
+const ACCESSES: [Access; 3] = [Access::SeekRead, Access::Positioned, Access::Mapped];
+const MUTEX: LockWay = LockWay::By(Primitive::RobustMutex, Granularity::Fine);
+
+fn options() -> DatabaseOptions {
+    DatabaseOptions {
+        layout: Layout::Fast,
+        access: Access::Mapped,
+        lock: MUTEX,
+        create: true,
+        ..DatabaseOptions::default()
+    }
+}
+
+#[test]
+fn every_way_to_lock_and_to_reach_the_bytes_answers_as_the_book_does() {
+    let _alone = alone();
+    let book = Directory::new();
+    let mut database =
+        Database::open(&book.file("db"), &DatabaseOptions { layout: Layout::Book, ..options() })
+            .expect("open");
+    let expected = workload::run(&plan(300), &mut database, &mut Unobserved).expect("right").answers();
+    for access in ACCESSES {
+        for lock in LockWay::ALL {
+            let directory = Directory::new();
+            let path = directory.file("db");
+            let mut database =
+                Database::open(&path, &DatabaseOptions { access, lock, ..options() }).expect("open");
+            let counts = workload::run(&plan(300), &mut database, &mut Unobserved).expect("right");
+            assert_eq!(counts.answers(), expected, "{access:?} {}", lock.name());
+            let calls = database.counters().locks.total();
+            let shared = calls - if lock == LockWay::None { 0 } else { 2 * counts.total() };
+            // One lock an operation; a few more for the space that all share, where locking is fine.
+            let most = if lock.granularity() == Some(Granularity::Fine) { 200 } else { 0 };
+            assert!(shared <= most, "{shared} more calls: {access:?} {}", lock.name());
+            drop(database);
+            let report = check(&path, Layout::Fast).expect("read");
+            assert!(report.is_clean(), "{access:?} {}: {report:?}", lock.name());
+            assert_eq!(report.records, 0);
+        }
+    }
+}
+
+#[test]
+fn a_map_in_memory_answers_the_same() {
+    let _alone = alone();
+    let directory = Directory::new();
+    let path = directory.file("db");
+    let mut database = Database::open(&path, &options()).expect("open");
+    let mut map = BTreeMap::new();
+    // Lengths of all size classes, from a seed of its own.
+    let mut state = 1u64;
+    let mut below = |bound: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) % bound
+    };
+    for _ in 0..60_000 {
+        let key = format!("{}", below(3000)).into_bytes();
+        let longest = if below(50) == 0 { 7001 } else { 90 };
+        let value = vec![b'a' + below(26) as u8; below(longest) as usize];
+        match below(4) {
+            0 => assert_eq!(database.delete(&key).expect("delete"), map.remove(&key).is_some()),
+            1 => assert_eq!(database.fetch(&key).expect("fetch").as_ref(), map.get(&key)),
+            _ => {
+                database.store(&key, &value, StoreMode::Either).expect("store");
+                map.insert(key, value);
+            }
+        }
+    }
+    let (mut key, mut value) = (Vec::new(), Vec::new());
+    let mut met = BTreeMap::new();
+    while database.next_record(&mut key, &mut value).expect("next") {
+        assert!(met.insert(key.clone(), value.clone()).is_none(), "met twice");
+    }
+    assert_eq!(met, map);
+    drop(database);
+    let report = check(&path, Layout::Fast).expect("read");
+    assert!(report.is_clean(), "{report:?}");
+    assert_eq!(report.records, map.len() as u64);
+}
+
+#[test]
+fn a_walk_goes_on_whatever_happens_meanwhile() {
+    let _alone = alone();
+    let directory = Directory::new();
+    let mut database = Database::open(&directory.file("db"), &options()).expect("open");
+    for number in 0..2000 {
+        database.store(format!("old{number}").as_bytes(), b"", StoreMode::Insert).expect("stored");
+    }
+    let (mut key, mut value) = (Vec::new(), Vec::new());
+    let mut met = BTreeMap::new();
+    let mut number = 0;
+    while database.next_record(&mut key, &mut value).expect("next") {
+        *met.entry(key.clone()).or_insert(0) += 1;
+        // Every record that was met is deleted, and others come.
+        assert_eq!(database.delete(&key), Ok(true));
+        if number < 500 {
+            database.store(format!("new{number}").as_bytes(), b"", StoreMode::Insert).expect("stored");
+            number += 1;
+        }
+    }
+    assert!(met.values().all(|times| *times == 1));
+    assert_eq!(met.keys().filter(|key| key.starts_with(b"old")).count(), 2000);
+}
+
+#[test]
+fn space_is_used_again_where_one_inserts_and_another_deletes() {
+    let _alone = alone();
+    let directory = Directory::new();
+    let path = directory.file("db");
+    let mut writer = Database::open(&path, &options()).expect("open");
+    let run = |from: u32| {
+        let child = Child::fork(|| {
+            let Ok(mut other) = Database::open(&path, &options()) else { return 1 };
+            for number in from..from + 1000 {
+                if other.delete(format!("{number}").as_bytes()) != Ok(true) {
+                    return 2;
+                }
+            }
+            drop(other);
+            0
+        });
+        assert_eq!(child.expect("fork").wait().expect("wait").code, Some(0));
+    };
+    let mut size = 0;
+    for round in 0..40 {
+        for number in round * 1000..(round + 1) * 1000 {
+            writer.store(format!("{number}").as_bytes(), &[b'v'; 40], StoreMode::Insert).expect("stored");
+        }
+        run(round * 1000);
+        if round == 19 {
+            size = std::fs::metadata(directory.file("db.fast")).expect("there").len();
+        }
+    }
+    let grown = std::fs::metadata(directory.file("db.fast")).expect("there").len();
+    assert!(grown <= size, "{size} bytes grew to {grown}");
+    drop(writer);
+    let report = check(&path, Layout::Fast).expect("read");
+    assert!(report.is_sound(), "{report:?}");
+}
+
+#[test]
+fn several_processes_lose_nothing() {
+    let _alone = alone();
+    for primitive in [Primitive::Fcntl, Primitive::Ofd, Primitive::Flock, Primitive::RobustMutex] {
+        for granularity in [Granularity::Coarse, Granularity::Fine] {
+            for (layout, access) in [
+                (Layout::Fast, Access::Mapped),
+                (Layout::Fast, Access::Positioned),
+                (Layout::Book, Access::SeekRead),
+            ] {
+                let directory = Directory::new();
+                let path = directory.file("db");
+                let lock = LockWay::By(primitive, granularity);
+                let options = DatabaseOptions { layout, access, lock, ..options() };
+                let plans: Vec<_> = (0..3).map(|child| workload::WorkPlan { child, ..plan(60) }).collect();
+                let done =
+                    driver::run(&plans, |_| Database::open(&path, &options), 60_000_000_000).expect("fork");
+                let counts = done.into_iter().map(|done| done.expect("every child is right").counts);
+                let counts = counts.fold(Counts::default(), |sum, counts| sum.plus(&counts));
+                assert!(counts.of(OperationKind::FetchFound) > 0);
+                let report = check(&path, layout).expect("read");
+                assert!(report.is_clean(), "{layout:?} {access:?} {}: {report:?}", lock.name());
+                assert_eq!(report.records, 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn two_ways_to_lock_do_not_meet() {
+    let _alone = alone();
+    let directory = Directory::new();
+    let path = directory.file("db");
+    let first = Database::open(&path, &options()).expect("open");
+    for lock in LockWay::ALL.into_iter().filter(|lock| *lock != MUTEX) {
+        let child = Child::fork(|| {
+            let expected = Refusal::OtherLockWay { found: "fine_mutex" };
+            match Database::open(&path, &DatabaseOptions { lock, ..options() }) {
+                Err(Error::Refused(found)) if found == expected => 0,
+                _ => 1,
+            }
+        });
+        assert_eq!(child.expect("fork").wait().expect("wait").code, Some(0), "{}", lock.name());
+    }
+    drop(first);
+    // Where nobody has it open, any way will do.
+    let fcntl = LockWay::By(Primitive::Fcntl, Granularity::Fine);
+    assert!(Database::open(&path, &DatabaseOptions { lock: fcntl, ..options() }).is_ok());
+}
+
+#[test]
+fn other_files_are_refused_with_the_reason() {
+    let _alone = alone();
+    let directory = Directory::new();
+    let path = directory.file("db");
+    drop(Database::open(&path, &options()).expect("open"));
+    let file = std::fs::OpenOptions::new().write(true).open(directory.file("db.fast")).expect("open");
+    let magic = u64::from_le_bytes(*b"recorddb");
+    let open = || Database::open(&path, &DatabaseOptions { create: false, ..options() }).map(drop);
+    file.write_all_at(&magic.swap_bytes().to_ne_bytes(), 0).expect("written");
+    assert_eq!(open(), Err(Error::Refused(Refusal::OtherByteOrder)));
+    file.write_all_at(&magic.to_ne_bytes(), 0).expect("written");
+    file.write_all_at(&2u64.to_ne_bytes(), 8).expect("written");
+    assert_eq!(open(), Err(Error::Refused(Refusal::NewerVersion { found: 2, newest: 1 })));
+    file.write_all_at(&1u64.to_ne_bytes(), 8).expect("written");
+    assert_eq!(open(), Ok(()));
+    file.write_all_at(b"something else", 0).expect("written");
+    assert_eq!(open(), Err(Error::Refused(Refusal::OtherFile)));
+    file.set_len(0).expect("cut");
+    assert_eq!(open(), Err(Error::Refused(Refusal::OtherFile)));
+}
+
+#[test]
+fn a_reader_changes_nothing_and_may_not_store() {
+    let _alone = alone();
+    let directory = Directory::new();
+    let path = directory.file("db");
+    let fcntl = LockWay::By(Primitive::Fcntl, Granularity::Fine);
+    let mut writer = Database::open(&path, &DatabaseOptions { lock: fcntl, ..options() }).expect("open");
+    writer.store(b"key", b"value", StoreMode::Insert).expect("stored");
+    drop(writer);
+    let before = std::fs::read(directory.file("db.fast")).expect("read");
+    let reading = DatabaseOptions { write: false, create: false, lock: fcntl, ..options() };
+    let mut reader = Database::open(&path, &reading).expect("open");
+    assert_eq!(reader.fetch(b"key"), Ok(Some(b"value".to_vec())));
+    assert_eq!(reader.store(b"key", b"", StoreMode::Either), Err(Error::Refused(Refusal::ReadOnly)));
+    assert_eq!(reader.delete(b"key"), Err(Error::Refused(Refusal::ReadOnly)));
+    drop(reader);
+    assert_eq!(std::fs::read(directory.file("db.fast")).expect("read"), before);
+}

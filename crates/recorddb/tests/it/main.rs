@@ -1,0 +1,9 @@
+//! Tests of document 001's database.
+
+mod audited;
+mod book;
+mod damaged;
+mod fast;
+mod killed;
+mod processes;
+mod support;

@@ -1,0 +1,197 @@
+//! Results of counts against one another, and results that cannot be compared.
+
+use oscost_report::Style;
+use oscost_report::compare::incomparable;
+use oscost_report::count::{Changes, CountVerdict, is_count};
+use oscost_results::{
+    Counted, Emulation, Estimate, Figure, FunctionNode, InstructionCount, Quantity, Repeats, RunResult,
+    Status,
+};
+use serde_json::Map;
+
+use super::{figure_mut, stored};
+
+/// What an id of a result has: a count, or why not.
+type Found<'a> = Result<u64, (Status, &'a str)>;
+
+/// A result that counted these instructions of an iteration.
+fn counted(ids: &[(&str, Found<'_>)]) -> RunResult {
+    let mut result = stored();
+    let template = result.figures[0].clone();
+    let emulation = Emulation { emulator: "qemu 7.2".into(), memory_mib: 512, ..Emulation::default() };
+    result.conditions.emulation = Some(emulation);
+    let figure = |(id, found): &(&str, Found<'_>)| {
+        let (id, headline) = ((*id).to_owned(), "instructions".to_owned());
+        let mut figure = Figure { id, headline: headline.clone(), ..template.clone() };
+        figure.quantities.clear();
+        match *found {
+            Ok(instructions) => {
+                let value = instructions as f64;
+                let estimate = Estimate { value, low: value, high: value, extremes: true };
+                let quantity = Quantity { estimate, unit: "count".into(), unknown: Map::default() };
+                figure.quantities.insert(headline, quantity);
+                figure.count = Some(InstructionCount {
+                    repeats: Repeats::Constant,
+                    values: vec![Counted { instructions, times: 64 }],
+                    boots: 2,
+                    frame: 0,
+                    why: None,
+                    functions: Vec::new(),
+                    unknown: Map::default(),
+                });
+            }
+            Err((status, why)) => (figure.status, figure.why) = (status, Some(why.to_owned())),
+        }
+        figure
+    };
+    result.figures = ids.iter().map(figure).collect();
+    result
+}
+
+#[test]
+fn every_id_that_a_side_tried_has_its_row() {
+    let failed = Err((Status::Failed, "it did not end"));
+    let lacking = Err((Status::Unsupported, "no such call"));
+    let before = counted(&[
+        ("equal", Ok(100)),
+        ("more", Ok(100)),
+        ("most", Ok(100)),
+        ("fewer", Ok(100)),
+        ("failed", failed),
+        ("first", Ok(50)),
+        ("late", lacking),
+        ("never", lacking),
+    ]);
+    let now = counted(&[
+        ("equal", Ok(100)),
+        ("more", Ok(103)),
+        ("most", Ok(130)),
+        ("fewer", Ok(90)),
+        ("failed", Ok(5)),
+        ("late", Ok(9)),
+        ("second", failed),
+        ("never", lacking),
+    ]);
+    let changes = Changes::between(&before, &now);
+    let rows: Vec<(&str, CountVerdict, Option<f64>, Option<&str>)> = changes
+        .rows
+        .iter()
+        .map(|row| (row.id.as_str(), row.verdict, row.difference(), row.why.as_deref()))
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            ("equal", CountVerdict::Equal, Some(0.0), None),
+            ("more", CountVerdict::More, Some(3.0), None),
+            ("most", CountVerdict::More, Some(30.0), None),
+            ("fewer", CountVerdict::Fewer, Some(-10.0), None),
+            ("failed", CountVerdict::Unclear, None, Some("it did not end")),
+            ("first", CountVerdict::Unclear, None, Some("only the first result has it")),
+            ("late", CountVerdict::Unclear, None, Some("only the second result has it")),
+            ("second", CountVerdict::Unclear, None, Some("only the second result has it")),
+        ]
+    );
+    let sides: Vec<(Option<f64>, Option<f64>)> =
+        changes.rows[4..7].iter().map(|row| (row.before, row.now)).collect();
+    assert_eq!(sides, [(None, Some(5.0)), (Some(50.0), None), (None, Some(9.0))]);
+    let more: Vec<&str> = changes.of(CountVerdict::More).iter().map(|row| row.id.as_str()).collect();
+    assert_eq!(more, ["most", "more"], "the largest difference first");
+    assert_eq!(changes.differing, []);
+}
+
+/// A line a figure at every width: what moved stands behind it as far as it fits.
+#[test]
+fn the_screens_of_counts() {
+    let mut before = counted(&[
+        ("syscall/getpid", Ok(311)),
+        ("syscall/read1", Ok(700)),
+        ("semaphore/posix_queue/handover/same_cpu", Ok(4000)),
+        ("syscall/stat", Err((Status::Failed, "the guest ended within the call"))),
+    ]);
+    let mut now = counted(&[
+        ("syscall/getpid", Ok(325)),
+        ("syscall/read1", Ok(700)),
+        ("semaphore/posix_queue/handover/same_cpu", Ok(3900)),
+        ("syscall/stat", Ok(1200)),
+    ]);
+    let functions = |calls: &[(&str, u64)]| {
+        let node = |(name, own): &(&str, u64)| FunctionNode {
+            name: (*name).to_owned(),
+            place: "kernel".to_owned(),
+            depth: 1,
+            calls: 1,
+            own: *own,
+            repeated: 0,
+            unknown: Map::default(),
+        };
+        calls.iter().map(node).collect()
+    };
+    let entry = [
+        ("entry_SYSCALL_64", 80),
+        ("do_syscall_64", 120),
+        ("__x64_sys_getpid", 20),
+        ("__task_pid_nr_ns", 91),
+    ];
+    before.figures[0].count.as_mut().unwrap().functions = functions(&entry);
+    let later = [
+        ("entry_SYSCALL_64", 84),
+        ("do_syscall_64", 125),
+        ("__x64_sys_getpid", 22),
+        ("__task_pid_nr_ns", 94),
+    ];
+    now.figures[0].count.as_mut().unwrap().functions = functions(&later);
+    now.conditions.kernel = "Linux 7.0.1".into();
+    let changes = Changes::between(&before, &now);
+    let shown = |width| {
+        let mut out = Vec::new();
+        changes.text(&Style { width, unicode: false, colour: false }, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    for width in [60, 80, 100, 160] {
+        insta::assert_snapshot!(format!("counts_{width}"), shown(width));
+    }
+    for width in 20..=200 {
+        let text = shown(width);
+        assert!(text.lines().all(|line| line.len() <= width), "{width}:\n{text}");
+        assert_eq!(text.lines().count(), shown(400).lines().count(), "{width}:\n{text}");
+    }
+    let mut whole = Vec::new();
+    changes.text_whole(&Style { width: 60, unicode: false, colour: false }, &mut whole).unwrap();
+    let whole = String::from_utf8(whole).unwrap();
+    assert!(entry.iter().all(|(name, _)| whole.contains(name)), "{whole}");
+}
+
+#[test]
+fn what_differs_between_two_guests_is_named() {
+    let (before, mut now) = (counted(&[]), counted(&[]));
+    now.tool.build_id = "another".into();
+    now.conditions.kernel = "Linux 99".into();
+    now.conditions.emulation =
+        Some(Emulation { emulator: "qemu 8".into(), memory_mib: 1024, ..Emulation::default() });
+    let differing = Changes::between(&before, &now).differing;
+    let names: Vec<&str> = differing.iter().map(|(name, ..)| *name).collect();
+    assert_eq!(names, ["kernel", "emulator", "memory", "program"]);
+    let told = |index: usize| (differing[index].1.as_str(), differing[index].2.as_str());
+    assert_eq!((told(1), told(2)), (("qemu 7.2", "qemu 8"), ("512 MiB", "1024 MiB")));
+}
+
+#[test]
+fn results_that_have_nothing_to_say_of_each_other_are_told_apart() {
+    let a = stored();
+    assert!(is_count(&counted(&[])) && !is_count(&a));
+    assert_eq!(incomparable(&a, &counted(&[])), Some("counts of instructions are not times"));
+    assert_eq!(incomparable(&a, &a), None);
+    let with = |change: &dyn Fn(&mut RunResult)| {
+        let mut b = stored();
+        change(&mut b);
+        incomparable(&a, &b)
+    };
+    assert_eq!(with(&|b| b.machine.cpu_model = "another".into()), Some("of another machine"));
+    assert_eq!(with(&|b| b.estimators = 1), Some("made by another method"));
+    assert_eq!(with(&|b| b.figures.clear()), Some("no figure in common"));
+    let all_failed = |b: &mut RunResult| {
+        b.figures.iter_mut().for_each(|figure| figure.status = Status::Failed);
+    };
+    assert_eq!(with(&all_failed), Some("no figure in common"));
+    assert_eq!(with(&|b| figure_mut(b).status = Status::Failed), None, "there are others");
+}

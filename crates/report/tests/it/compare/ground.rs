@@ -1,0 +1,181 @@
+//! The conditions of a verdict: one method, one regime, boots, past runs, alternating launches.
+
+use oscost_report::Named;
+use oscost_report::compare::{Rules, Verdict, compare, compare_live, compare_sides};
+use oscost_results::{Mark, RunResult};
+
+use super::{MONOTONIC, against, figure_mut, on_one_cpu, row, scaled, stored, verdict};
+
+/// Everything twice as slow in B, and why it is nevertheless no verdict.
+fn refused(change: impl Fn(&mut RunResult)) -> (Verdict, String) {
+    let (a, mut b) = (stored(), scaled(stored(), MONOTONIC, 2.0));
+    change(&mut b);
+    let comparison = against(&a, &b);
+    let row = row(&comparison, MONOTONIC);
+    (row.verdict, row.why.clone())
+}
+
+#[test]
+fn what_was_measured_otherwise_is_not_judged() {
+    assert_eq!(refused(|_| ()), (Verdict::Slower, String::new()));
+    let unclear = |why: &str| (Verdict::Unclear, why.to_owned());
+    assert_eq!(
+        refused(|b| figure_mut(b).revision = 2),
+        unclear("its method changed between revisions 1 and 2")
+    );
+    assert_eq!(
+        refused(|b| b.estimators = 1),
+        unclear("the method changed: results of version 1 are only compared with each other")
+    );
+}
+
+/// A neighbour on one side alone may have made that side slower, and made no side faster.
+#[test]
+fn a_neighbour_explains_what_is_slower_beside_it_and_nothing_else() {
+    let judged = |factor: f64, busy_a: bool, busy_b: bool| {
+        let (mut a, mut b) = (stored(), scaled(stored(), MONOTONIC, factor));
+        for (result, busy) in [(&mut a, busy_a), (&mut b, busy_b)] {
+            if busy {
+                figure_mut(result).marks.push(Mark::BusySibling);
+            }
+        }
+        let comparison = against(&a, &b);
+        let row = row(&comparison, MONOTONIC);
+        (row.verdict, row.why.contains("busy sibling"))
+    };
+    assert_eq!(judged(2.0, true, true), (Verdict::Slower, false), "both are of one regime");
+    assert_eq!(judged(2.0, true, false), (Verdict::Slower, false), "slower although the neighbour left");
+    assert_eq!(judged(0.5, false, true), (Verdict::Faster, false), "faster although a neighbour came");
+    assert_eq!(judged(2.0, false, true), (Verdict::Unclear, true), "the neighbour may be the reason");
+    assert_eq!(judged(0.5, true, false), (Verdict::Unclear, true), "the neighbour may be the reason");
+    for (busy_a, busy_b) in [(true, false), (false, true)] {
+        assert_eq!(
+            judged(1.0, busy_a, busy_b),
+            (Verdict::Unclear, true),
+            "within only by a neighbour, perhaps"
+        );
+    }
+}
+
+/// Of two boots nothing is slower: placement of code differs from boot to boot. What is within is.
+#[test]
+fn two_boots_show_no_change() {
+    for other in [Some("the second boot"), None, Some("")] {
+        let boot = |b: &mut RunResult| b.conditions.boot_id = other.map(str::to_owned);
+        let (verdict, why) = refused(boot);
+        assert_eq!(verdict, Verdict::Unclear, "{other:?}");
+        assert!(why.starts_with("differs between these two boots"), "{why}");
+    }
+    let (a, mut b) = (stored(), stored());
+    b.conditions.boot_id = Some("the second boot".into());
+    let comparison = against(&a, &b);
+    assert!(on_one_cpu(&comparison).all(|row| row.verdict == Verdict::Within));
+    assert_eq!(comparison.conditions[0].what, "boot");
+    let row = row(&comparison, MONOTONIC);
+    assert!(row.change.is_some() && row.a.value > 0.0, "figures are shown");
+}
+
+/// So many boots of one result each, every one placed a little differently.
+fn boots(name: &str, factor: f64, count: u32) -> Vec<RunResult> {
+    let of = |boot: u32| {
+        let mut result = scaled(stored(), MONOTONIC, factor * (1.0 + 0.01 * f64::from(boot % 3)));
+        result.conditions.boot_id = Some(format!("{name} {boot}"));
+        result
+    };
+    (0..count).map(of).collect()
+}
+
+#[test]
+fn three_boots_a_side_show_a_change() {
+    let sides = |before: &[RunResult], after: &[RunResult]| {
+        let named = |all: &[RunResult]| -> Vec<Named<'static>> {
+            let all: &'static [RunResult] = all.to_vec().leak();
+            all.iter().map(|result| Named { name: "x", result }).collect()
+        };
+        compare_sides(&named(before), &named(after), Rules::default()).unwrap()
+    };
+    let slower = sides(&boots("old", 1.0, 3), &boots("new", 1.5, 3));
+    assert_eq!(verdict(&slower, MONOTONIC), Verdict::Slower, "{:?}", row(&slower, MONOTONIC));
+    assert!((row(&slower, MONOTONIC).change.unwrap().change - 0.5).abs() < 1e-6);
+    assert!(slower.rows.iter().filter(|row| row.id != MONOTONIC).all(|row| row.verdict == Verdict::Within));
+    let two = sides(&boots("old", 1.0, 3), &boots("new", 1.5, 2));
+    assert_eq!(verdict(&two, MONOTONIC), Verdict::Unclear);
+    assert!(two.warnings.iter().any(|warning| warning.contains("3 and 2 boots")), "{:?}", two.warnings);
+    // Three runs of one boot are one boot.
+    let mut again = boots("new", 1.5, 3);
+    again.iter_mut().for_each(|result| result.conditions.boot_id = Some("new 0".into()));
+    assert_eq!(verdict(&sides(&boots("old", 1.0, 3), &again), MONOTONIC), Verdict::Unclear);
+    // Six runs of one boot differ by what differs from run to run.
+    let mut one = boots("old", 1.0, 3);
+    one.iter_mut().for_each(|result| result.conditions.boot_id = Some("new 0".into()));
+    assert_eq!(verdict(&sides(&one, &again), MONOTONIC), Verdict::Slower);
+    assert!(compare_sides(&[], &[], Rules::default()).is_none());
+}
+
+/// Past runs of the same thing say how far figures move here: what moved by a tenth before is not called slower for that.
+#[test]
+fn drift_is_learnt_from_the_past() {
+    let at = |hour: u32, factor: f64| {
+        let mut result = scaled(stored(), MONOTONIC, factor);
+        result.started = format!("2026-11-20T{hour:02}:00:00Z");
+        result
+    };
+    let (a, b) = (at(20, 1.0), at(21, 1.12));
+    let judged = |past: &[RunResult]| {
+        let named = |result| Named { name: "x", result };
+        let comparison = compare(&named(&a), &named(&b), Rules { past, ..Rules::default() });
+        verdict(&comparison, MONOTONIC)
+    };
+    let moving: Vec<RunResult> =
+        (0..10).map(|hour| at(hour, if hour % 2 == 0 { 1.0 } else { 1.1 })).collect();
+    assert_eq!(judged(&[]), Verdict::Slower);
+    assert_eq!(judged(&moving), Verdict::Unclear);
+    let steady: Vec<RunResult> = (0..10).map(|hour| at(hour, 1.0)).collect();
+    assert_eq!(judged(&steady), Verdict::Slower);
+    // The compared runs are in the store, too: they are no past of themselves.
+    assert_eq!(judged(&[a.clone(), b.clone()]), Verdict::Slower);
+    // Other settings, another machine, and what the user marked as something else, show nothing.
+    for change in [
+        |result: &mut RunResult| result.conditions.idle_cpu = Some("poll".into()),
+        |result: &mut RunResult| result.machine.cpu_model = "another".into(),
+        |result: &mut RunResult| result.note = Some(result.started.clone()),
+        |result: &mut RunResult| result.conditions.boot_id = Some(result.started.clone()),
+        |result: &mut RunResult| result.estimators = 1,
+        |result: &mut RunResult| figure_mut(result).revision = 7,
+    ] {
+        let mut others = moving.clone();
+        others.iter_mut().for_each(change);
+        assert_eq!(judged(&others), Verdict::Slower, "{:?}", others[1].conditions);
+    }
+}
+
+/// Rounds of A B B A in which B costs 3 % more, on a machine that drifts by far more than that.
+#[test]
+fn alternating_launches_see_through_a_drift() {
+    let launch = |drift: f64, factor: f64| {
+        let mut result = scaled(stored(), "clock/monotonic", factor);
+        for figure in &mut result.figures {
+            figure.launches.truncate(1);
+            for launch in &mut figure.launches {
+                launch.quantities.values_mut().for_each(|value| *value *= drift);
+            }
+        }
+        result
+    };
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    for round in 0..10_u32 {
+        let at = |step: u32| 1.0 + f64::from(4 * round + step) * 0.02 + f64::from(round % 3) * 0.001;
+        a.extend([launch(at(0), 1.0), launch(at(3), 1.0)]);
+        b.extend([launch(at(1), 1.03), launch(at(2), 1.03)]);
+    }
+    let named =
+        |all: &'static [RunResult]| all.iter().map(|result| Named { name: "x", result }).collect::<Vec<_>>();
+    let (a, b): (&'static [RunResult], &'static [RunResult]) = (a.leak(), b.leak());
+    let comparison = compare_live(&named(a), &named(b), Rules { threshold: 0.02, ..Rules::default() });
+    let row = comparison.rows.iter().find(|row| row.id == "clock/monotonic").unwrap();
+    assert_eq!(row.verdict, Verdict::Slower, "{row:?}");
+    assert!((row.change.unwrap().change - 0.03).abs() < 0.002, "{row:?}");
+    let others = on_one_cpu(&comparison).filter(|row| row.id != "clock/monotonic");
+    assert!(others.clone().count() > 3);
+    assert!(others.clone().all(|row| row.verdict == Verdict::Within), "{:?}", comparison.rows);
+}

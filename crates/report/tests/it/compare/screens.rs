@@ -1,0 +1,237 @@
+//! What is shown of a comparison.
+
+use oscost_report::compare::{
+    Comparison, Rules, compare, comparison, comparison_json, comparison_markdown, comparison_whole, matrix,
+    matrix_markdown, matrix_whole,
+};
+use oscost_report::{Named, Style};
+use oscost_results::RunResult;
+
+use super::{against, figure_mut, scaled, stored};
+
+/// A table names what a cell lacks, whichever result has it.
+#[test]
+fn cells_without_a_number_say_what_is_there_instead() {
+    let a = stored();
+    let queue = |result: &mut RunResult| {
+        let monotonic = figure_mut(result).clone();
+        let queue = result.figures.iter_mut().find(|figure| figure.id == "semaphore/posix_queue").unwrap();
+        *queue = oscost_results::Figure { id: queue.id.clone(), ..monotonic };
+    };
+    let (mut b, mut c) = (stored(), stored());
+    queue(&mut b);
+    c.figures.retain(|figure| figure.id != "clock/monotonic");
+    let mut out = Vec::new();
+    let style = Style { width: 120, unicode: false, colour: false };
+    matrix(&[against(&a, &a), against(&a, &b), against(&a, &c)], &style, &mut out).unwrap();
+    let shown = String::from_utf8(out).unwrap();
+    let cells = |id: &str| {
+        shown
+            .lines()
+            .find(|line| line.trim().starts_with(id))
+            .unwrap()
+            .split_whitespace()
+            .skip(1)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert_eq!(cells("semaphore/posix_queue"), "unsupported unsupported measured unsupported");
+    assert_eq!(cells("clock/monotonic "), "22.2 ns within within not there");
+}
+
+#[test]
+fn every_format_shows_hostile_text_harmlessly() {
+    let a = stored();
+    let mut b = scaled(stored(), "clock/monotonic", 1.5);
+    const HURT: &str = "\u{1b}[2J\u{202e}<script>x</script>|=cmd\r\n";
+    for text in [&mut b.machine.cpu_model, &mut b.conditions.kernel, &mut b.tool.build_id, &mut b.tool.libc] {
+        HURT.clone_into(text);
+    }
+    b.figures[2].id = HURT.into();
+    for figure in &mut b.figures {
+        figure.why = Some(HURT.into());
+        figure.evidence.system_calls.insert(HURT.into(), 3.0);
+    }
+    let named = |result| Named { name: HURT, result };
+    let comparisons = [
+        compare(&named(&a), &named(&b), Rules { cross_machine: true, ..Rules::default() }),
+        compare(&named(&a), &named(&b), Rules::default()),
+    ];
+    let style = Style { width: 80, unicode: true, colour: false };
+    let text = |write: &dyn Fn(&mut Vec<u8>) -> std::io::Result<()>| {
+        let mut out = Vec::new();
+        write(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    let terminal = [
+        text(&|out| comparison(&comparisons[0], &style, out)),
+        text(&|out| comparison(&comparisons[1], &style, out)),
+        text(&|out| matrix(&comparisons, &style, out)),
+    ];
+    let markdown = [
+        text(&|out| comparison_markdown(&comparisons[0], out)),
+        text(&|out| matrix_markdown(&comparisons, out)),
+    ];
+    for shown in terminal.iter().chain(&markdown) {
+        assert!(
+            !shown.contains(|c: char| c.is_control() && c != '\n') && !shown.contains('\u{202e}'),
+            "{shown}"
+        );
+    }
+    assert!(markdown.iter().all(|shown| !shown.contains("<script")), "{}", markdown[0]);
+    for shown in &terminal {
+        assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    }
+    assert!(!comparison_json(&comparisons[0]).to_string().contains('\u{1b}'), "JSON escapes what it holds");
+}
+
+/// The fixture, and the same with a slower clock, a faster semaphore and another kernel.
+fn changed() -> (RunResult, RunResult) {
+    let mut b = scaled(stored(), "clock/monotonic", 1.142);
+    b.conditions.kernel = "Linux 6.19.0".into();
+    figure_mut(&mut b).evidence.system_calls.insert("clock_gettime".into(), 1.0);
+    (stored(), scaled(b, "semaphore/posix_named", 0.9))
+}
+
+fn text(pair: &Comparison<'_>, style: Style) -> String {
+    let mut out = Vec::new();
+    comparison(pair, &style, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn the_screens_of_a_comparison() {
+    let (a, b) = changed();
+    let pair = against(&a, &b);
+    for width in [60, 80, 100, 160] {
+        let style = Style { width, unicode: true, colour: false };
+        insta::assert_snapshot!(format!("unicode_{width}"), text(&pair, style));
+        let ascii = Style { unicode: false, ..style };
+        insta::assert_snapshot!(format!("ascii_{width}"), text(&pair, ascii));
+    }
+    for width in [80, 100] {
+        let style = Style { width, unicode: true, colour: true };
+        insta::assert_snapshot!(format!("colour_{width}"), text(&pair, style));
+    }
+    let mut out = Vec::new();
+    comparison_markdown(&pair, &mut out).unwrap();
+    insta::assert_snapshot!("comparison_markdown", String::from_utf8(out).unwrap());
+}
+
+/// Several results against one: a line a figure at every width, and the answer of each result at the end.
+#[test]
+fn the_screens_of_several_results() {
+    let (a, b) = changed();
+    let short = [against(&a, &b), against(&a, &a)];
+    let base = Named { name: "2026-11-22T16-40-25Z-5fc13a066b852dbb", result: &a };
+    let names = [41, 42, 43, 44, 45, 46].map(|minute| format!("2026-11-22T16-{minute}-16Z-57338a414dffdc2c"));
+    let of = |name| compare(&base, &Named { name, result: &b }, Rules::default());
+    let all: Vec<Comparison<'_>> = names.iter().map(|name| of(name)).collect();
+    let shown = |all: &[Comparison<'_>], width| {
+        let mut out = Vec::new();
+        matrix(all, &Style { width, unicode: width > 60, colour: false }, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    for width in [60, 80, 100, 160] {
+        insta::assert_snapshot!(format!("matrix_{width}"), shown(&short, width));
+    }
+    insta::assert_snapshot!("matrix_of_six_80", shown(&all, 80));
+    let lines = shown(&all, 400).lines().count();
+    for width in 20..=200 {
+        let text = shown(&all, width);
+        assert!(text.lines().all(|line| line.chars().count() <= width), "{width}:\n{text}");
+        assert_eq!(text.lines().count(), lines, "{width}:\n{text}");
+    }
+    let mut out = Vec::new();
+    matrix_whole(&all, &Style { width: 80, unicode: false, colour: false }, &mut out).unwrap();
+    let whole = String::from_utf8(out).unwrap();
+    assert!((1..=6).all(|run| whole.contains(&format!(" run {run}"))), "{whole}");
+}
+
+/// Nothing is broken at any width: the same lines, each a beginning or fewer columns, and a row has its columns.
+#[test]
+fn no_line_of_a_comparison_is_wider_than_the_page_and_none_is_broken() {
+    let (a, mut b) = changed();
+    b.conditions.command_line = Some("mds=a_word ".repeat(60));
+    b.tool.build_id = "another".into();
+    let pair = against(&a, &b);
+    let at = |width| text(&pair, Style { width, unicode: true, colour: false });
+    let lines = at(400).lines().count();
+    for width in 20..=200 {
+        let shown = at(width);
+        assert!(shown.lines().all(|line| line.chars().count() <= width), "{width}:\n{shown}");
+        assert_eq!(shown.lines().count(), lines, "{width}:\n{shown}");
+    }
+    for width in [60, 80, 100, 160] {
+        let shown = at(width);
+        let heads: Vec<&str> = shown.lines().filter(|line| line.contains(" before ")).collect();
+        assert_eq!(heads.len(), 3, "slower, faster, unclear at {width}:\n{shown}");
+        let right = |line: &str, word: &str| line.find(word).map(|at| at + word.len());
+        let end = right(heads[2], " now").unwrap();
+        let row = shown.lines().find(|line| line.starts_with("  context_sw")).unwrap();
+        assert!(row.get(..end).is_some_and(|start| start.ends_with(" us")), "{width}:\n{shown}");
+        assert!(heads.iter().all(|head| head.contains(" change")), "{width}:\n{shown}");
+    }
+    let mut out = Vec::new();
+    let style = Style { width: 80, unicode: true, colour: false };
+    comparison_whole(&pair, &style, &mut out).unwrap();
+    let whole = String::from_utf8(out).unwrap();
+    assert_eq!(whole.matches("a_word").count(), 60, "{whole}");
+    assert!(!whole.contains("...") && at(80).contains("..."), "{whole}");
+}
+
+/// What nobody asked about is left out, and the verdict on a figure that was asked about alone rests on no other.
+#[test]
+fn only_what_was_asked_about_is_judged() {
+    let (a, b) = changed();
+    let only = ["clock/monotonic".to_owned()].into();
+    let rules = Rules { only: Some(&only), ..Rules::default() };
+    let named = |result| Named { name: "x", result };
+    let alone = compare(&named(&a), &named(&b), rules);
+    let ids: Vec<&str> = alone.rows.iter().map(|row| row.id.as_str()).collect();
+    assert_eq!(ids, ["clock/monotonic"]);
+    assert!(alone.one_sided.is_empty() && alone.neither.is_empty());
+    assert!(alone.pairs.iter().all(|row| row.id.starts_with("clock/monotonic ")), "{:?}", alone.pairs);
+    assert_eq!(alone.conditions, compare(&named(&a), &named(&b), Rules::default()).conditions);
+    let level = |comparison: &Comparison<'_>| {
+        comparison.rows.iter().find(|row| row.id == "clock/monotonic").unwrap().change.unwrap().level
+    };
+    assert!(level(&alone) < level(&against(&a, &b)), "of one figure less is asked than of many");
+}
+
+/// The largest group leads, reasons are told once, and a row's numbers point where its change does.
+#[test]
+fn the_heading_leads_with_the_largest_group_and_reasons_are_told_once() {
+    let a = stored();
+    let shown = |b: &RunResult| {
+        let style = Style { width: 100, unicode: false, colour: false };
+        let mut out = Vec::new();
+        comparison(&against(&a, b), &style, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    let same = shown(&stored());
+    let heading = same.lines().find(|line| line.contains(" within ")).unwrap();
+    assert!(
+        heading.starts_with("  1") && heading.find("within").unwrap() < heading.find("slower").unwrap(),
+        "{same}"
+    );
+    let mut boots = stored();
+    boots.conditions.boot_id = Some("another".into());
+    for id in ["clock/monotonic", "semaphore/posix_named", "semaphore/system_v"] {
+        boots = scaled(boots, id, 1.5);
+    }
+    let boots = shown(&boots);
+    assert_eq!(boots.matches("differs between these two boots").count(), 1, "{boots}");
+    for (b, sign) in
+        [(scaled(stored(), "clock/monotonic", 1.2), '+'), (scaled(stored(), "clock/monotonic", 0.8), '-')]
+    {
+        let pair = against(&a, &b);
+        for row in pair.rows.iter().filter(|row| row.changed) {
+            let change = row.change.unwrap().change;
+            assert!((row.b.value - row.a.value) * change > 0.0, "{row:?}");
+        }
+        let shown = shown(&b);
+        let row = shown.lines().find(|line| line.starts_with("  clock/monotonic ")).unwrap();
+        assert!(row.contains(sign), "{row}");
+    }
+}

@@ -1,0 +1,184 @@
+//! Sides of several results, figures on one side only, and changes that a clock cannot resolve.
+
+use oscost_report::Named;
+use oscost_report::compare::{Comparison, Rules, Verdict, compare_sides};
+use oscost_results::{RunResult, Status};
+
+use super::{MONOTONIC, against, figure_mut, row, scaled, stored, verdict};
+
+/// A side of these boots and costs.
+fn side(runs: &[(&str, f64)]) -> Vec<RunResult> {
+    let of = |&(boot, factor): &(&str, f64)| {
+        let mut result = scaled(stored(), MONOTONIC, factor);
+        result.conditions.boot_id = Some(boot.to_owned());
+        result
+    };
+    runs.iter().map(of).collect()
+}
+
+fn judged(a: &[(&str, f64)], b: &[(&str, f64)]) -> Comparison<'static> {
+    let named = |runs: &[(&str, f64)]| -> Vec<Named<'static>> {
+        let all: &'static [RunResult] = side(runs).leak();
+        all.iter().map(|result| Named { name: "x", result }).collect()
+    };
+    compare_sides(&named(a), &named(b), Rules::default()).unwrap()
+}
+
+/// What one run of the fixture costs.
+fn once() -> f64 {
+    let a = stored();
+    row(&against(&a, &a), MONOTONIC).a.value
+}
+
+#[test]
+fn a_boot_is_the_middle_of_its_runs_on_a_logarithm() {
+    let comparison = judged(
+        &[("a", 1.0), ("a", 4.0), ("b", 2.0), ("c", 2.0)],
+        &[("d", 2.0), ("e", 2.0), ("f", 1.0), ("f", 4.0)],
+    );
+    let row = row(&comparison, MONOTONIC);
+    for side in [row.a, row.b] {
+        for value in [side.value, side.low, side.high] {
+            assert!((value / once() - 2.0).abs() < 1e-9, "{side:?}");
+        }
+        assert!(side.extremes, "boots have no interval of their own");
+    }
+    assert_eq!(row.verdict, Verdict::Within, "{row:?}");
+    assert!(row.change.unwrap().change.abs() < 1e-9);
+    assert!(comparison.warnings.is_empty(), "{:?}", comparison.warnings);
+}
+
+#[test]
+fn several_boots_are_shown_with_the_least_and_the_most() {
+    let comparison = judged(&[("a", 1.0), ("b", 2.0), ("c", 4.0)], &[("d", 1.0), ("e", 2.0), ("f", 4.0)]);
+    let shown = row(&comparison, MONOTONIC).a;
+    for (value, factor) in [(shown.value, 2.0), (shown.low, 1.0), (shown.high, 4.0)] {
+        assert!((value / once() - factor).abs() < 1e-9, "{shown:?}");
+    }
+}
+
+#[test]
+fn runs_of_one_boot_are_said_to_be() {
+    let runs = [("a", 1.0), ("a", 1.01), ("a", 0.99)];
+    let comparison = judged(&runs, &runs);
+    assert!(comparison.warnings.iter().any(|it| it.starts_with("all results are of one boot")));
+    // One result and several of the same boot are runs, too.
+    let comparison = judged(&runs[..1], &runs);
+    assert!(comparison.warnings.iter().any(|it| it.starts_with("all results are of one boot")));
+    let comparison = judged(&[("a", 1.0), ("b", 1.0), ("c", 1.0)], &runs[..2]);
+    assert!(
+        comparison.warnings.iter().any(|it| it.contains("of 3 and 1 boots")),
+        "{:?}",
+        comparison.warnings
+    );
+}
+
+/// What a side says in place of a number.
+#[test]
+fn a_figure_of_one_side_says_what_the_other_has() {
+    let a = stored();
+    for (status, words, blind) in [
+        (Status::Unsupported, "unsupported: a reason", false),
+        (Status::Failed, "failed: a reason", true),
+        (Status::Contradicted, "withheld: a reason", true),
+        (Status::Withdrawn, "withdrawn: a reason", true),
+        (Status::Unknown, "in an unknown state: a reason", true),
+    ] {
+        let mut b = stored();
+        (figure_mut(&mut b).status, figure_mut(&mut b).why) = (status, Some("a reason".into()));
+        let comparison = against(&a, &b);
+        let one = comparison.one_sided.iter().find(|one| one.id == MONOTONIC).unwrap();
+        assert_eq!((one.a.as_str(), one.b.as_str(), one.blind), ("measured", words, blind));
+        let turned = against(&b, &a);
+        let one = turned.one_sided.iter().find(|one| one.id == MONOTONIC).unwrap();
+        assert_eq!((one.a.as_str(), one.b.as_str(), one.blind), (words, "measured", blind));
+        let both = against(&b, &b);
+        assert!(both.one_sided.iter().all(|one| one.id != MONOTONIC));
+        assert_eq!(both.neither.iter().find(|one| one.id == MONOTONIC).unwrap().blind, blind);
+    }
+}
+
+#[test]
+fn what_a_side_has_no_quantity_of_is_one_sided() {
+    let (a, mut b) = (stored(), stored());
+    figure_mut(&mut b).launches.iter_mut().for_each(|launch| launch.quantities.clear());
+    let comparison = against(&a, &b);
+    let one = comparison.one_sided.iter().find(|one| one.id == MONOTONIC).unwrap();
+    assert_eq!((one.a.as_str(), one.b.as_str(), one.blind), ("has no quiet", "has no quiet", true));
+}
+
+#[test]
+fn zero_on_both_sides_is_the_same_and_on_one_has_no_ratio() {
+    let zero = || scaled(stored(), MONOTONIC, 0.0);
+    let told = |a: &RunResult, b: &RunResult| {
+        let comparison = against(a, b);
+        let row = row(&comparison, MONOTONIC);
+        (row.verdict, row.why.clone(), row.change.is_some())
+    };
+    assert_eq!(told(&zero(), &zero()), (Verdict::Within, String::new(), false));
+    let none = (Verdict::Unclear, "a side is zero, so there is no ratio".to_owned(), false);
+    assert_eq!((told(&zero(), &stored()), told(&stored(), &zero())), (none.clone(), none));
+}
+
+/// Steps of the clock that are as long as the batch hide any change; a series times its own way.
+#[test]
+fn a_step_of_the_clock_counts_where_batches_were_timed() {
+    let judged = |step: f64, iterations: u64| {
+        let of = |factor: f64| {
+            let mut result = scaled(stored(), MONOTONIC, factor);
+            result.conditions.clock_step_ns = Some(step);
+            figure_mut(&mut result).launches.iter_mut().for_each(|launch| launch.iterations = iterations);
+            result
+        };
+        verdict(&against(&of(1.0), &of(2.0)), MONOTONIC)
+    };
+    // A batch of a million operations of 22 ns takes 22 ms.
+    assert_eq!(judged(1e5, 1_000_000), Verdict::Slower);
+    assert_eq!(judged(6e7, 1_000_000), Verdict::Unclear);
+    assert_eq!(judged(6e7, 0), Verdict::Slower);
+}
+
+#[test]
+fn what_is_refused_did_not_certainly_change() {
+    let (a, mut b) = (stored(), scaled(stored(), MONOTONIC, 2.0));
+    figure_mut(&mut b).revision = 2;
+    let comparison = against(&a, &b);
+    assert!(!row(&comparison, MONOTONIC).changed && row(&comparison, MONOTONIC).change.is_none());
+}
+
+/// Sides of three boots, of which the second of B is changed.
+fn with_second(change: impl Fn(&mut RunResult)) -> Comparison<'static> {
+    let pairs = |mut side: Vec<RunResult>| {
+        for pair in side.iter_mut().flat_map(|result| &mut result.ratios) {
+            if pair.of == "clock/monotonic_syscall" && pair.quantity == "paired" {
+                pair.launches = (0..10).map(|launch| 8.0 + 1e-4 * f64::from(launch % 5)).collect();
+            }
+        }
+        side
+    };
+    let a = pairs(side(&[("a", 1.0), ("b", 1.0), ("c", 1.0)]));
+    let mut b = pairs(side(&[("d", 1.0), ("e", 1.0), ("f", 1.0)]));
+    change(&mut b[1]);
+    let named = |all: Vec<RunResult>| -> Vec<Named<'static>> {
+        let all: &'static [RunResult] = all.leak();
+        all.iter().map(|result| Named { name: "x", result }).collect()
+    };
+    compare_sides(&named(a), &named(b), Rules::default()).unwrap()
+}
+
+#[test]
+fn a_pair_is_held_against_others_where_no_result_made_it_otherwise() {
+    assert_eq!(with_second(|_| ()).pairs.len(), 1);
+    assert_eq!(with_second(|b| figure_mut(b).revision = 2).pairs.len(), 0);
+    assert_eq!(with_second(|b| figure_mut(b).status = Status::Failed).pairs.len(), 0);
+    assert_eq!(with_second(|b| b.ratios.clear()).pairs.len(), 0);
+}
+
+/// Evidence is that of the first result of each side.
+#[test]
+fn evidence_of_further_results_is_not_told() {
+    let more = |b: &mut RunResult| {
+        figure_mut(b).evidence.system_calls.insert("clock_gettime".into(), 1.0);
+    };
+    assert!(with_second(more).evidence.is_empty());
+}

@@ -1,0 +1,209 @@
+//! What else differs between two results: the machine, conditions, evidence, figures on one side only.
+
+use oscost_report::compare::{Rules, Verdict, compare, comparison as shown, incomparable};
+use oscost_report::{Named, Style};
+use oscost_results::{Expectation, Mark, RunResult};
+
+use super::{against, figure_mut, scaled, stored, verdict};
+
+#[test]
+fn another_machine_gives_no_ratio_unless_it_is_asked_for() {
+    let a = stored();
+    let mut b = scaled(stored(), "clock/monotonic", 1.5);
+    b.machine.cpu_model = "another one".into();
+    let named = |result| Named { name: "x", result };
+    let silent = compare(&named(&a), &named(&b), Rules::default());
+    assert!(silent.rows.iter().all(|row| row.change.is_none() && row.verdict == Verdict::Unclear));
+    assert!(silent.pairs.is_empty());
+    assert_eq!(silent.machine[0].what, "processor");
+    let told = compare(&named(&a), &named(&b), Rules { cross_machine: true, ..Rules::default() });
+    assert_eq!(verdict(&told, "clock/monotonic"), Verdict::Slower);
+    assert!(told.warnings[0].contains("--cross-machine"));
+}
+
+#[test]
+fn evidence_conditions_and_one_sided_figures_are_named() {
+    let a = stored();
+    let mut b = stored();
+    let figure = figure_mut(&mut b);
+    figure.evidence.system_calls.insert("clock_gettime".into(), 1.0);
+    b.conditions.kernel = "Linux 99".into();
+    b.tool.build_id = "another".into();
+    b.figures.retain(|figure| figure.id != "clock/monotonic_syscall");
+    let comparison = against(&a, &b);
+    let evident = &comparison.evidence[0];
+    assert_eq!(
+        (&*evident.id, &*evident.what, evident.a, evident.b),
+        ("clock/monotonic", "calls of clock_gettime", 0.0, 1.0)
+    );
+    assert!(comparison.conditions.iter().any(|it| it.what == "kernel" && it.b == "Linux 99"));
+    assert!(comparison.warnings.iter().any(|warning| warning.contains("builds differ")));
+    assert!(
+        comparison.one_sided.iter().any(|one| one.id == "clock/monotonic_syscall" && one.b == "not there")
+    );
+}
+
+/// musl's semaphores are not glibc's: what costs more is judged, and nobody is left to think that the machine changed.
+#[test]
+fn another_c_library_is_named_wherever_figures_are_judged() {
+    let a = stored();
+    let of = |libc: &str| {
+        let mut b = scaled(stored(), "clock/monotonic", 1.5);
+        b.tool.libc = libc.into();
+        b
+    };
+    assert_eq!(a.tool.libc, "glibc 2.36");
+    for libc in ["musl (inside the program)", "glibc 2.41", "glibc 2.36 (inside the program)"] {
+        let b = of(libc);
+        let comparison = against(&a, &b);
+        let named = |what: &str| comparison.conditions.iter().find(|it| it.what == what);
+        let differs = named("C library").unwrap_or_else(|| panic!("{:?}", comparison.conditions));
+        assert_eq!((differs.a.as_str(), differs.b.as_str()), ("glibc 2.36", libc));
+        assert_eq!(verdict(&comparison, "clock/monotonic"), Verdict::Slower, "METHOD.md: it is judged");
+        let warning = comparison.warnings.iter().find(|it| it.starts_with("the C libraries differ"));
+        let warning = warning.unwrap_or_else(|| panic!("{:?}", comparison.warnings));
+        assert!(
+            warning.contains(libc) && warning.contains("semaphores") && warning.contains("no regression")
+        );
+        // Every format shows it.
+        let mut screen = Vec::new();
+        shown(&comparison, &Style { width: 200, unicode: false, colour: false }, &mut screen).unwrap();
+        let screen = String::from_utf8(screen).unwrap();
+        assert!(screen.contains("C libraries differ") && screen.contains("C library"), "{screen}");
+    }
+    let alike = of("glibc 2.36");
+    let same = against(&a, &alike);
+    assert!(same.conditions.iter().all(|it| it.what != "C library"));
+    assert!(!same.warnings.iter().any(|it| it.contains("C libraries")));
+    assert_eq!(incomparable(&a, &of("musl")), None, "it is shown as what users change");
+}
+
+/// An audit of what blocks counts a little more or less each time; a call more is still seen.
+#[test]
+fn counts_inside_claimed_bounds_are_no_news() {
+    let with = |futexes: f64| {
+        let mut result = stored();
+        let figure =
+            result.figures.iter_mut().find(|figure| figure.id == "context_switch/pipe/same_cpu").unwrap();
+        figure.evidence.audit_method = Some("seccomp user notification".into());
+        figure.evidence.system_calls.insert("futex".into(), futexes);
+        figure.evidence.claims[0].expected = Expectation::Between { at_least: 1.9, at_most: 2.1 };
+        result
+    };
+    let seen = |a, b| against(&with(a), &with(b)).evidence.len();
+    assert_eq!([seen(1.93, 2.05), seen(1.0, 2.0), seen(0.0, 1.0)], [0, 1, 1]);
+    // A bound that leaves more open leaves more unsaid: this was told as a change once.
+    let open = |futexes: f64| {
+        let mut result = with(futexes);
+        let figure =
+            result.figures.iter_mut().find(|figure| figure.id == "context_switch/pipe/same_cpu").unwrap();
+        let mut claim = figure.evidence.claims[0].clone();
+        claim.claim = "system_calls:futex".into();
+        claim.expected = Expectation::Between { at_least: 0.0, at_most: 1.0 };
+        figure.evidence.claims.push(claim);
+        figure.evidence.claims[0].expected = Expectation::Between { at_least: 1.0, at_most: 4.0 };
+        result
+    };
+    let seen = |a, b| against(&open(a), &open(b)).evidence.len();
+    assert_eq!([seen(-0.07, 0.52), seen(0.0, 1.0), seen(0.0, 1.5)], [0, 0, 1]);
+    let exactly = |calls: f64| {
+        let mut result = stored();
+        figure_mut(&mut result).evidence.system_calls.insert("clock_gettime".into(), calls);
+        result
+    };
+    assert_eq!(against(&exactly(1.0), &exactly(1.01)).evidence.len(), 1, "one call in a hundred operations");
+}
+
+/// What differs around two results, by name.
+fn differences(change: impl Fn(&mut RunResult)) -> Vec<String> {
+    let (a, mut b) = (stored(), stored());
+    change(&mut b);
+    let comparison = against(&a, &b);
+    comparison
+        .conditions
+        .iter()
+        .map(|differs| format!("{}: {} -> {}", differs.what, differs.a, differs.b))
+        .collect()
+}
+
+#[test]
+fn how_the_program_was_run_is_told_where_it_differs() {
+    let preload = |libraries: &[&str]| Some(libraries.iter().map(|&it| it.to_owned()).collect());
+    let told = differences(|b| {
+        b.conditions.nice = Some(5);
+        b.conditions.policy = Some("batch".into());
+        b.conditions.preload = preload(&["libfake.so", "libm.so.6"]);
+        b.conditions.seccomp_filters = Some(2);
+        b.conditions.cpu_option = Some("1".into());
+        b.conditions.idle_cpu = Some("poll".into());
+        b.figures[0].evidence.tracer_pid = Some(12);
+        b.figures[0].marks.push(Mark::Shared);
+    });
+    assert_eq!(
+        told,
+        [
+            "seccomp filters: unknown -> 2",
+            "nice value: unknown -> 5",
+            "scheduling policy: unknown -> batch",
+            "interposed libraries: unknown -> libfake.so, libm.so.6",
+            "--cpu: not given -> 1",
+            "idle CPUs: unknown -> poll",
+            "tracer: unknown -> process 12",
+            "shared CPU: 0 figures -> 1 figure",
+        ]
+    );
+    let usual = differences(|b| {
+        b.conditions.nice = Some(0);
+        b.conditions.policy = Some("other".into());
+        b.conditions.preload = preload(&[]);
+        b.conditions.seccomp_filters = Some(0);
+        b.conditions.idle_cpu = Some("halt".into());
+        b.figures[0].evidence.tracer_pid = Some(0);
+    });
+    assert_eq!(
+        usual,
+        Vec::<String>::new(),
+        "an older result does not tell these: the usual is no difference"
+    );
+}
+
+/// A kernel takes a little of the memory for itself: the same machine may show up to a twentieth less.
+#[test]
+fn a_little_memory_makes_no_other_machine() {
+    let machines = |of_a: Option<u64>, of_b: Option<u64>| {
+        let (mut a, mut b) = (stored(), stored());
+        (a.machine.memory_bytes, b.machine.memory_bytes) = (of_a, of_b);
+        let told = against(&a, &b).machine;
+        told.into_iter()
+            .map(|differs| format!("{}: {} -> {}", differs.what, differs.a, differs.b))
+            .collect::<Vec<_>>()
+    };
+    let mib = |mib: u64| Some(mib << 20);
+    let none = Vec::<String>::new();
+    for (a, b) in [(mib(2000), mib(1900)), (mib(1900), mib(2000)), (mib(2000), None), (None, mib(2000))] {
+        assert_eq!(machines(a, b), none, "{a:?} {b:?}");
+    }
+    assert_eq!(machines(mib(2000), mib(1899)), ["memory: 2000 MiB -> 1899 MiB"]);
+    assert_eq!(machines(mib(1000), mib(2000)), ["memory: 1000 MiB -> 2000 MiB"]);
+}
+
+#[test]
+fn a_core_of_another_speed_is_told_with_its_direction() {
+    let warned = |speed: f64| {
+        let (a, mut b) = (stored(), stored());
+        for launch in b.figures.iter_mut().flat_map(|figure| &mut figure.launches) {
+            launch.chain_ns = launch.chain_ns.map(|ns| ns * speed);
+        }
+        against(&a, &b).warnings
+    };
+    assert_eq!(warned(1.05), ["the core ran 5.0 % slower in the second run"]);
+    assert_eq!(warned(0.95), ["the core ran 5.0 % faster in the second run"]);
+    assert_eq!(warned(1.009), Vec::<String>::new());
+    let partial = |of_a: bool| {
+        let (mut a, mut b) = (stored(), stored());
+        (a.partial, b.partial) = (of_a, !of_a);
+        against(&a, &b).warnings
+    };
+    let ended = |name: &str| [format!("the {name} run was ended early: its figures rest on fewer launches")];
+    assert_eq!((&partial(true)[..], &partial(false)[..]), (&ended("first")[..], &ended("second")[..]));
+}

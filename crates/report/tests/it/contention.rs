@@ -1,0 +1,102 @@
+//! The view of contention: grid, classes, crossing, and what it says of lost updates.
+
+use crate::fixture;
+
+use oscost_report::{RowChoice, Style, price_list, price_list_markdown};
+use oscost_results::{Figure, PairedValue, RunResult};
+use serde_json::json;
+
+/// A cell: lock, hold time, time a turn, owner changes, lost updates.
+fn cell(lock: &str, hold: u32, time: f64, changes: f64, lost: f64) -> Figure {
+    let quantity = |value: f64, unit: &str| json!({"value": value, "low": value * 0.99, "high": value * 1.01, "unit": unit});
+    let id = format!("{lock}/contended/processes_4/hold_us_{hold}/think_0");
+    serde_json::from_value(json!({
+        "id": id, "family": lock.split('/').next().unwrap(), "title": "", "operation": "a turn",
+        "operations_per_iteration": 1, "call_path": "libc", "group": "g", "placement": "spread", "status": "measured",
+        "headline": "time_per_operation", "quantities": {
+            "time_per_operation": quantity(time, "ns"), "owner_change_share": quantity(changes, "share"),
+            "blocked_share": quantity(0.9, "share"), "fairness": quantity(0.5, "ratio"),
+            "longest_wait": quantity(2e6, "ns"), "handover_p50": quantity(4e3, "ns"),
+            "ideal_share": quantity(0.5, "share"), "lost_updates": quantity(lost, "count"),
+            "workers_per_cpu": quantity(2.0, "ratio"),
+        },
+    }))
+    .unwrap()
+}
+
+fn result() -> RunResult {
+    let mut result = fixture::result();
+    result.figures.clear();
+    result.ratios.clear();
+    for (hold, posix, system_v) in
+        [(0, 280.0, 4400.0), (1, 2000.0, 5300.0), (30, 32_000.0, 40_000.0), (300, 309e3, 320e3)]
+    {
+        result.figures.push(cell("semaphore/posix_named", hold, posix, 0.1, 0.0));
+        result.figures.push(cell("semaphore/system_v", hold, system_v, 1.0, 0.0));
+        let id = |lock: &str| format!("semaphore/{lock}/contended/processes_4/hold_us_{hold}/think_0");
+        let ratio = system_v / posix;
+        result.ratios.push(PairedValue {
+            of: id("system_v"),
+            to: id("posix_named"),
+            quantity: "time_per_operation".into(),
+            unit: "ratio".into(),
+            value: Some(ratio),
+            low: Some(ratio * 0.98),
+            high: Some(ratio * 1.02),
+            launches: Vec::new(),
+            why: None,
+            unknown: Default::default(),
+        });
+    }
+    result.figures.push(cell("lock/none", 0, 6.0, 0.0, 900.0));
+    result
+}
+
+fn text(result: &RunResult, width: usize, unicode: bool) -> String {
+    let mut out = Vec::new();
+    price_list(result, None, RowChoice::default(), &Style { width, unicode, colour: false }, &mut out)
+        .unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// On one line, whatever the width.
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_view_at_two_widths_and_in_markdown() {
+    insta::assert_snapshot!("contention_100", text(&result(), 100, true));
+    insta::assert_snapshot!("contention_60_ascii", text(&result(), 60, false));
+    let mut out = Vec::new();
+    price_list_markdown(&result(), None, &mut out).unwrap();
+    insta::assert_snapshot!("contention_markdown", String::from_utf8(out).unwrap());
+}
+
+#[test]
+fn the_crossing_is_bracketed_and_the_classes_named() {
+    let text = text(&result(), 200, true);
+    assert!(flat(&text).contains("falls below 2 between a hold of 1 us (2.65x"), "{text}");
+    assert!(flat(&text).contains("falls below 1.1 between a hold of 30 us (1.25x"), "{text}");
+    assert!(
+        flat(&text).contains("15.7x what POSIX ones do at a hold of 0 us, and 1.04x at 300 us"),
+        "{text}"
+    );
+    let class =
+        |lock: &str| text.lines().filter(|line| line.contains(lock)).any(|line| line.contains("hand-off"));
+    assert!(class("semaphore/system_v") && !class("semaphore/posix_named"), "{text}");
+    assert!(text.contains("2.00 workers per CPU"), "{text}");
+}
+
+#[test]
+fn a_lock_that_loses_updates_is_named_and_a_control_that_loses_none_too() {
+    let mut bad = result();
+    bad.figures.push(cell("lock/futex", 1, 2000.0, 0.5, 3.0));
+    assert!(
+        text(&bad, 200, true).contains("lock/futex/contended/processes_4/hold_us_1/think_0 LOST UPDATES")
+    );
+    let mut blind = result();
+    blind.figures.last_mut().unwrap().quantities.get_mut("lost_updates").unwrap().estimate.value = 0.0;
+    assert!(text(&blind, 200, true).contains("prove nothing here"));
+    assert!(text(&result(), 200, true).contains("No lock lost an update; the control without a lock did."));
+}

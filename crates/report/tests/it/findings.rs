@@ -1,0 +1,138 @@
+//! What a screen says by itself: findings from figures that carry them, and why a row or a finding is there or not.
+
+use crate::fixture;
+
+use oscost_report::{Named, RowChoice, Style, page, price_list};
+use oscost_results::{Figure, Mark, RunResult, Status};
+
+fn shown(result: &RunResult, width: usize) -> String {
+    let mut out = Vec::new();
+    let style = Style { width, unicode: false, colour: false };
+    price_list(result, None, RowChoice::default(), &style, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn rows(shown: &str) -> Vec<&str> {
+    shown.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   ")).collect()
+}
+
+/// A quiet run of two semaphores and a pipe, of which each rule has something to say.
+fn telling() -> RunResult {
+    let mut result = fixture::result();
+    result.figures.retain(|figure| {
+        [
+            "semaphore/posix_named",
+            "semaphore/system_v",
+            "context_switch/pipe/same_cpu",
+            "context_switch/pipe/cross_cpu",
+        ]
+        .contains(&&*figure.id)
+    });
+    for figure in &mut result.figures {
+        figure.marks.clear();
+        for quantity in figure.quantities.values_mut() {
+            let estimate = &mut quantity.estimate;
+            (estimate.low, estimate.high) = (estimate.value * 0.98, estimate.value * 1.02);
+        }
+    }
+    result
+}
+
+fn findings(result: &RunResult) -> String {
+    let shown = shown(result, 120);
+    let from = shown.find("Findings").unwrap();
+    shown[from..shown.find("Trust").unwrap()].to_owned()
+}
+
+#[test]
+fn findings_are_computed_from_figures_and_name_them() {
+    let found = findings(&telling());
+    assert!(found.contains("semaphore/system_v costs 163x posix_named (885 ns, 5.44 ns)"), "{found}");
+    assert!(
+        found.contains("another CPU makes context_switch/pipe cost 5.9x (14.4 us, 2.46 us; typical)"),
+        "{found}"
+    );
+    let mut dearer = telling();
+    let typical = dearer.figures.iter_mut().find(|it| it.id.ends_with("cross_cpu")).unwrap();
+    let typical = &mut typical.quantities.get_mut("typical").unwrap().estimate;
+    (typical.low, typical.value, typical.high) = (28_900.0, 29_000.0, 29_100.0);
+    assert!(findings(&dearer).contains("cost 12x"), "{}", findings(&dearer));
+}
+
+#[test]
+fn no_finding_rests_on_a_figure_that_cannot_carry_it() {
+    type Spoil = fn(&mut Figure);
+    let spoils: [Spoil; 6] = [
+        |figure| figure.marks = vec![Mark::Interposed],
+        |figure| figure.marks = vec![Mark::Filtered],
+        |figure| figure.marks = vec![Mark::Reniced],
+        |figure| figure.status = Status::Contradicted,
+        |figure| figure.evidence.verdict = oscost_results::Verdict::Unchecked,
+        |figure| figure.quantities.get_mut("floor").unwrap().estimate.high *= 2.0,
+    ];
+    for (index, spoil) in spoils.into_iter().enumerate() {
+        for id in ["semaphore/system_v", "semaphore/posix_named"] {
+            let mut result = telling();
+            spoil(result.figures.iter_mut().find(|figure| figure.id == id).unwrap());
+            let found = findings(&result);
+            assert!(!found.contains("posix_named"), "{index}, {id}: {found}");
+            assert!(found.contains("another CPU"), "the others still carry theirs: {found}");
+        }
+    }
+    let mut open = telling();
+    open.ratios.iter_mut().for_each(|ratio| ratio.low = Some(1.1));
+    assert!(!findings(&open).contains("posix_named"), "the interval leaves it open");
+    let mut all = telling();
+    all.figures.iter_mut().for_each(|figure| figure.marks = vec![Mark::Filtered]);
+    let none = "none: 4 of 4 rows cannot carry one (4 filtered)";
+    assert!(findings(&all).contains(none), "{}", findings(&all));
+    // No row says what all have, so the line that counts them does.
+    let shown = shown(&all, 80);
+    assert!(rows(&shown).iter().all(|row| !row.contains("filtered")), "{shown}");
+    assert!(shown.contains("4 rows, all checked: counted calls match the claims; 4 filtered."), "{shown}");
+}
+
+/// What others do beside a run makes prices uncertain by per cents, and a difference of 163 times stays one.
+#[test]
+fn noise_hides_no_large_difference() {
+    for mark in [Mark::Noisy, Mark::Shared, Mark::Bimodal, Mark::BusySibling] {
+        let mut result = telling();
+        result.figures.iter_mut().for_each(|figure| figure.marks = vec![mark]);
+        assert!(findings(&result).contains("semaphore/system_v costs 163x posix_named"), "{mark:?}");
+        let at = |low: f64, result: &RunResult| {
+            let mut result = result.clone();
+            result.ratios.iter_mut().for_each(|ratio| ratio.low = Some(low));
+            findings(&result).contains("posix_named")
+        };
+        assert!(!at(3.0, &result) && at(5.0, &result), "{mark:?}: twice as far apart as without noise");
+        assert!(at(3.0, &telling()));
+    }
+}
+
+/// A count that was not taken is no wrong one.
+#[test]
+fn a_page_tells_wrong_counts_from_missing_ones() {
+    let mut result = telling();
+    result.figures[0].status = Status::Contradicted;
+    result.figures[1].evidence.verdict = oscost_results::Verdict::Unchecked;
+    let mut out = Vec::new();
+    page(&[Named { name: "x", result: &result }], &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert!(text.contains("counts of calls and switches: 2 confirmed, 1 wrong, 1 unchecked"));
+}
+
+/// A row that nobody typed says why it is there; a word that is no part of an id leaves that open.
+#[test]
+fn a_baseline_that_was_not_asked_for_says_so() {
+    let row = |patterns: &[&str]| {
+        let mut result = telling();
+        result.reproductions.clear();
+        result.plan.patterns = patterns.iter().map(|&pattern| pattern.to_owned()).collect();
+        let shown = shown(&result, 120);
+        rows(&shown).into_iter().find(|row| row.trim_start().starts_with("posix_named")).unwrap().to_owned()
+    };
+    assert!(row(&["semaphore/system_v"]).contains("baseline only"), "{}", row(&["semaphore/system_v"]));
+    for asked in [&["semaphore"][..], &["semaphore/system_v", "posix-named"], &["sem_sysv"], &[]] {
+        assert!(!row(asked).contains("baseline only"), "{asked:?}: {}", row(asked));
+    }
+}

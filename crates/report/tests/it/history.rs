@@ -1,0 +1,140 @@
+//! The list of a store's runs, and each figure over them.
+
+use crate::fixture;
+
+use oscost_report::{Style, history, history_whole};
+use oscost_results::{Outline, RunResult, outline_from_bytes, to_bytes};
+
+fn outline(factor: f64, note: Option<&str>) -> Outline {
+    let mut result: RunResult = fixture::result();
+    result.note = note.map(str::to_owned);
+    let figure = result.figures.iter_mut().find(|figure| figure.id == "clock/monotonic").unwrap();
+    for quantity in figure.quantities.values_mut() {
+        let estimate = &mut quantity.estimate;
+        [&mut estimate.value, &mut estimate.low, &mut estimate.high].into_iter().for_each(|it| *it *= factor);
+    }
+    outline_from_bytes(&to_bytes(&result).unwrap()).unwrap()
+}
+
+fn shown(runs: &[(String, Outline)], width: usize, unicode: bool) -> String {
+    let mut out = Vec::new();
+    history_whole(runs, &Style { width, unicode, colour: false }, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// At any width a run and a figure have a line each, and of many runs the newest are listed.
+#[test]
+fn one_line_a_figure_and_one_screen() {
+    let runs: Vec<(String, Outline)> =
+        (0..100).map(|run| (format!("run-{run}"), outline(1.0 + f64::from(run), None))).collect();
+    let at = |width| {
+        let mut out = Vec::new();
+        history(&runs, &Style { width, unicode: false, colour: false }, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    let figures = runs[0].1.figures.iter().filter(|figure| figure.quoted().is_some()).count();
+    for width in [40, 60, 80, 100, 160] {
+        let text = at(width);
+        assert!(text.lines().all(|line| line.len() <= width), "{text}");
+        // Title, how many are older, the newest runs, titles of columns, figures, a blank, the answer.
+        assert_eq!(text.lines().count(), 2 + 12 + 1 + figures + 2, "{text}");
+        assert!(text.contains("run-99  ") && !text.contains("run-87 "), "{text}");
+    }
+    let text = at(100);
+    let strip = text.lines().find(|line| line.starts_with("  clock/monotonic ")).unwrap();
+    assert!(strip.contains("@@ ") && strip.contains("1.80 .. 2.22 us"), "{strip}");
+}
+
+#[test]
+fn a_strip_rises_where_the_figure_does() {
+    let runs: Vec<(String, Outline)> = [1.0, 1.5, 2.0]
+        .iter()
+        .enumerate()
+        .map(|(index, &factor)| {
+            (format!("run-{index}"), outline(factor, (index == 1).then_some("after the update")))
+        })
+        .collect();
+    let text = shown(&runs, 100, true);
+    let strip = text.lines().find(|line| line.trim_start().starts_with("clock/monotonic ")).unwrap();
+    assert!(strip.contains("\u{2581}\u{2584}\u{2588}"), "{strip}");
+    assert!(strip.contains("22.2 .. 44.4 ns"), "{strip}");
+    let still = text.lines().find(|line| line.trim_start().starts_with("syscall/getppid ")).unwrap();
+    assert!(still.contains("throughout"), "{still}");
+    assert!(text.contains("run-1") && text.contains("after the update"), "{text}");
+    // The machine is said where it changes, not in every line.
+    assert_eq!(text.matches("EPYC").count(), 1, "{text}");
+    assert!(shown(&runs, 60, false).lines().all(|line| line.is_ascii() && line.len() <= 60));
+}
+
+#[test]
+fn wide_intervals_are_told_run_by_run() {
+    let mut runs: Vec<(String, Outline)> =
+        (0..4).map(|run| (format!("run-{run}"), outline(1.0, None))).collect();
+    let figure = |outline: &mut Outline, id: &str, half: f64, extremes: bool| {
+        let figure = outline.figures.iter_mut().find(|figure| figure.id == id).unwrap();
+        let floor = figure.quantities.get_mut("floor").unwrap();
+        let value = floor.value.unwrap();
+        (floor.low, floor.high, floor.extremes) =
+            (Some(value * (1.0 - half)), Some(value * (1.0 + half)), extremes);
+    };
+    figure(&mut runs[1].1, "clock/monotonic", 0.034, false);
+    figure(&mut runs[2].1, "clock/monotonic", 0.5, false);
+    figure(&mut runs[3].1, "clock/monotonic", 0.5, true);
+    let text = shown(&runs, 100, true);
+    let mut lines = text.lines().skip_while(|line| !line.trim_start().starts_with("clock/monotonic "));
+    assert!(lines.next().unwrap().contains("\u{2581}\u{2581}\u{2581}\u{2581}"));
+    assert_eq!(lines.next().unwrap().trim(), "149?", "{text}");
+    assert!(
+        lines.next().unwrap().trim_start().starts_with("clock/monotonic_syscall"),
+        "a narrow one needs no line"
+    );
+}
+
+#[test]
+fn a_line_has_room_for_the_newest_runs() {
+    let runs: Vec<(String, Outline)> = (0..200)
+        .map(|run| (format!("run-{run}"), outline(if run < 150 { 2.0 } else { 1.0 }, None)))
+        .collect();
+    let text = shown(&runs, 40, false);
+    assert!(text.replace("\n ", "").contains("the newest 34 runs"), "{text}");
+    let strip = text.lines().skip_while(|line| line.trim() != "clock/monotonic").nth(1).unwrap();
+    // All of them from after the change: the figure has not moved since.
+    assert_eq!(strip.trim(), ".".repeat(34));
+}
+
+#[test]
+fn hostile_names_and_notes_obey_nobody() {
+    let note = "\u{1b}[2J\u{202e}\r\n<script>";
+    let mut runs = vec![(note.to_owned(), outline(1.0, Some(note))), ("b".to_owned(), outline(1.1, None))];
+    runs[0].1.machine.cpu_model = note.into();
+    runs[0].1.figures[0].id = note.into();
+    let text = shown(&runs, 80, true);
+    assert!(!text.contains(|c: char| c.is_control() && c != '\n') && !text.contains('\u{202e}'), "{text}");
+}
+
+#[test]
+fn one_run_has_no_history() {
+    assert!(
+        shown(&[("only".to_owned(), outline(1.0, None))], 80, true)
+            .contains("No figure was measured in two runs")
+    );
+}
+
+/// A store holds counts beside times: of one id they are two lines.
+#[test]
+fn instructions_and_times_are_two_figures() {
+    let counted = |factor| {
+        let mut outline = outline(factor, None);
+        for figure in outline.figures.iter_mut().filter(|figure| figure.id == "clock/monotonic") {
+            figure.quantities.values_mut().for_each(|quantity| quantity.unit = "instructions".into());
+        }
+        outline
+    };
+    let runs = [outline(1.0, None), counted(10.0), outline(2.0, None), counted(10.0)];
+    let runs: Vec<(String, Outline)> =
+        runs.into_iter().enumerate().map(|(at, run)| (format!("run-{at}"), run)).collect();
+    let text = shown(&runs, 100, true);
+    let lines = text.lines().filter(|line| line.trim_start().starts_with("clock/monotonic "));
+    let units: Vec<bool> = lines.map(|line| line.contains("instructions")).collect();
+    assert_eq!(units, [false, true], "{text}");
+}

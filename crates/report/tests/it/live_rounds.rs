@@ -1,0 +1,154 @@
+//! `compare --live` on simulated launches of one machine, in the order A B B A: how often an unchanged figure is called
+//! changed, how often a changed one is found, and what the intervals hold.
+
+use crate::fixture;
+
+use oscost_report::Named;
+use oscost_report::compare::{Rules, Shift, Verdict, compare_live};
+use oscost_results::{LaunchRecord, RunResult};
+use oscost_stats::order::{self, Xoshiro256PlusPlus};
+
+const ID: &str = "clock/monotonic";
+const ROUNDS: usize = 10;
+const RUNS: u32 = 1000;
+
+/// Evenly from 0 to 1, neither of them.
+fn uniform(random: &mut Xoshiro256PlusPlus) -> f64 {
+    (order::below(1 << 52, random) as f64 + 0.5) / (1_u64 << 52) as f64
+}
+
+fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
+    (-2.0 * uniform(random).ln()).sqrt() * (std::f64::consts::TAU * uniform(random)).cos()
+}
+
+/// What the machine adds to the logarithms of successive launches.
+#[derive(Debug, Clone, Copy)]
+enum Law {
+    Lognormal(f64),
+    /// Of this scatter, and 20 % more in this share of launches.
+    Bimodal(f64, f64),
+    /// Each launch correlated to the one before by 0.7.
+    Autocorrelated(f64),
+    /// From a random place to a random place, up to three times the scatter off.
+    Drifting(f64),
+    /// A slow wave of three times the scatter, of any phase, a bit longer than the measurement.
+    Waving(f64),
+}
+
+impl Law {
+    fn launches(self, random: &mut Xoshiro256PlusPlus) -> Vec<f64> {
+        let (from, to) = (uniform(random) * 6.0 - 3.0, uniform(random) * 6.0 - 3.0);
+        let mut before = normal(random);
+        let count = 4 * ROUNDS;
+        (0..count)
+            .map(|launch| {
+                let (noise, along) = (normal(random), launch as f64 / count as f64);
+                match self {
+                    Self::Lognormal(scatter) => scatter * noise,
+                    Self::Bimodal(scatter, share) => {
+                        scatter * noise + if uniform(random) < share { 1.2_f64.ln() } else { 0.0 }
+                    }
+                    Self::Autocorrelated(scatter) => {
+                        before = 0.7 * before + 0.51_f64.sqrt() * noise;
+                        scatter * before
+                    }
+                    Self::Drifting(scatter) => scatter * (from + (to - from) * along + noise),
+                    Self::Waving(scatter) => scatter * (3.0 * (from + 5.0 * along).sin() + noise),
+                }
+            })
+            .collect()
+    }
+}
+
+fn launch(cost: f64, template: &RunResult) -> RunResult {
+    let mut result = template.clone();
+    let figure = &mut result.figures[0];
+    let quantities = [(figure.headline.clone(), cost)].into();
+    figure.launches = vec![LaunchRecord { iterations: 10_000, quantities, ..LaunchRecord::default() }];
+    result
+}
+
+/// Shares in percent: called slower or faster, within, neither; and of intervals that hold the truth.
+fn verdicts(law: Law, factor: f64, threshold: f64) -> [f64; 4] {
+    let mut random = order::seeded(20_261_121, 8);
+    let mut template = fixture::result();
+    template.conditions.clock_step_ns = Some(1.0);
+    template.conditions.boot_id = Some("one".into());
+    template.figures.retain(|figure| figure.id == ID);
+    template.figures[0].marks.clear();
+    let mut counts = [0_u32; 4];
+    for _ in 0..RUNS {
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        for round in law.launches(&mut random).chunks_exact(4) {
+            let cost = |place: usize, factor: f64| launch(100.0 * factor * round[place].exp(), &template);
+            a.extend([cost(0, 1.0), cost(3, 1.0)]);
+            b.extend([cost(1, factor), cost(2, factor)]);
+        }
+        let named = |result| Named { name: "x", result };
+        let sides = [&a, &b].map(|side| side.iter().map(named).collect::<Vec<_>>());
+        let comparison = compare_live(&sides[0], &sides[1], Rules { threshold, ..Rules::default() });
+        let row = &comparison.rows[0];
+        let Shift { low, high, .. } = row.change.unwrap();
+        counts[match row.verdict {
+            Verdict::Slower | Verdict::Faster => 0,
+            Verdict::Within => 1,
+            Verdict::Unclear => 2,
+        }] += 1;
+        counts[3] += u32::from(low <= factor - 1.0 && factor - 1.0 <= high);
+    }
+    counts.map(|count| f64::from(count) * 100.0 / f64::from(RUNS))
+}
+
+#[test]
+#[ignore = "longer: it repeats"]
+fn alternating_launches_raise_few_alarms_on_any_machine() {
+    println!(
+        "| {ROUNDS} rounds of A B B A, launches are | threshold | slower or faster | within | unclear | interval holds the truth |"
+    );
+    println!("|---|---|---|---|---|---|");
+    for law in [
+        Law::Lognormal(0.003),
+        Law::Lognormal(0.01),
+        Law::Lognormal(0.03),
+        Law::Bimodal(0.003, 0.1),
+        Law::Bimodal(0.003, 0.3),
+        Law::Bimodal(0.003, 0.5),
+        Law::Autocorrelated(0.01),
+        Law::Autocorrelated(0.03),
+        Law::Drifting(0.01),
+        Law::Drifting(0.03),
+        Law::Waving(0.01),
+        Law::Waving(0.03),
+    ] {
+        for threshold in [0.0, 0.05] {
+            let [alarms, within, unclear, held] = verdicts(law, 1.0, threshold);
+            println!(
+                "| {law:?} | {:.0} % | {alarms:.1} % | {within:.0} % | {unclear:.0} % | {held:.1} % |",
+                threshold * 100.0
+            );
+            // Asked for any change at all, a figure that did not change is called changed in one of 200 reports, or, where
+            // half of the launches are slow, of 100.
+            let limit = if threshold > 0.0 { 0.1 } else { 1.0 };
+            assert!(alarms <= limit, "{law:?}: {alarms} %");
+            assert!(held >= 93.0, "{law:?}: {held} %");
+        }
+    }
+}
+
+#[test]
+#[ignore = "longer: it repeats"]
+fn a_change_is_found_on_a_machine_that_drifts() {
+    for law in [
+        Law::Lognormal(0.003),
+        Law::Lognormal(0.01),
+        Law::Autocorrelated(0.01),
+        Law::Drifting(0.01),
+        Law::Waving(0.01),
+    ] {
+        for (factor, threshold) in [(0.95, 0.01), (1.05, 0.01), (1.1, 0.05), (2.0, 0.05), (40.0, 0.05)] {
+            let [found, within, ..] = verdicts(law, factor, threshold);
+            println!("{law:?}, {factor}, {threshold}: found {found} %");
+            assert!(found >= 95.0 && within == 0.0, "{law:?}, {factor}: found {found} %, within {within} %");
+        }
+    }
+}

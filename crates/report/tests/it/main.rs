@@ -1,0 +1,24 @@
+//! Tests of what is shown of results, and of verdicts.
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
+
+mod any_result;
+mod browser;
+mod compare;
+mod contention;
+mod cpu_pair;
+mod findings;
+mod fixture;
+mod fleet;
+mod history;
+mod live_rounds;
+mod open_metrics;
+mod percentiles;
+mod price_list;
+mod realtime_ipc;
+mod scaling;
+mod series;
+mod stored;
+mod stored_drift;
+mod stored_pairs;
+mod version_one;
+mod withdrawn;

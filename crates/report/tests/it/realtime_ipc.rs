@@ -1,0 +1,298 @@
+//! The view of real-time messages: a line a transport, fits, slopes, the timeline, what is best, what limits the figures.
+
+use crate::fixture;
+
+use oscost_report::{Named, RowChoice, Style, page, price_list, price_list_markdown};
+use oscost_results::{Figure, Mark, PairedValue, RunResult};
+use serde_json::json;
+
+/// A session in which the last client has its message after `last` ns.
+fn session(transport: &str, clients: u32, tick: &str, last: f64) -> Figure {
+    let ns = |value: f64| json!({"value": value, "low": value * 0.99, "high": value * 1.01, "unit": "ns"});
+    let share = |value: f64| json!({"value": value, "low": value, "high": value, "unit": "share"});
+    let mut values = vec![last; 99];
+    values.push(last * 5.0);
+    serde_json::from_value(json!({
+        "id": format!("realtime_ipc/{transport}/same_cpu/clients_{clients}{tick}"), "family": "realtime_ipc",
+        "title": "", "operation": "a tick", "operations_per_iteration": 1, "call_path": "libc", "group": "g",
+        "placement": "same_cpu", "status": "measured", "headline": "last_p50", "quantities": {
+            "last_p50": ns(last), "last_p99": ns(last * 2.0), "last_max": ns(last * 4.0), "next_p50": ns(1000.0),
+            "client_service": ns(last * 1.5), "dispatch_load": share(last * 1.5 / 1e6), "server_cpu": ns(last / 2.0),
+            "dropped": {"value": 3.0, "low": 3.0, "high": 3.0, "unit": "count"},
+            "overruns": {"value": 41.0, "low": 41.0, "high": 41.0, "unit": "count"},
+            "reversed_share": share(if transport == "poll_broadcast" { 1.0 } else { 0.0 }),
+        },
+        "launches": [{"sequence": 1, "start_ns": 0, "cpu": 0, "iterations": 0, "rounds": 100, "quantities": {},
+            "tracks": {"client_1": values, format!("client_{clients}"): values}}],
+    }))
+    .unwrap()
+}
+
+fn ratio(of: &Figure, to: &Figure, value: f64, spread: f64) -> PairedValue {
+    PairedValue {
+        of: of.id.clone(),
+        to: to.id.clone(),
+        quantity: "last_p50".into(),
+        unit: "ratio".into(),
+        value: Some(value),
+        low: Some(value - spread),
+        high: Some(value + spread),
+        launches: Vec::new(),
+        why: None,
+        unknown: Default::default(),
+    }
+}
+
+fn result() -> RunResult {
+    let mut result = fixture::result();
+    result.figures.clear();
+    result.ratios.clear();
+    for (clients, partner) in [(1, 15_000.0), (10, 60_000.0)] {
+        let partner = session("unix_datagram", clients, "", partner);
+        for (name, of_it, spread) in
+            [("futex_broadcast", 0.5, 0.01), ("pipe", 0.7, 0.02), ("poll_broadcast", 0.6, 0.2)]
+        {
+            let last = partner.quantities["last_p50"].estimate.value * of_it;
+            let figure = session(name, clients, "", last);
+            result.ratios.push(ratio(&figure, &partner, of_it, spread));
+            result.figures.push(figure);
+        }
+        result.figures.push(partner);
+    }
+    result
+}
+
+fn told(result: &RunResult) -> String {
+    let mut out = Vec::new();
+    price_list(
+        result,
+        None,
+        RowChoice::default(),
+        &Style { width: 400, unicode: false, colour: false },
+        &mut out,
+    )
+    .unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn every_transport_has_a_line_with_its_ratio_and_its_bar() {
+    let told = told(&result());
+    let line =
+        told.lines().find(|line| line.contains("futex broadcast") && line.contains("30.0 us")).unwrap();
+    assert!(line.contains("0.500x") && line.contains("#........."), "{line}");
+    let counts: Vec<&str> = line.split_whitespace().rev().take(2).collect();
+    assert_eq!(counts, ["41", "3"], "what was lost, and what a late server skipped: {line}");
+    assert!(told.contains("10 clients on one CPU, tick 1.00 ms"), "{told}");
+}
+
+#[test]
+fn the_best_are_named_and_what_overlaps_is_not_ranked() {
+    let told = told(&result());
+    assert!(told.contains("best that queues a payload: pipe (0.700x (0.680 .. 0.720))"), "{told}");
+    assert!(
+        told.contains(
+            "best that is pollable: poll broadcast (0.600x (0.400 .. 0.800); not told apart from pipe)"
+        ),
+        "{told}"
+    );
+}
+
+#[test]
+fn growth_and_fit_follow_from_the_line_through_the_ends() {
+    let mut result = result();
+    let told_of = told(&result);
+    // From 15 to 60 us by nine clients: 5 us each; service is 1.5 times that, the server half.
+    assert!(told_of.contains("unix datagram 7.50 us + 2.50 us of the server"), "{told_of}");
+    // p99 is twice: 30 us at one client and 10 us for each more, so 1 ms holds 98; the maximum is 60 and 20.
+    assert!(told_of.contains("unix datagram 98.0 (48.0)"), "{told_of}");
+    // Two more points on the line, and one far from it: the slope is that of the document's ten.
+    result.figures.push(session("unix_datagram", 4, "", 30_000.0));
+    result.figures.push(session("unix_datagram", 50, "", 260_000.0));
+    assert!(
+        told(&result).contains("unix datagram 7.50 us + 2.50 us of the server, on the line"),
+        "{}",
+        told(&result)
+    );
+    result.figures.push(session("unix_datagram", 100, "", 2e6));
+    assert!(told(&result).contains("off the line at 100"), "{}", told(&result));
+}
+
+#[test]
+fn the_timeline_tells_its_peak() {
+    let told = told(&result());
+    assert!(told.contains("peaks of 300 us, medium (10.0 in a thousand ticks)"), "{told}");
+    let strip = told.lines().find(|line| line.trim_end().ends_with('@')).unwrap();
+    assert_eq!(strip.trim().len(), 50, "{strip}");
+}
+
+#[test]
+fn a_sweep_of_ticks_is_told_in_their_order() {
+    let mut result = result();
+    result.figures.push(session("unix_datagram", 1, "/tick_10ms", 40_000.0));
+    let told = told(&result);
+    assert!(
+        told.contains("unix datagram/same cpu/clients 1: last 15.0 us every 1.00 ms, 40.0 us every 10.0 ms"),
+        "{told}"
+    );
+}
+
+#[test]
+fn reservations_are_said() {
+    let mut result = result();
+    assert!(told(&result).contains("served in reversed order from tick to tick: poll broadcast"));
+    assert!(!told(&result).contains("NOT REAL-TIME"));
+    result.figures[0].marks.push(Mark::NotRealTime);
+    assert!(told(&result).contains("NOT REAL-TIME: the priority was refused in 1 of 8 sessions"));
+    result.figures[0].remarks.push("not real-time: a filter; run outside of it".into());
+    assert!(
+        told(&result).contains("refused in 1 of 8 sessions: a filter; run outside of it"),
+        "{}",
+        told(&result)
+    );
+}
+
+/// The session with a load that is twice as slow as without one.
+fn loaded() -> Figure {
+    let mut figure = session("futex_broadcast", 1, "/load_command_rm%20-rf", 10_000.0);
+    for (part, factor) in [("idle", 1.0), ("busy", 2.0)] {
+        for (index, name) in
+            ["mean", "width", "p50", "p99", "range_low", "range_high", "peak"].iter().enumerate()
+        {
+            let mut quantity = figure.quantities["last_p50"].clone();
+            quantity.estimate.value = factor * (index + 1) as f64 * 1000.0;
+            figure.quantities.insert(format!("{part}_{name}"), quantity);
+        }
+    }
+    let mut window = figure.quantities["last_p50"].clone();
+    window.estimate.value = 1e9;
+    figure.quantities.insert("range_window".into(), window);
+    figure.remarks = vec!["load: sh -c 'rm \u{1b}[31m-rf'".into()];
+    figure.launches[0].tracks.insert("load".into(), vec![50.0, 75.0]);
+    figure
+}
+
+#[test]
+fn idle_and_busy_stand_beside_each_other_and_the_load_is_marked() {
+    let mut result = result();
+    let sessions = told(&result).matches("futex broadcast").count();
+    result.figures.push(loaded());
+    let told = told(&result);
+    assert!(!told.contains('\u{1b}'), "{told}");
+    let lines: Vec<&str> = told.lines().collect();
+    let idle = lines.iter().position(|line| line.contains("  idle  ")).expect("a line");
+    assert!(
+        lines[idle].contains("futex broadcast, 1 client on one CPU")
+            && lines[idle].contains("5.00 us .. 6.00 us")
+    );
+    assert!(lines[idle + 1].contains("busy") && lines[idle + 1].contains("10.0 us .. 12.0 us"), "{told}");
+    assert!(lines[idle + 1].contains("14.0 us"), "{told}");
+    // 100 ticks in columns of two: the load is on from the middle of column 25 to that of 37.
+    let under = lines.iter().find(|line| line.contains("=====")).expect("marks");
+    assert_eq!(under.matches('=').count(), 12, "{under}");
+    assert!(told.contains("worst 1.00 s"), "{told}");
+    // It is told in its own view alone.
+    let (others, under) = told.split_once("REALTIME IPC UNDER LOAD").unwrap();
+    assert_eq!(others.matches("futex broadcast").count(), sessions, "{told}");
+    assert!(
+        under.contains("the worst message before the load took 10.0 us, under it 10.0 us, after it 50.0 us"),
+        "{told}"
+    );
+}
+
+/// The heading names what clients saw under the load, and not a number over the whole session.
+#[test]
+fn a_page_of_loaded_sessions_says_what_the_load_did() {
+    let heading = |result: &RunResult| {
+        let mut out = Vec::new();
+        page(&[Named { name: "run", result }], &mut out).unwrap();
+        let page = String::from_utf8(out).unwrap();
+        let begin = page.find("<h1").unwrap();
+        page[begin..page[begin..].find("</h1>").unwrap() + begin].replace('\u{a0}', " ")
+    };
+    let mut result = result();
+    result.reproductions.clear();
+    result.figures = vec![loaded()];
+    let one = heading(&result);
+    assert!(
+        one.contains("Under load a message reaches its client after 6.00 \u{b5}s by futex broadcast"),
+        "{one}"
+    );
+    assert!(one.contains("3 messages were lost"), "{one}");
+    let card = {
+        let mut out = Vec::new();
+        page(&[Named { name: "run", result: &result }], &mut out).unwrap();
+        let page = String::from_utf8(out).unwrap();
+        let begin = page.find("class=\"card").unwrap();
+        page[begin..].split("<h2").next().unwrap().replace('\u{a0}', " ")
+    };
+    assert!(
+        card.contains("6.00") && card.contains("idle 3.00 \u{b5}s") && card.contains("lost: 3"),
+        "{card}"
+    );
+    let mut slower = loaded();
+    slower.id = "realtime_ipc/pipe/same_cpu/clients_1/load_command_x".into();
+    slower.quantities.get_mut("busy_p50").unwrap().estimate.value = 9000.0;
+    result.figures.push(slower);
+    let two = heading(&result);
+    assert!(two.contains("by futex broadcast to 9.00 \u{b5}s by pipe"), "{two}");
+    // Beside a session without a load it is no answer.
+    result.figures.push(session("pipe", 1, "", 1000.0));
+    assert!(!heading(&result).contains("Under load"), "{}", heading(&result));
+}
+
+#[test]
+fn hostile_ids_stay_harmless() {
+    let mut result = result();
+    result.figures[0].id = "realtime_ipc/\u{1b}[31mx|y/same_cpu/clients_1".into();
+    result.figures[1].id = "realtime_ipc/pipe/same_cpu/clients_0".into();
+    result.figures[2].id = "realtime_ipc/pipe/same_cpu/clients_4294967295/tick_99999999999999999999ms".into();
+    assert!(!told(&result).contains('\u{1b}'));
+    let mut out = Vec::new();
+    price_list_markdown(&result, None, &mut out).unwrap();
+    assert!(!out.contains(&0x1b));
+}
+
+#[test]
+fn a_server_in_the_kernel_is_compared_from_the_due_time() {
+    let mut result = result();
+    let due = |figure: &mut Figure, p50: f64| {
+        for (name, value) in [("response_p50", p50), ("response_p99", p50 * 2.0)] {
+            let mut quantity = figure.quantities["last_p50"].clone();
+            quantity.estimate.value = value;
+            figure.quantities.insert(name.into(), quantity);
+        }
+    };
+    for figure in &mut result.figures {
+        due(figure, 20_000.0);
+    }
+    let line = |result: &RunResult| {
+        told(result).lines().find(|line| line.contains("from the instant")).map(|line| line.trim().to_owned())
+    };
+    assert_eq!(line(&result), None, "servers of one kind are compared from their stamps");
+    let mut bpf = session("bpf", 1, "", 9_000.0);
+    due(&mut bpf, 12_000.0);
+    result.figures.push(bpf);
+    let line = line(&result).expect("a line");
+    assert!(line.contains("(99th percentile): bpf 12.0 us (24.0 us), "), "{line}");
+    assert!(line.contains("unix datagram 20.0 us (40.0 us)"), "{line}");
+}
+
+#[test]
+fn a_transport_by_itself_has_pictures_only_where_none_are_compared() {
+    let pictures = |result: &RunResult| {
+        let mut out = Vec::new();
+        page(&[Named { name: "x", result }], &mut out).unwrap();
+        let shown = String::from_utf8(out).unwrap();
+        let captions =
+            shown.split("<figcaption>").skip(1).map(|rest| rest.split("</figcaption>").next().unwrap());
+        captions.filter(|caption| caption.contains("In one launch of each")).count()
+    };
+    let compared = result();
+    assert_eq!(pictures(&compared), 2);
+    let mut more = compared.clone();
+    more.figures.push(session("unix_datagram", 3, "", 20_000.0));
+    assert_eq!(pictures(&more), 2, "three clients of one transport compare nothing");
+    more.figures.drain(..compared.figures.len());
+    assert_eq!(pictures(&more), 1, "by itself it is all there is");
+}

@@ -1,0 +1,123 @@
+//! Reads `launches.txt` (format: `contrib/verdicts/collect.py`): runs of this project's test machine, sitting by sitting.
+
+use oscost_results::{Figure, LaunchRecord, Mark, PairedValue, Quantity, RunResult, Status};
+
+use crate::fixture;
+
+/// Figures that stay out of the kernel; all others are taken to call it once an operation.
+const OUTSIDE: [&str; 7] = [
+    "clock/monotonic",
+    "clock/monotonic_coarse",
+    "clock/realtime",
+    "clock/gettimeofday",
+    "clock/tsc",
+    "semaphore/posix_named",
+    "semaphore/posix_unnamed",
+];
+
+const LAUNCHES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/stored/launches.txt");
+
+/// Runs of one stretch of time, in the order in which they were made.
+pub struct Sitting {
+    pub name: String,
+    pub runs: Vec<RunResult>,
+}
+
+impl Sitting {
+    /// How the machine was: the first part of the name.
+    pub fn is(&self, kind: &str) -> bool {
+        self.name.split('_').next() == Some(kind)
+    }
+}
+
+/// All sittings, in the order of the file.
+pub fn sittings() -> Vec<Sitting> {
+    let mut template = fixture::result();
+    let figure = template.figures.iter().find(|figure| figure.id == "clock/monotonic").unwrap().clone();
+    let pair = template.ratios.first().unwrap().clone();
+    template.figures.clear();
+    template.ratios.clear();
+    template.differences.clear();
+    template.conditions.boot_id = Some("one boot".into());
+    let mut all: Vec<Sitting> = Vec::new();
+    let launches = std::fs::read_to_string(LAUNCHES).unwrap();
+    for (line, number) in launches.lines().zip(0..) {
+        let words: Vec<&str> = line.split(' ').collect();
+        let run = all.last_mut().and_then(|sitting| sitting.runs.last_mut());
+        match (words[0], run) {
+            ("R", _) => {
+                let mut result = template.clone();
+                words[2].clone_into(&mut result.started);
+                result.plan.seed = number;
+                result.conditions.clock_step_ns = Some(words[3].parse().unwrap());
+                if all.last().is_none_or(|sitting| sitting.name != words[1]) {
+                    all.push(Sitting { name: words[1].to_owned(), runs: Vec::new() });
+                }
+                all.last_mut().unwrap().runs.push(result);
+            }
+            ("F", Some(result)) => result.figures.push(figure_of(&figure, &words)),
+            ("P", Some(result)) => {
+                let of_figures = |id: &str| result.figures.iter().any(|figure| figure.id == id);
+                if of_figures(words[1]) && of_figures(words[2]) {
+                    result.ratios.push(pair_of(&pair, &words));
+                }
+            }
+            other => panic!("{line}: {:?}", other.0),
+        }
+    }
+    all
+}
+
+/// Values of the launches, in their order; `None` where a launch has none.
+fn values(text: &str) -> Vec<Option<f64>> {
+    text.split(',').map(|value| (!value.is_empty()).then(|| value.parse().unwrap())).collect()
+}
+
+fn figure_of(template: &Figure, words: &[&str]) -> Figure {
+    let mut figure = template.clone();
+    figure.id = words[1].to_owned();
+    figure.placement = words[2].to_owned();
+    figure.judged = words[3].to_owned();
+    figure.status = Status::Measured;
+    let marks = |mark| match mark {
+        "busy_sibling" => Mark::BusySibling,
+        "shared" => Mark::Shared,
+        other => panic!("{other}"),
+    };
+    figure.marks = words[4].split(',').filter(|mark| *mark != "-").map(marks).collect();
+    figure.operations_per_iteration = 1;
+    figure.evidence.audit_method = Some("ptrace".to_owned());
+    figure.evidence.system_calls.clear();
+    if !OUTSIDE.contains(&words[1]) {
+        figure.evidence.system_calls.insert("a call".to_owned(), 1.0);
+    }
+    let batch: u64 = words[5].parse().unwrap();
+    let unit: Quantity = figure.quantities["floor"].clone();
+    figure.quantities.clear();
+    figure.launches.clear();
+    for (name, text) in words[6..].iter().map(|word| word.split_once('=').unwrap()) {
+        for (value, sequence) in values(text).into_iter().zip(0..) {
+            let at = sequence as usize;
+            if figure.launches.len() <= at {
+                figure.launches.push(LaunchRecord { sequence, iterations: batch, ..LaunchRecord::default() });
+            }
+            let launch = &mut figure.launches[at];
+            if name == "chain" {
+                launch.chain_ns = value;
+            } else if let Some(value) = value {
+                launch.quantities.insert(name.to_owned(), value);
+            }
+        }
+        if name != "chain" {
+            figure.quantities.insert(name.to_owned(), unit.clone());
+        }
+    }
+    figure.quantities.entry("floor".to_owned()).or_insert(unit);
+    figure
+}
+
+fn pair_of(template: &PairedValue, words: &[&str]) -> PairedValue {
+    let [of, to, quantity, unit] = [1, 2, 3, 4].map(|word| words[word].to_owned());
+    let launches = values(words[5]).into_iter().flatten().collect();
+    PairedValue { of, to, quantity, unit, launches, ..template.clone() }
+}

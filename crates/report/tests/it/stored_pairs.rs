@@ -1,0 +1,304 @@
+//! Verdicts on runs of this project's own test machine: nothing changed between them, or a change was planted, in their numbers or
+//! in the program. The launches are real (`stored/launches.txt`, made by `contrib/verdicts/run`). METHOD.md, Verdicts on two runs.
+#![expect(clippy::print_stdout)] // its table is of docs/measured
+
+use crate::stored;
+
+use oscost_report::Named;
+use oscost_report::compare::{Comparison, Rules, Verdict, compare};
+use oscost_results::{Figure, RunResult};
+use stored::{Sitting, sittings};
+
+/// What was said of figures of one class, and of how many.
+#[derive(Debug, Default, Clone, Copy)]
+struct Count {
+    slower: usize,
+    faster: usize,
+    within: usize,
+    unclear: usize,
+    reports: usize,
+    alarmed: usize,
+}
+
+impl Count {
+    fn figures(&self) -> usize {
+        self.slower + self.faster + self.within + self.unclear
+    }
+
+    /// So many of all figures, in percent.
+    fn share(&self, count: usize) -> f64 {
+        count as f64 * 100.0 / self.figures().max(1) as f64
+    }
+
+    /// Figures called slower or faster.
+    fn called(&self) -> f64 {
+        self.share(self.slower + self.faster)
+    }
+
+    fn add(&mut self, comparison: &Comparison<'_>, ids: &[&str]) {
+        let before = (self.figures(), self.slower + self.faster);
+        for row in comparison.rows.iter().filter(|row| ids.contains(&&*row.id)) {
+            *match row.verdict {
+                Verdict::Slower => &mut self.slower,
+                Verdict::Faster => &mut self.faster,
+                Verdict::Within => &mut self.within,
+                Verdict::Unclear => &mut self.unclear,
+            } += 1;
+        }
+        self.reports += usize::from(self.figures() > before.0);
+        self.alarmed += usize::from(self.slower + self.faster > before.1);
+    }
+}
+
+/// Two runs, and the runs before them.
+struct Pair<'a> {
+    a: &'a RunResult,
+    b: &'a RunResult,
+    past: &'a [RunResult],
+}
+
+impl Pair<'_> {
+    fn compare<'r>(&'r self, b: &'r RunResult, threshold: f64, with_past: bool) -> Comparison<'r> {
+        let past = if with_past { self.past } else { &[] };
+        let rules = Rules { threshold, past, ..Rules::default() };
+        compare(&Named { name: "a", result: self.a }, &Named { name: "b", result: b }, rules)
+    }
+}
+
+/// Each run of sittings against the next one, and what the store knew by then.
+fn successive<'a>(sittings: &[&'a Sitting]) -> Vec<Pair<'a>> {
+    let of = |sitting: &&'a Sitting| {
+        let runs = &sitting.runs;
+        (1..runs.len()).map(|index| Pair { a: &runs[index - 1], b: &runs[index], past: &runs[..index - 1] })
+    };
+    sittings.iter().flat_map(of).collect()
+}
+
+fn is_on_one_cpu(figure: &Figure) -> bool {
+    matches!(&*figure.placement, "one_cpu" | "same_cpu")
+}
+
+/// Multiplies these figures, and the ratios that they are part of.
+fn plant(result: &mut RunResult, factor: f64, ids: &[String]) {
+    let is = |id: &String| ids.contains(id);
+    for launch in result.figures.iter_mut().filter(|figure| is(&figure.id)).flat_map(|it| &mut it.launches) {
+        launch.quantities.values_mut().for_each(|value| *value *= factor);
+    }
+    for ratio in &mut result.ratios {
+        let (of, to) = (is(&ratio.of), is(&ratio.to));
+        let by = if of { factor } else { 1.0 } / if to { factor } else { 1.0 };
+        ratio.launches.iter_mut().for_each(|value| *value *= by);
+    }
+}
+
+/// Of figures on one CPU, and of the others. `factor` is planted in every launch of every fourth figure of B, in each figure in
+/// turn, and these are counted; all are where nothing is planted.
+fn count(pairs: &[Pair<'_>], factor: f64, threshold: f64, with_past: bool) -> [Count; 2] {
+    let turns = if factor == 1.0 { 1 } else { 4 };
+    let mut counts = [Count::default(); 2];
+    for (pair, turn) in pairs.iter().flat_map(|pair| (0..turns).map(move |turn| (pair, turn))) {
+        let mut b = pair.b.clone();
+        let mut ids: [Vec<&str>; 2] = [Vec::new(), Vec::new()];
+        let planted: Vec<&Figure> = pair.b.figures.iter().skip(turn).step_by(turns).collect();
+        for figure in &planted {
+            ids[usize::from(!is_on_one_cpu(figure))].push(&figure.id);
+        }
+        plant(&mut b, factor, &planted.iter().map(|figure| figure.id.clone()).collect::<Vec<_>>());
+        let comparison = pair.compare(&b, threshold, with_past);
+        for (count, ids) in counts.iter_mut().zip(&ids) {
+            count.add(&comparison, ids);
+        }
+    }
+    counts
+}
+
+/// Everything that is asked of some pairs: nothing planted, at 5 and at 2 %; 5 % at 2 and at 5 %; 10 %; 20 %; as much again.
+const ASKED: [(f64, f64); 7] =
+    [(1.0, 0.05), (1.0, 0.02), (1.05, 0.02), (1.05, 0.05), (1.1, 0.05), (1.2, 0.05), (2.0, 0.05)];
+
+/// Prints a line of the table for each class, and returns what is in it.
+fn line(name: &str, pairs: &[Pair<'_>], with_past: bool) -> [[Count; 7]; 2] {
+    let asked = ASKED.map(|(factor, threshold)| count(pairs, factor, threshold, with_past));
+    let classes = [0, 1].map(|class| asked.map(|counts| counts[class]));
+    for (of, which) in classes.iter().zip(["one CPU", "across CPUs"]) {
+        let [same, strict, small, asked, ten, twenty, double] = of;
+        println!(
+            "| {name}, {which}, {} | {} | {:.1} %, {} of {} | {:.0} % | {:.1} % | {:.0} % | {:.0} %, {:.0} % | {:.0} % | {:.0} % | {:.0} %, {:.0} % |",
+            if with_past { "with past runs" } else { "none" },
+            same.figures(),
+            same.called(),
+            same.alarmed,
+            same.reports,
+            same.share(same.within),
+            strict.called(),
+            small.share(small.slower),
+            asked.share(asked.slower),
+            asked.share(asked.within),
+            ten.share(ten.slower),
+            twenty.share(twenty.slower),
+            double.share(double.slower),
+            double.share(double.within),
+        );
+    }
+    classes
+}
+
+#[test]
+fn verdicts_on_stored_pairs() {
+    let sittings = sittings();
+    println!(
+        "| runs, figures, past runs | figures | unchanged: called changed, reports with one | unchanged: within 5 % | \
+         unchanged: called changed at 2 % | +5 % at 2 %: slower | +5 %: slower, within | +10 %: slower | +20 %: slower | \
+         doubled: slower, within |\n\
+         |---|---|---|---|---|---|---|---|---|---|"
+    );
+    for kind in ["alone", "default", "disturbed", "list", "beside"] {
+        let of: Vec<&Sitting> = sittings.iter().filter(|sitting| sitting.is(kind)).collect();
+        let pairs = successive(&of);
+        assert!(pairs.len() > 2, "{kind}: {} pairs", pairs.len());
+        for with_past in [false, true] {
+            for (class, counts) in line(kind, &pairs, with_past).iter().enumerate() {
+                hold(&format!("{kind}, class {class}, past {with_past}"), kind, class, counts);
+            }
+        }
+    }
+    // The first runs of two sittings, the second ones, and so on: half an hour and more lies between them.
+    let [one, other] =
+        ["alone", "disturbed"].map(|kind| sittings.iter().find(|sitting| sitting.is(kind)).unwrap());
+    let pairs: Vec<Pair<'_>> =
+        one.runs.iter().zip(&other.runs).map(|(a, b)| Pair { a, b, past: &[] }).collect();
+    line("alone against disturbed", &pairs, false);
+}
+
+/// The goals that are reached. What a wrong rule would say is in figures.
+fn hold(name: &str, kind: &str, class: usize, counts: &[Count; 7]) {
+    let [same, _, small, asked, ten, twenty, double] = counts;
+    assert_eq!(double.within + twenty.within, 0, "{name}: {double:?}, {twenty:?}");
+    // The 36 figures of default runs miss this goal: 4 with past runs. Of so few, two standard errors more may be chance.
+    let chance = 200.0 * (0.05 * 0.95 / asked.figures().max(1) as f64).sqrt();
+    let most = if kind == "default" { 5.0 + chance } else { 5.0 };
+    assert!(asked.share(asked.within) <= most, "{name}: 5 % more is not within 5 %: {asked:?}");
+    // Across CPUs a disturbed machine shows nothing.
+    if class == 0 || kind != "disturbed" {
+        assert_eq!(same.slower + same.faster, 0, "{name}: {same:?}");
+        assert_eq!(asked.faster + twenty.faster + double.faster, 0, "{name}: {asked:?}");
+    }
+    // Default lists have a null of their own: it finds what the launches can show.
+    if class == 0 && ["list", "beside"].contains(&kind) {
+        assert!(same.share(same.within) >= 99.0, "{name}: {same:?}");
+        assert!(small.share(small.slower) >= 90.0, "{name}: {small:?}");
+        assert!(ten.share(ten.slower) >= 99.0 && twenty.slower == twenty.figures(), "{name}: {ten:?}");
+    }
+    // Six launches a figure, a busy host, or six figures in all: a rule that finds less than today's is worse.
+    if class == 0 && kind != "disturbed" {
+        assert!(double.share(double.slower) >= 99.0, "{name}: {double:?}");
+        assert!(twenty.share(twenty.slower) >= 50.0, "{name}: {twenty:?}");
+        assert!(same.share(same.within) >= 45.0, "{name}: {same:?}");
+    }
+}
+
+/// In every second run semop did more; nothing else changed.
+#[test]
+fn a_planted_change_is_found_and_nothing_else() {
+    const SLOWED: &str = "semaphore/system_v";
+    let sittings = sittings();
+    let planted: Vec<&Sitting> = sittings.iter().filter(|sitting| sitting.is("planted")).collect();
+    let (mut slowed, mut others) = (Count::default(), Count::default());
+    let pairs = successive(&planted);
+    for (pair, index) in pairs.iter().zip(0..) {
+        // A B A B: what is slower in B is faster in the A after it.
+        let (a, b) = if index % 2 == 0 { (pair.a, pair.b) } else { (pair.b, pair.a) };
+        let pair = Pair { a, b, past: &[] };
+        let comparison = pair.compare(b, 0.05, false);
+        slowed.add(&comparison, &[SLOWED]);
+        let rest: Vec<&str> = b.figures.iter().map(|figure| &*figure.id).filter(|id| *id != SLOWED).collect();
+        others.add(&comparison, &rest);
+        if let Some(row) = comparison.rows.iter().find(|row| row.id == SLOWED) {
+            println!("{SLOWED}, {}: {:?} {:?}", row.quantity, row.verdict, row.change);
+        }
+    }
+    println!("{SLOWED} slowed: {slowed:?}\nothers: {others:?}");
+    assert!(slowed.figures() > 3 && slowed.within + slowed.faster == 0, "{slowed:?}");
+    assert_eq!(others.slower + others.faster, 0, "{others:?}");
+}
+
+/// Everything that enters the kernel costs more, as after a change of mitigations: that is no null, and it is told as one.
+#[test]
+fn a_change_of_all_that_enters_the_kernel_is_found() {
+    let sittings = sittings();
+    let of: Vec<&Sitting> =
+        sittings.iter().filter(|sitting| sitting.is("list") || sitting.is("beside")).collect();
+    for (factor, shift) in [(1.08, "8"), (1.2, "20")] {
+        let (mut inside, mut outside, mut told) = (Count::default(), Count::default(), 0);
+        let pairs = successive(&of);
+        for pair in &pairs {
+            let mut b = pair.b.clone();
+            let enters = |figure: &Figure| !figure.evidence.system_calls.is_empty();
+            let planted = pair.b.figures.iter().filter(|figure| enters(figure));
+            plant(&mut b, factor, &planted.map(|figure| figure.id.clone()).collect::<Vec<_>>());
+            let ids = |wanted: bool| -> Vec<&str> {
+                let fit = |figure: &&Figure| is_on_one_cpu(figure) && enters(figure) == wanted;
+                pair.b.figures.iter().filter(fit).map(|figure| &*figure.id).collect()
+            };
+            let comparison = pair.compare(&b, 0.05, false);
+            inside.add(&comparison, &ids(true));
+            outside.add(&comparison, &ids(false));
+            told += sentences(&comparison);
+        }
+        println!("{shift} %: {inside:?}; outside: {outside:?}; told in {told} of {}", pairs.len());
+        // 8 % misses the goal of 95 %: 92 % are found.
+        let goal = if factor > 1.1 { 100.0 } else { 90.0 };
+        assert!(inside.share(inside.slower) >= goal, "{shift}: {inside:?}");
+        assert_eq!(outside.slower + outside.faster, 0, "{shift}: {outside:?}");
+        assert!(told * 10 >= pairs.len() * 9, "{shift}: told in {told} of {}", pairs.len());
+    }
+}
+
+fn sentences(comparison: &Comparison<'_>) -> usize {
+    comparison.warnings.iter().filter(|it| it.contains("all that enters the kernel")).count()
+}
+
+/// Where nothing changed, nothing is said of the kernel.
+#[test]
+fn no_sentence_stands_over_runs_in_which_nothing_changed() {
+    let sittings = sittings();
+    for pair in successive(&sittings.iter().filter(|sitting| !sitting.is("planted")).collect::<Vec<_>>()) {
+        assert_eq!(sentences(&pair.compare(pair.b, 0.05, false)), 0);
+    }
+}
+
+/// A figure that is asked about alone has the null of the whole run: its interval is no wider than among all the others.
+#[test]
+fn a_figure_that_is_asked_about_alone_has_the_null_of_its_run() {
+    let sittings = sittings();
+    let of: Vec<&Sitting> = sittings.iter().filter(|sitting| sitting.is("list")).collect();
+    let only = std::iter::once("semaphore/system_v".to_owned()).collect();
+    for pair in successive(&of) {
+        let [a, b] = [("a", pair.a), ("b", pair.b)].map(|(name, result)| Named { name, result });
+        let alone = compare(&a, &b, Rules { only: Some(&only), threshold: 0.0, ..Rules::default() });
+        let among = compare(&a, &b, Rules { threshold: 0.0, ..Rules::default() });
+        let [alone, among] = [&alone, &among].map(|comparison| {
+            let row = comparison.rows.iter().find(|row| row.id == "semaphore/system_v").unwrap();
+            row.change.unwrap()
+        });
+        assert!(alone.low >= among.low && alone.high <= among.high, "{alone:?} {among:?}");
+        assert_eq!(alone.change, among.change);
+    }
+}
+
+/// A core at another speed moves everything, inside the kernel and outside: no figure is called changed by it.
+#[test]
+fn a_shift_of_everything_is_no_change() {
+    let sittings = sittings();
+    let of: Vec<&Sitting> = sittings.iter().filter(|sitting| sitting.is("list")).collect();
+    let mut count = Count::default();
+    let pairs = successive(&of);
+    for pair in &pairs {
+        let mut b = pair.b.clone();
+        plant(&mut b, 1.08, &pair.b.figures.iter().map(|figure| figure.id.clone()).collect::<Vec<_>>());
+        let ids: Vec<&str> = pair.b.figures.iter().map(|figure| &*figure.id).collect();
+        count.add(&pair.compare(&b, 0.05, false), &ids);
+    }
+    println!("everything by 8 %: {count:?}");
+    assert_eq!(count.slower + count.faster, 0, "{count:?}");
+}

@@ -1,0 +1,234 @@
+//! Two results of version 1, judged by version 1's rule: verdicts on simulated runs of one machine whose host lends it more or
+//! less of its frequency. What did not change is not called changed, whether it follows the core's speed or not, and what
+//! changed is still found.
+
+use crate::fixture;
+
+use oscost_report::Named;
+use oscost_report::compare::{Rules, Verdict, compare};
+use oscost_results::{LaunchRecord, RunResult};
+use oscost_stats::order::{self, Xoshiro256PlusPlus};
+
+const ID: &str = "clock/monotonic";
+
+/// Evenly from `low` to `high`.
+fn between(low: f64, high: f64, random: &mut Xoshiro256PlusPlus) -> f64 {
+    low + (high - low) * (order::below(1 << 52, random) as f64 + 0.5) / (1_u64 << 52) as f64
+}
+
+fn normal(random: &mut Xoshiro256PlusPlus) -> f64 {
+    let (radius, angle) = (between(0.0, 1.0, random), between(0.0, std::f64::consts::TAU, random));
+    (-2.0 * radius.ln()).sqrt() * angle.cos()
+}
+
+/// What the host does with the core: how much longer an empty loop takes in each launch of a run.
+#[derive(Debug, Clone, Copy)]
+enum Host {
+    /// The same in all launches of a run, up to this share more or less than in another run.
+    Steady(f64),
+    /// From a random place to a random place, both up to this share off.
+    Drifting(f64),
+    /// At random in each launch: full speed, or slower by this share.
+    Jumping(f64),
+}
+
+impl Host {
+    fn run(self, random: &mut Xoshiro256PlusPlus) -> [f64; 10] {
+        let (from, to) = (between(-1.0, 1.0, random), between(-1.0, 1.0, random));
+        std::array::from_fn(|launch| match self {
+            Self::Steady(share) => 1.0 + share * from,
+            Self::Drifting(share) => 1.0 + share * (from + (to - from) * launch as f64 / 10.0),
+            Self::Jumping(share) => 1.0 + share * f64::from(u8::from(between(0.0, 1.0, random) < 0.5)),
+        })
+    }
+}
+
+/// A run of one figure of which the part `follows` costs cycles of the core and the rest does not, times `factor`.
+fn run(host: Host, follows: f64, factor: f64, random: &mut Xoshiro256PlusPlus) -> RunResult {
+    let mut result = fixture::result();
+    result.estimators = 1;
+    result.conditions.clock_step_ns = Some(1.0);
+    result.figures.retain(|figure| figure.id == ID);
+    let figure = &mut result.figures[0];
+    figure.marks.clear();
+    let speeds = host.run(random);
+    let launch = |(speed, sequence): (f64, u32)| {
+        let cost = factor * 100.0 * (follows * speed + 1.0 - follows) * (0.003 * normal(random)).exp();
+        LaunchRecord {
+            sequence,
+            iterations: 10_000,
+            canary_ns: Some(0.3 * speed * (0.001 * normal(random)).exp()),
+            quantities: [(figure.headline.clone(), cost)].into(),
+            ..LaunchRecord::default()
+        }
+    };
+    figure.launches = speeds.into_iter().zip(0..).map(launch).collect();
+    result
+}
+
+/// Any change that version 1 saw, however small.
+const ANY: Rules<'_> = Rules { cross_machine: false, threshold: 0.0, past: &[], only: None };
+
+/// Shares of runs called changed, same, and neither, in percent.
+fn verdicts(host: Host, follows: f64, factor: f64) -> [f64; 3] {
+    const RUNS: u32 = 300;
+    let mut random = order::seeded(20_261_121, 7);
+    let mut counts = [0_u32; 3];
+    for _ in 0..RUNS {
+        let (a, b) = (run(host, follows, 1.0, &mut random), run(host, follows, factor, &mut random));
+        let named = |result| Named { name: "x", result };
+        let verdict = compare(&named(&a), &named(&b), ANY).rows[0].verdict;
+        counts[match verdict {
+            Verdict::Slower if factor >= 1.0 => 0,
+            Verdict::Faster if factor <= 1.0 => 0,
+            // The wrong direction is worse than a false alarm.
+            Verdict::Slower | Verdict::Faster => {
+                panic!("{host:?}, {follows}: {verdict:?} at a factor of {factor}")
+            }
+            Verdict::Within => 1,
+            Verdict::Unclear => 2,
+        }] += 1;
+    }
+    counts.map(|count| f64::from(count) * 100.0 / f64::from(RUNS))
+}
+
+#[test]
+#[ignore = "longer: it repeats"]
+fn a_host_that_lends_its_frequency_raises_no_alarm() {
+    println!("| the core | follows its speed | slower or faster | same | cannot tell |");
+    println!("|---|---|---|---|---|");
+    let hosts = [0.02, 0.05, 0.2].map(Host::Steady).into_iter();
+    let hosts = hosts.chain([0.02, 0.05, 0.2].map(Host::Drifting)).chain([0.05, 0.2].map(Host::Jumping));
+    for host in hosts {
+        for follows in [1.0, 0.9, 0.5, 0.0] {
+            let [alarms, same, cannot_tell] = verdicts(host, follows, 1.0);
+            println!(
+                "| {host:?} | {:.0} % | {alarms:.1} % | {same:.0} % | {cannot_tell:.0} % |",
+                follows * 100.0
+            );
+            assert!(alarms <= 1.0, "{host:?}, {follows}: {alarms} %");
+        }
+    }
+}
+
+#[test]
+fn changes_are_found_on_a_core_of_one_speed_and_large_ones_on_any() {
+    for follows in [1.0, 0.5, 0.0] {
+        for factor in [0.95, 1.05] {
+            let [found, same, _] = verdicts(Host::Steady(0.002), follows, factor);
+            assert!(found >= 95.0 && same == 0.0, "{follows}, {factor}: found {found} %, same {same} %");
+        }
+        for factor in [0.5, 2.0] {
+            let [found, same, _] = verdicts(Host::Steady(0.2), follows, factor);
+            assert!(found >= 95.0 && same == 0.0, "{follows}, {factor}: found {found} %, same {same} %");
+        }
+    }
+}
+
+/// A result whose launches cost these many ns at this speed of the core.
+fn exactly(costs: &[f64], speed: f64) -> RunResult {
+    let mut result = fixture::result();
+    result.estimators = 1;
+    result.conditions.clock_step_ns = Some(1.0);
+    result.figures.retain(|figure| figure.id == ID);
+    let figure = &mut result.figures[0];
+    figure.marks.clear();
+    let launch = |(&cost, sequence): (&f64, u32)| LaunchRecord {
+        sequence,
+        iterations: 1_000_000,
+        canary_ns: Some(0.3 * speed),
+        quantities: [(figure.headline.clone(), cost)].into(),
+        ..LaunchRecord::default()
+    };
+    figure.launches = costs.iter().zip(0..).map(launch).collect();
+    result
+}
+
+/// Verdict, whether it certainly changed, and why, at a threshold of 5 %.
+fn told(a: &RunResult, b: &RunResult) -> (Verdict, bool, String) {
+    let named = |result| Named { name: "x", result };
+    let comparison = compare(&named(a), &named(b), Rules::default());
+    let row = &comparison.rows[0];
+    (row.verdict, row.changed, row.why.clone())
+}
+
+#[test]
+fn what_version_1_called_a_change_is_held_against_the_threshold() {
+    let scattered = |low: f64| {
+        let mut costs = [low + 2.0; 12];
+        costs[..3].fill(low);
+        costs[3..6].fill(low + 1.0);
+        costs
+    };
+    let of = |costs: &[f64]| told(&exactly(&[100.0; 12], 1.0), &exactly(costs, 1.0));
+    let plainly = |verdict, changed| (verdict, changed, String::new());
+    for (cost, expected) in [
+        (100.0, plainly(Verdict::Within, false)),
+        (110.0, plainly(Verdict::Slower, true)),
+        (90.0, plainly(Verdict::Faster, true)),
+        (103.0, plainly(Verdict::Within, true)),
+        (97.0, plainly(Verdict::Within, true)),
+    ] {
+        assert_eq!(of(&[cost; 12]), expected, "{cost}");
+    }
+    // About 4 to 5 % slower, or as much faster: neither beyond 5 % nor within it.
+    for low in [104.2, 94.8] {
+        assert_eq!(of(&scattered(low)), plainly(Verdict::Unclear, true), "{low}");
+    }
+    let unclear = |why: &str| (Verdict::Unclear, false, why.to_owned());
+    assert_eq!(of(&[150.0; 5]), unclear("fewer than 6 launches"));
+    assert_eq!(
+        of(&scattered(101.5)),
+        unclear("the change is neither beyond version 1's margin nor within 2 %")
+    );
+    let mut wide = [130.0; 12];
+    wide[..4].fill(100.0);
+    assert_eq!(of(&wide), unclear("an interval is wider than 1 % either way"));
+    assert_eq!(of(&[0.0; 12]), unclear("a side is zero, so there is no ratio"));
+    let zero = || exactly(&[0.0; 12], 1.0);
+    assert_eq!(told(&zero(), &zero()), plainly(Verdict::Within, false));
+}
+
+#[test]
+fn a_noisy_side_is_named() {
+    let side = |noisy: bool| {
+        let mut result = exactly(&[100.0; 12], 1.0);
+        result.figures[0].marks.extend(noisy.then_some(oscost_results::Mark::Noisy));
+        result
+    };
+    let why = |a, b| told(&side(a), &side(b)).2;
+    assert_eq!(
+        [why(true, true), why(true, false), why(false, true)],
+        ["noisy in both", "noisy in the first", "noisy in the second"]
+    );
+}
+
+#[test]
+fn at_another_speed_of_the_core_passes_are_compared() {
+    let of = |cost: f64, speed: f64| told(&exactly(&[100.0; 12], 1.0), &exactly(&[cost; 12], speed));
+    let passes = "in passes of the empty loop, which took +5.0 %";
+    assert_eq!(of(105.0, 1.05), (Verdict::Within, false, passes.to_owned()), "it follows the core");
+    let only = (Verdict::Unclear, false, format!("{passes}; in ns it is no change"));
+    assert_eq!(of(100.0, 1.05), only, "a memory does not");
+    assert_eq!(of(150.0, 1.05), (Verdict::Slower, true, passes.to_owned()));
+    assert_eq!(of(70.0, 1.05), (Verdict::Faster, true, passes.to_owned()));
+    assert_eq!(of(101.9, 1.019), (Verdict::Within, false, String::new()), "hardly another speed");
+}
+
+/// A step of the clock is one of batches: a series times its own way.
+#[test]
+fn a_step_counts_where_batches_were_timed() {
+    let judged = |iterations: u64| {
+        let of = |cost: f64| {
+            let mut result = exactly(&[cost; 12], 1.0);
+            result.conditions.clock_step_ns = Some(1e5);
+            result.figures[0].launches.iter_mut().for_each(|launch| launch.iterations = iterations);
+            result
+        };
+        told(&of(100.0), &of(110.0)).0
+    };
+    assert_eq!(
+        (judged(0), judged(1_000_000), judged(1)),
+        (Verdict::Slower, Verdict::Slower, Verdict::Within)
+    );
+}
