@@ -36,6 +36,7 @@ static void need_polled_10(void) { need_polled(10); }
 static void need_polled_100(void) { need_polled(100); }
 static void need_polled_1000(void) { need_polled(1000); }
 static void op_poll(long n) { LOOP(if (poll(polled, (nfds_t)many, 0) != 1) die("poll")) }
+static void op_poll_may_wait(long n) { LOOP(if (poll(polled, (nfds_t)many, -1) != 1) die("poll")) }
 
 /* --- a word that one sleeps on and the other wakes --------------------------------------------------------------- */
 static struct { uint32_t turn; char line[124]; } *sleepers;
@@ -230,6 +231,11 @@ static void op_read_block(long n) {
 static void op_write_block(long n) {
     two_words value = {5, 5};
     LOOP(two_words *words = (two_words *)(block + piece()); for (int j = 0; j < 64; j++) words[j] = value)
+}
+static void op_set_block(long n) {
+    /* Not known to the compiler, so that it calls libc. */
+    static volatile size_t bytes = 1024;
+    LOOP(memset(block + piece(), 5, bytes))
 }
 static void op_copy_block(long n) { LOOP(size_t at = piece(); memcpy(other_block + at, block + at, 1024)) }
 

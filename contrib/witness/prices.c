@@ -110,6 +110,11 @@ static void op_monotonic_raw(long n) { LOOP(clock_gettime(CLOCK_MONOTONIC_RAW, &
 static void op_monotonic_coarse(long n) { LOOP(clock_gettime(CLOCK_MONOTONIC_COARSE, &ts)) }
 static void op_realtime(long n) { LOOP(clock_gettime(CLOCK_REALTIME, &ts)) }
 static void op_cputime(long n) { LOOP(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts)) }
+static void op_realtime_coarse(long n) { LOOP(clock_gettime(CLOCK_REALTIME_COARSE, &ts)) }
+static void op_boottime(long n) { LOOP(clock_gettime(CLOCK_BOOTTIME, &ts)) }
+static void op_tai(long n) { LOOP(clock_gettime(CLOCK_TAI, &ts)) }
+static void op_thread_cputime(long n) { LOOP(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts)) }
+static void op_time(long n) { LOOP(time(NULL)) }
 static void op_gettimeofday(long n) { LOOP(gettimeofday(&tv, NULL)) }
 static void op_monotonic_syscall(long n) { LOOP(call3(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&ts, 0)) }
 static void op_gettimeofday_syscall(long n) { LOOP(call3(SYS_gettimeofday, (long)&tv, 0, 0)) }
@@ -251,6 +256,8 @@ static void need_10000(void) { beside(10000); }
 static const struct operation { const char *id; void (*need)(void); void (*loop)(long); int parts; int partner; } OPERATIONS[] = {
     {"clock/monotonic", NULL, op_monotonic, 1, 0}, {"clock/monotonic_raw", NULL, op_monotonic_raw, 1, 0},
     {"clock/monotonic_coarse", NULL, op_monotonic_coarse, 1, 0}, {"clock/realtime", NULL, op_realtime, 1, 0},
+    {"clock/realtime_coarse", NULL, op_realtime_coarse, 1, 0}, {"clock/boottime", NULL, op_boottime, 1, 0}, {"clock/tai", NULL, op_tai, 1, 0},
+    {"clock/time", NULL, op_time, 1, 0}, {"clock/thread_cputime", NULL, op_thread_cputime, 1, 0},
     {"clock/process_cputime", NULL, op_cputime, 1, 0}, {"clock/gettimeofday", NULL, op_gettimeofday, 1, 0},
     {"clock/monotonic_syscall", NULL, op_monotonic_syscall, 1, 0}, {"clock/gettimeofday_syscall", NULL, op_gettimeofday_syscall, 1, 0},
 #ifdef __x86_64__
@@ -304,8 +311,9 @@ static const struct operation { const char *id; void (*need)(void); void (*loop)
 #define ROUND_TRIP(id, need) {id "/same_cpu", need, op_alternate, 1, 1}, {id "/cross_cpu", need, op_alternate, 1, 1}
     ROUND_TRIP("socket/unix_round_trip", pair_unix), ROUND_TRIP("socket/tcp_round_trip", pair_tcp),
     ROUND_TRIP("socket/udp_round_trip", pair_udp), {"socket/tcp_connect", need_listener, op_connect, 1, 0},
-    {"event/poll/descriptors_1", need_polled_1, op_poll, 1, 0}, {"event/poll/descriptors_10", need_polled_10, op_poll, 1, 0},
-    {"event/poll/descriptors_100", need_polled_100, op_poll, 1, 0}, {"event/poll/descriptors_1000", need_polled_1000, op_poll, 1, 0},
+#define POLL(way, op) {"event/" way "/descriptors_1", need_polled_1, op, 1, 0}, {"event/" way "/descriptors_10", need_polled_10, op, 1, 0}, \
+    {"event/" way "/descriptors_100", need_polled_100, op, 1, 0}, {"event/" way "/descriptors_1000", need_polled_1000, op, 1, 0}
+    POLL("poll", op_poll), POLL("poll_may_wait", op_poll_may_wait),
     {"file/open_close", need_page_of_file, op_open, 1, 0}, {"file/create_unlink", need_folder, op_create, 1, 0},
     {"file/read_4k", need_page_of_file, op_pread, 1, 0}, {"file/write_4k", need_page_of_file, op_pwrite, 1, 0},
     {"io_uring/nop", need_ring_1, op_nothing_1, 1, 0}, {"io_uring/nop/batch_32", need_ring_32, op_nothing_32, 32, 0},
@@ -319,7 +327,7 @@ static const struct operation { const char *id; void (*need)(void); void (*loop)
     {"memory/latency/size_64m/huge_pages", chain_64m_huge, walk, 1, 0},
 #define BLOCKS(way, op) {"memory/bandwidth/" way "/block_16k", block_16k, op, 1, 0}, \
     {"memory/bandwidth/" way "/block_1m", block_1m, op, 1, 0}, {"memory/bandwidth/" way "/block_64m", block_64m, op, 1, 0}
-    BLOCKS("read", op_read_block), BLOCKS("write", op_write_block), BLOCKS("copy", op_copy_block),
+    BLOCKS("read", op_read_block), BLOCKS("write", op_write_block), BLOCKS("memset", op_set_block), BLOCKS("copy", op_copy_block),
     {"process/fork/resident_1m/small_pages", hold_1m, op_fork, 1, 0}, {"process/fork/resident_16m/small_pages", hold_16m, op_fork, 1, 0},
     {"process/fork/resident_16m/huge_pages", hold_16m_huge, op_fork, 1, 0}, {"process/fork/resident_256m/small_pages", hold_256m, op_fork, 1, 0},
     {"process/fork/resident_256m/huge_pages", hold_256m_huge, op_fork, 1, 0},

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod checks;
 mod commands;
 mod exit;
 mod glossary;
@@ -99,6 +100,9 @@ fn run() -> Result<Exit, Ended> {
         (Some(command), None) => command,
     };
     let talk = output::Talk::new(&arguments.common);
+    if !matches!(command, args::Command::Complete { .. }) {
+        tell_of_an_ignored_state_home(&talk);
+    }
     match command {
         args::Command::System(command) => system::run(&command, &talk),
         args::Command::List(options) => commands::list::list(&options, &talk),
@@ -106,5 +110,16 @@ fn run() -> Result<Exit, Ended> {
         args::Command::Report(options) => commands::report::report(&options, &talk),
         args::Command::Compare(options) => commands::compare::run(&options, &talk),
         args::Command::Complete { words } => commands::complete::complete(&words),
+    }
+}
+
+/// The store ignores a relative XDG_STATE_HOME, as its specification says: who set it is told.
+fn tell_of_an_ignored_state_home(talk: &output::Talk) {
+    let set = std::env::var_os("XDG_STATE_HOME").map(std::path::PathBuf::from);
+    if let Some(path) = set.filter(|path| path.is_relative() && !path.as_os_str().is_empty()) {
+        let path = path.display();
+        talk.say(format!(
+            "warning: XDG_STATE_HOME={path} is ignored, as it does not begin with '/': results are below HOME"
+        ));
     }
 }

@@ -243,7 +243,7 @@ pub static SYNONYMS: &[Synonym] = &[
     row(
         &["select", "poll", "epoll", "lat_select"],
         "waiting for many descriptors",
-        &["event/poll/", "event/epoll_wake/", "realtime_ipc/poll_broadcast/"],
+        &["event/poll/", "event/poll_may_wait/", "event/epoll_wake/", "realtime_ipc/poll_broadcast/"],
     ),
     row(&["unshare", "setns"], "a namespace", &["container/namespace/"]),
     row(&["prctl_seccomp", "docker"], "a filter of system calls", &["tax/seccomp/"]),
@@ -265,7 +265,7 @@ pub static SYNONYMS: &[Synonym] = &[
         &["memory/latency/"],
     ),
     row(
-        &["bw_mem", "stream", "memcpy", "memset", "bench_mem", "bench_mem_memcpy", "bench_mem_memset"],
+        &["bw_mem", "stream", "memcpy", "bench_mem", "bench_mem_memcpy", "bench_mem_memset"],
         "the bandwidth of memory",
         &["memory/bandwidth/"],
     ),
@@ -277,19 +277,52 @@ pub static SYNONYMS: &[Synonym] = &[
     row(
         &["bw_mem_bzero_16k", "bw_mem_bzero_1m", "bw_mem_bzero_64m"],
         "lmbench's clearing of memory",
-        &["memory/bandwidth/write/"],
+        &["memory/bandwidth/memset/"],
     ),
     row(
         &["bw_mem_bcopy_16k", "bw_mem_bcopy_1m", "bw_mem_bcopy_64m"],
         "lmbench's copying of memory",
         &["memory/bandwidth/copy/"],
     ),
+    row(&["unixbench_syscall"], "UnixBench's system call", &["syscall/getpid_libc"]),
+    row(&["unixbench_pipe"], "UnixBench's pipe without a switch", &["context_switch/pipe_alone/"]),
+    row(&["unixbench_context1", "context1", "timectxsw"], "a switch by two pipes", SWITCH),
     row(
-        &["unixbench_syscall", "unixbench_pipe", "unixbench_context1", "context1"],
-        "UnixBench's calls and switches by a pipe",
-        &["syscall/getpid_libc", "context_switch/pipe_alone/", "context_switch/pipe/"],
+        &["pthread_barrier_wait", "pthread_barrier", "std::barrier"],
+        "a barrier of threads; it sleeps and wakes by futex, which these measure",
+        &["futex/wake_one/", "lock/futex/"],
     ),
     row(&["lat_rpc", "lat_http"], "a measurement of lmbench", &[]),
+    row(
+        &["sendfile", "splice", "vmsplice", "tee", "copy_file_range"],
+        "a copy inside the kernel, which is not measured; its price is that of its bytes, which these read and copy",
+        &["file/read_4k", "file/write_4k", "memory/bandwidth/copy/"],
+    ),
+    row(
+        &["accept", "accept4", "listen", "connect"],
+        "a step of a connection, which is measured as a whole",
+        &["socket/tcp_connect"],
+    ),
+    row(
+        &["send", "recv", "sendto", "recvfrom", "sendmsg", "recvmsg"],
+        "a message by a socket",
+        &["socket/unix_round_trip/", "socket/udp_round_trip/", "socket/tcp_round_trip/"],
+    ),
+    row(&["times", "getrusage"], "a clock of CPU time", &["clock/process_cputime", "clock/thread_cputime"]),
+    row(&["fdatasync", "sync", "msync"], "waiting for a disk", &["file/fsync"]),
+    row(&["fstat", "lstat", "statx", "access"], "a question about a file", &["syscall/stat"]),
+    row(&["getuid", "geteuid", "getgid", "gettid"], "an empty call, as cheap as this one", EMPTY_CALLS),
+    row(
+        &["ioctl", "fcntl_getfl", "dup", "lseek"],
+        "a call on a descriptor; the nearest one measured",
+        &["syscall/read0_devzero"],
+    ),
+    row(
+        &["madvise", "mremap", "mlock"],
+        "a change of a mapping; the nearest ones measured",
+        &["memory/mmap_munmap", "memory/mprotect"],
+    ),
+    row(&["vmexit", "hypercall"], "an exit to a hypervisor", &[]),
 ];
 
 #[cfg(test)]
@@ -393,6 +426,11 @@ mod tests {
             ("ctx-clock", "context_switch/pipe/same_cpu"),
             ("loopback", "socket/tcp_round_trip/same_cpu"),
             ("shm_open", "memory/mmap_munmap"),
+            ("sendfile", "file/read_4k"),
+            ("getuid", "syscall/getppid"),
+            ("fdatasync", "file/fsync"),
+            ("getrusage", "clock/thread_cputime"),
+            ("sendmsg", "socket/udp_round_trip/same_cpu"),
         ] {
             assert!(found(word).contains(&id), "{word} does not find {id}: {:?}", found(word));
         }

@@ -37,6 +37,10 @@ pub enum Clock {
     MonotonicCoarse,
     /// CLOCK_REALTIME: can be set.
     Realtime,
+    /// CLOCK_REALTIME_COARSE: as of the last timer tick.
+    RealtimeCoarse,
+    /// CLOCK_TAI: wall time without leap seconds.
+    Tai,
     /// CLOCK_BOOTTIME: goes on while the machine sleeps.
     Boottime,
     /// CLOCK_PROCESS_CPUTIME_ID: a system call everywhere.
@@ -52,6 +56,8 @@ impl Clock {
             Self::MonotonicRaw => libc::CLOCK_MONOTONIC_RAW,
             Self::MonotonicCoarse => libc::CLOCK_MONOTONIC_COARSE,
             Self::Realtime => libc::CLOCK_REALTIME,
+            Self::RealtimeCoarse => libc::CLOCK_REALTIME_COARSE,
+            Self::Tai => libc::CLOCK_TAI,
             Self::Boottime => libc::CLOCK_BOOTTIME,
             Self::ProcessCpuTime => libc::CLOCK_PROCESS_CPUTIME_ID,
             Self::ThreadCpuTime => libc::CLOCK_THREAD_CPUTIME_ID,
@@ -96,6 +102,14 @@ pub fn gettimeofday_us() -> u64 {
     // SAFETY: libc writes one timeval to a local variable; the time zone pointer may be null.
     unsafe { libc::gettimeofday(&raw mut time, std::ptr::null_mut()) };
     (time.tv_sec as u64) * 1_000_000 + time.tv_usec as u64
+}
+
+/// time(2) through libc: whole seconds since 1970.
+#[inline(always)]
+#[must_use]
+pub fn seconds() -> u64 {
+    // SAFETY: with a null pointer, time touches no memory.
+    unsafe { libc::time(std::ptr::null_mut()) as u64 }
 }
 
 /// What the kernel advertises as the resolution of `clock`, in ns. Not its step: see the family `clock`.

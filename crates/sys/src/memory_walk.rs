@@ -1,4 +1,4 @@
-//! Walks over memory: along a chain of pointers, one load after the other, and over blocks, read, written and copied.
+//! Walks over memory: along a chain of pointers, one load after the other, and over blocks, read and set.
 
 use crate::CallError;
 use crate::region::{Pages, Region, Smaps};
@@ -111,6 +111,14 @@ pub fn sum(piece: &[u64]) -> u64 {
     std::hint::black_box(piece).iter().fold(0, |sum: u64, &word| sum.wrapping_add(word))
 }
 
+/// Sets every byte of a block's piece by one memset of libc. memset(3).
+#[inline(always)]
+pub fn set(piece: &mut [u64], byte: u8) {
+    let piece = std::hint::black_box(piece);
+    // SAFETY: these are the words of a slice that is ours alone, and a u64 may hold any bytes.
+    unsafe { libc::memset(piece.as_mut_ptr().cast(), byte.into(), size_of_val(piece)) };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,6 +136,13 @@ mod tests {
         chain.walk(2000);
         let (place, said) = chain.place();
         assert!(chain.cycle() == 1 && place != said, "{place} {said}");
+    }
+
+    #[test]
+    fn a_piece_is_set_and_nothing_beside_it() {
+        let mut words = [7; 3];
+        set(&mut words[1..2], 0xab);
+        assert_eq!(words, [7, 0xabab_abab_abab_abab, 7]);
     }
 
     #[test]

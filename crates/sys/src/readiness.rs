@@ -97,6 +97,17 @@ impl Polled {
         check("poll", unsafe { libc::poll(entries, count, 0) }).map(i32::unsigned_abs)
     }
 
+    /// How many can be read, as soon as one can: the kernel is told to wait until then, without a timeout.
+    ///
+    /// # Errors
+    /// The error of poll.
+    #[inline(always)]
+    pub fn wait(&mut self) -> Result<u32, CallError> {
+        let (entries, count) = (self.entries.as_mut_ptr(), self.entries.len() as libc::nfds_t);
+        // SAFETY: the entries live through the call, and are as many as it is told.
+        check("poll", unsafe { libc::poll(entries, count, -1) }).map(i32::unsigned_abs)
+    }
+
     /// Whether the last question found that this one can be read.
     #[must_use]
     pub fn was_ready(&self, index: usize) -> bool {
@@ -196,7 +207,7 @@ mod tests {
         let mut polled = Polled::new((0..3).map(|_| counter().expect("an eventfd")).collect());
         assert_eq!(polled.ready(), Ok(0));
         count(&polled.sources()[2]).expect("counted");
-        assert_eq!(polled.ready(), Ok(1));
+        assert_eq!((polled.ready(), polled.wait()), (Ok(1), Ok(1)));
         assert!(polled.was_ready(2) && !polled.was_ready(0));
     }
 

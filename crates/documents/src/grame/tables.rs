@@ -17,6 +17,12 @@ pub(super) fn answer<'a>(found: &Found<'_>, id: String, quantity: &'a str) -> Op
     measured.map(|measured| (id, quantity, Some(measured)))
 }
 
+/// A latency in us. The document's ranges are mean ± standard deviation, which reaches below zero where latencies scatter widely;
+/// no latency does.
+pub(super) fn latency_us(ns: f64) -> f64 {
+    (ns / 1000.0).max(0.0)
+}
+
 /// What the sessions were, and what the document says of its own.
 pub(super) fn method(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
     let shape = settings.shape(1, 1);
@@ -224,10 +230,7 @@ impl TableRow<'_> {
         ] {
             rows.value(Value {
                 published,
-                literal: literal
-                    .as_ref()
-                    .and_then(|id| found.literal(id, quantities.0))
-                    .map(|ns| ns / 1000.0),
+                literal: literal.as_ref().and_then(|id| found.literal(id, quantities.0)).map(latency_us),
                 answer: measured.clone().and_then(|id| answer(found, id, quantities.1)),
                 words: match (column, self.published) {
                     ("busy from" | "busy to", Some(_)) if na => [Some("na".to_owned()), None, None],
@@ -264,7 +267,7 @@ pub(super) fn loads(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
             ("busy peak", quantity::LATENCY_MAX, quantity::BUSY_PEAK),
         ] {
             rows.value(Value {
-                literal: found.literal(&session, literal).map(|ns| ns / 1000.0),
+                literal: found.literal(&session, literal).map(latency_us),
                 answer: answer(found, figure.clone(), measured),
                 because: lack.clone().unwrap_or_default(),
                 ..Value::in_table(table, &row, column, "us")
@@ -281,7 +284,8 @@ pub(super) fn loads(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
         }
     }
     rows.value(Value {
-        because: "on from the 3rd to the 8th second of a literal session of 11 (in proportion), again and again; of a session at 1 ms half of its ticks. What is started, \
+        because: "on from the 3rd to the 8th second of a literal session of 11 (in proportion), again and again; of a session at 1 ms half of its ticks. From and to are mean - standard deviation, \
+                  but at least 0, and mean + standard deviation. What is started, \
                   sent and moved stands with the figures (oscost report)"
             .to_owned(),
         ..Value::at("loads", "")

@@ -100,6 +100,12 @@ fn every_id_that_a_run_asks_for_exists() {
     }
 }
 
+/// Mean - standard deviation of a scattered second was shown as "busy from -18 us".
+#[test]
+fn no_latency_is_shown_below_zero() {
+    assert_eq!([-18_000.0, 0.0, 18_000.0].map(tables::latency_us), [0.0, 0.0, 18.0]);
+}
+
 #[test]
 fn the_words_of_the_tables_are_cells() {
     let mut found = figures(0.99, 2000.0);

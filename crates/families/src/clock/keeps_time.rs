@@ -1,7 +1,8 @@
 //! Checks that a clock advances like the kernel's, read by a direct call. A clock that a no-op answers does not.
 
 use oscost_harness::{Bound, CallError, PostCondition};
-use oscost_sys::{clock, system_call};
+use oscost_sys::clock::{self, Clock};
+use oscost_sys::system_call;
 
 /// So long is a clock watched that is read as it is, ns.
 const A_WHILE_NS: u64 = 1_000_000;
@@ -25,6 +26,18 @@ pub fn verify(read_ns: impl Fn() -> u64) -> Result<Vec<PostCondition>, CallError
 pub fn verify_coarse(read_ns: impl Fn() -> u64) -> Result<Vec<PostCondition>, CallError> {
     let share = share_of_time(&read_ns, SOME_TICKS_NS)?;
     Ok(vec![PostCondition { name: "share_of_time", expected: Bound::Between(0.6, 1.4), observed: share }])
+}
+
+/// The seconds are those of CLOCK_REALTIME, but for a tick.
+pub fn verify_seconds(seconds: impl Fn() -> u64) -> Result<Vec<PostCondition>, CallError> {
+    let away = (0..3).map(|_| seconds() as f64 - clock::read_ns(Clock::Realtime) as f64 / 1e9);
+    // One that can be set may be set in this moment: the best of three tries is enough.
+    let away = away.min_by(|one, other| one.abs().total_cmp(&other.abs())).unwrap_or(f64::INFINITY);
+    Ok(vec![PostCondition {
+        name: "seconds_from_realtime",
+        expected: Bound::Between(-1.1, 0.1),
+        observed: away,
+    }])
 }
 
 /// The counter moves.

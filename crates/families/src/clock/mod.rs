@@ -2,6 +2,7 @@
 
 use oscost_harness::Benchmark;
 
+mod boottime;
 mod gettimeofday;
 mod gettimeofday_syscall;
 mod keeps_time;
@@ -11,7 +12,11 @@ mod monotonic_raw;
 mod monotonic_syscall;
 mod process_cputime;
 mod realtime;
+mod realtime_coarse;
 mod step;
+mod tai;
+mod thread_cputime;
+mod time;
 mod tsc;
 mod tscp;
 
@@ -24,9 +29,14 @@ pub const ALL: &[&dyn Benchmark] = &[
     &monotonic_raw::MonotonicRaw,
     &monotonic_coarse::MonotonicCoarse,
     &realtime::Realtime,
+    &realtime_coarse::RealtimeCoarse,
+    &boottime::Boottime,
+    &tai::Tai,
     &gettimeofday::Gettimeofday,
     &gettimeofday_syscall::GettimeofdaySyscall,
+    &time::Time,
     &process_cputime::ProcessCputime,
+    &thread_cputime::ThreadCputime,
     &tsc::Tsc,
     &tscp::Tscp,
     &step::gettimeofday::TOUCHED,

@@ -32,7 +32,7 @@ const fn claims(unshares: f64) -> [Claim; 6] {
 const CARD: Card = Card {
     id: "container/namespace/none",
     title: "a process in no new namespace",
-    operation: "one process that shares its parent's memory, from its start until it is reaped",
+    operation: "one process that shares its parent's memory (CLONE_VM, CLONE_VFORK), from its start until it is reaped",
     heading: "one process",
     blocks: true,
     group: "container/namespace",
@@ -49,7 +49,7 @@ macro_rules! kind {
                 id: concat!("container/namespace/", $word),
                 title: concat!("a process in a new ", $what, " namespace"),
                 operation: concat!(
-                    "one process that makes a ",
+                    "one process (CLONE_VM, CLONE_VFORK) that makes a ",
                     $what,
                     " namespace, from its start until it is reaped"
                 ),

@@ -21,7 +21,7 @@ const CLAIMS: &[Claim] = &handover::in_the_kernel(&["mq_timedsend", "mq_timedrec
 
 static CARD: Card = Card {
     subtract: None,
-    operation: "one message to the other side, on one CPU",
+    operation: "one message of 1 byte to the other side, on one CPU",
     claims: CLAIMS,
     ..two_pipes::card(
         "context_switch/posix_queue/same_cpu",

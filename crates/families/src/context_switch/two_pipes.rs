@@ -86,13 +86,17 @@ pub fn claims(card: &Card) -> Cow<'static, [Claim]> {
 /// What all cards of two pipes share; `placement` decides the group.
 pub const fn card(id: &'static str, title: &'static str, placement: Placement) -> Card {
     let (operation, needs, claims): (_, &[Need], _) = match placement {
-        Placement::CrossCpu => {
-            ("one switch to the other side, on another CPU", &[Need::Cpus(2)], ON_TWO_CPUS)
-        }
-        Placement::Unpinned => {
-            ("one switch to the other side, wherever the scheduler puts it", &[], ON_TWO_CPUS)
-        }
-        _ => ("one switch to the other side, on one CPU", &[], ON_ONE_CPU),
+        Placement::CrossCpu => (
+            "one switch to the other side by 1 byte through a pipe, on another CPU",
+            &[Need::Cpus(2)],
+            ON_TWO_CPUS,
+        ),
+        Placement::Unpinned => (
+            "one switch to the other side by 1 byte through a pipe, wherever the scheduler puts it",
+            &[],
+            ON_TWO_CPUS,
+        ),
+        _ => ("one switch to the other side by 1 byte through a pipe, on one CPU", &[], ON_ONE_CPU),
     };
     Card {
         id,

@@ -24,7 +24,7 @@ const CLAIMS: &[Claim] = &[
 
 static CARD: Card = Card {
     subtract: None,
-    operation: "one message to the other side, on one CPU",
+    operation: "one message of 1 byte to the other side, on one CPU",
     remark: "when the receiver frees a message it wakes the sender needlessly: nearly two switches per hop",
     claims: CLAIMS,
     ..two_pipes::card(

@@ -20,7 +20,7 @@ const CALLS: [Claim; 3] = handover::in_the_kernel(&["write", "epoll_wait", "epol
 const SAME_CPU_CARD: Card = Card {
     id: "event/epoll_wake/same_cpu",
     title: "epoll wake-up, one CPU",
-    operation: "one write to an eventfd and the other process's return from epoll_wait, on one CPU",
+    operation: "one write of 8 bytes to an eventfd and the other process's return from epoll_wait (edge-triggered, no timeout), on one CPU",
     operations_per_iteration: 2,
     group: "event/same_cpu",
     claims: &CALLS,
@@ -31,7 +31,7 @@ const SAME_CPU_CARD: Card = Card {
 const CROSS_CPU_CARD: Card = Card {
     id: "event/epoll_wake/cross_cpu",
     title: "epoll wake-up, two CPUs",
-    operation: "one write to an eventfd and the other process's return from epoll_wait, on another CPU",
+    operation: "one write of 8 bytes to an eventfd and the other process's return from epoll_wait (edge-triggered, no timeout), on another CPU",
     group: "event/cross_cpu",
     claims: &handover::on_two_cpus(CALLS),
     placement: alternation::CROSS_CPU.placement,

@@ -1,4 +1,5 @@
-//! Asking many descriptors which of them can be read, with timeout 0: the price of poll that may not wait, over their number.
+//! Asking many descriptors which of them can be read: the price of poll over their number, with timeout 0 and with none, where
+//! the kernel prepares to wait although one can be read.
 
 use oscost_harness::{
     Batched, Benchmark, CallError, Card, Outcome, Parameter, PostCondition, SetUp, Subject, Unable,
@@ -11,50 +12,56 @@ use crate::{claims, lack};
 pub struct Poll {
     card: &'static Card,
     descriptors: usize,
+    may_wait: bool,
 }
 
-/// `event/poll/descriptors_1`
-pub static DESCRIPTORS_1: Poll = Poll { card: &CARD_1, descriptors: 1 };
-/// `event/poll/descriptors_10`
-pub static DESCRIPTORS_10: Poll = Poll { card: &CARD_10, descriptors: 10 };
-/// `event/poll/descriptors_100`
-pub static DESCRIPTORS_100: Poll = Poll { card: &CARD_100, descriptors: 100 };
-/// `event/poll/descriptors_1000`
-pub static DESCRIPTORS_1000: Poll = Poll { card: &CARD_1000, descriptors: 1000 };
-
-const CARD_1: Card = Card {
-    id: "event/poll/descriptors_1",
-    title: "poll of 1 descriptor, timeout 0",
-    operation: "one poll with timeout 0 of 1 eventfd, which is readable",
+const ONE: Card = Card {
     heading: "one poll",
     group: "event/poll",
     claims: &claims::named(&["poll", "ppoll"], 1.0),
-    remark: "a poll that may wait enters itself into the queue of each descriptor before the ready one, and costs more",
-    parameters: &[("descriptors", Parameter::Number(1))],
     ..Card::BATCHED
 };
-const CARD_10: Card = Card {
-    id: "event/poll/descriptors_10",
-    title: "poll of 10 descriptors, timeout 0",
-    operation: "one poll with timeout 0 of 10 eventfds, of which one is readable",
-    parameters: &[("descriptors", Parameter::Number(10))],
-    baseline: Some("event/poll/descriptors_1"),
-    ..CARD_1
+/// With timeout 0.
+const AT_ONCE: Card = Card {
+    remark: "with timeout 0 the kernel enters nobody into a queue; event/poll_may_wait is a poll as servers make it",
+    ..ONE
 };
-const CARD_100: Card = Card {
-    id: "event/poll/descriptors_100",
-    title: "poll of 100 descriptors, timeout 0",
-    operation: "one poll with timeout 0 of 100 eventfds, of which one is readable",
-    parameters: &[("descriptors", Parameter::Number(100))],
-    ..CARD_10
+/// With no timeout.
+const MAY_WAIT: Card = Card {
+    remark: "one is readable, so it never waits; but the kernel enters it into the queue of each descriptor before that one",
+    ..ONE
 };
-const CARD_1000: Card = Card {
-    id: "event/poll/descriptors_1000",
-    title: "poll of 1000 descriptors, timeout 0",
-    operation: "one poll with timeout 0 of 1000 eventfds, of which one is readable",
-    parameters: &[("descriptors", Parameter::Number(1000))],
-    ..CARD_10
-};
+
+macro_rules! polls {
+    ($($name:ident, $card:ident, $id:literal, $like:ident, $may_wait:literal, $timeout:literal, $number:literal, $descriptors:literal, $baseline:expr;)*) => {
+        $(
+            #[doc = concat!("`", $id, "`")]
+            pub static $name: Poll = Poll { card: &$card, descriptors: $number, may_wait: $may_wait };
+            static $card: Card = Card {
+                id: $id,
+                title: concat!("poll of ", $descriptors, ", timeout ", $timeout),
+                operation: concat!("one poll with timeout ", $timeout, " of ", $descriptors, ", the last of which is readable"),
+                parameters: &[
+                    ("descriptors", Parameter::Number($number)),
+                    ("timeout", Parameter::Text($timeout)),
+                ],
+                baseline: $baseline,
+                ..$like
+            };
+        )*
+    };
+}
+
+polls! {
+    AT_ONCE_1, CARD_1, "event/poll/descriptors_1", AT_ONCE, false, "0", 1, "1 eventfd", None;
+    AT_ONCE_10, CARD_10, "event/poll/descriptors_10", AT_ONCE, false, "0", 10, "10 eventfds", Some("event/poll/descriptors_1");
+    AT_ONCE_100, CARD_100, "event/poll/descriptors_100", AT_ONCE, false, "0", 100, "100 eventfds", Some("event/poll/descriptors_1");
+    AT_ONCE_1000, CARD_1000, "event/poll/descriptors_1000", AT_ONCE, false, "0", 1000, "1000 eventfds", Some("event/poll/descriptors_1");
+    MAY_WAIT_1, CARD_MAY_WAIT_1, "event/poll_may_wait/descriptors_1", MAY_WAIT, true, "infinite", 1, "1 eventfd", Some("event/poll/descriptors_1");
+    MAY_WAIT_10, CARD_MAY_WAIT_10, "event/poll_may_wait/descriptors_10", MAY_WAIT, true, "infinite", 10, "10 eventfds", Some("event/poll/descriptors_10");
+    MAY_WAIT_100, CARD_MAY_WAIT_100, "event/poll_may_wait/descriptors_100", MAY_WAIT, true, "infinite", 100, "100 eventfds", Some("event/poll/descriptors_100");
+    MAY_WAIT_1000, CARD_MAY_WAIT_1000, "event/poll_may_wait/descriptors_1000", MAY_WAIT, true, "infinite", 1000, "1000 eventfds", Some("event/poll/descriptors_1000");
+}
 
 impl Benchmark for Poll {
     fn card(&self) -> &'static Card {
@@ -67,7 +74,7 @@ impl Benchmark for Poll {
             Polled::new(sources.map_err(|error| lack::of_many_descriptors(error, self.descriptors))?);
         let asked = Asked { polled, polls: 0, ready: 0 };
         asked.polled.sources().last().map(readiness::count).transpose()?;
-        Ok(Subject::Batched(Box::new(asked)))
+        Ok(Subject::Batched(if self.may_wait { Box::new(MayWait(asked)) } else { Box::new(asked) }))
     }
 }
 
@@ -88,8 +95,32 @@ impl Batched for Asked {
         Ok(())
     }
 
-    /// One of them was ready each time; it is the last, and the others are not ready without it.
     fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        self.last_alone_is_ready()
+    }
+}
+
+/// The same with no timeout.
+struct MayWait(Asked);
+
+impl Batched for MayWait {
+    #[inline(never)]
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        for _ in 0..iterations {
+            self.0.ready += u64::from(self.0.polled.wait()?);
+        }
+        self.0.polls += iterations;
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        self.0.last_alone_is_ready()
+    }
+}
+
+impl Asked {
+    /// One of them was ready each time; it is the last, and the others are not ready without it.
+    fn last_alone_is_ready(&mut self) -> Result<Vec<PostCondition>, CallError> {
         let found = PostCondition::exactly("ready_descriptors", self.polls as f64, self.ready as f64);
         let last = self.polled.sources().len() - 1;
         readiness::drain(&self.polled.sources()[last])?;

@@ -27,7 +27,7 @@ const CLAIMS: [Claim; 6] = {
 static CARD: Card = Card {
     id: "file/create_unlink",
     title: "making and removing a file",
-    operation: "one open that creates an empty file, its close and its unlink",
+    operation: "one open with O_CREAT and O_EXCL that makes an empty file, its close and its unlink",
     group: "file",
     claims: &CLAIMS,
     baseline: Some("file/open_close"),

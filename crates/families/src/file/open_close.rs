@@ -26,7 +26,7 @@ const CLAIMS: [Claim; 5] = {
 static CARD: Card = Card {
     id: "file/open_close",
     title: "open and close of a file",
-    operation: "one open and one close of an existing file",
+    operation: "one open of an existing file with O_RDONLY and O_CLOEXEC, and one close",
     group: "file",
     claims: &CLAIMS,
     ..Card::BATCHED

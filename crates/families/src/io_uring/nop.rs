@@ -21,7 +21,7 @@ pub static BATCH_32: Nop = Nop { card: &BATCH_32_CARD, batch: 32 };
 const CARD: Card = Card {
     id: "io_uring/nop",
     title: "io_uring: no-op, one per call",
-    operation: "one IORING_OP_NOP submitted and its completion taken, by one io_uring_enter",
+    operation: "one IORING_OP_NOP submitted and its completion taken, by one io_uring_enter of a ring without SQPOLL",
     heading: "one operation",
     group: "io_uring",
     claims: &claims::named(&["io_uring_enter"], 1.0),
@@ -31,7 +31,7 @@ const CARD: Card = Card {
 const BATCH_32_CARD: Card = Card {
     id: "io_uring/nop/batch_32",
     title: "io_uring: no-op, 32 per call",
-    operation: "one IORING_OP_NOP submitted and its completion taken, 32 of them by one io_uring_enter",
+    operation: "one IORING_OP_NOP submitted and its completion taken, 32 of them by one io_uring_enter of a ring without SQPOLL",
     operations_per_iteration: 32,
     claims: &claims::named(&["io_uring_enter"], 1.0 / 32.0),
     parameters: &[("batch", Parameter::Number(32))],

@@ -144,6 +144,7 @@ pub const fn same_cpu(id: &'static str, title: &'static str, claims: &'static [C
         revision: 2,
         title,
         operation: "one hand-over of a lock to the next process, on one CPU",
+        heading: "one hand-over, on one CPU",
         operations_per_iteration: 2,
         call_path: CallPath::Libc,
         blocks: true,
@@ -159,6 +160,7 @@ pub const fn same_cpu(id: &'static str, title: &'static str, claims: &'static [C
 pub const fn cross_cpu(id: &'static str, title: &'static str, claims: &'static [Claim]) -> Card {
     Card {
         operation: "one hand-over of a lock to the next process, on another CPU",
+        heading: "one hand-over, on another CPU",
         placement: Placement::CrossCpu,
         group: "lock/handover/cross_cpu",
         needs: &[Need::Cpus(2)],

@@ -15,7 +15,7 @@ pub struct WaitMismatch;
 static CARD: Card = Card {
     group: "lock/kernel",
     baseline: Some("lock/futex_wake"),
-    operation: "one FUTEX_WAIT that finds another value and returns",
+    operation: "one FUTEX_WAIT on a shared word that finds another value and returns",
     ..excluding::uncontended(
         "lock/futex_mismatch",
         "futex wait that does not sleep",

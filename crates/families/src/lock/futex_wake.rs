@@ -16,7 +16,7 @@ pub struct WakeNobody;
 static CARD: Card = Card {
     group: "lock/kernel",
     baseline: None,
-    operation: "one FUTEX_WAKE on a word that nobody waits for",
+    operation: "one FUTEX_WAKE on a shared word that nobody waits for",
     ..excluding::uncontended(
         "lock/futex_wake",
         "futex wake without a waiter",

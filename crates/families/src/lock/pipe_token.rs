@@ -44,17 +44,22 @@ const CLAIMS: [Claim; 3] = handover::in_the_kernel(&["read", "write"]);
 static CARD: Card = Card {
     group: "lock/kernel",
     baseline: Some("lock/futex_wake"),
-    operation: "one read and one write of the token",
+    operation: "one read and one write of the token of 1 byte",
     ..excluding::uncontended(
         "lock/pipe_token",
         "byte in a pipe as a token, uncontended",
         &claims::named(&["read", "write"], 2.0),
     )
 };
-static CARD_SAME_CPU: Card =
-    excluding::token_same_cpu("lock/pipe_token/handover/same_cpu", "hand-over of a byte in a pipe", &CLAIMS);
-static CARD_CROSS_CPU: Card = excluding::token_cross_cpu(
-    "lock/pipe_token/handover/cross_cpu",
-    "hand-over of a byte in a pipe",
-    &handover::on_two_cpus(CLAIMS),
-);
+static CARD_SAME_CPU: Card = Card {
+    operation: "one hand-over of the token of 1 byte to the other process, on one CPU",
+    ..excluding::token_same_cpu("lock/pipe_token/handover/same_cpu", "hand-over of a byte in a pipe", &CLAIMS)
+};
+static CARD_CROSS_CPU: Card = Card {
+    operation: "one hand-over of the token of 1 byte to the other process, on another CPU",
+    ..excluding::token_cross_cpu(
+        "lock/pipe_token/handover/cross_cpu",
+        "hand-over of a byte in a pipe",
+        &handover::on_two_cpus(CLAIMS),
+    )
+};

@@ -42,20 +42,26 @@ const CLAIMS: [Claim; 3] = handover::in_the_kernel(&["msgsnd", "msgrcv"]);
 static CARD: Card = Card {
     group: "lock/kernel",
     baseline: Some("lock/futex_wake"),
-    operation: "one receive and one send of the token",
+    operation: "one receive and one send of the token, a message of 0 bytes",
     ..excluding::uncontended(
         "lock/system_v_message",
         "System V message as a token, uncontended",
         &claims::named(&["msgsnd", "msgrcv"], 2.0),
     )
 };
-static CARD_SAME_CPU: Card = excluding::token_same_cpu(
-    "lock/system_v_message/handover/same_cpu",
-    "hand-over of a System V message",
-    &CLAIMS,
-);
-static CARD_CROSS_CPU: Card = excluding::token_cross_cpu(
-    "lock/system_v_message/handover/cross_cpu",
-    "hand-over of a System V message",
-    &handover::on_two_cpus(CLAIMS),
-);
+static CARD_SAME_CPU: Card = Card {
+    operation: "one hand-over of the token, a message of 0 bytes, to the other process, on one CPU",
+    ..excluding::token_same_cpu(
+        "lock/system_v_message/handover/same_cpu",
+        "hand-over of a System V message",
+        &CLAIMS,
+    )
+};
+static CARD_CROSS_CPU: Card = Card {
+    operation: "one hand-over of the token, a message of 0 bytes, to the other process, on another CPU",
+    ..excluding::token_cross_cpu(
+        "lock/system_v_message/handover/cross_cpu",
+        "hand-over of a System V message",
+        &handover::on_two_cpus(CLAIMS),
+    )
+};

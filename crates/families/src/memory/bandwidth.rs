@@ -1,4 +1,4 @@
-//! A KiB of a block that is read, written or copied, piece by piece from its beginning to its end and again.
+//! A KiB of a block that is read, written, set or copied, piece by piece from its beginning to its end and again.
 
 use oscost_harness::{
     Batched, Benchmark, CallError, CallPath, Card, Outcome, Parameter, PostCondition, SetUp, Subject, Unable,
@@ -13,6 +13,7 @@ use crate::{claims, lack, residency};
 enum Way {
     Read,
     Write,
+    Set,
     Copy,
 }
 
@@ -22,8 +23,9 @@ impl Way {
         match self {
             Self::Read => "1024 divided by the ns is GB/s; an inlined loop of loads of 16 bytes",
             Self::Write => {
-                "1024 divided by the ns is GB/s; an inlined loop of stores of 16 bytes, not libc's memset, which can be faster"
+                "1024 divided by the ns is GB/s; an inlined loop of stores of 16 bytes: memory/bandwidth/memset is libc's way"
             }
+            Self::Set => "1024 divided by the ns is GB/s; one memset of libc",
             Self::Copy => "1024 divided by the ns is GB/s; one memcpy of libc",
         }
     }
@@ -37,21 +39,21 @@ pub struct Bandwidth {
 }
 
 macro_rules! blocks {
-    ($($name:ident, $card:ident, $id:literal, $way:ident, $verb:literal, $size:literal, $bytes:expr;)*) => {
+    ($($name:ident, $card:ident, $id:literal, $way:ident, $word:literal, $verb:literal, $by:literal, $size:literal, $bytes:expr;)*) => {
         $(
             #[doc = concat!("`", $id, "`")]
             pub static $name: Bandwidth = Bandwidth { card: &$card, bytes: $bytes, way: Way::$way };
             static $card: Card = Card {
                 id: $id,
-                title: concat!($verb, " 1 KiB of ", $size),
-                operation: concat!($verb, " the next 1 KiB of a block of ", $size),
+                title: concat!($word, " 1 KiB of ", $size),
+                operation: concat!($verb, " the next 1 KiB of a block of ", $size, " by ", $by),
                 heading: "1 KiB of a block",
                 call_path: CallPath::UserSpace,
                 revision: 2,
                 // The caches are what it measures: nobody else may use them between its batches.
                 group: $id,
                 claims: &claims::exactly(0.0),
-                parameters: &[("working_set_bytes", Parameter::Number($bytes)), ("way", Parameter::Text($verb))],
+                parameters: &[("working_set_bytes", Parameter::Number($bytes)), ("way", Parameter::Text($word))],
                 remark: Way::$way.remark(),
                 ..Card::BATCHED
             };
@@ -60,15 +62,18 @@ macro_rules! blocks {
 }
 
 blocks! {
-    READ_16K, CARD_READ_16K, "memory/bandwidth/read/block_16k", Read, "reading", "16 KiB", 16 << 10;
-    READ_1M, CARD_READ_1M, "memory/bandwidth/read/block_1m", Read, "reading", "1 MiB", 1 << 20;
-    READ_64M, CARD_READ_64M, "memory/bandwidth/read/block_64m", Read, "reading", "64 MiB", 64 << 20;
-    WRITE_16K, CARD_WRITE_16K, "memory/bandwidth/write/block_16k", Write, "writing", "16 KiB", 16 << 10;
-    WRITE_1M, CARD_WRITE_1M, "memory/bandwidth/write/block_1m", Write, "writing", "1 MiB", 1 << 20;
-    WRITE_64M, CARD_WRITE_64M, "memory/bandwidth/write/block_64m", Write, "writing", "64 MiB", 64 << 20;
-    COPY_16K, CARD_COPY_16K, "memory/bandwidth/copy/block_16k", Copy, "copying", "16 KiB", 16 << 10;
-    COPY_1M, CARD_COPY_1M, "memory/bandwidth/copy/block_1m", Copy, "copying", "1 MiB", 1 << 20;
-    COPY_64M, CARD_COPY_64M, "memory/bandwidth/copy/block_64m", Copy, "copying", "64 MiB", 64 << 20;
+    READ_16K, CARD_READ_16K, "memory/bandwidth/read/block_16k", Read, "reading", "reading", "loads of 16 bytes", "16 KiB", 16 << 10;
+    READ_1M, CARD_READ_1M, "memory/bandwidth/read/block_1m", Read, "reading", "reading", "loads of 16 bytes", "1 MiB", 1 << 20;
+    READ_64M, CARD_READ_64M, "memory/bandwidth/read/block_64m", Read, "reading", "reading", "loads of 16 bytes", "64 MiB", 64 << 20;
+    WRITE_16K, CARD_WRITE_16K, "memory/bandwidth/write/block_16k", Write, "writing", "writing", "stores of 16 bytes", "16 KiB", 16 << 10;
+    WRITE_1M, CARD_WRITE_1M, "memory/bandwidth/write/block_1m", Write, "writing", "writing", "stores of 16 bytes", "1 MiB", 1 << 20;
+    WRITE_64M, CARD_WRITE_64M, "memory/bandwidth/write/block_64m", Write, "writing", "writing", "stores of 16 bytes", "64 MiB", 64 << 20;
+    SET_16K, CARD_SET_16K, "memory/bandwidth/memset/block_16k", Set, "memset of", "setting", "libc's memset", "16 KiB", 16 << 10;
+    SET_1M, CARD_SET_1M, "memory/bandwidth/memset/block_1m", Set, "memset of", "setting", "libc's memset", "1 MiB", 1 << 20;
+    SET_64M, CARD_SET_64M, "memory/bandwidth/memset/block_64m", Set, "memset of", "setting", "libc's memset", "64 MiB", 64 << 20;
+    COPY_16K, CARD_COPY_16K, "memory/bandwidth/copy/block_16k", Copy, "copying", "copying", "libc's memcpy", "16 KiB", 16 << 10;
+    COPY_1M, CARD_COPY_1M, "memory/bandwidth/copy/block_1m", Copy, "copying", "copying", "libc's memcpy", "1 MiB", 1 << 20;
+    COPY_64M, CARD_COPY_64M, "memory/bandwidth/copy/block_64m", Copy, "copying", "copying", "libc's memcpy", "64 MiB", 64 << 20;
 }
 
 impl Benchmark for Bandwidth {
@@ -89,6 +94,7 @@ impl Benchmark for Bandwidth {
         Ok(match self.way {
             Way::Read => Subject::Batched(Box::new(Read(pieces))),
             Way::Write => Subject::Batched(Box::new(Write(pieces))),
+            Way::Set => Subject::Batched(Box::new(Set(pieces))),
             Way::Copy => Subject::Batched(Box::new(Copied(pieces))),
         })
     }
@@ -113,6 +119,17 @@ impl Pieces {
         start..start + PIECE
     }
 
+    /// The byte that memset writes.
+    fn byte(&self) -> u8 {
+        self.value.to_le_bytes()[0]
+    }
+
+    /// The words that are not `value`.
+    fn without(&mut self, value: u64) -> PostCondition {
+        let stale = self.block.words().iter().filter(|&&word| word != value).count();
+        PostCondition::exactly("words_left_unwritten", 0.0, stale as f64)
+    }
+
     /// So many pieces are a whole block.
     fn all(&mut self) -> u64 {
         (self.block.words().len() / PIECE) as u64
@@ -121,6 +138,7 @@ impl Pieces {
 
 struct Read(Pieces);
 struct Write(Pieces);
+struct Set(Pieces);
 struct Copied(Pieces);
 
 impl Batched for Read {
@@ -158,15 +176,30 @@ impl Batched for Write {
         self.0.at = 0;
         let all = self.0.all();
         self.batch(all)?;
-        Ok(vec![self.unwritten()])
+        let value = self.0.value;
+        Ok(vec![self.0.without(value)])
     }
 }
 
-impl Write {
-    fn unwritten(&mut self) -> PostCondition {
-        let value = self.0.value;
-        let stale = self.0.block.words().iter().filter(|&&word| word != value).count();
-        PostCondition::exactly("words_left_unwritten", 0.0, stale as f64)
+impl Batched for Set {
+    #[inline(never)]
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        let byte = self.0.byte();
+        for _ in 0..iterations {
+            let range = self.0.next(self.0.block.bytes() / 8);
+            memory_walk::set(&mut self.0.block.words()[range], byte);
+        }
+        Ok(())
+    }
+
+    /// A round with another byte leaves no word without it.
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        self.0.value += 1;
+        self.0.at = 0;
+        let all = self.0.all();
+        self.batch(all)?;
+        let word = u64::from_ne_bytes([self.0.byte(); 8]);
+        Ok(vec![self.0.without(word)])
     }
 }
 
@@ -229,7 +262,16 @@ mod tests {
         assert!(write.verify().expect("looked at").iter().all(PostCondition::holds));
         write.0.value += 1;
         write.batch(3).expect("written");
-        assert!(!write.unwritten().holds(), "three pieces of sixteen were written");
+        let value = write.0.value;
+        assert!(!write.0.without(value).holds(), "three pieces of sixteen were written");
+        let mut set = Set(pieces(false));
+        assert!(set.verify().expect("looked at").iter().all(PostCondition::holds));
+        set.0.value += 1;
+        set.batch(3).expect("set");
+        assert!(
+            !set.0.without(u64::from_ne_bytes([set.0.byte(); 8])).holds(),
+            "three pieces of sixteen were set"
+        );
         let mut copied = Copied(pieces(true));
         assert!(copied.verify().expect("looked at").iter().all(PostCondition::holds));
         let mut nowhere = Copied(pieces(false));

@@ -24,7 +24,7 @@ const CLAIMS: [Claim; 5] = {
 static CARD: Card = Card {
     id: "memory/mmap_munmap",
     title: "mmap and munmap of an untouched page",
-    operation: "one mmap of one anonymous page and one munmap, without touching it",
+    operation: "one mmap of one private anonymous page and one munmap, without touching it",
     group: "memory",
     claims: &CLAIMS,
     ..Card::BATCHED

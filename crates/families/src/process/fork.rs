@@ -43,7 +43,17 @@ macro_rules! resident {
                 $size,
                 " of touched memory, and the machine must have twice that"
             ),
-            ..super::card($id, concat!("fork with ", $size, " resident, ", $word, " pages"), OPERATION)
+            ..super::card(
+                $id,
+                concat!("fork with ", $size, " resident, ", $word, " pages"),
+                concat!(
+                    "one fork of a process with ",
+                    $size,
+                    " of touched memory in ",
+                    $word,
+                    " pages, the exit of the child, and the wait for it"
+                ),
+            )
         };
     };
 }

@@ -169,6 +169,7 @@ impl RealTimeIpc {
             1 => ("", "one client".to_owned()),
             many => ("s", format!("each of {many} clients")),
         };
+        let tick = shape.tick_ns as f64 / 1e3;
         let place = if shape.spread { "spread" } else { "one CPU" };
         let session_ns = planned(&shape, false).1 as u64 * shape.tick_ns;
         let under = if shape.load.is_some() { ", under load" } else { "" };
@@ -185,11 +186,13 @@ impl RealTimeIpc {
             id,
             title: leaked(format!("{}, {clients} client{plural}, {place}{under}", spec.name)),
             operation: leaked(match spec.kind {
-                Kind::Timer => format!("one tick of {each}, without a server"),
-                Kind::Kernel => {
-                    format!("one tick: the kernel's own server wakes {each}")
+                Kind::Timer => format!("one tick of {each}, without a server, every {tick} us"),
+                Kind::Kernel => format!("one tick: the kernel's own server wakes {each}, every {tick} us"),
+                Kind::Wake => format!("one tick: the server wakes {each}, every {tick} us"),
+                Kind::Queue => {
+                    let size = shape.size;
+                    format!("one tick: a message of {size} bytes from the server to {each}, every {tick} us")
                 }
-                _ => format!("one tick: a message from the server to {each}"),
             }),
             blocks: true,
             placement: if shape.spread { Placement::Spread } else { Placement::SameCpu },

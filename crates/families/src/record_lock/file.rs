@@ -30,7 +30,7 @@ pub const fn two_calls(names: &'static [&'static str]) -> [Claim; 4] {
 /// Card of locking and unlocking a record that nobody else wants.
 pub const fn uncontended(id: &'static str, title: &'static str, claims: &'static [Claim]) -> Card {
     Card {
-        operation: "one uncontended lock and unlock of a file record",
+        heading: "one lock and unlock",
         group: "record_lock",
         baseline: Some("lock/robust_mutex"),
         document: Some("001"),

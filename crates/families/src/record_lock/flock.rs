@@ -43,15 +43,27 @@ pub static SAME_CPU: Ring<Whole> = Ring::new(&CARD_SAME_CPU);
 /// `record_lock/flock/handover/cross_cpu`
 pub static CROSS_CPU: Ring<Whole> = Ring::new(&CARD_CROSS_CPU);
 
-static CARD: Card =
-    file::uncontended("record_lock/flock", "lock of a whole file, uncontended", &file::two_calls(&["flock"]));
-static CARD_SAME_CPU: Card = file::same_cpu(
-    "record_lock/flock/handover/same_cpu",
-    "hand-over of a whole-file lock",
-    &file::ring(&["flock"]),
-);
-static CARD_CROSS_CPU: Card = file::cross_cpu(
-    "record_lock/flock/handover/cross_cpu",
-    "hand-over of a whole-file lock",
-    &file::ring_on_two_cpus(&["flock"]),
-);
+static CARD: Card = Card {
+    operation: "one uncontended lock (LOCK_EX) and unlock of a whole file",
+    ..file::uncontended(
+        "record_lock/flock",
+        "lock of a whole file, uncontended",
+        &file::two_calls(&["flock"]),
+    )
+};
+static CARD_SAME_CPU: Card = Card {
+    operation: "one hand-over of a lock (LOCK_EX) of a whole file to the next process, on one CPU",
+    ..file::same_cpu(
+        "record_lock/flock/handover/same_cpu",
+        "hand-over of a whole-file lock",
+        &file::ring(&["flock"]),
+    )
+};
+static CARD_CROSS_CPU: Card = Card {
+    operation: "one hand-over of a lock (LOCK_EX) of a whole file to the next process, on another CPU",
+    ..file::cross_cpu(
+        "record_lock/flock/handover/cross_cpu",
+        "hand-over of a whole-file lock",
+        &file::ring_on_two_cpus(&["flock"]),
+    )
+};

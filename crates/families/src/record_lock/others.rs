@@ -37,8 +37,8 @@ impl<L> Beside<L> {
 }
 
 /// Card of taking and giving back a record beside a few other locks.
-pub const fn few(card: Card, id: &'static str) -> Card {
-    Card { id, operation: "one lock and unlock of a file record, while another process holds others", ..card }
+pub const fn few(card: Card, id: &'static str, operation: &'static str) -> Card {
+    Card { id, operation, ..card }
 }
 
 /// Two calls of fcntl. Whoever lists the locks of the system (/proc/locks, lsof) makes those wait who lock, the longer the
@@ -51,13 +51,13 @@ const OF_MANY: [Claim; 4] = [
 ];
 
 /// The same beside so many that taking them is most of the work: a group and launches of its own.
-pub const fn many(card: Card, id: &'static str) -> Card {
+pub const fn many(card: Card, id: &'static str, operation: &'static str) -> Card {
     Card {
         group: "record_lock/others_10000",
         claims: &OF_MANY,
         launches: Some(6),
         launch_ms: 2000,
-        ..few(card, id)
+        ..few(card, id, operation)
     }
 }
 

@@ -14,7 +14,7 @@ pub struct EventFdToken;
 static CARD: Card = Card {
     id: "semaphore/eventfd",
     title: "eventfd as a semaphore, uncontended",
-    operation: "one wait (read) and one post (write)",
+    operation: "one wait (read of 8 bytes, EFD_SEMAPHORE) and one post (write of 8 bytes)",
     heading: super::PAIR,
     group: "semaphore",
     claims: &claims::named(&["read", "write"], 2.0),
@@ -58,10 +58,12 @@ pub static CROSS_CPU: Handover<EventFd> = Handover::new(&HANDOVER_CROSS_CPU);
 
 static HANDOVER_SAME_CPU: Card = Card {
     tier: Tier::Core,
+    operation: "one hand-over of the token (8 bytes, EFD_SEMAPHORE) to the other process, on one CPU",
     ..handover::same_cpu("semaphore/eventfd/handover/same_cpu", "hand-over by eventfd", &HANDOVER_CLAIMS)
 };
 static HANDOVER_CROSS_CPU: Card = Card {
     tier: Tier::Core,
+    operation: "one hand-over of the token (8 bytes, EFD_SEMAPHORE) to the other process, on another CPU",
     ..handover::cross_cpu(
         "semaphore/eventfd/handover/cross_cpu",
         "hand-over by eventfd",

@@ -70,6 +70,7 @@ pub const fn same_cpu(id: &'static str, title: &'static str, claims: &'static [C
         id,
         title,
         operation: "one hand-over of the token to the other process, on one CPU",
+        heading: "one hand-over, on one CPU",
         operations_per_iteration: 2,
         call_path: CallPath::Libc,
         blocks: true,
@@ -86,6 +87,7 @@ pub const fn same_cpu(id: &'static str, title: &'static str, claims: &'static [C
 pub const fn cross_cpu(id: &'static str, title: &'static str, claims: &'static [Claim]) -> Card {
     Card {
         operation: "one hand-over of the token to the other process, on another CPU",
+        heading: "one hand-over, on another CPU",
         placement: Placement::CrossCpu,
         group: "semaphore/handover/cross_cpu",
         needs: &[Need::Cpus(2)],

@@ -14,7 +14,7 @@ pub struct SystemVSet;
 static CARD: Card = Card {
     id: "semaphore/system_v",
     title: "System V semaphore, uncontended",
-    operation: "one wait and one post",
+    operation: "one wait and one post, each one semop without SEM_UNDO",
     heading: super::PAIR,
     group: "semaphore",
     claims: &claims::named(&["semop", "semtimedop"], 2.0),
@@ -60,6 +60,7 @@ pub static CROSS_CPU: Handover<SystemV> = Handover::new(&HANDOVER_CROSS_CPU);
 
 static HANDOVER_SAME_CPU: Card = Card {
     tier: Tier::Core,
+    operation: "one hand-over of the token to the other process by semop without SEM_UNDO, on one CPU",
     ..handover::same_cpu(
         "semaphore/system_v/handover/same_cpu",
         "hand-over by a System V semaphore",
@@ -68,6 +69,7 @@ static HANDOVER_SAME_CPU: Card = Card {
 };
 static HANDOVER_CROSS_CPU: Card = Card {
     tier: Tier::Core,
+    operation: "one hand-over of the token to the other process by semop without SEM_UNDO, on another CPU",
     ..handover::cross_cpu(
         "semaphore/system_v/handover/cross_cpu",
         "hand-over by a System V semaphore",

@@ -13,7 +13,7 @@ pub struct SystemVOneCall;
 static CARD: Card = Card {
     id: "semaphore/system_v_one_call",
     title: "System V semaphore, wait and post in one call",
-    operation: "one wait and one post, in one semop",
+    operation: "one wait and one post, in one semop without SEM_UNDO",
     heading: super::PAIR,
     group: "semaphore",
     claims: &claims::named(&["semop", "semtimedop"], 1.0),

@@ -26,7 +26,7 @@ const CLAIMS: [Claim; 5] = {
 static CARD: Card = Card {
     id: "signal/deliver",
     title: "signal to oneself, handled",
-    operation: "one signal that a process sends to itself, its handler and the return from it",
+    operation: "one SIGUSR1 that a process sends to itself by kill, its handler and the return from it",
     call_path: CallPath::Inline,
     group: "signal",
     changes_process: Some("a handler is installed, and every call that ends looks for signals"),

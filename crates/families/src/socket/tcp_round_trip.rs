@@ -14,10 +14,14 @@ pub static SAME_CPU: Alternating<Connected<Tcp>> = Alternating::new(&SAME_CPU_CA
 /// `socket/tcp_round_trip/cross_cpu`
 pub static CROSS_CPU: Alternating<Connected<Tcp>> = Alternating::new(&CROSS_CPU_CARD);
 
-const SAME_CPU_CARD: Card =
-    super::card("socket/tcp_round_trip/same_cpu", "TCP round trip, one CPU", Placement::SameCpu);
-const CROSS_CPU_CARD: Card =
-    super::card("socket/tcp_round_trip/cross_cpu", "TCP round trip, two CPUs", Placement::CrossCpu);
+const SAME_CPU_CARD: Card = Card {
+    operation: "one byte to another process on this CPU with TCP_NODELAY, and one back",
+    ..super::card("socket/tcp_round_trip/same_cpu", "TCP round trip, one CPU", Placement::SameCpu)
+};
+const CROSS_CPU_CARD: Card = Card {
+    operation: "one byte to a process on another CPU with TCP_NODELAY, and one back",
+    ..super::card("socket/tcp_round_trip/cross_cpu", "TCP round trip, two CPUs", Placement::CrossCpu)
+};
 
 /// Two ends of it.
 pub struct Tcp;

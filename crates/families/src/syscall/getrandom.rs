@@ -14,7 +14,7 @@ pub const BYTES: usize = 16;
 static CARD: Card = Card {
     id: "syscall/getrandom",
     title: "getrandom of 16 bytes",
-    operation: "one getrandom of 16 bytes by a kernel entry",
+    operation: "one getrandom of 16 bytes, without flags, by a kernel entry",
     heading: super::CALL,
     call_path: CallPath::Inline,
     group: "syscall/random",

@@ -30,7 +30,7 @@ const CLAIMS: [Claim; 5] = {
 static CARD: Card = Card {
     id: "syscall/open_close",
     title: "open and close of /dev/null",
-    operation: "one open and one close of /dev/null",
+    operation: "one open of /dev/null with O_RDONLY and O_CLOEXEC, and one close",
     call_path: CallPath::Libc,
     group: "syscall/path",
     claims: &CLAIMS,

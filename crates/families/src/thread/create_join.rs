@@ -33,18 +33,27 @@ static CARD: Card = Card {
     claims: const { &claims(1.0) },
     baseline: Some("thread/create_join/stack_cached"),
     remark: "the stack is 64 MiB of address space, more than glibc keeps: it is mapped and unmapped each time",
-    ..card("thread/create_join", "thread with a new stack")
+    ..card(
+        "thread/create_join",
+        "thread with a new stack",
+        "one thread with a stack of 64 MiB that ends at once, from its creation until it is joined",
+    )
 };
 static CARD_CACHED: Card = Card {
     claims: const { &claims(0.0) },
-    ..card("thread/create_join/stack_cached", "thread with the stack of the one before")
+    ..card(
+        "thread/create_join/stack_cached",
+        "thread with the stack of the one before",
+        "one thread with a stack of the usual size that ends at once, from its creation until it is joined",
+    )
 };
 
-const fn card(id: &'static str, title: &'static str) -> Card {
+const fn card(id: &'static str, title: &'static str, operation: &'static str) -> Card {
     Card {
         id,
         title,
-        operation: "one thread that ends at once, from its creation until it is joined",
+        operation,
+        heading: "one thread, made and joined",
         blocks: true,
         group: "thread",
         ..Card::BATCHED

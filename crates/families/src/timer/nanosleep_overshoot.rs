@@ -19,7 +19,7 @@ const FEWEST: u64 = 100;
 static CARD: Card = Card {
     id: "timer/nanosleep_overshoot",
     title: "lateness of a sleeper",
-    operation: "one clock_nanosleep until 200 us from now: how late the sleeper reads the clock",
+    operation: "one clock_nanosleep (CLOCK_MONOTONIC, TIMER_ABSTIME) until 200 us from now: how late the sleeper reads the clock",
     blocks: true,
     group: "timer",
     claims: &[

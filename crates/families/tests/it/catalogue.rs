@@ -48,6 +48,75 @@ fn whoever_claims_calls_names_them() {
     }
 }
 
+/// Calls whose price hangs on an argument, and words of which one names it: a timeout, a size, a flag, who shares a word.
+const NAMED: [(&[&str], &[&str]); 14] = [
+    (&["poll", "ppoll"], &["with timeout 0 ", "with timeout infinite "]),
+    (&["epoll_wait", "epoll_pwait"], &["no timeout"]),
+    (&["clock_nanosleep"], &["TIMER_ABSTIME"]),
+    (&["read", "write", "sendto", "recvfrom"], &["byte"]),
+    (&["pread64", "pwrite64"], &["4 KiB"]),
+    (&["mq_timedsend", "mq_timedreceive", "msgsnd", "msgrcv"], &["bytes", "1 byte"]),
+    (&["open", "openat"], &["O_CLOEXEC", "O_EXCL"]),
+    (&["semop", "semtimedop"], &["SEM_UNDO"]),
+    (&["fcntl"], &["(F_SETLKW) ", "(F_OFD_SETLKW) "]),
+    (&["flock"], &["(LOCK_EX) "]),
+    (&["getrandom"], &["16 bytes, "]),
+    (&["io_uring_enter"], &["without SQPOLL"]),
+    (&["unshare"], &["namespace", "CLONE_VM"]),
+    (&["kill"], &["SIGUSR1"]),
+];
+
+/// Whoever reads an operation need not look into the source for what its price hangs on. Turns of contended locks name their hold.
+#[test]
+fn operations_name_the_arguments_that_their_price_hangs_on() {
+    let mut seen = BTreeSet::new();
+    let mut silent = Vec::new();
+    for card in oscost_families::grid().into_iter().chain(all()).map(Benchmark::card) {
+        let says = |words: &[&str]| words.iter().any(|word| card.operation.contains(word));
+        // Their calls are those of a lock or a transport, which their ids name.
+        let crowd: &[&[&str]] = match card.family() {
+            _ if card.id.contains("/contended/") => &[&["a hold of ", "a count under it"]],
+            "realtime_ipc" => &[&[" bytes from ", " wakes ", "one tick of "], &[" us"]],
+            "record_database" => &[&["fetch, insertion, replacement or deletion"]],
+            _ => &[],
+        };
+        silent
+            .extend(crowd.iter().filter(|words| !says(words)).map(|words| (card.id, card.operation, *words)));
+        if !crowd.is_empty() {
+            continue;
+        }
+        let named = card.claims.iter().flat_map(|claim| match claim {
+            Claim::CallsNamed(names, _) | Claim::CallsByChance(names) => *names,
+            _ => &[],
+        });
+        for call in named {
+            for (calls, words) in NAMED.iter().filter(|(calls, _)| calls.contains(call)) {
+                seen.insert(calls);
+                if !says(words) {
+                    silent.push((card.id, card.operation, words));
+                }
+            }
+        }
+        for (word, number) in card.parameters.iter().filter_map(|(name, it)| Some((name, it.number()?))) {
+            let number = match *word {
+                "tick_ns" => (number as f64 / 1e3).to_string(),
+                "resident_bytes" | "working_set_bytes" if number < 1 << 20 => format!("{} KiB", number >> 10),
+                "resident_bytes" | "working_set_bytes" if number < 1 << 30 => format!("{} MiB", number >> 20),
+                "resident_bytes" => format!("{} GiB", number >> 30),
+                // "one client", "each of the threads", ticks of a session, records of a database.
+                "clients" | "threads" if number <= 1 => "one".to_owned(),
+                "clients" | "descriptors" | "size" | "batch" => number.to_string(),
+                _ => continue,
+            };
+            if ![card.operation, card.title].iter().any(|text| text.contains(&number)) {
+                silent.push((card.id, card.operation, &["the number of a parameter"]));
+            }
+        }
+    }
+    assert!(silent.is_empty(), "{} name none of these words: {silent:#?}", silent.len());
+    assert_eq!(seen.len(), NAMED.len(), "a row of the table is about no card: {seen:?}");
+}
+
 /// A bare run answers on one screen, and each of its figures has launches enough within its time.
 #[test]
 fn a_bare_run_measures_at_most_forty_figures() {

@@ -32,7 +32,7 @@ fn tried(options: &Doctor, talk: &Talk) -> Result<Exit, Ended> {
     let _lock = session::lock_or_wait()?;
     let signals = Signals::listen()?;
     let supervisor = Supervisor::new(signals.flag())
-        .map_err(|error| Ended::new(Exit::Unfit, format!("no worker can be started here: {error}")))?;
+        .map_err(|error| Ended::new(Exit::Unfit, oscost_session::Error::NoWorker(error).to_string()))?;
     let mut progress = Progress::new(!talk.quiet);
     let checks = verify(&supervisor, &catalogue(), &mut |event| progress.show(event));
     progress.end();

@@ -252,6 +252,16 @@ pub fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
 }
 
+/// "1 figure", "2 launches".
+fn counted(number: usize, what: &str) -> String {
+    let end = match number {
+        1 => "",
+        _ if what.ends_with("ch") => "es",
+        _ => "s",
+    };
+    format!("{number} {what}{end}")
+}
+
 /// The plan: what would be measured, how long it takes, and what it needs.
 fn dry_run(options: &Run, choices: &[Choice]) -> Result<Exit, Ended> {
     let effort = session::effort(&options.measuring).with_time_for(choices);
@@ -269,10 +279,10 @@ fn dry_run(options: &Run, choices: &[Choice]) -> Result<Exit, Ended> {
     output::data(|out| {
         writeln!(
             out,
-            "{} figures in {} groups, {} launches of {} ms a member each ({}): about {seconds:.0} s; {time}",
-            choices.len(),
-            groups.len(),
-            effort.launches,
+            "{} in {}, {} of {} ms a member each ({}): about {seconds:.0} s; {time}",
+            counted(choices.len(), "figure"),
+            counted(groups.len(), "group"),
+            counted(effort.launches as usize, "launch"),
             effort.member_ns / 1_000_000,
             effort.level.name(),
         )?;

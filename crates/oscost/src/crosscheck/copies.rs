@@ -276,7 +276,7 @@ impl Copies {
             .map_err(|why| format!("no folder for programs in {}: {why}", place.display()))?;
         let folder = place.join(kept.name());
         let supervisor = Supervisor::new(Arc::default())
-            .map_err(|error| format!("no worker can be started here: {error}"))?;
+            .map_err(|error| oscost_session::Error::NoWorker(error).to_string())?;
         // What a killed compiler leaves goes with the folder.
         let environment = [("LC_ALL", "C".into()), ("TMPDIR", folder.display().to_string())];
         let environment = BTreeMap::from(environment.map(|(name, value)| (name.to_owned(), value)));

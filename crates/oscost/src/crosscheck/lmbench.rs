@@ -200,7 +200,7 @@ pub static LMBENCH: Peer = Peer {
             "one select of ten copies of one descriptor",
             "microseconds x 1000",
             Some("event/poll/descriptors_10"),
-            "select, not poll, and ten copies of one descriptor of a device; ours polls ten eventfds"
+            "select, not poll, and ten copies of one descriptor of a device; ours polls ten eventfds, with timeout 0 too"
         ),
         microseconds!(
             "lat_fifo",
@@ -240,9 +240,9 @@ pub static LMBENCH: Peer = Peer {
         moved!("bw_mem_frd_16k", "16k", "frd", "reading", "memory/bandwidth/read/block_16k"),
         moved!("bw_mem_frd_1m", "1m", "frd", "reading", "memory/bandwidth/read/block_1m"),
         moved!("bw_mem_frd_64m", "64m", "frd", "reading", "memory/bandwidth/read/block_64m"),
-        moved!("bw_mem_bzero_16k", "16k", "bzero", "clearing", "memory/bandwidth/write/block_16k"),
-        moved!("bw_mem_bzero_1m", "1m", "bzero", "clearing", "memory/bandwidth/write/block_1m"),
-        moved!("bw_mem_bzero_64m", "64m", "bzero", "clearing", "memory/bandwidth/write/block_64m"),
+        moved!("bw_mem_bzero_16k", "16k", "bzero", "clearing", "memory/bandwidth/memset/block_16k"),
+        moved!("bw_mem_bzero_1m", "1m", "bzero", "clearing", "memory/bandwidth/memset/block_1m"),
+        moved!("bw_mem_bzero_64m", "64m", "bzero", "clearing", "memory/bandwidth/memset/block_64m"),
         moved!("bw_mem_bcopy_16k", "16k", "bcopy", "copying", "memory/bandwidth/copy/block_16k"),
         moved!("bw_mem_bcopy_1m", "1m", "bcopy", "copying", "memory/bandwidth/copy/block_1m"),
         moved!("bw_mem_bcopy_64m", "64m", "bcopy", "copying", "memory/bandwidth/copy/block_64m"),

@@ -68,8 +68,8 @@ pub static PERF: Peer = Peer {
             command: &["perf", "bench", "mem", "memset", "-f", "default", "-s", "64MB", "-l", "20"],
             measures: "memset of 64 MiB, twenty times",
             conversion: "1024 / (GB/sec x 1.0737): ns for 1 KiB; its GB has 2^30 bytes",
-            counterpart: Some("memory/bandwidth/write/block_64m"),
-            differs: "one memset of the whole block, which libc may make past the caches; ours writes piece by piece of 1 KiB",
+            counterpart: Some("memory/bandwidth/memset/block_64m"),
+            differs: "one memset of the whole block, which libc may make past the caches; ours sets piece by piece of 1 KiB",
             reader: |output| rate(output, "GB/sec", "GB/sec", GIBIBYTE),
             ..Probe::PLAIN
         },

@@ -171,9 +171,14 @@ fn bandwidth_is_moved_as_its_remarks_say() {
         );
         assert!(loops(function).all(|body| !body.iter().any(|it| it.text.contains("memset"))), "{way}");
     }
-    let copied = |(name, _): &&(String, _)| name.contains("memory::bandwidth::Copied as ");
-    let (_, function) = functions.iter().find(copied).expect("the loop");
-    assert!(function.iter().any(|it| it.text.contains("<memcpy")), "copies are not those of libc");
+    for (way, called) in [("Copied", "<memcpy"), ("Set", "<memset")] {
+        let batch = format!("memory::bandwidth::{way} as ");
+        let (_, function) = functions.iter().find(|(name, _)| name.contains(&batch)).expect("the loop");
+        assert!(
+            loops(function).any(|body| body.iter().any(|it| it.text.contains(called))),
+            "{way} is not libc's"
+        );
+    }
 }
 
 #[test]

@@ -32,6 +32,7 @@ fn files_that_cannot_be_written_are_found_before_measuring() {
 #[test]
 fn a_full_or_closed_standard_output_is_code_4_and_a_closed_pipe_is_none() {
     let home = Home::new();
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../results/tests/samples/v1.json");
     for arguments in [
         &["list"][..],
         &["list", "--json"],
@@ -39,6 +40,16 @@ fn a_full_or_closed_standard_output_is_code_4_and_a_closed_pipe_is_none() {
         &["--version"],
         &["--generate", "man"],
         &["complete", ""],
+        &[],
+        &["explain", "syscall/getppid"],
+        &["explain", "noisy"],
+        &["report", sample],
+        &["report", sample, "--format", "csv"],
+        &["compare", sample, sample],
+        &["run", "--help"],
+        &["run", "--dry-run", "instrument/empty_loop"],
+        &["doctor"],
+        &["doctor", "--json"],
     ] {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
         finished(home.command(arguments).stdout(full)).refused(4, "No space left on device");
@@ -60,6 +71,20 @@ fn a_dash_is_no_file_of_the_option_o() {
         home.ask(&[command, "-o", "-"]).refused(2, "./-");
     }
     assert!(!home.path().join("-").exists());
+}
+
+#[test]
+fn a_relative_state_directory_is_ignored_and_that_is_said() {
+    let home = Home::new();
+    let with =
+        |state: &str, arguments: &[&str]| finished(home.command(arguments).env("XDG_STATE_HOME", state));
+    for arguments in [&["report"][..], &["list"], &["compare"]] {
+        let done = with("here", arguments);
+        assert!(done.stderr.contains("XDG_STATE_HOME=here is ignored"), "{arguments:?}: {done:?}");
+    }
+    assert_eq!(with("here", &["list", "--quiet"]).well().stderr, "");
+    assert_eq!(with("", &["list"]).well().stderr, "", "what is empty is as if it were not set");
+    assert!(!home.path().join("here").exists());
 }
 
 #[test]

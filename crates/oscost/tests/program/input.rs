@@ -202,7 +202,7 @@ fn a_dry_run_shows_the_plan_and_leaves_nothing() {
     let plan = &done.well().stdout;
     // The baseline comes along.
     for words in [
-        "2 figures in 1 groups",
+        "2 figures in 1 group, ",
         "6 launches of 20 ms",
         "semaphore/posix_named",
         "semaphore/system_v",

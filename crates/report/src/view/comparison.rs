@@ -189,26 +189,12 @@ impl ComparisonView<'_> {
             table.rows.iter_mut().for_each(|row| drop(row.remove(INTERVAL)));
         }
         table.columns[0].tone = Some(tone);
-        let threshold = numbers::percent(self.comparison.threshold);
-        let mut reasons: Vec<(&str, usize)> = Vec::new();
         let open = rows.iter().any(|row| is_too_wide(row));
-        let too_wide = format!("the change may be more than {threshold}, and may be less");
-        let unknown = "too few launches, or too scattered".to_owned();
-        let whys = rows.iter().filter_map(|row| match is_too_wide(row) {
-            true if row.change.is_some_and(|change| is_unknown(&change)) => Some(&unknown),
-            true => Some(&too_wide),
-            false => Some(&row.why).filter(|why| !why.is_empty()),
-        });
-        for why in whys {
-            match reasons.iter_mut().find(|(known, _)| known == why) {
-                Some((_, count)) => *count += 1,
-                None => reasons.push((why, 1)),
-            }
-        }
-        let reasons = reasons.into_iter().map(|(why, count)| {
+        let whys = whys(self.comparison, rows.iter().copied());
+        let reasons = whys.into_iter().map(|(why, count)| {
             let of =
                 if count == rows.len() { String::new() } else { format!(" ({count} of {})", rows.len()) };
-            format!("why: {}{of}", self.plain(why))
+            format!("why: {}{of}", self.plain(&why))
         });
         let advice = open.then(|| format!("try: {}", self.comparison.narrower));
         let reasons: Vec<String> = reasons.chain(advice).collect();
@@ -222,6 +208,30 @@ impl ComparisonView<'_> {
         let link = self.receipts.filter(|result| has(result)).map(|_| id.to_owned());
         Cell { link, ..self.plain(id).into() }
     }
+}
+
+/// Why rows are unclear, and how many for each reason; the order is that of the rows.
+pub(super) fn whys<'r>(
+    comparison: &Comparison<'_>,
+    rows: impl Iterator<Item = &'r Compared>,
+) -> Vec<(String, usize)> {
+    let threshold = numbers::percent(comparison.threshold);
+    let mut reasons: Vec<(String, usize)> = Vec::new();
+    for row in rows {
+        let why = match is_too_wide(row) {
+            true if row.change.is_some_and(|change| is_unknown(&change)) => {
+                "too few launches, or too scattered".to_owned()
+            }
+            true => format!("the change may be more than {threshold}, and may be less"),
+            false => row.why.clone(),
+        };
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, count)) => *count += 1,
+            None if why.is_empty() => {}
+            None => reasons.push((why, 1)),
+        }
+    }
+    reasons
 }
 
 /// The figures of one side only, those together of which the same is told: ids, what A has, what B has.

@@ -3,7 +3,7 @@
 use crate::blocks::{Part, Table, View};
 use crate::judge::{Comparison, OneSided, Verdict, percent};
 use crate::numbers;
-use crate::view::comparison::tallied;
+use crate::view::comparison::{tallied, whys};
 use crate::words::{distinct, plain, width};
 
 /// Columns of the longest name that heads a column.
@@ -34,6 +34,7 @@ pub(crate) fn view(comparisons: &[Comparison<'_>], unicode: bool, cuts: bool) ->
         let told = |warning: &String| Part::Warning(plain(&format!("warning: {warning}"), unicode));
         parts.extend(comparison.warnings.iter().map(told));
     }
+    parts.extend(blind(comparisons).map(|words| Part::Warning(plain(&words, unicode))));
     let ids = distinct(comparisons.iter().flat_map(|comparison| {
         let rows = comparison.rows.iter().map(|row| &*row.id);
         rows.chain(withheld(comparison).map(|one| &*one.id))
@@ -51,6 +52,18 @@ pub(crate) fn view(comparisons: &[Comparison<'_>], unicode: bool, cuts: bool) ->
     });
     parts.push(Part::Answer(answer.collect()));
     View { title: format!("All against {}", plain(base, unicode)), parts, ..View::default() }
+}
+
+/// Where no row of any column is judged: why, and what to run.
+fn blind(comparisons: &[Comparison<'_>]) -> Option<String> {
+    let rows = || comparisons.iter().flat_map(|comparison| &comparison.rows);
+    if rows().next().is_none() || rows().any(|row| row.verdict != Verdict::Unclear) {
+        return None;
+    }
+    let whys = comparisons.iter().flat_map(|comparison| whys(comparison, comparison.rows.iter()));
+    let whys = distinct(whys.map(|(why, _)| why));
+    let narrower = comparisons.first().map_or("", |comparison| comparison.narrower);
+    Some(format!("no row can be judged: {}. Try: {narrower}", whys.join("; ")))
 }
 
 fn withheld<'a>(comparison: &'a Comparison<'_>) -> impl Iterator<Item = &'a OneSided> {

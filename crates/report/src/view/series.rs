@@ -123,8 +123,12 @@ impl Kind {
             }
             let word = |name: &String| {
                 let text = story.words(figure.parameter(name)?.text()?);
-                // "small" alone says little.
-                Some(if name == "pages" { format!("{text} pages") } else { text })
+                // "small" and "0" alone say little.
+                Some(match name.as_str() {
+                    "pages" => format!("{text} pages"),
+                    "timeout" => format!("timeout {text}"),
+                    _ => text,
+                })
             };
             let curve: Vec<String> = figure.parameters.keys().filter_map(word).collect();
             let size = figure.parameter(self.parameter)?.number()? as f64;

@@ -1,5 +1,6 @@
 //! The kernel's clock source, and how CLOCK_MONOTONIC is read through it: all figures are differences of it.
 
+use super::measured::READINGS;
 use super::system::System;
 use super::{Finding, duration, percent};
 
@@ -27,15 +28,28 @@ pub(super) fn check(system: &System) -> Finding {
         .advertised_ns
         .map_or_else(String::new, |ns| format!(" (clock_getres says {})", duration(ns as f64)));
     let step = clock.step_ns.map_or_else(|| "unknown".to_owned(), duration);
-    let says = format!("{name}; true step {step}{advertised}, a reading {}", duration(clock.pair_ns));
+    let counted = system.measured.calls_of_readings;
+    let by = match counted {
+        Some(0) => ", answered by the vDSO (no system call was counted)",
+        Some(READINGS..) => ", a system call (counted)",
+        _ => "",
+    };
+    let says = format!("{name}; true step {step}{advertised}, a reading {}{by}", duration(clock.pair_ns));
     let coarse = clock.step_ns.is_some_and(|step| step > COARSE_STEP_NS);
-    let slow = clock.pair_ns >= SLOW_PAIR_NS || DEVICES.contains(&name.as_str());
+    let slow = counted.is_some_and(|calls| calls > 0)
+        || clock.pair_ns >= SLOW_PAIR_NS
+        || DEVICES.contains(&name.as_str());
     let mut matters = Vec::new();
     if slow {
-        matters.push(
-            "a reading enters the kernel: clock/* measure a device and make system calls, and each batch is timed less sharply"
-                .to_owned(),
-        );
+        let why = match counted {
+            Some(0) => {
+                "a reading is slow, though it makes no system call: the machine or its emulator takes that long for its counter, so clock/* cost more, and each batch is timed less sharply"
+            }
+            _ => {
+                "a reading enters the kernel: clock/* measure a device and make system calls, and each batch is timed less sharply"
+            }
+        };
+        matters.push(why.to_owned());
     }
     if let Some(step) = clock.step_ns.filter(|_| coarse) {
         matters.push(format!(
@@ -67,7 +81,7 @@ fn remedy(system: &System, source: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::measured::ClockReadings;
+    use super::super::measured::{ClockReadings, READINGS};
     use super::super::system::recorded::Recorded;
     use super::check;
     use oscost_results::CheckState;
@@ -93,6 +107,33 @@ mod tests {
         let found = check(&recorded("hpet\n", Some(70.0), 1_200.0).system);
         assert_eq!(found.state, CheckState::Disturbs);
         assert!(found.remedy.expect("a remedy").contains("echo tsc > /sys/devices"));
+    }
+
+    /// Who asks why the clock is slow is told the source, what answers it, and what mends it.
+    #[test]
+    fn what_answers_a_reading_is_told_by_its_counted_calls() {
+        let counted = |source: &str, pair_ns: f64, calls: u64| {
+            check(&recorded(source, Some(10.0), pair_ns).with(|it| it.calls_of_readings = Some(calls)).system)
+        };
+        let fast = counted("tsc\n", 22.0, 0);
+        assert!(
+            fast.says.ends_with("a reading 22 ns, answered by the vDSO (no system call was counted)"),
+            "{}",
+            fast.says
+        );
+        // Under 200 ns, and a call all the same: xen without its vDSO page.
+        let xen = counted("xen\n", 150.0, READINGS);
+        assert_eq!(xen.state, CheckState::Disturbs);
+        assert!(xen.says.contains("xen; ") && xen.says.ends_with("a system call (counted)"), "{}", xen.says);
+        assert!(
+            xen.matters.contains("enters the kernel") && xen.remedy.expect("a remedy").contains("echo tsc")
+        );
+        let emulated = counted("tsc\n", 900.0, 0);
+        assert!(
+            emulated.matters.contains("no system call") && !emulated.matters.contains("enters"),
+            "{}",
+            emulated.matters
+        );
     }
 
     #[test]

@@ -6,6 +6,7 @@ use oscost_sys::CallError;
 use oscost_sys::filtered::{self, Asked};
 use oscost_sys::gaps::{self, Scanned};
 use oscost_sys::scheduling::{Policy, SchedulingRefusal, probe_real_time};
+use oscost_sys::system_call::marker;
 use oscost_sys::wakeup::{self, Lateness};
 use oscost_sys::{
     affinity, audit, clock, distance, identity, namespace, process, processor, time_source, usage,
@@ -40,6 +41,8 @@ pub struct MachineFacts {
     pub c_library: Option<String>,
     /// The audit can count by seccomp user notification.
     pub seccomp_notification: Option<bool>,
+    /// System calls of [`READINGS`] readings of CLOCK_MONOTONIC, counted.
+    pub calls_of_readings: Option<u64>,
     /// The audit can count by ptrace.
     pub ptrace: Option<bool>,
     /// Soft limit of the real-time priority.
@@ -106,7 +109,8 @@ impl MachineFacts {
         let namespaces = namespace::probe().ok().map(|refused| refused.map_or(Ok(()), Err));
         let filtered_namespaces = filtered::answered(Asked::Unshare)
             .and_then(|answer| answer.map_or_else(|| filtered::answered(Asked::Mount), |it| Ok(Some(it))));
-        let seccomp_notification = works(|| audit::by_notification(|| ()).is_ok());
+        let counted = counted_readings();
+        let seccomp_notification = counted.map(|calls| calls.is_some());
         let ptrace = works(|| audit::by_ptrace(|| vec![1]).is_ok());
         let last = Instants::after(&middle);
         let real_time = probe_real_time();
@@ -126,6 +130,7 @@ impl MachineFacts {
             filtered_perf: filtered::answered(Asked::PerfEvents).ok(),
             c_library: Some(identity::libc_version()),
             seccomp_notification,
+            calls_of_readings: counted.flatten(),
             ptrace,
             real_time_limit: limit(usage::Limit::RealTimePriority),
             real_time: Some(real_time),
@@ -194,6 +199,31 @@ impl Wakeups {
 
 fn limit(of: usage::Limit) -> Option<u64> {
     usage::limit_of(of).ok().map(|(soft, _)| soft)
+}
+
+/// Readings whose system calls are counted.
+pub const READINGS: u64 = 8;
+
+/// System calls of some readings of CLOCK_MONOTONIC, counted in a child; `Some(None)` where nothing can be counted that way,
+/// `None` where that could not be tried.
+fn counted_readings() -> Option<Option<u64>> {
+    const NOT_COUNTED: i32 = 99;
+    let child = process::Child::fork(|| {
+        let read = || {
+            marker(1);
+            let _ = (0..READINGS).map(|_| clock::now_ns()).max();
+            marker(0);
+        };
+        match audit::by_notification(read) {
+            Ok(((), counts)) if counts.is_marked() => {
+                let calls: u64 = counts.phase(1).values().sum();
+                i32::try_from(calls).unwrap_or(NOT_COUNTED).min(NOT_COUNTED - 1)
+            }
+            _ => NOT_COUNTED,
+        }
+    });
+    let code = child.ok()?.wait_at_most(PATIENCE_NS).ok()?.code.unwrap_or(NOT_COUNTED);
+    Some(u64::try_from(code).ok().filter(|_| code != NOT_COUNTED))
 }
 
 /// Whether `body` works in a child; `None` where that could not be tried.

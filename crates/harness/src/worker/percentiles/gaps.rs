@@ -63,6 +63,18 @@ pub(crate) struct Usual {
     pub blocks: bool,
     /// Time that all participants together are ready and do not run, in a pass, ns.
     pub waited_ns: f64,
+    /// Page faults of a pass: of a fork, its parent's first writes afterwards.
+    pub faults: f64,
+}
+
+impl Usual {
+    /// Whether so many page faults in so many passes are more than usual: by a whole one, and by more than chance where each
+    /// pass has one of the two whole numbers beside the mean.
+    fn is_exceeded(self, faults: u64, passes: u64) -> bool {
+        let (passes, rest) = (passes as f64, self.faults.fract());
+        let chance = 3.0 * (passes * rest * (1.0 - rest)).sqrt();
+        faults as f64 - self.faults * passes > chance.max(0.5)
+    }
 }
 
 /// What a gap of `ns` comes from, by the counters before it and after it, between which `passes` were made; of an interrupt
@@ -89,7 +101,7 @@ pub(crate) fn cause(
     if before.cpu.zip(after.cpu).is_some_and(|(before, after)| before != after) {
         return (GapCause::Migration, None);
     }
-    if more(|look| look.faults).is_some_and(|faults| faults > 0) {
+    if more(|look| look.faults).is_some_and(|faults| usual.is_exceeded(faults, passes)) {
         return (GapCause::PageFault, None);
     }
     let interrupt = interrupt_between(before, after);
@@ -120,7 +132,7 @@ mod tests {
     use super::*;
     use crate::protocol::timed::Tally;
 
-    const ALONE: Usual = Usual { blocks: false, waited_ns: 0.0 };
+    const ALONE: Usual = Usual { blocks: false, waited_ns: 0.0, faults: 0.0 };
 
     fn quiet() -> Look {
         Look {
@@ -176,7 +188,7 @@ mod tests {
 
     #[test]
     fn what_waits_by_itself_is_not_preempted_by_that() {
-        let usual = Usual { blocks: true, waited_ns: 4_000.0 };
+        let usual = Usual { blocks: true, waited_ns: 4_000.0, faults: 0.0 };
         let look = after(|look| {
             (look.waited_ns, look.partners_waited_ns) = (Some(20_000), Some(21_000));
             // It slept for most of the time: that is no steal.
@@ -185,6 +197,22 @@ mod tests {
         assert_eq!(cause(50_000, &quiet(), &look, 10, usual).0, GapCause::Unknown);
         let look = after(|look| look.partners_waited_ns = Some(90_000));
         assert_eq!(cause(50_000, &quiet(), &look, 10, usual).0, GapCause::Preemption, "its partner was");
+    }
+
+    #[test]
+    fn the_faults_of_every_pass_explain_no_gap() {
+        let told = |usual: f64, faults: u64| {
+            let look = after(|look| {
+                look.faults = Some(7 + faults);
+                look.interrupts = Some(vec![5, 101]);
+            });
+            cause(50_000, &quiet(), &look, 10, Usual { faults: usual, ..ALONE }).0
+        };
+        // A fork has two in each of the ten passes, and the gap is the interrupt's; one more is a page that was not there.
+        assert_eq!((told(2.0, 20), told(2.0, 21)), (GapCause::Interrupt, GapCause::PageFault));
+        assert_eq!((told(2.02, 20), told(2.02, 22)), (GapCause::Interrupt, GapCause::PageFault));
+        // Two or three in each: 29 of ten passes are chance, 31 cannot be.
+        assert_eq!((told(2.5, 29), told(2.5, 31)), (GapCause::Interrupt, GapCause::PageFault));
     }
 
     #[test]

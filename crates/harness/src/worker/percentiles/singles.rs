@@ -173,12 +173,17 @@ fn warm_up(
     let waited = |look: &Look| Some(look.waited_ns? + look.partners_waited_ns.unwrap_or(0));
     let waited =
         waited(&after).zip(waited(&before)).map_or(0, |(after, before)| after.saturating_sub(before));
+    let faults = after.faults.zip(before.faults).map_or(0, |(after, before)| after.saturating_sub(before));
     Ok(Typical {
         pass_ns,
         between_ns: at(&between, 0.5),
         // Not by the tail: a busy machine has gaps in the warm-up, too, and would hide its own.
         limit_ns: (pass_ns + LEAST_GAP_NS).max(3 * at(&passes, 0.9)),
-        waits: Usual { blocks: plan.blocks, waited_ns: waited as f64 / passes.total() as f64 },
+        waits: Usual {
+            blocks: plan.blocks,
+            waited_ns: waited as f64 / passes.total() as f64,
+            faults: faults as f64 / passes.total() as f64,
+        },
     })
 }
 

@@ -102,8 +102,11 @@ fn measured(page: &mut Explanation, card: &Known, result: &RunResult, figure: &F
         return;
     }
     let shown = ["floor", "typical", "cycles", figure.headline.as_str(), figure.judged()];
+    // Who asks for a time that is a matter of luck wants to know the worst.
+    let is_tail = |name: &&str| ["_p99", "_max", "longest_"].iter().any(|part| name.contains(part));
+    let tails = figure.quantities.keys().map(String::as_str).filter(is_tail);
     let mut names: Vec<&str> = Vec::new();
-    for name in shown {
+    for name in shown.into_iter().chain(tails.filter(|_| figure.headline != "floor")) {
         if !names.contains(&name) {
             names.push(name);
         }
@@ -156,6 +159,9 @@ fn ratio(pair: &PairedValue) -> String {
 /// What is left without another figure, or why that is not known.
 fn difference(pair: &PairedValue) -> String {
     match (pair.value, pair.low.zip(pair.high)) {
+        (Some(value), _) if value <= 0.0 => {
+            format!("nothing is left without {}: the difference is smaller than its own error", pair.to)
+        }
         (Some(value), bounds) => {
             let range = bounds
                 .map_or(String::new(), |(low, high)| format!(" ({})", numbers::range(low, high, &pair.unit)));

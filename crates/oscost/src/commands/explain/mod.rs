@@ -13,7 +13,7 @@ use crate::args::Explain;
 use crate::exit::{Ended, Exit};
 use crate::known::{Key, catalogue};
 use crate::output::{self, Talk};
-use crate::{glossary, system, words};
+use crate::{checks, glossary, system, words};
 
 /// Width of the names of facts.
 const NAMES: usize = 9;
@@ -55,6 +55,11 @@ fn page(thing: &str, talk: &Talk) -> Result<Explanation, Ended> {
     if let Some(page) = word::page(thing) {
         return Ok(page);
     }
+    // A check comes before ids that have the word somewhere inside.
+    let is_id = found.as_ref().is_ok_and(|found| !matches!(found[0].way, Way::Part));
+    if let Some(check) = checks::named(thing).filter(|_| !is_id) {
+        return Ok(word::check(check));
+    }
     match found {
         Ok(found) => {
             let found = &found[0];
@@ -68,6 +73,9 @@ fn page(thing: &str, talk: &Talk) -> Result<Explanation, Ended> {
         }
         Err(miss) if miss.elsewhere.is_some() => Err(Ended::misuse(miss)),
         Err(miss) => {
+            if let Some(page) = word::mentioned(thing) {
+                return Ok(page);
+            }
             if miss.numbers.is_some() {
                 return Err(Ended::misuse(miss));
             }
@@ -216,6 +224,17 @@ mod tests {
             ("3", "withheld"),
             ("launch", "unit of inference"),
             ("answered without entering the kernel", "W101"),
+            ("negative", "below zero"),
+            ("clock source", "'oscost doctor' looks"),
+            ("smt", "Hyper-threading"),
+            ("cpu governor", "cpupower"),
+            ("frequency governor", "cpupower"),
+            ("turbo", "cpupower"),
+            ("isolcpus", "gaps: "),
+            ("quota", "cpu.max"),
+            ("jitter", "gaps: "),
+            ("steal", "gaps: "),
+            ("KPTI", "mitigations: "),
         ] {
             let text = explained(thing);
             assert!(text.contains(words), "{thing}: {words:?} is not in\n{text}");

@@ -4,6 +4,7 @@ use oscost_results::quantity::{self, Better};
 use oscost_results::{Mark, RemarkCode};
 
 use super::Explanation;
+use crate::checks::{About, CHECKS, mentions};
 use crate::exit::MEANINGS;
 use crate::glossary;
 
@@ -20,6 +21,47 @@ pub fn page(thing: &str) -> Option<Explanation> {
         other => other.strip_prefix('~').unwrap_or(other),
     };
     code(thing).or_else(|| warning(thing)).or_else(|| word(thing))
+}
+
+/// The page of a check of `oscost doctor`.
+pub fn check(check: &About) -> Explanation {
+    let name = check.name.replace('_', " ");
+    let mut page = Explanation::new(format!("{name}: 'oscost doctor' looks at it")).say(check.looks);
+    page.fact("Remedy", [check.remedy.to_owned()]);
+    page.fact("Here", ["oscost doctor".to_owned()]);
+    page
+}
+
+/// Most rows that a word is shown in.
+const MOST: usize = 5;
+
+/// Of a word that nothing is called by: the checks, the words of the glossary, and the warnings and remarks that mention it.
+pub fn mentioned(thing: &str) -> Option<Explanation> {
+    // A letter or two stand in everything.
+    if thing.trim().chars().count() < 3 {
+        return None;
+    }
+    let checks = CHECKS.iter().filter(|check| mentions(check.looks, thing) || mentions(check.remedy, thing));
+    let checks = checks
+        .map(|check| format!("{}: {} Remedy: {}", check.name.replace('_', " "), check.looks, check.remedy));
+    let entries =
+        glossary::entries().filter(|entry| mentions(entry.meaning, thing) || mentions(entry.beware, thing));
+    let entries = entries.map(|entry| format!("{}: {}", entry.words, entry.meaning));
+    let codes = RemarkCode::all().filter(|code| mentions(&code.words(), thing));
+    let codes = codes.map(|code| format!("{}: {}", code.name(), code.words()));
+    let (checks, words): (Vec<String>, Vec<String>) = (checks.collect(), entries.chain(codes).collect());
+    if checks.is_empty() && words.is_empty() {
+        return None;
+    }
+    let left_out = words.len().saturating_sub(MOST);
+    let shown = oscost_results::Untrusted::new(thing).terminal().to_string();
+    let mut page = Explanation::new(format!("Nothing is called '{shown}'; these mention it:"));
+    page.fact("Doctor", checks.into_iter().take(MOST));
+    page.fact("Words", words.into_iter().take(MOST));
+    if left_out > 0 {
+        page.fact("", [format!("and {left_out} more in GLOSSARY.md")]);
+    }
+    Some(page)
 }
 
 /// "3", "exit 3", "exit code 3".

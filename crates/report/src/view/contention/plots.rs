@@ -126,10 +126,12 @@ fn listed(rivals: &[&Rival<'_>]) -> String {
     }
 }
 
-/// Hold times at which at least half of the locks were measured: the shortest, and the longest if it is another one.
+/// Hold times at which at least half of the locks were measured: the shortest, and the longest if it is another one. Without a
+/// hold, what is counted under the lock is a third of a turn, so turns a second would be no property of the lock.
 fn common<'c>(cells: &[&'c ContentionCell<'c>], locks: &[&str], holds: &[u32]) -> Vec<u32> {
     let measured = |hold: u32| cells.iter().filter(|cell| cell.hold == hold).count();
-    let common: Vec<u32> = holds.iter().copied().filter(|&hold| measured(hold) * 2 >= locks.len()).collect();
+    let common: Vec<u32> =
+        holds.iter().copied().filter(|&hold| hold > 0 && measured(hold) * 2 >= locks.len()).collect();
     let mut ends: Vec<u32> = common.first().into_iter().chain(common.last()).copied().collect();
     ends.dedup();
     ends

@@ -39,6 +39,33 @@ fn cells_without_a_number_say_what_is_there_instead() {
     assert_eq!(cells("clock/monotonic "), "22.2 ns within within not there");
 }
 
+/// Question marks alone answer nothing: above them stand the reason and what to run.
+#[test]
+fn a_table_of_question_marks_says_why_and_what_to_run() {
+    let single = |factor: f64| {
+        let mut result = scaled(stored(), "clock/monotonic", factor);
+        for figure in &mut result.figures {
+            figure.launches.truncate(1);
+        }
+        result
+    };
+    let (a, b, c) = (single(1.0), single(1.01), single(1.02));
+    let shown = |comparisons: &[Comparison<'_>]| {
+        let mut out = Vec::new();
+        matrix(comparisons, &Style { width: 200, unicode: false, colour: false }, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    let blind = shown(&[against(&a, &b), against(&a, &c)]);
+    let above = blind.split("figure  ").next().unwrap();
+    assert!(
+        above.contains("no row can be judged: too few launches") && above.contains("--thorough"),
+        "{blind}"
+    );
+    let (a, b) = (stored(), scaled(stored(), "clock/monotonic", 1.5));
+    let judged = shown(&[against(&a, &b), against(&a, &a)]);
+    assert!(!judged.contains("no row can be judged"), "{judged}");
+}
+
 #[test]
 fn every_format_shows_hostile_text_harmlessly() {
     let a = stored();

@@ -77,6 +77,8 @@ impl Witness for Machine {
 struct Op {
     machine: Machine,
     ns: u64,
+    /// Page faults of every pass.
+    faults: u64,
     script: Script,
     passes: u64,
 }
@@ -86,6 +88,9 @@ impl Batched for Op {
         for _ in 0..iterations {
             self.passes += 1;
             self.machine.work(self.ns);
+            if let Some(faults) = &mut self.machine.look.borrow_mut().faults {
+                *faults += self.faults;
+            }
             for &(_, ns, cause) in self.script.iter().filter(|event| event.0 == self.passes) {
                 self.machine.gap(ns, cause);
             }
@@ -99,8 +104,12 @@ fn plan(passes: u64) -> SinglesPlan {
 }
 
 fn timed(ns: u64, script: Script, passes: u64) -> Singles {
+    timed_faulting(ns, 0, script, passes)
+}
+
+fn timed_faulting(ns: u64, faults: u64, script: Script, passes: u64) -> Singles {
     let mut machine = Machine::new();
-    let mut op = Op { machine: machine.clone(), ns, script, passes: 0 };
+    let mut op = Op { machine: machine.clone(), ns, faults, script, passes: 0 };
     let mut clock = machine.clock.clone();
     run(&mut clock, &mut machine, &mut op, &plan(passes)).expect("nothing fails")
 }
@@ -168,6 +177,21 @@ fn planted_gaps_are_found_with_their_cause_and_their_length() {
     assert_eq!(longer(5_000_000), Some((0, 0)));
 }
 
+/// A fork has two page faults in every pass: what happens to it beside them has its own name.
+#[test]
+fn gaps_of_an_operation_that_faults_have_their_own_causes() {
+    use GapCause::{Interrupt, PageFault, Preemption};
+    let planted = [
+        (3_010, 400_000, Interrupt),
+        (4_020, 1_000_000, Preemption),
+        (5_030, 400_000, Interrupt),
+        (6_040, 400_000, PageFault),
+    ];
+    let found = timed_faulting(150_000, 2, planted.to_vec(), 10_000);
+    let told: Vec<_> = found.account.gaps.iter().map(|gaps| (gaps.cause, gaps.count)).collect();
+    assert_eq!(told, [(Preemption, 1), (Interrupt, 2), (PageFault, 1)]);
+}
+
 /// A machine that is busy from the start: every twentieth pass, of the warm-up, too, loses 4 ms.
 #[test]
 fn a_busy_machine_does_not_raise_the_limit_until_gaps_are_none() {
@@ -205,7 +229,7 @@ fn passes_after_a_look_are_not_counted_and_their_time_is() {
         }
     }
     let mut machine = Machine::new();
-    let op = Op { machine: machine.clone(), ns: 1_000, script: Vec::new(), passes: 0 };
+    let op = Op { machine: machine.clone(), ns: 1_000, faults: 0, script: Vec::new(), passes: 0 };
     let mut clock = machine.clock.clone();
     let found = run(&mut clock, &mut machine, &mut Cold(op, 0), &plan(100_000)).expect("nothing fails");
     assert_eq!(found.histogram.extremes(), Some((1_020, 1_020)));

@@ -1,0 +1,54 @@
+//! CLOCK_BOOTTIME: goes on while the machine sleeps.
+
+use std::borrow::Cow;
+
+use oscost_harness::{
+    Batched, Benchmark, CallError, CallPath, Card, Claim, Outcome, PostCondition, SetUp, Subject, Unable,
+};
+use oscost_sys::clock::{self, Clock};
+
+use super::keeps_time;
+use crate::claims;
+
+/// `clock/boottime`
+pub struct Boottime;
+
+static CARD: Card = Card {
+    id: "clock/boottime",
+    title: "CLOCK_BOOTTIME",
+    operation: "one clock_gettime(CLOCK_BOOTTIME)",
+    heading: super::READING,
+    call_path: CallPath::Vdso,
+    group: "clock",
+    claims: &claims::exactly(0.0),
+    baseline: Some("clock/monotonic"),
+    ..Card::BATCHED
+};
+
+impl Benchmark for Boottime {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        Ok(Subject::Batched(Box::new(Boottime)))
+    }
+
+    fn claims(&self) -> Cow<'static, [Claim]> {
+        claims::of_readings(1.0)
+    }
+}
+
+impl Batched for Boottime {
+    #[inline(never)]
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        for _ in 0..iterations {
+            let _ = clock::read(Clock::Boottime);
+        }
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        keeps_time::verify(|| clock::read_ns(Clock::Boottime))
+    }
+}
