@@ -49,7 +49,7 @@ pub const CHECKS: [About; 23] = [
     ),
     about(
         "frequency",
-        "The frequency governor (performance, powersave, schedutil), turbo and boost, thermal throttling, P-states: frequency scaling moves all figures.",
+        "The frequency governor of each CPU (performance, powersave, schedutil), turbo and boost, thermal throttling, P-states: frequency scaling moves all figures.",
         "cpupower frequency-set -g performance.",
     ),
     about(

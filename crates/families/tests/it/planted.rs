@@ -43,6 +43,7 @@ const LIES: &[(&str, Lie)] = &[
     ("memory/shootdown/threads_1/cross_cpu", Lie::Nothing),
     ("event/epoll_wake/same_cpu", Lie::Nothing),
     ("event/poll/descriptors_10", Lie::Half),
+    ("event/poll_may_wait/descriptors_10", Lie::Half),
     ("file/open_close", Lie::Half),
     ("file/create_unlink", Lie::Half),
     ("file/read_4k", Lie::Nothing),

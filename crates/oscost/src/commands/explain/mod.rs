@@ -227,7 +227,7 @@ mod tests {
             ("negative", "below zero"),
             ("clock source", "'oscost doctor' looks"),
             ("smt", "Hyper-threading"),
-            ("cpu governor", "cpupower"),
+            ("CPU governor", "cpupower"),
             ("frequency governor", "cpupower"),
             ("turbo", "cpupower"),
             ("isolcpus", "gaps: "),
