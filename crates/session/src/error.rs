@@ -45,6 +45,7 @@ fn remedy(error: &CallError) -> &'static str {
     match error.symbol() {
         Some("EMFILE") => "; allow more open files: ulimit -n 1024",
         Some("ENFILE") => "; the system's table of files is full: sysctl fs.file-max",
+        Some("EFBIG") => "; allow larger files: ulimit -f unlimited",
         Some("EAGAIN") => "; allow more processes: ulimit -u, and pids.max of the control group",
         Some("ENOMEM") => "; allow more memory: ulimit -v, and the limit of the control group",
         _ => "",

@@ -78,6 +78,7 @@ impl CallError {
             libc::EINVAL => "EINVAL",
             libc::ENFILE => "ENFILE",
             libc::EMFILE => "EMFILE",
+            libc::EFBIG => "EFBIG",
             libc::ENOSPC => "ENOSPC",
             libc::EPIPE => "EPIPE",
             libc::ENOTDIR => "ENOTDIR",

@@ -368,44 +368,46 @@ fn too_little_stack_is_said() {
 fn no_limit_ends_the_program_without_a_sentence() {
     let home = Home::new();
     std::os::unix::fs::chown(home.path(), is_root().then_some(65534), None).expect("chown");
-    let run: &[&str] = &["run", "--force", "--one-launch", "-q", "instrument/empty_loop"];
     let with = |limit: &str, arguments: &[&str]| {
-        let script = format!("ulimit {limit} && exec \"$0\" \"$@\"");
         measured(|| {
-            let (program, first): (&str, &[&str]) =
-                if is_root() { ("setpriv", &["--reuid=65534", "--clear-groups", "sh"]) } else { ("sh", &[]) };
-            let mut command = home.other(program);
-            command.args(first).args(["-c", &script, PROGRAM]).args(arguments);
+            let mut command = home.other(if is_root() { "setpriv" } else { "prlimit" });
+            if is_root() {
+                command.args(["--reuid=65534", "--clear-groups", "prlimit"]);
+            }
+            command.args([limit, "--", PROGRAM]).args(arguments);
             command
         })
     };
-    if with("-n 1024", &["--version"]).code != Some(0) {
-        return skip("no_limit_ends_the_program_without_a_sentence", "nobody else reaches the program");
+    if with("--nofile=1024", &["--version"]).code != Some(0) {
+        return skip(
+            "no_limit_ends_the_program_without_a_sentence",
+            "no prlimit, or nobody else reaches the program",
+        );
     }
     for (limit, codes, words) in [
-        ("-s 64", &[5][..], "ulimit -s"),
-        ("-n 4", &[5], "ulimit -n"),
-        ("-n 6", &[3, 4, 5], "Too many open files"),
-        ("-n 12", &[0, 3, 4, 5], "Too many open files"),
-        ("-u 0", &[0, 5], "ulimit -u"),
-        ("-f 0", &[4, 5], "File too large"),
-        ("-f 8", &[4], "File too large"),
-        ("-l 0", &[0], ""),
-        ("-c 0", &[0], ""),
-        ("-v 400000", &[0, 3, 4, 5], "memory"),
-        ("-v 100000", &[0, 3, 4, 5], "memory"),
+        ("--stack=65536", &[5][..], "ulimit -s"),
+        ("--nofile=4", &[4, 5], "open files"),
+        ("--nofile=6", &[3, 4, 5], "open files"),
+        ("--nofile=12", &[0, 3, 4, 5], "open files"),
+        ("--nproc=0", &[0, 5], "ulimit -u"),
+        ("--fsize=0", &[4, 5], "File too large"),
+        ("--fsize=8192", &[4], "File too large"),
+        ("--memlock=0", &[0], ""),
+        ("--core=0", &[0], ""),
+        ("--as=400000000", &[0, 3, 4, 5], "memory"),
+        ("--as=100000000", &[0, 3, 4, 5], "memory"),
     ] {
         // Where the loader of programs finds no room, no program begins.
         if !matches!(with(limit, &["--version"]).code, Some(0 | 5)) {
             continue;
         }
-        let done = with(limit, run);
-        assert!(done.code.is_some_and(|code| codes.contains(&code)), "ulimit {limit}: {done:?}");
+        let done = with(limit, &["run", "--force", "--one-launch", "-q", "instrument/empty_loop"]);
+        assert!(done.code.is_some_and(|code| codes.contains(&code)), "{limit}: {done:?}");
         let told = format!("{}{}", done.stdout, done.stderr);
-        assert!(done.code == Some(0) || told.contains(words), "ulimit {limit}: {done:?}");
+        assert!(done.code == Some(0) || told.contains(words), "{limit}: {done:?}");
         for arguments in [&["list"][..], &["doctor"], &["explain", "syscall/getppid"]] {
             let done = with(limit, arguments);
-            assert!(matches!(done.code, Some(0 | 5)), "ulimit {limit}, {arguments:?}: {done:?}");
+            assert!(matches!(done.code, Some(0 | 5)), "{limit}, {arguments:?}: {done:?}");
         }
     }
 }

@@ -34,7 +34,7 @@ pub(crate) fn view(comparisons: &[Comparison<'_>], unicode: bool, cuts: bool) ->
         let told = |warning: &String| Part::Warning(plain(&format!("warning: {warning}"), unicode));
         parts.extend(comparison.warnings.iter().map(told));
     }
-    parts.extend(blind(comparisons).map(|words| Part::Warning(plain(&words, unicode))));
+    parts.extend(blind(comparisons).map(|words| Part::Words(plain(&words, unicode))));
     let ids = distinct(comparisons.iter().flat_map(|comparison| {
         let rows = comparison.rows.iter().map(|row| &*row.id);
         rows.chain(withheld(comparison).map(|one| &*one.id))
