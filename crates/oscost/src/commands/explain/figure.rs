@@ -128,9 +128,26 @@ fn measured(page: &mut Explanation, card: &Known, result: &RunResult, figure: &F
     page.fact("Ratio", ratios(result, &card.id));
     page.fact("Without", result.differences.iter().filter(of).map(difference));
     page.fact("Receipt", receipt(figure));
+    if card.id.starts_with("clock/") && figure.evidence.audit_method.is_some() {
+        let calls: f64 = figure.evidence.system_calls.values().sum();
+        page.fact("Clock", clock(&card.call_path, result.conditions.clock_source.as_deref(), calls));
+    }
     page.fact("Why", [why(result, figure).unwrap_or_default()]);
     // What is so by its making is told below.
     page.fact("Remarks", figure.remarks.iter().filter(|remark| **remark != card.remark).cloned());
+}
+
+/// What answered the readings of a clock: the clock source of that run, and whether they entered the kernel, by their counted
+/// calls. Where the vDSO is to answer and did not, `doctor` has the remedy.
+fn clock(call_path: &str, source: Option<&str>, calls: f64) -> Option<String> {
+    let by = match (calls > 0.0, call_path) {
+        (false, _) => "no reading entered the kernel",
+        (true, "vdso") => {
+            "the vDSO did not answer it: each reading was a system call; 'oscost doctor' has the remedy"
+        }
+        (true, _) => "each reading is a system call, whatever the clock source is",
+    };
+    Some(format!("clock source {}; {by}", source?))
 }
 
 /// Ratios to baselines: by rounds where there is one, which is what a row shows.
@@ -325,6 +342,16 @@ fn source(card: &Known) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_slow_clock_is_told_with_its_source_and_the_remedy() {
+        let slow = clock("vdso", Some("hpet"), 1.0).unwrap_or_default();
+        assert!(slow.contains("clock source hpet") && slow.contains("oscost doctor"), "{slow}");
+        let fast = clock("vdso", Some("tsc"), 0.0).unwrap_or_default();
+        assert_eq!(fast, "clock source tsc; no reading entered the kernel");
+        assert!(clock("libc", Some("tsc"), 1.0).is_some_and(|it| !it.contains("doctor")));
+        assert_eq!(clock("vdso", None, 0.0), None);
+    }
 
     #[test]
     fn a_claim_names_calls_as_the_system_does() {
