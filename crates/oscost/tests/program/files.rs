@@ -45,7 +45,7 @@ fn a_full_or_closed_standard_output_is_code_4_and_a_closed_pipe_is_none() {
         &["explain", "noisy"],
         &["report", sample],
         &["report", sample, "--format", "csv"],
-        &["compare", sample, sample],
+        &["compare", "--quiet", sample, sample],
         &["run", "--help"],
         &["run", "--dry-run", "instrument/empty_loop"],
         &["doctor"],
