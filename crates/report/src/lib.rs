@@ -25,7 +25,7 @@ pub use named::Named;
 pub use render::text::style::Style;
 pub use show::{
     agreement, agreement_markdown, doctor, history, history_whole, host_facts, page, page_of_runs,
-    price_list, price_list_markdown, reproductions, reproductions_markdown,
+    price_list, price_list_markdown, reproductions, reproductions_markdown, spread, spread_markdown,
 };
 pub use view::screen::{RowChoice, RowOrder};
 
@@ -33,8 +33,8 @@ pub use view::screen::{RowChoice, RowOrder};
 pub mod compare {
     pub use crate::data::json::comparison_json;
     pub use crate::judge::{
-        Compared, Comparison, Differs, Evident, OneSided, Rules, Shift, THRESHOLD, Verdict, compare,
-        compare_live, compare_sides, incomparable, name_of_pair,
+        Compared, Comparison, Differs, Evident, LiveLook, OneSided, Rules, Shift, THRESHOLD, Verdict,
+        compare, compare_live, compare_sides, incomparable, look_live, name_of_pair,
     };
     pub use crate::show::{
         comparison, comparison_markdown, comparison_whole, matrix, matrix_markdown, matrix_whole,

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::blocks::View;
 use crate::data::json;
 use crate::judge::fleet::JudgedFleet;
-use crate::judge::{Agreement, Changes, Comparison, Watch};
+use crate::judge::{self, Agreement, Changes, Comparison, Watch};
 use crate::named::Named;
 use crate::render::text::lines::Lines;
 use crate::render::text::style::Style;
@@ -132,6 +132,23 @@ pub fn history(runs: &[(String, Outline)], style: &Style, out: &mut dyn Write) -
 pub fn history_whole(runs: &[(String, Outline)], style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Lines::new(style, out);
     text::blocks::view(&view::history::view(runs, page.width(), style.unicode), &mut page)
+}
+
+/// Writes how far `runs`, oldest first, lie apart in what is judged: one line a figure.
+///
+/// # Errors
+/// Those of `out`.
+pub fn spread(runs: &[Named<'_>], style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    let view = view::spread::view(&judge::spread::spread(runs), style.unicode);
+    text::blocks::view(&view, &mut Lines::of_lines(style, out))
+}
+
+/// Writes the same with one of GitHub's tables.
+///
+/// # Errors
+/// Those of `out`.
+pub fn spread_markdown(runs: &[Named<'_>], out: &mut dyn Write) -> io::Result<()> {
+    markdown::view(&view::spread::view(&judge::spread::spread(runs), true), 3, out)
 }
 
 /// Writes our figures beside those of other tools.

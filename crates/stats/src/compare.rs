@@ -55,7 +55,7 @@ pub struct Judged {
     pub low: f64,
     /// Its upper bound.
     pub high: f64,
-    /// Probability that it is made to hold the truth with: 0.9 where it is inside the threshold, else 0.99 and more.
+    /// Probability that it is made to hold the truth with: 0.9 and more where it is inside the threshold, else 0.99 and more.
     pub level: f64,
     /// It certainly changed, by however little.
     pub changed: bool,
@@ -64,14 +64,22 @@ pub struct Judged {
 /// Judges all figures of a report by one threshold, a share. What has no ratio keeps its place as `None`.
 #[must_use]
 pub fn judge(changes: &[Option<Change>], threshold: f64) -> Vec<Option<Judged>> {
-    let beyond = levels(changes, threshold);
-    let at_all = levels(changes, 0.0);
+    judge_at(changes, threshold, 1.0)
+}
+
+/// The same at one of several looks at a sample that grows, which may spend this share of every chance of an error
+/// ([`looks`](crate::looks::looks)).
+#[must_use]
+pub fn judge_at(changes: &[Option<Change>], threshold: f64, share: f64) -> Vec<Option<Judged>> {
+    let beyond = levels(changes, threshold, share);
+    let at_all = levels(changes, 0.0, share);
+    let outside = INSIDE * share;
     let judged = |((change, beyond), at_all): ((&Option<Change>, HolmStep), HolmStep)| {
         let change = (*change)?;
-        let (low, high) = change.interval(INSIDE);
+        let (low, high) = change.interval(outside);
         let inside = -threshold < low && high < threshold;
         let (verdict, low, high, level) = if !beyond.rejected && inside {
-            (Verdict::Within, low, high, 1.0 - 2.0 * INSIDE)
+            (Verdict::Within, low, high, 1.0 - 2.0 * outside)
         } else {
             let (low, high) = change.interval(beyond.level / 2.0);
             let verdict = match (beyond.rejected, change.share() > 0.0) {
@@ -95,12 +103,12 @@ struct HolmStep {
 
 /// Holm's procedure: the least likely figure is held to the level of a report divided by all figures, the next by one fewer,
 /// until the first that does not pass; none to less than a figure of its own.
-fn levels(changes: &[Option<Change>], threshold: f64) -> Vec<HolmStep> {
+fn levels(changes: &[Option<Change>], threshold: f64, share: f64) -> Vec<HolmStep> {
     let chances: Vec<f64> =
         changes.iter().map(|change| change.map_or(1.0, |change| change.chance(threshold))).collect();
     let mut order: Vec<usize> = (0..changes.len()).filter(|&index| changes[index].is_some()).collect();
     order.sort_by(|&one, &other| chances[one].total_cmp(&chances[other]));
-    let level = |left: usize| (A_REPORT / left.max(1) as f64).min(A_FIGURE);
+    let level = |left: usize| (A_REPORT / left.max(1) as f64).min(A_FIGURE) * share;
     let mut steps = vec![HolmStep { rejected: false, level: level(order.len()) }; changes.len()];
     let passed = order
         .iter()

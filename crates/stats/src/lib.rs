@@ -18,6 +18,7 @@ pub mod fine_histogram;
 pub mod histogram;
 pub mod interval;
 pub mod knee;
+pub mod looks;
 pub mod modes;
 pub mod null;
 pub mod odd;

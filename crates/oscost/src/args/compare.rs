@@ -42,9 +42,9 @@ pub struct Compare {
     /// With --bisect: count ID on this kernel image instead of measuring it here. Code 1 means more instructions
     #[arg(long, value_name = "KERNEL", requires = "bisect")]
     pub kernel: Option<PathBuf>,
-    /// Rounds of --live; a round is four launches: A B B A
-    #[arg(long, value_name = "N", default_value_t = 10, requires = "live", value_parser = clap::value_parser!(u32).range(6..=200))]
-    pub rounds: u32,
+    /// Most rounds of --live, A B B A each; it ends when all is answered [default: what a minute has time for, and 10 at least]
+    #[arg(long, value_name = "N", requires = "live", value_parser = clap::value_parser!(u32).range(6..=200))]
+    pub rounds: Option<u32>,
     /// Format
     #[arg(long, default_value = "text")]
     pub format: Format,

@@ -1,11 +1,14 @@
 //! `oscost compare --live`: two commands that start an oscost, measured in alternating launches.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::time::{Duration, Instant};
 
 use oscost_harness::{Lost, Supervisor, run_command};
 use oscost_report::Named;
-use oscost_report::compare::{Rules, compare_live};
+use oscost_report::compare::{LiveLook, Rules, look_live};
 use oscost_results::{Refused, RunResult, Untrusted, from_bytes};
+use oscost_stats::interval::FEWEST_LAUNCHES;
+use oscost_stats::looks::{PlannedLook, looks};
 
 use crate::args::Compare;
 use crate::commands::compare::{show, told};
@@ -21,8 +24,13 @@ const DEADLINE_NS: u64 = 300_000_000_000;
 const MOST_OUTPUT: usize = 17 << 20;
 /// Launches of one round: A B B A, so that a drift over the round cancels.
 const ORDER: [usize; 4] = [0, 1, 1, 0];
+/// Where nobody says how many rounds there may be: as many as this has time for, but so many in any case.
+const TIME: Duration = Duration::from_secs(60);
+const FEWEST_ROUNDS: usize = 10;
+/// Most rounds.
+const MOST_ROUNDS: usize = 200;
 
-/// Measures both sides in turn and judges each figure by the rounds.
+/// Measures both sides in turn and judges each figure by the rounds, until all are judged or there were enough.
 pub fn live(sides: &[String], options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
     let patterns = &options.results;
     if patterns.is_empty() {
@@ -34,36 +42,57 @@ pub fn live(sides: &[String], options: &Compare, talk: &Talk) -> Result<Exit, En
         .map_err(|error| Ended::new(Exit::Unfit, oscost_session::Error::NoWorker(error).to_string()))?;
     let mut found: [Vec<RunResult>; 2] = [Vec::new(), Vec::new()];
     let mut progress = Progress::new(!talk.quiet);
-    'rounds: for round in 0..options.rounds {
+    let began = Instant::now();
+    let mut most = options.rounds.map(|rounds| rounds as usize);
+    // Looks that are still to come; nobody knows them before it is known how many rounds there may be.
+    let mut left: VecDeque<PlannedLook> = most.map(looks).unwrap_or_default().into();
+    let mut round = 0;
+    'rounds: loop {
         for (done, side) in ORDER.into_iter().enumerate() {
-            let (round, rounds, name) = (round + 1, options.rounds, ["A", "B"][side]);
-            progress.draw(format!("round {round} of {rounds} (A B B A), launch {} of 4: {name}", done + 1));
+            let of = most.map_or(String::new(), |most| format!(" of at most {most}"));
+            let name = ["A", "B"][side];
+            progress.draw(format!("round {}{of} (A B B A), launch {} of 4: {name}", round + 1, done + 1));
             match launch(&supervisor, &sides[side], patterns) {
                 Ok(Some(result)) => found[side].push(result),
                 Ok(None) => break 'rounds,
                 Err(why) => {
                     progress.end();
-                    return Err(Ended::new(Exit::Withheld, format!("{}: {why}", ["A", "B"][side])));
+                    return Err(Ended::new(Exit::Withheld, format!("{name}: {why}")));
                 }
             }
+        }
+        round += 1;
+        if most.is_none() && round == FEWEST_LAUNCHES {
+            // How long the rounds took decides, never what they show.
+            let took = began.elapsed().as_secs_f64() / round as f64;
+            let rounds = ((TIME.as_secs_f64() / took) as usize).clamp(FEWEST_ROUNDS, MOST_ROUNDS);
+            most = Some(rounds);
+            left = looks(rounds).into();
+        }
+        if let Some(next) = left.front().filter(|next| next.rounds == round) {
+            if left.len() == 1 || !look(&named(&found, sides), options, next.share).open {
+                break;
+            }
+            left.pop_front();
         }
     }
     progress.end();
     let signal = signals.deliver();
-    let rounds = found[0].len() / 2;
-    if rounds == 0 || found[1].len() < 2 {
+    if round == 0 || found[1].len() < 2 {
         return match signal {
             None => Err(Ended::new(Exit::Withheld, "no round was finished")),
             Some(number) => Ok(Exit::Signal(number)),
         };
     }
-    let named = |side: usize| -> Vec<Named<'_>> {
-        found[side].iter().map(|result| Named { name: &sides[side], result }).collect()
-    };
-    let rules = Rules { threshold: options.threshold, ..Rules::default() };
-    let mut comparison = compare_live(&named(0), &named(1), rules);
-    if signal.is_some() {
-        comparison.warnings.push(format!("ended early, after {rounds} of {} rounds", options.rounds));
+    // Whoever ends it early looks once, as was planned, if earlier.
+    let share = left.front().map_or(1.0, |look| look.share);
+    let both = named(&found, sides);
+    let mut comparison = look(&both, options, share).comparison;
+    let of = most.map_or(String::new(), |most| format!(" of at most {most}"));
+    match signal {
+        Some(_) => comparison.warnings.push(format!("ended early, after {round}{of} rounds")),
+        None if left.len() > 1 => talk.say(format!("every figure was judged after {round}{of} rounds")),
+        None => {}
     }
     let comparison = std::slice::from_ref(&comparison);
     match signal {
@@ -73,6 +102,16 @@ pub fn live(sides: &[String], options: &Compare, talk: &Talk) -> Result<Exit, En
             Ok(Exit::Signal(number))
         }
     }
+}
+
+fn named<'a>(found: &'a [Vec<RunResult>; 2], sides: &'a [String]) -> [Vec<Named<'a>>; 2] {
+    [0, 1].map(|side| found[side].iter().map(|result| Named { name: &sides[side], result }).collect())
+}
+
+/// What the finished rounds say, at a look that may spend this share of every chance of an error.
+fn look<'a>(both: &'a [Vec<Named<'a>>; 2], options: &Compare, share: f64) -> LiveLook<'a> {
+    let rules = Rules { threshold: options.threshold, ..Rules::default() };
+    look_live(&both[0], &both[1], rules, share)
 }
 
 /// One launch of a side; `None` where the user ended it.

@@ -30,13 +30,18 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
     if options.fleet {
         return super::fleet::fleet(options, references, talk);
     }
+    if options.spread && !matches!(options.format, Format::Text | Format::Markdown) {
+        return Err(Ended::misuse(
+            "--spread is shown as text or markdown; rows of the runs: leave --spread out",
+        ));
+    }
     if !options.what_is_in_it
         && let Some(format) = row_format(options.format)
     {
         return super::rows::rows(options, references, format, talk);
     }
     // The whole store is a history; results that are named are shown whole.
-    if references == ["@all"] && options.format == Format::Text {
+    if references == ["@all"] && options.format == Format::Text && !options.spread {
         return history(options, talk);
     }
     let is_whole = options.only.is_empty() && !options.anonymous && !options.what_is_in_it;
@@ -75,6 +80,13 @@ pub fn report(options: &Report, talk: &Talk) -> Result<Exit, Ended> {
     let names: Vec<String> = loaded.results.iter().map(|(path, _)| name_of(path)).collect();
     let named: Vec<Named<'_>> =
         names.iter().zip(&loaded.results).map(|(name, (_, result))| Named { name, result }).collect();
+    if options.spread {
+        let shown = match options.format {
+            Format::Markdown => oscost_report::spread_markdown(&named, &mut text),
+            _ => oscost_report::spread(&named, &style, &mut text),
+        };
+        return shown.map_err(Ended::unwritable).and_then(|()| deliver(options, &text));
+    }
     let choice = RowChoice {
         // What was asked for by name is shown.
         all: options.all || !options.only.is_empty(),

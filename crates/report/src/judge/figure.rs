@@ -5,23 +5,15 @@ use std::collections::BTreeSet;
 use oscost_results::{Estimate, Figure, Mark, RunResult, Status};
 use oscost_stats::compare::{Change, FEWEST_BOOTS};
 use oscost_stats::drift::Drift;
-use oscost_stats::interval::{LOWER_QUARTILE, MEDIAN, over_launches, over_launches_drifting};
+use oscost_stats::interval::{MEDIAN, over_launches, over_launches_drifting};
 
 use super::core_speed::{self, Beside};
 use super::null::{Class, enters};
 use super::past::Learning;
+use super::quantity::{common, is_on_one_cpu, narrowest, quantile_of};
 use super::{Compared, Comparison, OneSided, Verdict, evidence, version_one};
 use crate::named::Named;
 use crate::words::plain;
-
-/// Quantities of a figure on one CPU that may be judged.
-const ON_ONE_CPU: [&str; 3] = ["cycles", "quiet", "floor"];
-/// Fewer launches that have a quantity than this show too little of its scatter.
-const FEW: usize = 4;
-/// An interval is clearly narrower if it is at most this much of another one.
-const CLEARLY: f64 = 0.8;
-/// Probability left out at each end of the intervals of which the narrowest is looked for.
-const OUTSIDE: f64 = 0.0025;
 
 /// A row to be, and what is asked about it.
 pub(super) struct Asked {
@@ -237,11 +229,6 @@ pub(super) fn launches(figures: &[&Figure], quantity: &str) -> Vec<Vec<f64>> {
     figures.iter().map(values).collect()
 }
 
-/// How launches of a quantity are put together.
-pub(super) fn quantile_of(quantity: &str) -> f64 {
-    if ON_ONE_CPU.contains(&quantity) { LOWER_QUARTILE } else { MEDIAN }
-}
-
 /// The figures of one id on both sides, a list of results each, where all were measured; else what there is instead is put
 /// into the comparison.
 pub(super) fn pair_up<'a>(
@@ -342,47 +329,6 @@ pub(super) fn no_ratio(a: &[Vec<f64>], b: &[Vec<f64>], row: &mut Compared) {
     }
 }
 
-/// The quantity that all of these figures have launches of: what their cards let judge, or what is quoted.
-pub(super) fn common(figures: &[&Figure]) -> Option<String> {
-    let has = |figure: &&Figure, name: &str| {
-        figure.launches.iter().any(|launch| launch.quantities.contains_key(name))
-    };
-    let named = figures.iter().map(|figure| figure.judged());
-    let quoted = figures.iter().map(|figure| figure.headline.as_str());
-    let mut names = named.chain(quoted).filter(|name| !name.is_empty());
-    names.find(|name| figures.iter().all(|figure| has(figure, name))).map(str::to_owned)
-}
-
-/// The quantity of two runs on one CPU that tells the change best, of those that both have: what their cards let judge, unless
-/// another one is known clearly better. Which one that is, is asked of the scatter of launches, never of the change.
-fn narrowest<'q>(
-    a: &[&Figure],
-    b: &[&Figure],
-    named: &'q str,
-    sides: &Sides<'_>,
-    learning: &mut Learning<'_>,
-) -> &'q str {
-    if !ON_ONE_CPU.contains(&named) || sides.single().is_none() {
-        return named;
-    }
-    let all: Vec<&Figure> = a.iter().chain(b).copied().collect();
-    let mut width = |quantity: &str| {
-        let (of_a, of_b) = (launches(a, quantity), launches(b, quantity));
-        let few = of_a.iter().chain(&of_b).any(|launches| launches.len() < FEW);
-        let drift = learning.drift(&all, quantity);
-        let change = sides.change(&of_a, &of_b, quantile_of(quantity), 0.0, drift).filter(|_| !few)?;
-        let (low, high) = change.interval(OUTSIDE);
-        Some(((1.0 + high) / (1.0 + low)).ln()).filter(|width| width.is_finite())
-    };
-    let mut best = (named, width(named).unwrap_or(f64::INFINITY));
-    for other in ON_ONE_CPU.into_iter().filter(|other| *other != named) {
-        if let Some(width) = width(other).filter(|width| *width < CLEARLY * best.1) {
-            best = (other, width);
-        }
-    }
-    best.0
-}
-
 pub(super) fn unit(figure: &Figure, quantity: &str) -> String {
     figure.quantities.get(quantity).map_or_else(|| "ns".to_owned(), |quantity| quantity.unit.clone())
 }
@@ -409,7 +355,7 @@ fn neighbour(a: &[&Figure], b: &[&Figure], quantity: &str) -> Option<Neighbour> 
         (0, 0) => return None,
         (on_a, on_b) if on_a == a.len() && on_b == b.len() => return None,
         // A core that is kept awake wakes sleepers sooner: only those who keep their CPU lose by a neighbour for certain.
-        _ if !ON_ONE_CPU.contains(&quantity) => Verdict::Unclear,
+        _ if !is_on_one_cpu(quantity) => Verdict::Unclear,
         (_, 0) => Verdict::Slower,
         (0, _) => Verdict::Faster,
         _ => Verdict::Unclear,

@@ -3,20 +3,37 @@
 use oscost_results::{Figure, Mark, RunResult, Status};
 use oscost_stats::compare::Change;
 use oscost_stats::drift::Drift;
-use oscost_stats::interval::{FEWEST_LAUNCHES, MEDIAN};
+use oscost_stats::interval::{Centre, FEWEST_LAUNCHES, MEDIAN};
 
-use super::figure::{Asked, Question, Sides, common, grain, no_ratio, pair_up, refusal, unit};
+use super::figure::{Asked, Question, Sides, grain, launches, no_ratio, pair_up, refusal, unit};
+use super::quantity::{clearly_best, common, quantile_of};
 use super::verdict::pronounce;
-use super::{Compared, Comparison, Rules, by_size, ids, surrounded};
+use super::{Compared, Comparison, Rules, Verdict, by_size, ids, surrounded};
 use crate::named::Named;
 
 /// What is left of a drift that is no straight line within a round: it is added at both ends of every interval.
-const LEAST: f64 = 0.005;
+const LEAST: f64 = 0.002;
 
-/// Compares sides of which launch 2k and 2k + 1 belong to round k; neither may be empty. Surroundings and evidence are
-/// those of the first launches; every figure is judged by the rounds in which it was measured four times.
+/// What rounds say so far.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct LiveLook<'a> {
+    /// The comparison.
+    pub comparison: Comparison<'a>,
+    /// More rounds may answer more.
+    pub open: bool,
+}
+
+/// Compares sides of which result 2k and 2k + 1 belong to round k; neither may be empty. Surroundings and evidence are
+/// those of the first results; every figure is judged by the rounds in which it was measured four times.
 #[must_use]
 pub fn compare_live<'a>(a: &[Named<'a>], b: &[Named<'a>], rules: Rules<'_>) -> Comparison<'a> {
+    look_live(a, b, rules, 1.0).comparison
+}
+
+/// The same at one of several looks, which may spend this share of every chance of an error.
+#[must_use]
+pub fn look_live<'a>(a: &[Named<'a>], b: &[Named<'a>], rules: Rules<'_>, share: f64) -> LiveLook<'a> {
     let (Some(first_a), Some(first_b)) = (a.first(), b.first()) else {
         unreachable!("neither side is empty");
     };
@@ -27,25 +44,29 @@ pub fn compare_live<'a>(a: &[Named<'a>], b: &[Named<'a>], rules: Rules<'_>) -> C
     let other_machine = !comparison.machine.is_empty() && !rules.cross_machine;
     let sides = Sides::new(&a[..1], &b[..1]);
     let mut asked = Vec::new();
+    let mut open = false;
     for id in ids(first_a.result, first_b.result).into_iter().filter(|id| rules.asks(id)) {
         if let Some((of_a, of_b)) = pair_up(id, &sides, &mut comparison) {
             let first = [of_a[0], of_b[0]];
-            asked.extend(ask(first, &sides, [a, b], other_machine));
+            asked.extend(ask(first, &sides, [a, b], other_machine, &mut open));
         }
     }
-    comparison.rows = pronounce(asked, rules.threshold);
+    comparison.rows = pronounce(asked, rules.threshold, share);
+    open |= comparison.rows.iter().any(|row| row.verdict == Verdict::Unclear && row.change.is_some());
     comparison.rows.sort_by(by_size);
-    comparison
+    LiveLook { comparison, open }
 }
 
 fn figure<'a>(result: &'a RunResult, id: &str) -> Option<&'a Figure> {
     result.figures.iter().find(|figure| figure.id == id && figure.status == Status::Measured)
 }
 
-/// A quantity of an id in each launch of a side.
+/// A quantity of an id in each result of a side, of the launches that it has.
 fn values(side: &[Named<'_>], id: &str, quantity: &str) -> Vec<Option<f64>> {
-    let value =
-        |named: &Named<'_>| figure(named.result, id)?.launches.first()?.quantities.get(quantity).copied();
+    let value = |named: &Named<'_>| {
+        let found = launches(&[figure(named.result, id)?], quantity).pop()?;
+        Some(Centre::of(&found, quantile_of(quantity))?.value)
+    };
     side.iter().map(value).collect()
 }
 
@@ -56,13 +77,33 @@ fn rounds(of: [&[Named<'_>]; 2], id: &str, quantity: &str) -> Vec<[f64; 4]> {
     rounds.filter_map(|(a, b)| Some([a[0]?, a[1]?, b[0]?, b[1]?])).collect()
 }
 
-/// What is asked about an id, of which these are the first figures: the ratio of its rounds.
-fn ask(first: [&Figure; 2], sides: &Sides<'_>, of: [&[Named<'_>]; 2], other_machine: bool) -> Option<Asked> {
+/// The change that rounds show.
+fn change(rounds: &[[f64; 4]], grain: f64) -> Option<Change> {
+    let positive = rounds.iter().flatten().all(|value| *value > 0.0);
+    let ratios: Vec<f64> = rounds.iter().map(|[a1, a2, b1, b2]| (b1 * b2 / (a1 * a2)).sqrt()).collect();
+    Change::of_rounds(&ratios, grain).filter(|_| positive)
+}
+
+/// What is asked about an id, of which these are the first figures: the ratio of its rounds. `open` is set where more rounds
+/// are needed to ask it.
+fn ask(
+    first: [&Figure; 2],
+    sides: &Sides<'_>,
+    of: [&[Named<'_>]; 2],
+    other_machine: bool,
+    open: &mut bool,
+) -> Option<Asked> {
     let [a, b] = first;
     // A launch without a quiet window lacks what is judged otherwise: enough rounds must have it.
     let names = [common(&first)?, a.headline.clone()];
     let enough = |name: &&String| rounds(of, &a.id, name).len() >= FEWEST_LAUNCHES;
-    let quantity = names.iter().find(enough).unwrap_or(&names[1]);
+    let named = names.iter().find(enough).unwrap_or(&names[1]);
+    // Which quantity, is asked of the scatter of the rounds, never of what they show.
+    let quantity = clearly_best(named, |quantity| {
+        let rounds = rounds(of, &a.id, quantity);
+        let enough = rounds.len() >= FEWEST_LAUNCHES;
+        change(&rounds, 0.0).filter(|_| enough).map(|change| change.moved().1)
+    });
     let rounds = rounds(of, &a.id, quantity);
     let mut row = Compared::blank(a.id.clone(), quantity, unit(a, quantity));
     let known =
@@ -75,16 +116,15 @@ fn ask(first: [&Figure; 2], sides: &Sides<'_>, of: [&[Named<'_>]; 2], other_mach
         return Some(Asked { row, question: Question::Answered, class: None });
     }
     if rounds.len() < FEWEST_LAUNCHES {
+        *open = true;
         row.why = format!(
             "{} rounds measured it on both sides, and at least {FEWEST_LAUNCHES} are needed",
             rounds.len()
         );
         return Some(Asked { row, question: Question::Answered, class: None });
     }
-    let ratios: Vec<f64> = rounds.iter().map(|[a1, a2, b1, b2]| (b1 * b2 / (a1 * a2)).sqrt()).collect();
-    let positive = rounds.iter().flatten().all(|value| *value > 0.0);
     let grain = LEAST + grain(a, of[0]) + grain(b, of[1]);
-    let Some(change) = Change::of_rounds(&ratios, grain).filter(|_| positive) else {
+    let Some(change) = change(&rounds, grain) else {
         no_ratio(&known(of[0]), &known(of[1]), &mut row);
         return Some(Asked { row, question: Question::Answered, class: None });
     };
@@ -96,7 +136,7 @@ fn ask(first: [&Figure; 2], sides: &Sides<'_>, of: [&[Named<'_>]; 2], other_mach
     };
     let noisy = noisy(of[0]) + noisy(of[1]);
     if noisy > 0 {
-        row.why = format!("{noisy} of {} launches noisy", of[0].len() + of[1].len());
+        row.why = format!("{noisy} of {} results noisy", of[0].len() + of[1].len());
     }
     Some(Asked {
         row,

@@ -10,6 +10,8 @@ mod live;
 mod null;
 mod paired;
 mod past;
+mod quantity;
+pub(crate) mod spread;
 mod surroundings;
 mod verdict;
 mod version_one;
@@ -22,7 +24,7 @@ use oscost_results::{Estimate, RunResult};
 pub use agreement::{Agreement, Side};
 pub(crate) use counts::value;
 pub use counts::{Changes, CountChange, CountVerdict, is_count};
-pub use live::compare_live;
+pub use live::{LiveLook, compare_live, look_live};
 pub use oscost_stats::compare::Verdict;
 pub use surroundings::incomparable;
 pub use verdict::name_of_pair;
@@ -238,7 +240,7 @@ fn sided<'a>(
     if judged {
         asked.extend(paired::ask(&sides, &mut learning, rules));
     }
-    let mut rows = verdict::pronounce(asked, rules.threshold);
+    let mut rows = verdict::pronounce(asked, rules.threshold, 1.0);
     comparison.pairs = rows.split_off(figures);
     paired::decide(&mut rows, &comparison.pairs, rules.threshold);
     comparison.rows = rows;

@@ -7,9 +7,10 @@ use oscost_stats::drift::{Drift, DriftFound, usual};
 use oscost_stats::interval::{Centre, MEDIAN};
 use oscost_stats::quantile::{median, sorted};
 
-use super::figure::{launches, quantile_of};
+use super::figure::launches;
 use super::null::{Class, is_disturbed, with_a_null};
 use super::paired::find;
+use super::quantity::quantile_of;
 use super::surroundings;
 use crate::named::Named;
 

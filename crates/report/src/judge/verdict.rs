@@ -1,6 +1,6 @@
 //! The verdicts of a report: all figures are judged together, and a change that the machine explains is none.
 
-use oscost_stats::compare::{Change, Judged, Verdict, judge};
+use oscost_stats::compare::{Change, Judged, Verdict, judge_at};
 
 use super::figure::{Asked, Question};
 use super::{Compared, Shift, percent};
@@ -15,8 +15,8 @@ pub fn name_of_pair(verdict: Verdict) -> &'static str {
     }
 }
 
-/// Answers what was asked, in its order.
-pub(super) fn pronounce(asked: Vec<Asked>, threshold: f64) -> Vec<Compared> {
+/// Answers what was asked, in its order. `share`: of every chance of an error, what this look may spend.
+pub(super) fn pronounce(asked: Vec<Asked>, threshold: f64, share: f64) -> Vec<Compared> {
     let changes: Vec<Option<Change>> = asked
         .iter()
         .map(|asked| match &asked.question {
@@ -24,7 +24,7 @@ pub(super) fn pronounce(asked: Vec<Asked>, threshold: f64) -> Vec<Compared> {
             Question::Answered => None,
         })
         .collect();
-    let judged = judge(&changes, threshold);
+    let judged = judge_at(&changes, threshold, share);
     asked.into_iter().zip(judged).map(|(asked, judged)| answer(asked, judged, threshold)).collect()
 }
 

@@ -29,6 +29,7 @@ mod record_database;
 mod scaling;
 pub(crate) mod screen;
 mod series;
+pub(crate) mod spread;
 mod story;
 pub(crate) mod watch;
 

@@ -17,6 +17,7 @@ mod price_list;
 mod realtime_ipc;
 mod scaling;
 mod series;
+mod spread;
 mod stored;
 mod stored_drift;
 mod stored_pairs;

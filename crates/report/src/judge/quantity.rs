@@ -1,0 +1,86 @@
+//! Which quantity of a figure is judged, and how its launches are put together.
+
+use oscost_results::Figure;
+use oscost_stats::interval::{Centre, LOWER_QUARTILE, MEDIAN};
+
+use super::figure::{Sides, launches};
+use super::past::Learning;
+
+/// Quantities of a figure on one CPU that may be judged.
+const ON_ONE_CPU: [&str; 3] = ["cycles", "quiet", "floor"];
+/// Fewer launches that have a quantity than this show too little of its scatter.
+const FEW: usize = 4;
+/// An interval is clearly narrower if it is at most this much of another one.
+const CLEARLY: f64 = 0.8;
+/// Probability left out at each end of the intervals of which the narrowest is looked for.
+const OUTSIDE: f64 = 0.0025;
+
+/// Whether a quantity is one of a figure on one CPU.
+pub(super) fn is_on_one_cpu(quantity: &str) -> bool {
+    ON_ONE_CPU.contains(&quantity)
+}
+
+/// How launches of a quantity are put together.
+pub(super) fn quantile_of(quantity: &str) -> f64 {
+    if is_on_one_cpu(quantity) { LOWER_QUARTILE } else { MEDIAN }
+}
+
+/// The quantity that all of these figures have launches of: what their cards let judge, or what is quoted.
+pub(super) fn common(figures: &[&Figure]) -> Option<String> {
+    let has = |figure: &&Figure, name: &str| {
+        figure.launches.iter().any(|launch| launch.quantities.contains_key(name))
+    };
+    let named = figures.iter().map(|figure| figure.judged());
+    let quoted = figures.iter().map(|figure| figure.headline.as_str());
+    let mut names = named.chain(quoted).filter(|name| !name.is_empty());
+    names.find(|name| figures.iter().all(|figure| has(figure, name))).map(str::to_owned)
+}
+
+/// The quantity of two runs on one CPU that tells the change best, of those that both have: what their cards let judge, unless
+/// another one is known clearly better. Which one that is, is asked of the scatter of launches, never of the change.
+pub(super) fn narrowest<'q>(
+    a: &[&Figure],
+    b: &[&Figure],
+    named: &'q str,
+    sides: &Sides<'_>,
+    learning: &mut Learning<'_>,
+) -> &'q str {
+    if sides.single().is_none() {
+        return named;
+    }
+    let all: Vec<&Figure> = a.iter().chain(b).copied().collect();
+    clearly_best(named, |quantity| {
+        let (of_a, of_b) = (launches(a, quantity), launches(b, quantity));
+        let few = of_a.iter().chain(&of_b).any(|launches| launches.len() < FEW);
+        let drift = learning.drift(&all, quantity);
+        let change = sides.change(&of_a, &of_b, quantile_of(quantity), 0.0, drift).filter(|_| !few)?;
+        let (low, high) = change.interval(OUTSIDE);
+        Some(((1.0 + high) / (1.0 + low)).ln())
+    })
+}
+
+/// The same of any number of runs: the quantity of which their launches scatter least.
+pub(super) fn steadiest<'q>(figures: &[&Figure], named: &'q str) -> &'q str {
+    clearly_best(named, |quantity| {
+        let error = |launches: Vec<f64>| {
+            let centre = Centre::of(&launches, quantile_of(quantity)).filter(|it| it.relative)?;
+            (launches.len() >= FEW).then_some(centre.error * centre.error)
+        };
+        launches(figures, quantity).into_iter().map(error).sum::<Option<f64>>().map(f64::sqrt)
+    })
+}
+
+/// `named`, or the other quantity on one CPU that is clearly narrower.
+pub(super) fn clearly_best(named: &str, mut width: impl FnMut(&str) -> Option<f64>) -> &str {
+    if !is_on_one_cpu(named) {
+        return named;
+    }
+    let mut width = |quantity: &str| width(quantity).filter(|width| width.is_finite());
+    let mut best = (named, width(named).unwrap_or(f64::INFINITY));
+    for other in ON_ONE_CPU.into_iter().filter(|other| *other != named) {
+        if let Some(width) = width(other).filter(|width| *width < CLEARLY * best.1) {
+            best = (other, width);
+        }
+    }
+    best.0
+}

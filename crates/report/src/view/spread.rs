@@ -1,0 +1,72 @@
+//! How far runs of one machine lie apart: a line a figure, and what that is of all of them.
+
+use crate::blocks::{Part, Place, Table, View};
+use crate::judge::spread::{FigureSpread, Spreads};
+use crate::numbers;
+use crate::words::{counted, plain, words};
+
+/// Each figure of two runs or more, the widest first.
+pub(crate) fn view(spreads: &Spreads<'_>, unicode: bool) -> View {
+    let left_out = spreads.left_out.iter();
+    let mut parts: Vec<Part> = left_out
+        .map(|(name, why)| Part::Words(plain(&format!("{name} is left out: {why}"), unicode)))
+        .collect();
+    let mut rows: Vec<&FigureSpread> = spreads.rows.iter().collect();
+    rows.sort_by(|one, other| other.share().total_cmp(&one.share()));
+    if rows.is_empty() {
+        parts.push(Part::Answer(vec!["No figure was measured in two runs of one machine.".to_owned()]));
+    } else {
+        let cells = rows.iter().map(|row| {
+            let shown = |value: f64| numbers::quantity(value, &plain(&row.unit, unicode));
+            let disturbed = if row.disturbed { "disturbed" } else { "" };
+            vec![
+                plain(&row.id, unicode),
+                shown(row.low),
+                shown(row.high),
+                numbers::percent(row.share()),
+                numbers::percent(row.deviation),
+                row.runs.to_string(),
+                words(&row.quantity, unicode),
+                disturbed.to_owned(),
+            ]
+        });
+        let columns = [
+            ("figure", Place::Left),
+            ("lowest", Place::Right),
+            ("highest", Place::Right),
+            ("spread", Place::Right),
+            ("deviation", Place::Right),
+            ("runs", Place::Right),
+            ("judged by", Place::Spare),
+            ("", Place::Spare),
+        ];
+        parts.push(Part::Table(Table::of(columns, cells)));
+        let kinds = [("one CPU", true), ("across CPUs", false)];
+        let answer = kinds.into_iter().filter_map(|(name, is_one)| {
+            let shares = rows.iter().filter(|row| row.on_one_cpu == is_one).map(|row| row.share());
+            summed(name, shares.rev().collect())
+        });
+        parts.push(Part::Answer(answer.collect()));
+    }
+    let title = format!(
+        "Spread over {}: highest / lowest - 1; deviation: of one run",
+        counted(spreads.runs, "run", "runs")
+    );
+    View { title, parts, ..View::default() }
+}
+
+/// What these shares, in ascending order, are together.
+fn summed(name: &str, shares: Vec<f64>) -> Option<String> {
+    // The order statistic that so many are not above.
+    let at = |share: f64| {
+        let place = (share * shares.len() as f64).ceil() as usize;
+        shares.get(place.max(1) - 1).map(|share| numbers::percent(*share))
+    };
+    Some(format!(
+        "{name}: {}, spread {} in the middle, nine in ten within {}, at most {}",
+        counted(shares.len(), "figure", "figures"),
+        at(0.5)?,
+        at(0.9)?,
+        at(1.0)?
+    ))
+}

@@ -1,0 +1,62 @@
+//! How far runs of one machine lie apart in what compare judges.
+
+use oscost_report::{Named, Style, spread, spread_markdown};
+use oscost_results::RunResult;
+
+use crate::fixture;
+
+const ID: &str = "clock/monotonic";
+
+/// A run of one figure, whose launches agree on this floor.
+fn run(floor: f64) -> RunResult {
+    let mut result = fixture::result();
+    result.figures.retain(|figure| figure.id == ID);
+    let figure = &mut result.figures[0];
+    let mut launch = figure.launches[0].clone();
+    launch.quantities.insert("floor".to_owned(), floor);
+    figure.launches = vec![launch; 6];
+    result
+}
+
+fn shown(runs: &[RunResult]) -> String {
+    let names: Vec<String> = (1..=runs.len()).map(|number| format!("run {number}")).collect();
+    let named: Vec<Named<'_>> = names.iter().zip(runs).map(|(name, result)| Named { name, result }).collect();
+    let mut out = Vec::new();
+    spread(&named, &Style { width: 120, unicode: false, colour: false }, &mut out).unwrap();
+    let mut markdown = Vec::new();
+    spread_markdown(&named, &mut markdown).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    let cells = |text: &str| text.lines().filter(|line| line.contains(ID)).count();
+    assert_eq!(cells(&text), cells(&String::from_utf8(markdown).unwrap()), "both say the same");
+    text
+}
+
+#[test]
+fn the_spread_is_the_highest_over_the_lowest() {
+    let text = shown(&[1.0, 1.03, 1.01, 1.02, 1.0].map(run));
+    let line = text.lines().find(|line| line.contains(ID)).unwrap();
+    // The deviation of 0, 2.96, 1.00, 1.98 and 0 %.
+    assert!(line.contains("3.00 %") && line.contains("1.29 %") && line.contains(" 5 "), "{text}");
+    assert!(text.contains("one CPU: 1 figure, spread 3.00 % in the middle"), "{text}");
+    assert!(!text.contains("across CPUs"), "{text}");
+}
+
+#[test]
+fn runs_of_another_machine_or_method_are_left_out_and_named() {
+    let mut other = run(5.0);
+    other.machine.cpu_model = "another".to_owned();
+    let mut old = run(7.0);
+    old.estimators = 1;
+    let text = shown(&[run(1.0), other, old, run(1.02)]);
+    assert!(text.contains("run 2 is left out: of another machine"), "{text}");
+    assert!(text.contains("run 3 is left out: made by another method"), "{text}");
+    assert!(text.contains(" 2.00 %"), "{text}");
+}
+
+#[test]
+fn what_was_measured_once_or_otherwise_has_no_spread() {
+    assert!(shown(&[run(1.0)]).contains("No figure was measured in two runs of one machine."));
+    let mut revised = run(1.0);
+    revised.figures[0].revision += 1;
+    assert!(shown(&[run(1.0), revised]).contains("No figure was measured in two runs of one machine."));
+}
