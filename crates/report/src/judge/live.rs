@@ -12,7 +12,7 @@ use super::{Compared, Comparison, Rules, Verdict, by_size, ids, surrounded};
 use crate::named::Named;
 
 /// What is left of a drift that is no straight line within a round: it is added at both ends of every interval.
-const LEAST: f64 = 0.002;
+const LEAST: f64 = 0.005;
 
 /// What rounds say so far.
 #[derive(Debug)]
