@@ -49,7 +49,6 @@ fn a_full_or_closed_standard_output_is_code_4_and_a_closed_pipe_is_none() {
         &["run", "--help"],
         &["run", "--dry-run", "instrument/empty_loop"],
         &["doctor"],
-        &["doctor", "--json"],
     ] {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
         finished(home.command(arguments).stdout(full)).refused(4, "No space left on device");

@@ -405,7 +405,11 @@ fn no_limit_ends_the_program_without_a_sentence() {
         assert!(done.code.is_some_and(|code| codes.contains(&code)), "{limit}: {done:?}");
         let told = format!("{}{}", done.stdout, done.stderr);
         assert!(done.code == Some(0) || told.contains(words), "{limit}: {done:?}");
-        for arguments in [&["list"][..], &["doctor"], &["explain", "syscall/getppid"]] {
+        for arguments in [&["list"][..], &["explain", "syscall/getppid"], &["doctor"]] {
+            // It takes seconds: with limits that its probes meet.
+            if arguments == ["doctor"] && !["--nofile=4", "--nproc=0", "--fsize=0"].contains(&limit) {
+                continue;
+            }
             let done = with(limit, arguments);
             assert!(matches!(done.code, Some(0 | 5)), "{limit}, {arguments:?}: {done:?}");
         }
