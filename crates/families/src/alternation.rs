@@ -126,7 +126,7 @@ impl<E: End> Batched for RoundTrips<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oscost_harness::Keeper;
+    use crate::seen::with_set_up;
 
     /// The operation without its essential call: nothing is sent, and the measuring side waits for nothing.
     struct Silent {
@@ -157,19 +157,9 @@ mod tests {
 
     #[test]
     fn a_side_that_sends_nothing_is_contradicted() {
-        let mut keeper = Keeper::in_private_namespaces();
         let cpu = oscost_sys::affinity::allowed().expect("CPUs")[0];
-        let mut cx = SetUp {
-            cpu,
-            partner_cpu: cpu,
-            cpus: &[cpu],
-            host_system_v_limits: None,
-            keeper: &mut keeper,
-            directory: None,
-        };
-        let Ok(Subject::Batched(mut subject)) = Alternating::<Silent>::new(&SAME_CPU).set_up(&mut cx) else {
-            panic!("it needs nothing")
-        };
+        let set_up = with_set_up(&[cpu], |cx| Alternating::<Silent>::new(&SAME_CPU).set_up(cx));
+        let Ok(Subject::Batched(mut subject)) = set_up else { panic!("it needs nothing") };
         subject.batch(10).expect("nothing fails");
         let found = subject.verify().expect("nothing fails");
         assert!(found.iter().any(|it| it.name == "turns_of_the_partner" && !it.holds()), "{found:?}");

@@ -39,6 +39,19 @@ pub fn deliver(text: &[u8], file: Option<&Path>) -> Result<(), Ended> {
     }
 }
 
+/// The same of verdicts: a reader that has seen enough changes none.
+pub fn deliver_verdicts(text: &[u8], to: Option<&Path>) -> Result<(), Ended> {
+    match deliver(text, to) {
+        Err(ended) if ended.is_silent() => Ok(()),
+        shown => shown,
+    }
+}
+
+/// Whether a path of an option is a word for standard output.
+pub fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
 /// Writes `value` as JSON that a terminal shows and does not obey.
 pub fn json(value: &(impl serde::Serialize + ?Sized), out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let text = serde_json::to_string_pretty(value)?;

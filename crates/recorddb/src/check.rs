@@ -9,8 +9,8 @@ use std::path::Path;
 
 use oscost_sys::folder::{Folder, Making, Opening};
 
-use crate::database::Layout;
 use crate::error::{Damage, Error};
+use crate::options::Layout;
 use crate::{book, fast, names, open};
 
 /// What the checker found.

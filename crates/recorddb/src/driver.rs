@@ -9,7 +9,8 @@ use oscost_sys::memory::SharedWords;
 use oscost_sys::process::Child;
 use oscost_sys::usage::{self, Usage, Whose};
 
-use crate::database::{Counters, Database};
+use crate::database::Database;
+use crate::options::Counters;
 use crate::workload::{self, Counts, Observer, OperationKind, Target, Unobserved, WorkPlan};
 
 /// What became of one child.
@@ -248,7 +249,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::database::{StoreMode, Stored};
+    use crate::options::{StoreMode, Stored};
     use crate::workload::Workload;
 
     /// A map in memory that counts one call of I/O, two locks, five visits and 3 ns an operation; one that fails, at once.

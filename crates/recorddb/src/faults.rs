@@ -8,10 +8,10 @@ use std::rc::Rc;
 
 use crate::book::{Book, check, format};
 use crate::check::CheckReport;
-use crate::database::{Records, StoreMode, Stored};
 use crate::error::Error;
 use crate::fast;
 use crate::lock::{Granularity, Guard};
+use crate::options::{Records, StoreMode, Stored};
 use planned::{Fault, FaultPlan, FaultyLocks, Memory};
 
 const EIO: i32 = 5;

@@ -17,6 +17,7 @@ mod fast;
 mod faults;
 mod names;
 mod open;
+mod options;
 
 pub mod driver;
 pub mod io;
@@ -25,7 +26,8 @@ pub mod workload;
 
 pub use book::check::check as check_book;
 pub use check::{CheckReport, check, check_in};
-pub use database::{Access, Counters, Database, DatabaseOptions, Layout, StoreMode, Stored};
+pub use database::Database;
 pub use error::{Damage, Error, Refusal};
 pub use fast::check::check as check_fast;
 pub use lock::{Granularity, LockWay, Primitive};
+pub use options::{Access, Counters, DatabaseOptions, Layout, StoreMode, Stored};

@@ -14,10 +14,10 @@ use oscost_sys::mapped_file::{MUTEX_WORDS, MappedFile};
 use oscost_sys::record_lock::{self, LockKind, Owner, Range};
 
 use crate::book::{self, Book};
-use crate::database::{Access, DatabaseOptions, Layout, Records};
 use crate::error::Error;
 use crate::io::{EINTR, EINVAL, Io, Mapped, Positioned, SeekRead};
 use crate::lock::{Granularity, Guard, LockWay, Places, Primitive, SystemLocks};
+use crate::options::{Access, DatabaseOptions, Layout, Records};
 use crate::{fast, names};
 
 /// The folder that `path` lies in, held, and the name in it.

@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_takes_may_stop() {
+    fn a_taker_may_stop() {
         let home = tempfile::tempdir().unwrap();
         (0..20).for_each(|seed| put(&home.path().join(format!("{seed}.json")), seed));
         let collection = Collection::of(&[home.path().to_str().unwrap()]).unwrap();

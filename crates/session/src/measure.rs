@@ -7,6 +7,7 @@ use oscost_results::{Journal, LockError, RemarkCode, RunLock, RunName, RunResult
 
 use crate::finished::Keeping;
 use crate::journal::without_samples;
+use crate::result::{of_the_build, random_seed};
 use crate::{Error, Request, Session, cpus, doctor, machine, plain, recover, result};
 
 /// A message from a running session to its caller. There is none while a launch runs.
@@ -122,12 +123,12 @@ pub fn measure(
         }
     };
     let mut measured = all(&supervisor, &request, &options, &mut emit);
-    if let Some(lie) = measured.lie.take() {
+    if let Some(why) = measured.wrong_clock.take() {
         // Nothing of it is kept: the next run would recover what the journal holds.
         if let Some(journal) = journal {
             let _ = journal.finish();
         }
-        return Err(Error::WrongClock(lie));
+        return Err(Error::WrongClock(why));
     }
     result::complete(&mut result, measured);
     if let (Some(store), Some(core)) = (store.store(), result.machine.core)
@@ -140,16 +141,6 @@ pub fn measure(
     Ok(Session { result, name, journal, store, lock })
 }
 
-/// The seed of a run that was given none.
-pub(crate) fn random_seed() -> u64 {
-    oscost_sys::random::bits().map_or(1, |bits| u64::try_from(bits & 0xffff_ffff).unwrap_or(1))
-}
-
-/// What must be known of the build, whose script says where loops begin: the flag that aligns them reaches no dependant.
-pub(crate) fn of_the_build(loops: &str) -> Option<String> {
-    (loops != "aligned").then(|| RemarkCode::OtherLoops.with(&[]))
-}
-
 /// The benchmarks, then what is launched once, then operations one by one.
 fn all(
     supervisor: &Supervisor,
@@ -159,7 +150,7 @@ fn all(
 ) -> Measured {
     let mut measured =
         oscost_harness::measure(supervisor, request.choices, request.contestants, options, emit);
-    if !request.single.is_empty() && measured.lie.is_none() {
+    if !request.single.is_empty() && measured.wrong_clock.is_none() {
         let effort = Effort { launches: 1, most_launches: 1, ..options.effort };
         let needed_ns = 2 * oscost_harness::estimate_ns(request.single, &effort);
         let effort = Effort { deadline_ns: effort.deadline_ns.max(needed_ns), ..effort };
@@ -167,9 +158,9 @@ fn all(
         let once = oscost_harness::measure(supervisor, request.single, &[], &options, emit);
         measured.figures.extend(once.figures);
         measured.partial |= once.partial;
-        measured.lie = once.lie;
+        measured.wrong_clock = once.wrong_clock;
     }
-    if request.percentiles && !measured.partial && measured.lie.is_none() {
+    if request.percentiles && !measured.partial && measured.wrong_clock.is_none() {
         add_percentiles(supervisor, request.choices, options, &mut measured, emit);
     }
     measured
@@ -196,7 +187,7 @@ fn add_percentiles(
     }
     let timed = percentiles(supervisor, &choices, options, emit);
     measured.partial |= timed.found.len() + series < choices.len();
-    measured.lie = timed.lie;
+    measured.wrong_clock = timed.wrong_clock;
     for (id, made) in timed.found {
         let figure = measured.figures.iter_mut().find(|figure| figure.id == id);
         match (made, figure) {

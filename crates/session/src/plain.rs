@@ -5,7 +5,7 @@ use oscost_harness::{Catalogue, Event, Options, Plain};
 use oscost_results::{RemarkCode, RunName};
 
 use crate::finished::Keeping;
-use crate::measure::{of_the_build, random_seed};
+use crate::result::{of_the_build, random_seed};
 use crate::{Error, Notice, Request, Session, cpus, result};
 
 /// Measures what is requested. A killed session is lost.
@@ -30,8 +30,8 @@ pub(crate) fn measure(
     let start = oscost_sys::clock::now_ns();
     let mut emit = |event: &Event<'_>| tell(Notice::Event(event));
     let mut measured = plain.measure(request.choices, &options, &mut emit);
-    if let Some(lie) = measured.lie.take() {
-        return Err(Error::WrongClock(lie));
+    if let Some(why) = measured.wrong_clock.take() {
+        return Err(Error::WrongClock(why));
     }
     let duration_ns = oscost_sys::clock::now_ns() - start;
     let mut warnings = vec![RemarkCode::Plain.with(&[])];

@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use oscost_harness::{IdleCpu, Measured, Options, Place};
-use oscost_results::{Check, Plan, RunResult, telling_parameters};
+use oscost_results::{Check, Plan, RemarkCode, RunResult, telling_parameters};
 
 use crate::{Request, machine};
 
@@ -20,6 +20,16 @@ pub fn without_figures() -> RunResult {
 /// The same with the whole command line of the kernel.
 fn with_private_facts() -> RunResult {
     RunResult::begun(SystemTime::now(), machine::tool(), machine::machine(), machine::conditions())
+}
+
+/// The seed of a run that was given none.
+pub(crate) fn random_seed() -> u64 {
+    oscost_sys::random::bits().map_or(1, |bits| u64::try_from(bits & 0xffff_ffff).unwrap_or(1))
+}
+
+/// What must be known of the build, whose script says where loops begin: the flag that aligns them reaches no dependant.
+pub(crate) fn of_the_build(loops: &str) -> Option<String> {
+    (loops != "aligned").then(|| RemarkCode::OtherLoops.with(&[]))
 }
 
 /// The result before anything was measured: also the head of the journal.

@@ -89,11 +89,11 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_answers_whoever_asks_and_a_filter_is_told_from_it() {
+    fn the_kernel_answers_every_user_and_a_filter_is_told_from_it() {
         // A sandbox around this test may refuse them already.
         let refused = ALL.map(|asked| answered(asked).expect("a child"));
         if refused != [None; 3] {
-            return println!("SKIP the_kernel_answers_whoever_asks: {refused:?}");
+            return println!("SKIP the_kernel_answers_every_user: {refused:?}");
         }
         // SAFETY: takes a number only.
         let nobody = || unsafe { libc::setuid(65_534) } == 0 || crate::identity::uid() != 0;

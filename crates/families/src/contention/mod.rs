@@ -4,6 +4,7 @@
 //! the full grid comes with `--thorough`, and any other cell is found by its id.
 
 mod cell;
+mod kind;
 mod run;
 mod worker;
 
@@ -12,11 +13,10 @@ use std::sync::LazyLock;
 use oscost_harness::{Benchmark, Trait};
 
 use crate::lock::excluding::Held;
-use crate::lock::{
-    futex, mutex, none, pi_mutex, robust_mutex, rwlock_read, rwlock_write, shared_mutex, spin,
-};
-use crate::record_lock;
-use cell::{Cell, Kind, Workers};
+use crate::lock::locks::{Inheriting, Nothing, Private, Raw, Reading, Robust, Shared, Spin, Writing};
+use crate::record_lock::locks::{OfDescription, OfProcess, Whole};
+use cell::{Cell, Workers};
+use kind::Kind;
 use oscost_sys::condition::Condition;
 use oscost_sys::pipe::Pipe;
 use oscost_sys::semaphore::{EventFd, NamedSemaphore, SystemV, Unnamed};
@@ -33,29 +33,25 @@ const KINDS: [Kind; 19] = [
     Kind::new::<Held<SystemV>>("semaphore/system_v", &["semop", "semtimedop"], "semaphore/posix_named")
         .with(&[Trait::HandsOff, Trait::Fair, Trait::WorksAcrossUsers]),
     Kind::new::<Held<EventFd>>("semaphore/eventfd", &["read", "write"], "semaphore/posix_named"),
-    Kind::new::<shared_mutex::Shared>("lock/shared_mutex", &["futex"], "lock/shared_mutex").with(SHARED),
-    Kind::new::<mutex::Private>("lock/mutex", &["futex"], "lock/shared_mutex").for_threads(),
-    Kind::new::<robust_mutex::Robust>("lock/robust_mutex", &["futex"], "lock/shared_mutex").with(SHARED),
-    Kind::new::<pi_mutex::Inheriting>("lock/pi_mutex", &["futex"], "lock/shared_mutex")
+    Kind::new::<Shared>("lock/shared_mutex", &["futex"], "lock/shared_mutex").with(SHARED),
+    Kind::new::<Private>("lock/mutex", &["futex"], "lock/shared_mutex").for_threads(),
+    Kind::new::<Robust>("lock/robust_mutex", &["futex"], "lock/shared_mutex").with(SHARED),
+    Kind::new::<Inheriting>("lock/pi_mutex", &["futex"], "lock/shared_mutex")
         .with(&[Trait::HandsOff, Trait::WorksAcrossUsers]),
-    Kind::new::<rwlock_read::Reading>("lock/rwlock_read", &["futex"], "lock/shared_mutex").with(SHARED),
-    Kind::new::<rwlock_write::Writing>("lock/rwlock_write", &["futex"], "lock/shared_mutex").with(SHARED),
+    Kind::new::<Reading>("lock/rwlock_read", &["futex"], "lock/shared_mutex").with(SHARED),
+    Kind::new::<Writing>("lock/rwlock_write", &["futex"], "lock/shared_mutex").with(SHARED),
     Kind::new::<Held<Condition>>("lock/condition_variable", &["futex"], "lock/shared_mutex").with(SHARED),
-    Kind::new::<futex::Raw>("lock/futex", &["futex"], "lock/shared_mutex").with(SHARED),
+    Kind::new::<Raw>("lock/futex", &["futex"], "lock/shared_mutex").with(SHARED),
     Kind::new::<Held<Pipe>>("lock/pipe_token", &["read", "write"], "lock/shared_mutex"),
     Kind::new::<Held<SystemVQueue>>("lock/system_v_message", &["msgrcv", "msgsnd"], "lock/shared_mutex")
         .with(&[Trait::HandsOff, Trait::Fair, Trait::WorksAcrossUsers]),
-    Kind::new::<spin::Spin>("lock/spin", &["sched_yield"], "lock/shared_mutex").with(SHARED),
-    Kind::new::<none::Nothing>("lock/none", &["futex"], "lock/shared_mutex").with(&[Trait::ExcludesNothing]),
-    Kind::new::<record_lock::fcntl::Bytes>("record_lock/fcntl", &["fcntl"], "record_lock/fcntl")
+    Kind::new::<Spin>("lock/spin", &["sched_yield"], "lock/shared_mutex").with(SHARED),
+    Kind::new::<Nothing>("lock/none", &["futex"], "lock/shared_mutex").with(&[Trait::ExcludesNothing]),
+    Kind::new::<OfProcess>("record_lock/fcntl", &["fcntl"], "record_lock/fcntl").for_processes().with(SHARED),
+    Kind::new::<OfDescription>("record_lock/ofd", &["fcntl"], "record_lock/fcntl")
         .for_processes()
         .with(SHARED),
-    Kind::new::<record_lock::ofd::Bytes>("record_lock/ofd", &["fcntl"], "record_lock/fcntl")
-        .for_processes()
-        .with(SHARED),
-    Kind::new::<record_lock::flock::Whole>("record_lock/flock", &["flock"], "record_lock/fcntl")
-        .for_processes()
-        .with(SHARED),
+    Kind::new::<Whole>("record_lock/flock", &["flock"], "record_lock/fcntl").for_processes().with(SHARED),
 ];
 
 const HOLDS_US: [u32; 7] = [0, 1, 3, 10, 30, 100, 300];

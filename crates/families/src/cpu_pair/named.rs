@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 use oscost_harness::{Benchmark, Card, Given, Parameter, Setting, Takes, Tier};
 use oscost_sys::topology::{Shared, Topology};
 
 use super::cache_line::{self, CacheLine};
 use super::wake_up::{self, WakeUp};
+use crate::made::{self, words};
 
 /// Which pairs of CPUs a run of the family has.
 pub const PAIRS: Setting = Setting {
@@ -33,10 +33,9 @@ struct Kind {
     make: fn(&'static Card) -> &'static dyn Benchmark,
 }
 
-// A benchmark lives as long as the program; each is made once.
 const KINDS: [Kind; 2] = [
-    Kind { card: &cache_line::CARD, make: |card| Box::leak(Box::new(CacheLine { card })) },
-    Kind { card: &wake_up::CARD, make: |card| Box::leak(Box::new(WakeUp { card })) },
+    Kind { card: &cache_line::CARD, make: |card| made::benchmark(CacheLine { card }) },
+    Kind { card: &wake_up::CARD, make: |card| made::benchmark(WakeUp { card }) },
 ];
 
 impl Kind {
@@ -50,8 +49,7 @@ impl Kind {
     }
 
     fn card_of(&self, id: &str, (from, to): (usize, usize)) -> Card {
-        let leak = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
-        let id = leak(id.to_owned());
+        let id = words(id.to_owned());
         let mut parameters =
             vec![("from", Parameter::Number(from as u64)), ("to", Parameter::Number(to as u64))];
         let shared = Topology::read(Path::new("/"), &[from, to]).shared(from, to);
@@ -59,12 +57,12 @@ impl Kind {
         let what = self.card.title.trim_end_matches(" to another CPU").trim_end_matches(" on another CPU");
         Card {
             id,
-            title: leak(format!("{what}, CPU {from} to CPU {to}")),
+            title: words(format!("{what}, CPU {from} to CPU {to}")),
             group: id,
-            cpus: Box::leak(Box::new([from, to])),
+            cpus: made::list(vec![from, to]),
             tier: Tier::Thorough,
             budget_ms: Some(BUDGET_MS),
-            parameters: Box::leak(parameters.into_boxed_slice()),
+            parameters: made::list(parameters),
             remark: self.card.remark.split_once("between the two CPUs").map_or(self.card.remark, |_| ""),
             ..self.card.clone()
         }
@@ -81,14 +79,10 @@ fn cpus_of(part: &str) -> Option<(usize, usize)> {
 
 /// The benchmark of an id that names two CPUs.
 pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
-    static MADE: Mutex<BTreeMap<String, &'static dyn Benchmark>> = Mutex::new(BTreeMap::new());
     let (path, part) = id.rsplit_once('/')?;
     let kind = KINDS.iter().find(|kind| kind.path() == path)?;
     let pair = cpus_of(part).filter(|&pair| kind.id_of(pair) == id)?;
-    // A panic elsewhere leaves the map whole: it is only ever added to.
-    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-    let new = || (kind.make)(Box::leak(Box::new(kind.card_of(id, pair))));
-    Some(*made.entry(id.to_owned()).or_insert_with(new))
+    Some(made::once(id, || (kind.make)(made::card(kind.card_of(id, pair)))))
 }
 
 /// Ids of what `id` measures ("cpu_pair/wake_up/cross_cpu") between pairs of these CPUs, each in both directions. None where

@@ -218,40 +218,19 @@ mod tests {
     use std::sync::OnceLock;
 
     use super::*;
-    use oscost_harness::Keeper;
-
-    #[derive(Default)]
-    struct Found(Vec<PostCondition>);
-
-    impl Sink for Found {
-        fn quantity(&mut self, _: &'static str, _: f64) {}
-        fn observation(&mut self, _: f64) {}
-        fn operations(&mut self, _: u64) {}
-        fn post_condition(&mut self, found: PostCondition) {
-            self.0.push(found);
-        }
-    }
+    use crate::seen::{Seen, with_set_up};
 
     /// What is found of a sleeper that waits like this. `None` on one CPU.
-    fn found(wait: Wait) -> Option<Vec<PostCondition>> {
+    fn found(wait: Wait) -> Option<Seen> {
         let [cpu, partner_cpu, ..] = affinity::allowed().expect("CPUs")[..] else {
             println!("SKIP found: one CPU");
             return None;
         };
-        let mut keeper = Keeper::in_private_namespaces();
-        let cx = SetUp {
-            cpu,
-            partner_cpu,
-            cpus: &[cpu, partner_cpu],
-            host_system_v_limits: None,
-            keeper: &mut keeper,
-            directory: None,
-        };
-        let mut sleeper = Sleeper::start(&cx, wait).expect("a partner");
-        let mut found = Found::default();
+        let started = with_set_up(&[cpu, partner_cpu], |cx| Sleeper::start(cx, wait));
+        let (mut sleeper, mut found) = (started.expect("a partner"), Seen::default());
         let plan = SeriesPlan { observations: Some(200), duration_ns: 1_000_000_000, seed: 1 };
         sleeper.launch(&plan, &mut found).expect("nothing fails");
-        Some(found.0)
+        Some(found)
     }
 
     /// Those awake answer sooner. With a share `a` of them, the median of all is the sleepers' quantile (0.5 - a) / (1 - a). It must
@@ -290,11 +269,10 @@ mod tests {
 
     #[test]
     fn a_sleeper_that_spins_is_contradicted() {
-        let Some(lie) = found(|_, _| Ok(true)) else { return };
-        let broken = |name| lie.iter().any(|it| it.name == name && !it.holds());
-        assert!(broken("found_awake") && broken("sleeps_a_wake_up"), "{lie:?}");
+        let Some(spins) = found(|_, _| Ok(true)) else { return };
+        assert!(spins.is_broken("found_awake") && spins.is_broken("sleeps_a_wake_up"), "{spins:?}");
         let honest = found(futex::wait).expect("two CPUs");
-        let slept = honest.iter().find(|it| it.name == "sleeps_a_wake_up").expect("it is counted");
+        let slept = honest.conditions.iter().find(|it| it.name == "sleeps_a_wake_up").expect("it is counted");
         assert!(slept.holds(), "{honest:?}");
     }
 }

@@ -296,22 +296,14 @@ impl<L: Lock> Batched for Place<L> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oscost_harness::Keeper;
+    use crate::seen::with_set_up;
     use oscost_sys::affinity;
 
     /// Turns of the partner at the end of batches of 1, 2 and 8 iterations.
     fn turns_of<L: Lock>(cpus: &[usize], partner_cpu: usize) -> Vec<u64> {
-        let mut keeper = Keeper::in_private_namespaces();
-        let mut cx = SetUp {
-            cpu: cpus[0],
-            partner_cpu,
-            cpus,
-            host_system_v_limits: None,
-            keeper: &mut keeper,
-            directory: None,
-        };
         static CARD: Card = Card::BATCHED;
-        let Ok(mut place) = Ring::<L>::new(&CARD).place(&mut cx) else { panic!("a ring") };
+        let placed = with_set_up(&[cpus[0], partner_cpu], |cx| Ring::<L>::new(&CARD).place(cx));
+        let Ok(mut place) = placed else { panic!("a ring") };
         let mut turns = |iterations| {
             place.batch(iterations).expect("a batch");
             place.turns.verify().observed as u64
@@ -322,16 +314,17 @@ mod tests {
     /// At the end of a batch the partner has made as many turns as we have: the last one is not left for later.
     #[test]
     fn a_batch_holds_whole_cycles() {
-        use crate::{lock, record_lock};
+        use crate::lock::locks::{Inheriting, Raw, Shared, Writing};
+        use crate::record_lock::locks::{OfProcess, Whole};
         let cpus = affinity::allowed().expect("an affinity");
         affinity::pin_to(cpus[0]).expect("pinned");
         for partner_cpu in [cpus[0], cpus[cpus.len() - 1]] {
-            assert_eq!(turns_of::<lock::futex::Raw>(&cpus, partner_cpu), [1, 3, 11]);
-            assert_eq!(turns_of::<lock::shared_mutex::Shared>(&cpus, partner_cpu), [1, 3, 11]);
-            assert_eq!(turns_of::<lock::pi_mutex::Inheriting>(&cpus, partner_cpu), [1, 3, 11]);
-            assert_eq!(turns_of::<lock::rwlock_write::Writing>(&cpus, partner_cpu), [1, 3, 11]);
-            assert_eq!(turns_of::<record_lock::fcntl::Bytes>(&cpus, partner_cpu), [1, 3, 11]);
-            assert_eq!(turns_of::<record_lock::flock::Whole>(&cpus, partner_cpu), [1, 3, 11]);
+            assert_eq!(turns_of::<Raw>(&cpus, partner_cpu), [1, 3, 11]);
+            assert_eq!(turns_of::<Shared>(&cpus, partner_cpu), [1, 3, 11]);
+            assert_eq!(turns_of::<Inheriting>(&cpus, partner_cpu), [1, 3, 11]);
+            assert_eq!(turns_of::<Writing>(&cpus, partner_cpu), [1, 3, 11]);
+            assert_eq!(turns_of::<OfProcess>(&cpus, partner_cpu), [1, 3, 11]);
+            assert_eq!(turns_of::<Whole>(&cpus, partner_cpu), [1, 3, 11]);
         }
     }
 }

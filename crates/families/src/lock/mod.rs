@@ -1,52 +1,250 @@
 //! Uncontended locks and hand-overs of locks. Contended locks are in `contention`.
 
-use oscost_harness::Benchmark;
-
-mod condition_variable;
 pub mod excluding;
-pub mod futex;
-mod futex_mismatch;
-mod futex_wake;
-pub mod mutex;
-pub mod none;
-pub mod pi_mutex;
-mod pipe_token;
-pub mod robust_mutex;
-pub mod rwlock_read;
-pub mod rwlock_write;
-pub mod shared_mutex;
-pub mod spin;
-mod system_v_message;
+pub mod locks;
+mod tokens;
+
+use std::sync::atomic::AtomicU64;
+
+use oscost_harness::{Benchmark, CallError, CallPath, Card, Claim, PostCondition, Trait};
+use oscost_sys::condition::Condition;
+use oscost_sys::memory::SharedWords;
+use oscost_sys::pipe::Pipe;
+use oscost_sys::process::Child;
+use oscost_sys::system_v_queue::SystemVQueue;
+use oscost_sys::{clock, futex, system_call};
+
+use crate::claims;
+use crate::operation::operation;
+use crate::semaphore::handover::{self, Handover};
+use excluding::{Held, RING, RING_CROSS, Ring, Uncontended, token_cross_cpu, token_same_cpu};
+use locks::{Inheriting, Nothing, Private, Raw, Reading, Robust, Shared, Spin, Writing};
+
+/// Card of what makes no system call.
+const fn in_user_space(id: &'static str, title: &'static str) -> Card {
+    excluding::uncontended(id, title, const { &claims::exactly(0.0) })
+}
+
+/// Card of what always makes system calls, beside the cheapest call of its kind.
+const fn in_the_kernel(id: &'static str, title: &'static str, claims: &'static [Claim]) -> Card {
+    Card {
+        group: "lock/kernel",
+        baseline: Some("lock/futex_wake"),
+        ..excluding::uncontended(id, title, claims)
+    }
+}
 
 pub const ALL: &[&dyn Benchmark] = &[
-    &shared_mutex::UNCONTENDED,
-    &mutex::UNCONTENDED,
-    &robust_mutex::UNCONTENDED,
-    &pi_mutex::UNCONTENDED,
-    &rwlock_read::UNCONTENDED,
-    &rwlock_write::UNCONTENDED,
-    &condition_variable::UNCONTENDED,
-    &futex::UNCONTENDED,
-    &futex_wake::WakeNobody,
-    &futex_mismatch::WaitMismatch,
-    &pipe_token::UNCONTENDED,
-    &system_v_message::UNCONTENDED,
-    &spin::UNCONTENDED,
-    &none::UNCONTENDED,
-    &shared_mutex::SAME_CPU,
-    &robust_mutex::SAME_CPU,
-    &pi_mutex::SAME_CPU,
-    &rwlock_write::SAME_CPU,
-    &condition_variable::SAME_CPU,
-    &futex::SAME_CPU,
-    &pipe_token::SAME_CPU,
-    &system_v_message::SAME_CPU,
-    &shared_mutex::CROSS_CPU,
-    &robust_mutex::CROSS_CPU,
-    &pi_mutex::CROSS_CPU,
-    &rwlock_write::CROSS_CPU,
-    &condition_variable::CROSS_CPU,
-    &futex::CROSS_CPU,
-    &pipe_token::CROSS_CPU,
-    &system_v_message::CROSS_CPU,
+    &Uncontended::<Shared>::new(&Card {
+        baseline: None,
+        ..in_user_space("lock/shared_mutex", "process-shared mutex, uncontended")
+    }),
+    &Uncontended::<Private>::new(&in_user_space("lock/mutex", "mutex of one process, uncontended")),
+    &Uncontended::<Robust>::new(&in_user_space("lock/robust_mutex", "robust mutex, uncontended")),
+    &Uncontended::<Inheriting>::new(&in_user_space(
+        "lock/pi_mutex",
+        "priority-inheritance mutex, uncontended",
+    )),
+    &Uncontended::<Reading>::new(&in_user_space(
+        "lock/rwlock_read",
+        "reader-writer lock, reading, uncontended",
+    )),
+    &Uncontended::<Writing>::new(&in_user_space(
+        "lock/rwlock_write",
+        "reader-writer lock, writing, uncontended",
+    )),
+    &Uncontended::<Held<Condition>>::new(&Card {
+        operation: "one wait that finds the token, and one signal without a waiter",
+        ..in_user_space("lock/condition_variable", "condition variable, uncontended")
+    }),
+    &Uncontended::<Raw>::new(&Card {
+        call_path: CallPath::UserSpace,
+        ..in_user_space("lock/futex", "lock of one futex word, uncontended")
+    }),
+    // The price of asking.
+    &operation(
+        &Card {
+            operation: "one FUTEX_WAKE on a shared word that nobody waits for",
+            baseline: None,
+            ..in_the_kernel("lock/futex_wake", "futex wake without a waiter", &claims::named(&["futex"], 1.0))
+        },
+        |_| Ok(AtomicU64::new(0)),
+        |word| futex::wake(word, 1).map(|_| ()),
+    )
+    .verify(|_| Ok(vec![wakes_a_sleeper()?])),
+    // The word has changed, so that the call returns at once: the price of a lost race.
+    &operation(
+        &Card {
+            operation: "one FUTEX_WAIT on a shared word that finds another value and returns",
+            ..in_the_kernel(
+                "lock/futex_mismatch",
+                "futex wait that does not sleep",
+                &claims::named(&["futex"], 1.0),
+            )
+        },
+        |_| Ok(AtomicU64::new(1)),
+        |word| futex::wait(word, 0).map(|_| ()),
+    )
+    .verify(|word| {
+        let slept = f64::from(u8::from(futex::wait(word, 0)?));
+        Ok(vec![PostCondition::exactly("sleeps", 0.0, slept), wakes_a_sleeper()?])
+    }),
+    &Uncontended::<Held<Pipe>>::new(&Card {
+        operation: "one read and one write of the token of 1 byte",
+        ..in_the_kernel(
+            "lock/pipe_token",
+            "byte in a pipe as a token, uncontended",
+            &claims::named(READ_WRITE, 2.0),
+        )
+    }),
+    &Uncontended::<Held<SystemVQueue>>::new(&Card {
+        operation: "one receive and one send of the token, a message of 0 bytes",
+        ..in_the_kernel(
+            "lock/system_v_message",
+            "System V message as a token, uncontended",
+            &claims::named(MESSAGES, 2.0),
+        )
+    }),
+    &Uncontended::<Spin>::new(&Card {
+        call_path: CallPath::UserSpace,
+        ..in_user_space("lock/spin", "spin lock, uncontended")
+    }),
+    &Uncontended::<Nothing>::new(&Card {
+        call_path: CallPath::UserSpace,
+        operation: "nothing: the control for the count of lost updates",
+        traits: &[Trait::ExcludesNothing],
+        ..in_user_space("lock/none", "no lock at all")
+    }),
+    &Ring::<Shared>::new(&Card {
+        baseline: None,
+        ..excluding::same_cpu(
+            "lock/shared_mutex/handover/same_cpu",
+            "hand-over of a process-shared mutex",
+            &RING,
+        )
+    }),
+    &Ring::<Robust>::new(&excluding::same_cpu(
+        "lock/robust_mutex/handover/same_cpu",
+        "hand-over of a robust mutex",
+        &RING,
+    )),
+    &Ring::<Inheriting>::new(&excluding::same_cpu(
+        "lock/pi_mutex/handover/same_cpu",
+        "hand-over of a priority-inheritance mutex",
+        &RING,
+    )),
+    &Ring::<Writing>::new(&excluding::same_cpu(
+        "lock/rwlock_write/handover/same_cpu",
+        "hand-over of a reader-writer lock, writing",
+        &RING,
+    )),
+    &Handover::<Condition>::new(&token_same_cpu(
+        "lock/condition_variable/handover/same_cpu",
+        "hand-over by a condition variable",
+        &BY_CONDITION,
+    )),
+    &Ring::<Raw>::new(&excluding::same_cpu(
+        "lock/futex/handover/same_cpu",
+        "hand-over of a futex lock",
+        &RING,
+    )),
+    &Handover::<Pipe>::new(&Card {
+        operation: "one hand-over of the token of 1 byte to the other process, on one CPU",
+        ..token_same_cpu(
+            "lock/pipe_token/handover/same_cpu",
+            "hand-over of a byte in a pipe",
+            &handover::in_the_kernel(READ_WRITE),
+        )
+    }),
+    &Handover::<SystemVQueue>::new(&Card {
+        operation: "one hand-over of the token, a message of 0 bytes, to the other process, on one CPU",
+        ..token_same_cpu(
+            "lock/system_v_message/handover/same_cpu",
+            "hand-over of a System V message",
+            &handover::in_the_kernel(MESSAGES),
+        )
+    }),
+    &Ring::<Shared>::new(&Card {
+        baseline: None,
+        ..excluding::cross_cpu(
+            "lock/shared_mutex/handover/cross_cpu",
+            "hand-over of a process-shared mutex",
+            &RING_CROSS,
+        )
+    }),
+    &Ring::<Robust>::new(&excluding::cross_cpu(
+        "lock/robust_mutex/handover/cross_cpu",
+        "hand-over of a robust mutex",
+        &RING_CROSS,
+    )),
+    &Ring::<Inheriting>::new(&excluding::cross_cpu(
+        "lock/pi_mutex/handover/cross_cpu",
+        "hand-over of a priority-inheritance mutex",
+        &RING_CROSS,
+    )),
+    &Ring::<Writing>::new(&excluding::cross_cpu(
+        "lock/rwlock_write/handover/cross_cpu",
+        "hand-over of a reader-writer lock, writing",
+        &RING_CROSS,
+    )),
+    &Handover::<Condition>::new(&token_cross_cpu(
+        "lock/condition_variable/handover/cross_cpu",
+        "hand-over by a condition variable",
+        &BY_CONDITION_ON_TWO_CPUS,
+    )),
+    &Ring::<Raw>::new(&excluding::cross_cpu(
+        "lock/futex/handover/cross_cpu",
+        "hand-over of a futex lock",
+        &RING_CROSS,
+    )),
+    &Handover::<Pipe>::new(&Card {
+        operation: "one hand-over of the token of 1 byte to the other process, on another CPU",
+        ..token_cross_cpu(
+            "lock/pipe_token/handover/cross_cpu",
+            "hand-over of a byte in a pipe",
+            &handover::on_two_cpus(handover::in_the_kernel(READ_WRITE)),
+        )
+    }),
+    &Handover::<SystemVQueue>::new(&Card {
+        operation: "one hand-over of the token, a message of 0 bytes, to the other process, on another CPU",
+        ..token_cross_cpu(
+            "lock/system_v_message/handover/cross_cpu",
+            "hand-over of a System V message",
+            &handover::on_two_cpus(handover::in_the_kernel(MESSAGES)),
+        )
+    }),
 ];
+
+const READ_WRITE: &[&str] = &["read", "write"];
+const MESSAGES: &[&str] = &["msgsnd", "msgrcv"];
+
+/// A hand-over takes the mutex three times (to post, to wait, and again after waiting) and waits for the condition: a side
+/// sleeps in four places at most, and each sleep is ended by one wake-up. Two more calls are the signal that nobody hears, and
+/// the wait that finds its word changed.
+const CALLS: f64 = 10.0;
+/// Each of the four sleeps is a switch, and so may each wake-up be that preempts.
+const SWITCHES: f64 = 8.0;
+const BY_CONDITION: [Claim; 3] = [
+    Claim::CallsNamed(&["futex"], claims::shared_between(1.0, CALLS)),
+    claims::NO_OTHER_CALLS,
+    handover::switches_between(1.0, SWITCHES),
+];
+const BY_CONDITION_ON_TWO_CPUS: [Claim; 3] = [
+    Claim::CallsNamed(&["futex"], claims::shared_between(0.0, CALLS)),
+    claims::NO_OTHER_CALLS,
+    handover::switches_at_most(SWITCHES),
+];
+
+/// Wakes a sleeper in a process of its own: one, by the call that the batches make.
+fn wakes_a_sleeper() -> Result<PostCondition, CallError> {
+    const PATIENCE_NS: u64 = 1_000_000_000;
+    let words = SharedWords::new(1)?;
+    let sleeper = Child::fork(|| i32::from(!futex::wait(words.word(0), 0).is_ok_and(|slept| slept)))?;
+    let until = clock::now_ns() + PATIENCE_NS;
+    let mut woken = 0;
+    while woken == 0 && !sleeper.has_ended() && clock::now_ns() < until {
+        system_call::sched_yield()?;
+        woken = futex::wake(words.word(0), 1)?;
+    }
+    Ok(PostCondition::exactly("sleepers_woken", 1.0, woken.into()))
+}

@@ -1,20 +1,46 @@
 //! Processes: made, ended and reaped, with what they hold and what they become.
 
-use oscost_harness::{
-    Batched, Benchmark, Bound, CallError, Card, Claim, Outcome, PostCondition, Subject, Unable,
-};
-use oscost_sys::offspring;
+use oscost_harness::{Benchmark, Bound, CallError, Card, Claim, Outcome, PostCondition, Unable};
+use oscost_sys::offspring::{self, StaticProgram};
 
 use crate::lack;
+use crate::operation::operation;
 
-mod exec_static;
 mod fork;
-mod posix_spawn;
 
 pub const ALL: &[&dyn Benchmark] = &[
     &fork::FORK,
-    &posix_spawn::PosixSpawn,
-    &exec_static::ExecStatic,
+    // No copy of the parent's memory is made.
+    &operation(
+        &Card {
+            claims: &SPAWNED_RUN_AND_REAPED,
+            baseline: Some("process/fork"),
+            remark: "in the child, glibc queries the action of every signal: the figure includes these calls, about 60",
+            ..card(
+                "process/posix_spawn",
+                "posix_spawn of a static program",
+                "one posix_spawn of a static program of one page that exits, and the wait for it",
+            )
+        },
+        |_| tried(StaticProgram::spawn_and_reap),
+        |program| program.spawn_and_reap(),
+    )
+    .verify(|_| Ok(vec![nobody_unreaped()?])),
+    &operation(
+        &Card {
+            claims: &COPIED_RUN_AND_REAPED,
+            baseline: Some("process/fork"),
+            subtract: Some("process/fork"),
+            ..card(
+                "process/exec_static",
+                "fork and exec of a static program",
+                "one fork, the exec of a static program of one page that exits, and the wait for it",
+            )
+        },
+        |_| tried(StaticProgram::fork_exec_and_reap),
+        |program| program.fork_exec_and_reap(),
+    )
+    .verify(|_| Ok(vec![nobody_unreaped()?])),
     &fork::RESIDENT_1M,
     &fork::RESIDENT_16M,
     &fork::RESIDENT_16M_HUGE,
@@ -61,31 +87,11 @@ const fn card(id: &'static str, title: &'static str, operation: &'static str) ->
     }
 }
 
-/// What makes a child and reaps it, again and again.
-struct Children<M> {
-    make: M,
-}
-
-impl<M: Fn() -> Outcome + 'static> Children<M> {
-    /// Tries it once: whoever may start no process learns it here.
-    fn subject(make: M) -> Result<Subject, Unable> {
-        make().map_err(lack::of_processes)?;
-        Ok(Subject::Batched(Box::new(Self { make })))
-    }
-}
-
-impl<M: Fn() -> Outcome> Batched for Children<M> {
-    #[inline(never)]
-    fn batch(&mut self, iterations: u64) -> Outcome {
-        for _ in 0..iterations {
-            (self.make)()?;
-        }
-        Ok(())
-    }
-
-    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
-        Ok(vec![nobody_unreaped()?])
-    }
+/// A program, run once: whoever may start no process learns it here.
+fn tried(run: fn(&StaticProgram) -> Outcome) -> Result<StaticProgram, Unable> {
+    let program = StaticProgram::new().map_err(lack::of_programs_in_memory)?;
+    run(&program).map_err(lack::of_processes)?;
+    Ok(program)
 }
 
 /// That no child of this process has ended without being waited for.

@@ -9,12 +9,14 @@ use oscost_harness::{
 use oscost_sys::scheduling::Policy;
 use oscost_sys::vdso;
 
+use super::course::{Ground, Kind};
 use super::load::Loading;
-use super::session::{Ground, Session, planned};
+use super::session::{Session, planned};
 use super::shape::Shape;
-use super::transport::{Kind, Make};
+use super::transport::Make;
 use super::{tell, tell_load};
 use crate::lack;
+use crate::made::{self, words};
 
 /// The transport beside which each launch of another one is: document 002's.
 pub const PARTNER: &str = "unix_datagram";
@@ -147,14 +149,10 @@ pub struct RealTimeIpc {
     card: &'static Card,
 }
 
-fn leaked(text: String) -> &'static str {
-    Box::leak(text.into_boxed_str())
-}
-
 impl RealTimeIpc {
     /// Made for as long as the program lives: ids are few, and each is made once.
     pub fn leaked(spec: &'static Spec, shape: Shape, tier: Tier) -> &'static dyn Benchmark {
-        let id = leaked(spec.id_of(&shape));
+        let id = words(spec.id_of(&shape));
         let partner = match (spec.name == PARTNER, shape.policy) {
             // Whether another policy makes a difference is asked of neighbours, too.
             (true, Policy::Fifo) => Some(Shape { policy: Policy::RoundRobin, ..shape }),
@@ -163,7 +161,7 @@ impl RealTimeIpc {
             (false, _) if spec.kind != Kind::Queue => Some(Shape { size: 24, ..shape }),
             (false, _) => Some(shape),
         };
-        let partner = partner.map(|shape| leaked(format!("realtime_ipc/{PARTNER}/{}", shape.text())));
+        let partner = partner.map(|shape| words(format!("realtime_ipc/{PARTNER}/{}", shape.text())));
         let clients = shape.clients;
         let (plural, each) = match clients {
             1 => ("", "one client".to_owned()),
@@ -177,15 +175,15 @@ impl RealTimeIpc {
             None => (8, tell::QUANTITIES, ""),
             Some(load) => {
                 let quantities = [tell::QUANTITIES, tell_load::QUANTITIES].concat();
-                (6, &*Vec::leak(quantities), leaked(RemarkCode::Load.with(&[&load.words()])))
+                (6, &*Vec::leak(quantities), words(RemarkCode::Load.with(&[&load.words()])))
             }
         };
         let mut parameters = vec![("transport", Parameter::Text(spec.name))];
         parameters.extend(shape.parameters());
         let card = Card {
             id,
-            title: leaked(format!("{}, {clients} client{plural}, {place}{under}", spec.name)),
-            operation: leaked(match spec.kind {
+            title: words(format!("{}, {clients} client{plural}, {place}{under}", spec.name)),
+            operation: words(match spec.kind {
                 Kind::Timer => format!("one tick of {each}, without a server, every {tick} us"),
                 Kind::Kernel => format!("one tick: the kernel's own server wakes {each}, every {tick} us"),
                 Kind::Wake => format!("one tick: the server wakes {each}, every {tick} us"),
@@ -197,7 +195,7 @@ impl RealTimeIpc {
             blocks: true,
             placement: if shape.spread { Placement::Spread } else { Placement::SameCpu },
             group: id,
-            claims: Vec::leak(spec.claims(&shape, false)),
+            claims: made::list(spec.claims(&shape, false)),
             needs: if shape.spread { &[Need::Cpus(2)] } else { &[] },
             baseline: partner,
             tier,
@@ -210,7 +208,7 @@ impl RealTimeIpc {
             remark,
             ..Card::SERIES
         };
-        Box::leak(Box::new(Self { spec, shape, card: Box::leak(Box::new(card)) }))
+        made::benchmark(Self { spec, shape, card: made::card(card) })
     }
 }
 

@@ -4,11 +4,11 @@ use oscost_harness::{CallError, Outcome};
 use oscost_sys::{clock, pipe};
 use std::os::fd::OwnedFd;
 
+use super::course::{Course, Kind};
 use super::participant::Participant;
 use super::server::END;
-use super::session::Course;
 use super::table::Table;
-use super::transport::{Got, Kind, Transport};
+use super::transport::{Got, Transport};
 
 /// Stamps that stay readable: who sleeps through more ticks than this has missed the oldest.
 const RING: usize = 1024;

@@ -6,10 +6,10 @@ use std::rc::Rc;
 use oscost_harness::{CallError, Outcome, Unable};
 use oscost_sys::tick_device::{PATH, TickDevice};
 
+use super::course::{Course, Ground};
 use super::kernel_page::KernelPage;
-use super::session::{Course, Ground};
 use super::table::Table;
-use super::transport::{Got, Recipients, Transport};
+use super::transport::{Got, Made, Recipients, Transport};
 
 use crate::lack;
 
@@ -24,7 +24,7 @@ pub struct KernelModule {
 }
 
 /// The device, with a page for the ticks of this session.
-pub fn make(_: &mut Ground, course: &Course, _: &Rc<Table>) -> Result<Box<dyn Transport>, Unable> {
+pub fn make(_: &mut Ground, course: &Course, _: &Rc<Table>) -> Made {
     let device = TickDevice::open(course.ticks as u64).map_err(told)?;
     let page = KernelPage::of(device.as_fd(), course.ticks, false).map_err(lack::of_descriptors)?;
     Ok(Box::new(KernelModule { device, page, seen: 0 }))

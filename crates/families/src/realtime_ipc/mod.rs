@@ -2,116 +2,104 @@
 //! one would weigh today.
 //!
 //! An id is `realtime_ipc/<transport>/<same_cpu|spread>/clients_<n>`, and further parts for what has not its default:
-//! `tick_10ms`, `size_1024`, `policy_fifo`, `ticks_1000`. A new transport is a file and a line in
-//! `TRANSPORTS`.
+//! `tick_10ms`, `size_1024`, `policy_fifo`, `ticks_1000`. A new transport is a function in the
+//! file of its kind, and a line in `TRANSPORTS`.
 
 mod benchmark;
 mod bpf;
 mod client;
-mod condition_variable;
-mod eventfd;
-mod eventfd_broadcast;
-mod fifo;
-mod futex_broadcast;
-mod futex_each;
+mod course;
 mod kernel_module;
 mod kernel_page;
 mod load;
-mod nanosleep_each;
 mod participant;
-mod pipe;
-mod poll_broadcast;
-mod posix_queue;
-mod posix_semaphore;
+mod queues;
 mod server;
 mod session;
 mod settings;
 mod shape;
-mod signal;
-mod signal_group;
-mod spin;
-mod system_v_queue;
-mod system_v_semaphore;
+mod sockets;
 mod table;
-mod tcp;
 mod tell;
 mod tell_load;
-mod timerfd_each;
-mod timerfd_pair;
+mod timers;
 mod transport;
-mod udp;
-mod unix_datagram;
-mod unix_datagram_connected;
-mod unix_seqpacket;
-mod unix_stream;
+mod wakes;
 
-use std::collections::BTreeMap;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::LazyLock;
 
 use oscost_harness::{Benchmark, Tier};
 
+use crate::made;
 use benchmark::{PARTNER, RealTimeIpc, Rings, Spec};
+use course::Kind::{Kernel, Queue, Timer, Wake};
 pub use load::{Busy, Load, Loading};
 pub use server::own_cost;
 pub use settings::{FAMILY, FRAMES, RATE, RAW_DIR, SETTINGS, ids, sound_tick_ns};
 pub use shape::{Shape, policy_name};
-use transport::Kind::{Kernel, Queue, Timer, Wake};
 
 /// All transports.
 static TRANSPORTS: [Spec; 26] = [
-    Spec::new(PARTNER, Queue, unix_datagram::make, &["sendto"], Rings::Each, &["recvfrom"]).pollable(),
+    Spec::new(PARTNER, Queue, sockets::unix_datagram, &["sendto"], Rings::Each, &["recvfrom"]).pollable(),
     Spec::new(
         "unix_datagram_connected",
         Queue,
-        unix_datagram_connected::make,
+        sockets::unix_datagram_connected,
         &["sendto"],
         Rings::Each,
         &["recvfrom"],
     )
     .pollable(),
-    Spec::new("unix_seqpacket", Queue, unix_seqpacket::make, &["sendto"], Rings::Each, &["recvfrom"])
+    Spec::new("unix_seqpacket", Queue, sockets::unix_seqpacket, &["sendto"], Rings::Each, &["recvfrom"])
         .pollable(),
-    Spec::new("unix_stream", Queue, unix_stream::make, &["sendto"], Rings::Each, &["recvfrom"]).pollable(),
-    Spec::new("pipe", Queue, pipe::make, &["write"], Rings::Each, &["read"]).pollable(),
-    Spec::new("fifo", Queue, fifo::make, &["write"], Rings::Each, &["read"]).pollable(),
-    Spec::new("posix_queue", Queue, posix_queue::make, &["mq_timedsend"], Rings::Each, &["mq_timedreceive"])
-        .pollable(),
-    Spec::new("system_v_queue", Queue, system_v_queue::make, &["msgsnd"], Rings::Each, &["msgrcv"]),
-    Spec::new("eventfd", Wake, eventfd::make, &["write"], Rings::Each, &["read"]).pollable(),
+    Spec::new("unix_stream", Queue, sockets::unix_stream, &["sendto"], Rings::Each, &["recvfrom"]).pollable(),
+    Spec::new("pipe", Queue, queues::pipe, &["write"], Rings::Each, &["read"]).pollable(),
+    Spec::new("fifo", Queue, queues::fifo, &["write"], Rings::Each, &["read"]).pollable(),
+    Spec::new(
+        "posix_queue",
+        Queue,
+        queues::posix_queue,
+        &["mq_timedsend"],
+        Rings::Each,
+        &["mq_timedreceive"],
+    )
+    .pollable(),
+    Spec::new("system_v_queue", Queue, queues::system_v_queue, &["msgsnd"], Rings::Each, &["msgrcv"]),
+    Spec::new("eventfd", Wake, wakes::eventfd, &["write"], Rings::Each, &["read"]).pollable(),
     Spec::new(
         "eventfd_broadcast",
         Wake,
-        eventfd_broadcast::make,
+        wakes::eventfd_broadcast,
         &["write"],
         Rings::Once,
         &["epoll_wait", "epoll_pwait"],
     )
     .pollable(),
-    Spec::new("poll_broadcast", Wake, poll_broadcast::make, &["write"], Rings::Once, &["poll", "ppoll"])
+    Spec::new("poll_broadcast", Wake, wakes::poll_broadcast, &["write"], Rings::Once, &["poll", "ppoll"])
         .pollable(),
-    Spec::new("futex_broadcast", Wake, futex_broadcast::make, &["futex"], Rings::Once, &["futex"]),
-    Spec::new("futex_each", Wake, futex_each::make, &["futex"], Rings::Each, &["futex"]),
-    Spec::new("posix_semaphore", Wake, posix_semaphore::make, &["futex"], Rings::Each, &["futex"]),
+    Spec::new("futex_broadcast", Wake, wakes::futex_broadcast, &["futex"], Rings::Once, &["futex"]),
+    Spec::new("futex_each", Wake, wakes::futex_each, &["futex"], Rings::Each, &["futex"]),
+    Spec::new("posix_semaphore", Wake, wakes::posix_semaphore, &["futex"], Rings::Each, &["futex"]),
     Spec::new(
         "system_v_semaphore",
         Wake,
-        system_v_semaphore::make,
+        wakes::system_v_semaphore,
         &["semop", "semtimedop"],
         Rings::Once,
         &["semop", "semtimedop"],
     ),
-    Spec::new("condition_variable", Wake, condition_variable::make, &["futex"], Rings::Locked, &["futex"]),
-    Spec::new("udp", Queue, udp::make, &["sendto"], Rings::Each, &["recvfrom"]).pollable(),
-    Spec::new("tcp", Queue, tcp::make, &["sendto"], Rings::Each, &["recvfrom"]).pollable(),
-    Spec::new("signal", Wake, signal::make, &["kill"], Rings::Each, &["rt_sigtimedwait"]),
-    Spec::new("signal_group", Wake, signal_group::make, &["kill"], Rings::Once, &["rt_sigtimedwait"]),
-    Spec::new("timerfd_each", Timer, timerfd_each::make, &[], Rings::Never, &["read"]).pollable(),
-    Spec::new("timerfd_pair", Timer, timerfd_pair::make, &[], Rings::Never, &["epoll_wait", "epoll_pwait"])
+    Spec::new("condition_variable", Wake, wakes::condition_variable, &["futex"], Rings::Locked, &["futex"]),
+    Spec::new("udp", Queue, sockets::udp, &["sendto"], Rings::Each, &["recvfrom"]).pollable(),
+    Spec::new("tcp", Queue, sockets::tcp, &["sendto"], Rings::Each, &["recvfrom"]).pollable(),
+    Spec::new("signal", Wake, wakes::signal, &["kill"], Rings::Each, &["rt_sigtimedwait"]),
+    Spec::new("signal_group", Wake, wakes::signal_group, &["kill"], Rings::Once, &["rt_sigtimedwait"]),
+    Spec::new("timerfd_each", Timer, timers::timerfd_each, &[], Rings::Never, &["read"]).pollable(),
+    Spec::new("timerfd_pair", Timer, timers::timerfd_pair, &[], Rings::Never, &["epoll_wait", "epoll_pwait"])
         .pollable(),
-    Spec::new("nanosleep_each", Timer, nanosleep_each::make, &[], Rings::Never, &["clock_nanosleep"]),
+    Spec::new("nanosleep_each", Timer, timers::nanosleep_each, &[], Rings::Never, &["clock_nanosleep"]),
     Spec::new("bpf", Kernel, bpf::make, &[], Rings::Never, &["epoll_wait", "epoll_pwait"]).pollable(),
     Spec::new("kernel_module", Kernel, kernel_module::make, &[], Rings::Never, &["pread64"]),
-    Spec::new("spin", Wake, spin::make, &[], Rings::Never, &[]).awake(),
+    Spec::new("spin", Wake, wakes::spin, &[], Rings::Never, &[]).awake(),
 ];
 
 /// Transports that a run of the family measures on one CPU, the partner of all of them first.
@@ -136,7 +124,7 @@ fn spec(name: &str) -> Option<&'static Spec> {
     TRANSPORTS.iter().find(|spec| spec.name == name)
 }
 
-fn made(spec: &'static Spec, shape: Shape, tier: Tier) -> &'static dyn Benchmark {
+fn of(spec: &'static Spec, shape: Shape, tier: Tier) -> &'static dyn Benchmark {
     RealTimeIpc::leaked(spec, shape, tier)
 }
 
@@ -149,10 +137,10 @@ fn placements(spec: &Spec) -> impl Iterator<Item = bool> {
 static LISTED: LazyLock<Vec<&'static dyn Benchmark>> = LazyLock::new(|| {
     let cells = |names: &'static [&'static str], spread: bool| {
         let shapes = CLIENTS.into_iter().map(move |clients| Shape::of(spread, clients));
-        let of = move |shape: Shape| {
-            names.iter().filter_map(|name| spec(name)).map(move |spec| made(spec, shape, Tier::Family))
+        let sessions = move |shape: Shape| {
+            names.iter().filter_map(|name| spec(name)).map(move |spec| of(spec, shape, Tier::Family))
         };
-        shapes.flat_map(of)
+        shapes.flat_map(sessions)
     };
     cells(&MAIN, false).chain(cells(&SPREAD, true)).collect()
 });
@@ -188,7 +176,7 @@ pub fn grid() -> Vec<&'static dyn Benchmark> {
             {
                 let shape = Shape::of(spread, clients);
                 if !LISTED.iter().any(|listed| listed.card().id == spec.id_of(&shape)) {
-                    grid.push(made(spec, shape, Tier::Thorough));
+                    grid.push(of(spec, shape, Tier::Thorough));
                 }
             }
         }
@@ -199,8 +187,6 @@ pub fn grid() -> Vec<&'static dyn Benchmark> {
 
 /// The session of any id, listed or not.
 pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
-    /// Made once each: an id is looked up many times.
-    static OTHERS: Mutex<BTreeMap<String, &'static dyn Benchmark>> = Mutex::new(BTreeMap::new());
     let (name, shape) = id.strip_prefix("realtime_ipc/")?.split_once('/')?;
     let (spec, shape) = (spec(name)?, Shape::parse(shape)?);
     if spec.awake && !shape.spread {
@@ -209,9 +195,7 @@ pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
     if let Some(listed) = LISTED.iter().copied().find(|it| it.card().id == id) {
         return Some(listed);
     }
-    let mut others = OTHERS.lock().unwrap_or_else(PoisonError::into_inner);
-    let found = others.entry(id.to_owned()).or_insert_with(|| made(spec, shape, Tier::Thorough));
-    Some(*found)
+    Some(made::once(id, || of(spec, shape, Tier::Thorough)))
 }
 
 #[cfg(test)]

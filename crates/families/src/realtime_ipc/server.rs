@@ -4,8 +4,8 @@ use oscost_harness::{CallError, Outcome};
 use oscost_sys::clock;
 use oscost_sys::ticks::Ticks;
 
+use super::course::Course;
 use super::participant::Participant;
-use super::session::Course;
 use super::table::Table;
 use super::transport::{Got, Recipients, Transport};
 

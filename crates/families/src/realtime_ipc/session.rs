@@ -3,7 +3,6 @@
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
-use oscost_harness::Keeper;
 use oscost_harness::{CallError, Outcome, RemarkCode, Series, SeriesPlan, Sink, Unable};
 use oscost_sys::pipe::{self, Pipe};
 use oscost_sys::process::{self, Child};
@@ -12,10 +11,11 @@ use oscost_sys::{clock, cpu_time};
 
 use crate::lack;
 
+use super::course::{Course, Ground, Kind};
 use super::load::{Busy, Loading};
 use super::shape::Shape;
 use super::table::Table;
-use super::transport::{Kind, Make};
+use super::transport::Make;
 use super::{client, server, tell, tell_load};
 
 /// Beginning of every session that does not count, ns.
@@ -36,40 +36,6 @@ const PATIENCE_NS: u64 = 1_500_000_000;
 
 /// The most that a session may last beyond what is usual, as long as it goes on, ns.
 const MOST_PATIENCE_NS: u64 = 20_000_000_000;
-
-/// What everybody in a session knows from the beginning.
-#[derive(Debug, Clone, Copy)]
-pub struct Course {
-    /// The first tick is due then, ns of CLOCK_MONOTONIC.
-    pub start_ns: u64,
-    /// Time between ticks, ns.
-    pub period_ns: u64,
-    /// Ticks of the session.
-    pub ticks: usize,
-    /// Bytes of a message.
-    pub size: usize,
-    /// Scheduling of the participants.
-    pub policy: Policy,
-    /// Priorities of server and clients.
-    pub priorities: (i32, i32),
-    /// How clients learn of ticks.
-    pub kind: Kind,
-}
-
-impl Course {
-    /// Ticks that were due until `now_ns`.
-    #[inline(always)]
-    pub fn ticks_until(&self, now_ns: u64) -> usize {
-        let Some(passed) = now_ns.checked_sub(self.start_ns) else { return 0 };
-        usize::try_from(passed / self.period_ns + 1).unwrap_or(usize::MAX).min(self.ticks)
-    }
-}
-
-/// What transports are made of besides the session itself.
-pub struct Ground {
-    /// Where objects that outlive a process are declared.
-    pub keeper: Keeper,
-}
 
 /// Sessions of one shape over one transport.
 pub struct Session {
@@ -332,7 +298,8 @@ impl Series for Session {
             let account = table.account(participant);
             sink.used(&account.usage, account.migrations);
         }
-        if tell::was_refused(&table, self) {
+        let course = self.course(ticks);
+        if tell::was_refused(&table, &course) {
             sink.say(match scheduling::probe_real_time() {
                 Err(refusal) => {
                     RemarkCode::NotRealTime.with(&[&format_args!("{refusal}; {}", refusal.cause.remedy())])
@@ -341,7 +308,7 @@ impl Series for Session {
                     .with(&[&"the priority was lost during the session, or granted too late"]),
             });
         }
-        tell::tell(&table, discarded, self, (idle_share, busy.as_ref()), sink);
+        tell::tell(&table, discarded, &course, (idle_share, busy.as_ref()), sink);
         if let Some(busy) = &busy {
             tell_load::tell(&table, discarded, &self.shape, busy, sink)?;
         }

@@ -7,8 +7,8 @@ use oscost_stats::peaks::{body, median_deviation, moments, peaks};
 use oscost_stats::quantile::{quantile, sorted};
 use oscost_sys::scheduling::Policy;
 
+use super::course::Course;
 use super::load::Busy;
-use super::session::Session;
 use super::table::Table;
 
 /// The quantities of every transport, the headline first.
@@ -89,7 +89,7 @@ pub fn counted(table: &Table, discarded: usize) -> std::ops::Range<usize> {
 pub fn tell(
     table: &Table,
     discarded: usize,
-    session: &Session,
+    course: &Course,
     (idle, busy): (Option<f64>, Option<&Busy>),
     sink: &mut dyn Sink,
 ) {
@@ -143,8 +143,8 @@ pub fn tell(
     response.tell(quantity::RESPONSE_P50, 0.5, sink);
     response.tell(quantity::RESPONSE_P99, 0.99, sink);
     response.tell(quantity::RESPONSE_MAX, 1.0, sink);
-    tell_clients(&by_client, session.shape.tick_ns, sink);
-    if !session.kind.is_without_server_process() {
+    tell_clients(&by_client, course.period_ns, sink);
+    if !course.kind.is_without_server_process() {
         Spread::of(&loops).tell(quantity::SERVER_LOOP, 0.5, sink);
         sink.quantity(quantity::SERVER_CPU, table.cpu_ns() as f64 / table.sent().max(1) as f64);
     }
@@ -152,7 +152,7 @@ pub fn tell(
         sink.quantity(quantity::REVERSED_SHARE, f64::from(reversed) / f64::from(pairs));
         sink.quantity(quantity::SAME_ORDER_SHARE, f64::from(same) / f64::from(pairs));
     }
-    tell_counts(table, session, sink);
+    tell_counts(table, course, sink);
     if let Some(share) = idle {
         sink.quantity(quantity::IDLE_SHARE, share);
     }
@@ -236,7 +236,7 @@ fn tell_clients(by_client: &[Vec<f64>], tick_ns: u64, sink: &mut dyn Sink) {
     }
 }
 
-fn tell_counts(table: &Table, session: &Session, sink: &mut dyn Sink) {
+fn tell_counts(table: &Table, course: &Course, sink: &mut dyn Sink) {
     let (mut received, mut dropped, mut gaps, mut switches) = (0, 0, 0, 0);
     for client in 0..table.clients() {
         let [got, missing, full] = table.counts(client);
@@ -253,14 +253,14 @@ fn tell_counts(table: &Table, session: &Session, sink: &mut dyn Sink) {
     sink.quantity(quantity::MISSED, (gaps - dropped.min(gaps)) as f64);
     sink.quantity(quantity::OVERRUNS, table.overruns() as f64);
     sink.quantity(quantity::SWITCHES_PER_CLIENT, switches as f64 / sent.max(1.0));
-    if session.policy != Policy::Other {
-        sink.quantity(quantity::REAL_TIME, f64::from(u8::from(!was_refused(table, session))));
+    if course.policy != Policy::Other {
+        sink.quantity(quantity::REAL_TIME, f64::from(u8::from(!was_refused(table, course))));
     }
 }
 
 /// Whether somebody was not scheduled as he asked, before or after his loop.
-pub fn was_refused(table: &Table, session: &Session) -> bool {
-    let server = (!session.kind.is_without_server_process()).then_some(None);
+pub fn was_refused(table: &Table, course: &Course) -> bool {
+    let server = (!course.kind.is_without_server_process()).then_some(None);
     let mut all = server.into_iter().chain((0..table.clients()).map(Some));
-    session.policy != Policy::Other && all.any(|of| !table.account(of).as_asked)
+    course.policy != Policy::Other && all.any(|of| !table.account(of).as_asked)
 }

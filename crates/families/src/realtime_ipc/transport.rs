@@ -1,31 +1,11 @@
-//! What a way to send a message is to the server and to its clients. One small file each implements it.
+//! What a way to send a message is to the server and to its clients. The files of their kinds implement it.
 
 use std::rc::Rc;
 
 use oscost_harness::{CallError, Outcome, Unable};
 
-use super::session::{Course, Ground};
+use super::course::{Course, Ground};
 use super::table::Table;
-
-/// How a client learns which ticks a wake-up is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// A message arrives, and says it.
-    Queue,
-    /// It is woken, and looks at the stamps in shared memory.
-    Wake,
-    /// A timer of its own wakes it; there is no server.
-    Timer,
-    /// The server is inside the kernel: it wakes, and has counted and stamped the ticks itself.
-    Kernel,
-}
-
-impl Kind {
-    /// Nobody sends: a timer of each client's, or the kernel's, does.
-    pub const fn is_without_server_process(self) -> bool {
-        matches!(self, Self::Timer | Self::Kernel)
-    }
-}
 
 /// What a client got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +67,15 @@ pub trait Transport {
 }
 
 /// Makes a transport for the clients of a session.
-pub type Make = fn(&mut Ground, &Course, &Rc<Table>) -> Result<Box<dyn Transport>, Unable>;
+pub type Make = fn(&mut Ground, &Course, &Rc<Table>) -> Made;
+
+/// The transport, or why there is none.
+pub type Made = Result<Box<dyn Transport>, Unable>;
+
+/// What `make` makes for every client.
+pub fn for_each<T>(table: &Table, make: impl FnMut(usize) -> Result<T, Unable>) -> Result<Vec<T>, Unable> {
+    (0..table.clients()).map(make).collect()
+}
 
 /// Tries at the last message of a session, 1 ms apart: a client that lags has to make room for it.
 const LAST_TRIES: u32 = 500;

@@ -6,6 +6,8 @@ use oscost_recorddb::workload::{OperationKind, Workload};
 use oscost_recorddb::{Access, DatabaseOptions, Granularity, Layout, LockWay, Primitive};
 use oscost_sys::mandatory_lock;
 
+use crate::made::{self, words};
+
 /// The four ways of document 001's Figure 20.7.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Locking {
@@ -253,8 +255,7 @@ impl Cell {
     /// The card; a program makes a handful of them in its life.
     #[must_use]
     pub fn card(&self, tier: Tier) -> Card {
-        let leak = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
-        let id = |locking| leak(self.with(locking).id());
+        let id = |locking| words(self.with(locking).id());
         let alone = self.processes == 1;
         let baseline = match self.locking {
             Locking::None => None,
@@ -274,7 +275,7 @@ impl Cell {
                     (Layout::Book, _) => Bound::Between(2.0, 8.0),
                     (Layout::Fast, _) => Bound::Between(1.0, 16.0),
                 };
-                Box::leak(Box::new([Claim::CallsNamed(names, bound)]))
+                made::list(vec![Claim::CallsNamed(names, bound)])
             }
         };
         let primitive = match self.locking {
@@ -283,13 +284,13 @@ impl Cell {
         };
         Card {
             id: id(self.locking),
-            title: leak(format!(
+            title: words(format!(
                 "database {}, {}{primitive}",
                 word(&LAYOUTS, self.layout),
                 self.locking.words()
             )),
             operation: "one fetch, insertion, replacement or deletion of a record, in the mix of the book's program",
-            group: leak(self.with_lock("")),
+            group: words(self.with_lock("")),
             placement: if alone { Placement::OneCpu } else { Placement::Spread },
             needs: if alone { &[] } else { &[Need::Cpus(2)] },
             blocks: !alone,
@@ -301,7 +302,7 @@ impl Cell {
             // A launch runs the workload twice: once as it is, once with a clock around each operation.
             launch_ms: 2 * self.about_ms(),
             quantities: QUANTITIES,
-            parameters: self.parameters().leak(),
+            parameters: made::list(self.parameters()),
             remark: "below 0.5 s of CPU time, user and system time are timer samples; latencies and waiting come from a \
                      separate run",
             ..Card::SERIES

@@ -108,18 +108,7 @@ impl Drop for Watch<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeMap;
-
-    #[derive(Default)]
-    struct Told(BTreeMap<&'static str, f64>);
-
-    impl Sink for Told {
-        fn quantity(&mut self, name: &'static str, value: f64) {
-            self.0.insert(name, value);
-        }
-        fn observation(&mut self, _: f64) {}
-        fn operations(&mut self, _: u64) {}
-    }
+    use crate::seen::Seen;
 
     #[test]
     fn what_two_processes_saw_is_told_together() {
@@ -130,11 +119,11 @@ mod tests {
                 watch.seen[group(OperationKind::FetchMissing)].record(ns);
             }
         }
-        let mut told = Told::default();
+        let mut told = Seen::default();
         latencies.tell(&mut told);
-        assert!((told.0["fetch_p50"] / 100.0 - 1.0).abs() < 0.02, "{:?}", told.0);
-        assert!((told.0["fetch_p99"] / 3000.0 - 1.0).abs() < 0.02, "{:?}", told.0);
-        assert!(!told.0.contains_key("delete_p50"), "of what was not done nothing is told");
+        assert!((told.quantities["fetch_p50"] / 100.0 - 1.0).abs() < 0.02, "{:?}", told.quantities);
+        assert!((told.quantities["fetch_p99"] / 3000.0 - 1.0).abs() < 0.02, "{:?}", told.quantities);
+        assert!(!told.quantities.contains_key("delete_p50"), "of what was not done nothing is told");
     }
 
     #[test]
@@ -145,8 +134,8 @@ mod tests {
         std::thread::sleep(std::time::Duration::from_millis(3));
         watch.end(OperationKind::DeleteFound);
         drop(watch);
-        let mut told = Told::default();
+        let mut told = Seen::default();
         latencies.tell(&mut told);
-        assert!(told.0["delete_p50"] > 2.9e6, "{:?}", told.0);
+        assert!(told.quantities["delete_p50"] > 2.9e6, "{:?}", told.quantities);
     }
 }

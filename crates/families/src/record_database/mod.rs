@@ -4,12 +4,14 @@ mod cell;
 mod latencies;
 mod running;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use oscost_harness::{Benchmark, Setting, Takes, Tier};
 use oscost_recorddb::workload::Workload;
 use oscost_recorddb::{Access, Layout, Primitive};
+
+use crate::made;
 
 pub use cell::{
     ACCESSES, Cell, LAYOUTS, Locking, MOST_PROCESSES, MOST_RECORDS, PRIMITIVES, WORKLOADS, named, word,
@@ -41,13 +43,7 @@ const FAST: Cell =
 
 /// The benchmark of a cell, made once for each.
 fn benchmark(cell: Cell, tier: Tier) -> &'static dyn Benchmark {
-    static MADE: Mutex<BTreeMap<String, &'static dyn Benchmark>> = Mutex::new(BTreeMap::new());
-    // A panic elsewhere leaves the map whole: it is only ever added to.
-    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-    *made.entry(cell.id()).or_insert_with(|| {
-        let card = Box::leak(Box::new(cell.card(tier)));
-        Box::leak(Box::new(Program::new(cell, card)))
-    })
+    made::once(&cell.id(), || made::benchmark(Program::new(cell, made::card(cell.card(tier)))))
 }
 
 /// The cells that tell the story: both layouts without locks, with one and with many, by one process and by four.

@@ -7,20 +7,15 @@ use std::sync::atomic::Ordering;
 use oscost_harness::{
     Batched, Benchmark, Bound, CallError, Card, Claim, Outcome, PostCondition, SetUp, Subject, Unable,
 };
+use oscost_sys::file;
 use oscost_sys::memory::SharedWords;
 use oscost_sys::pipe::{self, Pipe};
 use oscost_sys::process::Child;
 use oscost_sys::record_lock::{self, LockKind, Owner, Range};
 
-use super::file;
-use crate::lock::excluding::{self, Lock};
+use super::locks::{OnFile, make};
+use crate::lock::excluding;
 use crate::partner;
-
-/// A lock that can be taken on a file of our choice.
-pub trait OnFile: Lock {
-    /// The lock, by this open file description.
-    fn of(file: OwnedFd) -> Self;
-}
 
 /// Taking and giving back beside `others` locks of somebody else's.
 pub struct Beside<L> {
@@ -82,11 +77,11 @@ impl<L: OnFile> Benchmark for Beside<L> {
     }
 
     fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        let file = file::make()?;
+        let file = make()?;
         let words = SharedWords::new(1)?;
         let end = Pipe::new()?;
         let holder = partner::start(cx, false, || {
-            let own = file::again(&file)?;
+            let own = file::open_again(&file)?;
             let held = hold(&own, self.others);
             let told = held.map_or_else(|error| u64::from(error.errno.unsigned_abs()) + 1, |()| 1);
             words.word(0).store(told, Ordering::Release);
@@ -107,7 +102,7 @@ impl<L: OnFile> Benchmark for Beside<L> {
                 remedy: "a higher limit of locks (ulimit -x)".into(),
             });
         }
-        let lock = L::of(file::again(&file)?);
+        let lock = L::of(file::open_again(&file)?);
         Ok(Subject::Batched(Box::new(Cycle { lock, _holder: holder, _file: file })))
     }
 }

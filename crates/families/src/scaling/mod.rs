@@ -6,14 +6,12 @@ mod conductor;
 mod run;
 mod worker;
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
-
 use oscost_harness::{
     Benchmark, Card, Claim, Parameter, Placement, QuantityCard, SetUp, Sharing, Subject, Tier, Unable,
     quantity,
 };
 
+use crate::made::{self, words};
 use run::Scaled;
 
 /// So many workers at most.
@@ -102,7 +100,7 @@ impl Crowd {
 /// Ids of the operation `inner` by so many workers, with objects of their own and with one for all, whatever it has.
 #[must_use]
 pub fn ids(inner: &str, of: Workers, counts: &[u32]) -> Vec<String> {
-    let Some(benchmark) = benchmark(inner) else { return Vec::new() };
+    let Some(benchmark) = crate::listed(inner) else { return Vec::new() };
     let both = [Objects::Private, Objects::Shared];
     let objects: &[Objects] = match benchmark.sharing() {
         Sharing::Own => &both[..1],
@@ -118,23 +116,15 @@ pub fn ids(inner: &str, of: Workers, counts: &[u32]) -> Vec<String> {
 
 /// The benchmark of an id that says by how many it is made.
 pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
-    static MADE: Mutex<BTreeMap<String, &'static dyn Benchmark>> = Mutex::new(BTreeMap::new());
     let (inner, crowd) = Crowd::of_id(id)?;
-    let inner = benchmark(inner)?;
-    // A panic elsewhere leaves the map whole: it is only ever added to.
-    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-    Some(*made.entry(id.to_owned()).or_insert_with(|| by(inner, crowd)))
+    let inner = crate::listed(inner)?;
+    Some(made::once(id, || by(inner, crowd)))
 }
 
-/// The operation `inner` by `crowd`, whatever family it is of. A benchmark lives as long as the program.
+/// The operation `inner` by `crowd`, whatever family it is of.
 #[must_use]
 pub fn by(inner: &'static dyn Benchmark, crowd: Crowd) -> &'static dyn Benchmark {
-    Box::leak(Box::new(Scaled::new(inner, crowd)))
-}
-
-fn benchmark(id: &str) -> Option<&'static dyn Benchmark> {
-    let all = crate::FAMILIES.iter().flat_map(|family| family.benchmarks);
-    all.copied().find(|benchmark| benchmark.card().id == id)
+    made::benchmark(Scaled::new(inner, crowd))
 }
 
 /// What a launch yields. docs/method/families.md.
@@ -150,9 +140,8 @@ const LAUNCH_MS: u64 = 150;
 
 /// The card of `inner` by a crowd.
 fn card(inner: &'static dyn Benchmark, crowd: Crowd) -> Card {
-    let leak = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
     let its = inner.card();
-    let id = leak(crowd.id(its.id));
+    let id = words(crowd.id(its.id));
     let objects = match (inner.sharing(), crowd.objects) {
         (_, Objects::Private) => String::new(),
         (Sharing::Inherited(what) | Sharing::Always(what), Objects::Shared) => format!(", all on {what}"),
@@ -168,18 +157,18 @@ fn card(inner: &'static dyn Benchmark, crowd: Crowd) -> Card {
     Card {
         id,
         revision: its.revision,
-        title: leak(format!("{} by {}", its.title, crowd.words())),
-        operation: leak(format!("{}, by {} at once{objects}", its.operation, crowd.words())),
-        heading: leak(format!("{}, by several at once", its.operation)),
+        title: words(format!("{} by {}", its.title, crowd.words())),
+        operation: words(format!("{}, by {} at once{objects}", its.operation, crowd.words())),
+        heading: words(format!("{}, by several at once", its.operation)),
         call_path: its.call_path,
         placement: Placement::Spread,
         group: id,
-        claims: Box::leak(claims_of(&inner.claims()).into_boxed_slice()),
+        claims: made::list(claims_of(&inner.claims())),
         tier: Tier::Thorough,
         launches: Some(8),
         launch_ms: LAUNCH_MS + its.launch_ms * u64::from(crowd.workers),
         quantities: QUANTITIES,
-        parameters: Box::leak(parameters.into_boxed_slice()),
+        parameters: made::list(parameters),
         remark: its.remark,
         ..Card::SERIES
     }
@@ -298,7 +287,7 @@ mod tests {
             ("signal/deliver/threads_2/private", "a handler is installed"),
         ] {
             let (inner, crowd) = Crowd::of_id(id).expect("an id");
-            let said = misfit(benchmark(inner).expect("it is there"), crowd).expect(id);
+            let said = misfit(crate::listed(inner).expect("it is there"), crowd).expect(id);
             assert!(said.contains(why), "{id}: {said}");
         }
     }

@@ -16,6 +16,7 @@ use oscost_sys::process::Child;
 use super::conductor::{Conductor, PATIENCE_NS, Round};
 use super::worker::{Shared, failed, left, word, work};
 use super::{Crowd, Objects, Workers, batched, card, misfit, unsupported};
+use crate::made;
 
 /// A benchmark of one operation by one crowd.
 pub struct Scaled {
@@ -27,7 +28,7 @@ pub struct Scaled {
 impl Scaled {
     /// The operation `inner` by this crowd, whether it fits or not.
     pub fn new(inner: &'static dyn Benchmark, crowd: Crowd) -> Self {
-        Self { card: Box::leak(Box::new(card(inner, crowd))), inner, crowd }
+        Self { card: made::card(card(inner, crowd)), inner, crowd }
     }
 }
 
@@ -251,52 +252,36 @@ fn tell(rounds: &[Round], per_iteration: f64, sink: &mut dyn Sink) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[derive(Default)]
-    struct Told(Vec<(&'static str, f64)>, u64, Vec<PostCondition>);
-
-    impl Sink for Told {
-        fn quantity(&mut self, name: &'static str, value: f64) {
-            self.0.push((name, value));
-        }
-        fn observation(&mut self, _: f64) {}
-        fn operations(&mut self, count: u64) {
-            self.1 += count;
-        }
-        fn post_condition(&mut self, found: PostCondition) {
-            self.2.push(found);
-        }
-    }
+    use crate::seen::Seen;
 
     fn round(alone: f64, rates: &[f64]) -> Round {
         Round { alone, rates: rates.to_vec(), made: rates.iter().map(|rate| (rate * 1e4) as u64).collect() }
     }
 
-    fn of(told: &Told, name: &str) -> f64 {
-        told.0.iter().find(|(known, _)| *known == name).expect("it is told").1
-    }
-
     #[test]
     fn who_hinders_nobody_is_efficient_and_who_takes_turns_is_not() {
-        let mut free = Told::default();
+        let mut free = Seen::default();
         tell(&[round(0.1, &[0.1; 4]), round(0.2, &[0.2; 4]), round(0.1, &[0.1; 4])], 2.0, &mut free)
             .expect("rates");
         // Two operations an iteration: 4 workers make 0.8 operations a ns together, one 0.2.
-        assert_eq!((of(&free, quantity::TIME_PER_OPERATION), of(&free, quantity::ALONE)), (1.25, 5.0));
-        assert_eq!((of(&free, quantity::EFFICIENCY), of(&free, quantity::FAIRNESS)), (1.0, 1.0));
-        assert!(free.2.iter().all(PostCondition::holds));
-        let mut serial = Told::default();
+        assert_eq!(
+            (free.quantities[quantity::TIME_PER_OPERATION], free.quantities[quantity::ALONE]),
+            (1.25, 5.0)
+        );
+        assert_eq!((free.quantities[quantity::EFFICIENCY], free.quantities[quantity::FAIRNESS]), (1.0, 1.0));
+        assert!(free.conditions.iter().all(PostCondition::holds));
+        let mut serial = Seen::default();
         tell(&[round(0.1, &[0.025; 4])], 1.0, &mut serial).expect("rates");
-        assert_eq!(of(&serial, quantity::EFFICIENCY), 0.25);
-        assert_eq!((of(&serial, quantity::TIME_PER_OPERATION), serial.1), (10.0, 1000));
+        assert_eq!(serial.quantities[quantity::EFFICIENCY], 0.25);
+        assert_eq!((serial.quantities[quantity::TIME_PER_OPERATION], serial.operations), (10.0, 1000));
     }
 
     #[test]
     fn a_worker_that_never_worked_is_found() {
-        let mut told = Told::default();
+        let mut told = Seen::default();
         tell(&[round(0.1, &[0.2, 0.0])], 1.0, &mut told).expect("rates");
-        assert!(told.2.iter().any(|found| found.name == "workers_that_worked" && !found.holds()));
-        assert_eq!(of(&told, quantity::FAIRNESS), 0.5);
+        assert!(told.is_broken("workers_that_worked"));
+        assert_eq!(told.quantities[quantity::FAIRNESS], 0.5);
         assert!(tell(&[round(0.0, &[0.2])], 1.0, &mut told).is_err(), "one alone made nothing");
     }
 }

@@ -1,31 +1,258 @@
 //! Semaphores that nobody else wants (document 000), and tokens handed over from process to process.
 
-use oscost_harness::Benchmark;
-
-mod eventfd;
 pub mod handover;
-mod posix_named;
-mod posix_unnamed;
-mod system_v;
-mod system_v_one_call;
-mod system_v_undo;
 
-/// What stands above the rows of these figures.
-const PAIR: &str = "one wait and one post";
+use oscost_harness::{Benchmark, CallError, Card, Claim, Object, Outcome, SetUp, Tier, Unable};
+use oscost_sys::semaphore::{EventFd, NamedSemaphore, SystemV, Unnamed};
+
+use crate::operation::{Operation, operation};
+use crate::{claims, lack};
+use handover::{Handover, Token};
+
+const PAIR: Card = Card {
+    operation: "one wait and one post",
+    heading: "one wait and one post",
+    group: "semaphore",
+    baseline: Some("semaphore/posix_named"),
+    ..Card::BATCHED
+};
+
+/// What document 000 says of the same figures.
+const TWO_OPERATIONS: &str = "document 000 counts this as two operations";
+
+/// A wait and a post of a semaphore that swings between 1 and 0, and never blocks.
+const fn pair<T: Token>(card: &'static Card) -> Operation<T, impl Fn(&mut T) -> Outcome + Copy + Sync> {
+    let both = |token: &mut T| {
+        token.wait()?;
+        token.post()
+    };
+    operation(card, |cx| T::make(cx, 1), both).verify(|token| handover::verify(token))
+}
 
 pub const ALL: &[&dyn Benchmark] = &[
-    &posix_named::PosixNamed,
-    &system_v::SystemVSet,
-    &posix_unnamed::PosixUnnamed,
-    &system_v_one_call::SystemVOneCall,
-    &system_v_undo::SystemVUndo,
-    &eventfd::EventFdToken,
-    &posix_named::SAME_CPU,
-    &system_v::SAME_CPU,
-    &posix_unnamed::SAME_CPU,
-    &eventfd::SAME_CPU,
-    &posix_named::CROSS_CPU,
-    &system_v::CROSS_CPU,
-    &posix_unnamed::CROSS_CPU,
-    &eventfd::CROSS_CPU,
+    // A word in shared memory while nobody waits.
+    &pair::<NamedSemaphore>(&Card {
+        id: "semaphore/posix_named",
+        title: "POSIX semaphore, named, uncontended",
+        claims: &claims::exactly(0.0),
+        baseline: None,
+        document: Some("000"),
+        remark: TWO_OPERATIONS,
+        tier: Tier::Core,
+        ..PAIR
+    }),
+    // A system call for each operation.
+    &pair::<SystemV>(&Card {
+        id: "semaphore/system_v",
+        title: "System V semaphore, uncontended",
+        operation: "one wait and one post, each one semop without SEM_UNDO",
+        claims: &claims::named(SEMOP, 2.0),
+        document: Some("000"),
+        remark: TWO_OPERATIONS,
+        tier: Tier::Core,
+        ..PAIR
+    }),
+    &pair::<Unnamed>(&Card {
+        id: "semaphore/posix_unnamed",
+        title: "POSIX semaphore, unnamed, uncontended",
+        claims: &claims::exactly(0.0),
+        tier: Tier::Core,
+        ..PAIR
+    }),
+    // Half the kernel entries.
+    &operation(
+        &Card {
+            id: "semaphore/system_v_one_call",
+            title: "System V semaphore, wait and post in one call",
+            operation: "one wait and one post, in one semop without SEM_UNDO",
+            claims: &claims::named(SEMOP, 1.0),
+            ..PAIR
+        },
+        |cx| system_v_set(cx, 1, 2),
+        |set| set.wait_and_post(),
+    )
+    .verify(|set| handover::verify(set)),
+    // The kernel gives the token back if its owner dies.
+    &operation(
+        &Card {
+            id: "semaphore/system_v_undo",
+            title: "System V semaphore with SEM_UNDO",
+            operation: "one wait and one post, both with SEM_UNDO",
+            claims: &claims::named(SEMOP, 2.0),
+            ..PAIR
+        },
+        |cx| system_v_set(cx, 1, 1),
+        |set| {
+            set.wait_undo()?;
+            set.post_undo()
+        },
+    )
+    .verify(|set| handover::verify(set)),
+    &pair::<EventFd>(&Card {
+        id: "semaphore/eventfd",
+        title: "eventfd as a semaphore, uncontended",
+        operation: "one wait (read of 8 bytes, EFD_SEMAPHORE) and one post (write of 8 bytes)",
+        claims: &claims::named(READ_WRITE, 2.0),
+        tier: Tier::Core,
+        ..PAIR
+    }),
+    &Handover::<NamedSemaphore>::new(&Card {
+        baseline: None,
+        tier: Tier::Core,
+        ..handover::same_cpu(
+            "semaphore/posix_named/handover/same_cpu",
+            "hand-over by a named POSIX semaphore",
+            &handover::BY_FUTEX,
+        )
+    }),
+    &Handover::<SystemV>::new(&Card {
+        operation: "one hand-over of the token to the other process by semop without SEM_UNDO, on one CPU",
+        tier: Tier::Core,
+        ..handover::same_cpu(
+            "semaphore/system_v/handover/same_cpu",
+            "hand-over by a System V semaphore",
+            &BY_SEMOP,
+        )
+    }),
+    &Handover::<Unnamed>::new(&handover::same_cpu(
+        "semaphore/posix_unnamed/handover/same_cpu",
+        "hand-over by an unnamed POSIX semaphore",
+        &handover::BY_FUTEX,
+    )),
+    &Handover::<EventFd>::new(&Card {
+        operation: "one hand-over of the token (8 bytes, EFD_SEMAPHORE) to the other process, on one CPU",
+        tier: Tier::Core,
+        ..handover::same_cpu("semaphore/eventfd/handover/same_cpu", "hand-over by eventfd", &BY_READ_WRITE)
+    }),
+    &Handover::<NamedSemaphore>::new(&Card {
+        baseline: None,
+        tier: Tier::Core,
+        ..handover::cross_cpu(
+            "semaphore/posix_named/handover/cross_cpu",
+            "hand-over by a named POSIX semaphore",
+            &handover::BY_FUTEX_ON_TWO_CPUS,
+        )
+    }),
+    &Handover::<SystemV>::new(&Card {
+        operation: "one hand-over of the token to the other process by semop without SEM_UNDO, on another CPU",
+        tier: Tier::Core,
+        ..handover::cross_cpu(
+            "semaphore/system_v/handover/cross_cpu",
+            "hand-over by a System V semaphore",
+            &handover::on_two_cpus(BY_SEMOP),
+        )
+    }),
+    &Handover::<Unnamed>::new(&handover::cross_cpu(
+        "semaphore/posix_unnamed/handover/cross_cpu",
+        "hand-over by an unnamed POSIX semaphore",
+        &handover::BY_FUTEX_ON_TWO_CPUS,
+    )),
+    &Handover::<EventFd>::new(&Card {
+        operation: "one hand-over of the token (8 bytes, EFD_SEMAPHORE) to the other process, on another CPU",
+        tier: Tier::Core,
+        ..handover::cross_cpu(
+            "semaphore/eventfd/handover/cross_cpu",
+            "hand-over by eventfd",
+            &handover::on_two_cpus(BY_READ_WRITE),
+        )
+    }),
 ];
+
+const SEMOP: &[&str] = &["semop", "semtimedop"];
+const READ_WRITE: &[&str] = &["read", "write"];
+const BY_SEMOP: [Claim; 3] = handover::in_the_kernel(SEMOP);
+const BY_READ_WRITE: [Claim; 3] = handover::in_the_kernel(READ_WRITE);
+
+impl Token for NamedSemaphore {
+    fn make(cx: &mut SetUp<'_>, value: u32) -> Result<Self, Unable> {
+        let name = cx.unique_name()?;
+        cx.keeper.keep(&Object::NamedSemaphore(name.clone()))?;
+        NamedSemaphore::create(&name, value).map_err(lack::of_named_semaphores)
+    }
+
+    #[inline(always)]
+    fn wait(&self) -> Outcome {
+        NamedSemaphore::wait(self)
+    }
+
+    #[inline(always)]
+    fn post(&self) -> Outcome {
+        NamedSemaphore::post(self)
+    }
+
+    fn there(&self) -> Result<Option<u64>, CallError> {
+        NamedSemaphore::value(self).map(|value| Some(value.into()))
+    }
+}
+
+impl Token for Unnamed {
+    fn make(_: &mut SetUp<'_>, value: u32) -> Result<Self, Unable> {
+        Ok(Unnamed::new(value)?)
+    }
+
+    #[inline(always)]
+    fn wait(&self) -> Outcome {
+        Unnamed::wait(self)
+    }
+
+    #[inline(always)]
+    fn post(&self) -> Outcome {
+        Unnamed::post(self)
+    }
+
+    fn there(&self) -> Result<Option<u64>, CallError> {
+        Unnamed::value(self).map(|value| Some(value.into()))
+    }
+}
+
+impl Token for SystemV {
+    fn make(cx: &mut SetUp<'_>, value: u32) -> Result<Self, Unable> {
+        system_v_set(cx, value, 1)
+    }
+
+    #[inline(always)]
+    fn wait(&self) -> Outcome {
+        SystemV::wait(self)
+    }
+
+    #[inline(always)]
+    fn post(&self) -> Outcome {
+        SystemV::post(self)
+    }
+
+    fn there(&self) -> Result<Option<u64>, CallError> {
+        SystemV::value(self).map(|value| Some(value.into()))
+    }
+}
+
+/// A private set of one semaphore, for calls of up to `operations` operations.
+fn system_v_set(cx: &mut SetUp<'_>, value: u32, operations: u64) -> Result<SystemV, Unable> {
+    lack::of_system_v_limits(cx, operations)?;
+    cx.keeper
+        .make(Object::SystemVSemaphore, |key| SystemV::with_key(key, value), SystemV::id)
+        .map_err(lack::of_system_v_semaphores)
+}
+
+/// EFD_SEMAPHORE: a read takes a token, a write gives it back.
+impl Token for EventFd {
+    // fs/eventfd.c: eventfd_write wakes under the wait queue's lock, and eventfd_read takes it.
+    const WAKES_UNDER_A_LOCK: bool = true;
+
+    fn make(_: &mut SetUp<'_>, value: u32) -> Result<Self, Unable> {
+        EventFd::new(value).map_err(lack::of_descriptors)
+    }
+
+    #[inline(always)]
+    fn wait(&self) -> Outcome {
+        EventFd::wait(self)
+    }
+
+    #[inline(always)]
+    fn post(&self) -> Outcome {
+        EventFd::post(self)
+    }
+
+    fn there(&self) -> Result<Option<u64>, CallError> {
+        Ok(EventFd::value(self).map(u64::from))
+    }
+}

@@ -1,25 +1,111 @@
 //! One byte there and back between two processes by a connected socket, and connections made and reset; on this machine alone.
 
-use oscost_harness::{Benchmark, Card, Claim, Placement};
+use std::os::fd::OwnedFd;
 
-use crate::alternation;
-use crate::claims;
+use oscost_harness::{Benchmark, Bound, Card, Claim, Placement, PostCondition, Unable};
+use oscost_sys::loopback::{self, Listener};
+use oscost_sys::socket::{self, SocketKind};
+
+use crate::alternation::{self, Alternating};
+use crate::operation::operation;
 use crate::semaphore::handover;
+use crate::{claims, lack};
+use connected::{Connected, Sockets};
 
 mod connected;
-mod tcp_connect;
-mod tcp_round_trip;
-mod udp_round_trip;
-mod unix_round_trip;
 
 pub const ALL: &[&dyn Benchmark] = &[
-    &tcp_round_trip::SAME_CPU,
-    &udp_round_trip::SAME_CPU,
-    &unix_round_trip::SAME_CPU,
-    &tcp_round_trip::CROSS_CPU,
-    &udp_round_trip::CROSS_CPU,
-    &unix_round_trip::CROSS_CPU,
-    &tcp_connect::TcpConnect,
+    &Alternating::<Connected<Tcp>>::new(&Card {
+        operation: "one byte to another process on this CPU with TCP_NODELAY, and one back",
+        ..card("socket/tcp_round_trip/same_cpu", "TCP round trip, one CPU", Placement::SameCpu)
+    }),
+    &Alternating::<Connected<Udp>>::new(&card(
+        "socket/udp_round_trip/same_cpu",
+        "UDP round trip, one CPU",
+        Placement::SameCpu,
+    )),
+    &Alternating::<Connected<Unix>>::new(&Card {
+        baseline: None,
+        ..card("socket/unix_round_trip/same_cpu", "Unix stream round trip, one CPU", Placement::SameCpu)
+    }),
+    &Alternating::<Connected<Tcp>>::new(&Card {
+        operation: "one byte to a process on another CPU with TCP_NODELAY, and one back",
+        ..card("socket/tcp_round_trip/cross_cpu", "TCP round trip, two CPUs", Placement::CrossCpu)
+    }),
+    &Alternating::<Connected<Udp>>::new(&card(
+        "socket/udp_round_trip/cross_cpu",
+        "UDP round trip, two CPUs",
+        Placement::CrossCpu,
+    )),
+    &Alternating::<Connected<Unix>>::new(&Card {
+        baseline: None,
+        ..card("socket/unix_round_trip/cross_cpu", "Unix stream round trip, two CPUs", Placement::CrossCpu)
+    }),
+    // Accepted, and both ends closed, over the loopback device.
+    &operation(
+        &Card {
+            id: "socket/tcp_connect",
+            title: "TCP connection made and closed",
+            operation: "one connect to a listener of the same process, its accept and both closes",
+            group: "socket/connect",
+            claims: &CONNECT,
+            remark: "the accepted end closes first and resets (SO_LINGER 0): no port is left in TIME_WAIT",
+            ..Card::BATCHED
+        },
+        |_| {
+            let listener = Listener::new().map_err(lack::of_loopback)?;
+            listener.connect_close().map_err(lack::of_loopback)?;
+            Ok(listener)
+        },
+        |listener| listener.connect_close(),
+    )
+    .verify(|listener| {
+        // No connection waits that nobody accepted; one that is made carries a byte, and its ends are each other's.
+        let waiting = f64::from(u8::from(listener.is_asked()?));
+        let (bytes, paired) = listener.carries()?;
+        Ok(vec![
+            PostCondition::exactly("connections_waiting", 0.0, waiting),
+            PostCondition::exactly("bytes_through_a_connection", 1.0, bytes as f64),
+            PostCondition::exactly("ends_of_one_connection", 1.0, f64::from(u8::from(paired))),
+        ])
+    }),
+];
+
+/// Over the loopback device, which sends at once (TCP_NODELAY).
+struct Tcp;
+
+impl Sockets for Tcp {
+    fn pair() -> Result<[OwnedFd; 2], Unable> {
+        socket::tcp().map_err(lack::of_loopback)
+    }
+}
+
+/// Over the loopback device, between sockets that are connected.
+struct Udp;
+
+impl Sockets for Udp {
+    fn pair() -> Result<[OwnedFd; 2], Unable> {
+        loopback::udp_pair().map_err(lack::of_loopback)
+    }
+}
+
+/// What a local protocol pays without a network.
+struct Unix;
+
+impl Sockets for Unix {
+    fn pair() -> Result<[OwnedFd; 2], Unable> {
+        socket::pair(SocketKind::Stream).map_err(lack::of_descriptors)
+    }
+}
+
+/// The handshake is over when connect returns, unless the kernel puts its part in it off to a thread of its own.
+const CONNECT: [Claim; 6] = [
+    Claim::SystemCalls(Bound::Exactly(5.0)),
+    Claim::CallsNamed(&["socket"], Bound::Exactly(1.0)),
+    Claim::CallsNamed(&["connect"], Bound::Exactly(1.0)),
+    Claim::CallsNamed(&["accept4"], Bound::Exactly(1.0)),
+    Claim::CallsNamed(&["close"], Bound::Exactly(2.0)),
+    Claim::VoluntarySwitches(Bound::AtMost(0.05)),
 ];
 
 /// Each side sends once and receives once; each waits once, or, where the freeing of a message wakes its sender, twice.

@@ -3,7 +3,8 @@
 use oscost_harness::Card;
 use oscost_sys::bpf::{AttachedTo, CountingProgram, probed_getppid};
 
-use super::layer::{self, Active, Layer, Tax, Watches};
+use super::layer::{self, Active, Layer, Tax};
+use super::watched::Watches;
 use crate::lack;
 
 /// `tax/bpf/tracepoint`

@@ -14,7 +14,7 @@ use oscost_sys::pipe::{self, Pipe};
 use oscost_sys::process::Child;
 use oscost_sys::system_call::{MARKER, MARKERS, marker};
 
-use super::on;
+use super::watched::{Watches, watched};
 use crate::lack;
 
 /// What stands between a program and the kernel.
@@ -30,17 +30,6 @@ pub struct Layer {
     pub lack: fn(CallError) -> Unable,
     /// It listens to system calls itself.
     pub listens: bool,
-}
-
-/// What a layer has to do with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Watches {
-    /// Every system call.
-    AllCalls,
-    /// The system call of one name.
-    OneCall,
-    /// A function of its own, which makes its own call.
-    OwnFunction,
 }
 
 /// How a layer proves that it is active.
@@ -116,7 +105,7 @@ impl Benchmark for Tax {
         let per_iteration = self.on.map_or(1, |on| on.card().operations_per_iteration.max(1));
         let (call, calls) = match self.on {
             None => (OWN_CALL, 1),
-            Some(on) => on::watched(on, self.layer.watches)?,
+            Some(on) => watched(on, self.layer.watches)?,
         };
         let words = SharedWords::new(word::COUNT)?;
         let (there, back) =
@@ -379,45 +368,26 @@ impl Series for Pair {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oscost_harness::Keeper;
+    use crate::seen::{Seen, with_set_up};
 
-    /// The lie of a layer that is never installed, in each way of proving that one is.
-    fn lying(install: fn(&'static str) -> Result<Active, CallError>) -> PostCondition {
-        let mut keeper = Keeper::in_private_namespaces();
-        let cpu = oscost_sys::affinity::allowed().expect("CPUs")[0];
-        let mut cx = SetUp {
-            cpu,
-            partner_cpu: cpu,
-            cpus: &[cpu],
-            host_system_v_limits: None,
-            keeper: &mut keeper,
-            directory: None,
-        };
+    /// What is found first of a layer that is never installed, in each way of proving that one is.
+    fn without(install: fn(&'static str) -> Result<Active, CallError>) -> PostCondition {
         let call = || _ = oscost_sys::system_call::getppid();
         let layer = Layer { install, call, watches: Watches::OneCall, lack: Unable::Failed, listens: false };
-        let Ok(Subject::Series(mut series)) = Tax { card: &CARD, layer, on: None }.set_up(&mut cx) else {
+        let cpu = oscost_sys::affinity::allowed().expect("CPUs")[0];
+        let set_up = with_set_up(&[cpu], |cx| Tax { card: &CARD, layer, on: None }.set_up(cx));
+        let Ok(Subject::Series(mut series)) = set_up else {
             panic!("nothing is installed that could be refused")
         };
-        let mut found = Found(None);
+        let mut found = Seen::default();
         let plan = SeriesPlan { observations: None, duration_ns: 1_000_000, seed: 1 };
         series.launch(&plan, &mut found).expect("nothing fails");
-        found.0.expect("it is looked at")
-    }
-
-    struct Found(Option<PostCondition>);
-
-    impl Sink for Found {
-        fn quantity(&mut self, _: &'static str, _: f64) {}
-        fn observation(&mut self, _: f64) {}
-        fn operations(&mut self, _: u64) {}
-        fn post_condition(&mut self, found: PostCondition) {
-            self.0.get_or_insert(found);
-        }
+        *found.conditions.first().expect("it is looked at")
     }
 
     #[test]
     fn a_layer_that_is_never_installed_is_contradicted() {
-        assert!(!lying(|_| Ok(Active::Counter(Box::new(|| Ok(0))))).holds());
-        assert!(!lying(|_| Ok(Active::Answer(oscost_sys::seccomp::answers))).holds());
+        assert!(!without(|_| Ok(Active::Counter(Box::new(|| Ok(0))))).holds());
+        assert!(!without(|_| Ok(Active::Answer(oscost_sys::seccomp::answers))).holds());
     }
 }

@@ -6,6 +6,7 @@ mod bpf;
 mod layer;
 mod on;
 mod seccomp;
+mod watched;
 
 pub(crate) use on::resolve;
 pub use on::{ON, id_of};

@@ -1,13 +1,10 @@
 //! Any operation of one process under a layer (`--set on=syscall/read1`): what it must be like, its card and its id.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use oscost_harness::{Benchmark, Bound, Card, Claim, Parameter, Placement, Setting, Takes, Tier, claims};
 
-use oscost_harness::{
-    Benchmark, Bound, Card, Claim, Parameter, Placement, Setting, Takes, Tier, Unable, claims,
-};
-
-use super::layer::{self, Tax, Watches};
+use super::layer::{self, Tax};
+use super::watched::watched_call;
+use crate::made::{self, words};
 
 /// What is put under the layers.
 pub const ON: Setting = Setting {
@@ -25,7 +22,7 @@ const ON_PART: &str = "/on/";
 /// # Errors
 /// In words: no such id, or not an operation that a layer can be put under.
 pub fn id_of(tax: &str, on: &str) -> Result<String, String> {
-    let found = benchmark(on).ok_or_else(|| format!("--set on={on}: there is no such id"))?;
+    let found = crate::listed(on).ok_or_else(|| format!("--set on={on}: there is no such id"))?;
     match misfit(found.card()) {
         Some(why) => Err(format!("--set on={on}: it {why}")),
         None => Ok(format!("{tax}{ON_PART}{on}")),
@@ -34,19 +31,10 @@ pub fn id_of(tax: &str, on: &str) -> Result<String, String> {
 
 /// The benchmark of an id that names layer and operation.
 pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
-    static MADE: Mutex<BTreeMap<String, &'static dyn Benchmark>> = Mutex::new(BTreeMap::new());
     let (tax, on) = id.split_once(ON_PART)?;
     let tax = super::LAYERS.iter().find(|layer| layer.card.id == tax)?;
-    let on = benchmark(on).filter(|on| misfit(on.card()).is_none())?;
-    // A panic elsewhere leaves the map whole: it is only ever added to.
-    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-    let new = || -> &'static dyn Benchmark { Box::leak(Box::new(under(tax, id, on))) };
-    Some(*made.entry(id.to_owned()).or_insert_with(new))
-}
-
-fn benchmark(id: &str) -> Option<&'static dyn Benchmark> {
-    let all = crate::FAMILIES.iter().flat_map(|family| family.benchmarks);
-    all.copied().find(|benchmark| benchmark.card().id == id)
+    let on = crate::listed(on).filter(|on| misfit(on.card()).is_none())?;
+    Some(made::once(id, || made::benchmark(under(tax, id, on))))
 }
 
 /// Why no layer can be put under it, as the end of a sentence about it.
@@ -64,25 +52,24 @@ fn misfit(card: &Card) -> Option<&'static str> {
     }
 }
 
-/// The operation `on` under the layer of `tax`. A benchmark lives as long as the program.
+/// The operation `on` under the layer of `tax`.
 fn under(tax: &'static Tax, id: &str, on: &'static dyn Benchmark) -> Tax {
-    let leak = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
-    let (id, inner) = (leak(id.to_owned()), on.card());
+    let (id, inner) = (words(id.to_owned()), on.card());
     let layer = tax.card.id.trim_start_matches("tax/").replace(['/', '_'], " ");
     let card = Card {
         id,
-        title: leak(format!("{} under {layer}", inner.title)),
-        operation: leak(format!("{}, under {layer}", inner.operation)),
+        title: words(format!("{} under {layer}", inner.title)),
+        operation: words(format!("{}, under {layer}", inner.operation)),
         heading: inner.operation,
         call_path: inner.call_path,
         group: id,
-        claims: Box::leak(claims_of(&on.claims(), tax.layer.listens).into_boxed_slice()),
-        parameters: Box::leak(Box::new([("on", Parameter::Text(inner.id))])),
+        claims: made::list(claims_of(&on.claims(), tax.layer.listens)),
+        parameters: made::list(vec![("on", Parameter::Text(inner.id))]),
         tier: Tier::Thorough,
         remark: inner.remark,
         ..layer::CARD
     };
-    Tax { card: Box::leak(Box::new(card)), layer: tax.layer, on: Some(on) }
+    Tax { card: made::card(card), layer: tax.layer, on: Some(on) }
 }
 
 /// Its claims about system calls, and those of a listener beside it. What a launch counts is no part of one process alone.
@@ -104,37 +91,6 @@ fn claims_of(own: &[Claim], listens: bool) -> Vec<Claim> {
         found.push(Claim::OtherCalls(Bound::Exactly(0.0)));
     }
     found
-}
-
-/// The system call of which each operation makes a fixed number, and that number.
-fn watched_call(own: &[Claim]) -> Option<(&'static str, u64)> {
-    own.iter().find_map(|claim| match claim {
-        Claim::CallsNamed([name], Bound::Exactly(calls)) if *calls >= 1.0 && calls.fract() == 0.0 => {
-            Some((*name, *calls as u64))
-        }
-        _ => None,
-    })
-}
-
-/// The system call that a layer is to watch under the operation, and how many of it an iteration makes.
-///
-/// # Errors
-/// The layer has to do with calls of one name, and the operation makes no fixed number of such.
-pub fn watched(on: &'static dyn Benchmark, watches: Watches) -> Result<(&'static str, u64), Unable> {
-    let unsupported =
-        |why: &str| Unable::Unsupported { why: why.to_owned(), remedy: "choose another layer".to_owned() };
-    match (watches, watched_call(&on.claims())) {
-        (Watches::AllCalls, _) => Ok(("", 0)),
-        (Watches::OwnFunction, _) => {
-            Err(unsupported("the probe is in a function of its own, which calls getppid"))
-        }
-        (Watches::OneCall, Some((name, calls))) => {
-            Ok((name, calls * on.card().operations_per_iteration.max(1)))
-        }
-        (Watches::OneCall, None) => {
-            Err(unsupported("the operation makes no fixed number of calls of one name, which it could watch"))
-        }
-    }
 }
 
 #[cfg(test)]

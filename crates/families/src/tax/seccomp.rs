@@ -6,7 +6,8 @@ use oscost_harness::{Bound, CallError, Card, Claim, claims};
 use oscost_sys::seccomp::{self, Filter};
 use oscost_sys::{system_call, system_call_names};
 
-use super::layer::{self, Active, Layer, Tax, Watches};
+use super::layer::{self, Active, Layer, Tax};
+use super::watched::Watches;
 use crate::lack;
 
 /// `tax/seccomp/allow_1`

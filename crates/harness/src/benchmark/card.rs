@@ -8,7 +8,7 @@ use oscost_results::{Parameter, Trait, quantity};
 /// Start from [`Card::BATCHED`] or [`Card::SERIES`] and name what differs.
 #[derive(Debug, Clone)]
 pub struct Card {
-    /// Path of the file under `families/src`, then placement and declared parameters ("context_switch/pipe/same_cpu").
+    /// Family and operation, then placement and declared parameters ("context_switch/pipe/same_cpu").
     pub id: &'static str,
     /// Which method this is: raised whenever what the figure means changes, or when it was wrong. Results of two
     /// revisions are never compared.

@@ -18,7 +18,7 @@ use oscost_sys::{CallError, folder::Folder, process::Child};
 use crate::protocol::keeper::Keeper;
 use card::{Bound, Card, Claim};
 
-/// One row of the price list. Adding one is one file; see CONTRIBUTING.md.
+/// One row of the price list.
 pub trait Benchmark: Sync {
     /// The facts; reading them runs nothing.
     fn card(&self) -> &'static Card;

@@ -116,7 +116,7 @@ pub struct Report {
     /// Why the launch does not count, if the environment changed under it (affinity, cpuset, suspend).
     pub void: Option<String>,
     /// How the clock that times was wrong meanwhile, if it was: then the run stops.
-    pub lie: Option<String>,
+    pub wrong_clock: Option<String>,
     /// Whether a cgroup's quota stopped it meanwhile; absent where that is not known.
     pub throttled: Option<bool>,
     /// Time stolen by the host on its CPUs, ns; absent where /proc/stat does not say.

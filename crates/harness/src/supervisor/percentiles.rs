@@ -28,7 +28,7 @@ pub struct OneByOne {
     /// By id, or why not. What an interrupted run has not come to is missing.
     pub found: Vec<(String, Result<Percentiles, String>)>,
     /// How the clock that times was wrong, if it was.
-    pub lie: Option<String>,
+    pub wrong_clock: Option<String>,
 }
 
 /// Times operations of `choices` one by one, each in launches of its own; series are left out.
@@ -79,7 +79,9 @@ fn percentiles_by(
             match workers.run(job, 10 * (plan.time_ns + plan.warm_up_ns) + 15_000 * MILLISECOND) {
                 Err(Lost::Interrupted) => return all,
                 Err(Lost::Worker { what, .. }) => why = Some(what),
-                Ok(Report { lie: Some(lie), .. }) => return OneByOne { lie: Some(lie), ..all },
+                Ok(Report { wrong_clock: Some(wrong_clock), .. }) => {
+                    return OneByOne { wrong_clock: Some(wrong_clock), ..all };
+                }
                 Ok(Report { circumstances: Circumstances { tracer_pid: Some(pid @ 1..), .. }, .. }) => {
                     why = Some(format!("process {pid} traced what was timed"));
                 }
@@ -174,7 +176,7 @@ mod tests {
     fn refused(finds: impl Fn(usize, Report) -> Result<Report, Lost>) -> (Option<String>, usize) {
         let (all, jobs, _) = run(&[batched("a")], finds);
         let [(id, found)] = &all.found[..] else { panic!("one benchmark: {:?}", all.found) };
-        assert_eq!((id.as_str(), &all.lie), ("a", &None));
+        assert_eq!((id.as_str(), &all.wrong_clock), ("a", &None));
         (found.as_ref().err().cloned(), jobs.len())
     }
 
@@ -254,11 +256,11 @@ mod tests {
     }
 
     #[test]
-    fn a_lie_of_the_clock_ends_all_and_an_end_by_the_user_leaves_what_was_found() {
+    fn a_wrong_clock_ends_all_and_an_end_by_the_user_leaves_what_was_found() {
         let (all, jobs, _) = run(&[batched("a"), batched("b")], |number, report| {
-            Ok(Report { lie: (number == 7).then(|| "it lied".to_owned()), ..report })
+            Ok(Report { wrong_clock: (number == 7).then(|| "it lied".to_owned()), ..report })
         });
-        assert_eq!((all.lie.as_deref(), all.found.len(), jobs.len()), (Some("it lied"), 1, 7));
+        assert_eq!((all.wrong_clock.as_deref(), all.found.len(), jobs.len()), (Some("it lied"), 1, 7));
         let (all, jobs, _) =
             run(
                 &[batched("a"), batched("b")],
@@ -266,6 +268,6 @@ mod tests {
                     if number == 7 { Err(Lost::Interrupted) } else { Ok(report) }
                 },
             );
-        assert_eq!((all.lie, all.found.len(), jobs.len()), (None, 1, 7));
+        assert_eq!((all.wrong_clock, all.found.len(), jobs.len()), (None, 1, 7));
     }
 }

@@ -131,7 +131,7 @@ pub(crate) fn all_well(job: &Job) -> Report {
         isolation: "a script".to_owned(),
         circumstances: Circumstances::default(),
         void: None,
-        lie: None,
+        wrong_clock: None,
         throttled: Some(false),
         steal_ns: None,
         awake: None,

@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_works_all_the_time_on_one_cpu_is_told_in_cycles() {
+    fn steady_work_on_one_cpu_is_given_in_cycles() {
         // Of what an operation of 100 ns takes, so much is work; in the tries before `try_` somebody took half of it.
         let works = |share: f64, placement: Placement, disturbed: u32| {
             let clock = Shared::new(1.0, 0.0);

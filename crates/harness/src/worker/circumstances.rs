@@ -2,7 +2,7 @@
 
 use oscost_results::Circumstances;
 use oscost_sys::watched::Watched;
-use oscost_sys::{interposition, scheduling};
+use oscost_sys::{affinity, interposition, scheduling};
 
 use crate::protocol::message::DEFAULT_POLICY;
 
@@ -17,6 +17,15 @@ pub(crate) fn read() -> Circumstances {
         preload: interposition::libraries(),
         ..Circumstances::default()
     }
+}
+
+/// What a launch knows of its partners; the rest is the worker's, and known at its end.
+pub(super) fn of_partners(tracer_pid: Option<u32>) -> Circumstances {
+    Circumstances { tracer_pid, ..Circumstances::default() }
+}
+
+pub(super) fn current_cpu() -> u32 {
+    affinity::current().and_then(|cpu| u32::try_from(cpu).ok()).unwrap_or(u32::MAX)
 }
 
 /// The circumstances between two moments: of each what is not usual, if it was so at one of them.

@@ -14,7 +14,7 @@ const MOST_HZ: f64 = 7e9;
 
 /// How the measuring clock is wrong by the core itself, where a step of the chain is known to be a cycle: a clock that is slow
 /// makes the core faster than any. It needs no other source. A clock that is fast looks like a slow core.
-pub(crate) fn lie_by_core(chain_ns: f64) -> Option<String> {
+pub(crate) fn wrong_by_core(chain_ns: f64) -> Option<String> {
     let hz = 1e9 / chain_ns;
     (chain_ns > 0.0 && hz > MOST_HZ).then(|| {
         format!(
@@ -27,7 +27,7 @@ pub(crate) fn lie_by_core(chain_ns: f64) -> Option<String> {
 /// How the measuring clock is wrong between two instants, if it is; `told_hz` are rates of the processor's counter.
 ///
 /// The counter convicts only where everybody who tells its rate does: one of them may be mistaken.
-pub(crate) fn lie(before: &Instant, after: &Instant, told_hz: &[f64]) -> Option<String> {
+pub(crate) fn wrong(before: &Instant, after: &Instant, told_hz: &[f64]) -> Option<String> {
     let passed = |from: u64, to: u64| to.saturating_sub(from) as f64;
     let measured = passed(before.measuring_ns, after.measuring_ns);
     let width = (before.width_ns + after.width_ns) as f64;
@@ -80,7 +80,7 @@ mod tests {
     /// What is found after 0.1 s at these rates, with a counter of which this is told.
     fn found(measuring: f64, kernel: f64, raw: f64, counter: f64, told: &[f64]) -> Option<String> {
         let of = |seconds| at(seconds, measuring, kernel, raw, counter);
-        lie(&of(0.0), &of(0.1), told)
+        wrong(&of(0.0), &of(0.1), told)
     }
 
     #[test]
@@ -93,16 +93,16 @@ mod tests {
 
     #[test]
     fn a_core_that_is_faster_than_any_has_a_slow_clock() {
-        let at_half_rate = lie_by_core(0.27 / 2.0).expect("a core of 3.7 GHz");
+        let at_half_rate = wrong_by_core(0.27 / 2.0).expect("a core of 3.7 GHz");
         assert!(at_half_rate.contains("7.4 GHz"), "{at_half_rate}");
         for ns in [1.0 / 6.2, 0.27, 0.54, 3.0, 0.0] {
-            assert_eq!(lie_by_core(ns), None, "{ns}");
+            assert_eq!(wrong_by_core(ns), None, "{ns}");
         }
     }
 
     #[test]
     fn a_library_that_slows_the_clock_is_seen_by_the_kernels_own() {
-        let words = found(0.5, 1.0, 1.0, 1.0, &[HZ]).expect("a lie");
+        let words = found(0.5, 1.0, 1.0, 1.0, &[HZ]).expect("a wrong clock");
         assert_eq!(
             words,
             "the clock that times runs at 0.500 times the rate of the kernel's own CLOCK_MONOTONIC"
@@ -114,13 +114,13 @@ mod tests {
 
     #[test]
     fn a_kernel_whose_tick_was_set_is_seen_by_its_raw_clock() {
-        let words = found(1.1, 1.1, 1.0, 1.0, &[HZ]).expect("a lie");
+        let words = found(1.1, 1.1, 1.0, 1.0, &[HZ]).expect("a wrong clock");
         assert!(words.contains("1.100 times the rate of CLOCK_MONOTONIC_RAW"), "{words}");
     }
 
     #[test]
-    fn a_kernel_that_lies_throughout_is_seen_by_the_counter() {
-        let words = found(0.5, 0.5, 0.5, 1.0, &[HZ, HZ * 1.001]).expect("a lie");
+    fn a_kernel_that_is_wrong_throughout_is_seen_by_the_counter() {
+        let words = found(0.5, 0.5, 0.5, 1.0, &[HZ, HZ * 1.001]).expect("a wrong clock");
         assert!(words.contains("0.500 times the rate of the processor's counter"), "{words}");
         assert_eq!(found(0.5, 0.5, 0.5, 1.0, &[HZ, HZ * 2.0]), None, "who tells of the counter disagrees");
     }
@@ -130,25 +130,25 @@ mod tests {
         let refused = Err(CallError::new("clock_gettime", 1));
         let blind =
             |seconds| Instant { kernel_ns: refused, raw_ns: refused, ..at(seconds, 0.5, 1.0, 1.0, 1.0) };
-        assert!(lie(&blind(0.0), &blind(0.1), &[HZ]).is_some(), "the counter is left");
+        assert!(wrong(&blind(0.0), &blind(0.1), &[HZ]).is_some(), "the counter is left");
         let blind = |seconds| Instant { counter: None, ..blind(seconds) };
-        assert_eq!(lie(&blind(0.0), &blind(0.1), &[HZ]), None);
+        assert_eq!(wrong(&blind(0.0), &blind(0.1), &[HZ]), None);
     }
 
     #[test]
     fn a_short_time_and_a_disturbed_reading_convict_nobody() {
         let of = |seconds| at(seconds, 0.5, 1.0, 1.0, 1.0);
-        assert_eq!(lie(&of(0.0), &of(0.004), &[HZ]), None);
+        assert_eq!(wrong(&of(0.0), &of(0.004), &[HZ]), None);
         // Preempted between two sources, in every try.
         let mut late = at(0.1, 1.0, 1.0, 1.0, 1.0);
         late.kernel_ns = late.kernel_ns.map(|ns| ns + 3_000_000);
         late.width_ns = 3_000_100;
-        assert_eq!(lie(&at(0.0, 1.0, 1.0, 1.0, 1.0), &late, &[HZ]), None);
+        assert_eq!(wrong(&at(0.0, 1.0, 1.0, 1.0, 1.0), &late, &[HZ]), None);
     }
 
     /// The core runs at 1, 0.89, 0.5 and 1.4 times its rate, and no source of time follows it.
     #[test]
-    fn steps_of_the_cores_frequency_are_no_lies() {
+    fn steps_of_the_cores_frequency_are_no_faults_of_the_clock() {
         use crate::worker::clock::{Clock, scripted::Scripted};
         let mut clock = Scripted::new(10.0, 20.0);
         let instant = |clock: &mut Scripted| {
@@ -162,8 +162,8 @@ mod tests {
             let before = instant(&mut clock);
             // 10^8 cycles of a core of 3 GHz.
             clock.true_ns += 1e8 / (3.0 * speed);
-            assert_eq!(lie(&before, &instant(&mut clock), &[HZ]), None, "{speed}");
+            assert_eq!(wrong(&before, &instant(&mut clock), &[HZ]), None, "{speed}");
         }
-        assert_eq!(lie(&first, &instant(&mut clock), &[HZ]), None);
+        assert_eq!(wrong(&first, &instant(&mut clock), &[HZ]), None);
     }
 }

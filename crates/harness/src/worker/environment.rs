@@ -61,10 +61,10 @@ impl Environment {
 
     /// How the clock that times was wrong meanwhile, if it was; `told_hz` are rates of the processor's counter.
     #[must_use]
-    pub fn lied_until(&self, later: &Self, told_hz: &[f64]) -> Option<String> {
+    pub fn wrong_until(&self, later: &Self, told_hz: &[f64]) -> Option<String> {
         // Whether the sources go on while the machine sleeps is not the same everywhere; such a launch is void.
         let slept = self.slept_until(later) > SUSPEND_NS;
-        if slept { None } else { clock_rate::lie(&self.instant, &later.instant, told_hz) }
+        if slept { None } else { clock_rate::wrong(&self.instant, &later.instant, told_hz) }
     }
 
     /// How long the machine slept meanwhile, as far as that is known, ns.
@@ -189,14 +189,14 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_lies_is_told_unless_the_machine_slept() {
+    fn a_wrong_clock_is_found_unless_the_machine_slept() {
         let before = environment();
         let instant = Instant { measuring_ns: 50_000_000, kernel_ns: Ok(100_000_000), ..before.instant };
         let later = Environment { instant, ..environment() };
-        assert!(before.lied_until(&later, &[]).expect("a lie").contains("0.500 times"));
+        assert!(before.wrong_until(&later, &[]).expect("a wrong clock").contains("0.500 times"));
         let slept = Environment { asleep_ns: Some(3_000_000_005), ..later };
-        assert_eq!(before.lied_until(&slept, &[]), None);
-        assert_eq!(before.lied_until(&before, &[]), None);
+        assert_eq!(before.wrong_until(&slept, &[]), None);
+        assert_eq!(before.wrong_until(&before, &[]), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! One launch of a group, in the worker: sets up the members, runs rounds or series, and tabulates the outcome.
 
-use oscost_results::{Circumstances, LaunchRecord};
+use oscost_results::LaunchRecord;
 use oscost_stats::order;
 use oscost_sys::process;
 
@@ -9,13 +9,14 @@ use crate::benchmark::claims;
 use crate::benchmark::{Benchmark, Participant, Series, Subject};
 use crate::protocol::message::{Failure, LaunchPlan, Launched, Member, TaskFinding};
 use crate::worker::canary::Canaries;
+use crate::worker::circumstances::{current_cpu, of_partners};
 use crate::worker::clock::Monotonic;
 use crate::worker::counts::{Own, partners};
 use crate::worker::occupancy::{Parties, Watch};
 use crate::worker::paired;
 use crate::worker::rounds::{self, Progress, RoundPlan, Runner};
 use crate::worker::series::one_series;
-use crate::worker::summary::{self, Witnesses};
+use crate::worker::summary::{self, CanaryTimes};
 use crate::worker::{Ready, Worker};
 
 /// Runs one launch.
@@ -87,8 +88,8 @@ pub(crate) fn group(
         let rounds = rounds::run(&mut Monotonic, &mut runners, &mut canaries, &round_plan, &mut indices);
         let foreign_share = watch.end();
         let after = partners(&participants);
-        let witnesses = Witnesses::of(&rounds);
-        let fast = witnesses.fast_rounds(&plan.core);
+        let canary_times = CanaryTimes::of(&rounds);
+        let fast = canary_times.fast_rounds(&plan.core);
         for (position, &index) in batched.iter().enumerate() {
             let runner = &mut runners[position];
             if let Some((phase, error)) = runner.failed {
@@ -123,9 +124,9 @@ pub(crate) fn group(
                     rounds: batches.samples.len() as u64,
                     fast_share: Some(summary.fast_share),
                     clean_share: summary.clean_share,
-                    chain_ns: summary::best(&witnesses.chain),
-                    throughput_ns: summary::best(&witnesses.throughput),
-                    entry_ns: summary::best(&witnesses.entry),
+                    chain_ns: summary::best(&canary_times.chain),
+                    throughput_ns: summary::best(&canary_times.throughput),
+                    entry_ns: summary::best(&canary_times.entry),
                     quantities,
                     switches: counts.switches,
                     voluntary_switches: counts.voluntary,
@@ -137,7 +138,7 @@ pub(crate) fn group(
                     ..LaunchRecord::default()
                 },
                 clean_sketch: summary.clean_sketch,
-                windows: witnesses.windows(
+                windows: canary_times.windows(
                     &batches.samples,
                     plan.core.no_cycles.is_none() && plan.works.get(index).copied().unwrap_or(false),
                 ),
@@ -149,7 +150,7 @@ pub(crate) fn group(
         }
         pairs = paired::of_rounds(members, &batched, &rounds, &fast);
         if plan.keep_samples {
-            let Witnesses { chain, throughput, entry } = witnesses;
+            let CanaryTimes { chain, throughput, entry } = canary_times;
             let named = [("chain", chain), ("throughput", throughput), ("entry", entry)];
             samples_of_canaries.extend(named.map(|(name, samples)| (name.to_owned(), samples)));
         }
@@ -193,13 +194,4 @@ impl<P: Progress> Progress for Indices<'_, P> {
     fn running(&mut self, index: usize) {
         self.progress.running(self.indices[index]);
     }
-}
-
-/// What a launch knows of its partners; the rest is the worker's, and known at its end.
-pub(super) fn of_partners(tracer_pid: Option<u32>) -> Circumstances {
-    Circumstances { tracer_pid, ..Circumstances::default() }
-}
-
-pub(super) fn current_cpu() -> u32 {
-    oscost_sys::affinity::current().and_then(|cpu| u32::try_from(cpu).ok()).unwrap_or(u32::MAX)
 }

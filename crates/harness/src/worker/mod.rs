@@ -90,7 +90,7 @@ pub(crate) fn uncounted(catalogue: &Catalogue, job: &Job) -> Option<Report> {
         isolation: NOT_ISOLATED.to_owned(),
         circumstances: Circumstances::default(),
         void: None,
-        lie: None,
+        wrong_clock: None,
         throttled: None,
         steal_ns: None,
         awake: None,
@@ -207,7 +207,9 @@ impl<'a> Worker<'a> {
             isolation: self.isolation.clone(),
             circumstances: circumstances::between(circumstances, &circumstances::read()),
             void: before.as_ref().and_then(|before| before.voided_by(&after)),
-            lie: before.as_ref().and_then(|before| before.lied_until(&after, &time_source::counter_hz())),
+            wrong_clock: before
+                .as_ref()
+                .and_then(|before| before.wrong_until(&after, &time_source::counter_hz())),
             throttled: before.as_ref().and_then(|before| before.throttled_until(&after)),
             steal_ns: before.as_ref().and_then(|before| before.stolen_until(&after)),
             awake: self.awake.clone(),

@@ -10,8 +10,8 @@ use crate::benchmark::card::Card;
 use crate::benchmark::claims;
 use crate::benchmark::{PostCondition, Series, SeriesPlan, Sink};
 use crate::protocol::message::{Failure, LaunchPlan, Launched};
+use crate::worker::circumstances::{current_cpu, of_partners};
 use crate::worker::counts::{Own, PartnersUsage, partners};
-use crate::worker::launch::{current_cpu, of_partners};
 use crate::worker::occupancy::{Parties, Watch};
 
 /// Takes what a series yields.

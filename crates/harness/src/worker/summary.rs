@@ -21,7 +21,7 @@ const SKETCH: usize = 101;
 
 /// Samples of the canaries, round by round, and their best ones.
 #[derive(Debug, Clone, Default)]
-pub struct Witnesses {
+pub struct CanaryTimes {
     /// A step of the chain, ns.
     pub chain: Vec<f64>,
     /// An instruction of the throughput loop, ns.
@@ -30,7 +30,7 @@ pub struct Witnesses {
     pub entry: Vec<f64>,
 }
 
-impl Witnesses {
+impl CanaryTimes {
     /// Those of a launch.
     #[must_use]
     pub fn of(rounds: &Rounds) -> Self {
@@ -162,8 +162,8 @@ mod tests {
         }
     }
 
-    fn witnesses(chain: &[f64], throughput: &[f64]) -> Witnesses {
-        Witnesses { chain: chain.to_vec(), throughput: throughput.to_vec(), entry: Vec::new() }
+    fn canary_times(chain: &[f64], throughput: &[f64]) -> CanaryTimes {
+        CanaryTimes { chain: chain.to_vec(), throughput: throughput.to_vec(), entry: Vec::new() }
     }
 
     fn core(chain_ns: Option<f64>, throughput_ns: Option<f64>) -> Core {
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn slow_phases_flag_rounds_and_delete_nothing() {
-        let canaries = witnesses(&[1.0, 1.0, 1.0, 1.5, 1.01], &[0.2; 5]);
+        let canaries = canary_times(&[1.0, 1.0, 1.0, 1.5, 1.01], &[0.2; 5]);
         let fast = canaries.fast_rounds(&core(Some(1.0), Some(0.2)));
         assert_eq!(fast, [true, true, true, false, true]);
         let member = batches(&[10.0, 11.0, 10.0, 20.0, 12.0], &[1]);
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn a_round_is_fast_if_both_canaries_are_within_two_percent() {
         let canaries =
-            witnesses(&[1.0, 1.02, 1.021, 1.0, 1.0, 1.021], &[0.2, 0.2, 0.2, 0.204, 0.2042, 0.2042]);
+            canary_times(&[1.0, 1.02, 1.021, 1.0, 1.0, 1.021], &[0.2, 0.2, 0.2, 0.204, 0.2042, 0.2042]);
         let expected = [true, true, false, true, false, false];
         assert_eq!(canaries.fast_rounds(&core(Some(1.0), Some(0.2))), expected);
         let none = [false; 6];
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_launch_in_a_slow_phase_is_told_by_the_start_of_the_run() {
-        let fast = witnesses(&[1.4; 10], &[0.2; 10]).fast_rounds(&core(Some(1.0), Some(0.2)));
+        let fast = canary_times(&[1.4; 10], &[0.2; 10]).fast_rounds(&core(Some(1.0), Some(0.2)));
         assert_eq!(fast, [false; 10]);
         let summary = summarise(&batches(&[14.0; 10], &[]), &fast, false).expect("samples");
         assert_eq!(summary.quantities["typical"], 14.0);
@@ -222,7 +222,7 @@ mod tests {
         // The core slows down by half in the second window: what follows it costs as many steps as before.
         let chain: Vec<f64> = (0..50).map(|round| if round < 25 { 0.25 } else { 0.375 }).collect();
         let steps = |steps: f64| chain.iter().map(|step| step * steps).collect::<Vec<f64>>();
-        let canaries = Witnesses { throughput: steps(0.125), entry: steps(200.0), chain: chain.clone() };
+        let canaries = CanaryTimes { throughput: steps(0.125), entry: steps(200.0), chain: chain.clone() };
         let mut samples = steps(400.0);
         samples[3] = 1e6;
         let windows = canaries.windows(&samples, true);
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(windows.steps, [400.0, 400.0]);
         assert_eq!(windows.throughput, [0.125, 0.125]);
         assert_eq!(windows.entry, [200.0, 200.0]);
-        let without = Witnesses { entry: Vec::new(), ..canaries }.windows(&samples, false);
+        let without = CanaryTimes { entry: Vec::new(), ..canaries }.windows(&samples, false);
         assert_eq!((without.entry.len(), without.steps.len(), without.ns.len()), (0, 0, 2));
     }
 

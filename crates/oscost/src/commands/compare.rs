@@ -280,16 +280,7 @@ pub fn show(comparisons: &[Comparison<'_>], options: &Compare, talk: &Talk) -> R
         }
     };
     written.map_err(Ended::unwritable)?;
-    deliver(&text, options)
-}
-
-/// Puts a comparison where the options say.
-pub fn deliver(text: &[u8], options: &Compare) -> Result<(), Ended> {
-    match output::deliver(text, options.output.as_deref()) {
-        // A reader that has seen enough changes no verdict.
-        Err(ended) if ended.is_silent() => Ok(()),
-        shown => shown,
-    }
+    output::deliver_verdicts(&text, options.output.as_deref())
 }
 
 /// How the program ends: `--fail-on` decides.

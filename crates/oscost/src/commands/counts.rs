@@ -4,7 +4,6 @@ use oscost_report::count::{Changes, CountVerdict, is_count};
 use oscost_results::RunResult;
 
 use crate::args::{Compare, CompareFormat, FailOn};
-use crate::commands::compare::deliver;
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
 
@@ -54,5 +53,5 @@ pub fn show(changes: &Changes, options: &Compare, talk: &Talk) -> Result<(), End
         CompareFormat::Json => output::json(&changes.json(), &mut text),
     }
     .map_err(Ended::unwritable)?;
-    deliver(&text, options)
+    output::deliver_verdicts(&text, options.output.as_deref())
 }

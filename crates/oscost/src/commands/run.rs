@@ -18,7 +18,7 @@ use crate::args::{Format, Run};
 use crate::choose;
 use crate::commands::watch;
 use crate::exit::{Ended, Exit};
-use crate::output::{self, Talk};
+use crate::output::{self, Talk, is_stdout};
 use crate::raw_dir::RawDir;
 use crate::session::{self, Insists, Request};
 
@@ -246,10 +246,6 @@ fn sessions(ids: &[String], named: bool) -> Vec<Choice> {
         }
     }
     choices
-}
-
-pub fn is_stdout(path: &Path) -> bool {
-    path == Path::new("-")
 }
 
 /// "1 figure", "2 launches".

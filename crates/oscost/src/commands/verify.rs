@@ -239,7 +239,7 @@ mod tests {
             partial: false,
             launches: 10,
             core: None,
-            lie: None,
+            wrong_clock: None,
             clock: None,
             isolation: None,
             warnings: Vec::new(),

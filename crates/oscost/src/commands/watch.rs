@@ -12,9 +12,8 @@ use oscost_session::Keep;
 
 use crate::args::Run;
 use crate::commands::compare::past;
-use crate::commands::run::is_stdout;
 use crate::exit::{Ended, Exit};
-use crate::output::{self, Talk};
+use crate::output::{self, Talk, is_stdout};
 use crate::progress::Progress;
 use crate::session::{self, Insists, Request};
 use crate::signals::Signals;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use oscost_sys::folder::Folder as Held;
 use oscost_sys::{CallError, identity, pipe, process};
 
-use super::folder::Place;
+use super::place::Place;
 
 /// How long a keeper tries for the lock: a process that was killed closes its pipe first and lets go of its lock afterwards.
 const PATIENCE: Duration = Duration::from_secs(5);

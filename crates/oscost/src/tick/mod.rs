@@ -4,6 +4,7 @@
 mod client;
 mod folder;
 mod keeper;
+mod place;
 mod sender;
 mod server;
 

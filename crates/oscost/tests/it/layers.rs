@@ -103,10 +103,10 @@ fn every_crate_stands_above_what_it_uses() {
     let text = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
     let drawn = text.lines().filter_map(|line| line.strip_prefix("floor ")?.split_once(' '));
     let mut floors: BTreeMap<&str, u32> = BTreeMap::new();
-    for (number, rooms) in drawn {
+    for (number, names) in drawn {
         let floor = number.parse().expect("the number of a floor");
-        // The name of a room stands after two blanks or more, as its purpose does.
-        for cell in rooms.split("  ").map(str::trim) {
+        // The name of a crate stands after two blanks or more, as its purpose does.
+        for cell in names.split("  ").map(str::trim) {
             if LAYERS.iter().any(|(name, _)| *name == cell) {
                 assert_eq!(floors.insert(cell, floor), None, "{cell} stands twice");
             }

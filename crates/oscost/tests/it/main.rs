@@ -5,7 +5,7 @@ mod corpus;
 mod disassembly;
 mod documents;
 mod layers;
+mod modules;
 mod one_meaning;
 mod prose;
-mod rooms;
 mod sources;

@@ -1,4 +1,4 @@
-//! Planted lies: functions of libc that do nothing, begin to do nothing, or do more than they say. A mark is not enough for
+//! Planted faults: functions of libc that do nothing, begin to do nothing, or do more than they say. A mark is not enough for
 //! them: each is contradicted, and shows no number.
 
 use std::path::Path;
@@ -9,7 +9,7 @@ use oscost_results::{RunResult, Status};
 use crate::support::{Done, Home, PROGRAM, one_at_a_time, skip};
 
 /// What is planted, and the figures that rest on it.
-const LIES: &[(&str, &[&str])] = &[
+const FAULTS: &[(&str, &[&str])] = &[
     (
         "sem_wait=noop sem_post=noop",
         &[
@@ -36,12 +36,12 @@ const LIES: &[(&str, &[&str])] = &[
     ("fcntl=noop", &["record_lock/fcntl", "record_lock/ofd"]),
 ];
 
-/// One launch of `ids` with `lie` planted.
-fn planted(home: &Home, library: &Path, lie: &str, ids: &[&str]) -> (Done, RunResult) {
+/// One launch of `ids` with `fault` planted.
+fn planted(home: &Home, library: &Path, fault: &str, ids: &[&str]) -> (Done, RunResult) {
     let _lock = one_at_a_time();
     let mut command = home.other(PROGRAM);
     command.args(["run", "--force", "--quiet", "--one-launch", "--json", "out.json"]).args(ids);
-    command.env("LD_PRELOAD", library).env("LIE", lie);
+    command.env("LD_PRELOAD", library).env("FAULT", fault);
     let done = Done::from(command.output().expect("the program can be started"));
     let result = oscost_results::load(&home.path().join("out.json")).expect("a result");
     (done, result)
@@ -51,19 +51,19 @@ fn planted(home: &Home, library: &Path, lie: &str, ids: &[&str]) -> (Done, RunRe
 #[ignore = "longer: it deceives"]
 fn what_does_nothing_or_does_more_is_contradicted() {
     let home = Home::new();
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contrib/lies/interpose.c");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contrib/planted_faults/interpose.c");
     let library = home.path().join("interpose.so");
     let built = Command::new("cc").args(["-O2", "-shared", "-fPIC", "-o"]).arg(&library).arg(source).status();
     if !built.is_ok_and(|status| status.success()) {
         return skip("what_does_nothing_or_does_more_is_contradicted", "no C compiler");
     }
-    for (lie, ids) in LIES {
-        let (done, result) = planted(&home, &library, lie, ids);
-        assert_eq!(done.code, Some(3), "{lie}: {done:?}");
+    for (fault, ids) in FAULTS {
+        let (done, result) = planted(&home, &library, fault, ids);
+        assert_eq!(done.code, Some(3), "{fault}: {done:?}");
         for id in *ids {
             let figure = result.figures.iter().find(|figure| figure.id == *id).expect("the figure");
-            assert_eq!(figure.status, Status::Contradicted, "{lie}, {id}: {:?}", figure.why);
-            assert!(figure.quantities.is_empty(), "{lie}, {id}");
+            assert_eq!(figure.status, Status::Contradicted, "{fault}, {id}: {:?}", figure.why);
+            assert!(figure.quantities.is_empty(), "{fault}, {id}");
         }
     }
 }

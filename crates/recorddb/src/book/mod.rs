@@ -11,10 +11,10 @@ use std::io::{IoSlice, IoSliceMut};
 
 use oscost_sys::record_lock::{LockKind, Range};
 
-use crate::database::{Counters, Records, StoreMode, Stored};
 use crate::error::{Damage, Error};
 use crate::io::{self, EINTR, Io};
 use crate::lock::{Guard, LockId, Locks, Places};
+use crate::options::{Counters, Records, StoreMode, Stored};
 use format::{Body, CHAINS, FREE_LIST, HEADER, LENGTH, MAX_OFFSET, MAX_RECORDS, POINTER};
 
 /// Where locks lie: a chain on the first byte of its pointer, an end from where records begin to wherever the file ends.

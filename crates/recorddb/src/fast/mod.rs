@@ -25,9 +25,9 @@ use std::sync::Arc;
 
 use oscost_sys::record_lock::LockKind;
 
-use crate::database::{Counters, Records, StoreMode, Stored};
 use crate::error::{Error, Refusal};
 use crate::lock::{Guard, LockId, Locks};
+use crate::options::{Counters, Records, StoreMode, Stored};
 use format::{BlockKind, Head, RECORD_HEAD, SIZES, Slot, damage};
 use key::{Key, check_of, unpack};
 use next::Cursor;

@@ -17,12 +17,12 @@ use super::places::{LOCK_FILE_COUNT, LOCK_FILES, PLACES};
 use super::space::Space;
 use super::words::{FileWords, MappedWords, Words};
 use super::{Fast, LEVELS, recover};
-use crate::database::{Access, DatabaseOptions, Records};
 use crate::error::{Error, Refusal};
 use crate::io::{Positioned, SeekRead};
 use crate::lock::{Guard, LockWay, Locks, Primitive, SystemLocks};
 use crate::names;
 use crate::open::{self, PRESENCE, Presence, call, flock_files, make_mutexes};
+use crate::options::{Access, DatabaseOptions, Records};
 
 /// Bytes that a mapping tries for: the file may grow to as much while it is open. Address space, not memory.
 const MAPPED: [usize; 3] = [1 << 36, 1 << 32, 1 << 28];

@@ -4,8 +4,9 @@
 
 mod sequence;
 
-use crate::database::{Database, StoreMode, Stored};
+use crate::database::Database;
 use crate::error::Error;
+use crate::options::{StoreMode, Stored};
 
 pub use sequence::{Action, Sequence};
 

@@ -1,6 +1,6 @@
 //! How much memory participants may lock. Memory that is not locked is touched instead, and may be paged out.
 
-use super::privileges::{IPC_LOCK, capable};
+use super::capability::{IPC_LOCK, capable};
 use super::system::System;
 use super::{Finding, sandbox};
 

@@ -5,6 +5,7 @@
 
 mod allowed_cpus;
 mod c_library;
+mod capability;
 mod cgroup;
 mod cgroup_quota;
 mod clock_rate;
@@ -289,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn the_running_system_is_examined_whoever_asks() {
+    fn the_running_system_is_examined_for_every_user() {
         for check in examine(Thoroughness::Quick) {
             assert!(!check.says.is_empty(), "{check:?}");
             assert_eq!(check.matters.is_empty(), check.state == CheckState::Fine, "{check:?}");

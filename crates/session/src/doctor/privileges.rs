@@ -1,11 +1,9 @@
 //! The privileges of this user: isolate workers, count system calls, take real-time priority, lock memory.
 
+use super::capability::{IPC_LOCK, SYS_NICE, capable};
 use super::system::System;
 use super::{Finding, sandbox};
 
-/// Bits of a capability set; capabilities(7).
-pub(super) const IPC_LOCK: u32 = 14;
-pub(super) const SYS_NICE: u32 = 23;
 /// Less locked memory than this is refused to a worker.
 const LEAST_LOCKED: u64 = 64 << 20;
 
@@ -70,12 +68,6 @@ fn real_time(system: &System) -> String {
         }
         _ => "real-time unknown".to_owned(),
     }
-}
-
-/// Whether the process has a capability; `None` where /proc/self/status does not say.
-pub(super) fn capable(system: &System, bit: u32) -> Option<bool> {
-    let set = u64::from_str_radix(&system.own_status("CapEff")?, 16).ok()?;
-    Some(set >> bit & 1 == 1)
 }
 
 fn locked_memory(system: &System) -> String {

@@ -1,6 +1,6 @@
 //! What a container or another sandbox refuses, and what gives it back: options of the engine, not of the host.
 
-use super::privileges::{SYS_NICE, capable};
+use super::capability::{SYS_NICE, capable};
 use super::system::System;
 
 /// Files that engines leave in their containers: Docker, podman and CRI-O, Kubernetes.

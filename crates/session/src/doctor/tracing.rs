@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tracer_of_this_process_disturbs_whoever_asks() {
+    fn a_tracer_of_this_process_disturbs_every_user() {
         let found = check(&recorded(1000, &[("proc/self/status", "TracerPid:\t77\n")]).system);
         assert_eq!(
             (found.state, found.says.as_str()),

@@ -6,13 +6,13 @@ use std::rc::Rc;
 use aya::maps::{Map, MapData};
 use aya::programs::{SocketFilter, TestRun, TestRunOptions};
 use aya::{Ebpf, EbpfLoader, VerifierLogLevel};
-use oscost_harness::{CallError, Outcome, Unable};
+use oscost_harness::{CallError, Outcome};
 use oscost_sys::readiness::Edges;
 
+use super::super::course::{Course, Ground};
 use super::super::kernel_page::KernelPage;
-use super::super::session::{Course, Ground};
 use super::super::table::Table;
-use super::super::transport::{Got, Recipients, Transport};
+use super::super::transport::{Got, Made, Recipients, Transport};
 use super::lack;
 
 /// Of clang, by `build` beside it; `.ci/run` builds it again and compares.
@@ -33,7 +33,7 @@ pub struct Bpf {
 }
 
 /// Loads the program and makes its maps, for the ticks of this session.
-pub fn make(_: &mut Ground, course: &Course, _: &Rc<Table>) -> Result<Box<dyn Transport>, Unable> {
+pub fn make(_: &mut Ground, course: &Course, _: &Rc<Table>) -> Made {
     load(course).map(|bpf| Box::new(bpf) as Box<dyn Transport>).map_err(lack::told)
 }
 
@@ -116,7 +116,7 @@ mod tests {
             size: 24,
             policy: Policy::Other,
             priorities: (0, 0),
-            kind: super::super::super::transport::Kind::Kernel,
+            kind: super::super::super::course::Kind::Kernel,
         }
     }
 

@@ -12,10 +12,10 @@ pub use loaded::make;
 /// Says what was left out of this program.
 #[cfg(not(feature = "bpf"))]
 pub fn make(
-    _: &mut super::session::Ground,
-    _: &super::session::Course,
+    _: &mut super::course::Ground,
+    _: &super::course::Course,
     _: &std::rc::Rc<super::table::Table>,
-) -> Result<Box<dyn super::transport::Transport>, oscost_harness::Unable> {
+) -> super::transport::Made {
     Err(oscost_harness::Unable::Unsupported {
         why: "this program was built without the feature bpf, which loads the server into the kernel"
             .to_owned(),

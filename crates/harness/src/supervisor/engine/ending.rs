@@ -40,14 +40,14 @@ impl Engine<'_> {
         }
         let mut groups = groups;
         group::pool(&mut groups);
-        if self.lie.is_none() {
+        if self.wrong_clock.is_none() {
             let now = Environment::read(&self.options.cpus);
-            self.lie = self.began.lied_until(&now, &time_source::counter_hz());
+            self.wrong_clock = self.began.wrong_until(&now, &time_source::counter_hz());
         }
-        if let Some(lie) = &self.lie {
+        if let Some(wrong_clock) = &self.wrong_clock {
             // Whatever was timed was timed by it.
             for member in groups.iter_mut().flat_map(|group| &mut group.members) {
-                member.outcome = Fate::Failed(Failure::new("environment", lie));
+                member.outcome = Fate::Failed(Failure::new("environment", wrong_clock));
             }
         }
         for group in groups {
@@ -86,7 +86,7 @@ impl Engine<'_> {
             differences,
             partial,
             launches: self.sequence,
-            lie: self.lie.take(),
+            wrong_clock: self.wrong_clock.take(),
             clock: self.clock,
             core: self.best.constants(),
             isolation: self.isolation.take(),

@@ -45,7 +45,7 @@ pub struct Measured {
     /// Launches of all groups.
     pub launches: u32,
     /// How the clock that times was wrong, if it was: then every figure has failed.
-    pub lie: Option<String>,
+    pub wrong_clock: Option<String>,
     /// The clock that timed.
     pub clock: Option<ClockFacts>,
     /// The best that the machine's cores are known to do now.
@@ -99,7 +99,7 @@ pub(crate) fn measure_by(
         sequence: 0,
         shared_ns: 0,
         began: Environment::read(&options.cpus),
-        lie: None,
+        wrong_clock: None,
         quota_unknown: false,
         interrupted: false,
         warnings: Vec::new(),
@@ -126,7 +126,7 @@ struct Engine<'a> {
     shared_ns: u64,
     /// As it was at the start, every source of time among it.
     began: Environment,
-    lie: Option<String>,
+    wrong_clock: Option<String>,
     /// Whether quotas stopped a launch was not to be read.
     quota_unknown: bool,
     interrupted: bool,
@@ -220,8 +220,8 @@ impl Engine<'_> {
             Ok(report) => {
                 self.isolation.get_or_insert_with(|| report.isolation.clone());
                 self.awake = self.awake.take().or_else(|| report.awake.clone());
-                if let Some(lie) = &report.lie {
-                    self.lie = Some(lie.clone());
+                if let Some(wrong_clock) = &report.wrong_clock {
+                    self.wrong_clock = Some(wrong_clock.clone());
                     self.interrupted = true;
                     // What was timed by it is not even looked at.
                     return Err(Lost::Interrupted);
@@ -253,8 +253,8 @@ impl Engine<'_> {
             Ok(Report { finding: TaskFinding::Core(core), .. }) => {
                 self.core = core;
                 let chain_ns = self.core.chain_ns.filter(|_| self.core.no_cycles.is_none());
-                if let Some(lie) = chain_ns.and_then(crate::worker::clock_rate::lie_by_core) {
-                    self.lie = Some(lie);
+                if let Some(wrong_clock) = chain_ns.and_then(crate::worker::clock_rate::wrong_by_core) {
+                    self.wrong_clock = Some(wrong_clock);
                     self.interrupted = true;
                 }
                 return;

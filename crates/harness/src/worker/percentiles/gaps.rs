@@ -10,7 +10,7 @@ const INTERRUPT_NS: u64 = 100_000;
 const MOST_SCANS: u32 = 30;
 
 /// Who sees what happens to the thread: the kernel's counters, or a test's.
-pub(crate) trait Witness {
+pub(crate) trait Observer {
     /// The counters now.
     fn look(&mut self) -> Look;
     /// Name of an interrupt, by its place in a look.
@@ -39,7 +39,7 @@ impl Kernel {
     }
 }
 
-impl Witness for Kernel {
+impl Observer for Kernel {
     fn look(&mut self) -> Look {
         self.watcher.look()
     }

@@ -5,7 +5,7 @@ use oscost_stats::fine_histogram::FineHistogram;
 use oscost_stats::quantile::{median, sorted};
 use oscost_sys::interruption::Look;
 
-use super::gaps::{self, Usual, Witness};
+use super::gaps::{self, Observer, Usual};
 use crate::benchmark::{Batched, Outcome};
 use crate::protocol::timed::{SinglesPlan, Tally};
 use crate::worker::clock::Clock;
@@ -57,15 +57,15 @@ impl Batched for Nothing {
 /// The call that failed, with its phase.
 pub(crate) fn run(
     clock: &mut impl Clock,
-    witness: &mut impl Witness,
+    observer: &mut impl Observer,
     batched: &mut dyn Batched,
     plan: &SinglesPlan,
 ) -> Result<Singles, (&'static str, CallError)> {
     let pair_ns = pair(clock).map_err(|error| ("clock", error))?;
-    let usual = warm_up(clock, witness, batched, plan)?;
+    let usual = warm_up(clock, observer, batched, plan)?;
     let mut work = Work {
         clock,
-        witness,
+        observer,
         usual,
         plan,
         tally: Tally::default(),
@@ -151,13 +151,13 @@ struct Typical {
 
 fn warm_up(
     clock: &mut impl Clock,
-    witness: &mut impl Witness,
+    observer: &mut impl Observer,
     batched: &mut dyn Batched,
     plan: &SinglesPlan,
 ) -> Result<Typical, (&'static str, CallError)> {
     let (mut passes, mut between) = (FineHistogram::new(), FineHistogram::new());
     batched.arm().map_err(|error| ("arm", error))?;
-    let before = witness.look();
+    let before = observer.look();
     let first = clock.now_ns();
     let mut last = first;
     while last.saturating_sub(first) < plan.warm_up_ns || passes.total() < FEWEST {
@@ -166,7 +166,7 @@ fn warm_up(
         passes.record(end.saturating_sub(start));
         last = end;
     }
-    let after = witness.look();
+    let after = observer.look();
     batched.park().map_err(|error| ("park", error))?;
     let at = |histogram: &FineHistogram, q: f64| histogram.quantile(q).unwrap_or(0.0) as u64;
     let pass_ns = at(&passes, 0.5);
@@ -199,7 +199,7 @@ struct Longer {
 /// A launch in the middle of its work.
 struct Work<'a, C, W> {
     clock: &'a mut C,
-    witness: &'a mut W,
+    observer: &'a mut W,
     usual: Typical,
     plan: &'a SinglesPlan,
     tally: Tally,
@@ -215,7 +215,7 @@ struct Work<'a, C, W> {
     account: Account,
 }
 
-impl<C: Clock, W: Witness> Work<'_, C, W> {
+impl<C: Clock, W: Observer> Work<'_, C, W> {
     /// A stretch of passes. The mean of those that were counted and had no gap.
     #[inline(never)]
     fn stretch(&mut self, batched: &mut dyn Batched, passes: u64) -> Result<Option<f64>, CallError> {
@@ -275,10 +275,10 @@ impl<C: Clock, W: Witness> Work<'_, C, W> {
         let longest = of_pass.max(outside);
         let (cause, interrupt) = gaps::cause(longest, &before.0, &self.before, before.1, self.usual.waits);
         let by = match cause {
-            GapCause::Interrupt => interrupt.map(|index| self.witness.interrupt(index)),
+            GapCause::Interrupt => interrupt.map(|index| self.observer.interrupt(index)),
             // A task that ran for less than half of it is not its cause.
             GapCause::Preemption => self
-                .witness
+                .observer
                 .who_ran()
                 .and_then(|ran| ran.into_iter().find(|(_, ns)| *ns >= longest / 2).map(|(name, _)| name)),
             _ => None,
@@ -295,7 +295,7 @@ impl<C: Clock, W: Witness> Work<'_, C, W> {
 
     /// Looks at the counters. Those of the look before, and the passes since then.
     fn look_again(&mut self) -> (Look, u64) {
-        let now = self.witness.look();
+        let now = self.observer.look();
         let before = std::mem::replace(&mut self.before, now);
         self.settling = (SETTLE_NS / self.usual.pass_ns.max(1)).max(2);
         (before, std::mem::take(&mut self.since_look))

@@ -327,16 +327,26 @@ fn see_also(card: &Known, others: &[&str]) -> String {
     text
 }
 
-/// The file of the benchmark.
+/// Where the benchmark is: in the table of its family, in a file of its own, or in a folder.
 fn source(card: &Known) -> String {
+    format!("{}, revision {}", place(card), card.revision)
+}
+
+fn place(card: &Known) -> String {
     let mut parts = card.id.split('/');
     let (family, name) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-    let file = match (family, name) {
-        ("record_database", _) => format!("crates/families/src/{family}"),
+    match (family, name) {
+        ("realtime_ipc" | "record_database", _) => format!("crates/families/src/{family}"),
+        ("event", "poll_may_wait") => "crates/families/src/event/poll.rs".to_owned(),
         ("clock", "step") => format!("crates/families/src/{family}/{name}"),
+        ("file" | "io_uring" | "signal" | "syscall" | "thread" | "timer", _) => {
+            format!("crates/families/src/{family}.rs")
+        }
+        ("lock" | "record_lock" | "semaphore" | "socket", _) | ("process", "posix_spawn" | "exec_static") => {
+            format!("crates/families/src/{family}/mod.rs")
+        }
         _ => format!("crates/families/src/{family}/{name}.rs"),
-    };
-    format!("{file}, revision {}", card.revision)
+    }
 }
 
 #[cfg(test)]
@@ -351,6 +361,14 @@ mod tests {
         assert_eq!(fast, "clock source tsc; no reading entered the kernel");
         assert!(clock("libc", Some("tsc"), 1.0).is_some_and(|it| !it.contains("doctor")));
         assert_eq!(clock("vdso", None, 0.0), None);
+    }
+
+    #[test]
+    fn every_benchmark_is_where_it_is_said_to_be() {
+        let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+        for card in catalogue().tier(Tier::Thorough) {
+            assert!(root.join(place(card)).exists(), "{}: {}", card.id, place(card));
+        }
     }
 
     #[test]

@@ -137,13 +137,13 @@ fn a_guest_of_two_groups_is_audited_once_and_its_launches_are_put_together() {
 }
 
 #[test]
-fn a_clock_that_lies_ends_the_run_and_every_figure() {
+fn a_wrong_clock_ends_the_run_and_every_figure() {
     let ran = Scene::new(vec![series("a"), series("b")]).run(|_, number, mut report| {
-        report.lie = (number == 3).then(|| "it runs at half its rate".to_owned());
+        report.wrong_clock = (number == 3).then(|| "it runs at half its rate".to_owned());
         Ok(report)
     });
     assert_eq!((ran.launches.len(), ran.measured.partial), (3, true));
-    assert_eq!(ran.measured.lie.as_deref(), Some("it runs at half its rate"));
+    assert_eq!(ran.measured.wrong_clock.as_deref(), Some("it runs at half its rate"));
     for id in ["a", "b"] {
         assert_eq!(ran.figure(id).why.as_deref(), Some("environment: it runs at half its rate"));
     }

@@ -277,7 +277,7 @@ fn at_the_deadline_a_run_is_over_and_nobody_has_failed() {
 }
 
 #[test]
-fn whoever_ends_a_run_has_what_was_launched_before() {
+fn an_ended_run_has_what_was_launched_before() {
     let mut scene = Scene::new(vec![series("a"), series("b")]);
     scene.interrupted_ns = 460 * MILLISECOND;
     let ran = scene.well();

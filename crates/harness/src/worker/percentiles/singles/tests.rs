@@ -58,7 +58,7 @@ impl Machine {
     }
 }
 
-impl Witness for Machine {
+impl Observer for Machine {
     fn look(&mut self) -> Look {
         // Looking takes time, too.
         self.work(30_000);

@@ -1,0 +1,83 @@
+/* Processes, threads, signals and memory for prices.c: what oscost's families process, thread, signal and memory measure. */
+#include <spawn.h>
+#include <sys/random.h>
+
+/* What is done before each batch, untimed. */
+static void (*arm)(void);
+
+static char random_bytes[16];
+static void op_getrandom(long n) { LOOP(call3(SYS_getrandom, (long)random_bytes, sizeof random_bytes, 0)) }
+
+static volatile long handled;
+static void handler(int number) { (void)number; handled++; }
+static long own;
+static void need_handler(void) {
+    struct sigaction action = {.sa_handler = handler};
+    OK(sigaction(SIGUSR1, &action, NULL));
+    own = getpid();
+}
+static void op_signal(long n) { LOOP(call3(SYS_kill, own, SIGUSR1, 0)) }
+
+static void reap(pid_t child) {
+    int status;
+    if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 7) die("child");
+}
+static void op_fork(long n) { LOOP(pid_t child = fork(); if (child == 0) _exit(7); reap(child)) }
+
+/* A static program that exits, in memory alone: compiled here, without a C library. */
+static char program[64];
+static void need_program(void) {
+    static const char source[] =
+#ifdef __x86_64__
+        "void _start(void) { __asm__ volatile(\"syscall\" :: \"a\"(231L), \"D\"(7L)); __builtin_unreachable(); }\n";
+#else
+        "void _start(void) { register long a __asm__(\"x0\") = 7, b __asm__(\"x8\") = 94; "
+        "__asm__ volatile(\"svc 0\" :: \"r\"(a), \"r\"(b)); __builtin_unreachable(); }\n";
+#endif
+    int file = memfd_create("independent", MFD_CLOEXEC);
+    OK(file);
+    char command[256];
+    snprintf(command, sizeof command, "cc -x c -O2 -static -nostdlib -o /proc/%d/fd/%d - >/dev/null", getpid(), file);
+    FILE *compiler = popen(command, "w");
+    if (!compiler || fputs(source, compiler) < 0 || pclose(compiler) != 0) die("cc");
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    OK(fchmod(file, 0700));
+    int reader = open(path, O_RDONLY | O_CLOEXEC);
+    OK(reader);
+    close(file);
+    snprintf(program, sizeof program, "/proc/self/fd/%d", reader);
+}
+static char *const arguments[] = {(char *)"independent", NULL}, *const no_environment[] = {NULL};
+static void op_exec(long n) {
+    LOOP(pid_t child = fork(); if (child == 0) { execve(program, arguments, no_environment); _exit(8); } reap(child))
+}
+static void op_spawn(long n) {
+    LOOP(pid_t child; if (posix_spawn(&child, program, NULL, NULL, arguments, no_environment)) die("posix_spawn"); reap(child))
+}
+
+static void *nothing(void *argument) { return argument; }
+static void op_thread(long n) {
+    LOOP(pthread_t thread; if (pthread_create(&thread, NULL, nothing, NULL)) die("thread"); pthread_join(thread, NULL))
+}
+
+static char *pages;
+static size_t mapped;
+static void map_pages(size_t bytes) {
+    mapped = bytes;
+    pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (pages == MAP_FAILED) die("mmap");
+    madvise(pages, bytes, MADV_NOHUGEPAGE);
+}
+static void touch_pages(void) { for (size_t at = 0; at < mapped; at += 4096) *(volatile char *)(pages + at) = 1; }
+static void need_page(void) { map_pages(4096); touch_pages(); }
+static void drop_pages(void) { OK(madvise(pages, mapped, MADV_DONTNEED)); }
+static void need_pages(void) { map_pages(64 << 20); arm = drop_pages; }
+static void op_fault(long n) { for (long i = 0; i < n; i++) *(volatile char *)(pages + 4096 * i) = 1; }
+static void op_protect(long n) {
+    LOOP(call3(SYS_mprotect, (long)pages, 4096, PROT_READ); call3(SYS_mprotect, (long)pages, 4096, PROT_READ | PROT_WRITE))
+}
+static void op_map(long n) {
+    LOOP(void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+         if (page == MAP_FAILED) die("mmap"); munmap(page, 4096))
+}

@@ -1,0 +1,274 @@
+//! One operation on one file of one page: made and removed, opened and closed, read, written, written through.
+
+use std::ffi::CStr;
+use std::os::fd::OwnedFd;
+
+use oscost_harness::{
+    Benchmark, Bound, CallError, Card, Claim, Directory, Outcome, PostCondition, SetUp, Sharing, Unable,
+};
+use oscost_sys::file_page::{self, PAGE};
+use oscost_sys::file_system;
+use oscost_sys::folder::Folder;
+
+use crate::operation::operation;
+use crate::{claims, lack};
+
+const FILE: Card = Card { group: "file", ..Card::BATCHED };
+
+pub const ALL: &[&dyn Benchmark] = &[
+    // What making one is compared with.
+    &operation(
+        &Card {
+            id: "file/open_close",
+            title: "open and close of a file",
+            operation: "one open of an existing file with O_RDONLY and O_CLOEXEC, and one close",
+            claims: &OPEN_CLOSE,
+            ..FILE
+        },
+        Place::make,
+        |place| file_page::close(file_page::open(place.folder(), NAME)?),
+    )
+    .sharing(Sharing::Inherited("the file"))
+    .verify(|place| {
+        let names = place.folder().names()?.len();
+        Ok(vec![PostCondition::exactly("files_in_the_folder", 1.0, names as f64)])
+    })
+    .remarks(|place| place.remarks()),
+    &operation(
+        &Card {
+            id: "file/create_unlink",
+            title: "making and removing a file",
+            operation: "one open with O_CREAT and O_EXCL that makes an empty file, its close and its unlink",
+            claims: &CREATE_UNLINK,
+            baseline: Some("file/open_close"),
+            ..FILE
+        },
+        |cx| {
+            let directory = Directory::make(cx)?;
+            create_unlink(&directory).map_err(lack::of_files)?;
+            Ok(directory)
+        },
+        |directory| create_unlink(directory),
+    )
+    .verify(|directory| {
+        // Nothing is left; a file is there once it is made, and it is gone once it is removed.
+        let names = || directory.folder().names().map(|names| names.len() as f64);
+        let left = names()?;
+        file_page::close(file_page::create(directory.folder(), NAME)?)?;
+        let made = names()?;
+        file_page::remove(directory.folder(), NAME)?;
+        Ok(vec![
+            PostCondition::exactly("files_left", 0.0, left),
+            PostCondition::exactly("files_made", 1.0, made),
+            PostCondition::exactly("files_after_removal", 0.0, names()?),
+        ])
+    })
+    .remarks(|directory| vec![lies_on(directory)]),
+    &operation(
+        &Card {
+            id: "file/read_4k",
+            title: "read of 4 KiB from the page cache",
+            operation: "one pread of the same 4 KiB of a file, which lie in the page cache",
+            claims: &claims::named(&["pread64"], 1.0),
+            ..FILE
+        },
+        |cx| Ok(Cached { place: Place::make(cx)?, page: Box::new([0; PAGE]), seen: 1 }),
+        |cached| file_page::read(&cached.place.file, &mut cached.page),
+    )
+    .sharing(Sharing::Inherited("the open file"))
+    .verify(|cached| cached.verify())
+    .remarks(|cached| cached.place.remarks()),
+    &operation(
+        &Card {
+            id: "file/write_4k",
+            title: "write of 4 KiB to the page cache",
+            operation: "one pwrite over the same 4 KiB of a file, which lie in the page cache",
+            claims: &claims::named(&["pwrite64"], 1.0),
+            baseline: Some("file/read_4k"),
+            ..FILE
+        },
+        |cx| {
+            let page = Stamped::new(Place::make(cx)?);
+            file_page::write(&page.place.file, &page.page).map_err(lack::of_files)?;
+            Ok(page)
+        },
+        |page| page.write(),
+    )
+    .verify(|page| page.verify())
+    .remarks(|page| page.place.remarks()),
+    &operation(
+        &Card {
+            id: "file/fsync",
+            title: "write of 4 KiB and fsync",
+            operation: "one pwrite over the same 4 KiB of a file, and one fsync",
+            // Where a disk is waited for, others would be.
+            group: "file/fsync",
+            claims: &FSYNC,
+            remark: "in memory (tmpfs) an fsync does nothing: name a folder on a disk with --set directory=",
+            ..FILE
+        },
+        |cx| {
+            let mut page = Stamped::new(Place::make(cx)?);
+            page.write_through().map_err(lack::of_files)?;
+            Ok(page)
+        },
+        |page| page.write_through(),
+    )
+    .verify(|page| page.verify())
+    .remarks(|page| page.place.remarks()),
+];
+
+const OPEN_CLOSE: [Claim; 5] = {
+    let [calls, switches, faults] = claims::exactly(2.0);
+    [
+        calls,
+        Claim::CallsNamed(&["openat"], Bound::Exactly(1.0)),
+        Claim::CallsNamed(&["close"], Bound::Exactly(1.0)),
+        switches,
+        faults,
+    ]
+};
+
+const CREATE_UNLINK: [Claim; 6] = {
+    let [calls, switches, faults] = claims::exactly(3.0);
+    [
+        calls,
+        Claim::CallsNamed(&["openat"], Bound::Exactly(1.0)),
+        Claim::CallsNamed(&["close"], Bound::Exactly(1.0)),
+        Claim::CallsNamed(&["unlinkat"], Bound::Exactly(1.0)),
+        switches,
+        faults,
+    ]
+};
+
+/// A process that waits for a disk may be switched away any number of times.
+const FSYNC: [Claim; 3] = [
+    Claim::SystemCalls(Bound::Exactly(2.0)),
+    Claim::CallsNamed(&["pwrite64"], Bound::Exactly(1.0)),
+    Claim::CallsNamed(&["fsync"], Bound::Exactly(1.0)),
+];
+
+/// Every file has this name, in a folder of its own.
+const NAME: &CStr = c"page";
+
+/// A folder of our own, with a file of one page in it.
+struct Place {
+    directory: Directory,
+    file: OwnedFd,
+}
+
+impl Place {
+    /// Where the user wants it, or in memory. The page is written and read once, so that it lies in the page cache.
+    fn make(cx: &mut SetUp<'_>) -> Result<Self, Unable> {
+        let directory = Directory::make(cx)?;
+        let file = file_page::create(directory.folder(), NAME).map_err(lack::of_files)?;
+        let mut page = [1; PAGE];
+        file_page::write(&file, &page).map_err(lack::of_files)?;
+        file_page::read(&file, &mut page)?;
+        Ok(Self { directory, file })
+    }
+
+    fn folder(&self) -> &Folder {
+        self.directory.folder()
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        vec![lies_on(&self.directory)]
+    }
+}
+
+/// The file system of a folder, and where it is mounted.
+fn lies_on(directory: &Directory) -> String {
+    let kind = file_system::kind(directory.folder()).unwrap_or_else(|error: CallError| error.to_string());
+    let point = file_system::mount_point(directory.folder());
+    point.map_or_else(|| format!("on {kind}"), |point| format!("on {kind}, mounted at {point}"))
+}
+
+#[inline(always)]
+fn create_unlink(directory: &Directory) -> Outcome {
+    file_page::close(file_page::create(directory.folder(), NAME)?)?;
+    file_page::remove(directory.folder(), NAME)
+}
+
+/// A page that is read again and again.
+struct Cached {
+    place: Place,
+    page: Box<[u8; PAGE]>,
+    /// What the page is full of.
+    seen: u8,
+}
+
+impl Cached {
+    /// What was read is what the file holds; it is in the page cache; and what is written next is read next.
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        let equal = |page: &[u8; PAGE], byte| page.iter().filter(|&&it| it == byte).count() as f64;
+        let found = equal(&self.page, self.seen);
+        let cached = f64::from(u8::from(file_page::is_cached(&self.place.file)?));
+        self.seen = self.seen.wrapping_add(1);
+        file_page::write(&self.place.file, &[self.seen; PAGE])?;
+        file_page::read(&self.place.file, &mut self.page)?;
+        Ok(vec![
+            PostCondition::exactly("bytes_read_as_written", PAGE as f64, found),
+            PostCondition::exactly("bytes_read_as_rewritten", PAGE as f64, equal(&self.page, self.seen)),
+            PostCondition::exactly("pages_in_the_page_cache", 1.0, cached),
+        ])
+    }
+}
+
+/// A page whose first bytes say which write it was.
+struct Stamped {
+    place: Place,
+    page: Box<[u8; PAGE]>,
+    writes: u64,
+}
+
+impl Stamped {
+    fn new(place: Place) -> Self {
+        Self { place, page: Box::new([0; PAGE]), writes: 0 }
+    }
+
+    #[inline(always)]
+    fn write(&mut self) -> Outcome {
+        self.writes += 1;
+        self.page[..8].copy_from_slice(&self.writes.to_ne_bytes());
+        file_page::write(&self.place.file, &self.page)
+    }
+
+    #[inline(always)]
+    fn write_through(&mut self) -> Outcome {
+        self.write()?;
+        file_page::write_through(&self.place.file)
+    }
+
+    /// The file has the stamp of the last write; asked by reading it.
+    fn verify(&self) -> Result<Vec<PostCondition>, CallError> {
+        let mut page = [0; PAGE];
+        file_page::read(&self.place.file, &mut page)?;
+        let found = page.first_chunk().map_or(0, |stamp| u64::from_ne_bytes(*stamp));
+        let cached = f64::from(u8::from(file_page::is_cached(&self.place.file)?));
+        Ok(vec![
+            PostCondition::exactly("writes_in_the_file", self.writes as f64, found as f64),
+            PostCondition::exactly("pages_in_the_page_cache", 1.0, cached),
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seen::with_set_up;
+
+    #[test]
+    fn writes_that_never_reach_the_file_are_contradicted() {
+        let mut page = match with_set_up(&[0], Place::make) {
+            Ok(place) => Stamped::new(place),
+            Err(_) => return println!("SKIP writes_that_never_reach_the_file: no folder in memory"),
+        };
+        page.write().expect("written");
+        assert!(page.verify().expect("read").iter().all(PostCondition::holds));
+        // The operation without its essential call.
+        page.writes += 1;
+        let found = page.verify().expect("read");
+        assert!(found.iter().any(|it| it.name == "writes_in_the_file" && !it.holds()), "{found:?}");
+    }
+}

@@ -1,0 +1,102 @@
+//! How late a sleeper runs: its first reading of the clock less the time that it asked for. clock_nanosleep(2).
+
+use oscost_harness::{
+    Benchmark, Bound, CallError, Card, Claim, Outcome, OverLaunches, PostCondition, QuantityCard, Series,
+    SeriesPlan, SetUp, Sink, Subject, Unable, quantity,
+};
+use oscost_stats::quantile::{quantile, sorted};
+use oscost_sys::usage::{self, Whose};
+use oscost_sys::{clock, scheduling};
+
+pub const ALL: &[&dyn Benchmark] = &[&NanosleepOvershoot];
+
+/// `timer/nanosleep_overshoot`
+pub struct NanosleepOvershoot;
+
+/// Between two looks at the clock, in ns: longer than any timer slack that is usual.
+const SLEEP_NS: u64 = 200_000;
+/// Of what a launch sleeps at least, so that its 99th percentile is one.
+const FEWEST: u64 = 100;
+
+static CARD: Card = Card {
+    id: "timer/nanosleep_overshoot",
+    title: "lateness of a sleeper",
+    operation: "one clock_nanosleep (CLOCK_MONOTONIC, TIMER_ABSTIME) until 200 us from now: how late the sleeper reads the clock",
+    blocks: true,
+    group: "timer",
+    claims: &[
+        Claim::CallsNamed(&["clock_nanosleep"], Bound::Exactly(1.0)),
+        Claim::VoluntarySwitches(Bound::AtLeast(0.9)),
+    ],
+    quantities: &[
+        QuantityCard::of(quantity::LATENESS_P50),
+        QuantityCard::of(quantity::LATENESS_P99),
+        QuantityCard::of(quantity::LONGEST_SLEEP).over(OverLaunches::Max),
+    ],
+    remark: "it includes the timer slack (50 us by default, none under real-time policies) and the waking of an idle CPU",
+    ..Card::SERIES
+};
+
+impl Benchmark for NanosleepOvershoot {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        // Where sleeping is refused, nothing is to be had.
+        clock::sleep_until(clock::now_ns())?;
+        Ok(Subject::Series(Box::new(Sleeps(clock::sleep_until))))
+    }
+}
+
+/// How it sleeps until a time.
+struct Sleeps(fn(u64) -> Result<(), CallError>);
+
+impl Series for Sleeps {
+    fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
+        let count = plan.observations.unwrap_or((plan.duration_ns / SLEEP_NS).max(FEWEST));
+        let mut late = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
+        let switches = || usage::own(Whose::Thread).map(|used| used.voluntary_switches);
+        let before = switches();
+        let mut early = 0u32;
+        for _ in 0..count {
+            let due = clock::now_ns() + SLEEP_NS;
+            (self.0)(due)?;
+            let woken = clock::now_ns();
+            early += u32::from(woken < due);
+            late.push(woken.saturating_sub(due) as f64);
+        }
+        late.iter().for_each(|&ns| sink.observation(ns));
+        sink.operations(count);
+        sink.post_condition(PostCondition::exactly("woken_early", 0.0, early.into()));
+        if let (Ok(before), Ok(after)) = (before, switches()) {
+            let slept = (after - before) as f64 / count as f64;
+            let expected = Bound::AtLeast(0.9);
+            sink.post_condition(PostCondition { name: "sleeps_an_operation", expected, observed: slept });
+        }
+        let late = sorted(late);
+        let of = |share| quantile(&late, share).unwrap_or(0.0);
+        sink.quantity(quantity::LATENESS_P50, of(0.5));
+        sink.quantity(quantity::LATENESS_P99, of(0.99));
+        sink.quantity(quantity::LONGEST_SLEEP, of(1.0));
+        let policy = scheduling::policy_name().unwrap_or_else(|error| error.to_string());
+        let slack =
+            scheduling::timer_slack_ns().map_or_else(|error| error.to_string(), |ns| format!("{ns} ns"));
+        sink.say(format!("policy {policy}, timer slack {slack}"));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seen::Seen;
+
+    #[test]
+    fn a_sleep_that_does_not_sleep_is_contradicted() {
+        let plan = SeriesPlan { observations: Some(10), duration_ns: 1_000_000_000, seed: 1 };
+        let mut found = Seen::default();
+        Sleeps(|_| Ok(())).launch(&plan, &mut found).expect("nothing fails");
+        assert!(found.is_broken("woken_early") && found.is_broken("sleeps_an_operation"), "{found:?}");
+    }
+}
