@@ -16,21 +16,30 @@ use crate::found::{Rows, Value};
 
 /// The first line of a session.
 const HEAD: &str = "oscost elsewhere 1";
-/// Most sessions of a file, and longest name of a system.
-const MOST_SESSIONS: usize = 20;
+/// Most sessions of a file, and longest name of a system. The laboratory writes 28.
+const MOST_SESSIONS: usize = 60;
 const LONGEST: usize = 80;
+
+/// What a value counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unit {
+    Nanoseconds,
+    /// Of an emulated CPU.
+    Instructions,
+}
 
 /// One session that another system had.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Elsewhere {
     /// The system, as it calls itself.
-    system: String,
-    way: String,
+    pub(super) system: String,
+    pub(super) way: String,
     priority: String,
+    pub(super) unit: Unit,
     /// Messages that were not taken.
-    refused: u64,
-    /// Values of each client; the number of the message stands for its stamp.
-    clients: Vec<Vec<ClientValue>>,
+    pub(super) refused: u64,
+    /// Values of each client, in us or in instructions; the number of the message stands for its stamp.
+    pub(super) clients: Vec<Vec<ClientValue>>,
 }
 
 impl Elsewhere {
@@ -60,14 +69,17 @@ impl Elsewhere {
             if !CLIENTS_RANGE.contains(&clients) {
                 return Err(wrong("a number of clients that cannot be"));
             }
+            // The programs of contrib/elsewhere have ns, and say nothing of it.
+            let counted = lines.next_if(|(_, line)| *line == "unit instructions").is_some();
+            let (unit, each) = if counted { (Unit::Instructions, 1) } else { (Unit::Nanoseconds, 1000) };
             let mut values = vec![Vec::new(); clients];
             while let Some((at, line)) = lines.next_if(|(_, line)| *line != HEAD) {
                 let wrong = || format!("line {}: no value of a client", at + 1);
                 let numbers: Vec<u64> = line.split(' ').map_while(|number| number.parse().ok()).collect();
-                let [client, sequence, latency_ns] = numbers[..] else { return Err(wrong()) };
+                let [client, sequence, latency] = numbers[..] else { return Err(wrong()) };
                 let client = usize::try_from(client).ok().and_then(|client| values.get_mut(client));
                 let client = client.filter(|values| values.len() < *TICKS_RANGE.end()).ok_or_else(wrong)?;
-                let latency_us = i64::try_from(latency_ns / 1000).map_err(|_| wrong())?;
+                let latency_us = i64::try_from(latency / each).map_err(|_| wrong())?;
                 if client.last().is_some_and(|before: &ClientValue| before.stamp_us >= sequence) {
                     return Err(format!("{}: its number does not grow", wrong()));
                 }
@@ -76,7 +88,7 @@ impl Elsewhere {
             if values.iter().any(|values| values.len() < 2) {
                 return Err(wrong("a session with a client that has no values"));
             }
-            sessions.push(Self { system, way, priority, refused, clients: values });
+            sessions.push(Self { system, way, priority, unit, refused, clients: values });
         }
         if sessions.is_empty() { Err("no session is in it".to_owned()) } else { Ok(sessions) }
     }
@@ -92,7 +104,7 @@ impl Elsewhere {
     }
 
     /// Messages between the first and the last one of a client that did not come.
-    fn lost(&self) -> u64 {
+    pub(super) fn lost(&self) -> u64 {
         let gaps = |values: &Vec<ClientValue>| {
             let span =
                 values.last().zip(values.first()).map_or(0, |(last, first)| last.stamp_us - first.stamp_us);
@@ -102,9 +114,17 @@ impl Elsewhere {
     }
 }
 
-/// Collects the quantities of a session.
+/// The quantities of a session, by name: in ns, or in thousandths of an instruction.
 #[derive(Default)]
-struct Quantities(BTreeMap<&'static str, f64>);
+pub(super) struct Quantities(pub(super) BTreeMap<&'static str, f64>);
+
+impl Quantities {
+    pub(super) fn of(session: &Elsewhere, settings: &Settings) -> Self {
+        let mut quantities = Self::default();
+        derive::tell(&session.clients, &[], &settings.shape(session.clients.len(), 1), &mut quantities);
+        quantities
+    }
+}
 
 impl Sink for Quantities {
     fn quantity(&mut self, name: &'static str, value: f64) {
@@ -119,18 +139,16 @@ pub(super) fn tell(settings: &Settings, rows: &mut Rows) {
     let table = "Other systems: sessions of contrib/elsewhere, 10 ms, never judged";
     if settings.elsewhere.is_empty() {
         rows.value(Value {
-            because: "Windows messages and Darwin sockets: no session was given. contrib/elsewhere builds for both systems; \
-                      --with elsewhere=FILE shows its values here"
+            because: "Windows messages, Darwin sockets, Mach messages: no session was given. contrib/elsewhere builds for the \
+                      first two, and contrib/laboratory/run mach boots GNU Mach; --with elsewhere=FILE shows their values here"
                 .to_owned(),
             ..Value::at(table, "")
         });
     }
-    for session in &settings.elsewhere {
+    for session in settings.elsewhere.iter().filter(|session| session.unit == Unit::Nanoseconds) {
         let clients = session.clients.len();
         let row = format!("{}: {}, {}", session.system, session.way, counted(clients));
-        let mut quantities = Quantities::default();
-        derive::tell(&session.clients, &[], &settings.shape(clients, 1), &mut quantities);
-        let Quantities(of) = quantities;
+        let Quantities(of) = Quantities::of(session, settings);
         let published = session.published().filter(|_| clients == 1);
         for (column, quantity, published) in [
             ("mean", quantity::LATENCY_MEAN, published.map(|system| system.mean)),
@@ -226,6 +244,7 @@ mod tests {
             (String::new(), "no session"),
             ("rubbish".to_owned(), "line 1: 'oscost elsewhere 1' is expected"),
             (good.replace("way ", "path "), "without its 'way'"),
+            (good.replace("clients 1\n", "clients 1\nunit us\n"), "line 7: no value"),
             (good.replace("clients 1", "clients 0"), "cannot be"),
             (good.replace("clients 1", "clients x"), "no number"),
             (good.replace("0 2 1", "1 2 1"), "line 8: no value"),
@@ -238,6 +257,6 @@ mod tests {
             assert!(told.contains(expected), "{text}: {told}");
         }
         assert_eq!(Elsewhere::parse(&good.repeat(2)).map(|sessions| sessions.len()), Ok(2));
-        assert!(Elsewhere::parse(&good.repeat(21)).is_err());
+        assert!(Elsewhere::parse(&good.repeat(61)).is_err());
     }
 }

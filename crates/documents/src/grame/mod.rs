@@ -5,6 +5,7 @@ mod client;
 mod curves;
 mod derive;
 mod elsewhere;
+mod laboratory;
 mod published;
 mod record;
 mod server;
@@ -170,6 +171,7 @@ fn judge(found: &Found<'_>, parameters: &DocumentParameters) -> Vec<Reproduction
     tables::method(found, settings, &mut rows);
     tables::single_clients(found, settings, &mut rows);
     elsewhere::tell(settings, &mut rows);
+    laboratory::tell(settings, &mut rows);
     tables::loads(found, settings, &mut rows);
     curves::over_clients(found, settings, &mut rows);
     tables::kernel_side(found, settings, &mut rows);

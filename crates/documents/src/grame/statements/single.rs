@@ -114,7 +114,7 @@ pub(super) fn single(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
     rows.statement(
         "4.1.4",
         Quoted("Compared to the Mach messaging system, Linux sockets remains 2 times more efficient for a single client"),
-        not_here("Mach messages (its own table gives 41 / 16 = 2.6)"),
+        not_here("Mach messages (its own table gives 41 / 16 = 2.6; contrib/laboratory/run mach has GNU Mach's)"),
     );
     rows.statement(
         "4.1.5",
