@@ -125,6 +125,16 @@ impl RunResult {
             nothing.clone_into(&mut check.says);
             check.remedy = None;
         }
+        if let Some(bill) = &mut self.bill {
+            bill.program = vec![LEFT_OUT.to_owned()];
+            bill.pid = None;
+            bill.unknown.clear();
+            bill.items.iter_mut().for_each(|item| item.unknown.clear());
+            for counted in &mut bill.counted {
+                counted.unknown.clear();
+                counted.calls.iter_mut().for_each(|call| call.unknown.clear());
+            }
+        }
         for figure in &mut self.figures {
             figure.evidence.tracer_pid = None;
             figure.unknown.clear();
@@ -238,6 +248,14 @@ mod tests {
         whole.conditions.uid = Some(4321);
         whole.conditions.preload = Some(vec![path.clone()]);
         whole.conditions.command_line = Some(format!("isolcpus=1 user={NAME}"));
+        let mut bill = crate::bill::Bill {
+            program: vec![path.clone(), format!("--user={NAME}")],
+            pid: Some(4321),
+            counted: vec![crate::bill::Counted::default()],
+            ..crate::bill::Bill::default()
+        };
+        bill.counted[0].unknown.insert("owner".into(), NAME.into());
+        whole.bill = Some(Box::new(bill));
         let maps = [
             &mut whole.unknown,
             &mut whole.conditions.unknown,
@@ -273,6 +291,10 @@ mod tests {
         );
         assert_eq!(anonymous.conditions.command_line.as_deref(), Some("isolcpus=1"));
         assert_eq!(anonymous.plan.directory.as_deref(), Some(LEFT_OUT));
+        assert_eq!(
+            anonymous.bill.map(|bill| (bill.program, bill.pid)),
+            Some((vec![LEFT_OUT.to_owned()], None))
+        );
         assert_eq!(anonymous.warnings.last().map(String::as_str), Some("cannot read (left out)"));
         let says: Vec<&str> = anonymous.doctor.iter().map(|check| check.says.as_str()).collect();
         assert_eq!(says, ["fine", LEFT_OUT, "steps of 1 ns"]);

@@ -231,7 +231,7 @@ pub struct Quantity {
 }
 
 /// An estimate with its interval over launches (95 %, or min..max below 6 launches).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Estimate {
     /// The estimate.

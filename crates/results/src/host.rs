@@ -81,17 +81,20 @@ const OF_THE_RUN: &[&str] = &[
     "ratios",
     "differences",
     "reproductions",
+    "bill",
     "warning_codes",
 ];
 /// Why a check of the doctor is kept.
 const DOCTOR: &str = "the doctor's findings: what disturbed, and what to change";
+/// Why the program of a bill is kept.
+const PROGRAM: &str = "the program that the bill is of, as you typed it";
 /// Why something is there that this version does not know.
 const UNKNOWN: &str = "written by another version of oscost, which knows why";
 impl RunResult {
     /// Every fact of the host that this result holds, in the order of its members. What was not found out is left out.
     #[must_use]
     pub fn host_facts(&self) -> Vec<HostFact> {
-        let head = Self { figures: Vec::new(), reproductions: Vec::new(), ..self.clone() };
+        let head = Self { figures: Vec::new(), reproductions: Vec::new(), bill: None, ..self.clone() };
         // A result is made of text, numbers and lists of these.
         let Ok(Value::Object(members)) = serde_json::to_value(&head) else { return Vec::new() };
         let mut facts = Vec::new();
@@ -111,6 +114,11 @@ impl RunResult {
                 _ => facts.extend(fact(name.clone(), value)),
             }
         }
+        facts.extend(self.bill.iter().map(|bill| HostFact {
+            name: "bill.program".to_owned(),
+            value: bill.program.join(" "),
+            why: PROGRAM,
+        }));
         facts
     }
 }

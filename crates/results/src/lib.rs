@@ -21,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 mod anonymous;
+pub mod bill;
 mod collection;
 mod constants;
 mod count;

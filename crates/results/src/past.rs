@@ -101,6 +101,7 @@ impl From<PastRun> for RunResult {
             ratios: past.ratios,
             differences: past.differences,
             reproductions: Vec::new(),
+            bill: None,
             doctor: Vec::new(),
             warnings: Vec::new(),
             warning_codes: Vec::new(),

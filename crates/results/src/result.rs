@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::bill::Bill;
 use crate::{Emulation, Figure, Reproduction};
 
 /// Value of the member `format` of every result.
@@ -55,6 +56,9 @@ pub struct RunResult {
     /// Founding documents beside this machine.
     #[serde(default)]
     pub reproductions: Vec<Reproduction>,
+    /// The bill of a program, where one was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bill: Option<Box<Bill>>,
     /// What the doctor said of the machine.
     #[serde(default)]
     pub doctor: Vec<Check>,
@@ -91,6 +95,7 @@ impl RunResult {
             ratios: Vec::new(),
             differences: Vec::new(),
             reproductions: Vec::new(),
+            bill: None,
             doctor: Vec::new(),
             warnings: Vec::new(),
             warning_codes: Vec::new(),

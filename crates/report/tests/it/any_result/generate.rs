@@ -325,6 +325,7 @@ pub fn result() -> impl Strategy<Value = RunResult> {
                 ratios: parts.1,
                 differences: parts.2,
                 reproductions: parts.3,
+                bill: None,
                 doctor: parts.4,
                 warnings: texts.3,
                 warning_codes: Vec::new(),

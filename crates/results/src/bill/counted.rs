@@ -1,0 +1,162 @@
+//! What one run of a program did, counted: system calls, faults, signals, switches.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// What one run of a program did, counted.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Counted {
+    /// How it was counted.
+    pub way: Way,
+    /// From the first instruction to the last. Not so in windows, and where it was cut short.
+    pub complete: bool,
+    /// Share of the time that lay in windows; absent where all of it was counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_share: Option<f64>,
+    /// Calls, by what decides their price.
+    pub calls: Vec<Call>,
+    /// Page faults.
+    pub faults: Faults,
+    /// Signals that were delivered.
+    pub signals: u64,
+    /// Switches of context.
+    pub switches: Switches,
+    /// Threads that ran, with the first one of each process.
+    pub threads: u64,
+    /// Processes that were begun by it and by its children.
+    pub children: u64,
+    /// What it took while it was counted.
+    pub usage: Usage,
+    /// How it ended.
+    pub ended: Ended,
+    /// Members that this version does not know.
+    #[serde(flatten)]
+    pub unknown: Map<String, Value>,
+}
+
+/// Calls of one number, of one kind, of one class of size, that slept or did not.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Call {
+    /// Name in the kernel's table ("semop").
+    pub name: String,
+    /// What decides the price beside the size: "pipe", "unix stream", "unix datagram", "tcp", "udp", "file", "device", "eventfd",
+    /// "epoll", "terminal"; of futex the operation; of clocks the clock; else empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub on: String,
+    /// Most bytes of its class of size, a power of 4 from 1; absent where the call has no size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size_class: Option<u64>,
+    /// Descriptors of poll, parts of a vector: the class as for sizes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count_argument: Option<u64>,
+    /// Its thread slept in it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub slept: bool,
+    /// How often it was made.
+    pub times: u64,
+    /// Of these, how many failed.
+    #[serde(default)]
+    pub failed: u64,
+    /// Bytes that were transferred, all together.
+    #[serde(default)]
+    pub bytes: u64,
+    /// Time between entry and exit, all together, in ns, without sleep where the way of counting can tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inside_ns: Option<u64>,
+    /// Members that this version does not know.
+    #[serde(flatten)]
+    pub unknown: Map<String, Value>,
+}
+
+/// How calls were counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Way {
+    /// Programs in the kernel, on its tracepoints.
+    Ebpf,
+    /// A seccomp filter whose notifications are answered.
+    Notification,
+    /// A tracer that stops the program at each call.
+    Ptrace,
+    /// Written by a newer version.
+    #[default]
+    #[serde(other)]
+    Unknown,
+}
+
+/// Page faults.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Faults {
+    /// Without reading from a disk.
+    pub minor: u64,
+    /// With it.
+    pub major: u64,
+}
+
+/// Switches of context.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Switches {
+    /// The thread had to wait.
+    pub voluntary: u64,
+    /// Another was to run.
+    pub involuntary: u64,
+}
+
+/// Time that a program took with all its children, in ns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Usage {
+    /// From its start to its end.
+    pub wall_ns: u64,
+    /// Of CPUs outside the kernel.
+    pub user_ns: u64,
+    /// Of CPUs in the kernel.
+    pub system_ns: u64,
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    /// By itself, with this code.
+    Exited(i32),
+    /// By this signal.
+    Killed(i32),
+    /// It still runs: it was there before it was counted, and is after.
+    Running,
+    /// Counting was ended before the program was.
+    #[default]
+    CutShort,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_newer_version_wrote_is_read_and_kept() {
+        let text = r#"{"way":"telepathy","complete":true,"calls":[{"name":"read","on":"pipe","size_class":64,
+            "times":3,"colour":"red"}],"faults":{"minor":1,"major":0},"signals":0,
+            "switches":{"voluntary":0,"involuntary":0},"threads":1,"children":0,
+            "usage":{"wall_ns":1,"user_ns":2,"system_ns":3},"ended":{"exited":0},"new":7}"#;
+        let counted: Counted = serde_json::from_str(text).expect("read");
+        assert_eq!((counted.way, counted.ended), (Way::Unknown, Ended::Exited(0)));
+        assert_eq!((counted.calls[0].times, counted.calls[0].slept), (3, false));
+        let again = serde_json::to_value(&counted).expect("written");
+        assert_eq!((&again["new"], &again["calls"][0]["colour"]), (&7.into(), &"red".into()));
+    }
+
+    #[test]
+    fn endings_are_told_apart() {
+        for ended in [Ended::Exited(3), Ended::Killed(9), Ended::Running, Ended::CutShort] {
+            let text = serde_json::to_string(&ended).expect("written");
+            assert_eq!(serde_json::from_str::<Ended>(&text).expect("read"), ended);
+        }
+    }
+}
