@@ -251,7 +251,7 @@ mod tests {
         let mut bill = crate::bill::Bill {
             program: vec![path.clone(), format!("--user={NAME}")],
             pid: Some(4321),
-            counted: vec![crate::bill::Counted::default()],
+            counted: vec![crate::bill::CountedRun::default()],
             ..crate::bill::Bill::default()
         };
         bill.counted[0].unknown.insert("owner".into(), NAME.into());

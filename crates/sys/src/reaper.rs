@@ -13,14 +13,32 @@ pub fn adopt_orphans() -> Result<(), CallError> {
     check("prctl", unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }).map(|_| ())
 }
 
+/// Undoes [`adopt_orphans`].
+///
+/// # Errors
+/// The error of prctl.
+pub fn leave_orphans() -> Result<(), CallError> {
+    // SAFETY: prctl with these arguments touches no memory.
+    check("prctl", unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) }).map(|_| ())
+}
+
 /// Waits until the caller has no child left, its own and adopted ones. wait4(2).
 ///
 /// # Errors
 /// Any error of waitpid but ECHILD, which is the end, and EINTR.
 pub fn wait_for_all() -> Result<(), CallError> {
+    wait_for_each(|_, _, _| {})
+}
+
+/// The same, and `told` hears of each: its number, its exit code, or the signal that ended it.
+///
+/// # Errors
+/// As of [`wait_for_all`].
+pub fn wait_for_each(mut told: impl FnMut(i32, Option<i32>, Option<i32>)) -> Result<(), CallError> {
     loop {
-        // SAFETY: without a status the kernel writes nothing.
-        let result = unsafe { libc::waitpid(-1, std::ptr::null_mut(), 0) };
+        let mut status = 0;
+        // SAFETY: the kernel writes a status to a local variable.
+        let result = unsafe { libc::waitpid(-1, &raw mut status, libc::__WALL) };
         if result == -1 {
             let error = CallError::last("wait4");
             match error.errno {
@@ -28,6 +46,9 @@ pub fn wait_for_all() -> Result<(), CallError> {
                 libc::EINTR => {}
                 _ => return Err(error),
             }
+        } else {
+            let code = libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status));
+            told(result, code, libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status)));
         }
     }
 }
@@ -39,16 +60,20 @@ pub fn wait_for_all() -> Result<(), CallError> {
 /// The error of waitpid.
 pub fn end_all() -> Result<(), CallError> {
     loop {
-        let children = children();
-        if children.is_empty() {
+        if children().is_empty() {
             return wait_for_all();
         }
-        for pid in children {
-            // Who has ended already is waited for below.
-            let _ = signal(pid, Signal::Kill);
-        }
+        kill_all();
         // SAFETY: without a status the kernel writes nothing.
         unsafe { libc::waitpid(-1, std::ptr::null_mut(), 0) };
+    }
+}
+
+/// Kills every child that the caller has now. Whom they leave behind is adopted, and is its child a moment later.
+pub fn kill_all() {
+    for pid in children() {
+        // Who has ended already waits to be waited for.
+        let _ = signal(pid, Signal::Kill);
     }
 }
 
@@ -56,9 +81,13 @@ pub fn end_all() -> Result<(), CallError> {
 /// at everybody.
 fn children() -> Vec<i32> {
     let own = std::process::id();
-    let list = crate::file::text(format!("/proc/{own}/task/{own}/children"));
-    if let Ok(list) = list {
-        return list.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let threads = crate::folder::Folder::names_at("/proc/self/task").unwrap_or_default();
+    let paths =
+        threads.iter().filter_map(|thread| Some(format!("/proc/self/task/{}/children", thread.to_str()?)));
+    let lists: Vec<String> = paths.filter_map(|path| crate::file::text(path).ok()).collect();
+    if !lists.is_empty() {
+        let words = lists.iter().flat_map(|list| list.split_whitespace());
+        return words.filter_map(|word| word.parse().ok()).collect();
     }
     let everybody = crate::folder::Folder::names_at("/proc").unwrap_or_default();
     let pids = everybody.into_iter().filter_map(|name| name.to_str()?.parse().ok());

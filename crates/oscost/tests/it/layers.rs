@@ -15,6 +15,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("documents", &["families", "harness", "recorddb", "sys", "stats", "results"]),
     ("report", &["results", "stats"]),
     ("count", &["harness", "sys", "results"]),
+    ("bill", &["sys", "results"]),
     ("session", &["harness", "sys", "stats", "results"]),
     (
         "oscost",
@@ -28,6 +29,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "documents",
             "report",
             "count",
+            "bill",
             "session",
         ],
     ),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// The libraries. The benchmarks of families are private, and the program is no library.
 const LIBRARIES: &[&str] =
-    &["sys", "stats", "results", "harness", "session", "report", "count", "documents", "recorddb"];
+    &["sys", "stats", "results", "harness", "session", "report", "count", "documents", "recorddb", "bill"];
 
 /// Names that may stand in two crates, and why.
 const TWICE: &[(&str, &str)] = &[

@@ -18,6 +18,7 @@ const COMPLETE: &[(&str, &[&str])] = &[
             "Choice",
             "Counted",
             "DriftFound",
+            "Entered",
             "Estimate",
             "Instant",
             "Interval",

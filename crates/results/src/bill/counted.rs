@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 /// What one run of a program did, counted.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Counted {
+pub struct CountedRun {
     /// How it was counted.
-    pub way: Way,
+    pub way: CountingWay,
     /// From the first instruction to the last. Not so in windows, and where it was cut short.
     pub complete: bool,
     /// Share of the time that lay in windows; absent where all of it was counted.
@@ -17,19 +17,19 @@ pub struct Counted {
     /// Calls, by what decides their price.
     pub calls: Vec<Call>,
     /// Page faults.
-    pub faults: Faults,
+    pub faults: FaultCount,
     /// Signals that were delivered.
     pub signals: u64,
     /// Switches of context.
-    pub switches: Switches,
+    pub switches: SwitchCount,
     /// Threads that ran, with the first one of each process.
     pub threads: u64,
     /// Processes that were begun by it and by its children.
     pub children: u64,
     /// What it took while it was counted.
-    pub usage: Usage,
+    pub usage: RunUsage,
     /// How it ended.
-    pub ended: Ended,
+    pub ended: RunEnd,
     /// Members that this version does not know.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
@@ -74,7 +74,7 @@ pub struct Call {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Way {
+pub enum CountingWay {
     /// Programs in the kernel, on its tracepoints.
     Ebpf,
     /// A seccomp filter whose notifications are answered.
@@ -90,7 +90,7 @@ pub enum Way {
 /// Page faults.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Faults {
+pub struct FaultCount {
     /// Without reading from a disk.
     pub minor: u64,
     /// With it.
@@ -100,30 +100,36 @@ pub struct Faults {
 /// Switches of context.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Switches {
+pub struct SwitchCount {
     /// The thread had to wait.
     pub voluntary: u64,
     /// Another was to run.
     pub involuntary: u64,
 }
 
-/// Time that a program took with all its children, in ns.
+/// What a program took with all its children, as the kernel counts it; times in ns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Usage {
+pub struct RunUsage {
     /// From its start to its end.
     pub wall_ns: u64,
     /// Of CPUs outside the kernel.
     pub user_ns: u64,
     /// Of CPUs in the kernel.
     pub system_ns: u64,
+    /// Page faults.
+    #[serde(default)]
+    pub faults: FaultCount,
+    /// Switches of context.
+    #[serde(default)]
+    pub switches: SwitchCount,
 }
 
 /// How a program ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Ended {
+pub enum RunEnd {
     /// By itself, with this code.
     Exited(i32),
     /// By this signal.
@@ -145,8 +151,8 @@ mod tests {
             "times":3,"colour":"red"}],"faults":{"minor":1,"major":0},"signals":0,
             "switches":{"voluntary":0,"involuntary":0},"threads":1,"children":0,
             "usage":{"wall_ns":1,"user_ns":2,"system_ns":3},"ended":{"exited":0},"new":7}"#;
-        let counted: Counted = serde_json::from_str(text).expect("read");
-        assert_eq!((counted.way, counted.ended), (Way::Unknown, Ended::Exited(0)));
+        let counted: CountedRun = serde_json::from_str(text).expect("read");
+        assert_eq!((counted.way, counted.ended), (CountingWay::Unknown, RunEnd::Exited(0)));
         assert_eq!((counted.calls[0].times, counted.calls[0].slept), (3, false));
         let again = serde_json::to_value(&counted).expect("written");
         assert_eq!((&again["new"], &again["calls"][0]["colour"]), (&7.into(), &"red".into()));
@@ -154,9 +160,9 @@ mod tests {
 
     #[test]
     fn endings_are_told_apart() {
-        for ended in [Ended::Exited(3), Ended::Killed(9), Ended::Running, Ended::CutShort] {
+        for ended in [RunEnd::Exited(3), RunEnd::Killed(9), RunEnd::Running, RunEnd::CutShort] {
             let text = serde_json::to_string(&ended).expect("written");
-            assert_eq!(serde_json::from_str::<Ended>(&text).expect("read"), ended);
+            assert_eq!(serde_json::from_str::<RunEnd>(&text).expect("read"), ended);
         }
     }
 }

@@ -3,5 +3,5 @@
 mod counted;
 mod priced;
 
-pub use counted::{Call, Counted, Ended, Faults, Switches, Usage, Way};
-pub use priced::{Bill, Budget, Free, Item, Price, Saving};
+pub use counted::{Call, CountedRun, CountingWay, FaultCount, RunEnd, RunUsage, SwitchCount};
+pub use priced::{Bill, BillItem, Budget, Price, Saving};

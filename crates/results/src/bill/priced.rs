@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Counted, Ended, Faults, Switches, Usage};
+use super::{CountedRun, RunUsage};
 use crate::Estimate;
 
 /// The bill of a program.
@@ -15,13 +15,13 @@ pub struct Bill {
     /// Number of the process, where it was already running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
-    /// The run that nobody counted; absent where there was none.
+    /// What the run took that nobody counted; absent where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub free: Option<Free>,
+    pub free: Option<RunUsage>,
     /// The runs that were counted, in their order. The bill is that of the first.
-    pub counted: Vec<Counted>,
+    pub counted: Vec<CountedRun>,
     /// What was paid for, the dearest first.
-    pub items: Vec<Item>,
+    pub items: Vec<BillItem>,
     /// Share of the free run's system time that the items explain; absent where there is no time to hold them against.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explained: Option<Estimate>,
@@ -39,24 +39,10 @@ pub struct Bill {
     pub unknown: Map<String, Value>,
 }
 
-/// A run that nobody counted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Free {
-    /// What it took.
-    pub usage: Usage,
-    /// Its page faults.
-    pub faults: Faults,
-    /// Its switches.
-    pub switches: Switches,
-    /// How it ended.
-    pub ended: Ended,
-}
-
 /// A row of the bill.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Item {
+pub struct BillItem {
     /// What tells it from others, for `compare`: the call and all that decides its price.
     pub key: String,
     /// The same for people.

@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 
 use super::table::TABLE;
 use super::{CallCounts, QUIET_NS, UNREST_NS};
+use crate::tracer::{self, Stop};
 use crate::{CallError, error::check, process, system_call::marked};
 
 /// Runs `body` in a child that is traced, counts its system calls and those of all its descendants, and returns what the
@@ -17,8 +18,7 @@ pub fn by_ptrace(body: impl FnOnce() -> Vec<u8>) -> Result<(Vec<u8>, CallCounts)
     let pipe = crate::pipe::Pipe::new()?;
     let crate::pipe::Pipe { reader, writer } = pipe;
     let child = process::Child::fork(|| {
-        // SAFETY: PTRACE_TRACEME takes no argument.
-        if unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) } == -1 {
+        if tracer::ask_for_tracer().is_err() {
             return 3;
         }
         // SAFETY: raise touches no memory; the tracer lets the child go on.
@@ -68,109 +68,44 @@ fn trace(root: i32) -> Result<(), CallError> {
     if !libc::WIFSTOPPED(status) {
         return Err(CallError::new("ptrace", libc::EPERM));
     }
-    let options = libc::PTRACE_O_TRACESYSGOOD
-        | libc::PTRACE_O_TRACEFORK
-        | libc::PTRACE_O_TRACEVFORK
-        | libc::PTRACE_O_TRACECLONE
-        | libc::PTRACE_O_TRACEEXEC
-        | libc::PTRACE_O_EXITKILL;
-    // SAFETY: options are passed by value.
-    if unsafe { libc::ptrace(libc::PTRACE_SETOPTIONS, root, 0, options) } == -1 {
-        return Err(CallError::last("ptrace"));
-    }
-    go_on(root, 0);
+    tracer::follow(root)?;
+    tracer::go_on(root, 0);
     let mut marker: Option<Waiting> = None;
     loop {
-        let flags = if marker.is_some() { libc::__WALL | libc::WNOHANG } else { libc::__WALL };
-        // SAFETY: writes a status to a local variable.
-        let pid = unsafe { libc::waitpid(-1, &raw mut status, flags) };
-        if pid == -1 {
-            return Err(CallError::last("waitpid"));
-        }
+        let stop = tracer::next(marker.is_some())?;
         if let Some(waiting) = &marker {
             let now = crate::clock::now_ns();
             if now - waiting.last_call >= QUIET_NS || now - waiting.since >= UNREST_NS {
                 TABLE.mark(waiting.phase);
-                go_on(waiting.pid, 0);
+                tracer::go_on(waiting.pid, 0);
                 marker = None;
-            } else if pid == 0 {
+            } else if stop.is_none() {
                 crate::clock::pause(std::time::Duration::from_micros(100));
             }
-            if pid == 0 {
-                continue;
-            }
         }
-        if libc::WIFEXITED(status) || libc::WIFSIGNALED(status) {
-            if pid == root {
-                return Ok(());
-            }
-            continue;
-        }
-        let signal = libc::WSTOPSIG(status);
-        if signal == libc::SIGTRAP | 0x80 {
-            if let Some((number, argument)) = entered(pid)? {
-                if let Some(phase) = marked(number, argument) {
+        match stop {
+            None => {}
+            Some((pid, Stop::Exited(_) | Stop::Killed(_))) if pid == root => return Ok(()),
+            Some((_, Stop::Exited(_) | Stop::Killed(_))) => {}
+            Some((pid, Stop::Entered(call))) => {
+                if let Some(phase) = marked(call.number, call.arguments[0]) {
                     let since = crate::clock::now_ns();
                     marker = Some(Waiting { pid, phase, since, last_call: since });
                     continue;
                 }
-                TABLE.count(pid, number);
+                TABLE.count(pid, call.number);
                 if let Some(waiting) = &mut marker {
                     waiting.last_call = crate::clock::now_ns();
                 }
+                tracer::go_on(pid, 0);
             }
-            go_on(pid, 0);
-        } else if signal == libc::SIGTRAP || signal == libc::SIGSTOP {
-            // An event of the tracer's own (fork, exec), or the stop that every new tracee starts with.
-            go_on(pid, 0);
-        } else {
-            go_on(pid, signal);
+            // SIGSTOP is the stop that every new tracee starts with.
+            Some((pid, Stop::Signal(signal))) if signal != libc::SIGTRAP && signal != libc::SIGSTOP => {
+                tracer::go_on(pid, signal);
+            }
+            Some((pid, _)) => tracer::go_on(pid, 0),
         }
     }
-}
-
-/// Lets a tracee go on to its next system call, with `signal` delivered.
-fn go_on(pid: i32, signal: i32) {
-    // SAFETY: the signal is passed by value; a tracee that died meanwhile is no error.
-    unsafe { libc::ptrace(libc::PTRACE_SYSCALL, pid, 0, signal) };
-}
-
-/// PTRACE_GET_SYSCALL_INFO of linux/ptrace.h, its answer for a call that is entered, and struct ptrace_syscall_info as it is then:
-/// of musl, libc does not define them.
-const GET_SYSCALL_INFO: Request = 0x420e;
-const SYSCALL_INFO_ENTRY: u8 = 1;
-#[cfg(target_env = "gnu")]
-type Request = libc::c_uint;
-#[cfg(not(target_env = "gnu"))]
-type Request = libc::c_int;
-
-#[repr(C)]
-struct CallInfo {
-    op: u8,
-    _architecture: [u8; 7],
-    _pointers: [u64; 2],
-    number: u64,
-    arguments: [u64; 6],
-    _rest: u64,
-}
-
-/// The call that a stopped tracee is entering, with its first argument; `None` if it is leaving one, or has died.
-///
-/// # Errors
-/// EIO: the kernel does not know the question. Then no call is seen, and none may pass for no calls.
-fn entered(pid: i32) -> Result<Option<(i64, u64)>, CallError> {
-    // SAFETY: an all-zero structure is valid.
-    let mut info: CallInfo = unsafe { std::mem::zeroed() };
-    // SAFETY: the kernel writes at most the given size to a local variable.
-    let written = unsafe { libc::ptrace(GET_SYSCALL_INFO, pid, size_of::<CallInfo>(), &raw mut info) };
-    if written == -1 {
-        let error = CallError::last("PTRACE_GET_SYSCALL_INFO (Linux 5.3)");
-        return if error.errno == libc::EIO { Err(error) } else { Ok(None) };
-    }
-    if written <= 0 || info.op != SYSCALL_INFO_ENTRY {
-        return Ok(None);
-    }
-    Ok(Some((i64::try_from(info.number).unwrap_or(-1), info.arguments[0])))
 }
 
 #[cfg(test)]

@@ -1,0 +1,101 @@
+//! Counts a program that runs already, with all that it starts. Nothing of it stops, and nothing stays if this process dies.
+
+use std::time::{Duration, Instant};
+
+use crate::{Counted, Ended, Faults, Switches, Usage, Way};
+use oscost_sys::folder::Folder;
+use oscost_sys::{endings, process, usage};
+
+use crate::BillError;
+use crate::by_ebpf::InKernel;
+use crate::rules::Table;
+
+/// Between two looks at what the process has used, and at the user's interrupt.
+const LOOK: Duration = Duration::from_millis(50);
+/// The namespace of processes in which the kernel's own numbers hold.
+const FIRST_NAMESPACE: &str = "pid:[4026531836]";
+
+/// Counts process `pid`, with its threads, its descendants and all that they start, for so long, until it ends, or until a
+/// signal comes to whoever listens to [`endings`].
+///
+/// # Errors
+/// Why it cannot be watched.
+pub fn attach(pid: u32, for_: Duration) -> Result<Counted, BillError> {
+    let number = i32::try_from(pid).map_err(|_| BillError::NoProcess(pid))?;
+    let end = process::pidfd(number).map_err(|_| BillError::NoProcess(pid))?;
+    let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    if namespace.to_str() != Some(FIRST_NAMESPACE) {
+        return Err(BillError::OtherNumbers(pid));
+    }
+    let table = Table::new();
+    let mut kernel = InKernel::load(&table)?;
+    kernel.watch(number)?;
+    kernel.attach()?;
+    let mut running = 0;
+    let before = used(number).ok_or(BillError::NoProcess(pid))?;
+    let begun = Instant::now();
+    // Whom a known thread starts is known; one that started somebody before it was known is found by another look.
+    loop {
+        let mut is_new = false;
+        for tid in threads_of(number) {
+            if kernel.enter(tid)? {
+                (is_new, running) = (true, running + 1);
+            }
+        }
+        if !is_new {
+            break;
+        }
+    }
+    let mut after = before;
+    let mut has_ended = false;
+    while !has_ended && begun.elapsed() < for_ && endings::number().is_none() {
+        let rest = for_.saturating_sub(begun.elapsed()).min(LOOK);
+        let ready = process::poll_readable(&[&end], u64::try_from(rest.as_nanos()).unwrap_or(0))?;
+        after = used(number).unwrap_or(after);
+        has_ended = ready.first() == Some(&true);
+    }
+    let wall = begun.elapsed();
+    let (seen, ended) = kernel.seen()?;
+    let ended = match ended {
+        // It ended before anybody looked.
+        None if has_ended => return Err(BillError::NoProcess(pid)),
+        None => Ended::Running,
+        Some(status) if status & 0x7f != 0 => Ended::Killed((status & 0x7f).cast_signed()),
+        Some(status) => Ended::Exited((status >> 8 & 0xff).cast_signed()),
+    };
+    let change = after.since(&before);
+    let usage = Usage {
+        wall_ns: u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX),
+        user_ns: change.user_ns,
+        system_ns: change.system_ns,
+        faults: Faults { minor: change.minor_faults, major: change.major_faults },
+        switches: Switches { voluntary: seen.voluntary, involuntary: seen.involuntary },
+    };
+    Ok(seen.counted(&table, Way::Ebpf, usage, ended, running))
+}
+
+/// What a process has used so far with all its threads, as /proc says.
+fn used(pid: i32) -> Option<usage::Usage> {
+    let text = |name: &str| oscost_sys::file::text(format!("/proc/{pid}/{name}")).ok();
+    Some(usage::parse(&text("status")?, &text("stat")?)?.usage)
+}
+
+/// The threads of a process and of its descendants.
+fn threads_of(pid: i32) -> Vec<i32> {
+    let numbers = |folder: String| -> Vec<i32> {
+        let names = Folder::names_at(folder).unwrap_or_default();
+        names.iter().filter_map(|name| name.to_str()?.parse().ok()).collect()
+    };
+    let (mut processes, mut threads) = (vec![pid], Vec::new());
+    let mut at = 0;
+    while let Some(&process) = processes.get(at) {
+        at += 1;
+        for tid in numbers(format!("/proc/{process}/task")) {
+            threads.push(tid);
+            let children = oscost_sys::file::text(format!("/proc/{process}/task/{tid}/children"));
+            let children = children.unwrap_or_default();
+            processes.extend(children.split_whitespace().filter_map(|word| word.parse::<i32>().ok()));
+        }
+    }
+    threads
+}

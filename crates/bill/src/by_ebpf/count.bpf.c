@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0-only
+//
+// Counts the calls of some threads, and of whatever they start, where the kernel enters and leaves them: by number, and by
+// what decides the price of each, as the rules say that the loader writes. Sleeps are seen where the kernel switches.
+//
+// The program is told of its first thread by a call that no kernel has, with a token; or the loader enters threads itself.
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+
+#define own(number) ctx[number]
+#define AS_IN_KERNEL __attribute__((preserve_access_index))
+
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __u64 u64;
+typedef __s64 s64;
+
+// What is looked at of the kernel's own types; where it stands, its own description says.
+struct pt_regs {
+	unsigned long r10, r9, r8, ax, dx, si, di, orig_ax, ip, sp;
+} AS_IN_KERNEL;
+struct sock_common {
+	unsigned short skc_family;
+} AS_IN_KERNEL;
+struct sock {
+	struct sock_common __sk_common;
+} AS_IN_KERNEL;
+struct socket {
+	short type;
+	struct sock *sk;
+} AS_IN_KERNEL;
+struct super_block {
+	unsigned long s_magic;
+} AS_IN_KERNEL;
+struct inode {
+	unsigned short i_mode;
+	u32 i_rdev;
+	struct super_block *i_sb;
+} AS_IN_KERNEL;
+struct qstr {
+	const unsigned char *name;
+} AS_IN_KERNEL;
+struct dentry {
+	struct qstr d_name;
+} AS_IN_KERNEL;
+struct path {
+	struct dentry *dentry;
+} AS_IN_KERNEL;
+struct file {
+	struct path f_path;
+	struct inode *f_inode;
+	void *private_data;
+} AS_IN_KERNEL;
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+} AS_IN_KERNEL;
+struct files_struct {
+	struct fdtable *fdt;
+} AS_IN_KERNEL;
+struct task_struct {
+	int pid;
+	int tgid;
+	int exit_code;
+	struct files_struct *files;
+} AS_IN_KERNEL;
+struct sigaction {
+	void *sa_handler;
+} AS_IN_KERNEL;
+struct k_sigaction {
+	struct sigaction sa;
+} AS_IN_KERNEL;
+
+// Numbers of this architecture, x86-64.
+#define INVALID 0x7fff
+#define NR_RT_SIGRETURN 15
+#define NR_FUTEX 202
+#define NR_RESTART_SYSCALL 219
+// Where a key has no class.
+#define NONE 255
+#define NOBODY 64
+// Numbers from here on are one.
+#define NUMBERS 512
+
+// The same as in key.rs, tally.rs and mod.rs.
+struct key {
+	u16 number;
+	u8 on;
+	u8 size;
+	u8 count;
+	u8 slept;
+	u16 unused;
+};
+struct sums {
+	u64 times;
+	u64 failed;
+	u64 bytes;
+	u64 inside_ns;
+};
+enum on { ON_NOTHING, ON_DESCRIPTOR, ON_VALUE, ON_FLAG, ON_CLONE, ON_CLONE_IN_MEMORY, ON_SOCKET };
+struct rule {
+	u64 mask;
+	u8 on;
+	u8 on_argument;
+	u8 size_argument; // NONE: no size; RESULT: the result
+	u8 count_argument; // or NONE
+	u32 unused;
+};
+#define RESULT 254
+enum kind {
+	KIND_NONE, FILE, DIRECTORY, PIPE, UNIX_STREAM, UNIX_DATAGRAM, UNIX_PACKET, TCP, UDP, NETLINK, OTHER_SOCKET, TERMINAL,
+	DEVICE, EVENTFD, EPOLL, TIMERFD, SIGNALFD, INOTIFY, IO_URING, PERF_EVENT, PIDFD, OTHER, CLOSED
+};
+struct totals {
+	u64 token;
+	u64 signals;
+	u64 threads;
+	u64 children;
+	u64 voluntary;
+	u64 involuntary;
+	u64 lost;
+	u64 watched; // the process whose end is told
+	u64 end; // 1 << 32 and its exit code, as wait(2) has it
+};
+
+// A call that a thread is in, or was in when a signal came.
+struct call {
+	struct key key;
+	u64 size; // the argument that is its size
+	u64 entered; // ns
+	u64 away; // ns of it without a CPU
+	u64 ip;
+	u64 sp;
+	s64 left; // 0, or the result by which the kernel says that it is restarted
+	u8 is_in;
+	u8 size_argument;
+};
+struct thread {
+	struct call now;
+	struct call interrupted;
+	u64 away_since;
+	u64 is_fresh; // it may be inside a call whose entry nobody saw
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, u32);
+	__type(value, struct thread);
+} threads SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(max_entries, 8192);
+	__type(key, struct key);
+	__type(value, struct sums);
+} counts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, NUMBERS + 1);
+	__type(key, u32);
+	__type(value, struct rule);
+} rules SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct totals);
+} all SEC(".maps");
+
+static const struct thread nobody = { .is_fresh = 1 };
+
+static __always_inline struct totals *totals(void)
+{
+	u32 zero = 0;
+	return bpf_map_lookup_elem(&all, &zero);
+}
+
+static __always_inline struct thread *current(void)
+{
+	u32 id = (u32)bpf_get_current_pid_tgid();
+	return bpf_map_lookup_elem(&threads, &id);
+}
+
+// The power of four that is the least upper bound.
+static __always_inline u8 class(u64 value)
+{
+	u8 bits = 0;
+
+	if (value <= 1)
+		return 0;
+	value--;
+	if (value >> 32) { value >>= 32; bits += 32; }
+	if (value >> 16) { value >>= 16; bits += 16; }
+	if (value >> 8) { value >>= 8; bits += 8; }
+	if (value >> 4) { value >>= 4; bits += 4; }
+	if (value >> 2) { value >>= 2; bits += 2; }
+	return bits / 2 + 1;
+}
+
+static __always_inline u64 argument(struct pt_regs *regs, u8 number)
+{
+	switch (number) {
+	case 0: return regs->di;
+	case 1: return regs->si;
+	case 2: return regs->dx;
+	case 3: return regs->r10;
+	case 4: return regs->r8;
+	default: return regs->r9;
+	}
+}
+
+static __always_inline u8 socket_kind(u32 family, u32 type)
+{
+	type &= 0xf;
+	if (family == 1)
+		return type == 1 ? UNIX_STREAM : type == 2 ? UNIX_DATAGRAM : type == 5 ? UNIX_PACKET : OTHER_SOCKET;
+	if (family == 2 || family == 10)
+		return type == 1 ? TCP : type == 2 ? UDP : OTHER_SOCKET;
+	return family == 16 ? NETLINK : OTHER_SOCKET;
+}
+
+static __always_inline u8 nameless_kind(struct file *file)
+{
+	char name[8] = {};
+	const unsigned char *at = BPF_CORE_READ(file, f_path.dentry, d_name.name);
+
+	bpf_probe_read_kernel(name, sizeof(name), at);
+	switch (name[0] == '[' ? name[1] : name[0]) {
+	case 'e': return name[6] == 'f' ? EVENTFD : name[6] == 'p' ? EPOLL : OTHER;
+	case 't': return TIMERFD;
+	case 's': return SIGNALFD;
+	case 'i': return name[2] == 'o' ? IO_URING : name[1] == 'n' ? INOTIFY : OTHER;
+	case 'p': return name[2] == 'e' ? PERF_EVENT : name[2] == 'i' ? PIDFD : OTHER;
+	default: return OTHER;
+	}
+}
+
+static __always_inline u8 kind(int number)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct fdtable *table = task->files->fdt;
+	struct file *file = 0;
+
+	if (number < 0 || (u32)number >= table->max_fds)
+		return CLOSED;
+	bpf_probe_read_kernel(&file, sizeof(file), table->fd + number);
+	if (!file)
+		return CLOSED;
+	struct inode *inode = BPF_CORE_READ(file, f_inode);
+	u16 mode = BPF_CORE_READ(inode, i_mode);
+	u32 device;
+
+	switch (mode & 0170000) {
+	case 0010000: return PIPE;
+	case 0040000: return DIRECTORY;
+	case 0060000: return DEVICE;
+	case 0020000:
+		device = BPF_CORE_READ(inode, i_rdev) >> 20;
+		return device == 4 || device == 5 || (device >= 136 && device <= 143) ? TERMINAL : DEVICE;
+	case 0140000: {
+		struct socket *socket = BPF_CORE_READ(file, private_data);
+		return socket_kind(BPF_CORE_READ(socket, sk, __sk_common.skc_family), BPF_CORE_READ(socket, type));
+	}
+	default:
+		switch (BPF_CORE_READ(inode, i_sb, s_magic)) {
+		case 0x09041934: return nameless_kind(file);
+		case 0x50494446: return PIDFD;
+		default: return (mode & 0170000) == 0100000 ? FILE : OTHER;
+		}
+	}
+}
+
+static __always_inline u8 value_of(u64 value)
+{
+	return value < 128 ? value : 128 | (value & 127);
+}
+
+static __always_inline u8 bits_of_clone(u64 flags)
+{
+	return (flags >> 16 & 1) | (flags >> 14 & 1) << 1;
+}
+
+static __always_inline u8 made_on(struct pt_regs *regs, struct rule *rule)
+{
+	u64 value = rule->on == ON_NOTHING ? 0 : argument(regs, rule->on_argument);
+
+	switch (rule->on) {
+	case ON_DESCRIPTOR: return kind((int)value);
+	case ON_VALUE: return value_of(value & rule->mask);
+	case ON_FLAG: return (value & rule->mask) != 0;
+	case ON_CLONE: return bits_of_clone(value);
+	case ON_CLONE_IN_MEMORY: {
+		u64 flags = 0;
+		bpf_probe_read_user(&flags, sizeof(flags), (void *)value);
+		return bits_of_clone(flags);
+	}
+	case ON_SOCKET: return socket_kind(value, regs->si);
+	default: return 0;
+	}
+}
+
+static __always_inline void count(struct call *call, u64 failed, u64 bytes, u64 inside)
+{
+	struct sums *sums = bpf_map_lookup_elem(&counts, &call->key);
+
+	if (!sums) {
+		struct sums first = {};
+		bpf_map_update_elem(&counts, &call->key, &first, BPF_NOEXIST);
+		sums = bpf_map_lookup_elem(&counts, &call->key);
+		if (!sums) {
+			struct totals *totals_ = totals();
+			if (totals_)
+				__sync_fetch_and_add(&totals_->lost, 1);
+			return;
+		}
+	}
+	sums->times++;
+	sums->failed += failed;
+	sums->bytes += bytes;
+	sums->inside_ns += inside;
+}
+
+// A call begins. False: no rule was found, which the loader has written for every number.
+static __always_inline int begin(struct call *now, struct pt_regs *regs, s64 number)
+{
+	u32 index = number >= 0 && number < NUMBERS ? number : NUMBERS;
+	struct rule *rule = bpf_map_lookup_elem(&rules, &index);
+
+	if (!rule)
+		return 0;
+	now->key.number = index;
+	now->key.on = made_on(regs, rule);
+	now->key.size = NONE;
+	now->key.count = rule->count_argument == NONE ? NONE : class(argument(regs, rule->count_argument));
+	now->key.slept = 0;
+	now->size_argument = rule->size_argument;
+	if (rule->size_argument < RESULT)
+		now->size = argument(regs, rule->size_argument);
+	now->away = 0;
+	now->ip = regs->ip;
+	now->sp = regs->sp;
+	now->is_in = 1;
+	now->entered = bpf_ktime_get_ns();
+	return 1;
+}
+
+SEC("tp_btf/sys_enter")
+int enter(u64 *ctx)
+{
+	struct pt_regs *regs = (void *)own(0);
+	s64 number = own(1);
+	struct thread *thread = current();
+
+	if (!thread) {
+		if (number == INVALID) {
+			struct totals *totals_ = totals();
+			u32 id = (u32)bpf_get_current_pid_tgid();
+
+			if (totals_ && totals_->token && regs->di == totals_->token && regs->si == totals_->token)
+				bpf_map_update_elem(&threads, &id, &nobody, BPF_ANY);
+		}
+		return 0;
+	}
+	struct call *now = &thread->now, *interrupted = &thread->interrupted;
+
+	thread->is_fresh = 0;
+	if (interrupted->left && regs->ip == interrupted->ip && regs->sp == interrupted->sp &&
+	    (interrupted->left == -516 ? number == NR_RESTART_SYSCALL : number == interrupted->key.number)) {
+		*now = *interrupted;
+		interrupted->left = 0;
+		now->left = 0;
+		now->is_in = 1;
+		return 0;
+	}
+	begin(now, regs, number);
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int leave(u64 *ctx)
+{
+	struct pt_regs *regs = (void *)own(0);
+	s64 result = own(1);
+	struct thread *thread = current();
+
+	if (!thread)
+		return 0;
+	struct call *now = &thread->now, *interrupted = &thread->interrupted;
+
+	if (!now->is_in) {
+		s64 number = regs->orig_ax;
+
+		// A filter of system calls has answered before the tracepoint at the entry, but for who has just come.
+		if (thread->is_fresh || number < 0 || !begin(now, regs, number)) {
+			thread->is_fresh = 0;
+			return 0;
+		}
+	}
+	u64 inside = bpf_ktime_get_ns() - now->entered - now->away;
+	// The result of a handler's return is that of whatever it returns to.
+	u64 failed = result < 0 && result >= -4095 && now->key.number != NR_RT_SIGRETURN;
+	u64 bytes = 0;
+
+	now->is_in = 0;
+	if (result >= -516 && result <= -512) {
+		if (interrupted->left)
+			count(interrupted, 1, 0, 0);
+		*interrupted = *now;
+		interrupted->left = result;
+		return 0;
+	}
+	if (now->key.number == NR_RT_SIGRETURN && result == -4 && interrupted->left) {
+		interrupted->left = 0;
+		count(interrupted, 1, 0, 0);
+	}
+	if (!failed && now->size_argument != NONE) {
+		bytes = now->size_argument == RESULT ? (u64)result : now->size;
+		now->key.size = class(bytes);
+	}
+	if (now->key.number == NR_FUTEX && result == 0 && (now->key.on == 1 || now->key.on == 10))
+		now->key.on += NOBODY;
+	count(now, failed, bytes, inside);
+	return 0;
+}
+
+SEC("tp_btf/sched_switch")
+int switched(u64 *ctx)
+{
+	struct task_struct *prev = (void *)own(1), *next = (void *)own(2);
+	u32 id = prev->pid;
+	struct thread *thread = bpf_map_lookup_elem(&threads, &id);
+
+	if (thread) {
+		struct totals *totals_ = totals();
+		int waits = !(u8)own(0) && (u32)own(3);
+
+		thread->away_since = bpf_ktime_get_ns();
+		if (waits && thread->now.is_in)
+			thread->now.key.slept = 1;
+		if (totals_)
+			__sync_fetch_and_add(waits ? &totals_->voluntary : &totals_->involuntary, 1);
+	}
+	id = next->pid;
+	thread = bpf_map_lookup_elem(&threads, &id);
+	if (thread && thread->away_since) {
+		thread->now.away += bpf_ktime_get_ns() - thread->away_since;
+		thread->away_since = 0;
+	}
+	return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int started(u64 *ctx)
+{
+	struct task_struct *child = (void *)own(1);
+	struct totals *totals_ = totals();
+	u32 id = child->pid;
+
+	if (!current() || !totals_)
+		return 0;
+	__sync_fetch_and_add(child->pid == child->tgid ? &totals_->children : &totals_->threads, 1);
+	if (bpf_map_update_elem(&threads, &id, &nobody, BPF_ANY))
+		__sync_fetch_and_add(&totals_->lost, 1);
+	return 0;
+}
+
+// A thread that becomes another program has the number of its process from then on.
+SEC("tp_btf/sched_process_exec")
+int executed(u64 *ctx)
+{
+	struct task_struct *task = (void *)own(0);
+	u32 former = own(1), id = task->pid;
+	struct thread *thread = bpf_map_lookup_elem(&threads, &former);
+
+	if (former != id && thread) {
+		bpf_map_update_elem(&threads, &id, thread, BPF_ANY);
+		bpf_map_delete_elem(&threads, &former);
+	}
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int ended(u64 *ctx)
+{
+	u32 id = (u32)bpf_get_current_pid_tgid();
+	struct thread *thread = bpf_map_lookup_elem(&threads, &id);
+
+	if (!thread)
+		return 0;
+	struct task_struct *task = (void *)own(0);
+	struct totals *totals_ = totals();
+
+	if (totals_ && totals_->watched == id)
+		totals_->end = 1ULL << 32 | (u32)task->exit_code;
+	if (thread->interrupted.left)
+		count(&thread->interrupted, 1, 0, 0);
+	if (thread->now.is_in)
+		count(&thread->now, 0, 0, 0);
+	bpf_map_delete_elem(&threads, &id);
+	return 0;
+}
+
+SEC("tp_btf/signal_deliver")
+int delivered(u64 *ctx)
+{
+	int signal = own(0);
+	struct k_sigaction *action = (void *)own(2);
+	struct totals *totals_ = totals();
+	u64 handler = (u64)action->sa.sa_handler;
+	// SIGCHLD, SIGCONT, SIGURG, SIGWINCH: nobody who did not ask hears them. SIGKILL is told by the end.
+	int unasked = signal == 17 || signal == 18 || signal == 23 || signal == 28;
+
+	if (current() && totals_ && signal != 9 && handler != 1 && (handler || !unasked))
+		__sync_fetch_and_add(&totals_->signals, 1);
+	return 0;
+}
+
+char words_of_licence[] SEC("license") = "Dual MIT/GPL";

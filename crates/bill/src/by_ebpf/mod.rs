@@ -1,0 +1,205 @@
+//! Counts by programs in the kernel, on its tracepoints: nobody is stopped for it. bpf(2).
+
+use aya::maps::{Array, HashMap, Map, MapData, MapError, PerCpuHashMap};
+use aya::programs::BtfTracePoint;
+use aya::{Btf, Ebpf, EbpfLoader, VerifierLogLevel};
+use oscost_sys::CallError;
+
+use crate::BillError;
+use crate::key::{CallKey, NONE};
+use crate::rules::{On, Rule, Size, Table};
+use crate::seen::SeenCalls;
+use crate::tally::Sums;
+
+/// Of clang, by `families/src/realtime_ipc/bpf/build`; `.ci/parts` builds it again and compares.
+static OBJECT: &[u8] = aya::include_bytes_aligned!("count.bpf.o");
+
+/// The programs, and the tracepoints that they are for.
+const PROGRAMS: [(&str, &str); 7] = [
+    ("enter", "sys_enter"),
+    ("leave", "sys_exit"),
+    ("switched", "sched_switch"),
+    ("started", "sched_process_fork"),
+    ("executed", "sched_process_exec"),
+    ("ended", "sched_process_exit"),
+    ("delivered", "signal_deliver"),
+];
+
+// How the C source numbers what it is told; its structures are arrays here, of which the loader knows that any bytes are a value.
+const RESULT: u8 = 254;
+/// `struct thread`: two calls, since when it is away, and whether it may be inside a call whose entry nobody saw.
+type Thread = [u64; 18];
+/// `struct totals`: token, signals, threads, children, voluntary and involuntary switches, what was lost, process, its end.
+type Totals = [u64; 9];
+
+/// The programs, loaded; they go with it, and with its process.
+#[derive(Debug)]
+pub struct InKernel {
+    loaded: Ebpf,
+    btf: Btf,
+    token: u64,
+}
+
+fn lack(error: &(dyn std::error::Error + 'static)) -> BillError {
+    let mut below = Some(error);
+    while let Some(error) = below {
+        if let Some(errno) = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::raw_os_error) {
+            let error = CallError::new("bpf", errno);
+            let refused = matches!(error.symbol(), Some("EPERM" | "EACCES"));
+            let remedy = if refused { ": it needs CAP_BPF and CAP_PERFMON, which root has" } else { "" };
+            return BillError::NoEbpf(format!("{error}{remedy}"));
+        }
+        below = error.source();
+    }
+    BillError::NoEbpf(error.to_string())
+}
+
+fn missing(what: &str) -> BillError {
+    BillError::NoEbpf(format!("the object in this oscost has no {what}"))
+}
+
+impl InKernel {
+    /// Loads them; nothing is counted yet.
+    ///
+    /// # Errors
+    /// Why this machine or user may not.
+    pub fn load(table: &Table) -> Result<Self, BillError> {
+        // The loader's tables draw random keys, and would end the program where there are none.
+        let token = (oscost_sys::random::bits()? as u64 & 0x7fff_ffff_ffff_ffff) | 1;
+        let btf = Btf::from_sys_fs().map_err(|_| {
+            BillError::NoEbpf("this kernel does not describe its types (/sys/kernel/btf/vmlinux)".to_owned())
+        })?;
+        let loaded = EbpfLoader::new()
+            .btf(Some(&btf))
+            .verifier_log_level(VerifierLogLevel::DISABLE)
+            .load(OBJECT)
+            .map_err(|error| lack(&error))?;
+        let mut this = Self { loaded, btf, token };
+        let totals: Totals = [token, 0, 0, 0, 0, 0, 0, 0, 0];
+        this.totals()?.set(0, totals, 0).map_err(|error| lack(&error))?;
+        let map = this.loaded.map_mut("rules").ok_or_else(|| missing("map of rules"))?;
+        let mut rules: Array<_, [u64; 2]> = Array::try_from(map).map_err(|error| lack(&error))?;
+        for number in 0..=Table::NUMBERS {
+            let rule = as_in_kernel(&table.of(number).rule);
+            rules.set(number.into(), rule, 0).map_err(|error| lack(&error))?;
+        }
+        for (name, tracepoint) in PROGRAMS {
+            let program = this.loaded.program_mut(name).ok_or_else(|| missing(name))?;
+            let program: &mut BtfTracePoint = program.try_into().map_err(|error| lack(&error))?;
+            program.load(tracepoint, &this.btf).map_err(|error| lack(&error))?;
+        }
+        Ok(this)
+    }
+
+    /// From now on whoever is known is counted: who shows the token, or was entered, and whomever they start.
+    ///
+    /// # Errors
+    /// Why this machine or user may not.
+    pub fn attach(&mut self) -> Result<(), BillError> {
+        for (name, _) in PROGRAMS {
+            let program = self.loaded.program_mut(name).ok_or_else(|| missing(name))?;
+            let program: &mut BtfTracePoint = program.try_into().map_err(|error| lack(&error))?;
+            program.attach().map_err(|error| lack(&error))?;
+        }
+        Ok(())
+    }
+
+    /// What the first thread shows in its last call before the program.
+    #[must_use]
+    pub fn token(&self) -> u64 {
+        self.token
+    }
+
+    /// The end of this process is told.
+    ///
+    /// # Errors
+    /// The error of bpf.
+    pub fn watch(&mut self, pid: i32) -> Result<(), BillError> {
+        let mut totals = self.totals()?;
+        let mut all = totals.get(&0, 0).map_err(|error| lack(&error))?;
+        all[7] = u64::from(pid.unsigned_abs());
+        totals.set(0, all, 0).map_err(|error| lack(&error))
+    }
+
+    /// Enters a thread that runs already; whether it was new.
+    ///
+    /// # Errors
+    /// The error of bpf.
+    pub fn enter(&mut self, tid: i32) -> Result<bool, BillError> {
+        const NOEXIST: u64 = 1;
+        const NEW: Thread = {
+            let mut thread = [0; 18];
+            thread[17] = 1;
+            thread
+        };
+        let map = self.loaded.map_mut("threads").ok_or_else(|| missing("map of threads"))?;
+        let mut threads: HashMap<_, u32, Thread> = HashMap::try_from(map).map_err(|error| lack(&error))?;
+        match threads.insert(tid.unsigned_abs(), NEW, NOEXIST) {
+            Ok(()) => Ok(true),
+            Err(MapError::SyscallError(error))
+                if error.io_error.kind() == std::io::ErrorKind::AlreadyExists =>
+            {
+                Ok(false)
+            }
+            Err(error) => Err(lack(&error)),
+        }
+    }
+
+    fn totals(&mut self) -> Result<Array<&mut MapData, Totals>, BillError> {
+        let map: &mut Map = self.loaded.map_mut("all").ok_or_else(|| missing("map of totals"))?;
+        Array::try_from(map).map_err(|error| lack(&error))
+    }
+
+    /// What was seen, and the status of the watched process, as wait(2) has it, if it has ended.
+    ///
+    /// # Errors
+    /// The error of bpf; that something found no place.
+    pub fn seen(&mut self) -> Result<(SeenCalls, Option<u32>), BillError> {
+        let [_, signals, threads, children, voluntary, involuntary, lost, _, end] =
+            self.totals()?.get(&0, 0).map_err(|error| lack(&error))?;
+        if lost > 0 {
+            return Err(BillError::NoEbpf(format!(
+                "{lost} calls or threads found no place in the kernel's tables"
+            )));
+        }
+        let mut seen =
+            SeenCalls { signals, threads, children, voluntary, involuntary, ..SeenCalls::default() };
+        let map = self.loaded.map("counts").ok_or_else(|| missing("map of counts"))?;
+        let counts: PerCpuHashMap<_, u64, [u64; 4]> =
+            PerCpuHashMap::try_from(map).map_err(|error| lack(&error))?;
+        for entry in counts.iter() {
+            let (key, by_cpu) = entry.map_err(|error| lack(&error))?;
+            let sums = seen.tally.entry(key_of(key)).or_default();
+            for &[times, failed, bytes, inside_ns] in by_cpu.iter() {
+                sums.add(Sums { times, failed, bytes, inside_ns });
+            }
+        }
+        seen.tally.retain(|_, sums| sums.times > 0);
+        let ended = (end >> 32 != 0).then_some(end as u32);
+        Ok((seen, ended))
+    }
+}
+
+/// `struct rule`.
+fn as_in_kernel(rule: &Rule) -> [u64; 2] {
+    let (on, argument, mask) = match rule.on {
+        On::Nothing => (0, 0, 0),
+        On::Descriptor(at) => (1, at, 0),
+        On::Value(at, mask, _) => (2, at, mask),
+        On::Flag(at, mask, _) => (3, at, mask),
+        On::Clone { in_memory: false } => (4, 0, 0),
+        On::Clone { in_memory: true } => (5, 0, 0),
+        On::Socket => (6, 0, 0),
+    };
+    let size = match rule.size {
+        Size::Nowhere => NONE,
+        Size::Result => RESULT,
+        Size::Argument(at) => at,
+    };
+    [mask, u64::from_le_bytes([on, argument, size, rule.count.unwrap_or(NONE), 0, 0, 0, 0])]
+}
+
+fn key_of(key: u64) -> CallKey {
+    let [low, high, on, size, count, slept, _, _] = key.to_le_bytes();
+    CallKey { number: u16::from_le_bytes([low, high]), on, size, count, slept }
+}

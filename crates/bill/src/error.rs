@@ -1,0 +1,56 @@
+//! Why a program could not be counted, in words that help.
+
+use oscost_sys::CallError;
+use thiserror::Error;
+
+/// Why there is no count.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum BillError {
+    /// Nothing to run.
+    #[error("no program is named: write it behind two dashes, as in `oscost bill -- ls -l`")]
+    Nothing,
+    /// There is no such program.
+    #[error("{0}: there is no such program; a program outside of PATH is named by its path, as in ./{0}")]
+    NotFound(String),
+    /// It could not be started.
+    #[error("{program} cannot be run: {error}")]
+    NotRun {
+        /// Its name.
+        program: String,
+        /// Why.
+        error: CallError,
+    },
+    /// A program that runs with somebody else's rights.
+    #[error(
+        "{0} runs with its owner's rights (set-uid or set-gid), which it loses when it is traced: it would do something else than free; run oscost as root"
+    )]
+    OtherRights(String),
+    /// It traces processes itself.
+    #[error(
+        "the program traces processes itself (ptrace), and who is traced already cannot be traced twice: only counting by eBPF can do that; run oscost as root"
+    )]
+    Traces,
+    /// This machine or sandbox does not let us trace.
+    #[error("the program cannot be traced: {0}; in a container, allow ptrace (--cap-add SYS_PTRACE)")]
+    NoTracer(CallError),
+    /// There is no such process.
+    #[error("there is no process {0}")]
+    NoProcess(u32),
+    /// Its number here is not the kernel's.
+    #[error(
+        "process {0} cannot be watched from here: in this container processes have other numbers than in the kernel; run oscost on the host"
+    )]
+    OtherNumbers(u32),
+    /// No program may be loaded into the kernel.
+    #[error("eBPF cannot count here: {0}; count by ptrace instead")]
+    NoEbpf(String),
+    /// It was interrupted before anything was counted.
+    #[error(
+        "interrupted in the free run, before anything was counted; a program that does not end is counted while it runs: oscost bill --pid PID"
+    )]
+    Interrupted,
+    /// The system failed.
+    #[error("{0}")]
+    System(#[from] CallError),
+}

@@ -1,0 +1,212 @@
+//! Runs a program twice: free, for its own time, and counted.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use oscost_sys::held::HeldProgram;
+use oscost_sys::tracer::{self, Fate, Stop};
+use oscost_sys::usage::{self, Whose};
+use oscost_sys::{endings, program, reaper};
+
+use crate::by_ebpf::InKernel;
+use crate::by_ptrace::{self, Tracer};
+use crate::rules::Table;
+use crate::{BillError, Counted, Ended, Faults, Switches, Usage, Way};
+
+/// How long a program that its user interrupts may take to end before it is ended.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Runs a program with its arguments twice, with this process's environment and streams: once free, and once counted in this
+/// way, or in the best that this machine allows. Whoever listens to [`endings`] gets the bill so far after the first signal.
+///
+/// The caller must have no children of its own meanwhile.
+///
+/// # Errors
+/// Why it cannot be run or counted.
+pub fn count(program: &[OsString], way: Option<Way>) -> Result<(Usage, Counted), BillError> {
+    let path = found(program)?;
+    let runs = Runs { path, program, _orphans: Orphans::adopted()? };
+    let table = Table::new();
+    // Loaded before anything runs: who wants it learns at once that it cannot be.
+    let kernel = match way {
+        None => InKernel::load(&table).ok(),
+        Some(Way::Ebpf) => Some(InKernel::load(&table)?),
+        Some(_) => None,
+    };
+    let free = runs.free()?;
+    let counted = match kernel {
+        Some(kernel) => match runs.by_ebpf(kernel, &table) {
+            Err(BillError::NoEbpf(_)) if way.is_none() => runs.by_ptrace(&table)?,
+            counted => counted?,
+        },
+        None => runs.by_ptrace(&table)?,
+    };
+    Ok((free, Counted { complete: endings::number().is_none(), ..counted }))
+}
+
+/// Where the program lies.
+fn found(program: &[OsString]) -> Result<PathBuf, BillError> {
+    let name = program.first().ok_or(BillError::Nothing)?;
+    let shown = name.to_string_lossy().into_owned();
+    let path = match name.to_str() {
+        Some(plain) if !plain.contains('/') => program::find(plain),
+        _ => Some(PathBuf::from(name)).filter(|path| path.is_file()),
+    };
+    let path = path.ok_or(BillError::NotFound(shown))?;
+    if oscost_sys::identity::effective_uid() != 0
+        && let Some(program) = by_ptrace::other_rights(&path.to_string_lossy())
+    {
+        return Err(BillError::OtherRights(program));
+    }
+    Ok(path)
+}
+
+/// Descendants whose parents ended are this process's children as long as it lives.
+struct Orphans;
+
+impl Orphans {
+    fn adopted() -> Result<Self, BillError> {
+        reaper::adopt_orphans()?;
+        Ok(Self)
+    }
+}
+
+impl Drop for Orphans {
+    fn drop(&mut self) {
+        let _ = reaper::leave_orphans();
+    }
+}
+
+/// A program that is run twice.
+struct Runs<'a> {
+    path: PathBuf,
+    program: &'a [OsString],
+    _orphans: Orphans,
+}
+
+impl Runs<'_> {
+    fn held(&self) -> Result<HeldProgram, BillError> {
+        Ok(HeldProgram::start(&self.path, self.program)?)
+    }
+
+    fn not_run(&self, error: oscost_sys::CallError) -> BillError {
+        BillError::NotRun { program: self.path.display().to_string(), error }
+    }
+
+    fn free(&self) -> Result<Usage, BillError> {
+        let before = usage::own(Whose::Children)?;
+        let _watch = Watch::begin();
+        let told = self.held()?.let_go(0)?;
+        let begun = Instant::now();
+        let spent = told.spent_before();
+        reaper::wait_for_all()?;
+        let wall = begun.elapsed();
+        let spent = spent.map_err(|error| self.not_run(error))?;
+        if endings::number().is_some() {
+            return Err(BillError::Interrupted);
+        }
+        Ok(used(wall, &usage::own(Whose::Children)?.since(&before).since(&spent)))
+    }
+
+    fn by_ebpf(&self, mut kernel: InKernel, table: &Table) -> Result<Counted, BillError> {
+        kernel.attach()?;
+        let before = usage::own(Whose::Children)?;
+        let watch = Watch::begin();
+        let held = self.held()?;
+        let pid = held.pid();
+        let told = held.let_go(kernel.token())?;
+        let begun = Instant::now();
+        let spent = told.spent_before();
+        let mut ended = Ended::CutShort;
+        reaper::wait_for_each(|who, code, signal| {
+            if who == pid {
+                ended = match (code, signal) {
+                    (Some(code), _) => Ended::Exited(code),
+                    (None, Some(signal)) if !watch.has_cut() => Ended::Killed(signal),
+                    _ => Ended::CutShort,
+                };
+            }
+        })?;
+        let wall = begun.elapsed();
+        let spent = spent.map_err(|error| self.not_run(error))?;
+        let usage = used(wall, &usage::own(Whose::Children)?.since(&before).since(&spent));
+        let (seen, _) = kernel.seen()?;
+        Ok(seen.counted(table, Way::Ebpf, usage, ended, 1))
+    }
+
+    fn by_ptrace(&self, table: &Table) -> Result<Counted, BillError> {
+        let before = usage::own(Whose::Children)?;
+        let watch = Watch::begin();
+        let held = self.held()?;
+        let pid = held.pid();
+        tracer::seize(pid, Fate::Shared).map_err(BillError::NoTracer)?;
+        let told = held.let_go(0)?;
+        let begun = Instant::now();
+        let mut ended = Ended::CutShort;
+        let seen = Tracer::new(table).follow(pid, |stop| {
+            ended = match stop {
+                Stop::Exited(code) => Ended::Exited(code),
+                Stop::Killed(_) if watch.has_cut() => Ended::CutShort,
+                Stop::Killed(signal) => Ended::Killed(signal),
+                _ => ended,
+            };
+        })?;
+        let wall = begun.elapsed();
+        let spent = told.spent_before().map_err(|error| self.not_run(error))?;
+        let mut usage = used(wall, &usage::own(Whose::Children)?.since(&before).since(&spent));
+        usage.switches.voluntary = usage.switches.voluntary.saturating_sub(seen.voluntary);
+        Ok(seen.counted(table, Way::Ptrace, usage, ended, 1))
+    }
+}
+
+fn used(wall: Duration, used: &usage::Usage) -> Usage {
+    Usage {
+        wall_ns: u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX),
+        user_ns: used.user_ns,
+        system_ns: used.system_ns,
+        faults: Faults { minor: used.minor_faults, major: used.major_faults },
+        switches: Switches { voluntary: used.voluntary_switches, involuntary: used.involuntary_switches },
+    }
+}
+
+/// Ends what runs some time after its user has interrupted it, if it does not end itself.
+struct Watch {
+    is_over: Arc<AtomicBool>,
+    has_cut: Arc<AtomicBool>,
+}
+
+impl Watch {
+    fn begin() -> Self {
+        let this = Self { is_over: Arc::default(), has_cut: Arc::default() };
+        let (is_over, has_cut) = (Arc::clone(&this.is_over), Arc::clone(&this.has_cut));
+        // Without it, a second signal still ends everything.
+        let _ = std::thread::Builder::new().spawn(move || {
+            let mut interrupted = None;
+            while !is_over.load(Ordering::Acquire) {
+                oscost_sys::clock::pause(Duration::from_millis(20));
+                if endings::number().is_none() {
+                    continue;
+                }
+                let since = interrupted.get_or_insert_with(Instant::now);
+                if since.elapsed() >= GRACE && !is_over.load(Ordering::Acquire) {
+                    has_cut.store(true, Ordering::Release);
+                    reaper::kill_all();
+                }
+            }
+        });
+        this
+    }
+
+    fn has_cut(&self) -> bool {
+        self.has_cut.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Release);
+    }
+}

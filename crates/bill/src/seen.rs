@@ -1,0 +1,43 @@
+//! What a way of counting has seen, before it gets its names.
+
+use crate::{Counted, Ended, Usage, Way};
+
+use crate::rules::Table;
+use crate::tally::{self, Tally};
+
+/// What was seen.
+#[derive(Debug, Default)]
+pub struct SeenCalls {
+    /// Calls.
+    pub tally: Tally,
+    /// Signals that did something, but for SIGKILL.
+    pub signals: u64,
+    /// Threads that were started beside the first ones of their processes.
+    pub threads: u64,
+    /// Processes that were started.
+    pub children: u64,
+    /// Switches because a thread waited; of a tracer, those that the tracing made.
+    pub voluntary: u64,
+    /// Switches because it was preempted, where the way counts them.
+    pub involuntary: u64,
+}
+
+impl SeenCalls {
+    /// With names. There were `running` threads before anybody was started.
+    #[must_use]
+    pub fn counted(&self, table: &Table, way: Way, usage: Usage, ended: Ended, running: u64) -> Counted {
+        Counted {
+            way,
+            complete: false,
+            calls: tally::calls(&self.tally, table, way == Way::Ebpf),
+            faults: usage.faults,
+            signals: self.signals,
+            switches: usage.switches,
+            threads: running + self.threads + self.children,
+            children: self.children,
+            usage,
+            ended,
+            ..Counted::default()
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! In place of the programs in the kernel, where they were left out, or are not written for the architecture.
+
+use std::convert::Infallible;
+
+use crate::BillError;
+use crate::rules::Table;
+use crate::seen::SeenCalls;
+
+/// Nobody has one.
+#[derive(Debug)]
+pub struct InKernel(Infallible);
+
+#[expect(missing_docs, reason = "what by_ebpf/mod.rs has")]
+impl InKernel {
+    pub fn load(_: &Table) -> Result<Self, BillError> {
+        Err(BillError::NoEbpf("this oscost was built without programs for the kernel".to_owned()))
+    }
+
+    pub fn attach(&mut self) -> Result<(), BillError> {
+        match self.0 {}
+    }
+
+    pub fn token(&self) -> u64 {
+        match self.0 {}
+    }
+
+    pub fn watch(&mut self, _: i32) -> Result<(), BillError> {
+        match self.0 {}
+    }
+
+    pub fn enter(&mut self, _: i32) -> Result<bool, BillError> {
+        match self.0 {}
+    }
+
+    pub fn seen(&mut self) -> Result<(SeenCalls, Option<u32>), BillError> {
+        match self.0 {}
+    }
+}

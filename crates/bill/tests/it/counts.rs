@@ -1,0 +1,280 @@
+//! Programs whose calls are known, counted: this test program starts itself again as each of them.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use oscost_bill::{BillError, Call, Counted, Ended, Usage, Way, attach, count};
+
+/// A count needs all children of its process for itself.
+static ALONE: Mutex<()> = Mutex::new(());
+
+pub fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Counts this program as the body of that name, in each way that this machine and user allow; the others are a SKIP.
+fn counted(body: &str) -> Vec<(Usage, Counted)> {
+    let own = std::env::current_exe().expect("this program");
+    let body = format!("counts::{body}");
+    let arguments = [&body, "--exact", "--ignored", "--nocapture", "--quiet", "--test-threads=1"];
+    let program: Vec<OsString> =
+        std::iter::once(own.into_os_string()).chain(arguments.map(OsString::from)).collect();
+    in_each_way(&program)
+}
+
+/// Counts a program in each way.
+pub fn in_each_way(program: &[OsString]) -> Vec<(Usage, Counted)> {
+    let counted = [Way::Ptrace, Way::Ebpf].map(|way| match count(program, Some(way)) {
+        // Another test sees to it that this is right.
+        Err(BillError::Traces) => None,
+        Err(error @ (BillError::NoTracer(_) | BillError::NoEbpf(_))) => {
+            println!("SKIP {program:?} {way:?}: {error}");
+            None
+        }
+        counted => {
+            let (free, counted) = counted.unwrap_or_else(|error| panic!("{program:?} {way:?}: {error}"));
+            assert_eq!(counted.way, way);
+            Some((free, counted))
+        }
+    });
+    counted.into_iter().flatten().collect()
+}
+
+/// How many calls satisfy `wanted`.
+pub fn times(counted: &Counted, wanted: impl Fn(&Call) -> bool) -> u64 {
+    counted.calls.iter().filter(|call| wanted(call)).map(|call| call.times).sum()
+}
+
+const TIMES: u64 = 123;
+/// Sizes that nothing else in this program has, by their classes.
+const BLOCK: usize = 3000;
+
+#[test]
+#[ignore = "a body: another test starts it"]
+fn calls_by_kind_and_size() {
+    let (mut reader, mut writer) = std::io::pipe().expect("a pipe");
+    let (mut one, mut other) = std::os::unix::net::UnixStream::pair().expect("sockets");
+    let mut file = tempfile::tempfile().expect("a file");
+    let mut block = [1; BLOCK];
+    for _ in 0..TIMES {
+        // SAFETY: getppid touches no memory.
+        unsafe { libc::getppid() };
+        writer.write_all(&block).expect("written");
+        reader.read_exact(&mut block).expect("read");
+        one.write_all(&block).expect("written");
+        other.read_exact(&mut block).expect("read");
+        file.write_all(&block).expect("written");
+    }
+    // The same numbers stand for something else from here on.
+    drop((reader, writer, one, other));
+    let (mut one, mut other) = std::os::unix::net::UnixStream::pair().expect("sockets");
+    let (mut reader, mut writer) = std::io::pipe().expect("a pipe");
+    one.write_all(&block).expect("written");
+    other.read_exact(&mut block).expect("read");
+    writer.write_all(&block).expect("written");
+    reader.read_exact(&mut block).expect("read");
+}
+
+#[test]
+fn calls_are_counted_by_kind_and_size() {
+    let _alone = alone();
+    for (free, counted) in counted("calls_by_kind_and_size") {
+        assert!(counted.complete && counted.ended == Ended::Exited(0), "{counted:?}");
+        let of = |name: &str, on: &str| {
+            times(&counted, |call| {
+                (call.name.as_str(), call.on.as_str(), call.size_class, call.slept)
+                    == (name, on, Some(4096), false)
+            })
+        };
+        assert_eq!(times(&counted, |call| call.name == "getppid" && !call.slept), TIMES);
+        assert_eq!((of("read", "pipe"), of("write", "pipe")), (TIMES + 1, TIMES + 1), "{:#?}", counted.calls);
+        let sockets = (
+            of("recvfrom", "unix stream") + of("read", "unix stream"),
+            of("sendto", "unix stream") + of("write", "unix stream"),
+        );
+        assert_eq!(sockets, (TIMES + 1, TIMES + 1));
+        assert_eq!(of("write", "file"), TIMES);
+        let written = |call: &&Call| (call.name.as_str(), call.on.as_str()) == ("write", "file");
+        let bytes: u64 = counted.calls.iter().filter(written).map(|call| call.bytes).sum();
+        assert!(bytes >= TIMES * BLOCK as u64);
+        assert_eq!(times(&counted, |call| call.name == "execve"), 1);
+        assert_eq!(times(&counted, |call| call.name == "exit_group"), 1);
+        assert!(free.wall_ns > 0 && free.faults.minor > 0 && counted.faults.minor > 0);
+    }
+}
+
+#[test]
+#[ignore = "a body: another test starts it"]
+fn everybody() {
+    let ask = |times| {
+        for _ in 0..times {
+            // SAFETY: getppid touches no memory.
+            unsafe { libc::getppid() };
+        }
+    };
+    std::thread::scope(|threads| {
+        for _ in 0..7 {
+            threads.spawn(|| ask(TIMES));
+        }
+    });
+    for _ in 0..3 {
+        // SAFETY: the child makes calls that are async-signal-safe, and ends.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            ask(TIMES);
+            // SAFETY: ends the child.
+            unsafe { libc::_exit(0) };
+        }
+        // SAFETY: without a status the kernel writes nothing.
+        unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
+    }
+    let mut orphan = Command::new("sleep").arg("0.2").stdout(Stdio::null()).spawn().expect("sleep");
+    let _ = orphan.try_wait();
+}
+
+#[test]
+fn threads_children_and_orphans_are_counted() {
+    let _alone = alone();
+    for (free, counted) in counted("everybody") {
+        assert_eq!(times(&counted, |call| call.name == "getppid"), 10 * TIMES);
+        // With the first threads of five processes, and that of the test harness, if it has one.
+        assert!((12..=13).contains(&counted.threads), "{}", counted.threads);
+        assert_eq!(counted.children, 4);
+        assert_eq!(
+            times(&counted, |call| call.name == "clock_nanosleep" && call.slept),
+            1,
+            "{:#?}",
+            counted.calls
+        );
+        assert_eq!(times(&counted, |call| call.name == "exit_group"), 5);
+        assert!(free.wall_ns >= 200_000_000 && counted.usage.wall_ns >= 200_000_000);
+    }
+}
+
+#[test]
+#[ignore = "a body: another test starts it"]
+fn sleeps() {
+    for _ in 0..20 {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let (mut reader, mut writer) = std::io::pipe().expect("a pipe");
+    let answer = std::thread::spawn(move || {
+        for _ in 0..10 {
+            std::thread::sleep(Duration::from_millis(5));
+            writer.write_all(&[1; BLOCK]).expect("written");
+        }
+    });
+    for _ in 0..10 {
+        reader.read_exact(&mut [0; BLOCK]).expect("read");
+    }
+    answer.join().expect("joined");
+}
+
+#[test]
+fn who_slept_is_told_from_who_did_not() {
+    let _alone = alone();
+    for (_, counted) in counted("sleeps") {
+        let of = |name: &str, slept| times(&counted, |call| call.name == name && call.slept == slept);
+        assert_eq!((of("clock_nanosleep", true), of("clock_nanosleep", false)), (30, 0));
+        let read = |slept| {
+            times(&counted, |call| {
+                call.name == "read"
+                    && call.on == "pipe"
+                    && call.size_class == Some(4096)
+                    && call.slept == slept
+            })
+        };
+        assert_eq!((read(true), read(false)), (10, 0));
+        assert!(counted.switches.voluntary >= 40, "{:?}", counted.switches);
+    }
+}
+
+/// A program that always does the same: what one way counts, the other does, but for who had to wait.
+#[test]
+fn both_ways_count_the_same() {
+    let _alone = alone();
+    let sums = |counted: &Counted| {
+        let mut sums = BTreeMap::new();
+        for call in &counted.calls {
+            let key = (call.name.clone(), call.on.clone(), call.size_class, call.count_argument);
+            let sum = sums.entry(key).or_insert((0, 0, 0));
+            *sum = (sum.0 + call.times, sum.1 + call.failed, sum.2 + call.bytes);
+        }
+        sums
+    };
+    if let [(_, one), (_, other)] = in_each_way(&["uname".into(), "-s".into()]).as_slice() {
+        assert_eq!(sums(one), sums(other));
+        assert!(other.calls.iter().all(|call| call.inside_ns.is_some()));
+    }
+}
+
+#[test]
+#[ignore = "a body: another test starts it"]
+fn works_on() {
+    let until = std::time::Instant::now() + Duration::from_secs(20);
+    while std::time::Instant::now() < until {
+        for _ in 0..TIMES {
+            // SAFETY: getppid touches no memory.
+            unsafe { libc::getppid() };
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn a_running_program_is_counted_and_left_as_it_was() {
+    let _alone = alone();
+    let mut running = Command::new(std::env::current_exe().expect("this program"))
+        .args(["counts::works_on", "--exact", "--ignored", "--nocapture", "--quiet"])
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("started");
+    let counted = attach(running.id(), Duration::from_millis(300));
+    let ends = || {
+        // Until it is looked at: the kernel checks the programs before.
+        std::thread::sleep(Duration::from_secs(3));
+        std::process::Command::new("kill").arg(running.id().to_string()).status().expect("kill")
+    };
+    match &counted {
+        Err(error @ (BillError::NoEbpf(_) | BillError::OtherNumbers(_))) => {
+            println!("SKIP a_running_program_is_counted: {error}");
+        }
+        counted => {
+            let counted = counted.as_ref().expect("counted");
+            assert!(!counted.complete && counted.ended == Ended::Running, "{counted:?}");
+            let asked = times(counted, |call| call.name == "getppid");
+            let slept = times(counted, |call| call.name == "clock_nanosleep" && call.slept);
+            // It may be looked at from the middle of one round to the middle of another.
+            assert!(slept > 0 && asked.abs_diff(slept * TIMES) <= TIMES, "{asked} in {slept}");
+            // And once more, until it ends.
+            let status = std::thread::scope(|threads| {
+                threads.spawn(ends);
+                attach(running.id(), Duration::from_secs(60)).expect("counted").ended
+            });
+            assert_eq!(status, Ended::Killed(15));
+        }
+    }
+    let _ = running.kill();
+    running.wait().expect("it ends");
+    assert_eq!(attach(u32::MAX >> 2, Duration::ZERO), Err(BillError::NoProcess(u32::MAX >> 2)));
+}
+
+#[test]
+fn what_cannot_be_run_is_told_before_anything_runs() {
+    let _alone = alone();
+    let told = |program: &[&str]| {
+        let program: Vec<OsString> = program.iter().map(OsString::from).collect();
+        count(&program, None).expect_err("nothing runs").to_string()
+    };
+    assert!(told(&[]).starts_with("no program is named"));
+    assert!(told(&["no-such-program-of-oscost"]).contains("there is no such program"));
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("no-program");
+    std::fs::write(&path, "text").expect("written");
+    let told = told(&[path.to_str().expect("a path")]);
+    assert!(told.contains("cannot be run") && told.contains("EACCES"), "{told}");
+}

@@ -1,0 +1,4 @@
+//! The tests of this crate that run programs.
+
+mod counts;
+mod synthetic;
