@@ -9,6 +9,7 @@ mod context_switch;
 mod cut_short;
 mod found;
 pub mod grame;
+mod left_out;
 mod literal;
 mod ostep;
 mod parameters;
@@ -17,6 +18,7 @@ mod worksheet;
 
 pub use cut_short::judge_cut_short;
 pub use found::{Found, LEAST_RUNS};
+pub use left_out::{expected_ns, left_out};
 pub use parameters::DocumentParameters;
 pub use tlpi::script_table;
 pub use worksheet::worksheet;

@@ -30,6 +30,7 @@ const EFFORT: Effort = Effort {
     warm_up_ns: 2_000_000,
     target_ns: 20_000_000_000,
     deadline_ns: 60_000_000_000,
+    end_ns: u64::MAX,
 };
 
 fn options() -> Options {
@@ -42,6 +43,7 @@ fn options() -> Options {
         core: None,
         idle_cpu: IdleCpu::Halt,
         keep_samples: false,
+        expected_ns: std::collections::BTreeMap::new(),
     }
 }
 

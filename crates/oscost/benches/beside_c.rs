@@ -91,6 +91,7 @@ fn compare() -> Result<(), String> {
         core: None,
         idle_cpu: IdleCpu::Halt,
         keep_samples: false,
+        expected_ns: std::collections::BTreeMap::new(),
     };
     let supervisor = Supervisor::new(Arc::default()).map_err(|error| error.to_string())?;
     let measured = measure(&supervisor, &choices, &contestants, &options, &mut |_| {});

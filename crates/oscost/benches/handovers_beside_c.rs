@@ -158,6 +158,7 @@ fn measured(pairs: &[Pair], cpus: &[usize], allowed: &[usize]) -> Result<Measure
         idle_cpu: IdleCpu::Halt,
         core: None,
         keep_samples: false,
+        expected_ns: std::collections::BTreeMap::new(),
     };
     let supervisor = Supervisor::new(Arc::default()).map_err(|error| error.to_string())?;
     Ok(measure(&supervisor, &choices, &contestants, &options, &mut |_| {}))

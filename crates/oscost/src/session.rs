@@ -152,6 +152,7 @@ pub fn measure(
     let Request { measuring, insists, mut samples, .. } = request;
     let mut asked = oscost_session::Request::new(request.choices);
     asked.single = request.single;
+    asked.expects = Some(oscost_documents::expected_ns);
     asked.contestants = request.contestants;
     asked.patterns = request.patterns;
     asked.effort = request.effort;

@@ -11,7 +11,9 @@ use oscost_sys::usage::{self, Usage, Whose};
 
 use crate::database::Database;
 use crate::options::Counters;
-use crate::workload::{self, Counts, Observer, OperationKind, Target, Unobserved, WorkPlan};
+use crate::workload::{
+    self, Counts, Observer, OperationKind, Sequence, Target, Unobserved, WorkFailure, WorkPlan,
+};
 
 /// What became of one child.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,9 +126,47 @@ pub fn run_observed<T: CountsCalls, E: std::fmt::Display, O: Observer>(
             }
         })?);
     }
+    Ok(ended(&words, children, timeout_ns))
+}
+
+/// Operations of a long run, from a place in its middle on.
+#[derive(Debug, Clone)]
+pub struct Window {
+    /// The run, as it stands there.
+    pub sequence: Sequence,
+    /// How many operations.
+    pub operations: u64,
+}
+
+/// Runs windows of one child, one after the other, each on the database that `open` opens for it in the child, and adds up what
+/// they took. Nothing between them is counted.
+///
+/// # Errors
+/// As those of [`run`].
+pub fn run_windows<T: CountsCalls, E: std::fmt::Display>(
+    windows: &[Window],
+    open: impl Fn(usize) -> Result<T, E>,
+    timeout_ns: u64,
+) -> Result<Result<Done, String>, CallError> {
+    let words = SharedWords::new(1 + WORDS)?;
+    let own = Own { words: &words, first: 1 };
+    let child = Child::fork(|| match own.run_windows(windows, &open) {
+        Ok(()) => 0,
+        Err(text) => {
+            own.fail(&text);
+            1
+        }
+    })?;
+    let done = ended(&words, vec![child], timeout_ns).pop();
+    Ok(done.unwrap_or_else(|| Err("it was not started".to_owned())))
+}
+
+/// Lets the children begin as soon as all are ready, and waits for them.
+fn ended(words: &SharedWords, children: Vec<Child>, timeout_ns: u64) -> Vec<Result<Done, String>> {
     let deadline = now_ns().saturating_add(timeout_ns);
-    let own = |number: usize| Own { words: &words, first: 1 + number * WORDS };
-    let all_ready = || (0..plans.len()).all(|number| own(number).word(STATE).load(Ordering::Acquire) != 0);
+    let count = children.len();
+    let own = |number: usize| Own { words, first: 1 + number * WORDS };
+    let all_ready = || (0..count).all(|number| own(number).word(STATE).load(Ordering::Acquire) != 0);
     while !all_ready() && now_ns() < deadline && !children.iter().all(Child::has_ended) {
         oscost_sys::clock::pause(std::time::Duration::from_micros(200));
     }
@@ -141,7 +181,56 @@ pub fn run_observed<T: CountsCalls, E: std::fmt::Display, O: Observer>(
             (_, None) => Err(format!("it ended with code {}", ended.code.unwrap_or_default())),
         }
     };
-    Ok(children.into_iter().enumerate().map(ended).collect())
+    children.into_iter().enumerate().map(ended).collect()
+}
+
+/// What operations of one child took, and did.
+struct Part {
+    from_ns: u64,
+    clock_ns: u64,
+    used: Usage,
+    moved: Option<bool>,
+    work: Work,
+    counts: Counts,
+}
+
+impl Part {
+    fn of<T: CountsCalls, E: std::fmt::Display>(
+        target: &mut T,
+        operate: impl FnOnce(&mut T) -> Result<Counts, WorkFailure<E>>,
+    ) -> Result<Self, String> {
+        let before = target.counters();
+        let used = usage::own(Whose::Process).map_err(|error| error.to_string())?;
+        let cpu = affinity::current();
+        let from_ns = now_ns();
+        let result = operate(target);
+        let clock_ns = now_ns().saturating_sub(from_ns);
+        let used = usage::own(Whose::Process).map_err(|error| error.to_string())?.since(&used);
+        let moved = cpu.zip(affinity::current()).map(|(from, to)| from != to);
+        let work = Work::between(&before, &target.counters());
+        let counts = result.map_err(|failure| failure.to_string())?;
+        Ok(Self { from_ns, clock_ns, used, moved, work, counts })
+    }
+
+    /// Both, as if the second had followed at once.
+    fn then(self, next: &Self) -> Self {
+        let (work, more) = (self.work, next.work);
+        let mut used = self.used;
+        used.add(&next.used);
+        Self {
+            from_ns: self.from_ns,
+            clock_ns: self.clock_ns + next.clock_ns,
+            used,
+            moved: self.moved.zip(next.moved).map(|(one, other)| one || other),
+            work: Work {
+                io_calls: work.io_calls + more.io_calls,
+                lock_calls: work.lock_calls + more.lock_calls,
+                visits: work.visits + more.visits,
+                lock_wait_ns: work.lock_wait_ns + more.lock_wait_ns,
+            },
+            counts: self.counts.plus(&next.counts),
+        }
+    }
 }
 
 /// The words of one child.
@@ -164,24 +253,50 @@ impl<'a> Own<'a> {
         mut observer: impl Observer,
     ) -> Result<(), String> {
         let mut target = open(plan).map_err(|error| error.to_string())?;
+        self.wait_for_all();
+        let part = Part::of(&mut target, |target| workload::run(plan, target, &mut observer))?;
+        drop(target);
+        drop(observer);
+        self.store(&part);
+        Ok(())
+    }
+
+    /// In the child.
+    fn run_windows<T: CountsCalls, E: std::fmt::Display>(
+        &self,
+        windows: &[Window],
+        open: &impl Fn(usize) -> Result<T, E>,
+    ) -> Result<(), String> {
+        self.wait_for_all();
+        let mut sum: Option<Part> = None;
+        for (number, window) in windows.iter().enumerate() {
+            let mut sequence = window.sequence.clone();
+            let mut target = open(number).map_err(|error| error.to_string())?;
+            let part = Part::of(&mut target, |target| {
+                workload::run_some(&mut sequence, window.operations, target, &mut Unobserved)
+            })?;
+            sum = Some(match sum {
+                None => part,
+                Some(sum) => sum.then(&part),
+            });
+        }
+        self.store(&sum.ok_or("there is no window")?);
+        Ok(())
+    }
+
+    fn wait_for_all(&self) {
         self.word(STATE).store(READY, Ordering::Release);
         // Yielding rather than sleeping: all start within a time slice, and a child alone does not wait for a timer.
         while self.words.word(0).load(Ordering::Acquire) == 0 {
             std::thread::yield_now();
         }
-        let before = target.counters();
-        let used = usage::own(Whose::Process).map_err(|error| error.to_string())?;
-        let cpu = affinity::current();
-        let from = now_ns();
-        let result = workload::run(plan, &mut target, &mut observer);
-        let to = now_ns();
-        let used = usage::own(Whose::Process).map_err(|error| error.to_string())?.since(&used);
-        let moved = cpu.zip(affinity::current()).map(|(from, to)| from != to);
-        let work = Work::between(&before, &target.counters());
-        let counts = result.map_err(|failure| failure.to_string())?;
+    }
+
+    fn store(&self, part: &Part) {
+        let Part { from_ns, clock_ns, used, moved, work, counts } = part;
         let numbers = [
-            (FROM, from),
-            (TO, to),
+            (FROM, *from_ns),
+            (TO, from_ns + clock_ns),
             (USAGE, used.user_ns),
             (USAGE + 1, used.system_ns),
             (USAGE + 2, used.voluntary_switches),
@@ -198,10 +313,7 @@ impl<'a> Own<'a> {
         for (number, value) in numbers.into_iter().chain(counts) {
             self.word(number).store(value, Ordering::Relaxed);
         }
-        drop(target);
-        drop(observer);
         self.word(STATE).store(DONE, Ordering::Release);
-        Ok(())
     }
 
     fn done(&self) -> Done {

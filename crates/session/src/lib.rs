@@ -42,5 +42,5 @@ pub use finished::Session;
 pub use measure::{Notice, lock, measure, run};
 pub use oscost_results::RunResult;
 pub use recover::recover;
-pub use request::{Keep, Request};
+pub use request::{Expects, Keep, Request};
 pub use result::without_figures;

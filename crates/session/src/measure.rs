@@ -48,6 +48,7 @@ pub fn measure(
     if !oscost_sys::clock::advances() {
         return Err(Error::StandingClock);
     }
+    let began = oscost_sys::clock::now_ns();
     if request.plain {
         return plain::measure(catalogue, request, tell);
     }
@@ -79,6 +80,7 @@ pub fn measure(
         idle_cpu: request.idle_cpu,
         core: None,
         keep_samples: request.keep_samples,
+        expected_ns: std::collections::BTreeMap::new(),
     };
     let mut result = result::head(&request, &options, checks, warnings);
     // What was written by another program is no reason not to measure: it is learnt again.
@@ -122,7 +124,7 @@ pub fn measure(
             tell(unprotected(&error));
         }
     };
-    let mut measured = all(&supervisor, &request, &options, &mut emit);
+    let mut measured = all(&supervisor, &request, &options, began, &mut emit);
     if let Some(why) = measured.wrong_clock.take() {
         // Nothing of it is kept: the next run would recover what the journal holds.
         if let Some(journal) = journal {
@@ -141,20 +143,35 @@ pub fn measure(
     Ok(Session { result, name, journal, store, lock })
 }
 
-/// The benchmarks, then what is launched once, then operations one by one.
+/// The benchmarks, then what is launched once, then operations one by one. A run that has an end has it from when it `began`.
 fn all(
     supervisor: &Supervisor,
     request: &Request<'_>,
     options: &Options,
+    began: u64,
     emit: &mut dyn FnMut(&Event<'_>),
 ) -> Measured {
+    let once = Effort { launches: 1, most_launches: 1, ..options.effort };
+    let once_ns = oscost_harness::estimate_ns(request.single, &once);
+    let left_of = |end_ns: u64| match end_ns {
+        u64::MAX => u64::MAX,
+        end_ns => end_ns.saturating_sub(oscost_sys::clock::now_ns().saturating_sub(began)),
+    };
+    let end_ns = match options.effort.end_ns {
+        u64::MAX => u64::MAX,
+        // What is launched once may have half of the time: figures with intervals come first.
+        end_ns => left_of(end_ns - once_ns.min(end_ns / 2)),
+    };
+    let effort = Effort { end_ns, ..options.effort };
+    let first = Options { effort, ..options.clone() };
     let mut measured =
-        oscost_harness::measure(supervisor, request.choices, request.contestants, options, emit);
+        oscost_harness::measure(supervisor, request.choices, request.contestants, &first, emit);
     if !request.single.is_empty() && measured.wrong_clock.is_none() {
-        let effort = Effort { launches: 1, most_launches: 1, ..options.effort };
-        let needed_ns = 2 * oscost_harness::estimate_ns(request.single, &effort);
-        let effort = Effort { deadline_ns: effort.deadline_ns.max(needed_ns), ..effort };
-        let options = Options { effort, ..options.clone() };
+        let deadline_ns = once.deadline_ns.max(2 * once_ns);
+        let effort = Effort { deadline_ns, end_ns: left_of(once.end_ns), ..once };
+        let expected = |id: &str| Some((id.to_owned(), (request.expects?)(&measured.figures, id)?));
+        let expected_ns = request.single.iter().filter_map(|choice| expected(choice.card().id)).collect();
+        let options = Options { effort, expected_ns, ..options.clone() };
         let once = oscost_harness::measure(supervisor, request.single, &[], &options, emit);
         measured.figures.extend(once.figures);
         measured.partial |= once.partial;

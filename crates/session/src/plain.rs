@@ -25,6 +25,7 @@ pub(crate) fn measure(
         idle_cpu: request.idle_cpu,
         core: None,
         keep_samples: request.keep_samples,
+        expected_ns: std::collections::BTreeMap::new(),
     };
     let plain = Plain::new(catalogue, request.stop.clone()).map_err(Error::NoWorker)?;
     let start = oscost_sys::clock::now_ns();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use oscost_harness::{Choice, Effort, Foreign, IdleCpu, Place};
-use oscost_results::{Check, Store};
+use oscost_results::{Check, Figure, Store};
 
 /// What to measure, and how. [`Request::new`] has a default for all but the benchmarks.
 #[non_exhaustive]
@@ -15,6 +15,8 @@ pub struct Request<'a> {
     pub single: &'a [Choice],
     /// Other programs in the same rotation of launches.
     pub contestants: &'a [Foreign],
+    /// What one of them takes here, ns, by what was measured before: where somebody knows better than its card.
+    pub expects: Option<Expects>,
     /// The patterns that made the choice, for the result's plan.
     pub patterns: &'a [String],
     /// How much time is spent.
@@ -48,6 +50,9 @@ pub struct Request<'a> {
     pub stop: Arc<AtomicBool>,
 }
 
+/// What a benchmark takes on this machine, ns, by the figures that were measured and its id; `None` where they do not tell.
+pub type Expects = fn(&[Figure], &str) -> Option<u64>;
+
 /// Where a result goes.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
@@ -68,6 +73,7 @@ impl<'a> Request<'a> {
         Self {
             choices,
             single: &[],
+            expects: None,
             contestants: &[],
             patterns: &[],
             effort: Effort::DEFAULT,

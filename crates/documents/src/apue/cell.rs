@@ -1,7 +1,8 @@
 //! The document's cells as benchmarks: the family's program without a clock around its operations, once or in several launches.
 
-use oscost_families::record_database::{Cell, Locking, Program};
+use oscost_families::record_database::{Cell, Locking, Program, WINDOWS_MS};
 use oscost_harness::{Benchmark, Card, Tier};
+use oscost_recorddb::Layout;
 
 /// How often a cell is run: the document's way, once, or in several launches beside the other ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,25 +35,53 @@ fn of_id(id: &str) -> Option<(Cell, Runs)> {
     Some((Cell::of_id(&format!("{FAMILY}{rest}"))?, runs))
 }
 
+/// The id of the several launches of a cell that `id` runs once.
+pub(crate) fn repeated_id(literal: &str) -> Option<String> {
+    let (cell, runs) = of_id(literal)?;
+    (runs == Runs::Single).then(|| id(&cell, Runs::Repeated))
+}
+
 /// The benchmark of an id; `None` for any other.
 pub(crate) fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
     let (cell, runs) = of_id(id)?;
     // A program makes a handful of these in its life, and a card lives as long as the program.
-    Some(Box::leak(Box::new(Program::bare(cell, Box::leak(Box::new(card(&cell, runs)))))))
+    let card = Box::leak(Box::new(card(&cell, runs)));
+    Some(Box::leak(Box::new(match is_by_windows(&cell, runs) {
+        true => Program::by_windows(cell, card),
+        false => Program::bare(cell, card),
+    })))
 }
+
+/// Whether a cell is measured by windows of its run: where the run would be too long for several launches. Other children
+/// cannot be put into the middle of theirs.
+pub(super) fn is_by_windows(cell: &Cell, runs: Runs) -> bool {
+    let book = cell.layout == Layout::Book && cell.processes == 1;
+    runs == Runs::Repeated && book && cell.records >= WINDOWS_FROM
+}
+
+/// Records from which on a run is measured by windows.
+const WINDOWS_FROM: u32 = 2000;
 
 fn card(cell: &Cell, runs: Runs) -> Card {
     let of_family = cell.card(Tier::Hidden);
+    let by_windows = is_by_windows(cell, runs);
     let leak = |text: &str| -> &'static str { Box::leak(own(text, runs).into_boxed_str()) };
     Card {
         id: leak(of_family.id),
         group: leak(of_family.group),
         baseline: of_family.baseline.filter(|_| runs == Runs::Repeated).map(leak),
         launches: Some(if cell.processes == 1 { LAUNCHES_ALONE } else { LAUNCHES }),
-        // The planned launches, and no more: a minute is for all of them.
-        budget_ms: Some(1),
-        launch_ms: cell.about_ms(),
-        remark: "below 0.5 s of CPU time, user and system time are timer samples",
+        // Of whole runs the planned launches, and no more. Windows go on until their ratios are narrow, or the time is over.
+        budget_ms: if by_windows { None } else { Some(1) },
+        launch_ms: if by_windows { WINDOWS_MS } else { cell.about_ms() },
+        // A launch was a whole run once.
+        revision: if by_windows { 2 } else { 1 },
+        remark: if by_windows {
+            "put together from 16 parts of the run, each on a database that was prepared and checked; user and system time \
+             are timer samples"
+        } else {
+            "below 0.5 s of CPU time, user and system time are timer samples"
+        },
         ..of_family
     }
 }

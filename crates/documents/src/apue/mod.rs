@@ -8,7 +8,7 @@ mod published;
 mod statements;
 mod values;
 
-pub(crate) use cell::resolve;
+pub(crate) use cell::{repeated_id, resolve};
 pub use plan::ApuePlan;
 
 use oscost_results::{Reproduction, document};

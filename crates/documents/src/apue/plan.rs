@@ -8,7 +8,7 @@ use oscost_families::record_database::{
     ACCESSES, Cell, DIRECTORY, LAYOUTS, Locking, MOST_PROCESSES, MOST_RECORDS, PRIMITIVES, WORKLOADS, named,
 };
 
-use super::cell::Runs;
+use super::cell::{Runs, is_by_windows};
 use super::published::{FIGURE_20_7, FIGURE_20_8, NREC_20_8};
 
 /// What document 001 is set to.
@@ -189,9 +189,7 @@ impl ApuePlan {
             };
             for nrec in FIGURE_20_7.iter().map(|row| row.nrec).filter(|nrec| *nrec <= most) {
                 add(1, nrec, Runs::Single);
-                if nrec <= SHORT {
-                    add(1, nrec, Runs::Repeated);
-                }
+                add(1, nrec, Runs::Repeated);
             }
             SOME_CHILDREN.into_iter().for_each(|children| add(children, FEW, Runs::Repeated));
             match self.effort {
@@ -212,8 +210,9 @@ impl ApuePlan {
             for &nrec in &nrec {
                 for &children in &children {
                     add(children, nrec, Runs::Single);
+                    let windows = is_by_windows(&self.cell(Locking::None, children, nrec), Runs::Repeated);
                     let many = self.layout == Layout::Book && nrec.saturating_mul(children) > SHORT;
-                    if !many || self.effort == Level::Thorough && nrec <= SHORT {
+                    if windows || !many || self.effort == Level::Thorough && nrec <= SHORT {
                         add(children, nrec, Runs::Repeated);
                     }
                 }
@@ -288,10 +287,11 @@ mod tests {
         assert!(quick.cells().iter().all(|(cell, _)| cell.records == FEW));
         let default = shapes(&ApuePlan::default());
         assert!(default.contains(&(1, 2000, Runs::Repeated)) && default.contains(&(4, 500, Runs::Repeated)));
-        assert!(default.contains(&(1, 6000, Runs::Single)) && !default.contains(&(1, 6000, Runs::Repeated)));
-        assert!(
-            default.contains(&(1, 12_000, Runs::Single)) && !default.contains(&(1, 12_000, Runs::Repeated))
-        );
+        for nrec in [6000, 12_000] {
+            for runs in [Runs::Single, Runs::Repeated] {
+                assert!(default.contains(&(1, nrec, runs)), "{nrec} {runs:?}");
+            }
+        }
         assert!(default.iter().all(|(children, nrec, _)| *children == 1 || *nrec == FEW));
         let thorough = shapes(&ApuePlan { effort: Level::Thorough, ..ApuePlan::default() });
         assert!(

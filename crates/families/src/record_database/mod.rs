@@ -3,6 +3,7 @@
 mod cell;
 mod latencies;
 mod running;
+mod windows;
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -17,6 +18,7 @@ pub use cell::{
     ACCESSES, Cell, LAYOUTS, Locking, MOST_PROCESSES, MOST_RECORDS, PRIMITIVES, WORKLOADS, named, word,
 };
 pub use running::Program;
+pub use windows::WINDOWS_MS;
 
 /// Where the files go that are measured: databases of the family and of document 001, and single files.
 pub const DIRECTORY: Setting = Setting {

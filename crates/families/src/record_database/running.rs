@@ -25,19 +25,26 @@ pub struct Program {
     card: &'static Card,
     cell: Cell,
     latencies: bool,
+    windows: bool,
 }
 
 impl Program {
     /// On `cell`, as `card` tells of it.
     #[must_use]
     pub const fn new(cell: Cell, card: &'static Card) -> Self {
-        Self { card, cell, latencies: true }
+        Self { card, cell, latencies: true, windows: false }
     }
 
     /// The same without a clock around anything: no latencies, and no waiting.
     #[must_use]
     pub const fn bare(cell: Cell, card: &'static Card) -> Self {
-        Self { card, cell, latencies: false }
+        Self { card, cell, latencies: false, windows: false }
+    }
+
+    /// The same, by windows of the run: for one process and layout `book`, however many records there are.
+    #[must_use]
+    pub const fn by_windows(cell: Cell, card: &'static Card) -> Self {
+        Self { card, cell, latencies: false, windows: true }
     }
 }
 
@@ -52,7 +59,8 @@ impl Benchmark for Program {
             enforced(directory.folder())?;
         }
         let cpus = if self.cell.processes == 1 { vec![cx.cpu] } else { cx.cpus.to_vec() };
-        Ok(Subject::Series(Box::new(Running { cell: self.cell, latencies: self.latencies, directory, cpus })))
+        let Self { cell, latencies, windows, .. } = *self;
+        Ok(Subject::Series(Box::new(Running { cell, latencies, windows, directory, cpus })))
     }
 }
 
@@ -87,20 +95,21 @@ fn enforced(directory: &Folder) -> Result<(), Unable> {
 /// A run that takes no longer is made twice, ms.
 const LONGEST_TWICE_MS: u64 = 2000;
 
-struct Running {
-    cell: Cell,
+pub(super) struct Running {
+    pub(super) cell: Cell,
     latencies: bool,
-    directory: Directory,
-    cpus: Vec<usize>,
+    windows: bool,
+    pub(super) directory: Directory,
+    pub(super) cpus: Vec<usize>,
 }
 
 /// A failure in the words of a launch. A void launch is rare, and ends its worker.
-fn void(what: impl std::fmt::Display) -> CallError {
+pub(super) fn void(what: impl std::fmt::Display) -> CallError {
     CallError::short(Box::leak(format!("record database: {what}").into_boxed_str()))
 }
 
 impl Running {
-    fn plan(&self, seed: u64, child: u32, records: u32) -> WorkPlan {
+    pub(super) fn plan(&self, seed: u64, child: u32, records: u32) -> WorkPlan {
         WorkPlan { workload: self.cell.workload, records, seed, child }
     }
 
@@ -118,7 +127,6 @@ impl Running {
         let options = DatabaseOptions { time_locks: latencies.is_some(), ..self.cell.options() };
         let plans: Vec<WorkPlan> =
             (0..self.cell.processes).map(|child| self.plan(seed, child, self.cell.records)).collect();
-        let patience_ns = 2_000_000_000 + self.cell.about_ms() * 10_000_000;
         self.fresh(|folder, name| {
             drop(Database::open_in(folder, name, &options).map_err(void)?);
             let open = |plan: &WorkPlan| {
@@ -127,21 +135,34 @@ impl Running {
                 Database::open_in(folder, name, &options)
             };
             let ran = match latencies {
-                None => driver::run(&plans, open, patience_ns),
-                Some(seen) => driver::run_observed(&plans, open, |plan| seen.of(plan.child), patience_ns),
+                None => driver::run(&plans, open, self.patience_ns()),
+                Some(seen) => {
+                    driver::run_observed(&plans, open, |plan| seen.of(plan.child), self.patience_ns())
+                }
             };
             let done: Vec<Done> = ran?.into_iter().collect::<Result<_, String>>().map_err(void)?;
-            let found = check_in(folder, name, self.cell.layout).map_err(void)?;
-            if !found.is_clean() {
-                let (damages, lost) = (found.damages.len(), found.lost);
-                return Err(void(format_args!("{damages} damages, {lost} records lost")));
-            }
+            self.is_clean(name)?;
             done.iter().try_for_each(|done| self.locks_are_the_rules(done))?;
             Ok(done)
         })
     }
 
-    fn locks_are_the_rules(&self, done: &Done) -> Outcome {
+    /// How long the processes of a launch may take, ns.
+    pub(super) fn patience_ns(&self) -> u64 {
+        2_000_000_000 + self.cell.about_ms() * 10_000_000
+    }
+
+    /// Nothing if a database of ours is what it must be.
+    pub(super) fn is_clean(&self, name: &OsStr) -> Outcome {
+        let found = check_in(self.directory.folder(), name, self.cell.layout).map_err(void)?;
+        if !found.is_clean() {
+            let (damages, lost) = (found.damages.len(), found.lost);
+            return Err(void(format_args!("{damages} damages, {lost} records lost")));
+        }
+        Ok(())
+    }
+
+    pub(super) fn locks_are_the_rules(&self, done: &Done) -> Outcome {
         let Some(rule) = self.cell.lock_rule() else { return Ok(()) };
         let expected: u64 = OperationKind::ALL.iter().map(|kind| done.counts.of(*kind) * rule(*kind)).sum();
         match done.work.lock_calls {
@@ -181,7 +202,10 @@ impl Series for Running {
         let latencies = self.latencies.then(|| Latencies::new(self.cell.processes)).transpose()?;
         // Where a run takes long, so do its operations: the clock is no matter to them.
         let apart = self.cell.about_ms() <= LONGEST_TWICE_MS;
-        let done = self.together(plan.seed, latencies.as_ref().filter(|_| !apart))?;
+        let done = match self.windows {
+            true => vec![self.by_windows(plan.seed)?],
+            false => self.together(plan.seed, latencies.as_ref().filter(|_| !apart))?,
+        };
         if let Some(latencies) = &latencies {
             let timed = if apart { &self.together(plan.seed, Some(latencies))? } else { &done };
             let timed_operations: u64 = timed.iter().map(|done| done.counts.total()).sum();

@@ -115,6 +115,21 @@ impl GroupState {
         }
     }
 
+    /// Its members take no part: a launch would take so long, and only so much time was left, ns.
+    pub(crate) fn leave_out(&mut self, expected_ns: u64, left_ns: u64) {
+        let seconds = |ns: u64| ns.div_ceil(1_000_000_000);
+        for index in self.active() {
+            self.members[index].outcome = Fate::Unsupported {
+                why: format!(
+                    "it takes about {} s here, and {} s were left",
+                    seconds(expected_ns),
+                    left_ns / 1_000_000_000
+                ),
+                remedy: "--thorough".to_owned(),
+            };
+        }
+    }
+
     /// Members that still take part.
     pub(crate) fn active(&self) -> Vec<usize> {
         let running = |index: &usize| matches!(self.members[*index].outcome, Fate::Running);
@@ -212,6 +227,7 @@ mod tests {
             core: None,
             idle_cpu: plan::IdleCpu::Halt,
             keep_samples: false,
+            expected_ns: BTreeMap::new(),
         }
     }
 

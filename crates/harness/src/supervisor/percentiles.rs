@@ -128,6 +128,7 @@ mod tests {
             core: None,
             idle_cpu: IdleCpu::Halt,
             keep_samples: false,
+            expected_ns: std::collections::BTreeMap::new(),
         }
     }
 

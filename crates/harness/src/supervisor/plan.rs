@@ -24,6 +24,9 @@ pub struct Effort {
     pub target_ns: u64,
     /// No launch goes on after this, ns after the start.
     pub deadline_ns: u64,
+    /// No launch begins that would end later than this after the start, ns, by what this machine takes: what does not fit is left
+    /// out, and says so.
+    pub end_ns: u64,
 }
 
 /// The efforts that there are.
@@ -66,6 +69,7 @@ impl Effort {
         warm_up_ns: 50 * MILLISECOND,
         target_ns: 16 * SECOND,
         deadline_ns: 40 * SECOND,
+        end_ns: u64::MAX,
     };
     /// 10 launches of 40 ms; up to 30 of what has not converged.
     pub const DEFAULT: Self = Self {
@@ -76,6 +80,7 @@ impl Effort {
         warm_up_ns: 50 * MILLISECOND,
         target_ns: 50 * SECOND,
         deadline_ns: 120 * SECOND,
+        end_ns: u64::MAX,
     };
     /// One launch of the default's length, as a part of somebody else's plan.
     pub const ONE: Self = Self { level: Level::One, launches: 1, most_launches: 1, ..Self::DEFAULT };
@@ -88,6 +93,7 @@ impl Effort {
         warm_up_ns: 50 * MILLISECOND,
         target_ns: 1200 * SECOND,
         deadline_ns: 3600 * SECOND,
+        end_ns: u64::MAX,
     };
 }
 
@@ -131,6 +137,8 @@ pub struct Options {
     pub idle_cpu: IdleCpu,
     /// Keep every sample of every launch (`--raw`).
     pub keep_samples: bool,
+    /// What a launch of a benchmark takes on this machine, ns, by id: where somebody knows better than its card.
+    pub expected_ns: BTreeMap<String, u64>,
 }
 
 /// CPUs in order of preference: the first CPU takes most interrupts on most machines, so it comes last.

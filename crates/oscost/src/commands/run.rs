@@ -382,6 +382,7 @@ mod tests {
             core: None,
             idle_cpu: IdleCpu::Halt,
             keep_samples: false,
+            expected_ns: std::collections::BTreeMap::new(),
         }
     }
 

@@ -50,6 +50,7 @@ pub fn verify(
             core: None,
             idle_cpu: IdleCpu::Halt,
             keep_samples: false,
+            expected_ns: std::collections::BTreeMap::new(),
         };
         measure(supervisor, &choices, &[], &options, emit)
     };

@@ -6,6 +6,7 @@
 
 pub mod check;
 pub mod format;
+pub mod image;
 
 use std::io::{IoSlice, IoSliceMut};
 

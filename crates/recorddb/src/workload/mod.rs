@@ -255,11 +255,25 @@ pub fn run<T: Target>(
     target: &mut T,
     observer: &mut impl Observer,
 ) -> Result<Counts, WorkFailure<T::Error>> {
+    run_some(&mut Sequence::new(plan), u64::MAX, target, observer)
+}
+
+/// Runs the next operations of a sequence, `most` of them unless it ends; otherwise as [`run`].
+///
+/// # Errors
+/// As those of [`run`]. The operations are numbered from the first of these.
+pub fn run_some<T: Target>(
+    sequence: &mut Sequence,
+    most: u64,
+    target: &mut T,
+    observer: &mut impl Observer,
+) -> Result<Counts, WorkFailure<T::Error>> {
     let mut counts = Counts::default();
-    let mut sequence = Sequence::new(plan);
     let mut value = Vec::with_capacity(1024);
     let mut operation = 0;
-    while let Some(action) = sequence.next_action() {
+    while operation < most
+        && let Some(action) = sequence.next_action()
+    {
         let key = sequence.key();
         observer.begin();
         let result = match action {
@@ -293,7 +307,7 @@ pub fn run<T: Target>(
         let kind = result.map_err(WorkFailure::Store)?;
         observer.end(kind);
         counts.add(kind);
-        if let Some(what) = action.wrong(kind, &value, &sequence) {
+        if let Some(what) = action.wrong(kind, &value, sequence) {
             return Err(WorkFailure::Wrong { operation, key: sequence.number(), what });
         }
         operation += 1;

@@ -81,7 +81,7 @@ enum Then {
 }
 
 /// The operations of one child. No clock, no store: the same plan gives the same sequence everywhere.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Sequence {
     plan: WorkPlan,
     random: Xoshiro256PlusPlus,

@@ -88,7 +88,8 @@ pub(crate) fn measure_by(
         workers,
         options,
         start_ns: workers.now_ns(),
-        until_ns: until_ns.min(effort.deadline_ns),
+        until_ns: until_ns.min(effort.deadline_ns).min(effort.end_ns),
+        slowness: 1.0,
         clock: None,
         core: Core::default(),
         known: Best::default(),
@@ -113,6 +114,8 @@ struct Engine<'a> {
     start_ns: u64,
     /// No planned launch begins later than this after the start, ns.
     until_ns: u64,
+    /// How many times as long as their cards say launches were seen to take here; 1 where nothing was slower.
+    slowness: f64,
     clock: Option<ClockFacts>,
     core: Core,
     /// What was known of the machine's best, what launches saw, and what is known now.

@@ -1,6 +1,7 @@
 //! The rotation: launches of all groups in turn, the planned ones until the time is over, then more where they help.
 //! METHOD.md, Launches.
 
+use crate::benchmark::card::Card;
 use crate::figures::circumstances;
 use crate::figures::member::Fate;
 use crate::figures::quiet::Seen;
@@ -9,7 +10,7 @@ use crate::protocol::record::Record;
 use crate::supervisor::event::Event;
 use crate::supervisor::foreign::Contestant;
 use crate::supervisor::group::GroupState;
-use crate::supervisor::plan::IdleCpu;
+use crate::supervisor::plan::{self, IdleCpu};
 use crate::supervisor::workers::Lost;
 
 use super::{Engine, MILLISECOND, SECOND};
@@ -27,6 +28,10 @@ impl Engine<'_> {
         emit: &mut dyn FnMut(&Event<'_>),
     ) -> bool {
         let effort = self.options.effort;
+        if effort.end_ns < u64::MAX && effort.launches == 1 {
+            // What is launched once is told whole or not at all: as much of it as fits.
+            groups.sort_by_key(|group| self.expected_ns(group));
+        }
         for pass in 1..=effort.launches {
             for group in groups.iter_mut() {
                 if self.over() {
@@ -38,6 +43,13 @@ impl Engine<'_> {
                 // Whatever calibrations and audits took: a figure has one launch, if there is time at all.
                 if pass > 1 && self.now() >= self.until_ns {
                     return true;
+                }
+                let expected_ns = self.expected_ns(group);
+                if self.now().saturating_add(expected_ns) > effort.end_ns {
+                    if pass == 1 {
+                        group.leave_out(expected_ns, effort.end_ns.saturating_sub(self.now()));
+                    }
+                    continue;
                 }
                 emit(&Event::Launching { pass, group: group.name, left_ns: self.planned_left() });
                 self.launch(group, emit);
@@ -60,7 +72,7 @@ impl Engine<'_> {
                     return false;
                 }
                 let time = group.spent_ns / u64::from(group.launches.max(1));
-                let fits = self.now() + time <= effort.target_ns;
+                let fits = self.now() + time <= effort.target_ns.min(effort.end_ns);
                 if fits && group.wants_more(&effort, &self.best) {
                     emit(&Event::Launching { pass, group: group.name, left_ns: self.planned_left() });
                     self.launch(group, emit);
@@ -70,6 +82,31 @@ impl Engine<'_> {
             if !launched {
                 return true;
             }
+        }
+    }
+
+    /// What the next launch of a group takes, ns: what its others took; else what is expected of its members here, or what their
+    /// cards say of this machine if it is as slow as it was.
+    fn expected_ns(&self, group: &GroupState) -> u64 {
+        if group.launches > 0 {
+            return group.spent_ns / u64::from(group.launches);
+        }
+        let active = group.active();
+        let known =
+            |index: &usize| self.options.expected_ns.get(group.members[*index].choice.card().id).copied();
+        if let Some(known) = active.iter().map(known).sum::<Option<u64>>() {
+            return known;
+        }
+        let cards: Vec<&Card> = active.iter().map(|&index| group.members[index].choice.card()).collect();
+        (plan::launch_ns(&cards, &self.options.effort) as f64 * self.slowness) as u64
+    }
+
+    /// Learns from a launch how slow this machine is.
+    fn learn_slowness(&mut self, own_ms: u64, took: u64) {
+        /// Shorter ones are mostly the starting of a worker.
+        const TELLING_MS: u64 = 20;
+        if own_ms >= TELLING_MS {
+            self.slowness = self.slowness.max(took as f64 / (own_ms * MILLISECOND) as f64);
         }
     }
 
@@ -105,6 +142,7 @@ impl Engine<'_> {
         let took = self.now() - before;
         group.spent_ns += took;
         group.launches += 1;
+        self.learn_slowness(own_ms, took);
         match report {
             Ok(Report {
                 finding: TaskFinding::Launch { members, pairs, canaries },

@@ -1,5 +1,6 @@
 //! Runs with scripted clocks: how often each group is launched, which launches are repeated, and when a run ends.
 
+mod ends;
 mod members;
 mod sharing;
 
@@ -22,6 +23,7 @@ const EFFORT: Effort = Effort {
     warm_up_ns: 50 * MILLISECOND,
     target_ns: 10 * SECOND,
     deadline_ns: 20 * SECOND,
+    end_ns: u64::MAX,
 };
 
 fn options(effort: Effort) -> Options {
@@ -33,6 +35,7 @@ fn options(effort: Effort) -> Options {
         core: None,
         idle_cpu: IdleCpu::Halt,
         keep_samples: false,
+        expected_ns: std::collections::BTreeMap::new(),
     }
 }
 
@@ -65,16 +68,25 @@ impl Scene {
 
     /// Runs it; `finds` tells what a job finds, given what it would find if all went well.
     fn run(&self, finds: impl Fn(&Job, u32, Report) -> Result<Report, Lost>) -> Ran {
-        let jobs = RefCell::new(Vec::new());
         let takes = |job: &Job| match job.task {
             Task::Launch(_) => self.launch_ns,
             _ => 10 * MILLISECOND,
         };
+        self.run_taking(&takes, finds)
+    }
+
+    /// The same, where each job takes what `takes` says.
+    fn run_taking(
+        &self,
+        takes: &dyn Fn(&Job) -> u64,
+        finds: impl Fn(&Job, u32, Report) -> Result<Report, Lost>,
+    ) -> Ran {
+        let jobs = RefCell::new(Vec::new());
         let found = |job: &Job, number: u32| {
             jobs.borrow_mut().push(job.clone());
             finds(job, number, costing(job, 100.0))
         };
-        let mut script = Script::new(&takes, &found);
+        let mut script = Script::new(takes, &found);
         script.interrupted_ns = self.interrupted_ns;
         let (mut told, mut warnings, mut records) = (Vec::new(), Vec::new(), Vec::new());
         let mut planned = (0, 0, 0);
