@@ -8,12 +8,17 @@ use oscost_stats::drift::Drift;
 use oscost_stats::interval::{MEDIAN, over_launches, over_launches_drifting};
 
 use super::core_speed::{self, Beside};
-use super::null::{Class, enters};
+use super::null::{Class, enters, is_disturbed};
 use super::past::Learning;
 use super::quantity::{common, is_on_one_cpu, narrowest, quantile_of};
 use super::{Compared, Comparison, OneSided, Verdict, evidence, version_one};
 use crate::named::Named;
 use crate::words::plain;
+
+/// What a neighbour moves least.
+const FLOOR: &str = "floor";
+/// Probability left out at each end of an interval of it.
+const OUTSIDE: f64 = 0.025;
 
 /// A row to be, and what is asked about it.
 pub(super) struct Asked {
@@ -307,7 +312,9 @@ pub(super) fn ask(
     let question = match sides.change(&values_a, &values_b, q, grain, drift) {
         Some(change) => {
             let neighbour = neighbour(&of_a, &of_b, &quantity);
-            Question::Open { change, beside, hold: sides.hold(), neighbour }
+            let floor = || floor_stays(&change, [&of_a, &of_b], &quantity, sides, learning, into.threshold);
+            let hold = sides.hold().or_else(floor);
+            Question::Open { change, beside, hold, neighbour }
         }
         None => {
             no_ratio(&values_a, &values_b, &mut row);
@@ -316,6 +323,30 @@ pub(super) fn ask(
     };
     let class = sides.single().map(|_| (Class::of(a), enters(a)));
     Some(Asked { row, question, class })
+}
+
+/// Why a change in the windows of a run is not called one, if the floor says so: others had a part of the CPU, which moves what
+/// is typical of quiet windows, too, and the floor certainly changed by less than anybody asked about.
+fn floor_stays(
+    change: &Change,
+    [a, b]: [&[&Figure]; 2],
+    quantity: &str,
+    sides: &Sides<'_>,
+    learning: &mut Learning<'_>,
+    threshold: f64,
+) -> Option<String> {
+    let all: Vec<&Figure> = a.iter().chain(b).copied().collect();
+    if !["cycles", "quiet"].contains(&quantity) || !all.iter().any(|figure| is_disturbed(figure)) {
+        return None;
+    }
+    let drift = learning.drift(&all, FLOOR);
+    let of = |side: &[&Figure]| launches(side, FLOOR);
+    let (low, high) = sides.change(&of(a), &of(b), quantile_of(FLOOR), 0.0, drift)?.interval(OUTSIDE);
+    let stays = if change.share() > 0.0 { high < threshold } else { low > -threshold };
+    stays.then(|| {
+        "others had a part of the CPU, and the floor changed by less than the threshold: measure again"
+            .to_owned()
+    })
 }
 
 /// Counts and shares may be zero on both sides, and then are the same whatever the ratio.

@@ -122,6 +122,32 @@ fn a_row_speaks_of_one_quantity() {
     assert_eq!(comparison.rows.iter().find(|row| row.id == MONOTONIC).unwrap().quantity, "floor");
 }
 
+/// Whoever shares the CPU moves what is typical, and not the floor.
+#[test]
+fn a_change_beside_others_is_one_of_the_floor_too() {
+    let side = |floor: f64, quiet: f64, mark: Option<Mark>| {
+        let mut result = scaled(stored(), MONOTONIC, floor);
+        let figure = figure_mut(&mut result);
+        figure.marks.extend(mark);
+        figure.launches.iter_mut().for_each(|launch| {
+            launch.quantities.entry("quiet".into()).and_modify(|it| *it *= quiet);
+        });
+        result
+    };
+    let told = |floor: f64, quiet: f64, mark: Option<Mark>| {
+        let (a, b) = (stored(), side(floor, quiet, mark));
+        let comparison = against(&a, &b);
+        let row = row(&comparison, MONOTONIC);
+        assert_eq!(row.quantity, "quiet");
+        (row.verdict, row.why.contains("the floor changed by less"))
+    };
+    for quiet in [0.6, 1.6] {
+        assert_eq!(told(1.0, quiet, Some(Mark::Shared)), (Verdict::Unclear, true), "{quiet}");
+        assert_ne!(told(1.0, quiet, None).0, Verdict::Unclear, "nobody shared it");
+    }
+    assert_eq!(told(1.6, 1.0, Some(Mark::Shared)), (Verdict::Slower, false), "both moved");
+}
+
 /// Cycles are the cost of what follows the core, time of what does not; where launches do not tell which it is, a change must
 /// be one in both.
 #[test]
