@@ -1,7 +1,11 @@
 //! What a run found, as the judgements ask for it.
 
 use oscost_results::quantity;
-use oscost_results::{Cell, Estimate, Figure, Judgement, PairedValue, Reproduction, Status, Verdict};
+use oscost_results::{
+    Cell, CellAxis, Estimate, Figure, Judgement, PairedValue, Reproduction, Status, Verdict,
+};
+
+use crate::measured::Measured;
 
 /// Figures and ratios of one run.
 pub struct Found<'a> {
@@ -65,10 +69,17 @@ impl Found<'_> {
         Some(Estimate { value, low, high, extremes })
     }
 
-    /// A quantity of a measured figure.
+    /// A quantity with the interval that it has over its launches; `None` of a single one.
     #[must_use]
     pub fn quantity(&self, id: &str, quantity: &str) -> Option<Estimate> {
-        Some(self.figure(id)?.quantities.get(quantity)?.estimate)
+        self.measured(id, quantity).map(Measured::estimate)
+    }
+
+    /// A quantity over the launches that have it; `None` where fewer than two do.
+    pub(crate) fn measured(&self, id: &str, quantity: &str) -> Option<Measured> {
+        let figure = self.figure(id)?;
+        let runs = figure.launches.iter().filter(|launch| launch.quantities.contains_key(quantity)).count();
+        Measured::over(figure.quantities.get(quantity)?.estimate, runs)
     }
 
     /// The floor of a measured figure, ns.
@@ -77,10 +88,10 @@ impl Found<'_> {
         self.quantity(id, quantity::FLOOR)
     }
 
-    /// A number of a single run.
+    /// A number of a document's own program, however often it ran.
     #[must_use]
     pub fn literal(&self, id: &str, quantity: &str) -> Option<f64> {
-        Some(self.quantity(id, quantity)?.value)
+        Some(self.figure(id)?.quantities.get(quantity)?.estimate.value)
     }
 
     /// A number of a literal program that ran often enough for an interval, each time as a fresh process; `None` where it ran
@@ -103,21 +114,19 @@ impl Found<'_> {
     /// The paired ratio of two figures.
     #[must_use]
     pub fn ratio(&self, of: &str, to: &str) -> Option<Estimate> {
-        paired(self.ratios, of, to)
+        paired(self.ratios, of, to, PAIRED).map(Measured::estimate)
     }
 
     /// The ratio of one quantity of two series, launch by launch.
     #[must_use]
     pub fn ratio_of(&self, of: &str, to: &str, quantity: &str) -> Option<Estimate> {
-        let pair =
-            self.ratios.iter().find(|pair| pair.of == of && pair.to == to && pair.quantity == quantity)?;
-        Some(Estimate { value: pair.value?, low: pair.low?, high: pair.high?, extremes: false })
+        paired(self.ratios, of, to, quantity).map(Measured::estimate)
     }
 
     /// The paired difference of two figures, ns.
     #[must_use]
-    pub fn difference(&self, of: &str, to: &str) -> Option<Estimate> {
-        paired(self.differences, of, to)
+    pub(crate) fn difference(&self, of: &str, to: &str) -> Option<Measured> {
+        paired(self.differences, of, to, PAIRED)
     }
 
     /// System calls an operation that the audit counted; `None` where it counted nothing.
@@ -130,9 +139,7 @@ impl Found<'_> {
 
     /// The same as an answer of the figure `id`: counted, not estimated.
     pub(crate) fn counted(&self, id: &str) -> Option<Answer<'static>> {
-        let calls = self.calls(id)?;
-        let counted = Estimate { value: calls, low: calls, high: calls, extremes: true };
-        Some((id.to_owned(), SYSTEM_CALLS, Some(counted)))
+        Some((id.to_owned(), SYSTEM_CALLS, Some(Measured::counted(self.calls(id)?))))
     }
 
     /// Whether the claims of a figure were counted and hold.
@@ -142,9 +149,13 @@ impl Found<'_> {
     }
 }
 
-fn paired(pairs: &[PairedValue], of: &str, to: &str) -> Option<Estimate> {
-    let pair = pairs.iter().find(|pair| pair.of == of && pair.to == to && pair.quantity == "paired")?;
-    Some(Estimate { value: pair.value?, low: pair.low?, high: pair.high?, extremes: false })
+/// What the rounds of two figures make together.
+const PAIRED: &str = "paired";
+
+fn paired(pairs: &[PairedValue], of: &str, to: &str, quantity: &str) -> Option<Measured> {
+    let pair = pairs.iter().find(|pair| pair.of == of && pair.to == to && pair.quantity == quantity)?;
+    let estimate = Estimate { value: pair.value?, low: pair.low?, high: pair.high?, extremes: false };
+    Measured::over(estimate, pair.launches.len())
 }
 
 /// Rows of one document.
@@ -154,7 +165,7 @@ pub(crate) struct Rows {
 }
 
 /// Id of a figure, its quantity, and value and interval of that where it was measured.
-pub(crate) type Answer<'a> = (String, &'a str, Option<Estimate>);
+pub(crate) type Answer<'a> = (String, &'a str, Option<Measured>);
 
 /// A published value, or `None` where the document has none at that place.
 pub(crate) struct Value<'a> {
@@ -172,8 +183,32 @@ pub(crate) struct Value<'a> {
 impl Value<'_> {
     /// A value in a table.
     pub(crate) fn in_table<'a>(table: &str, row: &str, column: &str, unit: &'a str) -> Value<'a> {
-        let cell = Cell { table: table.to_owned(), row: row.to_owned(), column: column.to_owned() };
+        let cell = Cell {
+            table: table.to_owned(),
+            row: row.to_owned(),
+            column: column.to_owned(),
+            ..Cell::default()
+        };
         Value { cell: Some(cell), ..Value::at(format!("{table}: {row}, {column}"), unit) }
+    }
+
+    /// The same in a row that stands for a number of something.
+    pub(crate) fn on_axis(self, at: u64, counts: &str) -> Self {
+        let axis = CellAxis { at, counts: counts.to_owned(), lost: false };
+        self.with_cell(|cell| cell.axis = Some(axis))
+    }
+
+    /// The same where the document had a curve, which its text has lost.
+    pub(crate) fn lost(self) -> Self {
+        self.with_cell(|cell| cell.axis.iter_mut().for_each(|axis| axis.lost = true))
+    }
+
+    /// Changes the cell of a value in a table.
+    pub(crate) fn with_cell(mut self, change: impl FnOnce(&mut Cell)) -> Self {
+        if let Some(cell) = &mut self.cell {
+            change(cell);
+        }
+        self
     }
 
     /// A row with a place and a unit, and nothing in it.
@@ -217,7 +252,7 @@ impl Rows {
             measured_words,
             figure_id,
             quantity,
-            measured,
+            measured: measured.map(Measured::estimate),
             verdict: None,
             because: value.because,
             unknown: serde_json::Map::default(),
@@ -243,7 +278,7 @@ impl Rows {
     /// Names the system calls of a figure as what decides the statement added last.
     pub(crate) fn by_count(&mut self, found: &Found<'_>, id: &str) {
         if let Some((id, quantity, counted)) = found.counted(id) {
-            self.by(&id, quantity, counted);
+            self.by(&id, quantity, counted.map(Measured::estimate));
         }
     }
 

@@ -4,6 +4,7 @@
 //! the same engine (single runs, no interval); a statement is judged from figures of the price list.
 #![forbid(unsafe_code)]
 
+mod answer;
 pub mod apue;
 mod context_switch;
 mod cut_short;
@@ -11,6 +12,7 @@ mod found;
 pub mod grame;
 mod left_out;
 mod literal;
+mod measured;
 mod ostep;
 mod parameters;
 mod tlpi;
@@ -24,8 +26,8 @@ pub use tlpi::script_table;
 pub use worksheet::worksheet;
 
 use oscost_harness::{Benchmark, Setting};
-use oscost_results::Reproduction;
 use oscost_results::document::FoundingDocument;
+use oscost_results::{Answer, Reproduction};
 
 /// A founding document.
 pub struct Document {
@@ -39,6 +41,8 @@ pub struct Document {
     pub literal: fn(&DocumentParameters) -> Vec<String>,
     /// Published values beside literal and measured ones, then the statements.
     pub judge: fn(&Found<'_>, &DocumentParameters) -> Vec<Reproduction>,
+    /// What it asks, there and here.
+    pub answers: fn(&Found<'_>, &DocumentParameters) -> Vec<Answer>,
 }
 
 /// The documents that can be reproduced, in their order.

@@ -1,5 +1,7 @@
 //! Document 003, OSTEP chapter 6: the cost of a system call by getpid, the resolution of clocks.
 
+mod answers;
+
 use oscost_results::quantity;
 use oscost_results::{Reproduction, document};
 
@@ -16,7 +18,7 @@ pub static DOCUMENT: Document = Document {
     founding: document::OSTEP,
     settings: &[ITERATIONS],
     figures: &[
-        "instrument/empty_loop",
+        EMPTY_LOOP,
         "clock/monotonic",
         "syscall/invalid",
         "syscall/getpid",
@@ -33,8 +35,10 @@ pub static DOCUMENT: Document = Document {
     ],
     literal,
     judge,
+    answers: answers::answers,
 };
 
+const EMPTY_LOOP: &str = "instrument/empty_loop";
 const CALL: &str = "syscall/getpid_libc";
 const INLINE: &str = "syscall/getpid";
 const ENTRY: &str = "syscall/invalid";
@@ -72,7 +76,7 @@ const STEPS: &str = "Clock resolution: the true step, smallest difference that t
 const SWITCH: &str = "\"Measuring the Cost of a Context Switch\": a heading without text in the document";
 
 fn values(found: &Found<'_>, parameters: &DocumentParameters, rows: &mut Rows) {
-    let answer = |id: &str, quantity| Some((id.to_owned(), quantity, found.quantity(id, quantity)));
+    let answer = |id: &str, quantity| Some((id.to_owned(), quantity, found.measured(id, quantity)));
     let mut program = |name: &str, id: &str, quantity: &str, published: Option<f64>, figure: Option<&str>| {
         rows.value(Value {
             published,
@@ -119,7 +123,7 @@ fn values(found: &Found<'_>, parameters: &DocumentParameters, rows: &mut Rows) {
     });
     rows.value(Value {
         published: Some(0.286),
-        answer: answer("instrument/empty_loop", "floor"),
+        answer: answer(EMPTY_LOOP, "floor"),
         because: "1 / 3.5 GHz in the document; here one pass of the empty loop, a cycle on most processors"
             .to_owned(),
         ..Value::at("a simple operation under ideal conditions", "ns")
@@ -289,7 +293,7 @@ fn resolution(found: &Found<'_>) -> Option<Judged> {
 
 fn order_of_magnitude(found: &Found<'_>, parameters: &DocumentParameters) -> Option<String> {
     let literal = found.literal(&looped("loop", "o0", parameters), quantity::AVERAGE)?;
-    let cycle = found.floor("instrument/empty_loop")?;
+    let cycle = found.floor(EMPTY_LOOP)?;
     let ratio = literal / cycle.value;
     let runs = found.runs(&looped("loop", "o0", parameters));
     Some(format!("{literal:.1} ns a pass in {runs}, {ratio:.0} times a cycle of {:.3} ns", cycle.value))
@@ -355,7 +359,7 @@ const KEPT: f64 = 0.1;
 
 /// Whether the loop without the call, which stands for the overhead, is still there in the reader's copy of the program.
 fn loop_kept(found: &Found<'_>) -> Option<Judged> {
-    let cycle = found.floor("instrument/empty_loop")?;
+    let cycle = found.floor(EMPTY_LOOP)?;
     let pass = |level: &str| found.repeated(&format!("c/loop_alone_{level}"), "converted");
     let (o2, o3) = (pass("o2")?, pass("o3")?);
     let kept = |pass: &Estimate| Some(within(&quotient(pass, &cycle)?, KEPT, f64::MAX));
@@ -393,7 +397,7 @@ fn half(found: &Found<'_>, parameters: &DocumentParameters) -> Option<String> {
 
 fn clock_speed(found: &Found<'_>) -> Option<Judged> {
     let call = found.floor(CALL)?;
-    let cycle = found.floor("instrument/empty_loop")?;
+    let cycle = found.floor(EMPTY_LOOP)?;
     let cycles = quotient(&call, &cycle)?;
     // A call of one cycle would make the inference right, one of under ten its order of magnitude.
     let judgement = within(&cycles, 0.1, 10.0);

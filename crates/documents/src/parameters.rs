@@ -2,8 +2,8 @@
 
 use oscost_harness::{Given, Level, Setting, Takes};
 
-use crate::apue::ApuePlan;
-use crate::grame::Settings;
+use crate::apue::plan::ApuePlan;
+use crate::grame::settings::Settings;
 
 /// Cycles of document 000's two programs.
 pub const OPERATIONS: Setting = Setting {

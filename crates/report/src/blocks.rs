@@ -13,6 +13,23 @@ pub(crate) mod screen;
 
 use plot::Plot;
 
+/// What an operation does, as its system calls and switches were counted. A colour means this and nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hue {
+    /// It makes no system call.
+    User,
+    /// It enters the kernel and returns.
+    Kernel,
+    /// Another thread runs meanwhile.
+    Switch,
+    /// It was not counted.
+    Uncounted,
+    /// A verdict.
+    Judged(Tone),
+    /// None: it is no operation.
+    Plain,
+}
+
 /// A heading and what stands below it.
 #[derive(Default)]
 pub(crate) struct View {

@@ -2,6 +2,10 @@
 
 use oscost_results::Estimate;
 
+/// Significant digits of a number.
+const DIGITS: usize = 3;
+/// Digits of the ends of an interval at most, where three do not tell them apart.
+const MOST_DIGITS: usize = 6;
 /// Up to this relative half-width an interval is quoted as `± x %` whatever its symmetry.
 const NARROW: f64 = 0.01;
 /// Up to this one it is, if the smaller side is at least half the larger; beyond it the bounds themselves are shown.
@@ -11,6 +15,10 @@ const WIDE: f64 = 0.10;
 /// what is none.
 #[must_use]
 pub fn significant(value: f64) -> String {
+    to_digits(value, DIGITS)
+}
+
+fn to_digits(value: f64, digits: usize) -> String {
     if !value.is_finite() {
         return "no number".to_owned();
     }
@@ -18,9 +26,9 @@ pub fn significant(value: f64) -> String {
         return "0".to_owned();
     }
     if !(1e-3..1e6).contains(&rounded(value).abs()) {
-        return format!("{value:.2e}");
+        return format!("{value:.*e}", digits - 1);
     }
-    format!("{value:.*}", decimals(value))
+    format!("{value:.*}", decimals(value) + digits - DIGITS)
 }
 
 /// A duration of `ns` nanoseconds: ns below 1 us, us below 1 ms, ms below 1 s, else s.
@@ -61,13 +69,25 @@ fn bytes(value: f64) -> String {
 /// A value in the unit of a stored quantity ("ns", "count", "share", "ratio", "bytes"; any other is written behind it).
 #[must_use]
 pub fn quantity(value: f64, unit: &str) -> String {
+    quantity_to(value, unit, DIGITS)
+}
+
+fn quantity_to(value: f64, unit: &str, digits: usize) -> String {
+    let number = |value| to_digits(value, digits);
     match unit {
-        "ns" => duration(value),
-        "count" | "" => count(value),
+        "ns" => {
+            let (scale, name) = duration_unit(value);
+            format!("{} {name}", number(value / scale))
+        }
+        "count" | "" if value.fract() == 0.0 => count(value),
+        "count" | "" => number(value),
+        "share" if value.is_finite() && (value * 100.0).fract() != 0.0 => {
+            format!("{} %", number(value * 100.0))
+        }
         "share" => percent(value),
-        "ratio" => format!("{}x", significant(value)),
+        "ratio" => format!("{}x", number(value)),
         "bytes" => bytes(value),
-        other => format!("{} {other}", significant(value)),
+        other => format!("{} {other}", number(value)),
     }
 }
 
@@ -101,7 +121,7 @@ pub fn half_width(estimate: &Estimate) -> Option<f64> {
 /// Two bounds, the unit once where they share it: `161 .. 164`, `12.3 .. 41.0 us`, `850 ns .. 1.20 us`.
 #[must_use]
 pub fn range(low: f64, high: f64, unit: &str) -> String {
-    let (from, to) = (quantity(low, unit), quantity(high, unit));
+    let [from, to] = apart(low, high, |value, digits| quantity_to(value, unit, digits));
     let shared = match unit {
         "ns" | "share" => to.rsplit_once(' ').map_or("", |(_, name)| name),
         "count" | "ratio" => "",
@@ -113,12 +133,22 @@ pub fn range(low: f64, high: f64, unit: &str) -> String {
     }
 }
 
+/// Both ends with the digits that tell them apart: what has a width shows it.
+fn apart(low: f64, high: f64, shown: impl Fn(f64, usize) -> String) -> [String; 2] {
+    let both = |digits| [low, high].map(|value| shown(value, digits));
+    (DIGITS..=MOST_DIGITS)
+        .map(both)
+        .find(|[from, to]| from != to || low == high)
+        .unwrap_or_else(|| both(DIGITS))
+}
+
 /// A ratio and its interval: `163x (161 .. 164)`.
 #[must_use]
 pub fn ratio(value: f64, bounds: Option<(f64, f64)>) -> String {
     match bounds {
         Some((low, high)) => {
-            format!("{}x ({} .. {})", significant(value), significant(low), significant(high))
+            let [low, high] = apart(low, high, to_digits);
+            format!("{}x ({low} .. {high})", significant(value))
         }
         None => format!("{}x", significant(value)),
     }
@@ -254,6 +284,15 @@ mod tests {
 
     fn estimate(low: f64, value: f64, high: f64) -> Estimate {
         Estimate { value, low, high, extremes: false }
+    }
+
+    #[test]
+    fn the_ends_of_an_interval_are_told_apart() {
+        assert_eq!(range(154.6, 155.3, "ns"), "154.6 .. 155.3 ns");
+        assert_eq!(range(10.02, 10.03, "ns"), "10.02 .. 10.03 ns");
+        assert_eq!(range(155.0, 155.0, "ns"), "155 .. 155 ns");
+        assert_eq!(range(0.946_6, 0.947_2, "share"), "94.66 .. 94.72 %");
+        assert_eq!(ratio(0.947, Some((0.946_6, 0.947_4))), "0.947x (0.9466 .. 0.9474)");
     }
 
     #[test]

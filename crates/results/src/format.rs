@@ -131,6 +131,10 @@ pub fn from_bytes(bytes: &[u8]) -> Result<RunResult, Refused> {
     let mut result: RunResult = whole(bytes, |result: &RunResult| (&result.format, result.version.into()))?;
     result.unknown.remove(CHECKSUM_KEY);
     result.upgrade();
+    // Documents that were reproduced have been asked something since results have answers.
+    if result.answers.is_empty() {
+        crate::reproduction::older::told(&mut result.reproductions);
+    }
     withdraw(&mut result);
     Ok(result)
 }

@@ -82,6 +82,7 @@ const OF_THE_RUN: &[&str] = &[
     "differences",
     "reproductions",
     "bill",
+    "answers",
     "warning_codes",
 ];
 /// Why a check of the doctor is kept.
@@ -94,7 +95,13 @@ impl RunResult {
     /// Every fact of the host that this result holds, in the order of its members. What was not found out is left out.
     #[must_use]
     pub fn host_facts(&self) -> Vec<HostFact> {
-        let head = Self { figures: Vec::new(), reproductions: Vec::new(), bill: None, ..self.clone() };
+        let head = Self {
+            figures: Vec::new(),
+            reproductions: Vec::new(),
+            answers: Vec::new(),
+            bill: None,
+            ..self.clone()
+        };
         // A result is made of text, numbers and lists of these.
         let Ok(Value::Object(members)) = serde_json::to_value(&head) else { return Vec::new() };
         let mut facts = Vec::new();

@@ -21,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 mod anonymous;
+mod answer;
 pub mod bill;
 mod collection;
 mod constants;
@@ -62,6 +63,7 @@ mod uncounted;
 mod withdrawn;
 
 pub use anonymous::telling_parameters;
+pub use answer::{Answer, AnswerHere, PublishedAnswer};
 pub use collection::{Collection, Gathered};
 pub use count::{Counted, Emulation, FunctionNode, InstructionCount, Repeats};
 pub use error::{Count, JournalError, LoadError, NoHome, PathError, ReferenceError, SaveError};
@@ -84,7 +86,7 @@ pub use percentiles::{
     Account, AtQuantile, BesideBatch, FirstCallAfter, FirstCalls, GapCause, Gaps, Longer, Percentiles,
 };
 pub use remark::RemarkCode;
-pub use reproduction::{Cell, Judgement, Reproduction};
+pub use reproduction::{Cell, CellAxis, CellSeries, Judgement, Reproduction};
 pub use result::{
     Check, CheckState, Conditions, CoreConstants, ESTIMATORS, FORMAT, Machine, PairedValue, Plan, RunResult,
     Tool, VERSION,

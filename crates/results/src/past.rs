@@ -102,6 +102,7 @@ impl From<PastRun> for RunResult {
             differences: past.differences,
             reproductions: Vec::new(),
             bill: None,
+            answers: Vec::new(),
             doctor: Vec::new(),
             warnings: Vec::new(),
             warning_codes: Vec::new(),
@@ -156,6 +157,7 @@ mod tests {
             let left_out = |mut result: RunResult| {
                 result.figures.clear();
                 result.reproductions.clear();
+                result.answers.clear();
                 result.doctor.clear();
                 result.warnings.clear();
                 result.warning_codes.clear();

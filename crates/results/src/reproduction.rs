@@ -1,5 +1,7 @@
 //! A published value or statement of a founding document, with this machine's answer.
 
+pub(crate) mod older;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -52,7 +54,7 @@ pub struct Reproduction {
 }
 
 /// A place in a table: values of one table follow one another, by rows or by columns.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Cell {
     /// Title of the table.
@@ -61,6 +63,38 @@ pub struct Cell {
     pub row: String,
     /// Name of the column, without the unit.
     pub column: String,
+    /// What stands above several columns, and the name of this one below it, where the document's table has two headings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heading: Option<[String; 2]>,
+    /// Where the row stands, if the rows are numbers of something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub axis: Option<CellAxis>,
+    /// What of several things that are drawn together the value is of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<CellSeries>,
+}
+
+/// The number that a row of a table stands for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CellAxis {
+    /// The number.
+    pub at: u64,
+    /// What it counts ("clients").
+    pub counts: String,
+    /// The document has a curve here, which its text has lost.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lost: bool,
+}
+
+/// One of several things that are held against each other.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CellSeries {
+    /// Name within the document, which does not change with the words ("coarse").
+    pub key: String,
+    /// The same in words ("advisory locking, coarse-grained").
+    pub title: String,
 }
 
 /// What this machine says of a statement.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::bill::Bill;
-use crate::{Emulation, Figure, Reproduction};
+use crate::{Answer, Emulation, Figure, Reproduction};
 
 /// Value of the member `format` of every result.
 pub const FORMAT: &str = "oscost-result";
@@ -59,6 +59,9 @@ pub struct RunResult {
     /// The bill of a program, where one was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bill: Option<Box<Bill>>,
+    /// What these documents ask, there and here; empty in older results.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<Answer>,
     /// What the doctor said of the machine.
     #[serde(default)]
     pub doctor: Vec<Check>,
@@ -96,6 +99,7 @@ impl RunResult {
             differences: Vec::new(),
             reproductions: Vec::new(),
             bill: None,
+            answers: Vec::new(),
             doctor: Vec::new(),
             warnings: Vec::new(),
             warning_codes: Vec::new(),

@@ -95,6 +95,11 @@ pub(crate) fn withdraw(result: &mut RunResult) {
             withdraw_row(row, &id);
         }
     }
+    for answer in &mut result.answers {
+        if answer.figure_id.as_deref().is_some_and(is_wrong) {
+            answer.here = None;
+        }
+    }
 }
 
 /// The same of an outline.
@@ -243,7 +248,12 @@ mod tests {
             row("another", Judgement::Holds),
         ];
         result.reproductions = rows.to_vec();
+        let here = Some(crate::AnswerHere::Literal { value: 1.0 });
+        result.answers = [WRONG, "another"]
+            .map(|id| crate::Answer { figure_id: Some(id.to_owned()), here, ..crate::Answer::default() })
+            .to_vec();
         withdraw(&mut result);
+        assert_eq!(result.answers.iter().map(|answer| answer.here).collect::<Vec<_>>(), [None, here]);
         let [judged, untested, other] = &result.reproductions[..] else { panic!("three rows") };
         assert_eq!(judged.verdict, Some(Judgement::NotTestableHere));
         assert_eq!(judged.because, format!("{WRONG} was withdrawn"));

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use oscost_families::record_database::Cell;
 use oscost_results::{Estimate, Figure, Status};
-use oscost_stats::interval::over_launches;
 
 use super::cell::{Runs, id};
 use super::model::Point;
-use crate::found::Found;
+use crate::found::{Answer, Found};
+use crate::measured::Measured;
 
 /// The figure of a cell: of its launches where it was repeated, else of its single run.
 pub(super) fn figure<'a>(found: &'a Found<'_>, cell: &Cell) -> Option<&'a Figure> {
@@ -20,6 +20,18 @@ pub(super) fn figure<'a>(found: &'a Found<'_>, cell: &Cell) -> Option<&'a Figure
 pub(super) fn quantity(found: &Found<'_>, cell: &Cell, name: &str) -> Option<(String, Estimate)> {
     let figure = figure(found, cell)?;
     Some((figure.id.clone(), figure.quantities.get(name)?.estimate))
+}
+
+/// The same over the launches of a cell that was repeated.
+pub(super) fn repeated(found: &Found<'_>, cell: &Cell, name: &'static str) -> Option<Answer<'static>> {
+    let id = id(cell, Runs::Repeated);
+    found.measured(&id, name).map(|measured| (id, name, Some(measured)))
+}
+
+/// The same of its single run, where that is all there is.
+pub(super) fn single(found: &Found<'_>, cell: &Cell, name: &str) -> Option<f64> {
+    let repeated = found.measured(&id(cell, Runs::Repeated), name).is_some();
+    value(found, cell, name).filter(|_| !repeated)
 }
 
 /// Its value alone.
@@ -37,33 +49,44 @@ pub(super) fn unsupported(found: &Found<'_>, cell: &Cell) -> Option<String> {
     })
 }
 
-/// What two cells of one launch make together, over their launches.
-pub(super) fn together(
+/// What two cells make together, launch by launch.
+fn each(
     found: &Found<'_>,
     (of, to): (&Cell, &Cell),
+    runs: Runs,
     (name, with): (&str, fn(f64, f64) -> f64),
-) -> Option<Estimate> {
-    let launches = |cell: &Cell, runs| -> Option<BTreeMap<u32, f64>> {
+) -> Option<Vec<f64>> {
+    let launches = |cell: &Cell| -> Option<BTreeMap<u32, f64>> {
         let records = found.figure(&id(cell, runs))?.launches.iter();
         Some(records.filter_map(|launch| Some((launch.sequence, *launch.quantities.get(name)?))).collect())
     };
-    let paired = |runs| -> Option<Estimate> {
-        let (of, to) = (launches(of, runs)?, launches(to, runs)?);
-        let values: Vec<f64> =
-            of.iter().filter_map(|(sequence, of)| Some(with(*of, *to.get(sequence)?))).collect();
-        let interval = over_launches(&values, 0.5)?;
-        let estimate = Estimate {
-            value: interval.value,
-            low: interval.low,
-            high: interval.high,
-            extremes: interval.extremes,
-        };
-        [estimate.value, estimate.low, estimate.high]
-            .iter()
-            .all(|bound| bound.is_finite())
-            .then_some(estimate)
+    let (of, to) = (launches(of)?, launches(to)?);
+    Some(of.iter().filter_map(|(sequence, of)| Some(with(*of, *to.get(sequence)?))).collect())
+}
+
+/// The same over the launches in which they ran side by side.
+pub(super) fn side_by_side(
+    found: &Found<'_>,
+    cells: (&Cell, &Cell),
+    with: (&str, fn(f64, f64) -> f64),
+) -> Option<Measured> {
+    Measured::of_runs(&each(found, cells, Runs::Repeated, with)?)
+}
+
+/// The same; else of their single runs, whose bounds are the value.
+pub(super) fn together(
+    found: &Found<'_>,
+    cells: (&Cell, &Cell),
+    with: (&str, fn(f64, f64) -> f64),
+) -> Option<Estimate> {
+    let repeated = side_by_side(found, cells, with);
+    // A run that was ended early has one launch of what was to be repeated.
+    let single = |runs| match each(found, cells, runs, with)?[..] {
+        [value] if value.is_finite() => Some(Estimate { value, low: value, high: value, extremes: true }),
+        _ => None,
     };
-    paired(Runs::Repeated).or_else(|| paired(Runs::Single))
+    let singles = || [Runs::Repeated, Runs::Single].into_iter().find_map(single);
+    repeated.map(Measured::estimate).or_else(singles)
 }
 
 /// One divided by the other.
@@ -80,9 +103,18 @@ pub(super) fn is_sampled(found: &Found<'_>, cells: [&Cell; 2], name: &str) -> bo
     cells.into_iter().all(|cell| sampled(cell).is_some_and(|ns| ns >= SAMPLED_FROM_NS))
 }
 
+/// Counts and CPU time of each launch of a cell that was repeated.
+pub(super) fn points(found: &Found<'_>, cell: &Cell) -> Vec<Point> {
+    let launches = found.figure(&id(cell, Runs::Repeated)).map_or(&[][..], |figure| &figure.launches);
+    launches.iter().filter_map(|launch| point_of(cell, |name| launch.quantities.get(name).copied())).collect()
+}
+
 /// Counts and CPU time of a cell.
 pub(super) fn point(found: &Found<'_>, cell: &Cell) -> Option<Point> {
-    let of = |name| value(found, cell, name);
+    point_of(cell, |name| value(found, cell, name))
+}
+
+fn point_of(cell: &Cell, of: impl Fn(&str) -> Option<f64>) -> Option<Point> {
     Some(Point {
         visits: of("visits")?,
         lock_calls: of(quantity::LOCK_CALLS)?,

@@ -1,9 +1,10 @@
 //! Document 001, APUE 20.9: what record locking costs a small database, by one process and by several.
 
+mod answers;
 mod cell;
 mod measured;
 mod model;
-mod plan;
+pub(crate) mod plan;
 mod published;
 mod statements;
 mod values;
@@ -11,7 +12,7 @@ mod values;
 pub(crate) use cell::{repeated_id, resolve};
 pub use plan::ApuePlan;
 
-use oscost_results::{Reproduction, document};
+use oscost_results::{Answer, Reproduction, document};
 
 use crate::Document;
 use crate::found::{Found, Rows};
@@ -24,10 +25,15 @@ pub static DOCUMENT: Document = Document {
     figures: &["record_lock/fcntl"],
     literal,
     judge,
+    answers,
 };
 
 fn literal(parameters: &DocumentParameters) -> Vec<String> {
     parameters.apue.cells().into_iter().map(|(cell, runs)| cell::id(&cell, runs)).collect()
+}
+
+fn answers(found: &Found<'_>, parameters: &DocumentParameters) -> Vec<Answer> {
+    answers::answers(found, &parameters.apue)
 }
 
 fn judge(found: &Found<'_>, parameters: &DocumentParameters) -> Vec<Reproduction> {

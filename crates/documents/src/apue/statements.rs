@@ -11,6 +11,7 @@ use super::plan::ApuePlan;
 use super::published::FIGURE_20_7;
 use super::values::name_of;
 use crate::found::{Found, Judged, Quoted, Rows, beside, grouped, holds_if, judged, of_parts, within};
+use crate::measured::Measured;
 
 const PLACE: &str = "section 20.9, Single-Process Results";
 /// Times whose ratio lies between this and its inverse are about equal.
@@ -24,7 +25,7 @@ const WAITS: f64 = 0.01;
 /// All of them, in the order of the document.
 pub(super) fn statements(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     let cells = one_child(found, plan);
-    let share = cells.iter().find_map(|cell| quantity(found, cell, quantity::CPU_SHARE));
+    let share = cells.iter().find_map(|cell| measured::repeated(found, cell, quantity::CPU_SHARE));
     rows.statement(
         PLACE,
         Quoted(
@@ -32,8 +33,8 @@ pub(super) fn statements(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
         ),
         judged(cpu_is_clock(found, &cells)),
     );
-    if let Some((id, estimate)) = &share {
-        rows.by(id, quantity::CPU_SHARE, Some(*estimate));
+    if let Some((id, quantity, share)) = share {
+        rows.by(&id, quantity, share.map(Measured::estimate));
     }
     rows.statement(
         PLACE,
@@ -84,11 +85,9 @@ pub(super) fn statements(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
             "Since the number of locking calls is the same for advisory fine-grained locking and mandatory fine-grained locking, the additional \
              system call overhead must be from the reads and writes",
         ),
-        match mandatory(found, plan, reads_and_writes) {
-            (Judgement::NotTestableHere, why) if why.contains("mandatory locks") => {
-                (Judgement::NotTestableHere, "there are no mandatory locks here, as said before".to_owned())
-            }
-            judged => judged,
+        match mandatory_and_fine(found, plan).is_empty() {
+            true => (Judgement::NotTestableHere, "there are no mandatory locks here, as said before".to_owned()),
+            false => mandatory(found, plan, reads_and_writes),
         },
     );
     ours::ours(found, plan, rows);
@@ -289,14 +288,17 @@ fn user_time(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {
 /// What is judged of fine mandatory against fine advisory locking.
 type OfMandatory = fn(&Found<'_>, &[(Cell, Cell)]) -> Option<Judged>;
 
-fn mandatory(found: &Found<'_>, plan: &ApuePlan, judge: OfMandatory) -> Judged {
-    let pairs: Vec<(Cell, Cell)> = sizes(plan)
+/// The cells of both that were measured.
+fn mandatory_and_fine(found: &Found<'_>, plan: &ApuePlan) -> Vec<(Cell, Cell)> {
+    let ran = |cell: &Cell| measured::figure(found, cell).is_some();
+    let pairs = sizes(plan)
         .into_iter()
-        .map(|nrec| (plan.cell(Locking::Mandatory, 1, nrec), plan.cell(Locking::Fine, 1, nrec)))
-        .filter(|(mandatory, fine)| {
-            [mandatory, fine].into_iter().all(|cell| measured::figure(found, cell).is_some())
-        })
-        .collect();
+        .map(|nrec| [Locking::Mandatory, Locking::Fine].map(|way| plan.cell(way, 1, nrec)));
+    pairs.filter(|cells| cells.iter().all(ran)).map(|[mandatory, fine]| (mandatory, fine)).collect()
+}
+
+fn mandatory(found: &Found<'_>, plan: &ApuePlan, judge: OfMandatory) -> Judged {
+    let pairs = mandatory_and_fine(found, plan);
     if pairs.is_empty() {
         let asked = plan.cells().into_iter().map(|(cell, _)| cell);
         let why = asked

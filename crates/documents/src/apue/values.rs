@@ -4,18 +4,22 @@ use oscost_families::record_database::{ACCESSES, Cell, LAYOUTS, Locking, PRIMITI
 use oscost_harness::Level;
 use oscost_recorddb::workload::{OperationKind, Workload};
 use oscost_recorddb::{Access, Layout};
-use oscost_results::Estimate;
+use oscost_results::CellSeries;
 use oscost_results::quantity;
 
 use super::cell::{Runs, heading, id};
-use super::measured::{self, quantity, ratio, together, value};
+use super::measured::{self, repeated, side_by_side, single, value};
 use super::model::{Model, Point};
 use super::plan::ApuePlan;
-use super::published::{COUNTED, DAMAGED, FIGURE_20_7, FIGURE_20_8, NREC_20_8, PROVENANCE, Times};
+use super::published::{COUNTED, DAMAGED, FIGURE_20_7, FIGURE_20_8, NREC_20_8, OneChild, PROVENANCE, Times};
 use crate::found::{Found, Rows, Value, grouped};
+use crate::measured::Measured;
 
 /// Columns of the document's tables, and the quantities that answer.
 const TIMES: [(&str, &str); 3] = [("user", "user"), ("sys", "system"), ("clock", "clock")];
+/// The time that is drawn.
+const CLOCK: &str = "clock";
+const CHILDREN: &str = "children";
 const MODEL: &str = "The cost model, fitted to this run (ours): CPU = records visited, calls of locking, operations at a price each";
 
 /// All of them, in the order of the document.
@@ -88,24 +92,36 @@ fn because(found: &Found<'_>, plan: &ApuePlan, cell: &Cell) -> String {
     }
 }
 
+/// A value that is drawn with those of the other ways to lock.
+fn in_series<'a>(value: Value<'a>, locking: Locking, title: &str) -> Value<'a> {
+    let series = CellSeries { key: locking.name().to_owned(), title: title.to_owned() };
+    value.with_cell(|cell| cell.series = Some(series))
+}
+
 /// User, system and clock time of one cell in three columns.
 fn times(
     found: &Found<'_>,
     plan: &ApuePlan,
-    (table, row, way): (&str, &str, &str),
+    (table, row, under): (&str, &str, Option<&'static str>),
     cell: &Cell,
+    axis: (u64, &'static str),
     published: [Option<f64>; 3],
     rows: &mut Rows,
 ) {
     let mut because = because(found, plan, cell);
     for ((column, name), published) in TIMES.into_iter().zip(published) {
-        let repeated = id(cell, Runs::Repeated);
+        let name_of_column = under.map_or_else(|| column.to_owned(), |under| format!("{under}: {column}"));
+        let place = Value::in_table(table, row, &name_of_column, "s").on_axis(axis.0, axis.1);
+        let place = place.with_cell(|it| it.heading = under.map(|under| [under, column].map(str::to_owned)));
+        let title =
+            under.map_or_else(|| format!("nrec {NREC_20_8}, {}", heading(cell.locking)), str::to_owned);
+        let place = if name == CLOCK { in_series(place, cell.locking, &title) } else { place };
         rows.value(Value {
             published,
             literal: found.literal(&id(cell, Runs::Single), name).map(|ns| ns / 1e9),
-            answer: found.quantity(&repeated, name).map(|estimate| (repeated, name, Some(estimate))),
+            answer: repeated(found, cell, name),
             because: std::mem::take(&mut because),
-            ..Value::in_table(table, row, &format!("{way}{column}"), "s")
+            ..place
         });
     }
 }
@@ -114,15 +130,18 @@ fn figure_20_7(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     for nrec in plan.rows_of_one_child() {
         let published = FIGURE_20_7.iter().find(|row| row.nrec == nrec);
         for (number, locking) in Locking::ALL.into_iter().enumerate() {
-            let place =
-                ("Figure 20.7, by nrec", &*grouped(u64::from(nrec)), &*format!("{}: ", heading(locking)));
+            let place = ("Figure 20.7, by nrec", &*grouped(u64::from(nrec)), Some(heading(locking)));
             let times_there = all(published.map(|row| row.times[number]));
-            times(found, plan, place, &plan.cell(locking, 1, nrec), times_there, rows);
+            let axis = (u64::from(nrec), "nrec");
+            times(found, plan, place, &plan.cell(locking, 1, nrec), axis, times_there, rows);
         }
     }
 }
 
-/// What locking makes of the clock time, launch by launch: that of two single runs can be told from their table.
+/// One time over another.
+const OVER: fn(f64, f64) -> f64 = |of, to| of / to;
+
+/// What locking makes of the clock time, launch by launch; literal, of the two single runs.
 fn over_no_locking(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     const TABLE: &str = "Figure 20.7, clock time with locks / without, by nrec (quotients: ours)";
     const WAYS: [(Locking, usize); 2] = [(Locking::Coarse, 1), (Locking::Fine, 2)];
@@ -130,13 +149,19 @@ fn over_no_locking(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
         let row = grouped(u64::from(nrec));
         let there = FIGURE_20_7.iter().find(|row| row.nrec == nrec);
         for (locking, way) in WAYS {
-            // Two digits behind the point, as its times have.
-            let published = there.map(|row| (row.times[way][2] / row.times[0][2] * 100.0).round() / 100.0);
+            let published = there.map(|row| over_none(row, way));
             let [with, none] = [locking, Locking::None].map(|way| plan.cell(way, 1, nrec));
-            let place = Value { published, ..Value::in_table(TABLE, &row, locking.name(), "ratio") };
-            computed(place, ratio(found, &with, &none, "clock"), rows);
+            let one = |cell| found.literal(&id(cell, Runs::Single), "clock");
+            let literal = one(&with).zip(one(&none)).map(|(with, none)| with / none);
+            let place = Value { published, literal, ..Value::in_table(TABLE, &row, locking.name(), "ratio") };
+            computed(place, side_by_side(found, (&with, &none), ("clock", OVER)), rows);
         }
     }
+}
+
+/// Its clock time by a way to lock over that without locks: two digits behind the point, as its times have.
+pub(super) fn over_none(row: &OneChild, way: usize) -> f64 {
+    (row.times[way][2] / row.times[0][2] * 100.0).round() / 100.0
 }
 
 fn all(times: Option<Times>) -> [Option<f64>; 3] {
@@ -160,10 +185,10 @@ fn figure_20_6(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
                 ..Value::in_table(&table, &row, column, "count")
             });
         }
-        let answer = cell.and_then(|cell| quantity(found, &cell, kind.name()));
         rows.value(Value {
             published: Some(published as f64),
-            answer: answer.map(|(id, estimate)| (id, kind.name(), Some(estimate))),
+            literal: cell.and_then(|cell| single(found, &cell, kind.name())),
+            answer: cell.and_then(|cell| repeated(found, &cell, kind.name())),
             ..Value::in_table(&table, &row, "operations at nrec 2000", "count")
         });
     }
@@ -199,9 +224,9 @@ fn per_operation(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     for cell in plan.each_cell().into_iter().filter(|cell| measured::figure(found, cell).is_some()) {
         for (column, name, unit) in COLUMNS {
             let locks = cell.locking != Locking::None || name != quantity::LOCK_CALLS_PER_OPERATION;
-            let answer = quantity(found, &cell, name).filter(|_| locks);
-            let answer = answer.map(|(id, estimate)| (id, name, Some(estimate)));
-            rows.value(Value { answer, ..Value::in_table(TABLE, &name_of(&cell), column, unit) });
+            let answer = repeated(found, &cell, name).filter(|_| locks);
+            let literal = single(found, &cell, name).filter(|_| locks);
+            rows.value(Value { answer, literal, ..Value::in_table(TABLE, &name_of(&cell), column, unit) });
         }
     }
 }
@@ -216,15 +241,11 @@ pub(super) fn name_of(cell: &Cell) -> String {
 }
 
 /// A row whose number is computed from figures and is no quantity of one.
-fn computed(value: Value<'_>, estimate: Option<Estimate>, rows: &mut Rows) {
+fn computed(value: Value<'_>, measured: Option<Measured>, rows: &mut Rows) {
     rows.value(value);
     if let Some(row) = rows.rows.last_mut() {
-        row.measured = estimate;
+        row.measured = measured.map(Measured::estimate);
     }
-}
-
-fn exactly(value: f64) -> Estimate {
-    Estimate { value, low: value, high: value, extremes: true }
 }
 
 /// Added time a call of locking: the document's own numbers, and this machine's.
@@ -237,22 +258,16 @@ fn lock_calls(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
             let Some(calls) = value(found, &cell, quantity::LOCK_CALLS).filter(|calls| *calls > 0.0) else {
                 continue;
             };
-            let added = together(found, (&cell, &none), ("cpu", |of, to| of - to));
+            let added = side_by_side(found, (&cell, &none), ("cpu", |of, to| of - to));
             let Some(added) = added else { continue };
-            let a_call = Estimate {
-                value: added.value / calls,
-                low: added.low / calls,
-                high: added.high / calls,
-                extremes: added.extremes,
-            };
-            let row = grouped(u64::from(nrec));
-            computed(Value::in_table(TABLE, &row, locking.name(), "ns"), Some(a_call), rows);
+            let place = Value::in_table(TABLE, &grouped(u64::from(nrec)), locking.name(), "ns");
+            computed(place, Some(added.map(|ns| ns / calls)), rows);
         }
     }
     note(
         "differences",
-        "a call costs the CPU time of the runs that lock, less that of the runs that do not: without an interval both are \
-         single runs, and what disturbed one of them can make the difference negative"
+        "a call costs the CPU time of the launches that lock, less that of those right beside them that do not; of single runs \
+         no such difference is made, for what disturbed one of them would be the price"
             .to_owned(),
         rows,
     );
@@ -268,7 +283,7 @@ fn lock_calls(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
         ),
         rows,
     );
-    let pair = found.floor("record_lock/fcntl");
+    let pair = found.measured("record_lock/fcntl", quantity::FLOOR);
     rows.value(Value {
         answer: pair.map(|pair| ("record_lock/fcntl".to_owned(), "floor", Some(pair))),
         because: "a lock and an unlock, two calls, with nothing else on the file".to_owned(),
@@ -292,10 +307,13 @@ pub(super) fn added_by_the_book() -> Vec<(u32, [f64; 2])> {
 
 /// Cells of one child with advisory locks or none, that the model is fitted to.
 pub(super) fn fitted(found: &Found<'_>, plan: &ApuePlan) -> Vec<(Cell, Point)> {
+    modelled(plan).filter_map(|cell| Some((cell, measured::point(found, &cell)?))).collect()
+}
+
+fn modelled(plan: &ApuePlan) -> impl Iterator<Item = Cell> {
     // Layout fast visits one record whatever nrec is: what it costs is a matter of caches.
-    let modelled = |cell: &Cell| cell.processes == 1 && cell.locking != Locking::Mandatory;
-    let cells = plan.each_cell().into_iter().filter(|cell| modelled(cell) && cell.layout == Layout::Book);
-    cells.filter_map(|cell| Some((cell, measured::point(found, &cell)?))).collect()
+    let is_one = |cell: &Cell| cell.processes == 1 && cell.locking != Locking::Mandatory;
+    plan.each_cell().into_iter().filter(move |cell| is_one(cell) && cell.layout == Layout::Book)
 }
 
 /// The model of these cells.
@@ -305,55 +323,59 @@ pub(super) fn model_of(fitted: &[(Cell, Point)]) -> Option<Model> {
 
 /// How CPU time and records visited grow with nrec: the exponents of a power, 1 is in proportion.
 fn growth(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
+    const TABLE: &str = "Growth with nrec (ours): the exponent; 1 is linear, 2 is quadratic";
     let cells = plan.each_cell().into_iter().filter(|cell| cell.processes == 1);
-    let cells: Vec<Cell> = cells.filter(|cell| measured::figure(found, cell).is_some()).collect();
+    let cells: Vec<Cell> = cells.filter(|cell| repeated(found, cell, "cpu").is_some()).collect();
     for locking in Locking::ALL {
         let own: Vec<&Cell> = cells.iter().filter(|cell| cell.locking == locking).collect();
         let ([first, .., last], true) = (own.as_slice(), own.len() > 1) else { continue };
+        let [from, to] = [first, last].map(|cell| grouped(u64::from(cell.records)));
+        let row = format!("{}, {from} to {to}", locking.name());
+        let power = (f64::from(last.records) / f64::from(first.records)).ln();
         for (column, name) in [("CPU", "cpu"), ("records visited", "visits"), ("operations", "operations")] {
-            let (Some(from), Some(to)) = (value(found, first, name), value(found, last, name)) else {
-                continue;
-            };
-            let exponent = (to / from).ln() / (f64::from(last.records) / f64::from(first.records)).ln();
-            if exponent.is_finite() {
-                let row = format!(
-                    "{}, {} to {}",
-                    locking.name(),
-                    grouped(u64::from(first.records)),
-                    grouped(u64::from(last.records))
-                );
-                let value = Value::in_table(
-                    "Growth with nrec (ours): the exponent; 1 is linear, 2 is quadratic",
-                    &row,
-                    column,
-                    "",
-                );
-                computed(value, Some(exactly(exponent)), rows);
-            }
+            let [from, to] = [first, last].map(|cell| repeated(found, cell, name).and_then(|(.., it)| it));
+            let ratio = to.zip(from).and_then(|(to, from)| to.quotient(from));
+            let exponent = ratio.map(|ratio| ratio.map(|times| times.ln() / power));
+            computed(Value::in_table(TABLE, &row, column, ""), exponent, rows);
         }
     }
 }
 
+/// The model of each launch of the cells that were repeated: their numbers have intervals as those of the cells have.
 fn model(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
-    let cells = fitted(found, plan);
-    let Some(model) = model_of(&cells) else { return };
-    for (place, ns) in [
-        ("a record visited (ours)", model.visit_ns),
-        ("a call of locking (ours)", model.lock_call_ns),
-        ("what else an operation takes (ours)", model.operation_ns),
-    ] {
-        if ns != 0.0 {
-            computed(Value::at(place, "ns"), Some(exactly(ns)), rows);
+    let cells: Vec<(Cell, Vec<Point>)> = modelled(plan)
+        .map(|cell| (cell, measured::points(found, &cell)))
+        .filter(|(_, points)| !points.is_empty())
+        .collect();
+    let launches = cells.iter().map(|(_, points)| points.len()).min().unwrap_or(0);
+    let fit = |launch: usize| {
+        let points: Vec<Point> = cells.iter().map(|(_, points)| points[launch]).collect();
+        Some((launch, Model::fit(&points)?))
+    };
+    let models: Vec<(usize, Model)> = (0..launches).filter_map(fit).collect();
+    let over = |each: &dyn Fn(&(usize, Model)) -> f64| {
+        Measured::of_runs(&models.iter().map(each).collect::<Vec<f64>>())
+    };
+    type Price = fn(&Model) -> f64;
+    let prices: [(&str, Price); 3] = [
+        ("a record visited (ours)", |model| model.visit_ns),
+        ("a call of locking (ours)", |model| model.lock_call_ns),
+        ("what else an operation takes (ours)", |model| model.operation_ns),
+    ];
+    for (place, price) in prices {
+        let price = over(&|(_, model)| price(model));
+        if price.is_some_and(|price| price.estimate().high > 0.0) {
+            computed(Value::at(place, "ns"), price, rows);
         }
     }
-    for (cell, point) in cells {
-        let row = name_of(&cell);
-        let answer = quantity(found, &cell, "cpu").map(|(id, estimate)| (id, "cpu", Some(estimate)));
+    for (cell, points) in cells.iter().filter(|_| models.len() > 1) {
+        let row = name_of(cell);
+        let answer = repeated(found, cell, "cpu");
         rows.value(Value { answer, ..Value::in_table(MODEL, &row, "CPU", "ns") });
-        let by_model = model.cpu_ns(&point);
-        computed(Value::in_table(MODEL, &row, "by the model", "ns"), Some(exactly(by_model)), rows);
-        let off = exactly(by_model / point.cpu_ns - 1.0);
-        computed(Value::in_table(MODEL, &row, "off", "share"), Some(off), rows);
+        let by_model = over(&|(launch, model)| model.cpu_ns(&points[*launch]));
+        computed(Value::in_table(MODEL, &row, "by the model", "ns"), by_model, rows);
+        let off = over(&|(launch, model)| model.cpu_ns(&points[*launch]) / points[*launch].cpu_ns - 1.0);
+        computed(Value::in_table(MODEL, &row, "off", "share"), off, rows);
     }
 }
 
@@ -373,7 +395,8 @@ fn figure_20_8(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
                 }
                 _ => (row.fine.map(Some), Some(("clock of coarse, added %", Some(row.clock_percent)))),
             };
-            times(found, plan, (&table, &name, ""), &cell, published, rows);
+            let axis = (u64::from(row.children), CHILDREN);
+            times(found, plan, (&table, &name, None), &cell, axis, published, rows);
             if let Some((column, published)) = percent {
                 rows.value(Value { published, ..Value::in_table(&table, &name, column, "") });
             }
@@ -390,17 +413,20 @@ fn children(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
             let row = count.to_string();
             let [coarse, fine] = [Locking::Coarse, Locking::Fine].map(|way| plan.cell(way, count, nrec));
             for cell in [coarse, fine] {
-                let clock = quantity(found, &cell, "clock").map(|(id, it)| (id, "clock", Some(it)));
+                let (answer, literal) = (repeated(found, &cell, CLOCK), single(found, &cell, CLOCK));
                 let column = format!("{} clock", cell.locking.name());
-                rows.value(Value { answer: clock, ..Value::in_table(&table, &row, &column, "s") });
+                let place = Value::in_table(&table, &row, &column, "s").on_axis(u64::from(count), CHILDREN);
+                let title = format!("{}, nrec {}", cell.locking.name(), grouped(u64::from(nrec)));
+                let literal = literal.map(|ns| ns / 1e9);
+                rows.value(Value { answer, literal, ..in_series(place, cell.locking, &title) });
             }
-            let times = ratio(found, &coarse, &fine, "clock");
+            let times = side_by_side(found, (&coarse, &fine), (CLOCK, OVER));
             computed(Value::in_table(&table, &row, "coarse / fine", "ratio"), times, rows);
             for cell in [coarse, fine] {
                 const NAME: &str = quantity::SWITCHES_PER_OPERATION;
-                let switches = quantity(found, &cell, NAME).map(|(id, it)| (id, NAME, Some(it)));
+                let (answer, literal) = (repeated(found, &cell, NAME), single(found, &cell, NAME));
                 let column = format!("{} switches an operation", cell.locking.name());
-                rows.value(Value { answer: switches, ..Value::in_table(&table, &row, &column, "count") });
+                rows.value(Value { answer, literal, ..Value::in_table(&table, &row, &column, "count") });
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Document 004: the precision of gettimeofday, a read of 0 bytes, the context switch by two pipes.
 
+mod answers;
 mod methods;
 mod statements;
 mod values;
@@ -30,6 +31,7 @@ pub static DOCUMENT: Document = Document {
     ],
     literal,
     judge,
+    answers: answers::answers,
 };
 
 const READ: &str = "syscall/read0_devzero";

@@ -8,6 +8,11 @@ use oscost_results::quantity;
 const PRECISION: &str =
     "Precision of gettimeofday (gettimeofday_runtimes): array cold as in the document, or touched before";
 
+/// The floor of a figure as an answer.
+fn floor<'a>(found: &Found<'_>, id: &str) -> Option<Answer<'a>> {
+    Some((id.to_owned(), quantity::FLOOR, found.measured(id, quantity::FLOOR)))
+}
+
 /// Section "Precision of gettimeofday".
 pub(super) fn precision(found: &Found<'_>, parameters: &DocumentParameters, rows: &mut Rows) {
     let cold = timestamps("cold", parameters);
@@ -32,8 +37,8 @@ pub(super) fn precision(found: &Found<'_>, parameters: &DocumentParameters, rows
             });
         }
     };
-    let of_steps = |quantity: &'static str| Some((step.to_owned(), quantity, found.quantity(step, quantity)));
-    let call = Some(("clock/gettimeofday".to_owned(), "floor", found.floor("clock/gettimeofday")));
+    let of_steps = |quantity: &'static str| Some((step.to_owned(), quantity, found.measured(step, quantity)));
+    let call = floor(found, "clock/gettimeofday");
     row(
         "equal readings in a row",
         "count",
@@ -67,8 +72,8 @@ pub(super) fn system_call(found: &Found<'_>, rows: &mut Rows) {
         rows.value(Value {
             published: Some(published),
             literal: found.literal(&id, quantity::MINIMUM),
-            answer: Some((READ.to_owned(), "floor", found.floor(READ))),
-            ..Value::in_table(READ_TABLE, &name, "minimum a read", "ns")
+            answer: floor(found, READ),
+            ..Value::in_table(READ_TABLE, &name, "minimum a read", "ns").on_axis(count, "of /dev/zero")
         });
         rows.value(Value {
             literal: found.literal(&id, quantity::NEAR_MINIMUM).map(|share| share * 100.0),
@@ -77,7 +82,7 @@ pub(super) fn system_call(found: &Found<'_>, rows: &mut Rows) {
     }
     for (id, object) in [("syscall/read0_pipe", "an empty pipe"), ("syscall/read0_file", "a regular file")] {
         rows.value(Value {
-            answer: Some((id.to_owned(), "floor", found.floor(id))),
+            answer: floor(found, id),
             ..Value::in_table(READ_TABLE, &format!("{object} (ours)"), "minimum a read", "ns")
         });
     }
@@ -100,13 +105,13 @@ pub(super) fn switch_values(found: &Found<'_>, rows: &mut Rows) {
             rows.value(Value {
                 published: Some(totals[index]),
                 literal: found.literal(&id, quantity::MINIMUM).map(|total| total / 1000.0),
-                ..Value::in_table(&table, &name, "in total", "us")
+                ..Value::in_table(&table, &name, "in total", "us").on_axis(count, "in a row")
             });
             rows.value(Value {
                 published: Some(published[index]),
                 literal: found.literal(&id, quantity::MINIMUM).map(each),
-                answer: Some((figure.to_owned(), "floor", found.floor(figure))),
-                ..Value::in_table(&table, &name, "a switch", "us")
+                answer: floor(found, figure),
+                ..Value::in_table(&table, &name, "a switch", "us").on_axis(count, "in a row")
             });
             let no_barrier = switches(tag, "no_barrier", count);
             rows.value(Value {
@@ -128,7 +133,7 @@ pub(super) fn switch_values(found: &Found<'_>, rows: &mut Rows) {
         }
     }
     rows.value(Value {
-        answer: Some((CROSS.to_owned(), "floor", found.floor(CROSS))),
+        answer: floor(found, CROSS),
         because: "what the document could not pin".to_owned(),
         ..Value::at("a switch across two CPUs (ours)", "ns")
     });

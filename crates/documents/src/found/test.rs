@@ -1,6 +1,6 @@
 //! Synthetic figures for the judgements' tests, and what the tests ask of the rows.
 
-use oscost_results::{Estimate, Figure, PairedValue, Quantity, Reproduction, Status};
+use oscost_results::{Estimate, Figure, LaunchRecord, PairedValue, Quantity, Reproduction, Status};
 use serde_json::{Map, json};
 
 /// A measured figure with one quantity, known to half a per cent, and what the audit counted.
@@ -11,6 +11,10 @@ pub fn figure(id: &str, quantity: &str, value: f64, calls: Option<f64>) -> Figur
     }))
     .expect("a figure");
     figure.status = Status::Measured;
+    // A document's own program runs once.
+    let runs = if id.contains("/literal/") { 1 } else { 2 };
+    let launch = |sequence| LaunchRecord { sequence, ..LaunchRecord::default() };
+    figure.launches = (1..=runs).map(launch).collect();
     set(&mut figure, quantity, value);
     if let Some(calls) = calls {
         figure.evidence.audit_method = Some("ptrace".into());
@@ -52,6 +56,9 @@ pub fn between(low: f64, high: f64) -> Estimate {
 fn insert(figure: &mut Figure, quantity: &str, estimate: Estimate) {
     let quantity_of = Quantity { estimate, unit: "ns".into(), unknown: Map::default() };
     figure.quantities.insert(quantity.into(), quantity_of);
+    for launch in &mut figure.launches {
+        launch.quantities.insert(quantity.into(), estimate.value);
+    }
 }
 
 /// The figure of this id among `figures`, which has to be there.
@@ -97,7 +104,7 @@ pub mod result {
             value: Some(value),
             low: Some(value * 0.995),
             high: Some(value * 1.005),
-            launches: Vec::new(),
+            launches: vec![value; 2],
             why: None,
             unknown: Map::default(),
         }

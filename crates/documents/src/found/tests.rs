@@ -82,8 +82,10 @@ fn only_what_was_measured_has_numbers_and_what_was_not_says_why() {
     assert!(found.checked("a") && !found.checked("b") && !found.checked("c"));
     assert_eq!((found.calls("a"), found.calls("b")), (Some(2.0), None), "an audit that was not made is no 0");
     let counted = found.counted("a").expect("an audit");
-    let exactly = Estimate { value: 2.0, low: 2.0, high: 2.0, extremes: true };
-    assert_eq!((counted.0.as_str(), counted.1, counted.2), ("a", "system_calls", Some(exactly)));
+    assert_eq!(
+        (counted.0.as_str(), counted.1, counted.2),
+        ("a", "system_calls", Some(Measured::counted(2.0)))
+    );
     assert!(found.counted("b").is_none());
 }
 
@@ -96,10 +98,11 @@ fn a_pair_is_found_by_both_its_names_and_its_quantity() {
     let ratios = [floors, test::result::ratio("a", "c", 5.0), test::result::ratio("a", "b", 2.0), withheld];
     let found = Found::of(&[], &ratios, &ratios[1..2]);
     let value = |estimate: Option<Estimate>| estimate.map(|it| it.value);
+    let difference = |to: &str| found.difference("a", to).map(Measured::estimate);
     assert_eq!(value(found.ratio("a", "b")), Some(2.0));
     assert_eq!(value(found.ratio_of("a", "b", "floor")), Some(3.0));
     assert_eq!((value(found.ratio("b", "a")), value(found.ratio("b", "c"))), (None, None));
-    assert_eq!((value(found.difference("a", "c")), value(found.difference("a", "b"))), (Some(5.0), None));
+    assert_eq!((value(difference("c")), value(difference("b"))), (Some(5.0), None));
     let intervals = [found.ratio("a", "b"), found.ratio_of("a", "b", "floor")];
     assert!(intervals.iter().flatten().all(|it| !it.extremes), "paired values have intervals");
 }

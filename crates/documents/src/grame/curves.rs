@@ -3,7 +3,7 @@
 use oscost_results::quantity;
 use oscost_sys::scheduling::Policy;
 
-use super::published::{NEXT, SystemKind};
+use super::published::{NEXT, NEXT_STATION, SystemKind};
 use super::settings::{Settings, family_id};
 use super::tables::{answer, counted, foreign};
 use super::{SOCKET, SOUND_NS, at_1ms, shown_session};
@@ -19,13 +19,13 @@ pub(super) fn over_clients(found: &Found<'_>, settings: &Settings, rows: &mut Ro
         ("service (25, 27, 29, 33)", quantity::CLIENT_SERVICE),
         ("sd of the last (30)", quantity::CLIENT_LAST_SD),
     ];
-    curves(found, settings, table, &columns, rows);
+    curves(found, settings, (table, true), &columns, rows);
     let by_order =
         "The same per tick, by order of service, medians (ours: means per client hide an order that changes)";
     let columns =
         [("first", quantity::FIRST_P50), ("next", quantity::NEXT_P50), ("last", quantity::LAST_P50)];
-    curves(found, settings, by_order, &columns, rows);
-    let next = "Table 15 (4.2.3): next latency times, Mac350";
+    curves(found, settings, (by_order, false), &columns, rows);
+    let next = format!("Table 15 (4.2.3): next latency times, {NEXT_STATION}");
     let most = settings.most();
     for (name, us, kind) in NEXT {
         let here = kind == SystemKind::Socket && most > 1;
@@ -41,23 +41,36 @@ pub(super) fn over_clients(found: &Found<'_>, settings: &Settings, rows: &mut Ro
             } else {
                 format!("here of {}", counted(most))
             },
-            ..Value::in_table(next, name, "next latency time", "us")
+            ..Value::in_table(&next, name, "next latency time", "us")
         });
     }
     efficiency(found, settings, rows);
 }
 
-fn curves(found: &Found<'_>, settings: &Settings, table: &str, columns: &[(&str, &str)], rows: &mut Rows) {
+/// A table with a row for each number of clients, which the document draws: in curves that its text has lost, or not at all.
+fn curves(
+    found: &Found<'_>,
+    settings: &Settings,
+    (table, drawn): (&str, bool),
+    columns: &[(&str, &str)],
+    rows: &mut Rows,
+) {
     for &clients in &settings.clients {
         let session = shown_session(found, settings, clients);
         for &(column, quantity) in columns {
+            let place = Value::in_table(table, &counted(clients), column, "us");
             rows.value(Value {
                 literal: found.literal(&session, quantity).map(|ns| ns / 1000.0),
                 answer: answer(found, at_1ms(SOCKET, clients), quantity),
-                ..Value::in_table(table, &counted(clients), column, "us")
+                ..if drawn { over(place, clients) } else { place }
             });
         }
     }
+}
+
+/// A value of a curve over the number of clients, which the document's text has lost.
+fn over(value: Value<'_>, clients: usize) -> Value<'_> {
+    value.on_axis(clients as u64, "clients").lost()
 }
 
 /// Service time against the tick.
@@ -67,7 +80,8 @@ fn efficiency(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
         let session = shown_session(found, settings, clients);
         let percent =
             |tick_ns: f64| found.literal(&session, quantity::CLIENT_SERVICE).map(|ns| ns / tick_ns * 100.0);
-        let cell = |column: &'static str| Value::in_table(table, &counted(clients), column, "%");
+        let cell =
+            |column: &'static str| over(Value::in_table(table, &counted(clients), column, "%"), clients);
         rows.value(Value {
             literal: percent(1e6),
             because: "of 1 ms: literal is of the document's own sessions, which tick at another rate; measured ticks so".to_owned(),

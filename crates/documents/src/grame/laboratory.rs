@@ -3,7 +3,8 @@
 
 use oscost_results::quantity;
 
-use super::elsewhere::{Elsewhere, Quantities, Unit};
+use super::elsewhere::{Elsewhere, Unit};
+use super::others::Quantities;
 use super::published::{NEXT, SINGLE};
 use super::settings::Settings;
 use super::tables::counted;

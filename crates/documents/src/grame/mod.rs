@@ -1,16 +1,18 @@
 //! Document 002: real-time messages from one server to 1 to 10 clients, its sockets' sessions repeated literally, its
 //! statements judged at 1 ms in paired launches.
 
+mod answers;
 mod client;
 mod curves;
 mod derive;
 mod elsewhere;
 mod laboratory;
+mod others;
 mod published;
 mod record;
 mod server;
 mod session;
-mod settings;
+pub(crate) mod settings;
 mod shape;
 mod statements;
 mod tables;
@@ -22,7 +24,7 @@ pub use shape::PREFIX;
 
 use oscost_families::realtime_ipc::{self, Load};
 use oscost_results::quantity;
-use oscost_results::{Judgement, Mark, Reproduction, document};
+use oscost_results::{Answer, Judgement, Mark, Reproduction, document};
 use oscost_sys::scheduling::Policy;
 
 use crate::Document;
@@ -38,6 +40,7 @@ pub static DOCUMENT: Document = Document {
     figures: &["clock/gettimeofday", HOP],
     literal,
     judge,
+    answers,
 };
 
 /// The document's transport, which is the partner of all others.
@@ -165,12 +168,16 @@ fn median_session(found: &Found<'_>, settings: &Settings, shape: impl Fn(u32) ->
     sessions.into_iter().nth(middle).map_or_else(|| shape(1).id(), |(_, id)| id)
 }
 
+fn answers(found: &Found<'_>, parameters: &DocumentParameters) -> Vec<Answer> {
+    answers::answers(found, &parameters.grame)
+}
+
 fn judge(found: &Found<'_>, parameters: &DocumentParameters) -> Vec<Reproduction> {
     let settings = &parameters.grame;
     let mut rows = Rows::of(DOCUMENT.founding.name);
     tables::method(found, settings, &mut rows);
     tables::single_clients(found, settings, &mut rows);
-    elsewhere::tell(settings, &mut rows);
+    others::tell(settings, &mut rows);
     laboratory::tell(settings, &mut rows);
     tables::loads(found, settings, &mut rows);
     curves::over_clients(found, settings, &mut rows);

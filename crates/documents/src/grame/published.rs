@@ -38,7 +38,9 @@ pub(super) enum SystemKind {
 pub(super) struct Single {
     /// Section and tables.
     pub place: &'static str,
-    /// Station and its system.
+    /// The station.
+    pub name: &'static str,
+    /// The same with its processor and its system, where the document has them beside its table.
     pub station: &'static str,
     /// Its rows.
     pub systems: &'static [System],
@@ -61,6 +63,7 @@ const P350_SOCKET: (f64, f64) = (31.0, 12.0);
 pub(super) const SINGLE: [Single; 4] = [
     Single {
         place: "Tables 1, 2, 3 (4.1.1, figures 3 to 6)",
+        name: "P350",
         station: "P350: Pentium II 350 MHz, Linux 2.4.3",
         systems: &[
             system(
@@ -83,6 +86,7 @@ pub(super) const SINGLE: [Single; 4] = [
     },
     Single {
         place: "Tables 4, 5, 6 (4.1.2, figures 7 to 10)",
+        name: "P350",
         station: "P350",
         systems: &[
             system(
@@ -108,6 +112,7 @@ pub(super) const SINGLE: [Single; 4] = [
     },
     Single {
         place: "Tables 7, 8, 9 (4.1.3, figures 11 to 14)",
+        name: "P700",
         station: "P700: Duron 700 MHz, Linux 2.2.15",
         systems: &[
             system("linux", SystemKind::Socket, (11.0, 5.0), ((25.0, 35.0), "low"), Some((25.0, 30.0)), 96.0),
@@ -126,6 +131,7 @@ pub(super) const SINGLE: [Single; 4] = [
     },
     Single {
         place: "Tables 10, 11, 12 (4.1.4, figures 15 to 18)",
+        name: "Mac350",
         station: "Mac350: PowerPC G4 350 MHz, Linux PPC 2.2.15, Darwin 1.3",
         systems: &[
             system(
@@ -155,6 +161,9 @@ pub(super) const SINGLE: [Single; 4] = [
         ],
     },
 ];
+
+/// Where table 15 was measured.
+pub(super) const NEXT_STATION: &str = "Mac350";
 
 /// Table 15: next latency times on Mac350, us, and what the column is here.
 pub(super) const NEXT: [(&str, f64, SystemKind); 3] = [

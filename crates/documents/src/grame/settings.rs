@@ -5,26 +5,19 @@ use oscost_harness::{Given, Level, Setting, Takes};
 use oscost_sys::scheduling::Policy;
 
 use super::elsewhere::Elsewhere;
-use super::shape::Shape;
+use super::shape::{CLIENTS_RANGE, DISCARD, PREFIX, Shape, TICK_NS, TICKS, TICKS_RANGE};
 
 /// Number of clients of the document's sessions.
 const CLIENTS: [usize; 7] = [1, 2, 3, 4, 5, 7, 10];
 /// The same with `--quick`: one client has figures 3 to 22, five have figure 23, ten have figures 31 and 32.
 const CLIENTS_QUICK: [usize; 3] = [1, 5, 10];
-/// The document's usleep (10000), ns.
-pub(super) const TICK_NS: u64 = 10_000_000;
-/// Values that a client collects (kMaxValues), and those of them that it leaves out (kIgnoreValues).
-pub(super) const TICKS: usize = 1100;
-pub(super) const DISCARD: usize = 100;
 /// The same with `--quick`.
 const TICKS_QUICK: usize = 165;
 const DISCARD_QUICK: usize = 15;
 /// Sessions of each kind with `--thorough`, of which the median one is shown.
-pub(super) const SESSIONS_THOROUGH: u32 = 5;
+const SESSIONS_THOROUGH: u32 = 5;
 
-pub(super) const CLIENTS_RANGE: std::ops::RangeInclusive<usize> = 1..=999;
 const TICK_RANGE: std::ops::RangeInclusive<u64> = 100_000..=1_000_000_000;
-pub(super) const TICKS_RANGE: std::ops::RangeInclusive<usize> = 10..=20_000;
 /// Longest session, ns.
 const LONGEST_NS: u64 = 120_000_000_000;
 /// Most values of a session: what its table has room for.
@@ -242,6 +235,46 @@ impl Settings {
     #[must_use]
     pub fn loaded(&self, load: Load, session: u32) -> Shape {
         Shape { load: Some(load), ..self.shape(1, session) }
+    }
+}
+
+impl Shape {
+    /// The session of an id; `None` where it is none, or is written in another way than [`Shape::id`] does.
+    #[must_use]
+    pub fn parse(id: &str) -> Option<Self> {
+        let mut parts = id.strip_prefix(PREFIX)?.split('/');
+        let clients = parts.next()?.strip_prefix("clients_")?.parse().ok()?;
+        let mut shape = Settings::default().shape(clients, 1);
+        for part in parts {
+            match part.split_once('_')? {
+                ("tick", tick) => shape.tick_ns = tick.strip_suffix("ns")?.parse().ok()?,
+                ("values", values) => {
+                    let (ticks, discard) = values.split_once('_')?;
+                    (shape.ticks, shape.discard) = (ticks.parse().ok()?, discard.parse().ok()?);
+                }
+                ("policy", "fifo") => shape.policy = Policy::Fifo,
+                ("policy", "other") => shape.policy = Policy::Other,
+                ("send", "blocking") => shape.waits = true,
+                ("drop", "ours") => shape.patient = true,
+                ("load", load) => shape.load = Some(Load::parse(load)?),
+                ("sender", "96") => shape.below = true,
+                ("order", "tail") => shape.tail = true,
+                ("session", number) => shape.session = number.parse().ok()?,
+                _ => return None,
+            }
+        }
+        let settings = Settings {
+            clients: vec![clients],
+            tick_ns: shape.tick_ns,
+            ticks: shape.ticks,
+            discard: shape.discard,
+            ..Settings::default()
+        };
+        let fits = CLIENTS_RANGE.contains(&clients)
+            && TICKS_RANGE.contains(&shape.ticks)
+            && settings.check().is_ok()
+            && (1..=SESSIONS_THOROUGH).contains(&shape.session);
+        (fits && shape.id() == id).then_some(shape)
     }
 }
 

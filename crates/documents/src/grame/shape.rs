@@ -4,24 +4,32 @@ use oscost_families::realtime_ipc::{Load, policy_name};
 use oscost_harness::Parameter;
 use oscost_sys::scheduling::Policy;
 
-use super::settings::{CLIENTS_RANGE, DISCARD, SESSIONS_THOROUGH, Settings, TICK_NS, TICKS, TICKS_RANGE};
+/// The document's usleep (10000), ns.
+pub(super) const TICK_NS: u64 = 10_000_000;
+/// Values that a client collects (kMaxValues), and those of them that it leaves out (kIgnoreValues).
+pub(super) const TICKS: usize = 1100;
+pub(super) const DISCARD: usize = 100;
+
+/// How many clients a session can have, and how many values each.
+pub(super) const CLIENTS_RANGE: std::ops::RangeInclusive<usize> = 1..=999;
+pub(super) const TICKS_RANGE: std::ops::RangeInclusive<usize> = 10..=20_000;
 
 /// One session of the document's own method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     /// How many clients.
     pub clients: usize,
-    /// See [`Settings`].
+    /// How long the server sleeps between two sendings, ns.
     pub tick_ns: u64,
-    /// See [`Settings`].
+    /// See [`Settings`](super::Settings).
     pub ticks: usize,
-    /// See [`Settings`].
+    /// See [`Settings`](super::Settings).
     pub discard: usize,
-    /// See [`Settings`].
+    /// See [`Settings`](super::Settings).
     pub policy: Policy,
-    /// See [`Settings`].
+    /// See [`Settings`](super::Settings).
     pub waits: bool,
-    /// See [`Settings`].
+    /// See [`Settings`](super::Settings).
     pub patient: bool,
     /// What keeps the machine busy in the middle of it.
     pub load: Option<Load>,
@@ -105,43 +113,5 @@ impl Shape {
         ];
         let numbers = numbers.into_iter().filter_map(|(name, it)| Some((name, Parameter::Number(it?))));
         numbers.chain(texts.into_iter().filter_map(|(name, it)| Some((name, Parameter::Text(it?))))).collect()
-    }
-
-    /// The session of an id; `None` where it is none, or is written in another way than [`Shape::id`] does.
-    #[must_use]
-    pub fn parse(id: &str) -> Option<Self> {
-        let mut parts = id.strip_prefix(PREFIX)?.split('/');
-        let clients = parts.next()?.strip_prefix("clients_")?.parse().ok()?;
-        let mut shape = Settings::default().shape(clients, 1);
-        for part in parts {
-            match part.split_once('_')? {
-                ("tick", tick) => shape.tick_ns = tick.strip_suffix("ns")?.parse().ok()?,
-                ("values", values) => {
-                    let (ticks, discard) = values.split_once('_')?;
-                    (shape.ticks, shape.discard) = (ticks.parse().ok()?, discard.parse().ok()?);
-                }
-                ("policy", "fifo") => shape.policy = Policy::Fifo,
-                ("policy", "other") => shape.policy = Policy::Other,
-                ("send", "blocking") => shape.waits = true,
-                ("drop", "ours") => shape.patient = true,
-                ("load", load) => shape.load = Some(Load::parse(load)?),
-                ("sender", "96") => shape.below = true,
-                ("order", "tail") => shape.tail = true,
-                ("session", number) => shape.session = number.parse().ok()?,
-                _ => return None,
-            }
-        }
-        let settings = Settings {
-            clients: vec![clients],
-            tick_ns: shape.tick_ns,
-            ticks: shape.ticks,
-            discard: shape.discard,
-            ..Settings::default()
-        };
-        let fits = CLIENTS_RANGE.contains(&clients)
-            && TICKS_RANGE.contains(&shape.ticks)
-            && settings.check().is_ok()
-            && (1..=SESSIONS_THOROUGH).contains(&shape.session);
-        (fits && shape.id() == id).then_some(shape)
     }
 }

@@ -6,6 +6,7 @@ use super::published::{BEFORE, LOST, PRIORITIES, REDUCED, SINGLE, System, System
 use super::settings::{Settings, loaded_id};
 use super::{KERNEL_SIDE, LOADS, SOCKET, at_1ms, derive, shown_loaded, shown_session};
 use crate::found::{Answer, Found, Rows, Value};
+use crate::measured::Measured;
 use oscost_stats::peaks::frequency;
 
 /// Place of the statement that needs no measurement.
@@ -13,7 +14,7 @@ pub(super) const ARITHMETIC: &str = "5, the tick of a sound server";
 
 /// A quantity of a figure as an answer.
 pub(super) fn answer<'a>(found: &Found<'_>, id: String, quantity: &'a str) -> Option<Answer<'a>> {
-    let measured = found.quantity(&id, quantity);
+    let measured = found.measured(&id, quantity);
     measured.map(|measured| (id, quantity, Some(measured)))
 }
 
@@ -173,7 +174,7 @@ impl TableRow<'_> {
         }
         let quantity = quantity::PEAKS_PER_THOUSAND;
         let rate = literal(quantity);
-        let measured = answer_of(quantity).and_then(|(.., rate)| rate);
+        let measured = answer_of(quantity).and_then(|(.., rate)| rate).map(Measured::estimate);
         rows.value(Value {
             words: [
                 published.map(|system| system.frequency.to_owned()),
@@ -186,9 +187,7 @@ impl TableRow<'_> {
             ..Value::in_table(table, &name, "frequency", "")
         });
         let mut because = String::new();
-        if answer_of(quantity).is_some_and(|(.., rate)| rate.is_some_and(|rate| rate.value == 0.0))
-            && answer_of(quantity::PEAKS_LOW).is_some()
-        {
+        if measured.is_some_and(|rate| rate.value == 0.0) && answer_of(quantity::PEAKS_LOW).is_some() {
             because += "at 1 ms most launches have no peak, and the amplitudes are of those that have one";
         }
         rows.value(Value {

@@ -44,7 +44,7 @@ pub(super) fn values(found: &Found<'_>, rows: &mut Rows) {
     for cell @ &(hold_us, posix, system_v) in CELLS {
         let row = format!("{hold_us} us");
         for (name, id) in [("POSIX", posix), ("System V", system_v)] {
-            let time = found.quantity(id, quantity::TIME_PER_OPERATION);
+            let time = found.measured(id, quantity::TIME_PER_OPERATION);
             rows.value(Value {
                 answer: Some((id.to_owned(), quantity::TIME_PER_OPERATION, time)),
                 because: if time.is_some() { String::new() } else { "not measured here".to_owned() },
@@ -62,7 +62,7 @@ pub(super) fn values(found: &Found<'_>, rows: &mut Rows) {
             answer: Some((
                 system_v.to_owned(),
                 quantity::BLOCKED_SHARE,
-                found.quantity(system_v, quantity::BLOCKED_SHARE),
+                found.measured(system_v, quantity::BLOCKED_SHARE),
             )),
             because,
             ..Value::in_table(TABLE, &row, "System V blocked", "share")

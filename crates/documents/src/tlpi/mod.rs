@@ -1,5 +1,6 @@
 //! Document 000, TLPI 53.5: POSIX against System V semaphores, uncontended and contended.
 
+mod answers;
 mod contention;
 mod statements;
 
@@ -18,6 +19,7 @@ pub static DOCUMENT: Document = Document {
     figures: &contention::FIGURES,
     literal,
     judge,
+    answers: answers::answers,
 };
 
 const POSIX: &str = "semaphore/posix_named";
@@ -68,6 +70,7 @@ fn judge(found: &Found<'_>, parameters: &DocumentParameters) -> Vec<Reproduction
 
 /// Names of the document's table, and of what its programs print besides.
 const TABLE: &str = "Results by cycles, the script's table";
+const CYCLES: &str = "cycles";
 const LINES: &str = "The programs' other lines by cycles: operations a second, time of each (the document quotes ~220M and ~4.5M)";
 const CYCLE: &str = "A cycle, which the document counts as two operations";
 
@@ -85,7 +88,7 @@ fn values(found: &Found<'_>, parameters: &DocumentParameters, rows: &mut Rows) {
             rows.value(Value {
                 published: published[index],
                 literal: elapsed[index],
-                ..Value::in_table(TABLE, &name, &format!("{program} time"), "s")
+                ..Value::in_table(TABLE, &name, &format!("{program} time"), "s").on_axis(operations, CYCLES)
             });
         }
         let paired = id("paired", operations);
@@ -95,11 +98,11 @@ fn values(found: &Found<'_>, parameters: &DocumentParameters, rows: &mut Rows) {
                 [Some(posix), Some(system_v)] if posix > 0.0 => Some(system_v / posix),
                 _ => None,
             },
-            answer: Some((paired.clone(), quantity::RATIO, found.quantity(&paired, quantity::RATIO))),
+            answer: Some((paired.clone(), quantity::RATIO, found.measured(&paired, quantity::RATIO))),
             because:
                 "the literal runs are single; measured: the same counts warm and in turn, ratio by ratio, in CPU time"
                     .to_owned(),
-            ..Value::in_table(TABLE, &name, "speed-up", "ratio")
+            ..Value::in_table(TABLE, &name, "speed-up", "ratio").on_axis(operations, CYCLES)
         });
     }
     for &operations in &parameters.operations {
@@ -127,7 +130,7 @@ fn values(found: &Found<'_>, parameters: &DocumentParameters, rows: &mut Rows) {
     ] {
         rows.value(Value {
             literal,
-            answer: Some((figure.to_owned(), "floor", found.floor(figure))),
+            answer: Some((figure.to_owned(), "floor", found.measured(figure, quantity::FLOOR))),
             ..Value::in_table(CYCLE, name, "time", "ns")
         });
         rows.value(Value {

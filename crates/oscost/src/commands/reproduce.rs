@@ -146,7 +146,9 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
     } else {
         String::new()
     };
+    let asked = documents.iter().flat_map(|document| (document.answers)(&found, &parameters)).collect();
     session.measured.result.reproductions = judged;
+    session.measured.result.answers = asked;
     let saved = session.save();
     let stored = saved.as_ref().ok().cloned().flatten();
     let rows = crosscheck::rows(&lmbench, Some(&session.measured.result));

@@ -174,8 +174,9 @@ fn twice(comparison: &Comparison<'_>) -> Finding {
         .map(|shift| comparison.threshold + (shift.high - shift.low) / 2.0)
         .filter(|width| width.is_finite())
         .collect();
-    let speed = comparison.warnings.iter().find(|warning| warning.starts_with("the core ran"));
-    let speed = speed.map_or(String::new(), |_| "; the core's speed differed between the runs".to_owned());
+    let speed = comparison
+        .core_speed
+        .map_or(String::new(), |_| "; the core's speed differed between the runs".to_owned());
     let threshold = percent(comparison.threshold);
     if !alarms.is_empty() {
         return Finding::disturbs(

@@ -40,7 +40,7 @@ const COMPLETE: &[(&str, &[&str])] = &[
     ),
     (
         "a member of a stored result: it has what its version of the format has",
-        &["AtQuantile", "Cell", "CoreConstants", "FirstCalls", "Gaps", "Longer"],
+        &["AtQuantile", "CoreConstants", "FirstCalls", "Gaps", "Longer"],
     ),
     ("of version 1, which has ended", &["VersionOneSide"]),
     (
@@ -125,6 +125,93 @@ fn no_call_of_the_standard_library_ends_the_program_where_it_can_be_avoided() {
         }
     }
     assert!(met >= 3, "the search finds what it is there for: {met}");
+}
+
+/// Calls that look for words in a text.
+const LOOKS: [&str; 17] = [
+    "starts_with",
+    "ends_with",
+    "contains",
+    "strip_prefix",
+    "strip_suffix",
+    "trim_start_matches",
+    "trim_end_matches",
+    "split_once",
+    "rsplit_once",
+    "split",
+    "rsplit",
+    "splitn",
+    "split_terminator",
+    "find",
+    "rfind",
+    "matches",
+    "match_indices",
+];
+
+/// What the crate that shows results may look for, and why that is no sentence of another crate. The list only shrinks: what a view
+/// needs of a title, a statement, a reason, a finding or a warning is a member of the result.
+const MAY_LOOK: [(&str, &str, &str); 17] = [
+    ("evidence.rs", "starts_with(\"system_calls\")", "names of claims, which are ids"),
+    ("view/documents.rs", "starts_with(\"/literal/\")", "parts of an id"),
+    ("view/documents.rs", "starts_with(\"/paired/\")", "parts of an id"),
+    ("view/grame.rs", "strip_prefix(\"grame/literal/\")", "parts of an id"),
+    ("view/grame.rs", "strip_prefix(\"client_\")", "names of tracks, which are ids"),
+    ("view/realtime_ipc/plots/mod.rs", "strip_prefix(\"client_\")", "names of tracks, which are ids"),
+    ("view/screen/findings.rs", "strip_suffix(\"/same_cpu\")", "parts of an id"),
+    ("view/screen/findings.rs", "strip_suffix(\"/cross_cpu\")", "parts of an id"),
+    ("judge/surroundings.rs", "split(\"; \")", "the list of mitigations, as results have it"),
+    ("view/story.rs", "split(\", \")", "a title is cut, and nothing is found by it"),
+    ("view/head.rs", "starts_with(\". \")", "a sentence is cut, and nothing is found by it"),
+    ("view/page/over.rs", "contains(\"..\")", "brackets around an interval that was just written"),
+    ("render/html/page.rs", "split(\": \")", "a heading is cut for the list of parts"),
+    ("render/html/plots/mod.rs", "strip_suffix(\".0\")", "digits of a number"),
+    ("render/html/mod.rs", "contains(\" us\")", "letters of a unit"),
+    ("render/html/mod.rs", "find(\" us\")", "letters of a unit"),
+    ("render/html/mod.rs", "ends_with(\" in\")", "letters of a unit"),
+];
+
+/// Calls in a source that look for a text that is written in them.
+fn looks(code: &str) -> Vec<String> {
+    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let code = lines.map(str::trim).collect::<Vec<_>>().join("").replace("(&\"", "(\"");
+    let mut found = Vec::new();
+    for call in LOOKS {
+        let begins = format!(".{call}(\"");
+        found.extend(code.match_indices(&begins).map(|(at, begin)| {
+            let rest = &code[at + begin.len()..];
+            let end = rest.find('"').unwrap_or(rest.len());
+            format!("{call}(\"{}\")", &rest[..end])
+        }));
+    }
+    found
+}
+
+/// A view that finds data by the words of a sentence shows something else as soon as somebody mends the sentence.
+#[test]
+fn what_is_shown_is_not_found_by_words() {
+    let folder = root().join("crates/report/src");
+    let mut found = Vec::new();
+    sources(&folder, &mut found);
+    let mut met: Vec<(String, String)> = Vec::new();
+    for (path, text) in &found {
+        let file = path.strip_prefix(&folder).expect("below it").to_string_lossy().into_owned();
+        let code = &text[..text.find("#[cfg(test)]\nmod ").unwrap_or(text.len())];
+        met.extend(looks(code).into_iter().map(|call| (file.clone(), call)));
+    }
+    for (file, call) in &met {
+        let may = MAY_LOOK.iter().any(|(known, allowed, _)| known == file && allowed == call);
+        assert!(may, "{file}: {call}: carry it as a member of the result, and match on that");
+    }
+    for (file, call, _) in MAY_LOOK {
+        let is_there = met.iter().any(|(known, allowed)| known == file && allowed == call);
+        assert!(is_there, "{file} does not look for {call} any more: take it off the list");
+    }
+}
+
+#[test]
+fn calls_that_look_for_words_are_seen() {
+    let source = "if a.starts_with(\"x\") {}\n// b.contains(\"no\")\nlet c = d\n    .split_once(\n        \"y\",\n    );\n";
+    assert_eq!(looks(source), ["starts_with(\"x\")", "split_once(\"y\")"]);
 }
 
 /// A public struct of a source of which every field is public.

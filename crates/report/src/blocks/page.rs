@@ -3,7 +3,7 @@
 use super::forest::Forest;
 use super::history::History;
 use super::prices::PriceChart;
-use super::{Tone, View};
+use super::{Hue, Tone, View};
 
 /// One page about one or more results.
 pub(crate) struct Page {
@@ -55,23 +55,6 @@ pub(crate) struct Card {
     pub size: String,
     /// Name on this page that it leads to; may be empty.
     pub link: String,
-}
-
-/// What an operation does, as its system calls and switches were counted. A colour means this and nothing else.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hue {
-    /// It makes no system call.
-    User,
-    /// It enters the kernel and returns.
-    Kernel,
-    /// Another thread runs meanwhile.
-    Switch,
-    /// It was not counted.
-    Uncounted,
-    /// A verdict.
-    Judged(Tone),
-    /// None: it is no operation.
-    Plain,
 }
 
 /// A part of the page with a heading.

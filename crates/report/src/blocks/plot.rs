@@ -131,6 +131,8 @@ pub(crate) struct Curve {
     pub dots: bool,
     /// Where its values come from.
     pub source: Source,
+    /// What has the hue, where its name says more than that ("coarse" of "here: coarse locks"); else empty.
+    pub kind: String,
     /// Index of its hue: see [`Names`].
     pub hue: usize,
 }
@@ -138,7 +140,7 @@ pub(crate) struct Curve {
 impl Curve {
     /// Values that were measured here, with a dot each.
     pub fn of_dots(name: String, points: Vec<Point>) -> Self {
-        Self { name, points, dots: true, source: Source::Here, hue: 0 }
+        Self { name, points, dots: true, source: Source::Here, kind: String::new(), hue: 0 }
     }
 
     /// A flight of steps that were measured here.
@@ -197,7 +199,7 @@ pub(crate) struct Strips {
     pub strips: Vec<Strip>,
     /// Values of `x` that are worth a line down, and their names: published ones.
     pub rules: Vec<(f64, String)>,
-    /// What the strips' names begin with, up to a comma.
+    /// What the strips are of.
     pub names: Names,
 }
 
@@ -209,6 +211,8 @@ pub(crate) struct Strip {
     pub says: String,
     /// What is drawn.
     pub form: Form,
+    /// What has the hue, where its name says more than that ("pipe" of "pipe, client 10"); else empty.
+    pub kind: String,
     /// Index of its hue: see [`Names`].
     pub hue: usize,
 }
@@ -227,10 +231,27 @@ pub(crate) enum Form {
 pub(crate) struct Bars {
     /// Upwards.
     pub y: Axis,
-    /// What the bars of every group are, and the index of the hue of each: see [`Names`].
-    pub kinds: Vec<(String, usize)>,
+    /// What the bars of every group are.
+    pub kinds: Vec<BarKind>,
     /// Groups from left to right: name, and bars.
     pub groups: Vec<(String, Vec<Bar>)>,
+}
+
+/// What a bar is of.
+pub(crate) struct BarKind {
+    /// What has the hue.
+    pub key: String,
+    /// Its name.
+    pub name: String,
+    /// Index of its hue: see [`Names`].
+    pub hue: usize,
+}
+
+impl BarKind {
+    /// What has the hue, and its name.
+    pub fn of(key: &str, name: String) -> Self {
+        Self { key: key.to_owned(), name, hue: 0 }
+    }
 }
 
 /// A bar.

@@ -1,9 +1,8 @@
 //! The price list as a block: rows by family, and what is said around them.
 
-use super::page::Hue;
 use super::receipt::Receipt;
 use super::screen::{Judges, Missing};
-use super::{Table, Tone, View};
+use super::{Hue, Table, Tone, View};
 
 /// A price list.
 pub(crate) struct Prices {

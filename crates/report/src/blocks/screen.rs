@@ -50,6 +50,8 @@ pub(crate) struct Line {
     pub cells: Result<Cells, Missing>,
     /// The ratio and other short notes, the most telling first.
     pub notes: Vec<String>,
+    /// The first ratio by itself: "16x", and to what.
+    pub ratio: Option<(String, String)>,
     /// Everything else, where somebody wants to know everything.
     pub below: Vec<String>,
 }

@@ -7,10 +7,11 @@ use oscost_stats::compare::{Change, FEWEST_BOOTS};
 use oscost_stats::drift::Drift;
 use oscost_stats::interval::{MEDIAN, over_launches, over_launches_drifting};
 
-use super::core_speed::{self, Beside};
-use super::null::{Class, enters, is_disturbed};
+use super::asked::{Asked, Class, Neighbour, Question};
+use super::core_speed;
+use super::null::{enters, is_disturbed};
 use super::past::Learning;
-use super::quantity::{common, is_on_one_cpu, narrowest, quantile_of};
+use super::quantity::{FEW, clearly_best, common, is_on_one_cpu, launches, quantile_of};
 use super::{Compared, Comparison, OneSided, Verdict, evidence, version_one};
 use crate::named::Named;
 use crate::words::plain;
@@ -19,36 +20,6 @@ use crate::words::plain;
 const FLOOR: &str = "floor";
 /// Probability left out at each end of an interval of it.
 const OUTSIDE: f64 = 0.025;
-
-/// A row to be, and what is asked about it.
-pub(super) struct Asked {
-    pub row: Compared,
-    pub question: Question,
-    /// The class of which it is a figure, and whether it enters the kernel; pairs have none, nor has what is not of two results.
-    pub class: Option<(Class, Option<bool>)>,
-}
-
-/// What is asked about a row.
-pub(super) enum Question {
-    /// Nothing any more: the row says what there is to say.
-    Answered,
-    /// Whether this change is one.
-    Open {
-        change: Change,
-        /// The same change in another unit, where the core ran at another speed.
-        beside: Option<Beside>,
-        /// Why it cannot be called slower or faster, whatever the numbers.
-        hold: Option<String>,
-        /// A neighbour shared the core on one side alone.
-        neighbour: Option<Neighbour>,
-    },
-}
-
-/// A neighbour on the core's other thread, on one side alone. It can make that side slower, never faster: one verdict stands.
-pub(super) struct Neighbour {
-    pub stands: Verdict,
-    pub why: String,
-}
 
 /// What a side has of a figure, in words.
 fn state(figure: &Figure) -> String {
@@ -226,12 +197,27 @@ fn measured<'a>(figures: &[Option<&'a Figure>]) -> Result<Vec<&'a Figure>, (Stri
     figures.iter().map(each).collect()
 }
 
-/// Launches of a quantity, one list a result.
-pub(super) fn launches(figures: &[&Figure], quantity: &str) -> Vec<Vec<f64>> {
-    let values = |figure: &&Figure| {
-        figure.launches.iter().filter_map(|launch| launch.quantities.get(quantity).copied()).collect()
-    };
-    figures.iter().map(values).collect()
+/// The quantity of two runs on one CPU that tells the change best, of those that both have: what their cards let judge, unless
+/// another one is known clearly better. Which one that is, is asked of the scatter of launches, never of the change.
+fn narrowest<'q>(
+    a: &[&Figure],
+    b: &[&Figure],
+    named: &'q str,
+    sides: &Sides<'_>,
+    learning: &mut Learning<'_>,
+) -> &'q str {
+    if sides.single().is_none() {
+        return named;
+    }
+    let all: Vec<&Figure> = a.iter().chain(b).copied().collect();
+    clearly_best(named, |quantity| {
+        let (of_a, of_b) = (launches(a, quantity), launches(b, quantity));
+        let few = of_a.iter().chain(&of_b).any(|launches| launches.len() < FEW);
+        let drift = learning.drift(&all, quantity);
+        let change = sides.change(&of_a, &of_b, quantile_of(quantity), 0.0, drift).filter(|_| !few)?;
+        let (low, high) = change.interval(OUTSIDE);
+        Some(((1.0 + high) / (1.0 + low)).ln())
+    })
 }
 
 /// The figures of one id on both sides, a list of results each, where all were measured; else what there is instead is put

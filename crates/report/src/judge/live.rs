@@ -5,8 +5,9 @@ use oscost_stats::compare::Change;
 use oscost_stats::drift::Drift;
 use oscost_stats::interval::{Centre, FEWEST_LAUNCHES, MEDIAN};
 
-use super::figure::{Asked, Question, Sides, grain, launches, no_ratio, pair_up, refusal, unit};
-use super::quantity::{clearly_best, common, quantile_of};
+use super::asked::{Asked, Question};
+use super::figure::{Sides, grain, no_ratio, pair_up, refusal, unit};
+use super::quantity::{clearly_best, common, launches, quantile_of};
 use super::verdict::pronounce;
 use super::{Compared, Comparison, Rules, Verdict, by_size, ids, surrounded};
 use crate::named::Named;
@@ -37,10 +38,9 @@ pub fn look_live<'a>(a: &[Named<'a>], b: &[Named<'a>], rules: Rules<'_>, share: 
     let (Some(first_a), Some(first_b)) = (a.first(), b.first()) else {
         unreachable!("neither side is empty");
     };
-    let mut comparison = surrounded(first_a, first_b, rules);
-    comparison.narrower = "measure more rounds (--rounds)";
     // One launch does not tell how fast the core is; rounds do not ask.
-    comparison.warnings.retain(|warning| !warning.starts_with("the core ran"));
+    let mut comparison = surrounded(first_a, first_b, rules, None);
+    comparison.narrower = "measure more rounds (--rounds)";
     let other_machine = !comparison.machine.is_empty() && !rules.cross_machine;
     let sides = Sides::new(&a[..1], &b[..1]);
     let mut asked = Vec::new();

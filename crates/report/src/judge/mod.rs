@@ -1,6 +1,7 @@
 //! Compares results: conditions that differ, and a verdict on each figure. METHOD.md, Comparing.
 
 mod agreement;
+mod asked;
 mod core_speed;
 mod counts;
 mod evidence;
@@ -32,7 +33,7 @@ pub use watch::Watch;
 
 use crate::named::Named;
 use crate::words::distinct;
-use figure::Asked;
+use asked::Asked;
 use past::Learning;
 
 /// Changes by no more than this are what nobody asks about, unless the user says otherwise.
@@ -54,6 +55,8 @@ pub struct Comparison<'a> {
     pub conditions: Vec<Differs>,
     /// What a reader must know before the first figure.
     pub warnings: Vec<String>,
+    /// By what share the core ran slower in B than in A, where its speed differed and figures may show that; negative: faster.
+    pub core_speed: Option<f64>,
     /// What makes intervals narrower: what to do, in words.
     pub narrower: &'static str,
     /// Evidence that differs: it explains most changes.
@@ -215,13 +218,14 @@ fn sided<'a>(
     rules: Rules<'_>,
 ) -> Comparison<'a> {
     let sides = figure::Sides::new(a, b);
-    let mut comparison = surrounded(first_a, first_b, rules);
+    let core_speed = surroundings::core_speed(first_a.result, first_b.result);
+    let mut comparison = surrounded(first_a, first_b, rules, core_speed);
     comparison.warnings.extend(sides.mixed());
     let judged = comparison.machine.is_empty() || rules.cross_machine;
     let mut learning = Learning::new(rules.past, a, b);
     let mut asked: Vec<Asked> = Vec::new();
     // What nobody asked about belongs to the null of its class all the same.
-    let mut unasked = surrounded(first_a, first_b, rules);
+    let mut unasked = surrounded(first_a, first_b, rules, None);
     for id in ids(first_a.result, first_b.result) {
         let into = if rules.asks(id) { &mut comparison } else { &mut unasked };
         asked.extend(figure::ask(id, &sides, judged, &mut learning, into));
@@ -261,14 +265,16 @@ fn by_size(one: &Compared, other: &Compared) -> std::cmp::Ordering {
 }
 
 /// A comparison without figures: what differs around two results.
-fn surrounded<'a>(a: &Named<'a>, b: &Named<'a>, rules: Rules<'_>) -> Comparison<'a> {
+fn surrounded<'a>(a: &Named<'a>, b: &Named<'a>, rules: Rules<'_>, core_speed: Option<f64>) -> Comparison<'a> {
     let machine = surroundings::machine(a.result, b.result);
+    let other_machine = !machine.is_empty();
     Comparison {
         a: a.name,
         b: b.name,
         threshold: rules.threshold,
         conditions: surroundings::conditions(a.result, b.result),
-        warnings: surroundings::warnings(a.result, b.result, !machine.is_empty(), rules.cross_machine),
+        warnings: surroundings::warnings(a.result, b.result, other_machine, rules.cross_machine, core_speed),
+        core_speed,
         machine,
         narrower: "run --thorough, or compare --live (both in turn)",
         evidence: Vec::new(),
@@ -317,6 +323,7 @@ mod tests {
             machine: Vec::new(),
             conditions: Vec::new(),
             warnings: Vec::new(),
+            core_speed: None,
             narrower: "wait",
             evidence: Vec::new(),
             rows,

@@ -5,29 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use oscost_results::{Figure, Mark, RunResult, Status};
 use oscost_stats::null::{FEWEST_FIGURES, Moved, Null, null};
 
-use super::figure::{Asked, Question};
+use super::asked::{Asked, Class, Question};
 
 /// Calls of an operation that are none: an audit counts a few around it.
 const NO_CALL: f64 = 0.5;
-/// The class of figures whose participants are all on one CPU.
-const ONE_CPU: &str = "one_cpu";
-
-/// Figures that move alike when nothing changed: those of a placement, and both that stay on one CPU are one.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Class(String);
-
-impl Class {
-    /// The class of a figure.
-    pub(super) fn of(figure: &Figure) -> Self {
-        let placement = &*figure.placement;
-        Self(if placement == "same_cpu" { ONE_CPU } else { placement }.to_owned())
-    }
-
-    /// Whether all participants stay on one CPU.
-    pub(super) fn is_one_cpu(&self) -> bool {
-        self.0 == ONE_CPU
-    }
-}
 
 /// Whether others had a part of the measured CPU, or of its core.
 pub(super) fn is_disturbed(figure: &Figure) -> bool {

@@ -1,10 +1,11 @@
 //! Paired ratios and differences of both sides: made from the same rounds, they vary less than their figures.
 
-use oscost_results::{Figure, PairedValue, RunResult, Status};
+use oscost_results::{Figure, PairedValue, Status};
 use oscost_stats::interval::MEDIAN;
 
-use super::figure::{Asked, Question, Sides};
-use super::past::Learning;
+use super::asked::{Asked, Question};
+use super::figure::Sides;
+use super::past::{Learning, find};
 use super::{Compared, Rules, Shift, Verdict};
 use crate::named::Named;
 use crate::numbers;
@@ -19,16 +20,6 @@ pub(super) fn ask(sides: &Sides<'_>, learning: &mut Learning<'_>, rules: Rules<'
     let pairs = first.result.ratios.iter().chain(&first.result.differences);
     let pairs = pairs.filter(|pair| rules.asks(&pair.of));
     pairs.filter_map(|pair| one(pair, sides, learning)).collect()
-}
-
-/// The same pair in a result.
-pub(super) fn find<'a>(result: &'a RunResult, pair: &PairedValue) -> Option<&'a PairedValue> {
-    let mut all = result.ratios.iter().chain(&result.differences);
-    let same = |other: &&PairedValue| {
-        (&other.of, &other.to, &other.quantity, &other.unit)
-            == (&pair.of, &pair.to, &pair.quantity, &pair.unit)
-    };
-    all.find(same).filter(|pair| !pair.launches.is_empty())
 }
 
 fn one(pair: &PairedValue, sides: &Sides<'_>, learning: &mut Learning<'_>) -> Option<Asked> {

@@ -7,10 +7,9 @@ use oscost_stats::drift::{Drift, DriftFound, usual};
 use oscost_stats::interval::{Centre, MEDIAN};
 use oscost_stats::quantile::{median, sorted};
 
-use super::figure::launches;
-use super::null::{Class, is_disturbed, with_a_null};
-use super::paired::find;
-use super::quantity::quantile_of;
+use super::asked::Class;
+use super::null::{is_disturbed, with_a_null};
+use super::quantity::{launches, quantile_of};
 use super::surroundings;
 use crate::named::Named;
 
@@ -144,4 +143,14 @@ impl<'a> Learning<'a> {
 fn located(values: &[f64], q: f64) -> Option<DriftFound> {
     let centre = Centre::of(values, q).filter(|centre| centre.relative && centre.freedom > 0.0)?;
     Some(DriftFound { value: centre.value, error: centre.error })
+}
+
+/// The same pair in a result.
+pub(super) fn find<'a>(result: &'a RunResult, pair: &PairedValue) -> Option<&'a PairedValue> {
+    let mut all = result.ratios.iter().chain(&result.differences);
+    let same = |other: &&PairedValue| {
+        (&other.of, &other.to, &other.quantity, &other.unit)
+            == (&pair.of, &pair.to, &pair.quantity, &pair.unit)
+    };
+    all.find(same).filter(|pair| !pair.launches.is_empty())
 }

@@ -3,17 +3,12 @@
 use oscost_results::Figure;
 use oscost_stats::interval::{Centre, LOWER_QUARTILE, MEDIAN};
 
-use super::figure::{Sides, launches};
-use super::past::Learning;
-
 /// Quantities of a figure on one CPU that may be judged.
 const ON_ONE_CPU: [&str; 3] = ["cycles", "quiet", "floor"];
 /// Fewer launches that have a quantity than this show too little of its scatter.
-const FEW: usize = 4;
+pub(super) const FEW: usize = 4;
 /// An interval is clearly narrower if it is at most this much of another one.
 const CLEARLY: f64 = 0.8;
-/// Probability left out at each end of the intervals of which the narrowest is looked for.
-const OUTSIDE: f64 = 0.0025;
 
 /// Whether a quantity is one of a figure on one CPU.
 pub(super) fn is_on_one_cpu(quantity: &str) -> bool {
@@ -36,30 +31,7 @@ pub(super) fn common(figures: &[&Figure]) -> Option<String> {
     names.find(|name| figures.iter().all(|figure| has(figure, name))).map(str::to_owned)
 }
 
-/// The quantity of two runs on one CPU that tells the change best, of those that both have: what their cards let judge, unless
-/// another one is known clearly better. Which one that is, is asked of the scatter of launches, never of the change.
-pub(super) fn narrowest<'q>(
-    a: &[&Figure],
-    b: &[&Figure],
-    named: &'q str,
-    sides: &Sides<'_>,
-    learning: &mut Learning<'_>,
-) -> &'q str {
-    if sides.single().is_none() {
-        return named;
-    }
-    let all: Vec<&Figure> = a.iter().chain(b).copied().collect();
-    clearly_best(named, |quantity| {
-        let (of_a, of_b) = (launches(a, quantity), launches(b, quantity));
-        let few = of_a.iter().chain(&of_b).any(|launches| launches.len() < FEW);
-        let drift = learning.drift(&all, quantity);
-        let change = sides.change(&of_a, &of_b, quantile_of(quantity), 0.0, drift).filter(|_| !few)?;
-        let (low, high) = change.interval(OUTSIDE);
-        Some(((1.0 + high) / (1.0 + low)).ln())
-    })
-}
-
-/// The same of any number of runs: the quantity of which their launches scatter least.
+/// The quantity of any number of runs of which their launches scatter least, of those on one CPU.
 pub(super) fn steadiest<'q>(figures: &[&Figure], named: &'q str) -> &'q str {
     clearly_best(named, |quantity| {
         let error = |launches: Vec<f64>| {
@@ -83,4 +55,12 @@ pub(super) fn clearly_best(named: &str, mut width: impl FnMut(&str) -> Option<f6
         }
     }
     best.0
+}
+
+/// Launches of a quantity, one list a result.
+pub(super) fn launches(figures: &[&Figure], quantity: &str) -> Vec<Vec<f64>> {
+    let values = |figure: &&Figure| {
+        figure.launches.iter().filter_map(|launch| launch.quantities.get(quantity).copied()).collect()
+    };
+    figures.iter().map(values).collect()
 }

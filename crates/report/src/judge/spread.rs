@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use oscost_results::{Figure, Status};
 use oscost_stats::interval::Centre;
 
-use super::figure::{launches, unit};
-use super::null::{Class, is_disturbed};
-use super::quantity::{common, quantile_of, steadiest};
+use super::asked::Class;
+use super::figure::unit;
+use super::null::is_disturbed;
+use super::quantity::{common, launches, quantile_of, steadiest};
 use super::{incomparable, is_count};
 use crate::named::Named;
 use crate::words::distinct;

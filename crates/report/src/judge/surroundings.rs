@@ -203,12 +203,23 @@ fn mitigations(a: Option<&str>, b: Option<&str>) -> Option<Differs> {
     Some(Differs { what: "mitigations", a: only(&of_a, &of_b), b: only(&of_b, &of_a) })
 }
 
+/// By how much the core ran slower in `b`, where that is another speed.
+pub(super) fn core_speed(a: &RunResult, b: &RunResult) -> Option<f64> {
+    slowed(&[a], &[b]).filter(|slowed| slowed.abs() > ONE_SPEED)
+}
+
+/// "5.0 % slower".
+pub(super) fn how_fast(slowed: f64) -> String {
+    format!("{:.1} % {}", slowed.abs() * 100.0, if slowed > 0.0 { "slower" } else { "faster" })
+}
+
 /// What a reader must know before the first figure.
 pub(super) fn warnings(
     a: &RunResult,
     b: &RunResult,
     other_machine: bool,
     cross_machine: bool,
+    core_speed: Option<f64>,
 ) -> Vec<String> {
     let mut all = Vec::new();
     if other_machine && cross_machine {
@@ -239,9 +250,8 @@ pub(super) fn warnings(
                 .to_owned(),
         );
     }
-    if let Some(slowed) = slowed(&[a], &[b]).filter(|slowed| slowed.abs() > ONE_SPEED) {
-        let (share, how) = (slowed.abs() * 100.0, if slowed > 0.0 { "slower" } else { "faster" });
-        all.push(format!("the core ran {share:.1} % {how} in the second run"));
+    if let Some(slowed) = core_speed {
+        all.push(format!("the core ran {} in the second run", how_fast(slowed)));
     }
     for (result, name) in [(a, "first"), (b, "second")] {
         if result.partial {

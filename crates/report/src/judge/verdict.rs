@@ -2,7 +2,7 @@
 
 use oscost_stats::compare::{Change, Judged, Verdict, judge_at};
 
-use super::figure::{Asked, Question};
+use super::asked::{Asked, Question};
 use super::{Compared, Shift, percent};
 
 /// The verdict on a ratio to a baseline: a ratio is higher or lower, nothing of it is slower.

@@ -6,7 +6,7 @@ use oscost_stats::interval::{LOWER_QUARTILE, MEDIAN};
 use oscost_stats::quantile::{quantile, sorted};
 use oscost_stats::version_one::{Change, Doubt, LEAST_MARGIN, Verdict as Judged, VersionOneSide, judge};
 
-use super::figure::{Asked, Question};
+use super::asked::{Asked, Question};
 use super::{Compared, Shift, Verdict};
 
 /// Launches of a floor in passes are put together by their upper decile.

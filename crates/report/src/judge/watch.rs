@@ -4,12 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use oscost_results::{Figure, RunResult, Status, quantity};
 
+use super::surroundings::how_fast;
 use super::{Compared, Rules, Verdict, compare};
 use crate::named::Named;
 use crate::words::plain;
-
-/// How the warning begins that the core ran at another speed.
-const CORE: &str = "the core ran ";
 
 /// What was measured so far, run by run.
 #[derive(Debug, Default)]
@@ -100,11 +98,8 @@ impl Watch {
             let rules = Rules { threshold: self.threshold, past, only: Some(&only), ..Rules::default() };
             let named = |result| Named { name: "", result };
             let compared = compare(&named(base), &named(result), rules);
-            let core = compared.warnings.iter().find_map(|warning| warning.strip_prefix(CORE));
-            if let Some(how) = core.and_then(|words| words.strip_suffix(" in the second run"))
-                && self.core.is_empty()
-            {
-                self.core = format!("{CORE}{how} than in run {since}");
+            if let Some(slowed) = compared.core_speed.filter(|_| self.core.is_empty()) {
+                self.core = format!("the core ran {} than in run {since}", how_fast(slowed));
             }
             for found in &compared.rows {
                 if let Some(row) = self.rows.iter_mut().find(|row| row.id == found.id) {

@@ -8,15 +8,14 @@ mod summary;
 use oscost_results::document::{FOUNDING_DOCUMENTS, GRAME};
 use oscost_results::{Estimate, Figure, Judgement, Reproduction, RunResult};
 
-use super::grid;
+use super::grid::{self, GridPlace, Published};
 use super::story::Story;
 use crate::blocks::prices::Outcome;
 use crate::blocks::{Judged, Part, Place, Table, Tone, View};
 use crate::evidence::{per_operation, system_calls};
 use crate::numbers;
 use crate::words::{counted, distinct, plain, tally};
-pub(super) use answers::{Answer, answers};
-pub(super) use one_unit::in_one_unit;
+pub(super) use answers::{Told, answers, published as published_answers};
 pub(super) use summary::judged;
 
 /// What a statement can be said to be, in the order of the tally.
@@ -38,44 +37,6 @@ fn of_several(word: &'static str, count: usize) -> &'static str {
         "does not hold" if count != 1 => "do not hold",
         "machine's figure" if count != 1 => "machine's figures",
         word => word,
-    }
-}
-
-/// A published value beside this machine's.
-pub(super) struct Published {
-    /// Row and column of the table that it stands in.
-    pub cell: Option<(String, String)>,
-    /// Unit of the document.
-    pub unit: String,
-    /// Where in the document.
-    place: String,
-    /// As published, without and with the unit.
-    published: Option<[String; 2]>,
-    /// The document's own method repeated here, single runs, without and with the unit.
-    literal: Option<[String; 2]>,
-    /// The figure with its interval.
-    measured: Option<String>,
-    /// The figure alone in the unit of the document, where its unit can be converted.
-    bare: Option<String>,
-    /// Id and quantity of the figure.
-    figure: String,
-    /// What else is to be said.
-    pub because: String,
-}
-
-impl Published {
-    /// Published (0), literal (1) or measured, all in the unit of the document and without intervals.
-    pub fn short(&self, part: usize) -> Option<&str> {
-        if part < 2 { self.part(part, true) } else { self.bare.as_deref().or(self.measured.as_deref()) }
-    }
-
-    /// Published (0), literal (1) or measured; published and literal ones `bare` of their unit where a heading has it.
-    pub fn part(&self, part: usize, bare: bool) -> Option<&str> {
-        match part {
-            0 => self.published.as_ref().map(|texts| &*texts[usize::from(!bare)]),
-            1 => self.literal.as_ref().map(|texts| &*texts[usize::from(!bare)]),
-            _ => self.measured.as_deref(),
-        }
     }
 }
 
@@ -237,10 +198,7 @@ fn published(
     let in_words = |words: &Option<String>| worded(words).map(|words| [words.clone(), words]);
     Published {
         place: plain(&reproduction.place, unicode),
-        cell: reproduction
-            .cell
-            .as_ref()
-            .map(|cell| (plain(&cell.row, unicode), plain(&cell.column, unicode))),
+        cell: reproduction.cell.as_ref().map(|cell| GridPlace::of(cell, unicode)),
         published: in_words(&reproduction.published_words).or_else(|| {
             let value = reproduction.published?;
             Some(both(printed(value).unwrap_or_else(|| numbers::published(value))))
@@ -300,15 +258,17 @@ fn measured(reproduction: &Reproduction, result: &RunResult, unicode: bool) -> O
         .zip(reproduction.quantity.as_ref())
         .and_then(|(figure, quantity)| figure.quantities.get(quantity));
     let unit = plain(quantity.map_or(&reproduction.unit, |quantity| &quantity.unit), unicode);
+    // What came out the same each time has no interval.
+    let bounds = (estimate.low < estimate.high).then_some((estimate.low, estimate.high));
     if unit == "ratio" {
-        return Some(numbers::ratio(estimate.value, Some((estimate.low, estimate.high))));
+        return Some(numbers::ratio(estimate.value, bounds));
     }
     // Launches that all saw none or more have no interval that reaches below nothing.
     let seen = figure.zip(reproduction.quantity.as_ref()).is_some_and(|(figure, name)| {
         figure.launches.iter().filter_map(|launch| launch.quantities.get(name)).all(|value| *value >= 0.0)
     });
     let estimate = Estimate { low: if seen { estimate.low.max(0.0) } else { estimate.low }, ..*estimate };
-    let interval = numbers::interval(&estimate, &unit, unicode);
+    let interval = bounds.map_or(String::new(), |_| numbers::interval(&estimate, &unit, unicode));
     Some(format!("{} {interval}", numbers::quantity(estimate.value, &unit)).trim_end().to_owned())
 }
 

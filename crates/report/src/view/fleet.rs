@@ -2,8 +2,8 @@
 
 mod plots;
 
-use crate::blocks::page::{Card, Chip, Hue, Page, Section};
-use crate::blocks::{Part, Place, Table, Tone, View};
+use crate::blocks::page::{Card, Chip, Page, Section};
+use crate::blocks::{Hue, Part, Place, Table, Tone, View};
 use crate::judge::fleet::{
     EVEN_RATE, FALSE_RATE, HostGroup, JudgedFleet, LEAST_HOSTS, OddFinding, OddHost, OddIn,
 };
@@ -342,11 +342,12 @@ fn groups(fleet: &JudgedFleet, unicode: bool) -> Table {
 
 fn card(odd: &OddHost, tone: Tone) -> Card {
     let first = &odd.findings[0];
-    let number = percent(first.apart);
+    let text = percent(first.apart);
+    let (number, unit) = text.split_once(' ').unwrap_or((&text, ""));
     Card {
         hue: Hue::Judged(tone),
-        number: number.trim_end_matches(" %").to_owned(),
-        unit: "%".to_owned(),
+        number: number.to_owned(),
+        unit: unit.to_owned(),
         name: plain(&odd.name, true),
         says: if tone == Tone::Bad {
             what(first, true)

@@ -4,10 +4,12 @@ use oscost_results::document::FOUNDING_DOCUMENTS;
 use oscost_results::{Judgement, Reproduction};
 
 use super::documents::judgement;
-use super::page::TITLE;
 use crate::blocks::{Cell, Column, Part, Place, Table, View};
 use crate::named::Named;
 use crate::words::{distinct, plain};
+
+/// What the documents are together.
+pub(super) const TITLE: &str = "Five classic measurements, twenty-five years on";
 
 /// A machine, and what became of the documents there.
 type Machine<'a> = (String, &'a [Reproduction]);
@@ -44,10 +46,9 @@ fn table(document: &str, title: &str, machines: &[Machine<'_>]) -> Table {
         let Some(row) = rows.iter().find(same) else { return "-".into() };
         let (word, tone) = judgement(row.verdict);
         // Of a figure of its machine the number is what differs.
-        match row.because.split_once(", here ").filter(|_| row.verdict == Some(Judgement::ItsMachine)) {
-            // What is ours to say of it stands with the statement.
-            Some((_, here)) => plain(here.split(". Ours").next().unwrap_or(here), true).into(),
-            None => Cell { tone: Some(tone), ..word.into() },
+        match row.verdict {
+            Some(Judgement::ItsMachine) if !row.because.is_empty() => plain(&row.because, true).into(),
+            _ => Cell { tone: Some(tone), ..word.into() },
         }
     };
     let columns = std::iter::once("statement").chain(machines.iter().map(|(head, _)| &**head));
@@ -82,13 +83,13 @@ mod tests {
     fn machines_stand_beside_one_another() {
         let (one, other) = (
             [row(Judgement::Holds, "")],
-            [row(Judgement::ItsMachine, "there 3 ns, here 140 ns (139.5 .. 141). Ours: a remark")],
+            [row(Judgement::ItsMachine, "there 3 ns, here 140 ns (139.5 .. 141)")],
         );
         assert!(tables(&[machine("a", &one), machine("b", &[])]).is_empty(), "one machine is no gallery");
         let tables = tables(&[machine("a", &one), machine("b", &other), machine("c", &[])]);
         let [table] = &tables[..] else { panic!("one document") };
         let texts: Vec<&str> = table.rows[0].iter().map(|cell| &*cell.text).collect();
-        assert_eq!(texts, ["a sentence", "holds", "140 ns (139.5 .. 141)"]);
+        assert_eq!(texts, ["a sentence", "holds", "there 3 ns, here 140 ns (139.5 .. 141)"]);
         assert_eq!(table.columns.len(), 3);
     }
 }

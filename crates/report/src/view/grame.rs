@@ -1,11 +1,9 @@
 //! Document 002's figures over time by number, as this machine has them: a client idle and under each load, a stack of
 //! clients, the first and the last of many.
 
-mod answer;
 mod drawn;
 mod letters;
 
-pub(crate) use answer::{cards, finding, why};
 use oscost_results::document::GRAME;
 use oscost_results::quantity;
 use oscost_results::{Figure, Parameter};
@@ -17,20 +15,22 @@ use crate::view::story::Story;
 /// A wait queue from user space, and servers inside the kernel: the counterparts of figure 31.
 const QUEUES: [&str; 3] = ["kernel_module", "bpf", "poll_broadcast"];
 
-/// The loads beside one client, and the document's figures of them.
-const SITUATIONS: [(&str, &str); 4] = [
-    ("", "Figures 3, 7, 11, 15, 19: one client, idle"),
-    ("transfer", "Figures 4, 8, 12, 16, 20: one client while a file is got"),
-    ("start_program", "Figures 5, 9, 13, 17, 21: one client while a program is started"),
-    ("window", "Figures 6, 10, 14, 18, 22: one client while a window is moved"),
+/// The loads beside one client, the document's figures of them, and what goes on.
+const SITUATIONS: [(&str, &str, &str); 4] = [
+    ("", "3, 7, 11, 15, 19", "idle"),
+    ("transfer", "4, 8, 12, 16, 20", "while a file is got"),
+    ("start_program", "5, 9, 13, 17, 21", "while a program is started"),
+    ("window", "6, 10, 14, 18, 22", "while a window is moved"),
 ];
 
 /// The pictures of a result that has sessions of the document.
 pub(crate) fn view(story: &Story<'_>) -> Option<View> {
     let mut parts = Vec::new();
-    for (load, title) in SITUATIONS {
+    for (load, figures, what) in SITUATIONS {
         if let Some(figure) = session(story, |clients, under| clients == 1 && under == load) {
-            parts.extend(drawn::one_client(story, figure, title));
+            let comma = if load.is_empty() { "," } else { "" };
+            let title = format!("Figures {figures}: one client{comma} {what}");
+            parts.extend(drawn::one_client(story, figure, &title));
         }
     }
     parts.extend(drawn::histogram(story));

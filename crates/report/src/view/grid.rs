@@ -1,8 +1,67 @@
 //! A document's table: rows and columns as in the document, and in each cell what was published beside what was found.
 
-use super::documents::Published;
 use crate::blocks::{Column, Part, Place, Table};
-use crate::words::distinct;
+use crate::words::{distinct, plain};
+
+/// A place in a table, in harmless words.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct GridPlace {
+    /// The row.
+    pub row: String,
+    /// The column by itself: no other column of the table is called so.
+    pub column: String,
+    /// What stands above several columns, and what the column is called below it; nothing above, and the column.
+    pub heading: [String; 2],
+}
+
+impl GridPlace {
+    pub(super) fn of(cell: &oscost_results::Cell, unicode: bool) -> Self {
+        let [row, column] = [&cell.row, &cell.column].map(|words| plain(words, unicode));
+        let heading = match &cell.heading {
+            Some(both) => both.each_ref().map(|words| plain(words, unicode)),
+            None => [String::new(), column.clone()],
+        };
+        Self { row, column, heading }
+    }
+}
+
+/// A published value beside this machine's.
+pub(super) struct Published {
+    /// Row and column of the table that it stands in.
+    pub cell: Option<GridPlace>,
+    /// Unit of the document.
+    pub unit: String,
+    /// Where in the document.
+    pub(super) place: String,
+    /// As published, without and with the unit.
+    pub(super) published: Option<[String; 2]>,
+    /// The document's own method repeated here, single runs, without and with the unit.
+    pub(super) literal: Option<[String; 2]>,
+    /// The figure with its interval.
+    pub(super) measured: Option<String>,
+    /// The figure alone in the unit of the document, where its unit can be converted.
+    pub(super) bare: Option<String>,
+    /// Id and quantity of the figure.
+    pub(super) figure: String,
+    /// What else is to be said.
+    pub because: String,
+}
+
+impl Published {
+    /// Published (0), literal (1) or measured, all in the unit of the document and without intervals.
+    pub fn short(&self, part: usize) -> Option<&str> {
+        if part < 2 { self.part(part, true) } else { self.bare.as_deref().or(self.measured.as_deref()) }
+    }
+
+    /// Published (0), literal (1) or measured; published and literal ones `bare` of their unit where a heading has it.
+    pub fn part(&self, part: usize, bare: bool) -> Option<&str> {
+        match part {
+            0 => self.published.as_ref().map(|texts| &*texts[usize::from(!bare)]),
+            1 => self.literal.as_ref().map(|texts| &*texts[usize::from(!bare)]),
+            _ => self.measured.as_deref(),
+        }
+    }
+}
 
 /// What a cell consists of, and where it stands: intervals go on at the right of a measured value.
 const PARTS: [(&str, Place); 3] =
@@ -12,8 +71,8 @@ const WIDE: usize = 6;
 
 /// The table of `values`, which all name a cell of it, and remarks on them.
 pub(super) fn parts(title: String, values: &[Published]) -> Vec<Part> {
-    let rows = distinct(values.iter().map(|value| place(value).0));
-    let names = distinct(values.iter().map(|value| place(value).1));
+    let rows = distinct(values.iter().map(|value| place(value).row));
+    let names = distinct(values.iter().map(|value| place(value).column));
     let table = Table { title, columns: vec![Column::new("", Place::Left)], ..Table::default() };
     let is_there = |value: &Published| value.part(0, false).is_some();
     let table = if names.len() >= WIDE && values.iter().any(is_there) {
@@ -27,7 +86,7 @@ pub(super) fn parts(title: String, values: &[Published]) -> Vec<Part> {
 }
 
 /// Row and column of a value.
-fn place(value: &Published) -> (String, String) {
+fn place(value: &Published) -> GridPlace {
     value.cell.clone().unwrap_or_default()
 }
 
@@ -39,14 +98,14 @@ fn shared<'a>(own: &[&'a Published]) -> Option<&'a str> {
 
 /// The value of a row in a column: the last one that was told.
 fn at<'a>(own: &[&'a Published], row: &str) -> Option<&'a Published> {
-    own.iter().rev().find(|value| place(value).0 == row).copied()
+    own.iter().rev().find(|value| place(value).row == row).copied()
 }
 
 /// Published, literal and measured beside one another in each column.
 fn side_by_side(mut table: Table, rows: &[String], names: &[String], values: &[Published]) -> Table {
     let mut cells: Vec<Vec<String>> = rows.iter().map(|row| vec![row.clone()]).collect();
     for name in names {
-        let own: Vec<&Published> = values.iter().filter(|value| place(value).1 == *name).collect();
+        let own: Vec<&Published> = values.iter().filter(|value| place(value).column == *name).collect();
         // A unit that all values of a column share stands in its heading.
         let unit = shared(&own);
         let occurs = |part: &usize| own.iter().any(|value| value.part(*part, false).is_some());
@@ -67,8 +126,7 @@ fn side_by_side(mut table: Table, rows: &[String], names: &[String], values: &[P
     table
 }
 
-/// Published, literal and measured below one another, all in the unit of the document; a column named "group: name" stands
-/// below its group.
+/// Published, literal and measured below one another, all in the unit of the document; a column may stand below a heading.
 fn stacked(mut table: Table, rows: &[String], names: &[String], values: &[Published]) -> Table {
     let all: Vec<&Published> = values.iter().collect();
     let unit_of_all = shared(&all);
@@ -78,30 +136,30 @@ fn stacked(mut table: Table, rows: &[String], names: &[String], values: &[Publis
     table.columns.push(Column::new("", Place::Left));
     table.groups.push((String::new(), 1));
     for name in names {
-        let own: Vec<&Published> = values.iter().filter(|value| place(value).1 == *name).collect();
-        let (group, name) = name.split_once(": ").unwrap_or(("", name));
+        let own: Vec<&Published> = values.iter().filter(|value| place(value).column == *name).collect();
+        let [group, name] = own.first().map(|value| place(value).heading).unwrap_or_default();
         let unit = shared(&own).filter(|_| unit_of_all.is_none());
         table.columns.push(Column::new(
-            unit.map_or_else(|| name.to_owned(), |unit| format!("{name}, {unit}")),
+            unit.map_or_else(|| name.clone(), |unit| format!("{name}, {unit}")),
             Place::Right,
         ));
         match table.groups.last_mut() {
-            Some((last, count)) if last == group && table.columns.len() > 3 => *count += 1,
-            _ => table.groups.push((group.to_owned(), 1)),
+            Some((last, count)) if *last == group && table.columns.len() > 3 => *count += 1,
+            _ => table.groups.push((group, 1)),
         }
     }
     if table.groups.iter().all(|(group, _)| group.is_empty()) {
         table.groups.clear();
     }
     for row in rows {
-        let own: Vec<&Published> = values.iter().filter(|value| place(value).0 == *row).collect();
+        let own: Vec<&Published> = values.iter().filter(|value| place(value).row == *row).collect();
         let mut label = row.as_str();
         for (part, (kind, _)) in PARTS.iter().enumerate() {
             if own.iter().all(|value| value.short(part).is_none()) {
                 continue;
             }
             let cell = |name: &String| {
-                let value = own.iter().rev().find(|value| place(value).1 == *name);
+                let value = own.iter().rev().find(|value| place(value).column == *name);
                 value.and_then(|value| value.short(part)).unwrap_or("-").to_owned()
             };
             let line = [std::mem::take(&mut label).to_owned(), (*kind).to_owned()];
@@ -119,7 +177,7 @@ fn stacked(mut table: Table, rows: &[String], names: &[String], values: &[Publis
 fn remarks(values: &[Published], all: usize) -> Vec<String> {
     let mut remarks: Vec<(&str, Vec<&str>)> = Vec::new();
     for value in values.iter().filter(|value| !value.because.is_empty()) {
-        let row = value.cell.as_ref().map_or("", |(row, _)| row);
+        let row = value.cell.as_ref().map_or("", |cell| &*cell.row);
         match remarks.iter_mut().find(|(text, _)| *text == value.because) {
             Some((_, rows)) if rows.contains(&row) => {}
             Some((_, rows)) => rows.push(row),

@@ -33,10 +33,7 @@ pub(crate) fn lines(runs: &[(String, Outline)], columns: usize, unicode: bool) -
         parts.push(Part::Answer(vec![NONE.to_owned()]));
     } else {
         let count = counted(lines.len(), "figure", "figures");
-        let rows = lines.into_iter().map(|HistoryLine { name, strip, range, .. }| {
-            let (range, last) = range.split_once("; ").unwrap_or((range.as_str(), ""));
-            vec![name, strip, range.to_owned(), last.to_owned()]
-        });
+        let rows = lines.into_iter().map(|line| vec![line.name, line.strip, line.range, line.last]);
         let columns =
             [("figure", Place::Left), ("runs", Place::Left), ("range", Place::Left), ("", Place::Spare)];
         parts.push(Part::Table(Table::of(columns, rows)));
@@ -119,7 +116,9 @@ fn figures(runs: &[(String, Outline)], columns: usize, unicode: bool) -> Vec<Par
     ))];
     let names = lines.iter().map(|line| width(&line.name)).max().unwrap_or(0);
     let strips = lines.iter().map(|line| width(&line.strip)).max().unwrap_or(0);
-    for HistoryLine { name, strip, range, intervals } in lines {
+    for line in lines {
+        let range = line.whole();
+        let HistoryLine { name, strip, intervals, .. } = line;
         let is_beside = 2 + names + 2 + strips + 2 + width(&range) <= columns;
         let indent = if is_beside { names + 2 } else { 4 };
         let intervals = intervals.map(|intervals| format!("{}{intervals}", " ".repeat(indent)));
@@ -143,8 +142,18 @@ struct HistoryLine {
     name: String,
     strip: String,
     range: String,
+    /// The last value with its interval; empty where the range says it.
+    last: String,
     /// Half-widths, a digit a run, where one of them is worth it.
     intervals: Option<String>,
+}
+
+impl HistoryLine {
+    /// The range and the last value.
+    fn whole(&self) -> String {
+        let parts = [&*self.range, &*self.last];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+    }
 }
 
 /// One figure over the runs.
@@ -180,21 +189,24 @@ impl HistoryStrip {
             }
             before = estimate.or(before);
         }
+        let last = before.filter(|_| !still).map_or(String::new(), |last| {
+            let interval = numbers::interval(&last, &unit, unicode);
+            format!("last {} {interval}", numbers::quantity(last.value, &unit))
+        });
         let range = if still {
             format!("{} throughout", numbers::quantity(values[values.len() - 1], &unit))
         } else {
-            let last = before.map_or(String::new(), |last| {
-                format!(
-                    "; last {} {}",
-                    numbers::quantity(last.value, &unit),
-                    numbers::interval(&last, &unit, unicode)
-                )
-            });
-            format!("{}{last}", numbers::range(low, high, &unit))
+            numbers::range(low, high, &unit)
         };
         let intervals: String = estimates.iter().map(digit).collect();
         let wide = intervals.chars().any(|digit| !matches!(digit, ' ' | '1'));
-        Some(HistoryLine { name: plain(id, unicode), strip, range, intervals: wide.then_some(intervals) })
+        Some(HistoryLine {
+            name: plain(id, unicode),
+            strip,
+            range,
+            last,
+            intervals: wide.then_some(intervals),
+        })
     }
 }
 
@@ -247,17 +259,17 @@ mod tests {
         let values: Vec<Option<f64>> = (0..8).map(|step| Some(100.0 + f64::from(step))).collect();
         let all = line(&values, 0.5, 0).expect("eight runs");
         assert_eq!(all.strip.chars().collect::<Vec<_>>(), letters);
-        assert_eq!((all.range.as_str(), all.intervals), ("100 .. 107 ns; last 107 ns ± 0.5 %", None));
+        assert_eq!((&*all.whole(), all.intervals), ("100 .. 107 ns; last 107 ns ± 0.5 %", None));
         let some = line(&[Some(100.0), None, Some(107.0), Some(103.0), None], 1.9, 0).expect("three runs");
         let expected = [letters[0], ' ', letters[7], letters[3], ' '];
         assert_eq!(some.strip.chars().collect::<Vec<_>>(), expected);
         assert_eq!(some.intervals.as_deref(), Some("2 22 "));
-        assert!(some.range.ends_with("; last 103 ns ± 1.9 %"), "{}", some.range);
+        assert_eq!(some.last, "last 103 ns ± 1.9 %");
     }
 
     #[test]
     fn what_moved_by_less_than_two_per_cent_is_still() {
-        let range = |values: [f64; 2]| line(&values.map(Some), 0.5, 0).expect("two runs").range;
+        let range = |values: [f64; 2]| line(&values.map(Some), 0.5, 0).expect("two runs").whole();
         assert_eq!(range([100.0, 101.9]), "102 ns throughout");
         assert_eq!(range([0.5, 0.505]), "0.505 ns throughout");
         assert!(range([100.0, 102.1]).starts_with("100 .. 102 ns; last"));

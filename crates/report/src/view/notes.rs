@@ -167,9 +167,10 @@ impl Story<'_> {
         others
             .map(|(name, quantity)| {
                 let unit = self.plain(&quantity.unit);
-                let interval = match numbers::interval(&quantity.estimate, &unit, self.unicode) {
-                    interval if interval.is_empty() || interval.ends_with(" 0 %") => String::new(),
-                    interval if interval.starts_with('[') => format!(" {interval}"),
+                let it = &quantity.estimate;
+                let interval = match numbers::interval(it, &unit, self.unicode) {
+                    _ if it.low == it.high => String::new(),
+                    interval if it.extremes => format!(" {interval}"),
                     interval => format!(" ({interval})"),
                 };
                 format!(

@@ -2,17 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use oscost_results::Reproduction;
-use oscost_results::document::APUE;
+use oscost_results::{CellSeries, Reproduction};
 
 use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Bar, Bars, Chart, Curve, Curves, Names, Plot, Point, Source};
+use crate::blocks::plot::{Bar, BarKind, Bars, Chart, Curve, Curves, Names, Plot, Point, Source};
 use crate::blocks::{Part, Table, View};
 use crate::numbers;
 use crate::view::story::Story;
 
-/// The time that is drawn: the tables have user and system time beside it.
-const TIME: &str = "clock";
+/// The way to lock that the others are held against.
+const NONE: &str = "none";
 
 /// Whose values a curve has, in the order of the legend.
 const SOURCES: [(Source, &str); 3] =
@@ -29,7 +28,7 @@ struct Values {
 }
 
 /// Tables that share their rows ("nrec", "children"): by what locks them.
-type Tables = Vec<(String, Vec<(String, Values)>)>;
+type Tables = Vec<(String, Vec<(CellSeries, Values)>)>;
 
 /// A published or a single duration in ns.
 fn single(row: &Reproduction, seconds: Option<f64>) -> Option<f64> {
@@ -49,44 +48,31 @@ fn here(story: &Story<'_>, row: &Reproduction) -> Option<[f64; 3]> {
 /// The tables of the document that have a time by a number, by that number's name.
 fn tables(story: &Story<'_>) -> Tables {
     let mut tables: Tables = Vec::new();
-    for row in story.result.reproductions.iter().filter(|row| row.document == APUE.name) {
+    for row in &story.result.reproductions {
         let Some(cell) = &row.cell else { continue };
-        let Some(kind) = cell.column.strip_suffix(TIME) else { continue };
-        let Some((title, rest)) = cell.table.rsplit_once(", by ") else { continue };
-        let axis = rest.split(' ').next().unwrap_or(rest);
-        let digits: String = cell.row.chars().filter(|letter| !letter.is_whitespace()).collect();
-        let Ok(number) = digits.parse::<u64>() else { continue };
-        // "Figure 20.8, nrec 2000, advisory locking" names the way to lock itself, "Figure 20.8's shape at nrec 500" and
-        // Figure 20.7 in their columns.
-        let locks = if let Some(way) = kind.strip_suffix(": ") {
-            way.to_owned()
-        } else if kind.trim().is_empty() {
-            title.split_once(", ").map_or(title, |(_, locks)| locks).to_owned()
-        } else {
-            format!("{}, {}", kind.trim(), title.rsplit_once(" at ").map_or(title, |(_, at)| at))
-        };
-        let table = match tables.iter().position(|(known, _)| known == axis) {
+        let (Some(axis), Some(series)) = (&cell.axis, &cell.series) else { continue };
+        let table = match tables.iter().position(|(known, _)| *known == axis.counts) {
             Some(table) => &mut tables[table].1,
             None => {
-                tables.push((axis.to_owned(), Vec::new()));
+                tables.push((axis.counts.clone(), Vec::new()));
                 &mut tables.last_mut().expect("one was just added").1
             }
         };
-        let values = match table.iter().position(|(known, _)| *known == locks) {
+        let values = match table.iter().position(|(known, _)| known == series) {
             Some(index) => &mut table[index].1,
             None => {
-                table.push((locks, Values::default()));
+                table.push((series.clone(), Values::default()));
                 &mut table.last_mut().expect("one was just added").1
             }
         };
         if let Some(value) = single(row, row.published) {
-            values.published.insert(number, value);
+            values.published.insert(axis.at, value);
         }
         if let Some(value) = single(row, row.literal) {
-            values.literal.insert(number, value);
+            values.literal.insert(axis.at, value);
         }
         if let Some(value) = here(story, row) {
-            values.here.insert(number, value);
+            values.here.insert(axis.at, value);
         }
     }
     tables
@@ -110,10 +96,10 @@ fn times(one: Option<&BTreeMap<u64, f64>>, other: Option<&BTreeMap<u64, f64>>) -
 }
 
 /// Coarse locks against fine ones, published and here.
-fn finding(axis: &str, table: &[(String, Values)]) -> String {
+fn finding(axis: &str, table: &[(CellSeries, Values)]) -> String {
     let middle = |values: &Values| values.here.iter().map(|(number, value)| (*number, value[1])).collect();
-    let of = |word: &str, here: bool| -> Option<BTreeMap<u64, f64>> {
-        let named = table.iter().filter(|(locks, _)| locks.contains(word) && !locks.contains("mandatory"));
+    let of = |key: &str, here: bool| -> Option<BTreeMap<u64, f64>> {
+        let named = table.iter().filter(|(locks, _)| locks.key == key);
         let maps = named.map(|(_, values)| if here { middle(values) } else { values.published.clone() });
         maps.into_iter().find(|map: &BTreeMap<u64, f64>| !map.is_empty())
     };
@@ -140,9 +126,9 @@ fn finding(axis: &str, table: &[(String, Values)]) -> String {
 }
 
 /// Each way to lock against no locking, side by side as published and here; `None` where nothing stands beside no locking.
-fn bars(story: &Story<'_>, axis: &str, table: &[(String, Values)]) -> Option<Plot> {
-    let bare = table.iter().find(|(locks, _)| locks.starts_with("no ")).map(|(_, values)| values)?;
-    let ways: Vec<&(String, Values)> =
+fn bars(story: &Story<'_>, axis: &str, table: &[(CellSeries, Values)]) -> Option<Plot> {
+    let bare = table.iter().find(|(locks, _)| locks.key == NONE).map(|(_, values)| values)?;
+    let ways: Vec<&(CellSeries, Values)> =
         table.iter().filter(|(_, values)| !std::ptr::eq(values, bare)).collect();
     let mut counts: Vec<u64> =
         bare.published.keys().chain(bare.literal.keys()).chain(bare.here.keys()).copied().collect();
@@ -165,7 +151,7 @@ fn bars(story: &Story<'_>, axis: &str, table: &[(String, Values)]) -> Option<Plo
             let there = of(&values.published, &bare.published).map(|it| (Source::Published, "published", it));
             for (source, whose, (time, y)) in [there, here].into_iter().flatten() {
                 ends.push(y);
-                let (at, name) = (numbers::count(number as f64), story.plain(locks));
+                let (at, name) = (numbers::count(number as f64), story.plain(&locks.title));
                 let (times, time) = (numbers::ratio(y, None), numbers::duration(time));
                 let says = format!("{name}, {at} {axis}, {whose}: {times} no locking, {time}");
                 rows.push(vec![at, name, whose.to_owned(), times, time]);
@@ -198,7 +184,7 @@ fn bars(story: &Story<'_>, axis: &str, table: &[(String, Values)]) -> Option<Plo
         note: String::new(),
         chart: Chart::Bars(Bars {
             y: Axis::linear("times the clock time without locking", "ratio", ends.into_iter())?,
-            kinds: ways.iter().map(|(locks, _)| (story.plain(locks), 0)).collect(),
+            kinds: ways.iter().map(|(locks, _)| BarKind::of(&locks.key, story.plain(&locks.title))).collect(),
             groups,
         }),
         table: Table::new([axis, "locks", "", "against no locking", "clock time"], rows),
@@ -206,7 +192,7 @@ fn bars(story: &Story<'_>, axis: &str, table: &[(String, Values)]) -> Option<Plo
     })
 }
 
-fn plot(story: &Story<'_>, axis: &str, table: &[(String, Values)]) -> Option<Plot> {
+fn plot(story: &Story<'_>, axis: &str, table: &[(CellSeries, Values)]) -> Option<Plot> {
     let mut counts: Vec<f64> = Vec::new();
     let (mut curves, mut rows, mut ends) = (Vec::new(), Vec::new(), Vec::new());
     for (source, whose) in SOURCES {
@@ -224,7 +210,7 @@ fn plot(story: &Story<'_>, axis: &str, table: &[(String, Values)]) -> Option<Plo
             if points.is_empty() {
                 continue;
             }
-            let name = story.plain(&format!("{whose}: {locks}"));
+            let name = story.plain(&format!("{whose}: {}", locks.title));
             for point in &points {
                 counts.push(point.x);
                 ends.extend(point.y);
@@ -236,7 +222,7 @@ fn plot(story: &Story<'_>, axis: &str, table: &[(String, Values)]) -> Option<Plo
                     if source == Source::Here { interval } else { String::new() },
                 ]);
             }
-            curves.push(Curve { source, ..Curve::of_dots(name, points) });
+            curves.push(Curve { source, kind: locks.key.clone(), ..Curve::of_dots(name, points) });
         }
     }
     counts.sort_by(f64::total_cmp);
@@ -277,7 +263,8 @@ mod tests {
     #[test]
     fn both_ratios_are_of_one_number() {
         let table = |coarse: Values, fine: Values| {
-            [("advisory, coarse-grained".to_owned(), coarse), ("advisory, fine-grained".to_owned(), fine)]
+            let series = |key: &str| CellSeries { key: key.to_owned(), title: format!("{key} locks") };
+            [(series("coarse"), coarse), (series("fine"), fine)]
         };
         let published = [(1, 5.0), (16, 13.2)];
         let both = table(values(&published, &[(1, 4.0)]), values(&[(1, 5.0), (16, 10.0)], &[(1, 5.0)]));

@@ -9,8 +9,8 @@ use oscost_results::{Estimate, Figure, Mark, PairedValue, Parameter, RemarkCode,
 
 use crate::blocks::{Part, Table, View};
 use crate::numbers;
+use crate::view::picture;
 use crate::view::story::Story;
-use crate::view::{picture, realtime_load};
 
 /// Columns of a bar, and of a timeline.
 const BAR: usize = 10;
@@ -74,6 +74,17 @@ impl Session<'_> {
     pub fn time(&self, name: &str) -> String {
         self.value(name).map_or(String::new(), numbers::duration)
     }
+}
+
+/// Messages that were sent and that a client did not get, of the whole session.
+pub(crate) fn lost(session: &Session<'_>) -> f64 {
+    ["dropped", "missed"].iter().filter_map(|name| session.value(name)).sum()
+}
+
+/// Messages that were lost, and ticks that a late server skipped and never sent: two things, and two columns.
+pub(crate) fn lost_and_skipped(session: &Session<'_>) -> [String; 2] {
+    let skipped = session.value("overruns").unwrap_or(0.0);
+    [lost(session), skipped].map(|count| if count == 0.0 { "0".to_owned() } else { numbers::count(count) })
 }
 
 /// The view of all sessions of a result.
@@ -152,7 +163,7 @@ fn table(story: &Story<'_>, sessions: &[&Session<'_>]) -> Table {
     let row = |session: &&Session<'_>| {
         let load = session.value(quantity::DISPATCH_LOAD).unwrap_or(0.0);
         let against = ratio(story, session).and_then(|pair| Some((pair.value?, pair.low.zip(pair.high))));
-        let [lost, skipped] = realtime_load::lost_and_skipped(session);
+        let [lost, skipped] = lost_and_skipped(session);
         vec![
             story.words(session.transport),
             session.time(quantity::LAST_P50),

@@ -4,9 +4,9 @@
 use oscost_results::quantity;
 use oscost_results::{Mark, RemarkCode};
 
-use crate::blocks::page::{Card, Hue};
-use crate::blocks::{Part, Table, View};
-use crate::view::realtime_ipc::{Session, not_real_time, plots, session};
+use crate::blocks::page::Card;
+use crate::blocks::{Hue, Part, Table, View};
+use crate::view::realtime_ipc::{Session, lost, lost_and_skipped, not_real_time, plots, session};
 use crate::view::story::Story;
 use crate::words::distinct;
 use crate::{numbers, view::picture};
@@ -59,17 +59,6 @@ fn table(story: &Story<'_>, sessions: &[&Session<'_>]) -> Table {
         ]
     });
     Table::new(heads, rows)
-}
-
-/// Messages that were sent and that a client did not get, of the whole session.
-fn lost(session: &Session<'_>) -> f64 {
-    ["dropped", "missed"].iter().filter_map(|name| session.value(name)).sum()
-}
-
-/// Messages that were lost, and ticks that a late server skipped and never sent: two things, and two columns.
-pub(super) fn lost_and_skipped(session: &Session<'_>) -> [String; 2] {
-    let skipped = session.value("overruns").unwrap_or(0.0);
-    [lost(session), skipped].map(|count| if count == 0.0 { "0".to_owned() } else { numbers::count(count) })
 }
 
 /// The sessions of a run that has nothing but sessions with a load and as many clients, with their medians under it; the fastest

@@ -135,13 +135,11 @@ fn foot(story: &Story<'_>, figure: &Figure) -> Vec<String> {
         (None, Some(why)) => format!("not counted: {}", story.plain(why)),
         (None, None) => "not counted".to_owned(),
     };
-    let where_it_ran = format!(
-        "{}, {}",
-        crate::words::counted(evidence.launches as usize, "launch", "launches"),
-        story.words(&figure.placement)
-    );
+    let launches = crate::words::counted(evidence.launches as usize, "launch", "launches");
+    let where_it_ran = [launches, story.words(&figure.placement)];
+    let where_it_ran: Vec<String> = where_it_ran.into_iter().filter(|part| !part.is_empty()).collect();
     let when = format!("{}, {}", story.tool(), story.plain(&story.result.started));
-    vec![how, where_it_ran.trim_end_matches(", ").to_owned(), when]
+    vec![how, where_it_ran.join(", "), when]
 }
 
 /// The distribution of all samples of all launches.

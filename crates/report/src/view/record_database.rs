@@ -157,7 +157,9 @@ fn plot(story: &Story<'_>, store: &str, cells: &[&DatabaseCell<'_>]) -> Option<P
             .map(|(x, time)| Point { x, y: [time.low, time.value, time.high] })
             .collect();
         points.sort_by(|one, other| one.x.total_cmp(&other.x));
-        Curve::of_dots(story.words(lock), points)
+        // The grain of the locks has the hue, whatever they are made of.
+        let grain = cells.iter().find(|cell| cell.lock() == *lock).map(|cell| cell.locking.to_owned());
+        Curve { kind: grain.unwrap_or_default(), ..Curve::of_dots(story.words(lock), points) }
     });
     let row = |cell: &&DatabaseCell<'_>| {
         let value = |name: &str| {

@@ -44,6 +44,12 @@ impl<'a> Story<'a> {
         plain(text, self.unicode)
     }
 
+    /// The title of a figure, without what only its own family tells apart.
+    pub fn short_title(&self, figure: &Figure) -> String {
+        let title = if figure.title.is_empty() { &figure.id } else { &figure.title };
+        self.plain(title.split(", ").next().unwrap_or(title))
+    }
+
     /// The figures by family in the order of the result; a family's series follow, by the quantity that they quote. What
     /// was measured and a view covers is left to it.
     pub fn sections(&self, views: &[View]) -> Vec<PriceFamily> {

@@ -5,7 +5,7 @@ use oscost_recorddb::Layout;
 use oscost_results::quantity;
 use oscost_results::{Estimate, Judgement};
 
-use super::super::measured::{quantity, ratio, together, value};
+use super::super::measured::{quantity, ratio, side_by_side, value};
 use super::super::model::Point;
 use super::super::plan::ApuePlan;
 use super::super::values::{added_by_the_book, fitted, model_of, name_of};
@@ -37,52 +37,41 @@ pub(super) fn ours(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
 }
 
 pub(super) fn a_call(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {
-    let (mut told, mut judgements, mut apart) = (Vec::new(), Vec::new(), false);
+    let (mut told, mut judgements) = (Vec::new(), Vec::new());
     for (way, name) in [(Locking::Coarse, "coarse"), (Locking::Fine, "fine")] {
         let prices = prices_of_a_call(found, plan, way);
         let each = |(nrec, price): &(u32, Estimate)| {
-            let run = if single(price) { ", a single run" } else { "" };
-            format!("{:.2} us at {}{run}", price.value / 1e3, grouped(u64::from(*nrec)))
+            format!("{:.2} us at {}", price.value / 1e3, grouped(u64::from(*nrec)))
         };
         if !prices.is_empty() {
             told.push(format!("{name}: {}", prices.iter().map(each).collect::<Vec<_>>().join(", ")));
         }
-        let (singles, repeated): (Vec<Estimate>, Vec<Estimate>) =
-            prices.into_iter().map(|(_, price)| price).partition(single);
-        // A single run proves nothing, but what holds must not have one that speaks against it.
         let near = |one: &Estimate, of: &Estimate| one.low <= ALMOST * of.high && of.low <= ALMOST * one.high;
-        apart |= singles.iter().any(|one| repeated.iter().any(|of| !near(one, of)));
-        if let [first, .., last] = repeated.as_slice() {
+        if let [(_, first), .., (_, last)] = prices.as_slice() {
             // Intervals that meet, to 10 %, are of one price.
             judgements.push(holds_if(near(first, last)));
         }
     }
     let book: Vec<String> = added_by_the_book().iter().map(|(_, us)| format!("{:.2}", us[1])).collect();
-    let words =
-        format!("{}; the document's own numbers make it {} us, fine", told.join("; "), book.join(", "));
+    let calls = |nrec: u32| value(found, &plan.cell(Locking::Fine, 1, nrec), quantity::LOCK_CALLS);
+    let ran = sizes(plan).into_iter().filter_map(calls).any(|calls| calls > 0.0);
+    told.push(format!("the document's own numbers make it {} us, fine", book.join(", ")));
+    let words = told.join("; ");
     if judgements.is_empty() {
         let few = format!("{words}; this needs two numbers of records with repeated runs");
-        return (!told.is_empty()).then_some((Judgement::NotJudged, few));
+        return ran.then_some((Judgement::NotJudged, few));
     }
-    match of_parts(&judgements) {
-        Judgement::Holds if apart => {
-            Some((Judgement::Unclear, format!("{words}; a single run with more records says otherwise")))
-        }
-        judgement => Some((judgement, words)),
-    }
+    Some((of_parts(&judgements), words))
 }
 
-/// What a call of locking adds to the CPU time, ns, by number of records.
+/// What a call of locking adds to the CPU time, ns, by number of records that ran repeatedly: a difference of two single runs is
+/// no price.
 fn prices_of_a_call(found: &Found<'_>, plan: &ApuePlan, way: Locking) -> Vec<(u32, Estimate)> {
     let price = |nrec: u32| {
         let [none, locked] = [Locking::None, way].map(|way| plan.cell(way, 1, nrec));
-        let added = together(found, (&locked, &none), ("cpu", |of, to| of - to))?;
+        let added = side_by_side(found, (&locked, &none), ("cpu", |of, to| of - to))?;
         let calls = value(found, &locked, quantity::LOCK_CALLS).filter(|calls| *calls > 0.0)?;
-        let each = |ns: f64| ns / calls;
-        Some((
-            nrec,
-            Estimate { value: each(added.value), low: each(added.low), high: each(added.high), ..added },
-        ))
+        Some((nrec, added.map(|ns| ns / calls).estimate()))
     };
     sizes(plan).into_iter().filter_map(price).collect()
 }

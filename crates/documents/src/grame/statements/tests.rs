@@ -179,9 +179,7 @@ const KEPT: [((f64, f64), Judgement); 5] = [
 fn even_and_odd_ticks_are_told_apart_in_the_first_launch_that_kept_them() {
     let (mut figures, ratios) = with_module((0.4, 0.5), (0.4, 0.5));
     let module = of(&mut figures, &at_1ms("kernel_module", 10));
-    let mut kept = LaunchRecord::default();
-    kept.tracks.insert("client_1".to_owned(), vec![10e3, 30e3, 10e3, 30e3]);
-    module.launches = vec![LaunchRecord::default(), kept];
+    module.launches[1].tracks.insert("client_1".to_owned(), vec![10e3, 30e3, 10e3, 30e3]);
     let told = verdict(&rows(&figures, &ratios), "between two different levels").1;
     assert!(told.ends_with("; client 1 has 10.0 us on even and 30.0 us on odd ticks"), "{told}");
 }

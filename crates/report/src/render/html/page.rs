@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::table::{class, sign};
+use super::table::{class, hue, sign};
 use super::{anchor, blocks, escaped, forest, history, plots, prices};
-use crate::blocks::page::{Card, Chip, Hue, Page, Section};
+use crate::blocks::page::{Card, Chip, Page, Section};
 
 /// The page's style and its SHA-256 in base64; a test keeps them in step.
 const STYLE: &str = include_str!("style.css");
@@ -182,18 +182,6 @@ fn card(card: &Card, out: &mut dyn Write) -> io::Result<()> {
 /// A unit that stands alone.
 fn unit(unit: &str) -> String {
     if unit == "us" { "\u{b5}s".to_owned() } else { unit.to_owned() }
-}
-
-/// The class of a hue.
-pub(super) fn hue(hue: Hue) -> &'static str {
-    match hue {
-        Hue::User => "user",
-        Hue::Kernel => "kernel",
-        Hue::Switch => "switch",
-        Hue::Uncounted => "uncounted",
-        Hue::Judged(tone) => class(tone),
-        Hue::Plain => "plain",
-    }
 }
 
 #[cfg(test)]

@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::log_axis::LogAxis;
-use super::page::hue;
-use super::table::{class, sign};
+use super::table::{class, hue, sign};
 use super::{anchor, breakable, escaped, receipt, table};
 use crate::blocks::prices::{Amount, PriceChart, Priced, Sums};
 use crate::blocks::screen::Judges;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{anchor, breakable, escaped};
-use crate::blocks::{Cell, Place, Table, Tone};
+use crate::blocks::{Cell, Hue, Place, Table, Tone};
 
 /// Writes a table in a region that can be scrolled, by the mouse and by the keyboard; no other has the same `name`.
 pub(super) fn scrolling(table: &Table, name: &str, of: &str, out: &mut dyn Write) -> io::Result<()> {
@@ -89,5 +89,17 @@ pub(super) fn sign(tone: Tone) -> &'static str {
         Tone::Doubt => "?",
         Tone::Bad => "\u{2717}",
         Tone::Neutral => "\u{2013}",
+    }
+}
+
+/// The class of a hue.
+pub(super) fn hue(hue: Hue) -> &'static str {
+    match hue {
+        Hue::User => "user",
+        Hue::Kernel => "kernel",
+        Hue::Switch => "switch",
+        Hue::Uncounted => "uncounted",
+        Hue::Judged(tone) => class(tone),
+        Hue::Plain => "plain",
     }
 }

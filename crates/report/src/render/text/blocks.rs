@@ -2,16 +2,12 @@
 
 use std::io;
 
-use super::layout::wrap;
+use super::layout::{DEEP, INDENT, wrap};
 use super::lines::Lines;
 use super::table;
 use crate::blocks::{Fact, Judged, Part, View};
 use crate::words::{left, width};
 
-/// Columns before what belongs to a heading.
-pub(super) const INDENT: usize = 2;
-/// Columns before what belongs to a row.
-pub(super) const DEEP: usize = 6;
 /// Names of what was judged have at most so many columns; a longer one has a line of its own.
 const NAME: usize = 22;
 /// What was judged stands beside its verdict where it has so many columns, else below it.

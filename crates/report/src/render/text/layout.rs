@@ -2,6 +2,10 @@
 
 use crate::words::width;
 
+/// Columns before what belongs to a heading.
+pub(super) const INDENT: usize = 2;
+/// Columns before what belongs to a row.
+pub(super) const DEEP: usize = 6;
 /// `text` in lines of at most `room` columns, broken between words but not before a unit; a word longer than a line is
 /// broken inside. At least one line.
 pub(crate) fn wrap(text: &str, room: usize) -> Vec<String> {

@@ -2,9 +2,9 @@
 
 use std::io;
 
-use super::layout::{elided, shortened, wrap};
+use super::blocks;
+use super::layout::{DEEP, elided, shortened, wrap};
 use super::lines::Lines;
-use super::{blocks, blocks::DEEP};
 use crate::blocks::screen::{Cells, Group, Judges, Line, Said, Screen};
 use crate::words::{left, right, width};
 

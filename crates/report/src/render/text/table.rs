@@ -5,8 +5,7 @@
 use std::io;
 use std::ops::Range;
 
-use super::blocks::{DEEP, INDENT};
-use super::layout::{elided, shortened};
+use super::layout::{DEEP, INDENT, elided, shortened};
 use super::lines::Lines;
 use crate::blocks::{Place, Table};
 use crate::words::{left, right, width};

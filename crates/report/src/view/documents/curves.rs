@@ -1,6 +1,5 @@
 //! Tables of a document over a number (operations, clients, reads in a row) as curves: published, literal and measured.
 
-use oscost_results::document::APUE;
 use oscost_results::{Reproduction, RunResult};
 
 use super::converted_interval;
@@ -38,36 +37,26 @@ struct Drawn {
 
 /// A plot for each column of the table that has a published curve, or one that the text has lost.
 pub(super) fn parts(title: &str, block: &[&Reproduction], result: &RunResult, unicode: bool) -> Vec<Part> {
-    // Document 001 has a plot of its own that holds all its ways to lock.
-    if block.iter().any(|row| row.document == APUE.name) {
+    // What is drawn together with other tables has a plot of its own.
+    if block.iter().any(|row| row.cell.as_ref().is_some_and(|cell| cell.series.is_some())) {
         return Vec::new();
     }
     let columns = distinct(block.iter().filter_map(|row| row.cell.as_ref()).map(|cell| cell.column.clone()));
     let mut drawn: Vec<Drawn> =
-        columns.iter().filter_map(|column| drawn(column, title, block, result, unicode)).collect();
+        columns.iter().filter_map(|column| drawn(column, block, result, unicode)).collect();
     // A ratio says more of two machines than a time does.
     drawn.sort_by_key(|column| column.unit != "ratio");
     drawn.iter().filter_map(|column| plot(title, column)).map(Part::from).collect()
 }
 
-/// The number that a row begins with.
-fn number(row: &str) -> Option<f64> {
-    let end = row.find(|letter: char| !letter.is_ascii_digit() && letter != ' ').unwrap_or(row.len());
-    row[..end].replace(' ', "").parse().ok()
-}
-
-fn drawn(
-    column: &str,
-    title: &str,
-    block: &[&Reproduction],
-    result: &RunResult,
-    unicode: bool,
-) -> Option<Drawn> {
+fn drawn(column: &str, block: &[&Reproduction], result: &RunResult, unicode: bool) -> Option<Drawn> {
     let own = block.iter().filter(|row| row.cell.as_ref().is_some_and(|cell| cell.column == column));
     let mut kinds: [Vec<(f64, [f64; 3])>; 3] = Default::default();
-    let (mut last, mut unit) = (f64::NEG_INFINITY, None);
+    let (mut last, mut unit, mut axis) = (f64::NEG_INFINITY, None, None);
     for row in own {
-        let at = number(&row.cell.as_ref()?.row)?;
+        let own = row.cell.as_ref()?.axis.as_ref()?;
+        let at = own.at as f64;
+        axis = Some(own);
         // Rows that do not ascend are names, not an axis.
         if at <= last || unit.is_some_and(|unit: &str| unit != row.unit) {
             return None;
@@ -82,18 +71,10 @@ fn drawn(
             }
         }
     }
-    let is_lost = title.starts_with("Figures ") && (kinds[1].len() >= LEAST || kinds[2].len() >= LEAST);
-    let (name, unit) = (plain(column, unicode), plain(unit?, unicode));
-    let last_row = block.iter().rev().filter_map(|row| row.cell.as_ref()).find(|cell| cell.column == column);
-    let counts = plain(&counted_in(title, &last_row?.row), unicode);
+    let axis = axis?;
+    let is_lost = axis.lost && (kinds[1].len() >= LEAST || kinds[2].len() >= LEAST);
+    let [name, unit, counts] = [column, unit?, &axis.counts].map(|words| plain(words, unicode));
     (kinds[0].len() >= LEAST || is_lost).then_some(Drawn { name, counts, unit, kinds })
-}
-
-/// What the numbers of rows count: their own words, else the word of the title that they go by.
-fn counted_in(title: &str, row: &str) -> String {
-    let own = row.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == ' ');
-    let by = title.split(" by ").nth(1).and_then(|rest| rest.split([',', ':', ' ']).next());
-    if own.is_empty() { by.unwrap_or_default().to_owned() } else { own.to_owned() }
 }
 
 fn plot(title: &str, column: &Drawn) -> Option<Plot> {
@@ -157,6 +138,7 @@ fn plot(title: &str, column: &Drawn) -> Option<Plot> {
                         .collect(),
                     dots: true,
                     source: *source,
+                    kind: String::new(),
                     hue: 0,
                 })
                 .collect(),
@@ -218,16 +200,6 @@ fn short(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_row_begins_with_its_number_or_names_no_place() {
-        assert_eq!(number("20 000 in a row"), Some(20_000.0));
-        assert_eq!(number("1 client"), Some(1.0));
-        assert_eq!(number("socket"), None);
-        assert_eq!(counted_in("Results by cycles, the script's table", "1 000"), "cycles");
-        assert_eq!(counted_in("Figures 24 to 30 over the number of clients", "10 clients"), "clients");
-        assert_eq!(counted_in("no such word", "10"), "");
-    }
 
     #[test]
     fn each_kind_stands_at_its_height_and_place() {

@@ -2,12 +2,6 @@
 
 use crate::numbers;
 
-/// The published value with its unit, and ours as number and unit, the same: of times that of the smaller one.
-pub(crate) fn in_one_unit(there: f64, here: Option<f64>, unit: &str) -> (String, Option<(String, String)>) {
-    let scale = OneUnit::of(there, here, unit);
-    (scale.there(there), here.map(|it| (scale.ours(it), scale.name.to_owned())))
-}
-
 /// How numbers of a unit are told: each times a factor, with what stands right behind it, and the unit apart from it.
 pub(super) struct OneUnit<'a> {
     factor: f64,
@@ -39,9 +33,12 @@ impl<'a> OneUnit<'a> {
 
     /// A published number with its unit.
     pub fn there(&self, value: f64) -> String {
-        format!("{}{} {}", exact(value * self.factor, self.unit), self.behind, self.name)
-            .trim_end()
-            .to_owned()
+        format!("{} {}", self.there_bare(value), self.name).trim_end().to_owned()
+    }
+
+    /// The same without it.
+    pub fn there_bare(&self, value: f64) -> String {
+        format!("{}{}", exact(value * self.factor, self.unit), self.behind)
     }
 
     /// A number of this machine without it.
@@ -75,9 +72,8 @@ mod tests {
     #[test]
     fn both_answers_have_the_unit_of_the_smaller() {
         let of = |there, here, unit| {
-            let (there, here) = in_one_unit(there, Some(here), unit);
-            let (number, unit) = here.expect("a number here");
-            format!("{there} | {number} {unit}").trim_end().to_owned()
+            let both = OneUnit::of(there, Some(here), unit);
+            format!("{} | {} {}", both.there(there), both.ours(here), both.name).trim_end().to_owned()
         };
         assert_eq!(of(0.009_119, 0.023_029, "s"), "9.119 ms | 23.0 ms");
         assert_eq!(of(0.439_309, 1.432_93, "s"), "439.309 ms | 1 433 ms");

@@ -74,7 +74,13 @@ fn small(finding: &str, strips: Vec<(String, String, Vec<f64>)>, usual: f64) -> 
     let strips: Vec<Strip> = strips
         .into_iter()
         .filter(|it| !it.2.is_empty())
-        .map(|(name, says, values)| Strip { name, says, form: Form::Columns(columns(&values)), hue: 0 })
+        .map(|(name, says, values)| Strip {
+            name,
+            says,
+            form: Form::Columns(columns(&values)),
+            kind: String::new(),
+            hue: 0,
+        })
         .collect();
     let heights = strips.iter().flat_map(|strip| match &strip.form {
         Form::Columns(columns) => columns.iter().map(|it| it[2]).collect::<Vec<_>>(),

@@ -10,6 +10,7 @@ use crate::blocks::axis::Axis;
 use crate::blocks::plot::{Chart, Curve, Curves, Form, Names, Plot, Point, Strip, Strips, Track, Trail};
 use crate::blocks::{Part, Table};
 use crate::numbers;
+use crate::view::documents::published_answers;
 use crate::view::story::Story;
 use crate::words::left;
 
@@ -20,25 +21,14 @@ const DRAWN: usize = 132;
 /// Values of the first and the last client that are drawn.
 const IN_A_ROW: usize = 60;
 
-/// A column of the document's tables of one client by sockets: us, and the station, each once.
-pub(super) fn published(story: &Story<'_>, column: &str) -> Vec<(f64, String)> {
-    let rows = story.result.reproductions.iter().filter(|row| row.document == GRAME.name);
-    let of = rows.filter_map(|row| {
-        let cell = row.cell.as_ref().filter(|cell| cell.column == column)?;
-        // What is answered by a figure is a socket; the rest are other systems.
-        row.figure_id.as_ref()?;
-        let (_, station) = cell.table.split_once("one client, ")?;
-        let station = story.plain(station.split(':').next().unwrap_or(station));
-        Some((row.published.filter(|us| us.is_finite() && *us > 0.0)?, station))
-    });
-    let mut all: Vec<(f64, String)> = of.collect();
-    all.sort_by(|one, other| one.0.total_cmp(&other.0));
-    all.dedup();
-    all
+/// What the document printed of one client by sockets: us, and the station.
+fn published(story: &Story<'_>, key: &str) -> Vec<(f64, String)> {
+    let all = published_answers(story.result, GRAME.name, key).into_iter();
+    all.filter(|it| it.value > 0.0).map(|it| (it.value, story.plain(&it.station))).collect()
 }
 
 /// "31.0 us (P350), 11.0 us (P700)".
-pub(super) fn told(values: &[(f64, String)]) -> String {
+fn told(values: &[(f64, String)]) -> String {
     let one = |(us, station): &(f64, String)| format!("{} ({station})", numbers::duration(us * 1e3));
     values.iter().map(one).collect::<Vec<_>>().join(", ")
 }
@@ -78,7 +68,7 @@ pub(super) fn one_client(story: &Story<'_>, figure: &Figure, title: &str) -> Opt
     let (rules, what) = if phases.is_empty() {
         (published(story, "mean"), "mean")
     } else {
-        (published(story, "busy peak"), "highest peak of any load")
+        (published(story, "busy_peak"), "highest peak of any load")
     };
     let note =
         if rules.is_empty() { String::new() } else { format!("Published, dashed: {what} {}.", told(&rules)) };
@@ -114,11 +104,9 @@ pub(super) fn one_client(story: &Story<'_>, figure: &Figure, title: &str) -> Opt
 pub(super) fn histogram(story: &Story<'_>) -> Option<Part> {
     let (mut strips, mut rows, mut heights, mut all) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut middles = Vec::new();
-    for (load, title) in SITUATIONS {
+    for (load, _, name) in SITUATIONS {
         let Some(figure) = session(story, |clients, under| clients == 1 && under == load) else { continue };
         let Some((_, values)) = tracks(figure).into_iter().next() else { continue };
-        let name =
-            title.split_once("one client").map_or(title, |(_, what)| what.trim_start_matches([',', ' ']));
         let mut columns: Vec<[f64; 3]> = Vec::new();
         for us in sorted(values.clone()).into_iter().filter(|us| *us > 0.0) {
             let step = (us.log2() * FINE).floor();
@@ -138,6 +126,7 @@ pub(super) fn histogram(story: &Story<'_>) -> Option<Part> {
             name: name.to_owned(),
             says: format!("worst {}", numbers::duration(most * 1e3)),
             form: Form::Columns(columns),
+            kind: String::new(),
             hue: 0,
         });
     }

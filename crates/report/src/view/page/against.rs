@@ -2,9 +2,9 @@
 
 use oscost_results::RunResult;
 
-use crate::blocks::Tone;
 use crate::blocks::forest::{Against, Forest};
-use crate::blocks::page::{Card, Chip, Hue};
+use crate::blocks::page::{Card, Chip};
+use crate::blocks::{Hue, Tone};
 use crate::judge::{Compared, Comparison, Verdict, percent};
 use crate::numbers;
 use crate::view::comparison;

@@ -3,11 +3,11 @@
 use oscost_results::Figure;
 use oscost_results::document::GRAME;
 
-use super::heading::short;
 use super::{hue, paid};
-use crate::blocks::page::{Card, Hue};
+use crate::blocks::Hue;
+use crate::blocks::page::Card;
 use crate::numbers;
-use crate::view::documents::{Answer, answers};
+use crate::view::documents::{Told, answers};
 use crate::view::story::{Story, headline};
 use crate::words::{distinct, readable};
 
@@ -102,7 +102,7 @@ fn spread<'a>(story: &'a Story<'_>) -> Vec<(&'a Figure, String)> {
     places
         .into_iter()
         .filter_map(|place| priced.get(place))
-        .map(|(it, _)| (*it, short(story, &it.id)))
+        .map(|(it, _)| (*it, story.short_title(it)))
         .collect()
 }
 
@@ -111,22 +111,16 @@ fn of_documents(story: &Story<'_>) -> Vec<Card> {
     let names = distinct(story.result.reproductions.iter().map(|row| &*row.document));
     let each = (CARDS / names.len().max(1)).max(1);
     let of = |name: &str| {
-        let mut cards: Vec<Card> = if name == GRAME.name {
-            crate::view::grame::cards(story)
-        } else {
-            let answers = answers(name, story.result);
-            let some = answers.iter().any(|it| it.here.is_some());
-            let shown = answers.into_iter().filter(|it| it.here.is_some() || !some);
-            shown.map(|answer| of_answer(story, answer)).collect()
-        };
-        cards.truncate(each);
-        cards
+        let answers = answers(name, story.result);
+        let some = answers.iter().any(|it| it.here.is_some());
+        let shown = answers.into_iter().filter(move |it| it.here.is_some() || !some);
+        shown.map(|answer| of_answer(story, answer)).take(each)
     };
     names.into_iter().flat_map(of).take(CARDS).collect()
 }
 
 /// One question of a document: this machine's number, what it is, and what was published.
-fn of_answer(story: &Story<'_>, answer: Answer) -> Card {
+fn of_answer(story: &Story<'_>, answer: Told) -> Card {
     let (number, unit) = answer.here.unwrap_or_else(|| ("\u{2013}".to_owned(), String::new()));
     Card {
         hue: Hue::Plain,
@@ -134,7 +128,7 @@ fn of_answer(story: &Story<'_>, answer: Answer) -> Card {
         unit,
         name: story.plain(&answer.name),
         says: story.plain(&answer.how),
-        size: story.plain(&format!("published: {}", answer.there)),
+        size: story.plain(&format!("published: {}", answer.each)),
         link: String::new(),
     }
 }

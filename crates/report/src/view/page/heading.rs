@@ -1,10 +1,11 @@
 //! What the heading of a page says: findings of the terminal's rules, in the words of the figures' titles.
 
-use oscost_results::document::{FOUNDING_DOCUMENTS, GRAME};
+use oscost_results::document::FOUNDING_DOCUMENTS;
 
 use super::paid;
 use crate::numbers;
 use crate::view::documents::{answers, judged};
+use crate::view::screen::Finding;
 use crate::view::story::Story;
 use crate::words::{capital, distinct, plain};
 
@@ -20,11 +21,11 @@ const PRICES: [(&[&str], &str); 3] = [
 
 /// The findings in a sentence; with fewer than two of them a price that everybody knows, and with none several. Where even
 /// these are missing, from which price to which.
-pub(super) fn of_findings(story: &Story<'_>, findings: &[String]) -> String {
+pub(super) fn of_findings(story: &Story<'_>, findings: &[Finding]) -> String {
     if let Some(finding) = crate::view::realtime_load::finding(story) {
         return finding;
     }
-    let mut told: Vec<String> = findings.iter().take(FINDINGS).map(|it| said(&titled(story, it))).collect();
+    let mut told: Vec<String> = findings.iter().take(FINDINGS).map(|it| it.in_titles.clone()).collect();
     let measured = |ids: &[&str]| {
         let figures = &story.result.figures;
         let mut known = ids.iter().filter_map(|id| figures.iter().find(|figure| figure.id == *id));
@@ -57,7 +58,7 @@ pub(super) fn of_findings(story: &Story<'_>, findings: &[String]) -> String {
                 Some(sentence) => sentence,
                 None => capital(&story.plain(&least.operation)),
             };
-            let name = |figure: &oscost_results::Figure| short(story, &figure.id).replace('_', " ");
+            let name = |figure: &oscost_results::Figure| story.short_title(figure).replace('_', " ");
             format!(
                 "{operation}: {} by {}, {} by {}",
                 numbers::duration(*from),
@@ -69,12 +70,12 @@ pub(super) fn of_findings(story: &Story<'_>, findings: &[String]) -> String {
         (Some((least, from)), Some((most, to))) if least.id != most.id => capital(&format!(
             "from {} for {} to {} for {}",
             numbers::duration(*from),
-            short(story, &least.id),
+            story.short_title(least),
             numbers::duration(*to),
-            short(story, &most.id)
+            story.short_title(most)
         )),
         (Some((only, price)), _) => {
-            capital(&format!("{} for {}", numbers::duration(*price), short(story, &only.id)))
+            capital(&format!("{} for {}", numbers::duration(*price), story.short_title(only)))
         }
         _ => match story.result.figures.len() {
             0 => "Nothing was measured".to_owned(),
@@ -91,8 +92,6 @@ pub(super) fn of_documents(story: &Story<'_>) -> String {
     let of = |name: &str| {
         let found = if !alone {
             String::new()
-        } else if name == GRAME.name {
-            crate::view::grame::finding(story)
         } else {
             let answers = answers(name, result);
             match answers.first() {
@@ -111,62 +110,7 @@ pub(super) fn of_documents(story: &Story<'_>) -> String {
 /// What readers call a document.
 fn name_of(name: &str) -> String {
     let known = FOUNDING_DOCUMENTS.iter().find(|document| document.name == name);
-    let title = known.map_or_else(|| format!("Document {}", plain(name, true)), |it| it.title.to_owned());
-    // "Document 000, TLPI 53.5: POSIX against ..." is known by the words between.
-    let head = title.split(": ").next().unwrap_or(&title);
-    head.split_once(", ").map_or(head, |(_, own)| own).to_owned()
-}
-
-/// The title of a figure, without what only its own family tells apart.
-pub(super) fn short(story: &Story<'_>, id: &str) -> String {
-    let figure = story.result.figures.iter().find(|figure| figure.id == id);
-    let title = figure.map_or(id, |figure| if figure.title.is_empty() { id } else { &figure.title });
-    story.plain(title.split(", ").next().unwrap_or(title))
-}
-
-/// A finding with titles for ids; ids of the same family may be short in it.
-fn titled(story: &Story<'_>, finding: &str) -> String {
-    let known = |id: &str| {
-        let ends = ["", "/same_cpu", "/cross_cpu"];
-        let figures = &story.result.figures;
-        ends.iter().find_map(|end| figures.iter().find(|figure| figure.id == format!("{id}{end}")))
-    };
-    let mut family = "";
-    let words = finding.split(' ').map(|word| {
-        let (name, stop) = word.strip_suffix(';').map_or((word, ""), |name| (name, ";"));
-        let figure = known(name)
-            .or_else(|| (!family.is_empty()).then(|| known(&format!("{family}/{name}"))).flatten());
-        match figure {
-            Some(figure) => {
-                family = &figure.family;
-                format!("{}{stop}", short(story, &figure.id))
-            }
-            None => word.to_owned(),
-        }
-    });
-    words.collect::<Vec<_>>().join(" ")
-}
-
-/// A finding in words that need no knowledge of its rule.
-fn said(finding: &str) -> String {
-    let times = |number: &str| number.strip_suffix('x').map(|it| format!("{it} times"));
-    let another = finding.strip_prefix("another CPU makes ").and_then(|rest| rest.rsplit_once(" cost "));
-    if let Some((name, number)) = another.and_then(|(name, number)| Some((name, times(number)?))) {
-        return format!("a {name} to another CPU costs {number} one on the same CPU");
-    }
-    let costs = finding.split_once(" costs ").and_then(|(one, rest)| {
-        let (number, other) = rest.split_once(' ')?;
-        Some(format!("{} costs {} as much as {}", one_of(one), times(number)?, one_of(other)))
-    });
-    costs.unwrap_or_else(|| finding.to_owned())
-}
-
-/// Names of figures that end in a thing of which there are many.
-const THINGS: [&str; 6] = ["semaphore", "mutex", "lock", "pipe", "queue", "socket"];
-
-/// With an article, where the name is that of a thing.
-fn one_of(name: &str) -> String {
-    if THINGS.iter().any(|thing| name.ends_with(thing)) { format!("a {name}") } else { name.to_owned() }
+    known.map_or_else(|| format!("Document {}", plain(name, true)), |it| it.known_as.to_owned())
 }
 
 #[cfg(test)]
@@ -178,24 +122,5 @@ mod tests {
         let names = FOUNDING_DOCUMENTS.map(|document| name_of(document.name));
         assert_eq!(names, ["TLPI 53.5", "APUE 20.9", "GRAME 2001", "OSTEP chapter 6", "Document 004"]);
         assert_eq!(name_of("another"), "Document another");
-    }
-
-    #[test]
-    fn a_finding_is_said_in_whole_words() {
-        let cases = [
-            (
-                "another CPU makes process switch cost 9.0x",
-                "a process switch to another CPU costs 9.0 times one on the same CPU",
-            ),
-            (
-                "System V semaphore costs 151x POSIX semaphore",
-                "a System V semaphore costs 151 times as much as a POSIX semaphore",
-            ),
-            ("stat costs 12x a bare kernel entry", "stat costs 12 times as much as a bare kernel entry"),
-            ("clock enters the kernel on each call", "clock enters the kernel on each call"),
-        ];
-        for (finding, words) in cases {
-            assert_eq!(said(finding), words);
-        }
     }
 }

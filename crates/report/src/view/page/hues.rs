@@ -38,7 +38,7 @@ impl Hues {
         match &mut plot.chart {
             Chart::Curves(chart) => {
                 for (index, curve) in chart.curves.iter_mut().enumerate() {
-                    curve.hue = self.hue(chart.names, &curve.name, index);
+                    curve.hue = self.hue(chart.names, kind(&curve.kind, &curve.name), index);
                 }
             }
             Chart::Rows(chart) => {
@@ -48,12 +48,12 @@ impl Hues {
             }
             Chart::Strips(chart) => {
                 for (index, strip) in chart.strips.iter_mut().enumerate() {
-                    strip.hue = self.hue(chart.names, &strip.name, index);
+                    strip.hue = self.hue(chart.names, kind(&strip.kind, &strip.name), index);
                 }
             }
             Chart::Bars(chart) => {
-                for (name, hue) in &mut chart.kinds {
-                    *hue = self.hue(Names::Locks, name, 0);
+                for kind in &mut chart.kinds {
+                    kind.hue = self.hue(Names::Locks, &kind.key, 0);
                 }
             }
             Chart::Tracks(_)
@@ -66,9 +66,9 @@ impl Hues {
     }
 
     fn hue(&mut self, names: Names, name: &str, index: usize) -> usize {
-        let (known, name) = match names {
-            Names::Locks => (&mut self.locks, lock(name)),
-            Names::Transports => (&mut self.transports, name.split(", ").next().unwrap_or(name)),
+        let known = match names {
+            Names::Locks => &mut self.locks,
+            Names::Transports => &mut self.transports,
             Names::One => return 0,
             Names::Own => return index,
         };
@@ -77,14 +77,9 @@ impl Hues {
     }
 }
 
-/// A way to lock has one name, whoever tells of it: the book ("advisory locking, coarse-grained") or a figure ("coarse fcntl").
-fn lock(name: &str) -> &str {
-    let name = name.split_once(": ").map_or(name, |(_, name)| name);
-    if name.starts_with("no locking") {
-        return "none";
-    }
-    let grains = ["mandatory", "coarse", "fine"];
-    grains.into_iter().find(|grain| name.contains(grain)).unwrap_or(name)
+/// What has the hue: the name by itself, unless it says more.
+fn kind<'n>(kind: &'n str, name: &'n str) -> &'n str {
+    if kind.is_empty() { name } else { kind }
 }
 
 #[cfg(test)]
@@ -95,14 +90,12 @@ mod tests {
     fn a_name_keeps_its_hue_wherever_it_stands() {
         let mut hues = Hues::default();
         let mut of = |names, name| hues.hue(names, name, 9);
-        assert_eq!(of(Names::Locks, "here: advisory locking, coarse-grained"), 0);
-        assert_eq!(of(Names::Locks, "published: advisory locking, fine-grained"), 1);
-        assert_eq!(of(Names::Locks, "published: mandatory locking, fine-grained"), 2);
-        assert_eq!(of(Names::Locks, "coarse fcntl"), 0);
-        assert_eq!(of(Names::Locks, "no locking"), of(Names::Locks, "none"));
-        assert_eq!(of(Names::Transports, "unix datagram, client 10, under it"), 0);
-        assert_eq!(of(Names::Transports, "pipe"), 1);
-        assert_eq!(of(Names::Transports, "unix datagram"), 0);
+        assert_eq!(of(Names::Locks, kind("coarse", "here: advisory locking, coarse-grained")), 0);
+        assert_eq!(of(Names::Locks, kind("fine", "published: advisory locking, fine-grained")), 1);
+        assert_eq!(of(Names::Locks, kind("coarse", "coarse fcntl")), 0);
+        assert_eq!(of(Names::Transports, kind("unix datagram", "unix datagram, client 10, under it")), 0);
+        assert_eq!(of(Names::Transports, kind("", "pipe")), 1);
+        assert_eq!(of(Names::Transports, kind("", "unix datagram")), 0);
         assert_eq!(of(Names::Own, "coarse"), 9);
         assert_eq!(of(Names::One, "coarse"), 0);
     }

@@ -8,6 +8,7 @@ use crate::blocks::prices::{Amount, Outcome, PriceChart, Priced, Sums};
 use crate::blocks::screen::Line;
 use crate::blocks::{Table, Tone};
 use crate::numbers;
+use crate::view::screen::Finding;
 use crate::view::story::{Story, headline};
 use crate::view::{picture, receipt, screen};
 use crate::words::{counted, distinct};
@@ -16,7 +17,7 @@ use crate::words::{counted, distinct};
 const SHAPE: usize = 24;
 
 /// The price list with a receipt for each row.
-pub(super) fn chart(story: &Story<'_>, findings: &[String]) -> PriceChart {
+pub(super) fn chart(story: &Story<'_>, findings: &[Finding]) -> PriceChart {
     let result = story.result;
     let families = distinct(result.figures.iter().map(|figure| &figure.family));
     let families = families.into_iter().map(|family| {
@@ -37,12 +38,7 @@ pub(super) fn chart(story: &Story<'_>, findings: &[String]) -> PriceChart {
 }
 
 fn priced(story: &Story<'_>, figure: &Figure) -> Priced {
-    let Line { cells, notes, .. } = screen::line_of(story, figure);
-    let ratio = notes.iter().find_map(|note| {
-        let (times, what) = note.split_once(' ')?;
-        let is_ratio = times.strip_suffix('x').is_some_and(|number| number.parse::<f64>().is_ok());
-        is_ratio.then(|| (times.to_owned(), what.to_owned()))
-    });
+    let Line { cells, notes, ratio, .. } = screen::line_of(story, figure);
     // All marks that the foot of the page counts.
     let is_measured = figure.status == oscost_results::Status::Measured;
     let marks = figure.marks.iter().filter(|_| is_measured);
@@ -105,10 +101,9 @@ fn amount(story: &Story<'_>, quantity: &Quantity) -> Amount {
 }
 
 /// What is to be said of a family: the first finding that names it, else from which price to which.
-fn of_family(story: &Story<'_>, family: &str, findings: &[String]) -> String {
-    let named = format!("{family}/");
-    if let Some(finding) = findings.iter().find(|finding| finding.contains(&named)) {
-        return finding.replace(&named, "");
+fn of_family(story: &Story<'_>, family: &str, findings: &[Finding]) -> String {
+    if let Some(finding) = findings.iter().find(|finding| finding.family == family) {
+        return finding.in_family.clone();
     }
     let own = story.result.figures.iter().filter(|figure| figure.family == family);
     let mut priced: Vec<(&Figure, f64)> =

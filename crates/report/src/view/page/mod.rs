@@ -13,14 +13,13 @@ use oscost_results::{Figure, Outline, RunResult, Status};
 
 use super::story::{Story, headline};
 use super::{doctor, documents, gallery, screen};
-use crate::blocks::page::{Chip, Hue, Page, Section};
-use crate::blocks::{Part, Tone, View};
+use crate::blocks::page::{Chip, Page, Section};
+use crate::blocks::{Hue, Part, Tone, View};
 use crate::evidence::system_calls;
 use crate::judge::{Comparison, Rules, compare};
 use crate::named::Named;
 use crate::words::{counted, plain};
 use over::Run;
-pub(super) use together::TITLE;
 
 /// Most comparisons that a page has room for: the newest result against its predecessors.
 const MOST_COMPARED: usize = 6;

@@ -3,8 +3,7 @@
 use oscost_results::document::FOUNDING_DOCUMENTS;
 use oscost_results::{Judgement, Reproduction};
 
-/// What the documents are together.
-pub(in crate::view) const TITLE: &str = "Five classic measurements, twenty-five years on";
+use crate::view::gallery::TITLE;
 
 /// What became of the statements of all documents; `None` where one is missing.
 pub(super) fn heading(rows: &[Reproduction]) -> Option<String> {

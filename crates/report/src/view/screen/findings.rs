@@ -2,7 +2,7 @@
 //! was another one, carries none, and neither does a ratio whose interval leaves it open. Noise hides no large difference:
 //! a disturbed figure carries one that is twice as large.
 
-use oscost_results::{Figure, Mark, PairedValue, RunResult, Status, Verdict, quantity};
+use oscost_results::{Figure, Mark, PairedValue, Status, Verdict, quantity};
 
 use super::line::{half, short, times};
 use crate::blocks::screen::Said;
@@ -24,7 +24,8 @@ const WIDE: f64 = 0.25;
 /// The findings, the most telling first.
 pub(super) fn findings(story: &Story<'_>, shown: &[&Figure]) -> Vec<Said> {
     let carrying: Vec<&Figure> = shown.iter().filter(|figure| carries(figure)).copied().collect();
-    let mut all = found(story.result, &carrying);
+    let mut all: Vec<Vec<String>> =
+        found(story, &carrying).into_iter().map(|finding| finding.pieces).collect();
     if all.is_empty() && !shown.is_empty() {
         let without = shown.len() - carrying.len();
         all.push(vec![if without == 0 {
@@ -40,20 +41,63 @@ pub(super) fn findings(story: &Story<'_>, shown: &[&Figure]) -> Vec<Said> {
     all.iter().enumerate().map(|(index, pieces)| Said::pieces(label(index), &plain(pieces))).collect()
 }
 
-/// The findings without what stands in brackets; none where no figure carries one.
-pub(super) fn in_short(story: &Story<'_>, shown: &[&Figure]) -> Vec<String> {
-    let carrying: Vec<&Figure> = shown.iter().filter(|figure| carries(figure)).copied().collect();
-    let first = |pieces: Vec<String>| pieces.into_iter().next().map(|it| story.plain(&it));
-    found(story.result, &carrying).into_iter().filter_map(first).collect()
+/// A sentence computed from figures, for each of its readers.
+pub(crate) struct Finding {
+    /// By ids, in pieces: the sentence, and what stands in brackets.
+    pieces: Vec<String>,
+    /// The family that it is of.
+    pub family: String,
+    /// The sentence by ids without that family.
+    pub in_family: String,
+    /// The sentence by titles, which needs no knowledge of ids.
+    pub in_titles: String,
 }
 
-/// What each rule finds, in pieces, the most telling first.
-fn found(result: &RunResult, carrying: &[&Figure]) -> Vec<Vec<String>> {
-    let mut all = alternatives(result, carrying);
-    all.extend(wake(carrying));
-    all.extend(entry(carrying));
-    all.extend(vdso(carrying));
+/// The findings for a page; none where no figure carries one.
+pub(super) fn for_page(story: &Story<'_>, shown: &[&Figure]) -> Vec<Finding> {
+    let carrying: Vec<&Figure> = shown.iter().filter(|figure| carries(figure)).copied().collect();
+    found(story, &carrying)
+}
+
+/// What each rule finds, the most telling first.
+fn found(story: &Story<'_>, carrying: &[&Figure]) -> Vec<Finding> {
+    let mut all = alternatives(story, carrying);
+    all.extend(wake(story, carrying));
+    all.extend(entry(story, carrying));
+    all.extend(vdso(story, carrying));
     all
+}
+
+/// A finding about `figure`: what is said of its name, by whatever name; what stands in brackets; and the same by titles, where it
+/// is said in other words.
+fn finding(
+    story: &Story<'_>,
+    (figure, name): (&Figure, &str),
+    said: impl Fn(&str) -> String,
+    brackets: String,
+    in_titles: String,
+) -> Finding {
+    let own = name.strip_prefix(&*figure.family).and_then(|own| own.strip_prefix('/')).unwrap_or(name);
+    Finding {
+        pieces: vec![said(name), brackets],
+        family: figure.family.clone(),
+        in_family: story.plain(&said(own)),
+        in_titles: story.plain(&in_titles),
+    }
+}
+
+/// Names of figures that end in a thing of which there are many.
+const THINGS: [&str; 6] = ["semaphore", "mutex", "lock", "pipe", "queue", "socket"];
+
+/// A title with an article, where it is that of a thing.
+fn one_of(story: &Story<'_>, figure: &Figure) -> String {
+    let title = story.short_title(figure);
+    if THINGS.iter().any(|thing| title.ends_with(thing)) { format!("a {title}") } else { title }
+}
+
+/// "151 times".
+fn in_words(ratio: f64) -> String {
+    format!("{} times", times(ratio).trim_end_matches('x'))
 }
 
 /// Whether a sentence may rest on it.
@@ -105,10 +149,10 @@ fn price(figure: &Figure) -> String {
 }
 
 /// For each family the alternative that is furthest from its baseline, and whether that stays so where they must switch.
-fn alternatives(result: &RunResult, carrying: &[&Figure]) -> Vec<Vec<String>> {
+fn alternatives(story: &Story<'_>, carrying: &[&Figure]) -> Vec<Finding> {
     let of = |id: &str| carrying.iter().find(|figure| figure.id == id).copied();
     let bounds = |pair: &PairedValue| Some((pair.value?, pair.low?, pair.high?));
-    let pairs = result.ratios.iter().filter(|pair| pair.quantity == "paired");
+    let pairs = story.result.ratios.iter().filter(|pair| pair.quantity == "paired");
     let pairs: Vec<(&Figure, &Figure, &PairedValue)> =
         pairs.filter_map(|pair| Some((of(&pair.of)?, of(&pair.to)?, pair))).collect();
     let mut best: Vec<(&Figure, &Figure, f64)> = Vec::new();
@@ -125,10 +169,13 @@ fn alternatives(result: &RunResult, carrying: &[&Figure]) -> Vec<Vec<String>> {
         }
     }
     let sentence = |(one, base, value): (&Figure, &Figure, f64)| {
-        let mut pieces = vec![
-            format!("{} costs {} {}", one.id, times(value), short(one, &base.id)),
+        let mut finding = finding(
+            story,
+            (one, &one.id),
+            |name| format!("{name} costs {} {}", times(value), short(one, &base.id)),
             format!(" ({}, {})", price(one), price(base)),
-        ];
+            format!("{} costs {} as much as {}", one_of(story, one), in_words(value), one_of(story, base)),
+        );
         let again = pairs.iter().find(|(other, other_base, pair)| {
             let end = other.id.strip_prefix(&*one.id);
             let same =
@@ -137,15 +184,15 @@ fn alternatives(result: &RunResult, carrying: &[&Figure]) -> Vec<Vec<String>> {
         });
         if let Some((other, ..)) = again {
             let end = other.id.strip_prefix(&*one.id).unwrap_or_default().trim_start_matches('/');
-            pieces.push(format!("; with {end} they cost the same"));
+            finding.pieces.push(format!("; with {end} they cost the same"));
         }
-        pieces
+        finding
     };
     best.into_iter().map(sentence).collect()
 }
 
 /// What it costs to wake another CPU: the same on two CPUs and on one.
-fn wake(carrying: &[&Figure]) -> Option<Vec<String>> {
+fn wake(story: &Story<'_>, carrying: &[&Figure]) -> Option<Finding> {
     let (one, two) = carrying.iter().find_map(|figure| {
         let stem = figure.id.strip_suffix("/same_cpu")?;
         let two = carrying.iter().find(|other| other.id.strip_suffix("/cross_cpu") == Some(stem))?;
@@ -158,15 +205,22 @@ fn wake(carrying: &[&Figure]) -> Option<Vec<String>> {
     let name = one.id.strip_suffix("/same_cpu").unwrap_or(&one.id);
     is_certain.then(|| {
         let costs = [two_typical, one_typical].map(|it| numbers::duration(it.value));
-        vec![
-            format!("another CPU makes {name} cost {}", times(ratio)),
+        finding(
+            story,
+            (one, name),
+            |name| format!("another CPU makes {name} cost {}", times(ratio)),
             format!(" ({}, {}; typical)", costs[0], costs[1]),
-        ]
+            format!(
+                "a {} to another CPU costs {} one on the same CPU",
+                story.short_title(one),
+                in_words(ratio)
+            ),
+        )
     })
 }
 
 /// The dearest call beside the bare entry into the kernel.
-fn entry(carrying: &[&Figure]) -> Option<Vec<String>> {
+fn entry(story: &Story<'_>, carrying: &[&Figure]) -> Option<Finding> {
     let entry = carrying.iter().find(|figure| figure.has(oscost_results::Trait::KernelEntry))?;
     let floor = |figure: &Figure| figure.quantities.get(quantity::FLOOR).map(|it| it.estimate);
     let base = floor(entry)?;
@@ -174,18 +228,24 @@ fn entry(carrying: &[&Figure]) -> Option<Vec<String>> {
     let dearest = calls.filter_map(|figure| Some((figure, floor(figure)?)));
     let (figure, most) = dearest.max_by(|one, other| one.1.value.total_cmp(&other.1.value))?;
     (most.low / base.high >= enough(figure, entry)).then(|| {
-        vec![
-            format!("{} costs {} a bare kernel entry", figure.id, times(most.value / base.value)),
+        let ratio = most.value / base.value;
+        finding(
+            story,
+            (figure, &figure.id),
+            |name| format!("{name} costs {} a bare kernel entry", times(ratio)),
             format!(" ({}, {})", numbers::duration(most.value), numbers::duration(base.value)),
-        ]
+            format!("{} costs {} as much as a bare kernel entry", one_of(story, figure), in_words(ratio)),
+        )
     })
 }
 
 /// A reading of the clock that should stay outside the kernel, and does not.
-fn vdso(carrying: &[&Figure]) -> Option<Vec<String>> {
+fn vdso(story: &Story<'_>, carrying: &[&Figure]) -> Option<Finding> {
     let slow = carrying.iter().find(|figure| {
         figure.call_path == "vdso"
             && crate::evidence::system_calls(&figure.evidence).is_some_and(|calls| calls >= 1.0)
     })?;
-    Some(vec![format!("{} enters the kernel on each call", slow.id), " (check the clock source)".to_owned()])
+    let said = |name: &str| format!("{name} enters the kernel on each call");
+    let in_titles = said(&story.short_title(slow));
+    Some(finding(story, (slow, &slow.id), said, " (check the clock source)".to_owned(), in_titles))
 }

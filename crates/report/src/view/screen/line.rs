@@ -20,21 +20,24 @@ const NO_CALLS: f64 = 0.0005;
 
 /// The line of `figure`, which is called `name` below its heading.
 pub(super) fn line(story: &Story<'_>, figure: &Figure, name: String, choice: RowChoice) -> Line {
-    let mut notes = Vec::new();
+    let (mut notes, mut first) = (Vec::new(), None);
     let cells = cells(story, figure, &mut notes);
     if cells.is_ok() {
         if figure.evidence.verdict != Verdict::Checked {
             notes.push(figure.evidence.verdict.name().to_owned());
         }
         notes.extend(is_beside(story, figure).then(|| BESIDE.to_owned()));
-        notes.extend(ratios(story, figure));
+        for (note, ratio) in ratios(story, figure) {
+            notes.push(note);
+            first = first.or(ratio);
+        }
         notes.extend(differences(story, figure));
         notes.extend(
             figure.marks.iter().filter(|mark| is_of_a_row(story, **mark)).map(|it| it.words().into()),
         );
     }
     let below = if choice.verbose { below(story, figure) } else { Vec::new() };
-    Line { name, cells, notes, below }
+    Line { name, cells, notes, ratio: first, below }
 }
 
 /// Whether nobody asked for the figure, and it was measured because another one is divided by it or has it subtracted. Only
@@ -173,17 +176,21 @@ fn width(story: &Story<'_>, quantity: &Quantity, notes: &mut Vec<String>) -> Str
     "-".to_owned()
 }
 
-/// The ratios to baselines: of what `compare` judges, so that they are what the numbers of the two rows say.
-fn ratios(story: &Story<'_>, figure: &Figure) -> Vec<String> {
-    let mut notes: Vec<String> = Vec::new();
-    for pair in story.result.ratios.iter().filter(|ratio| ratio.of == figure.id && ratio.quantity == "paired")
-    {
+/// The ratios to baselines in words, and where there is a number, it and to what: of what `compare` judges, so that they are what
+/// the numbers of the two rows say.
+fn ratios(story: &Story<'_>, figure: &Figure) -> Vec<(String, Option<(String, String)>)> {
+    let of = |pair: &&PairedValue| pair.of == figure.id && pair.quantity == "paired";
+    let note = |pair: &PairedValue| {
+        let base = story.plain(short(figure, &pair.to));
         match ratio(story, figure, pair) {
-            Some((value, of)) => notes.push(format!("{} {}{of}", times(value), short(figure, &pair.to))),
-            None => notes.push(format!("no ratio to {}", short(figure, &pair.to))),
+            Some((value, of)) => {
+                let (times, what) = (times(value), format!("{base}{of}"));
+                (format!("{times} {what}"), Some((times, what)))
+            }
+            None => (format!("no ratio to {base}"), None),
         }
-    }
-    notes.iter().map(|note| story.plain(note)).collect()
+    };
+    story.result.ratios.iter().filter(of).map(note).collect()
 }
 
 /// The ratio of a pair with the name of its quantity, where that is not the judged one.

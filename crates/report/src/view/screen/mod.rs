@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use oscost_results::{Figure, Mark, RunResult, Verdict};
 
 pub use choice::{RowChoice, RowOrder};
+pub(crate) use findings::Finding;
 pub(crate) use line::times;
 
 use super::story::{Story, headline};
@@ -54,12 +55,12 @@ pub(crate) fn screen(result: &RunResult, saved: Option<&str>, choice: RowChoice,
 }
 
 /// What a page says first of a result: its findings in short, and how far to trust them.
-pub(crate) fn summary(story: &Story<'_>) -> (Vec<String>, String) {
+pub(crate) fn summary(story: &Story<'_>) -> (Vec<Finding>, String) {
     let told = choice::told(story.result, &[]);
     let shown = RowChoice::default().rows(story.result, &told);
     let trust = trust::trust(story, &shown, &told);
     let trust = trust.first().and_then(|said| said.ways.get(1).or_else(|| said.ways.first()));
-    (findings::in_short(story, &shown), trust.cloned().unwrap_or_default())
+    (findings::for_page(story, &shown), trust.cloned().unwrap_or_default())
 }
 
 /// The line of a figure for a page.

@@ -1,9 +1,10 @@
 //! Generates arbitrary results: any text in any field, any number, any combination.
 
 use oscost_results::{
-    Check, CheckState, CheckedClaim, Conditions, Counted, ESTIMATORS, Estimate, Evidence, Expectation,
-    FORMAT, Figure, FunctionNode, Histogram, InstructionCount, Judgement, LaunchRecord, Machine, Mark, Mode,
-    PairedValue, Plan, Quantity, Repeats, Reproduction, RunResult, Status, Tool, VERSION, Verdict,
+    Answer, AnswerHere, CellAxis, CellSeries, Check, CheckState, CheckedClaim, Conditions, Counted,
+    ESTIMATORS, Estimate, Evidence, Expectation, FORMAT, Figure, FunctionNode, Histogram, InstructionCount,
+    Judgement, LaunchRecord, Machine, Mark, Mode, PairedValue, Plan, PublishedAnswer, Quantity, Repeats,
+    Reproduction, RunResult, Status, Tool, VERSION, Verdict,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -253,9 +254,28 @@ fn reproduction() -> impl Strategy<Value = Reproduction> {
     let texts = (option::of(text()), option::of(text()), option::of(text()), vec(option::of(text()), 3));
     let numbers = (option::of(number()), option::of(number()), option::of(estimate()));
     // Few names, so that tables have several rows and columns.
-    let name = || prop_oneof![2 => select(vec!["a", "b", "1 000", "2 000", "clock", "coarse clock", "Figure 1, coarse, by nrec", "Figure 1, fine, by nrec"]).prop_map(str::to_owned), 1 => text()];
-    let cell =
-        (name(), name(), name()).prop_map(|(table, row, column)| oscost_results::Cell { table, row, column });
+    let name =
+        || prop_oneof![2 => select(vec!["a", "b", "1 000", "clock"]).prop_map(str::to_owned), 1 => text()];
+    let axis = option::of((0_u64..4, name(), any::<bool>()).prop_map(|(at, counts, lost)| CellAxis {
+        at,
+        counts,
+        lost,
+    }));
+    let key = select(vec!["none", "coarse", "fine"]).prop_map(str::to_owned);
+    let series = option::of(
+        (prop_oneof![2 => key, 1 => text()], name()).prop_map(|(key, title)| CellSeries { key, title }),
+    );
+    let heading = option::of((name(), name()).prop_map(|(above, below)| [above, below]));
+    let cell = (name(), name(), name(), heading, axis, series).prop_map(
+        |(table, row, column, heading, axis, series)| oscost_results::Cell {
+            table,
+            row,
+            column,
+            heading,
+            axis,
+            series,
+        },
+    );
     let more = (option::of(verdict), option::of(cell), any::<bool>());
     let names = (vec(text(), 4), any::<bool>()).prop_map(|(mut names, known)| {
         if known {
@@ -289,6 +309,25 @@ fn reproduction() -> impl Strategy<Value = Reproduction> {
     })
 }
 
+/// A question of a document; some are those that pictures ask for.
+fn answer() -> impl Strategy<Value = Answer> {
+    let document = prop_oneof![select(vec!["grame", "tlpi"]).prop_map(str::to_owned), text()];
+    let key = prop_oneof![select(vec!["mean", "busy_peak"]).prop_map(str::to_owned), text()];
+    let published = (number(), text()).prop_map(|(value, station)| PublishedAnswer { value, station });
+    let measured =
+        estimate().prop_map(|it| AnswerHere::Measured { value: it.value, low: it.low, high: it.high });
+    let literal = number().prop_map(|value| AnswerHere::Literal { value });
+    let here = option::of(prop_oneof![measured, literal, Just(AnswerHere::Unknown)]);
+    (document, key, vec(text(), 5), vec(published, 0..3), here).prop_map(
+        |(document, key, texts, published, here)| {
+            let [question, unit, finding, why, remark] = texts.try_into().unwrap();
+            let finding = format!("{finding} {{here}} {{there}}");
+            let bare = Answer { document, key, question, unit, ..Answer::default() };
+            Answer { published, here, finding, why, remark, ..bare }
+        },
+    )
+}
+
 fn check() -> impl Strategy<Value = Check> {
     let state = select(vec![CheckState::Fine, CheckState::Disturbs, CheckState::Unknown]);
     (vec(text(), 3), state, option::of(text())).prop_map(|(names, state, remedy)| {
@@ -304,6 +343,7 @@ pub fn result() -> impl Strategy<Value = RunResult> {
         vec(pair(), 0..3),
         vec(reproduction(), 0..9),
         vec(check(), 0..4),
+        vec(answer(), 0..4),
     );
     let texts = (vec(text(), 6), option::of(text()), option::of(text()), vec(text(), 0..3));
     (parts, texts, option::of(number()), any::<bool>(), any::<u32>()).prop_map(
@@ -326,6 +366,7 @@ pub fn result() -> impl Strategy<Value = RunResult> {
                 differences: parts.2,
                 reproductions: parts.3,
                 bill: None,
+                answers: parts.5,
                 doctor: parts.4,
                 warnings: texts.3,
                 warning_codes: Vec::new(),

@@ -1,7 +1,7 @@
 //! Groups of bars: filled where measured, an outline of dashes where published.
 
 use super::{LEFT, LINE, Picture, ROOM, class, escaped, looks, named};
-use crate::blocks::plot::Bars;
+use crate::blocks::plot::{BarKind, Bars};
 
 /// Height of the room of values.
 const HEIGHT: f64 = 220.0;
@@ -9,7 +9,7 @@ const HEIGHT: f64 = 220.0;
 const FILLED: f64 = 0.84;
 
 pub(super) fn draw(chart: &Bars, picture: &mut Picture) {
-    for (name, hue) in &chart.kinds {
+    for BarKind { name, hue, .. } in &chart.kinds {
         picture.height += LINE;
         let y = picture.height - LINE;
         picture.add(format_args!(
@@ -39,7 +39,7 @@ pub(super) fn draw(chart: &Bars, picture: &mut Picture) {
         let from = LEFT + wide * index as f64;
         let each = wide * FILLED / bars.len().max(1) as f64;
         for (at, bar) in bars.iter().enumerate() {
-            let hue = chart.kinds.get(bar.kind).map_or(0, |(_, hue)| *hue);
+            let hue = chart.kinds.get(bar.kind).map_or(0, |kind| kind.hue);
             let height = HEIGHT * chart.y.place(bar.y);
             let looks = looks(hue, bar.source);
             picture.add(format_args!(

@@ -149,6 +149,7 @@ pub(super) fn histogram(story: &Story<'_>, heading: &str, sessions: &[&Session<'
             name: story.words(session.transport),
             says: format!("{far}worst {}", numbers::duration(*worst)),
             form: Form::Columns(columns),
+            kind: String::new(),
             hue: 0,
         });
     }

@@ -117,6 +117,7 @@ pub(crate) fn timeline(story: &Story<'_>, heading: &str, sessions: &[&Session<'_
                 name,
                 says: format!("worst {}", numbers::duration(height)),
                 form: Form::Values(values.to_vec()),
+                kind: story.words(session.transport),
                 hue: 0,
             });
         }
@@ -196,6 +197,7 @@ pub(super) fn order(story: &Story<'_>, heading: &str, sessions: &[&Session<'_>])
                 share(quantity::SAME_ORDER_SHARE)
             ),
             form: Form::Marked(marked),
+            kind: String::new(),
             hue: 0,
         });
     }

@@ -1,0 +1,57 @@
+//! What is asked about a row of a comparison, before it is pronounced upon.
+
+use oscost_results::Figure;
+use oscost_stats::compare::Change;
+
+use super::core_speed::Beside;
+use super::{Compared, Verdict};
+
+/// A row to be, and what is asked about it.
+pub(super) struct Asked {
+    pub row: Compared,
+    pub question: Question,
+    /// The class of which it is a figure, and whether it enters the kernel; pairs have none, nor has what is not of two results.
+    pub class: Option<(Class, Option<bool>)>,
+}
+
+/// What is asked about a row.
+pub(super) enum Question {
+    /// Nothing any more: the row says what there is to say.
+    Answered,
+    /// Whether this change is one.
+    Open {
+        change: Change,
+        /// The same change in another unit, where the core ran at another speed.
+        beside: Option<Beside>,
+        /// Why it cannot be called slower or faster, whatever the numbers.
+        hold: Option<String>,
+        /// A neighbour shared the core on one side alone.
+        neighbour: Option<Neighbour>,
+    },
+}
+
+/// A neighbour on the core's other thread, on one side alone. It can make that side slower, never faster: one verdict stands.
+pub(super) struct Neighbour {
+    pub stands: Verdict,
+    pub why: String,
+}
+
+/// The class of figures whose participants are all on one CPU.
+const ONE_CPU: &str = "one_cpu";
+
+/// Figures that move alike when nothing changed: those of a placement, and both that stay on one CPU are one.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Class(String);
+
+impl Class {
+    /// The class of a figure.
+    pub(super) fn of(figure: &Figure) -> Self {
+        let placement = &*figure.placement;
+        Self(if placement == "same_cpu" { ONE_CPU } else { placement }.to_owned())
+    }
+
+    /// Whether all participants stay on one CPU.
+    pub(super) fn is_one_cpu(&self) -> bool {
+        self.0 == ONE_CPU
+    }
+}
