@@ -1,6 +1,6 @@
 //! Counts by a tracer, which stops each thread twice at each call. ptrace(2).
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 
 use oscost_sys::reaper;
@@ -27,9 +27,9 @@ pub struct Tracer<'a> {
     table: &'a Table,
     numbers: Numbers,
     is_root: bool,
-    threads: HashMap<i32, Thread>,
+    threads: BTreeMap<i32, Thread>,
     /// Stops of threads that nobody has announced yet.
-    early: HashMap<i32, Stop>,
+    early: BTreeMap<i32, Stop>,
     descriptors: Descriptors,
     seen: SeenCalls,
     refused: Option<BillError>,
@@ -43,8 +43,8 @@ impl<'a> Tracer<'a> {
             table,
             numbers: Numbers::new(),
             is_root: oscost_sys::identity::effective_uid() == 0,
-            threads: HashMap::new(),
-            early: HashMap::new(),
+            threads: BTreeMap::new(),
+            early: BTreeMap::new(),
             seen: SeenCalls::default(),
             refused: None,
             descriptors: Descriptors::default(),

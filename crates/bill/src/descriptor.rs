@@ -1,13 +1,13 @@
 //! What a number of a traced process stands for: a pipe, a socket and its family, a file. proc(5).
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
 use crate::rules::{kind, socket_kind};
 
 /// The kinds that were looked up, by table of descriptors and number, until the number is closed.
 #[derive(Debug, Default)]
-pub struct Descriptors(HashMap<(i32, i32), u8>);
+pub struct Descriptors(BTreeMap<(i32, i32), u8>);
 
 impl Descriptors {
     /// The kind of what thread `tid` of process `pid` has under `number`, in its table of descriptors.

@@ -106,7 +106,7 @@ pub fn value(argument: u64, mask: u64) -> u8 {
 /// The flags of clone(2) as a part of a key: bit 0 for a thread, bit 1 for one whose starter waits for it.
 #[must_use]
 pub fn clone_bits(flags: u64) -> u8 {
-    (flags >> 16 & 1) as u8 | (flags >> 14 & 1) as u8 * 2
+    (flags >> 16 & 1) as u8 | (flags >> 13 & 2) as u8
 }
 
 impl Rule {

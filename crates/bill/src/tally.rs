@@ -1,6 +1,6 @@
 //! The counters of a count, and how they become calls with names.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use oscost_sys::system_call;
 
@@ -32,7 +32,7 @@ impl Sums {
 }
 
 /// All counters.
-pub type Tally = HashMap<CallKey, Sums>;
+pub type Tally = BTreeMap<CallKey, Sums>;
 
 /// The calls of a tally by name, those that were made most often first. Operations of one name are one call.
 #[must_use]
@@ -68,7 +68,7 @@ pub fn calls(tally: &Tally, table: &Table, times_inside: bool) -> Vec<Call> {
             None => calls.push(call),
         }
     }
-    calls.sort_by(|a, b| b.times.cmp(&a.times));
+    calls.sort_by_key(|call| std::cmp::Reverse(call.times));
     calls
 }
 

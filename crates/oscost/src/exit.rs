@@ -8,7 +8,7 @@ use std::process::ExitCode;
 pub enum Exit {
     /// Done. Unsupported rows do not count against it, unless they were asked for by their full id.
     Done,
-    /// A figure is slower, or takes more instructions: `compare --fail-on`, `compare --bisect`.
+    /// A figure is slower, or something was counted more often: `compare --fail-on`, `compare --bisect`, `bill --budget`.
     Slower,
     /// Misuse, or input that cannot be read.
     Misuse,
@@ -38,12 +38,12 @@ pub const MEANINGS: &[(&str, &str)] = &[
     ),
     (
         "1",
-        "a figure is slower, or takes more instructions: compare --fail-on slower, --fail-on more:N, compare --bisect",
+        "a figure is slower, or takes more instructions: compare --fail-on slower, --fail-on more:N, compare --bisect; a budget of bill --budget is broken",
     ),
     ("2", "misuse, or input that cannot be read"),
     (
         "3",
-        "a figure that you asked for was withheld: failed, contradicted, or named and unsupported; with compare --fail-on unclear: it could not be judged",
+        "a figure that you asked for was withheld: failed, contradicted, or named and unsupported; with compare --fail-on unclear or bill --budget: it could not be judged; also a program that bill cannot count",
     ),
     (
         "4",

@@ -25,7 +25,7 @@ pub mod lock;
 pub mod workload;
 
 pub use book::check::check as check_book;
-pub use book::image::Image;
+pub use book::image::BookImage;
 pub use check::{CheckReport, check, check_in};
 pub use database::Database;
 pub use error::{Damage, Error, Refusal};

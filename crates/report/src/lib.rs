@@ -55,6 +55,12 @@ pub mod watch {
     pub use crate::show::{watch_run as newest, watch_screen as screen, watch_summary as summary};
 }
 
+/// The bills of programs.
+pub mod bill {
+    pub use crate::judge::{BillChange, BillChanges, is_bill};
+    pub use crate::show::{bill as shown, bill_markdown as markdown, bill_page as page};
+}
+
 /// Counts of instructions.
 pub mod count {
     pub use crate::data::folded::folded;

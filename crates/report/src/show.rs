@@ -1,5 +1,7 @@
 //! Shows results in a format: makes their views and writes them.
 
+mod bill;
+
 use std::io::{self, Write};
 
 use oscost_results::{Check, Outline, RunResult};
@@ -15,6 +17,8 @@ use crate::render::text::style::Style;
 use crate::render::{html, markdown, text};
 use crate::view;
 use crate::view::screen::RowChoice;
+
+pub use bill::{bill, bill_markdown, bill_page};
 
 /// Writes the price list of `result`: the rows of `choice`. `saved` is the name under which it can be read again, if it was
 /// saved.

@@ -1,4 +1,5 @@
 //! The tests of this crate that run programs.
+#![expect(clippy::print_stdout)] // what is skipped is said
 
 mod counts;
 mod synthetic;

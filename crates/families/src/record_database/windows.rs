@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use oscost_harness::CallError;
 use oscost_recorddb::driver::{self, Done, Window, Work};
 use oscost_recorddb::workload::{self, Counts, OperationKind, Sequence, Unobserved, WorkPlan};
-use oscost_recorddb::{Database, DatabaseOptions, Image, LockWay};
+use oscost_recorddb::{BookImage, Database, DatabaseOptions, LockWay};
 use oscost_stats::order;
 use oscost_sys::usage::Usage;
 use oscost_sys::{affinity, clock};
@@ -34,7 +34,7 @@ struct Prepared {
     counts: Counts,
     visits: u64,
     windows: Vec<Window>,
-    images: Vec<Image>,
+    images: Vec<BookImage>,
 }
 
 /// Those of the launch in this process: the ways to lock share them.
@@ -92,8 +92,8 @@ impl Running {
             operations += 1;
         }
         // To the end once: what the whole run does, and what an operation of it takes here.
-        let (mut sequence, mut image) = (Sequence::new(plan), Image::default());
-        let on = |sequence: &mut Sequence, image: &mut Image, most: u64| {
+        let (mut sequence, mut image) = (Sequence::new(plan), BookImage::default());
+        let on = |sequence: &mut Sequence, image: &mut BookImage, most: u64| {
             workload::run_some(sequence, most, image, &mut Unobserved).map_err(failed)
         };
         let first = on(&mut sequence, &mut image, operations / 2)?;
@@ -102,7 +102,7 @@ impl Running {
         let visits = image.visits();
         let operation_ns = visit_ns * visits as f64 / operations.max(1) as f64;
         let (part, length) = (operations / WINDOWS, window_length(operations, operation_ns));
-        let (mut sequence, mut image) = (Sequence::new(plan), Image::default());
+        let (mut sequence, mut image) = (Sequence::new(plan), BookImage::default());
         let (mut windows, mut images, mut done) = (Vec::new(), Vec::new(), 0);
         for (number, shift) in (0..WINDOWS).zip(shifts(plan.seed, part - length)) {
             let from = number * part + shift;
@@ -115,7 +115,7 @@ impl Running {
     }
 
     /// Time of a record that is read here without locks, ns.
-    fn watch(&self, sequence: &Sequence, image: &Image) -> Result<f64, CallError> {
+    fn watch(&self, sequence: &Sequence, image: &BookImage) -> Result<f64, CallError> {
         let name = OsString::from("watched");
         let options = DatabaseOptions { lock: LockWay::None, ..self.cell.options() };
         let (mut sequence, folder) = (sequence.clone(), self.directory.folder());

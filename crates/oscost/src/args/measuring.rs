@@ -1,5 +1,6 @@
 //! Commands that measure, and their options: Linux's.
 
+mod bill;
 mod count;
 mod crosscheck;
 mod doctor;
@@ -13,6 +14,7 @@ use oscost_families::scaling::MOST_WORKERS;
 
 use super::Format;
 
+pub use bill::{Bill, Format as BillFormat};
 pub use count::{Count, Format as CountFormat};
 pub use crosscheck::{Crosscheck, Format as CrosscheckFormat};
 pub use doctor::Doctor;
@@ -28,6 +30,8 @@ pub enum MeasuringCommand {
     Reproduce(Box<Reproduce>),
     /// Count the instructions of an operation on any kernel image, in total and by function (needs qemu)
     Count(Box<Count>),
+    /// Run a program, count what it asks of the system, and price it: what it pays, and what would be less
+    Bill(Box<Bill>),
     /// Measure with perf bench, rt-tests, stress-ng, lmbench and others too, and compare their figures with ours
     Crosscheck(Crosscheck),
     /// Start document 002's server and clients by hand, in your own containers, cgroups and loads

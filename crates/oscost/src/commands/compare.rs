@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use oscost_report::Named;
+use oscost_report::bill::is_bill;
 use oscost_report::compare::{
     Comparison, Rules, Verdict, compare, compare_sides, comparison, comparison_json, comparison_markdown,
     comparison_whole, incomparable, matrix, matrix_markdown, matrix_whole,
@@ -70,6 +71,9 @@ fn stored(options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
             "{} stands on both sides, so no figure differs; unclear says only that an interval is wide",
             oscost_results::Untrusted::new(&names[0]).terminal()
         ));
+    }
+    if results.iter().any(is_bill) {
+        return counts::bills(&results, options, talk);
     }
     let only = only(options, results.iter(), talk)?;
     if results.iter().any(is_count) {

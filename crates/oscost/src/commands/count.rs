@@ -212,7 +212,7 @@ fn result(
 }
 
 /// Saves a result in the user's store; its name. `None` where the user wants nothing to be kept.
-fn save(result: &RunResult) -> Result<Option<String>, Ended> {
+pub fn save(result: &RunResult) -> Result<Option<String>, Ended> {
     let kept = || -> Result<Option<String>, String> {
         let store = Store::of_user().map_err(|error| error.to_string())?;
         if store.is_nowhere() {

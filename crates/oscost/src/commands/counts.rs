@@ -1,5 +1,6 @@
-//! `oscost compare` of counts: two stored results.
+//! `oscost compare` of counts: two stored results of instructions, or two bills.
 
+use oscost_report::bill::BillChanges;
 use oscost_report::count::{Changes, CountVerdict, is_count};
 use oscost_results::RunResult;
 
@@ -27,6 +28,32 @@ pub fn stored(before: &RunResult, now: &RunResult, options: &Compare, talk: &Tal
         return Err(Ended::misuse("no figure was counted in both"));
     }
     Ok(exit(&changes, &options.fail_on))
+}
+
+/// Two stored bills: what was counted, exactly.
+pub fn bills(results: &[RunResult], options: &Compare, talk: &Talk) -> Result<Exit, Ended> {
+    let [Some(before), Some(now)] =
+        &results.iter().map(|result| result.bill.as_deref()).collect::<Vec<_>>()[..]
+    else {
+        return Err(Ended::misuse("bills are compared with bills, two at a time"));
+    };
+    if options.fail_on.iter().any(|on| matches!(on, FailOn::Slower | FailOn::Unclear)) {
+        return Err(Ended::misuse(
+            "counts of bills are more or fewer, never slower or unclear: --fail-on more:N",
+        ));
+    }
+    let changes = BillChanges::between(before, now);
+    let style = if options.output.is_some() { talk.plain_style() } else { talk.style() };
+    let mut text = Vec::new();
+    match options.format {
+        CompareFormat::Text => changes.text(&style, &mut text),
+        CompareFormat::Markdown => changes.markdown(&mut text),
+        CompareFormat::Json => output::json(&changes.json(), &mut text),
+    }
+    .map_err(Ended::unwritable)?;
+    output::deliver_verdicts(&text, options.output.as_deref())?;
+    let exceeds = |on: &FailOn| matches!(on, FailOn::More(most) if changes.exceeds(*most));
+    Ok(if options.fail_on.iter().any(exceeds) { Exit::Slower } else { Exit::Done })
 }
 
 fn exit(changes: &Changes, fail_on: &[FailOn]) -> Exit {

@@ -14,6 +14,8 @@ pub mod start;
 
 // What measures.
 #[cfg(target_os = "linux")]
+pub mod bill;
+#[cfg(target_os = "linux")]
 pub mod bisect;
 #[cfg(target_os = "linux")]
 pub mod count;

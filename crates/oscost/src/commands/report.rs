@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use oscost_report::bill::is_bill;
 use oscost_report::count::is_count;
 use oscost_report::{Named, RowChoice, RowFormat, RowOrder};
 use oscost_results::{Collection, Outline, PairedValue, RunResult, Store, Untrusted, outline_from_bytes};
@@ -260,6 +261,9 @@ pub fn render(
     for &Named { name, result } in results {
         match format {
             Format::Text if is_count(result) => oscost_report::count::shown(result, Some(name), style, out)?,
+            Format::Text if is_bill(result) => {
+                oscost_report::bill::shown(result, choice.verbose || choice.all, style, out)?;
+            }
             Format::Text => {
                 if !result.figures.is_empty() {
                     oscost_report::price_list(result, short.or(Some(name)), choice, style, out)?;
@@ -271,6 +275,7 @@ pub fn render(
                     writeln!(out)?;
                 }
             }
+            Format::Markdown if is_bill(result) => oscost_report::bill::markdown(result, out)?,
             Format::Markdown => {
                 oscost_report::price_list_markdown(result, Some(name), out)?;
                 if !result.reproductions.is_empty() {
@@ -280,6 +285,9 @@ pub fn render(
             Format::Csv => oscost_report::rows_of(result, RowFormat::Csv, out)?,
             Format::Ndjson => oscost_report::rows_of(result, RowFormat::Ndjson, out)?,
             Format::Json => out.write_all(&oscost_results::to_bytes(result).map_err(io::Error::other)?)?,
+            Format::Html if results.len() == 1 && is_bill(result) => {
+                return oscost_report::bill::page(&results[0], out);
+            }
             // One page, and one set of series, for all of them.
             Format::Html => return oscost_report::page(results, out),
             Format::Openmetrics => return oscost_report::open_metrics(results, out),

@@ -29,6 +29,7 @@ pub const COMMANDS: &[(&str, &str)] = &[
     ("oscost compare", "your last two runs: what got slower?"),
     ("oscost compare --live A B ID", "two builds or settings, in alternation"),
     ("oscost count ID --kernel K", "instructions of one operation, on a kernel"),
+    ("oscost bill -- PROGRAM", "what does my program pay the system?"),
     ("oscost reproduce tlpi", "the book's table beside this machine's"),
     ("oscost doctor", "is this machine quiet enough?"),
 ];
@@ -75,6 +76,7 @@ pub fn run(command: &Command, talk: &Talk) -> Result<Exit, Ended> {
         Command::Run(options) => commands::run::run(options, talk),
         Command::Reproduce(options) => commands::reproduce::reproduce(options, talk),
         Command::Count(options) => commands::count::count(options, talk),
+        Command::Bill(options) => commands::bill::bill(options, talk),
         Command::Crosscheck(options) => commands::crosscheck::crosscheck(options, talk),
         Command::Tick(options) => commands::tick::tick(options, talk),
         Command::Doctor(options) => commands::doctor::doctor(options, talk),

@@ -19,7 +19,6 @@ const COMPLETE: &[(&str, &[&str])] = &[
             "Counted",
             "DriftFound",
             "Entered",
-            "Estimate",
             "Instant",
             "Interval",
             "Knee",
@@ -36,6 +35,7 @@ const COMPLETE: &[(&str, &[&str])] = &[
             "SpeedUp",
             "Style",
             "Synonym",
+            "Window",
         ],
     ),
     (

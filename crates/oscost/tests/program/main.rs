@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout)] // what is skipped is said
 
+mod bill;
+mod bill_savings;
 mod bisect;
 mod compare;
 mod conditions;

@@ -6,17 +6,17 @@ use std::io::Write;
 use oscost_sys::folder::Folder;
 
 use super::format::{self, CHAINS, FREE_LIST, LENGTH, MAX_OFFSET, POINTER};
-use crate::database::{DatabaseOptions, StoreMode, Stored};
 use crate::error::Error;
+use crate::options::{DatabaseOptions, StoreMode, Stored};
 use crate::workload::Target;
 use crate::{names, open};
 
 /// The image. It finds records by lists of its own, without reading its bytes, and counts those that a program would have read.
 #[derive(Clone)]
-pub struct Image {
+pub struct BookImage {
     index: Vec<u8>,
     data: Vec<u8>,
-    entries: Vec<Entry>,
+    entries: Vec<Indexed>,
     /// First records: of the free list, then of each chain. 0 ends a list; else it is 1 more than the place of the entry.
     heads: Vec<u32>,
     visits: u64,
@@ -24,7 +24,7 @@ pub struct Image {
 
 /// A record of the index, as its list has it.
 #[derive(Clone, Copy)]
-struct Entry {
+struct Indexed {
     at: usize,
     next: u32,
     /// Tells most keys apart without a look at them.
@@ -41,19 +41,19 @@ const FULL: Error = Error::Full("an offset of layout book has 7 digits");
 
 /// A record that was found, and the one before it on its list.
 #[derive(Clone, Copy)]
-struct Linked {
+struct OnChain {
     before: u32,
     this: u32,
 }
 
-impl Default for Image {
+impl Default for BookImage {
     fn default() -> Self {
         let heads = vec![0; 1 + CHAINS as usize];
         Self { index: format::empty_index(), data: Vec::new(), entries: Vec::new(), heads, visits: 0 }
     }
 }
 
-impl Image {
+impl BookImage {
     /// Records that were read so far, on chains and on the free list.
     #[must_use]
     pub fn visits(&self) -> u64 {
@@ -74,7 +74,7 @@ impl Image {
         Ok(())
     }
 
-    fn entry(&self, this: u32) -> &Entry {
+    fn entry(&self, this: u32) -> &Indexed {
         &self.entries[this as usize - 1]
     }
 
@@ -83,24 +83,24 @@ impl Image {
         if this == 0 { 0 } else { self.entry(this).at as u64 }
     }
 
-    fn key_of(&self, entry: &Entry) -> &[u8] {
+    fn key_of(&self, entry: &Indexed) -> &[u8] {
         &self.index[entry.at + POINTER + LENGTH..][..entry.key]
     }
 
-    fn walk(&mut self, list: usize, wanted: impl Fn(&Self, &Entry) -> bool) -> Option<Linked> {
+    fn walk(&mut self, list: usize, wanted: impl Fn(&Self, &Indexed) -> bool) -> Option<OnChain> {
         let (mut before, mut this) = (0, self.heads[list]);
         while this != 0 {
             self.visits += 1;
             let entry = *self.entry(this);
             if wanted(self, &entry) {
-                return Some(Linked { before, this });
+                return Some(OnChain { before, this });
             }
             (before, this) = (this, entry.next);
         }
         None
     }
 
-    fn find(&mut self, key: &[u8], list: usize) -> Option<Linked> {
+    fn find(&mut self, key: &[u8], list: usize) -> Option<OnChain> {
         let mark = mark_of(key);
         self.walk(list, |image, entry| entry.mark == mark && image.key_of(entry) == key)
     }
@@ -123,7 +123,7 @@ impl Image {
 
     /// Writes a record over what stands there.
     fn overwrite(&mut self, this: u32, next: u32, key: &[u8]) {
-        let Entry { at, data_at, data_length, .. } = *self.entry(this);
+        let Indexed { at, data_at, data_length, .. } = *self.entry(this);
         let (head, body) = super::encode(self.offset(next), key, data_at as u64, data_length);
         self.index[at..][..head.len()].copy_from_slice(&head);
         self.index[at + head.len()..][..body.len()].copy_from_slice(&body);
@@ -136,8 +136,8 @@ impl Image {
         self.data[at..][..value.len()].copy_from_slice(value);
     }
 
-    fn unlink(&mut self, list: usize, found: Linked) {
-        let Entry { next, key, data_length, .. } = *self.entry(found.this);
+    fn unlink(&mut self, list: usize, found: OnChain) {
+        let Indexed { next, key, data_length, .. } = *self.entry(found.this);
         self.put_value(found.this, &vec![b' '; data_length - 1]);
         let free = self.heads[FREE];
         self.overwrite(found.this, free, &vec![b' '; key]);
@@ -156,7 +156,7 @@ impl Image {
         let (head, body) = super::encode(self.offset(next), key, data_at as u64, data_length);
         self.index.extend_from_slice(&head);
         self.index.extend_from_slice(&body);
-        self.entries.push(Entry { at, next, mark: mark_of(key), key: key.len(), data_at, data_length });
+        self.entries.push(Indexed { at, next, mark: mark_of(key), key: key.len(), data_at, data_length });
         let this = u32::try_from(self.entries.len()).map_err(|_| FULL)?;
         self.point(list, 0, this);
         Ok(())
@@ -187,7 +187,7 @@ fn list_of(key: &[u8]) -> usize {
     1 + format::chain_of(key) as usize
 }
 
-impl Target for Image {
+impl Target for BookImage {
     type Error = Error;
 
     fn fetch(&mut self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, Error> {
@@ -257,7 +257,7 @@ mod tests {
             let mut database =
                 Database::open_in(&folder, own, &DatabaseOptions { truncate: true, ..options })
                     .expect("open");
-            let mut image = Image::default();
+            let mut image = BookImage::default();
             let (mut theirs, mut imaged) = (Sequence::new(&plan), Sequence::new(&plan));
             let mut reused = 0;
             loop {

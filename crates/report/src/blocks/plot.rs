@@ -37,6 +37,8 @@ pub(crate) enum Chart {
     Boxes(Boxes),
     /// Groups of bars.
     Bars(Bars),
+    /// A bar a row.
+    Ranked(Ranked),
     /// One series of values over time.
     Trail(Trail),
     /// A square of cells, each as dark as its value is large.
@@ -262,6 +264,26 @@ pub(crate) struct Bar {
     pub source: Source,
     /// Its height.
     pub y: f64,
+    /// What is to be said of it.
+    pub says: String,
+}
+
+/// Bars below one another, the longest first.
+pub(crate) struct Ranked {
+    /// From left to right, from 0.
+    pub axis: Axis,
+    /// The bars from above.
+    pub bars: Vec<RankedBar>,
+}
+
+/// A bar with a row of its own.
+pub(crate) struct RankedBar {
+    /// Its name.
+    pub name: String,
+    /// Its length.
+    pub value: f64,
+    /// Its value is a bound.
+    pub is_grey: bool,
     /// What is to be said of it.
     pub says: String,
 }

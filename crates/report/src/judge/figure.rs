@@ -312,7 +312,7 @@ pub(super) fn ask(
 }
 
 /// Why a change in the windows of a run is not called one, if the floor says so: others had a part of the CPU, which moves what
-/// is typical of quiet windows, too, and the floor certainly changed by less than anybody asked about.
+/// is typical of quiet windows, too, and the floor changed by less than anybody asked about, and certainly by less than that.
 fn floor_stays(
     change: &Change,
     [a, b]: [&[&Figure]; 2],
@@ -327,8 +327,14 @@ fn floor_stays(
     }
     let drift = learning.drift(&all, FLOOR);
     let of = |side: &[&Figure]| launches(side, FLOOR);
-    let (low, high) = sides.change(&of(a), &of(b), quantile_of(FLOOR), 0.0, drift)?.interval(OUTSIDE);
-    let stays = if change.share() > 0.0 { high < threshold } else { low > -threshold };
+    let floor = sides.change(&of(a), &of(b), quantile_of(FLOOR), 0.0, drift)?;
+    let (low, high) = floor.interval(OUTSIDE);
+    let share = change.share();
+    let stays = if share > 0.0 {
+        floor.share() < threshold && high < share
+    } else {
+        floor.share() > -threshold && low > share
+    };
     stays.then(|| {
         "others had a part of the CPU, and the floor changed by less than the threshold: measure again"
             .to_owned()

@@ -2,6 +2,7 @@
 
 mod agreement;
 mod asked;
+mod bills;
 mod core_speed;
 mod counts;
 mod evidence;
@@ -23,6 +24,7 @@ use std::collections::BTreeSet;
 use oscost_results::{Estimate, RunResult};
 
 pub use agreement::{Agreement, Side};
+pub use bills::{BillChange, BillChanges, is_bill};
 pub(crate) use counts::value;
 pub use counts::{Changes, CountChange, CountVerdict, is_count};
 pub use live::{LiveLook, compare_live, look_live};

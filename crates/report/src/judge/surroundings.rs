@@ -3,6 +3,7 @@
 use oscost_results::{Conditions, Mark, RunResult, Status, telling_parameters};
 
 use super::Differs;
+use super::bills::is_bill;
 use super::core_speed::{ONE_SPEED, slowed};
 use super::counts::is_count;
 use crate::numbers;
@@ -124,10 +125,14 @@ pub fn incomparable(a: &RunResult, b: &RunResult) -> Option<&'static str> {
     };
     if is_count(a) != is_count(b) {
         Some("counts of instructions are not times")
+    } else if is_bill(a) != is_bill(b) {
+        Some("a bill is no price list")
     } else if !machine(a, b).is_empty() {
         Some("of another machine")
     } else if a.estimators != b.estimators {
         Some("made by another method")
+    } else if is_bill(a) {
+        None
     } else if !a.figures.iter().any(|figure| measured(a, &figure.id) && measured(b, &figure.id)) {
         Some("no figure in common")
     } else {

@@ -1,6 +1,7 @@
 //! Views: turn results into blocks, whatever the format.
 
 pub(crate) mod agreement;
+pub(crate) mod bill;
 pub(crate) mod comparison;
 mod contention;
 pub(crate) mod counts;

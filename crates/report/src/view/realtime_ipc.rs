@@ -1,6 +1,7 @@
 //! Real-time messages: a line a transport with its distribution and its service time against the tick, the timeline of one
 //! client with its peaks, how many clients fit a period, and how cost grows with their number.
 
+mod cadence;
 pub(crate) mod plots;
 mod response;
 
@@ -141,8 +142,10 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
     parts.extend(timeline(story, &sessions));
     parts.extend(plots::service(story, &families(&sessions)));
     parts.extend(plots::load(story, &sessions));
-    let told =
-        fits(story, &sessions).into_iter().chain(growth(story, &sessions)).chain(cadence(story, &sessions));
+    let told = fits(story, &sessions)
+        .into_iter()
+        .chain(growth(story, &sessions))
+        .chain(cadence::of(story, &sessions));
     parts.extend(told.map(Part::Words));
     parts.extend(reservations(story, &sessions).map(Part::Words));
     let covers = sessions.iter().map(|session| session.figure.id.clone()).collect();
@@ -354,44 +357,6 @@ fn growth(story: &Story<'_>, sessions: &[Session<'_>]) -> Option<String> {
         .collect();
     (!told.is_empty())
         .then(|| format!("each further client adds to the service time on one CPU: {}", told.join("; ")))
-}
-
-/// How the wake-up ages with the period, where several were measured.
-fn cadence(story: &Story<'_>, sessions: &[Session<'_>]) -> Vec<String> {
-    let mut told = Vec::new();
-    let mut known: Vec<(&str, &str, u32)> = Vec::new();
-    for session in sessions {
-        let key = (session.transport, session.placement, session.clients);
-        if known.contains(&key) {
-            continue;
-        }
-        known.push(key);
-        let mut same: Vec<&Session<'_>> = sessions
-            .iter()
-            .filter(|other| {
-                (other.transport, other.placement, other.clients) == key && other.rest == session.rest
-            })
-            .collect();
-        same.sort_by(|one, other| one.tick_ns.total_cmp(&other.tick_ns));
-        if same.len() > 1 {
-            let points: Vec<String> = same
-                .iter()
-                .map(|session| {
-                    format!(
-                        "{} every {}",
-                        session.time(quantity::LAST_P50),
-                        numbers::duration(session.tick_ns)
-                    )
-                })
-                .collect();
-            told.push(format!(
-                "{}: last {}",
-                story.words(&format!("{}/{}/clients_{}", key.0, key.1, key.2)),
-                points.join(", ")
-            ));
-        }
-    }
-    told
 }
 
 /// Where those who are spread were: the server's CPU, then the clients' in turn, with the time of a cache line from the server's.

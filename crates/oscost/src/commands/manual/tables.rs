@@ -3,9 +3,10 @@
 /// Commands that keep what they measured.
 const KEEPS: &[&str] = &["run", "count", "reproduce"];
 /// Commands that read or write the store of results.
-const STORE: &[&str] = &["run", "count", "reproduce", "explain", "report", "compare", "crosscheck", "doctor"];
+const STORE: &[&str] =
+    &["run", "count", "bill", "reproduce", "explain", "report", "compare", "crosscheck", "doctor"];
 /// Commands that start programs of others.
-const STARTS: &[&str] = &["run", "count", "reproduce", "crosscheck"];
+const STARTS: &[&str] = &["run", "count", "bill", "reproduce", "crosscheck"];
 const ALL: &[&str] = &[];
 
 /// Something that some commands share: its name, what it is, and the commands; no commands: all of them.
@@ -84,6 +85,16 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[
             ("oscost count syscall/getppid --kernel running", "instructions of one operation on this kernel"),
             ("oscost count syscall/getppid --kernel bzImage --by-function", "the same by function"),
+        ],
+    ),
+    (
+        "bill",
+        &[
+            ("oscost bill -- sqlite3 data.db .dump", "what a program pays, and what would be less"),
+            (
+                "oscost bill --budget calls<=1200 --budget semop=0 -- ./program",
+                "code 1 if it makes more calls than that",
+            ),
         ],
     ),
     (

@@ -61,6 +61,7 @@ impl Hues {
             | Chart::Samples(_)
             | Chart::Launches(_)
             | Chart::Boxes(_)
+            | Chart::Ranked(_)
             | Chart::Heat(_) => {}
         }
     }

@@ -4,6 +4,7 @@ mod bars;
 mod boxes;
 mod curves;
 mod heat;
+mod ranked;
 mod rows;
 mod small;
 mod strips;
@@ -55,6 +56,7 @@ fn drawn(chart: &Chart) -> (String, String) {
         Chart::Tracks(chart) => tracks::draw(chart, &mut picture),
         Chart::Trail(chart) => tracks::trail(chart, &mut picture),
         Chart::Bars(chart) => bars::draw(chart, &mut picture),
+        Chart::Ranked(chart) => ranked::draw(chart, &mut picture),
         Chart::Heat(chart) => heat::draw(chart, &mut picture),
         Chart::Samples(chart) => return (small::samples(chart), small::frame()),
         Chart::Launches(chart) => return (small::launches(chart), small::frame()),

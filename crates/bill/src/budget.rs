@@ -1,0 +1,196 @@
+//! Budgets: exact bounds on what was counted. No clock is involved.
+
+use oscost_results::bill::{Bill, Budget, CountedRun as Counted, RunEnd as Ended};
+
+/// A bound on a count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BudgetBound {
+    asked: String,
+    of: String,
+    holds: Holds,
+    number: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    AtMost,
+    Below,
+    Equal,
+    AtLeast,
+    Above,
+}
+
+/// Signs, the longer ones first.
+const SIGNS: &[(&str, Holds)] = &[
+    ("<=", Holds::AtMost),
+    (">=", Holds::AtLeast),
+    ("==", Holds::Equal),
+    ("=", Holds::Equal),
+    ("<", Holds::Below),
+    (">", Holds::Above),
+];
+
+/// A name, and the count that it stands for.
+type Total = (&'static str, fn(&Counted) -> u64);
+
+/// What can be bounded beside calls by their names.
+const TOTALS: &[Total] = &[
+    ("calls", |counted| counted.calls.iter().map(|call| call.times).sum()),
+    ("failed", |counted| counted.calls.iter().map(|call| call.failed).sum()),
+    ("sleeps", |counted| counted.calls.iter().filter(|call| call.slept).map(|call| call.times).sum()),
+    ("bytes", |counted| counted.calls.iter().map(|call| call.bytes).sum()),
+    ("faults", |counted| counted.faults.minor + counted.faults.major),
+    ("major_faults", |counted| counted.faults.major),
+    ("switches", |counted| counted.switches.voluntary + counted.switches.involuntary),
+    ("signals", |counted| counted.signals),
+    ("threads", |counted| counted.threads),
+    ("children", |counted| counted.children),
+];
+
+impl BudgetBound {
+    /// Reads "calls<=1200"; `is_call` says what a call is named.
+    ///
+    /// # Errors
+    /// What is wrong with it, and what could be typed.
+    pub fn parse(text: &str, is_call: impl Fn(&str) -> bool) -> Result<Self, String> {
+        let form = "type NAME<=NUMBER, with <=, <, =, > or >=";
+        let found = SIGNS.iter().filter_map(|(sign, holds)| Some((text.find(sign)?, *sign, *holds)));
+        // Where two signs begin at one place the longer one was meant.
+        let (at, sign, holds) =
+            found.min_by_key(|(at, sign, _)| (*at, 2 - sign.len())).ok_or_else(|| form.to_owned())?;
+        let (of, number) = (text[..at].trim(), text[at + sign.len()..].trim());
+        let number =
+            number.replace('_', "").parse().map_err(|_| format!("'{number}' is no number: {form}"))?;
+        if !TOTALS.iter().any(|(name, _)| *name == of) && !is_call(of) {
+            let known: Vec<&str> = TOTALS.iter().map(|(name, _)| *name).collect();
+            return Err(format!("'{of}' is neither a system call nor one of {}", known.join(", ")));
+        }
+        Ok(Self { asked: text.to_owned(), of: of.to_owned(), holds, number })
+    }
+
+    fn counted(&self, one: &Counted) -> u64 {
+        match TOTALS.iter().find(|(name, _)| *name == self.of) {
+            Some((_, count)) => count(one),
+            None => one.calls.iter().filter(|call| call.name == self.of).map(|call| call.times).sum(),
+        }
+    }
+
+    fn holds(&self, counted: u64) -> bool {
+        match self.holds {
+            Holds::AtMost => counted <= self.number,
+            Holds::Below => counted < self.number,
+            Holds::Equal => counted == self.number,
+            Holds::AtLeast => counted >= self.number,
+            Holds::Above => counted > self.number,
+        }
+    }
+
+    /// Whether more, which nobody counted, could only break it.
+    fn is_upper(&self) -> bool {
+        matches!(self.holds, Holds::AtMost | Holds::Below | Holds::Equal)
+    }
+
+    /// Holds it against every run of a bill.
+    #[must_use]
+    pub fn judge(&self, bill: &Bill) -> Budget {
+        let whole = |one: &Counted| one.complete && !matches!(one.ended, Ended::CutShort | Ended::Running);
+        let counts: Vec<(u64, bool)> =
+            bill.counted.iter().map(|one| (self.counted(one), whole(one))).collect();
+        let worst = if self.is_upper() { counts.iter().max() } else { counts.iter().min() };
+        let counted = worst.map_or(0, |(count, _)| *count);
+        // Of a run that was not counted whole, what was counted may break an upper bound, or keep a lower one.
+        let kept = counts.iter().map(|(count, is_whole)| match (self.holds(*count), is_whole) {
+            (held, true) => Some(held),
+            (false, false) if self.is_upper() && *count > self.number => Some(false),
+            (true, false) if !self.is_upper() => Some(true),
+            _ => None,
+        });
+        let kept: Vec<Option<bool>> = kept.collect();
+        let kept = if kept.contains(&Some(false)) {
+            Some(false)
+        } else if kept.is_empty() || kept.contains(&None) {
+            None
+        } else {
+            Some(true)
+        };
+        Budget { asked: self.asked.clone(), counted, kept }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oscost_results::bill::{Call, FaultCount as Faults};
+
+    use super::*;
+
+    fn bound(text: &str) -> Result<BudgetBound, String> {
+        BudgetBound::parse(text, |name| ["semop", "read"].contains(&name))
+    }
+
+    fn run(semops: u64, complete: bool) -> Counted {
+        let call = |name: &str, times, slept| Call { name: name.to_owned(), times, slept, ..Call::default() };
+        Counted {
+            calls: vec![call("semop", semops, false), call("read", 5, true)],
+            faults: Faults { minor: 7, major: 1 },
+            complete,
+            ended: Ended::Exited(0),
+            ..Counted::default()
+        }
+    }
+
+    fn kept(text: &str, runs: &[Counted]) -> (u64, Option<bool>) {
+        let judged = bound(text).expect("a bound").judge(&Bill { counted: runs.to_vec(), ..Bill::default() });
+        (judged.counted, judged.kept)
+    }
+
+    #[test]
+    fn bounds_are_exact() {
+        let one = [run(3, true)];
+        for (text, expected) in [
+            ("calls<=8", (8, Some(true))),
+            ("calls<8", (8, Some(false))),
+            ("semop=0", (3, Some(false))),
+            ("semop = 3", (3, Some(true))),
+            ("semop==3", (3, Some(true))),
+            ("sleeps<=4", (5, Some(false))),
+            ("faults<=1_000", (8, Some(true))),
+            ("major_faults>0", (1, Some(true))),
+            ("read>=6", (5, Some(false))),
+        ] {
+            assert_eq!(kept(text, &one), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_worst_of_several_runs_decides() {
+        let two = [run(3, true), run(9, true)];
+        assert_eq!(kept("semop<=5", &two), (9, Some(false)));
+        assert_eq!(kept("semop>=5", &two), (3, Some(false)));
+        assert_eq!(kept("semop<=9", &two), (9, Some(true)));
+    }
+
+    #[test]
+    fn what_was_not_counted_whole_breaks_a_bound_or_says_nothing() {
+        let part = [run(3, false)];
+        assert_eq!(kept("semop<=2", &part), (3, Some(false)));
+        assert_eq!(kept("semop<=3", &part), (3, None));
+        assert_eq!(kept("semop=3", &part), (3, None));
+        assert_eq!(kept("semop>=3", &part), (3, Some(true)));
+        assert_eq!(kept("semop>=4", &part), (3, None));
+        assert_eq!(kept("semop<=3", &[]), (0, None));
+    }
+
+    #[test]
+    fn what_is_no_bound_says_what_is() {
+        for (text, words) in [
+            ("calls", "type NAME<=NUMBER"),
+            ("calls<=many", "'many' is no number"),
+            ("calls<=-1", "'-1' is no number"),
+            ("cals<=1", "'cals' is neither"),
+            ("<=1", "'' is neither"),
+        ] {
+            let wrong = bound(text).expect_err(text);
+            assert!(wrong.contains(words), "{wrong}");
+        }
+    }
+}

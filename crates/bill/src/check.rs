@@ -1,0 +1,216 @@
+//! The check: the sum of the bill against the system time of the run that nobody counted, and what is left.
+
+use oscost_results::Estimate;
+use oscost_results::bill::{Bill, CountedRun as Counted, CountingWay as Way, RunUsage as Usage};
+
+use crate::price;
+
+/// 95 % of a normal distribution lie within so many standard deviations.
+const SIGMAS: f64 = 1.96;
+/// Counts of two runs that differ by more are worth a sentence.
+const DIFFERENT: f64 = 0.05;
+/// A bill that explains less, or more, is worth one, too.
+const POOR: f64 = 0.7;
+const RICH: f64 = 1.3;
+
+/// The system time and between what it lies: the kernel asks at each of its ticks where a program is, and the share of
+/// these samples is the share of the time. Wilson's interval of a proportion.
+#[must_use]
+pub fn system_time(free: &Usage, tick_ns: u64) -> Estimate {
+    let all = free.user_ns as f64 + free.system_ns as f64;
+    let ticks = (all / tick_ns.max(1) as f64).max(1e-9);
+    let share = if all > 0.0 { free.system_ns as f64 / all } else { 0.0 };
+    let square = SIGMAS * SIGMAS / ticks;
+    let middle = (share + square / 2.0) / (1.0 + square);
+    let half = (SIGMAS / (1.0 + square)) * (share * (1.0 - share) / ticks + square / (4.0 * ticks)).sqrt();
+    Estimate {
+        value: free.system_ns as f64,
+        low: (middle - half).max(0.0) * all,
+        high: (middle + half).min(1.0) * all,
+        extremes: false,
+    }
+}
+
+/// The time that the items are held against: that of the free run, or of a program that ran anyway, which programs in the
+/// kernel hardly slow.
+fn time(bill: &Bill) -> Option<Usage> {
+    let ran_anyway = bill.counted.first().filter(|one| bill.pid.is_some() && one.way == Way::Ebpf);
+    bill.free.or_else(|| ran_anyway.map(|one| one.usage))
+}
+
+/// The share of the system time that the items explain; `None` where there was no time to speak of.
+#[must_use]
+pub fn explained(bill: &Bill, tick_ns: u64) -> Option<Estimate> {
+    let system = system_time(&time(bill)?, tick_ns);
+    let sum = price::together(bill);
+    let has_time = system.value > 0.0 && system.low > 0.0;
+    has_time.then(|| Estimate {
+        value: sum.value / system.value,
+        low: sum.low / system.high,
+        high: sum.high / system.low,
+        extremes: false,
+    })
+}
+
+/// What the items do not explain, and in what the runs differed.
+#[must_use]
+pub fn left(bill: &Bill, tick_ns: u64) -> Vec<String> {
+    let mut all = Vec::new();
+    let Some(first) = bill.counted.first() else { return all };
+    if let Some(free) = &time(bill) {
+        if bill.explained.is_none() {
+            all.push(format!(
+                "its system time of {:.1} ms is too short for the kernel's ticks of {} ms: nothing can be checked; let it do \
+                 more",
+                free.system_ns as f64 / 1e6,
+                tick_ns / 1_000_000
+            ));
+        }
+        all.extend(against(free, first));
+    }
+    let bounds: f64 = bill.items.iter().filter(|item| least(item)).map(|item| item.together.value).sum();
+    let inside: u64 = bill.items.iter().filter(|item| least(item)).filter_map(|item| item.inside_ns).sum();
+    let names: Vec<&str> =
+        bill.items.iter().filter(|item| least(item)).take(5).map(|item| &*item.words).collect();
+    if !names.is_empty() {
+        let inside = if inside > 0 {
+            format!("; {:.2} ms were counted inside", inside as f64 / 1e6)
+        } else {
+            String::new()
+        };
+        all.push(format!("without a price: {}: at least {:.2} ms{inside}", names.join(", "), bounds / 1e6));
+    }
+    match bill.explained {
+        Some(share) if share.high < POOR => all.push(
+            "the rest is work of the kernel that no price covers: what was cold, large or contended, giving memory back, \
+             interrupts"
+                .to_owned(),
+        ),
+        Some(share) if share.low > RICH => all.push(
+            "the prices are too high for this program: of what it asked most was cheaper than where the figures were measured"
+                .to_owned(),
+        ),
+        _ => {}
+    }
+    all.extend(ranges(&bill.counted));
+    all
+}
+
+fn least(item: &oscost_results::bill::BillItem) -> bool {
+    item.price.as_ref().is_some_and(|price| price.least)
+}
+
+/// In what the counted run differed from the free one.
+fn against(free: &Usage, counted: &Counted) -> Vec<String> {
+    let mut all = Vec::new();
+    let apart = |one: u64, other: u64| {
+        let most = one.max(other) as f64;
+        most >= 100.0 && (one as f64 - other as f64).abs() / most > DIFFERENT
+    };
+    if apart(free.faults.minor, counted.faults.minor) {
+        all.push(format!(
+            "faults: {} in the free run, {} in the counted one",
+            free.faults.minor, counted.faults.minor
+        ));
+    }
+    if apart(free.switches.voluntary, counted.switches.voluntary) {
+        all.push(format!(
+            "sleeps: {} in the free run, {} in the counted one: its calls depend on timing (--runs 3 shows by how much)",
+            free.switches.voluntary, counted.switches.voluntary
+        ));
+    }
+    all
+}
+
+/// Calls whose number differs between runs that were counted, with the range.
+fn ranges(counted: &[Counted]) -> Vec<String> {
+    if counted.len() < 2 {
+        return Vec::new();
+    }
+    let calls = |one: &Counted| one.calls.iter().map(|call| call.times).sum::<u64>();
+    let all: Vec<u64> = counted.iter().map(calls).collect();
+    let (least, most) = (all.iter().min().copied().unwrap_or(0), all.iter().max().copied().unwrap_or(0));
+    if least == most {
+        return vec![format!("each of {} counted runs made {most} calls", counted.len())];
+    }
+    let mut names: Vec<&str> = counted.iter().flat_map(|one| &one.calls).map(|call| &*call.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    let of = |one: &Counted, name: &str| -> u64 {
+        one.calls.iter().filter(|call| call.name == name).map(|call| call.times).sum()
+    };
+    let mut moved: Vec<(u64, String)> = names
+        .iter()
+        .filter_map(|name| {
+            let each: Vec<u64> = counted.iter().map(|one| of(one, name)).collect();
+            let (least, most) = (each.iter().min()?, each.iter().max()?);
+            (least != most).then(|| (most - least, format!("{name} {least} to {most}")))
+        })
+        .collect();
+    moved.sort_by_key(|(apart, _)| std::cmp::Reverse(*apart));
+    let named: Vec<String> = moved.into_iter().take(5).map(|(_, words)| words).collect();
+    vec![format!("{} counted runs made {least} to {most} calls: {}", counted.len(), named.join(", "))]
+}
+
+#[cfg(test)]
+mod tests {
+    use oscost_results::bill::{BillItem as Item, Call, SwitchCount as Switches};
+
+    use super::*;
+
+    fn free(user_ns: u64, system_ns: u64) -> Usage {
+        Usage { wall_ns: 1, user_ns, system_ns, ..Usage::default() }
+    }
+
+    #[test]
+    fn more_ticks_make_the_interval_narrower() {
+        let tick = 4_000_000;
+        let long = system_time(&free(5_000_000_000, 5_000_000_000), tick);
+        let short = system_time(&free(50_000_000, 50_000_000), tick);
+        let width = |it: Estimate| (it.high - it.low) / it.value;
+        assert!(width(long) < 0.08 && width(short) > 0.5, "{long:?} {short:?}");
+        assert!(long.low < long.value && long.value < long.high);
+        // Nobody saw it in the kernel: that may still have been.
+        let none = system_time(&free(8_000_000, 0), tick);
+        assert!(none.low < 1.0 && none.high > 4_000_000.0, "{none:?}");
+        assert_eq!(system_time(&free(0, 0), tick).high, 0.0);
+    }
+
+    #[test]
+    fn the_share_is_the_sum_over_the_time() {
+        let item = |value| Item {
+            together: Estimate { value, low: value, high: value, extremes: false },
+            ..Item::default()
+        };
+        let mut bill =
+            Bill { free: Some(free(0, 1_000_000_000)), items: vec![item(4e8), item(5e8)], ..Bill::default() };
+        let share = explained(&bill, 4_000_000).expect("time");
+        assert!((share.value - 0.9).abs() < 1e-9 && share.low < 0.9001 && share.high < 0.93, "{share:?}");
+        bill.free = Some(free(0, 0));
+        assert_eq!(explained(&bill, 4_000_000), None);
+        bill.counted.push(Counted::default());
+        assert!(left(&bill, 4_000_000)[0].contains("too short"));
+    }
+
+    #[test]
+    fn what_differs_between_runs_is_said() {
+        let call = |times| Call { name: "futex".to_owned(), times, ..Call::default() };
+        let one = |times, voluntary| Counted {
+            calls: vec![call(times)],
+            switches: Switches { voluntary, involuntary: 0 },
+            ..Counted::default()
+        };
+        let bill = Bill {
+            free: Some(Usage {
+                switches: Switches { voluntary: 400, involuntary: 0 },
+                ..free(0, 1_000_000_000)
+            }),
+            counted: vec![one(10, 200), one(14, 300)],
+            explained: Some(Estimate { value: 1.0, low: 0.9, high: 1.1, extremes: false }),
+            ..Bill::default()
+        };
+        let said = left(&bill, 4_000_000);
+        assert!(said.iter().any(|it| it.contains("sleeps: 400 in the free run, 200")), "{said:?}");
+        assert!(said.iter().any(|it| it.contains("10 to 14 calls: futex 10 to 14")), "{said:?}");
+    }
+}

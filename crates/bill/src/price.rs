@@ -1,0 +1,391 @@
+//! Prices: what was counted, each item with its price and what all of it costs together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use oscost_results::Estimate;
+use oscost_results::bill::{Bill, BillItem as Item, Call, CountedRun as Counted, Price, RunUsage as Usage};
+
+use crate::tariff::{self, ENTRY, FAULT, PREEMPTION, SIGNAL, SLEEP, START, Term};
+
+/// What is known of figures: the low end of the floor, the typical price, its high end, in ns.
+#[derive(Debug, Clone, Default)]
+pub struct Prices(BTreeMap<String, Estimate>);
+
+impl Prices {
+    /// Takes a figure's price, unless a newer one is known.
+    pub fn add(&mut self, id: &str, price: Estimate) {
+        self.0.entry(id.to_owned()).or_insert(price);
+    }
+
+    /// Whether this figure has a price.
+    #[must_use]
+    pub fn has(&self, id: &str) -> bool {
+        self.0.contains_key(id)
+    }
+
+    /// The sum of terms; `None` where a figure is unknown. The interval is as wide as all of them allow.
+    #[must_use]
+    pub fn sum(&self, terms: &[Term]) -> Option<Estimate> {
+        terms.iter().try_fold(Estimate::default(), |sum, (id, factor)| {
+            let price = self.0.get(*id)?;
+            let (low, high) = if *factor < 0.0 { (price.high, price.low) } else { (price.low, price.high) };
+            Some(plus(
+                sum,
+                Estimate {
+                    value: price.value * factor,
+                    low: low * factor,
+                    high: high * factor,
+                    extremes: false,
+                },
+            ))
+        })
+    }
+
+    /// The same of a call: none costs less than an entry into the kernel.
+    #[must_use]
+    pub fn of_call(&self, terms: &[Term]) -> Option<Estimate> {
+        let (sum, entry) = (self.sum(terms)?, self.sum(ENTRY)?);
+        Some(Estimate {
+            value: sum.value.max(entry.value),
+            low: sum.low.max(entry.low),
+            high: sum.high.max(entry.high),
+            extremes: false,
+        })
+    }
+}
+
+/// The sum of two estimates whose errors may be one.
+#[must_use]
+pub fn plus(one: Estimate, other: Estimate) -> Estimate {
+    Estimate {
+        value: one.value + other.value,
+        low: one.low + other.low,
+        high: one.high + other.high,
+        extremes: false,
+    }
+}
+
+/// So many times as much.
+#[must_use]
+pub fn times(estimate: Estimate, factor: f64) -> Estimate {
+    Estimate {
+        value: estimate.value * factor,
+        low: estimate.low * factor,
+        high: estimate.high * factor,
+        extremes: false,
+    }
+}
+
+/// What a call costs, all of them together; `None` where it has no rate, or a figure is missing.
+#[must_use]
+pub fn of(call: &Call, prices: &Prices) -> Option<Estimate> {
+    let rate = tariff::rate_of(call)?;
+    if rate.each.is_empty() {
+        return Some(Estimate::default());
+    }
+    let made = call.times.saturating_sub(call.failed);
+    // The smallest class is of no byte and of one.
+    let empty = if call.size_class == Some(1) && !rate.nothing.is_empty() {
+        made.saturating_sub(call.bytes)
+    } else {
+        0
+    };
+    let parts = call.count_argument.map_or(0, |count| count.saturating_sub(1));
+    let mut sum = Estimate::default();
+    let mut add = |terms: &[Term], count: f64, is_call: bool| -> Option<()> {
+        if count > 0.0 && !terms.is_empty() {
+            let one = if is_call { prices.of_call(terms)? } else { prices.sum(terms)? };
+            sum = plus(sum, times(one, count));
+        }
+        Some(())
+    };
+    add(rate.each, (made - empty) as f64, true)?;
+    add(rate.nothing, empty as f64, true)?;
+    add(rate.byte, call.bytes as f64, false)?;
+    add(rate.more, made as f64 * parts as f64, false)?;
+    add(tariff::failed(&call.name), call.failed as f64, true)?;
+    if call.slept {
+        add(SLEEP, call.times as f64, false)?;
+    }
+    Some(sum)
+}
+
+/// Every figure that pricing these counts needs.
+#[must_use]
+pub fn needed(counted: &[Counted]) -> BTreeSet<&'static str> {
+    let calls = || counted.iter().flat_map(|one| &one.calls);
+    let mut all: Vec<&[Term]> = vec![ENTRY, SLEEP, PREEMPTION, FAULT, START];
+    if counted.iter().any(|one| one.signals > 0) {
+        all.push(SIGNAL);
+    }
+    for rate in calls().filter_map(tariff::rate_of) {
+        all.extend([rate.each, rate.byte, rate.nothing, rate.more]);
+    }
+    all.extend(calls().filter(|call| call.failed > 0).map(|call| tariff::failed(&call.name)));
+    all.into_iter().flatten().map(|(id, _)| *id).collect()
+}
+
+/// What was paid for, the dearest first. Faults and switches are the free run's where there is one: counting adds its own.
+#[must_use]
+pub fn items(counted: &Counted, free: Option<&Usage>, prices: &Prices) -> Vec<Item> {
+    let faults = free.map_or(counted.faults, |free| free.faults);
+    let switches = free.map_or(counted.switches, |free| free.switches);
+    let slept: u64 = counted.calls.iter().filter(|call| call.slept).map(|call| call.times).sum();
+    let mut all: Vec<Item> = counted.calls.iter().map(|call| of_call(call, prices)).collect();
+    let others = [
+        (
+            "fault",
+            "page fault",
+            faults.minor,
+            FAULT,
+            "priced as that of anonymous memory, without giving it back",
+        ),
+        (
+            "fault: major",
+            "page fault that read from a disk",
+            faults.major,
+            FAULT,
+            "reading the disk comes on top",
+        ),
+        ("switch: voluntary", "sleep outside of a call", switches.voluntary.saturating_sub(slept), SLEEP, ""),
+        ("switch: involuntary", "switch to another that was to run", switches.involuntary, PREEMPTION, ""),
+        ("signal", "signal delivered to a handler", counted.signals, SIGNAL, ""),
+        (
+            "start",
+            "start and end of the program itself",
+            u64::from(free.is_some()),
+            START,
+            "of a static program of one page",
+        ),
+    ];
+    for (key, words, count, terms, circumstance) in others {
+        if count == 0 {
+            continue;
+        }
+        let price =
+            prices.sum(terms).map(|one| Estimate { value: one.value.max(0.0), low: one.low.max(0.0), ..one });
+        let together = price.map_or(Estimate::default(), |one| times(one, count as f64));
+        all.push(Item {
+            key: key.to_owned(),
+            words: words.to_owned(),
+            times: count,
+            price: price.map(|ns| Price {
+                ns,
+                ids: ids(&[terms]),
+                least: key == "fault: major",
+                circumstance: circumstance.to_owned(),
+            }),
+            together,
+            ..Item::default()
+        });
+    }
+    all.sort_by(|one, other| {
+        other.together.value.total_cmp(&one.together.value).then_with(|| one.key.cmp(&other.key))
+    });
+    all
+}
+
+fn of_call(call: &Call, prices: &Prices) -> Item {
+    let rate = tariff::rate_of(call);
+    let count = call.times as f64;
+    let mut item = Item {
+        key: key(call),
+        words: words(call),
+        times: call.times,
+        inside_ns: call.inside_ns,
+        ..Item::default()
+    };
+    match (rate, of(call, prices)) {
+        // It is within another item's price.
+        (Some(rate), Some(_)) if rate.each.is_empty() => {
+            item.words = format!("{}: {}", item.words, rate.circumstance)
+        }
+        (Some(rate), Some(together)) if call.times > 0 => {
+            item.together = together;
+            item.price = Some(Price {
+                ns: times(together, 1.0 / count),
+                ids: ids(&[rate.each]),
+                least: false,
+                circumstance: circumstance(call, rate.circumstance),
+            });
+        }
+        _ => {
+            let sleep = if call.slept { prices.sum(SLEEP) } else { None };
+            if let Some(one) = prices.sum(ENTRY) {
+                let one = plus(one, sleep.unwrap_or_default());
+                item.together = times(one, count);
+                item.price =
+                    Some(Price { ns: one, ids: ids(&[ENTRY]), least: true, circumstance: String::new() });
+            }
+        }
+    }
+    item
+}
+
+/// In what a price may differ from the figures', beside what the rate says.
+fn circumstance(call: &Call, of_rate: &str) -> String {
+    let failed = match call.failed {
+        0 => String::new(),
+        failed if failed == call.times => "all failed".to_owned(),
+        failed => format!("{failed} failed"),
+    };
+    [of_rate, &failed].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+fn ids(terms: &[&[Term]]) -> Vec<String> {
+    terms.iter().flat_map(|terms| terms.iter()).map(|(id, _)| (*id).to_owned()).collect()
+}
+
+/// What tells calls from others, in one word each.
+#[must_use]
+pub fn key(call: &Call) -> String {
+    let mut key = call.name.clone();
+    if !call.on.is_empty() {
+        key.push_str(&format!("/{}", call.on.replace(' ', "_")));
+    }
+    if let Some(size) = call.size_class {
+        key.push_str(&format!("/size_{size}"));
+    }
+    if let Some(count) = call.count_argument {
+        key.push_str(&format!("/count_{count}"));
+    }
+    if call.slept {
+        key.push_str("/slept");
+    }
+    key
+}
+
+/// The same for people: "read of up to 64 bytes, pipe, that slept".
+fn words(call: &Call) -> String {
+    let mut words = call.name.clone();
+    match call.size_class {
+        // Of no call more is said than that it has a size beyond any class.
+        Some(u64::MAX) | None => {}
+        Some(1) if call.bytes == 0 => words.push_str(" of nothing"),
+        Some(size) => words.push_str(&format!(" of up to {}", bytes(size))),
+    }
+    if let Some(count) = call.count_argument.filter(|&count| count > 1 && count < u64::MAX) {
+        words.push_str(&format!(", up to {count} parts"));
+    }
+    if !call.on.is_empty() {
+        words.push_str(&format!(", {}", call.on));
+    }
+    if call.slept {
+        words.push_str(" that slept, its switch");
+    }
+    words
+}
+
+fn bytes(count: u64) -> String {
+    match count {
+        1 => "1 byte".to_owned(),
+        0..1024 => format!("{count} bytes"),
+        1024..1048576 => format!("{} KiB", count / 1024),
+        1048576..1073741824 => format!("{} MiB", count / 1048576),
+        _ => format!("{} GiB", count / 1073741824),
+    }
+}
+
+/// What all items cost together.
+#[must_use]
+pub fn together(bill: &Bill) -> Estimate {
+    bill.items.iter().fold(Estimate::default(), |sum, item| plus(sum, item.together))
+}
+
+#[cfg(test)]
+mod tests {
+    use oscost_results::bill::{FaultCount as Faults, SwitchCount as Switches};
+
+    use super::*;
+
+    fn price(value: f64) -> Estimate {
+        Estimate { value, low: value * 0.9, high: value * 1.2, extremes: false }
+    }
+
+    fn prices(known: &[(&str, f64)]) -> Prices {
+        let mut prices = Prices::default();
+        known.iter().for_each(|(id, value)| prices.add(id, price(*value)));
+        prices
+    }
+
+    const FEW: &[(&str, f64)] = &[
+        ("syscall/getppid", 100.0),
+        ("syscall/read0_pipe", 110.0),
+        ("context_switch/pipe_alone/same_cpu", 600.0),
+        ("context_switch/pipe/same_cpu", 2600.0),
+        ("context_switch/yield/same_cpu", 900.0),
+        ("memory/bandwidth/copy/block_16k", 1024.0),
+        ("memory/fault_anonymous", 500.0),
+        ("semaphore/system_v", 1000.0),
+    ];
+
+    fn call(name: &str, on: &str, times: u64) -> Call {
+        Call { name: name.to_owned(), on: on.to_owned(), times, ..Call::default() }
+    }
+
+    #[test]
+    fn a_pair_is_halved_bytes_are_added_and_a_sleep_is_a_switch() {
+        let prices = prices(FEW);
+        let value = |call: &Call| of(call, &prices).expect("a price").value;
+        assert!((value(&call("semop", "", 10)) - 5000.0).abs() < 1e-6);
+        let write = Call { bytes: 640, size_class: Some(64), ..call("write", "pipe", 10) };
+        assert!((value(&write) - (10.0 * 300.0 + 640.0)).abs() < 1e-6);
+        let slept = Call { slept: true, ..write.clone() };
+        assert!((value(&slept) - value(&write) - 10.0 * 2000.0).abs() < 1e-6);
+        // Of the smallest class, calls that carry nothing have a price of their own.
+        let mixed = Call { bytes: 4, size_class: Some(1), ..call("read", "pipe", 10) };
+        assert!((value(&mixed) - (4.0 * 300.0 + 4.0 + 6.0 * 110.0)).abs() < 1e-6);
+        let failed = Call { failed: 10, ..call("semop", "", 10) };
+        assert!((value(&failed) - 1000.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn what_has_no_price_costs_at_least_an_entry() {
+        let prices = prices(FEW);
+        let item = of_call(&call("keyctl", "", 5), &prices);
+        let price = item.price.clone().expect("a bound");
+        assert!(price.least && (item.together.value - 500.0).abs() < 1e-9, "{item:?}");
+        assert!(tariff::rate_for("keyctl", "").is_none());
+        // A figure that is missing is no price either.
+        let item = of_call(&call("flock", "", 5), &prices);
+        assert!(item.price.expect("a bound").least);
+    }
+
+    #[test]
+    fn a_difference_is_no_less_than_an_entry_and_its_interval_holds_both_errors() {
+        let prices = prices(&[("syscall/getppid", 100.0), ("a", 200.0), ("b", 190.0)]);
+        let found = prices.of_call(&[("a", 1.0), ("b", -1.0)]).expect("known");
+        assert!((found.value - 100.0).abs() < 1e-9 && found.high >= 240.0 - 171.0, "{found:?}");
+        assert_eq!(prices.sum(&[("c", 1.0)]), None);
+    }
+
+    #[test]
+    fn a_switch_is_paid_for_once() {
+        let prices = prices(FEW);
+        let counted = Counted {
+            calls: vec![Call { slept: true, size_class: Some(1), bytes: 7, ..call("read", "pipe", 7) }],
+            switches: Switches { voluntary: 10, involuntary: 2 },
+            faults: Faults { minor: 3, major: 0 },
+            ..Counted::default()
+        };
+        let items = items(&counted, None, &prices);
+        let of = |key: &str| items.iter().find(|item| item.key == key).map(|item| item.times);
+        assert_eq!(
+            (of("switch: voluntary"), of("switch: involuntary"), of("fault")),
+            (Some(3), Some(2), Some(3))
+        );
+        assert_eq!((of("start"), of("signal")), (None, None), "what runs already does not start");
+        assert!(items.is_sorted_by(|one, other| one.together.value >= other.together.value));
+        assert!(needed(std::slice::from_ref(&counted)).contains("syscall/read0_pipe"));
+    }
+
+    #[test]
+    fn words_and_keys_tell_calls_apart() {
+        let read = Call { size_class: Some(64), bytes: 30, slept: true, ..call("read", "unix stream", 1) };
+        assert_eq!(key(&read), "read/unix_stream/size_64/slept");
+        assert_eq!(words(&read), "read of up to 64 bytes, unix stream that slept, its switch");
+        let mapped = Call { size_class: Some(4 << 20), ..call("mmap", "anonymous", 1) };
+        assert_eq!(words(&mapped), "mmap of up to 4 MiB, anonymous");
+        assert_eq!(key(&call("getpid", "", 1)), "getpid");
+    }
+}

@@ -1,0 +1,261 @@
+//! Savings: the rules, held against what was counted.
+
+use std::collections::BTreeSet;
+
+use oscost_results::bill::{Bill, Call, CountedRun as Counted, Saving};
+
+use crate::price::{self, Prices};
+use crate::replacements::{Asks, RULES, SavingRule, Then, What};
+use crate::tariff::{self, Term};
+
+/// Every figure that savings need which these counts may permit.
+#[must_use]
+pub fn needed(counted: &[Counted]) -> BTreeSet<&'static str> {
+    let rules = RULES.iter().filter(|rule| counted.iter().any(|one| is_permitted(rule, one)));
+    let terms = rules.flat_map(|rule| match rule.then {
+        Then::Each(terms) | Then::Once(terms) | Then::Every(_, terms) | Then::Less(terms) => terms,
+        Then::Nothing | Then::Blocks(_) | Then::Broadcast => &[],
+    });
+    terms.map(|(id, _): &Term| *id).collect()
+}
+
+/// What would be less, the largest saving first. What saves nothing is left out.
+#[must_use]
+pub fn of(bill: &Bill, prices: &Prices) -> Vec<Saving> {
+    let Some(counted) = bill.counted.first() else { return Vec::new() };
+    let mut all: Vec<Saving> = RULES
+        .iter()
+        .filter(|rule| is_permitted(rule, counted))
+        .filter_map(|rule| saving(rule, bill, counted, prices))
+        .filter(|saving| saving.saved_ns() > 0.0)
+        .collect();
+    all.sort_by(|one, other| other.saved_ns().total_cmp(&one.saved_ns()));
+    all
+}
+
+fn is_of(call: &Call, names: &[&str], kinds: &[&str]) -> bool {
+    names.contains(&&*call.name) && (kinds.is_empty() || kinds.contains(&&*call.on))
+}
+
+/// Whether a rule replaces a call.
+fn replaces(rule: &SavingRule, call: &Call) -> bool {
+    match rule.what {
+        What::Calls(names, kinds) => is_of(call, names, kinds) && !call.slept,
+        What::Small(names, kinds, most) => {
+            // A read that finds the end carries nothing, and stays.
+            is_of(call, names, kinds)
+                && !call.slept
+                && call.bytes > 0
+                && call.size_class.is_some_and(|size| size <= most)
+        }
+        What::Wide(names, least) => {
+            is_of(call, names, &[]) && call.count_argument.is_some_and(|count| count > least)
+        }
+        What::All(names, kinds) => is_of(call, names, kinds),
+        What::Sleeps => call.slept,
+        What::Faults => false,
+    }
+}
+
+fn replaced<'a>(rule: &'a SavingRule, counted: &'a Counted) -> impl Iterator<Item = &'a Call> {
+    counted.calls.iter().filter(|call| replaces(rule, call))
+}
+
+/// How many calls, or faults, a rule replaces.
+fn count(rule: &SavingRule, counted: &Counted) -> u64 {
+    match rule.what {
+        What::Faults => counted.faults.minor,
+        _ => replaced(rule, counted).map(|call| call.times.saturating_sub(call.failed)).sum(),
+    }
+}
+
+fn is_permitted(rule: &SavingRule, counted: &Counted) -> bool {
+    let times = count(rule, counted);
+    times >= rule.least
+        && rule.asks.iter().all(|asks| match asks {
+            Asks::NeverSlept(names, kinds) => {
+                !counted.calls.iter().any(|call| call.slept && is_of(call, names, kinds))
+            }
+            Asks::Threads(least) => counted.threads >= *least,
+            Asks::AsOften(names) => {
+                let made: u64 = counted
+                    .calls
+                    .iter()
+                    .filter(|call| is_of(call, names, &[]))
+                    .map(|call| call.times - call.failed)
+                    .sum();
+                made >= times / 2 || made >= rule.least && made >= times / 4
+            }
+            Asks::Mapping(least) => counted.calls.iter().any(|call| {
+                call.name == "mmap"
+                    && call.on == "anonymous"
+                    && call.size_class.is_some_and(|size| size >= *least)
+            }),
+        })
+}
+
+fn saving(rule: &SavingRule, bill: &Bill, counted: &Counted, prices: &Prices) -> Option<Saving> {
+    let calls: Vec<&Call> = replaced(rule, counted).collect();
+    let times = count(rule, counted);
+    let keys: Vec<String> = match rule.what {
+        What::Faults => vec!["fault".to_owned()],
+        _ => calls.iter().map(|call| price::key(call)).collect(),
+    };
+    let items = || bill.items.iter().filter(|item| keys.contains(&item.key));
+    let now: f64 = match rule.what {
+        // Every replaced call is a row of the bill, whose price was found.
+        _ if items().any(|item| item.price.as_ref().is_none_or(|price| price.least)) => return None,
+        _ => items().map(|item| item.together.value).sum(),
+    };
+    let sum = |terms: &[Term]| prices.sum(terms).map(|it| it.value.max(0.0));
+    let then = match rule.then {
+        Then::Nothing => 0.0,
+        Then::Each(terms) => sum(terms)? * times as f64,
+        Then::Once(terms) => sum(terms)?,
+        Then::Every(each, terms) => sum(terms)? * times as f64 / each,
+        Then::Less(terms) => now - sum(terms)? * times as f64,
+        Then::Broadcast => now / counted.threads.saturating_sub(1).max(1) as f64,
+        Then::Blocks(size) => {
+            calls.iter().try_fold(0.0, |sum, call| Some(sum + blocks(call, size, prices)?))?
+        }
+    };
+    Some(Saving {
+        rule: rule.name.to_owned(),
+        replaced: rule.replaced.to_owned(),
+        instead: rule.instead.to_owned(),
+        times,
+        now_ns: now,
+        then_ns: then.max(0.0),
+        at_most: rule.at_most,
+        id: rule.id.to_owned(),
+        catch: rule.catch.to_owned(),
+        source: rule.source.to_owned(),
+        items: keys,
+    })
+}
+
+/// The same bytes in blocks, and the calls that failed as before.
+fn blocks(call: &Call, size: u64, prices: &Prices) -> Option<f64> {
+    let times = call.bytes.div_ceil(size);
+    let large = Call { times, failed: 0, size_class: Some(size), ..call.clone() };
+    let failures = prices.of_call(tariff::failed(&call.name))?.value * call.failed as f64;
+    Some(price::of(&large, prices)?.value + failures)
+}
+
+#[cfg(test)]
+mod tests {
+    use oscost_results::Estimate;
+    use oscost_results::bill::FaultCount as Faults;
+
+    use super::*;
+
+    fn prices(known: &[(&str, f64)]) -> Prices {
+        let mut prices = Prices::default();
+        for (id, value) in known {
+            prices.add(id, Estimate { value: *value, low: *value, high: *value, extremes: false });
+        }
+        prices
+    }
+
+    const KNOWN: &[(&str, f64)] = &[
+        ("syscall/getppid", 100.0),
+        ("semaphore/system_v", 1000.0),
+        ("semaphore/posix_named", 20.0),
+        ("lock/futex_wake", 200.0),
+        ("record_lock/fcntl", 800.0),
+        ("context_switch/pipe/same_cpu", 2500.0),
+        ("context_switch/pipe/cross_cpu", 6500.0),
+        ("context_switch/pipe_alone/same_cpu", 500.0),
+        ("context_switch/yield/same_cpu", 900.0),
+        ("memory/fault_anonymous", 500.0),
+        ("memory/bandwidth/write/block_64m", 100.0),
+        ("memory/bandwidth/copy/block_16k", 0.0),
+        ("process/fork", 60_000.0),
+        ("process/exec_static", 150_000.0),
+        ("process/posix_spawn", 110_000.0),
+        ("process/exec_static", 150_000.0),
+        ("syscall/stat", 300.0),
+        ("syscall/read0_pipe", 100.0),
+    ];
+
+    fn call(name: &str, on: &str, times: u64) -> Call {
+        Call { name: name.to_owned(), on: on.to_owned(), times, ..Call::default() }
+    }
+
+    fn savings(counted: Counted) -> Vec<Saving> {
+        let prices = prices(KNOWN);
+        let items = price::items(&counted, None, &prices);
+        of(&Bill { counted: vec![counted], items, ..Bill::default() }, &prices)
+    }
+
+    fn of_calls(calls: Vec<Call>) -> Vec<Saving> {
+        savings(Counted { calls, threads: 1, ..Counted::default() })
+    }
+
+    #[test]
+    fn a_saving_is_what_it_costs_now_less_what_the_other_costs() {
+        let found = of_calls(vec![call("semop", "", 1000), Call { slept: true, ..call("semop", "", 7) }]);
+        let [saving] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((&*saving.rule, saving.times), ("posix_semaphore", 1000), "what slept stays");
+        assert!(
+            (saving.now_ns - 500_000.0).abs() < 1e-6 && (saving.then_ns - 10_000.0).abs() < 1e-6,
+            "{saving:?}"
+        );
+    }
+
+    #[test]
+    fn a_rule_needs_what_it_asks_for() {
+        assert!(of_calls(vec![call("semop", "", 99)]).is_empty(), "too few");
+        let locks = |slept| {
+            vec![call("fcntl", "record lock", 1000), Call { slept, ..call("fcntl", "record lock", 1) }]
+        };
+        assert_eq!(of_calls(locks(false)).len(), 1);
+        assert!(of_calls(locks(true)).is_empty(), "somebody waited");
+        let forks = |execs| vec![call("clone", "process", 100), call("execve", "", execs)];
+        let found = of_calls(forks(100));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!((found[0].saved_ns() - 100.0 * 40_000.0).abs() < 1.0, "{found:?}");
+        assert!(of_calls(forks(5)).is_empty(), "a server that forks");
+        let large = Call { size_class: Some(64 << 20), ..call("mmap", "anonymous", 1) };
+        let faulting = |calls| {
+            savings(Counted { calls, faults: Faults { minor: 20_000, major: 0 }, ..Counted::default() })
+        };
+        assert_eq!(faulting(vec![large]).len(), 1);
+        assert!(faulting(vec![call("mmap", "anonymous", 1)]).is_empty(), "no mapping is large");
+    }
+
+    #[test]
+    fn small_calls_become_few_and_what_finds_nothing_stays() {
+        let small = Call { size_class: Some(16), bytes: 40_960, ..call("read", "pipe", 4096) };
+        let end = Call { size_class: Some(1), ..call("read", "pipe", 500) };
+        let found = of_calls(vec![small, end]);
+        let [saving] = &found[..] else { panic!("{found:?}") };
+        assert_eq!((saving.times, saving.items.len()), (4096, 1));
+        assert!(
+            (saving.now_ns - 4096.0 * 250.0).abs() < 1e-6 && (saving.then_ns - 10.0 * 250.0).abs() < 1e-6
+        );
+    }
+
+    #[test]
+    fn what_has_no_price_promises_nothing() {
+        assert!(of_calls(vec![call("fsync", "file", 100)]).is_empty(), "its figure is not known");
+    }
+
+    /// Each rule can be told, prices what it names, and says what is lost and who says so.
+    #[test]
+    fn every_rule_is_whole() {
+        let mut names = BTreeSet::new();
+        for rule in RULES {
+            assert!(names.insert(rule.name), "{} stands twice", rule.name);
+            assert!(!rule.catch.is_empty() && !rule.source.is_empty() && rule.least >= 10, "{}", rule.name);
+            if let What::Calls(calls, kinds) | What::All(calls, kinds) | What::Small(calls, kinds, _) =
+                rule.what
+            {
+                let kinds = if kinds.is_empty() { &[""] } else { kinds };
+                let priced = |call: &&str| kinds.iter().any(|kind| tariff::rate_for(call, kind).is_some());
+                assert!(calls.iter().all(priced), "{}", rule.name);
+            }
+        }
+        assert!(names.len() >= 13, "{}", names.len());
+    }
+}

@@ -1,0 +1,415 @@
+//! The tariff: which figures price which calls. Data, and nothing else but how to look it up.
+//!
+//! Of a pair that a figure measures together (open and close, wait and post) each call is half. A price that is a sum or a
+//! difference says so by its terms.
+
+use oscost_results::bill::Call;
+
+/// A figure's price, times a factor.
+pub type Term = (&'static str, f64);
+
+/// The price of some calls.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Rate {
+    /// The calls, by their names in the kernel's table.
+    pub calls: &'static [&'static str],
+    /// What they are made on; empty: whatever it is.
+    pub on: &'static [&'static str],
+    /// What each call costs.
+    pub each: &'static [Term],
+    /// What each byte costs.
+    pub byte: &'static [Term],
+    /// What each descriptor or part beyond the first costs.
+    pub more: &'static [Term],
+    /// What a call costs that carries no byte, where that is another price.
+    pub nothing: &'static [Term],
+    /// In what the figures' circumstances differ; of a rate without terms, in whose price it is.
+    pub circumstance: &'static str,
+}
+
+/// A call that does next to nothing.
+pub const ENTRY: &[Term] = &[("syscall/getppid", 1.0)];
+/// A call that fails because there is no such name.
+pub const LOOKUP: &[Term] = &[("syscall/stat", 1.0)];
+/// A thread that sleeps, with who wakes it and the switch to another.
+pub const SLEEP: &[Term] =
+    &[("context_switch/pipe/same_cpu", 1.0), ("context_switch/pipe_alone/same_cpu", -1.0)];
+/// A switch to another thread that was to run.
+pub const PREEMPTION: &[Term] = &[("context_switch/yield/same_cpu", 1.0), ("syscall/getppid", -1.0)];
+/// The first touch of a page.
+pub const FAULT: &[Term] = &[("memory/fault_anonymous", 1.0)];
+/// A signal that arrives, without the call that sends it and the one that returns.
+pub const SIGNAL: &[Term] = &[("signal/deliver", 1.0), ("syscall/getppid", -2.0)];
+/// The exec of a program, and its end.
+pub const START: &[Term] = &[("process/exec_static", 1.0)];
+/// A byte that the kernel copies.
+const COPY: &[Term] = &[("memory/bandwidth/copy/block_16k", 1.0 / 1024.0)];
+/// A message through a socket, less the switches: two for TCP and UDP, nearly four for Unix's.
+const PAGE: f64 = 4096.0;
+
+const LIKE_ENTRY: &str = "priced as getppid, which does as little";
+const PAIR: &str = "half of the pair that is measured together";
+const LIKE_STAT: &str = "priced as a stat of a short path";
+const ROUND_TRIP: &str = "from a round trip of one byte, less its switches";
+const OTHER_MEMORY: &str = "one page that nobody touched; more memory costs more";
+
+const fn rate(calls: &'static [&'static str], each: &'static [Term], circumstance: &'static str) -> Rate {
+    Rate { calls, on: &[], each, byte: &[], more: &[], nothing: &[], circumstance }
+}
+
+const fn on(kinds: &'static [&'static str], rate: Rate) -> Rate {
+    Rate { on: kinds, ..rate }
+}
+
+const fn carrying(byte: &'static [Term], nothing: &'static [Term], rate: Rate) -> Rate {
+    Rate { byte, nothing, ..rate }
+}
+
+const READS: &[&str] = &["read", "pread64", "readv", "preadv", "preadv2"];
+const WRITES: &[&str] = &["write", "pwrite64", "writev", "pwritev", "pwritev2"];
+const SENDS: &[&str] = &["write", "writev", "sendto", "sendmsg"];
+const RECEIVES: &[&str] = &["read", "readv", "recvfrom", "recvmsg"];
+const SOCKETS: &[&str] = &["unix stream", "unix datagram", "unix packet"];
+
+/// The rates; the first that fits a call prices it.
+pub static RATES: &[Rate] = &[
+    // Own figures.
+    rate(&["getpid"], &[("syscall/getpid", 1.0)], ""),
+    rate(&["getppid"], ENTRY, ""),
+    rate(&["getcpu"], &[("syscall/getcpu", 1.0)], ""),
+    rate(&["sched_yield"], &[("syscall/sched_yield", 1.0)], ""),
+    rate(&["getrandom"], &[("syscall/getrandom", 1.0)], ""),
+    rate(&["membarrier"], &[("syscall/membarrier", 1.0)], "no other thread runs"),
+    on(&["process_cpu"], rate(&["clock_gettime"], &[("clock/process_cputime", 1.0)], "")),
+    on(&["thread_cpu"], rate(&["clock_gettime"], &[("clock/thread_cputime", 1.0)], "")),
+    rate(&["clock_gettime", "clock_getres"], &[("clock/monotonic_syscall", 1.0)], ""),
+    rate(&["gettimeofday", "time"], &[("clock/gettimeofday_syscall", 1.0)], ""),
+    // Files.
+    on(
+        &["file"],
+        carrying(
+            COPY,
+            &[("syscall/read0_file", 1.0)],
+            rate(
+                READS,
+                &[("file/read_4k", 1.0), ("memory/bandwidth/copy/block_16k", -PAGE / 1024.0)],
+                "in the page cache",
+            ),
+        ),
+    ),
+    on(
+        &["file"],
+        carrying(
+            COPY,
+            &[("syscall/write1", 1.0)],
+            rate(
+                WRITES,
+                &[("file/write_4k", 1.0), ("memory/bandwidth/copy/block_16k", -PAGE / 1024.0)],
+                "over pages in the page cache of a file system in memory; a file that grows costs more",
+            ),
+        ),
+    ),
+    on(&["create"], rate(&["open", "openat"], CREATE, PAIR)),
+    rate(&["open", "openat", "openat2"], &[("file/open_close", 0.5)], PAIR),
+    rate(
+        &["creat", "mkdir", "mkdirat", "symlink", "symlinkat", "mknod", "mknodat"],
+        CREATE,
+        "priced as making a file",
+    ),
+    rate(&["unlink", "unlinkat", "rmdir"], CREATE, PAIR),
+    rate(
+        &["rename", "renameat", "renameat2", "link", "linkat"],
+        &[("file/create_unlink", 1.0), ("file/open_close", -0.5)],
+        "priced as making one name and removing one",
+    ),
+    on(&["file", "directory", "device", "terminal", ""], rate(&["close"], &[("file/open_close", 0.5)], PAIR)),
+    on(&["tcp"], rate(&["close"], &[], "in the price of its connect and accept")),
+    rate(
+        &[
+            "stat",
+            "lstat",
+            "newfstatat",
+            "statx",
+            "access",
+            "faccessat",
+            "faccessat2",
+            "readlink",
+            "readlinkat",
+            "chdir",
+            "statfs",
+            "utimensat",
+        ],
+        LOOKUP,
+        LIKE_STAT,
+    ),
+    rate(
+        &["fsync", "fdatasync"],
+        &[("file/fsync", 1.0), ("file/write_4k", -1.0)],
+        "where the figure was measured: in memory it does nothing, a disk takes milliseconds",
+    ),
+    on(&["record lock"], rate(&["fcntl"], &[("record_lock/fcntl", 0.5)], PAIR)),
+    rate(&["flock"], &[("record_lock/flock", 0.5)], PAIR),
+    // Pipes, devices, eventfds.
+    on(
+        &["pipe"],
+        carrying(
+            COPY,
+            &[("syscall/read0_pipe", 1.0)],
+            rate(READS, &[("context_switch/pipe_alone/same_cpu", 0.5)], PAIR),
+        ),
+    ),
+    on(&["pipe"], carrying(COPY, &[], rate(WRITES, &[("context_switch/pipe_alone/same_cpu", 0.5)], PAIR))),
+    on(&["eventfd"], rate(&["read", "write"], &[("semaphore/eventfd", 0.5)], PAIR)),
+    on(
+        &["device"],
+        carrying(
+            COPY,
+            &[("syscall/read0_devzero", 1.0)],
+            rate(READS, &[("syscall/read1", 1.0)], "priced as /dev/zero"),
+        ),
+    ),
+    on(&["device"], rate(WRITES, &[("syscall/write1", 1.0)], "priced as /dev/null")),
+    // Sockets.
+    on(SOCKETS, carrying(COPY, &[], rate(SENDS, UNIX, ROUND_TRIP))),
+    on(SOCKETS, carrying(COPY, &[], rate(RECEIVES, UNIX, ROUND_TRIP))),
+    on(&["tcp"], carrying(COPY, &[], rate(SENDS, TCP, ROUND_TRIP))),
+    on(&["tcp"], carrying(COPY, &[], rate(RECEIVES, TCP, ROUND_TRIP))),
+    on(&["udp"], carrying(COPY, &[], rate(SENDS, UDP, ROUND_TRIP))),
+    on(&["udp"], carrying(COPY, &[], rate(RECEIVES, UDP, ROUND_TRIP))),
+    on(
+        &["tcp"],
+        rate(
+            &["connect", "accept", "accept4"],
+            &[("socket/tcp_connect", 0.5)],
+            "half of a connection with its end, within this machine",
+        ),
+    ),
+    // Waiting for several.
+    Rate {
+        more: &[("event/poll/descriptors_100", 1.0 / 99.0), ("event/poll/descriptors_1", -1.0 / 99.0)],
+        ..rate(&["poll", "ppoll", "select", "pselect6"], &[("event/poll/descriptors_1", 1.0)], "of eventfds")
+    },
+    rate(
+        &["epoll_wait", "epoll_pwait", "epoll_pwait2"],
+        &[("event/poll/descriptors_1", 1.0)],
+        "priced as a poll of one descriptor",
+    ),
+    rate(&["io_uring_enter"], &[("io_uring/nop", 1.0)], "one operation that does nothing"),
+    // Locks and semaphores.
+    on(&["wake: nobody waited"], rate(&["futex"], &[("lock/futex_wake", 1.0)], "")),
+    on(&["wait"], rate(&["futex"], &[("lock/futex_mismatch", 1.0)], "")),
+    // Who is woken pays for the switch.
+    on(
+        &["wake", "requeue"],
+        rate(&["futex"], &[("lock/futex_wake", 1.0)], "the waking itself is in the price of the sleep"),
+    ),
+    rate(&["semop", "semtimedop"], &[("semaphore/system_v", 0.5)], PAIR),
+    carrying(COPY, &[], rate(&["msgsnd", "msgrcv"], &[("lock/system_v_message", 0.5)], PAIR)),
+    carrying(
+        COPY,
+        &[],
+        rate(
+            &["mq_timedsend", "mq_timedreceive"],
+            &[
+                ("context_switch/posix_queue/same_cpu", 0.5),
+                ("context_switch/pipe/same_cpu", -0.5),
+                ("context_switch/pipe_alone/same_cpu", 0.5),
+            ],
+            "from a hop of one message, less its switch",
+        ),
+    ),
+    // Memory.
+    on(&["anonymous"], rate(&["mmap"], &[("memory/mmap_munmap", 0.5)], PAIR)),
+    rate(&["mmap"], &[("memory/mmap_munmap", 0.5)], "priced as anonymous memory"),
+    rate(&["munmap"], &[("memory/mmap_munmap", 0.5)], OTHER_MEMORY),
+    rate(&["mremap"], &[("memory/mmap_munmap", 1.0)], "priced as one mmap and one munmap"),
+    rate(&["brk"], &[("memory/mmap_munmap", 0.5)], "priced as half of a mmap and munmap"),
+    rate(&["madvise"], &[("memory/mmap_munmap", 0.5)], OTHER_MEMORY),
+    rate(&["mprotect"], &[("memory/mprotect", 1.0)], "one resident page"),
+    // Processes and threads.
+    on(
+        &["thread"],
+        rate(&["clone", "clone3"], &[("thread/create_join/stack_cached", 1.0)], "with its end and the join"),
+    ),
+    on(
+        &["process, waited for"],
+        rate(&["clone", "clone3"], VFORK, "posix_spawn less the exec, with the child's end and the wait"),
+    ),
+    rate(&["vfork"], VFORK, "posix_spawn less the exec, with the child's end and the wait"),
+    rate(
+        &["fork", "clone", "clone3"],
+        &[("process/fork", 1.0)],
+        "of a small process, with the child's end and the wait",
+    ),
+    rate(
+        &["execve", "execveat"],
+        &[("process/exec_static", 1.0), ("process/fork", -1.0)],
+        "of a static program of one page",
+    ),
+    rate(&["exit_group", "exit", "wait4", "waitid"], &[], "in the price of the fork or the thread"),
+    // Signals.
+    rate(
+        &["kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"],
+        ENTRY,
+        "the delivery has a row of its own",
+    ),
+    // What does next to nothing.
+    rate(
+        &[
+            "gettid",
+            "getuid",
+            "geteuid",
+            "getgid",
+            "getegid",
+            "getpgrp",
+            "getpgid",
+            "getsid",
+            "getresuid",
+            "getresgid",
+            "getpriority",
+            "umask",
+            "alarm",
+            "set_tid_address",
+            "set_robust_list",
+            "rseq",
+            "arch_prctl",
+            "sigaltstack",
+            "rt_sigaction",
+            "rt_sigprocmask",
+            "rt_sigpending",
+            "rt_sigreturn",
+            "rt_sigsuspend",
+            "pause",
+            "prlimit64",
+            "getrlimit",
+            "uname",
+            "getrusage",
+            "times",
+            "sched_getaffinity",
+            "sched_getparam",
+            "sched_getscheduler",
+            "prctl",
+            "personality",
+            "getgroups",
+            "setitimer",
+            "getitimer",
+        ],
+        ENTRY,
+        LIKE_ENTRY,
+    ),
+    rate(
+        &["lseek", "fstat", "dup", "dup2", "dup3", "fadvise64", "getcwd", "fchdir", "fcntl"],
+        ENTRY,
+        "priced as getppid; it looks up a descriptor besides",
+    ),
+    rate(
+        &["nanosleep", "clock_nanosleep"],
+        ENTRY,
+        "a call that does little, and the sleep; the timer's interrupt comes on top",
+    ),
+];
+
+/// Making a name, or removing it: half of what making and removing a file costs beyond its close.
+const CREATE: &[Term] = &[("file/create_unlink", 0.5), ("file/open_close", -0.25)];
+/// A fork that shares the memory until the exec, with the child's end.
+const VFORK: &[Term] = &[("process/posix_spawn", 1.0), ("process/exec_static", -1.0), ("process/fork", 1.0)];
+/// A round trip has two messages, each sent and received, and two sleeps.
+const TCP: &[Term] = &[
+    ("socket/tcp_round_trip/same_cpu", 0.25),
+    ("context_switch/pipe/same_cpu", -0.5),
+    ("context_switch/pipe_alone/same_cpu", 0.5),
+];
+const UDP: &[Term] = &[
+    ("socket/udp_round_trip/same_cpu", 0.25),
+    ("context_switch/pipe/same_cpu", -0.5),
+    ("context_switch/pipe_alone/same_cpu", 0.5),
+];
+const UNIX: &[Term] = &[
+    ("socket/unix_round_trip/same_cpu", 0.25),
+    ("context_switch/pipe/same_cpu", -0.5),
+    ("context_switch/pipe_alone/same_cpu", 0.5),
+];
+
+/// Calls that fail mostly because there is no such name.
+const BY_NAME: &[&str] = &[
+    "open",
+    "openat",
+    "openat2",
+    "creat",
+    "stat",
+    "lstat",
+    "newfstatat",
+    "statx",
+    "access",
+    "faccessat",
+    "faccessat2",
+    "readlink",
+    "readlinkat",
+    "execve",
+    "execveat",
+    "unlink",
+    "unlinkat",
+    "rename",
+    "renameat",
+    "renameat2",
+    "mkdir",
+    "mkdirat",
+    "chdir",
+];
+
+/// The rate of a call, if it has one.
+#[must_use]
+pub fn rate_of(call: &Call) -> Option<&'static Rate> {
+    rate_for(&call.name, &call.on)
+}
+
+/// The rate of a call of this name on this kind.
+#[must_use]
+pub fn rate_for(name: &str, kind: &str) -> Option<&'static Rate> {
+    RATES.iter().find(|rate| rate.calls.contains(&name) && (rate.on.is_empty() || rate.on.contains(&kind)))
+}
+
+/// What a failed call costs.
+#[must_use]
+pub fn failed(name: &str) -> &'static [Term] {
+    if BY_NAME.contains(&name) { LOOKUP } else { ENTRY }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn at_least_sixty_calls_have_a_price_and_each_rate_can_be_reached() {
+        let calls: BTreeSet<&str> = RATES.iter().flat_map(|rate| rate.calls).copied().collect();
+        assert!(calls.len() >= 60, "{}", calls.len());
+        for (at, rate) in RATES.iter().enumerate() {
+            for call in rate.calls {
+                let kinds: &[&str] = if rate.on.is_empty() { &["anything"] } else { rate.on };
+                for kind in kinds {
+                    let found = rate_for(call, kind).expect("a rate");
+                    assert!(
+                        std::ptr::eq(found, &raw const RATES[at]),
+                        "{call} on {kind} is hidden by another rate"
+                    );
+                }
+            }
+        }
+    }
+
+    /// A price that comes out below nothing prices nothing.
+    #[test]
+    fn every_price_adds_up_to_something_where_figures_are_alike() {
+        for rate in RATES.iter().filter(|rate| !rate.each.is_empty()) {
+            let sum: f64 = rate.each.iter().map(|(_, factor)| factor).sum();
+            // A byte's price is of another size than a call's.
+            let without: f64 =
+                rate.each.iter().filter(|(id, _)| !id.contains("bandwidth")).map(|(_, factor)| factor).sum();
+            assert!(without > -1e-9, "{:?}: {sum}", rate.calls);
+        }
+        assert_eq!(rate_for("read", "terminal").map(|rate| rate.calls), None, "nobody measured a terminal");
+    }
+}

@@ -1,0 +1,172 @@
+//! Compares two bills: how often each call was made, exactly.
+
+use std::collections::BTreeMap;
+
+use oscost_results::RunResult;
+use oscost_results::bill::{Bill, CountedRun as Counted};
+use serde_json::{Value, json};
+
+/// What was counted in two bills.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BillChanges {
+    /// The programs.
+    pub before: String,
+    /// See `before`.
+    pub now: String,
+    /// Every kind of call, fault and switch that a side counted, the largest change first.
+    pub rows: Vec<BillChange>,
+    /// A side was not counted whole.
+    pub is_partial: bool,
+}
+
+/// How often one of them came on each side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BillChange {
+    /// What was counted.
+    pub key: String,
+    /// How often before.
+    pub before: u64,
+    /// How often now.
+    pub now: u64,
+}
+
+/// Whether a result is a bill.
+#[must_use]
+pub fn is_bill(result: &RunResult) -> bool {
+    result.bill.is_some()
+}
+
+impl BillChange {
+    /// The verdict.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self.now.cmp(&self.before) {
+            std::cmp::Ordering::Greater => "more",
+            std::cmp::Ordering::Less => "fewer",
+            std::cmp::Ordering::Equal => "equal",
+        }
+    }
+}
+
+impl BillChanges {
+    /// Compares the first counted run of each.
+    #[must_use]
+    pub fn between(before: &Bill, now: &Bill) -> Self {
+        let (a, b) = (counts(before), counts(now));
+        let keys = a.keys().chain(b.keys().filter(|key| !a.contains_key(*key)));
+        let of = |side: &BTreeMap<String, u64>, key: &str| side.get(key).copied().unwrap_or(0);
+        let mut rows: Vec<BillChange> =
+            keys.map(|key| BillChange { key: key.clone(), before: of(&a, key), now: of(&b, key) }).collect();
+        rows.sort_by(|one, other| {
+            let moved = |row: &BillChange| row.now.abs_diff(row.before);
+            moved(other).cmp(&moved(one)).then_with(|| one.key.cmp(&other.key))
+        });
+        let is_whole = |bill: &Bill| bill.counted.first().is_some_and(|counted| counted.complete);
+        Self {
+            before: before.program.join(" "),
+            now: now.program.join(" "),
+            rows,
+            is_partial: !is_whole(before) || !is_whole(now),
+        }
+    }
+
+    /// How many are more, fewer and equal.
+    #[must_use]
+    pub fn tally(&self) -> (usize, usize, usize) {
+        let of = |word: &str| self.rows.iter().filter(|row| row.word() == word).count();
+        (of("more"), of("fewer"), of("equal"))
+    }
+
+    /// Whether any count grew by more than `most`.
+    #[must_use]
+    pub fn exceeds(&self, most: u64) -> bool {
+        self.rows.iter().any(|row| row.now.saturating_sub(row.before) > most)
+    }
+
+    /// As data.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let rows: Vec<Value> = self
+            .rows
+            .iter()
+            .map(|row| json!({"key": row.key, "a": row.before, "b": row.now, "verdict": row.word()}))
+            .collect();
+        json!({
+            "format": "oscost-comparison-of-bills", "version": 1,
+            "a": self.before, "b": self.now, "partial": self.is_partial, "counts": rows,
+        })
+    }
+}
+
+/// A name, and the count that it stands for.
+type Total = (&'static str, fn(&Counted) -> u64);
+
+/// What was counted, by name.
+fn counts(bill: &Bill) -> BTreeMap<String, u64> {
+    let mut all = BTreeMap::new();
+    let Some(counted) = bill.counted.first() else { return all };
+    for call in &counted.calls {
+        let on = if call.on.is_empty() { String::new() } else { format!(", {}", call.on) };
+        let size = call.size_class.map_or(String::new(), |size| format!(" of up to {size} B"));
+        let count = call.count_argument.map_or(String::new(), |count| format!(" with up to {count}"));
+        let slept = if call.slept { ", slept" } else { "" };
+        *all.entry(format!("{}{size}{count}{on}{slept}", call.name)).or_insert(0) += call.times;
+    }
+    let others: [Total; 5] = [
+        ("page faults", |it| it.faults.minor + it.faults.major),
+        ("switches", |it| it.switches.voluntary + it.switches.involuntary),
+        ("signals", |it| it.signals),
+        ("threads", |it| it.threads),
+        ("children", |it| it.children),
+    ];
+    all.extend(others.map(|(name, count)| (name.to_owned(), count(counted))));
+    all.retain(|_, count| *count > 0);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use oscost_results::bill::Call;
+
+    use super::*;
+
+    fn bill(calls: &[(&str, u64)], complete: bool) -> Bill {
+        let calls = calls
+            .iter()
+            .map(|(name, times)| Call { name: (*name).to_owned(), times: *times, ..Call::default() })
+            .collect();
+        Bill {
+            counted: vec![Counted { calls, complete, threads: 1, ..Counted::default() }],
+            ..Bill::default()
+        }
+    }
+
+    #[test]
+    fn counts_are_compared_exactly_and_the_largest_change_comes_first() {
+        let changes = BillChanges::between(
+            &bill(&[("read", 7), ("semop", 3)], true),
+            &bill(&[("read", 8), ("futex", 9)], true),
+        );
+        let rows: Vec<(&str, u64, u64, &str)> =
+            changes.rows.iter().map(|row| (&*row.key, row.before, row.now, row.word())).collect();
+        assert_eq!(
+            rows,
+            [
+                ("futex", 0, 9, "more"),
+                ("semop", 3, 0, "fewer"),
+                ("read", 7, 8, "more"),
+                ("threads", 1, 1, "equal")
+            ]
+        );
+        assert_eq!((changes.tally(), changes.is_partial), ((2, 1, 1), false));
+        assert!(changes.exceeds(8) && !changes.exceeds(9));
+        assert_eq!(changes.json()["counts"][0]["b"], 9);
+    }
+
+    #[test]
+    fn a_part_is_called_one() {
+        assert!(BillChanges::between(&bill(&[], true), &bill(&[], false)).is_partial);
+    }
+}

@@ -1,0 +1,440 @@
+//! The bill of a program: what it asked for, what that costs, how much of its time that explains, and what would be less.
+
+use oscost_results::bill::{
+    Bill, BillItem as Item, Budget, CountedRun as Counted, CountingWay as Way, RunEnd as Ended,
+    RunUsage as Usage, Saving,
+};
+use oscost_results::{Estimate, RunResult};
+
+use crate::blocks::Hue;
+use crate::blocks::axis::Axis;
+use crate::blocks::page::{Card, Chip, Page, Section};
+use crate::blocks::plot::{Chart, Plot, Ranked, RankedBar};
+use crate::blocks::{Cell, Judged, Part, Place, Table, Tone, View};
+use crate::judge::BillChanges;
+use crate::named::Named;
+use crate::numbers::{self, duration, exact};
+use crate::words::{capital, plain};
+
+/// Rows that a screen shows unless all are asked for; and savings.
+const ROWS: usize = 14;
+const SAVINGS: usize = 4;
+/// A saving of less of the program's CPU time is told only where all are asked for.
+const WORTH: f64 = 0.005;
+/// Bars of the page.
+const BARS: usize = 30;
+
+/// The bill for a terminal, or for Markdown; every row, and what its price rests on, where `whole` is asked for.
+pub(crate) fn view(result: &RunResult, bill: &Bill, whole: bool, unicode: bool) -> View {
+    let mut parts: Vec<Part> = head(bill, unicode).into_iter().map(Part::Words).collect();
+    parts.extend(result.note.iter().map(|note| Part::Words(format!("note: {}", plain(note, unicode)))));
+    parts.extend(result.warnings.iter().map(|it| Part::Warning(format!("warning: {}", plain(it, unicode)))));
+    parts.push(Part::Table(items(bill, whole, unicode)));
+    let shown: Vec<&Saving> = bill.savings.iter().filter(|it| whole || is_worth(bill, it)).collect();
+    let few = if whole { shown.len() } else { SAVINGS.min(shown.len()) };
+    if !shown.is_empty() {
+        parts.push(Part::Table(savings(&shown[..few], unicode)));
+    }
+    if !bill.budgets.is_empty() {
+        parts.push(Part::Judged(
+            "budgets".to_owned(),
+            bill.budgets.iter().map(|it| budget(it, unicode)).collect(),
+        ));
+    }
+    let mut answer: Vec<String> = vec![explained(bill)];
+    answer.extend(bill.left.iter().map(|it| plain(it, unicode)));
+    answer.extend(largest(bill));
+    parts.push(Part::Answer(answer));
+    View { title: title(result, bill, unicode), parts, ..View::default() }
+}
+
+fn program(bill: &Bill, unicode: bool) -> String {
+    let words = plain(&bill.program.join(" "), unicode);
+    match bill.pid {
+        Some(pid) => format!("{words} (process {pid})"),
+        None => words,
+    }
+}
+
+fn title(result: &RunResult, bill: &Bill, unicode: bool) -> String {
+    let cpus = result.machine.cpus;
+    format!(
+        "bill of {} | {}, {}, {cpus} CPU{}",
+        program(bill, unicode),
+        plain(&result.conditions.kernel, unicode),
+        plain(&result.machine.cpu_model, unicode),
+        if cpus == 1 { "" } else { "s" }
+    )
+}
+
+/// What the free run took, and how it was counted.
+fn head(bill: &Bill, unicode: bool) -> Vec<String> {
+    let Some(first) = bill.counted.first() else { return Vec::new() };
+    let time = |ns: u64| duration(ns as f64);
+    let ran = |words: &str, usage: Usage| {
+        format!(
+            "{words} {} wall, {} user, {} system; {} switches, {} faults; {}, {}",
+            time(usage.wall_ns),
+            time(usage.user_ns),
+            time(usage.system_ns),
+            large(usage.switches.voluntary + usage.switches.involuntary),
+            large(usage.faults.minor + usage.faults.major),
+            several(first.threads, "thread", "threads"),
+            several(first.children, "child", "children"),
+        )
+    };
+    let mut lines = vec![match bill.free {
+        Some(free) => ran("free run", free),
+        None => ran("counted for", first.usage),
+    }];
+    lines.push(counted(bill, first));
+    lines.extend(ended(first.ended));
+    lines.into_iter().map(|line| plain(&line, unicode)).collect()
+}
+
+/// How it ended, where that is worth a word.
+fn ended(ended: Ended) -> Option<String> {
+    match ended {
+        Ended::Exited(0) => None,
+        Ended::Exited(code) => Some(format!("it ended with code {code}")),
+        Ended::Killed(signal) => Some(format!("signal {signal} ended it")),
+        Ended::Running => Some("it still runs, and is not traced any more".to_owned()),
+        Ended::CutShort => Some("it was cut short: the bill so far".to_owned()),
+    }
+}
+
+/// How it was counted, and what that cost.
+fn counted(bill: &Bill, first: &Counted) -> String {
+    let way = match first.way {
+        Way::Ebpf => "eBPF",
+        Way::Notification => "seccomp notification",
+        Way::Ptrace => "ptrace",
+        Way::Unknown => "a way that this version does not know",
+    };
+    let mut words = format!("counted by {way}");
+    if let Some(free) = bill.free.filter(|free| free.wall_ns > 0) {
+        let slower = first.usage.wall_ns as f64 / free.wall_ns as f64;
+        words.push_str(&match slower {
+            slower if slower >= 2.0 => {
+                format!(", which made it {} times slower", numbers::significant(slower))
+            }
+            slower if slower >= 1.0 => format!(", {:.1} % slower than free", (slower - 1.0) * 100.0),
+            slower => format!(", {:.1} % faster than free", (1.0 - slower) * 100.0),
+        });
+    }
+    if let Some(share) = first.window_share {
+        words.push_str(&format!(", in windows that are {} of the time", numbers::percent(share)));
+    }
+    if bill.counted.len() > 1 {
+        words.push_str(&format!("; the first of {} counted runs", bill.counted.len()));
+    }
+    words
+}
+
+fn several(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", exact(count as f64), if count == 1 { one } else { many })
+}
+
+/// A count to three digits: "8.00 M", "410 k", "1 234".
+fn large(count: u64) -> String {
+    let value = count as f64;
+    match value {
+        _ if value < 1e4 => exact(value),
+        _ if value < 1e6 => format!("{} k", numbers::significant(value / 1e3)),
+        _ if value < 1e9 => format!("{} M", numbers::significant(value / 1e6)),
+        _ => format!("{} G", numbers::significant(value / 1e9)),
+    }
+}
+
+/// CPU time of the program, as far as it is known.
+fn cpu_ns(bill: &Bill) -> Option<f64> {
+    let usage = bill.free?;
+    Some((usage.user_ns + usage.system_ns) as f64).filter(|ns| *ns > 0.0)
+}
+
+fn is_worth(bill: &Bill, saving: &Saving) -> bool {
+    cpu_ns(bill).is_none_or(|cpu| saving.saved_ns() >= cpu * WORTH)
+}
+
+fn price(item: &Item, unicode: bool) -> (String, String) {
+    let (least, about) = if unicode { ("\u{2265} ", "~") } else { (">= ", "~") };
+    match &item.price {
+        None => (String::new(), String::new()),
+        Some(price) => {
+            let sign = match (price.least, price.circumstance.is_empty()) {
+                (true, _) => least,
+                (false, false) => about,
+                (false, true) => "",
+            };
+            let bound = if price.least { least } else { "" };
+            (
+                format!("{sign}{}", duration(price.ns.value)),
+                format!("{bound}{}", duration(item.together.value)),
+            )
+        }
+    }
+}
+
+fn items(bill: &Bill, whole: bool, unicode: bool) -> Table {
+    let system = bill.free.map(|free| free.system_ns as f64).filter(|ns| *ns > 0.0);
+    let share = |together: f64| system.map_or(String::new(), |system| whole_percent(together / system));
+    let shown = if whole { bill.items.len() } else { ROWS.min(bill.items.len()) };
+    let rows = bill.items[..shown].iter().map(|item| {
+        let (one, together) = price(item, unicode);
+        let saving = bill
+            .savings
+            .iter()
+            .find(|saving| is_worth(bill, saving) && saving.items.first() == Some(&item.key));
+        let instead = saving.map_or(String::new(), |it| format!("{}: {}", it.instead, duration(it.then_ns)));
+        let of = if item.price.is_some() { share(item.together.value) } else { String::new() };
+        let mut cells =
+            vec![plain(&item.words, unicode), large(item.times), one, together, of, plain(&instead, unicode)];
+        if whole {
+            cells.push(plain(&rests(item), unicode));
+        }
+        cells
+    });
+    let rest = &bill.items[shown..];
+    let sum = rest.iter().map(|item| item.together.value).sum::<f64>();
+    let others = (!rest.is_empty()).then(|| {
+        let times: u64 = rest.iter().map(|item| item.times).sum();
+        let words = format!("{} more (--verbose shows them)", rest.len());
+        vec![words, large(times), String::new(), duration(sum), share(sum), String::new()]
+    });
+    let mut columns = vec![
+        ("", Place::Left),
+        ("times", Place::Right),
+        ("price", Place::Right),
+        ("together", Place::Right),
+        ("of system time", Place::Right),
+        ("instead", Place::Spare),
+    ];
+    if whole {
+        columns.push(("", Place::Below));
+    }
+    Table::of(columns, rows.chain(others))
+}
+
+/// What a price rests on.
+fn rests(item: &Item) -> String {
+    let Some(price) = &item.price else { return String::new() };
+    let mut words = price.ids.join(", ");
+    if price.least {
+        words = "no price yet: at least a kernel entry".to_owned();
+    }
+    if !price.circumstance.is_empty() {
+        words.push_str(&format!("; {}", price.circumstance));
+    }
+    match item.inside_ns {
+        Some(inside) if item.times > 0 => {
+            format!("{words}; counted inside: {} each", duration(inside as f64 / item.times as f64))
+        }
+        _ => words,
+    }
+}
+
+fn savings(all: &[&Saving], unicode: bool) -> Table {
+    let arrow = if unicode { "\u{2192}" } else { "->" };
+    let most = if unicode { "\u{2264} " } else { "<= " };
+    let rows = all.iter().map(|saving| {
+        let words = format!("{} {arrow} {}", saving.replaced, saving.instead);
+        let sign = if saving.at_most { most } else { "" };
+        let below = format!("{}. {}; oscost explain {}", capital(&saving.catch), saving.source, saving.id);
+        vec![
+            plain(&words, unicode),
+            large(saving.times),
+            duration(saving.now_ns),
+            duration(saving.then_ns),
+            format!("{sign}{}", duration(saving.saved_ns())),
+            plain(&below, unicode),
+        ]
+    });
+    let columns = [
+        ("what would be less", Place::Left),
+        ("times", Place::Right),
+        ("now", Place::Right),
+        ("then", Place::Right),
+        ("saved", Place::Right),
+        ("", Place::Below),
+    ];
+    Table::of(columns, rows)
+}
+
+fn budget(budget: &Budget, unicode: bool) -> Judged {
+    let (word, tone) = match budget.kept {
+        Some(true) => ("kept", Tone::Good),
+        Some(false) => ("broken", Tone::Bad),
+        None => ("unclear", Tone::Doubt),
+    };
+    Judged {
+        word,
+        tone,
+        name: String::new(),
+        text: format!("{}: {} counted", plain(&budget.asked, unicode), exact(budget.counted as f64)),
+        because: if budget.kept.is_none() { "not everything was counted".to_owned() } else { String::new() },
+    }
+}
+
+fn whole_percent(share: f64) -> String {
+    match share * 100.0 {
+        small if small < 0.5 && small > 0.0 => "< 1 %".to_owned(),
+        hundredths => format!("{hundredths:.0} %"),
+    }
+}
+
+fn range(share: &Estimate) -> String {
+    format!("{:.0} .. {:.0} %", share.low * 100.0, share.high * 100.0)
+}
+
+fn explained(bill: &Bill) -> String {
+    match &bill.explained {
+        Some(share) => format!("priced {:.0} % of the system time ({})", share.value * 100.0, range(share)),
+        None => {
+            let sum: f64 = bill.items.iter().map(|item| item.together.value).sum();
+            format!("priced {}; there is no system time to hold it against", duration(sum))
+        }
+    }
+}
+
+/// The answer that most readers came for.
+fn largest(bill: &Bill) -> Option<String> {
+    let saving = bill.savings.first().filter(|saving| is_worth(bill, saving))?;
+    let of = cpu_ns(bill).map_or(String::new(), |cpu| format!(" of {} CPU", duration(cpu)));
+    let most = if saving.at_most { "at most " } else { "" };
+    Some(format!(
+        "largest saving: {} -> {}, {most}{}{of}; oscost explain {}",
+        saving.replaced,
+        saving.instead,
+        duration(saving.saved_ns()),
+        saving.id
+    ))
+}
+
+/// The bill as a page.
+pub(crate) fn page(named: &Named<'_>, bill: &Bill) -> Page {
+    let result = named.result;
+    let view = view(result, bill, true, true);
+    let chip = |text: String, tone| Chip { text, tone, whole: String::new() };
+    let mut chips =
+        vec![chip(plain(named.name, true), None), chip(plain(&result.conditions.kernel, true), None)];
+    chips.push(chip(plain(&result.machine.cpu_model, true), None));
+    chips.push(chip(
+        explained(bill),
+        Some(if bill.explained.is_some() { Tone::Neutral } else { Tone::Doubt }),
+    ));
+    let broken = bill.budgets.iter().filter(|it| it.kept == Some(false)).count();
+    if !bill.budgets.is_empty() {
+        let tone = if broken > 0 { Tone::Bad } else { Tone::Good };
+        chips.push(chip(format!("{broken} of {} budgets broken", bill.budgets.len()), Some(tone)));
+    }
+    let heading = largest(bill).map_or_else(|| explained(bill), |it| capital(&it));
+    let mut sections = Vec::new();
+    if let Some(plot) = bars(bill) {
+        let parts = vec![Part::from(plot)];
+        sections.push(Section::View(View {
+            title: "Where the time goes".to_owned(),
+            parts,
+            ..View::default()
+        }));
+    }
+    sections.push(Section::View(View { title: "The bill".to_owned(), ..view }));
+    Page {
+        title: format!("bill of {}: oscost", program(bill, true)),
+        kind: "bill",
+        heading,
+        chips,
+        warnings: Vec::new(),
+        cards: bill.savings.iter().take(3).filter(|it| is_worth(bill, it)).map(card).collect(),
+        sizes: String::new(),
+        sections,
+        closing: format!("The bill of {}.", program(bill, true)),
+        checksum: String::new(),
+    }
+}
+
+fn card(saving: &Saving) -> Card {
+    let saved = duration(saving.saved_ns());
+    let (number, unit) = saved.rsplit_once(' ').unwrap_or((&saved, ""));
+    Card {
+        hue: Hue::Kernel,
+        number: number.to_owned(),
+        unit: unit.to_owned(),
+        name: plain(&format!("{} \u{2192} {}", saving.replaced, saving.instead), true),
+        says: plain(&saving.catch, true),
+        size: if saving.at_most { "saved at most".to_owned() } else { "saved".to_owned() },
+        link: String::new(),
+    }
+}
+
+/// A bar a row, the longest first; what has no price yet is grey.
+fn bars(bill: &Bill) -> Option<Plot> {
+    let priced = || bill.items.iter().filter(|item| item.price.is_some()).take(BARS);
+    let axis = Axis::linear("time together", "ns", priced().map(|item| item.together.value))?;
+    let bars = priced().map(|item| {
+        let is_least = item.price.as_ref().is_some_and(|price| price.least);
+        let together = duration(item.together.value);
+        let bound = if is_least { "at least " } else { "" };
+        RankedBar {
+            name: plain(&format!("{}: {bound}{together}", item.words), true),
+            value: item.together.value,
+            is_grey: is_least,
+            says: plain(
+                &format!("{}, {} times: {}", item.words, exact(item.times as f64), rests(item)),
+                true,
+            ),
+        }
+    });
+    let table = Table::new(
+        ["", "times", "together"],
+        priced().map(|item| {
+            vec![plain(&item.words, true), exact(item.times as f64), duration(item.together.value)]
+        }),
+    );
+    Some(Plot {
+        about: String::new(),
+        finding: explained(bill),
+        note: "Grey: no price yet, at least a kernel entry each.".to_owned(),
+        chart: Chart::Ranked(Ranked { axis, bars: bars.collect() }),
+        table,
+        letters: Vec::new(),
+    })
+}
+
+/// Two bills against each other: what was counted, exactly.
+pub(crate) fn changes(changes: &BillChanges, unicode: bool) -> View {
+    let (more, fewer, equal) = changes.tally();
+    let number = |count: u64| Cell::from(exact(count as f64));
+    let rows = changes.rows.iter().map(|row| {
+        let difference = row.now as f64 - row.before as f64;
+        let change = match difference {
+            0.0 => String::new(),
+            more if more > 0.0 => format!("+{}", exact(more)),
+            fewer => exact(fewer),
+        };
+        vec![
+            plain(&row.key, unicode).into(),
+            number(row.before),
+            number(row.now),
+            row.word().into(),
+            Cell::from(change),
+        ]
+    });
+    let columns = [
+        ("calls", Place::Left),
+        ("before", Place::Right),
+        ("now", Place::Right),
+        ("verdict", Place::Left),
+        ("change", Place::Right),
+    ];
+    let mut parts =
+        vec![Part::Words(format!("{} | {}", plain(&changes.before, unicode), plain(&changes.now, unicode)))];
+    parts.push(Part::Table(Table::of(columns, rows)));
+    if changes.is_partial {
+        parts.push(Part::Remarks(vec!["a side was not counted whole: its counts are a part".to_owned()]));
+    }
+    View {
+        title: format!("counts of two bills: {more} more, {fewer} fewer, {equal} equal"),
+        parts,
+        ..View::default()
+    }
+}
