@@ -52,9 +52,9 @@ pub fn explained(bill: &Bill, tick_ns: u64) -> Option<Estimate> {
     })
 }
 
-/// What the items do not explain, and in what the runs differed.
+/// What the items do not explain, and in what the runs differed; `all_priced` where no figure of the tariff was missing.
 #[must_use]
-pub fn left(bill: &Bill, tick_ns: u64) -> Vec<String> {
+pub fn left(bill: &Bill, tick_ns: u64, all_priced: bool) -> Vec<String> {
     let mut all = Vec::new();
     let Some(first) = bill.counted.first() else { return all };
     if let Some(free) = &time(bill) {
@@ -81,6 +81,9 @@ pub fn left(bill: &Bill, tick_ns: u64) -> Vec<String> {
         all.push(format!("without a price: {}: at least {:.2} ms{inside}", names.join(", "), bounds / 1e6));
     }
     match bill.explained {
+        Some(share) if share.high < POOR && !all_priced => {
+            all.push("prices are missing, so the sum is too low".to_owned());
+        }
         Some(share) if share.high < POOR => all.push(
             "the rest is work of the kernel that no price covers: what was cold, large or contended, giving memory back, \
              interrupts"
@@ -115,7 +118,8 @@ fn against(free: &Usage, counted: &Counted) -> Vec<String> {
     }
     if apart(free.switches.voluntary, counted.switches.voluntary) {
         all.push(format!(
-            "sleeps: {} in the free run, {} in the counted one: its calls depend on timing (--runs 3 shows by how much)",
+            "sleeps: {} in the free run, {} in the counted one: the first run reads what the second has in memory, or its calls \
+             depend on timing (--runs 3 shows by how much)",
             free.switches.voluntary, counted.switches.voluntary
         ));
     }
@@ -189,7 +193,7 @@ mod tests {
         bill.free = Some(free(0, 0));
         assert_eq!(explained(&bill, 4_000_000), None);
         bill.counted.push(Counted::default());
-        assert!(left(&bill, 4_000_000)[0].contains("too short"));
+        assert!(left(&bill, 4_000_000, true)[0].contains("too short"));
     }
 
     #[test]
@@ -209,8 +213,15 @@ mod tests {
             explained: Some(Estimate { value: 1.0, low: 0.9, high: 1.1, extremes: false }),
             ..Bill::default()
         };
-        let said = left(&bill, 4_000_000);
+        let said = left(&bill, 4_000_000, true);
         assert!(said.iter().any(|it| it.contains("sleeps: 400 in the free run, 200")), "{said:?}");
         assert!(said.iter().any(|it| it.contains("10 to 14 calls: futex 10 to 14")), "{said:?}");
+        // A sum without its prices says nothing of the kernel's own work.
+        let poor =
+            Bill { explained: Some(Estimate { value: 0.1, low: 0.1, high: 0.1, extremes: false }), ..bill };
+        let says =
+            |all_priced, words: &str| left(&poor, 4_000_000, all_priced).iter().any(|it| it.contains(words));
+        assert!(says(false, "prices are missing") && !says(false, "no price covers"));
+        assert!(says(true, "no price covers") && !says(true, "prices are missing"));
     }
 }

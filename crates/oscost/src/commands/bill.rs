@@ -137,7 +137,8 @@ fn priced(bill: &mut Bill, prices: &Prices, bounds: &[BudgetBound]) {
     bill.items =
         bill.counted.first().map_or_else(Vec::new, |first| price::items(first, bill.free.as_ref(), prices));
     bill.explained = check::explained(bill, tick_ns);
-    bill.left = check::left(bill, tick_ns);
+    let all_priced = price::needed(&bill.counted).iter().all(|id| prices.has(id));
+    bill.left = check::left(bill, tick_ns, all_priced);
     bill.savings = savings::of(bill, prices);
     bill.budgets = bounds.iter().map(|bound| bound.judge(bill)).collect();
 }

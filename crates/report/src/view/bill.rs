@@ -119,7 +119,10 @@ fn counted(bill: &Bill, first: &Counted) -> String {
                 format!(", which made it {} times slower", numbers::significant(slower))
             }
             slower if slower >= 1.0 => format!(", {:.1} % slower than free", (slower - 1.0) * 100.0),
-            slower => format!(", {:.1} % faster than free", (1.0 - slower) * 100.0),
+            slower => format!(
+                ", {:.1} % faster than free, as a second run may be that finds its files in memory",
+                (1.0 - slower) * 100.0
+            ),
         });
     }
     if let Some(share) = first.window_share {
@@ -206,7 +209,7 @@ fn items(bill: &Bill, whole: bool, unicode: bool) -> Table {
         ("times", Place::Right),
         ("price", Place::Right),
         ("together", Place::Right),
-        ("of system time", Place::Right),
+        ("share", Place::Right),
         ("instead", Place::Spare),
     ];
     if whole {
