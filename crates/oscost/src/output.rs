@@ -48,6 +48,7 @@ pub fn deliver_verdicts(text: &[u8], to: Option<&Path>) -> Result<(), Ended> {
 }
 
 /// Whether a path of an option is a word for standard output.
+#[cfg(target_os = "linux")]
 pub fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
 }

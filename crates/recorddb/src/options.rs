@@ -67,7 +67,7 @@ impl Default for DatabaseOptions {
     }
 }
 
-/// What [`Database::store`] does with a key that exists, or does not.
+/// What [`crate::Database::store`] does with a key that exists, or does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoreMode {
     /// Only if it does not exist.
@@ -78,7 +78,7 @@ pub enum StoreMode {
     Either,
 }
 
-/// What [`Database::store`] did.
+/// What [`crate::Database::store`] did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stored {
     /// A new record.
