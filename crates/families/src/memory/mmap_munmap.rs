@@ -56,7 +56,7 @@ impl Batched for Pages {
     /// Mapping and unmapping leaves as many mappings as there were.
     fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
         // A thread's first reading may make a mapping itself: that of what the thread allocates from.
-        region::mappings();
+        let _ = region::mappings();
         let before = region::mappings();
         self.batch(100)?;
         let left = before.zip(region::mappings()).map(|(before, after)| after as f64 - before as f64);
