@@ -15,7 +15,7 @@ static CARD: Card = Card {
     id: "clock/tsc",
     title: "time stamp counter",
     operation: "one reading of the time stamp counter",
-    heading: super::READING,
+    heading: super::READING.heading,
     call_path: CallPath::Instruction,
     group: "clock",
     claims: &claims::exactly(0.0),

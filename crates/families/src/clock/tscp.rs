@@ -15,7 +15,7 @@ static CARD: Card = Card {
     id: "clock/tscp",
     title: "time stamp counter, ordered",
     operation: "one reading of the time stamp counter after all earlier instructions",
-    heading: super::READING,
+    heading: super::READING.heading,
     call_path: CallPath::Instruction,
     group: "clock",
     claims: &claims::exactly(0.0),

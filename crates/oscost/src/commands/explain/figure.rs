@@ -339,10 +339,12 @@ fn place(card: &Known) -> String {
         ("realtime_ipc" | "record_database", _) => format!("crates/families/src/{family}"),
         ("event", "poll_may_wait") => "crates/families/src/event/poll.rs".to_owned(),
         ("clock", "step") => format!("crates/families/src/{family}/{name}"),
+        ("clock", "tsc" | "tscp") => format!("crates/families/src/{family}/{name}.rs"),
         ("file" | "io_uring" | "signal" | "syscall" | "thread" | "timer", _) => {
             format!("crates/families/src/{family}.rs")
         }
-        ("lock" | "record_lock" | "semaphore" | "socket", _) | ("process", "posix_spawn" | "exec_static") => {
+        ("clock" | "lock" | "record_lock" | "semaphore" | "socket", _)
+        | ("process", "posix_spawn" | "exec_static") => {
             format!("crates/families/src/{family}/mod.rs")
         }
         _ => format!("crates/families/src/{family}/{name}.rs"),
