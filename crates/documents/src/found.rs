@@ -408,14 +408,28 @@ pub(crate) fn judged_or_shown(repeated: Option<Judged>, single: Option<String>) 
     repeated.unwrap_or_else(|| shown(single))
 }
 
+/// "26.78 ns (26.76 .. 26.81)": `scale` times an estimate, with as many decimals more as its interval needs to show its width.
+/// What has none is a number alone.
+pub(crate) fn ranged(estimate: &Estimate, scale: f64, decimals: usize, unit: &str) -> String {
+    let [value, low, high] = [estimate.value, estimate.low, estimate.high].map(|it| it * scale);
+    let shown = |it: f64, decimals: usize| format!("{it:.decimals$}");
+    match (decimals..decimals + 4).find(|&decimals| shown(low, decimals) != shown(high, decimals)) {
+        Some(decimals) => {
+            let [value, low, high] = [value, low, high].map(|it| shown(it, decimals));
+            format!("{value}{unit} ({low} .. {high})")
+        }
+        None => format!("{}{unit}", shown(value, decimals)),
+    }
+}
+
 /// "163.0x (161.2 .. 164.1)".
 pub(crate) fn times(estimate: &Estimate) -> String {
-    format!("{:.1}x ({:.1} .. {:.1})", estimate.value, estimate.low, estimate.high)
+    ranged(estimate, 1.0, 1, "x")
 }
 
 /// "1.02x (1.00 .. 1.04)": where a hundredth decides.
 pub(crate) fn times_to_hundredths(estimate: &Estimate) -> String {
-    format!("{:.2}x ({:.2} .. {:.2})", estimate.value, estimate.low, estimate.high)
+    ranged(estimate, 1.0, 2, "x")
 }
 
 #[cfg(test)]

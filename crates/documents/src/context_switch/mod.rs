@@ -250,7 +250,7 @@ mod tests {
         figures.iter_mut().filter(|figure| figure.id == STEP).for_each(|figure| set(figure, "step", 1000.0));
         for (words, expected) in [
             ("seconds and microseconds", "its true step is 1000.0 ns"),
-            ("25 consecutive", "there 25 equal readings in a row, here 25 (25 .. 25)"),
+            ("25 consecutive", "there 25 equal readings in a row, here 25.0 (24.9 .. 25.1)"),
             ("roughly 40", "here 40.0 ns (39.8 .. 40.2)"),
             (
                 "many microseconds",
@@ -276,7 +276,7 @@ mod tests {
             ),
             ("20%", "varies by 19 % to 19 % on one CPU, by 19 % to 19 % unpinned"),
             ("(1)", "the two ended on one CPU in 97 % of the runs"),
-            ("about as long", "4.5x (4.5 .. 4.5) a switch on one"),
+            ("about as long", "4.50x (4.46 .. 4.55) a switch on one"),
         ] {
             let told = because(&figures, words);
             assert!(told.contains(expected), "{words}: {told}");

@@ -6,7 +6,7 @@ use oscost_results::{Estimate, Judgement};
 use super::{CROSS, READ, READS, SAME, SWITCHES, TAGS, reads, switches, timestamps};
 use crate::found::{
     Found, Judged, Quoted, Rows, beside, grouped, holds_if, judged, judged_or_shown, more, of_parts,
-    quotient, times, within,
+    quotient, ranged, times, within,
 };
 use crate::parameters::DocumentParameters;
 
@@ -31,8 +31,9 @@ pub(super) fn statements(found: &Found<'_>, parameters: &DocumentParameters, row
             "300 ns",
             found.floor(READ).zip(found.floor("syscall/invalid")).map(|(read, entry)| {
                 format!(
-                    "a read of 0 bytes costs {:.0} ns ({:.0} .. {:.0}), of which {:.0} ns are an empty kernel entry",
-                    read.value, read.low, read.high, entry.value
+                    "a read of 0 bytes costs {}, of which {:.0} ns are an empty kernel entry",
+                    ranged(&read, 1.0, 0, " ns"),
+                    entry.value
                 )
             }),
         ),
@@ -132,7 +133,7 @@ fn precision(
 ) {
     let place = "Precision of gettimeofday";
     let floor = found.floor("clock/gettimeofday");
-    let call = || floor.map(|floor| format!("{:.1} ns ({:.1} .. {:.1})", floor.value, floor.low, floor.high));
+    let call = || floor.map(|floor| ranged(&floor, 1.0, 1, " ns"));
     let step = found.quantity(STEP, quantity::STEP);
     rows.statement(
         place,
@@ -149,10 +150,7 @@ fn precision(
     rows.statement(
         place,
         Quoted("gettimeofday returns the same value for 25 consecutive calls"),
-        beside(
-            "25 equal readings in a row",
-            run.map(|run| format!("{:.0} ({:.0} .. {:.0})", run.value, run.low, run.high)),
-        ),
+        beside("25 equal readings in a row", run.map(|run| ranged(&run, 1.0, 0, ""))),
     );
     rows.by(STEP, quantity::EQUAL_RUN_LENGTH, run);
     rows.statement(
@@ -307,10 +305,7 @@ fn judged_near(found: &Found<'_>) -> Option<Judged> {
         READS.iter().map(|&(count, _)| found.repeated(&reads(count), quantity::NEAR_MINIMUM)).collect();
     let shares = shares?;
     let parts: Vec<Judgement> = shares.iter().map(|share| within(share, ALL, 1.0)).collect();
-    let told: Vec<String> = shares
-        .iter()
-        .map(|it| format!("{:.0} % ({:.0} .. {:.0})", it.value * 100.0, it.low * 100.0, it.high * 100.0))
-        .collect();
+    let told: Vec<String> = shares.iter().map(|it| ranged(it, 100.0, 0, " %")).collect();
     Some((
         of_parts(&parts),
         format!(
@@ -333,10 +328,8 @@ fn judged_rare(found: &Found<'_>, cold: &str, samples: u64) -> Option<Judged> {
     Some((
         judgement,
         format!(
-            "{:.0} ({:.0} .. {:.0}) of {} steps are over 10 us; one and more, and under 1 %, count as very rarely",
-            steps.value,
-            steps.low,
-            steps.high,
+            "{} of {} steps are over 10 us; one and more, and under 1 %, count as very rarely",
+            ranged(&steps, 1.0, 0, ""),
             grouped(samples)
         ),
     ))

@@ -18,6 +18,15 @@ fn an_interval_decides_unless_it_lies_across_an_edge() {
 }
 
 #[test]
+fn an_interval_that_is_printed_has_a_width() {
+    let close = Estimate { value: 26.783, low: 26.761, high: 26.809, extremes: false };
+    assert_eq!(ranged(&close, 1.0, 1, " ns"), "26.78 ns (26.76 .. 26.81)");
+    assert_eq!(ranged(&estimate(0.25, 0.75), 100.0, 0, " %"), "50 % (25 .. 75)");
+    assert_eq!(times(&estimate(0.947, 0.947)), "0.9x");
+    assert_eq!(ranged(&estimate(1.0, 1.000_000_1), 1.0, 1, ""), "1.0");
+}
+
+#[test]
 fn a_sentence_of_several_parts_can_hold_in_part() {
     use Judgement::{DoesNotHold, Holds, HoldsInPart, Unclear};
     for (parts, whole) in [

@@ -224,7 +224,7 @@ fn a_server_by_bpf_stands_beside_and_judges_nothing_of_the_module() {
     let judged = rows(&figures, &ratios);
     let (judgement, because) = verdict(&judged, "between 2 and 3 times");
     assert_eq!(judgement, Judgement::NotTestableHere);
-    assert!(because.contains("bpf (ours), no module: 0.4x"), "{because}");
+    assert!(because.contains("bpf (ours), no module: 0.400x (0.398 .. 0.402)"), "{because}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use oscost_results::{Estimate, Judgement};
 
 use super::{ENTRY, ONE_CALL, POSIX, RESULTS, SYSTEM_V, contention, elapsed_s, id};
 use crate::found::{
-    Found, Judged, Quoted, Rows, beside, grouped, holds_if, judged, more, quotient, times,
+    Found, Judged, Quoted, Rows, beside, grouped, holds_if, judged, more, quotient, ranged, times,
     times_to_hundredths, within,
 };
 use crate::parameters::DocumentParameters;
@@ -127,10 +127,7 @@ pub(super) fn growth(found: &Found<'_>, parameters: &DocumentParameters) -> Opti
         return Some(cold);
     }
     let ratios: Option<Vec<_>> = counts.iter().map(|&count| at(count)).collect();
-    let list: Vec<String> = ratios?
-        .iter()
-        .map(|ratio| format!("{:.1} ({:.1} .. {:.1})", ratio.value, ratio.low, ratio.high))
-        .collect();
+    let list: Vec<String> = ratios?.iter().map(|ratio| ranged(ratio, 1.0, 1, "")).collect();
     Some((
         Judgement::NotJudged,
         format!(
@@ -176,12 +173,13 @@ pub(super) fn remainders(counts: &[u64], seconds: impl Fn(u64) -> Option<f64>) -
 fn rate(found: &Found<'_>, figure: &str) -> Option<String> {
     let floor = found.floor(figure)?;
     let millions = |ns: f64| 2.0 * 1e3 / ns;
-    Some(format!(
-        "{:.1} M/s ({:.1} .. {:.1}), two operations a cycle",
-        millions(floor.value),
-        millions(floor.high),
-        millions(floor.low)
-    ))
+    let rate = Estimate {
+        value: millions(floor.value),
+        low: millions(floor.high),
+        high: millions(floor.low),
+        extremes: floor.extremes,
+    };
+    Some(format!("{}, two operations a cycle", ranged(&rate, 1.0, 1, " M/s")))
 }
 
 /// Under this share of a cost, a cause is no part of it worth a sentence.
@@ -218,13 +216,11 @@ pub(super) fn split(found: &Found<'_>) -> Option<Judged> {
     Some((
         judgement,
         format!(
-            "a cycle takes {:.0} ns; two empty kernel entries take {:.0} ns of it, {:.0} % ({:.0} .. {:.0}); {MOST:.0} % and more counts as holding, \
+            "a cycle takes {:.0} ns; two empty kernel entries take {:.0} ns of it, {}; {MOST:.0} % and more counts as holding, \
              {SOME:.0} to {MOST:.0} % as in part; semop's own work is {:.0} ns. If overhead means all of the call, it holds{one_call}{alone}",
             cycle.value,
             2.0 * entry.value,
-            estimate.value,
-            estimate.low,
-            estimate.high,
+            ranged(&estimate, 1.0, 0, " %"),
             cycle.value - 2.0 * entry.value,
         ),
     ))

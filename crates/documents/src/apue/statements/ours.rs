@@ -10,7 +10,9 @@ use super::super::model::Point;
 use super::super::plan::ApuePlan;
 use super::super::values::{added_by_the_book, fitted, model_of, name_of};
 use super::{ALMOST, added, every, repeated, single, sizes};
-use crate::found::{Found, Judged, Ours, Rows, grouped, holds_if, judged, of_parts, within};
+use crate::found::{
+    Found, Judged, Ours, Rows, grouped, holds_if, judged, of_parts, times_to_hundredths, within,
+};
 
 const OURS: &str = "ours";
 
@@ -111,10 +113,8 @@ pub(super) fn twice(found: &Found<'_>, plan: &ApuePlan, nrec: u32, children: u32
     let clock = ratio(found, &coarse, &fine, "clock")?;
     let switches = |cell| value(found, cell, quantity::SWITCHES_PER_OPERATION);
     let words = format!(
-        "{:.2}x ({:.2} .. {:.2}) by the clock; {:.2} context switches an operation coarse, {:.3} fine",
-        clock.value,
-        clock.low,
-        clock.high,
+        "{} by the clock; {:.2} context switches an operation coarse, {:.3} fine",
+        times_to_hundredths(&clock),
         switches(&coarse)?,
         switches(&fine)?
     );

@@ -6,7 +6,7 @@ mod several;
 mod single;
 mod synthesis;
 
-use crate::found::{Found, Judged, Rows, times};
+use crate::found::{Found, Judged, Rows, ranged, times};
 use crate::grame::settings::Settings;
 use crate::grame::{KERNEL_SIDE, SOCKET, at_1ms};
 use oscost_results::quantity;
@@ -42,7 +42,7 @@ fn not_here(system: &str) -> Judged {
 }
 
 fn us(estimate: &Estimate) -> String {
-    format!("{:.1} us ({:.1} .. {:.1})", estimate.value / 1e3, estimate.low / 1e3, estimate.high / 1e3)
+    ranged(estimate, 1e-3, 1, " us")
 }
 
 /// What the kernel module is against sockets, in the launches right beside it; why not where there is none, and what a server

@@ -3,7 +3,7 @@
 
 use super::several::several_only;
 use super::{ALWAYS, NO_MODULE, module, us};
-use crate::found::{Found, Judged, Quoted, Rows, judged, more, quotient, times, within};
+use crate::found::{Found, Judged, Quoted, Rows, judged, more, quotient, ranged, times, within};
 use crate::grame::{KERNEL_SIDE, SOCKET, WAIT_QUEUE, at_1ms, derive};
 use oscost_results::quantity;
 use oscost_results::{Estimate, Judgement};
@@ -132,10 +132,8 @@ fn by_order(found: &Found<'_>, id: &str) -> Option<Judged> {
     Some((
         within(&reversed, ALWAYS, 1.0),
         format!(
-            "the order is reversed in {:.0} % ({:.0} .. {:.0}) of the ticks{}",
-            reversed.value * 100.0,
-            reversed.low * 100.0,
-            reversed.high * 100.0,
+            "the order is reversed in {} of the ticks{}",
+            ranged(&reversed, 100.0, 0, " %"),
             split(found, id)
         ),
     ))

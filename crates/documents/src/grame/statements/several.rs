@@ -1,7 +1,7 @@
 //! Sections 4.2 to 4.2.3: several clients, and what their latencies are spent for.
 
 use super::{ALWAYS, not_here, us};
-use crate::found::{Found, Judged, Ours, Quoted, Rows, judged, quotient, times, within};
+use crate::found::{Found, Judged, Ours, Quoted, Rows, judged, quotient, ranged, times, within};
 use crate::grame::settings::Settings;
 use crate::grame::{ALONE, HOP, SOCKET, at_1ms};
 use oscost_results::quantity;
@@ -81,8 +81,10 @@ pub(super) fn several(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
             // Most peaks are others' doing, so their number is another in each hour: five runs of one machine had 4 to 20 with 10
             // clients. Few are not told from some, and only few from many.
             let few_and_many = [word(one.value), word(ten.value)];
-            let far = few_and_many.contains(&word(f64::MIN_POSITIVE)) && few_and_many.contains(&word(f64::MAX));
+            let far =
+                few_and_many.contains(&word(f64::MIN_POSITIVE)) && few_and_many.contains(&word(f64::MAX));
             let words = [one.value, ten.value].map(word);
+            let rate = |it: Estimate| ranged(&Estimate { low: it.low.max(0.0), ..it }, 1.0, 1, "");
             Some((
                 match (certain(&one) && certain(&ten), word(one.value) == word(ten.value)) {
                     (true, true) if !apart => Judgement::Holds,
@@ -90,8 +92,11 @@ pub(super) fn several(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
                     _ => Judgement::Unclear,
                 },
                 format!(
-                    "{:.1} ({:.1} .. {:.1}) peaks in a thousand ticks of one client: {}; {:.1} ({:.1} .. {:.1}) of {most}: {}",
-                    one.value, one.low.max(0.0), one.high, words[0], ten.value, ten.low.max(0.0), ten.high, words[1]
+                    "{} peaks in a thousand ticks of one client: {}; {} of {most}: {}",
+                    rate(one),
+                    words[0],
+                    rate(ten),
+                    words[1]
                 ),
             ))
         }),
@@ -187,13 +192,11 @@ fn explained(predicted: &Estimate, observed: &Estimate, how: &str) -> Judged {
     (
         Judgement::NotJudged,
         format!(
-            "predicted {}: {how}; observed {}: {:.0} % ({:.0} .. {:.0}) of it. No verdict: the hop is that of a pipe and warm, the \
+            "predicted {}: {how}; observed {}: {} of it. No verdict: the hop is that of a pipe and warm, the \
              clients read datagrams, cold",
             us(predicted),
             us(observed),
-            share.value * 100.0,
-            share.low * 100.0,
-            share.high * 100.0
+            ranged(&share, 100.0, 0, " %")
         ),
     )
 }

@@ -2,7 +2,7 @@
 
 use super::several::sum;
 use super::{not_here, us};
-use crate::found::{Found, Quoted, Rows, holds_if, judged, quotient, times, within};
+use crate::found::{Found, Quoted, Rows, holds_if, judged, quotient, ranged, times, within};
 use crate::grame::settings::Settings;
 use crate::grame::tables::ARITHMETIC;
 use crate::grame::{SOCKET, at_1ms};
@@ -83,12 +83,7 @@ pub(super) fn synthesis(found: &Found<'_>, settings: &Settings, rows: &mut Rows)
         not_here("Windows"),
     );
     let load = found.quantity(&many, quantity::DISPATCH_LOAD).map_or(String::new(), |load| {
-        format!(
-            "; sockets here: {:.1} % ({:.1} .. {:.1}) of 1 ms for {most}",
-            load.value * 100.0,
-            load.low * 100.0,
-            load.high * 100.0
-        )
+        format!("; sockets here: {} of 1 ms for {most}", ranged(&load, 100.0, 1, " %"))
     });
     let (verdict, because) = not_here("Darwin");
     rows.statement(
