@@ -162,8 +162,9 @@ pub fn items(counted: &Counted, free: Option<&Usage>, prices: &Prices) -> Vec<It
         if count == 0 {
             continue;
         }
-        let price =
-            prices.sum(terms).map(|one| Estimate { value: one.value.max(0.0), low: one.low.max(0.0), ..one });
+        // A difference of figures that is lost in their scatter is no price.
+        let price = prices.sum(terms).filter(|one| one.value > 0.0);
+        let price = price.map(|one| Estimate { low: one.low.max(0.0), ..one });
         let together = price.map_or(Estimate::default(), |one| times(one, count as f64));
         all.push(Item {
             key: key.to_owned(),

@@ -21,6 +21,9 @@ const ROWS: usize = 14;
 const SAVINGS: usize = 4;
 /// A saving of less of the program's CPU time is told only where all are asked for.
 const WORTH: f64 = 0.005;
+/// Where no rule says what would be less.
+const NO_SAVING: &str =
+    "largest saving: none; no rule applies to what was counted, or it saves less than 0.5 % of the CPU time";
 /// Bars of the page.
 const BARS: usize = 30;
 
@@ -43,7 +46,7 @@ pub(crate) fn view(result: &RunResult, bill: &Bill, whole: bool, unicode: bool) 
     }
     let mut answer: Vec<String> = vec![explained(bill)];
     answer.extend(bill.left.iter().map(|it| plain(it, unicode)));
-    answer.extend(largest(bill));
+    answer.push(largest(bill).unwrap_or_else(|| NO_SAVING.to_owned()));
     parts.push(Part::Answer(answer));
     View { title: title(result, bill, unicode), parts, ..View::default() }
 }
@@ -188,7 +191,10 @@ fn items(bill: &Bill, whole: bool, unicode: bool) -> Table {
             .savings
             .iter()
             .find(|saving| is_worth(bill, saving) && saving.items.first() == Some(&item.key));
-        let instead = saving.map_or(String::new(), |it| format!("{}: {}", it.instead, duration(it.then_ns)));
+        let inside = item.inside_ns.filter(|_| item.price.as_ref().is_some_and(|price| price.least));
+        let saving = saving.map(|it| format!("{}: {}", it.instead, duration(it.then_ns)));
+        let inside = inside.map(|ns| format!("no price: {} inside", duration(ns as f64)));
+        let instead = saving.or(inside).unwrap_or_default();
         let of = if item.price.is_some() { share(item.together.value) } else { String::new() };
         let mut cells =
             vec![plain(&item.words, unicode), large(item.times), one, together, of, plain(&instead, unicode)];
