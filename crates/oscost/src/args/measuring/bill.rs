@@ -36,7 +36,7 @@ pub struct Bill {
     #[arg(short, value_name = "FILE", value_parser = super::super::file())]
     pub output: Option<PathBuf>,
     /// Also write the result to FILE
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = super::super::file())]
     pub json: Option<PathBuf>,
     /// Store this text with the result
     #[arg(long, value_name = "TEXT")]

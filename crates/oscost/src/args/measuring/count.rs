@@ -43,7 +43,7 @@ pub struct Count {
     #[arg(long, value_name = "TEXT")]
     pub note: Option<String>,
     /// Also write the result to FILE
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = super::super::file())]
     pub json: Option<PathBuf>,
 }
 
