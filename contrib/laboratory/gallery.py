@@ -1,8 +1,8 @@
-"""The tables of docs/kernels.md, from results of `oscost count`."""
+"""The tables of docs/measured/kernels.md, from results of `oscost count`."""
 import json, os, sys
 
 MOST = 10
-FUNCTIONS = 4
+FUNCTIONS = 2
 
 
 def load(folder, name):
@@ -51,7 +51,7 @@ def row(cells):
 
 
 def families(folder):
-    """One line an id: its count, how it repeats, and why it is not constant or not there."""
+    """One line an id: its count, and how it repeats. The results say why one is not constant or not there."""
     parts = os.path.join(folder, "families")
     loaded = [load(parts, name.removesuffix(".json")) for name in sorted(os.listdir(parts)) if name.endswith(".json")]
     if not loaded:
@@ -62,21 +62,17 @@ def families(folder):
     exact = [figure for figure in counted if figure["count"]["repeats"] != "varies"]
     print(f"Of {len(counted)} ids that are counted here, {len(exact)} have the same counts in both boots.")
     print("What needs several CPUs, sleeps or times itself is not counted, and is left out.\n")
-    row(["id", "instructions", "repeats", "why it is not constant, or not counted"])
-    print("|---|---:|---|---|")
+    row(["id", "instructions"])
+    print("|---|---:|")
     for figure in found:
-        number = value(figure)
-        if number is None:
-            row([f"`{figure['id']}`", "-", "-", figure.get("why") or figure["status"]])
-        else:
-            row([f"`{figure['id']}`", f"{number:g}" if number < 1e5 else f"{number:.0f}", figure["count"]["repeats"], figure["count"].get("why") or ""])
+        row([f"`{figure['id']}`", shown(figure)])
 
 
 def page(folder, names):
     results = {name: load(folder, name) for name in names}
-    print("# Kernels, in instructions\n")
+    print("# Measured: kernels, in instructions\n")
     print("How many instructions does an operation take on Debian's kernels? `oscost count` counted them in emulated machines of one processor.")
-    print("Instructions are not time ([docs/method/counts.md](method/counts.md)). `contrib/laboratory/gallery` makes this page.\n")
+    print("Instructions are not time: [how they are counted](../method/counts.md). `contrib/laboratory/gallery` makes this page.\n")
     emulations = dict.fromkeys(
         f"{it['emulator']}, `-M {it['machine']} -cpu {it['cpu_model']}`"
         for it in (results[name]["conditions"]["emulation"] for name in names)
@@ -84,7 +80,7 @@ def page(folder, names):
     print(f"Emulators: {'; '.join(emulations)}.")
     print("The program's own part of an operation depends on its build. The kernel's part does not.\n")
     print("- One star: operations differ, but every boot has the same counts equally often. The usual count is shown.")
-    print("- Two stars: boots differ, because the kernel chooses at random or because of what the scheduler did before (docs/method/counts.md).")
+    print("- Two stars: boots differ, because the kernel chooses at random or because of what the scheduler did before.")
     print("- `-`: no count.\n")
     row(["id"] + [f"{name}: {results[name]['conditions']['kernel'].removeprefix('Linux ')}" for name in names])
     print("|---|" + "---:|" * len(names))

@@ -41,7 +41,7 @@ pub mod compare {
     };
 }
 
-/// Many hosts held against one another. docs/method/fleets.md.
+/// Many hosts held against one another. docs/fleet.md.
 pub mod fleet {
     pub use crate::judge::fleet::{
         FALSE_RATE, Fleet, GroupFigure, HostGroup, JudgedFleet, JudgedHost, LEAST_HOSTS, OddFinding, OddHost,

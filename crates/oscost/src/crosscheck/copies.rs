@@ -1,6 +1,6 @@
 //! The documents' own C programs: the reader's copies, compiled by the local compiler, beside our forms of them.
 //!
-//! Their listings are not ours, so none is shipped; docs/your-own-c.md says which files are expected.
+//! Their listings are not ours, so none is shipped; docs/teach.md says which files are expected.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -49,7 +49,6 @@ fn code(text: &str) -> impl Iterator<Item = &str> {
 /// Pages that tell users what to type.
 const GUIDES: &[&str] = &[
     "README.md",
-    "docs/choose-a-lock.md",
     "docs/choose.md",
     "docs/commands.md",
     "docs/compare-machines.md",

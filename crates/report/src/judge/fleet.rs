@@ -1,4 +1,4 @@
-//! Many hosts held against one another: which are odd, in what, and by how much. docs/method/fleets.md.
+//! Many hosts held against one another: which are odd, in what, and by how much. docs/fleet.md.
 //!
 //! Hosts are compared within one machine key, the processor's model and the kernel: never by anything that was measured.
 
