@@ -50,17 +50,20 @@ def row(cells):
     print("| " + " | ".join(cells) + " |")
 
 
-def families(folder):
+def families(folder, listed=True):
     """One line an id: its count, and how it repeats. The results say why one is not constant or not there."""
     parts = os.path.join(folder, "families")
     loaded = [load(parts, name.removesuffix(".json")) for name in sorted(os.listdir(parts)) if name.endswith(".json")]
     if not loaded:
         return
-    print(f"\n## Other families on {loaded[0]['conditions']['kernel'].removeprefix('Linux ')}\n")
     found = [figure for result in loaded for figure in result["figures"] if figure["status"] != "unsupported"]
     counted = [figure for figure in found if value(figure) is not None]
     exact = [figure for figure in counted if figure["count"]["repeats"] != "varies"]
-    print(f"Of {len(counted)} ids that are counted here, {len(exact)} have the same counts in both boots.")
+    kernel = loaded[0]["conditions"]["kernel"].removeprefix("Linux ")
+    how = "" if listed else " `contrib/laboratory/gallery -f` lists them."
+    print(f"\nOf {len(counted)} ids of other families on {kernel}, {len(exact)} have the same counts in both boots.{how}")
+    if not listed:
+        return
     print("What needs several CPUs, sleeps or times itself is not counted, and is left out.\n")
     row(["id", "instructions"])
     print("|---|---:|")
@@ -113,4 +116,4 @@ elif sys.argv[1] == "moved":
     print("\n".join(moved(sys.argv[2], sys.argv[3:])))
 else:
     page(sys.argv[2], sys.argv[3:])
-    families(sys.argv[2])
+    families(sys.argv[2], listed=False)
