@@ -30,7 +30,8 @@ pub static DOCUMENT: Document = Document {
         "clock/step/monotonic_coarse",
         "clock/step/realtime",
         "clock/step/tsc",
-        "context_switch/pipe/same_cpu",
+        SAME,
+        ALONE,
         "context_switch/pipe/cross_cpu",
     ],
     literal,
@@ -38,6 +39,8 @@ pub static DOCUMENT: Document = Document {
     answers: answers::answers,
 };
 
+const SAME: &str = "context_switch/pipe/same_cpu";
+const ALONE: &str = "context_switch/pipe_alone/same_cpu";
 const EMPTY_LOOP: &str = "instrument/empty_loop";
 const CALL: &str = "syscall/getpid_libc";
 const INLINE: &str = "syscall/getpid";
@@ -156,12 +159,32 @@ fn values(found: &Found<'_>, parameters: &DocumentParameters, rows: &mut Rows) {
             ..Value::in_table(STEPS, clock, "step", "ns")
         });
     }
+    let counted = |count: Option<f64>| [None, None, count.map(|count| format!("{count:.2}"))];
     for (id, words) in [
-        ("context_switch/pipe/same_cpu", "two pipes, one CPU"),
+        (SAME, "two pipes, both pinned to one CPU"),
         ("context_switch/pipe/cross_cpu", "two pipes, two CPUs"),
+        (ALONE, "the same calls in one process"),
     ] {
-        rows.value(Value { answer: answer(id, "floor"), ..Value::in_table(SWITCH, words, "a switch", "ns") });
+        rows.value(Value {
+            answer: answer(id, "floor"),
+            ..Value::in_table(SWITCH, words, "a message", "ns")
+        });
+        rows.value(Value {
+            words: counted(found.figure(id).and_then(|figure| figure.evidence.switches)),
+            ..Value::in_table(SWITCH, words, "switches", "count")
+        });
+        rows.value(Value {
+            words: counted(found.calls(id)),
+            ..Value::in_table(SWITCH, words, "system calls", "count")
+        });
     }
+    rows.value(Value {
+        answer: Some((SAME.to_owned(), "less the pipe", found.difference(SAME, ALONE))),
+        because: "the first row without the last, round by round: what lmbench's lat_ctx -s 0 2 says; --with lmbench=DIR sets it \
+                  beside"
+            .to_owned(),
+        ..Value::in_table(SWITCH, "the switch alone", "a message", "ns")
+    });
 }
 
 fn statements(found: &Found<'_>, parameters: &DocumentParameters, rows: &mut Rows) {

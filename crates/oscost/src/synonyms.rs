@@ -46,6 +46,7 @@ pub static SYNONYMS: &[Synonym] = &[
             "clock/gettimeofday",
             "clock/step/",
             "context_switch/pipe/same_cpu",
+            "context_switch/pipe_alone/same_cpu",
             "context_switch/pipe/cross_cpu",
         ],
     ),

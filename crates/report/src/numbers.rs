@@ -80,6 +80,7 @@ fn quantity_to(value: f64, unit: &str, digits: usize) -> String {
             format!("{} {name}", number(value / scale))
         }
         "count" | "" if value.fract() == 0.0 => count(value),
+        "count" | "" if value.abs() >= 1000.0 => grouped(&number(value)),
         "count" | "" => number(value),
         "share" if value.is_finite() && (value * 100.0).fract() != 0.0 => {
             format!("{} %", number(value * 100.0))

@@ -4,6 +4,8 @@ use oscost_families::record_database::{Cell, Locking, Program, WINDOWS_MS};
 use oscost_harness::{Benchmark, Card, Tier};
 use oscost_recorddb::Layout;
 
+use crate::found::grouped;
+
 /// How often a cell is run: the document's way, once, or in several launches beside the other ways.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Runs {
@@ -99,6 +101,15 @@ pub(super) const fn heading(locking: Locking) -> &'static str {
         Locking::Fine => "advisory locking, fine-grained",
         Locking::Mandatory => "mandatory locking, fine-grained",
     }
+}
+
+/// A cell in few words.
+pub(super) fn name_of(cell: &Cell) -> String {
+    let children = match cell.processes {
+        1 => String::new(),
+        children => format!(", {children} children"),
+    };
+    format!("{}, {}{children}", grouped(u64::from(cell.records)), cell.locking.name())
 }
 
 #[cfg(test)]

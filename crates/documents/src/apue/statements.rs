@@ -6,10 +6,10 @@ use oscost_families::record_database::{Cell, Locking};
 use oscost_results::quantity;
 use oscost_results::{Estimate, Judgement};
 
+use super::cell::name_of;
 use super::measured::{self, is_sampled, quantity, ratio, together, value};
 use super::plan::ApuePlan;
 use super::published::FIGURE_20_7;
-use super::values::name_of;
 use crate::found::{Found, Judged, Quoted, Rows, beside, grouped, holds_if, judged, of_parts, within};
 use crate::measured::Measured;
 

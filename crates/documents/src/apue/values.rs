@@ -7,7 +7,7 @@ use oscost_recorddb::{Access, Layout};
 use oscost_results::CellSeries;
 use oscost_results::quantity;
 
-use super::cell::{Runs, heading, id};
+use super::cell::{Runs, heading, id, name_of};
 use super::measured::{self, repeated, side_by_side, single, value};
 use super::model::{Model, Point};
 use super::plan::ApuePlan;
@@ -73,7 +73,9 @@ fn conditions(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     ]);
     note(
         "user and sys",
-        "timer samples if the CPU time is below 0.5 s (their sum is exact)".to_owned(),
+        "their sum is exact: the run time that the scheduler counts. How it divides into user and sys is sampled by the timer, \
+         so below 0.5 s of CPU time the division is coarse"
+            .to_owned(),
         rows,
     );
 }
@@ -216,28 +218,30 @@ fn per_operation(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     const TABLE: &str = "An operation here (ours)";
     const COLUMNS: [(&str, &str, &str); 5] = [
         ("CPU", quantity::CPU_PER_OPERATION, "ns"),
-        ("calls of locking", quantity::LOCK_CALLS_PER_OPERATION, "count"),
+        ("lock calls", quantity::LOCK_CALLS_PER_OPERATION, "count"),
         ("I/O calls", quantity::IO_CALLS_PER_OPERATION, "count"),
-        ("records visited", quantity::VISITS_PER_OPERATION, "count"),
-        ("context switches", quantity::SWITCHES_PER_OPERATION, "count"),
+        ("visited", quantity::VISITS_PER_OPERATION, "count"),
+        ("switches", quantity::SWITCHES_PER_OPERATION, "count"),
     ];
     for cell in plan.each_cell().into_iter().filter(|cell| measured::figure(found, cell).is_some()) {
         for (column, name, unit) in COLUMNS {
             let locks = cell.locking != Locking::None || name != quantity::LOCK_CALLS_PER_OPERATION;
             let answer = repeated(found, &cell, name).filter(|_| locks);
             let literal = single(found, &cell, name).filter(|_| locks);
-            rows.value(Value { answer, literal, ..Value::in_table(TABLE, &name_of(&cell), column, unit) });
+            // Rare events line up as shares; their intervals stand in the result.
+            let short = |it: &(String, &str, Option<Measured>)| {
+                Some(format!("{:.4}", it.2?.estimate().value))
+                    .filter(|_| name == quantity::SWITCHES_PER_OPERATION)
+            };
+            let words = [None, None, answer.as_ref().and_then(short)];
+            rows.value(Value {
+                words,
+                answer,
+                literal,
+                ..Value::in_table(TABLE, &name_of(&cell), column, unit)
+            });
         }
     }
-}
-
-/// A cell in few words.
-pub(super) fn name_of(cell: &Cell) -> String {
-    let children = match cell.processes {
-        1 => String::new(),
-        children => format!(", {children} children"),
-    };
-    format!("{}, {}{children}", grouped(u64::from(cell.records)), cell.locking.name())
 }
 
 /// A row whose number is computed from figures and is no quantity of one.

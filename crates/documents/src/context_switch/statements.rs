@@ -253,6 +253,17 @@ fn adjusted(found: &Found<'_>, cold: &str, touched: &str) -> Option<String> {
     ))
 }
 
+/// "16 to 85 us", and "16 us" where both ends are the same when they are rounded.
+fn from_to(low: f64, high: f64, unit: &str) -> String {
+    let [low, high] = [low, high].map(|end| format!("{end:.0}"));
+    if low == high { format!("{low}{unit}") } else { format!("{low} to {high}{unit}") }
+}
+
+#[test]
+fn equal_ends_are_one_number() {
+    assert_eq!([from_to(4.6, 5.4, " us"), from_to(4.4, 5.4, " us")], ["5 us", "4 to 5 us"]);
+}
+
 /// What stands beside "usually around 50 microseconds": the program's own runs, and the largest of the series.
 fn largest_step(found: &Found<'_>, cold: &str, touched: &str, series: Option<Estimate>) -> Option<String> {
     let literal = |id: &str| Some(found.literal(id, quantity::LARGEST_STEP)? / 1e3);
@@ -261,9 +272,8 @@ fn largest_step(found: &Found<'_>, cold: &str, touched: &str, series: Option<Est
     });
     let series = series.map(|largest| {
         format!(
-            "{:.0} to {:.0} us in the launches of the price list (touched)",
-            largest.low / 1e3,
-            largest.high / 1e3
+            "{} in the launches of the price list (touched)",
+            from_to(largest.low / 1e3, largest.high / 1e3, " us")
         )
     });
     let parts: Vec<String> = run.into_iter().chain(series).collect();
@@ -379,7 +389,7 @@ fn spread(found: &Found<'_>) -> Option<String> {
         let spreads: Vec<f64> = SWITCHES.iter().map(|&(count, ..)| of(count)).collect::<Option<_>>()?;
         let (least, most) =
             (spreads.iter().copied().fold(f64::MAX, f64::min), spreads.iter().copied().fold(0.0, f64::max));
-        Some(format!("{:.0} % to {:.0} %", least * 100.0, most * 100.0))
+        Some(from_to(least * 100.0, most * 100.0, " %"))
     };
     Some(format!(
         "over 4 or 5 runs of each kind the printed minimum varies by {} on one CPU, by {} unpinned",

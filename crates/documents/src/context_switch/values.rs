@@ -93,8 +93,37 @@ pub(super) fn system_call(found: &Found<'_>, rows: &mut Rows) {
     });
 }
 
+/// The document's question whether its affinity tags did anything, with what a tag cannot do: a CPU that is pinned.
+fn placements(found: &Found<'_>, rows: &mut Rows) {
+    let table =
+        "Did affinity do anything? A switch by placement (ours): the document pinned nothing, and asks";
+    let free = switches("unpinned", "barrier", 200);
+    for (name, id) in
+        [("on one CPU", SAME), ("across two CPUs", CROSS), ("placed by the scheduler", UNPINNED)]
+    {
+        rows.value(Value { answer: floor(found, id), ..Value::in_table(table, name, "a switch", "ns") });
+        rows.value(Value {
+            answer: found
+                .measured(id, quantity::TYPICAL)
+                .map(|it| (id.to_owned(), quantity::TYPICAL, Some(it))),
+            ..Value::in_table(table, name, "typical", "ns")
+        });
+        let counted = found.figure(id).and_then(|figure| figure.evidence.switches);
+        rows.value(Value {
+            words: [None, None, counted.map(|count| format!("{count:.2}"))],
+            ..Value::in_table(table, name, "switches counted", "count")
+        });
+        let shared = (id == UNPINNED).then(|| found.literal(&free, quantity::SHARED_CPU)).flatten();
+        rows.value(Value {
+            words: [None, None, shared.map(|share| format!("{:.0} % of literal runs", share * 100.0))],
+            ..Value::in_table(table, name, "ended on one CPU", "")
+        });
+    }
+}
+
 /// Section "The cost of a context switch".
 pub(super) fn switch_values(found: &Found<'_>, rows: &mut Rows) {
+    placements(found, rows);
     for (index, (tag, words)) in TAGS.into_iter().enumerate() {
         let table = format!("The cost of a context switch (context_switch): {words}");
         let figure = if index == 0 { UNPINNED } else { SAME };
@@ -118,25 +147,24 @@ pub(super) fn switch_values(found: &Found<'_>, rows: &mut Rows) {
                 literal: found.literal(&id, quantity::MEDIAN).map(each),
                 ..Value::in_table(&table, &name, "median", "us")
             });
-            for (quantity, column) in
-                [(quantity::MINIMUM, "no barrier"), (quantity::MEDIAN, "no barrier, median")]
-            {
-                rows.value(Value {
-                    literal: found.literal(&no_barrier, quantity).map(each),
-                    ..Value::in_table(&table, &name, column, "us")
-                });
-            }
             rows.value(Value {
                 literal: found.literal(&id, quantity::SHARED_CPU).map(|share| share * 100.0),
                 ..Value::in_table(&table, &name, "on one CPU", "%")
             });
+            for (quantity, column, short) in [
+                (quantity::MINIMUM, "no barrier", "least"),
+                (quantity::MEDIAN, "no barrier, median", "median"),
+            ] {
+                rows.value(
+                    Value {
+                        literal: found.literal(&no_barrier, quantity).map(each),
+                        ..Value::in_table(&table, &name, column, "us")
+                    }
+                    .with_cell(|cell| cell.heading = Some(["no barrier", short].map(str::to_owned))),
+                );
+            }
         }
     }
-    rows.value(Value {
-        answer: floor(found, CROSS),
-        because: "what the document could not pin".to_owned(),
-        ..Value::at("a switch across two CPUs (ours)", "ns")
-    });
     rows.value(Value {
         answer: Some((SAME.to_owned(), "less the pipe", found.difference(SAME, ALONE))),
         because: "what lmbench's lat_ctx -s 0 2 is to be compared with".to_owned(),

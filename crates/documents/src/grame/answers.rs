@@ -9,7 +9,7 @@ use super::{DOCUMENT, LOADS, SOCKET, at_1ms, shown_loaded, shown_session};
 use crate::answer::{asked, duration, literal};
 use crate::found::Found;
 
-/// The questions, the one that the document is about first. What answers is our copy of its program, at its own tick.
+/// The questions, the one that the document is about first. What answers the others is our copy of its program, at its own tick.
 pub(super) fn answers(found: &Found<'_>, settings: &Settings) -> Vec<Answer> {
     let most = settings.most();
     let us = |id: &str, quantity: &str| found.literal(id, quantity).filter(|ns| *ns > 0.0).map(|ns| ns / 1e3);
@@ -18,7 +18,8 @@ pub(super) fn answers(found: &Found<'_>, settings: &Settings) -> Vec<Answer> {
     let under_load =
         LOADS.into_iter().filter_map(|load| us(&shown_loaded(found, settings, load), quantity::LATENCY_MAX));
     let asked = |key: &str, question: String| asked(DOCUMENT.founding.name, key, question, "us");
-    let mut answers = vec![
+    let mut answers: Vec<Answer> = super::in_time::answered(found, settings).into_iter().collect();
+    answers.extend([
         Answer {
             published: of_sockets(|system| system.mean),
             here: literal(one(quantity::LATENCY_MEAN)),
@@ -31,7 +32,7 @@ pub(super) fn answers(found: &Found<'_>, settings: &Settings) -> Vec<Answer> {
             here: literal(one(quantity::LATENCY_WIDTH)),
             ..asked("width", "spread of that latency, 2 standard deviations".to_owned())
         },
-    ];
+    ]);
     if most > 1 {
         let sockets = NEXT.iter().filter(|(.., kind)| *kind == SystemKind::Socket);
         let published = |(_, value, _): &(&str, f64, SystemKind)| PublishedAnswer {

@@ -6,6 +6,7 @@ mod client;
 mod curves;
 mod derive;
 mod elsewhere;
+mod in_time;
 mod laboratory;
 mod others;
 mod published;
@@ -64,8 +65,7 @@ const MODULE_DEVICE: &str = "/dev/oscost_tick";
 /// A plain wait queue in user space: waiters at the head, as in the document's module.
 const WAIT_QUEUE: &str = "poll_broadcast";
 /// Transports whose order of service is shown, besides the socket's.
-const ORDERS: [&str; 6] =
-    [WAIT_QUEUE, "futex_broadcast", "eventfd_broadcast", "pipe", "system_v_semaphore", "udp"];
+const ORDERS: [&str; 4] = [WAIT_QUEUE, "futex_broadcast", "pipe", "udp"];
 const ORDERS_QUICK: [&str; 2] = [WAIT_QUEUE, "futex_broadcast"];
 
 /// Id of a session of the family at 1 ms.
@@ -129,7 +129,9 @@ fn literal(parameters: &DocumentParameters) -> Vec<String> {
     let experiments = settings.experiments();
     ids.extend(experiments.iter().map(|(_, shape)| shape.id()));
     ids.extend(settings.clients.iter().map(|&clients| at_1ms(SOCKET, clients)));
-    let sound = if settings.quick { settings.ends() } else { settings.clients.clone() };
+    ids.extend(in_time::ids(settings));
+    // The curve over all of them is that at 1 ms; the sound server's tick is told of its ends.
+    let sound = if settings.sessions > 1 { settings.clients.clone() } else { settings.ends() };
     ids.extend(sound.into_iter().map(|clients| family_id(SOCKET, clients, SOUND_NS, Policy::RoundRobin)));
     ids.extend(
         settings.ends().into_iter().map(|clients| family_id(SOCKET, clients, JUDGED_NS, Policy::Fifo)),
@@ -175,6 +177,7 @@ fn answers(found: &Found<'_>, parameters: &DocumentParameters) -> Vec<Answer> {
 fn judge(found: &Found<'_>, parameters: &DocumentParameters) -> Vec<Reproduction> {
     let settings = &parameters.grame;
     let mut rows = Rows::of(DOCUMENT.founding.name);
+    in_time::table(found, settings, &mut rows);
     tables::method(found, settings, &mut rows);
     tables::single_clients(found, settings, &mut rows);
     others::tell(settings, &mut rows);

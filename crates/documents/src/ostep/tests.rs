@@ -212,7 +212,7 @@ fn every_value_stands_in_its_place() {
     let rows = judge(&Found::of(&figures, &[], &[]), &DocumentParameters::default());
     let call = Some((CALL, 140.0));
     let empty_loop = Some(("instrument/empty_loop", 0.3));
-    let expected: [Told<'_>; 31] = [
+    let expected: [Told<'_>; 39] = [
         ("1 one shot, getpid", Some(0.0), Some(900.0), call),
         ("1 one shot, kernel entries", None, Some(1.0), None),
         ("1 over a second's turn (ours), getpid", None, Some(-9e8), None),
@@ -242,8 +242,16 @@ fn every_value_stands_in_its_place() {
         ("monotonic_coarse, step", None, None, Some(("clock/step/monotonic_coarse", 4e6))),
         ("realtime, step", None, None, Some(("clock/step/realtime", 3.0))),
         ("tsc, step", None, None, Some(("clock/step/tsc", 0.3))),
-        ("two pipes, one CPU, a switch", None, None, Some((SAME, 2000.0))),
-        ("two pipes, two CPUs, a switch", None, None, Some((CROSS, 9000.0))),
+        ("two pipes, both pinned to one CPU, a message", None, None, Some((SAME, 2000.0))),
+        ("two pipes, both pinned to one CPU, switches", None, None, None),
+        ("two pipes, both pinned to one CPU, system calls", None, None, None),
+        ("two pipes, two CPUs, a message", None, None, Some((CROSS, 9000.0))),
+        ("two pipes, two CPUs, switches", None, None, None),
+        ("two pipes, two CPUs, system calls", None, None, None),
+        ("the same calls in one process, a message", None, None, None),
+        ("the same calls in one process, switches", None, None, None),
+        ("the same calls in one process, system calls", None, None, None),
+        ("the switch alone, a message", None, None, None),
     ];
     let differs = |row: &&Reproduction| row.place.starts_with("differs: ");
     assert_eq!(rows.iter().filter(differs).count(), 4);

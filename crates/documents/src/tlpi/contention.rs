@@ -51,22 +51,20 @@ pub(super) fn values(found: &Found<'_>, rows: &mut Rows) {
                 ..Value::in_table(TABLE, &row, name, "ns")
             });
         }
-        let because = self::cell(found, cell).map_or(String::new(), |cell| {
-            let [posix, system_v] = cell.blocked.map(|share| share * 100.0);
-            format!(
-                "System V / POSIX {}; blocked: POSIX {posix:.0} %, System V {system_v:.0} %",
-                times(&cell.ratio)
-            )
-        });
-        rows.value(Value {
-            answer: Some((
-                system_v.to_owned(),
-                quantity::BLOCKED_SHARE,
-                found.measured(system_v, quantity::BLOCKED_SHARE),
-            )),
-            because,
-            ..Value::in_table(TABLE, &row, "System V blocked", "share")
-        });
+        rows.value(
+            Value::in_table(TABLE, &row, "System V / POSIX", "ratio").on_axis(hold_us.into(), "us held"),
+        );
+        if let Some(last) = rows.rows.last_mut() {
+            last.measured = self::cell(found, cell).map(|cell| cell.ratio);
+        }
+        for (name, id) in [("POSIX blocked", posix), ("System V blocked", system_v)] {
+            let share = found.measured(id, quantity::BLOCKED_SHARE);
+            rows.value(Value {
+                words: [None, None, share.map(|it| format!("{:.0} %", it.estimate().value * 100.0))],
+                answer: Some((id.to_owned(), quantity::BLOCKED_SHARE, share)),
+                ..Value::in_table(TABLE, &row, name, "share")
+            });
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use oscost_families::realtime_ipc::RAW_DIR;
 use oscost_families::record_database::DIRECTORY;
 use oscost_harness::{Choice, Contained, Effort, Launched, Level, Tier, estimate_ns};
 use oscost_report::{Agreement, Named, agreement, agreement_markdown};
-use oscost_results::document::{APUE, CONTEXT_SWITCH, GRAME, TLPI};
+use oscost_results::document::{APUE, CONTEXT_SWITCH, GRAME, OSTEP, TLPI};
 use oscost_results::{RunResult, Status};
 
 use super::{catalogue, crosscheck};
@@ -71,7 +71,7 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
     let copied = copies.as_ref().map_or(Vec::new(), |copies| crosscheck::of_copies(copies, &names));
     let beside = crosscheck::counterparts(&copied);
     let (choices, single) = choices(&documents, &parameters, level, &beside)?;
-    let switches = documents.iter().any(|document| document.founding == CONTEXT_SWITCH);
+    let switches = documents.iter().any(|document| [CONTEXT_SWITCH, OSTEP].contains(&document.founding));
     let lmbench = if switches { crosscheck::of_document_004(with.lmbench.as_deref()) } else { Vec::new() };
     let cpus = session::cpus(&options.measuring)?;
     let mut contestants = crosscheck::contestants(&copied, &cpus);
@@ -190,6 +190,7 @@ fn found_in(result: &RunResult) -> Found<'_> {
         differences: &result.differences,
         file_system: result.conditions.file_system.as_deref(),
         cpus: Some(result.plan.cpus.len()),
+        idle_cpu: result.conditions.idle_cpu.as_deref(),
     }
 }
 
@@ -296,6 +297,7 @@ struct Ends<'a> {
     sheet: &'a str,
 }
 
+const LMBENCH_WORDS: &str = "lmbench, with which document 004 ends and document 003 would measure a switch:";
 const C_WORDS: &str =
     "Your copies of the documents' C programs (peer) beside the Rust forms (ours), in one rotation:";
 
@@ -318,7 +320,7 @@ fn rendered(
                 writeln!(out, "\nThe table of document 000's script, from the literal runs:\n{table}")?;
             }
             if !lmbench.is_empty() {
-                writeln!(out, "\nDocument 004 ends with lmbench:")?;
+                writeln!(out, "\n{LMBENCH_WORDS}")?;
                 agreement(lmbench, &style, out)?;
             }
             if !c.is_empty() {

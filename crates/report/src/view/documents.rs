@@ -40,6 +40,9 @@ fn of_several(word: &'static str, count: usize) -> &'static str {
     }
 }
 
+/// Parts up to which a document's own question is answered: the summary, the first table and its remarks.
+const ANSWER: usize = 3;
+
 /// How many statements of the document hold, do not hold, or cannot be judged, and how many of ours beside them; empty
 /// where there are none.
 fn tallied(statements: &[(bool, Judged)]) -> String {
@@ -68,14 +71,23 @@ fn view(name: &str, result: &RunResult, unicode: bool) -> View {
     let table = |row: &Reproduction| row.cell.as_ref().map(|cell| cell.table.clone());
     let mut parts = Vec::new();
     parts.push(Part::Facts(summary::facts(name, &rows().collect::<Vec<_>>(), result, unicode)));
-    for block in values.chunk_by(|one, next| table(one) == table(next)) {
+    // The tables, then what is to be said of them.
+    let (tables, notes): (Vec<&Reproduction>, Vec<&Reproduction>) =
+        values.iter().copied().partition(|row| row.cell.is_some());
+    for block in
+        tables.chunk_by(|one, next| table(one) == table(next)).chain((!notes.is_empty()).then_some(&*notes))
+    {
         let shown: Vec<Published> =
             block.iter().map(|row| published(row, decimals(row, block), result, unicode)).collect();
         match block.first().and_then(|row| table(row)) {
             Some(title) => {
                 let title = plain(&title, unicode);
-                parts.extend(curves::parts(&title, block, result, unicode));
+                let curves = curves::parts(&title, block, result, unicode);
                 parts.extend(grid::parts(title, &shown));
+                parts.extend(curves);
+                if name == GRAME.name && parts.len() <= ANSWER {
+                    parts.extend(super::grame::tails(&Story::new(result, unicode)));
+                }
             }
             None => parts.push(Part::Table(list(shown))),
         }

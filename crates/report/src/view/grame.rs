@@ -9,11 +9,14 @@ use oscost_results::quantity;
 use oscost_results::{Figure, Parameter};
 
 use crate::blocks::{Part, View};
-use crate::view::realtime_ipc::{self, Session, plots::every};
+use crate::view::realtime_ipc::{self, Session, plots, plots::every};
 use crate::view::story::Story;
 
 /// A wait queue from user space, and servers inside the kernel: the counterparts of figure 31.
 const QUEUES: [&str; 3] = ["kernel_module", "bpf", "poll_broadcast"];
+
+/// Transports whose tails are drawn: the document's, and one wake-up for all.
+const IN_TIME: [&str; 2] = ["unix_datagram", "futex_broadcast"];
 
 /// The loads beside one client, the document's figures of them, and what goes on.
 const SITUATIONS: [(&str, &str, &str); 4] = [
@@ -22,6 +25,28 @@ const SITUATIONS: [(&str, &str, &str); 4] = [
     ("start_program", "5, 9, 13, 17, 21", "while a program is started"),
     ("window", "6, 10, 14, 18, 22", "while a window is moved"),
 ];
+
+/// How late the messages to the most clients are, by transport and situation.
+pub(crate) fn tails(story: &Story<'_>) -> Option<Part> {
+    let policy =
+        |it: &Session<'_>| it.figure.parameter("policy").and_then(Parameter::text).map(str::to_owned);
+    let sessions = || story.measured().filter_map(realtime_ipc::session).filter(|it| it.tick_ns == 1e6);
+    let most = sessions().map(|it| it.clients).max().filter(|&most| most > 1)?;
+    let all: Vec<Session<'_>> = sessions()
+        .filter(|it| {
+            it.clients == most && IN_TIME.contains(&it.transport) && policy(it).as_deref() != Some("fifo")
+        })
+        .collect();
+    let name = |it: &Session<'_>| {
+        let load = if it.load.is_some() { "loaded" } else { "idle" };
+        let priority = if policy(it).as_deref() == Some("other") { ", no priority" } else { "" };
+        let place = if it.placement == "spread" { ", over CPUs" } else { "" };
+        format!("{}, {load}{priority}{place}", story.words(it.transport))
+    };
+    let all: Vec<&Session<'_>> = all.iter().collect();
+    plots::tails(&format!("{most} clients in time: how many messages took longer"), &all, &name)
+        .map(Part::from)
+}
 
 /// The pictures of a result that has sessions of the document.
 pub(crate) fn view(story: &Story<'_>) -> Option<View> {

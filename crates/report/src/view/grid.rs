@@ -96,6 +96,13 @@ fn shared<'a>(own: &[&'a Published]) -> Option<&'a str> {
     (!unit.is_empty() && own.iter().all(|value| value.unit == unit)).then_some(unit)
 }
 
+/// The unit of most values: it stands in the title, and others in their columns.
+fn most_common<'a>(all: &[&'a Published]) -> Option<&'a str> {
+    let unit = &all.first()?.unit;
+    let count = all.iter().filter(|value| value.unit == *unit).count();
+    (!unit.is_empty() && 2 * count > all.len()).then_some(unit)
+}
+
 /// The value of a row in a column: the last one that was told.
 fn at<'a>(own: &[&'a Published], row: &str) -> Option<&'a Published> {
     own.iter().rev().find(|value| place(value).row == row).copied()
@@ -104,21 +111,34 @@ fn at<'a>(own: &[&'a Published], row: &str) -> Option<&'a Published> {
 /// Published, literal and measured beside one another in each column.
 fn side_by_side(mut table: Table, rows: &[String], names: &[String], values: &[Published]) -> Table {
     let mut cells: Vec<Vec<String>> = rows.iter().map(|row| vec![row.clone()]).collect();
+    // What all cells are needs no line of its own.
+    let is_measured_alone =
+        values.iter().all(|value| value.part(0, false).is_none() && value.part(1, false).is_none());
+    let all: Vec<&Published> = values.iter().collect();
+    let unit_of_all = shared(&all);
     for name in names {
         let own: Vec<&Published> = values.iter().filter(|value| place(value).column == *name).collect();
         // A unit that all values of a column share stands in its heading.
         let unit = shared(&own);
         let occurs = |part: &usize| own.iter().any(|value| value.part(*part, false).is_some());
-        let parts: Vec<usize> = (0..PARTS.len()).filter(occurs).collect();
+        let parts: Vec<usize> =
+            if is_measured_alone { vec![2] } else { (0..PARTS.len()).filter(occurs).collect() };
         for (row, cells) in rows.iter().zip(&mut cells) {
             let value = at(&own, row);
             let cell =
                 |part: &usize| value.and_then(|value| value.part(*part, unit.is_some())).unwrap_or("-");
             cells.extend(parts.iter().map(|part| cell(part).to_owned()));
         }
+        let head = unit.map_or_else(|| name.clone(), |unit| format!("{name}, {unit}"));
+        if is_measured_alone {
+            let has_interval =
+                own.iter().any(|value| value.part(2, true).is_some_and(|text| text.contains(' ')));
+            let head = if has_interval || unit == unit_of_all { name.clone() } else { head };
+            table.columns.push(Column::new(head, if has_interval { Place::Left } else { Place::Right }));
+            continue;
+        }
         table.columns.extend(parts.iter().map(|&part| Column::new(PARTS[part].0, PARTS[part].1)));
         if !parts.is_empty() {
-            let head = unit.map_or_else(|| name.clone(), |unit| format!("{name}, {unit}"));
             table.groups.push((head, parts.len()));
         }
     }
@@ -129,7 +149,7 @@ fn side_by_side(mut table: Table, rows: &[String], names: &[String], values: &[P
 /// Published, literal and measured below one another, all in the unit of the document; a column may stand below a heading.
 fn stacked(mut table: Table, rows: &[String], names: &[String], values: &[Published]) -> Table {
     let all: Vec<&Published> = values.iter().collect();
-    let unit_of_all = shared(&all);
+    let unit_of_all = most_common(&all);
     if let Some(unit) = unit_of_all {
         table.title = format!("{}, {unit}", table.title);
     }
@@ -138,7 +158,7 @@ fn stacked(mut table: Table, rows: &[String], names: &[String], values: &[Publis
     for name in names {
         let own: Vec<&Published> = values.iter().filter(|value| place(value).column == *name).collect();
         let [group, name] = own.first().map(|value| place(value).heading).unwrap_or_default();
-        let unit = shared(&own).filter(|_| unit_of_all.is_none());
+        let unit = shared(&own).filter(|unit| unit_of_all != Some(*unit));
         table.columns.push(Column::new(
             unit.map_or_else(|| name.clone(), |unit| format!("{name}, {unit}")),
             Place::Right,

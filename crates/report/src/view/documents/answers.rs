@@ -8,7 +8,7 @@ use crate::numbers;
 /// What a number without an interval is.
 const PROGRAM: &str = "our copy of its program";
 /// Where the text of a document has no number.
-const LOST: &str = "lost from the scan";
+pub(super) const LOST: &str = "lost from the scan";
 
 /// A question with the answer there and here, in one unit.
 #[derive(Debug, Clone, PartialEq)]

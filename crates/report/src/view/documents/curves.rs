@@ -9,8 +9,8 @@ use crate::blocks::{Part, Table};
 use crate::numbers;
 use crate::words::{distinct, plain};
 
-/// Points that make a curve.
-const LEAST: usize = 3;
+/// Points that make a curve: fewer are read from the table.
+const LEAST: usize = 5;
 /// Values that are further apart than this stand on a logarithmic axis.
 const APART: f64 = 8.0;
 /// Rows of letters, and columns between two points.
@@ -31,11 +31,13 @@ struct Drawn {
     /// What the numbers of its rows count ("clients").
     counts: String,
     unit: String,
+    /// The document had a curve, and its text has not.
+    lost: bool,
     /// By number: value, low end, high end of each kind.
     kinds: [Vec<(f64, [f64; 3])>; 3],
 }
 
-/// A plot for each column of the table that has a published curve, or one that the text has lost.
+/// A plot for each column of the table that has a published curve, one that the text has lost, or a ratio of ours.
 pub(super) fn parts(title: &str, block: &[&Reproduction], result: &RunResult, unicode: bool) -> Vec<Part> {
     // What is drawn together with other tables has a plot of its own.
     if block.iter().any(|row| row.cell.as_ref().is_some_and(|cell| cell.series.is_some())) {
@@ -72,9 +74,17 @@ fn drawn(column: &str, block: &[&Reproduction], result: &RunResult, unicode: boo
         }
     }
     let axis = axis?;
-    let is_lost = axis.lost && (kinds[1].len() >= LEAST || kinds[2].len() >= LEAST);
+    let here = kinds[1].len() >= LEAST || kinds[2].len() >= LEAST;
+    // What no document has is drawn where it is a ratio: when it falls to one is seen.
+    let is_ours = kinds[0].is_empty() && unit == Some("ratio");
     let [name, unit, counts] = [column, unit?, &axis.counts].map(|words| plain(words, unicode));
-    (kinds[0].len() >= LEAST || is_lost).then_some(Drawn { name, counts, unit, kinds })
+    (kinds[0].len() >= LEAST || here && (axis.lost || is_ours)).then_some(Drawn {
+        name,
+        counts,
+        unit,
+        lost: axis.lost,
+        kinds,
+    })
 }
 
 fn plot(title: &str, column: &Drawn) -> Option<Plot> {
@@ -111,7 +121,7 @@ fn plot(title: &str, column: &Drawn) -> Option<Plot> {
             vec![numbers::count(*at), (*kind).to_owned(), shown(*value), range]
         })
     });
-    let lost = if column.kinds[0].is_empty() { "The text has lost the document's curve." } else { "" };
+    let lost = if column.lost { "The text has lost the document's curve." } else { "" };
     let axis = match (&*column.unit, scale) {
         (_, Some(_)) => "ns",
         ("ratio", _) => "ratio",
@@ -210,6 +220,7 @@ mod tests {
             name: "time".to_owned(),
             counts: String::new(),
             unit: "us".to_owned(),
+            lost: false,
             kinds: [of([1.0, 10.0, 100.0]), Vec::new(), of([100.0, 10.0, 1.0])],
         };
         let lines = letters(&[1.0, 2.0, 4.0], &column);

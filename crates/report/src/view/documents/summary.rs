@@ -3,7 +3,7 @@
 use oscost_results::document::FOUNDING_DOCUMENTS;
 use oscost_results::{Judgement, Reproduction, RunResult};
 
-use super::answers::{Told, answers};
+use super::answers::{LOST, Told, answers};
 use crate::blocks::Fact;
 use crate::words::{counted, plain};
 
@@ -40,8 +40,11 @@ pub(super) fn facts(name: &str, rows: &[&Reproduction], result: &RunResult, unic
     let first = answers(name, result).into_iter().find_map(|told| Some((told.here.clone()?, told)));
     let (answer, why) = first.map_or_else(Default::default, |((number, unit), told)| {
         let here = format!("{number} {unit}");
-        let Told { name, there, how, why, .. } = told;
-        (format!("{name}: there {there}, here {} ({how})", here.trim()), why)
+        let Told { name, there, how, why, finding, .. } = told;
+        match there == LOST && !finding.is_empty() {
+            true => (finding, why),
+            false => (format!("{name}: there {there}, here {} ({how})", here.trim()), why),
+        }
     });
     let lines = [
         ("source", source.map_or(String::new(), |document| document.source.to_owned())),

@@ -42,7 +42,11 @@ fn sampled<'s, 'a>(sessions: &[&'s Session<'a>]) -> Vec<(&'s Session<'a>, LogHis
 }
 
 /// The share of messages that took longer than each time.
-pub(super) fn tails(story: &Story<'_>, heading: &str, sessions: &[&Session<'_>]) -> Option<Plot> {
+pub(crate) fn tails(
+    heading: &str,
+    sessions: &[&Session<'_>],
+    name: &dyn Fn(&Session<'_>) -> String,
+) -> Option<Plot> {
     let sampled = sampled(sessions);
     let mut curves = Vec::new();
     let mut rows = Vec::new();
@@ -68,7 +72,7 @@ pub(super) fn tails(story: &Story<'_>, heading: &str, sessions: &[&Session<'_>])
         // A column of the histogram ends above its longest message.
         let at = |q: f64| samples.quantile(q).map_or(String::new(), |ns| numbers::duration(ns.min(*worst)));
         rows.push(vec![
-            story.words(session.transport),
+            name(session),
             numbers::count(total),
             at(0.5),
             at(0.9),
@@ -76,7 +80,7 @@ pub(super) fn tails(story: &Story<'_>, heading: &str, sessions: &[&Session<'_>])
             at(0.999),
             numbers::duration(*worst),
         ]);
-        curves.push(Curve::of_steps(story.words(session.transport), points));
+        curves.push(Curve::of_steps(name(session), points));
     }
     let by_tail = |q: f64| {
         let tail = sampled.iter().filter_map(|(session, samples, _)| Some((session, samples.quantile(q)?)));
@@ -87,9 +91,9 @@ pub(super) fn tails(story: &Story<'_>, heading: &str, sessions: &[&Session<'_>])
     let finding = format!(
         "99 of 100 messages took at most {} by {}, the shortest tail; the worst of all {} ({})",
         numbers::duration(best.1),
-        story.words(best.0.transport),
+        name(best.0),
         numbers::duration(worst.2),
-        story.words(worst.0.transport)
+        name(worst.0)
     );
     let heads = heads(&["transport", "messages", "median", "90 %", "99 %", "99.9 %", "worst"]);
     Some(Plot {

@@ -9,6 +9,7 @@ use oscost_stats::peaks::{frequency, peaks};
 use oscost_stats::quantile::{quantile, sorted};
 
 pub(crate) use clients::{load, service};
+pub(crate) use latencies::tails;
 pub(crate) use messages::{every, messages};
 
 use super::{LEAST_PEAK_NS, Session};
@@ -122,7 +123,7 @@ pub(crate) fn trail(
 pub(crate) fn situation(story: &Story<'_>, heading: &str, sessions: &[&Session<'_>]) -> Vec<Part> {
     [
         messages::timeline(story, heading, sessions),
-        latencies::tails(story, heading, sessions),
+        latencies::tails(heading, sessions, &|session| story.words(session.transport)),
         latencies::histogram(story, heading, sessions),
         messages::order(story, heading, sessions),
     ]

@@ -1,0 +1,341 @@
+//! The document's own question for today: which transport serves 1 to 10 clients in time, and where does each break?
+
+use oscost_families::realtime_ipc::{self, Load, Shape};
+use oscost_results::{Answer, LaunchRecord, quantity};
+use oscost_stats::histogram::{LogHistogram, lower_bound};
+use oscost_stats::quantile::{median, sorted};
+use oscost_sys::scheduling::Policy;
+
+use super::settings::Settings;
+use super::tables::{answer, counted};
+use super::{DOCUMENT, JUDGED_NS, SOCKET};
+use crate::answer::{asked, duration};
+use crate::found::{Found, Rows, Value, grouped};
+
+/// The document's transport, one wake-up for all, and what every program has.
+const CONTENDERS: [&str; 3] = [SOCKET, "futex_broadcast", "pipe"];
+/// How many of them also run without priority, under a load, and over several CPUs.
+const FURTHER: usize = 2;
+/// Ticks that count of a session with one client, and of one with a load, of which half are under it.
+const TICKS_OF_ONE: usize = 150;
+const TICKS_LOADED: usize = 200;
+/// Fewer messages have no 99.9 %.
+const LEAST_MESSAGES: u64 = 1000;
+/// The load: what the document's readers do, and every machine can.
+const LOAD: Load = Load::StartProgram;
+
+/// A transport in a situation.
+struct Case {
+    transport: &'static str,
+    shape: Shape,
+}
+
+/// What became of a case.
+struct Outcome {
+    case: Case,
+    /// Longest latency, ns; messages that a client did not get; ticks that were never sent.
+    worst_ns: f64,
+    lost: f64,
+    skipped: f64,
+    /// Share of the messages that were late by a tick, lost, or never sent: the median over launches, for a host that pauses the
+    /// machine once disturbs one of them.
+    not_in_time: f64,
+}
+
+impl Case {
+    fn id(&self) -> String {
+        realtime_ipc::id_of(self.transport, &self.shape)
+    }
+
+    fn has_priority(&self) -> bool {
+        self.shape.policy != Policy::Other
+    }
+
+    /// "10, loaded, no priority".
+    fn situation(&self, found: &Found<'_>) -> String {
+        let mut words = vec![self.shape.clients.to_string()];
+        words.push(if self.shape.load.is_some() { "loaded" } else { "idle" }.to_owned());
+        if !self.has_priority() {
+            words.push("no priority".to_owned());
+        } else if found.literal(&self.id(), quantity::REAL_TIME) == Some(0.0) {
+            words.push("priority refused".to_owned());
+        }
+        if self.shape.spread {
+            let awake = found.idle_cpu == Some("poll");
+            words.push(if awake { "CPUs awake" } else { "CPUs asleep" }.to_owned());
+        }
+        words.join(", ")
+    }
+
+    fn outcome(self, found: &Found<'_>) -> Option<Outcome> {
+        let id = self.id();
+        let count = |name: &str| found.literal(&id, name).unwrap_or(0.0);
+        let launches = found.figure(&id)?.launches.iter();
+        let shares = launches.map(|launch| not_in_time(launch, self.shape.clients as f64)).collect();
+        Some(Outcome {
+            worst_ns: found.literal(&id, quantity::LATENCY_MAX)?,
+            lost: count(quantity::DROPPED) + count(quantity::MISSED),
+            skipped: count(quantity::OVERRUNS),
+            not_in_time: median(&sorted(shares))?,
+            case: self,
+        })
+    }
+}
+
+/// The share of a launch's messages that were late by a tick, lost, or never sent.
+fn not_in_time(launch: &LaunchRecord, clients: f64) -> f64 {
+    let count = |name: &str| launch.quantities.get(name).copied().unwrap_or(0.0);
+    let unsent = count(quantity::OVERRUNS) * clients;
+    let lost = count(quantity::DROPPED) + count(quantity::MISSED);
+    let histogram = launch.histogram.as_ref();
+    let all = histogram.and_then(|it| LogHistogram::from_counts(it.first, &it.counts));
+    let late = all.map_or(0.0, |all| share_from(&all, JUDGED_NS as f64));
+    late + (lost + unsent) / (count(quantity::SENT) + unsent).max(1.0)
+}
+
+impl Outcome {
+    /// 999 of 1000 messages are with every client before the next tick.
+    fn is_in_time(&self) -> bool {
+        self.not_in_time <= 0.001
+    }
+
+    fn why(&self) -> String {
+        format!("{:.1} % not in time, worst {}", self.not_in_time * 100.0, duration(self.worst_ns * 1e-9))
+    }
+}
+
+/// Every case of these settings, in the order of the table.
+fn cases(settings: &Settings) -> Vec<Case> {
+    let most = settings.most();
+    let mut all = Vec::new();
+    for (number, transport) in CONTENDERS.into_iter().enumerate() {
+        let mut add = |shape: Shape| all.push(Case { transport, shape });
+        for clients in settings.ends() {
+            let ticks = (clients == 1 && !settings.quick).then_some(TICKS_OF_ONE);
+            add(Shape { ticks, ..Shape::of(false, clients) });
+        }
+        if number >= FURTHER {
+            continue;
+        }
+        let plain = Shape { policy: Policy::Other, ..Shape::of(false, most) };
+        add(plain);
+        if !settings.quick {
+            let loaded = |shape: Shape| Shape { load: Some(LOAD), ticks: Some(TICKS_LOADED), ..shape };
+            add(loaded(Shape::of(false, most)));
+            add(loaded(plain));
+            add(Shape::of(true, most));
+        }
+    }
+    all
+}
+
+/// What the table needs.
+pub(super) fn ids(settings: &Settings) -> impl Iterator<Item = String> + use<> {
+    cases(settings).into_iter().map(|case| case.id())
+}
+
+/// The share of the messages that took so long and longer.
+fn share_from(all: &LogHistogram, ns: f64) -> f64 {
+    let (first, counts) = all.counts();
+    let late = (first..).zip(counts).filter(|(index, _)| lower_bound(*index) >= ns).map(|(_, count)| *count);
+    late.sum::<u64>() as f64 / all.total().max(1) as f64
+}
+
+/// Of 1000 messages of all launches all but one took at most this, ns.
+fn of_thousand(found: &Found<'_>, id: &str) -> Option<f64> {
+    let mut all = LogHistogram::new();
+    let launches = found.figure(id)?.launches.iter();
+    for histogram in launches.filter_map(|launch| launch.histogram.as_ref()) {
+        all.merge(&LogHistogram::from_counts(histogram.first, &histogram.counts)?);
+    }
+    // A bucket ends above its longest message.
+    let worst = found.literal(id, quantity::LATENCY_MAX)?;
+    (all.total() >= LEAST_MESSAGES).then(|| all.quantile(0.999)).flatten().map(|ns| ns.min(worst))
+}
+
+/// The table: a row a case.
+pub(super) fn table(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
+    let table = "Which transport serves its clients in time? (ours): a tick of 1 ms, times in us; transport, clients, machine";
+    for case in cases(settings) {
+        let (id, row) = (case.id(), format!("{} {}", case.transport, case.situation(found)));
+        let us = |ns: f64| {
+            let us = ns / 1e3;
+            if us >= 1000.0 { grouped(us.round() as u64) } else { format!("{us:.1}") }
+        };
+        let mut cell = |column: &str, shown: Option<String>, name: Option<&'static str>, because: String| {
+            rows.value(Value {
+                words: [None, None, shown],
+                answer: name.and_then(|name| answer(found, id.clone(), name)),
+                because,
+                ..Value::in_table(table, &row, column, "us")
+            });
+        };
+        let time = |name: &'static str| found.literal(&id, name).map(us);
+        let lack = found.lack(&id).unwrap_or_default();
+        cell("median", time(quantity::LATENCY_P50), Some(quantity::LATENCY_P50), lack);
+        cell("99.9 %", of_thousand(found, &id).map(us), None, String::new());
+        cell("worst", time(quantity::LATENCY_MAX), Some(quantity::LATENCY_MAX), String::new());
+        cell("CPU", time(quantity::SERVER_CPU), Some(quantity::SERVER_CPU), String::new());
+        let outcome = case.outcome(found);
+        let whole = |count: f64| grouped(count as u64);
+        cell("lost", outcome.as_ref().map(|it| whole(it.lost)), None, String::new());
+        cell("skipped", outcome.as_ref().map(|it| whole(it.skipped)), None, String::new());
+    }
+    rows.value(Value {
+        because: format!(
+            "times of all messages; CPU: of the server, a tick; lost: a client did not get it; skipped: a late server never sent it; \
+             loaded: {}, half of the ticks; CPUs: the server on one, its clients on the others, which sleep between ticks unless \
+             --idle-cpu poll keeps them awake; all others on one CPU{}",
+            LOAD.words(),
+            full(found, settings)
+        ),
+        ..Value::at("in time", "")
+    });
+}
+
+/// At how many clients the last one's median fills the tick, by the straight line through the fewest and the most.
+fn full(found: &Found<'_>, settings: &Settings) -> String {
+    let &[few, many] = &settings.ends()[..] else { return String::new() };
+    let each = |transport: &&str| {
+        let of = |clients: usize| {
+            let case = cases(settings).into_iter().find(|case| {
+                let Shape { spread, load, .. } = case.shape;
+                case.transport == *transport
+                    && case.shape.clients == clients
+                    && case.has_priority()
+                    && !spread
+                    && load.is_none()
+            })?;
+            found.literal(&case.id(), quantity::LAST_P50)
+        };
+        let (least, most) = (of(few)?, of(many)?);
+        let slope = (most - least) / (many - few) as f64;
+        let clients = few as f64 + (JUDGED_NS as f64 - least) / slope;
+        (slope > 0.0 && clients >= 1.0).then(|| format!("{transport} {}", grouped(clients as u64)))
+    };
+    let told: Vec<String> = CONTENDERS.iter().filter_map(each).collect();
+    if told.is_empty() {
+        return String::new();
+    }
+    format!(
+        "; the last client's median would fill the tick, by the line through {few} and {many} clients, at {} clients",
+        told.join(", ")
+    )
+}
+
+/// The same as a sentence, and the longest latency of the best one in the hardest situation with priority.
+pub(super) fn answered(found: &Found<'_>, settings: &Settings) -> Option<Answer> {
+    let outcomes: Vec<Outcome> = cases(settings).into_iter().filter_map(|case| case.outcome(found)).collect();
+    let hardest = |it: &&Outcome| {
+        it.case.has_priority() && !it.case.shape.spread && it.case.shape.clients == settings.most()
+    };
+    let hard = || outcomes.iter().filter(hardest);
+    let loaded = hard().any(|it| it.case.shape.load.is_some());
+    let best = hard()
+        .filter(|it| it.case.shape.load.is_some() == loaded)
+        .min_by(|one, other| one.worst_ns.total_cmp(&other.worst_ns))?;
+    let clients = settings.ends().iter().map(usize::to_string).collect::<Vec<_>>().join(" to ");
+    let (mut serve, mut breaks) = (Vec::new(), Vec::new());
+    for transport in CONTENDERS {
+        let own: Vec<&Outcome> = outcomes.iter().filter(|it| it.case.transport == transport).collect();
+        let late: Vec<String> = own
+            .iter()
+            .filter(|it| !it.is_in_time())
+            .map(|it| format!("{} ({})", it.case.situation(found), it.why()))
+            .collect();
+        match (own.is_empty(), late.is_empty()) {
+            (true, _) => {}
+            (_, true) => serve.push(transport),
+            _ => breaks.push(format!("{transport} breaks at {}", late.join(", at "))),
+        }
+    }
+    let in_time = match serve.len() {
+        0 => format!(
+            "none reached {clients} clients within a tick of 1 ms, 999 times in 1000, wherever measured"
+        ),
+        _ => {
+            format!(
+                "{} reached {clients} clients within a tick of 1 ms, 999 times in 1000, wherever measured",
+                serve.join(", ")
+            )
+        }
+    };
+    breaks.insert(0, in_time);
+    let situation = if loaded { "loaded" } else { "idle" };
+    Some(Answer {
+        here: found.measured(&best.case.id(), quantity::LATENCY_MAX).map(|it| it.map(|ns| ns / 1e3).here()),
+        figure_id: Some(best.case.id()),
+        finding: breaks.join("; "),
+        ..asked(
+            DOCUMENT.founding.name,
+            "in_time",
+            format!(
+                "longest that {} by {} waits, {situation}",
+                counted(settings.most()),
+                best.case.transport
+            ),
+            "us",
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::found::test::figure;
+
+    /// A machine on which every case takes 50 us, but for the socket without priority, and the pipe loses some.
+    fn machine(settings: &Settings, plain_ns: f64, lost: f64) -> Vec<oscost_results::Figure> {
+        let one = |case: Case| {
+            let is_plain = case.transport == SOCKET && !case.has_priority();
+            let worst = if is_plain { plain_ns } else { 50_000.0 };
+            let mut figure = figure(&case.id(), "latency_max", worst, None);
+            let lost = if case.transport == "pipe" { lost } else { 0.0 };
+            figure.launches = [0.0, lost, lost].map(|lost| launch(999, (40_000.0, worst), lost)).to_vec();
+            figure
+        };
+        cases(settings).into_iter().map(one).collect()
+    }
+
+    /// So many messages of one latency, two of another, and some lost of 1000.
+    fn launch(many: u32, (ns, other): (f64, f64), lost: f64) -> LaunchRecord {
+        let mut all = LogHistogram::new();
+        (0..many).for_each(|_| all.record(ns));
+        (0..2).for_each(|_| all.record(other));
+        let (first, counts) = all.counts();
+        let histogram = oscost_results::Histogram { first, counts: counts.to_vec(), ..Default::default() };
+        let quantities = [("sent", 1000.0), ("dropped", lost)].map(|(name, it)| (name.to_owned(), it)).into();
+        LaunchRecord { histogram: Some(histogram), quantities, ..Default::default() }
+    }
+
+    #[test]
+    fn who_is_late_or_loses_messages_breaks_and_all_others_serve() {
+        let settings = Settings::default();
+        let told = |figures: &[oscost_results::Figure]| {
+            answered(&Found::of(figures, &[], &[]), &settings).expect("an answer").finding
+        };
+        let within = "within a tick of 1 ms, 999 times in 1000, wherever measured";
+        let sound = told(&machine(&settings, 60_000.0, 1.0));
+        assert_eq!(sound, format!("unix_datagram, futex_broadcast, pipe reached 1 to 10 clients {within}"));
+        let late = told(&machine(&settings, 2e6, 0.0));
+        assert!(late.starts_with("futex_broadcast, pipe reached"), "{late}");
+        let where_it_breaks =
+            "unix_datagram breaks at 10, idle, no priority (0.2 % not in time, worst 2.00 ms), at 10, loaded";
+        assert!(late.contains(where_it_breaks), "{late}");
+        let losing = told(&machine(&settings, 60_000.0, 2.0));
+        assert!(losing.contains("pipe breaks at 1, idle (0.2 % not in time, worst 50.0 us)"), "{losing}");
+    }
+
+    #[test]
+    fn a_hundred_messages_have_no_99_9_percent() {
+        let id = Case { transport: SOCKET, shape: Shape::of(false, 1) }.id();
+        let mut one = figure(&id, "latency_max", 50_000.0, None);
+        for (count, told) in [(100, false), (2000, true)] {
+            one.launches = vec![launch(count, (40_000.0, 40_000.0), 0.0)];
+            let figures = [one.clone()];
+            let found = of_thousand(&Found::of(&figures, &[], &[]), &id);
+            assert_eq!(found.is_some(), told, "{count}");
+            assert!(found.is_none_or(|ns| (39_000.0..=41_000.0).contains(&ns)), "{found:?}");
+        }
+    }
+}
