@@ -1,3 +1,3 @@
 //! Properties of the statistics, on simulated data.
 
-mod laws;
+mod distributions;

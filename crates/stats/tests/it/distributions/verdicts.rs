@@ -1,6 +1,6 @@
 //! `judge` on unchanged runs of one machine (no false alarm), and on real changes (found).
 
-use super::simulated::{Law, Plan, Simulator};
+use super::simulated::{Distribution, Plan, Simulator};
 use oscost_stats::compare::{Change, Verdict, judge};
 use oscost_stats::drift::{Drift, DriftFound};
 use oscost_stats::interval::{Centre, LOWER_QUARTILE, MEDIAN};
@@ -27,12 +27,12 @@ struct Shares {
 
 /// Reports of two runs, of which one figure in ten costs `factor` times as much in B; the shares are of
 /// those that changed, or of the others.
-fn reports(law: Law, q: f64, plan: Plan, factor: f64, threshold: f64) -> Shares {
+fn reports(distribution: Distribution, q: f64, plan: Plan, factor: f64, threshold: f64) -> Shares {
     let mut simulator = Simulator::new(99);
     let mut counts = [0_usize; 4];
     let mut alarmed = 0;
     let found = |_| {
-        let centre = Centre::of(&plan.run(law, q, &mut simulator).0, q).expect("it worked");
+        let centre = Centre::of(&plan.run(distribution, q, &mut simulator).0, q).expect("it worked");
         DriftFound { value: centre.value, error: centre.error }
     };
     let pool: Vec<DriftFound> = (0..POOL).map(found).collect();
@@ -40,10 +40,10 @@ fn reports(law: Law, q: f64, plan: Plan, factor: f64, threshold: f64) -> Shares 
         let change = |figure: usize| {
             let place = order::below(POOL - PAST as u64, &mut simulator.0) as usize;
             let drift = Drift::usual(USUAL).learnt(&[pool[place..place + PAST].to_vec()]);
-            let a = plan.run(law, q, &mut simulator).0;
+            let a = plan.run(distribution, q, &mut simulator).0;
             let changed = if figure.is_multiple_of(10) { factor } else { 1.0 };
             let b: Vec<f64> =
-                plan.run(law, q, &mut simulator).0.iter().map(|launch| launch * changed).collect();
+                plan.run(distribution, q, &mut simulator).0.iter().map(|launch| launch * changed).collect();
             Change::between(&a, &b, q, 0.001, drift)
         };
         let changes: Vec<Option<Change>> = (0..FIGURES).map(change).collect();
@@ -67,23 +67,23 @@ fn reports(law: Law, q: f64, plan: Plan, factor: f64, threshold: f64) -> Shares 
     Shares { slower, faster, within, unclear, reports: alarmed as f64 / REPORTS as f64 * 100.0 }
 }
 
-const LAWS: [(&str, Law); 10] = [
-    ("lognormal, scatter 0.3 %", Law::Lognormal(0.003)),
-    ("lognormal, scatter 1 %", Law::Lognormal(0.01)),
-    ("lognormal, scatter 3 %", Law::Lognormal(0.03)),
-    ("long tail of 1 %", Law::Tailed(0.01)),
-    ("10 % of the launches slow", Law::Bimodal(0.003, 0.1)),
-    ("30 % of the launches slow", Law::Bimodal(0.003, 0.3)),
-    ("half of the launches slow", Law::Bimodal(0.003, 0.5)),
-    ("autocorrelated, scatter 1 %", Law::Autocorrelated(0.01)),
-    ("drifting, scatter 0.3 %", Law::Drifting(0.003)),
-    ("drifting, scatter 1 %", Law::Drifting(0.01)),
+const DISTRIBUTIONS: [(&str, Distribution); 10] = [
+    ("lognormal, scatter 0.3 %", Distribution::Lognormal(0.003)),
+    ("lognormal, scatter 1 %", Distribution::Lognormal(0.01)),
+    ("lognormal, scatter 3 %", Distribution::Lognormal(0.03)),
+    ("long tail of 1 %", Distribution::Tailed(0.01)),
+    ("10 % of the launches slow", Distribution::Bimodal(0.003, 0.1)),
+    ("30 % of the launches slow", Distribution::Bimodal(0.003, 0.3)),
+    ("half of the launches slow", Distribution::Bimodal(0.003, 0.5)),
+    ("autocorrelated, scatter 1 %", Distribution::Autocorrelated(0.01)),
+    ("drifting, scatter 0.3 %", Distribution::Drifting(0.003)),
+    ("drifting, scatter 1 %", Distribution::Drifting(0.01)),
 ];
 
 /// Where the goal of 5 % of reports is missed, by what the table says: half of the launches of every figure are slow, or every
 /// figure drifts on its own by more than the threshold.
-fn misses_the_goal_of_reports(law: Law) -> bool {
-    matches!(law, Law::Bimodal(_, 0.5) | Law::Drifting(0.01))
+fn misses_the_goal_of_reports(distribution: Distribution) -> bool {
+    matches!(distribution, Distribution::Bimodal(_, 0.5) | Distribution::Drifting(0.01))
 }
 
 #[test]
@@ -93,17 +93,17 @@ fn false_alarms_are_rare() {
         "| two runs of one machine | launches | threshold | slower or faster | within | unclear | reports with one |"
     );
     println!("|---|---|---|---|---|---|---|");
-    for (name, law) in LAWS {
+    for (name, distribution) in DISTRIBUTIONS {
         for (estimate, q) in [("floor", LOWER_QUARTILE), ("median", MEDIAN)] {
             let six = (Plan::Fixed(6), "6", 0.05);
             let ten = (Plan::Fixed(10), "10", 0.02);
             let converging = (Plan::Converging, "10 to 30", 0.02);
-            let plans = match law {
-                Law::Lognormal(_) | Law::Tailed(_) => &[six, ten, converging][..],
+            let plans = match distribution {
+                Distribution::Lognormal(_) | Distribution::Tailed(_) => &[six, ten, converging][..],
                 _ => &[six, ten],
             };
             for &(plan, launches, threshold) in plans {
-                let shares = reports(law, q, plan, 1.0, threshold);
+                let shares = reports(distribution, q, plan, 1.0, threshold);
                 let alarms = shares.slower + shares.faster;
                 println!(
                     "| {estimate}, {name} | {launches} | {:.0} % | {alarms:.2} % | {:.1} % | {:.1} % | {:.0} % |",
@@ -114,7 +114,7 @@ fn false_alarms_are_rare() {
                 );
                 assert!(alarms <= 0.5, "{estimate}, {name}, {launches}: {alarms} %");
                 // A hundred reports tell 5 % only roughly.
-                let limit = if misses_the_goal_of_reports(law) { 25.0 } else { 8.0 };
+                let limit = if misses_the_goal_of_reports(distribution) { 25.0 } else { 8.0 };
                 assert!(
                     shares.reports <= limit,
                     "{estimate}, {name}, {launches}: {} % of reports",
@@ -131,9 +131,9 @@ fn changes_are_found() {
         "| launches are | +5 % at 2 %: slower | +5 % at 5 %: slower, within | +10 %: slower | +20 % | doubled | 40 times |"
     );
     println!("|---|---|---|---|---|---|---|");
-    for (name, law) in LAWS {
+    for (name, distribution) in DISTRIBUTIONS {
         for (estimate, q) in [("floor", LOWER_QUARTILE), ("median", MEDIAN)] {
-            let of = |factor, threshold| reports(law, q, Plan::Fixed(10), factor, threshold);
+            let of = |factor, threshold| reports(distribution, q, Plan::Fixed(10), factor, threshold);
             let (small, asked, ten) = (of(1.05, 0.02), of(1.05, 0.05), of(1.1, 0.05));
             let [twenty, double, forty] = [1.2, 2.0, 40.0].map(|factor| of(factor, 0.05));
             println!(
@@ -147,7 +147,7 @@ fn changes_are_found() {
                 forty.slower
             );
             assert_eq!((double.within, forty.within), (0.0, 0.0), "{estimate}, {name}");
-            let least = if matches!(law, Law::Bimodal(_, 0.5)) { 95.0 } else { 99.0 };
+            let least = if matches!(distribution, Distribution::Bimodal(_, 0.5)) { 95.0 } else { 99.0 };
             assert!(
                 double.slower >= least && forty.slower >= 99.0,
                 "{estimate}, {name}: {} %",
@@ -157,14 +157,16 @@ fn changes_are_found() {
                 assert!(wrong <= 0.5, "{estimate}, {name}: {wrong} % faster");
             }
             // What an honest machine must show; others are for the table.
-            match law {
-                Law::Lognormal(0.003) => {
+            match distribution {
+                Distribution::Lognormal(0.003) => {
                     assert!(small.slower >= 95.0 && ten.slower >= 95.0, "{estimate}, {name}")
                 }
-                Law::Lognormal(0.01) | Law::Tailed(_) => assert!(ten.slower >= 95.0, "{estimate}, {name}"),
+                Distribution::Lognormal(0.01) | Distribution::Tailed(_) => {
+                    assert!(ten.slower >= 95.0, "{estimate}, {name}")
+                }
                 _ => {}
             }
-            if !matches!(law, Law::Drifting(_) | Law::Autocorrelated(_)) {
+            if !matches!(distribution, Distribution::Drifting(_) | Distribution::Autocorrelated(_)) {
                 assert!(asked.within <= 5.0, "{estimate}, {name}: {} % within", asked.within);
             }
         }

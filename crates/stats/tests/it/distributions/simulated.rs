@@ -6,7 +6,7 @@ use oscost_stats::order::{self, Xoshiro256PlusPlus};
 /// Launches that a run which converges makes in any case.
 const PLANNED: usize = 10;
 
-/// A source of launches: some law, a run of which is a row of launches.
+/// A source of launches: some distribution, a run of which is a row of launches.
 pub struct Simulator(pub Xoshiro256PlusPlus);
 
 impl Simulator {
@@ -25,9 +25,9 @@ impl Simulator {
     }
 }
 
-/// A law of launches around a floor of 100.
+/// A distribution of launches around a floor of 100.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Law {
+pub enum Distribution {
     /// Independent, lognormal, of this scatter.
     Lognormal(f64),
     /// Independent, of this scatter, and 20 % higher in this share of launches.
@@ -41,7 +41,7 @@ pub enum Law {
     Drifting(f64),
 }
 
-impl Law {
+impl Distribution {
     pub fn run(self, launches: usize, simulator: &mut Simulator) -> Vec<f64> {
         let (from, to) = (simulator.uniform() * 6.0 - 3.0, simulator.uniform() * 6.0 - 3.0);
         let mut before = simulator.normal();
@@ -92,11 +92,11 @@ impl Plan {
     }
 
     /// A run, and whether it has converged.
-    pub fn run(self, law: Law, q: f64, simulator: &mut Simulator) -> (Vec<f64>, bool) {
+    pub fn run(self, distribution: Distribution, q: f64, simulator: &mut Simulator) -> (Vec<f64>, bool) {
         match self {
-            Self::Fixed(launches) => (law.run(launches, simulator), true),
+            Self::Fixed(launches) => (distribution.run(launches, simulator), true),
             Self::Converging => {
-                let mut all = law.run(30, simulator);
+                let mut all = distribution.run(30, simulator);
                 let narrow = |count: &usize| self.interval(&all[..*count], q).half_width_share() <= 0.01;
                 let enough = (PLANNED..=30).find(narrow);
                 all.truncate(enough.unwrap_or(30));

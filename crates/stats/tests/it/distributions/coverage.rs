@@ -1,7 +1,7 @@
-//! How often intervals over launches hold the truth: for every law, for fixed numbers of launches and for runs that stop
+//! How often intervals over launches hold the truth: for every distribution, for fixed numbers of launches and for runs that stop
 //! when they have converged, by the launches alone and with the drift that past runs have shown.
 
-use super::simulated::{Law, Plan, Simulator};
+use super::simulated::{Distribution, Plan, Simulator};
 use oscost_stats::drift::{Drift, DriftFound};
 use oscost_stats::interval::{Centre, LOWER_QUARTILE, MEDIAN, over_launches_drifting};
 
@@ -13,11 +13,12 @@ const USUAL: f64 = 0.003;
 
 /// Share of the intervals that hold the truth, of those that converged: by the launches alone, and with what the runs before
 /// have shown.
-fn covered(law: Law, plan: Plan, q: f64) -> Option<[f64; 2]> {
+fn covered(distribution: Distribution, plan: Plan, q: f64) -> Option<[f64; 2]> {
     let mut simulator = Simulator::new(7);
     let longest = if let Plan::Fixed(launches) = plan { launches } else { 30 };
-    let truth = law.truth(q, longest, &mut simulator);
-    let runs: Vec<(Vec<f64>, bool)> = (0..RUNS + PAST).map(|_| plan.run(law, q, &mut simulator)).collect();
+    let truth = distribution.truth(q, longest, &mut simulator);
+    let runs: Vec<(Vec<f64>, bool)> =
+        (0..RUNS + PAST).map(|_| plan.run(distribution, q, &mut simulator)).collect();
     let found: Vec<DriftFound> = runs
         .iter()
         .map(|(launches, _)| {
@@ -38,7 +39,7 @@ fn covered(law: Law, plan: Plan, q: f64) -> Option<[f64; 2]> {
             *held += u32::from(interval.low <= truth && truth <= interval.high);
         }
     }
-    // A law that hardly ever converges has no such figures to speak of.
+    // A distribution that hardly ever converges has no such figures to speak of.
     (converged > RUNS as u32 / 4).then(|| held.map(|held| f64::from(held) / f64::from(converged) * 100.0))
 }
 
@@ -54,20 +55,20 @@ fn coverage_of_intervals() {
              |---|---|---|---|---|---|---|---|---|\n"
         )
     });
-    for (name, law, independent) in [
-        ("independent, lognormal, scatter 0.3 %", Law::Lognormal(0.003), true),
-        ("the same, scatter 1 %", Law::Lognormal(0.01), true),
-        ("the same, scatter 2 %", Law::Lognormal(0.02), true),
-        ("independent, long tail of 1 %", Law::Tailed(0.01), true),
-        ("independent, 10 % of them in a slow mode", Law::Bimodal(0.003, 0.1), true),
-        ("independent, 30 % of them in a slow mode", Law::Bimodal(0.003, 0.3), true),
-        ("autocorrelated by 0.7", Law::Autocorrelated(0.003), false),
-        ("drifting", Law::Drifting(0.003), false),
+    for (name, distribution, independent) in [
+        ("independent, lognormal, scatter 0.3 %", Distribution::Lognormal(0.003), true),
+        ("the same, scatter 1 %", Distribution::Lognormal(0.01), true),
+        ("the same, scatter 2 %", Distribution::Lognormal(0.02), true),
+        ("independent, long tail of 1 %", Distribution::Tailed(0.01), true),
+        ("independent, 10 % of them in a slow mode", Distribution::Bimodal(0.003, 0.1), true),
+        ("independent, 30 % of them in a slow mode", Distribution::Bimodal(0.003, 0.3), true),
+        ("autocorrelated by 0.7", Distribution::Autocorrelated(0.003), false),
+        ("drifting", Distribution::Drifting(0.003), false),
     ] {
         tables.iter_mut().for_each(|table| *table += &format!("| {name} |"));
         for q in [LOWER_QUARTILE, MEDIAN] {
             for plan in plans {
-                let Some(shares) = covered(law, plan, q) else {
+                let Some(shares) = covered(distribution, plan, q) else {
                     tables.iter_mut().for_each(|table| *table += " - |");
                     continue;
                 };
@@ -75,8 +76,10 @@ fn coverage_of_intervals() {
                     *table += &format!(" {share:.1} % |");
                     // Where a machine drifts by more than it did before, and of six launches with a common slow mode, the goal is
                     // missed by what the table says.
-                    let missed = matches!(law, Law::Drifting(_))
-                        || matches!(law, Law::Bimodal(_, 0.3)) && plan == Plan::Fixed(6) && q == MEDIAN;
+                    let missed = matches!(distribution, Distribution::Drifting(_))
+                        || matches!(distribution, Distribution::Bimodal(_, 0.3))
+                            && plan == Plan::Fixed(6)
+                            && q == MEDIAN;
                     let limit = if missed { LEAST } else { GOAL };
                     assert!(
                         share >= limit || !independent && index == 0,

@@ -1,6 +1,6 @@
 //! Version 1's `judge` on unchanged runs of one machine (no false alarm), and on real changes (found).
 
-use super::simulated::{Law, Simulator};
+use super::simulated::{Distribution, Simulator};
 use oscost_stats::interval::{LOWER_QUARTILE, MEDIAN};
 use oscost_stats::version_one::{Doubt, Verdict, VersionOneSide, judge};
 
@@ -9,12 +9,12 @@ fn side(launches: &[f64]) -> VersionOneSide<'_> {
 }
 
 /// Shares of slower or faster, of same, and of cannot tell, when B is `factor` times A.
-fn verdicts(law: Law, q: f64, factor: f64, runs: u32) -> [f64; 3] {
+fn verdicts(distribution: Distribution, q: f64, factor: f64, runs: u32) -> [f64; 3] {
     let mut simulator = Simulator::new(99);
     let mut counts = [0.0; 3];
     for _ in 0..runs {
-        let a = law.run(10, &mut simulator);
-        let b: Vec<f64> = law.run(10, &mut simulator).iter().map(|launch| launch * factor).collect();
+        let a = distribution.run(10, &mut simulator);
+        let b: Vec<f64> = distribution.run(10, &mut simulator).iter().map(|launch| launch * factor).collect();
         match judge(&side(&a), &side(&b), q, 0.0).expect("costs are positive").verdict {
             Verdict::Slower | Verdict::Faster => counts[0] += 1.0,
             Verdict::Same => counts[1] += 1.0,
@@ -29,22 +29,23 @@ fn false_alarms_are_rare() {
     let runs = 4000;
     println!("| two runs of one machine, 10 launches each | slower or faster | same | cannot tell |");
     println!("|---|---|---|---|");
-    for (name, law, independent) in [
-        ("lognormal, scatter 0.3 %", Law::Lognormal(0.003), true),
-        ("lognormal, scatter 1 %", Law::Lognormal(0.01), true),
-        ("lognormal, scatter 3 %", Law::Lognormal(0.03), true),
-        ("10 % of the launches slow", Law::Bimodal(0.003, 0.1), true),
-        ("30 % of the launches slow", Law::Bimodal(0.003, 0.3), true),
-        ("half of the launches slow", Law::Bimodal(0.003, 0.5), true),
-        ("70 % of the launches slow", Law::Bimodal(0.003, 0.7), true),
-        ("autocorrelated, scatter 1 %", Law::Autocorrelated(0.01), false),
-        ("drifting, scatter 0.3 %", Law::Drifting(0.003), false),
-        ("drifting, scatter 0.6 %", Law::Drifting(0.006), false),
-        ("drifting, scatter 1 %", Law::Drifting(0.01), false),
-        ("drifting, scatter 2 %", Law::Drifting(0.02), false),
+    for (name, distribution, independent) in [
+        ("lognormal, scatter 0.3 %", Distribution::Lognormal(0.003), true),
+        ("lognormal, scatter 1 %", Distribution::Lognormal(0.01), true),
+        ("lognormal, scatter 3 %", Distribution::Lognormal(0.03), true),
+        ("10 % of the launches slow", Distribution::Bimodal(0.003, 0.1), true),
+        ("30 % of the launches slow", Distribution::Bimodal(0.003, 0.3), true),
+        ("half of the launches slow", Distribution::Bimodal(0.003, 0.5), true),
+        ("70 % of the launches slow", Distribution::Bimodal(0.003, 0.7), true),
+        ("autocorrelated, scatter 1 %", Distribution::Autocorrelated(0.01), false),
+        ("drifting, scatter 0.3 %", Distribution::Drifting(0.003), false),
+        ("drifting, scatter 0.6 %", Distribution::Drifting(0.006), false),
+        ("drifting, scatter 1 %", Distribution::Drifting(0.01), false),
+        ("drifting, scatter 2 %", Distribution::Drifting(0.02), false),
     ] {
         for (estimate, q) in [("floor", LOWER_QUARTILE), ("median", MEDIAN)] {
-            let [false_alarms, same, cannot_tell] = verdicts(law, q, 1.0, runs).map(|share| share * 100.0);
+            let [false_alarms, same, cannot_tell] =
+                verdicts(distribution, q, 1.0, runs).map(|share| share * 100.0);
             println!("| {estimate}, {name} | {false_alarms:.2} % | {same:.1} % | {cannot_tell:.1} % |");
             // The rate must be at most 1 %, or 2 % where launches are not independent.
             let limit = if independent { 1.0 } else { 2.0 };
@@ -57,10 +58,10 @@ fn false_alarms_are_rare() {
 fn changes_are_found_and_small_ones_are_not_called_changes() {
     for q in [LOWER_QUARTILE, MEDIAN] {
         for factor in [0.90, 0.95, 1.05, 1.10] {
-            let [found, same, _] = verdicts(Law::Lognormal(0.003), q, factor, 1000);
+            let [found, same, _] = verdicts(Distribution::Lognormal(0.003), q, factor, 1000);
             assert!(found >= 0.95 && same == 0.0, "factor {factor}: found {found}, same {same}");
         }
-        let [found, same, _] = verdicts(Law::Lognormal(0.003), q, 1.005, 1000);
+        let [found, same, _] = verdicts(Distribution::Lognormal(0.003), q, 1.005, 1000);
         assert!(found == 0.0 && same >= 0.95, "factor 1.005: found {found}, same {same}");
     }
 }
@@ -68,31 +69,31 @@ fn changes_are_found_and_small_ones_are_not_called_changes() {
 #[test]
 fn coverage_of_changes() {
     let runs = 2000;
-    for (law, independent) in [
-        (Law::Lognormal(0.003), true),
-        (Law::Lognormal(0.01), true),
-        (Law::Bimodal(0.003, 0.1), true),
-        (Law::Bimodal(0.003, 0.3), true),
-        (Law::Autocorrelated(0.01), false),
-        (Law::Drifting(0.01), false),
+    for (distribution, independent) in [
+        (Distribution::Lognormal(0.003), true),
+        (Distribution::Lognormal(0.01), true),
+        (Distribution::Bimodal(0.003, 0.1), true),
+        (Distribution::Bimodal(0.003, 0.3), true),
+        (Distribution::Autocorrelated(0.01), false),
+        (Distribution::Drifting(0.01), false),
     ] {
         for q in [LOWER_QUARTILE, MEDIAN] {
             let mut simulator = Simulator::new(98);
             let held = (0..runs)
                 .filter(|_| {
-                    let a = law.run(10, &mut simulator);
+                    let a = distribution.run(10, &mut simulator);
                     let b: Vec<f64> =
-                        law.run(10, &mut simulator).iter().map(|launch| launch * 1.03).collect();
+                        distribution.run(10, &mut simulator).iter().map(|launch| launch * 1.03).collect();
                     let change = judge(&side(&a), &side(&b), q, 0.0).expect("costs are positive");
                     change.low <= 0.03 && 0.03 <= change.high
                 })
                 .count();
             let share = held as f64 / f64::from(runs);
             println!(
-                "a change of 3 %, {law:?}, quantile {q}: held by {:.1} % of the intervals",
+                "a change of 3 %, {distribution:?}, quantile {q}: held by {:.1} % of the intervals",
                 share * 100.0
             );
-            assert!(!independent || share >= 0.8, "{law:?}, {q}: {share}");
+            assert!(!independent || share >= 0.8, "{distribution:?}, {q}: {share}");
         }
     }
 }
