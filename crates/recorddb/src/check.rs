@@ -79,11 +79,11 @@ mod tests {
 
     #[test]
     fn lost_space_is_no_damage_and_not_clean() {
-        let told = |report: CheckReport| (report.is_sound(), report.is_clean());
-        assert_eq!(told(CheckReport { records: 3, free: 2, ..CheckReport::default() }), (true, true));
-        assert_eq!(told(CheckReport { lost: 1, ..CheckReport::default() }), (true, false));
-        assert_eq!(told(CheckReport { lost_bytes: 1, ..CheckReport::default() }), (true, false));
+        let reported = |report: CheckReport| (report.is_sound(), report.is_clean());
+        assert_eq!(reported(CheckReport { records: 3, free: 2, ..CheckReport::default() }), (true, true));
+        assert_eq!(reported(CheckReport { lost: 1, ..CheckReport::default() }), (true, false));
+        assert_eq!(reported(CheckReport { lost_bytes: 1, ..CheckReport::default() }), (true, false));
         let damages = vec![Damage::index("a circle", 7)];
-        assert_eq!(told(CheckReport { damages, ..CheckReport::default() }), (false, false));
+        assert_eq!(reported(CheckReport { damages, ..CheckReport::default() }), (false, false));
     }
 }

@@ -28,7 +28,7 @@ pub struct Done {
     pub from_to_ns: (u64, u64),
     /// CPU time, switches and faults between start and end.
     pub usage: Usage,
-    /// Whether it was on another CPU at the end than at the start; `None` where it was not told.
+    /// Whether it was on another CPU at the end than at the start; `None` where it was not reported.
     pub moved: Option<bool>,
 }
 

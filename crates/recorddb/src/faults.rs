@@ -146,7 +146,7 @@ fn book_tells_every_error_and_costs_no_other_record() {
     let locks = |world: &World| Rc::clone(&world.locks.plan);
     let expect = |errno: i32| {
         move |world: &World, model: &Model, failed: Option<(Vec<u8>, Error)>| {
-            let (key, error) = failed.expect("an error is told");
+            let (key, error) = failed.expect("an error is reported");
             assert!(matches!(error, Error::Call(call) if call.errno == errno), "{error}");
             // What failed on its way may be half done: space may be lost, and nothing is damaged.
             assert!(report(world).is_sound(), "{:?}", report(world));
@@ -155,19 +155,19 @@ fn book_tells_every_error_and_costs_no_other_record() {
     };
     assert!(sweep(book, locks, Fault::Error(ENOLCK), false, expect(ENOLCK)) > 60);
     assert!(sweep(book, locks, Fault::Error(EDEADLK), false, expect(EDEADLK)) > 60);
-    // Told that the free list could not be given back, an insertion ends with a record in its hands.
+    // Where the free list cannot be given back, an insertion ends with a record in its hands.
     let unlocks = |world: &World| Rc::clone(&world.locks.unlocks);
     let in_hands = "a deleted record that is not on the free list";
-    let told = sweep(book, unlocks, Fault::Error(ENOLCK), false, |world, model, failed| {
-        let (key, error) = failed.expect("an error is told");
+    let reported = sweep(book, unlocks, Fault::Error(ENOLCK), false, |world, model, failed| {
+        let (key, error) = failed.expect("an error is reported");
         assert!(matches!(error, Error::Call(call) if call.errno == ENOLCK), "{error}");
         assert!(report(world).damages.iter().all(|damage| damage.what == in_hands), "{:?}", report(world));
         others_are_there(&mut world.book(), model, Some(&key));
     });
-    assert!(told > 60);
+    assert!(reported > 60);
     // A read that fails comes before what its operation writes, but in a deletion, which blanks the value first.
     sweep(book, reads, Fault::Error(EIO), false, |world, model, failed| {
-        let (key, error) = failed.expect("an error is told");
+        let (key, error) = failed.expect("an error is reported");
         assert!(matches!(error, Error::Call(call) if call.errno == EIO), "{error}");
         assert!(report(world).is_sound(), "{:?}", report(world));
         others_are_there(&mut world.book(), model, Some(&key));
@@ -195,7 +195,7 @@ fn book_after_a_failed_write_is_whole_or_seen_to_be_damaged() {
     let writes = |world: &World| Rc::clone(&world.writes);
     let mut damaged = 0;
     let writes = sweep(book, writes, Fault::Error(EIO), false, |world, model, failed| {
-        let (key, error) = failed.expect("an error is told");
+        let (key, error) = failed.expect("an error is reported");
         assert!(matches!(error, Error::Call(call) if call.errno == EIO), "{error}");
         if report(world).is_sound() {
             others_are_there(&mut world.book(), model, Some(&key));

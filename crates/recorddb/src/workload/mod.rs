@@ -188,7 +188,7 @@ impl Target for Database {
     }
 }
 
-/// What is told of every operation, for latencies. The default of both is nothing.
+/// What is reported of every operation, for latencies. The default of both is nothing.
 pub trait Observer {
     /// An operation begins.
     #[inline]
@@ -285,7 +285,7 @@ pub fn run_some<T: Target>(
                 target.store(key, sequence.value(), StoreMode::Insert).map(|stored| match stored {
                     Stored::Inserted { reused: true } => OperationKind::InsertReused,
                     Stored::Inserted { reused: false } => OperationKind::InsertAppended,
-                    // Neither can be: told as what no insertion is.
+                    // Neither can be: reported as what no insertion is.
                     Stored::Replaced { .. } | Stored::Exists | Stored::NotFound => {
                         OperationKind::ReplaceMissing
                     }

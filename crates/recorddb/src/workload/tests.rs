@@ -12,7 +12,7 @@ struct Memory {
     fetched: Option<bool>,
     stored: Option<Stored>,
     deleted: Option<bool>,
-    /// Values are told with their last letter changed.
+    /// Values are reported with their last letter changed.
     changed: bool,
 }
 

@@ -17,7 +17,7 @@ type Calls = BTreeMap<String, u64>;
 fn both(options: &DatabaseOptions) -> Result<(Calls, Calls), CallError> {
     let directory = Directory::new();
     let path = directory.file("db");
-    let told = audit::by_ptrace(|| {
+    let reported = audit::by_ptrace(|| {
         let Ok(mut database) = Database::open(&path, options) else { return Vec::new() };
         let before = database.counters();
         marker(1);
@@ -37,7 +37,7 @@ fn both(options: &DatabaseOptions) -> Result<(Calls, Calls), CallError> {
         text += &format!("{name} {locks}\n");
         if done { text.into_bytes() } else { Vec::new() }
     });
-    let (text, seen) = told?;
+    let (text, seen) = reported?;
     let text = String::from_utf8(text).expect("text");
     assert!(!text.is_empty(), "the workload ran");
     let counted = text.lines().filter_map(|line| {

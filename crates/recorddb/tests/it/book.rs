@@ -181,8 +181,8 @@ fn io_calls_of_every_kind_follow_from_the_records_visited() {
 #[test]
 fn the_lock_calls_of_a_run_are_the_sum_of_its_kinds() {
     #[derive(Default)]
-    struct Told(Counts, u64);
-    impl Observer for Told {
+    struct Reported(Counts, u64);
+    impl Observer for Reported {
         fn begin(&mut self) {
             self.1 += 1;
         }
@@ -195,15 +195,15 @@ fn the_lock_calls_of_a_run_are_the_sum_of_its_kinds() {
         let options = DatabaseOptions { lock: LockWay::By(Primitive::Fcntl, granularity), ..create() };
         let mut database = Database::open(&directory.file("db"), &options).expect("open");
         let before = database.counters();
-        let mut told = Told::default();
-        let counts = workload::run(&plan(300), &mut database, &mut told).expect("right");
+        let mut reported = Reported::default();
+        let counts = workload::run(&plan(300), &mut database, &mut reported).expect("right");
         let calls = database.counters().locks.total() - before.locks.total();
         let of = |kind: OperationKind| match granularity {
             Granularity::Coarse => kind.coarse_lock_calls(),
             Granularity::Fine => kind.fine_lock_calls(),
         };
         assert_eq!(calls, OperationKind::ALL.iter().map(|kind| counts.of(*kind) * of(*kind)).sum::<u64>());
-        assert_eq!((told.0, told.1), (counts, counts.total()));
+        assert_eq!((reported.0, reported.1), (counts, counts.total()));
     }
 }
 

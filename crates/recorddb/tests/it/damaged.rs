@@ -45,7 +45,7 @@ fn a_file_that_is_shortened_under_a_process_ends_it() {
             let mut value = Vec::new();
             for number in 0..2000 {
                 match reader.fetch_into(number.to_string().as_bytes(), &mut value) {
-                    // Told as damage, or as it was.
+                    // Reported as damage, or as it was.
                     Err(Error::Damaged(_) | Error::Call(_)) => {}
                     Ok(true) if value == [b'v'; 40] => {}
                     Ok(true) => return 1,

@@ -326,7 +326,7 @@ fn cut_flipped_and_circular_books_end_in_a_clean_error() {
     assert!(use_it("circles"));
 }
 
-/// Layout `book` mapped: who shortens the file ends those who touch what is gone, or they are told of damage; nobody gets
+/// Layout `book` mapped: who shortens the file ends those who touch what is gone, or they learn of damage; nobody gets
 /// another value.
 #[test]
 fn a_mapped_book_that_is_shortened_ends_in_a_clear_death_or_an_error() {
@@ -356,17 +356,17 @@ fn a_mapped_book_that_is_shortened_ends_in_a_clear_death_or_an_error() {
         }
         let child = Child::fork(|| {
             let mut value = Vec::new();
-            let mut told = 4;
+            let mut reported = 4;
             for number in 0..1000 {
                 match database.fetch_into(format!("key{number}").as_bytes(), &mut value) {
                     Ok(true) if value == [b'v'; 40] => {}
                     Ok(true) => return 1,
                     Ok(false) => return 2,
-                    Err(Error::Damaged(_)) => told = 0,
+                    Err(Error::Damaged(_)) => reported = 0,
                     Err(_) => return 3,
                 }
             }
-            told
+            reported
         })
         .expect("fork");
         let ended = child.wait().expect("wait");
