@@ -332,7 +332,7 @@ impl EmulatedMachine {
         if let (Some(line), Some(true)) = (&mut self.debugger, ready.get(3))
             && line.receive().is_err()
         {
-            // What happened is told by the end of the serial line.
+            // What happened is reported by the end of the serial line.
             self.debugger = None;
         }
         Ok(())

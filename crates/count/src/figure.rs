@@ -91,12 +91,12 @@ pub fn of_rows(card: &Card, rows: &[&CountRow], followed: Option<(&Followed, &Co
         .insert(INSTRUCTIONS.to_owned(), Quantity { estimate, unit, unknown: serde_json::Map::default() });
     figure.status = Status::Measured;
     let why = (repeats != Repeats::Constant).then(|| {
-        let mut words = told(&boots[0], usual);
+        let mut words = reported(&boots[0], usual);
         words.extend(causes(first, usual, split.frame));
         if let Some(other) = boots.iter().find(|boot| **boot != boots[0]) {
             words.push(match shift(&boots[0], other) {
                 Some(by) => format!("boots differ, in another each takes {by}"),
-                None => format!("boots differ, in another {}", told(other, usual).join("; ")),
+                None => format!("boots differ, in another {}", reported(other, usual).join("; ")),
             });
         }
         words.extend(otherwise.filter(|_| boots.iter().all(|boot| boot.len() == 1)));
@@ -158,7 +158,7 @@ fn law(
     } else if sum != usual {
         words.push(format!("the tree is of an iteration that took {sum}"));
     }
-    words.extend(followed.unusual.iter().map(|unusual| unusual.told(sum)));
+    words.extend(followed.unusual.iter().map(|unusual| unusual.reported(sum)));
     if let Some(seen) = followed.between_readings
         && let Some(clock) = clocks.into_iter().find(|&clock| clock != seen)
     {
@@ -186,7 +186,7 @@ fn most_frequent(values: &[Counted]) -> u64 {
 }
 
 /// "59 of 64 take 9827, 3 take 163 more"
-fn told(values: &[Counted], usual: u64) -> Vec<String> {
+fn reported(values: &[Counted], usual: u64) -> Vec<String> {
     const SHOWN: usize = 4;
     let all: u32 = values.iter().map(|value| value.times).sum();
     let mut others: Vec<&Counted> = values.iter().filter(|value| value.instructions != usual).collect();

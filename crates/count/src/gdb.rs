@@ -64,8 +64,8 @@ fn unpack(bytes: &[u8]) -> Result<Option<(String, usize)>, Broken> {
     let end = start + length;
     let Some(sum) = bytes.get(end + 1..end + 3) else { return Ok(None) };
     let content = &bytes[start + 1..end];
-    let told = std::str::from_utf8(sum).ok().and_then(|text| u8::from_str_radix(text, 16).ok());
-    if told != Some(content.iter().copied().fold(0, u8::wrapping_add)) {
+    let reported = std::str::from_utf8(sum).ok().and_then(|text| u8::from_str_radix(text, 16).ok());
+    if reported != Some(content.iter().copied().fold(0, u8::wrapping_add)) {
         return Err(Broken("a packet of qemu has a wrong checksum".to_owned()));
     }
     Ok(Some((String::from_utf8_lossy(content).into_owned(), end + 3)))

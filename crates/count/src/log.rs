@@ -158,7 +158,7 @@ mod tests {
     fn a_line_that_is_not_understood_is_no_silent_gap() {
         let mut log = Log::default();
         log.push(b"Trace 0: garbage\n");
-        assert_eq!(log.take().expect_err("told"), "Trace 0: garbage");
+        assert_eq!(log.take().expect_err("reported"), "Trace 0: garbage");
         let mut log = Log::default();
         log.push(b"Trace 0: 0x1 [0/zz/0/0]\n");
         assert!(log.take().is_err());

@@ -55,7 +55,7 @@ pub(crate) fn find(
 impl Unusual {
     /// In words, beside a usual iteration's number.
     #[must_use]
-    pub fn told(&self, usual: u64) -> String {
+    pub fn reported(&self, usual: u64) -> String {
         let (by, word) = (self.took.abs_diff(usual), if self.took > usual { "more" } else { "fewer" });
         let mut changes: Vec<(&String, i64)> = self.changes.iter().map(|(name, &by)| (name, by)).collect();
         changes.sort_by_key(|&(name, by)| (std::cmp::Reverse(by.abs()), name.clone()));
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(found.len(), 1, "the first iteration is not looked at");
         assert_eq!((found[0].took, found[0].times, found[0].of), (195, 1, 4));
         assert_eq!(found[0].changes.values().sum::<i64>(), 55);
-        assert_eq!(found[0].told(140), "1 of 4 iterations take 55 more: new_slab +60, kmalloc -5");
+        assert_eq!(found[0].reported(140), "1 of 4 iterations take 55 more: new_slab +60, kmalloc -5");
     }
 
     #[test]
@@ -103,7 +103,7 @@ mod tests {
         let usual = vec![node("a", 1)];
         let other: Vec<FunctionNode> = (0..7).map(|index| node(&format!("f{index}"), 10 - index)).collect();
         let found = find(&[1, 1, 49], 1, &usual, &|_| other.clone());
-        let told = found[0].told(1);
-        assert!(told.ends_with("f0 +10, f1 +9, f2 +8, f3 +7, f4 +6, 3 other functions +8"), "{told}");
+        let reported = found[0].reported(1);
+        assert!(reported.ends_with("f0 +10, f1 +9, f2 +8, f3 +7, f4 +6, 3 other functions +8"), "{reported}");
     }
 }

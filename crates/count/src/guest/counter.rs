@@ -196,7 +196,7 @@ impl Counter<'_> {
             }
         }
         let elapsed = tsc() - begun;
-        // The kernel tells its idle time in hundredths of a second: what was slept here may be told as one more.
+        // The kernel tells its idle time in hundredths of a second: what was slept here may be reported as one more.
         let rested = if self.rested > 0 { self.rested as f64 + IDLE_STEP } else { 0.0 };
         let slept = (self::idle() - idle) * 1e9 - rested;
         counts.idle_share = slept.max(0.0) / elapsed.max(1) as f64;

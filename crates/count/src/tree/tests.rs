@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A kernel of functions of 16 instructions; what an instruction does is told by a table.
+/// A kernel of functions of 16 instructions; what an instruction does is reported by a table.
 struct Model {
     symbols: BTreeMap<u64, Symbol>,
     kinds: BTreeMap<u64, Kind>,
