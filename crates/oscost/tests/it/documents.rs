@@ -230,7 +230,7 @@ fn constants(schema: &serde_json::Value, found: &mut Vec<String>) {
 #[test]
 fn links_and_source_files_exist() {
     let mut names = Vec::new();
-    for folder in ["", "docs"] {
+    for folder in ["", "docs", "docs/measured", "docs/method"] {
         for entry in std::fs::read_dir(root().join(folder)).expect("a folder") {
             let file = entry.expect("an entry").file_name().into_string().expect("a name");
             if file.ends_with(".md") {
