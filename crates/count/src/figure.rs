@@ -107,7 +107,7 @@ pub fn of_rows(card: &Card, rows: &[&CountRow], followed: Option<(&Followed, &Co
     });
     let functions = followed.and_then(|(followed, _)| followed.functions.as_ref().ok()).cloned();
     if let Some((followed, row)) = followed {
-        figure.remarks.extend(law(followed, row, first, (usual, repeats)));
+        figure.remarks.extend(disagreement(followed, row, first, (usual, repeats)));
     }
     figure.count = Some(InstructionCount {
         repeats,
@@ -133,7 +133,7 @@ fn took_otherwise(followed: &Followed, row: &CountRow, usual: u64) -> Option<Str
 
 /// What the two instruments say of each other, where they do not agree: the guest's clock, and the log of executed
 /// instructions from outside.
-fn law(
+fn disagreement(
     followed: &Followed,
     row: &CountRow,
     unstopped: &InstructionCounts,
