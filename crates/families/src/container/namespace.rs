@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_namespace_that_is_not_made_is_contradicted() {
-        let lie = is_new(Kind::Uts, |_| Ok(())).expect("forked");
-        assert!(!lie.holds(), "{lie:?}");
+        let false_claim = is_new(Kind::Uts, |_| Ok(())).expect("forked");
+        assert!(!false_claim.holds(), "{false_claim:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Planted lies: the card and the set-up of a benchmark, and a loop that leaves out what the figure is the price of. The claims
+//! Planted faults: the card and the set-up of a benchmark, and a loop that leaves out what the figure is the price of. The claims
 //! contradict each.
 
 #[allow(dead_code, reason = "no series is launched here")]
@@ -13,7 +13,7 @@ use support::{holds, in_child, skip, usage, with_set_up, with_subject};
 
 /// What is done in the place of the operations.
 #[derive(Clone, Copy)]
-enum Lie {
+enum Fault {
     /// Nothing at all.
     Nothing,
     /// The operations, on what an untimed batch before did already.
@@ -24,48 +24,48 @@ enum Lie {
     Half,
 }
 
-const LIES: &[(&str, Lie)] = &[
-    ("signal/deliver", Lie::Nothing),
-    ("signal/deliver", Lie::Half),
-    ("syscall/getrandom", Lie::Nothing),
-    ("syscall/membarrier", Lie::Nothing),
-    ("process/fork", Lie::Nothing),
-    ("process/fork", Lie::NeverReaped),
-    ("process/posix_spawn", Lie::Half),
-    ("process/exec_static", Lie::Nothing),
-    ("thread/create_join", Lie::Nothing),
-    ("thread/create_join/stack_cached", Lie::Half),
-    ("memory/mmap_munmap", Lie::Nothing),
-    ("memory/mprotect", Lie::Half),
-    ("memory/fault_anonymous", Lie::Nothing),
-    ("memory/fault_anonymous", Lie::DoneBefore),
-    ("memory/fault_anonymous", Lie::Half),
-    ("memory/shootdown/threads_1/cross_cpu", Lie::Nothing),
-    ("event/epoll_wake/same_cpu", Lie::Nothing),
-    ("event/poll/descriptors_10", Lie::Half),
-    ("event/poll_may_wait/descriptors_10", Lie::Half),
-    ("file/open_close", Lie::Half),
-    ("file/create_unlink", Lie::Half),
-    ("file/read_4k", Lie::Nothing),
-    ("file/write_4k", Lie::Half),
-    ("file/fsync", Lie::Half),
-    ("io_uring/nop", Lie::Half),
-    ("io_uring/nop/batch_32", Lie::Nothing),
-    ("socket/tcp_round_trip/same_cpu", Lie::Nothing),
-    ("socket/udp_round_trip/same_cpu", Lie::Nothing),
-    ("socket/unix_round_trip/same_cpu", Lie::Nothing),
-    ("socket/tcp_connect", Lie::Half),
-    ("futex/wake_one/same_cpu", Lie::Nothing),
-    ("futex/hash/threads_1/private", Lie::Nothing),
-    ("futex/hash/threads_2/shared", Lie::Half),
-    ("timer/nanosleep_overshoot", Lie::Nothing),
-    ("container/namespace/uts", Lie::Nothing),
-    ("container/namespace/net", Lie::Half),
+const FAULTS: &[(&str, Fault)] = &[
+    ("signal/deliver", Fault::Nothing),
+    ("signal/deliver", Fault::Half),
+    ("syscall/getrandom", Fault::Nothing),
+    ("syscall/membarrier", Fault::Nothing),
+    ("process/fork", Fault::Nothing),
+    ("process/fork", Fault::NeverReaped),
+    ("process/posix_spawn", Fault::Half),
+    ("process/exec_static", Fault::Nothing),
+    ("thread/create_join", Fault::Nothing),
+    ("thread/create_join/stack_cached", Fault::Half),
+    ("memory/mmap_munmap", Fault::Nothing),
+    ("memory/mprotect", Fault::Half),
+    ("memory/fault_anonymous", Fault::Nothing),
+    ("memory/fault_anonymous", Fault::DoneBefore),
+    ("memory/fault_anonymous", Fault::Half),
+    ("memory/shootdown/threads_1/cross_cpu", Fault::Nothing),
+    ("event/epoll_wake/same_cpu", Fault::Nothing),
+    ("event/poll/descriptors_10", Fault::Half),
+    ("event/poll_may_wait/descriptors_10", Fault::Half),
+    ("file/open_close", Fault::Half),
+    ("file/create_unlink", Fault::Half),
+    ("file/read_4k", Fault::Nothing),
+    ("file/write_4k", Fault::Half),
+    ("file/fsync", Fault::Half),
+    ("io_uring/nop", Fault::Half),
+    ("io_uring/nop/batch_32", Fault::Nothing),
+    ("socket/tcp_round_trip/same_cpu", Fault::Nothing),
+    ("socket/udp_round_trip/same_cpu", Fault::Nothing),
+    ("socket/unix_round_trip/same_cpu", Fault::Nothing),
+    ("socket/tcp_connect", Fault::Half),
+    ("futex/wake_one/same_cpu", Fault::Nothing),
+    ("futex/hash/threads_1/private", Fault::Nothing),
+    ("futex/hash/threads_2/shared", Fault::Half),
+    ("timer/nanosleep_overshoot", Fault::Nothing),
+    ("container/namespace/uts", Fault::Nothing),
+    ("container/namespace/net", Fault::Half),
 ];
 
 struct Planted {
     honest: &'static dyn Benchmark,
-    lie: Lie,
+    fault: Fault,
 }
 
 impl Benchmark for Planted {
@@ -75,9 +75,9 @@ impl Benchmark for Planted {
 
     fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
         match self.honest.set_up(cx)? {
-            Subject::Batched(honest) => Ok(Subject::Batched(Box::new(Liar { honest, lie: self.lie }))),
+            Subject::Batched(honest) => Ok(Subject::Batched(Box::new(Liar { honest, fault: self.fault }))),
             Subject::Series(honest) => {
-                Ok(Subject::Series(Box::new(SeriesLiar { honest, card: self.card(), lie: self.lie })))
+                Ok(Subject::Series(Box::new(SeriesLiar { honest, card: self.card(), fault: self.fault })))
             }
         }
     }
@@ -85,16 +85,16 @@ impl Benchmark for Planted {
 
 struct Liar {
     honest: Box<dyn Batched>,
-    lie: Lie,
+    fault: Fault,
 }
 
 impl Batched for Liar {
     fn batch(&mut self, iterations: u64) -> Outcome {
-        match self.lie {
-            Lie::Nothing => Ok(()),
-            Lie::Half => self.honest.batch(iterations / 2),
-            Lie::DoneBefore => self.honest.batch(iterations),
-            Lie::NeverReaped => {
+        match self.fault {
+            Fault::Nothing => Ok(()),
+            Fault::Half => self.honest.batch(iterations / 2),
+            Fault::DoneBefore => self.honest.batch(iterations),
+            Fault::NeverReaped => {
                 for _ in 0..iterations.min(50) {
                     std::mem::forget(Child::fork(|| 7)?);
                 }
@@ -105,7 +105,7 @@ impl Batched for Liar {
 
     fn arm(&mut self) -> Outcome {
         self.honest.arm()?;
-        if matches!(self.lie, Lie::DoneBefore) { self.honest.batch(10_000) } else { Ok(()) }
+        if matches!(self.fault, Fault::DoneBefore) { self.honest.batch(10_000) } else { Ok(()) }
     }
 
     fn park(&mut self) -> Outcome {
@@ -125,12 +125,12 @@ impl Batched for Liar {
 struct SeriesLiar {
     honest: Box<dyn Series>,
     card: &'static Card,
-    lie: Lie,
+    fault: Fault,
 }
 
 impl Series for SeriesLiar {
     fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
-        if matches!(self.lie, Lie::Half) {
+        if matches!(self.fault, Fault::Half) {
             return self.honest.launch(plan, &mut Doubling(sink));
         }
         sink.operations(plan.observations.unwrap_or(1000));
@@ -196,11 +196,11 @@ fn faults(benchmark: &dyn Benchmark, subject: &mut Subject) -> Result<(), String
 #[ignore = "longer: it deceives"]
 fn an_operation_without_its_essential_part_is_contradicted() {
     let all = oscost_families::all();
-    for &(id, lie) in LIES {
+    for &(id, fault) in FAULTS {
         let honest = *all.iter().find(|it| it.card().id == id).expect("an id");
-        let planted: &'static Planted = Box::leak(Box::new(Planted { honest, lie }));
+        let planted: &'static Planted = Box::leak(Box::new(Planted { honest, fault }));
         match contradiction(planted) {
-            Ok(why) => assert!(why.is_some(), "{id}: a lie was believed"),
+            Ok(why) => assert!(why.is_some(), "{id}: a fault was believed"),
             Err(why) if why.contains("SKIP") || why.starts_with("unsupported") => skip(id, &why),
             Err(why) => panic!("{id}: {why}"),
         }

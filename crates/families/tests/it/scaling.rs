@@ -198,7 +198,7 @@ fn an_operation_without_its_call_is_contradicted_in_a_crowd() {
         match audited.claims.iter().any(|claim| claim.holds == Some(false)) {
             true => Ok(()),
             false if audited.missing.is_some() => Err("SKIP calls cannot be counted".into()),
-            false => Err(format!("a lie was believed: {:?}", audited.claims)),
+            false => Err(format!("a planted fault was believed: {:?}", audited.claims)),
         }
     });
     judged("planted/half", outcome);
