@@ -101,7 +101,7 @@ pub enum Contained {
 
 /// Operations of the first phase of an audit; the second makes twice as many.
 pub const AUDIT_OPERATIONS: u64 = 100;
-/// Operations of an audit are late from this one on: whatever begins to lie later is left to physics.
+/// Operations of an audit are late from this one on: what begins to be wrong later is left to the price of its calls.
 pub const LATE_OPERATIONS: u64 = 10_000;
 /// The default scheduling policy.
 pub(crate) const DEFAULT_POLICY: &str = "other";

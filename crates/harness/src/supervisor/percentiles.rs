@@ -259,9 +259,9 @@ mod tests {
     #[test]
     fn a_wrong_clock_ends_all_and_an_end_by_the_user_leaves_what_was_found() {
         let (all, jobs, _) = run(&[batched("a"), batched("b")], |number, report| {
-            Ok(Report { wrong_clock: (number == 7).then(|| "it lied".to_owned()), ..report })
+            Ok(Report { wrong_clock: (number == 7).then(|| "it is wrong".to_owned()), ..report })
         });
-        assert_eq!((all.wrong_clock.as_deref(), all.found.len(), jobs.len()), (Some("it lied"), 1, 7));
+        assert_eq!((all.wrong_clock.as_deref(), all.found.len(), jobs.len()), (Some("it is wrong"), 1, 7));
         let (all, jobs, _) =
             run(
                 &[batched("a"), batched("b")],

@@ -1,6 +1,6 @@
 //! The clock that times batches, and the two facts about it that decide how long a batch must be.
 //!
-//! METHOD.md, Clock. `clock_getres` and "the smallest difference seen" both lie (1 ns and less, where the step is 10 ns).
+//! METHOD.md, Clock. `clock_getres` and "the smallest difference seen" are both wrong (1 ns and less, where the step is 10 ns).
 
 use crate::protocol::message::ClockFacts;
 

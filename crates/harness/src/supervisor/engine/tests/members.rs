@@ -1,4 +1,4 @@
-//! Runs with scripted clocks in which a member fails, a worker dies or a clock lies.
+//! Runs with scripted clocks in which a member fails, a worker dies or a clock is wrong.
 
 use super::*;
 

@@ -168,7 +168,7 @@ fn planted_gaps_are_found_with_their_cause_and_their_length() {
     assert!((found.account.gaps_ns() as f64 / all as f64 - 1.0).abs() < 0.01, "{:?}", found.account);
     assert!(off(&found.account) < 0.01, "{:?}", found.account);
     assert_eq!(found.account.gaps[0].longest_ns / 10_000, 400);
-    // They are in the passes that they hit: a percentile that left them out would be a lie.
+    // They are in the passes that they hit: a percentile that left them out would be wrong.
     let (_, largest) = found.histogram.extremes().expect("passes");
     assert_eq!(largest, 4_000_000 + 1_000 + 20);
     let longer = |ns: u64| found.longer.iter().find(|it| it.0 == ns).map(|it| (it.1, it.2));
