@@ -1,4 +1,4 @@
-/* Hand-overs and fights in plain C, as an independent witness: the same protocols, written apart from oscost's code.
+/* Hand-overs and fights in a plain C program: the same protocols, written apart from oscost's code.
  * Usage: handovers_beside_c ring|token KIND CPU PARTNERS_CPU
  *          prints, for batches of 1, 2, 8 and 64 iterations, the least and the median ns of a hand-over, and at last that of
  *          one batch that goes on for 15 ms; an iteration is two hand-overs.

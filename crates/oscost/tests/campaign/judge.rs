@@ -21,14 +21,18 @@ fn wrong_figure(figure: &Figure) -> Vec<String> {
     let shown = figure.status == Status::Measured;
     let number = figure.quantities.get(&figure.headline);
     let finite = number.is_some_and(|number| number.estimate.value.is_finite());
-    let laws = [
+    let properties = [
         (shown && figure.launches.is_empty(), "a figure, and no launch"),
         (shown && !finite, "measured, and no number"),
         (shown && figure.why.is_some(), "a figure, and a reason why there is none"),
         (!shown && !figure.quantities.is_empty(), "a number beside its reason"),
         (!shown && figure.why.as_deref().unwrap_or_default().is_empty(), "neither a figure nor a reason"),
     ];
-    laws.iter().filter(|(broken, _)| *broken).map(|(_, words)| format!("{}: {words}", figure.id)).collect()
+    properties
+        .iter()
+        .filter(|(broken, _)| *broken)
+        .map(|(_, words)| format!("{}: {words}", figure.id))
+        .collect()
 }
 
 /// Whether the judge sees what it is there for, and nothing else.
