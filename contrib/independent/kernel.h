@@ -121,6 +121,23 @@ static void op_create(long n) {
     LOOP(int file = openat(folder, "file", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600); OK(file); close(file); OK(unlinkat(folder, "file", 0)))
 }
 static void op_open(long n) { LOOP(int file = openat(folder, "file", O_RDONLY | O_CLOEXEC); OK(file); close(file)) }
+static void op_fstat(long n) { LOOP(if (fstat(fd, &st)) die("fstat")) }
+static int entries_made;
+static char listed[40000];
+static void no_files(void) { char name[24]; for (int i = 0; i < entries_made; i++) { snprintf(name, sizeof name, "file-%04d", i); unlinkat(folder, name, 0); } }
+static void need_files(int number) {
+    char name[24];
+    need_folder();
+    atexit(no_files);
+    for (; entries_made < number; entries_made++) {
+        snprintf(name, sizeof name, "file-%04d", entries_made);
+        OK(fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+        close(fd);
+    }
+}
+static void need_10_files(void) { need_files(10); }
+static void need_1000_files(void) { need_files(1000); }
+static void op_list(long n) { LOOP(lseek(folder, 0, SEEK_SET); if (syscall(SYS_getdents64, folder, listed, sizeof listed) < 32 * entries_made) die("getdents64")) }
 static void op_pread(long n) { LOOP(if (pread(fd, page, sizeof page, 0) != sizeof page) die("pread")) }
 static void op_pwrite(long n) { LOOP(if (pwrite(fd, page, sizeof page, 0) != sizeof page) die("pwrite")) }
 

@@ -74,6 +74,23 @@ static void need_page(void) { map_pages(4096); touch_pages(); }
 static void drop_pages(void) { OK(madvise(pages, mapped, MADV_DONTNEED)); }
 static void need_pages(void) { map_pages(64 << 20); arm = drop_pages; }
 static void op_fault(long n) { for (long i = 0; i < n; i++) *(volatile char *)(pages + 4096 * i) = 1; }
+/* A file of 4 MiB in memory, mapped 64 times: its parts are read, or its pages written to after they were read. */
+static void map_file(int protection) {
+    static char block[4 << 20] = {7};
+    int file = memfd_create("prices", MFD_CLOEXEC);
+    OK(file);
+    if (write(file, block, sizeof block) != sizeof block) die("write");
+    map_pages(256 << 20);
+    for (int i = 0; i < 64; i++)
+        if (mmap(pages + i * sizeof block, sizeof block, protection, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, file, 0) == MAP_FAILED) die("mmap");
+}
+static void drop_and_read(void) {
+    drop_pages();
+    for (long i = 0; i < 1024; i++) *(volatile char *)(pages + 4096 * i);
+}
+static void need_file_pages(void) { map_file(PROT_READ); arm = drop_pages; }
+static void need_file_copies(void) { map_file(PROT_READ | PROT_WRITE); arm = drop_and_read; }
+static void op_fault_file(long n) { for (long i = 0; i < n; i++) *(volatile char *)(pages + 65536 * i); }
 static void op_protect(long n) {
     LOOP(call3(SYS_mprotect, (long)pages, 4096, PROT_READ); call3(SYS_mprotect, (long)pages, 4096, PROT_READ | PROT_WRITE))
 }

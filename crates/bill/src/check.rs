@@ -78,7 +78,7 @@ pub fn left(bill: &Bill, tick_ns: u64, all_priced: bool) -> Vec<String> {
         } else {
             String::new()
         };
-        all.push(format!("without a price: {}: at least {:.2} ms{inside}", names.join(", "), bounds / 1e6));
+        all.push(format!("without a price: {}: at least {:.2} ms{inside}", names.join("; "), bounds / 1e6));
     }
     match bill.explained {
         Some(share) if share.high < POOR && !all_priced => {

@@ -5,29 +5,40 @@ use std::collections::{BTreeMap, BTreeSet};
 use oscost_results::Estimate;
 use oscost_results::bill::{Bill, BillItem as Item, Call, CountedRun as Counted, Price, RunUsage as Usage};
 
-use crate::tariff::{self, ENTRY, FAULT, PREEMPTION, SIGNAL, SLEEP, START, Term};
+use crate::tariff::{self, ENTRY, FAULT, FAULT_COPY, FAULT_READ, PREEMPTION, SIGNAL, SLEEP, START, Term};
 
 /// What is known of figures: the low end of the floor, the typical price, its high end, in ns.
 #[derive(Debug, Clone, Default)]
-pub struct Prices(BTreeMap<String, Estimate>);
+pub struct Prices {
+    known: BTreeMap<String, Estimate>,
+    disturbed: BTreeSet<String>,
+}
 
 impl Prices {
     /// Takes a figure's price, unless a newer one is known.
     pub fn add(&mut self, id: &str, price: Estimate) {
-        self.0.entry(id.to_owned()).or_insert(price);
+        self.known.entry(id.to_owned()).or_insert(price);
+    }
+
+    /// Takes a figure's price that was measured beside others' work, unless another one is known.
+    pub fn add_disturbed(&mut self, id: &str, price: Estimate) {
+        if !self.has(id) {
+            self.disturbed.insert(id.to_owned());
+            self.add(id, price);
+        }
     }
 
     /// Whether this figure has a price.
     #[must_use]
     pub fn has(&self, id: &str) -> bool {
-        self.0.contains_key(id)
+        self.known.contains_key(id)
     }
 
     /// The sum of terms; `None` where a figure is unknown. The interval is as wide as all of them allow.
     #[must_use]
     pub fn sum(&self, terms: &[Term]) -> Option<Estimate> {
         terms.iter().try_fold(Estimate::default(), |sum, (id, factor)| {
-            let price = self.0.get(*id)?;
+            let price = self.known.get(*id)?;
             let (low, high) = if *factor < 0.0 { (price.high, price.low) } else { (price.low, price.high) };
             Some(plus(
                 sum,
@@ -115,6 +126,9 @@ pub fn of(call: &Call, prices: &Prices) -> Option<Estimate> {
 pub fn needed(counted: &[Counted]) -> BTreeSet<&'static str> {
     let calls = || counted.iter().flat_map(|one| &one.calls);
     let mut all: Vec<&[Term]> = vec![ENTRY, SLEEP, PREEMPTION, FAULT, START];
+    if counted.iter().any(|one| one.fault_kinds.is_some()) {
+        all.extend([FAULT_READ, FAULT_COPY]);
+    }
     if counted.iter().any(|one| one.signals > 0) {
         all.push(SIGNAL);
     }
@@ -132,14 +146,23 @@ pub fn items(counted: &Counted, free: Option<&Usage>, prices: &Prices) -> Vec<It
     let switches = free.map_or(counted.switches, |free| free.switches);
     let slept: u64 = counted.calls.iter().filter(|call| call.slept).map(|call| call.times).sum();
     let mut all: Vec<Item> = counted.calls.iter().map(|call| of_call(call, prices)).collect();
+    let (read, copied) = kinds(counted, faults.minor);
     let others = [
         (
             "fault",
             "page fault",
-            faults.minor,
+            faults.minor - read - copied,
             FAULT,
             "priced as that of anonymous memory, without giving it back",
         ),
+        (
+            "fault: read",
+            "page fault of a read",
+            read,
+            FAULT_READ,
+            "priced as that of a file in the page cache",
+        ),
+        ("fault: copy", "page fault that copies", copied, FAULT_COPY, "without giving the copy back"),
         (
             "fault: major",
             "page fault that read from a disk",
@@ -180,10 +203,24 @@ pub fn items(counted: &Counted, free: Option<&Usage>, prices: &Prices) -> Vec<It
             ..Item::default()
         });
     }
+    let marked = |price: &&mut Price| price.ids.iter().any(|id| prices.disturbed.contains(id));
+    for price in all.iter_mut().filter_map(|item| item.price.as_mut()).filter(marked) {
+        let words = if price.circumstance.is_empty() { "" } else { "; " };
+        price.circumstance.push_str(&format!("{words}measured beside others' work"));
+    }
     all.sort_by(|one, other| {
         other.together.value.total_cmp(&one.together.value).then_with(|| one.key.cmp(&other.key))
     });
     all
+}
+
+/// How many of the faults of a run are reads, and how many copy: the shares of those that were told apart.
+fn kinds(counted: &Counted, minor: u64) -> (u64, u64) {
+    let Some(kinds) = counted.fault_kinds else { return (0, 0) };
+    let all = (kinds.read + kinds.first + kinds.copied).max(1) as f64;
+    let read = (minor as f64 * (kinds.read as f64 / all)).round() as u64;
+    let copied = (minor as f64 * (kinds.copied as f64 / all)).round() as u64;
+    (read.min(minor), copied.min(minor.saturating_sub(read)))
 }
 
 fn of_call(call: &Call, prices: &Prices) -> Item {
@@ -295,7 +332,7 @@ pub fn together(bill: &Bill) -> Estimate {
 
 #[cfg(test)]
 mod tests {
-    use oscost_results::bill::{FaultCount as Faults, SwitchCount as Switches};
+    use oscost_results::bill::{FaultCount as Faults, FaultKinds, SwitchCount as Switches};
 
     use super::*;
 
@@ -378,6 +415,41 @@ mod tests {
         assert_eq!((of("start"), of("signal")), (None, None), "what runs already does not start");
         assert!(items.is_sorted_by(|one, other| one.together.value >= other.together.value));
         assert!(needed(std::slice::from_ref(&counted)).contains("syscall/read0_pipe"));
+    }
+
+    #[test]
+    fn faults_are_told_apart_where_they_were_counted_so() {
+        let prices = prices(&[
+            ("memory/fault_anonymous", 500.0),
+            ("memory/fault_file", 800.0),
+            ("memory/fault_copy", 700.0),
+        ]);
+        let counted = Counted {
+            faults: Faults { minor: 1000, major: 0 },
+            fault_kinds: Some(FaultKinds { read: 30, first: 50, copied: 20 }),
+            ..Counted::default()
+        };
+        let items = items(&counted, None, &prices);
+        let of =
+            |key: &str| items.iter().find(|item| item.key == key).map(|it| (it.times, it.together.value));
+        let found = ["fault: read", "fault", "fault: copy"].map(of);
+        assert_eq!(found, [Some((300, 240e3)), Some((500, 250e3)), Some((200, 140e3))]);
+        assert!(needed(&[counted]).contains("memory/fault_copy"));
+        assert_eq!(kinds(&Counted::default(), 7), (0, 0), "a tracer does not tell");
+    }
+
+    #[test]
+    fn a_price_that_was_measured_beside_others_work_is_one_and_is_marked() {
+        let mut prices = prices(&[("syscall/getppid", 100.0)]);
+        prices.add_disturbed("syscall/getppid", price(300.0));
+        prices.add_disturbed("syscall/stat", price(300.0));
+        let calls = vec![call("getuid", "", 2), call("stat", "", 2)];
+        let items = items(&Counted { calls, ..Counted::default() }, None, &prices);
+        let of = |key: &str| items.iter().find(|item| item.key == key).and_then(|item| item.price.clone());
+        let (entry, stat) = (of("getuid").expect("a price"), of("stat").expect("a price"));
+        assert!((entry.ns.value, stat.ns.value) == (100.0, 300.0), "the first one stays");
+        assert!(stat.circumstance.ends_with("beside others' work"), "{stat:?}");
+        assert!(!entry.circumstance.contains("others"), "{entry:?}");
     }
 
     #[test]

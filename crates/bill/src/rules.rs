@@ -268,6 +268,8 @@ pub static RULES: &[Rule] = &[
     clock("clock_nanosleep"),
     rule("open", On::Flag(1, 0x40, ["", "create"]), Nowhere),
     rule("openat", On::Flag(2, 0x40, ["", "create"]), Nowhere),
+    rule("newfstatat", On::Flag(3, 0x1000, ["", "descriptor"]), Nowhere),
+    rule("statx", On::Flag(2, 0x1000, ["", "descriptor"]), Nowhere),
     rule("mmap", On::Flag(3, 0x20, ["file", "anonymous"]), Argument(1)),
     rule("munmap", On::Nothing, Argument(1)),
     rule("mremap", On::Nothing, Argument(2)),

@@ -64,7 +64,7 @@ fn replaced<'a>(rule: &'a SavingRule, counted: &'a Counted) -> impl Iterator<Ite
 /// How many calls, or faults, a rule replaces.
 fn count(rule: &SavingRule, counted: &Counted) -> u64 {
     match rule.what {
-        What::Faults => counted.faults.minor,
+        What::Faults => counted.fault_kinds.map_or(counted.faults.minor, |kinds| kinds.first),
         _ => replaced(rule, counted).map(|call| call.times.saturating_sub(call.failed)).sum(),
     }
 }

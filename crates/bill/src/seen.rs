@@ -1,5 +1,7 @@
 //! What a way of counting has seen, before it gets its names.
 
+use oscost_results::bill::FaultKinds;
+
 use crate::{Counted, Ended, Usage, Way};
 
 use crate::rules::Table;
@@ -20,6 +22,8 @@ pub struct SeenCalls {
     pub voluntary: u64,
     /// Switches because it was preempted, where the way counts them.
     pub involuntary: u64,
+    /// Faults outside of the kernel by their kinds, where the way tells them apart.
+    pub faults: Option<FaultKinds>,
 }
 
 impl SeenCalls {
@@ -31,6 +35,7 @@ impl SeenCalls {
             complete: false,
             calls: tally::calls(&self.tally, table, way == Way::Ebpf),
             faults: usage.faults,
+            fault_kinds: self.faults,
             signals: self.signals,
             switches: usage.switches,
             threads: running + self.threads + self.children,

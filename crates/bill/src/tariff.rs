@@ -39,6 +39,10 @@ pub const SLEEP: &[Term] =
 pub const PREEMPTION: &[Term] = &[("context_switch/yield/same_cpu", 1.0), ("syscall/getppid", -1.0)];
 /// The first touch of a page.
 pub const FAULT: &[Term] = &[("memory/fault_anonymous", 1.0)];
+/// A read of a file's pages, which are in the page cache.
+pub const FAULT_READ: &[Term] = &[("memory/fault_file", 1.0)];
+/// A write to a page that is copied for it.
+pub const FAULT_COPY: &[Term] = &[("memory/fault_copy", 1.0)];
 /// A signal that arrives, without the call that sends it and the one that returns.
 pub const SIGNAL: &[Term] = &[("signal/deliver", 1.0), ("syscall/getppid", -2.0)];
 /// The exec of a program, and its end.
@@ -86,6 +90,9 @@ pub static RATES: &[Rate] = &[
     rate(&["clock_gettime", "clock_getres"], &[("clock/monotonic_syscall", 1.0)], ""),
     rate(&["gettimeofday", "time"], &[("clock/gettimeofday_syscall", 1.0)], ""),
     // Files.
+    on(&["descriptor"], rate(&["newfstatat", "statx"], FSTAT, "")),
+    rate(&["fstat"], FSTAT, ""),
+    carrying(LISTED_BYTE, &[], rate(&["getdents64"], LISTING, "of a folder in memory, in the cache")),
     on(
         &["file"],
         carrying(
@@ -299,7 +306,7 @@ pub static RATES: &[Rate] = &[
         LIKE_ENTRY,
     ),
     rate(
-        &["lseek", "fstat", "dup", "dup2", "dup3", "fadvise64", "getcwd", "fchdir", "fcntl"],
+        &["lseek", "dup", "dup2", "dup3", "fadvise64", "getcwd", "fchdir", "fcntl"],
         ENTRY,
         "priced as getppid; it looks up a descriptor besides",
     ),
@@ -310,6 +317,18 @@ pub static RATES: &[Rate] = &[
     ),
 ];
 
+const FSTAT: &[Term] = &[("file/fstat", 1.0)];
+/// Entries of 32 bytes: what 990 more cost, by their bytes; and the call without the bytes of ten, "." and "..".
+const MORE_BYTES: f64 = 990.0 * 32.0;
+const TEN_BYTES: f64 = 10.0 * 32.0 + 48.0;
+const LISTED_BYTE: &[Term] =
+    &[("file/list/entries_1000", 1.0 / MORE_BYTES), ("file/list/entries_10", -1.0 / MORE_BYTES)];
+const LISTING: &[Term] = &[
+    ("file/list/entries_10", 1.0 + TEN_BYTES / MORE_BYTES),
+    ("file/list/entries_1000", -TEN_BYTES / MORE_BYTES),
+    // The figure goes back to the beginning each time.
+    ("syscall/getppid", -1.0),
+];
 /// Making a name, or removing it: half of what making and removing a file costs beyond its close.
 const CREATE: &[Term] = &[("file/create_unlink", 0.5), ("file/open_close", -0.25)];
 /// A fork that shares the memory until the exec, with the child's end.

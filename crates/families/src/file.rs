@@ -1,19 +1,22 @@
 //! One operation on one file of one page: made and removed, opened and closed, read, written, written through.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
 
 use oscost_harness::{
-    Benchmark, Bound, CallError, Card, Claim, Directory, Outcome, PostCondition, SetUp, Sharing, Unable,
+    Benchmark, Bound, CallError, Card, Claim, Directory, Outcome, Parameter, PostCondition, SetUp, Sharing,
+    Unable,
 };
 use oscost_sys::file_page::{self, PAGE};
 use oscost_sys::file_system;
 use oscost_sys::folder::Folder;
 
-use crate::operation::operation;
+use crate::operation::{Operation, operation};
 use crate::{claims, lack};
 
 const FILE: Card = Card { group: "file", ..Card::BATCHED };
+
+const LIST: Card = Card { group: "file/list", claims: &LISTED, ..Card::BATCHED };
 
 pub const ALL: &[&dyn Benchmark] = &[
     // What making one is compared with.
@@ -64,6 +67,33 @@ pub const ALL: &[&dyn Benchmark] = &[
         ])
     })
     .remarks(|directory| vec![lies_on(directory)]),
+    &operation(
+        &Card {
+            id: "file/fstat",
+            title: "fstat of an open file",
+            operation: "one fstat of an open file, by its descriptor",
+            claims: &claims::named(&["fstat", "newfstatat", "fstatat64", "statx"], 1.0),
+            ..FILE
+        },
+        Place::make,
+        |place| file_page::stat(&place.file),
+    )
+    .sharing(Sharing::Inherited("the open file"))
+    .remarks(|place| place.remarks()),
+    &listing::<10>(&Card {
+        id: "file/list/entries_10",
+        title: "reading a folder of 10 files",
+        operation: "one lseek to the beginning of a folder and one getdents64 of its 10 files, with names of 9 bytes",
+        parameters: &[("entries", Parameter::Number(10))],
+        ..LIST
+    }),
+    &listing::<1000>(&Card {
+        id: "file/list/entries_1000",
+        title: "reading a folder of 1000 files",
+        operation: "one lseek to the beginning of a folder and one getdents64 of its 1000 files, with names of 9 bytes",
+        parameters: &[("entries", Parameter::Number(1000))],
+        ..LIST
+    }),
     &operation(
         &Card {
             id: "file/read_4k",
@@ -117,6 +147,17 @@ pub const ALL: &[&dyn Benchmark] = &[
     .verify(|page| page.verify())
     .remarks(|page| page.place.remarks()),
 ];
+
+const LISTED: [Claim; 5] = {
+    let [calls, switches, faults] = claims::exactly(2.0);
+    [
+        calls,
+        Claim::CallsNamed(&["lseek", "_llseek"], Bound::Exactly(1.0)),
+        Claim::CallsNamed(&["getdents64"], Bound::Exactly(1.0)),
+        switches,
+        faults,
+    ]
+};
 
 const OPEN_CLOSE: [Claim; 5] = {
     let [calls, switches, faults] = claims::exactly(2.0);
@@ -188,6 +229,51 @@ fn lies_on(directory: &Directory) -> String {
 fn create_unlink(directory: &Directory) -> Outcome {
     file_page::close(file_page::create(directory.folder(), NAME)?)?;
     file_page::remove(directory.folder(), NAME)
+}
+
+/// A folder with files, and room for all its entries.
+struct Listed {
+    directory: Directory,
+    entries: Vec<u64>,
+    /// Bytes of the entries that were read last.
+    bytes: usize,
+    files: usize,
+}
+
+/// Bytes of an entry: its head, a name of 9 bytes and their end, in words; and those of "." and "..".
+const ENTRY: usize = 32;
+const DOTS: usize = 48;
+
+/// The benchmark of a folder of so many files.
+const fn listing<const FILES: usize>(
+    card: &'static Card,
+) -> Operation<Listed, impl Fn(&mut Listed) -> Outcome + Copy> {
+    operation(
+        card,
+        |cx| {
+            let directory = Directory::make(cx)?;
+            for number in 0..FILES {
+                let name = CString::new(format!("file-{number:04}")).unwrap_or_default();
+                file_page::create(directory.folder(), &name).map_err(lack::of_files)?;
+            }
+            Ok(Listed {
+                directory,
+                entries: vec![0; (ENTRY * FILES + DOTS) / 8 + 64],
+                bytes: 0,
+                files: FILES,
+            })
+        },
+        |listed: &mut Listed| {
+            listed.bytes = file_page::list(listed.directory.folder(), &mut listed.entries)?;
+            Ok(())
+        },
+    )
+    .sharing(Sharing::Inherited("the folder"))
+    .verify(|listed| {
+        let entries = (listed.bytes - DOTS.min(listed.bytes)) / ENTRY;
+        Ok(vec![PostCondition::exactly("files_listed", listed.files as f64, entries as f64)])
+    })
+    .remarks(|listed| vec![lies_on(&listed.directory)])
 }
 
 /// A page that is read again and again.

@@ -235,7 +235,11 @@ pub static SYNONYMS: &[Synonym] = &[
         "memory of the kernel",
         &["memory/mmap_munmap", "memory/fault_anonymous"],
     ),
-    row(&["lat_pagefault", "page_fault"], "the first touch of a page", &["memory/fault_anonymous"]),
+    row(
+        &["lat_pagefault", "page_fault"],
+        "the first touch of a page",
+        &["memory/fault_anonymous", "memory/fault_file", "memory/fault_copy"],
+    ),
     row(
         &["tlb", "tlb_shootdown"],
         "telling other CPUs to forget a page",
@@ -311,7 +315,8 @@ pub static SYNONYMS: &[Synonym] = &[
     ),
     row(&["times", "getrusage"], "a clock of CPU time", &["clock/process_cputime", "clock/thread_cputime"]),
     row(&["fdatasync", "sync", "msync"], "waiting for a disk", &["file/fsync"]),
-    row(&["fstat", "lstat", "statx", "access"], "a question about a file", &["syscall/stat"]),
+    row(&["fstat", "lstat", "statx", "access"], "a question about a file", &["file/fstat", "syscall/stat"]),
+    row(&["getdents64", "getdents", "readdir"], "the reading of a folder", &["file/list/"]),
     row(&["getuid", "geteuid", "getgid", "gettid"], "an empty call, as cheap as this one", EMPTY_CALLS),
     row(
         &["ioctl", "fcntl_getfl", "dup", "lseek"],

@@ -9,7 +9,7 @@ use crate::figure::first_revision;
 use crate::format::whole;
 use crate::store::by_all_cpus;
 use crate::withdrawn::withdraw_outline;
-use crate::{Estimate, LoadError, ReferenceError, Refused, Status, Store};
+use crate::{Estimate, LoadError, Mark, ReferenceError, Refused, Status, Store};
 
 /// A result in outline, with as much of its figures as `F` has. Everything else of the file is skipped, not kept.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -126,6 +126,9 @@ pub struct OutlineFigure {
     pub revision: u32,
     /// State of the figure.
     pub status: Status,
+    /// Marks of the figure.
+    #[serde(default)]
+    pub marks: Vec<Mark>,
     /// Quantity that is quoted.
     #[serde(default)]
     pub headline: String,

@@ -36,6 +36,33 @@ fn open_with(folder: &impl AsRawFd, name: &CStr, flags: libc::c_int) -> Result<O
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
+/// Asks for the attributes of an open file and throws them away. fstat(2).
+///
+/// # Errors
+/// The error of fstat.
+#[inline(always)]
+pub fn stat(fd: &OwnedFd) -> Result<(), CallError> {
+    let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: the kernel writes one stat to a local variable, which is never read.
+    check("fstat", unsafe { libc::fstat(fd.as_raw_fd(), stat.as_mut_ptr()) }).map(|_| ())
+}
+
+/// Lists a folder from its beginning: how many bytes its entries take, as many as the buffer holds. lseek(2), getdents64(2).
+///
+/// # Errors
+/// The error of lseek or getdents64.
+#[inline(always)]
+pub fn list(folder: &impl AsRawFd, entries: &mut [u64]) -> Result<usize, CallError> {
+    // SAFETY: lseek touches no memory.
+    if unsafe { libc::lseek(folder.as_raw_fd(), 0, libc::SEEK_SET) } != 0 {
+        return Err(CallError::last("lseek"));
+    }
+    let (at, bytes) = (entries.as_mut_ptr(), size_of_val(entries));
+    // SAFETY: the kernel writes at most the length of a buffer that is borrowed mutably.
+    let got = unsafe { libc::syscall(libc::SYS_getdents64, folder.as_raw_fd(), at, bytes) };
+    usize::try_from(got).map_err(|_| CallError::last("getdents64"))
+}
+
 /// Closes a descriptor, and says so where that fails. close(2).
 ///
 /// # Errors
@@ -133,6 +160,10 @@ mod tests {
         read(&file, &mut page).expect("read");
         assert_eq!((page[0], page[PAGE - 1]), (7, 7));
         assert_eq!(is_cached(&file), Ok(true));
+        let mut entries = [0; 64];
+        // Three entries, whose names are short: nothing else of the folder fits their bytes.
+        assert_eq!(list(&folder, &mut entries), Ok(3 * 24));
+        assert_eq!((list(&folder, &mut entries), stat(&file)), (Ok(3 * 24), Ok(())));
         close(open(&folder, c"it").expect("opened")).expect("closed");
         remove(&folder, c"it").expect("removed");
         assert!(folder.names().is_ok_and(|names| names.is_empty()));

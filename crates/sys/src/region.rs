@@ -1,5 +1,6 @@
 //! A region of memory whose pages are of a known size, resident or not, with guards around it. mmap(2), madvise(2), smaps.
 
+use std::os::fd::{AsFd, AsRawFd};
 use std::ptr::NonNull;
 
 use crate::{CallError, error::check, system_call};
@@ -74,6 +75,30 @@ impl Region {
         Ok(region)
     }
 
+    /// Maps the first `bytes` of a file (whole pages) `times` times, one behind the other, each privately: what is written stays here.
+    /// Nothing of it is resident, as long as nobody touches it.
+    ///
+    /// # Errors
+    /// As [`Region::new`]; EACCES where the file is not open for reading.
+    pub fn of_file(file: impl AsFd, bytes: usize, times: usize, writable: bool) -> Result<Self, CallError> {
+        let region = Self::new(bytes * times, Pages::Small)?;
+        let flags = libc::MAP_PRIVATE | libc::MAP_FIXED | libc::MAP_NORESERVE;
+        for at in (0..times).map(|number| number * bytes) {
+            // SAFETY: replaces a part of our own mapping, into which nobody has a reference.
+            let part = unsafe {
+                let part = region.start.add(at).as_ptr().cast();
+                libc::mmap(part, bytes, libc::PROT_NONE, flags, file.as_fd().as_raw_fd(), 0)
+            };
+            if part == libc::MAP_FAILED {
+                return Err(CallError::last("mmap"));
+            }
+        }
+        // Of locked memory every page would be brought as soon as it may be used.
+        region.unlock()?;
+        region.protect(writable)?;
+        Ok(region)
+    }
+
     fn advise(&self, advice: i32) -> Result<(), CallError> {
         // SAFETY: advice on our own mapping; nobody holds a reference into it while self is used.
         check("madvise", unsafe { libc::madvise(self.start.as_ptr().cast(), self.bytes, advice) }).map(|_| ())
@@ -101,6 +126,18 @@ impl Region {
         assert!(index * self.page < self.bytes, "a page of the region");
         // SAFETY: the byte lies within the mapping, to which self alone has access.
         unsafe { self.start.add(index * self.page).write_volatile(1) };
+    }
+
+    /// Reads the first byte of page `index`, which faults if it is not there.
+    ///
+    /// # Panics
+    /// If there is no such page.
+    #[inline(always)]
+    #[must_use]
+    pub fn read_page(&self, index: usize) -> u8 {
+        assert!(index * self.page < self.bytes, "a page of the region");
+        // SAFETY: the byte lies within the mapping, which can always be read.
+        unsafe { self.start.add(index * self.page).read_volatile() }
     }
 
     /// Makes every page resident.
@@ -270,6 +307,18 @@ mod tests {
         region.protect(true).expect("mprotect");
         region.drop_pages().expect("madvise");
         assert_eq!((region.resident_pages(), region.words()[0]), (Ok(0), 0));
+    }
+
+    #[test]
+    fn what_is_written_over_a_file_stays_in_the_region() {
+        let page = page_bytes();
+        let file = crate::file::in_memory(2 * page as u64).expect("a file");
+        let mut region = Region::of_file(&file, 2 * page, 3, true).expect("mapped");
+        assert_eq!((region.pages(), region.read_page(5)), (6, 0));
+        region.write_page(4);
+        assert_eq!([0, 2, 4].map(|index| region.read_page(index)), [0, 0, 1]);
+        region.drop_pages().expect("madvise");
+        assert_eq!(region.read_page(4), 0);
     }
 
     #[test]

@@ -124,6 +124,7 @@ struct totals {
 	u64 lost;
 	u64 watched; // the process whose end is told
 	u64 end; // 1 << 32 and its exit code, as wait(2) has it
+	u64 faults[3]; // of reads, of first writes, of writes to pages that are there
 };
 
 // A call that a thread is in, or was in when a signal came.
@@ -518,6 +519,24 @@ int delivered(u64 *ctx)
 
 	if (current() && totals_ && signal != 9 && handler != 1 && (handler || !unasked))
 		__sync_fetch_and_add(&totals_->signals, 1);
+	return 0;
+}
+
+// The processor's code of a fault: bit 0, the page is there; bit 1, a write.
+SEC("tp_btf/page_fault_user")
+int faulted(u64 *ctx)
+{
+	u64 code = own(2);
+	struct totals *totals_ = totals();
+
+	if (!current() || !totals_)
+		return 0;
+	if (!(code & 2))
+		__sync_fetch_and_add(&totals_->faults[0], 1);
+	else if (!(code & 1))
+		__sync_fetch_and_add(&totals_->faults[1], 1);
+	else
+		__sync_fetch_and_add(&totals_->faults[2], 1);
 	return 0;
 }
 

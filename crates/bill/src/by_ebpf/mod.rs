@@ -3,6 +3,7 @@
 use aya::maps::{Array, HashMap, Map, MapData, MapError, PerCpuHashMap};
 use aya::programs::BtfTracePoint;
 use aya::{Btf, Ebpf, EbpfLoader, VerifierLogLevel};
+use oscost_results::bill::FaultKinds;
 use oscost_sys::CallError;
 
 use crate::BillError;
@@ -15,7 +16,7 @@ use crate::tally::Sums;
 static OBJECT: &[u8] = aya::include_bytes_aligned!("count.bpf.o");
 
 /// The programs, and the tracepoints that they are for.
-const PROGRAMS: [(&str, &str); 7] = [
+const PROGRAMS: [(&str, &str); 8] = [
     ("enter", "sys_enter"),
     ("leave", "sys_exit"),
     ("switched", "sched_switch"),
@@ -23,14 +24,16 @@ const PROGRAMS: [(&str, &str); 7] = [
     ("executed", "sched_process_exec"),
     ("ended", "sched_process_exit"),
     ("delivered", "signal_deliver"),
+    ("faulted", "page_fault_user"),
 ];
 
 // How the C source numbers what it is told; its structures are arrays here, of which the loader knows that any bytes are a value.
 const RESULT: u8 = 254;
 /// `struct thread`: two calls, since when it is away, and whether it may be inside a call whose entry nobody saw.
 type Thread = [u64; 18];
-/// `struct totals`: token, signals, threads, children, voluntary and involuntary switches, what was lost, process, its end.
-type Totals = [u64; 9];
+/// `struct totals`: token, signals, threads, children, voluntary and involuntary switches, what was lost, process, its end, and
+/// faults: of reads, of first writes, of writes to pages that are there.
+type Totals = [u64; 12];
 
 /// The programs, loaded; they go with it, and with its process.
 #[derive(Debug)]
@@ -75,7 +78,8 @@ impl InKernel {
             .load(OBJECT)
             .map_err(|error| lack(&error))?;
         let mut this = Self { loaded, btf, token };
-        let totals: Totals = [token, 0, 0, 0, 0, 0, 0, 0, 0];
+        let mut totals: Totals = [0; 12];
+        totals[0] = token;
         this.totals()?.set(0, totals, 0).map_err(|error| lack(&error))?;
         let map = this.loaded.map_mut("rules").ok_or_else(|| missing("map of rules"))?;
         let mut rules: Array<_, [u64; 2]> = Array::try_from(map).map_err(|error| lack(&error))?;
@@ -155,15 +159,16 @@ impl InKernel {
     /// # Errors
     /// The error of bpf; that something found no place.
     pub fn seen(&mut self) -> Result<(SeenCalls, Option<u32>), BillError> {
-        let [_, signals, threads, children, voluntary, involuntary, lost, _, end] =
+        let [_, signals, threads, children, voluntary, involuntary, lost, _, end, read, first, copied] =
             self.totals()?.get(&0, 0).map_err(|error| lack(&error))?;
         if lost > 0 {
             return Err(BillError::NoEbpf(format!(
                 "{lost} calls or threads found no place in the kernel's tables"
             )));
         }
+        let faults = Some(FaultKinds { read, first, copied });
         let mut seen =
-            SeenCalls { signals, threads, children, voluntary, involuntary, ..SeenCalls::default() };
+            SeenCalls { signals, threads, children, voluntary, involuntary, faults, ..SeenCalls::default() };
         let map = self.loaded.map("counts").ok_or_else(|| missing("map of counts"))?;
         let counts: PerCpuHashMap<_, u64, [u64; 4]> =
             PerCpuHashMap::try_from(map).map_err(|error| lack(&error))?;

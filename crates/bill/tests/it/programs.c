@@ -194,11 +194,11 @@ int main(int count, char **words)
 	} else if (!strcmp(what, "orphan")) {
 		if (!fork()) { usleep(100000); ask(33); _exit(0); }
 	} else if (!strcmp(what, "stops")) {
-		int parent = getpid();
-		if (!fork()) { usleep(100000); kill(parent, SIGCONT); _exit(0); }
-		raise(SIGSTOP);
-		ask(44);
-		wait(NULL);
+		int child = fork(), status;
+		if (!child) { raise(SIGSTOP); ask(44); _exit(0); }
+		if (waitpid(child, &status, WUNTRACED) != child || !WIFSTOPPED(status)) return 9;
+		kill(child, SIGCONT);
+		if (waitpid(child, &status, 0) != child || status) return 9;
 	} else if (!strcmp(what, "runs")) {
 		// Until it is ended: one line for each thousand calls.
 		for (;;) { ask(1000); if (write(1, "\n", 1) != 1) return 0; usleep(500); }

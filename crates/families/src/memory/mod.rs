@@ -4,6 +4,7 @@ use oscost_harness::Benchmark;
 
 mod bandwidth;
 mod fault_anonymous;
+mod fault_mapped;
 mod latency;
 mod mmap_munmap;
 mod mprotect;
@@ -13,6 +14,8 @@ pub const ALL: &[&dyn Benchmark] = &[
     &mmap_munmap::MmapMunmap,
     &mprotect::Mprotect,
     &fault_anonymous::FaultAnonymous,
+    &fault_mapped::FAULT_FILE,
+    &fault_mapped::FAULT_COPY,
     &shootdown::THREADS_1,
     &shootdown::THREADS_3,
     &shootdown::THREADS_7,

@@ -1,6 +1,7 @@
 //! `oscost bill`: what a program pays the operating system, counted, priced with this machine's list, and what would be less.
 
 use std::collections::BTreeSet;
+use std::hint::black_box;
 use std::time::{Instant, SystemTime};
 
 use oscost_bill::budget::BudgetBound;
@@ -9,9 +10,12 @@ use oscost_bill::{BillError, check, price, savings};
 use oscost_harness::{Choice, Effort, estimate_ns};
 use oscost_report::Named;
 use oscost_results::bill::{Bill, Budget, CountedRun, RunUsage};
-use oscost_results::{Estimate, Figure, OutlineFigure, Plan, RunResult, Status, Store, load_outlines_of};
+use oscost_results::{
+    Estimate, Figure, Mark, OutlineFigure, Plan, RunResult, Status, Store, load_outlines_of,
+};
 use oscost_session::{Keep, machine};
 use oscost_sys::clock::{self, Clock};
+use oscost_sys::system_call;
 
 use super::catalogue;
 use super::count::save;
@@ -156,10 +160,11 @@ fn prices(
     let mut prices = Prices::default();
     stored(&needed, result, &mut prices);
     let missing: Vec<&str> = needed.iter().copied().filter(|id| !prices.has(id)).collect();
-    if missing.is_empty() || signals.came() {
+    if missing.is_empty() {
         return Ok(prices);
     }
-    if options.no_measure {
+    if options.no_measure || signals.came() {
+        bare_entry(&mut prices);
         result.warnings.push(format!(
             "no price in the store, and none was measured (--no-measure): {}",
             missing.join(", ")
@@ -168,9 +173,14 @@ fn prices(
     }
     talk.say(format!("measuring {} prices that the store does not have of this boot", missing.len()));
     match measured(&missing, signals, talk) {
-        Ok(figures) => figures.iter().filter_map(of_figure).for_each(|(id, price)| prices.add(id, price)),
+        Ok(figures) => {
+            for figure in &figures {
+                take(&mut prices, of_figure(figure), &figure.marks);
+            }
+        }
         Err(ended) => result.warnings.push(format!("prices are missing: {ended}")),
     }
+    bare_entry(&mut prices);
     let missing: Vec<&str> = needed.iter().copied().filter(|id| !prices.has(id)).collect();
     if !missing.is_empty() {
         result.warnings.push(format!("without a price here: {}", missing.join(", ")));
@@ -195,7 +205,7 @@ fn stored(needed: &BTreeSet<&'static str>, result: &RunResult, prices: &mut Pric
             continue;
         }
         let wanted = run.figures.iter().filter(|figure| needed.contains(&*figure.id) && is_current(figure));
-        wanted.filter_map(of_outline).for_each(|(id, price)| prices.add(id, price));
+        wanted.for_each(|figure| take(prices, of_outline(figure), &figure.marks));
     }
 }
 
@@ -242,6 +252,34 @@ fn measured(missing: &[&str], signals: &Signals, talk: &Talk) -> Result<Vec<Figu
     Ok(session.result.figures)
 }
 
+/// Takes a price of a figure with these marks. What others took is in the typical price, and hardly in the floor.
+fn take(prices: &mut Prices, priced: Option<(&str, Estimate, f64)>, marks: &[Mark]) {
+    let is_disturbed = marks.iter().any(|it| matches!(it, Mark::Noisy | Mark::Shared | Mark::BusySibling));
+    match priced {
+        Some((id, price, floor)) if is_disturbed => {
+            prices.add_disturbed(id, Estimate { value: floor, ..price });
+        }
+        Some((id, price, _)) => prices.add(id, price),
+        None => {}
+    }
+}
+
+/// The price that bounds all others, where it is not known: timed here, in some milliseconds, whoever else works.
+fn bare_entry(prices: &mut Prices) {
+    const CALLS: u64 = 1000;
+    let timed = || {
+        let begun = Instant::now();
+        for _ in 0..CALLS {
+            black_box(system_call::getppid());
+        }
+        begun.elapsed().as_nanos() as f64 / CALLS as f64
+    };
+    let mut each: Vec<f64> = (0..30).map(|_| timed()).collect();
+    each.sort_unstable_by(f64::total_cmp);
+    let (low, value, high) = (each[0], each[3], each[15]);
+    prices.add_disturbed("syscall/getppid", Estimate { value, low, high, extremes: false });
+}
+
 /// As much as there is time for.
 fn effort(choices: &[Choice]) -> Effort {
     let mut effort = Effort {
@@ -255,29 +293,29 @@ fn effort(choices: &[Choice]) -> Effort {
     effort
 }
 
-/// A price in ns of the typical and the floor, by name; `None` where it has none.
-fn in_ns(quantity: impl Fn(&str) -> Option<Estimate>) -> Option<Estimate> {
+/// A price in ns of the typical and the floor, by name, and the floor; `None` where it has none.
+fn in_ns(quantity: impl Fn(&str) -> Option<Estimate>) -> Option<(Estimate, f64)> {
     let typical = quantity("typical")?;
     let floor = quantity("floor").unwrap_or(typical);
-    Some(Estimate {
-        value: typical.value,
-        low: floor.low.min(typical.low),
-        high: typical.high,
-        extremes: false,
-    })
+    let low = floor.low.min(typical.low);
+    Some((Estimate { value: typical.value, low, high: typical.high, extremes: false }, floor.value))
 }
 
-fn of_outline(figure: &OutlineFigure) -> Option<(&str, Estimate)> {
+fn of_outline(figure: &OutlineFigure) -> Option<(&str, Estimate, f64)> {
     let quantity = |name: &str| {
         let quantity = figure.quantities.get(name)?;
         Some(Estimate { value: quantity.value?, low: quantity.low?, high: quantity.high?, extremes: false })
     };
-    in_ns(quantity).filter(|_| figure.status == Status::Measured).map(|price| (&*figure.id, price))
+    in_ns(quantity)
+        .filter(|_| figure.status == Status::Measured)
+        .map(|(price, floor)| (&*figure.id, price, floor))
 }
 
-fn of_figure(figure: &Figure) -> Option<(&str, Estimate)> {
+fn of_figure(figure: &Figure) -> Option<(&str, Estimate, f64)> {
     let quantity = |name: &str| figure.quantities.get(name).map(|quantity| quantity.estimate);
-    in_ns(quantity).filter(|_| figure.status == Status::Measured).map(|price| (&*figure.id, price))
+    in_ns(quantity)
+        .filter(|_| figure.status == Status::Measured)
+        .map(|(price, floor)| (&*figure.id, price, floor))
 }
 
 fn shown(options: &args::Bill, result: &RunResult, stored: Option<&str>, talk: &Talk) -> Result<(), Ended> {
@@ -319,6 +357,8 @@ mod tests {
             tariff::SLEEP,
             tariff::PREEMPTION,
             tariff::FAULT,
+            tariff::FAULT_READ,
+            tariff::FAULT_COPY,
             tariff::SIGNAL,
             tariff::START,
         ];

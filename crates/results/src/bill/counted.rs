@@ -18,6 +18,9 @@ pub struct CountedRun {
     pub calls: Vec<Call>,
     /// Page faults.
     pub faults: FaultCount,
+    /// Faults outside of the kernel by their kinds, where the way of counting tells them apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault_kinds: Option<FaultKinds>,
     /// Signals that were delivered.
     pub signals: u64,
     /// Switches of context.
@@ -95,6 +98,18 @@ pub struct FaultCount {
     pub minor: u64,
     /// With it.
     pub major: u64,
+}
+
+/// Kinds of page faults.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct FaultKinds {
+    /// A read of a page that was not there: mostly of a mapped file.
+    pub read: u64,
+    /// The first write to a page that was not there: mostly of anonymous memory.
+    pub first: u64,
+    /// A write to a page that was there: mostly one that is copied for it.
+    pub copied: u64,
 }
 
 /// Switches of context.

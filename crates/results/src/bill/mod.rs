@@ -3,5 +3,5 @@
 mod counted;
 mod priced;
 
-pub use counted::{Call, CountedRun, CountingWay, FaultCount, RunEnd, RunUsage, SwitchCount};
+pub use counted::{Call, CountedRun, CountingWay, FaultCount, FaultKinds, RunEnd, RunUsage, SwitchCount};
 pub use priced::{Bill, BillItem, Budget, Price, Saving};

@@ -1,0 +1,152 @@
+//! Faults of a private mapping of a file that lies in memory: the first read of a part, and the first write to a page that was read.
+
+use std::os::fd::AsRawFd;
+
+use oscost_harness::{
+    Batched, Benchmark, Bound, CallError, CallPath, Card, Claim, Outcome, PostCondition, SetUp, Subject,
+    Unable,
+};
+use oscost_sys::region::{Region, page_bytes};
+use oscost_sys::usage::{self, Whose};
+use oscost_sys::{file, system_call};
+
+use crate::{claims, lack};
+
+/// `memory/fault_file` and `memory/fault_copy`
+pub struct FaultMapped {
+    card: &'static Card,
+    /// Whether pages are written to, each after it was read.
+    writes: bool,
+}
+
+/// Bytes of the file, and how often it is mapped one behind the other: more parts than a batch touches.
+const FILE: usize = 4 << 20;
+const TIMES: usize = 64;
+/// The kernel maps pages around the one that is read: those of 64 KiB, unless it was told otherwise.
+const AROUND: usize = 64 << 10;
+/// Faults of a look afterwards.
+const LOOK: u64 = 100;
+
+/// One fault each: fewer, and pages were there; more, and something else faulted.
+const CLAIMS: [Claim; 3] = faults(1.01);
+
+/// Before a batch of writes twice as many pages are read, of which a fault maps 16: whoever counts from before sees these as well.
+const COPIES: [Claim; 3] = faults(1.3);
+
+const fn faults(most: f64) -> [Claim; 3] {
+    let [calls, switches, _] = claims::exactly(0.0);
+    [calls, switches, Claim::Faults(Bound::Between(0.999, most))]
+}
+
+const CARD: Card =
+    Card { call_path: CallPath::Instruction, group: "memory/mapped", claims: &CLAIMS, ..Card::BATCHED };
+
+static READ: Card = Card {
+    id: "memory/fault_file",
+    title: "page fault of a file in the page cache",
+    operation: "the first read of one of the 64 KiB parts of a mapped file, all of which lies in the page cache",
+    remark: "one fault maps the pages around it as well: 16 of 4 KiB, unless fault_around_bytes says otherwise",
+    ..CARD
+};
+static WRITE: Card = Card {
+    id: "memory/fault_copy",
+    title: "page fault that copies a page",
+    operation: "the first write to one page of a private mapping of a file, which was read before: the page is copied",
+    claims: &COPIES,
+    remark: "the same happens to memory that is written to after a fork",
+    ..CARD
+};
+
+pub const FAULT_FILE: FaultMapped = FaultMapped { card: &READ, writes: false };
+pub const FAULT_COPY: FaultMapped = FaultMapped { card: &WRITE, writes: true };
+
+impl Benchmark for FaultMapped {
+    fn card(&self) -> &'static Card {
+        self.card
+    }
+
+    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        let file = file::in_memory(FILE as u64).map_err(lack::of_descriptors)?;
+        let part = [7; AROUND];
+        for _ in 0..FILE / AROUND {
+            if system_call::write(file.as_raw_fd(), &part)? != AROUND {
+                return Err(CallError::short("write").into());
+            }
+        }
+        let region = Region::of_file(&file, FILE, TIMES, self.writes).map_err(lack::of_memory)?;
+        let stride = if self.writes { 1 } else { (AROUND / page_bytes()).max(1) };
+        Ok(Subject::Batched(Box::new(Faults { region, stride, writes: self.writes, ready: 0, last: 0 })))
+    }
+}
+
+struct Faults {
+    region: Region,
+    /// From one page that is touched to the next.
+    stride: usize,
+    writes: bool,
+    /// Pages that were read before a batch that writes.
+    ready: usize,
+    /// Faults of the last batch.
+    last: usize,
+}
+
+impl Faults {
+    #[inline(always)]
+    fn touch(&mut self, pages: usize) {
+        if self.writes {
+            (0..pages).for_each(|index| self.region.write_page(index));
+        } else {
+            for index in 0..pages {
+                let _ = self.region.read_page(index * self.stride);
+            }
+        }
+    }
+}
+
+impl Batched for Faults {
+    /// No page is there when a batch begins, or each is as the file has it: of those that a batch twice as long would touch.
+    fn arm(&mut self) -> Outcome {
+        self.region.unlock()?;
+        self.region.drop_pages()?;
+        if self.writes {
+            self.ready = (2 * self.last).clamp(1, self.region.pages());
+            for index in 0..self.ready {
+                let _ = self.region.read_page(index);
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        let pages = usize::try_from(iterations).unwrap_or(usize::MAX);
+        if pages > self.region.pages() / self.stride {
+            return Err(CallError::told("a batch has more parts than are mapped"));
+        }
+        self.last = pages;
+        self.touch(pages);
+        Ok(())
+    }
+
+    /// As many faults were counted as pages were touched, and what is there is the file's, or was written.
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        self.last = LOOK as usize;
+        self.arm()?;
+        let before = usage::own(Whose::Thread)?;
+        self.batch(LOOK)?;
+        let faults = usage::own(Whose::Thread)?.since(&before).minor_faults;
+        let expected = if self.writes { 1 } else { 7 };
+        let touched = (0..LOOK as usize).map(|index| self.region.read_page(index * self.stride));
+        let found = touched.filter(|&byte| byte == expected).count();
+        let next = self.region.read_page((LOOK as usize + 1) * self.stride);
+        Ok(vec![
+            PostCondition::exactly("pages_as_expected", LOOK as f64, found as f64),
+            PostCondition::exactly("next_page_is_the_file's", 7.0, f64::from(next)),
+            PostCondition {
+                name: "faults_counted",
+                expected: Bound::Between(LOOK as f64, LOOK as f64 + 10.0),
+                observed: faults as f64,
+            },
+        ])
+    }
+}
