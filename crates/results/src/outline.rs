@@ -287,6 +287,7 @@ mod tests {
             id: "a".to_owned(),
             revision: 1,
             status: Status::Measured,
+            marks: Vec::new(),
             headline: "median".to_owned(),
             quantities: BTreeMap::from([
                 ("floor".to_owned(), quantity(2.0, Some(3.0))),
