@@ -18,6 +18,7 @@ mod descriptor;
 mod error;
 mod key;
 pub mod price;
+mod prices;
 pub mod replacements;
 mod rules;
 mod run;

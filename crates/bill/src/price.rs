@@ -1,91 +1,12 @@
 //! Prices: what was counted, each item with its price and what all of it costs together.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use oscost_results::Estimate;
 use oscost_results::bill::{Bill, BillItem as Item, Call, CountedRun as Counted, Price, RunUsage as Usage};
 
+pub use crate::prices::{Prices, plus, times};
 use crate::tariff::{self, ENTRY, FAULT, FAULT_COPY, FAULT_READ, PREEMPTION, SIGNAL, SLEEP, START, Term};
-
-/// What is known of figures: the low end of the floor, the typical price, its high end, in ns.
-#[derive(Debug, Clone, Default)]
-pub struct Prices {
-    known: BTreeMap<String, Estimate>,
-    disturbed: BTreeSet<String>,
-}
-
-impl Prices {
-    /// Takes a figure's price, unless a newer one is known.
-    pub fn add(&mut self, id: &str, price: Estimate) {
-        self.known.entry(id.to_owned()).or_insert(price);
-    }
-
-    /// Takes a figure's price that was measured beside others' work, unless another one is known.
-    pub fn add_disturbed(&mut self, id: &str, price: Estimate) {
-        if !self.has(id) {
-            self.disturbed.insert(id.to_owned());
-            self.add(id, price);
-        }
-    }
-
-    /// Whether this figure has a price.
-    #[must_use]
-    pub fn has(&self, id: &str) -> bool {
-        self.known.contains_key(id)
-    }
-
-    /// The sum of terms; `None` where a figure is unknown. The interval is as wide as all of them allow.
-    #[must_use]
-    pub fn sum(&self, terms: &[Term]) -> Option<Estimate> {
-        terms.iter().try_fold(Estimate::default(), |sum, (id, factor)| {
-            let price = self.known.get(*id)?;
-            let (low, high) = if *factor < 0.0 { (price.high, price.low) } else { (price.low, price.high) };
-            Some(plus(
-                sum,
-                Estimate {
-                    value: price.value * factor,
-                    low: low * factor,
-                    high: high * factor,
-                    extremes: false,
-                },
-            ))
-        })
-    }
-
-    /// The same of a call: none costs less than an entry into the kernel.
-    #[must_use]
-    pub fn of_call(&self, terms: &[Term]) -> Option<Estimate> {
-        let (sum, entry) = (self.sum(terms)?, self.sum(ENTRY)?);
-        Some(Estimate {
-            value: sum.value.max(entry.value),
-            low: sum.low.max(entry.low),
-            high: sum.high.max(entry.high),
-            extremes: false,
-        })
-    }
-}
-
-/// The sum of two estimates whose errors may be one.
-#[must_use]
-pub fn plus(one: Estimate, other: Estimate) -> Estimate {
-    Estimate {
-        value: one.value + other.value,
-        low: one.low + other.low,
-        high: one.high + other.high,
-        extremes: false,
-    }
-}
-
-/// So many times as much.
-#[must_use]
-pub fn times(estimate: Estimate, factor: f64) -> Estimate {
-    Estimate {
-        value: estimate.value * factor,
-        low: estimate.low * factor,
-        high: estimate.high * factor,
-        extremes: false,
-    }
-}
 
 /// What a call costs, all of them together; `None` where it has no rate, or a figure is missing.
 #[must_use]
@@ -203,7 +124,7 @@ pub fn items(counted: &Counted, free: Option<&Usage>, prices: &Prices) -> Vec<It
             ..Item::default()
         });
     }
-    let marked = |price: &&mut Price| price.ids.iter().any(|id| prices.disturbed.contains(id));
+    let marked = |price: &&mut Price| price.ids.iter().any(|id| prices.is_disturbed(id));
     for price in all.iter_mut().filter_map(|item| item.price.as_mut()).filter(marked) {
         let words = if price.circumstance.is_empty() { "" } else { "; " };
         price.circumstance.push_str(&format!("{words}measured beside others' work"));
