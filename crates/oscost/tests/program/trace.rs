@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 
 use crate::support::Home;
 
-/// Where instances of ftrace are, if they can be had here.
+/// Where instances of ftrace are, if they can be had here: a kernel that is locked down lists the tracer, and refuses functions.
 fn instances() -> Option<&'static Path> {
     let places = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"].map(Path::new);
     let place = places.into_iter().find(|place| {
         std::fs::read_to_string(place.join("available_tracers"))
             .is_ok_and(|tracers| tracers.contains("function "))
+            && std::fs::File::open(place.join("available_filter_functions")).is_ok()
     })?;
     (oscost_sys::identity::effective_uid() == 0)
         .then(|| {
