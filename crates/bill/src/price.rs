@@ -124,10 +124,11 @@ pub fn items(counted: &Counted, free: Option<&Usage>, prices: &Prices) -> Vec<It
             ..Item::default()
         });
     }
-    let marked = |price: &&mut Price| price.ids.iter().any(|id| prices.is_disturbed(id));
-    for price in all.iter_mut().filter_map(|item| item.price.as_mut()).filter(marked) {
-        let words = if price.circumstance.is_empty() { "" } else { "; " };
-        price.circumstance.push_str(&format!("{words}measured beside others' work"));
+    for price in all.iter_mut().filter_map(|item| item.price.as_mut()) {
+        for circumstance in prices.circumstances(&price.ids) {
+            let between = if price.circumstance.is_empty() { "" } else { "; " };
+            price.circumstance.push_str(&format!("{between}{circumstance}"));
+        }
     }
     all.sort_by(|one, other| {
         other.together.value.total_cmp(&one.together.value).then_with(|| one.key.cmp(&other.key))
@@ -360,10 +361,10 @@ mod tests {
     }
 
     #[test]
-    fn a_price_that_was_measured_beside_others_work_is_one_and_is_marked() {
+    fn a_price_with_a_circumstance_is_one_and_says_so() {
         let mut prices = prices(&[("syscall/getppid", 100.0)]);
-        prices.add_disturbed("syscall/getppid", price(300.0));
-        prices.add_disturbed("syscall/stat", price(300.0));
+        prices.add_with("syscall/getppid", price(300.0), "beside others' work");
+        prices.add_with("syscall/stat", price(300.0), "beside others' work");
         let calls = vec![call("getuid", "", 2), call("stat", "", 2)];
         let items = items(&Counted { calls, ..Counted::default() }, None, &prices);
         let of = |key: &str| items.iter().find(|item| item.key == key).and_then(|item| item.price.clone());

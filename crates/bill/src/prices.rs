@@ -1,6 +1,6 @@
 //! What is known of figures' prices, and how they are added up.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use oscost_results::Estimate;
 
@@ -10,7 +10,8 @@ use crate::tariff::{ENTRY, Term};
 #[derive(Debug, Clone, Default)]
 pub struct Prices {
     known: BTreeMap<String, Estimate>,
-    disturbed: BTreeSet<String>,
+    /// What is to be said of a price, by its figure.
+    circumstances: BTreeMap<String, &'static str>,
 }
 
 impl Prices {
@@ -19,18 +20,17 @@ impl Prices {
         self.known.entry(id.to_owned()).or_insert(price);
     }
 
-    /// Takes a figure's price that was measured beside others' work, unless another one is known.
-    pub fn add_disturbed(&mut self, id: &str, price: Estimate) {
+    /// Takes a figure's price of which something is to be said, unless another one is known.
+    pub fn add_with(&mut self, id: &str, price: Estimate, circumstance: &'static str) {
         if !self.has(id) {
-            self.disturbed.insert(id.to_owned());
+            self.circumstances.insert(id.to_owned(), circumstance);
             self.add(id, price);
         }
     }
 
-    /// Whether a figure's price was measured beside others' work.
-    #[must_use]
-    pub fn is_disturbed(&self, id: &str) -> bool {
-        self.disturbed.contains(id)
+    /// What is to be said of the prices of these figures.
+    pub fn circumstances(&self, ids: &[String]) -> std::collections::BTreeSet<&'static str> {
+        ids.iter().filter_map(|id| self.circumstances.get(id).copied()).collect()
     }
 
     /// Whether this figure has a price.
