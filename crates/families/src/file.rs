@@ -253,7 +253,7 @@ const fn listing<const FILES: usize>(
         |cx| {
             let directory = Directory::make(cx)?;
             for number in 0..FILES {
-                let name = CString::new(format!("file-{number:04}")).unwrap_or_default();
+                let name = CString::new(format!("file-{number:04}")).expect("a name without a zero byte");
                 file_page::create(directory.folder(), &name).map_err(lack::of_files)?;
             }
             Ok(Listed {

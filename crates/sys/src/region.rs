@@ -76,11 +76,19 @@ impl Region {
     }
 
     /// Maps the first `bytes` of a file (whole pages) `times` times, one behind the other, each privately: what is written stays here.
-    /// Nothing of it is resident, as long as nobody touches it.
+    /// Nothing of it is resident, as long as nobody touches it. Nobody may make the file shorter while it is mapped (SIGBUS).
     ///
     /// # Errors
-    /// As [`Region::new`]; EACCES where the file is not open for reading.
+    /// As [`Region::new`]; EACCES where the file is not open for reading; EINVAL where it is shorter than `bytes`.
     pub fn of_file(file: impl AsFd, bytes: usize, times: usize, writable: bool) -> Result<Self, CallError> {
+        let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
+        // SAFETY: the kernel writes one stat to a local variable.
+        check("fstat", unsafe { libc::fstat(file.as_fd().as_raw_fd(), stat.as_mut_ptr()) })?;
+        // SAFETY: fstat succeeded, so it is written.
+        let length = unsafe { stat.assume_init() }.st_size;
+        if usize::try_from(length).is_ok_and(|length| length < bytes) {
+            return Err(CallError::new("mmap", libc::EINVAL));
+        }
         let region = Self::new(bytes * times, Pages::Small)?;
         let flags = libc::MAP_PRIVATE | libc::MAP_FIXED | libc::MAP_NORESERVE;
         for at in (0..times).map(|number| number * bytes) {
@@ -319,6 +327,12 @@ mod tests {
         assert_eq!([0, 2, 4].map(|index| region.read_page(index)), [0, 0, 1]);
         region.drop_pages().expect("madvise");
         assert_eq!(region.read_page(4), 0);
+        let beyond = Region::of_file(&file, 3 * page, 1, false).map(drop);
+        assert_eq!(
+            beyond,
+            Err(CallError::new("mmap", libc::EINVAL)),
+            "a page that the file has not would end the program"
+        );
     }
 
     #[test]
