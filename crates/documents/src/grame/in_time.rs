@@ -69,28 +69,28 @@ impl Case {
 
     fn outcome(self, found: &Found<'_>) -> Option<Outcome> {
         let id = self.id();
-        let count = |name: &str| found.literal(&id, name).unwrap_or(0.0);
+        let count = |name: &str| found.literal(&id, name);
         let launches = found.figure(&id)?.launches.iter();
-        let shares = launches.map(|launch| not_in_time(launch, self.shape.clients as f64)).collect();
+        let shares: Option<_> =
+            launches.map(|launch| not_in_time(launch, self.shape.clients as f64)).collect();
         Some(Outcome {
             worst_ns: found.literal(&id, quantity::LATENCY_MAX)?,
-            lost: count(quantity::DROPPED) + count(quantity::MISSED),
-            skipped: count(quantity::OVERRUNS),
-            not_in_time: median(&sorted(shares))?,
+            lost: count(quantity::DROPPED)? + count(quantity::MISSED)?,
+            skipped: count(quantity::OVERRUNS)?,
+            not_in_time: median(&sorted(shares?))?,
             case: self,
         })
     }
 }
 
-/// The share of a launch's messages that were late by a tick, lost, or never sent.
-fn not_in_time(launch: &LaunchRecord, clients: f64) -> f64 {
-    let count = |name: &str| launch.quantities.get(name).copied().unwrap_or(0.0);
-    let unsent = count(quantity::OVERRUNS) * clients;
-    let lost = count(quantity::DROPPED) + count(quantity::MISSED);
-    let histogram = launch.histogram.as_ref();
-    let all = histogram.and_then(|it| LogHistogram::from_counts(it.first, &it.counts));
-    let late = all.map_or(0.0, |all| share_from(&all, JUDGED_NS as f64));
-    late + (lost + unsent) / (count(quantity::SENT) + unsent).max(1.0)
+/// The share of a launch's messages that were late by a tick, lost, or never sent; `None` where one of these was not counted.
+fn not_in_time(launch: &LaunchRecord, clients: f64) -> Option<f64> {
+    let count = |name: &str| launch.quantities.get(name).copied();
+    let unsent = count(quantity::OVERRUNS)? * clients;
+    let lost = count(quantity::DROPPED)? + count(quantity::MISSED)?;
+    let histogram = launch.histogram.as_ref()?;
+    let late = share_from(&LogHistogram::from_counts(histogram.first, &histogram.counts)?, JUDGED_NS as f64);
+    Some(late + (lost + unsent) / (count(quantity::SENT)? + unsent).max(1.0))
 }
 
 impl Outcome {
@@ -282,7 +282,7 @@ pub(super) fn answered(found: &Found<'_>, settings: &Settings) -> Option<Answer>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::found::test::figure;
+    use crate::found::test::{figure, set};
 
     /// A machine on which every case takes 50 us, but for the socket without priority, and the pipe loses some.
     fn machine(settings: &Settings, plain_ns: f64, lost: f64) -> Vec<oscost_results::Figure> {
@@ -291,6 +291,9 @@ mod tests {
             let worst = if is_plain { plain_ns } else { 50_000.0 };
             let mut figure = figure(&case.id(), "latency_max", worst, None);
             let lost = if case.transport == "pipe" { lost } else { 0.0 };
+            for (name, count) in [("dropped", lost), ("missed", 0.0), ("overruns", 0.0)] {
+                set(&mut figure, name, count);
+            }
             figure.launches = [0.0, lost, lost].map(|lost| launch(999, (40_000.0, worst), lost)).to_vec();
             figure
         };
@@ -304,7 +307,9 @@ mod tests {
         (0..2).for_each(|_| all.record(other));
         let (first, counts) = all.counts();
         let histogram = oscost_results::Histogram { first, counts: counts.to_vec(), ..Default::default() };
-        let quantities = [("sent", 1000.0), ("dropped", lost)].map(|(name, it)| (name.to_owned(), it)).into();
+        let quantities = [("sent", 1000.0), ("dropped", lost), ("missed", 0.0), ("overruns", 0.0)]
+            .map(|(name, it)| (name.to_owned(), it))
+            .into();
         LaunchRecord { histogram: Some(histogram), quantities, ..Default::default() }
     }
 
@@ -324,6 +329,28 @@ mod tests {
         assert!(late.contains(where_it_breaks), "{late}");
         let losing = told(&machine(&settings, 60_000.0, 2.0));
         assert!(losing.contains("pipe breaks at 1, idle (0.2 % not in time, worst 50.0 us)"), "{losing}");
+    }
+
+    #[test]
+    fn what_was_not_counted_is_no_zero() {
+        let settings = Settings::default();
+        let outcome = |figures: &[oscost_results::Figure]| {
+            let case = cases(&settings).into_iter().next().expect("a case");
+            case.outcome(&Found::of(figures, &[], &[])).is_some()
+        };
+        let whole = machine(&settings, 60_000.0, 0.0);
+        assert!(outcome(&whole));
+        for name in ["dropped", "missed", "overruns"] {
+            let mut less = whole.clone();
+            less[0].quantities.remove(name);
+            assert!(!outcome(&less), "{name} of the figure");
+            let mut less = whole.clone();
+            less[0].launches[1].quantities.remove(name);
+            assert!(!outcome(&less), "{name} of a launch");
+        }
+        let mut less = whole;
+        less[0].launches[1].histogram = None;
+        assert!(!outcome(&less), "nobody knows who was late");
     }
 
     #[test]
