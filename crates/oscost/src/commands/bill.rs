@@ -286,7 +286,7 @@ fn bare_entry(prices: &mut Prices) {
     prices.add_with(
         ENTRY,
         Estimate { value, low, high, extremes: false },
-        "a kernel entry, timed for some milliseconds",
+        "timed here for some milliseconds",
     );
 }
 
