@@ -4,6 +4,7 @@ mod answers;
 mod corpus;
 mod disassembly;
 mod documents;
+mod edition;
 mod layers;
 mod modules;
 mod one_meaning;
