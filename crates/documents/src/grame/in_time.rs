@@ -42,6 +42,11 @@ struct Outcome {
     not_in_time: f64,
 }
 
+/// A transport's name in words: "unix datagram".
+fn words(transport: &str) -> String {
+    transport.replace('_', " ")
+}
+
 impl Case {
     fn id(&self) -> String {
         realtime_ipc::id_of(self.transport, &self.shape)
@@ -157,7 +162,7 @@ fn of_thousand(found: &Found<'_>, id: &str) -> Option<f64> {
 pub(super) fn table(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
     let table = "Which transport serves its clients in time? (ours): a tick of 1 ms, times in us; transport, clients, machine";
     for case in cases(settings) {
-        let (id, row) = (case.id(), format!("{} {}", case.transport, case.situation(found)));
+        let (id, row) = (case.id(), format!("{} {}", words(case.transport), case.situation(found)));
         let us = |ns: f64| {
             let us = ns / 1e3;
             if us >= 1000.0 { grouped(us.round() as u64) } else { format!("{us:.1}") }
@@ -211,7 +216,7 @@ fn full(found: &Found<'_>, settings: &Settings) -> String {
         let (least, most) = (of(few)?, of(many)?);
         let slope = (most - least) / (many - few) as f64;
         let clients = few as f64 + (JUDGED_NS as f64 - least) / slope;
-        (slope > 0.0 && clients >= 1.0).then(|| format!("{transport} {}", grouped(clients as u64)))
+        (slope > 0.0 && clients >= 1.0).then(|| format!("{} {}", words(transport), grouped(clients as u64)))
     };
     let told: Vec<String> = CONTENDERS.iter().filter_map(each).collect();
     if told.is_empty() {
@@ -245,8 +250,8 @@ pub(super) fn answered(found: &Found<'_>, settings: &Settings) -> Option<Answer>
             .collect();
         match (own.is_empty(), late.is_empty()) {
             (true, _) => {}
-            (_, true) => serve.push(transport),
-            _ => breaks.push(format!("{transport} breaks at {}", late.join(", at "))),
+            (_, true) => serve.push(words(transport)),
+            _ => breaks.push(format!("{} breaks at {}", words(transport), late.join(", at "))),
         }
     }
     let in_time = match serve.len() {
@@ -272,7 +277,7 @@ pub(super) fn answered(found: &Found<'_>, settings: &Settings) -> Option<Answer>
             format!(
                 "longest that {} by {} waits, {situation}",
                 counted(settings.most()),
-                best.case.transport
+                words(best.case.transport)
             ),
             "us",
         )
@@ -321,11 +326,11 @@ mod tests {
         };
         let within = "within a tick of 1 ms, 999 times in 1000, wherever measured";
         let sound = told(&machine(&settings, 60_000.0, 1.0));
-        assert_eq!(sound, format!("unix_datagram, futex_broadcast, pipe reached 1 to 10 clients {within}"));
+        assert_eq!(sound, format!("unix datagram, futex broadcast, pipe reached 1 to 10 clients {within}"));
         let late = told(&machine(&settings, 2e6, 0.0));
-        assert!(late.starts_with("futex_broadcast, pipe reached"), "{late}");
+        assert!(late.starts_with("futex broadcast, pipe reached"), "{late}");
         let where_it_breaks =
-            "unix_datagram breaks at 10, idle, no priority (0.2 % not in time, worst 2.00 ms), at 10, loaded";
+            "unix datagram breaks at 10, idle, no priority (0.2 % not in time, worst 2.00 ms), at 10, loaded";
         assert!(late.contains(where_it_breaks), "{late}");
         let losing = told(&machine(&settings, 60_000.0, 2.0));
         assert!(losing.contains("pipe breaks at 1, idle (0.2 % not in time, worst 50.0 us)"), "{losing}");
