@@ -192,7 +192,11 @@ mod tests {
         let section = changelog.split("### Wrong figures").nth(1).expect("the section");
         let section = section.split("\n## ").next().unwrap();
         for entry in WITHDRAWN {
-            assert!(section.contains(&format!("`{}`", entry.id)), "{} is not in it", entry.id);
+            // The rings are named once, and their two endings.
+            let ring = entry.id.find("/handover/").filter(|_| [RING_SAME, RING_CROSS].contains(&entry.why));
+            let (id, ending) = entry.id.split_at(ring.unwrap_or(entry.id.len()));
+            let named = |words: &str| words.is_empty() || section.contains(&format!("`{words}`"));
+            assert!(named(id) && named(ending), "{} is not in it", entry.id);
         }
         assert_eq!(WITHDRAWN.iter().filter(|entry| [RING_SAME, RING_CROSS].contains(&entry.why)).count(), 16);
     }
