@@ -49,12 +49,15 @@ fn code(text: &str) -> impl Iterator<Item = &str> {
 /// Pages that tell users what to type.
 const GUIDES: &[&str] = &[
     "README.md",
+    "docs/bill.md",
     "docs/choose.md",
     "docs/commands.md",
     "docs/compare-machines.md",
+    "docs/from-lmbench.md",
     "docs/kernel-developers.md",
     "docs/read-a-figure.md",
     "docs/realtime-messages.md",
+    "docs/result-rows.md",
     "docs/teach.md",
 ];
 
@@ -139,8 +142,7 @@ fn exit_codes_of_the_man_page_stand_in_the_guide() {
     let page = said(&["--generate", "man"]);
     let guide = document("docs/commands.md");
     let codes = page.split("EXIT STATUS").nth(1).expect("exit codes in the man page");
-    let mut lines = codes.lines();
-    let mut count = 0;
+    let (mut lines, mut count) = (codes.lines(), 0);
     while lines.any(|line| line.starts_with(".TP")) {
         let code = lines.next().expect("a code").trim_start_matches("\\fB").trim_end_matches("\\fR");
         assert!(guide.contains(&format!("| {code} |")), "docs/commands.md: the exit code {code} is missing");
