@@ -50,135 +50,94 @@ pub struct Family {
     pub settings: &'static [Setting],
 }
 
+const fn family(
+    name: &'static str,
+    description: &'static str,
+    benchmarks: &'static [&'static dyn Benchmark],
+    settings: &'static [Setting],
+) -> Family {
+    Family { name, description, benchmarks, settings }
+}
+
 /// All families, in the order of the price list. A static, so that the loops are compiled in this crate and nowhere else.
 pub static FAMILIES: &[Family] = &[
-    Family {
-        name: "instrument",
-        description: "the cost of a measurement itself, and checks with known costs",
-        benchmarks: instrument::ALL,
-        settings: &[],
-    },
-    Family {
-        name: "clock",
-        description: "reading a clock, and how fine each clock really is",
-        benchmarks: clock::ALL,
-        settings: &[],
-    },
-    Family {
-        name: "syscall",
-        description: "entering the kernel, and its cheapest calls",
-        benchmarks: syscall::ALL,
-        settings: &[],
-    },
-    Family {
-        name: "signal",
-        description: "notifying a process by a signal",
-        benchmarks: signal::ALL,
-        settings: &[],
-    },
-    Family {
-        name: "process",
-        description: "making a process, running a program, and reaping it",
-        benchmarks: process::ALL,
-        settings: &[],
-    },
-    Family {
-        name: "thread",
-        description: "making a thread and joining it",
-        benchmarks: thread::ALL,
-        settings: &[],
-    },
-    Family {
-        name: "memory",
-        description: "mapping, faults, protection, shootdowns, and the latency and bandwidth of memory",
-        benchmarks: memory::ALL,
-        settings: &[],
-    },
-    Family {
-        name: "cpu_pair",
-        description: "how long one CPU takes to reach another",
-        benchmarks: cpu_pair::ALL,
-        settings: &[cpu_pair::PAIRS],
-    },
-    Family {
-        name: "context_switch",
-        description: "switches between processes or threads, and the price of the pipe alone",
-        benchmarks: context_switch::ALL,
-        settings: &[],
-    },
-    Family {
-        name: "semaphore",
-        description: "waiting and posting without contention, and handing a token over",
-        benchmarks: semaphore::ALL,
-        settings: &[],
-    },
-    Family {
-        name: "lock",
-        description: "locking and unlocking: uncontended, handed over, and contended",
-        benchmarks: lock::ALL,
-        settings: &[],
-    },
-    Family {
-        name: "record_lock",
-        description: "locks on files: on records of a process or an open file description, and on whole files",
-        benchmarks: record_lock::ALL,
-        settings: &[],
-    },
-    Family {
-        name: "event",
-        description: "waiting for descriptors: a wake-up by one, and a poll of many",
-        benchmarks: event::ALL,
-        settings: &[],
-    },
-    Family {
-        name: "file",
-        description: "one operation on one file, in memory or where --set directory= says",
-        benchmarks: file::ALL,
-        settings: &[record_database::DIRECTORY],
-    },
-    Family {
-        name: "io_uring",
-        description: "operations through a ring that is shared with the kernel",
-        benchmarks: io_uring::ALL,
-        settings: &[],
-    },
-    Family {
-        name: "socket",
-        description: "one byte there and back through a socket, and connections, within this machine",
-        benchmarks: socket::ALL,
-        settings: &[],
-    },
-    Family { name: "timer", description: "how late a sleeper runs", benchmarks: timer::ALL, settings: &[] },
-    Family {
-        name: "futex",
-        description: "the futex call itself: waking one sleeper, and the kernel's table that all futexes share",
-        benchmarks: futex::ALL,
-        settings: &[],
-    },
-    Family {
-        name: "container",
-        description: "namespaces, made by a process and left to the kernel when it ends",
-        benchmarks: container::ALL,
-        settings: &[],
-    },
-    Family {
-        name: "tax",
-        description: "what filters and probes add to one operation",
-        benchmarks: tax::ALL,
-        settings: &[tax::ON],
-    },
-    Family {
-        name: "realtime_ipc",
-        description: "messages from one server to many clients, tick by tick, by every transport",
-        benchmarks: &[],
-        settings: realtime_ipc::SETTINGS,
-    },
-    Family {
-        name: "record_database",
-        description: "a database that processes share, without locks, with one lock, and with many",
-        benchmarks: &[],
-        settings: &[record_database::DIRECTORY],
-    },
+    family(
+        "instrument",
+        "the cost of a measurement itself, and checks with known costs",
+        instrument::ALL,
+        &[],
+    ),
+    family("clock", "reading a clock, and how fine each clock really is", clock::ALL, &[]),
+    family("syscall", "entering the kernel, and its cheapest calls", syscall::ALL, &[]),
+    family("signal", "notifying a process by a signal", signal::ALL, &[]),
+    family("process", "making a process, running a program, and reaping it", process::ALL, &[]),
+    family("thread", "making a thread and joining it", thread::ALL, &[]),
+    family(
+        "memory",
+        "mapping, faults, protection, shootdowns, and the latency and bandwidth of memory",
+        memory::ALL,
+        &[],
+    ),
+    family("cpu_pair", "how long one CPU takes to reach another", cpu_pair::ALL, &[cpu_pair::PAIRS]),
+    family(
+        "context_switch",
+        "switches between processes or threads, and the price of the pipe alone",
+        context_switch::ALL,
+        &[],
+    ),
+    family(
+        "semaphore",
+        "waiting and posting without contention, and handing a token over",
+        semaphore::ALL,
+        &[],
+    ),
+    family("lock", "locking and unlocking: uncontended, handed over, and contended", lock::ALL, &[]),
+    family(
+        "record_lock",
+        "locks on files: on records of a process or an open file description, and on whole files",
+        record_lock::ALL,
+        &[],
+    ),
+    family("event", "waiting for descriptors: a wake-up by one, and a poll of many", event::ALL, &[]),
+    family(
+        "file",
+        "one operation on one file, in memory or where --set directory= says",
+        file::ALL,
+        &[record_database::DIRECTORY],
+    ),
+    family("io_uring", "operations through a ring that is shared with the kernel", io_uring::ALL, &[]),
+    family(
+        "socket",
+        "one byte there and back through a socket, and connections, within this machine",
+        socket::ALL,
+        &[],
+    ),
+    family("timer", "how late a sleeper runs", timer::ALL, &[]),
+    family(
+        "futex",
+        "the futex call itself: waking one sleeper, and the kernel's table that all futexes share",
+        futex::ALL,
+        &[],
+    ),
+    family(
+        "container",
+        "namespaces, made by a process and left to the kernel when it ends",
+        container::ALL,
+        &[],
+    ),
+    family("tax", "what filters and probes add to one operation", tax::ALL, &[tax::ON]),
+    family(
+        "realtime_ipc",
+        "messages from one server to many clients, tick by tick, by every transport",
+        &[],
+        realtime_ipc::SETTINGS,
+    ),
+    family(
+        "record_database",
+        "a database that processes share, without locks, with one lock, and with many",
+        &[],
+        &[record_database::DIRECTORY],
+    ),
 ];
 
 /// Every benchmark that is listed, in the order of the price list; the cells of contention, the sessions of real-time

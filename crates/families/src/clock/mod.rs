@@ -11,8 +11,6 @@ use crate::operation::{nothing, operation};
 
 mod keeps_time;
 mod step;
-mod tsc;
-mod tscp;
 
 /// A reading without a system call, where the clock source permits it.
 const READING: Card = Card {
@@ -34,26 +32,49 @@ fn seconds() -> Cow<'static, [Claim]> {
     if cfg!(target_env = "musl") { claims::of_readings(1.0) } else { coarse() }
 }
 
+/// The card of a clock that is read by a system call everywhere, whatever the vDSO answers.
+const ENTERING: Card =
+    Card { call_path: CallPath::Libc, claims: &claims::named(&["clock_gettime"], 1.0), ..READING };
+
+/// The row of a clock_gettime: of a clock that the vDSO reads, of one that the timer's ticks move, or of one that is kept in the
+/// kernel.
+macro_rules! gettime {
+    (vdso $clock:ident, $($row:tt)*) => {
+        &gettime!(verify $clock, READING, $($row)*).claims(|| claims::of_readings(1.0))
+    };
+    (ticks $clock:ident, $($row:tt)*) => {
+        &gettime!(verify_coarse $clock, READING, $($row)*).claims(coarse)
+    };
+    (kernel $clock:ident, $($row:tt)*) => {
+        &gettime!(verify_counter $clock, ENTERING, $($row)*)
+    };
+    ($verify:ident $clock:ident, $base:ident, $id:literal, $name:literal $(, $field:ident: $value:expr)*) => {
+        operation(
+            &Card {
+                id: $id,
+                title: $name,
+                operation: concat!("one clock_gettime(", $name, ")"),
+                $($field: $value,)*
+                ..$base
+            },
+            nothing,
+            |()| {
+                let _ = clock::read(Clock::$clock);
+                Ok(())
+            },
+        )
+        .verify(|()| keeps_time::$verify(|| clock::read_ns(Clock::$clock)))
+    };
+}
+
 pub const ALL: &[&dyn Benchmark] = &[
     // CLOCK_MONOTONIC through the vDSO: the clock of document 003, and of every figure.
-    &operation(
-        &Card {
-            id: "clock/monotonic",
-            title: "CLOCK_MONOTONIC",
-            operation: "one clock_gettime(CLOCK_MONOTONIC)",
-            document: Some("003"),
-            tier: Tier::Core,
-            baseline: None,
-            ..READING
-        },
-        nothing,
-        |()| {
-            let _ = clock::read(Clock::Monotonic);
-            Ok(())
-        },
-    )
-    .claims(|| claims::of_readings(1.0))
-    .verify(|()| keeps_time::verify(|| clock::read_ns(Clock::Monotonic))),
+    gettime!(
+        vdso Monotonic, "clock/monotonic", "CLOCK_MONOTONIC",
+        document: Some("003"),
+        tier: Tier::Core,
+        baseline: None
+    ),
     // CLOCK_MONOTONIC by a forced kernel entry: what the vDSO saves.
     &operation(
         &Card {
@@ -69,105 +90,24 @@ pub const ALL: &[&dyn Benchmark] = &[
         |()| system_call::clock_gettime_monotonic().map(drop),
     ),
     // CLOCK_MONOTONIC_RAW: neither set nor slewed.
-    &operation(
-        &Card {
-            id: "clock/monotonic_raw",
-            title: "CLOCK_MONOTONIC_RAW",
-            operation: "one clock_gettime(CLOCK_MONOTONIC_RAW)",
-            ..READING
-        },
-        nothing,
-        |()| {
-            let _ = clock::read(Clock::MonotonicRaw);
-            Ok(())
-        },
-    )
-    .claims(|| claims::of_readings(1.0))
-    .verify(|()| keeps_time::verify(|| clock::read_ns(Clock::MonotonicRaw))),
+    gettime!(vdso MonotonicRaw, "clock/monotonic_raw", "CLOCK_MONOTONIC_RAW"),
     // CLOCK_MONOTONIC_COARSE: the time of the last timer tick, read from memory.
-    &operation(
-        &Card {
-            id: "clock/monotonic_coarse",
-            title: "CLOCK_MONOTONIC_COARSE",
-            operation: "one clock_gettime(CLOCK_MONOTONIC_COARSE)",
-            remark: "cheap because it returns the time of the last timer tick: see clock/step/monotonic_coarse",
-            tier: Tier::Core,
-            ..READING
-        },
-        nothing,
-        |()| {
-            let _ = clock::read(Clock::MonotonicCoarse);
-            Ok(())
-        },
-    )
-    .claims(coarse)
-    .verify(|()| keeps_time::verify_coarse(|| clock::read_ns(Clock::MonotonicCoarse))),
+    gettime!(
+        ticks MonotonicCoarse, "clock/monotonic_coarse", "CLOCK_MONOTONIC_COARSE",
+        remark: "cheap because it returns the time of the last timer tick: see clock/step/monotonic_coarse",
+        tier: Tier::Core
+    ),
     // CLOCK_REALTIME: the clock that can be set.
-    &operation(
-        &Card {
-            id: "clock/realtime",
-            title: "CLOCK_REALTIME",
-            operation: "one clock_gettime(CLOCK_REALTIME)",
-            tier: Tier::Core,
-            ..READING
-        },
-        nothing,
-        |()| {
-            let _ = clock::read(Clock::Realtime);
-            Ok(())
-        },
-    )
-    .claims(|| claims::of_readings(1.0))
-    .verify(|()| keeps_time::verify(|| clock::read_ns(Clock::Realtime))),
+    gettime!(vdso Realtime, "clock/realtime", "CLOCK_REALTIME", tier: Tier::Core),
     // CLOCK_REALTIME_COARSE: the wall time of the last timer tick, read from memory.
-    &operation(
-        &Card {
-            id: "clock/realtime_coarse",
-            title: "CLOCK_REALTIME_COARSE",
-            operation: "one clock_gettime(CLOCK_REALTIME_COARSE)",
-            remark: "cheap because it returns the time of the last timer tick, as clock/step/monotonic_coarse shows",
-            ..READING
-        },
-        nothing,
-        |()| {
-            let _ = clock::read(Clock::RealtimeCoarse);
-            Ok(())
-        },
-    )
-    .claims(coarse)
-    .verify(|()| keeps_time::verify_coarse(|| clock::read_ns(Clock::RealtimeCoarse))),
+    gettime!(
+        ticks RealtimeCoarse, "clock/realtime_coarse", "CLOCK_REALTIME_COARSE",
+        remark: "cheap because it returns the time of the last timer tick, as clock/step/monotonic_coarse shows"
+    ),
     // CLOCK_BOOTTIME: goes on while the machine sleeps.
-    &operation(
-        &Card {
-            id: "clock/boottime",
-            title: "CLOCK_BOOTTIME",
-            operation: "one clock_gettime(CLOCK_BOOTTIME)",
-            ..READING
-        },
-        nothing,
-        |()| {
-            let _ = clock::read(Clock::Boottime);
-            Ok(())
-        },
-    )
-    .claims(|| claims::of_readings(1.0))
-    .verify(|()| keeps_time::verify(|| clock::read_ns(Clock::Boottime))),
+    gettime!(vdso Boottime, "clock/boottime", "CLOCK_BOOTTIME"),
     // CLOCK_TAI: wall time without leap seconds, which time-sensitive networks use.
-    &operation(
-        &Card {
-            id: "clock/tai",
-            title: "CLOCK_TAI",
-            operation: "one clock_gettime(CLOCK_TAI)",
-            ..READING
-        },
-        nothing,
-        |()| {
-            let _ = clock::read(Clock::Tai);
-            Ok(())
-        },
-    )
-    .claims(|| claims::of_readings(1.0))
-    .verify(|()| keeps_time::verify(|| clock::read_ns(Clock::Tai))),
+    gettime!(vdso Tai, "clock/tai", "CLOCK_TAI"),
     // gettimeofday, the clock of document 004 (and of 000): microseconds, and it can be set.
     &operation(
         &Card {
@@ -217,52 +157,52 @@ pub const ALL: &[&dyn Benchmark] = &[
     .claims(seconds)
     .verify(|()| keeps_time::verify_seconds(clock::seconds)),
     // CPU time of the process: a system call everywhere, whatever the vDSO answers.
+    gettime!(kernel ProcessCpuTime, "clock/process_cputime", "CLOCK_PROCESS_CPUTIME_ID", tier: Tier::Core),
+    // CPU time of the thread: a system call everywhere, whatever the vDSO answers.
+    gettime!(kernel ThreadCpuTime, "clock/thread_cputime", "CLOCK_THREAD_CPUTIME_ID"),
+    // The time stamp counter, unordered (x86-64: RDTSC).
     &operation(
         &Card {
-            id: "clock/process_cputime",
-            title: "CLOCK_PROCESS_CPUTIME_ID",
-            operation: "one clock_gettime(CLOCK_PROCESS_CPUTIME_ID)",
-            call_path: CallPath::Libc,
-            claims: &claims::named(&["clock_gettime"], 1.0),
+            id: "clock/tsc",
+            title: "time stamp counter",
+            operation: "one reading of the time stamp counter",
+            call_path: CallPath::Instruction,
             tier: Tier::Core,
             ..READING
         },
         nothing,
         |()| {
-            let _ = clock::read(Clock::ProcessCpuTime);
+            clock::keep(clock::tsc());
             Ok(())
         },
     )
-    .verify(|()| keeps_time::verify_counter(|| clock::read_ns(Clock::ProcessCpuTime))),
-    // CPU time of the thread: a system call everywhere, whatever the vDSO answers.
+    .verify(|()| keeps_time::verify_counter(clock::tsc)),
+    // The same after all earlier instructions (x86-64: RDTSCP).
     &operation(
         &Card {
-            id: "clock/thread_cputime",
-            title: "CLOCK_THREAD_CPUTIME_ID",
-            operation: "one clock_gettime(CLOCK_THREAD_CPUTIME_ID)",
-            call_path: CallPath::Libc,
-            claims: &claims::named(&["clock_gettime"], 1.0),
+            id: "clock/tscp",
+            title: "time stamp counter, ordered",
+            operation: "one reading of the time stamp counter after all earlier instructions",
+            call_path: CallPath::Instruction,
             ..READING
         },
         nothing,
         |()| {
-            let _ = clock::read(Clock::ThreadCpuTime);
+            clock::keep(clock::tscp());
             Ok(())
         },
     )
-    .verify(|()| keeps_time::verify_counter(|| clock::read_ns(Clock::ThreadCpuTime))),
-    &tsc::Tsc,
-    &tscp::Tscp,
-    &step::gettimeofday::TOUCHED,
-    &step::gettimeofday::COLD,
-    &step::monotonic::TOUCHED,
-    &step::monotonic::COLD,
-    &step::monotonic_raw::TOUCHED,
-    &step::monotonic_raw::COLD,
-    &step::monotonic_coarse::TOUCHED,
-    &step::monotonic_coarse::COLD,
-    &step::realtime::TOUCHED,
-    &step::realtime::COLD,
-    &step::tsc::TOUCHED,
-    &step::tsc::COLD,
+    .verify(|()| keeps_time::verify_counter(clock::tscp)),
+    &step::GETTIMEOFDAY[0],
+    &step::GETTIMEOFDAY[1],
+    &step::MONOTONIC[0],
+    &step::MONOTONIC[1],
+    &step::MONOTONIC_RAW[0],
+    &step::MONOTONIC_RAW[1],
+    &step::MONOTONIC_COARSE[0],
+    &step::MONOTONIC_COARSE[1],
+    &step::REALTIME[0],
+    &step::REALTIME[1],
+    &step::TSC[0],
+    &step::TSC[1],
 ];

@@ -169,23 +169,28 @@ pub const fn cross_cpu(id: &'static str, title: &'static str, claims: &'static [
     }
 }
 
-/// Card of a token handed over on one CPU, beside the locks.
-pub const fn token_same_cpu(id: &'static str, title: &'static str, claims: &'static [Claim]) -> Card {
-    Card {
-        group: "lock/handover/same_cpu",
-        baseline: Some("lock/shared_mutex/handover/same_cpu"),
-        document: None,
-        ..handover::same_cpu(id, title, claims)
-    }
-}
+/// Cards of tokens handed over, beside the locks.
+pub mod token {
+    use super::{Card, Claim, handover};
 
-/// Card of a token handed over from one CPU to another, beside the locks.
-pub const fn token_cross_cpu(id: &'static str, title: &'static str, claims: &'static [Claim]) -> Card {
-    Card {
-        group: "lock/handover/cross_cpu",
-        baseline: Some("lock/shared_mutex/handover/cross_cpu"),
-        document: None,
-        ..handover::cross_cpu(id, title, claims)
+    /// On one CPU.
+    pub const fn same_cpu(id: &'static str, title: &'static str, claims: &'static [Claim]) -> Card {
+        Card {
+            group: "lock/handover/same_cpu",
+            baseline: Some("lock/shared_mutex/handover/same_cpu"),
+            document: None,
+            ..handover::same_cpu(id, title, claims)
+        }
+    }
+
+    /// From one CPU to another.
+    pub const fn cross_cpu(id: &'static str, title: &'static str, claims: &'static [Claim]) -> Card {
+        Card {
+            group: "lock/handover/cross_cpu",
+            baseline: Some("lock/shared_mutex/handover/cross_cpu"),
+            document: None,
+            ..handover::cross_cpu(id, title, claims)
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use oscost_sys::{clock, futex, system_call};
 use crate::claims;
 use crate::operation::operation;
 use crate::semaphore::handover::{self, Handover};
-use excluding::{Held, RING, RING_CROSS, Ring, Uncontended, token_cross_cpu, token_same_cpu};
+use excluding::{Held, RING, RING_CROSS, Ring, Uncontended};
 use locks::{Inheriting, Nothing, Private, Raw, Reading, Robust, Shared, Spin, Writing};
 
 /// Card of what makes no system call.
@@ -32,6 +32,34 @@ const fn in_the_kernel(id: &'static str, title: &'static str, claims: &'static [
         baseline: Some("lock/futex_wake"),
         ..excluding::uncontended(id, title, claims)
     }
+}
+
+/// The row of a hand-over in a ring: `lock/ID/handover/PLACE`.
+macro_rules! ring {
+    ($place:ident, $lock:ty, $id:literal, $title:literal, $claims:expr $(, $field:ident: $value:expr)?) => {
+        &Ring::<$lock>::new(&Card {
+            $($field: $value,)?
+            ..excluding::$place(
+                concat!("lock/", $id, "/handover/", stringify!($place)),
+                concat!("hand-over of ", $title),
+                &$claims,
+            )
+        })
+    };
+}
+
+/// The row of a token handed over, beside the locks.
+macro_rules! token {
+    ($place:ident, $token:ty, $id:literal, $title:literal, $claims:expr $(, $field:ident: $value:expr)?) => {
+        &Handover::<$token>::new(&Card {
+            $($field: $value,)?
+            ..excluding::token::$place(
+                concat!("lock/", $id, "/handover/", stringify!($place)),
+                concat!("hand-over ", $title),
+                &$claims,
+            )
+        })
+    };
 }
 
 pub const ALL: &[&dyn Benchmark] = &[
@@ -115,104 +143,50 @@ pub const ALL: &[&dyn Benchmark] = &[
         traits: &[Trait::ExcludesNothing],
         ..in_user_space("lock/none", "no lock at all")
     }),
-    &Ring::<Shared>::new(&Card {
-        baseline: None,
-        ..excluding::same_cpu(
-            "lock/shared_mutex/handover/same_cpu",
-            "hand-over of a process-shared mutex",
-            &RING,
-        )
-    }),
-    &Ring::<Robust>::new(&excluding::same_cpu(
-        "lock/robust_mutex/handover/same_cpu",
-        "hand-over of a robust mutex",
-        &RING,
-    )),
-    &Ring::<Inheriting>::new(&excluding::same_cpu(
-        "lock/pi_mutex/handover/same_cpu",
-        "hand-over of a priority-inheritance mutex",
-        &RING,
-    )),
-    &Ring::<Writing>::new(&excluding::same_cpu(
-        "lock/rwlock_write/handover/same_cpu",
-        "hand-over of a reader-writer lock, writing",
-        &RING,
-    )),
-    &Handover::<Condition>::new(&token_same_cpu(
-        "lock/condition_variable/handover/same_cpu",
-        "hand-over by a condition variable",
-        &BY_CONDITION,
-    )),
-    &Ring::<Raw>::new(&excluding::same_cpu(
-        "lock/futex/handover/same_cpu",
-        "hand-over of a futex lock",
-        &RING,
-    )),
-    &Handover::<Pipe>::new(&Card {
-        operation: "one hand-over of the token of 1 byte to the other process, on one CPU",
-        ..token_same_cpu(
-            "lock/pipe_token/handover/same_cpu",
-            "hand-over of a byte in a pipe",
-            &handover::in_the_kernel(READ_WRITE),
-        )
-    }),
-    &Handover::<SystemVQueue>::new(&Card {
-        operation: "one hand-over of the token, a message of 0 bytes, to the other process, on one CPU",
-        ..token_same_cpu(
-            "lock/system_v_message/handover/same_cpu",
-            "hand-over of a System V message",
-            &handover::in_the_kernel(MESSAGES),
-        )
-    }),
-    &Ring::<Shared>::new(&Card {
-        baseline: None,
-        ..excluding::cross_cpu(
-            "lock/shared_mutex/handover/cross_cpu",
-            "hand-over of a process-shared mutex",
-            &RING_CROSS,
-        )
-    }),
-    &Ring::<Robust>::new(&excluding::cross_cpu(
-        "lock/robust_mutex/handover/cross_cpu",
-        "hand-over of a robust mutex",
-        &RING_CROSS,
-    )),
-    &Ring::<Inheriting>::new(&excluding::cross_cpu(
-        "lock/pi_mutex/handover/cross_cpu",
-        "hand-over of a priority-inheritance mutex",
-        &RING_CROSS,
-    )),
-    &Ring::<Writing>::new(&excluding::cross_cpu(
-        "lock/rwlock_write/handover/cross_cpu",
-        "hand-over of a reader-writer lock, writing",
-        &RING_CROSS,
-    )),
-    &Handover::<Condition>::new(&token_cross_cpu(
-        "lock/condition_variable/handover/cross_cpu",
-        "hand-over by a condition variable",
-        &BY_CONDITION_ON_TWO_CPUS,
-    )),
-    &Ring::<Raw>::new(&excluding::cross_cpu(
-        "lock/futex/handover/cross_cpu",
-        "hand-over of a futex lock",
-        &RING_CROSS,
-    )),
-    &Handover::<Pipe>::new(&Card {
-        operation: "one hand-over of the token of 1 byte to the other process, on another CPU",
-        ..token_cross_cpu(
-            "lock/pipe_token/handover/cross_cpu",
-            "hand-over of a byte in a pipe",
-            &handover::on_two_cpus(handover::in_the_kernel(READ_WRITE)),
-        )
-    }),
-    &Handover::<SystemVQueue>::new(&Card {
-        operation: "one hand-over of the token, a message of 0 bytes, to the other process, on another CPU",
-        ..token_cross_cpu(
-            "lock/system_v_message/handover/cross_cpu",
-            "hand-over of a System V message",
-            &handover::on_two_cpus(handover::in_the_kernel(MESSAGES)),
-        )
-    }),
+    ring!(same_cpu, Shared, "shared_mutex", "a process-shared mutex", RING, baseline: None),
+    ring!(same_cpu, Robust, "robust_mutex", "a robust mutex", RING),
+    ring!(same_cpu, Inheriting, "pi_mutex", "a priority-inheritance mutex", RING),
+    ring!(same_cpu, Writing, "rwlock_write", "a reader-writer lock, writing", RING),
+    token!(same_cpu, Condition, "condition_variable", "by a condition variable", BY_CONDITION),
+    ring!(same_cpu, Raw, "futex", "a futex lock", RING),
+    token!(
+        same_cpu,
+        Pipe,
+        "pipe_token",
+        "of a byte in a pipe",
+        handover::in_the_kernel(READ_WRITE),
+        operation: "one hand-over of the token of 1 byte to the other process, on one CPU"
+    ),
+    token!(
+        same_cpu,
+        SystemVQueue,
+        "system_v_message",
+        "of a System V message",
+        handover::in_the_kernel(MESSAGES),
+        operation: "one hand-over of the token, a message of 0 bytes, to the other process, on one CPU"
+    ),
+    ring!(cross_cpu, Shared, "shared_mutex", "a process-shared mutex", RING_CROSS, baseline: None),
+    ring!(cross_cpu, Robust, "robust_mutex", "a robust mutex", RING_CROSS),
+    ring!(cross_cpu, Inheriting, "pi_mutex", "a priority-inheritance mutex", RING_CROSS),
+    ring!(cross_cpu, Writing, "rwlock_write", "a reader-writer lock, writing", RING_CROSS),
+    token!(cross_cpu, Condition, "condition_variable", "by a condition variable", BY_CONDITION_ON_TWO_CPUS),
+    ring!(cross_cpu, Raw, "futex", "a futex lock", RING_CROSS),
+    token!(
+        cross_cpu,
+        Pipe,
+        "pipe_token",
+        "of a byte in a pipe",
+        handover::on_two_cpus(handover::in_the_kernel(READ_WRITE)),
+        operation: "one hand-over of the token of 1 byte to the other process, on another CPU"
+    ),
+    token!(
+        cross_cpu,
+        SystemVQueue,
+        "system_v_message",
+        "of a System V message",
+        handover::on_two_cpus(handover::in_the_kernel(MESSAGES)),
+        operation: "one hand-over of the token, a message of 0 bytes, to the other process, on another CPU"
+    ),
 ];
 
 const READ_WRITE: &[&str] = &["read", "write"];

@@ -29,6 +29,20 @@ const fn pair<T: Token>(card: &'static Card) -> Operation<T, impl Fn(&mut T) -> 
     operation(card, |cx| T::make(cx, 1), both).verify(|token| handover::verify(token))
 }
 
+/// The row of a hand-over: `semaphore/ID/handover/PLACE`.
+macro_rules! handover {
+    ($place:ident, $token:ty, $id:literal, $by:literal, $claims:expr $(, $field:ident: $value:expr)*) => {
+        &Handover::<$token>::new(&Card {
+            $($field: $value,)*
+            ..handover::$place(
+                concat!("semaphore/", $id, "/handover/", stringify!($place)),
+                concat!("hand-over by ", $by),
+                &$claims,
+            )
+        })
+    };
+}
+
 pub const ALL: &[&dyn Benchmark] = &[
     // A word in shared memory while nobody waits.
     &pair::<NamedSemaphore>(&Card {
@@ -96,66 +110,68 @@ pub const ALL: &[&dyn Benchmark] = &[
         tier: Tier::Core,
         ..PAIR
     }),
-    &Handover::<NamedSemaphore>::new(&Card {
+    handover!(
+        same_cpu,
+        NamedSemaphore,
+        "posix_named",
+        "a named POSIX semaphore",
+        handover::BY_FUTEX,
         baseline: None,
-        tier: Tier::Core,
-        ..handover::same_cpu(
-            "semaphore/posix_named/handover/same_cpu",
-            "hand-over by a named POSIX semaphore",
-            &handover::BY_FUTEX,
-        )
-    }),
-    &Handover::<SystemV>::new(&Card {
+        tier: Tier::Core
+    ),
+    handover!(
+        same_cpu,
+        SystemV,
+        "system_v",
+        "a System V semaphore",
+        BY_SEMOP,
         operation: "one hand-over of the token to the other process by semop without SEM_UNDO, on one CPU",
-        tier: Tier::Core,
-        ..handover::same_cpu(
-            "semaphore/system_v/handover/same_cpu",
-            "hand-over by a System V semaphore",
-            &BY_SEMOP,
-        )
-    }),
-    &Handover::<Unnamed>::new(&handover::same_cpu(
-        "semaphore/posix_unnamed/handover/same_cpu",
-        "hand-over by an unnamed POSIX semaphore",
-        &handover::BY_FUTEX,
-    )),
-    &Handover::<EventFd>::new(&Card {
+        tier: Tier::Core
+    ),
+    handover!(same_cpu, Unnamed, "posix_unnamed", "an unnamed POSIX semaphore", handover::BY_FUTEX),
+    handover!(
+        same_cpu,
+        EventFd,
+        "eventfd",
+        "eventfd",
+        BY_READ_WRITE,
         operation: "one hand-over of the token (8 bytes, EFD_SEMAPHORE) to the other process, on one CPU",
-        tier: Tier::Core,
-        ..handover::same_cpu("semaphore/eventfd/handover/same_cpu", "hand-over by eventfd", &BY_READ_WRITE)
-    }),
-    &Handover::<NamedSemaphore>::new(&Card {
+        tier: Tier::Core
+    ),
+    handover!(
+        cross_cpu,
+        NamedSemaphore,
+        "posix_named",
+        "a named POSIX semaphore",
+        handover::BY_FUTEX_ON_TWO_CPUS,
         baseline: None,
-        tier: Tier::Core,
-        ..handover::cross_cpu(
-            "semaphore/posix_named/handover/cross_cpu",
-            "hand-over by a named POSIX semaphore",
-            &handover::BY_FUTEX_ON_TWO_CPUS,
-        )
-    }),
-    &Handover::<SystemV>::new(&Card {
+        tier: Tier::Core
+    ),
+    handover!(
+        cross_cpu,
+        SystemV,
+        "system_v",
+        "a System V semaphore",
+        handover::on_two_cpus(BY_SEMOP),
         operation: "one hand-over of the token to the other process by semop without SEM_UNDO, on another CPU",
-        tier: Tier::Core,
-        ..handover::cross_cpu(
-            "semaphore/system_v/handover/cross_cpu",
-            "hand-over by a System V semaphore",
-            &handover::on_two_cpus(BY_SEMOP),
-        )
-    }),
-    &Handover::<Unnamed>::new(&handover::cross_cpu(
-        "semaphore/posix_unnamed/handover/cross_cpu",
-        "hand-over by an unnamed POSIX semaphore",
-        &handover::BY_FUTEX_ON_TWO_CPUS,
-    )),
-    &Handover::<EventFd>::new(&Card {
+        tier: Tier::Core
+    ),
+    handover!(
+        cross_cpu,
+        Unnamed,
+        "posix_unnamed",
+        "an unnamed POSIX semaphore",
+        handover::BY_FUTEX_ON_TWO_CPUS
+    ),
+    handover!(
+        cross_cpu,
+        EventFd,
+        "eventfd",
+        "eventfd",
+        handover::on_two_cpus(BY_READ_WRITE),
         operation: "one hand-over of the token (8 bytes, EFD_SEMAPHORE) to the other process, on another CPU",
-        tier: Tier::Core,
-        ..handover::cross_cpu(
-            "semaphore/eventfd/handover/cross_cpu",
-            "hand-over by eventfd",
-            &handover::on_two_cpus(BY_READ_WRITE),
-        )
-    }),
+        tier: Tier::Core
+    ),
 ];
 
 const SEMOP: &[&str] = &["semop", "semtimedop"];

@@ -1,9 +1,103 @@
 //! The true step of each clock, from readings taken back to back (documents 003 and 004).
 
-pub mod gettimeofday;
-pub mod monotonic;
-pub mod monotonic_coarse;
-pub mod monotonic_raw;
 mod readings;
-pub mod realtime;
-pub mod tsc;
+
+use oscost_harness::{Bound, CallPath, Card};
+use oscost_sys::clock::{self, Clock};
+
+use crate::claims;
+use readings::{Reading, Steps};
+
+/// How fine a clock really is: `clock/step/ID` and `clock/step/ID/cold`.
+macro_rules! step {
+    ($name:ident, $clock:ident, $id:literal, $title:literal, $card:expr, $unit_ns:expr, $calls:expr, $now:expr) => {
+        #[doc = concat!("`clock/step/", $id, "`, and the same in memory that is new")]
+        pub static $name: [Steps<$clock>; 2] = [
+            Steps::touched(&Card {
+                id: concat!("clock/step/", $id),
+                title: concat!("step of ", $title),
+                ..$card
+            }),
+            Steps::cold(&Card {
+                id: concat!("clock/step/", $id, "/cold"),
+                title: concat!("step of ", $title, ", cold"),
+                remark: readings::COLD,
+                ..$card
+            }),
+        ];
+
+        #[doc = concat!("Reads ", $title, ".")]
+        pub struct $clock;
+
+        impl Reading for $clock {
+            const UNIT_NS: Option<f64> = $unit_ns;
+
+            #[inline(always)]
+            fn now() -> u64 {
+                $now
+            }
+
+            fn calls() -> Bound {
+                $calls
+            }
+        }
+    };
+}
+
+const OF_003: Card = Card { document: Some("003"), ..readings::CARD };
+/// The first experiment of document 004.
+const OF_004: Card = Card { document: Some("004"), ..readings::CARD };
+const BY_INSTRUCTION: Card = Card { call_path: CallPath::Instruction, ..readings::CARD };
+
+step!(
+    GETTIMEOFDAY,
+    Gettimeofday,
+    "gettimeofday",
+    "gettimeofday",
+    OF_004,
+    Some(1000.0),
+    claims::calls_of_readings(1.0),
+    clock::gettimeofday_us()
+);
+step!(
+    MONOTONIC,
+    Monotonic,
+    "monotonic",
+    "CLOCK_MONOTONIC",
+    OF_003,
+    Some(1.0),
+    claims::calls_of_readings(1.0),
+    clock::read_ns(Clock::Monotonic)
+);
+step!(
+    MONOTONIC_RAW,
+    MonotonicRaw,
+    "monotonic_raw",
+    "CLOCK_MONOTONIC_RAW",
+    readings::CARD,
+    Some(1.0),
+    claims::calls_of_readings(1.0),
+    clock::read_ns(Clock::MonotonicRaw)
+);
+step!(
+    MONOTONIC_COARSE,
+    MonotonicCoarse,
+    "monotonic_coarse",
+    "CLOCK_MONOTONIC_COARSE",
+    readings::CARD,
+    Some(1.0),
+    claims::calls_of_a_coarse_reading(),
+    clock::read_ns(Clock::MonotonicCoarse)
+);
+step!(
+    REALTIME,
+    Realtime,
+    "realtime",
+    "CLOCK_REALTIME",
+    readings::CARD,
+    Some(1.0),
+    claims::calls_of_readings(1.0),
+    clock::read_ns(Clock::Realtime)
+);
+// In ns by the rate that it had in the launch.
+step!(TSC, Tsc, "tsc", "the time stamp counter", BY_INSTRUCTION, None, Bound::Exactly(0.0), clock::tsc());

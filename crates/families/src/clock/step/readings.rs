@@ -47,33 +47,18 @@ const QUANTITIES: &[QuantityCard] = &[
     QuantityCard::of(quantity::FAULTS).at_times(),
 ];
 
-/// Card of the series whose memory has been touched before.
-pub const fn card(
-    id: &'static str,
-    title: &'static str,
-    call_path: CallPath,
-    document: Option<&'static str>,
-) -> Card {
-    Card {
-        id,
-        title,
-        operation: "one reading of the clock, right after the previous one",
-        call_path,
-        group: "clock/step",
-        claims: &[Claim::SystemCalls(Bound::Exactly(0.0))],
-        quantities: QUANTITIES,
-        document,
-        ..Card::SERIES
-    }
-}
-
-/// Card of the series whose memory is new: its page faults look like steps of the clock.
-pub const fn cold(id: &'static str, title: &'static str, touched: &Card) -> Card {
-    Card {
-        remark: "readings are stored in new memory, as document 004 does: its page faults look like steps of the clock",
-        ..card(id, title, touched.call_path, touched.document)
-    }
-}
+/// What the cards of the series share.
+pub const CARD: Card = Card {
+    operation: "one reading of the clock, right after the previous one",
+    call_path: CallPath::Vdso,
+    group: "clock/step",
+    claims: &[Claim::SystemCalls(Bound::Exactly(0.0))],
+    quantities: QUANTITIES,
+    ..Card::SERIES
+};
+/// Of the series whose memory is new.
+pub const COLD: &str =
+    "readings are stored in new memory, as document 004 does: its page faults look like steps of the clock";
 
 /// The series of one clock.
 pub struct Steps<R> {
