@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::{Counted, Ended, Faults, Switches, Usage, Way};
 use oscost_sys::folder::Folder;
-use oscost_sys::{endings, process, usage};
+use oscost_sys::{endings, process, readiness, usage};
 
 use crate::BillError;
 use crate::by_ebpf::InKernel;
@@ -50,7 +50,7 @@ pub fn attach(pid: u32, for_: Duration) -> Result<Counted, BillError> {
     let mut has_ended = false;
     while !has_ended && begun.elapsed() < for_ && endings::number().is_none() {
         let rest = for_.saturating_sub(begun.elapsed()).min(LOOK);
-        let ready = process::poll_readable(&[&end], u64::try_from(rest.as_nanos()).unwrap_or(0))?;
+        let ready = readiness::poll_readable(&[&end], u64::try_from(rest.as_nanos()).unwrap_or(0))?;
         after = used(number).unwrap_or(after);
         has_ended = ready.first() == Some(&true);
     }

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use oscost_sys::process;
+use oscost_sys::readiness;
 
 use crate::Error;
 use crate::console::Console;
@@ -307,7 +308,8 @@ impl EmulatedMachine {
         let mut fds: Vec<&dyn AsRawFd> = vec![&self.line, &self.console_line];
         fds.extend(self.log_line.as_ref().map(|line| line as &dyn AsRawFd));
         fds.extend(self.debugger.as_ref().map(|line| line.stream() as &dyn AsRawFd));
-        let ready = process::poll_readable(&fds, 200_000_000).map_err(|error| Error::Call { what, error })?;
+        let ready =
+            readiness::poll_readable(&fds, 200_000_000).map_err(|error| Error::Call { what, error })?;
         if ready.contains(&true) {
             self.heard = Instant::now();
         }
@@ -343,7 +345,7 @@ impl EmulatedMachine {
         let what = "waiting for qemu's log";
         let Some(line) = &mut self.log_line else { return Ok(()) };
         let mut buffer = [0; 65536];
-        while process::poll_readable(&[&*line], 0).map_err(|error| Error::Call { what, error })?[0] {
+        while readiness::poll_readable(&[&*line], 0).map_err(|error| Error::Call { what, error })?[0] {
             let length = line.read(&mut buffer).map_err(call(what, "read"))?;
             if length == 0 {
                 break;

@@ -170,6 +170,7 @@ pub(crate) struct Rows {
 pub(crate) type Answer<'a> = (String, &'a str, Option<Measured>);
 
 /// A published value, or `None` where the document has none at that place.
+#[derive(Default)]
 pub(crate) struct Value<'a> {
     pub(crate) place: String,
     pub(crate) cell: Option<Cell>,
@@ -215,16 +216,7 @@ impl Value<'_> {
 
     /// A row with a place and a unit, and nothing in it.
     pub(crate) fn at(place: impl Into<String>, unit: &str) -> Value<'_> {
-        Value {
-            place: place.into(),
-            cell: None,
-            unit,
-            published: None,
-            literal: None,
-            words: [const { None }; 3],
-            answer: None,
-            because: String::new(),
-        }
+        Value { place: place.into(), unit, ..Value::default() }
     }
 }
 
@@ -244,8 +236,6 @@ impl Rows {
             document: self.document.to_owned(),
             place: value.place,
             cell: value.cell,
-            statement: None,
-            ours: false,
             published: value.published,
             unit: value.unit.to_owned(),
             literal: value.literal,
@@ -255,10 +245,15 @@ impl Rows {
             figure_id,
             quantity,
             measured: measured.map(Measured::estimate),
-            verdict: None,
             because: value.because,
-            unknown: serde_json::Map::default(),
+            ..Reproduction::default()
         });
+    }
+
+    /// Adds a value whose number here is computed from figures and is no quantity of one.
+    pub(crate) fn computed(&mut self, value: Value<'_>, measured: Option<Estimate>) {
+        self.value(value);
+        self.rows.extend(self.rows.pop().map(|row| Reproduction { measured, ..row }));
     }
 
     /// Adds what is done otherwise than by the document's own method: what, and how.
@@ -293,21 +288,11 @@ impl Rows {
         self.rows.push(Reproduction {
             document: self.document.to_owned(),
             place: place.to_owned(),
-            cell: None,
             statement: Some(statement.to_owned()),
             ours,
-            published: None,
-            unit: String::new(),
-            literal: None,
-            published_words: None,
-            literal_words: None,
-            measured_words: None,
-            figure_id: None,
-            quantity: None,
-            measured: None,
             verdict: Some(verdict),
             because,
-            unknown: serde_json::Map::default(),
+            ..Reproduction::default()
         });
     }
 }

@@ -11,6 +11,20 @@ const NARROW: f64 = 0.01;
 /// Up to this one it is, if the smaller side is at least half the larger; beyond it the bounds themselves are shown.
 const WIDE: f64 = 0.10;
 
+/// The smallest and the largest of these; of none an infinity each, the smallest above the largest.
+pub(crate) fn ends(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
+    let wider = |(low, high): (f64, f64), value: f64| (low.min(value), high.max(value));
+    values.into_iter().fold((f64::INFINITY, f64::NEG_INFINITY), wider)
+}
+
+/// Each of these once, ascending.
+pub(crate) fn ascending(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    values
+}
+
 /// Three significant digits: `5.44`, `22.2`, `885`, `12345`. Scientific from 10^6 on and below 10^-3; "no number" for
 /// what is none.
 #[must_use]

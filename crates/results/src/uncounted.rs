@@ -4,9 +4,8 @@
 //! itself, as Docker's default profile does, hid these marks: then the audit counted nothing, and read that as no calls.
 //! Nothing in such a result tells whether its filter did. CHANGELOG.md, "Evidence in containers".
 
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
-use crate::withdrawn::keep;
 use crate::{Evidence, Verdict};
 
 /// The first version whose marks pass such a filter: major, minor.
@@ -42,6 +41,13 @@ pub(crate) fn take_back(evidence: &mut Evidence, version: &str, seccomp_mode: Op
     evidence.verdict = Verdict::Unchecked;
     evidence.audit_missing = Some(WHY.to_owned());
     keep(&mut evidence.unknown, kept);
+}
+
+/// Keeps what an object said in the object itself, for readers who want to know the old number.
+pub(crate) fn keep(unknown: &mut Map<String, Value>, kept: Map<String, Value>) {
+    if !kept.is_empty() {
+        unknown.insert("withdrawn".to_owned(), Value::Object(kept));
+    }
 }
 
 /// Whether a version of oscost is older than the mended one. What is no version is none of ours, and not judged.

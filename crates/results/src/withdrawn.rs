@@ -6,11 +6,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::uncounted::take_back;
+use crate::uncounted::{keep, take_back};
 use crate::{Estimate, Judgement, Outline, PairedValue, Reproduction, RowFigure, RunResult, Status};
-
-/// Where a withdrawn number stays, in the object that had it, for readers who want to know the old number.
-const KEPT: &str = "withdrawn";
 
 /// Figures that were wrong up to a revision of their card.
 struct Withdrawn {
@@ -154,13 +151,6 @@ fn withdraw_row(row: &mut Reproduction, id: &str) {
         row.because = format!("{id} was withdrawn");
     }
     keep(&mut row.unknown, kept);
-}
-
-/// Keeps what an object said.
-pub(crate) fn keep(unknown: &mut Map<String, Value>, kept: Map<String, Value>) {
-    if !kept.is_empty() {
-        unknown.insert(KEPT.to_owned(), Value::Object(kept));
-    }
 }
 
 #[cfg(test)]

@@ -212,7 +212,7 @@ pub fn pause(duration: std::time::Duration) {
             return;
         }
         // Interrupted or refused: the clock decides.
-        if crate::process::poll_readable(&[], due_ns - now).is_err() {
+        if crate::readiness::poll_readable(&[], due_ns - now).is_err() {
             std::thread::yield_now();
         }
     }

@@ -4,7 +4,7 @@
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-use crate::{CallError, error::check, file_page, process, socket};
+use crate::{CallError, error::check, file_page, readiness, socket};
 
 fn of_std(call: &'static str) -> impl Fn(std::io::Error) -> CallError {
     move |error| CallError::new(call, error.raw_os_error().unwrap_or(libc::EIO))
@@ -117,7 +117,7 @@ impl Listener {
     /// # Errors
     /// The error of poll.
     pub fn is_asked(&self) -> Result<bool, CallError> {
-        Ok(process::poll_readable(&[&self.socket], 0)?.first().copied().unwrap_or(false))
+        Ok(readiness::poll_readable(&[&self.socket], 0)?.first().copied().unwrap_or(false))
     }
 }
 

@@ -88,7 +88,7 @@ impl Child {
                 return Err(CallError::new("wait4", libc::ETIMEDOUT));
             }
             match &end {
-                Some(end) => drop(poll_readable(&[end], deadline - now)?),
+                Some(end) => drop(crate::readiness::poll_readable(&[end], deadline - now)?),
                 None => crate::clock::pause(std::time::Duration::from_micros(200)),
             }
         }
@@ -328,35 +328,6 @@ pub fn pidfd(pid: i32) -> Result<OwnedFd, CallError> {
     let fd = check("pidfd_open", fd)?;
     // SAFETY: the kernel has just handed out this descriptor to us alone.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
-}
-
-/// Waits until one of `fds` is readable (or closed at the other end), for at most `timeout_ns`; which ones are. poll(2).
-///
-/// # Errors
-/// The error of ppoll. EINTR is an empty answer: the caller looks at its flags and comes back.
-pub fn poll_readable(fds: &[&dyn AsRawFd], timeout_ns: u64) -> Result<Vec<bool>, CallError> {
-    let mut polled: Vec<libc::pollfd> =
-        fds.iter().map(|fd| libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 }).collect();
-    // clamped to a day
-    let wait = {
-        let ns = timeout_ns.min(86_400_000_000_000);
-        libc::timespec {
-            tv_sec: (ns / 1_000_000_000) as libc::time_t,
-            tv_nsec: (ns % 1_000_000_000) as libc::c_long,
-        }
-    };
-    // SAFETY: the array has as many entries as is said, and lives through the call.
-    let result = unsafe {
-        libc::ppoll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, &raw const wait, std::ptr::null())
-    };
-    if result == -1 {
-        let error = CallError::last("ppoll");
-        if error.errno != libc::EINTR {
-            return Err(error);
-        }
-        return Ok(vec![false; fds.len()]);
-    }
-    Ok(polled.iter().map(|entry| entry.revents != 0).collect())
 }
 
 /// Lets `fd` stay open over exec, for a worker that is told its number.

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-use crate::{clock, process};
+use crate::{clock, process, readiness};
 
 /// Where programs lie if nobody says.
 const USUAL: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -101,7 +101,7 @@ pub fn attend(child: Child, most: usize, patience: Duration) -> io::Result<Heard
         fds.extend(stdout.as_ref().map(|it| it as &dyn AsRawFd));
         fds.extend(stderr.as_ref().map(|it| it as &dyn AsRawFd));
         fds.extend(end.as_ref().map(|it| it as &dyn AsRawFd));
-        let ready = process::poll_readable(&fds, deadline - now)
+        let ready = readiness::poll_readable(&fds, deadline - now)
             .map_err(|error| io::Error::from_raw_os_error(error.errno))?;
         let mut ready = ready.into_iter();
         let said = stdout.is_some() && ready.next() == Some(true);

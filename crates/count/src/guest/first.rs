@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use oscost_harness::{AUDIT_OPERATIONS, Audited, LATE_OPERATIONS, Supervisor, apart};
 use oscost_sys::guest::{self, Marks};
-use oscost_sys::{memory, process};
+use oscost_sys::{memory, readiness};
 
 use super::timer::Timer;
 use super::{ARGUMENT, COUNTER};
@@ -130,7 +130,7 @@ fn count(index: usize, timer: &Timer) -> Result<CountOutcome, String> {
             break Err(format!("it did not end within {} s of the guest's time", PATIENCE.as_secs()));
         }
         let wait = u64::try_from(left.as_nanos()).unwrap_or(u64::MAX);
-        let ready = process::poll_readable(&[&stdout], wait).map_err(|error| error.to_string())?;
+        let ready = readiness::poll_readable(&[&stdout], wait).map_err(|error| error.to_string())?;
         if ready[0] {
             let mut buffer = [0; 4096];
             let length = stdout.read(&mut buffer).map_err(|error| format!("no counts: {error}"))?;

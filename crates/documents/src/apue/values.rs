@@ -156,7 +156,10 @@ fn over_no_locking(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
             let one = |cell| found.literal(&id(cell, Runs::Single), "clock");
             let literal = one(&with).zip(one(&none)).map(|(with, none)| with / none);
             let place = Value { published, literal, ..Value::in_table(TABLE, &row, locking.name(), "ratio") };
-            computed(place, side_by_side(found, (&with, &none), ("clock", OVER)), rows);
+            rows.computed(
+                place,
+                side_by_side(found, (&with, &none), ("clock", OVER)).map(Measured::estimate),
+            );
         }
     }
 }
@@ -244,14 +247,6 @@ fn per_operation(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     }
 }
 
-/// A row whose number is computed from figures and is no quantity of one.
-fn computed(value: Value<'_>, measured: Option<Measured>, rows: &mut Rows) {
-    rows.value(value);
-    if let Some(row) = rows.rows.last_mut() {
-        row.measured = measured.map(Measured::estimate);
-    }
-}
-
 /// Added time a call of locking: the document's own numbers, and this machine's.
 fn lock_calls(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     const TABLE: &str = "Time that locking adds, by call of fcntl (ours)";
@@ -265,7 +260,7 @@ fn lock_calls(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
             let added = side_by_side(found, (&cell, &none), ("cpu", |of, to| of - to));
             let Some(added) = added else { continue };
             let place = Value::in_table(TABLE, &grouped(u64::from(nrec)), locking.name(), "ns");
-            computed(place, Some(added.map(|ns| ns / calls)), rows);
+            rows.computed(place, Some(added.map(|ns| ns / calls).estimate()));
         }
     }
     note(
@@ -340,7 +335,7 @@ fn growth(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
             let [from, to] = [first, last].map(|cell| repeated(found, cell, name).and_then(|(.., it)| it));
             let ratio = to.zip(from).and_then(|(to, from)| to.quotient(from));
             let exponent = ratio.map(|ratio| ratio.map(|times| times.ln() / power));
-            computed(Value::in_table(TABLE, &row, column, ""), exponent, rows);
+            rows.computed(Value::in_table(TABLE, &row, column, ""), exponent.map(Measured::estimate));
         }
     }
 }
@@ -369,7 +364,7 @@ fn model(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     for (place, price) in prices {
         let price = over(&|(_, model)| price(model));
         if price.is_some_and(|price| price.estimate().high > 0.0) {
-            computed(Value::at(place, "ns"), price, rows);
+            rows.computed(Value::at(place, "ns"), price.map(Measured::estimate));
         }
     }
     for (cell, points) in cells.iter().filter(|_| models.len() > 1) {
@@ -377,9 +372,9 @@ fn model(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
         let answer = repeated(found, cell, "cpu");
         rows.value(Value { answer, ..Value::in_table(MODEL, &row, "CPU", "ns") });
         let by_model = over(&|(launch, model)| model.cpu_ns(&points[*launch]));
-        computed(Value::in_table(MODEL, &row, "by the model", "ns"), by_model, rows);
+        rows.computed(Value::in_table(MODEL, &row, "by the model", "ns"), by_model.map(Measured::estimate));
         let off = over(&|(launch, model)| model.cpu_ns(&points[*launch]) / points[*launch].cpu_ns - 1.0);
-        computed(Value::in_table(MODEL, &row, "off", "share"), off, rows);
+        rows.computed(Value::in_table(MODEL, &row, "off", "share"), off.map(Measured::estimate));
     }
 }
 
@@ -425,7 +420,10 @@ fn children(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
                 rows.value(Value { answer, literal, ..in_series(place, cell.locking, &title) });
             }
             let times = side_by_side(found, (&coarse, &fine), (CLOCK, OVER));
-            computed(Value::in_table(&table, &row, "coarse / fine", "ratio"), times, rows);
+            rows.computed(
+                Value::in_table(&table, &row, "coarse / fine", "ratio"),
+                times.map(Measured::estimate),
+            );
             for cell in [coarse, fine] {
                 const NAME: &str = quantity::SWITCHES_PER_OPERATION;
                 let (answer, literal) = (repeated(found, &cell, NAME), single(found, &cell, NAME));

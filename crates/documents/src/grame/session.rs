@@ -10,8 +10,8 @@ use oscost_harness::{
 };
 use oscost_harness::{Keeper, Object};
 use oscost_sys::pipe::Pipe;
-use oscost_sys::process::{self, Child};
-use oscost_sys::{clock, socket};
+use oscost_sys::process::Child;
+use oscost_sys::{clock, readiness, socket};
 
 use super::record::{Count, Record};
 use super::shape::Shape;
@@ -189,7 +189,7 @@ impl Session {
             None => None,
         };
         let expected_ns = values as u64 * (shape.tick_ns * 5 / 4 + 200_000);
-        let ended = process::poll_readable(&[&life.reader], 2 * expected_ns + PATIENCE_NS)?[0];
+        let ended = readiness::poll_readable(&[&life.reader], 2 * expected_ns + PATIENCE_NS)?[0];
         if !ended {
             return Err(CallError::no_answer("the server's end"));
         }
@@ -223,7 +223,7 @@ fn make_busy(
     record: &Record,
     life: &OwnedFd,
 ) -> Result<derive::Busy, CallError> {
-    let wait = |ns: u64| process::poll_readable(&[life], ns).map(|ended| ended[0]);
+    let wait = |ns: u64| readiness::poll_readable(&[life], ns).map(|ended| ended[0]);
     // The server looks for its first client every 100 ms.
     while record.counted(Count::Ticks) == 0 && !wait(FIRST_NS)? {}
     let counted_ns = (shape.ticks - shape.discard) as u64 * shape.tick_ns;

@@ -51,12 +51,10 @@ pub(super) fn values(found: &Found<'_>, rows: &mut Rows) {
                 ..Value::in_table(TABLE, &row, name, "ns")
             });
         }
-        rows.value(
+        rows.computed(
             Value::in_table(TABLE, &row, "System V / POSIX", "ratio").on_axis(hold_us.into(), "us held"),
+            self::cell(found, cell).map(|cell| cell.ratio),
         );
-        if let Some(last) = rows.rows.last_mut() {
-            last.measured = self::cell(found, cell).map(|cell| cell.ratio);
-        }
         for (name, id) in [("POSIX blocked", posix), ("System V blocked", system_v)] {
             let share = found.measured(id, quantity::BLOCKED_SHARE);
             rows.value(Value {

@@ -25,10 +25,10 @@ const CALLS_1: &str = "instrument/known_cost/calls_1";
 
 /// k calls an operation must cost k times one call.
 macro_rules! known_cost {
-    ($calls:literal, $($field:ident: $value:expr),*) => {
+    ($id:expr, $calls:literal, $($field:ident: $value:expr),*) => {
         &operation(
             &Card {
-                id: concat!("instrument/known_cost/calls_", $calls),
+                id: $id,
                 call_path: CallPath::Inline,
                 group: "instrument",
                 claims: &claims::named(&["getppid"], $calls as f64),
@@ -55,8 +55,9 @@ pub const ALL: &[&dyn Benchmark] = &[
         Ok(())
     })
     .claims(|| claims::of_readings(2.0)),
-    known_cost!(1, title: "a known cost: 1 call", operation: "1 inline getppid"),
+    known_cost!(CALLS_1, 1, title: "a known cost: 1 call", operation: "1 inline getppid"),
     known_cost!(
+        "instrument/known_cost/calls_2",
         2,
         title: "a known cost: 2 calls",
         operation: "2 inline getppid in a row",
@@ -65,6 +66,7 @@ pub const ALL: &[&dyn Benchmark] = &[
         remark: "self-check: calls_2 minus calls_1 should equal one syscall/getppid"
     ),
     known_cost!(
+        "instrument/known_cost/calls_4",
         4,
         title: "a known cost: 4 calls",
         operation: "4 inline getppid in a row",

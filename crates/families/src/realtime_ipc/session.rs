@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use oscost_harness::{CallError, Outcome, RemarkCode, Series, SeriesPlan, Sink, Unable};
 use oscost_sys::pipe::{self, Pipe};
-use oscost_sys::process::{self, Child};
+use oscost_sys::process::Child;
 use oscost_sys::scheduling::{self, Policy};
-use oscost_sys::{clock, cpu_time};
+use oscost_sys::{clock, cpu_time, readiness};
 
 use crate::lack;
 
@@ -118,7 +118,7 @@ impl Session {
             participants.push(child);
         }
         for _ in 0..self.shape.clients {
-            if !process::poll_readable(&[&ready.reader], PATIENCE_NS)?[0] {
+            if !readiness::poll_readable(&[&ready.reader], PATIENCE_NS)?[0] {
                 return Err(first_failure(participants, "a real-time client"));
             }
             pipe::read_byte(&ready.reader)?;
@@ -145,7 +145,7 @@ impl Session {
         if let (Some((on, off)), Some(mut load)) = (loaded, load.take()) {
             let wait = |tick: usize| {
                 let until = course.start_ns + tick as u64 * course.period_ns;
-                process::poll_readable(&[&life.reader], until.saturating_sub(clock::now_ns()))
+                readiness::poll_readable(&[&life.reader], until.saturating_sub(clock::now_ns()))
             };
             wait(on)?;
             load.go()?;
@@ -182,7 +182,7 @@ fn ends(life: &OwnedFd, table: &Table, usual_ns: u64) -> Result<bool, CallError>
     let mut progress = table.progress();
     loop {
         let now_ns = clock::now_ns();
-        if process::poll_readable(&[life], until.saturating_sub(now_ns))?[0] {
+        if readiness::poll_readable(&[life], until.saturating_sub(now_ns))?[0] {
             return Ok(true);
         }
         if clock::now_ns() < until {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use oscost_sys::memory::SharedWords;
 use oscost_sys::process::{self, Child};
-use oscost_sys::{CallError, clock};
+use oscost_sys::{CallError, clock, readiness};
 
 use crate::benchmark::catalogue::{Catalogue, Choice};
 use crate::protocol::message::{Job, Report};
@@ -59,7 +59,7 @@ impl<'a> Plain<'a> {
             if now >= deadline {
                 return Err(self.lost("the worker did not end in time, and was ended".to_owned()));
             }
-            let ready = process::poll_readable(&[&pipe], (deadline - now).min(50_000_000));
+            let ready = readiness::poll_readable(&[&pipe], (deadline - now).min(50_000_000));
             if !ready.map_err(|error| self.lost(error.to_string()))?[0] {
                 continue;
             }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use oscost_sys::memory::SharedWords;
 use oscost_sys::process::{self, Signal};
-use oscost_sys::{CallError, clock, identity};
+use oscost_sys::{CallError, clock, identity, readiness};
 
 use crate::benchmark::directory::{self, Place};
 use crate::protocol::ledger;
@@ -276,7 +276,7 @@ impl Running {
                 fds.push(pidfd);
                 roles.push(2);
             }
-            let Ok(readable) = process::poll_readable(&fds, (deadline - now).min(50_000_000)) else {
+            let Ok(readable) = readiness::poll_readable(&fds, (deadline - now).min(50_000_000)) else {
                 return heard;
             };
             if dead && !readable.iter().any(|&readable| readable) {

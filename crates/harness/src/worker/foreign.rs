@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use oscost_sys::process::Signal;
-use oscost_sys::{CallError, affinity, clock, namespace, pipe::Pipe, process, program, reaper};
+use oscost_sys::{CallError, affinity, clock, namespace, pipe::Pipe, process, program, readiness, reaper};
 
 use crate::protocol::message::{Contained, ForeignOutput, ForeignPlan};
 
@@ -95,7 +95,7 @@ fn guarded(command: &mut Command, deadline: u64) -> std::io::Result<i32> {
                 told_ns = Some(now);
                 let _ = process::signal_group(group, Signal::Terminate);
             }
-            None if process::poll_readable(&watched, (deadline - now).min(100_000_000)).is_ok() => {}
+            None if readiness::poll_readable(&watched, (deadline - now).min(100_000_000)).is_ok() => {}
             Some(told) if now > told + PATIENCE_NS => break None,
             _ => clock::pause(Duration::from_millis(1)),
         }
@@ -184,7 +184,7 @@ fn collect(out: OwnedFd, err: OwnedFd, most: usize, deadline: u64) -> (Vec<u8>, 
         let open: Vec<usize> = (0..2).filter(|&index| streams[index].2).collect();
         let fds: Vec<&dyn std::os::fd::AsRawFd> =
             open.iter().map(|&index| &streams[index].0 as &dyn std::os::fd::AsRawFd).collect();
-        let Ok(readable) = process::poll_readable(&fds, (deadline - now).min(100_000_000)) else {
+        let Ok(readable) = readiness::poll_readable(&fds, (deadline - now).min(100_000_000)) else {
             break;
         };
         for (&index, readable) in open.iter().zip(readable) {

@@ -195,7 +195,7 @@ impl Heard {
 
 /// Whether the server's end of the connection is closed, or it has said something.
 fn has_left(connection: &OwnedFd) -> bool {
-    oscost_sys::process::poll_readable(&[connection], 0).is_ok_and(|readable| readable[0])
+    oscost_sys::readiness::poll_readable(&[connection], 0).is_ok_and(|readable| readable[0])
 }
 
 fn server_ended(connection: &OwnedFd) -> Over {

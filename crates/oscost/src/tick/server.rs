@@ -7,7 +7,7 @@ use oscost::tick_message::{LONGEST, Message, PERIODS_NS, VERSION};
 use oscost_harness::duration_ns;
 use oscost_results::Untrusted;
 use oscost_sys::registration::{self, Peer};
-use oscost_sys::{CallError, clock, identity, process, random, socket};
+use oscost_sys::{CallError, clock, identity, random, readiness, socket};
 
 use super::folder::Folder;
 use super::keeper::Keeper;
@@ -139,7 +139,7 @@ impl Server<'_> {
     fn look(&mut self, listener: &OwnedFd, news: &Receiver<News>) -> Result<(), CallError> {
         let mut fds: Vec<&dyn AsRawFd> = vec![listener];
         fds.extend(self.guests.iter().map(|guest| &guest.connection as &dyn AsRawFd));
-        let readable = process::poll_readable(&fds, LOOK_NS)?;
+        let readable = readiness::poll_readable(&fds, LOOK_NS)?;
         for news in news.try_iter() {
             self.hear_sender(&news)?;
         }
@@ -353,14 +353,14 @@ impl Server<'_> {
 /// Takes what somebody who was refused is just saying: with that unread, the end of the connection would be a reset, and the
 /// refusal would be lost.
 fn hear_out(guest: &Guest) {
-    if process::poll_readable(&[&guest.connection], PATIENCE_NS).is_ok_and(|readable| readable[0]) {
+    if readiness::poll_readable(&[&guest.connection], PATIENCE_NS).is_ok_and(|readable| readable[0]) {
         let _ = registration::receive_now(&guest.connection, &mut [0; LONGEST]);
     }
 }
 
 /// Whether its connection has come to its end.
 fn has_ended(guest: &Guest) -> bool {
-    if !process::poll_readable(&[&guest.connection], PATIENCE_NS).is_ok_and(|readable| readable[0]) {
+    if !readiness::poll_readable(&[&guest.connection], PATIENCE_NS).is_ok_and(|readable| readable[0]) {
         return false;
     }
     match registration::receive_now(&guest.connection, &mut [0; LONGEST]) {

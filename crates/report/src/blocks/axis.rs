@@ -37,9 +37,7 @@ enum Scale {
 
 /// Smallest and largest of the numbers.
 fn ends(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
-    let (low, high) = values
-        .filter(|value| value.is_finite())
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+    let (low, high) = numbers::ends(values.filter(|value| value.is_finite()));
     (low <= high).then_some((low, high))
 }
 

@@ -2,6 +2,7 @@
 
 use crate::blocks::Table;
 use crate::blocks::axis::Axis;
+use crate::numbers;
 
 /// A plot of a view. Text is free of control characters, like all of a view.
 pub(crate) struct Plot {
@@ -17,6 +18,13 @@ pub(crate) struct Plot {
     pub table: Table,
     /// The same in letters that line up, where there is room for no more; may be empty.
     pub letters: Vec<String>,
+}
+
+impl Plot {
+    /// What it shows, what is drawn, and the numbers; without words around them, and without letters.
+    pub fn of(finding: String, chart: Chart, table: Table) -> Self {
+        Self { about: String::new(), finding, note: String::new(), chart, table, letters: Vec::new() }
+    }
 }
 
 /// What is drawn.
@@ -219,6 +227,13 @@ pub(crate) struct Strip {
     pub hue: usize,
 }
 
+impl Strip {
+    /// Its name, which has its hue; what is to be read off it; and what is drawn.
+    pub fn of(name: String, says: String, form: Form) -> Self {
+        Self { name, says, form, kind: String::new(), hue: 0 }
+    }
+}
+
 /// What a strip shows.
 pub(crate) enum Form {
     /// Columns: from, to, height.
@@ -333,11 +348,7 @@ pub(crate) struct Track {
 /// Lowest and highest value of each of at most `columns` columns: no peak is lost, whatever the width.
 pub(crate) fn envelope(values: &[f64], columns: usize) -> Vec<(f64, f64)> {
     let wide = values.len().div_ceil(columns.max(1)).max(1);
-    let ends = |chunk: &[f64]| {
-        let finite = chunk.iter().copied().filter(|value| value.is_finite());
-        finite
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
-    };
+    let ends = |chunk: &[f64]| numbers::ends(chunk.iter().copied().filter(|value| value.is_finite()));
     values.chunks(wide).map(ends).filter(|(low, high)| low <= high).collect()
 }
 

@@ -124,9 +124,7 @@ impl<'a> Learning<'a> {
         let class = match self.usual.get(&key) {
             Some(known) => *known,
             None => {
-                let mut names: Vec<&str> = self.cells.iter().flatten().flat_map(|run| ids(run)).collect();
-                names.sort_unstable();
-                names.dedup();
+                let names: BTreeSet<&str> = self.cells.iter().flatten().flat_map(|run| ids(run)).collect();
                 // The figure in the middle: one that moves much says nothing of the others.
                 let table = usual(&key.0, &key.1, key.2);
                 let shares = names.iter().map(|id| table.learnt(&series(id, None)).share()).collect();

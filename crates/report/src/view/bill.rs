@@ -400,12 +400,8 @@ fn bars(bill: &Bill) -> Option<Plot> {
         }),
     );
     Some(Plot {
-        about: String::new(),
-        finding: explained(bill),
         note: "Grey: no price yet, at least a kernel entry each.".to_owned(),
-        chart: Chart::Ranked(Ranked { axis, bars: bars.collect() }),
-        table,
-        letters: Vec::new(),
+        ..Plot::of(explained(bill), Chart::Ranked(Ranked { axis, bars: bars.collect() }), table)
     })
 }
 

@@ -3,6 +3,8 @@
 
 mod plots;
 
+use std::collections::BTreeSet;
+
 use oscost_results::quantity;
 use oscost_results::{Estimate, Figure, Parameter, Trait};
 use oscost_stats::crossing::crossing;
@@ -103,9 +105,8 @@ fn told(
     ((count, of), think): ((u64, &str), u64),
     cells: &[&ContentionCell<'_>],
 ) -> Vec<Part> {
-    let mut holds: Vec<u32> = cells.iter().map(|cell| cell.hold).collect();
-    holds.sort_unstable();
-    holds.dedup();
+    let holds: BTreeSet<u32> = cells.iter().map(|cell| cell.hold).collect();
+    let holds: Vec<u32> = holds.into_iter().collect();
     let find = |lock: &str, hold: u32| cells.iter().find(|cell| cell.lock == lock && cell.hold == hold);
     let who = format!("{count} {of}");
     let thinking = if think == 0 { "without a pause" } else { "thinking for twice the hold time" };
@@ -168,9 +169,7 @@ fn behaviour(story: &Story<'_>, cells: &[&ContentionCell<'_>]) -> Table {
         let held =
             if held.is_empty() { cells.iter().filter(|cell| cell.lock == lock).collect() } else { held };
         let range = |name: &str, show: &dyn Fn(f64) -> String| {
-            let values = held.iter().filter_map(|cell| cell.value(name));
-            let (low, high) = values
-                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), it| (low.min(it), high.max(it)));
+            let (low, high) = numbers::ends(held.iter().filter_map(|cell| cell.value(name)));
             match (show(low), show(high)) {
                 _ if low > high => String::new(),
                 (low, high) if low == high => low,

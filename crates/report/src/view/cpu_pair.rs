@@ -1,6 +1,6 @@
 //! Pairs of CPUs: how long each takes to tell the other something, as a matrix with a shade for each time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use oscost_results::quantity;
 use oscost_results::{Estimate, Figure, Parameter};
@@ -77,7 +77,7 @@ fn told(story: &Story<'_>, what: &str, pairs: &[&Pair<'_>]) -> Vec<Part> {
     let unit = common_unit(least, most);
     let operation = pairs.first().map_or("", |pair| &pair.figure.operation);
     let about = format!("{}: {}", story.words(what), story.plain(operation));
-    let cpus = cpus(pairs);
+    let cpus: BTreeSet<u64> = pairs.iter().flat_map(|pair| [pair.from, pair.to]).collect();
     let rest = [Part::Table(by_distance(pairs)), agreed(story, pairs)];
     if cpus.len() > MOST_CPUS {
         let words = format!("{about}. A matrix of {} CPUs is too wide to read.", cpus.len());
@@ -108,16 +108,17 @@ fn told(story: &Story<'_>, what: &str, pairs: &[&Pair<'_>]) -> Vec<Part> {
         if story.unicode { ['\u{2591}', '\u{2592}', '\u{2593}', '\u{2588}'] } else { ['.', ':', '+', '#'] };
     let matrix = Plot {
         about,
-        finding: format!(
-            "{} to {}. Cells{}, from the CPU of the row to that of the column",
-            numbers::duration(least),
-            numbers::duration(most),
-            unit.map_or(String::new(), |(name, _)| format!(" in {name}")),
-        ),
-        note: String::new(),
         letters: letters(&names, &cells, shades),
-        table,
-        chart: Chart::Heat(Heat { names, what: "CPU", cells }),
+        ..Plot::of(
+            format!(
+                "{} to {}. Cells{}, from the CPU of the row to that of the column",
+                numbers::duration(least),
+                numbers::duration(most),
+                unit.map_or(String::new(), |(name, _)| format!(" in {name}")),
+            ),
+            Chart::Heat(Heat { names, what: "CPU", cells }),
+            table,
+        )
     };
     std::iter::once(Part::from(matrix)).chain(rest).collect()
 }
@@ -157,13 +158,6 @@ fn common_unit(least: f64, most: f64) -> Option<(&'static str, f64)> {
     const DIGITS: f64 = 1e5;
     let units = [("ns", 1.0), ("us", 1e3), ("ms", 1e6)];
     units.into_iter().rev().find(|(_, scale)| least >= *scale).filter(|(_, scale)| most < DIGITS * scale)
-}
-
-fn cpus(pairs: &[&Pair<'_>]) -> Vec<u64> {
-    let mut cpus: Vec<u64> = pairs.iter().flat_map(|pair| [pair.from, pair.to]).collect();
-    cpus.sort_unstable();
-    cpus.dedup();
-    cpus
 }
 
 /// The scale from the palest shade to the darkest is at least this ratio: times that differ by noise alone look alike.

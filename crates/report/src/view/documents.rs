@@ -8,7 +8,7 @@ mod summary;
 use oscost_results::document::{FOUNDING_DOCUMENTS, GRAME};
 use oscost_results::{Estimate, Figure, Judgement, Reproduction, RunResult};
 
-use super::grid::{self, GridPlace, Published};
+use super::grid::{self, GridPlace, Own, Published};
 use super::story::Story;
 use crate::blocks::prices::Outcome;
 use crate::blocks::{Judged, Part, Place, Table, Tone, View};
@@ -40,8 +40,17 @@ fn of_several(word: &'static str, count: usize) -> &'static str {
     }
 }
 
-/// Parts up to which a document's own question is answered: the summary, the first table and its remarks.
-const ANSWER: usize = 3;
+/// What is drawn of a document besides its tables.
+struct Pictures {
+    document: &'static str,
+    /// Behind the first table, which answers its question.
+    first: fn(&Story<'_>) -> Option<Part>,
+    /// Behind all of them.
+    last: fn(&Story<'_>) -> Option<View>,
+}
+
+const PICTURES: [Pictures; 1] =
+    [Pictures { document: GRAME.name, first: super::grame::tails, last: super::grame::view }];
 
 /// How many statements of the document hold, do not hold, or cannot be judged, and how many of ours beside them; empty
 /// where there are none.
@@ -69,8 +78,10 @@ fn view(name: &str, result: &RunResult, unicode: bool) -> View {
     let rows = || result.reproductions.iter().filter(|row| row.document == name);
     let values: Vec<&Reproduction> = rows().filter(|row| row.statement.is_none()).collect();
     let table = |row: &Reproduction| row.cell.as_ref().map(|cell| cell.table.clone());
-    let mut parts = Vec::new();
-    parts.push(Part::Facts(summary::facts(name, &rows().collect::<Vec<_>>(), result, unicode)));
+    let story = Story::new(result, unicode);
+    let mut pictures = PICTURES.iter().find(|pictures| pictures.document == name);
+    let last = pictures.and_then(|pictures| (pictures.last)(&story));
+    let mut parts = vec![Part::Facts(summary::facts(name, &rows().collect::<Vec<_>>(), result, unicode))];
     // The tables, then what is to be said of them.
     let (tables, notes): (Vec<&Reproduction>, Vec<&Reproduction>) =
         values.iter().copied().partition(|row| row.cell.is_some());
@@ -85,18 +96,13 @@ fn view(name: &str, result: &RunResult, unicode: bool) -> View {
                 let curves = curves::parts(&title, block, result, unicode);
                 parts.extend(grid::parts(title, &shown));
                 parts.extend(curves);
-                if name == GRAME.name && parts.len() <= ANSWER {
-                    parts.extend(super::grame::tails(&Story::new(result, unicode)));
-                }
+                parts.extend(pictures.take().and_then(|pictures| (pictures.first)(&story)));
             }
             None => parts.push(Part::Table(list(shown))),
         }
     }
-    if name == GRAME.name {
-        let pictures = super::grame::view(&Story::new(result, unicode));
-        parts.extend(pictures.map(|view| Part::View(Box::new(view))));
-    }
-    parts.extend(figures_of(name, &values, result, unicode).map(Part::Table));
+    parts.extend(last.map(|view| Part::View(Box::new(view))));
+    parts.extend(figures_of(name, &values, &story).map(Part::Table));
     let judged = |row: &Reproduction| {
         let text = row.statement.as_deref()?;
         Some((row.ours, statement(row, text, result, unicode)))
@@ -146,18 +152,17 @@ fn without_empty(mut table: Table) -> Table {
 }
 
 /// The figures that `values` name, each once, in the order of the price list; a document's own methods are no part of it.
-fn figures_of(document: &str, values: &[&Reproduction], result: &RunResult, unicode: bool) -> Option<Table> {
+fn figures_of(document: &str, values: &[&Reproduction], story: &Story<'_>) -> Option<Table> {
     let named = |figure: &&Figure| {
         let rest = figure.id.strip_prefix(document);
         let own = rest.is_some_and(|rest| rest.starts_with("/literal/") || rest.starts_with("/paired/"));
         !own && values.iter().any(|row| row.figure_id.as_ref() == Some(&figure.id))
     };
-    let story = Story::new(result, unicode);
     let answer = |figure: &Figure| {
         let (says, evidence) = match story.outcome(figure) {
             Outcome::Withheld { state, why } => (format!("{state}: {why}"), String::new()),
             Outcome::Measured(numbers) => {
-                let says = [&*plain(&figure.headline, unicode), &*numbers.value, &*numbers.interval];
+                let says = [&*story.plain(&figure.headline), &*numbers.value, &*numbers.interval];
                 let calls = match system_calls(&figure.evidence) {
                     Some(calls) => format!("system calls: {}, ", per_operation(calls)),
                     None => String::new(),
@@ -166,9 +171,9 @@ fn figures_of(document: &str, values: &[&Reproduction], result: &RunResult, unic
                 (parts.join("  "), format!("{calls}{}", numbers.verdict))
             }
         };
-        vec![plain(&figure.id, unicode), says, evidence]
+        vec![story.plain(&figure.id), says, evidence]
     };
-    let rows: Vec<Vec<String>> = result.figures.iter().filter(named).map(answer).collect();
+    let rows: Vec<Vec<String>> = story.result.figures.iter().filter(named).map(answer).collect();
     let columns = ["figure", "", "evidence"].map(|head| (head, Place::Left));
     let title = "Figures of the price list, with their evidence".to_owned();
     (!rows.is_empty()).then(|| Table { title, ..Table::of(columns, rows) })
@@ -224,7 +229,9 @@ fn published(
             let number = printed(value).unwrap_or_else(|| beside_published(value, &unit));
             Some(if unit == "ratio" { with_unit(&number, &unit) } else { number })
         }),
-        measured: worded(&reproduction.measured_words).or_else(|| measured(reproduction, result, unicode)),
+        measured: worded(&reproduction.measured_words)
+            .map(|text| Own { text, is_bare: true })
+            .or_else(|| measured(reproduction, result, unicode)),
         // Named in headings where it says something.
         unit: if matches!(&*unit, "ratio" | "count" | "share") { String::new() } else { unit.clone() },
         figure: plain([figure, quantity].join(" ").trim(), unicode),
@@ -243,7 +250,7 @@ fn statement(reproduction: &Reproduction, text: &str, result: &RunResult, unicod
     let quote = if reproduction.ours { "" } else { "\"" };
     let mut because = plain(&reproduction.because, unicode);
     if because.is_empty() {
-        because = measured(reproduction, result, unicode).unwrap_or_default();
+        because = measured(reproduction, result, unicode).map(|own| own.text).unwrap_or_default();
     }
     let text = format!("{quote}{}{quote}{place}", plain(text, unicode));
     Judged { word, tone, name: String::new(), text, because }
@@ -263,7 +270,7 @@ pub(super) fn judgement(verdict: Option<Judgement>) -> (&'static str, Tone) {
 }
 
 /// Value and interval of the figure that answers, in the figure's own unit where the result has it.
-fn measured(reproduction: &Reproduction, result: &RunResult, unicode: bool) -> Option<String> {
+fn measured(reproduction: &Reproduction, result: &RunResult, unicode: bool) -> Option<Own> {
     let estimate = reproduction.measured.as_ref()?;
     let figure = result.figures.iter().find(|figure| Some(&figure.id) == reproduction.figure_id.as_ref());
     let quantity = figure
@@ -273,7 +280,7 @@ fn measured(reproduction: &Reproduction, result: &RunResult, unicode: bool) -> O
     // What came out the same each time has no interval.
     let bounds = (estimate.low < estimate.high).then_some((estimate.low, estimate.high));
     if unit == "ratio" {
-        return Some(numbers::ratio(estimate.value, bounds));
+        return Some(Own { text: numbers::ratio(estimate.value, bounds), is_bare: bounds.is_none() });
     }
     // Launches that all saw none or more have no interval that reaches below nothing.
     let seen = figure.zip(reproduction.quantity.as_ref()).is_some_and(|(figure, name)| {
@@ -281,7 +288,8 @@ fn measured(reproduction: &Reproduction, result: &RunResult, unicode: bool) -> O
     });
     let estimate = Estimate { low: if seen { estimate.low.max(0.0) } else { estimate.low }, ..*estimate };
     let interval = bounds.map_or(String::new(), |_| numbers::interval(&estimate, &unit, unicode));
-    Some(format!("{} {interval}", numbers::quantity(estimate.value, &unit)).trim_end().to_owned())
+    let text = format!("{} {interval}", numbers::quantity(estimate.value, &unit)).trim_end().to_owned();
+    Some(Own { text, is_bare: interval.is_empty() && matches!(&*unit, "count" | "") })
 }
 
 /// The figure that answers, in the unit of the document, where that is a multiple of its own.

@@ -33,14 +33,11 @@ pub(super) fn plot(story: &Story<'_>, figure: &Figure) -> Option<Plot> {
     };
     let sum = vec!["all together".to_owned(), String::new(), String::new(), number(sum as f64)];
     let heads = ["function", "of", "calls", "of its own", "with callees"];
-    Some(Plot {
-        about: String::new(),
-        finding: format!("{}: {} instructions, by function and caller", story.plain(&figure.id), number(all)),
-        note: String::new(),
-        chart: Chart::Boxes(Boxes { deep: boxes.iter().map(|one| one.depth).max().unwrap_or(0) + 1, boxes }),
-        table: Table::new(heads, nodes().map(row).chain([sum])),
-        letters: Vec::new(),
-    })
+    Some(Plot::of(
+        format!("{}: {} instructions, by function and caller", story.plain(&figure.id), number(all)),
+        Chart::Boxes(Boxes { deep: boxes.iter().map(|one| one.depth).max().unwrap_or(0) + 1, boxes }),
+        Table::new(heads, nodes().map(row).chain([sum])),
+    ))
 }
 
 /// Where each node's box begins, in instructions: callees stand side by side behind what their caller does itself.

@@ -38,7 +38,7 @@ pub(super) struct Published {
     /// The document's own method repeated here, single runs, without and with the unit.
     pub(super) literal: Option<[String; 2]>,
     /// The figure with its interval.
-    pub(super) measured: Option<String>,
+    pub(super) measured: Option<Own>,
     /// The figure alone in the unit of the document, where its unit can be converted.
     pub(super) bare: Option<String>,
     /// Id and quantity of the figure.
@@ -47,10 +47,17 @@ pub(super) struct Published {
     pub because: String,
 }
 
+/// What was measured here, in words.
+pub(super) struct Own {
+    pub(super) text: String,
+    /// It is a number alone: no unit and no interval stand behind it.
+    pub(super) is_bare: bool,
+}
+
 impl Published {
     /// Published (0), literal (1) or measured, all in the unit of the document and without intervals.
     pub fn short(&self, part: usize) -> Option<&str> {
-        if part < 2 { self.part(part, true) } else { self.bare.as_deref().or(self.measured.as_deref()) }
+        if part < 2 { self.part(part, true) } else { self.bare.as_deref().or(self.part(part, true)) }
     }
 
     /// Published (0), literal (1) or measured; published and literal ones `bare` of their unit where a heading has it.
@@ -58,7 +65,7 @@ impl Published {
         match part {
             0 => self.published.as_ref().map(|texts| &*texts[usize::from(!bare)]),
             1 => self.literal.as_ref().map(|texts| &*texts[usize::from(!bare)]),
-            _ => self.measured.as_deref(),
+            _ => self.measured.as_ref().map(|own| &*own.text),
         }
     }
 }
@@ -131,10 +138,9 @@ fn side_by_side(mut table: Table, rows: &[String], names: &[String], values: &[P
         }
         let head = unit.map_or_else(|| name.clone(), |unit| format!("{name}, {unit}"));
         if is_measured_alone {
-            let has_interval =
-                own.iter().any(|value| value.part(2, true).is_some_and(|text| text.contains(' ')));
-            let head = if has_interval || unit == unit_of_all { name.clone() } else { head };
-            table.columns.push(Column::new(head, if has_interval { Place::Left } else { Place::Right }));
+            let is_bare = own.iter().all(|value| value.measured.as_ref().is_none_or(|own| own.is_bare));
+            let head = if is_bare && unit != unit_of_all { head } else { name.clone() };
+            table.columns.push(Column::new(head, if is_bare { Place::Right } else { Place::Left }));
             continue;
         }
         table.columns.extend(parts.iter().map(|&part| Column::new(PARTS[part].0, PARTS[part].1)));

@@ -167,8 +167,7 @@ impl HistoryStrip {
     fn line(&self, id: &str, first: usize, unicode: bool) -> Option<HistoryLine> {
         let estimates = self.estimates.get(first..)?;
         let values: Vec<f64> = estimates.iter().flatten().map(|estimate| estimate.value).collect();
-        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let (low, high) = numbers::ends(values.iter().copied());
         if values.len() < 2 {
             return None;
         }

@@ -25,9 +25,7 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
     if timed.is_empty() {
         return None;
     }
-    let mut shares: Vec<f64> = timed.iter().flat_map(|(_, it)| &it.quantiles).map(|it| it.share).collect();
-    shares.sort_by(f64::total_cmp);
-    shares.dedup();
+    let shares = numbers::ascending(timed.iter().flat_map(|(_, it)| &it.quantiles).map(|it| it.share));
     let mut heads = vec![String::new()];
     heads.extend(shares.iter().map(|&share| percentile(share)));
     heads.extend(["max", "passes"].map(str::to_owned));
@@ -162,18 +160,15 @@ fn curves(story: &Story<'_>, timed: &[(&Figure, &Percentiles)]) -> Option<Plot> 
             cells
         })
     });
-    Some(Plot {
-        about: String::new(),
-        finding: format!(
+    Some(Plot::of(
+        format!(
             "The longest pass of all took {} ({})",
             numbers::duration(worst.max_ns),
             story.plain(&figure.id)
         ),
-        note: String::new(),
-        chart: Chart::Curves(chart),
-        table: Table::new(heads, rows),
-        letters: Vec::new(),
-    })
+        Chart::Curves(chart),
+        Table::new(heads, rows),
+    ))
 }
 
 /// The points of a tail: the time that one pass in x exceeds.

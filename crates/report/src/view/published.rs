@@ -1,6 +1,6 @@
 //! The published figures of record locking, drawn beside this machine's: document 001's tables by records and by children.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use oscost_results::{CellSeries, Reproduction};
 
@@ -130,10 +130,8 @@ fn bars(story: &Story<'_>, axis: &str, table: &[(CellSeries, Values)]) -> Option
     let bare = table.iter().find(|(locks, _)| locks.key == NONE).map(|(_, values)| values)?;
     let ways: Vec<&(CellSeries, Values)> =
         table.iter().filter(|(_, values)| !std::ptr::eq(values, bare)).collect();
-    let mut counts: Vec<u64> =
+    let counts: BTreeSet<u64> =
         bare.published.keys().chain(bare.literal.keys()).chain(bare.here.keys()).copied().collect();
-    counts.sort_unstable();
-    counts.dedup();
     let (mut groups, mut rows, mut ends, mut told) = (Vec::new(), Vec::new(), vec![1.0], Vec::new());
     for number in counts {
         let mut group = Vec::new();
@@ -175,21 +173,14 @@ fn bars(story: &Story<'_>, axis: &str, table: &[(CellSeries, Values)]) -> Option
         }
     }
     let (number, there, here) = told.last()?;
-    Some(Plot {
-        about: "Document 001, clock time against no locking".to_owned(),
-        finding: story.plain(&format!(
+    Some(Plot { about: "Document 001, clock time against no locking".to_owned(), ..Plot::of(story.plain(&format!(
             "At {} {axis}, locks made the published program take {there} of its time without; here {here}",
             numbers::count(*number as f64)
-        )),
-        note: String::new(),
-        chart: Chart::Bars(Bars {
+        )), Chart::Bars(Bars {
             y: Axis::linear("times the clock time without locking", "ratio", ends.into_iter())?,
             kinds: ways.iter().map(|(locks, _)| BarKind::of(&locks.key, story.plain(&locks.title))).collect(),
             groups,
-        }),
-        table: Table::new([axis, "locks", "", "against no locking", "clock time"], rows),
-        letters: Vec::new(),
-    })
+        }), Table::new([axis, "locks", "", "against no locking", "clock time"], rows)) })
 }
 
 fn plot(story: &Story<'_>, axis: &str, table: &[(CellSeries, Values)]) -> Option<Plot> {
@@ -225,26 +216,25 @@ fn plot(story: &Story<'_>, axis: &str, table: &[(CellSeries, Values)]) -> Option
             curves.push(Curve { source, kind: locks.key.clone(), ..Curve::of_dots(name, points) });
         }
     }
-    counts.sort_by(f64::total_cmp);
-    counts.dedup();
     let axis = story.plain(axis);
     let worst = ends.iter().copied().fold(0.0, f64::max);
     Some(Plot {
         about: "Document 001".to_owned(),
-        finding: finding(&axis, table),
         note: format!(
             "The longest time of all is {}. The machines are not alike: what compares is the shape of the curves.",
             numbers::duration(worst)
         ),
-        chart: Chart::Curves(Curves {
-            x: Axis::even(&axis, "count", &counts),
-            y: Axis::logarithmic("clock time of the whole workload", "ns", ends.into_iter())?,
-            curves,
-            rules: Vec::new(),
-            names: Names::Locks,
-        }),
-        table: Table::new(["", &*axis, "time", "interval"], rows),
-        letters: Vec::new(),
+        ..Plot::of(
+            finding(&axis, table),
+            Chart::Curves(Curves {
+                x: Axis::even(&axis, "count", &numbers::ascending(counts)),
+                y: Axis::logarithmic("clock time of the whole workload", "ns", ends.into_iter())?,
+                curves,
+                rules: Vec::new(),
+                names: Names::Locks,
+            }),
+            Table::new(["", &*axis, "time", "interval"], rows),
+        )
     })
 }
 

@@ -1,6 +1,6 @@
 //! The receipt of a figure: its distribution, its launches, and everything that was counted while it was made.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use oscost_results::{Figure, Status, quantity};
 use oscost_stats::histogram::lower_bound;
@@ -177,14 +177,14 @@ fn distribution(story: &Story<'_>, figure: &Figure) -> Option<Plot> {
     let heads = ["share of samples", "below"];
     Some(Plot {
         about: format!("Distribution of {}", story.plain(&figure.id)),
-        finding,
-        note: String::new(),
-        chart: Chart::Samples(Samples {
-            counts: counts[from..to].to_vec(),
-            ends: [unit(at(from)), unit(at(to))],
-        }),
-        table: Table::new(heads, rows),
-        letters: Vec::new(),
+        ..Plot::of(
+            finding,
+            Chart::Samples(Samples {
+                counts: counts[from..to].to_vec(),
+                ends: [unit(at(from)), unit(at(to))],
+            }),
+            Table::new(heads, rows),
+        )
     })
 }
 
@@ -204,8 +204,7 @@ fn launches(story: &Story<'_>, figure: &Figure) -> Option<Plot> {
     let name = headline(figure);
     let values: Vec<f64> =
         figure.launches.iter().filter_map(|launch| launch.quantities.get(name).copied()).collect();
-    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let (low, high) = numbers::ends(values.iter().copied());
     if values.len() < 2 || !low.is_finite() || !high.is_finite() {
         return None;
     }
@@ -236,11 +235,11 @@ fn launches(story: &Story<'_>, figure: &Figure) -> Option<Plot> {
     let heads = [("CPU".to_owned(), Place::Left), (format!("launch: {}", story.words(name)), Place::Left)];
     Some(Plot {
         about: format!("Launches of {}", story.plain(&figure.id)),
-        finding,
-        note: String::new(),
-        chart: Chart::Launches(Launches { ends: [(bottom, unit(bottom)), (top, unit(top))], values }),
-        table: Table::of(heads, rows),
-        letters: Vec::new(),
+        ..Plot::of(
+            finding,
+            Chart::Launches(Launches { ends: [(bottom, unit(bottom)), (top, unit(top))], values }),
+            Table::of(heads, rows),
+        )
     })
 }
 
@@ -297,9 +296,7 @@ fn evidence(story: &Story<'_>, figure: &Figure) -> Table {
         evidence.tracer_pid.map(|pid| if pid == 0 { "none".into() } else { pid.to_string() }),
     );
     counted("seccomp mode of the timed processes", evidence.seccomp_mode.map(|mode| mode.to_string()));
-    let mut cpus: Vec<u32> = figure.launches.iter().map(|launch| launch.cpu).collect();
-    cpus.sort_unstable();
-    cpus.dedup();
+    let cpus: BTreeSet<u32> = figure.launches.iter().map(|launch| launch.cpu).collect();
     let cpus: Vec<String> = cpus.iter().map(ToString::to_string).collect();
     counted("CPU of the measuring thread", Some(cpus.join(", ")).filter(|cpus| !cpus.is_empty()));
     let columns = [

@@ -76,15 +76,17 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
     Some(View { title: "RECORD DATABASE".to_owned(), covers, parts })
 }
 
+/// A quantity with its unit; empty where there is none.
+fn value(story: &Story<'_>, cell: &DatabaseCell<'_>, name: &str) -> String {
+    let quantity = cell.figure.quantities.get(name);
+    quantity.map_or(String::new(), |it| numbers::quantity(it.estimate.value, &story.plain(&it.unit)))
+}
+
 /// A line a cell, a column a quantity.
 fn table(story: &Story<'_>, cells: &[DatabaseCell<'_>], quantities: &[(&str, &str)]) -> Table {
-    let value = |cell: &DatabaseCell<'_>, name: &str| {
-        let quantity = cell.figure.quantities.get(name);
-        quantity.map_or(String::new(), |it| numbers::quantity(it.estimate.value, &story.plain(&it.unit)))
-    };
     let row = |cell: &DatabaseCell<'_>| {
         let name = format!("{}: {}, {}", cell.store, cell.lock(), cell.processes);
-        let cells = quantities.iter().map(|(name, _)| value(cell, name));
+        let cells = quantities.iter().map(|(name, _)| value(story, cell, name));
         std::iter::once(story.words(&name)).chain(cells).collect()
     };
     let heads = std::iter::once("store: locks, processes").chain(quantities.iter().map(|(_, head)| *head));
@@ -144,9 +146,7 @@ fn words(name: &str) -> String {
 }
 
 fn plot(story: &Story<'_>, store: &str, cells: &[&DatabaseCell<'_>]) -> Option<Plot> {
-    let mut processes: Vec<f64> = cells.iter().map(|cell| f64::from(cell.processes)).collect();
-    processes.sort_by(f64::total_cmp);
-    processes.dedup();
+    let processes = numbers::ascending(cells.iter().map(|cell| f64::from(cell.processes)));
     let locks = distinct(cells.iter().map(|cell| cell.lock()));
     let times = cells.iter().filter_map(|cell| cell.time()).flat_map(|time| [time.low, time.high]);
     let curves = locks.iter().map(|lock| {
@@ -162,28 +162,25 @@ fn plot(story: &Story<'_>, store: &str, cells: &[&DatabaseCell<'_>]) -> Option<P
         Curve { kind: grain.unwrap_or_default(), ..Curve::of_dots(story.words(lock), points) }
     });
     let row = |cell: &&DatabaseCell<'_>| {
-        let value = |name: &str| {
-            let quantity = cell.figure.quantities.get(name);
-            quantity.map_or(String::new(), |it| numbers::quantity(it.estimate.value, &story.plain(&it.unit)))
-        };
         let mut row = vec![story.words(&cell.lock()), cell.processes.to_string()];
-        row.extend(QUANTITIES.map(|(name, _)| value(name)));
+        row.extend(QUANTITIES.map(|(name, _)| value(story, cell, name)));
         row
     };
     let heads = ["locks", "processes"].into_iter().chain(QUANTITIES.map(|(_, head)| head));
     Some(Plot {
         about: story.words(store),
-        finding: story.plain(&finding(story, cells)),
         note: story.plain(&slowest(cells)),
-        chart: Chart::Curves(Curves {
-            x: Axis::even("processes", "count", &processes),
-            y: Axis::fitting("time an operation, of all processes together", "ns", 20.0, times)?,
-            curves: curves.collect(),
-            rules: Vec::new(),
-            names: Names::Locks,
-        }),
-        table: Table::new(heads, cells.iter().map(row)),
-        letters: Vec::new(),
+        ..Plot::of(
+            story.plain(&finding(story, cells)),
+            Chart::Curves(Curves {
+                x: Axis::even("processes", "count", &processes),
+                y: Axis::fitting("time an operation, of all processes together", "ns", 20.0, times)?,
+                curves: curves.collect(),
+                rules: Vec::new(),
+                names: Names::Locks,
+            }),
+            Table::new(heads, cells.iter().map(row)),
+        )
     })
 }
 

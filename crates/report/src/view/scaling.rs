@@ -104,12 +104,13 @@ fn plot(story: &Story<'_>, crowds: &[&Crowd<'_>]) -> Option<Plot> {
     };
     let found: Vec<String> = curves.iter().filter_map(|(name, crowds)| finding(name, crowds)).collect();
     Some(Plot {
-        about: String::new(),
-        finding: format!("{}: {}", story.plain(first.inner), found.first()?),
         note: found.iter().skip(1).chain(&crowded(crowds)).cloned().collect::<Vec<_>>().join(" "),
-        chart: Chart::Curves(chart),
-        table: table(first.of, &curves),
         letters: letters(&curves, story.unicode),
+        ..Plot::of(
+            format!("{}: {}", story.plain(first.inner), found.first()?),
+            Chart::Curves(chart),
+            table(first.of, &curves),
+        )
     })
 }
 

@@ -172,12 +172,9 @@ impl Kind {
             names: Names::Own,
         };
         Some(Plot {
-            about: String::new(),
-            finding: self.finding(&curves)?,
             note: self.note(&curves),
-            chart: Chart::Curves(chart),
-            table: self.table(figures),
             letters: self.letters(&curves, unicode),
+            ..Plot::of(self.finding(&curves)?, Chart::Curves(chart), self.table(figures))
         })
     }
 

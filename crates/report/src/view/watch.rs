@@ -102,8 +102,7 @@ fn sparkline(values: &[Option<f64>], threshold: f64, room: usize, unicode: bool)
     let letters = letters(unicode);
     let newest = &values[values.len().saturating_sub(room)..];
     let known = || newest.iter().flatten().copied();
-    let low = known().fold(f64::INFINITY, f64::min);
-    let high = known().fold(f64::NEG_INFINITY, f64::max);
+    let (low, high) = numbers::ends(known());
     let span = (high - low).max(low.abs() * threshold);
     let top = (letters.len() - 1) as f64;
     let letter = |value: f64| {

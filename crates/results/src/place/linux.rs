@@ -10,10 +10,9 @@ use std::path::Path;
 
 use rustix::fs::{self, AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
-use rustix::process::{Gid, Uid};
 
 use super::Owner;
-use super::walk::{End, Make, walk};
+use super::walk::{End, Make, give, walk};
 
 /// An open directory, and whose the files made in it are.
 pub(crate) struct Directory {
@@ -172,10 +171,6 @@ impl Directory {
             result => Ok(result?),
         }
     }
-}
-
-pub(super) fn give(fd: &OwnedFd, owner: &Owner) -> io::Result<()> {
-    Ok(fs::fchown(fd, Some(Uid::from_raw(owner.uid)), Some(Gid::from_raw(owner.gid)))?)
 }
 
 #[cfg(test)]

@@ -9,9 +9,9 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, PROC_SUPER_MAGIC, Stat};
 use rustix::io::Errno;
+use rustix::process::{Gid, Uid};
 
 use super::Owner;
-use super::linux::give;
 
 /// Enough to look things up below a directory, even one that may be entered and not read.
 const PASS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
@@ -121,6 +121,11 @@ fn open_file(parent: &OwnedFd, name: &OsStr, link: &OwnedFd) -> io::Result<Optio
     let of_path =
         matches!(FileType::from_raw_mode(stat.st_mode), FileType::RegularFile | FileType::Directory);
     Ok((!of_path).then_some(stat))
+}
+
+/// Makes a file or directory the owner's.
+pub(super) fn give(fd: &OwnedFd, owner: &Owner) -> io::Result<()> {
+    Ok(fs::fchown(fd, Some(Uid::from_raw(owner.uid)), Some(Gid::from_raw(owner.gid)))?)
 }
 
 /// A new directory.

@@ -8,18 +8,14 @@ use oscost_sys::clock::{self, Clock};
 use crate::claims;
 use readings::{Reading, Steps};
 
-/// How fine a clock really is: `clock/step/ID` and `clock/step/ID/cold`.
+/// How fine a clock really is: with readings in memory that was touched, and in memory that is new.
 macro_rules! step {
-    ($name:ident, $clock:ident, $id:literal, $title:literal, $card:expr, $unit_ns:expr, $calls:expr, $now:expr) => {
-        #[doc = concat!("`clock/step/", $id, "`, and the same in memory that is new")]
+    ($name:ident, $clock:ident, $id:literal, $cold:literal, $title:literal, $card:expr, $unit_ns:expr, $calls:expr, $now:expr) => {
+        #[doc = concat!("`", $id, "`, and the same in memory that is new.")]
         pub static $name: [Steps<$clock>; 2] = [
-            Steps::touched(&Card {
-                id: concat!("clock/step/", $id),
-                title: concat!("step of ", $title),
-                ..$card
-            }),
+            Steps::touched(&Card { id: $id, title: concat!("step of ", $title), ..$card }),
             Steps::cold(&Card {
-                id: concat!("clock/step/", $id, "/cold"),
+                id: $cold,
                 title: concat!("step of ", $title, ", cold"),
                 remark: readings::COLD,
                 ..$card
@@ -52,7 +48,8 @@ const BY_INSTRUCTION: Card = Card { call_path: CallPath::Instruction, ..readings
 step!(
     GETTIMEOFDAY,
     Gettimeofday,
-    "gettimeofday",
+    "clock/step/gettimeofday",
+    "clock/step/gettimeofday/cold",
     "gettimeofday",
     OF_004,
     Some(1000.0),
@@ -62,7 +59,8 @@ step!(
 step!(
     MONOTONIC,
     Monotonic,
-    "monotonic",
+    "clock/step/monotonic",
+    "clock/step/monotonic/cold",
     "CLOCK_MONOTONIC",
     OF_003,
     Some(1.0),
@@ -72,7 +70,8 @@ step!(
 step!(
     MONOTONIC_RAW,
     MonotonicRaw,
-    "monotonic_raw",
+    "clock/step/monotonic_raw",
+    "clock/step/monotonic_raw/cold",
     "CLOCK_MONOTONIC_RAW",
     readings::CARD,
     Some(1.0),
@@ -82,7 +81,8 @@ step!(
 step!(
     MONOTONIC_COARSE,
     MonotonicCoarse,
-    "monotonic_coarse",
+    "clock/step/monotonic_coarse",
+    "clock/step/monotonic_coarse/cold",
     "CLOCK_MONOTONIC_COARSE",
     readings::CARD,
     Some(1.0),
@@ -92,7 +92,8 @@ step!(
 step!(
     REALTIME,
     Realtime,
-    "realtime",
+    "clock/step/realtime",
+    "clock/step/realtime/cold",
     "CLOCK_REALTIME",
     readings::CARD,
     Some(1.0),
@@ -100,4 +101,14 @@ step!(
     clock::read_ns(Clock::Realtime)
 );
 // In ns by the rate that it had in the launch.
-step!(TSC, Tsc, "tsc", "the time stamp counter", BY_INSTRUCTION, None, Bound::Exactly(0.0), clock::tsc());
+step!(
+    TSC,
+    Tsc,
+    "clock/step/tsc",
+    "clock/step/tsc/cold",
+    "the time stamp counter",
+    BY_INSTRUCTION,
+    None,
+    Bound::Exactly(0.0),
+    clock::tsc()
+);

@@ -193,7 +193,7 @@ mod tests {
         })
         .expect("fork");
         let mut id = [0; 4];
-        let answered = process::poll_readable(&[&told.reader], 10_000_000_000).expect("poll");
+        let answered = readiness::poll_readable(&[&told.reader], 10_000_000_000).expect("poll");
         assert!(answered[0], "the child loads it");
         assert_eq!(pipe::read(&told.reader, &mut id), Ok(4));
         process::signal(child.pid(), Signal::Kill).expect("killed");

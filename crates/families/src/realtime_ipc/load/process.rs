@@ -7,7 +7,7 @@ use oscost_harness::{CallError, Unable};
 use oscost_sys::memory::SharedWords;
 use oscost_sys::pipe::{self, Pipe};
 use oscost_sys::process::{self, Child, Signal};
-use oscost_sys::{affinity, clock, namespace, reaper};
+use oscost_sys::{affinity, clock, namespace, readiness, reaper};
 
 use super::{Lacking, Load};
 
@@ -65,7 +65,7 @@ impl Loading {
         let rounds = SharedWords::new(1)?;
         let keeper = Child::fork(|| keep(&stop, || work(load, cpus, &go, &said, rounds.word(0))))?;
         let this = Self { keeper, go, stop, said, rounds, start_ns: 0 };
-        if !process::poll_readable(&[&this.said.reader], READY_NS)?[0] {
+        if !readiness::poll_readable(&[&this.said.reader], READY_NS)?[0] {
             return Err(Unable::Failed(CallError::told(String::leak(format!(
                 "the load {} did not get ready within {} s",
                 load.name(),
@@ -103,7 +103,7 @@ impl Loading {
         let ended = self.keeper.wait_at_most(END_NS);
         let end_ns = clock::now_ns();
         ended.map_err(|_| format!("it could not be ended within {} s", END_NS / 1_000_000_000))?;
-        let failed = process::poll_readable(&[&said.reader], 0).is_ok_and(|readable| readable[0]);
+        let failed = readiness::poll_readable(&[&said.reader], 0).is_ok_and(|readable| readable[0]);
         let text = if failed { read(&said.reader).map_err(|error| error.to_string())? } else { Vec::new() };
         match text.split_first() {
             Some((_, words)) => Err(String::from_utf8_lossy(words).into_owned()),
@@ -139,7 +139,9 @@ fn keep(stop: &Pipe, work: impl FnOnce() -> i32) -> i32 {
         let load = Child::fork(work)?;
         // Before Linux 5.3 there is no pidfd: then a load that ends early is found at its end.
         match process::pidfd(load.pid()) {
-            Ok(pidfd) => while !process::poll_readable(&[&stop.reader, &pidfd], u64::MAX)?.contains(&true) {},
+            Ok(pidfd) => {
+                while !readiness::poll_readable(&[&stop.reader, &pidfd], u64::MAX)?.contains(&true) {}
+            }
             Err(_) => pipe::read_byte(&stop.reader)?,
         }
         let _ = process::signal(load.pid(), Signal::Kill);

@@ -8,7 +8,7 @@ use oscost_sys::{
     affinity, namespace,
     pipe::Pipe,
     process::{self, Child},
-    semaphore,
+    readiness, semaphore,
     usage::{self, Usage, Whose},
 };
 
@@ -89,7 +89,7 @@ pub fn in_child(body: impl FnOnce(bool) -> Result<(), String>) -> Result<(), Str
         i32::from(std::fs::File::from(writer).write_all(said.as_bytes()).is_err())
     })
     .expect("fork");
-    if !process::poll_readable(&[&reader], 60_000_000_000).expect("poll")[0] {
+    if !readiness::poll_readable(&[&reader], 60_000_000_000).expect("poll")[0] {
         return Err("nothing was heard of it within 60 s".into());
     }
     let mut said = String::new();

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use super::{anchor, breakable, escaped};
 use crate::blocks::history::{Course, History};
+use crate::numbers;
 
 const WIDE: f64 = 200.0;
 const HIGH: f64 = 44.0;
@@ -80,10 +81,7 @@ fn picture(values: &[Option<[f64; 3]>]) -> String {
         .enumerate()
         .filter_map(|(index, chunk)| Some((index, (*chunk.iter().flatten().last()?))))
         .collect();
-    let (low, high) = points
-        .iter()
-        .flat_map(|(_, ends)| ends)
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), end| (low.min(*end), high.max(*end)));
+    let (low, high) = numbers::ends(points.iter().flat_map(|(_, ends)| *ends));
     // What is steady looks steady: a tenth of the value is the least that fills the height.
     let middle = f64::midpoint(low, high);
     let range = (high - low).max(middle.abs() / 10.0);

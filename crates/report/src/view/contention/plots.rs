@@ -44,14 +44,12 @@ pub(super) fn ratios(
         rules: vec![(1.0, "the same".to_owned()), (2.0, "2: similar below".to_owned())],
         names: Names::One,
     };
-    let heads = ["hold time", "ratio", "low", "high"].map(str::to_owned).to_vec();
+    let heads = ["hold time", "ratio", "low", "high"];
     Some(Plot {
         about: about.to_owned(),
-        finding,
         note: crossed.to_owned(),
-        chart: Chart::Curves(chart),
-        table: Table::new(heads, curve.iter().map(row)),
         letters,
+        ..Plot::of(finding, Chart::Curves(chart), Table::new(heads, curve.iter().map(row)))
     })
 }
 
@@ -214,11 +212,8 @@ pub(super) fn fairness(
     let heads = ["lock", "hold time", "turns a second", "fairness", "longest wait"];
     Some(Plot {
         about: about.to_owned(),
-        finding: story.plain(&finding),
         note: story.plain(&longest),
-        chart: Chart::Rows(chart),
-        table: Table::new(heads, table),
-        letters: Vec::new(),
+        ..Plot::of(story.plain(&finding), Chart::Rows(chart), Table::new(heads, table))
     })
 }
 

@@ -88,9 +88,7 @@ fn drawn(column: &str, block: &[&Reproduction], result: &RunResult, unicode: boo
 }
 
 fn plot(title: &str, column: &Drawn) -> Option<Plot> {
-    let mut at: Vec<f64> = column.kinds.iter().flatten().map(|(at, _)| *at).collect();
-    at.sort_by(f64::total_cmp);
-    at.dedup();
+    let at = numbers::ascending(column.kinds.iter().flatten().map(|(at, _)| *at));
     // Times have units of their own size; of the rest the heading tells the unit.
     let scale = numbers::nanoseconds(&column.unit);
     let unit = match &*column.unit {
@@ -129,32 +127,34 @@ fn plot(title: &str, column: &Drawn) -> Option<Plot> {
     };
     Some(Plot {
         about: title.to_owned(),
-        finding: format!("{}{unit}: {}", column.name, told.join(", ")),
         note: lost.to_owned(),
-        table: Table::new(["at", "", "value", "interval"], rows),
         letters: letters(&at, column),
-        chart: Chart::Curves(Curves {
-            x: Axis::even(&column.counts, "count", &at),
-            y: Axis::fitting(&format!("{}{unit}", column.name), axis, APART, ends)?,
-            curves: curves
-                .map(|((kind, _, source), points)| Curve {
-                    name: (*kind).to_owned(),
-                    points: points
-                        .iter()
-                        .map(|(at, value)| {
-                            let [value, low, high] = drawn(value);
-                            Point { x: *at, y: [low, value, high] }
-                        })
-                        .collect(),
-                    dots: true,
-                    source: *source,
-                    kind: String::new(),
-                    hue: 0,
-                })
-                .collect(),
-            rules: Vec::new(),
-            names: Names::One,
-        }),
+        ..Plot::of(
+            format!("{}{unit}: {}", column.name, told.join(", ")),
+            Chart::Curves(Curves {
+                x: Axis::even(&column.counts, "count", &at),
+                y: Axis::fitting(&format!("{}{unit}", column.name), axis, APART, ends)?,
+                curves: curves
+                    .map(|((kind, _, source), points)| Curve {
+                        name: (*kind).to_owned(),
+                        points: points
+                            .iter()
+                            .map(|(at, value)| {
+                                let [value, low, high] = drawn(value);
+                                Point { x: *at, y: [low, value, high] }
+                            })
+                            .collect(),
+                        dots: true,
+                        source: *source,
+                        kind: String::new(),
+                        hue: 0,
+                    })
+                    .collect(),
+                rules: Vec::new(),
+                names: Names::One,
+            }),
+            Table::new(["at", "", "value", "interval"], rows),
+        )
     })
 }
 

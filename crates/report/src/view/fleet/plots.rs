@@ -74,13 +74,7 @@ fn small(finding: &str, strips: Vec<(String, String, Vec<f64>)>, usual: f64) -> 
     let strips: Vec<Strip> = strips
         .into_iter()
         .filter(|it| !it.2.is_empty())
-        .map(|(name, says, values)| Strip {
-            name,
-            says,
-            form: Form::Columns(columns(&values)),
-            kind: String::new(),
-            hue: 0,
-        })
+        .map(|(name, says, values)| Strip::of(name, says, Form::Columns(columns(&values))))
         .collect();
     let heights = strips.iter().flat_map(|strip| match &strip.form {
         Form::Columns(columns) => columns.iter().map(|it| it[2]).collect::<Vec<_>>(),
@@ -88,17 +82,17 @@ fn small(finding: &str, strips: Vec<(String, String, Vec<f64>)>, usual: f64) -> 
     });
     let y = Axis::logarithmic("hosts", "count", heights.chain([0.6]))?;
     Some(Plot {
-        about: String::new(),
-        finding: finding.to_owned(),
         note: format!("Hosts beyond {} stand at the ends.", numbers::percent(end)),
-        chart: Chart::Strips(Strips {
-            x: Axis::between("deviation from the group's median", "share", -end, end),
-            y: Some(y),
-            strips,
-            rules: Vec::new(),
-            names: Names::Own,
-        }),
-        table: Table::new(["", "hosts", "what"], rows),
-        letters: Vec::new(),
+        ..Plot::of(
+            finding.to_owned(),
+            Chart::Strips(Strips {
+                x: Axis::between("deviation from the group's median", "share", -end, end),
+                y: Some(y),
+                strips,
+                rules: Vec::new(),
+                names: Names::Own,
+            }),
+            Table::new(["", "hosts", "what"], rows),
+        )
     })
 }

@@ -80,23 +80,25 @@ pub(super) fn one_client(story: &Story<'_>, figure: &Figure, title: &str) -> Opt
     let highest = told_of.iter().copied().fold(0.0, f64::max);
     let middle = quantile(&sorted(told_of.to_vec()), 0.5)?;
     let y = Axis::doubling("latency", "us", values.iter().copied().chain(rules.iter().map(|(us, _)| *us)))?;
+    let table = Table::new(HEADS, [row("client 1".to_owned(), &values)]);
     let rules = rules.into_iter().map(|(us, station)| (us, format!("{what}, {station}"))).collect();
     Some(Part::from(Plot {
-        about: String::new(),
-        finding: story.plain(&format!(
-            "{title}: {when}{} in the middle, to {}",
-            numbers::duration(middle * 1e3),
-            numbers::duration(highest * 1e3)
-        )),
         note,
-        table: Table::new(HEADS, [row("client 1".to_owned(), &values)]),
-        chart: Chart::Trail(Trail {
-            track: Track { name: String::new(), values, phases },
-            position: "message",
-            y,
-            rules,
-        }),
         letters: lines,
+        ..Plot::of(
+            story.plain(&format!(
+                "{title}: {when}{} in the middle, to {}",
+                numbers::duration(middle * 1e3),
+                numbers::duration(highest * 1e3)
+            )),
+            Chart::Trail(Trail {
+                track: Track { name: String::new(), values, phases },
+                position: "message",
+                y,
+                rules,
+            }),
+            table,
+        )
     }))
 }
 
@@ -122,40 +124,38 @@ pub(super) fn histogram(story: &Story<'_>) -> Option<Part> {
         let most = values.iter().copied().fold(0.0, f64::max);
         middles.extend(quantile(&sorted(values.clone()), 0.5));
         rows.push(row(name.to_owned(), &values));
-        strips.push(Strip {
-            name: name.to_owned(),
-            says: format!("worst {}", numbers::duration(most * 1e3)),
-            form: Form::Columns(columns),
-            kind: String::new(),
-            hue: 0,
-        });
+        strips.push(Strip::of(
+            name.to_owned(),
+            format!("worst {}", numbers::duration(most * 1e3)),
+            Form::Columns(columns),
+        ));
     }
     let rules = published(story, "mean");
-    let (least, most) =
-        (middles.iter().copied().fold(f64::INFINITY, f64::min), middles.iter().copied().fold(0.0, f64::max));
+    let (least, most) = numbers::ends(middles);
     if strips.len() < 2 {
         return None;
     }
     Some(Part::from(Plot {
         about: "One client, idle and under each load".to_owned(),
-        finding: story.plain(&format!(
-            "Half of the messages took less than {}, whatever ran beside them",
-            numbers::range(least * 1e3, most * 1e3, "ns").replace(" .. ", " to ")
-        )),
         note: if rules.is_empty() {
             String::new()
         } else {
             format!("Published, dashed: means of an idle machine, {}.", told(&rules))
         },
-        chart: Chart::Strips(Strips {
-            x: Axis::doubling("latency", "us", all.into_iter().chain(rules.iter().map(|(us, _)| *us)))?,
-            y: Axis::linear("share of messages", "share", heights.into_iter()),
-            strips,
-            rules: rules.into_iter().map(|(us, station)| (us, format!("mean, {station}"))).collect(),
-            names: Names::One,
-        }),
-        table: Table::new(HEADS, rows),
-        letters: Vec::new(),
+        ..Plot::of(
+            story.plain(&format!(
+                "Half of the messages took less than {}, whatever ran beside them",
+                numbers::range(least * 1e3, most * 1e3, "ns").replace(" .. ", " to ")
+            )),
+            Chart::Strips(Strips {
+                x: Axis::doubling("latency", "us", all.into_iter().chain(rules.iter().map(|(us, _)| *us)))?,
+                y: Axis::linear("share of messages", "share", heights.into_iter()),
+                strips,
+                rules: rules.into_iter().map(|(us, station)| (us, format!("mean, {station}"))).collect(),
+                names: Names::One,
+            }),
+            Table::new(HEADS, rows),
+        )
     }))
 }
 
@@ -183,9 +183,7 @@ pub(super) fn stack(story: &Story<'_>, figure: &Figure) -> Option<Part> {
         })
         .collect();
     let last = |values: &[f64]| quantile(&sorted(values.to_vec()), 0.5).unwrap_or(0.0);
-    let middles: Vec<f64> = tracks.iter().map(|(_, values)| last(values)).collect();
-    let (low, high) =
-        (middles.iter().copied().fold(f64::INFINITY, f64::min), middles.iter().copied().fold(0.0, f64::max));
+    let (low, high) = numbers::ends(tracks.iter().map(|(_, values)| last(values)));
     let heading = format!(
         "Figure 23: {} clients by sockets, a stack from {} to {}, medians of columns",
         tracks.len(),
@@ -247,17 +245,17 @@ fn side_by_side(
         Curve::of_steps(name.clone(), values.iter().enumerate().map(point).collect())
     });
     Some(Part::from(Plot {
-        about: String::new(),
-        finding: story.plain(&finding),
-        note: String::new(),
-        chart: Chart::Curves(Curves {
-            x: Axis::between("message", "count", 1.0, (longest * wide) as f64),
-            y: Axis::fitting("latency", "us", 20.0, all.into_iter())?,
-            curves: curves.collect(),
-            rules: Vec::new(),
-            names: Names::Own,
-        }),
-        table,
         letters,
+        ..Plot::of(
+            story.plain(&finding),
+            Chart::Curves(Curves {
+                x: Axis::between("message", "count", 1.0, (longest * wide) as f64),
+                y: Axis::fitting("latency", "us", 20.0, all.into_iter())?,
+                curves: curves.collect(),
+                rules: Vec::new(),
+                names: Names::Own,
+            }),
+            table,
+        )
     }))
 }

@@ -160,8 +160,7 @@ fn course(
     if values.len() < 2 {
         return None;
     }
-    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let (low, high) = numbers::ends(values.iter().copied());
     let unit = plain(unit, true);
     let last = estimates.iter().flatten().last()?;
     let ends = |pick: fn(f64, f64) -> f64, from: f64, end: fn(&Estimate) -> f64| {

@@ -1,6 +1,8 @@
 //! Plots by number of clients: service time, and its share of the tick.
 
-use super::{Session, at, heads};
+use std::collections::BTreeSet;
+
+use super::{Session, at};
 use crate::blocks::axis::Axis;
 use crate::blocks::plot::{Chart, Curve, Curves, Dot, DotRow, Names, Plot, Point, Rows};
 use crate::blocks::{Part, Table};
@@ -68,24 +70,25 @@ fn service_of(story: &Story<'_>, families: &[&Vec<&Session<'_>>]) -> Option<Plot
         finding.push_str(&format!(", and after {} by {}", served(dearest), story.words(dearest.0.transport)));
     }
     finding.push_str(&format!(" (tick {})", numbers::duration(first.tick_ns)));
-    let mut counts: Vec<f64> = curves.iter().flat_map(|curve| &curve.points).map(|point| point.x).collect();
-    counts.sort_by(f64::total_cmp);
-    counts.dedup();
-    let heads =
-        heads(&["transport", "clients", "service time", "interval", "last", "last, 99 %", "last, worst"]);
+    let counts = curves.iter().flat_map(|curve| &curve.points).map(|point| point.x);
+    let heads = ["transport", "clients", "service time", "interval", "last", "last, 99 %", "last, worst"];
     Some(Plot {
         about: story.words(&first.rest),
-        finding: story.plain(&finding),
-        note: String::new(),
-        chart: Chart::Curves(Curves {
-            x: Axis::fitting("clients", "count", 30.0, counts.into_iter())?,
-            y: Axis::linear("mean + sd of the client served last; band: interval", "ns", ends.into_iter())?,
-            curves,
-            rules: Vec::new(),
-            names: Names::Transports,
-        }),
-        table: Table::new(heads, rows),
-        letters: Vec::new(),
+        ..Plot::of(
+            story.plain(&finding),
+            Chart::Curves(Curves {
+                x: Axis::fitting("clients", "count", 30.0, counts)?,
+                y: Axis::linear(
+                    "mean + sd of the client served last; band: interval",
+                    "ns",
+                    ends.into_iter(),
+                )?,
+                curves,
+                rules: Vec::new(),
+                names: Names::Transports,
+            }),
+            Table::new(heads, rows),
+        )
     })
 }
 
@@ -108,9 +111,7 @@ pub(crate) fn load(story: &Story<'_>, sessions: &[Session<'_>]) -> Vec<Part> {
 
 fn load_of(story: &Story<'_>, sessions: &[&Session<'_>]) -> Option<Plot> {
     let first = sessions.first()?;
-    let mut counts: Vec<u32> = sessions.iter().map(|session| session.clients).collect();
-    counts.sort_unstable();
-    counts.dedup();
+    let counts: BTreeSet<u32> = sessions.iter().map(|session| session.clients).collect();
     let (mut rows, mut table): (Vec<DotRow>, Vec<Vec<String>>) = (Vec::new(), Vec::new());
     let mut most: Option<(&Session<'_>, f64)> = None;
     for session in sessions {
@@ -151,21 +152,18 @@ fn load_of(story: &Story<'_>, sessions: &[&Session<'_>]) -> Option<Plot> {
     let panel = Axis::fitting("dispatch load: service time as a share of the tick", "share", 50.0, all)?;
     Some(Plot {
         about: story.words(&first.rest),
-        finding: story.plain(&finding),
-        note: String::new(),
-        chart: Chart::Rows(Rows {
-            panels: vec![panel],
-            kinds: counts
-                .iter()
-                .map(|count| crate::words::counted(*count as usize, "client", "clients"))
-                .collect(),
-            rows,
-            names: Names::Transports,
-        }),
-        table: Table::new(
-            heads(&["transport", "clients", "dispatch load", "interval", "service time"]),
-            table,
-        ),
-        letters: Vec::new(),
+        ..Plot::of(
+            story.plain(&finding),
+            Chart::Rows(Rows {
+                panels: vec![panel],
+                kinds: counts
+                    .iter()
+                    .map(|count| crate::words::counted(*count as usize, "client", "clients"))
+                    .collect(),
+                rows,
+                names: Names::Transports,
+            }),
+            Table::new(["transport", "clients", "dispatch load", "interval", "service time"], table),
+        )
     })
 }

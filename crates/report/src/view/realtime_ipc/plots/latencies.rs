@@ -1,27 +1,15 @@
 //! Plots of all latencies of all launches: how many took longer than what, and how many took how long.
 
-use oscost_results::LaunchRecord;
 use oscost_results::quantity;
 use oscost_stats::histogram::{LogHistogram, lower_bound};
 
-use super::{Session, heads};
+use super::Session;
 use crate::blocks::Table;
 use crate::blocks::axis::Axis;
 use crate::blocks::plot::{Chart, Curve, Curves, Form, Names, Plot, Point, Strip, Strips};
 use crate::numbers;
+use crate::view::picture::samples;
 use crate::view::story::Story;
-
-/// All samples of all launches.
-fn samples(launches: &[LaunchRecord]) -> LogHistogram {
-    let mut all = LogHistogram::new();
-    for histogram in launches.iter().filter_map(|launch| launch.histogram.as_ref()) {
-        // Counts that no histogram can hold are damage of the file.
-        if let Some(histogram) = LogHistogram::from_counts(histogram.first, &histogram.counts) {
-            all.merge(&histogram);
-        }
-    }
-    all
-}
 
 /// Ends and count of each bucket that has any, in ns.
 fn buckets(samples: &LogHistogram) -> Vec<(f64, f64, u64)> {
@@ -95,20 +83,20 @@ pub(crate) fn tails(
         numbers::duration(worst.2),
         name(worst.0)
     );
-    let heads = heads(&["transport", "messages", "median", "90 %", "99 %", "99.9 %", "worst"]);
+    let heads = ["transport", "messages", "median", "90 %", "99 %", "99.9 %", "worst"];
     Some(Plot {
         about: heading.to_owned(),
-        finding,
-        note: String::new(),
-        chart: Chart::Curves(Curves {
-            x: Axis::logarithmic("latency", "ns", times.into_iter())?,
-            y: Axis::logarithmic("share of messages that took longer", "share", shares.into_iter())?,
-            curves,
-            rules: Vec::new(),
-            names: Names::Transports,
-        }),
-        table: Table::new(heads, rows),
-        letters: Vec::new(),
+        ..Plot::of(
+            finding,
+            Chart::Curves(Curves {
+                x: Axis::logarithmic("latency", "ns", times.into_iter())?,
+                y: Axis::logarithmic("share of messages that took longer", "share", shares.into_iter())?,
+                curves,
+                rules: Vec::new(),
+                names: Names::Transports,
+            }),
+            Table::new(heads, rows),
+        )
     })
 }
 
@@ -149,13 +137,11 @@ pub(super) fn histogram(story: &Story<'_>, heading: &str, sessions: &[&Session<'
             numbers::duration(*worst),
             numbers::count(beyond as f64),
         ]);
-        strips.push(Strip {
-            name: story.words(session.transport),
-            says: format!("{far}worst {}", numbers::duration(*worst)),
-            form: Form::Columns(columns),
-            kind: String::new(),
-            hue: 0,
-        });
+        strips.push(Strip::of(
+            story.words(session.transport),
+            format!("{far}worst {}", numbers::duration(*worst)),
+            Form::Columns(columns),
+        ));
     }
     let steadiest = sampled.iter().min_by(|one, other| one.2.total_cmp(&other.2))?;
     let least = sampled.iter().map(|(_, samples, _)| samples.total()).min()?;
@@ -167,19 +153,16 @@ pub(super) fn histogram(story: &Story<'_>, heading: &str, sessions: &[&Session<'
     );
     Some(Plot {
         about: heading.to_owned(),
-        finding,
-        note: String::new(),
-        chart: Chart::Strips(Strips {
-            x: Axis::between("latency, columns of 1 us and more", "ns", 0.0, end),
-            y: Axis::logarithmic("messages", "count", counts.into_iter().chain([0.6])),
-            strips,
-            rules: Vec::new(),
-            names: Names::Transports,
-        }),
-        table: Table::new(
-            heads(&["transport", "messages", "least", "median", "worst", "beyond the axis"]),
-            rows,
-        ),
-        letters: Vec::new(),
+        ..Plot::of(
+            finding,
+            Chart::Strips(Strips {
+                x: Axis::between("latency, columns of 1 us and more", "ns", 0.0, end),
+                y: Axis::logarithmic("messages", "count", counts.into_iter().chain([0.6])),
+                strips,
+                rules: Vec::new(),
+                names: Names::Transports,
+            }),
+            Table::new(["transport", "messages", "least", "median", "worst", "beyond the axis"], rows),
+        )
     })
 }

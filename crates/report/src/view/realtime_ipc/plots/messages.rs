@@ -3,7 +3,7 @@
 use oscost_results::Figure;
 use oscost_results::quantity;
 
-use super::{Seen, Session, heads, middle, seen, told, worst};
+use super::{Seen, Session, middle, seen, told, worst};
 use crate::blocks::axis::Axis;
 use crate::blocks::plot::{Chart, Form, Names, Plot, Strip, Strips, Track, Tracks};
 use crate::blocks::{Part, Table};
@@ -59,15 +59,12 @@ pub(crate) fn every(story: &Story<'_>, figures: &[(String, &Figure)]) -> Option<
         numbers::count(tracks.iter().map(|track| track.values.len()).sum::<usize>() as f64),
         numbers::duration(height)
     );
-    let heads = heads(&["client", "ticks", "median", "worst", "peaks", "under load"]);
-    Some(Part::from(Plot {
-        about: String::new(),
+    let heads = ["client", "ticks", "median", "worst", "peaks", "under load"];
+    Some(Part::from(Plot::of(
         finding,
-        note: String::new(),
-        chart: Chart::Tracks(Tracks { position: "tick", value: "latency", tracks }),
-        table: Table::new(heads, rows),
-        letters: Vec::new(),
-    }))
+        Chart::Tracks(Tracks { position: "tick", value: "latency", tracks }),
+        Table::new(heads, rows),
+    )))
 }
 
 /// One launch of each transport tick by tick; before, under and after a load in facets of their own.
@@ -114,11 +111,12 @@ pub(crate) fn timeline(story: &Story<'_>, heading: &str, sessions: &[&Session<'_
                 at.to_string(),
             ]);
             strips.push(Strip {
-                name,
-                says: format!("worst {}", numbers::duration(height)),
-                form: Form::Values(values.to_vec()),
                 kind: story.words(session.transport),
-                hue: 0,
+                ..Strip::of(
+                    name,
+                    format!("worst {}", numbers::duration(height)),
+                    Form::Values(values.to_vec()),
+                )
             });
         }
     }
@@ -155,11 +153,11 @@ pub(crate) fn timeline(story: &Story<'_>, heading: &str, sessions: &[&Session<'_
     };
     Some(Plot {
         about: heading.to_owned(),
-        finding,
-        note: String::new(),
-        chart: Chart::Strips(Strips { x, y, strips, rules: Vec::new(), names: Names::Transports }),
-        table: Table::new(heads(&["transport", "ticks", "median", "worst", "at tick"]), rows),
-        letters: Vec::new(),
+        ..Plot::of(
+            finding,
+            Chart::Strips(Strips { x, y, strips, rules: Vec::new(), names: Names::Transports }),
+            Table::new(["transport", "ticks", "median", "worst", "at tick"], rows),
+        )
     })
 }
 
@@ -189,17 +187,15 @@ pub(super) fn order(story: &Story<'_>, heading: &str, sessions: &[&Session<'_>])
             share(quantity::REVERSED_SHARE),
             share(quantity::SAME_ORDER_SHARE),
         ]);
-        strips.push(Strip {
-            name: story.words(session.transport),
-            says: format!(
+        strips.push(Strip::of(
+            story.words(session.transport),
+            format!(
                 "reversed {}, the same {}",
                 share(quantity::REVERSED_SHARE),
                 share(quantity::SAME_ORDER_SHARE)
             ),
-            form: Form::Marked(marked),
-            kind: String::new(),
-            hue: 0,
-        });
+            Form::Marked(marked),
+        ));
     }
     if strips.is_empty() {
         return None;
@@ -209,25 +205,24 @@ pub(super) fn order(story: &Story<'_>, heading: &str, sessions: &[&Session<'_>])
     } else {
         format!("The order of service turns round from tick to tick by {}", turned.join(", "))
     };
-    let heads =
-        heads(&["transport", "ticks", "last client before the first", "order reversed", "order the same"]);
+    let heads = ["transport", "ticks", "last client before the first", "order reversed", "order the same"];
     Some(Plot {
         about: heading.to_owned(),
-        finding,
-        note: String::new(),
-        chart: Chart::Strips(Strips {
-            x: Axis::between(
-                "tick; dark: the last client had it before the first",
-                "count",
-                0.5,
-                ticks as f64 + 0.5,
-            ),
-            y: None,
-            strips,
-            rules: Vec::new(),
-            names: Names::Transports,
-        }),
-        table: Table::new(heads, rows),
-        letters: Vec::new(),
+        ..Plot::of(
+            finding,
+            Chart::Strips(Strips {
+                x: Axis::between(
+                    "tick; dark: the last client had it before the first",
+                    "count",
+                    0.5,
+                    ticks as f64 + 0.5,
+                ),
+                y: None,
+                strips,
+                rules: Vec::new(),
+                names: Names::Transports,
+            }),
+            Table::new(heads, rows),
+        )
     })
 }

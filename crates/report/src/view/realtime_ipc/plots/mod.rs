@@ -29,10 +29,6 @@ fn at(placement: &str) -> &'static str {
     if placement == "spread" { "Over several CPUs" } else { "On one CPU" }
 }
 
-fn heads(names: &[&str]) -> Vec<String> {
-    names.iter().map(|name| (*name).to_owned()).collect()
-}
-
 /// What one client saw of one launch.
 struct Seen<'a> {
     /// "client_10".
@@ -105,17 +101,17 @@ pub(crate) fn trail(
     let row = vec![values.len().to_string(), at(0.0), at(0.5), at(0.99), at(1.0)];
     let y = Axis::fitting("latency", "ns", FAR, values.iter().copied())?;
     Some(Part::from(Plot {
-        about: String::new(),
-        finding,
-        note: String::new(),
-        table: Table::new(["ticks", "least", "median", "99 %", "most"], [row]),
-        chart: Chart::Trail(Trail {
-            track: Track { name: String::new(), values, phases },
-            position: "tick",
-            y,
-            rules: Vec::new(),
-        }),
         letters,
+        ..Plot::of(
+            finding,
+            Chart::Trail(Trail {
+                track: Track { name: String::new(), values, phases },
+                position: "tick",
+                y,
+                rules: Vec::new(),
+            }),
+            Table::new(["ticks", "least", "median", "99 %", "most"], [row]),
+        )
     }))
 }
 
