@@ -253,7 +253,9 @@ impl Rows {
     /// Adds a value whose number here is computed from figures and is no quantity of one.
     pub(crate) fn computed(&mut self, value: Value<'_>, measured: Option<Estimate>) {
         self.value(value);
-        self.rows.extend(self.rows.pop().map(|row| Reproduction { measured, ..row }));
+        if let Some(row) = self.rows.last_mut() {
+            row.measured = measured;
+        }
     }
 
     /// Adds what is done otherwise than by the document's own method: what, and how.

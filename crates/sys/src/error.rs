@@ -1,6 +1,7 @@
 //! A failed call: its name, and what the system said.
 
 use std::fmt;
+use std::os::fd::{FromRawFd, OwnedFd};
 
 /// A call of the operating system that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,47 +57,20 @@ impl CallError {
     /// The symbolic name of the error number ("EPERM"), where it is a common one.
     #[must_use]
     pub fn symbol(&self) -> Option<&'static str> {
-        Some(match self.errno {
-            libc::EPERM => "EPERM",
-            libc::EAFNOSUPPORT => "EAFNOSUPPORT",
-            libc::E2BIG => "E2BIG",
-            libc::EMSGSIZE => "EMSGSIZE",
-            libc::ENETUNREACH => "ENETUNREACH",
-            libc::EADDRNOTAVAIL => "EADDRNOTAVAIL",
-            libc::ENOBUFS => "ENOBUFS",
-            libc::ECONNRESET => "ECONNRESET",
-            libc::ECONNREFUSED => "ECONNREFUSED",
-            libc::ENOENT => "ENOENT",
-            libc::EINTR => "EINTR",
-            libc::EIO => "EIO",
-            libc::EAGAIN => "EAGAIN",
-            libc::ENOMEM => "ENOMEM",
-            libc::EACCES => "EACCES",
-            libc::EFAULT => "EFAULT",
-            libc::EBUSY => "EBUSY",
-            libc::EEXIST => "EEXIST",
-            libc::EINVAL => "EINVAL",
-            libc::ENFILE => "ENFILE",
-            libc::EMFILE => "EMFILE",
-            libc::EFBIG => "EFBIG",
-            libc::ENOSPC => "ENOSPC",
-            libc::EPIPE => "EPIPE",
-            libc::ENOTDIR => "ENOTDIR",
-            libc::ELOOP => "ELOOP",
-            libc::EISDIR => "EISDIR",
-            libc::ENOTEMPTY => "ENOTEMPTY",
-            libc::EROFS => "EROFS",
-            libc::EDEADLK => "EDEADLK",
-            libc::ENOLCK => "ENOLCK",
-            libc::ENOSYS => "ENOSYS",
-            libc::ETIMEDOUT => "ETIMEDOUT",
-            libc::EOVERFLOW => "EOVERFLOW",
-            libc::EIDRM => "EIDRM",
-            libc::ESRCH => "ESRCH",
-            libc::ECHILD => "ECHILD",
-            libc::EOWNERDEAD => "EOWNERDEAD",
-            _ => return None,
-        })
+        macro_rules! symbol {
+            ($($name:ident)*) => {
+                match self.errno {
+                    $(libc::$name => Some(stringify!($name)),)*
+                    _ => None,
+                }
+            };
+        }
+        symbol! {
+            EPERM EAFNOSUPPORT E2BIG EMSGSIZE ENETUNREACH EADDRNOTAVAIL ENOBUFS ECONNRESET ECONNREFUSED ENOENT
+            EINTR EIO EAGAIN ENOMEM EACCES EFAULT EBUSY EEXIST EINVAL ENFILE EMFILE EFBIG ENOSPC EPIPE ENOTDIR
+            ELOOP EISDIR ENOTEMPTY EROFS EDEADLK ENOLCK ENOSYS ETIMEDOUT EOVERFLOW EIDRM ESRCH ECHILD
+            EOWNERDEAD
+        }
     }
 }
 
@@ -127,4 +101,15 @@ pub(crate) fn returned(call: &'static str, error: libc::c_int) -> Result<(), Cal
 #[inline(always)]
 pub(crate) fn check(call: &'static str, result: libc::c_int) -> Result<libc::c_int, CallError> {
     if result == -1 { Err(CallError::last(call)) } else { Ok(result) }
+}
+
+/// The descriptor that `call` has answered with, or its failure.
+///
+/// # Safety
+/// Nobody else owns the descriptor: the kernel has just made it.
+#[inline(always)]
+pub(crate) unsafe fn own(call: &'static str, fd: libc::c_int) -> Result<OwnedFd, CallError> {
+    let fd = check(call, fd)?;
+    // SAFETY: as the caller promises.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }

@@ -1,9 +1,12 @@
 //! Opening, closing and asking for files, through libc. open(2), close(2), stat(2).
 
 use std::ffi::CStr;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
-use crate::{CallError, error::check};
+use crate::{
+    CallError,
+    error::{check, own},
+};
 
 /// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,10 +28,8 @@ pub fn open(path: &CStr, access: OpenAccess) -> Result<OwnedFd, CallError> {
         OpenAccess::Read => libc::O_RDONLY,
         OpenAccess::Write => libc::O_WRONLY,
     };
-    // SAFETY: the path is a C string.
-    let fd = check("open", unsafe { libc::open(path.as_ptr(), flags | libc::O_CLOEXEC) })?;
-    // SAFETY: the kernel has just handed out this descriptor to us alone.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    // SAFETY: the path is a C string; the descriptor is new.
+    unsafe { own("open", libc::open(path.as_ptr(), flags | libc::O_CLOEXEC)) }
 }
 
 /// Longest text that [`text`] reads, bytes.
@@ -102,10 +103,8 @@ pub fn stat(path: &CStr) -> Result<(), CallError> {
 pub fn open_again(fd: &OwnedFd) -> Result<OwnedFd, CallError> {
     let path = std::ffi::CString::new(format!("/proc/self/fd/{}", fd.as_raw_fd()))
         .map_err(|_| CallError::new("open", libc::EINVAL))?;
-    // SAFETY: the path is a C string.
-    let fd = check("open", unsafe { libc::open(path.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) })?;
-    // SAFETY: the kernel has just handed out this descriptor to us alone.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    // SAFETY: the path is a C string; the descriptor is new.
+    unsafe { own("open", libc::open(path.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC)) }
 }
 
 /// An unnamed file in memory with `bytes` bytes of zeros: a regular file that leaves nothing behind. memfd_create(2).
@@ -113,10 +112,8 @@ pub fn open_again(fd: &OwnedFd) -> Result<OwnedFd, CallError> {
 /// # Errors
 /// The error of memfd_create or ftruncate.
 pub fn in_memory(bytes: u64) -> Result<OwnedFd, CallError> {
-    // SAFETY: the name is a C string.
-    let fd = check("memfd_create", unsafe { libc::memfd_create(c"oscost".as_ptr(), libc::MFD_CLOEXEC) })?;
-    // SAFETY: the kernel has just handed out this descriptor to us alone.
-    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+    // SAFETY: the name is a C string; the descriptor is new.
+    let fd = unsafe { own("memfd_create", libc::memfd_create(c"oscost".as_ptr(), libc::MFD_CLOEXEC)) }?;
     // sizes of test files
     // SAFETY: ftruncate touches no memory.
     check("ftruncate", unsafe { libc::ftruncate(fd.as_raw_fd(), bytes as libc::off_t) })?;
@@ -131,10 +128,17 @@ pub fn in_memory(bytes: u64) -> Result<OwnedFd, CallError> {
 pub fn unnamed(folder: &std::path::Path) -> Result<OwnedFd, CallError> {
     let path = c_path(folder)?;
     let flags = libc::O_TMPFILE | libc::O_RDWR | libc::O_CLOEXEC;
-    // SAFETY: the path is a C string.
-    let fd = check("open", unsafe { libc::open(path.as_ptr(), flags, 0o600) })?;
-    // SAFETY: the kernel has just handed out this descriptor to us alone.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    // SAFETY: the path is a C string; the descriptor is new.
+    unsafe { own("open", libc::open(path.as_ptr(), flags, 0o600)) }
+}
+
+/// What the kernel says of an open file. fstat(2).
+pub(crate) fn stat_of(fd: impl AsFd) -> Result<libc::stat, CallError> {
+    // SAFETY: an all-zero stat is valid.
+    let mut stat: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: the kernel writes one stat to a local variable.
+    check("fstat", unsafe { libc::fstat(fd.as_fd().as_raw_fd(), &raw mut stat) })?;
+    Ok(stat)
 }
 
 /// A path as calls take it.

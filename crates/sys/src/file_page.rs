@@ -2,9 +2,13 @@
 //! openat(2), unlinkat(2), pread(2), fsync(2), mincore(2).
 
 use std::ffi::CStr;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
-use crate::{CallError, error::check};
+use crate::{
+    CallError,
+    error::{check, own},
+    mapping::Mapping,
+};
 
 /// Bytes of the page.
 pub const PAGE: usize = 4096;
@@ -30,10 +34,8 @@ pub fn open(folder: &impl AsRawFd, name: &CStr) -> Result<OwnedFd, CallError> {
 #[inline(always)]
 fn open_with(folder: &impl AsRawFd, name: &CStr, flags: libc::c_int) -> Result<OwnedFd, CallError> {
     let flags = flags | libc::O_CLOEXEC | libc::O_NOFOLLOW;
-    // SAFETY: the name is a C string; a mode follows, which is read where a file may be made.
-    let fd = check("open", unsafe { libc::openat(folder.as_raw_fd(), name.as_ptr(), flags, 0o600) })?;
-    // SAFETY: the kernel has just handed out this descriptor to us alone.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    // SAFETY: the name is a C string; a mode follows, which is read where a file may be made; the descriptor is new.
+    unsafe { own("open", libc::openat(folder.as_raw_fd(), name.as_ptr(), flags, 0o600)) }
 }
 
 /// Asks for the attributes of an open file and throws them away. fstat(2).
@@ -127,19 +129,12 @@ pub fn write_through(fd: &OwnedFd) -> Result<(), CallError> {
 /// # Errors
 /// The error of mmap or mincore.
 pub fn is_cached(fd: impl AsFd) -> Result<bool, CallError> {
-    let (access, fd) = (libc::PROT_READ, fd.as_fd().as_raw_fd());
-    // SAFETY: a new mapping of a file, which nobody dereferences.
-    let start = unsafe { libc::mmap(std::ptr::null_mut(), PAGE, access, libc::MAP_SHARED, fd, 0) };
-    if start == libc::MAP_FAILED {
-        return Err(CallError::last("mmap"));
-    }
+    let mapping = Mapping::new(PAGE, libc::PROT_READ, libc::MAP_SHARED, Some((fd.as_fd(), 0)))?;
     // A page of the system may be larger: what is asked for is one of them at most.
     let mut state = [0u8; 1];
     // SAFETY: the range was mapped just now, and one page has one byte of state.
-    let found = check("mincore", unsafe { libc::mincore(start, PAGE, state.as_mut_ptr()) });
-    // SAFETY: unmaps what was mapped here.
-    unsafe { libc::munmap(start, PAGE) };
-    found.map(|_| state[0] & 1 == 1)
+    check("mincore", unsafe { libc::mincore(mapping.start().as_ptr(), PAGE, state.as_mut_ptr()) })?;
+    Ok(state[0] & 1 == 1)
 }
 
 #[cfg(test)]

@@ -7,8 +7,13 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
+use crate::file::{c_path, stat_of};
 use crate::record_lock::{self, LockKind};
-use crate::{CallError, error::check, identity};
+use crate::{
+    CallError,
+    error::{check, own},
+    identity,
+};
 
 /// An open folder. Names in it are single words: no slash, no way up.
 #[derive(Debug)]
@@ -71,12 +76,9 @@ impl Folder {
     /// # Errors
     /// The error of open.
     pub fn open(path: &Path) -> Result<Self, CallError> {
-        let path =
-            CString::new(path.as_os_str().as_bytes()).map_err(|_| CallError::new("open", libc::EINVAL))?;
-        // SAFETY: the path is a C string.
-        let fd = check("open", unsafe { libc::open(path.as_ptr(), LOOK) })?;
-        // SAFETY: the kernel has just handed out this descriptor to us alone.
-        Ok(Self { fd: unsafe { OwnedFd::from_raw_fd(fd) } })
+        let path = c_path(path)?;
+        // SAFETY: the path is a C string; the descriptor is new.
+        Ok(Self { fd: unsafe { own("open", libc::open(path.as_ptr(), LOOK)) }? })
     }
 
     /// Names of what is in the folder at `path`. The standard library's list ends the program where a sandbox refuses to
@@ -142,7 +144,7 @@ impl Folder {
         };
         let flags = access | making | libc::O_NONBLOCK | libc::O_CLOEXEC;
         let fd = self.open_beneath(&word(name)?, flags, if making == 0 { 0 } else { how.mode })?;
-        match stat_of(fd.as_fd())?.st_mode & libc::S_IFMT {
+        match stat_of(&fd)?.st_mode & libc::S_IFMT {
             libc::S_IFREG => Ok(fd.into()),
             _ => Err(CallError::new("open", libc::EINVAL)),
         }
@@ -272,7 +274,7 @@ impl Folder {
     /// # Errors
     /// The error of fstat.
     pub fn status(&self) -> Result<FileStatus, CallError> {
-        let stat = stat_of(self.fd.as_fd())?;
+        let stat = stat_of(&self.fd)?;
         Ok(FileStatus {
             uid: stat.st_uid,
             mode: stat.st_mode & 0o7777,
@@ -376,14 +378,6 @@ fn word(name: &OsStr) -> Result<CString, CallError> {
         return Err(CallError::new("open", libc::EINVAL));
     }
     CString::new(bytes).map_err(|_| CallError::new("open", libc::EINVAL))
-}
-
-fn stat_of(fd: BorrowedFd<'_>) -> Result<libc::stat, CallError> {
-    // SAFETY: an all-zero stat is valid.
-    let mut stat: libc::stat = unsafe { std::mem::zeroed() };
-    // SAFETY: the kernel writes one stat to a local variable.
-    check("fstat", unsafe { libc::fstat(fd.as_raw_fd(), &raw mut stat) })?;
-    Ok(stat)
 }
 
 #[cfg(test)]

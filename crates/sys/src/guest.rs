@@ -2,9 +2,12 @@
 
 use std::ffi::CString;
 use std::fs::File;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 
-use crate::{CallError, error::check};
+use crate::{
+    CallError,
+    error::{check, own},
+};
 
 /// An empty file in memory that has no name. It is left open over exec: another program opens it as /proc/self/fd/N.
 /// memfd_create(2).
@@ -12,10 +15,8 @@ use crate::{CallError, error::check};
 /// # Errors
 /// The error of memfd_create.
 pub fn memory_file() -> Result<File, CallError> {
-    // SAFETY: the name is a C string.
-    let fd = check("memfd_create", unsafe { libc::memfd_create(c"oscost".as_ptr(), 0) })?;
-    // SAFETY: the kernel has just handed out this descriptor to us alone.
-    Ok(File::from(unsafe { OwnedFd::from_raw_fd(fd) }))
+    // SAFETY: the name is a C string; the descriptor is new.
+    Ok(File::from(unsafe { own("memfd_create", libc::memfd_create(c"oscost".as_ptr(), 0)) }?))
 }
 
 /// Mounts a file system that needs no device. mount(2).
@@ -38,10 +39,8 @@ pub fn mount(kind: &str, target: &str, options: &str) -> Result<(), CallError> {
 /// The error of socket or ioctl: EPERM where the caller may not, ENODEV where the kernel has no such device.
 pub fn bring_up_loopback() -> Result<(), CallError> {
     let kind = libc::SOCK_DGRAM | libc::SOCK_CLOEXEC;
-    // SAFETY: socket touches no memory.
-    let fd = check("socket", unsafe { libc::socket(libc::AF_INET, kind, 0) })?;
-    // SAFETY: the kernel has just handed out this descriptor to us alone.
-    let socket = unsafe { OwnedFd::from_raw_fd(fd) };
+    // SAFETY: socket touches no memory; the descriptor is new.
+    let socket = unsafe { own("socket", libc::socket(libc::AF_INET, kind, 0)) }?;
     // SAFETY: an all-zero ifreq is valid.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     for (place, &byte) in request.ifr_name.iter_mut().zip(c"lo".to_bytes()) {

@@ -1,10 +1,9 @@
 //! A ring of submissions and completions shared with the kernel, by its own calls. io_uring(7), io_uring_setup(2).
 
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::ptr::NonNull;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::{CallError, error::check};
+use crate::{CallError, error::own, mapping::Mapping};
 
 /// Where the parts of the ring of submissions lie.
 #[repr(C)]
@@ -76,39 +75,17 @@ const GET_EVENTS: u32 = 1;
 const RINGS_AT: libc::off_t = 0;
 const SUBMISSIONS_AT: libc::off_t = 0x1000_0000;
 
-/// A mapping of a ring.
-#[derive(Debug)]
-struct Mapping {
-    start: NonNull<u8>,
-    bytes: usize,
+/// What the kernel made for a ring, from a position on.
+fn mapped(fd: &OwnedFd, bytes: usize, at: libc::off_t) -> Result<Mapping, CallError> {
+    let flags = libc::MAP_SHARED | libc::MAP_POPULATE;
+    Mapping::new(bytes, libc::PROT_READ | libc::PROT_WRITE, flags, Some((fd.as_fd(), at)))
 }
 
-impl Mapping {
-    fn of(fd: &OwnedFd, bytes: usize, at: libc::off_t) -> Result<Self, CallError> {
-        let access = libc::PROT_READ | libc::PROT_WRITE;
-        let flags = libc::MAP_SHARED | libc::MAP_POPULATE;
-        // SAFETY: a new mapping of what the kernel made for this ring.
-        let start = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, flags, fd.as_raw_fd(), at) };
-        if start == libc::MAP_FAILED {
-            return Err(CallError::last("mmap"));
-        }
-        let start = NonNull::new(start.cast()).ok_or(CallError::new("mmap", libc::EFAULT))?;
-        Ok(Self { start, bytes })
-    }
-
-    /// The word at an offset that the kernel told.
-    #[inline(always)]
-    fn word(&self, offset: u32) -> &AtomicU32 {
-        // SAFETY: the kernel's offsets lie within its rings, and are those of aligned 32-bit words.
-        unsafe { &*self.start.as_ptr().add(offset as usize).cast::<AtomicU32>() }
-    }
-}
-
-impl Drop for Mapping {
-    fn drop(&mut self) {
-        // SAFETY: unmaps what `of` mapped; no reference outlives self.
-        unsafe { libc::munmap(self.start.as_ptr().cast(), self.bytes) };
-    }
+/// The word of a ring at an offset that the kernel told.
+#[inline(always)]
+fn word(ring: &Mapping, offset: u32) -> &AtomicU32 {
+    // SAFETY: the kernel's offsets lie within its rings, and are those of aligned 32-bit words.
+    unsafe { &*ring.start::<u8>().as_ptr().add(offset as usize).cast::<AtomicU32>() }
 }
 
 /// A ring whose operations do nothing.
@@ -133,20 +110,19 @@ impl Ring {
         let mut told = RingParameters::default();
         // SAFETY: the kernel reads and writes one io_uring_params, a local variable.
         let fd = unsafe { libc::syscall(libc::SYS_io_uring_setup, entries, &raw mut told) };
-        let fd = check("io_uring_setup", i32::try_from(fd).unwrap_or(-1))?;
-        // SAFETY: the kernel has just handed out this descriptor to us alone.
-        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        // SAFETY: the descriptor is new.
+        let fd = unsafe { own("io_uring_setup", i32::try_from(fd).unwrap_or(-1)) }?;
         if told.features & SINGLE_MMAP == 0 {
             return Err(CallError::new("io_uring_setup", libc::ENOSYS));
         }
         let submissions = told.submission.array as usize + told.submissions as usize * size_of::<u32>();
         let completions =
             told.completion.entries as usize + told.completions as usize * size_of::<Completion>();
-        let rings = Mapping::of(&fd, submissions.max(completions), RINGS_AT)?;
+        let rings = mapped(&fd, submissions.max(completions), RINGS_AT)?;
         let bytes = told.submissions as usize * size_of::<Submission>();
-        let entries = Mapping::of(&fd, bytes, SUBMISSIONS_AT)?;
+        let entries = mapped(&fd, bytes, SUBMISSIONS_AT)?;
         for index in 0..told.submissions {
-            rings.word(told.submission.array + index * 4).store(index, Ordering::Relaxed);
+            word(&rings, told.submission.array + index * 4).store(index, Ordering::Relaxed);
         }
         Ok(Self { fd, told, rings, entries, submitted: 0, completed: 0 })
     }
@@ -159,7 +135,7 @@ impl Ring {
     #[inline(always)]
     pub fn nothing(&mut self, count: u32) -> Result<(), CallError> {
         let (at, mask) = (self.told.submission, self.told.submissions - 1);
-        let tail = self.rings.word(at.tail).load(Ordering::Relaxed);
+        let tail = word(&self.rings, at.tail).load(Ordering::Relaxed);
         for index in 0..count {
             let entry = Submission {
                 operation: 0,
@@ -170,9 +146,11 @@ impl Ring {
             let slot = tail.wrapping_add(index) & mask;
             // SAFETY: the slot lies within the mapping of so many entries, and the kernel does not read it before the tail
             // has moved.
-            unsafe { self.entries.start.as_ptr().cast::<Submission>().add(slot as usize).write(entry) };
+            unsafe {
+                self.entries.start::<u8>().as_ptr().cast::<Submission>().add(slot as usize).write(entry)
+            };
         }
-        self.rings.word(at.tail).store(tail.wrapping_add(count), Ordering::Release);
+        word(&self.rings, at.tail).store(tail.wrapping_add(count), Ordering::Release);
         self.enter(count)?;
         self.take();
         self.submitted += u64::from(count);
@@ -196,16 +174,16 @@ impl Ring {
     fn take(&mut self) {
         let at = self.told.completion;
         let mask = self.told.completions - 1;
-        let tail = self.rings.word(at.tail).load(Ordering::Acquire);
-        let mut head = self.rings.word(at.head).load(Ordering::Relaxed);
+        let tail = word(&self.rings, at.tail).load(Ordering::Acquire);
+        let mut head = word(&self.rings, at.head).load(Ordering::Relaxed);
         while head != tail {
             let offset = at.entries as usize + (head & mask) as usize * size_of::<Completion>();
             // SAFETY: the entry lies within the mapping, and the kernel wrote it before it moved the tail.
-            let entry = unsafe { self.rings.start.as_ptr().add(offset).cast::<Completion>().read() };
+            let entry = unsafe { self.rings.start::<u8>().as_ptr().add(offset).cast::<Completion>().read() };
             self.completed += u64::from(entry.user_data == self.completed && entry.result == 0);
             head = head.wrapping_add(1);
         }
-        self.rings.word(at.head).store(head, Ordering::Release);
+        word(&self.rings, at.head).store(head, Ordering::Release);
     }
 
     /// Submissions, and completions of them in their order.
@@ -217,7 +195,7 @@ impl Ring {
     /// How many submissions the kernel took, by its own count, which turns over at 2^32.
     #[must_use]
     pub fn taken_by_kernel(&self) -> u32 {
-        self.rings.word(self.told.submission.head).load(Ordering::Acquire)
+        word(&self.rings, self.told.submission.head).load(Ordering::Acquire)
     }
 }
 

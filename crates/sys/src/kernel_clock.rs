@@ -1,9 +1,9 @@
 //! The clock by which the kernel's scheduler reckons, from a reading of the processor's counter. perf_event_open(2).
 
-use std::os::fd::AsRawFd;
+use std::os::fd::AsFd;
 
 use crate::perf_event::{self, EXCLUDE_KERNEL, EventAttributes};
-use crate::{CallError, clock};
+use crate::{CallError, clock, mapping::Mapping};
 
 const PERF_TYPE_SOFTWARE: u32 = 1;
 const PERF_COUNT_SW_DUMMY: u64 = 9;
@@ -35,13 +35,8 @@ impl KernelClock {
         // An event of a thread would make the kernel do more at every switch, for a second after its end too. So it is one of a
         // CPU.
         let event = perf_event::open_on_cpu(attributes, 0)?;
-        let (reading, shared) = (libc::PROT_READ, libc::MAP_SHARED);
-        // SAFETY: a new mapping, which replaces none.
-        let page = unsafe { libc::mmap(std::ptr::null_mut(), PAGE, reading, shared, event.as_raw_fd(), 0) };
-        if page == libc::MAP_FAILED {
-            return Err(CallError::last("mmap"));
-        }
-        let page = page.cast::<u8>();
+        let mapping = Mapping::new(PAGE, libc::PROT_READ, libc::MAP_SHARED, Some((event.as_fd(), 0)))?;
+        let page = mapping.start::<u8>().as_ptr();
         // SAFETY: the page has 4096 bytes, and every field lies at a multiple of its size. The kernel writes them before mmap
         // returns, and a clock that is read at boot stays as it is. perf_event_open(2), MMAP layout.
         let (capabilities, shift, multiplier, zero) = unsafe {
@@ -52,8 +47,6 @@ impl KernelClock {
                 page.add(64).cast::<u64>().read_volatile(),
             )
         };
-        // SAFETY: the mapping was made above, and nobody looks at it any more.
-        unsafe { libc::munmap(page.cast(), PAGE) };
         if capabilities & TIME_ZERO == 0 || shift >= 64 {
             return Err(CallError::new("mmap", libc::ENOTSUP));
         }

@@ -36,6 +36,7 @@ pub mod kernel_clock;
 pub mod loopback;
 pub mod mandatory_lock;
 pub mod mapped_file;
+mod mapping;
 pub mod memory;
 pub mod memory_walk;
 pub mod mutex;

@@ -2,9 +2,13 @@
 //! connect(2), accept4(2), socket(7) on SO_LINGER.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 
-use crate::{CallError, error::check, file_page, readiness, socket};
+use crate::{
+    CallError,
+    error::{check, own},
+    file_page, readiness, socket,
+};
 
 fn of_std(call: &'static str) -> impl Fn(std::io::Error) -> CallError {
     move |error| CallError::new(call, error.raw_os_error().unwrap_or(libc::EIO))
@@ -66,24 +70,22 @@ impl Listener {
     /// The error of the call that failed.
     #[inline(always)]
     pub fn connect(&self) -> Result<[OwnedFd; 2], CallError> {
-        // SAFETY: socket touches no memory.
-        let near = check("socket", unsafe {
-            libc::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0)
-        })?;
-        // SAFETY: the kernel has just handed out this descriptor to us alone.
-        let near = unsafe { OwnedFd::from_raw_fd(near) };
+        // SAFETY: socket touches no memory; the descriptor is new.
+        let near =
+            unsafe { own("socket", libc::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0)) }?;
         let length = size_of::<libc::sockaddr_in>() as libc::socklen_t;
         // SAFETY: the kernel reads one sockaddr_in.
         check("connect", unsafe {
             libc::connect(near.as_raw_fd(), (&raw const self.address).cast(), length)
         })?;
         let none = std::ptr::null_mut();
-        // SAFETY: the address of the other side is not asked for.
-        let far = check("accept4", unsafe {
-            libc::accept4(self.socket.as_raw_fd(), none, std::ptr::null_mut(), libc::SOCK_CLOEXEC)
-        })?;
-        // SAFETY: as above.
-        Ok([near, unsafe { OwnedFd::from_raw_fd(far) }])
+        // SAFETY: the address of the other side is not asked for; the descriptor is new.
+        Ok([near, unsafe {
+            own(
+                "accept4",
+                libc::accept4(self.socket.as_raw_fd(), none, std::ptr::null_mut(), libc::SOCK_CLOEXEC),
+            )
+        }?])
     }
 
     /// Makes a connection and resets it: socket, connect, accept4, close, close.

@@ -4,25 +4,22 @@
 //! Other processes write the same bytes at any moment, so nothing here hands out a reference to plain memory. Touching a
 //! page behind the end of the file is a SIGBUS: shortening a file kills the processes that use the lost pages.
 
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicU64};
 
-use crate::CallError;
+use crate::mapping::Mapping;
+use crate::mutex::{self, MutexKind};
+use crate::{CallError, error::returned};
 
 /// A shared mapping of a file's first bytes. It may be larger than the file is now: when the file grows, so does what can
 /// be touched.
 #[derive(Debug)]
 pub struct MappedFile {
-    start: NonNull<AtomicU64>,
+    mapping: Mapping,
     words: usize,
     writable: bool,
 }
-
-// SAFETY: all access is by atomics or by mutexes made for several threads; the mapping lives as long as the value.
-unsafe impl Send for MappedFile {}
-// SAFETY: as above.
-unsafe impl Sync for MappedFile {}
 
 impl MappedFile {
     /// Maps `bytes` bytes (rounded up to pages), whether or not the file has them.
@@ -32,22 +29,14 @@ impl MappedFile {
     pub fn new(fd: BorrowedFd<'_>, bytes: usize, writable: bool) -> Result<Self, CallError> {
         let bytes = bytes.max(1).next_multiple_of(4096);
         let protection = libc::PROT_READ | if writable { libc::PROT_WRITE } else { 0 };
-        // SAFETY: a new mapping at an address that the kernel chooses.
-        let start = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                bytes,
-                protection,
-                libc::MAP_SHARED | libc::MAP_NORESERVE,
-                fd.as_raw_fd(),
-                0,
-            )
-        };
-        if start == libc::MAP_FAILED {
-            return Err(CallError::last("mmap"));
-        }
-        let start = NonNull::new(start.cast()).ok_or(CallError::new("mmap", libc::EFAULT))?;
-        Ok(Self { start, words: bytes / size_of::<AtomicU64>(), writable })
+        let flags = libc::MAP_SHARED | libc::MAP_NORESERVE;
+        let mapping = Mapping::new(bytes, protection, flags, Some((fd, 0)))?;
+        Ok(Self { mapping, words: bytes / size_of::<AtomicU64>(), writable })
+    }
+
+    #[inline(always)]
+    fn start(&self) -> NonNull<AtomicU64> {
+        self.mapping.start()
     }
 
     /// Size of the mapping in words of 8 bytes.
@@ -67,7 +56,7 @@ impl MappedFile {
         }
         // SAFETY: inside the mapping, which is aligned to pages and lives as long as self; atomics may be shared with
         // other processes.
-        Some(unsafe { std::slice::from_raw_parts(self.start.as_ptr().add(first), count) })
+        Some(unsafe { std::slice::from_raw_parts(self.start().as_ptr().add(first), count) })
     }
 
     /// Word `index`. `None` outside the mapping.
@@ -75,7 +64,7 @@ impl MappedFile {
     #[must_use]
     pub fn word(&self, index: usize) -> Option<&AtomicU64> {
         // SAFETY: as in `words`.
-        if index < self.words { Some(unsafe { self.start.add(index).as_ref() }) } else { None }
+        if index < self.words { Some(unsafe { self.start().add(index).as_ref() }) } else { None }
     }
 
     /// Bytes from `first` on, for files whose parts are no words. `None` outside the mapping; the ends are as for
@@ -88,7 +77,9 @@ impl MappedFile {
             return None;
         }
         // SAFETY: as in `words`; bytes need no alignment.
-        Some(unsafe { std::slice::from_raw_parts(self.start.as_ptr().cast::<AtomicU8>().add(first), count) })
+        Some(unsafe {
+            std::slice::from_raw_parts(self.start().as_ptr().cast::<AtomicU8>().add(first), count)
+        })
     }
 
     /// Makes a robust mutex of [`MUTEX_WORDS`] words at word `first`. Nobody may be using that place.
@@ -97,19 +88,8 @@ impl MappedFile {
     /// EINVAL outside the mapping, EACCES where it is not writable, the error of pthread_mutex_init.
     pub fn make_mutex(&self, first: usize) -> Result<(), CallError> {
         let mutex = self.mutex(first)?;
-        // SAFETY: an all-zero attribute object is initialised by the next call.
-        let mut attributes: libc::pthread_mutexattr_t = unsafe { std::mem::zeroed() };
-        // SAFETY: initialises a local variable.
-        answer("pthread_mutexattr_init", unsafe { libc::pthread_mutexattr_init(&raw mut attributes) })?;
-        // SAFETY: the attributes are initialised; the mutex lies inside the mapping, aligned, and nobody uses it.
-        let made = unsafe {
-            libc::pthread_mutexattr_setpshared(&raw mut attributes, libc::PTHREAD_PROCESS_SHARED);
-            libc::pthread_mutexattr_setrobust(&raw mut attributes, libc::PTHREAD_MUTEX_ROBUST);
-            let made = libc::pthread_mutex_init(mutex, &raw const attributes);
-            libc::pthread_mutexattr_destroy(&raw mut attributes);
-            made
-        };
-        answer("pthread_mutex_init", made)
+        // SAFETY: the mutex lies inside the mapping, aligned, and the caller says that nobody uses it.
+        unsafe { mutex::make(mutex, MutexKind::Robust) }
     }
 
     /// Waits for the mutex at word `first`, which [`MappedFile::make_mutex`] made.
@@ -126,7 +106,7 @@ impl MappedFile {
             0 => Ok(Locked::Clean),
             libc::EOWNERDEAD => {
                 // SAFETY: we own the mutex.
-                answer("pthread_mutex_consistent", unsafe { libc::pthread_mutex_consistent(mutex) })?;
+                returned("pthread_mutex_consistent", unsafe { libc::pthread_mutex_consistent(mutex) })?;
                 Ok(Locked::OwnerDied)
             }
             errno => Err(CallError::new("pthread_mutex_lock", errno)),
@@ -141,7 +121,7 @@ impl MappedFile {
     pub fn unlock_mutex(&self, first: usize) -> Result<(), CallError> {
         let mutex = self.mutex(first)?;
         // SAFETY: as in `lock_mutex`; a robust mutex of somebody else is refused.
-        answer("pthread_mutex_unlock", unsafe { libc::pthread_mutex_unlock(mutex) })
+        returned("pthread_mutex_unlock", unsafe { libc::pthread_mutex_unlock(mutex) })
     }
 
     #[inline(always)]
@@ -153,14 +133,7 @@ impl MappedFile {
             return Err(CallError::new("pthread_mutex_lock", libc::EINVAL));
         }
         // SAFETY: inside the mapping.
-        Ok(unsafe { self.start.as_ptr().add(first).cast() })
-    }
-}
-
-impl Drop for MappedFile {
-    fn drop(&mut self) {
-        // SAFETY: unmaps what `new` mapped; no reference outlives self.
-        unsafe { libc::munmap(self.start.as_ptr().cast(), self.words * size_of::<AtomicU64>()) };
+        Ok(unsafe { self.start().as_ptr().add(first).cast() })
     }
 }
 
@@ -175,11 +148,6 @@ pub enum Locked {
 
 /// Words that one mutex takes.
 pub const MUTEX_WORDS: usize = size_of::<libc::pthread_mutex_t>().div_ceil(size_of::<AtomicU64>());
-
-#[inline(always)]
-fn answer(call: &'static str, errno: libc::c_int) -> Result<(), CallError> {
-    if errno == 0 { Ok(()) } else { Err(CallError::new(call, errno)) }
-}
 
 #[cfg(test)]
 mod tests {

@@ -1,27 +1,20 @@
 //! Memory: words shared between processes, locking, touching before use.
 
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::ptr::NonNull;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::AtomicU64;
 
-use crate::{CallError, error::check};
+use crate::{CallError, error::check, mapping::Mapping};
 
 /// Words that this process and its later children share, zero at first, each on a cache line (128 bytes) of its own.
 /// mmap(2), MAP_SHARED.
 #[derive(Debug)]
 pub struct SharedWords {
-    start: NonNull<AtomicU64>,
+    mapping: Mapping,
     words: usize,
-    bytes: usize,
 }
 
 /// Distance of two words, so that no two share a cache line or a pair of prefetched lines.
 const STRIDE: usize = 128 / size_of::<AtomicU64>();
-
-// SAFETY: the words are atomics; the mapping lives as long as the value.
-unsafe impl Send for SharedWords {}
-// SAFETY: as above: all access is by atomics.
-unsafe impl Sync for SharedWords {}
 
 impl SharedWords {
     /// Words shared with children that are forked from now on.
@@ -37,13 +30,7 @@ impl SharedWords {
     /// # Errors
     /// The error of memfd_create, ftruncate or mmap.
     pub fn in_file(words: usize) -> Result<(Self, OwnedFd), CallError> {
-        // SAFETY: the name is a C string.
-        let fd = check("memfd_create", unsafe { libc::memfd_create(c"oscost".as_ptr(), libc::MFD_CLOEXEC) })?;
-        // SAFETY: the kernel has just handed out this descriptor to us alone.
-        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        // a few pages
-        // SAFETY: ftruncate touches no memory.
-        check("ftruncate", unsafe { libc::ftruncate(fd.as_raw_fd(), Self::bytes(words) as libc::off_t) })?;
+        let fd = crate::file::in_memory(Self::bytes(words) as u64)?;
         Ok((Self::map(words, Some(&fd))?, fd))
     }
 
@@ -52,10 +39,7 @@ impl SharedWords {
     /// # Errors
     /// The error of fstat or mmap; EINVAL where the file is too short for the words.
     pub fn of_file(words: usize, fd: &OwnedFd) -> Result<Self, CallError> {
-        // SAFETY: an all-zero stat is valid.
-        let mut stat: libc::stat = unsafe { std::mem::zeroed() };
-        // SAFETY: the kernel writes one stat to a local variable.
-        check("fstat", unsafe { libc::fstat(fd.as_raw_fd(), &raw mut stat) })?;
+        let stat = crate::file::stat_of(fd)?;
         if usize::try_from(stat.st_size).unwrap_or(0) < Self::bytes(words) {
             return Err(CallError::new("mmap", libc::EINVAL));
         }
@@ -69,22 +53,9 @@ impl SharedWords {
     fn map(words: usize, fd: Option<&OwnedFd>) -> Result<Self, CallError> {
         let bytes = Self::bytes(words);
         let flags = if fd.is_some() { libc::MAP_SHARED } else { libc::MAP_SHARED | libc::MAP_ANONYMOUS };
-        // SAFETY: a new mapping at an address that the kernel chooses.
-        let start = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                bytes,
-                libc::PROT_READ | libc::PROT_WRITE,
-                flags | libc::MAP_POPULATE,
-                fd.map_or(-1, AsRawFd::as_raw_fd),
-                0,
-            )
-        };
-        if start == libc::MAP_FAILED {
-            return Err(CallError::last("mmap"));
-        }
-        let start = NonNull::new(start.cast()).ok_or(CallError::new("mmap", libc::EFAULT))?;
-        Ok(Self { start, words, bytes })
+        let (access, file) = (libc::PROT_READ | libc::PROT_WRITE, fd.map(|fd| (fd.as_fd(), 0)));
+        let mapping = Mapping::new(bytes, access, flags | libc::MAP_POPULATE, file)?;
+        Ok(Self { mapping, words })
     }
 
     /// Word `index`.
@@ -96,14 +67,7 @@ impl SharedWords {
     pub fn word(&self, index: usize) -> &AtomicU64 {
         assert!(index < self.words, "a word of the mapping");
         // SAFETY: the index is inside the mapping, which is aligned to pages and lives as long as self.
-        unsafe { self.start.add(index * STRIDE).as_ref() }
-    }
-}
-
-impl Drop for SharedWords {
-    fn drop(&mut self) {
-        // SAFETY: unmaps what `map` mapped; no reference outlives self.
-        unsafe { libc::munmap(self.start.as_ptr().cast(), self.bytes) };
+        unsafe { self.mapping.start::<AtomicU64>().add(index * STRIDE).as_ref() }
     }
 }
 
@@ -121,7 +85,7 @@ pub fn lock_current() -> Result<(), CallError> {
 /// A `Vec` of the same size may come from memory that was touched before.
 #[derive(Debug)]
 pub struct ColdPages {
-    start: NonNull<u64>,
+    mapping: Mapping,
     words: usize,
 }
 
@@ -132,39 +96,18 @@ impl ColdPages {
     /// The error of mmap.
     pub fn new(words: usize) -> Result<Self, CallError> {
         let words = words.max(1);
-        // SAFETY: a new private mapping at an address that the kernel chooses.
-        let start = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                words * size_of::<u64>(),
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-                -1,
-                0,
-            )
-        };
-        if start == libc::MAP_FAILED {
-            return Err(CallError::last("mmap"));
-        }
-        let start: NonNull<u64> = NonNull::new(start.cast()).ok_or(CallError::new("mmap", libc::EFAULT))?;
+        let mapping = Mapping::private(words * size_of::<u64>())?;
         // Huge pages would make one fault of 512: the documents' machines had small ones, and the kernel may refuse.
         // SAFETY: advice on our own mapping.
-        unsafe { libc::madvise(start.as_ptr().cast(), words * size_of::<u64>(), libc::MADV_NOHUGEPAGE) };
-        Ok(Self { start, words })
+        unsafe { libc::madvise(mapping.start().as_ptr(), mapping.bytes(), libc::MADV_NOHUGEPAGE) };
+        Ok(Self { mapping, words })
     }
 
     /// The words; each page faults when it is first touched.
     #[must_use]
     pub fn words(&mut self) -> &mut [u64] {
         // SAFETY: the mapping is zero-filled, holds `words` words, and is borrowed mutably.
-        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.words) }
-    }
-}
-
-impl Drop for ColdPages {
-    fn drop(&mut self) {
-        // SAFETY: unmaps what `new` mapped; no reference outlives self.
-        unsafe { libc::munmap(self.start.as_ptr().cast(), self.words * size_of::<u64>()) };
+        unsafe { std::slice::from_raw_parts_mut(self.mapping.start().as_ptr(), self.words) }
     }
 }
 

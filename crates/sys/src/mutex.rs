@@ -33,27 +33,8 @@ impl Mutex {
     pub fn new(kind: MutexKind) -> Result<Self, CallError> {
         const { assert!(size_of::<libc::pthread_mutex_t>() <= 128, "a mutex fits one word's stride") };
         let this = Self { memory: SharedWords::new(1)? };
-        let mut attributes = MaybeUninit::<libc::pthread_mutexattr_t>::uninit();
-        let attributes = attributes.as_mut_ptr();
-        // SAFETY: pthread_mutexattr_init writes the local attributes that the calls after it change.
-        unsafe {
-            returned("pthread_mutexattr_init", libc::pthread_mutexattr_init(attributes))?;
-            if kind != MutexKind::Private {
-                let shared = libc::pthread_mutexattr_setpshared(attributes, libc::PTHREAD_PROCESS_SHARED);
-                returned("pthread_mutexattr_setpshared", shared)?;
-            }
-            if kind == MutexKind::Robust {
-                let robust = libc::pthread_mutexattr_setrobust(attributes, libc::PTHREAD_MUTEX_ROBUST);
-                returned("pthread_mutexattr_setrobust", robust)?;
-            }
-            if kind == MutexKind::PriorityInheritance {
-                let protocol = libc::pthread_mutexattr_setprotocol(attributes, libc::PTHREAD_PRIO_INHERIT);
-                returned("pthread_mutexattr_setprotocol", protocol)?;
-            }
-        }
-        // SAFETY: the word's stride holds a mutex, is aligned for it, zeroed and used for nothing else; the attributes were
-        // initialised above.
-        returned("pthread_mutex_init", unsafe { libc::pthread_mutex_init(this.pointer(), attributes) })?;
+        // SAFETY: the word's stride holds a mutex, is aligned for it, zeroed and used for nothing else.
+        unsafe { make(this.pointer(), kind) }?;
         Ok(this)
     }
 
@@ -103,6 +84,33 @@ impl Mutex {
         // SAFETY: initialised in `new`, mapped as long as self.
         returned("pthread_mutex_consistent", unsafe { libc::pthread_mutex_consistent(self.pointer()) })
     }
+}
+
+/// Makes an unlocked mutex at a place.
+///
+/// # Safety
+/// The place holds a mutex, is aligned for it, and nobody uses it.
+pub(crate) unsafe fn make(at: *mut libc::pthread_mutex_t, kind: MutexKind) -> Result<(), CallError> {
+    let mut attributes = MaybeUninit::<libc::pthread_mutexattr_t>::uninit();
+    let attributes = attributes.as_mut_ptr();
+    // SAFETY: pthread_mutexattr_init writes the local attributes that the calls after it change.
+    unsafe {
+        returned("pthread_mutexattr_init", libc::pthread_mutexattr_init(attributes))?;
+        if kind != MutexKind::Private {
+            let shared = libc::pthread_mutexattr_setpshared(attributes, libc::PTHREAD_PROCESS_SHARED);
+            returned("pthread_mutexattr_setpshared", shared)?;
+        }
+        if kind == MutexKind::Robust {
+            let robust = libc::pthread_mutexattr_setrobust(attributes, libc::PTHREAD_MUTEX_ROBUST);
+            returned("pthread_mutexattr_setrobust", robust)?;
+        }
+        if kind == MutexKind::PriorityInheritance {
+            let protocol = libc::pthread_mutexattr_setprotocol(attributes, libc::PTHREAD_PRIO_INHERIT);
+            returned("pthread_mutexattr_setprotocol", protocol)?;
+        }
+    }
+    // SAFETY: the caller promises the place; the attributes were initialised above.
+    returned("pthread_mutex_init", unsafe { libc::pthread_mutex_init(at, attributes) })
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Opens an event of the kernel or of the processor. perf_event_open(2).
 
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
-use crate::{CallError, error::check};
+use crate::{CallError, error::own};
 
 /// The head of `struct perf_event_attr`, PERF_ATTR_SIZE_VER1.
 #[repr(C)]
@@ -52,7 +52,6 @@ fn open_for(attributes: EventAttributes, thread: i32, cpu: i32) -> Result<OwnedF
     let fd = unsafe {
         libc::syscall(libc::SYS_perf_event_open, &raw const attributes, thread, cpu, -1, CLOSE_ON_EXEC)
     };
-    let fd = check("perf_event_open", i32::try_from(fd).unwrap_or(-1))?;
-    // SAFETY: the kernel has just handed out this descriptor to us alone.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    // SAFETY: the descriptor is new.
+    unsafe { own("perf_event_open", i32::try_from(fd).unwrap_or(-1)) }
 }

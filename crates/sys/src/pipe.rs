@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-use crate::CallError;
+use crate::{CallError, error::own};
 
 /// A pipe: what is written to `writer` is read from `reader`. Both are closed on exec.
 #[derive(Debug)]
@@ -52,11 +52,8 @@ impl Pipe {
         // SAFETY: the path is a C string.
         crate::error::check("mknodat", unsafe { libc::mkfifo(path.as_ptr(), 0o600) })?;
         let open = |flags: libc::c_int| -> Result<OwnedFd, CallError> {
-            // SAFETY: the path is a C string.
-            let fd =
-                crate::error::check("open", unsafe { libc::open(path.as_ptr(), flags | libc::O_CLOEXEC) })?;
-            // SAFETY: the kernel has just handed out this descriptor to us alone.
-            Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+            // SAFETY: the path is a C string; the descriptor is new.
+            unsafe { own("open", libc::open(path.as_ptr(), flags | libc::O_CLOEXEC)) }
         };
         // A reader that does not wait for a writer, which then has one: Linux opens a FIFO for both at once.
         let opened = open(libc::O_RDWR).and_then(|both| {

@@ -1,9 +1,12 @@
 //! Anonymous POSIX message queues, which nobody else can find. mq_overview(7).
 
 use std::ffi::CString;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 
-use crate::{CallError, error::check};
+use crate::{
+    CallError,
+    error::{check, own},
+};
 
 /// A queue, open at both ends. Its name is gone as soon as it is made, so nothing of it outlives its users.
 #[derive(Debug)]
@@ -27,20 +30,16 @@ impl PosixQueue {
         attributes.mq_maxmsg = libc::c_long::try_from(messages).unwrap_or(libc::c_long::MAX);
         attributes.mq_msgsize = libc::c_long::try_from(bytes).unwrap_or(libc::c_long::MAX);
         let flags = libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_NONBLOCK | libc::O_CLOEXEC;
-        // SAFETY: the name is a C string; with O_CREAT a mode and attributes follow.
-        let sender = check("mq_open", unsafe {
-            libc::mq_open(name.as_ptr(), flags, 0o600 as libc::mode_t, &raw const attributes)
-        })?;
-        // SAFETY: a queue's descriptor is a file descriptor on Linux, handed out to us alone.
-        let sender = unsafe { OwnedFd::from_raw_fd(sender) };
+        // SAFETY: the name is a C string; with O_CREAT a mode and attributes follow; the descriptor is new.
+        let sender = unsafe {
+            own("mq_open", libc::mq_open(name.as_ptr(), flags, 0o600 as libc::mode_t, &raw const attributes))
+        }?;
         // SAFETY: the name is a C string.
         let receiver =
-            check("mq_open", unsafe { libc::mq_open(name.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) });
+            unsafe { own("mq_open", libc::mq_open(name.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC)) };
         // SAFETY: the name is a C string.
         unsafe { libc::mq_unlink(name.as_ptr()) };
-        // SAFETY: as above.
-        let receiver = unsafe { OwnedFd::from_raw_fd(receiver?) };
-        Ok(Self { sender, receiver, bytes })
+        Ok(Self { sender, receiver: receiver?, bytes })
     }
 
     /// Messages in the queue. mq_getattr(3).

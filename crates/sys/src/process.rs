@@ -6,7 +6,11 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
-use crate::{CallError, error::check, usage::Usage};
+use crate::{
+    CallError,
+    error::{check, own},
+    usage::Usage,
+};
 
 /// A forked partner. Dropping it kills and waits for it, so no partner outlives its subject.
 #[derive(Debug)]
@@ -325,9 +329,8 @@ pub fn pidfd(pid: i32) -> Result<OwnedFd, CallError> {
     // SAFETY: pidfd_open touches no memory.
     let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
     let fd = i32::try_from(fd).map_err(|_| CallError::new("pidfd_open", libc::EBADF))?;
-    let fd = check("pidfd_open", fd)?;
-    // SAFETY: the kernel has just handed out this descriptor to us alone.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    // SAFETY: the descriptor is new.
+    unsafe { own("pidfd_open", fd) }
 }
 
 /// Lets `fd` stay open over exec, for a worker that is told its number.

@@ -1,9 +1,12 @@
 //! Waiting for descriptors: epoll with edges, poll, and what becomes ready: counters and timers. epoll(7), poll(2),
 //! eventfd(2), timerfd_create(2).
 
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 
-use crate::{CallError, error::check};
+use crate::{
+    CallError,
+    error::{check, own},
+};
 
 /// Waits for edges of some descriptors. epoll(7), EPOLLET.
 #[derive(Debug)]
@@ -17,10 +20,8 @@ impl Edges {
     /// # Errors
     /// The error of epoll_create1 or epoll_ctl.
     pub fn of(sources: &[&OwnedFd]) -> Result<Self, CallError> {
-        // SAFETY: epoll_create1 touches no memory.
-        let fd = check("epoll_create1", unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
-        // SAFETY: the kernel has just handed out this descriptor to us alone.
-        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        // SAFETY: epoll_create1 touches no memory; the descriptor is new.
+        let fd = unsafe { own("epoll_create1", libc::epoll_create1(libc::EPOLL_CLOEXEC)) }?;
         for source in sources {
             let mut event =
                 libc::epoll_event { events: (libc::EPOLLIN | libc::EPOLLET).cast_unsigned(), u64: 0 };
@@ -120,10 +121,8 @@ impl Polled {
 /// # Errors
 /// The error of eventfd.
 pub fn counter() -> Result<OwnedFd, CallError> {
-    // SAFETY: eventfd touches no memory.
-    let fd = check("eventfd", unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })?;
-    // SAFETY: the kernel has just handed out this descriptor to us alone.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    // SAFETY: eventfd touches no memory; the descriptor is new.
+    unsafe { own("eventfd", libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK)) }
 }
 
 /// Adds one to a counter: everybody who waits for it is woken.
@@ -162,12 +161,10 @@ pub fn drain(fd: &OwnedFd) -> Result<u64, CallError> {
 /// The error of timerfd_create or timerfd_settime.
 pub fn timer(first_ns: u64, period_ns: u64, waits: bool) -> Result<OwnedFd, CallError> {
     let waits = if waits { 0 } else { libc::TFD_NONBLOCK };
-    // SAFETY: timerfd_create touches no memory.
-    let fd = check("timerfd_create", unsafe {
-        libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC | waits)
-    })?;
-    // SAFETY: the kernel has just handed out this descriptor to us alone.
-    let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+    // SAFETY: timerfd_create touches no memory; the descriptor is new.
+    let fd = unsafe {
+        own("timerfd_create", libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC | waits))
+    }?;
     // times lie within the machine's uptime
     let time = |ns: u64| libc::timespec {
         tv_sec: (ns / 1_000_000_000) as libc::time_t,

@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, AsRawFd};
 use std::ptr::NonNull;
 
-use crate::{CallError, error::check, system_call};
+use crate::{CallError, error::check, mapping::Mapping, system_call};
 
 /// What the region's pages are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,8 +28,7 @@ pub fn page_bytes() -> usize {
 /// Private anonymous memory between two stretches without access: a mapping of its own, whatever lies around it. Unmapped on drop.
 #[derive(Debug)]
 pub struct Region {
-    base: NonNull<u8>,
-    mapped: usize,
+    _mapping: Mapping,
     start: NonNull<u8>,
     bytes: usize,
     page: usize,
@@ -55,16 +54,12 @@ impl Region {
         let page = page_bytes();
         let mapped = bytes + 2 * HUGE + 2 * page;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        // SAFETY: a new private mapping at an address that the kernel chooses.
-        let base = unsafe { libc::mmap(std::ptr::null_mut(), mapped, libc::PROT_NONE, flags, -1, 0) };
-        if base == libc::MAP_FAILED {
-            return Err(CallError::last("mmap"));
-        }
-        let base = NonNull::new(base.cast::<u8>()).ok_or(CallError::new("mmap", libc::EFAULT))?;
+        let mapping = Mapping::new(mapped, libc::PROT_NONE, flags, None)?;
+        let base: NonNull<u8> = mapping.start();
         let before = (base.addr().get() + page).next_multiple_of(HUGE) - base.addr().get();
         // SAFETY: `before` is at most a page and a huge page, so the region and a page after it lie within the mapping.
         let start = unsafe { base.add(before) };
-        let region = Self { base, mapped, start, bytes, page };
+        let region = Self { _mapping: mapping, start, bytes, page };
         region.protect(true)?;
         let advice = if pages == Pages::Huge { libc::MADV_HUGEPAGE } else { libc::MADV_NOHUGEPAGE };
         match region.advise(advice) {
@@ -81,11 +76,7 @@ impl Region {
     /// # Errors
     /// As [`Region::new`]; EACCES where the file is not open for reading; EINVAL where it is shorter than `bytes`.
     pub fn of_file(file: impl AsFd, bytes: usize, times: usize, writable: bool) -> Result<Self, CallError> {
-        let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
-        // SAFETY: the kernel writes one stat to a local variable.
-        check("fstat", unsafe { libc::fstat(file.as_fd().as_raw_fd(), stat.as_mut_ptr()) })?;
-        // SAFETY: fstat succeeded, so it is written.
-        let length = unsafe { stat.assume_init() }.st_size;
+        let length = crate::file::stat_of(&file)?.st_size;
         if usize::try_from(length).is_ok_and(|length| length < bytes) {
             return Err(CallError::new("mmap", libc::EINVAL));
         }
@@ -217,13 +208,6 @@ impl Region {
     pub fn words(&mut self) -> &mut [u64] {
         // SAFETY: the region is zero-filled at first, aligned to pages, lives as long as self, and is borrowed mutably.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().cast(), self.bytes / size_of::<u64>()) }
-    }
-}
-
-impl Drop for Region {
-    fn drop(&mut self) {
-        // SAFETY: unmaps what `new` mapped; no reference outlives self.
-        unsafe { libc::munmap(self.base.as_ptr().cast(), self.mapped) };
     }
 }
 

@@ -1,10 +1,13 @@
 //! Packets between programs that find each other by a path: who listens knows who connects, and how it ends. unix(7),
 //! SOCK_SEQPACKET, SO_PEERCRED, SO_RCVTIMEO.
 
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use crate::socket::Path;
-use crate::{CallError, error::check};
+use crate::{
+    CallError,
+    error::{check, own},
+};
 
 /// Connections that wait to be accepted.
 const BACKLOG: libc::c_int = 64;
@@ -20,12 +23,8 @@ pub struct Peer {
 }
 
 fn packets() -> Result<OwnedFd, CallError> {
-    // SAFETY: socket touches no memory.
-    let fd = check("socket", unsafe {
-        libc::socket(libc::AF_UNIX, libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC, 0)
-    })?;
-    // SAFETY: the kernel has just handed out this descriptor to us alone.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    // SAFETY: socket touches no memory; the descriptor is new.
+    unsafe { own("socket", libc::socket(libc::AF_UNIX, libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC, 0)) }
 }
 
 /// A socket to which others connect by `path`, which must not exist. It has the mark by which
@@ -47,12 +46,18 @@ pub fn listen(path: &Path) -> Result<OwnedFd, CallError> {
 /// # Errors
 /// The error of accept4 (EMFILE, ENFILE).
 pub fn accept(listener: &OwnedFd) -> Result<OwnedFd, CallError> {
-    // SAFETY: without an address the kernel writes nothing.
-    let fd = check("accept4", unsafe {
-        libc::accept4(listener.as_raw_fd(), std::ptr::null_mut(), std::ptr::null_mut(), libc::SOCK_CLOEXEC)
-    })?;
-    // SAFETY: the kernel has just handed out this descriptor to us alone.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    // SAFETY: without an address the kernel writes nothing; the descriptor is new.
+    unsafe {
+        own(
+            "accept4",
+            libc::accept4(
+                listener.as_raw_fd(),
+                std::ptr::null_mut(),
+                std::ptr::null_mut(),
+                libc::SOCK_CLOEXEC,
+            ),
+        )
+    }
 }
 
 /// Connects to the listener at `path`.

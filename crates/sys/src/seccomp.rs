@@ -147,91 +147,31 @@ pub fn answers() -> bool {
 /// The highest number of a call that the profile knows (mseal).
 const MOST: i64 = 462;
 
+/// Calls by their numbers, where libc has no name for them, and by their names.
+macro_rules! denied {
+    ($($($number:literal)+;)? $($call:ident)*) => {
+        &[$($($number,)+)? $(libc::$call),*]
+    };
+}
+
 /// What Docker's default profile refuses to a container without privileges.
 #[cfg(target_arch = "x86_64")]
-const DENIED: &[i64] = &[
-    134,
-    136,
-    139,
-    156,
-    174,
-    177,
-    178,
-    180,
-    181,
-    182,
-    183,
-    184,
-    185,
-    212,
-    214,
-    215,
-    236,
-    libc::SYS_acct,
-    libc::SYS_add_key,
-    libc::SYS_bpf,
-    libc::SYS_clock_adjtime,
-    libc::SYS_clock_settime,
-    libc::SYS_clone,
-    libc::SYS_delete_module,
-    libc::SYS_finit_module,
-    libc::SYS_fsconfig,
-    libc::SYS_fsmount,
-    libc::SYS_fsopen,
-    libc::SYS_fspick,
-    libc::SYS_get_mempolicy,
-    libc::SYS_init_module,
-    libc::SYS_io_uring_enter,
-    libc::SYS_io_uring_register,
-    libc::SYS_io_uring_setup,
-    libc::SYS_ioperm,
-    libc::SYS_iopl,
-    libc::SYS_kcmp,
-    libc::SYS_kexec_file_load,
-    libc::SYS_kexec_load,
-    libc::SYS_keyctl,
-    libc::SYS_mbind,
-    libc::SYS_mount,
-    libc::SYS_mount_setattr,
-    libc::SYS_move_mount,
-    libc::SYS_move_pages,
-    libc::SYS_open_by_handle_at,
-    libc::SYS_open_tree,
-    libc::SYS_perf_event_open,
-    libc::SYS_personality,
-    libc::SYS_pivot_root,
-    libc::SYS_quotactl,
-    libc::SYS_quotactl_fd,
-    libc::SYS_reboot,
-    libc::SYS_request_key,
-    libc::SYS_set_mempolicy,
-    libc::SYS_sethostname,
-    libc::SYS_setdomainname,
-    libc::SYS_setns,
-    libc::SYS_settimeofday,
-    libc::SYS_swapoff,
-    libc::SYS_swapon,
-    libc::SYS_syslog,
-    libc::SYS_umount2,
-    libc::SYS_unshare,
-    libc::SYS_userfaultfd,
-    libc::SYS_vhangup,
-];
+const DENIED: &[i64] = denied! {
+    134 136 139 156 174 177 178 180 181 182 183 184 185 212 214 215 236;
+    SYS_acct SYS_add_key SYS_bpf SYS_clock_adjtime SYS_clock_settime SYS_clone SYS_delete_module
+    SYS_finit_module SYS_fsconfig SYS_fsmount SYS_fsopen SYS_fspick SYS_get_mempolicy SYS_init_module
+    SYS_io_uring_enter SYS_io_uring_register SYS_io_uring_setup SYS_ioperm SYS_iopl SYS_kcmp
+    SYS_kexec_file_load SYS_kexec_load SYS_keyctl SYS_mbind SYS_mount SYS_mount_setattr SYS_move_mount
+    SYS_move_pages SYS_open_by_handle_at SYS_open_tree SYS_perf_event_open SYS_personality SYS_pivot_root
+    SYS_quotactl SYS_quotactl_fd SYS_reboot SYS_request_key SYS_set_mempolicy SYS_sethostname
+    SYS_setdomainname SYS_setns SYS_settimeofday SYS_swapoff SYS_swapon SYS_syslog SYS_umount2 SYS_unshare
+    SYS_userfaultfd SYS_vhangup
+};
 #[cfg(target_arch = "aarch64")]
-const DENIED: &[i64] = &[
-    libc::SYS_acct,
-    libc::SYS_add_key,
-    libc::SYS_bpf,
-    libc::SYS_clone,
-    libc::SYS_mount,
-    libc::SYS_perf_event_open,
-    libc::SYS_personality,
-    libc::SYS_pivot_root,
-    libc::SYS_reboot,
-    libc::SYS_setns,
-    libc::SYS_umount2,
-    libc::SYS_unshare,
-];
+const DENIED: &[i64] = denied! {
+    SYS_acct SYS_add_key SYS_bpf SYS_clone SYS_mount SYS_perf_event_open SYS_personality SYS_pivot_root
+    SYS_reboot SYS_setns SYS_umount2 SYS_unshare
+};
 
 #[cfg(test)]
 mod tests {

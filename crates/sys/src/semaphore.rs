@@ -1,10 +1,14 @@
 //! Semaphores: POSIX named and unnamed, System V, eventfd. sem_overview(7), semop(2), eventfd(2).
 
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 
 pub use crate::named_semaphore::{NamedSemaphore, remove_named};
 use crate::system_v_queue::{Keyed, NEW, is_marked};
-use crate::{CallError, error::check, memory::SharedWords};
+use crate::{
+    CallError,
+    error::{check, own},
+    memory::SharedWords,
+};
 
 /// A POSIX semaphore in memory that is shared with later children. sem_init(3).
 #[derive(Debug)]
@@ -266,10 +270,9 @@ impl EventFd {
     /// # Errors
     /// The error of eventfd.
     pub fn new(value: u32) -> Result<Self, CallError> {
-        // SAFETY: eventfd touches no memory.
-        let fd = check("eventfd", unsafe { libc::eventfd(value, libc::EFD_CLOEXEC | libc::EFD_SEMAPHORE) })?;
-        // SAFETY: the kernel has just handed out this descriptor to us alone.
-        Ok(Self { fd: unsafe { OwnedFd::from_raw_fd(fd) } })
+        // SAFETY: eventfd touches no memory; the descriptor is new.
+        let fd = unsafe { own("eventfd", libc::eventfd(value, libc::EFD_CLOEXEC | libc::EFD_SEMAPHORE)) }?;
+        Ok(Self { fd })
     }
 
     /// Its value: how many could take it at once, as /proc/self/fdinfo says; `None` where it does not (before Linux 3.8).

@@ -4,7 +4,10 @@
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-use crate::{CallError, error::check};
+use crate::{
+    CallError,
+    error::{check, own},
+};
 
 /// How a pair of connected Unix sockets keeps messages apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,11 +93,8 @@ impl Path {
 /// # Errors
 /// The error of socket.
 pub fn datagram() -> Result<OwnedFd, CallError> {
-    // SAFETY: socket touches no memory.
-    let fd =
-        check("socket", unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) })?;
-    // SAFETY: the kernel has just handed out this descriptor to us alone.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+    // SAFETY: socket touches no memory; the descriptor is new.
+    unsafe { own("socket", libc::socket(libc::AF_UNIX, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0)) }
 }
 
 /// A Unix datagram socket that receives what is sent to `path`, which must not exist and stays when the socket is closed.

@@ -1,9 +1,12 @@
 //! /dev/oscost_tick: a server of ticks inside the kernel, where the module of contrib/kernel_module is loaded. Its header
 //! oscost_tick.h says what it understands.
 
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-use crate::{CallError, error::check};
+use crate::{
+    CallError,
+    error::{check, own},
+};
 
 /// Where it is.
 pub const PATH: &str = "/dev/oscost_tick";
@@ -24,12 +27,10 @@ impl TickDevice {
     /// ENOENT without the module, EACCES where the device is for others, EBUSY where too many sessions are open; EINVAL
     /// for a number that is out of its bounds (1 to 100 000), ENOTTY where the module speaks another language.
     pub fn open(ticks: u64) -> Result<Self, CallError> {
-        // SAFETY: the path is a C string.
-        let fd = check("open", unsafe {
-            libc::open(c"/dev/oscost_tick".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC)
-        })?;
-        // SAFETY: the kernel has just handed out this descriptor to us alone.
-        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        // SAFETY: the path is a C string; the descriptor is new.
+        let fd = unsafe {
+            own("open", libc::open(c"/dev/oscost_tick".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC))
+        }?;
         let plan = [ticks];
         // SAFETY: the module reads one word, which lives through the call.
         check("ioctl", unsafe { libc::ioctl(fd.as_raw_fd(), PLAN, &raw const plan) })?;

@@ -3,9 +3,8 @@
 //! Source: Documentation/ABI/stable/vdso and include/uapi/linux/random.h of Linux (from 6.11 on).
 
 use std::ffi::{CStr, c_void};
-use std::ptr::NonNull;
 
-use crate::CallError;
+use crate::{CallError, mapping::Mapping};
 
 #[cfg(target_arch = "x86_64")]
 const NAME: &CStr = c"__vdso_getrandom";
@@ -28,7 +27,7 @@ struct RandomParameters {
 #[derive(Debug)]
 pub struct VdsoRandom {
     function: Function,
-    state: NonNull<c_void>,
+    state: Mapping,
     state_bytes: usize,
 }
 
@@ -54,12 +53,7 @@ impl VdsoRandom {
             return Ok(None);
         }
         let (protection, flags) = (parameters.protection.cast_signed(), parameters.flags.cast_signed());
-        // SAFETY: a new mapping at an address that the kernel chooses, as the vDSO wants it.
-        let state = unsafe { libc::mmap(std::ptr::null_mut(), PAGE, protection, flags, -1, 0) };
-        if state == libc::MAP_FAILED {
-            return Err(CallError::last("mmap"));
-        }
-        let state = NonNull::new(state).ok_or(CallError::new("mmap", libc::EFAULT))?;
+        let state = Mapping::new(PAGE, protection, flags, None)?;
         Ok(Some(Self { function, state, state_bytes }))
     }
 
@@ -71,20 +65,19 @@ impl VdsoRandom {
     pub fn fill(&mut self, bytes: &mut [u8]) -> Result<(), CallError> {
         // SAFETY: writes at most `bytes.len()` bytes of a mutable borrow, and the state, which is ours alone.
         let made = unsafe {
-            (self.function)(bytes.as_mut_ptr().cast(), bytes.len(), 0, self.state.as_ptr(), self.state_bytes)
+            (self.function)(
+                bytes.as_mut_ptr().cast(),
+                bytes.len(),
+                0,
+                self.state.start().as_ptr(),
+                self.state_bytes,
+            )
         };
         match usize::try_from(made) {
             Ok(made) if made == bytes.len() => Ok(()),
             Ok(_) => Err(CallError::short("getrandom")),
             Err(_) => Err(CallError::new("getrandom", i32::try_from(-made).unwrap_or(0))),
         }
-    }
-}
-
-impl Drop for VdsoRandom {
-    fn drop(&mut self) {
-        // SAFETY: unmaps what `new` mapped.
-        unsafe { libc::munmap(self.state.as_ptr(), PAGE) };
     }
 }
 
