@@ -22,7 +22,7 @@ pub(crate) trait Facts {
     fn switch_function(&self) -> Option<u64>;
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Node {
     parent: usize,
     depth: u32,
@@ -84,16 +84,7 @@ impl<'a, F: Facts> Builder<'a, F> {
     /// A new task with a node of its own.
     fn task(&mut self) -> usize {
         let root = self.nodes.len();
-        self.nodes.push(Node {
-            parent: root,
-            depth: 0,
-            name: String::new(),
-            place: None,
-            calls: 0,
-            own: 0,
-            repeated: 0,
-            children: Vec::new(),
-        });
+        self.nodes.push(Node { parent: root, ..Node::default() });
         self.tasks.push(Task { root, frames: Vec::new(), in_user: false });
         self.tasks.len() - 1
     }
@@ -220,10 +211,7 @@ impl<'a, F: Facts> Builder<'a, F> {
                 depth,
                 name: symbol.name.clone(),
                 place: Some(symbol.place),
-                calls: 0,
-                own: 0,
-                repeated: 0,
-                children: Vec::new(),
+                ..Node::default()
             });
             self.nodes[parent].children.push(node);
         }

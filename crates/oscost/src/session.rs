@@ -45,6 +45,31 @@ pub struct Request<'a> {
     pub plain: bool,
 }
 
+impl<'a> Request<'a> {
+    /// These benchmarks by these options, and nothing besides.
+    pub fn new(
+        choices: &'a [Choice],
+        patterns: &'a [String],
+        measuring: &'a Measuring,
+        effort: Effort,
+    ) -> Self {
+        Self {
+            choices,
+            single: &[],
+            contestants: &[],
+            patterns,
+            measuring,
+            examined: None,
+            insists: Insists::Force(measuring.force),
+            effort,
+            directory: None,
+            samples: None,
+            percentiles: false,
+            plain: false,
+        }
+    }
+}
+
 /// A finished session.
 pub struct Session {
     /// The result, not yet saved, and where it goes.

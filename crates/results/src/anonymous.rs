@@ -146,7 +146,8 @@ impl RunResult {
     fn without_paths(self) -> Self {
         let Ok(mut value) = serde_json::to_value(&self) else { return self };
         clean(&mut value);
-        match serde_json::from_value(value) {
+        // As bytes: the program has one reader of results.
+        match serde_json::to_vec(&value).and_then(|bytes| serde_json::from_slice(&bytes)) {
             Ok(cleaned) => cleaned,
             // What has no finite number cannot be read back: nothing of it is told.
             Err(_) => Self { figures: Vec::new(), doctor: Vec::new(), warnings: Vec::new(), ..self },

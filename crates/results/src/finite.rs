@@ -240,18 +240,7 @@ mod tests {
         let estimate = Estimate { value: 1.0, low: f64::NAN, high: 1.0, extremes: false };
         let quantity = Quantity { estimate, unit: "ns".to_owned(), unknown: serde_json::Map::new() };
         assert_eq!(not_finite(&BTreeMap::from([("floor", quantity)])), Some("floor.low".to_owned()));
-        let ratio = PairedValue {
-            of: String::new(),
-            to: String::new(),
-            quantity: String::new(),
-            unit: String::new(),
-            value: None,
-            low: None,
-            high: Some(f64::NAN),
-            launches: Vec::new(),
-            why: None,
-            unknown: serde_json::Map::new(),
-        };
+        let ratio = PairedValue { high: Some(f64::NAN), ..PairedValue::default() };
         assert_eq!(not_finite(&ratio), Some("high".to_owned()));
     }
 }

@@ -296,7 +296,7 @@ pub struct Plan {
 }
 
 /// A paired ratio or difference of two members of one group.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PairedValue {
     /// Id of the figure that is divided, or from which is subtracted.

@@ -43,10 +43,13 @@ pub(crate) fn take_back(evidence: &mut Evidence, version: &str, seccomp_mode: Op
     keep(&mut evidence.unknown, kept);
 }
 
-/// Keeps what an object said in the object itself, for readers who want to know the old number.
+/// Where a number that was taken back stays, in the object that had it, for readers who want to know it.
+pub(crate) const KEPT: &str = "withdrawn";
+
+/// Keeps what an object said.
 pub(crate) fn keep(unknown: &mut Map<String, Value>, kept: Map<String, Value>) {
     if !kept.is_empty() {
-        unknown.insert("withdrawn".to_owned(), Value::Object(kept));
+        unknown.insert(KEPT.to_owned(), Value::Object(kept));
     }
 }
 

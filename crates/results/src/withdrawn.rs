@@ -156,6 +156,7 @@ fn withdraw_row(row: &mut Reproduction, id: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::uncounted::KEPT;
 
     #[test]
     fn every_entry_is_found_by_its_id_and_revision_and_by_no_other() {
@@ -204,8 +205,7 @@ mod tests {
             low: Some(1.0),
             high: Some(3.0),
             launches: vec![1.5, 2.5],
-            why: None,
-            unknown: Map::new(),
+            ..PairedValue::default()
         };
         let mut result = crate::from_bytes(include_bytes!("../tests/samples/v1.json")).unwrap();
         result.figures[0].id = WRONG.to_owned();

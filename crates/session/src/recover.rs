@@ -67,11 +67,13 @@ fn keep(store: &Store, catalogue: &Catalogue, journal: Recovered) -> Result<Opti
 
 /// The result of what a journal holds.
 fn partial(catalogue: &Catalogue, journal: &Recovered) -> Result<Fate, String> {
-    let mut result: RunResult =
-        serde_json::from_value(journal.header.clone()).map_err(|error| error.to_string())?;
+    // As bytes: the program has one reader of results.
+    let bytes = |part: &Value| serde_json::to_vec(part);
+    let header = bytes(&journal.header).and_then(|header| serde_json::from_slice(&header));
+    let mut result: RunResult = header.map_err(|error| error.to_string())?;
     // Records that this version does not know are of a newer one: what it knows is kept.
-    let records: Vec<Record> =
-        journal.records.iter().filter_map(|record| serde_json::from_value(record.clone()).ok()).collect();
+    let record = |record: &Value| serde_json::from_slice(&bytes(record).ok()?).ok();
+    let records: Vec<Record> = journal.records.iter().filter_map(record).collect();
     if !records.iter().any(|record| matches!(record, Record::Launched { .. })) {
         return Ok(Fate::Nothing);
     }

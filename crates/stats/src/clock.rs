@@ -129,6 +129,7 @@ fn divisor<'a>(differences: impl Iterator<Item = &'a u64>) -> Option<f64> {
 }
 
 /// How the differences of up to `reach` steps lie on the multiples of a step.
+#[derive(Default)]
 struct Grid {
     /// Differences within reach.
     all: f64,
@@ -147,14 +148,7 @@ struct Grid {
 impl Grid {
     fn new(histogram: &[(f64, f64)], step: f64, reach: f64) -> Self {
         let tolerance = (step / 8.0).min(1.25);
-        let mut grid = Self {
-            all: 0.0,
-            explained: 0.0,
-            elsewhere: 0.0,
-            explained_elsewhere: 0.0,
-            time: 0.0,
-            steps: 0.0,
-        };
+        let mut grid = Self::default();
         let mut multiples: BTreeMap<u64, f64> = BTreeMap::new();
         for &(difference, count) in histogram {
             let steps = (difference / step).round();

@@ -105,8 +105,7 @@ pub mod result {
             low: Some(value * 0.995),
             high: Some(value * 1.005),
             launches: vec![value; 2],
-            why: None,
-            unknown: Map::default(),
+            ..PairedValue::default()
         }
     }
 }

@@ -83,8 +83,7 @@ fn pairs(figures: &[Figure], unit: &str, launches: u32) -> Vec<PairedValue> {
             low: Some(it.low),
             high: Some(it.high),
             launches: values,
-            why: None,
-            unknown: Map::default(),
+            ..PairedValue::default()
         });
     }
     all

@@ -141,7 +141,7 @@ pub enum Told {
 }
 
 /// Options of every command that measures.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct Measuring {
     /// Take a first look: 6 launches of 20 ms
     #[arg(long, conflicts_with = "thorough")]
@@ -173,9 +173,10 @@ pub struct Measuring {
 }
 
 /// What a waiting CPU does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum IdleCpu {
     /// The system decides; usually it halts
+    #[default]
     Halt,
     /// It stays awake
     Poll,

@@ -220,30 +220,11 @@ fn measured(missing: &[&str], signals: &Signals, talk: &Talk) -> Result<Vec<Figu
         .map(|benchmark| Choice { benchmark, named: false })
         .collect();
     let patterns: Vec<String> = missing.iter().map(|id| (*id).to_owned()).collect();
-    let measuring = Measuring {
-        quick: true,
-        thorough: false,
-        seed: None,
-        cpu: None,
-        idle_cpu: IdleCpu::Halt,
-        require_realtime: false,
-        note: Some("prices for a bill".to_owned()),
-        keep_private: false,
-        force: false,
-    };
+    let measuring =
+        Measuring { quick: true, note: Some("prices for a bill".to_owned()), ..Measuring::default() };
     let request = Request {
-        choices: &choices,
-        single: &[],
-        contestants: &[],
-        patterns: &patterns,
-        measuring: &measuring,
-        examined: None,
         insists: Insists::Never,
-        effort: effort(&choices),
-        directory: None,
-        samples: None,
-        percentiles: false,
-        plain: false,
+        ..Request::new(&choices, &patterns, &measuring, effort(&choices))
     };
     let mut progress = Progress::new(!talk.quiet);
     let mut session = session::measure(request, signals, Keep::User, &mut progress, talk)?;

@@ -51,21 +51,13 @@ pub fn bisect(asked: &[String], options: &Compare, talk: &Talk) -> Result<Exit, 
     let choices = catalogue
         .select(&[benchmark.card().id.to_owned()], oscost_harness::Tier::Hidden)
         .map_err(Ended::misuse)?;
+    // What stays unclear skips a commit: quiet windows are looked for as long as the step has time.
+    let effort = Effort { most_launches: SEARCH * effort.most_launches, ..effort };
     let mut session = session::run(
         Request {
-            choices: &choices,
-            single: &[],
-            contestants: &[],
-            patterns: std::slice::from_ref(id),
-            measuring: &measuring,
-            examined: None,
             insists: Insists::Never,
-            // What stays unclear skips a commit: quiet windows are looked for as long as the step has time.
-            effort: Effort { most_launches: SEARCH * effort.most_launches, ..effort },
             directory,
-            samples: None,
-            percentiles: false,
-            plain: false,
+            ..Request::new(&choices, std::slice::from_ref(id), &measuring, effort)
         },
         talk,
     )?;
@@ -116,16 +108,12 @@ fn settings(base: &RunResult) -> Result<(Effort, Measuring), Ended> {
     let measuring = Measuring {
         quick: effort == Effort::QUICK,
         thorough: effort == Effort::THOROUGH,
-        seed: None,
         cpu: (!cpus.is_empty()).then(|| cpus.join(",")),
         idle_cpu: match base.conditions.idle_cpu.as_deref() {
             Some("poll") => IdleCpu::Poll,
             _ => IdleCpu::Halt,
         },
-        require_realtime: false,
-        note: None,
-        keep_private: false,
-        force: false,
+        ..Measuring::default()
     };
     Ok((effort, measuring))
 }

@@ -98,20 +98,7 @@ fn measured(
     talk: &Talk,
 ) -> Result<(RunResult, Option<u8>), Ended> {
     let mut session = session::run(
-        Request {
-            choices,
-            single: &[],
-            contestants,
-            patterns: &options.patterns,
-            measuring: &options.measuring,
-            examined: None,
-            insists: Insists::Force(options.measuring.force),
-            effort,
-            directory: None,
-            samples: None,
-            percentiles: false,
-            plain: false,
-        },
+        Request { contestants, ..Request::new(choices, &options.patterns, &options.measuring, effort) },
         talk,
     )?;
     // A comparison of tools is no run of the store: its peers' figures would stand in histories as ours.

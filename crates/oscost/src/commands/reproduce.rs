@@ -115,18 +115,11 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
         }
     };
     let request = Request {
-        choices: &choices,
         single: &single,
         contestants: &contestants,
-        patterns: &options.documents,
-        measuring: &options.measuring,
-        examined: None,
-        insists: Insists::Force(options.measuring.force),
-        effort,
         directory,
         samples: keeps.then_some(&mut keep),
-        percentiles: false,
-        plain: false,
+        ..Request::new(&choices, &options.documents, &options.measuring, effort)
     };
     let mut session = session::run(request, talk)?;
     let found = found_in(&session.measured.result);

@@ -59,19 +59,13 @@ pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {
             raw.write(sequence, id, launched);
         }
     };
+    let effort = if options.one_launch { Effort::ONE } else { effort }.with_time_for(&choices);
     let request = Request {
-        choices: &choices,
-        single: &[],
-        contestants: &[],
-        patterns: &options.patterns,
-        measuring: &options.measuring,
-        examined: None,
-        insists: Insists::Force(options.measuring.force),
-        effort: if options.one_launch { Effort::ONE } else { effort }.with_time_for(&choices),
         directory,
         samples: keeps.then_some(&mut keep),
         percentiles: options.percentiles,
         plain: options.plain,
+        ..Request::new(&choices, &options.patterns, &options.measuring, effort)
     };
     let mut session = session::run(request, talk)?;
     let saved = session.save();

@@ -38,19 +38,10 @@ pub fn watch(options: &Run, given: &Given, choices: &[Choice], talk: &Talk) -> R
     let mut examined: Option<Vec<Check>> = None;
     while !signals.came() {
         let request = Request {
-            choices,
-            single: &[],
-            contestants: &[],
-            patterns: &options.patterns,
-            measuring: &options.measuring,
             // The doctor's examination would be most of a short run: it is asked once.
             examined: examined.take(),
-            insists: Insists::Force(options.measuring.force),
-            effort: effort(options),
             directory: session::place(given.path(DIRECTORY.key))?,
-            samples: None,
-            percentiles: false,
-            plain: false,
+            ..Request::new(choices, &options.patterns, &options.measuring, effort(options))
         };
         // What the first run had to say is not said again.
         let talk = if watch.runs() == 0 { *talk } else { Talk { quiet: true, verbose: false, ..*talk } };

@@ -6,6 +6,7 @@ use super::prices::PriceChart;
 use super::{Hue, Tone, View};
 
 /// One page about one or more results.
+#[derive(Default)]
 pub(crate) struct Page {
     /// What a window and a list of pages call it.
     pub title: String,

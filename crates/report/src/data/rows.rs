@@ -18,42 +18,9 @@ pub enum RowFormat {
 }
 
 /// Names of the columns, in their order.
-const COLUMNS: [&str; 34] = [
-    "id",
-    "family",
-    "status",
-    "verdict",
-    "marks",
-    "quantity",
-    "headline",
-    "value",
-    "low",
-    "high",
-    "extremes",
-    "unit",
-    "operation",
-    "call_path",
-    "placement",
-    "system_calls",
-    "launches",
-    "why",
-    "remedy",
-    "revision",
-    "judged",
-    "launch",
-    "host",
-    "boot_id",
-    "cpu_model",
-    "hypervisor",
-    "instance_type",
-    "kernel",
-    "libc",
-    "microcode",
-    "result_id",
-    "time",
-    "file",
-    "partial",
-];
+const COLUMNS: &str = "id,family,status,verdict,marks,quantity,headline,value,low,high,extremes,unit,operation,call_path,\
+    placement,system_calls,launches,why,remedy,revision,judged,launch,host,boot_id,cpu_model,hypervisor,\
+    instance_type,kernel,libc,microcode,result_id,time,file,partial";
 
 /// What comes before the rows of the first result.
 ///
@@ -61,7 +28,7 @@ const COLUMNS: [&str; 34] = [
 /// Those of `out`.
 pub fn rows_header(format: RowFormat, out: &mut dyn Write) -> io::Result<()> {
     match format {
-        RowFormat::Csv => write!(out, "{}\r\n", COLUMNS.join(",")),
+        RowFormat::Csv => write!(out, "{COLUMNS}\r\n"),
         RowFormat::Ndjson => Ok(()),
     }
 }

@@ -352,12 +352,10 @@ pub(crate) fn page(named: &Named<'_>, bill: &Bill) -> Page {
         kind: "bill",
         heading,
         chips,
-        warnings: Vec::new(),
         cards: bill.savings.iter().take(3).filter(|it| is_worth(bill, it)).map(card).collect(),
-        sizes: String::new(),
         sections,
         closing: format!("The bill of {}.", program(bill, true)),
-        checksum: String::new(),
+        ..Page::default()
     }
 }
 

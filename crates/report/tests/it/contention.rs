@@ -43,9 +43,7 @@ fn result() -> RunResult {
             value: Some(ratio),
             low: Some(ratio * 0.98),
             high: Some(ratio * 1.02),
-            launches: Vec::new(),
-            why: None,
-            unknown: Default::default(),
+            ..PairedValue::default()
         });
     }
     result.figures.push(cell("lock/none", 0, 6.0, 0.0, 900.0));

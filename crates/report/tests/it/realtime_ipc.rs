@@ -37,9 +37,7 @@ fn ratio(of: &Figure, to: &Figure, value: f64, spread: f64) -> PairedValue {
         value: Some(value),
         low: Some(value - spread),
         high: Some(value + spread),
-        launches: Vec::new(),
-        why: None,
-        unknown: Default::default(),
+        ..PairedValue::default()
     }
 }
 

@@ -44,13 +44,7 @@ fn page_over(runs: &[Run], whole: &[Named<'_>]) -> Page {
             title: "oscost: no result".to_owned(),
             kind: "no result",
             heading: "There is no result to show".to_owned(),
-            chips: Vec::new(),
-            warnings: Vec::new(),
-            cards: Vec::new(),
-            sizes: String::new(),
-            sections: Vec::new(),
-            closing: String::new(),
-            checksum: String::new(),
+            ..Page::default()
         };
     };
     let story = Story::new(newest.result, true);

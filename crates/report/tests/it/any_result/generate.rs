@@ -225,18 +225,7 @@ fn pair() -> impl Strategy<Value = PairedValue> {
     (vec(text(), 4), option::of(number()), option::of(number()), option::of(number()), option::of(text()))
         .prop_map(|(names, value, low, high, why)| {
             let [of, to, quantity, unit] = names.try_into().unwrap();
-            PairedValue {
-                of,
-                to,
-                quantity,
-                unit,
-                value,
-                low,
-                high,
-                launches: Vec::new(),
-                why,
-                unknown: Default::default(),
-            }
+            PairedValue { of, to, quantity, unit, value, low, high, why, ..PairedValue::default() }
         })
 }
 
