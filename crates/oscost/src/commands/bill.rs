@@ -19,7 +19,7 @@ use oscost_sys::system_call;
 
 use super::catalogue;
 use super::count::save;
-use crate::args::{self, BillFormat, IdleCpu, Measuring};
+use crate::args::{self, BillFormat, Measuring};
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
 use crate::progress::Progress;

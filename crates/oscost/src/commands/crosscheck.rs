@@ -18,7 +18,7 @@ use crate::crosscheck::copies::{C, Copies};
 use crate::crosscheck::{PEERS, Peer, Probe};
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
-use crate::session::{self, Insists, Request};
+use crate::session::{self, Request};
 
 const SECOND: u64 = 1_000_000_000;
 /// How long a program may take to say its version.

@@ -20,7 +20,7 @@ use crate::crosscheck::copies::{Copies, FOLDER};
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
 use crate::raw_dir::RawDir;
-use crate::session::{self, Insists, Request};
+use crate::session::{self, Request};
 
 /// When the default run of a document ends on any machine, ns: what does not fit is left out, and says so.
 fn announced_ns(document: &Document) -> u64 {

@@ -20,7 +20,7 @@ use crate::commands::watch;
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk, is_stdout};
 use crate::raw_dir::RawDir;
-use crate::session::{self, Insists, Request};
+use crate::session::{self, Request};
 
 /// Does a whole run.
 pub fn run(options: &Run, talk: &Talk) -> Result<Exit, Ended> {

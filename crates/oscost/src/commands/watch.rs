@@ -15,7 +15,7 @@ use crate::commands::compare::past;
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk, is_stdout};
 use crate::progress::Progress;
-use crate::session::{self, Insists, Request};
+use crate::session::{self, Request};
 use crate::signals::Signals;
 
 /// How a user stops it: an end as any other, of a watch that had something to show.

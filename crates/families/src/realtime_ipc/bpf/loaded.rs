@@ -106,7 +106,7 @@ mod tests {
     use super::*;
     use oscost_sys::pipe::{self, Pipe};
     use oscost_sys::process::{self, Child, Signal};
-    use oscost_sys::{clock, scheduling::Policy};
+    use oscost_sys::{clock, readiness, scheduling::Policy};
 
     fn course(ticks: usize) -> Course {
         Course {

@@ -7,7 +7,7 @@ use oscost_harness::{Benchmark, Bound, Keeper, Participant, Placement, SetUp, Si
 use oscost_sys::{
     affinity, namespace,
     pipe::Pipe,
-    process::{self, Child},
+    process::Child,
     readiness, semaphore,
     usage::{self, Usage, Whose},
 };
