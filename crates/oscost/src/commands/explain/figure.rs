@@ -340,11 +340,11 @@ fn place(card: &Known) -> String {
         ("event", "poll_may_wait") => "crates/families/src/event/poll.rs".to_owned(),
         ("memory", "fault_file" | "fault_copy") => "crates/families/src/memory/fault_mapped.rs".to_owned(),
         ("clock", "step") => format!("crates/families/src/{family}/{name}"),
-        ("clock", "tsc" | "tscp") => format!("crates/families/src/{family}/{name}.rs"),
+        ("instrument", "empty_loop") => format!("crates/families/src/{family}/{name}.rs"),
         ("file" | "io_uring" | "signal" | "syscall" | "thread" | "timer", _) => {
             format!("crates/families/src/{family}.rs")
         }
-        ("clock" | "lock" | "record_lock" | "semaphore" | "socket", _)
+        ("clock" | "instrument" | "lock" | "record_lock" | "semaphore" | "socket", _)
         | ("process", "posix_spawn" | "exec_static") => {
             format!("crates/families/src/{family}/mod.rs")
         }
