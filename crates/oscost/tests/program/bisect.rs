@@ -170,7 +170,7 @@ fn git_bisect_finds_the_slow_commit() {
         &script,
         format!(
             "#!/bin/sh\ncc -O1 -shared -fPIC -o {shim} shim.c 2>/dev/null || exit 125\nexport XDG_STATE_HOME={state}\n\
-             LD_PRELOAD={shim} {PROGRAM} --quiet compare --threshold 100% --bisect {base} {SLOWED}\n",
+             LD_PRELOAD={shim} {PROGRAM} --quiet compare --threshold 900% --bisect {base} {SLOWED}\n",
             shim = home.path().join("shim.so").display(),
             state = state.display(),
             base = home.path().join("base.json").display(),
