@@ -24,6 +24,8 @@ const WORTH: f64 = 0.005;
 /// Where no rule says what would be less.
 const NO_SAVING: &str =
     "largest saving: none; no rule applies to what was counted, or it saves less than 0.5 % of the CPU time";
+/// Letters of the program on the page's head.
+const PROGRAM: usize = 60;
 /// Bars of the page.
 const BARS: usize = 30;
 
@@ -305,6 +307,14 @@ fn explained(bill: &Bill) -> String {
     }
 }
 
+/// What it pays altogether, where nothing would be less.
+fn pays(bill: &Bill) -> String {
+    match bill.free {
+        Some(free) => format!("{} in the kernel: {}", duration(free.system_ns as f64), explained(bill)),
+        None => capital(&explained(bill)),
+    }
+}
+
 /// The answer that most readers came for.
 fn largest(bill: &Bill) -> Option<String> {
     let saving = bill.savings.first().filter(|saving| is_worth(bill, saving))?;
@@ -324,19 +334,19 @@ pub(crate) fn page(named: &Named<'_>, bill: &Bill) -> Page {
     let result = named.result;
     let view = view(result, bill, true, true);
     let chip = |text: String, tone| Chip { text, tone, whole: String::new() };
-    let mut chips =
-        vec![chip(plain(named.name, true), None), chip(plain(&result.conditions.kernel, true), None)];
-    chips.push(chip(plain(&result.machine.cpu_model, true), None));
-    chips.push(chip(
-        explained(bill),
-        Some(if bill.explained.is_some() { Tone::Neutral } else { Tone::Doubt }),
-    ));
+    let whole = program(bill, true);
+    let mut chips = vec![Chip { text: whole.chars().take(PROGRAM).collect(), tone: None, whole }];
+    chips.extend(
+        [&result.conditions.kernel, &result.machine.cpu_model].map(|fact| chip(plain(fact, true), None)),
+    );
+    let sure = if bill.explained.is_some() { Tone::Neutral } else { Tone::Doubt };
+    chips.extend(largest(bill).map(|_| chip(explained(bill), Some(sure))));
     let broken = bill.budgets.iter().filter(|it| it.kept == Some(false)).count();
     if !bill.budgets.is_empty() {
         let tone = if broken > 0 { Tone::Bad } else { Tone::Good };
         chips.push(chip(format!("{broken} of {} budgets broken", bill.budgets.len()), Some(tone)));
     }
-    let heading = largest(bill).map_or_else(|| explained(bill), |it| capital(&it));
+    let heading = largest(bill).map_or_else(|| pays(bill), |it| capital(&it));
     let mut sections = Vec::new();
     if let Some(plot) = bars(bill) {
         let parts = vec![Part::from(plot)];
@@ -397,9 +407,12 @@ fn bars(bill: &Bill) -> Option<Plot> {
             vec![plain(&item.words, true), exact(item.times as f64), duration(item.together.value)]
         }),
     );
+    let most = bill.items.iter().find(|item| item.price.is_some())?;
+    let finding =
+        format!("{} costs the most: {}", plain(&most.words, true), duration(most.together.value));
     Some(Plot {
         note: "Grey: no price yet, at least a kernel entry each.".to_owned(),
-        ..Plot::of(explained(bill), Chart::Ranked(Ranked { axis, bars: bars.collect() }), table)
+        ..Plot::of(finding, Chart::Ranked(Ranked { axis, bars: bars.collect() }), table)
     })
 }
 
