@@ -310,7 +310,7 @@ fn explained(bill: &Bill) -> String {
 /// What it pays altogether, where nothing would be less.
 fn pays(bill: &Bill) -> String {
     match bill.free {
-        Some(free) => format!("{} in the kernel: {}", duration(free.system_ns as f64), explained(bill)),
+        Some(free) => format!("{} in the kernel, and {}", duration(free.system_ns as f64), explained(bill)),
         None => capital(&explained(bill)),
     }
 }
@@ -385,10 +385,12 @@ fn card(saving: &Saving) -> Card {
 
 /// A bar a row, the longest first; what has no price yet is grey.
 fn bars(bill: &Bill) -> Option<Plot> {
+    const GREY: &str = "Grey: no price yet, at least a kernel entry each.";
+    let is_least = |item: &Item| item.price.as_ref().is_some_and(|price| price.least);
     let priced = || bill.items.iter().filter(|item| item.price.is_some()).take(BARS);
     let axis = Axis::linear("time together", "ns", priced().map(|item| item.together.value))?;
     let bars = priced().map(|item| {
-        let is_least = item.price.as_ref().is_some_and(|price| price.least);
+        let is_least = is_least(item);
         let together = duration(item.together.value);
         let bound = if is_least { "at least " } else { "" };
         RankedBar {
@@ -411,7 +413,7 @@ fn bars(bill: &Bill) -> Option<Plot> {
     let finding =
         format!("{} costs the most: {}", plain(&most.words, true), duration(most.together.value));
     Some(Plot {
-        note: "Grey: no price yet, at least a kernel entry each.".to_owned(),
+        note: if priced().any(is_least) { GREY.to_owned() } else { String::new() },
         ..Plot::of(finding, Chart::Ranked(Ranked { axis, bars: bars.collect() }), table)
     })
 }
