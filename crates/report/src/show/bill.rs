@@ -47,7 +47,7 @@ impl BillChanges {
     /// # Errors
     /// Those of `out`.
     pub fn text(&self, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-        text::blocks::view(&view::bill::changes(self, style.unicode), &mut Lines::of_lines(style, out))
+        text::blocks::view(&view::bill_changes::view(self, style.unicode), &mut Lines::of_lines(style, out))
     }
 
     /// As tables of Markdown.
@@ -55,6 +55,6 @@ impl BillChanges {
     /// # Errors
     /// Those of `out`.
     pub fn markdown(&self, out: &mut dyn Write) -> io::Result<()> {
-        markdown::view(&view::bill::changes(self, true), 3, out)
+        markdown::view(&view::bill_changes::view(self, true), 3, out)
     }
 }

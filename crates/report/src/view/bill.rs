@@ -10,8 +10,7 @@ use crate::blocks::Hue;
 use crate::blocks::axis::Axis;
 use crate::blocks::page::{Card, Chip, Page, Section};
 use crate::blocks::plot::{Chart, Plot, Ranked, RankedBar};
-use crate::blocks::{Cell, Judged, Part, Place, Table, Tone, View};
-use crate::judge::BillChanges;
+use crate::blocks::{Judged, Part, Place, Table, Tone, View};
 use crate::named::Named;
 use crate::numbers::{self, duration, exact};
 use crate::words::{capital, plain};
@@ -416,43 +415,4 @@ fn bars(bill: &Bill) -> Option<Plot> {
         note: if priced().any(is_least) { GREY.to_owned() } else { String::new() },
         ..Plot::of(finding, Chart::Ranked(Ranked { axis, bars: bars.collect() }), table)
     })
-}
-
-/// Two bills against each other: what was counted, exactly.
-pub(crate) fn changes(changes: &BillChanges, unicode: bool) -> View {
-    let (more, fewer, equal) = changes.tally();
-    let number = |count: u64| Cell::from(exact(count as f64));
-    let rows = changes.rows.iter().map(|row| {
-        let difference = row.now as f64 - row.before as f64;
-        let change = match difference {
-            0.0 => String::new(),
-            more if more > 0.0 => format!("+{}", exact(more)),
-            fewer => exact(fewer),
-        };
-        vec![
-            plain(&row.key, unicode).into(),
-            number(row.before),
-            number(row.now),
-            row.word().into(),
-            Cell::from(change),
-        ]
-    });
-    let columns = [
-        ("calls", Place::Left),
-        ("before", Place::Right),
-        ("now", Place::Right),
-        ("verdict", Place::Left),
-        ("change", Place::Right),
-    ];
-    let mut parts =
-        vec![Part::Words(format!("{} | {}", plain(&changes.before, unicode), plain(&changes.now, unicode)))];
-    parts.push(Part::Table(Table::of(columns, rows)));
-    if changes.is_partial {
-        parts.push(Part::Remarks(vec!["a side was not counted whole: its counts are a part".to_owned()]));
-    }
-    View {
-        title: format!("counts of two bills: {more} more, {fewer} fewer, {equal} equal"),
-        parts,
-        ..View::default()
-    }
 }

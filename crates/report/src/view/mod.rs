@@ -2,6 +2,7 @@
 
 pub(crate) mod agreement;
 pub(crate) mod bill;
+pub(crate) mod bill_changes;
 pub(crate) mod comparison;
 mod contention;
 pub(crate) mod counts;

@@ -1,0 +1,45 @@
+//! Two bills against each other.
+
+use crate::blocks::{Cell, Part, Place, Table, View};
+use crate::judge::BillChanges;
+use crate::numbers::exact;
+use crate::words::plain;
+
+/// What both counted, exactly.
+pub(crate) fn view(changes: &BillChanges, unicode: bool) -> View {
+    let (more, fewer, equal) = changes.tally();
+    let number = |count: u64| Cell::from(exact(count as f64));
+    let rows = changes.rows.iter().map(|row| {
+        let difference = row.now as f64 - row.before as f64;
+        let change = match difference {
+            0.0 => String::new(),
+            more if more > 0.0 => format!("+{}", exact(more)),
+            fewer => exact(fewer),
+        };
+        vec![
+            plain(&row.key, unicode).into(),
+            number(row.before),
+            number(row.now),
+            row.word().into(),
+            Cell::from(change),
+        ]
+    });
+    let columns = [
+        ("calls", Place::Left),
+        ("before", Place::Right),
+        ("now", Place::Right),
+        ("verdict", Place::Left),
+        ("change", Place::Right),
+    ];
+    let mut parts =
+        vec![Part::Words(format!("{} | {}", plain(&changes.before, unicode), plain(&changes.now, unicode)))];
+    parts.push(Part::Table(Table::of(columns, rows)));
+    if changes.is_partial {
+        parts.push(Part::Remarks(vec!["a side was not counted whole: its counts are a part".to_owned()]));
+    }
+    View {
+        title: format!("counts of two bills: {more} more, {fewer} fewer, {equal} equal"),
+        parts,
+        ..View::default()
+    }
+}
