@@ -409,8 +409,7 @@ fn bars(bill: &Bill) -> Option<Plot> {
         }),
     );
     let most = bill.items.iter().find(|item| item.price.is_some())?;
-    let finding =
-        format!("{} costs the most: {}", plain(&most.words, true), duration(most.together.value));
+    let finding = format!("{} costs the most: {}", plain(&most.words, true), duration(most.together.value));
     Some(Plot {
         note: if priced().any(is_least) { GREY.to_owned() } else { String::new() },
         ..Plot::of(finding, Chart::Ranked(Ranked { axis, bars: bars.collect() }), table)
