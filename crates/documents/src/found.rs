@@ -258,10 +258,15 @@ impl Rows {
         }
     }
 
+    /// Adds words alone.
+    pub(crate) fn note(&mut self, place: impl Into<String>, because: impl Into<String>) {
+        self.value(Value { because: because.into(), ..Value::at(place, "") });
+    }
+
     /// Adds what is done otherwise than by the document's own method: what, and how.
     pub(crate) fn deviations(&mut self, all: &[(&str, &str)]) {
         for (what, how) in all {
-            self.value(Value { because: (*how).to_owned(), ..Value::at(format!("differs: {what}"), "") });
+            self.note(format!("differs: {what}"), *how);
         }
     }
 

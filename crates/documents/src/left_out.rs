@@ -2,7 +2,7 @@
 
 use oscost_results::{Figure, Reproduction, Status};
 
-use crate::found::{Found, Rows, Value};
+use crate::found::{Found, Rows};
 use crate::{Document, apue};
 
 /// What a literal method takes on this machine, ns, by the figures that were measured before it: a run of document 001 takes what
@@ -28,7 +28,7 @@ pub fn left_out(document: &Document, found: &Found<'_>) -> Vec<Reproduction> {
             continue;
         };
         let because = format!("literal, {what}: {why} of the announced time; --thorough runs it");
-        rows.value(Value { because, ..Value::at("not run", "") });
+        rows.note("not run", because);
     }
     rows.rows
 }

@@ -114,16 +114,14 @@ fn values(found: &Found<'_>, parameters: &DocumentParameters, rows: &mut Rows) {
         ("call", "getpid through the C library of Linux, where every call enters the kernel"),
         ("repeats", "--thorough runs each program again and again as a fresh process, and judges it"),
     ]);
-    rows.value(Value {
-        because: "program 1 subtracts the ns parts alone: over the turn of a second that is negative; it lacks <time.h> too"
-            .to_owned(),
-        ..Value::at("flaws", "")
-    });
-    rows.value(Value {
-        because: "a sign before .286 (three letters stand for \"about\"); compiler and its options"
-            .to_owned(),
-        ..Value::at("damaged, or not in the document", "")
-    });
+    rows.note(
+        "flaws",
+        "program 1 subtracts the ns parts alone: over the turn of a second that is negative; it lacks <time.h> too",
+    );
+    rows.note(
+        "damaged, or not in the document",
+        "a sign before .286 (three letters stand for \"about\"); compiler and its options",
+    );
     rows.value(Value {
         published: Some(0.286),
         answer: answer(EMPTY_LOOP, "floor"),

@@ -36,29 +36,22 @@ pub(super) fn values(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     children(found, plan, rows);
 }
 
-fn note(place: &str, text: String, rows: &mut Rows) {
-    rows.value(Value { because: text, ..Value::at(place, "") });
-}
-
 fn conditions(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     let files = found.file_system.map_or("in memory".to_owned(), |kind| format!("on {kind}"));
     let (layout, access) = (word(&LAYOUTS, plan.layout), word(&ACCESSES, plan.access));
     let (primitive, workload) = (word(&PRIMITIVES, plan.primitive), word(&WORKLOADS, plan.workload));
     let own = plan.layout == Layout::Book && plan.access == Access::SeekRead;
     let other = if own { "" } else { ": not the document's program, to which the published figures belong" };
-    note(
+    rows.note(
         "measured here",
         format!(
             "layout {layout}, io {access}, locks of {primitive}, workload {workload}, files {files}{other}"
         ),
-        rows,
     );
-    note(
+    rows.note(
         "literal",
         "single runs of the book's program, as the document made them: no interval, no pairs; measured: several launches of \
-         all ways to lock side by side, in random order, with the same operations"
-            .to_owned(),
-        rows,
+         all ways to lock side by side, in random order, with the same operations",
     );
     rows.deviations(&[
         ("program", "written from the book's description, for its source is not in the document"),
@@ -71,12 +64,10 @@ fn conditions(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
              memory and checked afterwards; put together by the records that they read",
         ),
     ]);
-    note(
+    rows.note(
         "user and sys",
         "their sum is exact: the run time that the scheduler counts. How it divides into user and sys is sampled by the timer, \
-         so below 0.5 s of CPU time the division is coarse"
-            .to_owned(),
-        rows,
+         so below 0.5 s of CPU time the division is coarse",
     );
 }
 
@@ -206,13 +197,11 @@ fn figure_20_6(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
             "the book's words taken literally: 5 times the published fetches of missing records"
         }
     };
-    note("operations", reading.to_owned(), rows);
-    note(
+    rows.note("operations", reading);
+    rows.note(
         "calls of fcntl",
         "every launch counts only if its calls of locking are exactly these, summed over its operations; the audit holds \
-         each counter of the database against the calls that the kernel saw"
-            .to_owned(),
-        rows,
+         each counter of the database against the calls that the kernel saw",
     );
 }
 
@@ -263,16 +252,14 @@ fn lock_calls(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
             rows.computed(place, Some(added.map(|ns| ns / calls).estimate()));
         }
     }
-    note(
+    rows.note(
         "differences",
         "a call costs the CPU time of the launches that lock, less that of those right beside them that do not; of single runs \
-         no such difference is made, for what disturbed one of them would be the price"
-            .to_owned(),
-        rows,
+         no such difference is made, for what disturbed one of them would be the price",
     );
     let book = added_by_the_book();
     let of = |way: usize| book.iter().map(|(_, us)| format!("{:.2}", us[way])).collect::<Vec<_>>().join(", ");
-    note(
+    rows.note(
         "in the document (ours)",
         format!(
             "{} us of added sys a call coarse, {} us fine, at nrec 2 000, 6 000, 12 000: the more records, the dearer a \
@@ -280,7 +267,6 @@ fn lock_calls(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
             of(0),
             of(1)
         ),
-        rows,
     );
     let pair = found.measured("record_lock/fcntl", quantity::FLOOR);
     rows.value(Value {
@@ -401,7 +387,7 @@ fn figure_20_8(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
             }
         }
     }
-    note("Figure 20.8", DAMAGED.to_owned(), rows);
+    rows.note("Figure 20.8", DAMAGED);
 }
 
 /// Figure 20.8's shape with fewer records.

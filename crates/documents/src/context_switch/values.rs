@@ -52,14 +52,14 @@ pub(super) fn precision(found: &Found<'_>, parameters: &DocumentParameters, rows
     row("largest step", "us", quantity::LARGEST_STEP, Some(50.0), of_steps(quantity::LARGEST_STEP));
     row("backward steps", "count", quantity::BACKWARD_STEPS, None, of_steps(quantity::BACKWARD_STEPS));
     row("page faults", "count", "faults", None, None);
-    rows.value(Value {
-        because: format!(
+    rows.note(
+        "steps",
+        format!(
             "published are 215 of 100 000 readings, here of {}; the document does not say how many us are \"many\"; the largest step is \"usually around 50 us\", on the very \
              occasional run almost 2000",
             grouped(parameters.samples)
         ),
-        ..Value::at("steps", "")
-    });
+    );
 }
 
 const READ_TABLE: &str = "The cost of a system call (read_system_call): read of 0 bytes in a row";
@@ -86,11 +86,10 @@ pub(super) fn system_call(found: &Found<'_>, rows: &mut Rows) {
             ..Value::in_table(READ_TABLE, &format!("{object} (ours)"), "minimum a read", "ns")
         });
     }
-    rows.value(Value {
-        because: "what the document reads from; near: within 5 % of the minimum, or a step of the clock"
-            .to_owned(),
-        ..Value::at("not in the document", "")
-    });
+    rows.note(
+        "not in the document",
+        "what the document reads from; near: within 5 % of the minimum, or a step of the clock",
+    );
 }
 
 /// The document's question whether its affinity tags did anything, with what a tag cannot do: a CPU that is pinned.
@@ -185,8 +184,8 @@ pub(super) fn switch_values(found: &Found<'_>, rows: &mut Rows) {
             "each child closes the ends that it does not use, so that no child waits for one that has ended",
         ),
     ]);
-    rows.value(Value {
-        because: "the three programs: their loops here are written from the document's words".to_owned(),
-        ..Value::at("not in the document", "")
-    });
+    rows.note(
+        "not in the document",
+        "the three programs: their loops here are written from the document's words",
+    );
 }

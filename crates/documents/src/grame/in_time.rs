@@ -186,16 +186,16 @@ pub(super) fn table(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
         cell("lost", outcome.as_ref().map(|it| whole(it.lost)), None, String::new());
         cell("skipped", outcome.as_ref().map(|it| whole(it.skipped)), None, String::new());
     }
-    rows.value(Value {
-        because: format!(
+    rows.note(
+        "in time",
+        format!(
             "times of all messages; CPU: of the server, a tick; lost: a client did not get it; skipped: a late server never sent it; \
              loaded: {}, half of the ticks; CPUs: the server on one, its clients on the others, which sleep between ticks unless \
              --idle-cpu poll keeps them awake; all others on one CPU{}",
             LOAD.words(),
             full(found, settings)
         ),
-        ..Value::at("in time", "")
-    });
+    );
 }
 
 /// At how many clients the last one's median fills the tick, by the straight line through the fewest and the most.

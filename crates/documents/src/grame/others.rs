@@ -36,12 +36,11 @@ impl Sink for Quantities {
 pub(super) fn tell(settings: &Settings, rows: &mut Rows) {
     let table = "Other systems: sessions of contrib/elsewhere, 10 ms, never judged";
     if settings.elsewhere.is_empty() {
-        rows.value(Value {
-            because: "Windows messages, Darwin sockets, Mach messages: no session was given. contrib/elsewhere builds for the \
-                      first two, and contrib/laboratory/run mach boots GNU Mach; --with elsewhere=FILE shows their values here"
-                .to_owned(),
-            ..Value::at(table, "")
-        });
+        rows.note(
+            table,
+            "Windows messages, Darwin sockets, Mach messages: no session was given. contrib/elsewhere builds for the first \
+             two, and contrib/laboratory/run mach boots GNU Mach; --with elsewhere=FILE shows their values here",
+        );
     }
     for session in settings.elsewhere.iter().filter(|session| session.unit == Unit::Nanoseconds) {
         let clients = session.clients.len();

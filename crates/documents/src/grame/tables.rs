@@ -36,8 +36,9 @@ pub(super) fn method(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
     } else {
         "; one session each: single runs have no interval".to_owned()
     };
-    rows.value(Value {
-        because: format!(
+    rows.note(
+        "literal",
+        format!(
             "Unix datagrams to a path, relative sleep of {} us, gettimeofday in us, newest client first, {} values of which {} \
              are left out{short}, the last one kept; {}, {}; all on one CPU{several}",
             shape.tick_ns / 1000,
@@ -50,8 +51,7 @@ pub(super) fn method(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
                 "any error of a send takes the client off the list"
             },
         ),
-        ..Value::at("literal", "")
-    });
+    );
     rows.deviations(&[
         ("CPU", "server and clients share one CPU, as on the document's machines with one"),
         ("list", "a lock guards the list of clients, which two threads of the document's server change without one"),
@@ -61,19 +61,17 @@ pub(super) fn method(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
         ("safety", "a thread that runs for 0.2 s without a wait is ended, so that real time cannot stop the machine"),
         ("rank", "sender 99, clients 98, listener 97; --experiments lets the sender run below its readers"),
     ]);
-    rows.value(Value {
-        because: "figures of realtime_ipc/unix_datagram: the same, at 1 ms, by absolute due times and a clock of ns, priorities \
-                  50 and 49, with interval. The document measures at 10 ms and quotes for 1 ms"
-            .to_owned(),
-        ..Value::at("measured", "")
-    });
-    rows.value(Value {
-        because: "width is 2 sd; peaks are values above Q3 + 3 IQR and, here, ten steps of the clock above the median, \
-                  neighbours as one; in 1000: under 10 is low, under 50 medium, else high or frequent; busy range is mean - sd \
-                  to mean + sd of the worst sliding second"
-            .to_owned(),
-        ..Value::at("words (ours)", "")
-    });
+    rows.note(
+        "measured",
+        "figures of realtime_ipc/unix_datagram: the same, at 1 ms, by absolute due times and a clock of ns, priorities 50 and \
+         49, with interval. The document measures at 10 ms and quotes for 1 ms",
+    );
+    rows.note(
+        "words (ours)",
+        "width is 2 sd; peaks are values above Q3 + 3 IQR and, here, ten steps of the clock above the median, neighbours as \
+         one; in 1000: under 10 is low, under 50 medium, else high or frequent; busy range is mean - sd to mean + sd of the \
+         worst sliding second",
+    );
     let clock = "clock/gettimeofday";
     rows.value(Value {
         answer: answer(found, clock.to_owned(), "floor"),
@@ -282,13 +280,12 @@ pub(super) fn loads(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
             });
         }
     }
-    rows.value(Value {
-        because: "on from the 3rd to the 8th second of a literal session of 11 (in proportion), again and again; of a session at 1 ms half of its ticks. From and to are mean - standard deviation, \
-                  but at least 0, and mean + standard deviation. What is started, \
-                  sent and moved stands with the figures (oscost report)"
-            .to_owned(),
-        ..Value::at("loads", "")
-    });
+    rows.note(
+        "loads",
+        "on from the 3rd to the 8th second of a literal session of 11 (in proportion), again and again; of a session at 1 ms \
+         half of its ticks. From and to are mean - standard deviation, but at least 0, and mean + standard deviation. What is \
+         started, sent and moved stands with the figures (oscost report)",
+    );
 }
 
 fn figures_of(load: &str) -> &'static str {
@@ -433,6 +430,6 @@ pub(super) fn outputs(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
 /// What the document shows beside its measurements, and what its text has lost.
 pub(super) fn not_measured(rows: &mut Rows) {
     for (place, why) in BEFORE.into_iter().chain(LOST) {
-        rows.value(Value { because: why.to_owned(), ..Value::at(place, "") });
+        rows.note(place, why);
     }
 }

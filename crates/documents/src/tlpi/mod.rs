@@ -145,12 +145,10 @@ fn values(found: &Found<'_>, parameters: &DocumentParameters, rows: &mut Rows) {
         ("language", "the loops are Rust around the same calls of the C library; --c DIR compiles your copies beside them"),
         ("repeats", "--thorough runs each program again and again as a fresh process, and judges it"),
     ]);
-    rows.value(Value {
-        because:
-            "tlpi_hdr.h and semun.h, which both programs include; machine, compiler and kernel of the results"
-                .to_owned(),
-        ..Value::at("not in the document", "")
-    });
+    rows.note(
+        "not in the document",
+        "tlpi_hdr.h and semun.h, which both programs include; machine, compiler and kernel of the results",
+    );
 }
 
 /// The table that the document's script prints, from the literal runs; empty where there is none.

@@ -16,7 +16,7 @@ const SWITCH: &str = "one switch, half a round trip";
 pub const ALL: &[&dyn Benchmark] = &[
     &pipe::SAME_CPU,
     &thread_pipe::SameCpu,
-    &unix_stream::SameCpu,
+    &unix_stream::SAME_CPU,
     &posix_queue::SameCpu,
     &r#yield::SameCpu,
     &pipe_alone::SAME_CPU,

@@ -12,17 +12,19 @@ use oscost_sys::{affinity, memory::SharedWords, process::Child};
 use super::two_pipes::{self, Side};
 use crate::partner::{self, Turns};
 
-/// The benchmark, by placement.
+/// The benchmark, by placement and by what lies between the two processes.
 pub struct Switch {
-    card: &'static Card,
+    pub card: &'static Card,
+    pub sides: fn() -> Result<(Side, Side), Unable>,
+    pub claims: fn(&'static Card) -> Cow<'static, [Claim]>,
 }
 
 /// `context_switch/pipe/same_cpu`
-pub static SAME_CPU: Switch = Switch { card: &CARD_SAME_CPU };
+pub static SAME_CPU: Switch = Switch::by_pipes(&CARD_SAME_CPU);
 /// `context_switch/pipe/cross_cpu`
-pub static CROSS_CPU: Switch = Switch { card: &CARD_CROSS_CPU };
+pub static CROSS_CPU: Switch = Switch::by_pipes(&CARD_CROSS_CPU);
 /// `context_switch/pipe/unpinned`
-pub static UNPINNED: Switch = Switch { card: &CARD_UNPINNED };
+pub static UNPINNED: Switch = Switch::by_pipes(&CARD_UNPINNED);
 
 static CARD_SAME_CPU: Card = card("process switch, one CPU", Placement::SameCpu);
 static CARD_CROSS_CPU: Card = card("process switch, two CPUs", Placement::CrossCpu);
@@ -39,17 +41,23 @@ const fn card(title: &'static str, placement: Placement) -> Card {
     }
 }
 
+impl Switch {
+    const fn by_pipes(card: &'static Card) -> Self {
+        Self { card, sides: two_pipes::sides, claims: two_pipes::claims }
+    }
+}
+
 impl Benchmark for Switch {
     fn card(&self) -> &'static Card {
         self.card
     }
 
     fn claims(&self) -> Cow<'static, [Claim]> {
-        two_pipes::claims(self.card)
+        (self.claims)(self.card)
     }
 
     fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        let (near, far) = two_pipes::sides()?;
+        let (near, far) = (self.sides)()?;
         let unpinned = self.card.placement == Placement::Unpinned;
         let seen = if unpinned { Some(Seen::new()?) } else { None };
         let whereabouts = seen.as_ref().map(|seen| seen.partner.word(0));

@@ -1,18 +1,17 @@
 //! Context switches through a pair of connected Unix stream sockets.
 
-use oscost_harness::{
-    Batched, Benchmark, CallError, Card, Claim, Outcome, Participant, Placement, PostCondition, SetUp,
-    Subject, Unable,
-};
-use oscost_sys::process::Child;
+use std::borrow::Cow;
 
-use super::two_pipes::{self, Side};
+use oscost_harness::{Card, Claim, Placement};
+
+use super::pipe::Switch;
+use super::two_pipes;
 use crate::claims;
-use crate::partner::{self, Turns};
 use crate::semaphore::handover;
 
 /// `context_switch/unix_stream/same_cpu`
-pub struct SameCpu;
+pub static SAME_CPU: Switch =
+    Switch { card: &CARD, sides: two_pipes::socket_sides, claims: |card| Cow::Borrowed(card.claims) };
 
 /// The kernel wakes a sender when its message is freed, even one that waits for an answer: it finds nothing and sleeps again.
 /// So a hop takes up to two switches (unix_write_space in net/unix/af_unix.c).
@@ -33,47 +32,3 @@ static CARD: Card = Card {
         Placement::SameCpu,
     )
 };
-
-impl Benchmark for SameCpu {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
-
-    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        let (near, far) = two_pipes::socket_sides()?;
-        let turns = Turns::new()?;
-        let mut count = turns.of_partner();
-        let partner = partner::start(cx, true, move || {
-            loop {
-                far.receive()?;
-                count.turn();
-                far.send()?;
-            }
-        })?;
-        Ok(Subject::Batched(Box::new(RoundTrips { partner, near, turns })))
-    }
-}
-
-struct RoundTrips {
-    partner: Child,
-    near: Side,
-    turns: Turns,
-}
-
-/// Between batches the partner sleeps in its read: it needs no arming and no parking.
-impl Batched for RoundTrips {
-    #[inline(never)]
-    fn batch(&mut self, iterations: u64) -> Outcome {
-        self.near.round_trips(iterations)?;
-        self.turns.add(iterations);
-        Ok(())
-    }
-
-    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
-        self.near.verify(&self.turns)
-    }
-
-    fn participants(&self) -> Vec<Participant> {
-        vec![Participant::Process(self.partner.pid())]
-    }
-}
