@@ -120,6 +120,9 @@ static void need_page_of_file(void) {
 static void op_create(long n) {
     LOOP(int file = openat(folder, "file", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600); OK(file); close(file); OK(unlinkat(folder, "file", 0)))
 }
+static void empty_file(void) { OK(ftruncate(fd, 0)); }
+static void need_growing_file(void) { need_page_of_file(); arm = empty_file; }
+static void op_append(long n) { for (long i = 0; i < n; i++) if (pwrite(fd, page, sizeof page, 4096 * i) != sizeof page) die("pwrite"); }
 static void op_open(long n) { LOOP(int file = openat(folder, "file", O_RDONLY | O_CLOEXEC); OK(file); close(file)) }
 static void op_fstat(long n) { LOOP(if (fstat(fd, &st)) die("fstat")) }
 static int entries_made;

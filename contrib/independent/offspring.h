@@ -73,6 +73,8 @@ static void touch_pages(void) { for (size_t at = 0; at < mapped; at += 4096) *(v
 static void need_page(void) { map_pages(4096); touch_pages(); }
 static void drop_pages(void) { OK(madvise(pages, mapped, MADV_DONTNEED)); }
 static void need_pages(void) { map_pages(64 << 20); arm = drop_pages; }
+static void need_touched_pages(void) { map_pages(8 << 20); arm = touch_pages; }
+static void op_give_back(long n) { OK(madvise(pages, 4096 * n, MADV_DONTNEED)); }
 static void op_fault(long n) { for (long i = 0; i < n; i++) *(volatile char *)(pages + 4096 * i) = 1; }
 /* A file of 4 MiB in memory, mapped 64 times: its parts are read, or its pages written to after they were read. */
 static void map_file(int protection) {
@@ -80,6 +82,10 @@ static void map_file(int protection) {
     int file = memfd_create("prices", MFD_CLOEXEC);
     OK(file);
     if (write(file, block, sizeof block) != sizeof block) die("write");
+    /* Mapped elsewhere as well: the first mapping of a page costs more. */
+    char *other = mmap(NULL, sizeof block, PROT_READ, MAP_PRIVATE, file, 0);
+    if (other == MAP_FAILED) die("mmap");
+    for (size_t at = 0; at < sizeof block; at += 4096) *(volatile char *)(other + at);
     map_pages(256 << 20);
     for (int i = 0; i < 64; i++)
         if (mmap(pages + i * sizeof block, sizeof block, protection, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, file, 0) == MAP_FAILED) die("mmap");

@@ -58,6 +58,7 @@ static void pair_cond(void) {
 }
 
 static void op_alternate(long n) { LOOP(give(1); take(0)) }
+static void op_alone(long n) { LOOP(give(1); take(1)) }
 static void start_partner(void (*work)(void)) {
     partner = fork();
     if (partner < 0) die("fork");

@@ -276,6 +276,7 @@ static const struct operation { const char *id; void (*need)(void); void (*loop)
     {"memory/mmap_munmap", NULL, op_map, 1, 0}, {"memory/mprotect", need_page, op_protect, 2, 0},
     {"memory/fault_anonymous", need_pages, op_fault, 1, 0},
     {"memory/fault_file", need_file_pages, op_fault_file, 1, 0}, {"memory/fault_copy", need_file_copies, op_fault, 1, 0},
+    {"memory/give_back", need_touched_pages, op_give_back, 1, 0},
     {"semaphore/posix_named", need_named_sem, op_sem, 1, 0}, {"semaphore/posix_unnamed", need_sem, op_sem, 1, 0},
     {"semaphore/system_v", need_set, op_semop, 1, 0}, {"semaphore/system_v_one_call", need_set, op_semop_one, 1, 0},
     {"semaphore/system_v_undo", need_set, op_semop_undo, 1, 0}, {"semaphore/eventfd", need_eventfd, op_eventfd, 1, 0},
@@ -312,6 +313,7 @@ static const struct operation { const char *id; void (*need)(void); void (*loop)
 #define ROUND_TRIP(id, need) {id "/same_cpu", need, op_alternate, 1, 1}, {id "/cross_cpu", need, op_alternate, 1, 1}
     ROUND_TRIP("socket/unix_round_trip", pair_unix), ROUND_TRIP("socket/tcp_round_trip", pair_tcp),
     ROUND_TRIP("socket/udp_round_trip", pair_udp), {"socket/tcp_connect", need_listener, op_connect, 1, 0},
+    {"socket/unix_alone", pair_unix, op_alone, 1, 0}, {"socket/tcp_alone", pair_tcp, op_alone, 1, 0}, {"socket/udp_alone", pair_udp, op_alone, 1, 0},
 #define POLL(way, op) {"event/" way "/descriptors_1", need_polled_1, op, 1, 0}, {"event/" way "/descriptors_10", need_polled_10, op, 1, 0}, \
     {"event/" way "/descriptors_100", need_polled_100, op, 1, 0}, {"event/" way "/descriptors_1000", need_polled_1000, op, 1, 0}
     POLL("poll", op_poll), POLL("poll_may_wait", op_poll_may_wait),
@@ -319,6 +321,7 @@ static const struct operation { const char *id; void (*need)(void); void (*loop)
     {"file/fstat", need_page_of_file, op_fstat, 1, 0},
     {"file/list/entries_10", need_10_files, op_list, 1, 0}, {"file/list/entries_1000", need_1000_files, op_list, 1, 0},
     {"file/read_4k", need_page_of_file, op_pread, 1, 0}, {"file/write_4k", need_page_of_file, op_pwrite, 1, 0},
+    {"file/append_4k", need_growing_file, op_append, 1, 0},
     {"io_uring/nop", need_ring_1, op_nothing_1, 1, 0}, {"io_uring/nop/batch_32", need_ring_32, op_nothing_32, 32, 0},
     {"container/namespace/none", NULL, op_namespace, 1, 0}, {"container/namespace/user", need_user, op_namespace, 1, 0},
     {"container/namespace/mount", need_mount, op_namespace, 1, 0}, {"container/namespace/pid", need_pid, op_namespace, 1, 0},

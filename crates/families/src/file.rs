@@ -4,8 +4,8 @@ use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
 
 use oscost_harness::{
-    Benchmark, Bound, CallError, Card, Claim, Directory, Outcome, Parameter, PostCondition, SetUp, Sharing,
-    Unable,
+    Batched, Benchmark, Bound, CallError, Card, Claim, Directory, Outcome, Parameter, PostCondition, SetUp,
+    Sharing, Subject, Unable,
 };
 use oscost_sys::file_page::{self, PAGE};
 use oscost_sys::file_system;
@@ -126,6 +126,7 @@ pub const ALL: &[&dyn Benchmark] = &[
     )
     .verify(|page| page.verify())
     .remarks(|page| page.place.remarks()),
+    &Append,
     &operation(
         &Card {
             id: "file/fsync",
@@ -147,6 +148,69 @@ pub const ALL: &[&dyn Benchmark] = &[
     .verify(|page| page.verify())
     .remarks(|page| page.place.remarks()),
 ];
+
+/// `file/append_4k`
+struct Append;
+
+static APPEND: Card = Card {
+    id: "file/append_4k",
+    title: "write of 4 KiB to the end of a file",
+    operation: "one pwrite of 4 KiB behind the last page of a file, which grows by it",
+    claims: &claims::named(&["pwrite64"], 1.0),
+    baseline: Some("file/write_4k"),
+    remark: "the file is emptied before each batch, untimed",
+    ..FILE
+};
+
+/// More pages than a batch writes.
+const GROWS_TO: u64 = 16384;
+
+impl Benchmark for Append {
+    fn card(&self) -> &'static Card {
+        &APPEND
+    }
+
+    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
+        let place = Place::make(cx)?;
+        Ok(Subject::Batched(Box::new(Appended { place, page: Box::new([1; PAGE]), pages: 0 })))
+    }
+}
+
+/// A file that grows.
+struct Appended {
+    place: Place,
+    page: Box<[u8; PAGE]>,
+    pages: u64,
+}
+
+impl Batched for Appended {
+    fn arm(&mut self) -> Outcome {
+        self.pages = 0;
+        file_page::empty(&self.place.file)
+    }
+
+    #[inline(never)]
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        if iterations > GROWS_TO {
+            return Err(CallError::told("a batch has more pages than the file may have"));
+        }
+        for _ in 0..iterations {
+            file_page::append(&self.place.file, &self.page, self.pages)?;
+            self.pages += 1;
+        }
+        Ok(())
+    }
+
+    /// The file has as many pages as were written since it was empty.
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        let pages = file_page::bytes(&self.place.file)? as f64 / PAGE as f64;
+        Ok(vec![PostCondition::exactly("pages_of_the_file", self.pages as f64, pages)])
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        self.place.remarks()
+    }
+}
 
 const LISTED: [Claim; 5] = {
     let [calls, switches, faults] = claims::exactly(2.0);

@@ -77,7 +77,7 @@ pub static SYNONYMS: &[Synonym] = &[
     row(
         &["shm_open", "shmget"],
         "shared memory, which costs what mapping and its faults cost",
-        &["memory/mmap_munmap", "memory/fault_anonymous"],
+        &["memory/mmap_munmap", "memory/fault_anonymous", "memory/give_back"],
     ),
     row(
         &["lat_syscall", "lat_syscall_null"],
@@ -301,7 +301,7 @@ pub static SYNONYMS: &[Synonym] = &[
     row(
         &["sendfile", "splice", "vmsplice", "tee", "copy_file_range"],
         "a copy inside the kernel, which is not measured; its price is that of its bytes, which these read and copy",
-        &["file/read_4k", "file/write_4k", "memory/bandwidth/copy/"],
+        &["file/read_4k", "file/write_4k", "file/append_4k", "memory/bandwidth/copy/"],
     ),
     row(
         &["accept", "accept4", "listen", "connect"],

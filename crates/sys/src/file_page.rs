@@ -114,6 +114,42 @@ pub fn write(fd: &OwnedFd, page: &[u8; PAGE]) -> Result<(), CallError> {
     }
 }
 
+/// Writes the page behind the end of a file of so many pages. pwrite(2).
+///
+/// # Errors
+/// The error of pwrite; EIO where not all was written.
+#[inline(always)]
+pub fn append(fd: &OwnedFd, page: &[u8; PAGE], pages: u64) -> Result<(), CallError> {
+    let at = pages.cast_signed() * PAGE as i64;
+    // SAFETY: the kernel reads the borrowed buffer.
+    match unsafe { libc::pwrite(fd.as_raw_fd(), page.as_ptr().cast(), PAGE, at) } {
+        -1 => Err(CallError::last("pwrite")),
+        put if put.cast_unsigned() == PAGE => Ok(()),
+        _ => Err(CallError::short("pwrite")),
+    }
+}
+
+/// Makes the file empty. ftruncate(2).
+///
+/// # Errors
+/// The error of ftruncate.
+pub fn empty(fd: &OwnedFd) -> Result<(), CallError> {
+    // SAFETY: ftruncate touches no memory.
+    check("ftruncate", unsafe { libc::ftruncate(fd.as_raw_fd(), 0) }).map(|_| ())
+}
+
+/// Bytes of the file. fstat(2).
+///
+/// # Errors
+/// The error of fstat.
+pub fn bytes(fd: &OwnedFd) -> Result<u64, CallError> {
+    // SAFETY: an all-zero stat is valid, and the kernel writes one.
+    let mut stat: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: the kernel writes one stat to a local variable.
+    check("fstat", unsafe { libc::fstat(fd.as_raw_fd(), &raw mut stat) })?;
+    Ok(stat.st_size.cast_unsigned())
+}
+
 /// Has the file written to where it lies. fsync(2).
 ///
 /// # Errors
@@ -155,6 +191,10 @@ mod tests {
         read(&file, &mut page).expect("read");
         assert_eq!((page[0], page[PAGE - 1]), (7, 7));
         assert_eq!(is_cached(&file), Ok(true));
+        append(&file, &page, 1).expect("written");
+        assert_eq!(bytes(&file), Ok(2 * PAGE as u64));
+        empty(&file).expect("emptied");
+        assert_eq!(bytes(&file), Ok(0));
         let mut entries = [0; 64];
         // Three entries, whose names are short: nothing else of the folder fits their bytes.
         assert_eq!(list(&folder, &mut entries), Ok(3 * 24));

@@ -62,7 +62,7 @@ impl Region {
         let region = Self { _mapping: mapping, start, bytes, page };
         region.protect(true)?;
         let advice = if pages == Pages::Huge { libc::MADV_HUGEPAGE } else { libc::MADV_NOHUGEPAGE };
-        match region.advise(advice) {
+        match region.advise(bytes, advice) {
             // A kernel without huge pages has small ones.
             Err(_) if pages == Pages::Small => {}
             other => other?,
@@ -98,9 +98,10 @@ impl Region {
         Ok(region)
     }
 
-    fn advise(&self, advice: i32) -> Result<(), CallError> {
-        // SAFETY: advice on our own mapping; nobody holds a reference into it while self is used.
-        check("madvise", unsafe { libc::madvise(self.start.as_ptr().cast(), self.bytes, advice) }).map(|_| ())
+    fn advise(&self, bytes: usize, advice: i32) -> Result<(), CallError> {
+        // SAFETY: advice on our own mapping, whose bytes are no more; nobody holds a reference into it while self is used.
+        check("madvise", unsafe { libc::madvise(self.start.as_ptr().cast(), bytes.min(self.bytes), advice) })
+            .map(|_| ())
     }
 
     /// Its size.
@@ -150,7 +151,7 @@ impl Region {
         }
         // Memory in pieces yields small pages at first; Linux 6.1 joins them on demand. What is missing then is seen by `smaps`.
         if pages == Pages::Huge && self.smaps().is_some_and(|smaps| smaps.huge < self.bytes as u64) {
-            let _ = self.advise(COLLAPSE);
+            let _ = self.advise(self.bytes, COLLAPSE);
         }
         Ok(())
     }
@@ -160,7 +161,16 @@ impl Region {
     /// # Errors
     /// The error of madvise.
     pub fn drop_pages(&mut self) -> Result<(), CallError> {
-        self.advise(libc::MADV_DONTNEED)
+        self.advise(self.bytes, libc::MADV_DONTNEED)
+    }
+
+    /// The same of the first `pages` alone.
+    ///
+    /// # Errors
+    /// The error of madvise.
+    #[inline(always)]
+    pub fn drop_first(&mut self, pages: usize) -> Result<(), CallError> {
+        self.advise(pages.saturating_mul(self.page), libc::MADV_DONTNEED)
     }
 
     /// Takes back that a worker locked its memory: locked pages are neither given back, nor protected for the same price. munlock(2).

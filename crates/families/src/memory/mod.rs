@@ -5,6 +5,7 @@ use oscost_harness::Benchmark;
 mod bandwidth;
 mod fault_anonymous;
 mod fault_mapped;
+mod give_back;
 mod latency;
 mod mmap_munmap;
 mod mprotect;
@@ -16,6 +17,7 @@ pub const ALL: &[&dyn Benchmark] = &[
     &fault_anonymous::FaultAnonymous,
     &fault_mapped::FAULT_FILE,
     &fault_mapped::FAULT_COPY,
+    &give_back::GiveBack,
     &shootdown::THREADS_1,
     &shootdown::THREADS_3,
     &shootdown::THREADS_7,

@@ -1,13 +1,13 @@
-//! One byte there and back between two processes by a connected socket, and connections made and reset; on this machine alone.
+//! One byte by a connected socket, there and back between two processes or within one, and connections made and reset; on this machine alone.
 
 use std::os::fd::OwnedFd;
 
-use oscost_harness::{Benchmark, Bound, Card, Claim, Placement, PostCondition, Unable};
+use oscost_harness::{Benchmark, Bound, Card, Claim, Outcome, Placement, PostCondition, Unable};
 use oscost_sys::loopback::{self, Listener};
 use oscost_sys::socket::{self, SocketKind};
 
-use crate::alternation::{self, Alternating};
-use crate::operation::operation;
+use crate::alternation::{self, Alternating, End};
+use crate::operation::{Operation, operation};
 use crate::semaphore::handover;
 use crate::{claims, lack};
 use connected::{Connected, Sockets};
@@ -41,6 +41,16 @@ pub const ALL: &[&dyn Benchmark] = &[
         baseline: None,
         ..card("socket/unix_round_trip/cross_cpu", "Unix stream round trip, two CPUs", Placement::CrossCpu)
     }),
+    // Nobody waits: what a message costs without a switch.
+    &alone::<Tcp>(&Card {
+        operation: "one send of 1 byte with TCP_NODELAY and its receipt, in one process",
+        ..card_alone("socket/tcp_alone", "TCP without a switch")
+    }),
+    &alone::<Udp>(&card_alone("socket/udp_alone", "UDP without a switch")),
+    &alone::<Unix>(&Card {
+        baseline: None,
+        ..card_alone("socket/unix_alone", "Unix stream without a switch")
+    }),
     // Accepted, and both ends closed, over the loopback device.
     &operation(
         &Card {
@@ -70,6 +80,48 @@ pub const ALL: &[&dyn Benchmark] = &[
         ])
     }),
 ];
+
+/// Two ends in one process.
+type Ends<S> = (Connected<S>, Connected<S>);
+
+/// A message whose sender receives it itself.
+const fn alone<S: Sockets>(
+    card: &'static Card,
+) -> Operation<Ends<S>, impl Fn(&mut Ends<S>) -> Outcome + Copy> {
+    operation(card, Connected::<S>::pair, |(near, far): &mut Ends<S>| {
+        near.send()?;
+        far.receive()
+    })
+    .verify(|(near, far)| {
+        let [sent, received] = [near.counts().given, far.counts().taken].map(|count| count as f64);
+        Ok(vec![PostCondition::exactly("bytes_at_the_receiver", sent, received)])
+    })
+}
+
+/// What the messages without a switch share.
+const fn card_alone(id: &'static str, title: &'static str) -> Card {
+    Card {
+        id,
+        title,
+        operation: "one send of 1 byte and its receipt, in one process",
+        heading: "one message, sent and received",
+        group: "socket/alone",
+        claims: &ALONE,
+        baseline: Some("socket/unix_alone"),
+        ..Card::BATCHED
+    }
+}
+
+const ALONE: [Claim; 5] = {
+    let [calls, switches, faults] = claims::exactly(2.0);
+    [
+        calls,
+        Claim::CallsNamed(&["sendto"], Bound::Exactly(1.0)),
+        Claim::CallsNamed(&["recvfrom"], Bound::Exactly(1.0)),
+        switches,
+        faults,
+    ]
+};
 
 /// Over the loopback device, which sends at once (TCP_NODELAY).
 struct Tcp;

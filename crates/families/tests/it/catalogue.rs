@@ -416,9 +416,7 @@ fn switches_and_faults(benchmark: &dyn Benchmark) -> Result<(), String> {
             let slow = oscost_sys::clock::now_ns() - start > 20_000_000;
             let iterations = if slow { 100 } else { 2000 };
             run(subject, iterations)?;
-            let before = support::usage(subject);
-            run(subject, iterations)?;
-            let used = support::usage(subject).since(&before);
+            let used = support::used_by_a_batch(subject, iterations)?;
             let operations = (iterations * benchmark.card().operations_per_iteration) as f64;
             for claim in benchmark.claims().iter() {
                 let (count, bound) = match claim {

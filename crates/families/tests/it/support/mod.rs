@@ -3,7 +3,9 @@
 use std::io::{Read, Write};
 use std::sync::{Mutex, PoisonError};
 
-use oscost_harness::{Benchmark, Bound, Keeper, Participant, Placement, SetUp, Sink, Subject, Unable};
+use oscost_harness::{
+    Batched, Benchmark, Bound, CallError, Keeper, Participant, Placement, SetUp, Sink, Subject, Unable,
+};
 use oscost_sys::{
     affinity, namespace,
     pipe::Pipe,
@@ -135,6 +137,23 @@ pub fn with_subject<T>(
         Err(Unable::Unsupported { why, remedy }) => Err(format!("SKIP unsupported: {why} ({remedy})")),
         Err(Unable::Failed(error)) => Err(error.to_string()),
     })?
+}
+
+/// What a batch uses, as a launch counts it: what is made ready before is no part of its operations.
+pub fn used_by_a_batch(subject: &mut Subject, iterations: u64) -> Result<Usage, String> {
+    fn batched(subject: &mut Subject) -> Result<&mut dyn Batched, String> {
+        match subject {
+            Subject::Batched(batched) => Ok(&mut **batched),
+            Subject::Series(_) => Err("a series has no batch".to_owned()),
+        }
+    }
+    let in_words = |error: CallError| error.to_string();
+    batched(subject)?.arm().map_err(in_words)?;
+    let before = usage(subject);
+    batched(subject)?.batch(iterations).map_err(in_words)?;
+    let used = usage(subject).since(&before);
+    batched(subject)?.park().map_err(in_words)?;
+    Ok(used)
 }
 
 /// What the measuring thread and its partners have used.
