@@ -70,6 +70,7 @@ pub fn attach(pid: u32, for_: Duration) -> Result<Counted, BillError> {
         system_ns: change.system_ns,
         faults: Faults { minor: change.minor_faults, major: change.major_faults },
         switches: Switches { voluntary: seen.voluntary, involuntary: seen.involuntary },
+        looks: None,
     };
     Ok(seen.counted(&table, Way::Ebpf, usage, ended, running))
 }

@@ -13,20 +13,23 @@ const DIFFERENT: f64 = 0.05;
 const POOR: f64 = 0.7;
 const RICH: f64 = 1.3;
 
-/// The system time and between what it lies: the kernel asks at each of its ticks where a program is, and the share of
-/// these samples is the share of the time. Wilson's interval of a proportion.
+/// The system time and between what it lies: of so many looks at where a program is, or of the kernel's ticks, the share inside is
+/// the share of the time. Wilson's interval of a proportion. Without looks, all time of `processes` that are shorter than a tick may
+/// be system time.
 #[must_use]
-pub fn system_time(free: &Usage, tick_ns: u64) -> Estimate {
+pub fn system_time(free: &Usage, tick_ns: u64, processes: u64) -> Estimate {
     let all = free.user_ns as f64 + free.system_ns as f64;
-    let ticks = (all / tick_ns.max(1) as f64).max(1e-9);
+    let made = free.looks.map_or(all / tick_ns.max(1) as f64, |looks| (looks.inside + looks.outside) as f64);
+    let ticks = made.max(1e-9);
     let share = if all > 0.0 { free.system_ns as f64 / all } else { 0.0 };
+    let is_short = free.looks.is_none() && all < (processes * tick_ns) as f64;
     let square = SIGMAS * SIGMAS / ticks;
     let middle = (share + square / 2.0) / (1.0 + square);
     let half = (SIGMAS / (1.0 + square)) * (share * (1.0 - share) / ticks + square / (4.0 * ticks)).sqrt();
     Estimate {
         value: free.system_ns as f64,
         low: (middle - half).max(0.0) * all,
-        high: (middle + half).min(1.0) * all,
+        high: if is_short { all } else { (middle + half).min(1.0) * all },
         extremes: false,
     }
 }
@@ -41,7 +44,8 @@ fn time(bill: &Bill) -> Option<Usage> {
 /// The share of the system time that the items explain; `None` where there was no time to speak of.
 #[must_use]
 pub fn explained(bill: &Bill, tick_ns: u64) -> Option<Estimate> {
-    let system = system_time(&time(bill)?, tick_ns);
+    let processes = 1 + bill.counted.first().map_or(0, |one| one.children);
+    let system = system_time(&time(bill)?, tick_ns, processes);
     let sum = price::together(bill);
     let has_time = system.value > 0.0 && system.low > 0.0;
     has_time.then(|| Estimate {
@@ -158,7 +162,7 @@ fn ranges(counted: &[Counted]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use oscost_results::bill::{BillItem as Item, Call, SwitchCount as Switches};
+    use oscost_results::bill::{BillItem as Item, Call, Looks, SwitchCount as Switches};
 
     use super::*;
 
@@ -169,15 +173,27 @@ mod tests {
     #[test]
     fn more_ticks_make_the_interval_narrower() {
         let tick = 4_000_000;
-        let long = system_time(&free(5_000_000_000, 5_000_000_000), tick);
-        let short = system_time(&free(50_000_000, 50_000_000), tick);
+        let long = system_time(&free(5_000_000_000, 5_000_000_000), tick, 1);
+        let short = system_time(&free(50_000_000, 50_000_000), tick, 1);
         let width = |it: Estimate| (it.high - it.low) / it.value;
         assert!(width(long) < 0.08 && width(short) > 0.5, "{long:?} {short:?}");
         assert!(long.low < long.value && long.value < long.high);
         // Nobody saw it in the kernel: that may still have been.
-        let none = system_time(&free(8_000_000, 0), tick);
+        let none = system_time(&free(8_000_000, 0), tick, 1);
         assert!(none.low < 1.0 && none.high > 4_000_000.0, "{none:?}");
-        assert_eq!(system_time(&free(0, 0), tick).high, 0.0);
+        assert_eq!(system_time(&free(0, 0), tick, 1).high, 0.0);
+    }
+
+    /// What the kernel says of processes that no tick met is nothing: looks say more, and without them all may be system time.
+    #[test]
+    fn of_many_short_processes_looks_decide() {
+        let tick = 4_000_000;
+        let told = free(200_000_000, 100_000_000);
+        assert_eq!(system_time(&told, tick, 1000).high, 3e8);
+        assert!(system_time(&told, tick, 10).high < 2e8);
+        let looks = Some(Looks { inside: 1000, outside: 2000 });
+        let seen = system_time(&Usage { looks, ..told }, tick, 1000);
+        assert!(seen.low > 0.9e8 && seen.high < 1.1e8, "{seen:?}");
     }
 
     #[test]

@@ -34,4 +34,4 @@ pub use oscost_results::bill::{
     Call, CountedRun as Counted, CountingWay as Way, FaultCount as Faults, RunEnd as Ended,
     RunUsage as Usage, SwitchCount as Switches,
 };
-pub use run::count;
+pub use run::{count, mean};

@@ -6,7 +6,7 @@ use oscost_results::Estimate;
 use oscost_results::bill::{Bill, BillItem as Item, Call, CountedRun as Counted, Price, RunUsage as Usage};
 
 pub use crate::prices::{Prices, plus, times};
-use crate::tariff::{self, ENTRY, FAULT, FAULT_COPY, FAULT_READ, PREEMPTION, SIGNAL, SLEEP, START, Term};
+use crate::tariff::{self, END, ENTRY, FAULT, FAULT_COPY, FAULT_READ, PREEMPTION, SIGNAL, SLEEP, Term};
 
 /// What a call costs, all of them together; `None` where it has no rate, or a figure is missing.
 #[must_use]
@@ -46,7 +46,7 @@ pub fn of(call: &Call, prices: &Prices) -> Option<Estimate> {
 #[must_use]
 pub fn needed(counted: &[Counted]) -> BTreeSet<&'static str> {
     let calls = || counted.iter().flat_map(|one| &one.calls);
-    let mut all: Vec<&[Term]> = vec![ENTRY, SLEEP, PREEMPTION, FAULT, START];
+    let mut all: Vec<&[Term]> = vec![ENTRY, SLEEP, PREEMPTION, FAULT, END];
     if counted.iter().any(|one| one.fault_kinds.is_some()) {
         all.extend([FAULT_READ, FAULT_COPY]);
     }
@@ -69,13 +69,7 @@ pub fn items(counted: &Counted, free: Option<&Usage>, prices: &Prices) -> Vec<It
     let mut all: Vec<Item> = counted.calls.iter().map(|call| of_call(call, prices)).collect();
     let (read, copied) = kinds(counted, faults.minor);
     let others = [
-        (
-            "fault",
-            "page fault",
-            faults.minor - read - copied,
-            FAULT,
-            "priced as that of anonymous memory, without giving it back",
-        ),
+        ("fault", "page fault", faults.minor - read - copied, FAULT, "priced as that of anonymous memory"),
         (
             "fault: read",
             "page fault of a read",
@@ -83,7 +77,7 @@ pub fn items(counted: &Counted, free: Option<&Usage>, prices: &Prices) -> Vec<It
             FAULT_READ,
             "priced as that of a file in the page cache",
         ),
-        ("fault: copy", "page fault that copies", copied, FAULT_COPY, "without giving the copy back"),
+        ("fault: copy", "page fault that copies", copied, FAULT_COPY, ""),
         (
             "fault: major",
             "page fault that read from a disk",
@@ -95,11 +89,11 @@ pub fn items(counted: &Counted, free: Option<&Usage>, prices: &Prices) -> Vec<It
         ("switch: involuntary", "switch to another that was to run", switches.involuntary, PREEMPTION, ""),
         ("signal", "signal delivered to a handler", counted.signals, SIGNAL, ""),
         (
-            "start",
-            "start and end of the program itself",
+            "end",
+            "end of the program itself",
             u64::from(free.is_some()),
-            START,
-            "of a static program of one page",
+            END,
+            "half of a fork, whose child ends",
         ),
     ];
     for (key, words, count, terms, circumstance) in others {
@@ -276,6 +270,7 @@ mod tests {
         ("context_switch/yield/same_cpu", 900.0),
         ("memory/bandwidth/copy/block_16k", 1024.0),
         ("memory/fault_anonymous", 500.0),
+        ("memory/give_back", 100.0),
         ("semaphore/system_v", 1000.0),
     ];
 
@@ -334,7 +329,7 @@ mod tests {
             (of("switch: voluntary"), of("switch: involuntary"), of("fault")),
             (Some(3), Some(2), Some(3))
         );
-        assert_eq!((of("start"), of("signal")), (None, None), "what runs already does not start");
+        assert_eq!((of("end"), of("signal")), (None, None), "what ran already runs on");
         assert!(items.is_sorted_by(|one, other| one.together.value >= other.together.value));
         assert!(needed(std::slice::from_ref(&counted)).contains("syscall/read0_pipe"));
     }
@@ -342,9 +337,10 @@ mod tests {
     #[test]
     fn faults_are_told_apart_where_they_were_counted_so() {
         let prices = prices(&[
-            ("memory/fault_anonymous", 500.0),
+            ("memory/fault_anonymous", 400.0),
             ("memory/fault_file", 800.0),
-            ("memory/fault_copy", 700.0),
+            ("memory/fault_copy", 600.0),
+            ("memory/give_back", 100.0),
         ]);
         let counted = Counted {
             faults: Faults { minor: 1000, major: 0 },

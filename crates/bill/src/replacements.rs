@@ -112,9 +112,12 @@ pub static RULES: &[SavingRule] = &[
     },
     SavingRule {
         name: "broadcast",
-        replaced: "one send for each client",
+        replaced: "one message for each client",
         instead: "one broadcast to all of them",
-        what: What::Calls(&["sendto", "sendmsg", "write"], &["unix datagram", "udp", "unix packet"]),
+        what: What::Calls(
+            &["sendto", "sendmsg", "write", "recvfrom", "recvmsg", "read"],
+            &["unix datagram", "udp", "unix packet"],
+        ),
         least: 100,
         asks: &[Asks::Threads(3)],
         then: Then::Broadcast,
@@ -235,7 +238,7 @@ pub static RULES: &[SavingRule] = &[
         then: Then::Less(&[("process/exec_static", 1.0), ("process/posix_spawn", -1.0)]),
         at_most: false,
         id: "process/posix_spawn",
-        catch: "between fork and exec only what file actions and attributes can say",
+        catch: "between fork and exec only what file actions and attributes can say; the price is of a small program that is bound at once",
         source: "posix_spawn(3)",
     },
     SavingRule {

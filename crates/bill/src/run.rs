@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use oscost_results::bill::Looks;
 use oscost_sys::held::HeldProgram;
 use oscost_sys::tracer::{self, Fate, Stop};
 use oscost_sys::usage::{self, Whose};
 use oscost_sys::{endings, program, reaper};
 
-use crate::by_ebpf::InKernel;
+use crate::by_ebpf::{InKernel, Looker};
 use crate::by_ptrace::{self, Tracer};
 use crate::rules::Table;
 use crate::{BillError, Counted, Ended, Faults, Switches, Usage, Way};
@@ -30,13 +31,15 @@ pub fn count(program: &[OsString], way: Option<Way>) -> Result<(Usage, Counted),
     let path = found(program)?;
     let runs = Runs { path, program, _orphans: Orphans::adopted()? };
     let table = Table::new();
+    // Made before anything is loaded: what it has of this process, it gives back in its own time.
+    let held = runs.held()?;
     // Loaded before anything runs: who wants it learns at once that it cannot be.
     let kernel = match way {
         None => InKernel::load(&table).ok(),
         Some(Way::Ebpf) => Some(InKernel::load(&table)?),
         Some(_) => None,
     };
-    let free = runs.free()?;
+    let free = runs.free(held)?;
     let counted = match kernel {
         Some(kernel) => match runs.by_ebpf(kernel, &table) {
             Err(BillError::NoEbpf(_)) if way.is_none() => runs.by_ptrace(&table)?,
@@ -96,10 +99,12 @@ impl Runs<'_> {
         BillError::NotRun { program: self.path.display().to_string(), error }
     }
 
-    fn free(&self) -> Result<Usage, BillError> {
+    fn free(&self, held: HeldProgram) -> Result<Usage, BillError> {
+        // Where nobody may look, the kernel's own times have to do.
+        let looker = Looker::attach(held.pid()).ok();
         let before = usage::own(Whose::Children)?;
         let _watch = Watch::begin();
-        let told = self.held()?.let_go(0)?;
+        let told = held.let_go(0)?;
         let begun = Instant::now();
         let spent = told.spent_before();
         reaper::wait_for_all()?;
@@ -108,7 +113,11 @@ impl Runs<'_> {
         if endings::number().is_some() {
             return Err(BillError::Interrupted);
         }
-        Ok(used(wall, &usage::own(Whose::Children)?.since(&before).since(&spent)))
+        let used = used(wall, &usage::own(Whose::Children)?.since(&before).since(&spent));
+        Ok(match looker.and_then(|looker| looker.seen()) {
+            Some(looks) => divided(used, looks),
+            None => used,
+        })
     }
 
     fn by_ebpf(&self, mut kernel: InKernel, table: &Table) -> Result<Counted, BillError> {
@@ -162,6 +171,43 @@ impl Runs<'_> {
     }
 }
 
+/// With its CPU time divided by looks. The kernel divides that of each process by its own ticks, and calls all time of one that no
+/// tick met time outside.
+fn divided(used: Usage, looks: Looks) -> Usage {
+    let (all, made) = (used.user_ns + used.system_ns, looks.inside + looks.outside);
+    if made == 0 {
+        return used;
+    }
+    let system_ns = (all as f64 * (looks.inside as f64 / made as f64)).round() as u64;
+    Usage { system_ns, user_ns: all - system_ns.min(all), looks: Some(looks), ..used }
+}
+
+/// What several runs took, in the mean; their looks are one sample of all.
+#[must_use]
+pub fn mean(all: &[Usage]) -> Option<Usage> {
+    let count = u64::try_from(all.len()).ok().filter(|&count| count > 0)?;
+    let sum = |of: fn(&Usage) -> u64| all.iter().map(of).fold(0, u64::saturating_add);
+    let mean = |of: fn(&Usage) -> u64| (sum(of) + count / 2) / count;
+    Some(Usage {
+        wall_ns: mean(|one| one.wall_ns),
+        user_ns: mean(|one| one.user_ns),
+        system_ns: mean(|one| one.system_ns),
+        faults: Faults { minor: mean(|one| one.faults.minor), major: mean(|one| one.faults.major) },
+        switches: Switches {
+            voluntary: mean(|one| one.switches.voluntary),
+            involuntary: mean(|one| one.switches.involuntary),
+        },
+        looks: None,
+    })
+    .map(|one| {
+        let looks = Looks {
+            inside: sum(|one| one.looks.map_or(0, |looks| looks.inside)),
+            outside: sum(|one| one.looks.map_or(0, |looks| looks.outside)),
+        };
+        divided(one, looks)
+    })
+}
+
 fn used(wall: Duration, used: &usage::Usage) -> Usage {
     Usage {
         wall_ns: u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX),
@@ -169,6 +215,7 @@ fn used(wall: Duration, used: &usage::Usage) -> Usage {
         system_ns: used.system_ns,
         faults: Faults { minor: used.minor_faults, major: used.major_faults },
         switches: Switches { voluntary: used.voluntary_switches, involuntary: used.involuntary_switches },
+        looks: None,
     }
 }
 
@@ -208,5 +255,21 @@ impl Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_divide_the_time_of_all_runs_together() {
+        let run = |system_ns, looks| Usage { user_ns: 1000, system_ns, looks, ..Usage::default() };
+        let looks = |inside, outside| Some(Looks { inside, outside });
+        let all = mean(&[run(0, None), run(500, looks(3, 0)), run(400, looks(3, 2))]).expect("runs");
+        assert_eq!((all.user_ns, all.system_ns, all.looks), (325, 975, looks(6, 2)));
+        let unseen = mean(&[run(200, None), run(400, None)]).expect("runs");
+        assert_eq!((unseen.user_ns, unseen.system_ns, unseen.looks), (1000, 300, None));
+        assert_eq!(mean(&[]), None);
     }
 }

@@ -1,12 +1,15 @@
-//! A program that is started, and held before its first instruction until its starter is ready for it. fork(2), execve(2).
+//! A program that is started, and held before its first instruction until its starter is ready for it. clone(2), execve(2).
 
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::{CString, OsStr, OsString, c_char, c_void};
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::mem::ManuallyDrop;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use crate::error::check;
+use crate::pipe::Pipe;
 use crate::usage::{self, Usage, Whose};
 use crate::{CallError, pipe, process, system_call};
 
@@ -16,13 +19,64 @@ pub struct HeldProgram {
     child: process::Child,
     go: OwnedFd,
     told: OwnedFd,
+    /// Behind the child: it ends before this is gone.
+    lent: Box<Lent>,
+}
+
+/// What the process uses of its starter's memory, which it shares until it is the program.
+#[derive(Debug)]
+struct Lent {
+    path: CString,
+    _arguments: Vec<CString>,
+    pointers: Vec<*const c_char>,
+    starter: u32,
+    /// Ends of the two pipes: its own, and its starter's.
+    ends: [[RawFd; 2]; 2],
+    stack: Vec<u128>,
+}
+
+/// Bytes of a stack: execvp copies the list of arguments, of which the kernel allows 2 MiB. What is not touched is not there.
+const STACK: usize = 4 << 20;
+
+/// The process, until it is the program. It allocates nothing: its starter goes on meanwhile, in the same memory.
+extern "C" fn becomes_it(lent: *mut c_void) -> libc::c_int {
+    // SAFETY: the starter keeps it as long as this process shares its memory, and changes nothing of it.
+    let lent = unsafe { &*lent.cast::<Lent>() };
+    if process::die_with_parent(lent.starter).is_err() {
+        return 1;
+    }
+    let [own, starters] = lent.ends;
+    // SAFETY: nobody uses the starter's ends in this process, which sees the end of its starter by them.
+    let _ = starters.map(|fd| unsafe { libc::close(fd) });
+    // SAFETY: the numbers stand for the same pipes in this process's own table of descriptors, which nothing else closes.
+    let [go, told] = own.map(|fd| ManuallyDrop::new(unsafe { OwnedFd::from_raw_fd(fd) }));
+    let mut token = [0; 8];
+    if pipe::read(&go, &mut token) != Ok(8) {
+        return 127;
+    }
+    for signal in [libc::SIGPIPE, libc::SIGXFSZ] {
+        // SAFETY: SIG_DFL is a valid disposition: Rust's programs ignore the one, and ours the other.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+    let spent = usage::own(Whose::Process).unwrap_or_default();
+    let _ = pipe::write(&told, &to_bytes(&spent));
+    let token = u64::from_ne_bytes(token) as usize;
+    if token != 0 {
+        // SAFETY: no kernel has this call, so that none reads its arguments.
+        let _ = unsafe { system_call::raw3(system_call::INVALID, token, token, 0) };
+    }
+    // SAFETY: the path and the arguments are C strings that are lent, and the list of arguments ends with null.
+    unsafe { libc::execvp(lent.path.as_ptr(), lent.pointers.as_ptr()) };
+    let _ = pipe::write(&told, &CallError::last("execve").errno.to_ne_bytes());
+    127
 }
 
 impl HeldProgram {
-    /// Makes the process. Environment, standard streams and folder are the caller's; it dies with the calling thread.
+    /// Makes the process. Environment, standard streams and folder are the caller's; it dies with the calling thread. Its exec gives no
+    /// copy of the caller's memory back, which would be a part of the program's own time.
     ///
     /// # Errors
-    /// The error of pipe2 or fork; EINVAL for a path or argument with a zero byte.
+    /// The error of pipe2 or clone; EINVAL for a path or argument with a zero byte.
     pub fn start(path: &Path, arguments: &[OsString]) -> Result<Self, CallError> {
         let text =
             |text: &OsStr| CString::new(text.as_bytes()).map_err(|_| CallError::new("execve", libc::EINVAL));
@@ -30,32 +84,26 @@ impl HeldProgram {
         let arguments = arguments.iter().map(|it| text(it)).collect::<Result<Vec<_>, _>>()?;
         let mut pointers: Vec<_> = arguments.iter().map(|it| it.as_ptr()).collect();
         pointers.push(std::ptr::null());
-        let (go, told) = (pipe::Pipe::new()?, pipe::Pipe::new()?);
-        let starters = [go.writer.as_raw_fd(), told.reader.as_raw_fd()];
-        let child = process::Child::fork(|| {
-            // SAFETY: nobody uses the starter's ends in this process, which sees the end of its starter by them.
-            let _ = starters.map(|fd| unsafe { libc::close(fd) });
-            let mut token = [0; 8];
-            if pipe::read(&go.reader, &mut token) != Ok(8) {
-                return 127;
-            }
-            for signal in [libc::SIGPIPE, libc::SIGXFSZ] {
-                // SAFETY: SIG_DFL is a valid disposition: Rust's programs ignore the one, and ours the other.
-                unsafe { libc::signal(signal, libc::SIG_DFL) };
-            }
-            let spent = usage::own(Whose::Process).unwrap_or_default();
-            let _ = pipe::write(&told.writer, &to_bytes(&spent));
-            let token = u64::from_ne_bytes(token) as usize;
-            if token != 0 {
-                // SAFETY: no kernel has this call, so that none reads its arguments.
-                let _ = unsafe { system_call::raw3(system_call::INVALID, token, token, 0) };
-            }
-            // SAFETY: the path and the arguments are C strings that live here, and the list of arguments ends with null.
-            unsafe { libc::execvp(path.as_ptr(), pointers.as_ptr()) };
-            let _ = pipe::write(&told.writer, &CallError::last("execve").errno.to_ne_bytes());
-            127
+        let (go, told) = (Pipe::new()?, Pipe::new()?);
+        let mut lent = Box::new(Lent {
+            path,
+            _arguments: arguments,
+            pointers,
+            starter: std::process::id(),
+            ends: [
+                [go.reader.as_raw_fd(), told.writer.as_raw_fd()],
+                [go.writer.as_raw_fd(), told.reader.as_raw_fd()],
+            ],
+            stack: vec![0; STACK / size_of::<u128>()],
+        });
+        let top = lent.stack.as_mut_ptr_range().end.cast();
+        let with: *mut Lent = &raw mut *lent;
+        // SAFETY: the process has a stack of its own, aligned to 16 bytes, and what it is lent outlives its use of this memory: it ends,
+        // or is the program, before that is dropped.
+        let pid = check("clone", unsafe {
+            libc::clone(becomes_it, top, libc::CLONE_VM | libc::SIGCHLD, with.cast())
         })?;
-        Ok(Self { child, go: go.writer, told: told.reader })
+        Ok(Self { child: process::Child::of(pid), go: go.writer, told: told.reader, lent })
     }
 
     /// Its process.
@@ -72,22 +120,27 @@ impl HeldProgram {
     pub fn let_go(self, token: u64) -> Result<Told, CallError> {
         pipe::write(&self.go, &token.to_ne_bytes())?;
         std::mem::forget(self.child);
-        Ok(Told(File::from(self.told)))
+        Ok(Told { pipe: File::from(self.told), lent: ManuallyDrop::new(self.lent) })
     }
 }
 
-/// What the process tells before it becomes the program.
+/// What the process tells before it becomes the program. Who does not listen leaves it what it was lent.
 #[derive(Debug)]
-pub struct Told(File);
+pub struct Told {
+    pipe: File,
+    lent: ManuallyDrop<Box<Lent>>,
+}
 
 impl Told {
     /// What it had used by then, which the program has not. Waits until it is the program.
     ///
     /// # Errors
     /// The error of execve.
-    pub fn spent_before(&self) -> Result<Usage, CallError> {
+    pub fn spent_before(mut self) -> Result<Usage, CallError> {
         let mut bytes = Vec::new();
-        let _ = (&self.0).read_to_end(&mut bytes);
+        let _ = self.pipe.read_to_end(&mut bytes);
+        // The other end is closed: it is the program, or has ended.
+        drop(ManuallyDrop::into_inner(self.lent));
         match bytes.split_at_checked(size_of::<[u64; 6]>()) {
             Some((spent, &[])) => Ok(from_bytes(spent)),
             Some((_, error)) => {
@@ -146,7 +199,7 @@ mod tests {
             (libc::WEXITSTATUS(status), spent)
         };
         let (code, spent) = run("/bin/sh", &["sh", "-c", "exit 5"]);
-        assert!(code == 5 && spent.expect("it ran").faults() > 0);
+        assert!(code == 5 && spent.is_ok(), "{spent:?}");
         let missing = run("/no/such/program", &["x"]);
         assert_eq!(missing, (127, Err(CallError::new("execve", libc::ENOENT))));
     }

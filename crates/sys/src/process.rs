@@ -20,6 +20,11 @@ pub struct Child {
 }
 
 impl Child {
+    /// A child that was made in another way.
+    pub(crate) fn of(pid: i32) -> Self {
+        Self { pid, waited: false }
+    }
+
     /// Forks. The child dies with its parent (PR_SET_PDEATHSIG), runs `body` and exits with what it returns; it runs no
     /// destructor or exit handler of the parent. fork(2).
     ///

@@ -174,6 +174,13 @@ struct {
 	__type(value, struct totals);
 } all SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 2);
+	__type(key, u32);
+	__type(value, u64);
+} looks SEC(".maps");
+
 static const struct thread nobody = { .is_fresh = 1 };
 
 static __always_inline struct totals *totals(void)
@@ -537,6 +544,18 @@ int faulted(u64 *ctx)
 		__sync_fetch_and_add(&totals_->faults[1], 1);
 	else
 		__sync_fetch_and_add(&totals_->faults[2], 1);
+	return 0;
+}
+
+// A look at what runs, by a timer of each CPU: a thread that is known was in the kernel, or outside, as the word behind its `ip` says.
+SEC("perf_event")
+int looked(u64 *ctx)
+{
+	u32 outside = (own(17) & 3) != 0;
+	u64 *count = current() ? bpf_map_lookup_elem(&looks, &outside) : 0;
+
+	if (count)
+		__sync_fetch_and_add(count, 1);
 	return 0;
 }
 

@@ -1,10 +1,14 @@
 //! Counts by programs in the kernel, on its tracepoints: nobody is stopped for it. bpf(2).
 
 use aya::maps::{Array, HashMap, Map, MapData, MapError, PerCpuHashMap};
-use aya::programs::BtfTracePoint;
+use aya::programs::{BtfTracePoint, ProgramError};
 use aya::{Btf, Ebpf, EbpfLoader, VerifierLogLevel};
 use oscost_results::bill::FaultKinds;
 use oscost_sys::CallError;
+
+mod looks;
+
+pub use looks::Looker;
 
 use crate::BillError;
 use crate::key::{CallKey, NONE};
@@ -61,6 +65,41 @@ fn missing(what: &str) -> BillError {
     BillError::NoEbpf(format!("the object in this oscost has no {what}"))
 }
 
+/// The object with its maps; no program of it is loaded yet.
+fn opened(btf: Option<&Btf>) -> Result<Ebpf, BillError> {
+    let mut loader = EbpfLoader::new();
+    loader.btf(btf).verifier_log_level(VerifierLogLevel::DISABLE).load(OBJECT).map_err(|error| lack(&error))
+}
+
+fn types_of_the_kernel() -> Result<Btf, BillError> {
+    let none = "this kernel does not describe its types (/sys/kernel/btf/vmlinux)";
+    Btf::from_sys_fs().map_err(|_| BillError::NoEbpf(none.to_owned()))
+}
+
+fn traced<'a>(loaded: &'a mut Ebpf, name: &str) -> Result<&'a mut BtfTracePoint, BillError> {
+    let program = loaded.program_mut(name).ok_or_else(|| missing(name))?;
+    program.try_into().map_err(|error: ProgramError| lack(&error))
+}
+
+/// Enters a thread; whether it was new.
+fn entered(loaded: &mut Ebpf, tid: i32) -> Result<bool, BillError> {
+    const NOEXIST: u64 = 1;
+    const NEW: Thread = {
+        let mut thread = [0; 18];
+        thread[17] = 1;
+        thread
+    };
+    let map = loaded.map_mut("threads").ok_or_else(|| missing("map of threads"))?;
+    let mut threads: HashMap<_, u32, Thread> = HashMap::try_from(map).map_err(|error| lack(&error))?;
+    match threads.insert(tid.unsigned_abs(), NEW, NOEXIST) {
+        Ok(()) => Ok(true),
+        Err(MapError::SyscallError(error)) if error.io_error.kind() == std::io::ErrorKind::AlreadyExists => {
+            Ok(false)
+        }
+        Err(error) => Err(lack(&error)),
+    }
+}
+
 impl InKernel {
     /// Loads them; nothing is counted yet.
     ///
@@ -69,15 +108,8 @@ impl InKernel {
     pub fn load(table: &Table) -> Result<Self, BillError> {
         // The loader's tables draw random keys, and would end the program where there are none.
         let token = (oscost_sys::random::bits()? as u64 & 0x7fff_ffff_ffff_ffff) | 1;
-        let btf = Btf::from_sys_fs().map_err(|_| {
-            BillError::NoEbpf("this kernel does not describe its types (/sys/kernel/btf/vmlinux)".to_owned())
-        })?;
-        let loaded = EbpfLoader::new()
-            .btf(Some(&btf))
-            .verifier_log_level(VerifierLogLevel::DISABLE)
-            .load(OBJECT)
-            .map_err(|error| lack(&error))?;
-        let mut this = Self { loaded, btf, token };
+        let btf = types_of_the_kernel()?;
+        let mut this = Self { loaded: opened(Some(&btf))?, btf, token };
         let mut totals: Totals = [0; 12];
         totals[0] = token;
         this.totals()?.set(0, totals, 0).map_err(|error| lack(&error))?;
@@ -88,9 +120,7 @@ impl InKernel {
             rules.set(number.into(), rule, 0).map_err(|error| lack(&error))?;
         }
         for (name, tracepoint) in PROGRAMS {
-            let program = this.loaded.program_mut(name).ok_or_else(|| missing(name))?;
-            let program: &mut BtfTracePoint = program.try_into().map_err(|error| lack(&error))?;
-            program.load(tracepoint, &this.btf).map_err(|error| lack(&error))?;
+            traced(&mut this.loaded, name)?.load(tracepoint, &this.btf).map_err(|error| lack(&error))?;
         }
         Ok(this)
     }
@@ -101,9 +131,7 @@ impl InKernel {
     /// Why this machine or user may not.
     pub fn attach(&mut self) -> Result<(), BillError> {
         for (name, _) in PROGRAMS {
-            let program = self.loaded.program_mut(name).ok_or_else(|| missing(name))?;
-            let program: &mut BtfTracePoint = program.try_into().map_err(|error| lack(&error))?;
-            program.attach().map_err(|error| lack(&error))?;
+            traced(&mut self.loaded, name)?.attach().map_err(|error| lack(&error))?;
         }
         Ok(())
     }
@@ -130,23 +158,7 @@ impl InKernel {
     /// # Errors
     /// The error of bpf.
     pub fn enter(&mut self, tid: i32) -> Result<bool, BillError> {
-        const NOEXIST: u64 = 1;
-        const NEW: Thread = {
-            let mut thread = [0; 18];
-            thread[17] = 1;
-            thread
-        };
-        let map = self.loaded.map_mut("threads").ok_or_else(|| missing("map of threads"))?;
-        let mut threads: HashMap<_, u32, Thread> = HashMap::try_from(map).map_err(|error| lack(&error))?;
-        match threads.insert(tid.unsigned_abs(), NEW, NOEXIST) {
-            Ok(()) => Ok(true),
-            Err(MapError::SyscallError(error))
-                if error.io_error.kind() == std::io::ErrorKind::AlreadyExists =>
-            {
-                Ok(false)
-            }
-            Err(error) => Err(lack(&error)),
-        }
+        entered(&mut self.loaded, tid)
     }
 
     fn totals(&mut self) -> Result<Array<&mut MapData, Totals>, BillError> {

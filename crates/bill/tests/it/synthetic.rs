@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use oscost_bill::{BillError, Call, Counted, Ended, Way, attach, count};
@@ -260,4 +261,49 @@ fn the_bill_says_that_the_program_was_killed() {
         }
     }
     assert!(told >= 25, "{told}");
+}
+
+/// Kills each child of this process that has become the program, some time after it has, until it is over.
+fn kills(program: &Path, after: Duration, is_over: &AtomicBool) {
+    let tasks = || std::fs::read_dir("/proc/self/task").expect("proc").flatten();
+    while !is_over.load(Ordering::Acquire) {
+        for task in tasks() {
+            let children = std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
+            for pid in children.split_whitespace().filter_map(|word| word.parse::<i32>().ok()) {
+                if std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|path| path == program) {
+                    std::thread::sleep(after);
+                    // SAFETY: kill touches no memory.
+                    unsafe { libc::kill(pid, libc::SIGKILL) };
+                }
+            }
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+#[ignore = "longer: starts a program 50 times, and kills it"]
+fn the_bill_of_a_program_that_it_started_says_that_it_was_killed_and_leaves_nothing() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(program) = compiled(&folder, &[]) else { return };
+    let program = program.canonicalize().expect("a path");
+    let descriptors = || std::fs::read_dir("/proc/self/fd").expect("proc").count();
+    for kill in 0..50u64 {
+        let way = if kill % 2 == 0 { Way::Ebpf } else { Way::Ptrace };
+        let (before, is_over) = (descriptors(), AtomicBool::new(false));
+        let counted = std::thread::scope(|threads| {
+            threads.spawn(|| kills(&program, Duration::from_micros(kill * 3_989 % 50_000), &is_over));
+            let counted = count(&[program.clone().into(), "ask".into(), "2000000000".into()], Some(way));
+            is_over.store(true, Ordering::Release);
+            counted
+        });
+        match counted {
+            Err(error @ (BillError::NoEbpf(_) | BillError::NoTracer(_))) => println!("SKIP {way:?}: {error}"),
+            counted => assert_eq!(counted.expect("counted").1.ended, Ended::Killed(9), "{way:?}"),
+        }
+        // SAFETY: without a status the kernel writes nothing.
+        let left = unsafe { libc::waitpid(-1, std::ptr::null_mut(), libc::WNOHANG) };
+        assert_eq!((left, descriptors()), (-1, before), "{way:?}: children, descriptors");
+    }
 }

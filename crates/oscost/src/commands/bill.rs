@@ -88,15 +88,15 @@ fn exit(budgets: &[Budget]) -> Exit {
 
 /// Runs the program free and counted, as often as was asked for.
 fn runs(options: &args::Bill, signals: &Signals, talk: &Talk) -> Result<(RunUsage, Vec<CountedRun>), Ended> {
-    let mut first = None;
+    let mut free = Vec::new();
     let mut counted = Vec::new();
     for run in 1..=options.runs {
         if talk.verbose {
             talk.say(format!("run {run} of {}: once free, once counted", options.runs));
         }
         match oscost_bill::count(&options.program, None) {
-            Ok((free, one)) => {
-                first.get_or_insert(free);
+            Ok((one_free, one)) => {
+                free.push(one_free);
                 counted.push(one);
             }
             Err(BillError::Interrupted) if !counted.is_empty() => break,
@@ -106,7 +106,7 @@ fn runs(options: &args::Bill, signals: &Signals, talk: &Talk) -> Result<(RunUsag
             break;
         }
     }
-    let free = first.ok_or_else(|| Ended::misuse("no run was asked for"))?;
+    let free = oscost_bill::mean(&free).ok_or_else(|| Ended::misuse("no run was asked for"))?;
     Ok((free, counted))
 }
 
@@ -351,7 +351,7 @@ mod tests {
             tariff::FAULT_READ,
             tariff::FAULT_COPY,
             tariff::SIGNAL,
-            tariff::START,
+            tariff::END,
         ];
         let terms = rates.chain(rules).chain(others).flatten().map(|(id, _)| *id);
         for id in terms.chain(RULES.iter().map(|rule| rule.id)) {

@@ -21,7 +21,7 @@ fn root() -> PathBuf {
 /// Names that may stand twice within one library, and why.
 const TWICE_INSIDE: &[(&str, &[&str], &str)] = &[
     ("results", &["Directory", "Stream", "Target"], "one module a system: of Linux, of every other"),
-    ("bill", &["InKernel"], "with programs in the kernel, and without"),
+    ("bill", &["InKernel", "Looker"], "with programs in the kernel, and without"),
     ("stats", &["Change", "Verdict"], "of comparisons now, and as they were before version 2"),
 ];
 

@@ -138,6 +138,19 @@ pub struct RunUsage {
     /// Switches of context.
     #[serde(default)]
     pub switches: SwitchCount,
+    /// Looks at whether its threads were in the kernel, which divide its CPU time; absent where the kernel's own times do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looks: Option<Looks>,
+}
+
+/// Looks at the threads of a program, each after the same CPU time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Looks {
+    /// It was in the kernel.
+    pub inside: u64,
+    /// It was not.
+    pub outside: u64,
 }
 
 /// How a program ended.

@@ -3,5 +3,7 @@
 mod counted;
 mod priced;
 
-pub use counted::{Call, CountedRun, CountingWay, FaultCount, FaultKinds, RunEnd, RunUsage, SwitchCount};
+pub use counted::{
+    Call, CountedRun, CountingWay, FaultCount, FaultKinds, Looks, RunEnd, RunUsage, SwitchCount,
+};
 pub use priced::{Bill, BillItem, Budget, Price, Saving};
