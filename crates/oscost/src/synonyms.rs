@@ -88,9 +88,11 @@ pub static SYNONYMS: &[Synonym] = &[
             "syscall/read1",
             "syscall/write1",
             "syscall/stat",
+            "file/fstat",
             "syscall/open_close",
         ],
     ),
+    row(&["lat_syscall_fstat"], "lmbench's fstat", &["file/fstat"]),
     row(&["lat_syscall_read"], "lmbench's read of one byte", &["syscall/read1"]),
     row(&["lat_syscall_write"], "lmbench's write of one byte", &["syscall/write1"]),
     row(&["lat_syscall_stat"], "lmbench's stat", &["syscall/stat"]),
@@ -100,7 +102,7 @@ pub static SYNONYMS: &[Synonym] = &[
     row(
         &["bw_pipe"],
         "lmbench's bandwidth of a pipe; here is the price of one message by a pipe",
-        &["context_switch/pipe/", "context_switch/pipe_alone/", "realtime_ipc/pipe/"],
+        &["context_switch/pipe/", "context_switch/pipe_alone/"],
     ),
     row(
         &["lat_unix", "bw_unix"],
@@ -119,6 +121,12 @@ pub static SYNONYMS: &[Synonym] = &[
     row(&["lat_tcp"], "lmbench's message by TCP", &["socket/tcp_round_trip/", "realtime_ipc/tcp/"]),
     row(&["lat_udp"], "lmbench's message by UDP", &["socket/udp_round_trip/", "realtime_ipc/udp/"]),
     row(&["lat_connect"], "lmbench's TCP connection", &["socket/tcp_connect"]),
+    row(
+        &["lat_unix_connect", "bw_tcp"],
+        "lmbench's; the nearest ones measured, a TCP connection and its messages",
+        &["socket/tcp_connect", "socket/tcp_round_trip/"],
+    ),
+    row(&["bw_file_rd"], "lmbench's reading of a file in the cache", &["file/read_4k"]),
     row(
         &["lat_fs", "create_files"],
         "the making and removing of files: lmbench's and osbench's",
@@ -231,7 +239,7 @@ pub static SYNONYMS: &[Synonym] = &[
     ),
     row(&["create_threads", "pthread_create", "pthread_join"], "the making of a thread", &["thread/"]),
     row(
-        &["lat_mmap", "brk", "malloc", "mem_alloc"],
+        &["lat_mmap", "brk", "bw_mmap_rd", "malloc", "mem_alloc"],
         "memory of the kernel",
         &["memory/mmap_munmap", "memory/fault_anonymous"],
     ),
@@ -297,7 +305,11 @@ pub static SYNONYMS: &[Synonym] = &[
         "a barrier of threads; it sleeps and wakes by futex, which these measure",
         &["futex/wake_one/", "lock/futex/"],
     ),
-    row(&["lat_rpc", "lat_http"], "a measurement of lmbench", &[]),
+    row(
+        &["lat_rpc", "lat_http", "lat_ops", "par_ops", "par_mem", "fstime"],
+        "a measurement of lmbench or UnixBench that has no counterpart here",
+        &[],
+    ),
     row(
         &["sendfile", "splice", "vmsplice", "tee", "copy_file_range"],
         "a copy inside the kernel, which is not measured; its price is that of its bytes, which these read and copy",

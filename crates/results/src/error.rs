@@ -8,7 +8,7 @@ use crate::{Refused, Untrusted, Unwritable};
 
 /// A call of the system that failed, and on which path.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot {action} {}: {source}", shown(path))]
+#[error("cannot {action} {}: {source}{}", shown(path), self.remedy())]
 #[non_exhaustive]
 pub struct PathError {
     /// What was tried, as a verb ("read", "save").
@@ -20,6 +20,15 @@ pub struct PathError {
 }
 
 impl PathError {
+    /// What to do about it, where that is plain: what is written to has a folder that is not there.
+    fn remedy(&self) -> String {
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        match folder.filter(|_| self.action == "write" && self.source.kind() == io::ErrorKind::NotFound) {
+            Some(folder) => format!("; make its folder first: mkdir -p {}", shown(folder)),
+            None => String::new(),
+        }
+    }
+
     /// For `map_err`.
     pub(crate) fn of(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();

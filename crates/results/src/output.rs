@@ -223,6 +223,21 @@ mod tests {
         assert_eq!(full.to_string(), "cannot write /dev/full: No space left on device (os error 28)");
     }
 
+    #[test]
+    fn a_folder_that_is_not_there_has_a_remedy() {
+        let directory = tempfile::tempdir().unwrap();
+        let missing = directory.path().join("none");
+        for error in [check_writable(&missing.join("file")), write_file(&missing.join("file"), b"text")] {
+            let told = error.unwrap_err().to_string();
+            assert!(
+                told.ends_with(&format!("make its folder first: mkdir -p {}", missing.display())),
+                "{told}"
+            );
+        }
+        let under_a_file = write_file(Path::new("/dev/null/file"), b"text").unwrap_err().to_string();
+        assert!(!under_a_file.contains("mkdir"), "{under_a_file}");
+    }
+
     /// Permission to run a file does not give permission to write it.
     #[cfg(unix)]
     #[test]

@@ -253,7 +253,7 @@ fn answer(comparison: &Comparison<'_>) -> Vec<String> {
         answer.push("No figure was measured in both.".to_owned());
     }
     let (blind, all) = comparison.blind();
-    if blind > 0 {
+    if blind > 0 && !comparison.rows.is_empty() {
         answer.push(format!("{blind} of {} could not be judged.", counted(all, "figure", "figures")));
     }
     answer
