@@ -92,7 +92,6 @@ pub static SYNONYMS: &[Synonym] = &[
             "syscall/open_close",
         ],
     ),
-    row(&["lat_syscall_fstat"], "lmbench's fstat", &["file/fstat"]),
     row(&["lat_syscall_read"], "lmbench's read of one byte", &["syscall/read1"]),
     row(&["lat_syscall_write"], "lmbench's write of one byte", &["syscall/write1"]),
     row(&["lat_syscall_stat"], "lmbench's stat", &["syscall/stat"]),
@@ -118,14 +117,9 @@ pub static SYNONYMS: &[Synonym] = &[
     ),
     row(&["lat_fifo"], "lmbench's message by a FIFO", &["realtime_ipc/fifo/", "context_switch/pipe/"]),
     row(&["lat_usleep"], "lmbench's sleep", &["timer/nanosleep_overshoot", "realtime_ipc/nanosleep_each/"]),
-    row(&["lat_tcp"], "lmbench's message by TCP", &["socket/tcp_round_trip/", "realtime_ipc/tcp/"]),
+    row(&["lat_tcp", "bw_tcp"], "lmbench's message by TCP", &["socket/tcp_round_trip/", "realtime_ipc/tcp/"]),
     row(&["lat_udp"], "lmbench's message by UDP", &["socket/udp_round_trip/", "realtime_ipc/udp/"]),
     row(&["lat_connect"], "lmbench's TCP connection", &["socket/tcp_connect"]),
-    row(
-        &["lat_unix_connect", "bw_tcp"],
-        "lmbench's; the nearest ones measured, a TCP connection and its messages",
-        &["socket/tcp_connect", "socket/tcp_round_trip/"],
-    ),
     row(&["bw_file_rd"], "lmbench's reading of a file in the cache", &["file/read_4k"]),
     row(
         &["lat_fs", "create_files"],
@@ -305,18 +299,14 @@ pub static SYNONYMS: &[Synonym] = &[
         "a barrier of threads; it sleeps and wakes by futex, which these measure",
         &["futex/wake_one/", "lock/futex/"],
     ),
-    row(
-        &["lat_rpc", "lat_http", "lat_ops", "par_ops", "par_mem", "fstime"],
-        "a measurement of lmbench or UnixBench that has no counterpart here",
-        &[],
-    ),
+    row(&["lat_rpc", "lat_http", "lat_ops", "par_ops", "par_mem", "fstime"], "without a counterpart", &[]),
     row(
         &["sendfile", "splice", "vmsplice", "tee", "copy_file_range"],
         "a copy inside the kernel, which is not measured; its price is that of its bytes, which these read and copy",
         &["file/read_4k", "file/write_4k", "file/append_4k", "memory/bandwidth/copy/"],
     ),
     row(
-        &["accept", "accept4", "listen", "connect"],
+        &["accept", "accept4", "listen", "connect", "lat_unix_connect"],
         "a step of a connection, which is measured as a whole",
         &["socket/tcp_connect"],
     ),
@@ -327,7 +317,11 @@ pub static SYNONYMS: &[Synonym] = &[
     ),
     row(&["times", "getrusage"], "a clock of CPU time", &["clock/process_cputime", "clock/thread_cputime"]),
     row(&["fdatasync", "sync", "msync"], "waiting for a disk", &["file/fsync"]),
-    row(&["fstat", "lstat", "statx", "access"], "a question about a file", &["file/fstat", "syscall/stat"]),
+    row(
+        &["fstat", "lat_syscall_fstat", "lstat", "statx", "access"],
+        "a question about a file",
+        &["file/fstat", "syscall/stat"],
+    ),
     row(&["getdents64", "getdents", "readdir"], "the reading of a folder", &["file/list/"]),
     row(&["getuid", "geteuid", "getgid", "gettid"], "an empty call, as cheap as this one", EMPTY_CALLS),
     row(
