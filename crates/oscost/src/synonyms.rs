@@ -122,11 +122,6 @@ pub static SYNONYMS: &[Synonym] = &[
     row(&["lat_connect"], "lmbench's TCP connection", &["socket/tcp_connect"]),
     row(&["bw_file_rd"], "lmbench's reading of a file in the cache", &["file/read_4k"]),
     row(
-        &["lat_fs", "create_files"],
-        "the making and removing of files: lmbench's and osbench's",
-        &["file/create_unlink"],
-    ),
-    row(
         &["cyclictest"],
         "rt-tests' lateness of a sleeper",
         &["timer/nanosleep_overshoot", "realtime_ipc/nanosleep_each/", "realtime_ipc/timerfd_each/"],
@@ -256,7 +251,7 @@ pub static SYNONYMS: &[Synonym] = &[
     row(&["prctl_seccomp", "docker"], "a filter of system calls", &["tax/seccomp/"]),
     row(&["ebpf", "bpftrace"], "a BPF program on a probe", &["tax/bpf/"]),
     row(&["liburing", "uring"], "a ring of io_uring", &["io_uring/"]),
-    row(&["creat", "unlink"], "making and removing a file", &["file/create_unlink"]),
+    row(&["creat", "unlink", "lat_fs", "create_files"], "making a file", &["file/create_unlink"]),
     row(&["c2c", "core_to_core"], "a cache line from CPU to CPU", &["cpu_pair/cache_line/"]),
     row(
         &[
@@ -299,7 +294,7 @@ pub static SYNONYMS: &[Synonym] = &[
         "a barrier of threads; it sleeps and wakes by futex, which these measure",
         &["futex/wake_one/", "lock/futex/"],
     ),
-    row(&["lat_rpc", "lat_http", "lat_ops", "par_ops", "par_mem", "fstime"], "without a counterpart", &[]),
+    row(&["lat_rpc", "lat_http", "lat_ops", "par_ops", "par_mem"], "a measurement of lmbench", &[]),
     row(
         &["sendfile", "splice", "vmsplice", "tee", "copy_file_range"],
         "a copy inside the kernel, which is not measured; its price is that of its bytes, which these read and copy",
