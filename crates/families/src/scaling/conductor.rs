@@ -148,11 +148,27 @@ impl Conductor<'_> {
         for round in 0..ROUNDS {
             // Another one each time: CPUs may differ.
             let one = (seed as usize).wrapping_add(round) % self.workers;
-            let (alone, _) = self.window(one, one + 1, window_ns)?;
-            let (rates, made) = self.window(0, self.workers, window_ns)?;
+            let (alone, _) = self.telling_window(one, one + 1, window_ns)?;
+            let (rates, made) = self.telling_window(0, self.workers, window_ns)?;
             rounds.push(Round { alone: alone.iter().sum(), rates, made });
         }
         Ok(rounds)
+    }
+
+    /// A window in which an operation ends: one that tells nothing, since others had the CPU, is followed by one twice as long.
+    fn telling_window(
+        &mut self,
+        from: usize,
+        to: usize,
+        mut window_ns: u64,
+    ) -> Result<(Vec<f64>, Vec<u64>), CallError> {
+        loop {
+            let (rates, made) = self.window(from, to, window_ns)?;
+            if window_ns >= LONGEST_NS || made.iter().any(|&made| made > 0) {
+                return Ok((rates, made));
+            }
+            window_ns = (2 * window_ns).min(LONGEST_NS);
+        }
     }
 
     /// One window of some workers: iterations a ns, and iterations, of each.
