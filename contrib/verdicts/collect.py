@@ -3,7 +3,7 @@
 Usage: collect.py SITTING FILE
 The first line is "R sitting started step". Each measured figure is "F id placement judged marks batch quantity=values ...", and
 each pair is "P of to quantity unit values". There is one value a launch, separated by commas, and empty if the launch has none.
-The quantity "chain" is the launch's cycle in ns. "batch" is the number of operations of a batch.
+The quantity "chain" is the launch's cycle in ns, and "hop" how far apart its CPUs were. "batch" is the number of operations of a batch.
 """
 import json
 import sys
@@ -21,9 +21,10 @@ for figure in result["figures"]:
         continue
     launches = figure["launches"]
     judged = figure.get("judged", figure["headline"])
-    wanted = {judged, "floor"} | ({"quiet", "cycles"} if figure["placement"] in ("one_cpu", "same_cpu") else {"typical"})
+    wanted = {judged, "floor"} | ({"quiet", "cycles"} if figure["placement"] in ("one_cpu", "same_cpu") else {"typical", "asleep"})
     columns = {name: [launch["quantities"].get(name) for launch in launches] for name in sorted(wanted)}
     columns["chain"] = [launch.get("chain_ns") for launch in launches]
+    columns["hop"] = [launch.get("hop_ns") for launch in launches]
     marks = [mark for mark in figure["marks"] if mark in ("busy_sibling", "shared")]
     print("F", figure["id"], figure["placement"], judged, ",".join(marks) or "-",
           launches[0]["iterations"] * figure["operations_per_iteration"],

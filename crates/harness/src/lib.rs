@@ -39,7 +39,7 @@ pub use oscost_sys::CallError;
 pub use oscost_sys::affinity::allowed as allowed_cpus;
 pub use protocol::keeper::Keeper;
 pub use protocol::message::{
-    AUDIT_OPERATIONS, Audited, ClockFacts, Contained, ForeignOutput, LATE_OPERATIONS, Launched, Pair,
+    AUDIT_OPERATIONS, Audited, ClockFacts, Contained, ForeignOutput, IdleCpu, LATE_OPERATIONS, Launched, Pair,
 };
 pub use protocol::object::{Key, Object};
 pub use protocol::record::Record;
@@ -50,7 +50,7 @@ pub use supervisor::foreign::run_command;
 pub use supervisor::own_folder::OwnFolder;
 pub use supervisor::percentiles::{OneByOne, percentiles};
 pub use supervisor::plain::Plain;
-pub use supervisor::plan::{Effort, IdleCpu, Level, Options, estimate_ns, groups, preferred};
+pub use supervisor::plan::{Effort, Level, Options, estimate_ns, groups, preferred};
 pub use supervisor::rehearsal::{Rehearsal, rehearse};
 pub use supervisor::workers::{Lost, Supervisor};
 pub use worker::audit::audit;

@@ -186,6 +186,7 @@ pub fn measure(
     asked.idle_cpu = match measuring.idle_cpu {
         args::IdleCpu::Halt => IdleCpu::Halt,
         args::IdleCpu::Poll => IdleCpu::Poll,
+        args::IdleCpu::Both => IdleCpu::Both,
     };
     asked.directory = request.directory;
     asked.note.clone_from(&measuring.note);

@@ -55,6 +55,7 @@ const WHYS: &[(&str, &str)] = &[
     ("conditions.policy", "it decides who waits"),
     ("conditions.preload", "such libraries replace calls"),
     ("conditions.cpu_option", "where you let it run (--cpu)"),
+    ("conditions.kept_awake", "a CPU that polls is woken by less than one that runs another process"),
     ("conditions.idle_cpu", "the cost of waking a CPU depends on what it does while it waits"),
     ("conditions.file_system", "the cost of files depends on their file system"),
     ("conditions.emulation", "the emulated machine and the kernel image of counts"),

@@ -35,6 +35,9 @@ pub struct LaunchRecord {
     /// Best time of a bare kernel entry in this launch, ns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entry_ns: Option<f64>,
+    /// One hop of a cache line between the two CPUs of an operation that wakes another CPU, ns: how far apart they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hop_ns: Option<f64>,
     /// Windows of rounds that were looked at for a busy sibling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub windows: Option<u64>,
@@ -68,6 +71,25 @@ pub struct LaunchRecord {
     /// Members that this version does not know.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
+}
+
+/// A hop of a cache line that is this many times as long is one between other cores of the host.
+pub const FARTHER: f64 = 1.3;
+/// Fewer launches with near CPUs are no sample.
+const FEW_NEAR: usize = 4;
+
+/// Whether each launch had its two CPUs at the nearest distance that some launches had: a host may move the CPUs of a guest
+/// meanwhile. All count where that was not timed, or where hardly any were alike.
+#[must_use]
+pub fn near(hops_ns: &[Option<f64>]) -> Vec<bool> {
+    let from = |least: f64| -> Vec<bool> {
+        let range = least..=FARTHER * least;
+        hops_ns.iter().map(|hop| hop.is_some_and(|hop| range.contains(&hop))).collect()
+    };
+    let mut levels: Vec<f64> = hops_ns.iter().flatten().copied().collect();
+    levels.sort_by(f64::total_cmp);
+    let enough = |near: &Vec<bool>| near.iter().filter(|near| **near).count() >= FEW_NEAR;
+    levels.into_iter().map(from).find(enough).unwrap_or_else(|| vec![true; hops_ns.len()])
 }
 
 impl LaunchRecord {
@@ -137,6 +159,19 @@ mod tests {
         for none in [0.0, -1.0, f64::NAN] {
             assert_eq!(speed(Some(none), Some(7.0)), None, "{none} is no speed");
         }
+    }
+
+    #[test]
+    fn launches_between_far_cpus_do_not_count_unless_hardly_any_were_near() {
+        let far_first: Vec<Option<f64>> = [160.0, 33.0, 35.0, 34.0, 155.0, 33.0].map(Some).into();
+        assert_eq!(near(&far_first), [false, true, true, true, false, true]);
+        assert_eq!(near(&far_first[..4]), [true; 4], "three near ones are no sample");
+        assert_eq!(near(&[None; 5]), [true; 5], "as in every launch on one CPU");
+        // One launch on the two threads of a core is no sample either.
+        let one_nearer = [&[Some(14.0)], &far_first[..]].concat();
+        assert_eq!(near(&one_nearer), [false, false, true, true, true, false, true]);
+        let untimed = [&far_first[1..], &[None, Some(34.0)]].concat();
+        assert_eq!(near(&untimed), [true, true, true, false, true, false, true]);
     }
 
     #[test]

@@ -41,11 +41,14 @@ quantities! {
     FLOOR = "floor", "ns", Less, "Fastest batch of each launch; of these the lower quartile over launches.";
     QUIET = "quiet", "ns", Less, "Median batch of each quiet window; of these the median.";
     CYCLES = "cycles", "cycles", Less, "Cost in core cycles: the quiet time in steps of the latency chain.";
-    TYPICAL = "typical", "ns", Less, "Median batch of each launch; of these the median over launches.";
+    TYPICAL = "typical", "ns", Less, "Median batch of each launch; of these the median over launches, or the lower quartile where another CPU is woken.";
     P5 = "p5", "ns", Less, "5th percentile of the batch means.";
     BATCH_P99 = "batch_p99", "ns", Less, "99th percentile of the batch means.";
     MEAN = "mean", "ns", Less, "Mean of all samples.";
     MAX = "max", "ns", Less, "Largest batch mean.";
+    ASLEEP = "asleep", "ns", Less, "Median batch of each launch while the partner's CPU sleeps when it is idle; of these the median.";
+    ASLEEP_ADDS = "asleep_adds", "ns", Less, "What a sleeping CPU adds to the typical price of the same launch; of these the median.";
+    UNSLEPT = "unslept", "ns", Less, "Median of the batches in which the measuring side never slept; of these the median.";
     SAME_CPU_SHARE = "same_cpu_share", "share", Neither, "Share of batches that ended with all participants on one CPU.";
     TIME_PER_OPERATION = "time_per_operation", "ns", Less, "Elapsed time per operation.";
     CPU_PER_OPERATION = "cpu_per_operation", "ns", Less, "CPU time of all processes per operation.";

@@ -252,9 +252,12 @@ pub struct Conditions {
     /// Value of the option `--cpu`; absent: it was not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_option: Option<String>,
-    /// What CPUs of partners did while they waited: "halt", or "poll" (`--idle-cpu poll`).
+    /// What CPUs of partners did while they waited: "halt", "poll" (`--idle-cpu poll`), or "both", one after the other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_cpu: Option<String>,
+    /// How they were kept awake, where they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_awake: Option<String>,
     /// Kind of file system that measured files lie on ("ext4"); absent: in memory, or none were measured.
     #[serde(default)]
     pub file_system: Option<String>,

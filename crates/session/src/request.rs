@@ -79,7 +79,7 @@ impl<'a> Request<'a> {
             effort: Effort::DEFAULT,
             cpus: None,
             seed: None,
-            idle_cpu: IdleCpu::Halt,
+            idle_cpu: IdleCpu::Both,
             directory: None,
             note: None,
             keep_private: false,

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use oscost_harness::{IdleCpu, Measured, Options, Place};
+use oscost_harness::{Measured, Options, Place};
 use oscost_results::{Check, Plan, RemarkCode, RunResult, telling_parameters};
 
 use crate::{Request, machine};
@@ -46,8 +46,7 @@ pub(crate) fn head(
     let kind = request.directory.as_ref().map(Place::kind);
     result.conditions.file_system = kind.map(|kind| kind.unwrap_or_else(|error| error.to_string()));
     result.conditions.cpu_option.clone_from(&request.cpus);
-    let idle = if options.idle_cpu == IdleCpu::Poll { "poll" } else { "halt" };
-    result.conditions.idle_cpu = Some(idle.to_owned());
+    result.conditions.idle_cpu = Some(options.idle_cpu.name().to_owned());
     result.note.clone_from(&request.note);
     result.plan = Plan {
         seed: options.seed,
@@ -78,6 +77,7 @@ pub(crate) fn complete(result: &mut RunResult, measured: Measured) {
     result.warnings.extend(measured.warnings);
     result.add_codes();
     result.conditions.isolation = measured.isolation;
+    result.conditions.kept_awake = measured.kept_awake;
     if let Some(clock) = measured.clock {
         result.conditions.clock_step_ns = Some(clock.step_ns);
         result.conditions.clock_pair_ns = Some(clock.pair_ns);

@@ -23,6 +23,8 @@ pub fn usual(placement: &str, quantity: &str, disturbed: bool) -> Drift {
         ("one_cpu" | "same_cpu", "floor", false) => 0.01,
         ("one_cpu" | "same_cpu", _, false) => 0.02,
         ("one_cpu" | "same_cpu", _, true) => 0.03,
+        // The other CPU is kept awake: the host has no part in waking it.
+        ("awake", _, false) => 0.006,
         // Another CPU is woken, or placement is free.
         (_, _, false) => 0.03,
         (_, _, true) => 0.1,

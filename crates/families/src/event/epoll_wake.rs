@@ -34,6 +34,7 @@ const CROSS_CPU_CARD: Card = Card {
     operation: "one write of 8 bytes to an eventfd and the other process's return from epoll_wait (edge-triggered, no timeout), on another CPU",
     group: "event/cross_cpu",
     claims: &handover::on_two_cpus(CALLS),
+    revision: alternation::CROSS_CPU.revision,
     placement: alternation::CROSS_CPU.placement,
     needs: alternation::CROSS_CPU.needs,
     ..SAME_CPU_CARD

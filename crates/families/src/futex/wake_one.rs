@@ -39,6 +39,7 @@ const CROSS_CPU_CARD: Card = Card {
     operation: "one FUTEX_WAKE and the other process's return from FUTEX_WAIT, on another CPU",
     group: "futex/cross_cpu",
     claims: &handover::on_two_cpus(CALLS),
+    revision: alternation::CROSS_CPU.revision,
     placement: alternation::CROSS_CPU.placement,
     needs: alternation::CROSS_CPU.needs,
     ..SAME_CPU_CARD

@@ -237,6 +237,8 @@ fn cards_are_complete_and_consistent() {
             "{}: an id names its placement ({placement}) at its end, unless it is one_cpu",
             card.id
         );
+        // The first ones had no price of a CPU that is kept awake.
+        assert!(!card.wakes_another_cpu() || card.revision > 1, "{}: its revision is the first", card.id);
         groups.entry(card.group).or_default().push(card);
     }
     for (group, members) in groups {

@@ -114,6 +114,17 @@ impl Card {
         }
     }
 
+    /// Whether each operation may wake a partner that sleeps on another CPU: then what that CPU does while it is idle is a part of
+    /// the price.
+    #[must_use]
+    pub fn wakes_another_cpu(&self) -> bool {
+        let stays_awake = |claim: &Claim| matches!(claim, Claim::VoluntarySwitches(Bound::AtMost(most) | Bound::Exactly(most)) if *most < 0.5);
+        self.placement == Placement::CrossCpu
+            && self.blocks
+            && self.quantities.is_empty()
+            && !self.claims.iter().any(stays_awake)
+    }
+
     /// The quantity that is quoted.
     #[must_use]
     pub fn headline(&self) -> &'static str {

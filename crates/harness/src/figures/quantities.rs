@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use oscost_results::{Estimate, Quantity};
+use oscost_results::{Estimate, Quantity, near, quantity};
 use oscost_stats::interval::{LOWER_QUARTILE, MEDIAN, over_launches_stopped};
 use oscost_stats::quantile::{median, quantile, sorted};
 use serde_json::Map;
@@ -28,9 +28,14 @@ fn rule(card: &Card, name: &str) -> Option<(&'static str, OverLaunches, f64)> {
     if card.quantities.is_empty() {
         return match name {
             "floor" => Some(("ns", OverLaunches::Median, LOWER_QUARTILE)),
+            // A host that moves the CPUs apart makes slow launches, and never fast ones.
+            "typical" if card.wakes_another_cpu() => Some(("ns", OverLaunches::Median, LOWER_QUARTILE)),
             "max" => Some(("ns", OverLaunches::Max, MEDIAN)),
             QUIET | "p5" | "typical" | "batch_p99" | "mean" => Some(("ns", OverLaunches::Median, MEDIAN)),
             CYCLES => Some(("cycles", OverLaunches::Median, MEDIAN)),
+            quantity::ASLEEP | quantity::ASLEEP_ADDS | quantity::UNSLEPT => {
+                Some(("ns", OverLaunches::Median, MEDIAN))
+            }
             "same_cpu_share" => Some(("share", OverLaunches::Median, MEDIAN)),
             _ => None,
         };
@@ -61,8 +66,11 @@ pub(super) fn estimate(values: &[f64], over: OverLaunches, q: f64, planned: usiz
     }
 }
 
+/// Of the launches whose CPUs were near to each other, where an operation has two.
 pub(super) fn values_of(launched: &[Launched], name: &str) -> Vec<f64> {
-    launched.iter().filter_map(|launched| launched.record.quantities.get(name).copied()).collect()
+    let hops: Vec<Option<f64>> = launched.iter().map(|launched| launched.record.hop_ns).collect();
+    let near = launched.iter().zip(near(&hops)).filter(|(_, near)| *near);
+    near.filter_map(|(launched, _)| launched.record.quantities.get(name).copied()).collect()
 }
 
 pub(super) fn quantities(card: &Card, launched: &[Launched], planned: usize) -> BTreeMap<String, Quantity> {

@@ -35,7 +35,7 @@ pub enum Task {
     /// Find out about the core: what canaries cost there, and whether a step of their chain is a cycle.
     Core { batch_ns: u64, pair_ns: f64 },
     /// Find how many iterations fill a batch of so many ns.
-    Calibrate { batch_ns: u64 },
+    Calibrate { batch_ns: u64, idle_cpu: IdleCpu },
     /// One launch.
     Launch(LaunchPlan),
     /// Count system calls over twice so many operations, early, and again behind operation `late`.
@@ -44,6 +44,30 @@ pub enum Task {
     Foreign(ForeignPlan),
     /// Time operations one by one.
     Percentiles(SinglesPlan),
+}
+
+/// What an idle CPU does while another one works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum IdleCpu {
+    /// What the system makes it do: usually it halts, and waking it costs.
+    Halt,
+    /// It is kept awake.
+    Poll,
+    /// The CPU of a partner that sleeps in between: first the one, then the other. Any other CPU: [`IdleCpu::Halt`].
+    Both,
+}
+
+impl IdleCpu {
+    /// Name in results and options.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Halt => "halt",
+            Self::Poll => "poll",
+            Self::Both => "both",
+        }
+    }
 }
 
 /// One launch of a group.
@@ -63,8 +87,8 @@ pub struct LaunchPlan {
     pub member_ns: u64,
     /// Send every sample, not only the summary.
     pub keep_samples: bool,
-    /// Keep the partner's CPU awake by a thread of the lowest class.
-    pub idle_poll: bool,
+    /// What idle CPUs do.
+    pub idle_cpu: IdleCpu,
 }
 
 /// A program that is not ours, in our rotation of launches.
@@ -99,6 +123,10 @@ pub enum Contained {
     Always,
 }
 
+/// Where a CPU is first left to sleep and then kept awake, the first part takes this part of the time of the second, and the second
+/// begins with so many ns that are discarded.
+pub(crate) const ASLEEP_PART: u64 = 4;
+pub(crate) const SETTLING_NS: u64 = 10_000_000;
 /// Operations of the first phase of an audit; the second makes twice as many.
 pub const AUDIT_OPERATIONS: u64 = 100;
 /// Operations of an audit are late from this one on: what begins to be wrong later is left to the price of its calls.

@@ -225,7 +225,7 @@ mod tests {
             cpus: (0..cpus).collect(),
             spread_cpus: Vec::new(),
             core: None,
-            idle_cpu: plan::IdleCpu::Halt,
+            idle_cpu: crate::protocol::message::IdleCpu::Halt,
             keep_samples: false,
             expected_ns: BTreeMap::new(),
         }

@@ -115,8 +115,9 @@ mod tests {
     use crate::benchmark::card::Card;
     use crate::figures::synthetic::{choice, series};
     use crate::protocol::message::Failure;
+    use crate::protocol::message::IdleCpu;
     use crate::protocol::timed::Timed;
-    use crate::supervisor::plan::{Effort, IdleCpu};
+    use crate::supervisor::plan::Effort;
     use crate::supervisor::rehearsal::{Script, all_well};
 
     fn options() -> Options {

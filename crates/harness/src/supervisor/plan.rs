@@ -6,6 +6,7 @@ use oscost_results::CoreConstants;
 
 use crate::benchmark::card::Card;
 use crate::benchmark::catalogue::Choice;
+use crate::protocol::message::{ASLEEP_PART, IdleCpu, SETTLING_NS};
 
 /// How much is spent on a run. METHOD.md, Launches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,16 +111,6 @@ impl Effort {
     }
 }
 
-/// What an idle CPU does while another one works.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum IdleCpu {
-    /// What the system makes it do: usually it halts, and waking it costs.
-    Halt,
-    /// A thread of the lowest class keeps it awake.
-    Poll,
-}
-
 /// Everything that decides a run besides the choice of benchmarks.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -217,7 +208,12 @@ pub(crate) fn launch_ns(cards: &[&Card], effort: &Effort) -> u64 {
         _ => effort.member_ns,
     };
     let more = cards.iter().map(|card| card.launch_ms * MILLISECOND).sum::<u64>();
-    warm_up + OVERHEAD_NS + more + cards.iter().map(member).sum::<u64>()
+    let asleep = if cards.iter().any(|card| card.wakes_another_cpu()) {
+        SETTLING_NS + effort.member_ns * cards.len() as u64 / ASLEEP_PART
+    } else {
+        0
+    };
+    warm_up + OVERHEAD_NS + more + asleep + cards.iter().map(member).sum::<u64>()
 }
 
 /// Time that an audit takes, ns.

@@ -5,7 +5,7 @@ use oscost_sys::usage::{self, Whose};
 
 use crate::benchmark::card::{Card, Placement};
 use crate::benchmark::{Batched, Benchmark, Outcome, Participant, Subject};
-use crate::protocol::message::{Calibration, ClockFacts, Failure, Member, TaskFinding};
+use crate::protocol::message::{Calibration, ClockFacts, Failure, IdleCpu, Member, TaskFinding};
 use crate::worker::Worker;
 use crate::worker::clock::{self, Clock, Monotonic};
 use crate::worker::rounds::Progress;
@@ -29,10 +29,13 @@ pub(crate) fn group(
     worker: &mut Worker<'_>,
     members: &[Option<&'static dyn Benchmark>],
     batch_ns: u64,
+    idle_cpu: IdleCpu,
 ) -> TaskFinding {
     let ready: Vec<_> =
         members.iter().enumerate().map(|(index, member)| worker.set_up(index, *member)).collect();
     worker.settle();
+    // Without it batches are only too short.
+    let _awake = worker.is_to_stay_awake(members, idle_cpu).then(|| worker.keep_awake(members));
     let mut progress = worker.progress();
     clock::warm_up();
     let calibrated = ready

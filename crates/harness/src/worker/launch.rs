@@ -1,23 +1,26 @@
 //! One launch of a group, in the worker: sets up the members, runs rounds or series, and tabulates the outcome.
 
-use oscost_results::LaunchRecord;
+use oscost_results::{LaunchRecord, quantity};
 use oscost_stats::order;
-use oscost_sys::process;
 
 use crate::benchmark::card::Placement;
 use crate::benchmark::claims;
 use crate::benchmark::{Benchmark, Participant, Series, Subject};
-use crate::protocol::message::{Failure, LaunchPlan, Launched, Member, TaskFinding};
+use crate::protocol::message::{
+    ASLEEP_PART, Failure, IdleCpu, LaunchPlan, Launched, Member, SETTLING_NS, TaskFinding,
+};
 use crate::worker::canary::Canaries;
 use crate::worker::circumstances::{current_cpu, of_partners};
 use crate::worker::clock::Monotonic;
 use crate::worker::counts::{Own, partners};
+use crate::worker::hop;
 use crate::worker::occupancy::{Parties, Watch};
 use crate::worker::paired;
 use crate::worker::rounds::{self, Progress, RoundPlan, Runner};
 use crate::worker::series::one_series;
 use crate::worker::summary::{self, CanaryTimes};
-use crate::worker::{Ready, Worker};
+use crate::worker::waits::{Waits, while_asleep};
+use crate::worker::{Awake, Ready, Worker};
 
 /// Runs one launch.
 pub(crate) fn group(
@@ -30,17 +33,7 @@ pub(crate) fn group(
     worker.settle();
     let placement =
         members.iter().flatten().next().map_or(Placement::OneCpu, |member| member.card().placement);
-    let awake = if plan.idle_poll { worker.keep_awake(placement) } else { Ok((None, Vec::new())) };
-    if let Err(error) = &awake {
-        let failure = Failure::new("set-up", error);
-        return TaskFinding::Launch {
-            members: members.iter().map(|_| Member::Failed(failure.clone())).collect(),
-            pairs: Vec::new(),
-            canaries: Vec::new(),
-        };
-    }
-    let kept_awake: Vec<i32> =
-        awake.iter().flat_map(|(_, spinners)| spinners).map(process::Child::pid).collect();
+    let stays_awake = worker.is_to_stay_awake(members, plan.idle_cpu);
     let cpus = worker.job.cpus.clone();
     let seed = worker.job.seed;
     let mut progress = worker.progress();
@@ -66,27 +59,57 @@ pub(crate) fn group(
             }
         }
     }
-    let round_plan = RoundPlan {
+    let mut round_plan = RoundPlan {
         warm_up_ns: plan.warm_up_ns,
         member_ns: plan.member_ns,
         clock_pair_ns: plan.clock_pair_ns,
         seed,
     };
+    let wakes = |index: usize| members[index].is_some_and(|member| member.card().wakes_another_cpu());
+    let mut canaries = Canaries::new(plan.core.no_entry.is_none());
+    let mut canaries = canaries.runners(&plan.core);
+    let everybody: Vec<Participant> = participants.iter().flatten().copied().collect();
+    let parties = |awake| Parties { cpus: &cpus, placement, partners: &everybody, awake, series: false };
+    let (mut asleep, mut foreign_share): (Vec<Option<f64>>, _) = (vec![None; runners.len()], None);
+    let two_states = stays_awake && plan.idle_cpu == IdleCpu::Both;
+    if two_states && plan.idle_cpu == IdleCpu::Both {
+        let least =
+            |index: &usize| Some(members[*index].filter(|_| wakes(*index))?.card().least_iterations());
+        let iterations: Vec<Option<u64>> = batched.iter().map(least).collect();
+        let part = RoundPlan { member_ns: plan.member_ns / ASLEEP_PART, ..round_plan };
+        let mut indices = Indices { indices: &batched, progress: &mut progress };
+        // Time in which an idle CPU polls is in no account: who else is there is looked for while it sleeps.
+        let watch = Watch::begin(&parties(&[]));
+        asleep = while_asleep(&mut runners, &iterations, &mut canaries, &plan.core, &part, &mut indices);
+        foreign_share = watch.end();
+        round_plan.warm_up_ns = SETTLING_NS;
+    }
+    let awake = if stays_awake { worker.keep_awake(members) } else { Ok(Awake::default()) };
+    let awake = match awake {
+        Ok(awake) => awake,
+        Err(error) => {
+            let failure = Failure::new("set-up", error);
+            return TaskFinding::Launch {
+                members: members.iter().map(|_| Member::Failed(failure.clone())).collect(),
+                pairs: Vec::new(),
+                canaries: Vec::new(),
+            };
+        }
+    };
+    let kept_awake = awake.pids();
     let mut launched: Vec<Option<Result<Launched, Failure>>> = vec![None; members.len()];
     let mut pairs = Vec::new();
     let mut samples_of_canaries = Vec::new();
     if !runners.is_empty() {
-        let everybody: Vec<Participant> = participants.iter().flatten().copied().collect();
-        let parties =
-            Parties { cpus: &cpus, placement, partners: &everybody, awake: &kept_awake, series: false };
+        let hop_ns = worker.partner_cpu(members).and_then(hop::hop_ns);
         // Partners act in the warm-up too: their counts are divided by all the operations that were made.
         let before = partners(&participants);
         let mut indices = Indices { indices: &batched, progress: &mut progress };
-        let mut canaries = Canaries::new(plan.core.no_entry.is_none());
-        let mut canaries = canaries.runners(&plan.core);
-        let watch = Watch::begin(&parties);
+        let watch = (!two_states).then(|| Watch::begin(&parties(&kept_awake)));
         let rounds = rounds::run(&mut Monotonic, &mut runners, &mut canaries, &round_plan, &mut indices);
-        let foreign_share = watch.end();
+        if let Some(watch) = watch {
+            foreign_share = watch.end();
+        }
         let after = partners(&participants);
         let canary_times = CanaryTimes::of(&rounds);
         let fast = canary_times.fast_rounds(&plan.core);
@@ -106,11 +129,18 @@ pub(crate) fn group(
             let card = members[index].map(Benchmark::card);
             let blocks = card.is_some_and(|card| card.blocks);
             let batches = &rounds.members[position];
-            let Some(summary) = summary::summarise(batches, &fast, blocks) else {
+            let waits = if wakes(index) { Waits::of(batches, runner.iterations) } else { Waits::default() };
+            let judged = waits.judged(batches, &fast);
+            let Some(summary) = summary::summarise(&judged.0, &judged.1, blocks) else {
                 launched[index] = Some(Err(Failure::new("batch", "no batch fits the launch")));
                 continue;
             };
             let mut quantities = summary.quantities;
+            quantities.extend(waits.unslept(batches).map(|price| (quantity::UNSLEPT.to_owned(), price)));
+            if let (Some(asleep), Some(&typical)) = (asleep[position], quantities.get(quantity::TYPICAL)) {
+                quantities.insert(quantity::ASLEEP.to_owned(), asleep);
+                quantities.insert(quantity::ASLEEP_ADDS.to_owned(), asleep - typical);
+            }
             quantities
                 .extend(runner.batched.same_cpu_share().map(|share| ("same_cpu_share".to_owned(), share)));
             let operations = (batches.samples.len() as u64 * runner.batch_operations()) as f64;
@@ -127,6 +157,7 @@ pub(crate) fn group(
                     chain_ns: summary::best(&canary_times.chain),
                     throughput_ns: summary::best(&canary_times.throughput),
                     entry_ns: summary::best(&canary_times.entry),
+                    hop_ns,
                     quantities,
                     switches: counts.switches,
                     voluntary_switches: counts.voluntary,

@@ -12,6 +12,7 @@ pub(crate) mod clock_rate;
 mod counts;
 pub(crate) mod environment;
 mod foreign;
+mod hop;
 mod launch;
 mod occupancy;
 mod paired;
@@ -19,6 +20,7 @@ mod percentiles;
 mod rounds;
 mod series;
 mod summary;
+mod waits;
 
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
@@ -27,8 +29,8 @@ use std::sync::atomic::Ordering;
 use oscost_results::Circumstances;
 use oscost_sys::folder::Folder;
 use oscost_sys::{
-    affinity, memory, memory::SharedWords, namespace, process, semaphore, standing::Standing, time_source,
-    usage,
+    affinity, clock as time, memory, memory::SharedWords, namespace, process, semaphore, standing::Standing,
+    time_source, usage,
 };
 use serde::Deserialize;
 
@@ -36,7 +38,7 @@ use crate::benchmark::card::Placement;
 use crate::benchmark::catalogue::Catalogue;
 use crate::benchmark::{Benchmark, SetUp, Subject, Unable};
 use crate::protocol::keeper::{Keeper, NOBODY, Tie, descriptor};
-use crate::protocol::message::{Failure, ForeignOutput, Job, Member, Report, Task, TaskFinding};
+use crate::protocol::message::{Failure, ForeignOutput, IdleCpu, Job, Member, Report, Task, TaskFinding};
 use crate::protocol::start::SETTING_UP;
 use environment::Environment;
 
@@ -116,6 +118,20 @@ pub(crate) struct Worker<'a> {
     standing: Option<Standing>,
 }
 
+/// What keeps idle CPUs awake while it lives.
+#[derive(Default)]
+pub(crate) struct Awake {
+    _held: Option<OwnedFd>,
+    spinners: Vec<process::Child>,
+}
+
+impl Awake {
+    /// Processes that never rest.
+    pub(crate) fn pids(&self) -> Vec<i32> {
+        self.spinners.iter().map(process::Child::pid).collect()
+    }
+}
+
 /// A member that is ready to run.
 pub(crate) struct Ready {
     pub(crate) benchmark: &'static dyn Benchmark,
@@ -185,7 +201,9 @@ impl<'a> Worker<'a> {
         let finding = match self.job.task.clone() {
             Task::Clock => calibrate::clock(),
             Task::Core { batch_ns, pair_ns } => canary::core(batch_ns, pair_ns, !self.plain),
-            Task::Calibrate { batch_ns } => calibrate::group(&mut self, &members, batch_ns),
+            Task::Calibrate { batch_ns, idle_cpu } => {
+                calibrate::group(&mut self, &members, batch_ns, idle_cpu)
+            }
             Task::Launch(plan) => launch::group(&mut self, &members, &plan),
             Task::Audit { operations, late } => TaskFinding::Audit(
                 members.iter().map(|member| audit::member(&mut self, *member, (operations, late))).collect(),
@@ -287,20 +305,44 @@ impl<'a> Worker<'a> {
         let _ = memory::lock_current();
     }
 
+    /// The CPU that these members wake, if they wake another one.
+    pub(crate) fn partner_cpu(&self, members: &[Option<&'static dyn Benchmark>]) -> Option<usize> {
+        let wakes = members.iter().flatten().any(|member| member.card().wakes_another_cpu());
+        self.job.cpus.get(1).copied().filter(|_| wakes && !self.plain)
+    }
+
+    /// Whether idle CPUs are kept awake while these members are timed.
+    pub(crate) fn is_to_stay_awake(
+        &self,
+        members: &[Option<&'static dyn Benchmark>],
+        idle_cpu: IdleCpu,
+    ) -> bool {
+        match idle_cpu {
+            IdleCpu::Halt => false,
+            IdleCpu::Poll => true,
+            IdleCpu::Both => self.partner_cpu(members).is_some(),
+        }
+    }
+
     /// Keeps idle CPUs awake as long as the value lives, and notes how: by the latency that the kernel is asked for, which
     /// makes them poll; where that is refused by a process of the lowest class on the partner's CPU, or on all others of
     /// participants that are spread.
     pub(crate) fn keep_awake(
         &mut self,
-        placement: Placement,
-    ) -> Result<(Option<OwnedFd>, Vec<process::Child>), oscost_sys::CallError> {
+        members: &[Option<&'static dyn Benchmark>],
+    ) -> Result<Awake, oscost_sys::CallError> {
+        /// A spinner that is not in its place by then is refused it, ns.
+        const PATIENCE_NS: u64 = 1_000_000_000;
+        let placement =
+            members.iter().flatten().next().map_or(Placement::OneCpu, |member| member.card().placement);
         let refused = match oscost_sys::power::stay_awake() {
             Ok(held) => {
                 self.awake = Some("/dev/cpu_dma_latency is held at 0".to_owned());
-                return Ok((Some(held), Vec::new()));
+                return Ok(Awake { _held: Some(held), spinners: Vec::new() });
             }
             Err(error) => error,
         };
+        let in_place = SharedWords::new(1)?;
         let own = self.job.cpus.first().copied();
         let most = if placement == Placement::Spread { usize::MAX } else { 1 };
         let others = self.job.cpus.iter().skip(1).filter(|&&cpu| Some(cpu) != own).take(most);
@@ -310,16 +352,22 @@ impl<'a> Worker<'a> {
                     if affinity::pin_to(cpu).is_err() || affinity::run_only_when_idle().is_err() {
                         return 1;
                     }
+                    in_place.word(0).fetch_add(1, Ordering::Release);
                     loop {
                         std::hint::spin_loop();
                     }
                 })
             })
             .collect::<Result<Vec<_>, _>>()?;
+        // One that is not yet where it belongs would be a neighbour on our own CPU.
+        let until = time::now_ns() + PATIENCE_NS;
+        while in_place.word(0).load(Ordering::Acquire) < spinners.len() as u64 && time::now_ns() < until {
+            time::pause(std::time::Duration::from_micros(100));
+        }
         if !spinners.is_empty() {
             self.awake = Some(format!("by processes of the lowest class; /dev/cpu_dma_latency: {refused}"));
         }
-        Ok((None, spinners))
+        Ok(Awake { _held: None, spinners })
     }
 
     /// The word by which the supervisor knows who was running when a worker died.

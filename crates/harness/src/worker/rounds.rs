@@ -88,6 +88,8 @@ pub struct Batches {
     pub samples: Vec<f64>,
     /// The batch was preempted or had a page fault; means nothing where `used` is an error.
     pub disturbed: Vec<bool>,
+    /// How often the measuring thread slept in each batch; means nothing where `used` is an error.
+    pub sleeps: Vec<u64>,
     /// What the measuring thread used in all batches; an error where a batch's usage could not be read.
     pub used: Result<Usage, CallError>,
     /// Batches at the end of which the thread was on another CPU than at the start; `None` where the CPU of one of them
@@ -102,6 +104,7 @@ impl Default for Batches {
         Self {
             samples: Vec::new(),
             disturbed: Vec::new(),
+            sleeps: Vec::new(),
             used: Ok(Usage::default()),
             migrations: Some(0),
             made: 0,
@@ -111,21 +114,39 @@ impl Default for Batches {
 
 impl Batches {
     fn with_room(rounds: usize) -> Self {
-        Self { samples: touched(rounds, 0.0), disturbed: touched(rounds, false), ..Self::default() }
+        Self {
+            samples: touched(rounds, 0.0),
+            disturbed: touched(rounds, false),
+            sleeps: touched(rounds, 0),
+            ..Self::default()
+        }
     }
 
     /// Empties every list, and keeps its memory.
     fn forget(&mut self) {
         self.samples.clear();
         self.disturbed.clear();
+        self.sleeps.clear();
         self.used = Ok(Usage::default());
         self.migrations = Some(0);
+    }
+
+    /// The rounds of these alone, with what was used in all.
+    #[must_use]
+    pub fn only(&self, keep: &[bool]) -> Self {
+        Self {
+            samples: kept(&self.samples, keep),
+            disturbed: kept(&self.disturbed, keep),
+            sleeps: kept(&self.sleeps, keep),
+            ..*self
+        }
     }
 
     fn take(&mut self, sample: &Sample, operations: u64, clock_pair_ns: f64) {
         self.samples.push((sample.elapsed_ns as f64 - clock_pair_ns) / operations as f64);
         let disturbs = |used: Usage| used.involuntary_switches > 0 || used.faults() > 0;
         self.disturbed.push(sample.used.is_ok_and(disturbs));
+        self.sleeps.push(sample.used.map_or(0, |used| used.voluntary_switches));
         match (&mut self.used, sample.used) {
             (Ok(sum), Ok(used)) => sum.add(&used),
             (Ok(_), Err(error)) => self.used = Err(error),
@@ -232,6 +253,11 @@ pub fn run<'a>(
         }
     }
     rounds
+}
+
+/// Those of `values` that are to be kept.
+pub(super) fn kept<T: Copy>(values: &[T], keep: &[bool]) -> Vec<T> {
+    values.iter().zip(keep).filter(|(_, keep)| **keep).map(|(value, _)| *value).collect()
 }
 
 /// A vector whose memory has been touched: a page fault inside a round would be a disturbance of our own making.

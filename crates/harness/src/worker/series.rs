@@ -184,7 +184,7 @@ mod tests {
             warm_up_ns: 0,
             member_ns: 40,
             keep_samples,
-            idle_poll: false,
+            idle_cpu: crate::protocol::message::IdleCpu::Halt,
         };
         let parties =
             Parties { cpus: &[0], placement: Placement::OneCpu, partners: &[], awake: &[], series: true };

@@ -156,7 +156,7 @@ pub struct Measuring {
     #[arg(long, value_name = "LIST")]
     pub cpu: Option<String>,
     /// What a CPU does while the partner on it waits
-    #[arg(long, value_name = "WHAT", default_value = "halt")]
+    #[arg(long, value_name = "WHAT", default_value = "both")]
     pub idle_cpu: IdleCpu,
     /// End with code 5 if real-time scheduling is refused, instead of measuring without it
     #[arg(long)]
@@ -180,4 +180,6 @@ pub enum IdleCpu {
     Halt,
     /// It stays awake
     Poll,
+    /// First as with halt, then as with poll: two prices
+    Both,
 }

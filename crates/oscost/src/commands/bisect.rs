@@ -111,6 +111,7 @@ fn settings(base: &RunResult) -> Result<(Effort, Measuring), Ended> {
         cpu: (!cpus.is_empty()).then(|| cpus.join(",")),
         idle_cpu: match base.conditions.idle_cpu.as_deref() {
             Some("poll") => IdleCpu::Poll,
+            Some("both") => IdleCpu::Both,
             _ => IdleCpu::Halt,
         },
         ..Measuring::default()

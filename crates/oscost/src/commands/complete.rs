@@ -317,7 +317,7 @@ mod tests {
             ("reproduce ", &["tlpi", "apue", "grame", "ostep", "context-switch"]),
             ("reproduce 00", &["000", "001", "002", "003", "004"]),
             ("report --format=h", &["--format=html"]),
-            ("run --idle-cpu ", &["halt", "poll"]),
+            ("run --idle-cpu ", &["halt", "poll", "both"]),
             ("list --trait poll", &["pollable"]),
             ("crosscheck --with ", &["perf", "rt-tests", "stress-ng", "lmbench", "unixbench", "osbench"]),
             ("compare --fail-on slower,un", &["slower,unclear"]),

@@ -244,6 +244,7 @@ mod tests {
             wrong_clock: None,
             clock: None,
             isolation: None,
+            kept_awake: None,
             warnings: Vec::new(),
         }
     }

@@ -22,7 +22,7 @@ fn a_run_says_how_it_was_made() {
     let plain = run(&home, home.command(&RUN)).conditions;
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").expect("a boot id");
     assert_eq!(plain.boot_id.as_deref(), Some(boot.trim_end()));
-    assert_eq!((plain.idle_cpu.as_deref(), plain.cpu_option), (Some("halt"), None));
+    assert_eq!((plain.idle_cpu.as_deref(), plain.cpu_option), (Some("both"), None));
     assert_eq!(plain.preload, Some(Vec::new()));
     let nice = plain.nice.expect("it is known");
 

@@ -34,7 +34,7 @@ fn numbers_that_mean_nothing_are_refused_by_name() {
     for seed in ["-1", "99999999999999999999999", "x", "1.5", ""] {
         home.ask(&["run", "--seed", seed]).refused(2, "--seed <N>");
     }
-    home.ask(&["run", "--idle-cpu", "sleep"]).refused(2, "halt, poll");
+    home.ask(&["run", "--idle-cpu", "sleep"]).refused(2, "halt, poll, both");
 }
 
 #[test]

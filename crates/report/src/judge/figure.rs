@@ -12,7 +12,7 @@ use super::core_speed;
 use super::null::{enters, is_disturbed};
 use super::past::Learning;
 use super::quantity::{FEW, clearly_best, common, is_on_one_cpu, launches, quantile_of};
-use super::{Compared, Comparison, OneSided, Verdict, evidence, version_one};
+use super::{Compared, Comparison, OneSided, Verdict, evidence, other_cpu, version_one};
 use crate::named::Named;
 use crate::words::plain;
 
@@ -272,7 +272,9 @@ pub(super) fn ask(
         return None;
     };
     let refused = if judged {
-        sides.mixed_methods().or_else(|| refusal(&all, &quantity))
+        let results = || sides.a.iter().chain(sides.b).map(|named| named.result);
+        let other_cpu = || other_cpu::refusal(results(), [&of_a, &of_b]);
+        sides.mixed_methods().or_else(|| refusal(&all, &quantity)).or_else(other_cpu)
     } else {
         Some("another machine".to_owned())
     };

@@ -10,6 +10,7 @@ mod figure;
 pub(crate) mod fleet;
 mod live;
 mod null;
+mod other_cpu;
 mod paired;
 mod past;
 mod quantity;

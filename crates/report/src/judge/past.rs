@@ -9,12 +9,15 @@ use oscost_stats::quantile::{median, sorted};
 
 use super::asked::Class;
 use super::null::{is_disturbed, with_a_null};
+use super::other_cpu;
 use super::quantity::{launches, quantile_of};
 use super::surroundings;
 use crate::named::Named;
 
 /// Placement under which drift of pairs is looked up.
 const PAIR: &str = "paired";
+/// Placement under which it is looked up of figures whose other CPU was kept awake.
+const AWAKE: &str = "awake";
 /// Differences around two results that make another machine's drift of it: none of these does.
 const HARMLESS: [&str; 7] =
     ["kernel", "kernel version", "command line", "mitigations", "boot", "oscost", "build"];
@@ -84,7 +87,8 @@ impl<'a> Learning<'a> {
         if self.classes.contains(&Class::of(figure)) {
             return Drift::with_a_null();
         }
-        let key = (figure.placement.clone(), quantity.to_owned(), disturbed);
+        let placement = if other_cpu::is_awake(figures) { AWAKE } else { &figure.placement };
+        let key = (placement.to_owned(), quantity.to_owned(), disturbed);
         self.learn(key, &figure.id, figure.revision, ids, found)
     }
 

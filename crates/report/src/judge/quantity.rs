@@ -1,6 +1,7 @@
 //! Which quantity of a figure is judged, and how its launches are put together.
 
-use oscost_results::Figure;
+use oscost_results::quantity::TYPICAL;
+use oscost_results::{Figure, near};
 use oscost_stats::interval::{Centre, LOWER_QUARTILE, MEDIAN};
 
 /// Quantities of a figure on one CPU that may be judged.
@@ -17,7 +18,7 @@ pub(super) fn is_on_one_cpu(quantity: &str) -> bool {
 
 /// How launches of a quantity are put together.
 pub(super) fn quantile_of(quantity: &str) -> f64 {
-    if is_on_one_cpu(quantity) { LOWER_QUARTILE } else { MEDIAN }
+    if is_on_one_cpu(quantity) || quantity == TYPICAL { LOWER_QUARTILE } else { MEDIAN }
 }
 
 /// The quantity that all of these figures have launches of: what their cards let judge, or what is quoted.
@@ -60,7 +61,9 @@ pub(super) fn clearly_best(named: &str, mut width: impl FnMut(&str) -> Option<f6
 /// Launches of a quantity, one list a result.
 pub(super) fn launches(figures: &[&Figure], quantity: &str) -> Vec<Vec<f64>> {
     let values = |figure: &&Figure| {
-        figure.launches.iter().filter_map(|launch| launch.quantities.get(quantity).copied()).collect()
+        let hops: Vec<Option<f64>> = figure.launches.iter().map(|launch| launch.hop_ns).collect();
+        let near = figure.launches.iter().zip(near(&hops)).filter(|(_, near)| *near);
+        near.filter_map(|(launch, _)| launch.quantities.get(quantity).copied()).collect()
     };
     figures.iter().map(values).collect()
 }

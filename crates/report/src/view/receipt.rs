@@ -113,6 +113,7 @@ fn totals(story: &Story<'_>, figure: &Figure) -> Vec<Item> {
     let judged = figure.judged();
     let mut names = vec![judged, headline(figure)];
     names.extend([quantity::FLOOR, quantity::TYPICAL, quantity::CYCLES]);
+    names.extend([quantity::ASLEEP, quantity::ASLEEP_ADDS, quantity::UNSLEPT]);
     let names = crate::words::distinct(names);
     names
         .into_iter()

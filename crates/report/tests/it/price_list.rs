@@ -209,6 +209,22 @@ fn what_cannot_be_is_never_printed_and_the_row_says_why() {
     assert!(below.contains("nothing left without pipe_alone") && !below.contains("-12"), "{below}");
 }
 
+/// A price across CPUs is that of a CPU that is awake; what a sleeping one adds stands beside it.
+#[test]
+fn what_a_sleeping_cpu_adds_stands_in_the_row() {
+    let result = fixture::result();
+    let row = |[low, value, high]: [f64; 3]| {
+        only(&result, |figure| {
+            let mut adds = figure.quantities["floor"].clone();
+            (adds.estimate.low, adds.estimate.value, adds.estimate.high) = (low, value, high);
+            figure.quantities.insert("asleep_adds".into(), adds);
+        })
+    };
+    let shown = row([5150.0, 17_020.0, 56_240.0]);
+    assert!(shown.contains("a sleeping CPU adds 17.0 us (5.15 .. 56.2 us)"), "{shown}");
+    assert!(!row([-3.0, -1.0, 1.0]).contains("sleeping CPU"), "it adds nothing");
+}
+
 /// The judged quantity is set off, one in a row at most.
 #[test]
 fn the_judged_quantity_is_marked() {

@@ -7,13 +7,16 @@ use std::collections::BTreeMap;
 
 use oscost_report::Named;
 use oscost_report::compare::{Comparison, Rules, compare};
-use oscost_results::{Figure, Mark};
+use oscost_results::{Figure, Mark, near};
 use oscost_stats::drift::usual;
-use oscost_stats::interval::{Centre, LOWER_QUARTILE, MEDIAN};
+use oscost_stats::interval::{Centre, LOWER_QUARTILE};
 use stored::{Sitting, sittings};
 
 /// The kinds of sittings in which nothing was changed between two runs.
-const UNCHANGED: [&str; 5] = ["alone", "default", "disturbed", "list", "beside"];
+const UNCHANGED: [&str; 7] = ["alone", "default", "disturbed", "list", "beside", "awake", "across"];
+/// Those whose figures across CPUs are with both states of the other CPU. Their figures on one CPU miss the goals that the others
+/// reach: docs/measured/verdicts.md.
+const AWAKE: [&str; 2] = ["awake", "across"];
 
 fn on_one_cpu(figure: &Figure) -> bool {
     matches!(&*figure.placement, "one_cpu" | "same_cpu")
@@ -25,10 +28,11 @@ fn disturbed(figure: &Figure) -> bool {
 
 /// Where the launches of a figure lie in a quantity, with the error of its logarithm.
 fn located(figure: &Figure, quantity: &str) -> Option<Centre> {
-    let launches = figure.launches.iter();
-    let values: Vec<f64> = launches.filter_map(|launch| launch.quantities.get(quantity).copied()).collect();
-    let q = if quantity == "typical" { MEDIAN } else { LOWER_QUARTILE };
-    Centre::of(&values, q).filter(|centre| centre.relative && centre.freedom > 0.0)
+    let hops: Vec<Option<f64>> = figure.launches.iter().map(|launch| launch.hop_ns).collect();
+    let launches = figure.launches.iter().zip(near(&hops)).filter(|(_, near)| *near);
+    let values: Vec<f64> =
+        launches.filter_map(|(launch, _)| launch.quantities.get(quantity).copied()).collect();
+    Centre::of(&values, LOWER_QUARTILE).filter(|centre| centre.relative && centre.freedom > 0.0)
 }
 
 /// Of each figure of some sittings, the variance between successive runs that the errors of both do not explain: half of it is
@@ -77,7 +81,8 @@ fn what_is_usual_covers_what_was_found() {
             if found.is_empty() {
                 continue;
             }
-            let usual = usual(class.placement, class.quantity, beside).share();
+            let placement = if AWAKE.contains(&kind) && !class.one_cpu { "awake" } else { class.placement };
+            let usual = usual(placement, class.quantity, beside).share();
             let rms = (found.iter().sum::<f64>() / found.len() as f64).sqrt();
             let worst = found.iter().copied().fold(0.0, f64::max).sqrt();
             let where_ = if beside { "beside others" } else { "undisturbed" };
@@ -89,9 +94,9 @@ fn what_is_usual_covers_what_was_found() {
                 worst * 100.0,
                 found.len()
             );
-            // Across CPUs no usual value fits.
+            // Where the other CPU sleeps no usual value fits.
             assert!(
-                !class.one_cpu || rms <= 1.1 * usual,
+                placement == "cross_cpu" || (class.one_cpu && AWAKE.contains(&kind)) || rms <= 1.1 * usual,
                 "{kind}, {}, {where_}: {rms} of {usual}",
                 class.name
             );
@@ -119,9 +124,12 @@ fn intervals_of_a_change_hold_nothing_where_nothing_changed() {
         }
         for ((one_cpu, narrow), (all, hold)) in held {
             let share = hold as f64 / all as f64;
-            let (of_all, of_hold) = whole.entry((one_cpu, narrow)).or_default();
-            *of_all += all;
-            *of_hold += hold;
+            let counts = one_cpu != AWAKE.contains(&kind);
+            if counts {
+                let (of_all, of_hold) = whole.entry((one_cpu, narrow)).or_default();
+                *of_all += all;
+                *of_hold += hold;
+            }
             let class = if one_cpu { "one CPU" } else { "across CPUs" };
             let level = if narrow { "90 %" } else { "99 % and more" };
             println!("| {kind}, {class} | {level} | {all} | {:.1} % |", share * 100.0);
@@ -129,14 +137,14 @@ fn intervals_of_a_change_hold_nothing_where_nothing_changed() {
             let made_for: f64 = if narrow { 0.9 } else { 0.99 };
             let least = made_for - 2.0 * (made_for * (1.0 - made_for) / all as f64).sqrt();
             assert!(
-                !one_cpu || share >= least,
+                !counts || share >= least,
                 "{kind}, {class}, {level}: {share} of {all}, at least {least}"
             );
         }
     }
     // Of all together no chance is given away.
-    for narrow in [true, false] {
-        let (all, hold) = whole[&(true, narrow)];
+    for (class, narrow) in [(true, true), (true, false), (false, true), (false, false)] {
+        let (all, hold) = whole[&(class, narrow)];
         let share = hold as f64 / all as f64;
         assert!(share >= if narrow { 0.9 } else { 0.99 }, "{hold} of {all} hold 0, narrow: {narrow}");
     }

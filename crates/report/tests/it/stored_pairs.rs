@@ -152,7 +152,7 @@ fn verdicts_on_stored_pairs() {
          doubled: slower, within |\n\
          |---|---|---|---|---|---|---|---|---|---|"
     );
-    for kind in ["alone", "default", "disturbed", "list", "beside"] {
+    for kind in ["alone", "default", "disturbed", "list", "beside", "awake", "across"] {
         let of: Vec<&Sitting> = sittings.iter().filter(|sitting| sitting.is(kind)).collect();
         let pairs = successive(&of);
         assert!(pairs.len() > 2, "{kind}: {} pairs", pairs.len());
@@ -173,6 +173,15 @@ fn verdicts_on_stored_pairs() {
 /// The goals that are reached. What a wrong rule would say is in figures.
 fn hold(name: &str, kind: &str, class: usize, counts: &[Count; 7]) {
     let [same, _, small, asked, ten, twenty, double] = counts;
+    // Figures across CPUs with both states of the other CPU; those on one CPU miss goals in these runs (docs/measured/verdicts.md).
+    if ["awake", "across"].contains(&kind) {
+        if class == 1 {
+            assert_eq!(same.slower + same.faster + asked.faster + ten.faster, 0, "{name}: {same:?}");
+            assert_eq!(ten.within + twenty.within + double.within, 0, "{name}: {ten:?}");
+            assert!(double.share(double.slower) >= 99.0, "{name}: {double:?}");
+        }
+        return;
+    }
     assert_eq!(double.within + twenty.within, 0, "{name}: {double:?}, {twenty:?}");
     // The 36 figures of default runs miss this goal: 4 with past runs. Of so few, two standard errors more may be chance.
     let chance = 200.0 * (0.05 * 0.95 / asked.figures().max(1) as f64).sqrt();

@@ -8,7 +8,7 @@ const CPUIDLE: &str = "/sys/devices/system/cpu/cpuidle";
 /// Exit latencies above this are seen in the hop between CPUs.
 const MOST_EXIT_US: u64 = 2;
 
-const MATTERS: &str = "cross_cpu figures include the wake-up of a halted CPU: 1.3-10x the cost with a CPU that polls; figures on one CPU are not affected";
+const MATTERS: &str = "participants that are spread over CPUs wake halted ones, at 1.3-10x the cost; figures across two CPUs have both prices, and others are not affected";
 
 pub(super) fn check(system: &System) -> Finding {
     let command_line = system.line("/proc/cmdline").unwrap_or_default();

@@ -6,7 +6,7 @@ use oscost_sys::time_source;
 use crate::benchmark::catalogue::Choice;
 use crate::figures;
 use crate::figures::member::Fate;
-use crate::protocol::message::Failure;
+use crate::protocol::message::{Failure, IdleCpu};
 use crate::supervisor::foreign::Contestant;
 use crate::supervisor::group::{self, GroupState};
 use crate::worker::environment::Environment;
@@ -79,7 +79,10 @@ impl Engine<'_> {
         ratios.sort_by_key(|pair| position(&pair.of));
         differences.sort_by_key(|pair| position(&pair.of));
         figures.extend(contestants.iter().map(Contestant::figure));
-        self.warn_of_placement();
+        let kept_awake = self.awake.take();
+        if let Some(how) = kept_awake.as_ref().filter(|_| self.options.idle_cpu == IdleCpu::Poll) {
+            self.warnings.push(RemarkCode::KeptAwake.with(&[how]));
+        }
         Measured {
             figures,
             ratios,
@@ -90,6 +93,7 @@ impl Engine<'_> {
             clock: self.clock,
             core: self.best.constants(),
             isolation: self.isolation.take(),
+            kept_awake,
             warnings: std::mem::take(&mut self.warnings),
         }
     }
@@ -106,12 +110,6 @@ impl Engine<'_> {
         let Some(most) = slowed.iter().map(|group| group.1).reduce(f64::max) else { return };
         let most = format!("{:.0}", most * 100.0);
         self.warnings.push(RemarkCode::CoreSpeedMoved.with(&[&most, &slowed.len(), &groups.len()]));
-    }
-
-    fn warn_of_placement(&mut self) {
-        if let Some(how) = self.awake.take() {
-            self.warnings.push(RemarkCode::KeptAwake.with(&[&how]));
-        }
     }
 }
 

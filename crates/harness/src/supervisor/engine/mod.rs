@@ -52,6 +52,8 @@ pub struct Measured {
     pub core: Option<CoreConstants>,
     /// How workers were isolated.
     pub isolation: Option<String>,
+    /// How idle CPUs were kept awake where they were, in words.
+    pub kept_awake: Option<String>,
     /// What the user should know.
     pub warnings: Vec<String>,
 }
@@ -285,7 +287,8 @@ impl Engine<'_> {
             if active.is_empty() {
                 return;
             }
-            let job = self.job_of(group, &active, Task::Calibrate { batch_ns }, 1);
+            let idle_cpu = self.options.idle_cpu;
+            let job = self.job_of(group, &active, Task::Calibrate { batch_ns, idle_cpu }, 1);
             match self.work(job, 10 * SECOND) {
                 Ok(Report { finding: TaskFinding::Calibration(members), .. }) => {
                     for (&index, member) in active.iter().zip(members) {

@@ -10,7 +10,7 @@ use crate::protocol::record::Record;
 use crate::supervisor::event::Event;
 use crate::supervisor::foreign::Contestant;
 use crate::supervisor::group::GroupState;
-use crate::supervisor::plan::{self, IdleCpu};
+use crate::supervisor::plan;
 use crate::supervisor::workers::Lost;
 
 use super::{Engine, MILLISECOND, SECOND};
@@ -129,7 +129,7 @@ impl Engine<'_> {
             warm_up_ns: effort.warm_up_ns,
             member_ns: effort.member_ns,
             keep_samples: self.options.keep_samples,
-            idle_poll: self.options.idle_cpu == IdleCpu::Poll,
+            idle_cpu: self.options.idle_cpu,
         };
         let own_ms: u64 = active.iter().map(|&index| group.members[index].choice.card().launch_ms).sum();
         let usual = effort.warm_up_ns + effort.member_ns * active.len() as u64;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use oscost_report::count::is_count;
 use oscost_report::numbers;
+use oscost_results::quantity::{ASLEEP, ASLEEP_ADDS, UNSLEPT};
 use oscost_results::search::Tier;
 use oscost_results::{Figure, Outline, PairedValue, RunResult, Status, Store};
 
@@ -102,11 +103,12 @@ fn measured(page: &mut Explanation, card: &Known, result: &RunResult, figure: &F
         return;
     }
     let shown = ["floor", "typical", "cycles", figure.headline.as_str(), figure.judged()];
+    let shown = shown.into_iter().chain([ASLEEP, ASLEEP_ADDS, UNSLEPT]);
     // Who asks for a time that is a matter of luck wants to know the worst.
     let is_tail = |name: &&str| ["_p99", "_max", "longest_"].iter().any(|part| name.contains(part));
     let tails = figure.quantities.keys().map(String::as_str).filter(is_tail);
     let mut names: Vec<&str> = Vec::new();
-    for name in shown.into_iter().chain(tails.filter(|_| figure.headline != "floor")) {
+    for name in shown.chain(tails.filter(|_| figure.headline != "floor")) {
         if !names.contains(&name) {
             names.push(name);
         }

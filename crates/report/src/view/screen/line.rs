@@ -31,6 +31,7 @@ pub(super) fn line(story: &Story<'_>, figure: &Figure, name: String, choice: Row
             notes.push(note);
             first = first.or(ratio);
         }
+        notes.extend(asleep(story, figure));
         notes.extend(differences(story, figure));
         notes.extend(
             figure.marks.iter().filter(|mark| is_of_a_row(story, **mark)).map(|it| it.words().into()),
@@ -236,6 +237,14 @@ fn differences(story: &Story<'_>, figure: &Figure) -> Vec<String> {
         }
     };
     of.map(|pair| story.plain(&note(pair))).collect()
+}
+
+/// What the price becomes where the other CPU sleeps.
+fn asleep(story: &Story<'_>, figure: &Figure) -> Option<String> {
+    let adds = figure.quantities.get(quantity::ASLEEP_ADDS).filter(|adds| is_price(adds))?;
+    let (unit, Estimate { value, low, high, .. }) = (story.plain(&adds.unit), adds.estimate);
+    let range = numbers::range(low, high, &unit);
+    Some(format!("a sleeping CPU adds {} ({range})", numbers::quantity(value, &unit)))
 }
 
 /// An id as it is called beside `figure`: without what both begin and end with.

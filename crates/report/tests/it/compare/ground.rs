@@ -29,6 +29,35 @@ fn what_was_measured_otherwise_is_not_judged() {
     );
 }
 
+/// A host that moves the CPUs of a guest apart changes all that passes between them.
+#[test]
+fn what_wakes_another_cpu_is_judged_where_that_cpu_was_as_near_and_as_awake() {
+    let hops = |result: &mut RunResult, hops: [f64; 10]| {
+        let launches = figure_mut(result).launches.iter_mut();
+        launches.zip(hops).for_each(|(launch, hop)| launch.hop_ns = Some(hop));
+    };
+    let judged = |of_b: [f64; 10], how_b: Option<&str>| {
+        let (mut a, mut b) = (stored(), scaled(stored(), MONOTONIC, 2.0));
+        (a.conditions.kept_awake, b.conditions.kept_awake) =
+            (Some("it polls".into()), how_b.map(str::to_owned));
+        hops(&mut a, [33.0; 10]);
+        hops(&mut b, of_b);
+        let comparison = against(&a, &b);
+        let row = row(&comparison, MONOTONIC);
+        (row.verdict, row.why.clone())
+    };
+    let near = [33.0; 10];
+    let some_far = [160.0, 33.0, 34.0, 160.0, 33.0, 160.0, 33.0, 160.0, 160.0, 160.0];
+    assert_eq!(judged(near, Some("it polls")), (Verdict::Slower, String::new()));
+    assert_eq!(judged(some_far, Some("it polls")).0, Verdict::Slower, "far launches do not count");
+    let (verdict, why) = judged([160.0; 10], Some("it polls"));
+    assert!(verdict == Verdict::Unclear && why.contains("33.0 ns, 160 ns"), "{why}");
+    let (verdict, why) = judged(near, Some("it spins"));
+    assert!(verdict == Verdict::Unclear && why.ends_with("it polls, it spins"), "{why}");
+    let (verdict, why) = judged(near, None);
+    assert!(verdict == Verdict::Unclear && why.ends_with("it polls, it slept"), "{why}");
+}
+
 /// A neighbour on one side alone may have made that side slower, and made no side faster.
 #[test]
 fn a_neighbour_explains_what_is_slower_beside_it_and_nothing_else() {

@@ -104,11 +104,13 @@ fn figure_of(template: &Figure, words: &[&str]) -> Figure {
             let launch = &mut figure.launches[at];
             if name == "chain" {
                 launch.chain_ns = value;
+            } else if name == "hop" {
+                launch.hop_ns = value;
             } else if let Some(value) = value {
                 launch.quantities.insert(name.to_owned(), value);
             }
         }
-        if name != "chain" {
+        if !["chain", "hop"].contains(&name) {
             figure.quantities.insert(name.to_owned(), unit.clone());
         }
     }

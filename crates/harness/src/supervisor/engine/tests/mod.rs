@@ -11,8 +11,9 @@ use oscost_results::{Mark, Status};
 use super::*;
 use crate::benchmark::card::Card;
 use crate::figures::synthetic::{choice, launched, series};
+use crate::protocol::message::IdleCpu;
 use crate::protocol::message::{Launched, Task};
-use crate::supervisor::plan::{Effort, IdleCpu, Level};
+use crate::supervisor::plan::{Effort, Level};
 use crate::supervisor::rehearsal::{Launch, Script, all_well};
 
 const EFFORT: Effort = Effort {
@@ -411,12 +412,12 @@ fn jobs_are_what_was_asked_for() {
         assert_eq!((plan.iterations.as_slice(), plan.works.as_slice()), (&[321][..], &[true][..]));
         assert_eq!((plan.member_ns, plan.warm_up_ns), (EFFORT.member_ns, EFFORT.warm_up_ns));
         assert_eq!((plan.clock_pair_ns, plan.core.chain_ns), (20.0, Some(0.25)));
-        assert!(plan.idle_poll && plan.keep_samples);
+        assert!(plan.idle_cpu == IdleCpu::Poll && plan.keep_samples);
     }
     let batch = ran
         .jobs
         .iter()
-        .find_map(|job| if let Task::Calibrate { batch_ns } = job.task { Some(batch_ns) } else { None });
+        .find_map(|job| if let Task::Calibrate { batch_ns, .. } = job.task { Some(batch_ns) } else { None });
     assert_eq!(batch, Some(20_000), "of a clock of 10 ns");
     let mut seeds: Vec<u64> = ran.jobs.iter().filter(|job| is_launch(job)).map(|job| job.seed).collect();
     seeds.sort_unstable();

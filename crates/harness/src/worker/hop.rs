@@ -1,0 +1,80 @@
+//! How far apart the two CPUs of a launch are: one hop of a cache line between them. A host may move the CPUs of a guest meanwhile.
+
+use std::sync::atomic::Ordering;
+
+use oscost_sys::memory::SharedWords;
+use oscost_sys::process::Child;
+use oscost_sys::{affinity, clock};
+
+/// Round trips of a batch, and batches: the fastest one counts.
+const ROUND_TRIPS: u64 = 100;
+const BATCHES: u64 = 20;
+/// A partner that does not answer for so long has no CPU, ns.
+const PATIENCE_NS: u64 = 100_000_000;
+/// Looks between two looks at the clock.
+const LOOKS: u32 = 1 << 12;
+
+/// A hop from the CPU of this thread to `cpu` or back, ns; `None` where it could not be timed.
+pub(super) fn hop_ns(cpu: usize) -> Option<f64> {
+    let words = SharedWords::new(1).ok()?;
+    let ball = words.word(0);
+    let _partner = Child::fork(|| {
+        if affinity::pin_to(cpu).is_err() {
+            return 1;
+        }
+        let mut turn = 1;
+        loop {
+            while ball.load(Ordering::Acquire) != turn {
+                std::hint::spin_loop();
+            }
+            ball.store(turn + 1, Ordering::Release);
+            turn += 2;
+        }
+    })
+    .ok()?;
+    let mut turn = 0;
+    let mut there_and_back = || -> Option<()> {
+        ball.store(turn + 1, Ordering::Release);
+        turn += 2;
+        let (mut looks, until) = (0_u32, clock::now_ns() + PATIENCE_NS);
+        while ball.load(Ordering::Acquire) != turn {
+            looks = looks.wrapping_add(1);
+            if looks % LOOKS == 0 && clock::now_ns() > until {
+                return None;
+            }
+            std::hint::spin_loop();
+        }
+        Some(())
+    };
+    // The partner is there now.
+    there_and_back()?;
+    let mut best = u64::MAX;
+    for _ in 0..BATCHES {
+        let start = clock::now_ns();
+        for _ in 0..ROUND_TRIPS {
+            there_and_back()?;
+        }
+        best = best.min(clock::now_ns() - start);
+    }
+    Some(best as f64 / (2 * ROUND_TRIPS) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hop_takes_time_between_two_cpus() {
+        let cpus = affinity::allowed().expect("CPUs");
+        let [one, other, ..] = cpus[..] else {
+            println!("SKIP a_hop_takes_time_between_two_cpus: one CPU");
+            return;
+        };
+        let hop = std::thread::spawn(move || {
+            affinity::pin_to(one).expect("pinned");
+            hop_ns(other)
+        });
+        let hop = hop.join().expect("no panic");
+        assert!(hop.is_none_or(|ns| ns > 0.0), "{hop:?}");
+    }
+}

@@ -1,0 +1,47 @@
+//! Figures that wake another CPU: in one way on both sides, and with that CPU equally near, or they are not held against each other.
+
+use oscost_results::quantity::ASLEEP;
+use oscost_results::{FARTHER, Figure, RunResult, near};
+use oscost_stats::quantile::{median, sorted};
+
+use crate::numbers;
+
+/// Whether these are prices of a CPU that was kept awake, with what a sleeping one costs beside them.
+pub(super) fn is_awake(figures: &[&Figure]) -> bool {
+    figures.iter().all(|figure| figure.quantities.contains_key(ASLEEP))
+}
+
+/// Why figures of two sides are not held against each other, in words.
+pub(super) fn refusal<'r>(
+    results: impl Iterator<Item = &'r RunResult>,
+    [of_a, of_b]: [&[&Figure]; 2],
+) -> Option<String> {
+    let (hop_a, hop_b) = (hop(of_a)?, hop(of_b)?);
+    let mut all = results.map(how);
+    let first = all.next()?;
+    if let Some(other) = all.find(|other| *other != first) {
+        let words = |how: Option<&str>| how.unwrap_or("it slept").to_owned();
+        return Some(format!(
+            "the other CPU was kept awake in another way: {}, {}",
+            words(first),
+            words(other)
+        ));
+    }
+    let farther = (hop_a / hop_b).max(hop_b / hop_a);
+    (farther > FARTHER).then(|| {
+        let ns = |hop| numbers::quantity(hop, "ns");
+        format!("its CPUs were not equally near: a cache line took {}, {}", ns(hop_a), ns(hop_b))
+    })
+}
+
+fn how(result: &RunResult) -> Option<&str> {
+    result.conditions.kept_awake.as_deref()
+}
+
+/// The hop between the CPUs of these figures in the launches that are judged; `None` where it was not timed.
+fn hop(figures: &[&Figure]) -> Option<f64> {
+    let all: Vec<Option<f64>> =
+        figures.iter().flat_map(|figure| &figure.launches).map(|launch| launch.hop_ns).collect();
+    let near = all.iter().zip(near(&all)).filter(|(_, near)| *near).filter_map(|(hop, _)| *hop);
+    median(&sorted(near.filter(|ns| *ns > 0.0).collect()))
+}
