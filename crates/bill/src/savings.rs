@@ -103,6 +103,8 @@ fn saving(rule: &SavingRule, bill: &Bill, counted: &Counted, prices: &Prices) ->
     };
     let items = || bill.items.iter().filter(|item| keys.contains(&item.key));
     let now: f64 = match rule.what {
+        // What a sleep's call costs besides does not matter.
+        What::Sleeps => items().map(|item| item.together.value).sum(),
         // Every replaced call is a row of the bill, whose price was found.
         _ if items().any(|item| item.price.as_ref().is_none_or(|price| price.least)) => return None,
         _ => items().map(|item| item.together.value).sum(),

@@ -58,14 +58,14 @@ const PROOFS: &[Proof] = &[
     },
     Proof {
         rule: "vdso_clock",
-        before: ["struct timespec t;", "syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t);"],
+        before: ["struct timespec t;", "ask(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&t, 0);"],
         after: ["struct timespec t;", "clock_gettime(CLOCK_MONOTONIC, &t);"],
         times: 2_000_000,
         of: Time::Cpu,
     },
     Proof {
         rule: "block_writes",
-        before: ["int f = open(\"/dev/null\", O_WRONLY); char b[16] = {0};", "write(f, b, 16);"],
+        before: ["int f = open(\"/dev/null\", O_WRONLY); char b[16] = {0};", "ask(SYS_write, f, (long)b, 16);"],
         after: [
             "int f = open(\"/dev/null\", O_WRONLY); char b[16] = {0}; FILE *o = fdopen(f, \"w\"); setvbuf(o, 0, _IOFBF, 4096);",
             "fwrite_unlocked(b, 16, 1, o);",
@@ -116,14 +116,14 @@ const PROOFS: &[Proof] = &[
     },
     Proof {
         rule: "vdso_gettimeofday",
-        before: ["struct timeval t;", "syscall(SYS_gettimeofday, &t, 0);"],
+        before: ["struct timeval t;", "ask(SYS_gettimeofday, (long)&t, 0, 0);"],
         after: ["struct timeval t;", "gettimeofday(&t, 0);"],
         times: 2_000_000,
         of: Time::Cpu,
     },
     Proof {
         rule: "block_reads",
-        before: ["int f = open(\"/dev/zero\", O_RDONLY); char b[16];", "read(f, b, 16);"],
+        before: ["int f = open(\"/dev/zero\", O_RDONLY); char b[16];", "ask(SYS_read, f, (long)b, 16);"],
         after: [
             "int f = open(\"/dev/zero\", O_RDONLY); char b[16]; FILE *o = fdopen(f, \"r\"); setvbuf(o, 0, _IOFBF, 4096);",
             "fread_unlocked(b, 16, 1, o);",
@@ -205,6 +205,16 @@ static void touched(int advice) {
   size_t all = 64 << 20; char *m = mmap(0, all, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); madvise(m, all, advice);
   for (size_t at = 0; at < all; at += 4096) *(volatile char *)(m + at) = 1;
   munmap(m, all);
+}
+// A call without libc, as the figures make it: behind the kernel the return of a function is predicted wrong, which costs some 50 ns.
+static inline long ask(long number, long a, long b, long c) {
+#ifdef __x86_64__
+  long result;
+  __asm__ volatile(\"syscall\" : \"=a\"(result) : \"a\"(number), \"D\"(a), \"S\"(b), \"d\"(c) : \"rcx\", \"r11\", \"memory\");
+  return result;
+#else
+  return syscall(number, a, b, c);
+#endif
 }
 enum { CLIENTS = 4 };
 static int to[CLIENTS][2];
