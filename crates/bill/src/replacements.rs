@@ -236,9 +236,9 @@ pub static RULES: &[SavingRule] = &[
         least: 10,
         asks: &[Asks::AsOften(&["execve", "execveat"])],
         then: Then::Less(&[("process/exec_static", 1.0), ("process/posix_spawn", -1.0)]),
-        at_most: false,
+        at_most: true,
         id: "process/posix_spawn",
-        catch: "between fork and exec only what file actions and attributes can say; the price is of a small program that is bound at once",
+        catch: "between fork and exec only what file actions and attributes can say; the less memory the program has mapped, the less is saved",
         source: "posix_spawn(3)",
     },
     SavingRule {
