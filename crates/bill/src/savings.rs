@@ -102,7 +102,7 @@ fn saving(rule: &SavingRule, bill: &Bill, counted: &Counted, prices: &Prices) ->
         _ => calls.iter().map(|call| price::key(call)).collect(),
     };
     let items = || bill.items.iter().filter(|item| keys.contains(&item.key));
-    let now: f64 = match rule.what {
+    let mut now: f64 = match rule.what {
         // What a sleep's call costs besides does not matter.
         What::Sleeps => items().map(|item| item.together.value).sum(),
         // Every replaced call is a row of the bill, whose price was found.
@@ -115,6 +115,12 @@ fn saving(rule: &SavingRule, bill: &Bill, counted: &Counted, prices: &Prices) ->
         Then::Each(terms) => sum(terms)? * times as f64,
         Then::Once(terms) => sum(terms)?,
         Then::Every(each, terms) => sum(terms)? * times as f64 / each,
+        // What is saved of a sleep is waiting, which the row's price, CPU time, does not hold.
+        Then::Less(terms) if matches!(rule.what, What::Sleeps) => {
+            let then = now;
+            now += sum(terms)? * times as f64;
+            then
+        }
         Then::Less(terms) => now - sum(terms)? * times as f64,
         Then::Broadcast => now / counted.threads.saturating_sub(1).max(1) as f64,
         Then::Blocks(size) => {
