@@ -221,7 +221,7 @@ fn what_a_sleeping_cpu_adds_stands_in_the_row() {
         })
     };
     let shown = row([5150.0, 17_020.0, 56_240.0]);
-    assert!(shown.contains("a sleeping CPU adds 17.0 us (5.15 .. 56.2 us)"), "{shown}");
+    assert!(shown.contains("+17.0 us asleep (5.15 .. 56.2 us)"), "{shown}");
     assert!(!row([-3.0, -1.0, 1.0]).contains("sleeping CPU"), "it adds nothing");
 }
 

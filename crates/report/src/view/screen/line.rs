@@ -244,7 +244,7 @@ fn asleep(story: &Story<'_>, figure: &Figure) -> Option<String> {
     let adds = figure.quantities.get(quantity::ASLEEP_ADDS).filter(|adds| is_price(adds))?;
     let (unit, Estimate { value, low, high, .. }) = (story.plain(&adds.unit), adds.estimate);
     let range = numbers::range(low, high, &unit);
-    Some(format!("a sleeping CPU adds {} ({range})", numbers::quantity(value, &unit)))
+    Some(format!("+{} asleep ({range})", numbers::quantity(value, &unit)))
 }
 
 /// An id as it is called beside `figure`: without what both begin and end with.
