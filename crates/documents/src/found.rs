@@ -19,15 +19,13 @@ pub struct Found<'a> {
     pub file_system: Option<&'a str>,
     /// CPUs that were used.
     pub cpus: Option<usize>,
-    /// What CPUs of partners did while they waited: "halt" or "poll".
-    pub idle_cpu: Option<&'a str>,
 }
 
 impl<'a> Found<'a> {
     /// What a run found that knows neither of files nor of CPUs.
     #[must_use]
     pub fn of(figures: &'a [Figure], ratios: &'a [PairedValue], differences: &'a [PairedValue]) -> Self {
-        Self { figures, ratios, differences, file_system: None, cpus: None, idle_cpu: None }
+        Self { figures, ratios, differences, file_system: None, cpus: None }
     }
 }
 

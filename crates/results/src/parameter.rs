@@ -86,13 +86,14 @@ enum Written {
 }
 
 /// Parts of an id that begin with a name: (the beginning, the parameter, how its value is written).
-const NAMED: [(&str, &str, Written); 23] = [
+const NAMED: [(&str, &str, Written); 24] = [
     ("clients_", "clients", Written::Number),
     ("tick_", "tick_ns", Written::Time),
     ("size_", "size", Written::Number),
     ("policy_", "policy", Written::Text),
     ("ticks_", "ticks", Written::Number),
     ("load_", "load", Written::Text),
+    ("idle_", "idle_cpu", Written::Text),
     ("values_", "values", Written::Text),
     ("send_", "send", Written::Text),
     ("drop_", "drop", Written::Text),

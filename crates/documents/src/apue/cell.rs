@@ -37,6 +37,11 @@ fn of_id(id: &str) -> Option<(Cell, Runs)> {
     Some((Cell::of_id(&format!("{FAMILY}{rest}"))?, runs))
 }
 
+/// The cell of an id that runs it once.
+pub(super) fn of_single(id: &str) -> Option<Cell> {
+    of_id(id).filter(|(_, runs)| *runs == Runs::Single).map(|(cell, _)| cell)
+}
+
 /// The id of the several launches of a cell that `id` runs once.
 pub(crate) fn repeated_id(literal: &str) -> Option<String> {
     let (cell, runs) = of_id(literal)?;

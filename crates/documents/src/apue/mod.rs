@@ -2,6 +2,7 @@
 
 mod answers;
 mod cell;
+mod laboratory;
 mod measured;
 mod model;
 pub(crate) mod plan;
@@ -10,6 +11,7 @@ mod statements;
 mod values;
 
 pub(crate) use cell::{repeated_id, resolve};
+pub use laboratory::Counted;
 pub use plan::ApuePlan;
 
 use oscost_results::{Answer, Reproduction, document};

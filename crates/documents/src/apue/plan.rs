@@ -9,6 +9,7 @@ use oscost_families::record_database::{
 };
 
 use super::cell::{Runs, is_by_windows};
+use super::laboratory::Counted;
 use super::published::{FIGURE_20_7, FIGURE_20_8, NREC_20_8};
 
 /// What document 001 is set to.
@@ -32,6 +33,8 @@ pub struct ApuePlan {
     pub single: bool,
     /// How much is run where no numbers are given.
     pub effort: Level,
+    /// What the laboratory counted, to be shown beside.
+    pub laboratory: Vec<Counted>,
 }
 
 impl Default for ApuePlan {
@@ -46,6 +49,7 @@ impl Default for ApuePlan {
             layout: Layout::Book,
             single: false,
             effort: Level::Default,
+            laboratory: Vec::new(),
         }
     }
 }
@@ -137,6 +141,7 @@ impl ApuePlan {
             layout: one(given, "layout", &LAYOUTS, default.layout),
             single: given.word("single") == Some("yes"),
             effort,
+            ..default
         };
         plan.check().map(|()| plan)
     }

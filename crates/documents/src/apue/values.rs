@@ -8,6 +8,7 @@ use oscost_results::CellSeries;
 use oscost_results::quantity;
 
 use super::cell::{Runs, heading, id, name_of};
+use super::laboratory;
 use super::measured::{self, repeated, side_by_side, single, value};
 use super::model::{Model, Point};
 use super::plan::ApuePlan;
@@ -27,6 +28,7 @@ pub(super) fn values(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     conditions(found, plan, rows);
     figure_20_7(found, plan, rows);
     over_no_locking(found, plan, rows);
+    laboratory::tell(&plan.laboratory, rows);
     figure_20_6(found, plan, rows);
     per_operation(found, plan, rows);
     growth(found, plan, rows);

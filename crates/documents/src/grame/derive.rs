@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use oscost_harness::{QuantityCard, Sink};
 use oscost_stats::peaks::{moments, peaks, worst_stretch};
-use oscost_stats::quantile::{median, sorted};
+use oscost_stats::quantile::{median, quantile, sorted};
 
 use super::record::ClientValue;
 use super::shape::Shape;
@@ -17,6 +17,8 @@ use super::shape::Shape;
 pub(super) const QUANTITIES: &[QuantityCard] = &[
     QuantityCard::of(quantity::LATENCY_MEAN),
     QuantityCard::of(quantity::LATENCY_WIDTH),
+    QuantityCard::of(quantity::LATENCY_P50).at_times(),
+    QuantityCard::of(quantity::LATENCY_P99).at_times(),
     QuantityCard::of(quantity::LATENCY_MIN),
     QuantityCard::of(quantity::LATENCY_MAX),
     QuantityCard::of(quantity::PEAKS_PER_THOUSAND),
@@ -26,6 +28,8 @@ pub(super) const QUANTITIES: &[QuantityCard] = &[
     QuantityCard::of(quantity::SECOND_HIGH).at_times(),
     QuantityCard::of(quantity::IDLE_MEAN).at_times(),
     QuantityCard::of(quantity::IDLE_WIDTH).at_times(),
+    QuantityCard::of(quantity::IDLE_P50).at_times(),
+    QuantityCard::of(quantity::IDLE_P99).at_times(),
     QuantityCard::of(quantity::IDLE_MAX).at_times(),
     QuantityCard::of(quantity::IDLE_PEAKS_PER_THOUSAND).at_times(),
     QuantityCard::of(quantity::LOAD_ROUNDS).at_times(),
@@ -69,6 +73,7 @@ pub(super) fn tell(series: &[Vec<ClientValue>], loops: &[(u64, u64)], shape: &Sh
         sink.quantity(quantity::LATENCY_MIN, least);
         sink.quantity(quantity::LATENCY_MAX, most);
     }
+    tell_quantiles(&ordered, [quantity::LATENCY_P50, quantity::LATENCY_P99], sink);
     tell_peaks(&by_client, sink);
     tell_clients(&by_client, sink);
     tell_orders(series, sink);
@@ -127,13 +132,24 @@ pub(super) fn parts(series: &[Vec<ClientValue>], busy: &Busy) -> Option<Parts> {
 pub(super) fn tell_idle(series: &[Vec<ClientValue>], sink: &mut dyn Sink) {
     let by_client = in_ns(series);
     let all: Vec<f64> = by_client.iter().flatten().copied().collect();
-    if let (Some((mean, deviation)), Some(most)) = (moments(&all), all.iter().copied().reduce(f64::max)) {
+    let ordered = sorted(all.clone());
+    tell_quantiles(&ordered, [quantity::IDLE_P50, quantity::IDLE_P99], sink);
+    if let (Some((mean, deviation)), Some(&most)) = (moments(&all), ordered.last()) {
         sink.quantity(quantity::IDLE_MEAN, mean);
         sink.quantity(quantity::IDLE_WIDTH, 2.0 * deviation);
         sink.quantity(quantity::IDLE_MAX, most);
         let found = by_client.iter().filter_map(|values| peaks(values, LEAST_PEAK_NS));
         let count: usize = found.map(|peaks| peaks.count).sum();
         sink.quantity(quantity::IDLE_PEAKS_PER_THOUSAND, count as f64 * 1000.0 / all.len() as f64);
+    }
+}
+
+/// The median and the 99th percentile; a session without values has none.
+fn tell_quantiles(ordered: &[f64], names: [&'static str; 2], sink: &mut dyn Sink) {
+    for (name, part) in names.into_iter().zip([0.5, 0.99]) {
+        if let Some(value) = quantile(ordered, part) {
+            sink.quantity(name, value);
+        }
     }
 }
 
@@ -298,6 +314,8 @@ mod tests {
             ("latency_width", 2_000.0),
             ("latency_min", 10_000.0),
             ("latency_max", 12_000.0),
+            ("latency_p50", 11_000.0),
+            ("latency_p99", 12_000.0),
             ("client_first", 11_000.0),
             ("client_service", 12_000.0),
             ("client_last_sd", 1_000.0),
@@ -378,6 +396,7 @@ mod tests {
         tell_idle(&cut.idle, &mut told);
         assert_eq!(told.quantities.get("idle_mean"), Some(&10_000.0));
         assert_eq!(told.quantities.get("idle_max"), Some(&10_000.0));
+        assert_eq!(told.quantities.get("idle_p99"), Some(&10_000.0));
         assert!(parts(&series, &busy(0, 60_000)).is_none(), "nothing before it");
         assert!(parts(&series, &busy(25_000, 26_000)).is_none(), "nothing under it");
     }

@@ -66,8 +66,7 @@ impl Case {
             words.push("priority refused".to_owned());
         }
         if self.shape.spread {
-            let awake = found.idle_cpu == Some("poll");
-            words.push(if awake { "CPUs awake" } else { "CPUs asleep" }.to_owned());
+            words.push(if self.shape.awake { "CPUs awake" } else { "CPUs asleep" }.to_owned());
         }
         words.join(", ")
     }
@@ -128,7 +127,10 @@ fn cases(settings: &Settings) -> Vec<Case> {
             let loaded = |shape: Shape| Shape { load: Some(LOAD), ticks: Some(TICKS_LOADED), ..shape };
             add(loaded(Shape::of(false, most)));
             add(loaded(plain));
-            add(Shape::of(true, most));
+            let ends = settings.ends();
+            let states =
+                settings.awake.iter().flat_map(|&awake| ends.iter().map(move |&clients| (awake, clients)));
+            states.for_each(|(awake, clients)| add(Shape { awake, ..Shape::of(true, clients) }));
         }
     }
     all
@@ -190,8 +192,8 @@ pub(super) fn table(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
         "in time",
         format!(
             "times of all messages; CPU: of the server, a tick; lost: a client did not get it; skipped: a late server never sent it; \
-             loaded: {}, half of the ticks; CPUs: the server on one, its clients on the others, which sleep between ticks unless \
-             --idle-cpu poll keeps them awake; all others on one CPU{}",
+             loaded: {}, half of the ticks; CPUs asleep or awake: the server on one, its clients on the others, which may sleep \
+             between ticks or are kept awake; all others on one CPU{}",
             LOAD.words(),
             full(found, settings)
         ),
@@ -226,6 +228,28 @@ fn full(found: &Found<'_>, settings: &Settings) -> String {
         "; the last client's median would fill the tick, by the line through {few} and {many} clients, at {} clients",
         told.join(", ")
     )
+}
+
+/// What a sleeping CPU adds to a message to one client of the document's transport, in words; `None` where it was not measured.
+fn sleep_adds(found: &Found<'_>, settings: &Settings) -> Option<String> {
+    let clients = *settings.ends().first()?;
+    let of = |awake: bool| {
+        let id = realtime_ipc::id_of(SOCKET, &Shape { awake, ..Shape::of(true, clients) });
+        found.measured(&id, quantity::LATENCY_P50).map(|it| it.estimate())
+    };
+    let (asleep, awake) = (of(false)?, of(true)?);
+    let us = |ns: f64| duration(ns * 1e-9);
+    let beside = format!(
+        "{} to {} on other CPUs takes {} asleep, {} kept awake",
+        words(SOCKET),
+        counted(clients),
+        us(asleep.value),
+        us(awake.value)
+    );
+    Some(match asleep.low > awake.high {
+        true => format!("a sleeping CPU adds {}: {beside}", us(asleep.value - awake.value)),
+        false => format!("a sleeping CPU adds nothing beyond chance: {beside}"),
+    })
 }
 
 /// The same as a sentence, and the longest latency of the best one in the hardest situation with priority.
@@ -266,6 +290,7 @@ pub(super) fn answered(found: &Found<'_>, settings: &Settings) -> Option<Answer>
         }
     };
     breaks.insert(0, in_time);
+    breaks.extend(sleep_adds(found, settings));
     let situation = if loaded { "loaded" } else { "idle" };
     Some(Answer {
         here: found.measured(&best.case.id(), quantity::LATENCY_MAX).map(|it| it.map(|ns| ns / 1e3).here()),

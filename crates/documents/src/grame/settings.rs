@@ -100,6 +100,8 @@ pub struct Settings {
     pub sessions: u32,
     /// Shorter than the document's by `--quick`.
     pub quick: bool,
+    /// Whether idle CPUs are kept awake in sessions over several CPUs: one of each.
+    pub awake: Vec<bool>,
     /// Sessions that explain a surprise besides: by `--experiments`.
     pub experiments: bool,
     /// Sessions that other systems had, to be shown beside.
@@ -119,6 +121,7 @@ impl Default for Settings {
             patient: false,
             sessions: 1,
             quick: false,
+            awake: vec![false, true],
             experiments: false,
             elsewhere: Vec::new(),
         }

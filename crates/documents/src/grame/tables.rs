@@ -246,6 +246,7 @@ impl TableRow<'_> {
 pub(super) fn loads(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
     let table = "Figures 4 to 6, 8 to 10, 12 to 14, 16 to 18, 20 to 22: one client by sockets under each load, idle and busy parts of one \
                  session";
+    let moments = "The same as the document has it: means, widths of 2 sd, and mean - sd to mean + sd of the worst second";
     for load in LOADS {
         let (session, figure) = (shown_loaded(found, settings, load), loaded_id(load, settings));
         let row = format!("{} ({})", load.name(), figures_of(load.name()));
@@ -253,15 +254,19 @@ pub(super) fn loads(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
             "not measured by the document's method: its sessions are too short for a load".to_owned()
         });
         let lack = found.lack(&session).or_else(|| found.lack(&figure)).or(short);
-        for (column, literal, measured) in [
-            ("idle mean", quantity::IDLE_MEAN, quantity::IDLE_MEAN),
-            ("busy mean", quantity::LATENCY_MEAN, quantity::BUSY_MEAN),
-            ("idle width", quantity::IDLE_WIDTH, quantity::IDLE_WIDTH),
-            ("busy width", quantity::LATENCY_WIDTH, quantity::BUSY_WIDTH),
-            ("worst second from", quantity::SECOND_LOW, quantity::BUSY_RANGE_LOW),
-            ("to", quantity::SECOND_HIGH, quantity::BUSY_RANGE_HIGH),
-            ("idle peak", quantity::IDLE_MAX, quantity::IDLE_PEAK),
-            ("busy peak", quantity::LATENCY_MAX, quantity::BUSY_PEAK),
+        for (table, column, literal, measured) in [
+            (table, "idle 50 %", quantity::IDLE_P50, quantity::IDLE_P50),
+            (table, "busy 50 %", quantity::LATENCY_P50, quantity::BUSY_P50),
+            (table, "idle 99 %", quantity::IDLE_P99, quantity::IDLE_P99),
+            (table, "busy 99 %", quantity::LATENCY_P99, quantity::BUSY_P99),
+            (table, "idle peak", quantity::IDLE_MAX, quantity::IDLE_PEAK),
+            (table, "busy peak", quantity::LATENCY_MAX, quantity::BUSY_PEAK),
+            (moments, "idle mean", quantity::IDLE_MEAN, quantity::IDLE_MEAN),
+            (moments, "busy mean", quantity::LATENCY_MEAN, quantity::BUSY_MEAN),
+            (moments, "idle width", quantity::IDLE_WIDTH, quantity::IDLE_WIDTH),
+            (moments, "busy width", quantity::LATENCY_WIDTH, quantity::BUSY_WIDTH),
+            (moments, "mean - sd", quantity::SECOND_LOW, quantity::BUSY_RANGE_LOW),
+            (moments, "mean + sd", quantity::SECOND_HIGH, quantity::BUSY_RANGE_HIGH),
         ] {
             rows.value(Value {
                 literal: found.literal(&session, literal).map(latency_us),
@@ -283,8 +288,7 @@ pub(super) fn loads(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
     rows.note(
         "loads",
         "on from the 3rd to the 8th second of a literal session of 11 (in proportion), again and again; of a session at 1 ms \
-         half of its ticks. From and to are mean - standard deviation, but at least 0, and mean + standard deviation. What is \
-         started, sent and moved stands with the figures (oscost report)",
+         half of its ticks. Mean - sd is at least 0. What is started, sent and moved stands with the figures (oscost report)",
     );
 }
 

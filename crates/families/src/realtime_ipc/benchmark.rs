@@ -168,7 +168,11 @@ impl RealTimeIpc {
             many => ("s", format!("each of {many} clients")),
         };
         let tick = shape.tick_ns as f64 / 1e3;
-        let place = if shape.spread { "spread" } else { "one CPU" };
+        let place = match (shape.spread, shape.awake) {
+            (false, _) => "one CPU",
+            (true, false) => "spread",
+            (true, true) => "spread, CPUs kept awake",
+        };
         let session_ns = planned(&shape, false).1 as u64 * shape.tick_ns;
         let under = if shape.load.is_some() { ", under load" } else { "" };
         let (launches, quantities, remark) = match shape.load {
@@ -194,6 +198,7 @@ impl RealTimeIpc {
             }),
             blocks: true,
             placement: if shape.spread { Placement::Spread } else { Placement::SameCpu },
+            keeps_awake: shape.awake,
             group: id,
             claims: made::list(spec.claims(&shape, false)),
             needs: if shape.spread { &[Need::Cpus(2)] } else { &[] },

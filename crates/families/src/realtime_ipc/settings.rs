@@ -87,6 +87,13 @@ pub const SETTINGS: &[Setting] = &[
         default: "rr",
     },
     Setting {
+        key: "idle_cpu",
+        what: "CPUs of clients that are idle: as the run has them, or kept awake (poll)",
+        takes: Takes::Word(|| IDLE.to_vec()),
+        many: true,
+        default: "halt",
+    },
+    Setting {
         key: "load",
         what: "what keeps the machine busy in the middle half of each session",
         takes: Takes::Word(|| Load::NAMED.iter().map(Load::name).collect()),
@@ -105,6 +112,8 @@ pub const SETTINGS: &[Setting] = &[
 
 /// Names of the placements, the document's first.
 const PLACEMENTS: [&str; 2] = ["same_cpu", "spread"];
+/// What idle CPUs do.
+const IDLE: [&str; 2] = ["halt", "poll"];
 /// Policies by name.
 const POLICIES: [(&str, Policy); 3] =
     [("rr", Policy::RoundRobin), ("fifo", Policy::Fifo), ("other", Policy::Other)];
@@ -137,8 +146,13 @@ pub fn ids(given: &Given, level: Level) -> Result<Vec<String>, String> {
     let loads = loads(given)?;
     let loaded = loads.iter().any(Option::is_some);
     let (placement, transports) = (given.word("placement"), given.words("transport"));
+    let awake: Vec<bool> = match given.words("idle_cpu") {
+        [] => vec![false],
+        idle => idle.iter().map(|idle| *idle == "poll").collect(),
+    };
     let placements = match placement {
         Some(place) => vec![place == "spread"],
+        None if awake.contains(&true) => vec![true],
         None if loaded => vec![false],
         None if level == Level::Quick && transports.is_empty() => vec![false],
         None => vec![false, true],
@@ -170,8 +184,10 @@ pub fn ids(given: &Given, level: Level) -> Result<Vec<String>, String> {
         for (&clients, &tick_ns) in
             clients.iter().flat_map(|count| ticks.iter().map(move |tick| (count, tick)))
         {
-            for &load in &loads {
-                let shape = shape(given, spread, clients, tick_ns, load)?;
+            for (&load, &awake) in loads.iter().flat_map(|load| awake.iter().map(move |awake| (load, awake)))
+            {
+                let shape = Shape { awake, ..shape(given, spread, clients, tick_ns, load) };
+                shape.misfit().map_or(Ok(()), Err)?;
                 // By default one that cannot share a CPU is left out there.
                 let fitting = names.iter().filter(|name| spread || !never_sleeps(name));
                 ids.extend(fitting.map(|name| id_of(name, &shape)));
@@ -194,13 +210,7 @@ fn loads(given: &Given) -> Result<Vec<Option<Load>>, String> {
     Ok(loads)
 }
 
-fn shape(
-    given: &Given,
-    spread: bool,
-    clients: u64,
-    tick_ns: u64,
-    load: Option<Load>,
-) -> Result<Shape, String> {
+fn shape(given: &Given, spread: bool, clients: u64, tick_ns: u64, load: Option<Load>) -> Shape {
     let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let mut shape = Shape::of(spread, count(clients));
     shape.tick_ns = tick_ns;
@@ -210,7 +220,7 @@ fn shape(
     if let Some(policy) = given.word("policy") {
         shape.policy = POLICIES.into_iter().find(|(name, _)| *name == policy).map_or(shape.policy, |it| it.1);
     }
-    shape.misfit().map_or(Ok(shape), Err)
+    shape
 }
 
 #[cfg(test)]
@@ -263,6 +273,14 @@ mod tests {
     }
 
     #[test]
+    fn clients_on_other_cpus_are_asked_for_asleep_and_awake() {
+        let found =
+            chosen(&[("idle_cpu", "halt,poll"), ("transport", "pipe"), ("clients", "5")], Level::Quick);
+        let asleep = "realtime_ipc/pipe/spread/clients_5";
+        assert_eq!(found, [asleep.to_owned(), format!("{asleep}/idle_poll")]);
+    }
+
+    #[test]
     fn a_load_is_part_of_the_id() {
         let found = chosen(&[("load", "transfer,cpu"), ("load_command", "sleep 1")], Level::Default);
         let expected: Vec<String> = ["transfer", "cpu", "command_sleep%201"]
@@ -280,6 +298,7 @@ mod tests {
             (&[("load_command", " ")], "a shell command"),
             (&[("transport", "spin"), ("placement", "same_cpu")], "never sleep"),
             (&[("transport", "pipe,spin"), ("load", "cpu")], "never sleep"),
+            (&[("idle_cpu", "poll"), ("placement", "same_cpu")], "placement=spread"),
             (&[("rate", "44100")], "frames="),
             (&[("rate", "44100"), ("frames", "64"), ("tick", "1ms")], "tick="),
             (&[("clients", "999"), ("ticks", "100000")], "too many"),

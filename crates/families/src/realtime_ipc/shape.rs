@@ -38,6 +38,8 @@ pub struct Shape {
     pub ticks: Option<usize>,
     /// What keeps the machine busy in the middle of it.
     pub load: Option<Load>,
+    /// Idle CPUs are kept awake.
+    pub awake: bool,
 }
 
 impl Shape {
@@ -52,6 +54,7 @@ impl Shape {
             policy: Policy::RoundRobin,
             ticks: None,
             load: None,
+            awake: false,
         }
     }
 
@@ -79,6 +82,9 @@ impl Shape {
         if let Some(load) = self.load {
             text.push_str(&format!("/load_{}", load.text()));
         }
+        if self.awake {
+            text.push_str("/idle_poll");
+        }
         text
     }
 
@@ -96,6 +102,7 @@ impl Shape {
         parameters.extend(policy_name(self.policy).map(|policy| ("policy", Parameter::Text(policy))));
         parameters.extend(self.ticks.map(|ticks| ("ticks", Parameter::Number(ticks as u64))));
         parameters.extend(self.load.map(|load| ("load", Parameter::Text(load.text().leak()))));
+        parameters.extend(self.awake.then_some(("idle_cpu", Parameter::Text("poll"))));
         parameters
     }
 
@@ -117,6 +124,7 @@ impl Shape {
                 ("policy", "other") => shape.policy = Policy::Other,
                 ("ticks", ticks) => shape.ticks = Some(ticks.parse().ok()?),
                 ("load", load) => shape.load = Some(Load::parse(load)?),
+                ("idle", "poll") => shape.awake = true,
                 _ => return None,
             }
         }
@@ -139,6 +147,9 @@ impl Shape {
             }
             () if self.load.is_some() && self.ticks.is_some_and(|ticks| ticks < LEAST_LOADED) => {
                 format!("{ticks} ticks: a session with a load needs at least {LEAST_LOADED}")
+            }
+            () if self.awake && !self.spread => {
+                "idle_cpu=poll is for CPUs that the server wakes: --set placement=spread".to_owned()
             }
             () if !COUNTS.contains(&ticks) => format!("{ticks} ticks: use 10 to 100000"),
             () if self.clients * ticks > MOST_WORDS => {
@@ -177,11 +188,12 @@ mod tests {
             policy: Policy::Fifo,
             ticks: Some(1000),
             load: Load::command("sleep 1"),
+            awake: true,
             ..Shape::of(true, 7)
         };
         assert_eq!(
             full.text(),
-            "spread/clients_7/tick_1451247ns/size_1024/policy_fifo/ticks_1000/load_command_sleep%201"
+            "spread/clients_7/tick_1451247ns/size_1024/policy_fifo/ticks_1000/load_command_sleep%201/idle_poll"
         );
         for shape in [Shape::of(false, 1), Shape { tick_ns: 10_000_000, ..Shape::of(false, 10) }, full] {
             assert_eq!(Shape::parse(&shape.text()), Some(shape));
@@ -208,6 +220,8 @@ mod tests {
             "same_cpu/clients_1/ticks_100/size_64",
             "same_cpu/clients_999/ticks_100000",
             "same_cpu/clients_1/load_pigeon",
+            "same_cpu/clients_1/idle_poll",
+            "spread/clients_1/idle_halt",
             "same_cpu/clients_1/load_cpu/ticks_100",
             "same_cpu/clients_1/ticks_50/load_cpu",
             "same_cpu/clients_1/",

@@ -27,6 +27,8 @@ pub struct Card {
     pub blocks: bool,
     /// Where the participants run.
     pub placement: Placement,
+    /// Idle CPUs are kept awake while it is measured, whatever the run has them do.
+    pub keeps_awake: bool,
     /// Members of one group are interleaved in one process set. Both sides of a ratio or difference share a group.
     pub group: &'static str,
     /// How it changes its process, at every member's cost (it starts threads). Then it needs a group of its own.
@@ -75,6 +77,7 @@ impl Card {
         call_path: CallPath::Libc,
         blocks: false,
         placement: Placement::OneCpu,
+        keeps_awake: false,
         group: "",
         changes_process: None,
         claims: &[],

@@ -71,8 +71,8 @@ pub(crate) fn group(
     let everybody: Vec<Participant> = participants.iter().flatten().copied().collect();
     let parties = |awake| Parties { cpus: &cpus, placement, partners: &everybody, awake, series: false };
     let (mut asleep, mut foreign_share): (Vec<Option<f64>>, _) = (vec![None; runners.len()], None);
-    let two_states = stays_awake && plan.idle_cpu == IdleCpu::Both;
-    if two_states && plan.idle_cpu == IdleCpu::Both {
+    let two_states = plan.idle_cpu == IdleCpu::Both && worker.partner_cpu(members).is_some();
+    if two_states {
         let least =
             |index: &usize| Some(members[*index].filter(|_| wakes(*index))?.card().least_iterations());
         let iterations: Vec<Option<u64>> = batched.iter().map(least).collect();

@@ -318,6 +318,7 @@ impl<'a> Worker<'a> {
         idle_cpu: IdleCpu,
     ) -> bool {
         match idle_cpu {
+            _ if members.iter().flatten().any(|member| member.card().keeps_awake) => true,
             IdleCpu::Halt => false,
             IdleCpu::Poll => true,
             IdleCpu::Both => self.partner_cpu(members).is_some(),

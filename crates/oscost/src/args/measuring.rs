@@ -106,7 +106,8 @@ pub struct Reproduce {
     /// Format
     #[arg(long, default_value = "text")]
     pub format: Told,
-    /// Also show others: lmbench=DIR, for document 004's comparison; elsewhere=FILE, sessions of document 002 on other systems
+    /// Also show others: lmbench=DIR, for document 004's comparison; elsewhere=FILE, sessions of document 002 on other systems;
+    /// mandatory=FILE, what the laboratory counted of document 001's mandatory locks
     #[arg(long, value_name = "PEER")]
     pub with: Vec<String>,
     /// Compile your copies of the documents' C programs in DIR, and run them beside ours

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use oscost_documents::apue::Counted;
 use oscost_documents::grame::Elsewhere;
 use oscost_harness::{Choice, Effort, Foreign, Level, Tier};
 use oscost_report::{Agreement, Side, agreement, agreement_json, agreement_markdown};
@@ -194,13 +195,15 @@ pub fn counterparts(asked: &[Asked]) -> Vec<&'static str> {
     asked.iter().filter(|asked| asked.path.is_some()).filter_map(|asked| asked.probe.counterpart).collect()
 }
 
-/// What stands beside the documents: `--with lmbench=DIR` and `--with elsewhere=FILE`.
+/// What stands beside the documents: `--with lmbench=DIR`, `--with elsewhere=FILE` and `--with mandatory=FILE`.
 #[derive(Default)]
 pub struct Beside {
     /// The only peer of a document.
     pub lmbench: Option<PathBuf>,
     /// Sessions of document 002 on other systems.
     pub elsewhere: Vec<Elsewhere>,
+    /// Document 001's program where mandatory locks are.
+    pub mandatory: Vec<Counted>,
 }
 
 impl Beside {
@@ -218,10 +221,17 @@ impl Beside {
                     let text = oscost_sys::file::text(file).map_err(|error| wrong(error.to_string()))?;
                     beside.elsewhere.extend(Elsewhere::parse(&text).map_err(wrong)?);
                 }
+                Some(("mandatory", file)) => {
+                    let result =
+                        oscost_results::load(Path::new(file)).map_err(|error| wrong(error.to_string()))?;
+                    beside
+                        .mandatory
+                        .extend(Counted::all(&result.conditions.kernel, &result.figures).map_err(wrong)?);
+                }
                 _ => {
                     return Err(wrong(
-                        "there are lmbench=DIR, of document 004, and elsewhere=FILE, of document 002; other tools: oscost \
-                         crosscheck"
+                        "there are lmbench=DIR, of document 004, elsewhere=FILE, of document 002, and mandatory=FILE, of document 001; \
+                         other tools: oscost crosscheck"
                             .to_owned(),
                     ));
                 }

@@ -15,7 +15,7 @@ use oscost_results::{RunResult, Status};
 
 use super::{catalogue, crosscheck};
 use crate::args::set::{Whose, refuse_unchosen};
-use crate::args::{Reproduce, Told};
+use crate::args::{IdleCpu, Reproduce, Told};
 use crate::crosscheck::copies::{Copies, FOLDER};
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
@@ -56,8 +56,14 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
     let level = session::effort(&options.measuring).level;
     let mut parameters = DocumentParameters::of(&given, level).map_err(Ended::misuse)?;
     parameters.grame.experiments = options.experiments;
+    parameters.grame.awake = match options.measuring.idle_cpu {
+        IdleCpu::Halt => vec![false],
+        IdleCpu::Poll => vec![true],
+        IdleCpu::Both => parameters.grame.awake,
+    };
     let with = crosscheck::Beside::of(&options.with)?;
     parameters.grame.elsewhere = with.elsewhere;
+    parameters.apue.laboratory = with.mandatory;
     let json = options.json.as_deref().filter(|path| *path != Path::new("-"));
     let to_stdout = options.json.is_some() && json.is_none();
     if to_stdout && options.output.is_none() && options.format != Told::Text {
@@ -183,7 +189,6 @@ fn found_in(result: &RunResult) -> Found<'_> {
         differences: &result.differences,
         file_system: result.conditions.file_system.as_deref(),
         cpus: Some(result.plan.cpus.len()),
-        idle_cpu: result.conditions.idle_cpu.as_deref(),
     }
 }
 

@@ -40,7 +40,12 @@ pub(crate) fn tails(story: &Story<'_>) -> Option<Part> {
     let name = |it: &Session<'_>| {
         let load = if it.load.is_some() { "loaded" } else { "idle" };
         let priority = if policy(it).as_deref() == Some("other") { ", no priority" } else { "" };
-        let place = if it.placement == "spread" { ", over CPUs" } else { "" };
+        let awake = it.figure.parameter("idle_cpu").is_some();
+        let place = match it.placement {
+            "spread" if awake => ", over CPUs kept awake",
+            "spread" => ", over CPUs",
+            _ => "",
+        };
         format!("{}, {load}{priority}{place}", story.words(it.transport))
     };
     let all: Vec<&Session<'_>> = all.iter().collect();

@@ -40,7 +40,7 @@ pub(crate) struct Session<'a> {
 pub(crate) fn session(figure: &Figure) -> Option<Session<'_>> {
     let text = |name| figure.parameter(name).and_then(Parameter::text);
     let number = |name| figure.parameter(name).and_then(Parameter::number).filter(|&number| number > 0);
-    let rest = ["size", "policy", "ticks"].into_iter();
+    let rest = ["size", "policy", "ticks", "idle_cpu"].into_iter();
     let rest: Vec<String> =
         rest.filter_map(|name| Some(format!("{name}_{}", figure.parameter(name)?))).collect();
     Some(Session {
