@@ -134,6 +134,16 @@ fn a_failing_call_is_named() {
     assert_eq!(figure(&measured, "known/calls_10").status, Status::Measured, "others go on");
 }
 
+/// Idle CPUs are kept awake for who asks for it, and for nobody else, in a run that lets them sleep.
+fn who_asks_for_idle_cpus_awake_has_them_awake() {
+    if options().cpus.len() < 2 {
+        println!("SKIP who_asks_for_idle_cpus_awake_has_them_awake: one CPU");
+        return;
+    }
+    let of = |id: &str| measured(&[id]).kept_awake;
+    assert!(of("awake/ticks").is_some() && of("series/ticks").is_none());
+}
+
 /// A member that changes its process for the others is not measured beside them; they are, and it is alone.
 fn who_changes_the_process_is_alone_in_it() {
     let together = measured(&["poisons"]);
@@ -367,6 +377,7 @@ fn main() -> std::process::ExitCode {
         ("a_failing_call_is_named", a_failing_call_is_named),
         ("who_changes_the_process_is_alone_in_it", who_changes_the_process_is_alone_in_it),
         ("set_up_says_what_is_lacking", set_up_says_what_is_lacking),
+        ("who_asks_for_idle_cpus_awake_has_them_awake", who_asks_for_idle_cpus_awake_has_them_awake),
         ("a_dying_worker_costs_its_own_figure", a_dying_worker_costs_its_own_figure),
         ("rubbish_is_no_report", rubbish_is_no_report),
         ("a_hanging_worker_is_ended", a_hanging_worker_is_ended),

@@ -8,6 +8,7 @@ mod derive;
 mod elsewhere;
 mod in_time;
 mod laboratory;
+mod loads;
 mod others;
 mod published;
 mod record;
@@ -182,7 +183,7 @@ fn judge(found: &Found<'_>, parameters: &DocumentParameters) -> Vec<Reproduction
     tables::single_clients(found, settings, &mut rows);
     others::tell(settings, &mut rows);
     laboratory::tell(settings, &mut rows);
-    tables::loads(found, settings, &mut rows);
+    loads::tell(found, settings, &mut rows);
     curves::over_clients(found, settings, &mut rows);
     tables::kernel_side(found, settings, &mut rows);
     tables::orders(found, settings, &mut rows);

@@ -242,64 +242,6 @@ impl TableRow<'_> {
     }
 }
 
-/// Figures 4 to 22 but those that are idle: each load by itself.
-pub(super) fn loads(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
-    let table = "Figures 4 to 6, 8 to 10, 12 to 14, 16 to 18, 20 to 22: one client by sockets under each load, idle and busy parts of one \
-                 session";
-    let moments = "The same as the document has it: means, widths of 2 sd, and mean - sd to mean + sd of the worst second";
-    for load in LOADS {
-        let (session, figure) = (shown_loaded(found, settings, load), loaded_id(load, settings));
-        let row = format!("{} ({})", load.name(), figures_of(load.name()));
-        let short = (!settings.has_time_for_loads()).then(|| {
-            "not measured by the document's method: its sessions are too short for a load".to_owned()
-        });
-        let lack = found.lack(&session).or_else(|| found.lack(&figure)).or(short);
-        for (table, column, literal, measured) in [
-            (table, "idle 50 %", quantity::IDLE_P50, quantity::IDLE_P50),
-            (table, "busy 50 %", quantity::LATENCY_P50, quantity::BUSY_P50),
-            (table, "idle 99 %", quantity::IDLE_P99, quantity::IDLE_P99),
-            (table, "busy 99 %", quantity::LATENCY_P99, quantity::BUSY_P99),
-            (table, "idle peak", quantity::IDLE_MAX, quantity::IDLE_PEAK),
-            (table, "busy peak", quantity::LATENCY_MAX, quantity::BUSY_PEAK),
-            (moments, "idle mean", quantity::IDLE_MEAN, quantity::IDLE_MEAN),
-            (moments, "busy mean", quantity::LATENCY_MEAN, quantity::BUSY_MEAN),
-            (moments, "idle width", quantity::IDLE_WIDTH, quantity::IDLE_WIDTH),
-            (moments, "busy width", quantity::LATENCY_WIDTH, quantity::BUSY_WIDTH),
-            (moments, "mean - sd", quantity::SECOND_LOW, quantity::BUSY_RANGE_LOW),
-            (moments, "mean + sd", quantity::SECOND_HIGH, quantity::BUSY_RANGE_HIGH),
-        ] {
-            rows.value(Value {
-                literal: found.literal(&session, literal).map(latency_us),
-                answer: answer(found, figure.clone(), measured),
-                because: lack.clone().unwrap_or_default(),
-                ..Value::in_table(table, &row, column, "us")
-            });
-        }
-        for (column, quantity) in [
-            ("idle peaks in 1000", quantity::IDLE_PEAKS_PER_THOUSAND),
-            ("busy peaks in 1000", quantity::PEAKS_PER_THOUSAND),
-        ] {
-            rows.value(Value {
-                literal: found.literal(&session, quantity),
-                ..Value::in_table(table, &row, column, "count")
-            });
-        }
-    }
-    rows.note(
-        "loads",
-        "on from the 3rd to the 8th second of a literal session of 11 (in proportion), again and again; of a session at 1 ms \
-         half of its ticks. Mean - sd is at least 0. What is started, sent and moved stands with the figures (oscost report)",
-    );
-}
-
-fn figures_of(load: &str) -> &'static str {
-    match load {
-        "transfer" => "figures 4, 8, 12, 16, 20",
-        "start_program" => "figures 5, 9, 13, 17, 21",
-        _ => "figures 6, 10, 14, 18, 22",
-    }
-}
-
 pub(super) fn foreign(system: &str) -> &'static str {
     match system.split(' ').next() {
         Some("windows") => "a Windows system",
