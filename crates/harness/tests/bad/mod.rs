@@ -137,7 +137,7 @@ fn static_card(id: &str) -> &'static Card {
     macro_rules! of {
         ($($name:ident)*) => { [$(&$name.card),*] };
     }
-    of!(TEN FORTY FALSE NONE ALWAYS LATER UNSUPPORTED FAILS_SET_UP ABORTS EXITS SURVIVES RUBBISH HANGS HANGS_NOT TICKS SLOWER THREAD BRIEF POISONED UNNAMED MISCOUNTS)
+    of!(TEN FORTY FALSE NONE ALWAYS LATER UNSUPPORTED FAILS_SET_UP ABORTS EXITS SURVIVES RUBBISH HANGS HANGS_NOT TICKS SLOWER AWAKE THREAD BRIEF POISONED UNNAMED MISCOUNTS)
         .into_iter()
         .find(|card| card.id == id)
         .unwrap_or(&TEN.card)
