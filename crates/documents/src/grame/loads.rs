@@ -7,9 +7,12 @@ use super::tables::{answer, latency_us};
 use super::{LOADS, shown_loaded};
 use crate::found::{Found, Rows, Value};
 
+/// A column, what answers it of the document's own session, and of the family's.
+type Column = (&'static str, &'static str, &'static str);
+
 /// Figures 4 to 22 but those that are idle: each load by itself.
 pub(super) fn tell(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
-    let tables: [(&str, &[(&str, &str, &str)]); 2] = [
+    let tables: [(&str, &[Column]); 2] = [
         (
             "Figures 4 to 6, 8 to 10, 12 to 14, 16 to 18, 20 to 22: one client by sockets under each load, idle and busy parts of one \
              session",
