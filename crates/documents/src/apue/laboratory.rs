@@ -78,6 +78,10 @@ pub(super) fn tell(counted: &[Counted], rows: &mut Rows) {
         });
     }
     if counted.is_empty() {
+        rows.note(
+            "mandatory locks",
+            "contrib/laboratory/run mandatory counts them on Linux 5.10, and --with mandatory=FILE shows its numbers here",
+        );
         return;
     }
     let added = FIGURE_20_7.iter().map(|row| {
