@@ -14,7 +14,7 @@ pub(crate) use cell::{repeated_id, resolve};
 pub use laboratory::Counted;
 pub use plan::ApuePlan;
 
-use oscost_results::{Answer, Reproduction, document};
+use oscost_results::{Answer, Judgement, Reproduction, document};
 
 use crate::Document;
 use crate::found::{Found, Rows};
@@ -42,6 +42,9 @@ fn judge(found: &Found<'_>, parameters: &DocumentParameters) -> Vec<Reproduction
     let mut rows = Rows::of(DOCUMENT.founding.name);
     values::values(found, &parameters.apue, &mut rows);
     statements::statements(found, &parameters.apue, &mut rows);
+    for row in rows.rows.iter_mut().filter(|row| row.verdict == Some(Judgement::NotJudged)) {
+        row.because += "; no cell of it ran the 6 times that make an interval";
+    }
     rows.rows
 }
 

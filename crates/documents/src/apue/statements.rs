@@ -117,22 +117,24 @@ fn signed(ratio: f64) -> String {
 
 /// "+8 % (+6 .. +11 %)", or "+8 % in a single run".
 fn added(ratio: &Estimate) -> String {
-    if ratio.extremes && ratio.low == ratio.high {
-        return format!("{} in a single run", percent(ratio.value));
+    let (low, high) = (signed(ratio.low), percent(ratio.high));
+    match ratio.extremes {
+        true if ratio.low == ratio.high => format!("{} in a single run", percent(ratio.value)),
+        true => format!("{} (all of a few from {low} to {high})", percent(ratio.value)),
+        false => format!("{} ({low} .. {high})", percent(ratio.value)),
     }
-    format!("{} ({} .. {})", percent(ratio.value), signed(ratio.low), percent(ratio.high))
 }
 
-/// A single run: its bounds are its value, so it has no interval.
-fn single(estimate: &Estimate) -> bool {
-    estimate.extremes && estimate.low == estimate.high
+/// A single run or a few: they have no interval.
+fn few(estimate: &Estimate) -> bool {
+    estimate.extremes
 }
 
-/// What all cells say together; one that ran once decides nothing, and where all did nothing is decided. `None` without a
-/// cell.
+/// What all cells say together; one that ran a few times decides nothing, and where all did nothing is decided. `None` without
+/// a cell.
 fn every(judgements: impl IntoIterator<Item = (Estimate, Judgement)>) -> Option<Judgement> {
     let judgements: Vec<(Estimate, Judgement)> = judgements.into_iter().collect();
-    let repeated = || judgements.iter().filter(|(estimate, _)| !single(estimate));
+    let repeated = || judgements.iter().filter(|(estimate, _)| !few(estimate));
     let decide: Vec<Judgement> = repeated().map(|(_, judgement)| *judgement).collect();
     match (judgements.is_empty(), decide.is_empty()) {
         (true, _) => None,
@@ -145,10 +147,11 @@ fn cpu_is_clock(found: &Found<'_>, cells: &[Cell]) -> Option<Judged> {
     let shares: Vec<Estimate> =
         cells.iter().filter_map(|cell| Some(quantity(found, cell, quantity::CPU_SHARE)?.1)).collect();
     let judgement = every(shares.iter().map(|share| (*share, within(share, 0.9, 1.1))))?;
-    let least = shares.iter().map(|share| share.value).fold(f64::MAX, f64::min);
-    let most = shares.iter().map(|share| share.value).fold(0.0, f64::max);
+    // Whose interval decides is told by its ends.
+    let least = shares.iter().map(|share| share.low).fold(f64::MAX, f64::min);
+    let most = shares.iter().map(|share| share.high).fold(0.0, f64::max);
     let words = format!(
-        "CPU is {:.1} to {:.1} % of the clock in {} cells; 90 to 110 count as holding; one process that waits for nothing has no choice",
+        "CPU is {:.1} to {:.1} % of the clock in {} cells, by their intervals; 90 to 110 count as holding; one process that waits for nothing has no choice",
         least * 100.0,
         most * 100.0,
         shares.len()
@@ -212,7 +215,7 @@ fn advisory(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {
         told.push(format!("{}: CPU {}, clock {clock}", grouped(u64::from(nrec)), added(&cpu)));
     }
     // "Each row" is a row of its table, unless this run has none of them.
-    let any = judgements.iter().any(|(is_documents, cpu, _)| *is_documents && !single(cpu));
+    let any = judgements.iter().any(|(is_documents, cpu, _)| *is_documents && !few(cpu));
     let counted = judgements.into_iter().filter(|(is_documents, ..)| *is_documents || !any);
     Some((
         every(counted.map(|(_, cpu, judgement)| (cpu, judgement)))?,
@@ -246,9 +249,9 @@ fn each(ratios: &[(Cell, Estimate)]) -> String {
         .join("; ")
 }
 
-/// Those of repeated runs; where there are none, all.
+/// Those of enough runs; where there are none, all.
 fn repeated(ratios: &[(Cell, Estimate)]) -> Vec<(Cell, Estimate)> {
-    let repeated: Vec<_> = ratios.iter().copied().filter(|(_, ratio)| !single(ratio)).collect();
+    let repeated: Vec<_> = ratios.iter().copied().filter(|(_, ratio)| !few(ratio)).collect();
     if repeated.is_empty() { ratios.to_vec() } else { repeated }
 }
 
