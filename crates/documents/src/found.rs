@@ -339,16 +339,9 @@ pub(crate) fn holds_if(condition: bool) -> Judgement {
     if condition { Judgement::Holds } else { Judgement::DoesNotHold }
 }
 
-/// Bounds of fewer launches than an interval needs: they decide nothing. What was counted has no width, and is no such thing.
-fn are_extremes(estimate: &Estimate) -> bool {
-    estimate.extremes && estimate.low != estimate.high
-}
-
 /// Whether an interval lies within bounds: it holds inside, does not hold outside, and is unclear across an edge.
 pub(crate) fn within(estimate: &Estimate, least: f64, most: f64) -> Judgement {
-    if are_extremes(estimate) {
-        Judgement::Unclear
-    } else if estimate.low >= least && estimate.high <= most {
+    if estimate.low >= least && estimate.high <= most {
         Judgement::Holds
     } else if estimate.high < least || estimate.low > most {
         Judgement::DoesNotHold
@@ -359,9 +352,7 @@ pub(crate) fn within(estimate: &Estimate, least: f64, most: f64) -> Judgement {
 
 /// Whether one is more than the other: unclear where their intervals meet.
 pub(crate) fn more(one: &Estimate, other: &Estimate) -> Judgement {
-    if are_extremes(one) || are_extremes(other) {
-        Judgement::Unclear
-    } else if one.low > other.high {
+    if one.low > other.high {
         Judgement::Holds
     } else if one.high < other.low {
         Judgement::DoesNotHold

@@ -37,6 +37,11 @@ fn of_id(id: &str) -> Option<(Cell, Runs)> {
     Some((Cell::of_id(&format!("{FAMILY}{rest}"))?, runs))
 }
 
+/// Whether an id is a cell that is repeated.
+pub(super) fn is_repeated(id: &str) -> bool {
+    of_id(id).is_some_and(|(_, runs)| runs == Runs::Repeated)
+}
+
 /// The cell of an id that runs it once.
 pub(super) fn of_single(id: &str) -> Option<Cell> {
     of_id(id).filter(|(_, runs)| *runs == Runs::Single).map(|(cell, _)| cell)

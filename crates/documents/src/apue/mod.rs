@@ -14,10 +14,10 @@ pub(crate) use cell::{repeated_id, resolve};
 pub use laboratory::Counted;
 pub use plan::ApuePlan;
 
-use oscost_results::{Answer, Judgement, Reproduction, document};
+use oscost_results::{Answer, Judgement, Reproduction, Status, document};
 
 use crate::Document;
-use crate::found::{Found, Rows};
+use crate::found::{Found, LEAST_RUNS, Rows};
 use crate::parameters::DocumentParameters;
 
 /// The document.
@@ -42,17 +42,34 @@ fn judge(found: &Found<'_>, parameters: &DocumentParameters) -> Vec<Reproduction
     let mut rows = Rows::of(DOCUMENT.founding.name);
     values::values(found, &parameters.apue, &mut rows);
     statements::statements(found, &parameters.apue, &mut rows);
-    for row in rows.rows.iter_mut().filter(|row| row.verdict == Some(Judgement::NotJudged)) {
-        row.because += "; no cell of it ran the 6 times that make an interval";
-    }
+    without_intervals(found, &mut rows.rows);
     rows.rows
+}
+
+/// Where time was short, cells have fewer launches than an interval needs: verdicts that rest on them are none. Counts stay.
+fn without_intervals(found: &Found<'_>, rows: &mut [Reproduction]) {
+    let cells = found.figures.iter().filter(|it| it.status == Status::Measured && cell::is_repeated(&it.id));
+    let Some(fewest) = cells.map(|figure| figure.launches.len()).min().filter(|&it| it < LEAST_RUNS) else {
+        return;
+    };
+    let definite = |row: &&mut Reproduction| {
+        let is_counted = row.statement.as_deref().is_some_and(|words| words.starts_with(statements::COUNTED));
+        matches!(row.verdict, Some(Judgement::Holds | Judgement::HoldsInPart | Judgement::DoesNotHold))
+            && !is_counted
+    };
+    for row in rows.iter_mut().filter(definite) {
+        row.verdict = Some(Judgement::Unclear);
+        row.because += &format!(
+            "; a cell has {fewest} of the {LEAST_RUNS} launches of an interval (--thorough has more)"
+        );
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use oscost_families::record_database::Locking;
     use oscost_harness::Level;
-    use oscost_results::{Figure, Judgement, LaunchRecord, Status};
+    use oscost_results::{Figure, LaunchRecord};
 
     use super::cell::{Runs, id};
     use super::published::{COUNTED, FIGURE_20_7};
@@ -198,6 +215,22 @@ mod tests {
         ] {
             assert_eq!(verdict(&figures, words).0, Judgement::NotJudged, "{words}");
         }
+    }
+
+    #[test]
+    fn five_launches_decide_nothing_but_what_was_counted() {
+        let own: Spent = |row, way| {
+            let [user, system, _] = FIGURE_20_7[row].times[way as usize];
+            (user, system)
+        };
+        let mut figures = machine(own, &Locking::ALL);
+        figures[0].launches.truncate(5);
+        for words in ["approximately equals", "six columns", "about the same", "adds the same time"] {
+            let (judgement, because) = verdict(&figures, words);
+            assert_eq!(judgement, Judgement::Unclear, "{words}");
+            assert!(because.contains("5 of the 6 launches"), "{because}");
+        }
+        assert_eq!(verdict(&figures, "arenever used").0, Judgement::Holds, "waits are counted");
     }
 
     #[test]

@@ -19,6 +19,8 @@ const ALMOST: f64 = 1.1;
 /// The same of what is "about the same".
 const ABOUT: f64 = 1.25;
 const TOO_SHORT: &str = "no cell took 0.5 s in all; below that, user and sys are only a few timer samples";
+/// How the statement begins that counted waits decide.
+pub(super) const COUNTED: &str = "Even though the locks are";
 /// An operation that waits for a disk gives up its CPU; this seldom, and none did.
 const WAITS: f64 = 0.01;
 
@@ -117,24 +119,22 @@ fn signed(ratio: f64) -> String {
 
 /// "+8 % (+6 .. +11 %)", or "+8 % in a single run".
 fn added(ratio: &Estimate) -> String {
-    let (low, high) = (signed(ratio.low), percent(ratio.high));
-    match ratio.extremes {
-        true if ratio.low == ratio.high => format!("{} in a single run", percent(ratio.value)),
-        true => format!("{} (all of a few from {low} to {high})", percent(ratio.value)),
-        false => format!("{} ({low} .. {high})", percent(ratio.value)),
+    if ratio.extremes && ratio.low == ratio.high {
+        return format!("{} in a single run", percent(ratio.value));
     }
+    format!("{} ({} .. {})", percent(ratio.value), signed(ratio.low), percent(ratio.high))
 }
 
-/// A single run or a few: they have no interval.
-fn few(estimate: &Estimate) -> bool {
-    estimate.extremes
+/// A single run: its bounds are its value, so it has no interval.
+fn single(estimate: &Estimate) -> bool {
+    estimate.extremes && estimate.low == estimate.high
 }
 
-/// What all cells say together; one that ran a few times decides nothing, and where all did nothing is decided. `None` without
-/// a cell.
+/// What all cells say together; one that ran once decides nothing, and where all did nothing is decided. `None` without a
+/// cell.
 fn every(judgements: impl IntoIterator<Item = (Estimate, Judgement)>) -> Option<Judgement> {
     let judgements: Vec<(Estimate, Judgement)> = judgements.into_iter().collect();
-    let repeated = || judgements.iter().filter(|(estimate, _)| !few(estimate));
+    let repeated = || judgements.iter().filter(|(estimate, _)| !single(estimate));
     let decide: Vec<Judgement> = repeated().map(|(_, judgement)| *judgement).collect();
     match (judgements.is_empty(), decide.is_empty()) {
         (true, _) => None,
@@ -215,7 +215,7 @@ fn advisory(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {
         told.push(format!("{}: CPU {}, clock {clock}", grouped(u64::from(nrec)), added(&cpu)));
     }
     // "Each row" is a row of its table, unless this run has none of them.
-    let any = judgements.iter().any(|(is_documents, cpu, _)| *is_documents && !few(cpu));
+    let any = judgements.iter().any(|(is_documents, cpu, _)| *is_documents && !single(cpu));
     let counted = judgements.into_iter().filter(|(is_documents, ..)| *is_documents || !any);
     Some((
         every(counted.map(|(_, cpu, judgement)| (cpu, judgement)))?,
@@ -249,9 +249,9 @@ fn each(ratios: &[(Cell, Estimate)]) -> String {
         .join("; ")
 }
 
-/// Those of enough runs; where there are none, all.
+/// Those of repeated runs; where there are none, all.
 fn repeated(ratios: &[(Cell, Estimate)]) -> Vec<(Cell, Estimate)> {
-    let repeated: Vec<_> = ratios.iter().copied().filter(|(_, ratio)| !few(ratio)).collect();
+    let repeated: Vec<_> = ratios.iter().copied().filter(|(_, ratio)| !single(ratio)).collect();
     if repeated.is_empty() { ratios.to_vec() } else { repeated }
 }
 

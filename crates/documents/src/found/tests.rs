@@ -67,10 +67,6 @@ fn what_was_not_measured_is_not_judged() {
 #[test]
 fn the_ends_of_an_interval_belong_to_the_bounds() {
     assert_eq!(within(&estimate(33.0, 48.0), 33.0, 48.0), Judgement::Holds);
-    let few = |low, high| Estimate { extremes: true, ..estimate(low, high) };
-    assert_eq!(within(&few(34.0, 40.0), 33.0, 48.0), Judgement::Unclear, "extremes are no interval");
-    assert_eq!(within(&few(40.0, 40.0), 33.0, 48.0), Judgement::Holds, "a count is exact");
-    assert_eq!(more(&few(34.0, 40.0), &estimate(1.0, 2.0)), Judgement::Unclear);
     assert_eq!(within(&estimate(48.0, 60.0), 33.0, 48.0), Judgement::Unclear);
     assert_eq!(within(&estimate(20.0, 33.0), 33.0, 48.0), Judgement::Unclear);
     assert_eq!(more(&estimate(2.0, 3.0), &estimate(1.0, 2.0)), Judgement::Unclear);

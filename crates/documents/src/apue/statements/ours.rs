@@ -10,7 +10,7 @@ use super::super::measured::{quantity, ratio, side_by_side, value};
 use super::super::model::Point;
 use super::super::plan::ApuePlan;
 use super::super::values::{added_by_the_book, fitted, model_of};
-use super::{ALMOST, added, every, few, repeated, sizes};
+use super::{ALMOST, added, every, repeated, single, sizes};
 use crate::found::{
     Found, Judged, Ours, Rows, grouped, holds_if, judged, of_parts, times_to_hundredths, within,
 };
@@ -49,8 +49,6 @@ pub(super) fn a_call(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {
         if !prices.is_empty() {
             told.push(format!("{name}: {}", prices.iter().map(each).collect::<Vec<_>>().join(", ")));
         }
-        // What ran a few times has no interval, and decides nothing.
-        let prices: Vec<_> = prices.into_iter().filter(|(_, price)| !few(price)).collect();
         let near = |one: &Estimate, of: &Estimate| one.low <= ALMOST * of.high && of.low <= ALMOST * one.high;
         if let [(_, first), .., (_, last)] = prices.as_slice() {
             // Intervals that meet, to 10 %, are of one price.
@@ -63,7 +61,7 @@ pub(super) fn a_call(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {
     told.push(format!("the document's own numbers make it {} us, fine", book.join(", ")));
     let words = told.join("; ");
     if judgements.is_empty() {
-        let few = format!("{words}; this needs two numbers of records that ran often enough");
+        let few = format!("{words}; this needs two numbers of records with repeated runs");
         return ran.then_some((Judgement::NotJudged, few));
     }
     Some((of_parts(&judgements), words))
@@ -124,6 +122,6 @@ pub(super) fn twice(found: &Found<'_>, plan: &ApuePlan, nrec: u32, children: u32
     if found.cpus.is_some_and(|cpus| cpus < 4) {
         return Some((Judgement::NotTestableHere, format!("fewer than 4 CPUs; {words}")));
     }
-    let judgement = if few(&clock) { Judgement::NotJudged } else { within(&clock, 2.0, f64::MAX) };
+    let judgement = if single(&clock) { Judgement::NotJudged } else { within(&clock, 2.0, f64::MAX) };
     Some((judgement, words))
 }
