@@ -10,6 +10,7 @@ mod known;
 mod output;
 mod synonyms;
 mod system;
+mod table;
 mod words;
 
 // What measures.

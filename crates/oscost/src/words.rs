@@ -8,7 +8,7 @@ use oscost_results::{RunResult, Status};
 use crate::exit::Ended;
 use crate::known::{Matched, catalogue};
 use crate::output::Talk;
-use crate::synonyms::SYNONYMS;
+use crate::synonyms::synonyms;
 
 /// So many ids are named one by one; of more, the families with their numbers.
 const NAMED: usize = 4;
@@ -17,7 +17,7 @@ const NAMED: usize = 4;
 pub fn only(patterns: &[String], ids: &BTreeSet<&str>, talk: &Talk) -> Result<BTreeSet<String>, Ended> {
     let mut all = BTreeSet::new();
     for typed in patterns {
-        let pattern = Pattern::new(typed, SYNONYMS);
+        let pattern = Pattern::new(typed, synonyms());
         let (way, found) =
             pattern.search(ids.iter().copied(), |id| *id).ok_or_else(|| not_in_results(typed, ids))?;
         // "lock" is a family, also where a result holds clocks alone.
@@ -85,7 +85,7 @@ pub fn told(typed: &str, way: Way, ids: &[&str]) -> Option<String> {
     let whose = match way {
         Way::Beginning => {
             // A document may be called as a family is.
-            let synonym = Pattern::new(&typed, SYNONYMS).synonym()?;
+            let synonym = Pattern::new(&typed, synonyms()).synonym()?;
             let number = synonym.words.first()?;
             return Some(format!(
                 "'{typed}' stands for the ids that begin with it; for {}, type '{number}'",

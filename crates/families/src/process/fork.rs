@@ -29,7 +29,7 @@ const fn filling_ms(bytes: usize) -> u64 {
 }
 
 macro_rules! resident {
-    ($name:ident, $card:ident, $id:literal, $size:literal, $bytes:expr, $pages:ident, $word:literal) => {
+    ($($name:ident, $card:ident, $id:literal, $size:literal, $bytes:expr, $pages:ident, $word:literal;)*) => {$(
         #[doc = concat!("`", $id, "`")]
         pub static $name: Fork = Fork { card: &$card, holds: Some(($bytes, Pages::$pages)) };
         static $card: Card = Card {
@@ -55,56 +55,18 @@ macro_rules! resident {
                 ),
             )
         };
-    };
+    )*};
 }
 
-resident!(RESIDENT_1M, CARD_1M, "process/fork/resident_1m/small_pages", "1 MiB", 1 << 20, Small, "small");
-resident!(
-    RESIDENT_16M,
-    CARD_16M,
-    "process/fork/resident_16m/small_pages",
-    "16 MiB",
-    16 << 20,
-    Small,
-    "small"
-);
-resident!(
-    RESIDENT_16M_HUGE,
-    CARD_16M_HUGE,
-    "process/fork/resident_16m/huge_pages",
-    "16 MiB",
-    16 << 20,
-    Huge,
-    "huge"
-);
-resident!(
-    RESIDENT_256M,
-    CARD_256M,
-    "process/fork/resident_256m/small_pages",
-    "256 MiB",
-    256 << 20,
-    Small,
-    "small"
-);
-resident!(
-    RESIDENT_256M_HUGE,
-    CARD_256M_HUGE,
-    "process/fork/resident_256m/huge_pages",
-    "256 MiB",
-    256 << 20,
-    Huge,
-    "huge"
-);
-resident!(RESIDENT_1G, CARD_1G, "process/fork/resident_1g/small_pages", "1 GiB", 1 << 30, Small, "small");
-resident!(
-    RESIDENT_1G_HUGE,
-    CARD_1G_HUGE,
-    "process/fork/resident_1g/huge_pages",
-    "1 GiB",
-    1 << 30,
-    Huge,
-    "huge"
-);
+resident! {
+    RESIDENT_1M, CARD_1M, "process/fork/resident_1m/small_pages", "1 MiB", 1 << 20, Small, "small";
+    RESIDENT_16M, CARD_16M, "process/fork/resident_16m/small_pages", "16 MiB", 16 << 20, Small, "small";
+    RESIDENT_16M_HUGE, CARD_16M_HUGE, "process/fork/resident_16m/huge_pages", "16 MiB", 16 << 20, Huge, "huge";
+    RESIDENT_256M, CARD_256M, "process/fork/resident_256m/small_pages", "256 MiB", 256 << 20, Small, "small";
+    RESIDENT_256M_HUGE, CARD_256M_HUGE, "process/fork/resident_256m/huge_pages", "256 MiB", 256 << 20, Huge, "huge";
+    RESIDENT_1G, CARD_1G, "process/fork/resident_1g/small_pages", "1 GiB", 1 << 30, Small, "small";
+    RESIDENT_1G_HUGE, CARD_1G_HUGE, "process/fork/resident_1g/huge_pages", "1 GiB", 1 << 30, Huge, "huge";
+}
 
 impl Benchmark for Fork {
     fn card(&self) -> &'static Card {

@@ -11,6 +11,54 @@ use crate::semaphore::handover;
 use locks::{OfDescription, OfProcess, Whole};
 use others::{Beside, few, many};
 
+/// A lock beside so many of another process: its kind, its card, both names, how many.
+macro_rules! beside {
+    ($owner:ty, $card:ident, $name:literal, $call:literal, $others:literal, $how:ident) => {
+        &Beside::<$owner>::new(
+            &$how(
+                $card,
+                concat!("record_lock/", $name, "/others_", $others),
+                concat!(
+                    "one lock (",
+                    $call,
+                    ") and unlock of 1 byte of a file, while another process holds ",
+                    $others,
+                    " other bytes of it"
+                ),
+            ),
+            $others,
+        )
+    };
+}
+
+/// A lock that goes round: where, its kind, its name, its call, what it locks, and its name in words.
+macro_rules! ring {
+    (same_cpu $lock:ty, $name:literal, $call:literal, $of:literal, $words:literal) => {
+        ring!(same_cpu, "on one CPU", handover::in_the_kernel(&[$call]), $lock, $name, $of, $words)
+    };
+    (cross_cpu $lock:ty, $name:literal, $call:literal, $of:literal, $words:literal) => {
+        ring!(
+            cross_cpu,
+            "on another CPU",
+            handover::on_two_cpus(handover::in_the_kernel(&[$call])),
+            $lock,
+            $name,
+            $of,
+            $words
+        )
+    };
+    ($place:ident, $on:literal, $claims:expr, $lock:ty, $name:literal, $of:literal, $words:literal) => {
+        &Ring::<$lock>::new(&Card {
+            operation: concat!("one hand-over of a lock ", $of, " to the next process, ", $on),
+            ..$place(
+                concat!("record_lock/", $name, "/handover/", stringify!($place)),
+                concat!("hand-over of ", $words),
+                &$claims,
+            )
+        })
+    };
+}
+
 pub const ALL: &[&dyn Benchmark] = &[
     &Uncontended::<OfProcess>::new(&FCNTL),
     &Uncontended::<OfDescription>::new(&OFD),
@@ -18,118 +66,20 @@ pub const ALL: &[&dyn Benchmark] = &[
         operation: "one uncontended lock (LOCK_EX) and unlock of a whole file",
         ..uncontended("record_lock/flock", "lock of a whole file, uncontended", &two_calls(&["flock"]))
     }),
-    &Beside::<OfProcess>::new(
-        &few(
-            FCNTL,
-            "record_lock/fcntl/others_10",
-            "one lock (F_SETLKW) and unlock of 1 byte of a file, while another process holds 10 other bytes of it",
-        ),
-        10,
-    ),
-    &Beside::<OfDescription>::new(
-        &few(
-            OFD,
-            "record_lock/ofd/others_10",
-            "one lock (F_OFD_SETLKW) and unlock of 1 byte of a file, while another process holds 10 other bytes of it",
-        ),
-        10,
-    ),
-    &Beside::<OfProcess>::new(
-        &few(
-            FCNTL,
-            "record_lock/fcntl/others_100",
-            "one lock (F_SETLKW) and unlock of 1 byte of a file, while another process holds 100 other bytes of it",
-        ),
-        100,
-    ),
-    &Beside::<OfDescription>::new(
-        &few(
-            OFD,
-            "record_lock/ofd/others_100",
-            "one lock (F_OFD_SETLKW) and unlock of 1 byte of a file, while another process holds 100 other bytes of it",
-        ),
-        100,
-    ),
-    &Beside::<OfProcess>::new(
-        &few(
-            FCNTL,
-            "record_lock/fcntl/others_1000",
-            "one lock (F_SETLKW) and unlock of 1 byte of a file, while another process holds 1000 other bytes of it",
-        ),
-        1_000,
-    ),
-    &Beside::<OfDescription>::new(
-        &few(
-            OFD,
-            "record_lock/ofd/others_1000",
-            "one lock (F_OFD_SETLKW) and unlock of 1 byte of a file, while another process holds 1000 other bytes of it",
-        ),
-        1_000,
-    ),
-    &Beside::<OfProcess>::new(
-        &many(
-            FCNTL,
-            "record_lock/fcntl/others_10000",
-            "one lock (F_SETLKW) and unlock of 1 byte of a file, while another process holds 10000 other bytes of it",
-        ),
-        10_000,
-    ),
-    &Beside::<OfDescription>::new(
-        &many(
-            OFD,
-            "record_lock/ofd/others_10000",
-            "one lock (F_OFD_SETLKW) and unlock of 1 byte of a file, while another process holds 10000 other bytes of it",
-        ),
-        10_000,
-    ),
-    &Ring::<OfProcess>::new(&Card {
-        operation: "one hand-over of a lock (F_SETLKW) of 1 byte of a file to the next process, on one CPU",
-        ..same_cpu(
-            "record_lock/fcntl/handover/same_cpu",
-            "hand-over of a process's record lock",
-            &handover::in_the_kernel(&["fcntl"]),
-        )
-    }),
-    &Ring::<OfDescription>::new(&Card {
-        operation: "one hand-over of a lock (F_OFD_SETLKW) of 1 byte of a file to the next process, on one CPU",
-        ..same_cpu(
-            "record_lock/ofd/handover/same_cpu",
-            "hand-over of a record lock of an open file description",
-            &handover::in_the_kernel(&["fcntl"]),
-        )
-    }),
-    &Ring::<Whole>::new(&Card {
-        operation: "one hand-over of a lock (LOCK_EX) of a whole file to the next process, on one CPU",
-        ..same_cpu(
-            "record_lock/flock/handover/same_cpu",
-            "hand-over of a whole-file lock",
-            &handover::in_the_kernel(&["flock"]),
-        )
-    }),
-    &Ring::<OfProcess>::new(&Card {
-        operation: "one hand-over of a lock (F_SETLKW) of 1 byte of a file to the next process, on another CPU",
-        ..cross_cpu(
-            "record_lock/fcntl/handover/cross_cpu",
-            "hand-over of a process's record lock",
-            &handover::on_two_cpus(handover::in_the_kernel(&["fcntl"])),
-        )
-    }),
-    &Ring::<OfDescription>::new(&Card {
-        operation: "one hand-over of a lock (F_OFD_SETLKW) of 1 byte of a file to the next process, on another CPU",
-        ..cross_cpu(
-            "record_lock/ofd/handover/cross_cpu",
-            "hand-over of a record lock of an open file description",
-            &handover::on_two_cpus(handover::in_the_kernel(&["fcntl"])),
-        )
-    }),
-    &Ring::<Whole>::new(&Card {
-        operation: "one hand-over of a lock (LOCK_EX) of a whole file to the next process, on another CPU",
-        ..cross_cpu(
-            "record_lock/flock/handover/cross_cpu",
-            "hand-over of a whole-file lock",
-            &handover::on_two_cpus(handover::in_the_kernel(&["flock"])),
-        )
-    }),
+    beside!(OfProcess, FCNTL, "fcntl", "F_SETLKW", 10, few),
+    beside!(OfDescription, OFD, "ofd", "F_OFD_SETLKW", 10, few),
+    beside!(OfProcess, FCNTL, "fcntl", "F_SETLKW", 100, few),
+    beside!(OfDescription, OFD, "ofd", "F_OFD_SETLKW", 100, few),
+    beside!(OfProcess, FCNTL, "fcntl", "F_SETLKW", 1000, few),
+    beside!(OfDescription, OFD, "ofd", "F_OFD_SETLKW", 1000, few),
+    beside!(OfProcess, FCNTL, "fcntl", "F_SETLKW", 10000, many),
+    beside!(OfDescription, OFD, "ofd", "F_OFD_SETLKW", 10000, many),
+    ring!(same_cpu OfProcess, "fcntl", "fcntl", "(F_SETLKW) of 1 byte of a file", "a process's record lock"),
+    ring!(same_cpu OfDescription, "ofd", "fcntl", "(F_OFD_SETLKW) of 1 byte of a file", "a record lock of an open file description"),
+    ring!(same_cpu Whole, "flock", "flock", "(LOCK_EX) of a whole file", "a whole-file lock"),
+    ring!(cross_cpu OfProcess, "fcntl", "fcntl", "(F_SETLKW) of 1 byte of a file", "a process's record lock"),
+    ring!(cross_cpu OfDescription, "ofd", "fcntl", "(F_OFD_SETLKW) of 1 byte of a file", "a record lock of an open file description"),
+    ring!(cross_cpu Whole, "flock", "flock", "(LOCK_EX) of a whole file", "a whole-file lock"),
 ];
 
 const FCNTL: Card = Card {

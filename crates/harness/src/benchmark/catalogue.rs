@@ -17,7 +17,7 @@ pub struct Catalogue {
     benchmarks: Vec<&'static dyn Benchmark>,
     resolvers: Vec<Resolver>,
     grids: Vec<Grid>,
-    synonyms: &'static [Synonym],
+    synonyms: Option<fn() -> &'static [Synonym]>,
 }
 
 /// What a pattern found.
@@ -77,10 +77,10 @@ impl Catalogue {
         self
     }
 
-    /// The words of others that patterns may be.
+    /// The words of others that patterns may be, read once they are needed: no worker needs them.
     #[must_use]
-    pub fn with_synonyms(mut self, synonyms: &'static [Synonym]) -> Self {
-        self.synonyms = synonyms;
+    pub fn with_synonyms(mut self, synonyms: fn() -> &'static [Synonym]) -> Self {
+        self.synonyms = Some(synonyms);
         self
     }
 
@@ -186,7 +186,7 @@ impl Listing for Catalogue {
     }
 
     fn synonyms(&self) -> &'static [Synonym] {
-        self.synonyms
+        self.synonyms.map_or(&[], |all| all())
     }
 }
 
@@ -259,7 +259,7 @@ mod tests {
     #[test]
     fn a_word_of_others_without_a_counterpart_says_whose_it_is() {
         static FORK: [Synonym; 1] = [Synonym { words: &["fork"], what: "a word of others", ids: &[] }];
-        let miss = catalogue().with_synonyms(&FORK).select(&["fork".into()], Tier::Core).map(|_| ());
+        let miss = catalogue().with_synonyms(|| &FORK).select(&["fork".into()], Tier::Core).map(|_| ());
         assert_eq!(
             miss.expect_err("a miss").to_string(),
             "'fork' is a word of others, which has no counterpart here"

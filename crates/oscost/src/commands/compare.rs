@@ -17,7 +17,7 @@ use crate::args::{Compare, CompareFormat, FailOn};
 use crate::commands::counts;
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
-use crate::synonyms::SYNONYMS;
+use crate::synonyms::synonyms;
 use crate::{system, words};
 
 /// Most past runs from which the drift of this machine is learnt, the newest.
@@ -128,7 +128,7 @@ fn newest_pair(
     only: &[String],
     talk: &Talk,
 ) -> Result<(Vec<String>, Vec<RunResult>), Ended> {
-    let patterns: Vec<Pattern> = only.iter().map(|typed| Pattern::new(typed, SYNONYMS)).collect();
+    let patterns: Vec<Pattern> = only.iter().map(|typed| Pattern::new(typed, synonyms())).collect();
     let is_asked = |figure: &Figure| patterns.iter().any(|pattern| pattern.finds(&figure.id).is_some());
     // Those that nothing older fits so far: how far back, which is the place behind the newest.
     let mut known: Vec<usize> = Vec::new();

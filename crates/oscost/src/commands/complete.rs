@@ -13,7 +13,7 @@ use super::start;
 use crate::args::Arguments;
 use crate::exit::{Ended, Exit};
 use crate::known::catalogue;
-use crate::synonyms::SYNONYMS;
+use crate::synonyms::synonyms;
 use crate::{glossary, output, system};
 
 /// So many stored runs are offered, the newest first.
@@ -201,7 +201,7 @@ fn patterns(typed: &str) -> Vec<Fit> {
         fits.push((part.to_owned(), format!("{}/{part}", card.family())));
     }
     fits.extend(documents(typed));
-    for synonym in SYNONYMS {
+    for synonym in synonyms() {
         fits.extend(synonym.words.iter().map(|word| ((*word).to_owned(), synonym.what.to_owned())));
     }
     fits.retain(|(word, _)| !word.contains(' '));

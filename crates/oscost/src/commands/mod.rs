@@ -46,7 +46,7 @@ mod watch;
 #[cfg(target_os = "linux")]
 pub fn catalogue() -> oscost_harness::Catalogue {
     oscost_harness::Catalogue::new(oscost_families::all())
-        .with_synonyms(crate::synonyms::SYNONYMS)
+        .with_synonyms(crate::synonyms::synonyms)
         .with_grid(oscost_families::grid)
         .with_resolver(oscost_families::resolve)
         .with_resolver(oscost_documents::resolve)

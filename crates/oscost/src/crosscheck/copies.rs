@@ -76,7 +76,7 @@ const SESSION: &str = "\"$OSCOST_C/server_o0\" >/dev/null 2>&1 & \
 pub const FOLDER: &str = "OSCOST_C";
 
 macro_rules! copy {
-    ($name:literal, $arguments:expr, $counterpart:literal, $quantity:literal, $step:literal, $measures:literal, $reader:expr) => {
+    ($name:expr, $arguments:expr, $counterpart:expr, $quantity:literal, $step:literal, $measures:expr, $reader:expr) => {
         Probe {
             name: $name,
             command: $arguments,
@@ -90,38 +90,64 @@ macro_rules! copy {
         }
     };
 }
+/// A program of document 000: its kind of semaphore in its own name, ours and the document's, and the level.
 macro_rules! semaphores {
-    ($name:literal, $counterpart:literal, $measures:literal) => {
-        copy!($name, &[$name, "1000000"], $counterpart, "elapsed", 1000.0, $measures, |output| before(
-            output,
-            "Elapsed time:",
-            "seconds",
-            1e9
-        ))
+    ($its:literal, $ours:literal, $called:literal, $level:literal) => {
+        copy!(
+            concat!("benchmark_", $its, "_sem_o", $level),
+            &[concat!("benchmark_", $its, "_sem_o", $level), "1000000"],
+            concat!("tlpi/literal/", $ours, "/operations_1000000"),
+            "elapsed",
+            1000.0,
+            concat!("000, ", $called, ", -O", $level),
+            |output| before(output, "Elapsed time:", "seconds", 1e9)
+        )
     };
 }
+/// A program of document 003: its name here and there, the level, our form, its quantity, and what stands before its number.
 macro_rules! system_calls {
-    ($name:literal, $counterpart:literal, $quantity:literal, $mark:literal, $measures:literal) => {
-        copy!($name, &[$name], $counterpart, $quantity, 0.001, $measures, |output| before(
-            output, $mark, "ns", 1.0
-        ))
+    ($name:literal, $called:literal, $level:literal, $ours:literal, $quantity:literal, $mark:literal) => {
+        copy!(
+            concat!($name, "_o", $level),
+            &[concat!($name, "_o", $level)],
+            concat!("ostep/literal/", $ours),
+            $quantity,
+            0.001,
+            concat!("003, ", $called, ", -O", $level),
+            |output| before(output, $mark, "ns", 1.0)
+        )
     };
 }
 macro_rules! loops {
-    ($name:literal, $counterpart:literal, $measures:literal) => {
-        system_calls!($name, $counterpart, "without_call", "Loop without the call:", $measures)
+    ($level:literal, $ours:literal) => {
+        system_calls!(
+            "loop_alone",
+            "loop without the call",
+            $level,
+            $ours,
+            "without_call",
+            "Loop without the call:"
+        )
     };
 }
-
+macro_rules! averages {
+    (2, $level:literal, $ours:literal) => {
+        system_calls!("system_call_2", "program 2", $level, $ours, "average", "make a system call:")
+    };
+    (3, $level:literal, $ours:literal) => {
+        system_calls!("system_call_3", "program 3", $level, $ours, "average", "system call alone:")
+    };
+}
+/// Clients of document 002: their name, how many, and the same in words.
 macro_rules! sessions {
-    ($name:literal, $clients:literal, $counterpart:literal, $measures:literal) => {
+    ($name:literal, $clients:literal, $called:literal) => {
         copy!(
             $name,
             &["sh", "-c", SESSION, "session", $clients],
-            $counterpart,
+            concat!("grame/literal/clients_", $clients),
             "latency_mean",
             1000.0,
-            $measures,
+            concat!("002, ", $called, ", mean latency, -O0"),
             mean_of_values
         )
     };
@@ -134,111 +160,36 @@ pub static C: Peer = Peer {
     environment: &[],
     folder_only: false,
     probes: &[
-        semaphores!(
-            "benchmark_posix_sem_o0",
-            "tlpi/literal/posix_named/operations_1000000",
-            "000, POSIX, -O0"
-        ),
-        semaphores!(
-            "benchmark_posix_sem_o2",
-            "tlpi/literal/posix_named/operations_1000000",
-            "000, POSIX, -O2"
-        ),
-        semaphores!(
-            "benchmark_posix_sem_o3",
-            "tlpi/literal/posix_named/operations_1000000",
-            "000, POSIX, -O3"
-        ),
-        semaphores!(
-            "benchmark_sysv_sem_o0",
-            "tlpi/literal/system_v/operations_1000000",
-            "000, System V, -O0"
-        ),
-        semaphores!(
-            "benchmark_sysv_sem_o2",
-            "tlpi/literal/system_v/operations_1000000",
-            "000, System V, -O2"
-        ),
-        semaphores!(
-            "benchmark_sysv_sem_o3",
-            "tlpi/literal/system_v/operations_1000000",
-            "000, System V, -O3"
-        ),
-        sessions!("client_o0", "1", "grame/literal/clients_1", "002, one client, mean latency, -O0"),
-        sessions!("client_5_o0", "5", "grame/literal/clients_5", "002, five clients, mean latency, -O0"),
-        Probe {
-            differs: FIRST_CALL,
-            ..system_calls!(
-                "system_call_1_o0",
-                "ostep/literal/one_shot/iterations_1",
-                "difference",
-                "make a system call:",
-                "003, program 1, one call, -O0"
-            )
-        },
-        system_calls!(
-            "system_call_2_o0",
-            "ostep/literal/loop/o0/iterations_10000000",
-            "average",
-            "make a system call:",
-            "003, program 2, -O0"
-        ),
-        system_calls!(
-            "system_call_2_o2",
-            "ostep/literal/loop/o2/iterations_10000000",
-            "average",
-            "make a system call:",
-            "003, program 2, -O2"
-        ),
-        system_calls!(
-            "system_call_2_o3",
-            "ostep/literal/loop/o2/iterations_10000000",
-            "average",
-            "make a system call:",
-            "003, program 2, -O3"
-        ),
-        system_calls!(
-            "system_call_3_o0",
-            "ostep/literal/loop_minus_loop/o0/iterations_10000000",
-            "average",
-            "system call alone:",
-            "003, program 3, -O0"
-        ),
-        system_calls!(
-            "system_call_3_o2",
-            "ostep/literal/loop_minus_loop/o2/iterations_10000000",
-            "average",
-            "system call alone:",
-            "003, program 3, -O2"
-        ),
-        system_calls!(
-            "system_call_3_o3",
-            "ostep/literal/loop_minus_loop/o2/iterations_10000000",
-            "average",
-            "system call alone:",
-            "003, program 3, -O3"
-        ),
-        loops!(
-            "loop_alone_o0",
-            "ostep/literal/loop_minus_loop/o0/iterations_10000000",
-            "003, loop without the call, -O0"
-        ),
-        loops!(
-            "loop_alone_o2",
-            "ostep/literal/loop_minus_loop/o2/iterations_10000000",
-            "003, loop without the call, -O2"
-        ),
-        Probe {
-            differs: "at this level a compiler may delete a loop that calls nothing",
-            ..loops!(
-                "loop_alone_o3",
-                "ostep/literal/loop_minus_loop/o2/iterations_10000000",
-                "003, loop without the call, -O3"
-            )
-        },
+        semaphores!("posix", "posix_named", "POSIX", 0),
+        semaphores!("posix", "posix_named", "POSIX", 2),
+        semaphores!("posix", "posix_named", "POSIX", 3),
+        semaphores!("sysv", "system_v", "System V", 0),
+        semaphores!("sysv", "system_v", "System V", 2),
+        semaphores!("sysv", "system_v", "System V", 3),
+        sessions!("client_o0", "1", "one client"),
+        sessions!("client_5_o0", "5", "five clients"),
+        Probe { differs: FIRST_CALL, ..ONE_CALL },
+        averages!(2, 0, "loop/o0/iterations_10000000"),
+        averages!(2, 2, "loop/o2/iterations_10000000"),
+        averages!(2, 3, "loop/o2/iterations_10000000"),
+        averages!(3, 0, "loop_minus_loop/o0/iterations_10000000"),
+        averages!(3, 2, "loop_minus_loop/o2/iterations_10000000"),
+        averages!(3, 3, "loop_minus_loop/o2/iterations_10000000"),
+        loops!(0, "loop_minus_loop/o0/iterations_10000000"),
+        loops!(2, "loop_minus_loop/o2/iterations_10000000"),
+        Probe { differs: MAY_BE_DELETED, ..loops!(3, "loop_minus_loop/o2/iterations_10000000") },
     ],
 };
 
+const ONE_CALL: Probe = system_calls!(
+    "system_call_1",
+    "program 1, one call",
+    0,
+    "one_shot/iterations_1",
+    "difference",
+    "make a system call:"
+);
+const MAY_BE_DELETED: &str = "at this level a compiler may delete a loop that calls nothing";
 /// What the one call of document 003's first program takes besides.
 const FIRST_CALL: &str = "the loader looks getpid up at this program's first call, which also touches its page for the first time; a worker \
     of ours has called it before";

@@ -16,7 +16,7 @@ use oscost_results::search::{Listing, NoMatch, Synonym, Tier, Way};
 use oscost_results::{Expectation, Trait};
 use serde::{Deserialize, Serialize};
 
-use crate::synonyms::SYNONYMS;
+use crate::synonyms::synonyms;
 
 #[cfg(target_os = "linux")]
 use cards as source;
@@ -186,6 +186,6 @@ impl Listing for &'static Catalogue {
     }
 
     fn synonyms(&self) -> &'static [Synonym] {
-        SYNONYMS
+        synonyms()
     }
 }

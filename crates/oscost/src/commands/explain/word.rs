@@ -4,7 +4,7 @@ use oscost_results::quantity::{self, Better};
 use oscost_results::{Mark, RemarkCode};
 
 use super::Explanation;
-use crate::checks::{About, CHECKS, mentions};
+use crate::checks::{About, checks, mentions};
 use crate::exit::MEANINGS;
 use crate::glossary;
 
@@ -24,7 +24,7 @@ pub fn page(thing: &str) -> Option<Explanation> {
 }
 
 /// The page of a check of `oscost doctor`.
-pub fn check(check: &About) -> Explanation {
+pub fn check(check: About) -> Explanation {
     let name = check.name.replace('_', " ");
     let mut page = Explanation::new(format!("{name}: 'oscost doctor' looks at it")).say(check.looks);
     page.fact("Remedy", [check.remedy.to_owned()]);
@@ -41,7 +41,7 @@ pub fn mentioned(thing: &str) -> Option<Explanation> {
     if thing.trim().chars().count() < 3 {
         return None;
     }
-    let checks = CHECKS.iter().filter(|check| mentions(check.looks, thing) || mentions(check.remedy, thing));
+    let checks = checks().filter(|check| mentions(check.looks, thing) || mentions(check.remedy, thing));
     let checks = checks
         .map(|check| format!("{}: {} Remedy: {}", check.name.replace('_', " "), check.looks, check.remedy));
     let entries =

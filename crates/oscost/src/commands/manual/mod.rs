@@ -11,7 +11,7 @@ use clap_mangen::roff::{Roff, bold, roman};
 use crate::args::Arguments;
 use crate::exit::MEANINGS;
 use crate::known::{Key, catalogue};
-use tables::{ENVIRONMENT, EXAMPLES, FILES, OF_COMPARE, Shared};
+use tables::{ENVIRONMENT, FILES, OF_COMPARE, Shared, examples};
 
 /// The day of the release, of CHANGELOG.md: it must be no other at each build.
 const DATE: &str = "2026-11-25";
@@ -64,18 +64,13 @@ fn page(command: &Command, path: &str, name: &str, out: &mut Vec<u8>) -> io::Res
     for (owner, keys) in catalogue().keys_of(path) {
         section(&format!("KEYS OF {}", owner.to_uppercase()), keys.iter().map(key), out)?;
     }
-    let examples =
-        EXAMPLES.iter().find(|(known, _)| *known == path).map_or(&[][..], |(_, examples)| examples);
     // The page of the program has commands of its own, and not every system has each of them.
-    let is_here = |(call, _): &&(&str, &str)| {
-        !path.is_empty()
-            || call
-                .split(' ')
-                .nth(1)
-                .is_some_and(|it| command.find_subcommand(it).is_some_and(|it| !it.is_hide_set()))
+    let is_here = |call: &str| {
+        let of = call.split(' ').nth(1).and_then(|it| command.find_subcommand(it));
+        !path.is_empty() || of.is_some_and(|it| !it.is_hide_set())
     };
-    let examples = examples.iter().filter(is_here);
-    section("EXAMPLES", examples.map(|(call, what)| ((*call).to_owned(), (*what).to_owned())), out)?;
+    let examples = examples().filter(|[of, call, _]| *of == path && is_here(call));
+    section("EXAMPLES", examples.map(|[_, call, what]| (call.to_owned(), what.to_owned())), out)?;
     let files: Vec<_> = of(FILES, path).collect();
     let none = ("none".to_owned(), "It reads and leaves no file of its own.".to_owned());
     section("FILES", if files.is_empty() { vec![none] } else { files }, out)?;
@@ -162,19 +157,17 @@ mod tests {
     #[test]
     fn every_example_is_a_call_that_the_program_takes() {
         let mut count = 0;
-        for (command, examples) in EXAMPLES {
-            for (call, what) in *examples {
-                let arguments = Arguments::try_parse_from(words(call));
-                assert!(arguments.is_ok(), "{call}: {:?}", arguments.err());
-                assert!(words(call).join(" ").starts_with(format!("oscost {command}").trim_end()), "{call}");
-                assert!(what.split(' ').count() <= 20, "{call}: {what}");
-                if let Some(Command::System(MeasuringCommand::Run(run))) =
-                    arguments.ok().and_then(|it| it.command)
-                {
-                    assert!(run.set.given(Whose::Families).is_ok(), "{call}");
-                }
-                count += 1;
+        for [command, call, what] in examples() {
+            let arguments = Arguments::try_parse_from(words(call));
+            assert!(arguments.is_ok(), "{call}: {:?}", arguments.err());
+            assert!(words(call).join(" ").starts_with(format!("oscost {command}").trim_end()), "{call}");
+            assert!(what.split(' ').count() <= 20, "{call}: {what}");
+            if let Some(Command::System(MeasuringCommand::Run(run))) =
+                arguments.ok().and_then(|it| it.command)
+            {
+                assert!(run.set.given(Whose::Families).is_ok(), "{call}");
             }
+            count += 1;
         }
         assert!(count >= 25, "{count} examples");
     }

@@ -1,5 +1,7 @@
 //! Reads `launches.txt` (format: `contrib/verdicts/collect.py`): runs of this project's test machine, sitting by sitting.
 
+use std::sync::OnceLock;
+
 use oscost_results::{Figure, LaunchRecord, Mark, PairedValue, Quantity, RunResult, Status};
 
 use crate::fixture;
@@ -30,8 +32,13 @@ impl Sitting {
     }
 }
 
-/// All sittings, in the order of the file.
-pub fn sittings() -> Vec<Sitting> {
+/// All sittings, in the order of the file, which is read once for all tests.
+pub fn sittings() -> &'static [Sitting] {
+    static SITTINGS: OnceLock<Vec<Sitting>> = OnceLock::new();
+    SITTINGS.get_or_init(read)
+}
+
+fn read() -> Vec<Sitting> {
     let mut template = fixture::result();
     let figure = template.figures.iter().find(|figure| figure.id == "clock/monotonic").unwrap().clone();
     let pair = template.ratios.first().unwrap().clone();
