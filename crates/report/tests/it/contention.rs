@@ -1,8 +1,9 @@
 //! The view of contention: grid, classes, crossing, and what it says of lost updates.
 
 use crate::fixture;
+use crate::written::{flat, style, written};
 
-use oscost_report::{RowChoice, Style, price_list, price_list_markdown};
+use oscost_report::{RowChoice, price_list, price_list_markdown};
 use oscost_results::{Figure, PairedValue, RunResult};
 use serde_json::json;
 
@@ -51,24 +52,14 @@ fn result() -> RunResult {
 }
 
 fn text(result: &RunResult, width: usize, unicode: bool) -> String {
-    let mut out = Vec::new();
-    price_list(result, None, RowChoice::default(), &Style { width, unicode, colour: false }, &mut out)
-        .unwrap();
-    String::from_utf8(out).unwrap()
-}
-
-/// On one line, whatever the width.
-fn flat(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    written(|out| price_list(result, None, RowChoice::default(), &style(width, unicode), out))
 }
 
 #[test]
 fn the_view_at_two_widths_and_in_markdown() {
     insta::assert_snapshot!("contention_100", text(&result(), 100, true));
     insta::assert_snapshot!("contention_60_ascii", text(&result(), 60, false));
-    let mut out = Vec::new();
-    price_list_markdown(&result(), None, &mut out).unwrap();
-    insta::assert_snapshot!("contention_markdown", String::from_utf8(out).unwrap());
+    insta::assert_snapshot!("contention_markdown", written(|out| price_list_markdown(&result(), None, out)));
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! The view of pairs of CPUs: a matrix that lines up, no time of 0, and both directions held against each other.
 
 use crate::fixture;
+use crate::written::{flat, style, written};
 
-use oscost_report::{Named, RowChoice, Style, page, price_list, price_list_markdown};
+use oscost_report::{Named, RowChoice, page, price_list, price_list_markdown};
 use oscost_results::{Figure, RunResult};
 use serde_json::json;
 
@@ -36,10 +37,7 @@ fn result(back: f64) -> RunResult {
 }
 
 fn text(result: &RunResult) -> String {
-    let mut out = Vec::new();
-    let style = Style { width: 100, unicode: true, colour: false };
-    price_list(result, None, RowChoice::default(), &style, &mut out).unwrap();
-    String::from_utf8(out).unwrap()
+    written(|out| price_list(result, None, RowChoice::default(), &style(100, true), out))
 }
 
 #[test]
@@ -56,24 +54,20 @@ fn the_matrix_lines_up() {
 
 #[test]
 fn a_pair_whose_directions_differ_is_named() {
-    let text = text(&result(18_000.0)).split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = flat(&text(&result(18_000.0)));
     let words = "The directions differ beyond noise in 1 of 3 pairs: CPU 0 to 3 9.00 us, back 18.0 us.";
     assert!(text.contains(words), "{text}");
 }
 
 #[test]
 fn markdown_has_the_matrix_too() {
-    let mut out = Vec::new();
-    price_list_markdown(&result(9100.0), None, &mut out).unwrap();
-    let text = String::from_utf8(out).unwrap();
+    let text = written(|out| price_list_markdown(&result(9100.0), None, out));
     assert!(text.contains("PAIRS OF CPUS"), "{text}");
 }
 
 #[test]
 fn the_page_draws_a_cell_a_pair() {
-    let mut out = Vec::new();
-    page(&[Named { name: "pairs", result: &result(9100.0) }], &mut out).unwrap();
-    let text = String::from_utf8(out).unwrap();
+    let text = written(|out| page(&[Named { name: "pairs", result: &result(9100.0) }], out));
     assert_eq!(text.matches("class=\"heat\"").count(), 6, "a direction each, and none from a CPU to itself");
     assert!(text.contains("<title>CPU 0 to CPU 3: 9.00</title>"));
     let shade = |pair: &str| {
@@ -94,7 +88,7 @@ fn many_cpus_have_no_matrix() {
     let share = ["cache", "machine"];
     result.figures =
         (0..3000_u64).map(|at| pair(2 * at, 2 * at + 1, share[at as usize % 2], 2000.0)).collect();
-    let text = text(&result).split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = flat(&text(&result));
     assert!(text.contains("A matrix of 6000 CPUs is too wide to read."), "{text}");
     assert!(text.contains("one cache 1500"), "{text}");
 }

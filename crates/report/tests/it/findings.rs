@@ -1,15 +1,13 @@
 //! What a screen says by itself: findings from figures that carry them, and why a row or a finding is there or not.
 
 use crate::fixture;
+use crate::written::{style, written};
 
-use oscost_report::{Named, RowChoice, Style, page, price_list};
+use oscost_report::{Named, RowChoice, page, price_list};
 use oscost_results::{Figure, Mark, RunResult, Status};
 
 fn shown(result: &RunResult, width: usize) -> String {
-    let mut out = Vec::new();
-    let style = Style { width, unicode: false, colour: false };
-    price_list(result, None, RowChoice::default(), &style, &mut out).unwrap();
-    String::from_utf8(out).unwrap()
+    written(|out| price_list(result, None, RowChoice::default(), &style(width, false), out))
 }
 
 fn rows(shown: &str) -> Vec<&str> {
@@ -115,9 +113,7 @@ fn a_page_tells_wrong_counts_from_missing_ones() {
     let mut result = telling();
     result.figures[0].status = Status::Contradicted;
     result.figures[1].evidence.verdict = oscost_results::Verdict::Unchecked;
-    let mut out = Vec::new();
-    page(&[Named { name: "x", result: &result }], &mut out).unwrap();
-    let text = String::from_utf8(out).unwrap();
+    let text = written(|out| page(&[Named { name: "x", result: &result }], out));
     assert!(text.contains("counts of calls and switches: 2 confirmed, 1 wrong, 1 unchecked"));
 }
 

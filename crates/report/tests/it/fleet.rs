@@ -1,6 +1,7 @@
 //! Fleets: which hosts are named odd, by which key they are compared, and what the page and the screen say of them.
 
 use crate::fixture;
+use crate::written::{style, written};
 
 use oscost_report::Style;
 use oscost_report::fleet::{Fleet, JudgedFleet, OddIn};
@@ -166,9 +167,7 @@ fn runs_of_a_host_are_one_host_and_hosts_without_a_name_are_told_by_their_boot()
 }
 
 fn text(fleet: &JudgedFleet, all: bool, width: usize) -> String {
-    let mut out = Vec::new();
-    fleet.text(all, &Style { width, unicode: false, colour: false }, &mut out).unwrap();
-    String::from_utf8(out).unwrap()
+    written(|out| fleet.text(all, &style(width, false), out))
 }
 
 #[test]

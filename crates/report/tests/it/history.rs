@@ -1,8 +1,9 @@
 //! The list of a store's runs, and each figure over them.
 
 use crate::fixture;
+use crate::written::{style, written};
 
-use oscost_report::{Style, history, history_whole};
+use oscost_report::{history, history_whole};
 use oscost_results::{Outline, RunResult, outline_from_bytes, to_bytes};
 
 fn outline(factor: f64, note: Option<&str>) -> Outline {
@@ -17,9 +18,7 @@ fn outline(factor: f64, note: Option<&str>) -> Outline {
 }
 
 fn shown(runs: &[(String, Outline)], width: usize, unicode: bool) -> String {
-    let mut out = Vec::new();
-    history_whole(runs, &Style { width, unicode, colour: false }, &mut out).unwrap();
-    String::from_utf8(out).unwrap()
+    written(|out| history_whole(runs, &style(width, unicode), out))
 }
 
 /// At any width a run and a figure have a line each, and of many runs the newest are listed.
@@ -27,11 +26,7 @@ fn shown(runs: &[(String, Outline)], width: usize, unicode: bool) -> String {
 fn one_line_a_figure_and_one_screen() {
     let runs: Vec<(String, Outline)> =
         (0..100).map(|run| (format!("run-{run}"), outline(1.0 + f64::from(run), None))).collect();
-    let at = |width| {
-        let mut out = Vec::new();
-        history(&runs, &Style { width, unicode: false, colour: false }, &mut out).unwrap();
-        String::from_utf8(out).unwrap()
-    };
+    let at = |width| written(|out| history(&runs, &style(width, false), out));
     let figures = runs[0].1.figures.iter().filter(|figure| figure.quoted().is_some()).count();
     for width in [40, 60, 80, 100, 160] {
         let text = at(width);

@@ -23,3 +23,4 @@ mod stored_drift;
 mod stored_pairs;
 mod version_one;
 mod withdrawn;
+mod written;

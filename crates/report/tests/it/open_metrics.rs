@@ -2,6 +2,7 @@
 
 use crate::fixture;
 use crate::fixture::hostile;
+use crate::written::written;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -103,9 +104,7 @@ fn read(text: &str) -> BTreeMap<String, Family> {
 }
 
 fn written(results: &[Named<'_>]) -> String {
-    let mut out = Vec::new();
-    open_metrics(results, &mut out).unwrap();
-    String::from_utf8(out).unwrap()
+    written(|out| open_metrics(results, out))
 }
 
 fn value(families: &BTreeMap<String, Family>, name: &str, labels: &[(&str, &str)]) -> Option<f64> {

@@ -1,9 +1,10 @@
 //! Operations timed one by one, in every format: the same numbers, the bound in words, and causes of gaps by name.
 
 use crate::fixture;
+use crate::written::{flat, style, written};
 
 use oscost_report::{
-    Named, RowChoice, RowFormat, Style, open_metrics, page, price_list, price_list_markdown, rows_of,
+    Named, RowChoice, RowFormat, open_metrics, page, price_list, price_list_markdown, rows_of,
 };
 use oscost_results::{RunResult, from_bytes, to_bytes};
 use serde_json::json;
@@ -41,22 +42,12 @@ fn result(alone_ns: f64, batch_ns: f64) -> RunResult {
     from_bytes(&to_bytes(&result).unwrap()).unwrap()
 }
 
-fn written(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> String {
-    let mut out = Vec::new();
-    write(&mut out).unwrap();
-    String::from_utf8(out).unwrap()
-}
-
 fn told(result: &RunResult, width: usize) -> String {
-    let style = Style { width, unicode: true, colour: false };
+    let style = style(width, true);
     written(|out| price_list(result, None, RowChoice::default(), &style, out))
 }
 
 /// The text as one line, whatever its width was.
-fn flat(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 #[test]
 fn percentiles_bounds_and_causes_stand_in_text_markdown_and_page() {
     let result = result(98.0, 91.0);

@@ -1,6 +1,7 @@
 //! The reports of a realistic result: snapshots at several terminal widths, and rules that hold at every width.
 
 use crate::fixture;
+use crate::written::{flat, style, written};
 
 use oscost_report::{
     RowChoice, RowFormat, RowOrder, Style, doctor, numbers, price_list, price_list_markdown, reproductions,
@@ -10,18 +11,8 @@ use oscost_results::{Figure, Judgement, Mark, Reproduction, RunResult, Status};
 
 const SAVED: &str = "2026-11-20T23-14-05Z-9f2c41d0";
 
-fn text(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> String {
-    let mut out = Vec::new();
-    write(&mut out).unwrap();
-    String::from_utf8(out).unwrap()
-}
-
 fn shown(result: &RunResult, style: Style) -> String {
-    text(|out| price_list(result, Some(SAVED), RowChoice::default(), &style, out))
-}
-
-fn style(width: usize, unicode: bool) -> Style {
-    Style { width, unicode, colour: false }
+    written(|out| price_list(result, Some(SAVED), RowChoice::default(), &style, out))
 }
 
 #[test]
@@ -39,13 +30,16 @@ fn the_other_reports() {
         let style = style(width, true);
         insta::assert_snapshot!(
             format!("reproductions_{width}"),
-            text(|out| reproductions(&result, &style, out))
+            written(|out| reproductions(&result, &style, out))
         );
-        insta::assert_snapshot!(format!("doctor_{width}"), text(|out| doctor(&result.doctor, &style, out)));
+        insta::assert_snapshot!(
+            format!("doctor_{width}"),
+            written(|out| doctor(&result.doctor, &style, out))
+        );
     }
-    insta::assert_snapshot!("markdown", text(|out| price_list_markdown(&result, Some(SAVED), out)));
-    insta::assert_snapshot!("reproductions_markdown", text(|out| reproductions_markdown(&result, out)));
-    let csv = text(|out| rows_of(&result, RowFormat::Csv, out));
+    insta::assert_snapshot!("markdown", written(|out| price_list_markdown(&result, Some(SAVED), out)));
+    insta::assert_snapshot!("reproductions_markdown", written(|out| reproductions_markdown(&result, out)));
+    let csv = written(|out| rows_of(&result, RowFormat::Csv, out));
     // Columns are only added, behind those that were there: docs/stability.md.
     assert!(csv.starts_with(
         "id,family,status,verdict,marks,quantity,headline,value,low,high,extremes,unit,operation,call_path,placement,\
@@ -127,7 +121,7 @@ fn a_run_of_the_core_is_one_screen() {
             assert_eq!(shown.contains(&more), count > rows, "{shown}");
         }
         let all = RowChoice { all: true, ..RowChoice::default() };
-        let all = text(|out| price_list(&result, None, all, &style(100, true), out));
+        let all = written(|out| price_list(&result, None, all, &style(100, true), out));
         assert_eq!(rows(&all).len(), count);
         let mut named = result.clone();
         named.plan.patterns = vec!["family_1".to_owned()];
@@ -247,7 +241,7 @@ fn rows_are_sorted_across_families() {
     let result = fixture::result();
     let by = |order| {
         let choice = RowChoice { order: Some(order), ..RowChoice::default() };
-        text(|out| price_list(&result, None, choice, &style(160, true), out))
+        written(|out| price_list(&result, None, choice, &style(160, true), out))
     };
     let names = |shown: &str| -> Vec<String> {
         rows(shown).iter().map(|row| row.split_whitespace().next().unwrap().to_owned()).collect()
@@ -261,7 +255,7 @@ fn rows_are_sorted_across_families() {
 #[test]
 fn everything_is_said_below_the_rows_where_that_is_asked_for() {
     let choice = RowChoice { verbose: true, ..RowChoice::default() };
-    let shown = text(|out| price_list(&fixture::result(), None, choice, &style(100, true), out));
+    let shown = written(|out| price_list(&fixture::result(), None, choice, &style(100, true), out));
     assert!(shown.contains("noisy: 18 % clean rounds"), "{shown}");
     insta::assert_snapshot!("verbose_100", shown);
 
@@ -271,8 +265,8 @@ fn everything_is_said_below_the_rows_where_that_is_asked_for() {
     result.warnings = vec![words.to_owned()];
     for (verbose, columns, whole) in [(true, 80, true), (false, 80, false), (false, 250, true)] {
         let choice = RowChoice { verbose, ..RowChoice::default() };
-        let shown = text(|out| price_list(&result, None, choice, &style(columns, true), out));
-        let flat = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        let shown = written(|out| price_list(&result, None, choice, &style(columns, true), out));
+        let flat = flat(&shown);
         assert_eq!(flat.contains(&format!("warning: {words}")), whole, "{columns}, {verbose}: {shown}");
     }
 }
@@ -324,7 +318,7 @@ fn what_was_not_counted_is_said_once() {
     let all = shown(&result, style(100, true));
     assert_eq!(all.matches("seccomp and ptrace are refused").count(), 1);
     result.figures[0].evidence.audit_missing = None;
-    let markdown = text(|out| price_list_markdown(&result, None, out));
+    let markdown = written(|out| price_list_markdown(&result, None, out));
     assert_eq!(markdown.matches("seccomp and ptrace are refused").count(), result.figures.len() - 1);
 }
 
@@ -337,7 +331,7 @@ fn an_empty_result_is_told_as_such() {
     let shown = shown(&result, style(100, true));
     assert!(shown.contains("Nothing was measured."), "{shown}");
     assert!(shown.contains("not examined; oscost doctor"), "{shown}");
-    let reproduced = text(|out| reproductions(&result, &style(100, true), out));
+    let reproduced = written(|out| reproductions(&result, &style(100, true), out));
     assert_eq!(reproduced, "No founding document was reproduced in this run.\n");
 }
 
@@ -358,7 +352,7 @@ fn statements_of_ours_stand_apart_and_each_judgement_has_its_word() {
         said("between", Judgement::Unclear, false),
         said("beside it", Judgement::Holds, true),
     ];
-    let shown = text(|out| reproductions(&result, &style(200, true), out));
+    let shown = written(|out| reproductions(&result, &style(200, true), out));
     for words in [
         "holds in part     \"theirs\"",
         "machine's figure  \"a number\"",
@@ -378,8 +372,8 @@ fn marks_for_how_a_figure_was_measured_say_what_it_was() {
     figure.marks = vec![Mark::Shared, Mark::Interposed, Mark::Filtered, Mark::Reniced];
     let told = |result: &RunResult| {
         let choice = RowChoice { verbose: true, ..RowChoice::default() };
-        let shown = text(|out| price_list(result, None, choice, &style(200, true), out));
-        shown.split_whitespace().collect::<Vec<_>>().join(" ")
+        let shown = written(|out| price_list(result, None, choice, &style(200, true), out));
+        flat(&shown)
     };
     let mut launch = figure.launches.first().cloned().unwrap_or_default();
     launch.foreign_share = Some(0.02);

@@ -1,8 +1,9 @@
 //! The view of real-time messages: a line a transport, fits, slopes, the timeline, what is best, what limits the figures.
 
 use crate::fixture;
+use crate::written::{style, written};
 
-use oscost_report::{Named, RowChoice, Style, page, price_list, price_list_markdown};
+use oscost_report::{Named, RowChoice, page, price_list, price_list_markdown};
 use oscost_results::{Figure, Mark, PairedValue, RunResult};
 use serde_json::json;
 
@@ -61,16 +62,7 @@ fn result() -> RunResult {
 }
 
 fn told(result: &RunResult) -> String {
-    let mut out = Vec::new();
-    price_list(
-        result,
-        None,
-        RowChoice::default(),
-        &Style { width: 400, unicode: false, colour: false },
-        &mut out,
-    )
-    .unwrap();
-    String::from_utf8(out).unwrap()
+    written(|out| price_list(result, None, RowChoice::default(), &style(400, false), out))
 }
 
 #[test]
@@ -202,9 +194,7 @@ fn idle_and_busy_stand_beside_each_other_and_the_load_is_marked() {
 #[test]
 fn a_page_of_loaded_sessions_says_what_the_load_did() {
     let heading = |result: &RunResult| {
-        let mut out = Vec::new();
-        page(&[Named { name: "run", result }], &mut out).unwrap();
-        let page = String::from_utf8(out).unwrap();
+        let page = written(|out| page(&[Named { name: "run", result }], out));
         let begin = page.find("<h1").unwrap();
         page[begin..page[begin..].find("</h1>").unwrap() + begin].replace('\u{a0}', " ")
     };
@@ -218,9 +208,7 @@ fn a_page_of_loaded_sessions_says_what_the_load_did() {
     );
     assert!(one.contains("3 messages were lost"), "{one}");
     let card = {
-        let mut out = Vec::new();
-        page(&[Named { name: "run", result: &result }], &mut out).unwrap();
-        let page = String::from_utf8(out).unwrap();
+        let page = written(|out| page(&[Named { name: "run", result: &result }], out));
         let begin = page.find("class=\"card").unwrap();
         page[begin..].split("<h2").next().unwrap().replace('\u{a0}', " ")
     };
@@ -279,9 +267,7 @@ fn a_server_in_the_kernel_is_compared_from_the_due_time() {
 #[test]
 fn a_transport_by_itself_has_pictures_only_where_none_are_compared() {
     let pictures = |result: &RunResult| {
-        let mut out = Vec::new();
-        page(&[Named { name: "x", result }], &mut out).unwrap();
-        let shown = String::from_utf8(out).unwrap();
+        let shown = written(|out| page(&[Named { name: "x", result }], out));
         let captions =
             shown.split("<figcaption>").skip(1).map(|rest| rest.split("</figcaption>").next().unwrap());
         captions.filter(|caption| caption.contains("In one launch of each")).count()

@@ -1,8 +1,9 @@
 //! The view of several at once: the speed-up, the knee with its interval, and who shares a CPU.
 
 use crate::fixture;
+use crate::written::{flat, style, written};
 
-use oscost_report::{Named, RowChoice, Style, page, price_list};
+use oscost_report::{Named, RowChoice, page, price_list};
 use oscost_results::{Figure, RunResult};
 use serde_json::json;
 
@@ -30,10 +31,7 @@ fn result(figures: Vec<Figure>) -> RunResult {
 }
 
 fn text(result: &RunResult) -> String {
-    let mut out = Vec::new();
-    let style = Style { width: 120, unicode: false, colour: false };
-    price_list(result, None, RowChoice::default(), &style, &mut out).unwrap();
-    String::from_utf8(out).unwrap()
+    written(|out| price_list(result, None, RowChoice::default(), &style(120, false), out))
 }
 
 fn both() -> RunResult {
@@ -45,7 +43,7 @@ fn both() -> RunResult {
 #[test]
 fn private_objects_have_no_knee_and_a_shared_one_has_it_at_one() {
     let text = text(&both());
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = flat(&text);
     for part in [
         "SEVERAL AT ONCE",
         "syscall/read1: 4 processes with private objects make 3.92x what one makes, efficiency 0.980; no knee up to 4 processes.",
@@ -61,7 +59,7 @@ fn private_objects_have_no_knee_and_a_shared_one_has_it_at_one() {
 fn workers_that_share_a_cpu_are_no_knee() {
     let crowds = [(1, 1.0), (2, 0.99), (4, 0.5)].map(|(workers, it)| crowd(workers, "private", it, 2.0));
     let text = text(&result(crowds.into_iter().collect()));
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = flat(&text);
     assert!(words.contains("no knee up to 2 processes. From 4 processes on, several share a CPU."), "{text}");
 }
 

@@ -1,8 +1,9 @@
 //! The view of series: curves over a size, with the finding, the bars of a terminal and the picture of a page.
 
 use crate::fixture;
+use crate::written::{flat, style, written};
 
-use oscost_report::{Named, RowChoice, Style, page, price_list};
+use oscost_report::{Named, RowChoice, page, price_list};
 use oscost_results::{Figure, RunResult};
 use serde_json::json;
 
@@ -47,16 +48,13 @@ fn result() -> RunResult {
 }
 
 fn text(result: &RunResult) -> String {
-    let mut out = Vec::new();
-    let style = Style { width: 100, unicode: false, colour: false };
-    price_list(result, None, RowChoice::default(), &style, &mut out).unwrap();
-    String::from_utf8(out).unwrap()
+    written(|out| price_list(result, None, RowChoice::default(), &style(100, false), out))
 }
 
 #[test]
 fn a_series_says_both_ends_and_what_a_step_adds() {
     let text = text(&result());
-    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = flat(&text);
     for part in [
         "COST BY SIZE",
         "a fork takes 61.0 us with 1 MiB and 1.06 ms with 1 GiB (small pages): 17.4x.",
@@ -89,9 +87,7 @@ fn one_size_is_no_series() {
 #[test]
 fn a_page_draws_it_over_its_axis() {
     let result = result();
-    let mut out = Vec::new();
-    page(&[Named { name: "it", result: &result }], &mut out).unwrap();
-    let page = String::from_utf8(out).unwrap();
+    let page = written(|out| page(&[Named { name: "it", result: &result }], out));
     for part in ["resident memory of the process", "1 GiB", "typical bandwidth", "GB/s", "descriptors"] {
         assert!(page.contains(part), "{part}");
     }

@@ -1,9 +1,10 @@
 //! How far runs of one machine lie apart in what compare judges.
 
-use oscost_report::{Named, Style, spread, spread_markdown};
+use oscost_report::{Named, spread, spread_markdown};
 use oscost_results::RunResult;
 
 use crate::fixture;
+use crate::written::style;
 
 const ID: &str = "clock/monotonic";
 
@@ -22,7 +23,7 @@ fn shown(runs: &[RunResult]) -> String {
     let names: Vec<String> = (1..=runs.len()).map(|number| format!("run {number}")).collect();
     let named: Vec<Named<'_>> = names.iter().zip(runs).map(|(name, result)| Named { name, result }).collect();
     let mut out = Vec::new();
-    spread(&named, &Style { width: 120, unicode: false, colour: false }, &mut out).unwrap();
+    spread(&named, &style(120, false), &mut out).unwrap();
     let mut markdown = Vec::new();
     spread_markdown(&named, &mut markdown).unwrap();
     let text = String::from_utf8(out).unwrap();

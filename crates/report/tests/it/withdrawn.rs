@@ -1,10 +1,11 @@
 //! Withdrawn figures: every report gives the reason, and none shows the number.
 
 use crate::fixture;
+use crate::written::{flat, style, written};
 
 use oscost_report::compare::{Rules, compare, comparison_whole as comparison};
 use oscost_report::{
-    Named, RowChoice, RowFormat, Style, history, open_metrics, page, price_list, price_list_markdown, rows_of,
+    Named, RowChoice, RowFormat, history, open_metrics, page, price_list, price_list_markdown, rows_of,
 };
 use oscost_results::{RunResult, Status, from_bytes, outline_from_bytes, to_bytes};
 
@@ -35,12 +36,6 @@ fn result(revision: u32) -> RunResult {
     from_bytes(&to_bytes(&result).unwrap()).unwrap()
 }
 
-fn written(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> String {
-    let mut out = Vec::new();
-    write(&mut out).unwrap();
-    String::from_utf8(out).unwrap()
-}
-
 /// Every row with everything that can be said of it.
 const EVERYTHING: RowChoice = RowChoice { all: true, verbose: true, order: None };
 
@@ -54,7 +49,7 @@ fn reports(result: &RunResult) -> Vec<(String, String)> {
         ("page".to_owned(), written(|out| page(&named, out))),
     ];
     for width in [60, 100, 160] {
-        let style = Style { width, unicode: true, colour: false };
+        let style = style(width, true);
         reports.push((
             format!("text {width}"),
             written(|out| price_list(result, None, EVERYTHING, &style, out)),
@@ -77,7 +72,7 @@ fn no_report_shows_the_number_and_each_says_why() {
     for (name, report) in reports(&wrong) {
         assert!(!shows_number(&report), "{name}: {report}");
         assert!(report.contains("withdrawn"), "{name}: {report}");
-        let text = report.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = flat(&report);
         // For machines OpenMetrics has the state alone.
         let says_why = text.contains("so the figure is up to 500 times too low");
         assert!(says_why || name == "openmetrics", "{name}: {report}");
@@ -95,18 +90,12 @@ fn a_withdrawn_figure_is_never_judged() {
         let (a, b) = (Named { name: "a", result: a }, Named { name: "b", result: b });
         let compared = compare(&a, &b, Rules::default());
         assert!(compared.rows.iter().all(|row| row.id != ID), "{:?}", compared.rows);
-        let style = Style { width: 100, unicode: true, colour: false };
+        let style = style(100, true);
         let text = written(|out| comparison(&compared, &style, out));
         assert!(!text.contains("withdrawn") || text.contains(ID), "{text}");
     }
     let (a, b) = (Named { name: "a", result: &wrong }, Named { name: "b", result: &right });
-    let text = written(|out| {
-        comparison(
-            &compare(&a, &b, Rules::default()),
-            &Style { width: 200, unicode: true, colour: false },
-            out,
-        )
-    });
+    let text = written(|out| comparison(&compare(&a, &b, Rules::default()), &style(200, true), out));
     assert!(text.contains("withdrawn: each batch ended before the lock was handed over"), "{text}");
 }
 
@@ -119,7 +108,7 @@ fn the_history_has_a_gap_where_it_was_wrong() {
             .map(|(index, revision)| (format!("run-{index}"), outline(*revision)))
             .collect()
     };
-    let style = Style { width: 160, unicode: true, colour: false };
+    let style = style(160, true);
     let strip = |runs: &[u32]| {
         let text = written(|out| history(&named(runs), &style, out));
         text.lines().find(|line| line.trim_start().starts_with(ID)).map(str::to_owned)

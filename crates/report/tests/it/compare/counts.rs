@@ -1,5 +1,6 @@
 //! Results of counts against one another, and results that cannot be compared.
 
+use crate::written::{style, written};
 use oscost_report::Style;
 use oscost_report::compare::incomparable;
 use oscost_report::count::{Changes, CountVerdict, is_count};
@@ -142,11 +143,7 @@ fn the_screens_of_counts() {
     now.figures[0].count.as_mut().unwrap().functions = functions(&later);
     now.conditions.kernel = "Linux 7.0.1".into();
     let changes = Changes::between(&before, &now);
-    let shown = |width| {
-        let mut out = Vec::new();
-        changes.text(&Style { width, unicode: false, colour: false }, &mut out).unwrap();
-        String::from_utf8(out).unwrap()
-    };
+    let shown = |width| written(|out| changes.text(&style(width, false), out));
     for width in [60, 80, 100, 160] {
         insta::assert_snapshot!(format!("counts_{width}"), shown(width));
     }
@@ -155,9 +152,7 @@ fn the_screens_of_counts() {
         assert!(text.lines().all(|line| line.len() <= width), "{width}:\n{text}");
         assert_eq!(text.lines().count(), shown(400).lines().count(), "{width}:\n{text}");
     }
-    let mut whole = Vec::new();
-    changes.text_whole(&Style { width: 60, unicode: false, colour: false }, &mut whole).unwrap();
-    let whole = String::from_utf8(whole).unwrap();
+    let whole = written(|out| changes.text_whole(&style(60, false), out));
     assert!(entry.iter().all(|(name, _)| whole.contains(name)), "{whole}");
 }
 

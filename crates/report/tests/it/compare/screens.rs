@@ -1,5 +1,6 @@
 //! What is shown of a comparison.
 
+use crate::written::{style, written};
 use oscost_report::compare::{
     Comparison, Rules, compare, comparison, comparison_json, comparison_markdown, comparison_whole, matrix,
     matrix_markdown, matrix_whole,
@@ -21,10 +22,8 @@ fn cells_without_a_number_say_what_is_there_instead() {
     let (mut b, mut c) = (stored(), stored());
     queue(&mut b);
     c.figures.retain(|figure| figure.id != "clock/monotonic");
-    let mut out = Vec::new();
-    let style = Style { width: 120, unicode: false, colour: false };
-    matrix(&[against(&a, &a), against(&a, &b), against(&a, &c)], &style, &mut out).unwrap();
-    let shown = String::from_utf8(out).unwrap();
+    let shown =
+        written(|out| matrix(&[against(&a, &a), against(&a, &b), against(&a, &c)], &style(120, false), out));
     let cells = |id: &str| {
         shown
             .lines()
@@ -50,11 +49,7 @@ fn a_table_of_question_marks_says_why_and_what_to_run() {
         result
     };
     let (a, b, c) = (single(1.0), single(1.01), single(1.02));
-    let shown = |comparisons: &[Comparison<'_>]| {
-        let mut out = Vec::new();
-        matrix(comparisons, &Style { width: 200, unicode: false, colour: false }, &mut out).unwrap();
-        String::from_utf8(out).unwrap()
-    };
+    let shown = |comparisons: &[Comparison<'_>]| written(|out| matrix(comparisons, &style(200, false), out));
     let blind = shown(&[against(&a, &b), against(&a, &c)]);
     let above = blind.split("figure  ").next().unwrap();
     assert!(
@@ -84,12 +79,8 @@ fn every_format_shows_hostile_text_harmlessly() {
         compare(&named(&a), &named(&b), Rules { cross_machine: true, ..Rules::default() }),
         compare(&named(&a), &named(&b), Rules::default()),
     ];
-    let style = Style { width: 80, unicode: true, colour: false };
-    let text = |write: &dyn Fn(&mut Vec<u8>) -> std::io::Result<()>| {
-        let mut out = Vec::new();
-        write(&mut out).unwrap();
-        String::from_utf8(out).unwrap()
-    };
+    let style = style(80, true);
+    let text = |write: &dyn Fn(&mut Vec<u8>) -> std::io::Result<()>| written(|out| write(out));
     let terminal = [
         text(&|out| comparison(&comparisons[0], &style, out)),
         text(&|out| comparison(&comparisons[1], &style, out)),
@@ -121,9 +112,7 @@ fn changed() -> (RunResult, RunResult) {
 }
 
 fn text(pair: &Comparison<'_>, style: Style) -> String {
-    let mut out = Vec::new();
-    comparison(pair, &style, &mut out).unwrap();
-    String::from_utf8(out).unwrap()
+    written(|out| comparison(pair, &style, out))
 }
 
 #[test]
@@ -131,7 +120,7 @@ fn the_screens_of_a_comparison() {
     let (a, b) = changed();
     let pair = against(&a, &b);
     for width in [60, 80, 100, 160] {
-        let style = Style { width, unicode: true, colour: false };
+        let style = style(width, true);
         insta::assert_snapshot!(format!("unicode_{width}"), text(&pair, style));
         let ascii = Style { unicode: false, ..style };
         insta::assert_snapshot!(format!("ascii_{width}"), text(&pair, ascii));
@@ -140,9 +129,7 @@ fn the_screens_of_a_comparison() {
         let style = Style { width, unicode: true, colour: true };
         insta::assert_snapshot!(format!("colour_{width}"), text(&pair, style));
     }
-    let mut out = Vec::new();
-    comparison_markdown(&pair, &mut out).unwrap();
-    insta::assert_snapshot!("comparison_markdown", String::from_utf8(out).unwrap());
+    insta::assert_snapshot!("comparison_markdown", written(|out| comparison_markdown(&pair, out)));
 }
 
 /// Several results against one: a line a figure at every width, and the answer of each result at the end.
@@ -154,11 +141,7 @@ fn the_screens_of_several_results() {
     let names = [41, 42, 43, 44, 45, 46].map(|minute| format!("2026-11-22T16-{minute}-16Z-57338a414dffdc2c"));
     let of = |name| compare(&base, &Named { name, result: &b }, Rules::default());
     let all: Vec<Comparison<'_>> = names.iter().map(|name| of(name)).collect();
-    let shown = |all: &[Comparison<'_>], width| {
-        let mut out = Vec::new();
-        matrix(all, &Style { width, unicode: width > 60, colour: false }, &mut out).unwrap();
-        String::from_utf8(out).unwrap()
-    };
+    let shown = |all: &[Comparison<'_>], width| written(|out| matrix(all, &style(width, width > 60), out));
     for width in [60, 80, 100, 160] {
         insta::assert_snapshot!(format!("matrix_{width}"), shown(&short, width));
     }
@@ -169,9 +152,7 @@ fn the_screens_of_several_results() {
         assert!(text.lines().all(|line| line.chars().count() <= width), "{width}:\n{text}");
         assert_eq!(text.lines().count(), lines, "{width}:\n{text}");
     }
-    let mut out = Vec::new();
-    matrix_whole(&all, &Style { width: 80, unicode: false, colour: false }, &mut out).unwrap();
-    let whole = String::from_utf8(out).unwrap();
+    let whole = written(|out| matrix_whole(&all, &style(80, false), out));
     assert!((1..=6).all(|run| whole.contains(&format!(" run {run}"))), "{whole}");
 }
 
@@ -182,7 +163,7 @@ fn no_line_of_a_comparison_is_wider_than_the_page_and_none_is_broken() {
     b.conditions.command_line = Some("mds=a_word ".repeat(60));
     b.tool.build_id = "another".into();
     let pair = against(&a, &b);
-    let at = |width| text(&pair, Style { width, unicode: true, colour: false });
+    let at = |width| text(&pair, style(width, true));
     let lines = at(400).lines().count();
     for width in 20..=200 {
         let shown = at(width);
@@ -199,10 +180,7 @@ fn no_line_of_a_comparison_is_wider_than_the_page_and_none_is_broken() {
         assert!(row.get(..end).is_some_and(|start| start.ends_with(" us")), "{width}:\n{shown}");
         assert!(heads.iter().all(|head| head.contains(" change")), "{width}:\n{shown}");
     }
-    let mut out = Vec::new();
-    let style = Style { width: 80, unicode: true, colour: false };
-    comparison_whole(&pair, &style, &mut out).unwrap();
-    let whole = String::from_utf8(out).unwrap();
+    let whole = written(|out| comparison_whole(&pair, &style(80, true), out));
     assert_eq!(whole.matches("a_word").count(), 60, "{whole}");
     assert!(!whole.contains("...") && at(80).contains("..."), "{whole}");
 }
@@ -231,10 +209,8 @@ fn only_what_was_asked_about_is_judged() {
 fn the_heading_leads_with_the_largest_group_and_reasons_are_told_once() {
     let a = stored();
     let shown = |b: &RunResult| {
-        let style = Style { width: 100, unicode: false, colour: false };
-        let mut out = Vec::new();
-        comparison(&against(&a, b), &style, &mut out).unwrap();
-        String::from_utf8(out).unwrap()
+        let style = style(100, false);
+        written(|out| comparison(&against(&a, b), &style, out))
     };
     let same = shown(&stored());
     let heading = same.lines().find(|line| line.contains(" within ")).unwrap();

@@ -1,7 +1,8 @@
 //! What else differs between two results: the machine, conditions, evidence, figures on one side only.
 
+use crate::written::style;
+use oscost_report::Named;
 use oscost_report::compare::{Rules, Verdict, compare, comparison as shown, incomparable};
-use oscost_report::{Named, Style};
 use oscost_results::{Expectation, Mark, RunResult};
 
 use super::{against, figure_mut, scaled, stored, verdict};
@@ -67,7 +68,7 @@ fn another_c_library_is_named_wherever_figures_are_judged() {
         );
         // Every format shows it.
         let mut screen = Vec::new();
-        shown(&comparison, &Style { width: 200, unicode: false, colour: false }, &mut screen).unwrap();
+        shown(&comparison, &style(200, false), &mut screen).unwrap();
         let screen = String::from_utf8(screen).unwrap();
         assert!(screen.contains("C libraries differ") && screen.contains("C library"), "{screen}");
     }

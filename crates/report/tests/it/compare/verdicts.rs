@@ -1,7 +1,8 @@
 //! Verdicts on two results: changes that are found, the threshold, and what noise and few launches hide.
 
+use crate::written::{style, written};
+use oscost_report::Named;
 use oscost_report::compare::{Compared, Rules, Verdict, compare, comparison, name_of_pair};
-use oscost_report::{Named, Style};
 use oscost_results::{Mark, Status};
 
 use super::{MONOTONIC, against, figure_mut, on_one_cpu, row, scaled, stored, verdict};
@@ -52,9 +53,7 @@ fn the_threshold_is_the_question() {
     assert_eq!(asked(0.01), (Verdict::Slower, true));
     let named = |result| Named { name: "x", result };
     let small = compare(&named(&a), &named(&b), Rules { threshold: 0.15, ..Rules::default() });
-    let mut out = Vec::new();
-    comparison(&small, &Style { width: 100, unicode: false, colour: false }, &mut out).unwrap();
-    let shown = String::from_utf8(out).unwrap();
+    let shown = written(|out| comparison(&small, &style(100, false), out));
     assert!(
         shown.contains("changed by less than 15 %") && shown.contains("+8.0 %  +5.4 .. +11 %"),
         "{shown}"
@@ -231,9 +230,7 @@ fn what_could_not_be_judged_is_counted() {
     let failed = against(&a, &b);
     assert_eq!(failed.rows.len(), all - 1);
     assert_eq!(failed.blind(), (before.0 + 1, before.1));
-    let mut out = Vec::new();
-    comparison(&failed, &Style { width: 100, unicode: false, colour: false }, &mut out).unwrap();
-    let shown = String::from_utf8(out).unwrap();
+    let shown = written(|out| comparison(&failed, &style(100, false), out));
     let last = shown.lines().last().unwrap();
     assert_eq!(last, format!("{} of {} figures could not be judged.", before.0 + 1, before.1));
 }

@@ -1,5 +1,6 @@
 //! Watched histories: which runs are marked, and how they are shown.
 
+use crate::written::{flat, written};
 use oscost_report::Style;
 use oscost_report::watch::{Watch, newest, screen, summary};
 use oscost_results::{RunResult, Status};
@@ -7,12 +8,6 @@ use oscost_results::{RunResult, Status};
 use super::{MONOTONIC, scaled, stored};
 
 const STYLE: Style = Style { width: 100, unicode: false, colour: false };
-
-fn text(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> String {
-    let mut out = Vec::new();
-    write(&mut out).unwrap();
-    String::from_utf8(out).unwrap()
-}
 
 /// What is watched after runs in which one figure cost so many times what it costs.
 fn watched(factors: &[f64]) -> Watch {
@@ -26,12 +21,12 @@ fn watched(factors: &[f64]) -> Watch {
 /// The line of the figure.
 fn line(shown: &str) -> String {
     let line = shown.lines().find(|line| line.contains("clock/monotonic  ")).unwrap();
-    line.split_whitespace().collect::<Vec<_>>().join(" ")
+    flat(&line)
 }
 
 #[test]
 fn a_run_that_changed_is_marked_and_is_what_the_next_ones_are_held_against() {
-    let told = |factors: &[f64]| line(&text(|out| newest(&watched(factors), &STYLE, out)));
+    let told = |factors: &[f64]| line(&written(|out| newest(&watched(factors), &STYLE, out)));
     assert_eq!(told(&[1.0]), "1 clock/monotonic 22.6 ns first");
     assert_eq!(told(&[1.0, 1.01]), "2 clock/monotonic 22.9 ns within 5 %");
     assert_eq!(told(&[1.0, 1.0, 1.2]), "3 clock/monotonic 27.2 ns slower +20.0 % in run 3 (quiet)");
@@ -45,21 +40,21 @@ fn a_run_that_changed_is_marked_and_is_what_the_next_ones_are_held_against() {
 #[test]
 fn the_screen_keeps_the_last_change_and_draws_the_runs() {
     let watch = watched(&[1.0, 1.0, 1.2, 1.2]);
-    let shown = text(|out| screen(&watch, &STYLE, out));
+    let shown = written(|out| screen(&watch, &STYLE, out));
     assert_eq!(line(&shown), "clock/monotonic 27.2 ns slower +20.0 % in run 3 (quiet) ..@@", "{shown}");
     let other = shown.lines().find(|line| line.contains("clock/monotonic_syscall")).unwrap();
     assert!(other.contains("within 5 %") && other.ends_with("...."), "{shown}");
     assert!(shown.starts_with("  run 4 ") && shown.contains("by compare's rule, over 5 %"), "{shown}");
     for width in 20..160 {
-        let shown = text(|out| screen(&watch, &Style { width, ..STYLE }, out));
+        let shown = written(|out| screen(&watch, &Style { width, ..STYLE }, out));
         assert!(shown.lines().all(|line| line.chars().count() <= width), "{width}:\n{shown}");
         assert_eq!(shown.lines().count(), stored().figures.len() + 2, "{width}: one line a figure\n{shown}");
     }
-    let told = text(|out| summary(&watch, &STYLE, out));
+    let told = written(|out| summary(&watch, &STYLE, out));
     let lines: Vec<&str> = told.lines().collect();
     assert_eq!(lines[0], "4 runs in 8 s, 1 change");
     assert_eq!(lines[1], "  clock/monotonic  slower +20.0 % in run 3 (quiet)");
-    let still = text(|out| summary(&watched(&[1.0, 1.0]), &STYLE, out));
+    let still = written(|out| summary(&watched(&[1.0, 1.0]), &STYLE, out));
     assert_eq!(still, "2 runs in 4 s, 0 changes\n");
 }
 
@@ -72,11 +67,11 @@ fn a_run_without_a_number_is_a_gap() {
     figure.status = Status::Failed;
     figure.why = Some("clock_gettime: EPERM\u{1b}[2J".into());
     watch.add(without, &[]);
-    let shown = text(|out| screen(&watch, &STYLE, out));
+    let shown = written(|out| screen(&watch, &STYLE, out));
     assert_eq!(line(&shown), "clock/monotonic - failed .", "{shown}");
-    let told = text(|out| newest(&watch, &STYLE, out));
+    let told = written(|out| newest(&watch, &STYLE, out));
     assert_eq!(line(&told), "2 clock/monotonic - failed: clock_gettime: EPERM\\u{1b}[2J", "{told}");
     watch.add(scaled(stored(), MONOTONIC, 1.2), &[]);
-    let shown = text(|out| screen(&watch, &STYLE, out));
+    let shown = written(|out| screen(&watch, &STYLE, out));
     assert!(line(&shown).ends_with("slower +20.0 % in run 3 (quiet) . @"), "held against run 1: {shown}");
 }

@@ -1,0 +1,19 @@
+//! What a report writes, as text.
+
+use oscost_report::Style;
+
+pub fn written(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> String {
+    let mut out = Vec::new();
+    write(&mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// Without colour.
+pub fn style(width: usize, unicode: bool) -> Style {
+    Style { width, unicode, colour: false }
+}
+
+/// On one line, whatever the width.
+pub fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
