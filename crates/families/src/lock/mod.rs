@@ -36,11 +36,11 @@ const fn in_the_kernel(id: &'static str, title: &'static str, claims: &'static [
 
 /// The row of a hand-over in a ring: one lock, one place.
 macro_rules! ring {
-    ($place:ident $lock:ty, $name:literal, $title:literal, $claims:expr $(, $field:ident: $value:expr)?) => {
+    ($place:ident $lock:ty, $id:literal, $title:literal, $claims:expr $(, $field:ident: $value:expr)?) => {
         &Ring::<$lock>::new(&Card {
             $($field: $value,)?
             ..excluding::$place(
-                concat!("lock/", $name, "/handover/", stringify!($place)),
+                $id,
                 concat!("hand-over of ", $title),
                 &$claims,
             )
@@ -50,11 +50,11 @@ macro_rules! ring {
 
 /// The row of a token handed over, beside the locks.
 macro_rules! token {
-    ($place:ident $token:ty, $name:literal, $title:literal, $claims:expr $(, $field:ident: $value:expr)?) => {
+    ($place:ident $token:ty, $id:literal, $title:literal, $claims:expr $(, $field:ident: $value:expr)?) => {
         &Handover::<$token>::new(&Card {
             $($field: $value,)?
             ..excluding::token::$place(
-                concat!("lock/", $name, "/handover/", stringify!($place)),
+                $id,
                 concat!("hand-over ", $title),
                 &$claims,
             )
@@ -143,25 +143,25 @@ pub const ALL: &[&dyn Benchmark] = &[
         traits: &[Trait::ExcludesNothing],
         ..in_user_space("lock/none", "no lock at all")
     }),
-    ring!(same_cpu Shared, "shared_mutex", "a process-shared mutex", RING, baseline: None),
-    ring!(same_cpu Robust, "robust_mutex", "a robust mutex", RING),
-    ring!(same_cpu Inheriting, "pi_mutex", "a priority-inheritance mutex", RING),
-    ring!(same_cpu Writing, "rwlock_write", "a reader-writer lock, writing", RING),
-    token!(same_cpu Condition, "condition_variable", "by a condition variable", BY_CONDITION),
-    ring!(same_cpu Raw, "futex", "a futex lock", RING),
-    token!(same_cpu Pipe, "pipe_token", "of a byte in a pipe", handover::in_the_kernel(READ_WRITE),
+    ring!(same_cpu Shared, "lock/shared_mutex/handover/same_cpu", "a process-shared mutex", RING, baseline: None),
+    ring!(same_cpu Robust, "lock/robust_mutex/handover/same_cpu", "a robust mutex", RING),
+    ring!(same_cpu Inheriting, "lock/pi_mutex/handover/same_cpu", "a priority-inheritance mutex", RING),
+    ring!(same_cpu Writing, "lock/rwlock_write/handover/same_cpu", "a reader-writer lock, writing", RING),
+    token!(same_cpu Condition, "lock/condition_variable/handover/same_cpu", "by a condition variable", BY_CONDITION),
+    ring!(same_cpu Raw, "lock/futex/handover/same_cpu", "a futex lock", RING),
+    token!(same_cpu Pipe, "lock/pipe_token/handover/same_cpu", "of a byte in a pipe", handover::in_the_kernel(READ_WRITE),
         operation: "one hand-over of the token of 1 byte to the other process, on one CPU"),
-    token!(same_cpu SystemVQueue, "system_v_message", "of a System V message", handover::in_the_kernel(MESSAGES),
+    token!(same_cpu SystemVQueue, "lock/system_v_message/handover/same_cpu", "of a System V message", handover::in_the_kernel(MESSAGES),
         operation: "one hand-over of the token, a message of 0 bytes, to the other process, on one CPU"),
-    ring!(cross_cpu Shared, "shared_mutex", "a process-shared mutex", RING_CROSS, baseline: None),
-    ring!(cross_cpu Robust, "robust_mutex", "a robust mutex", RING_CROSS),
-    ring!(cross_cpu Inheriting, "pi_mutex", "a priority-inheritance mutex", RING_CROSS),
-    ring!(cross_cpu Writing, "rwlock_write", "a reader-writer lock, writing", RING_CROSS),
-    token!(cross_cpu Condition, "condition_variable", "by a condition variable", BY_CONDITION_ON_TWO_CPUS),
-    ring!(cross_cpu Raw, "futex", "a futex lock", RING_CROSS),
-    token!(cross_cpu Pipe, "pipe_token", "of a byte in a pipe", handover::on_two_cpus(handover::in_the_kernel(READ_WRITE)),
+    ring!(cross_cpu Shared, "lock/shared_mutex/handover/cross_cpu", "a process-shared mutex", RING_CROSS, baseline: None),
+    ring!(cross_cpu Robust, "lock/robust_mutex/handover/cross_cpu", "a robust mutex", RING_CROSS),
+    ring!(cross_cpu Inheriting, "lock/pi_mutex/handover/cross_cpu", "a priority-inheritance mutex", RING_CROSS),
+    ring!(cross_cpu Writing, "lock/rwlock_write/handover/cross_cpu", "a reader-writer lock, writing", RING_CROSS),
+    token!(cross_cpu Condition, "lock/condition_variable/handover/cross_cpu", "by a condition variable", BY_CONDITION_ON_TWO_CPUS),
+    ring!(cross_cpu Raw, "lock/futex/handover/cross_cpu", "a futex lock", RING_CROSS),
+    token!(cross_cpu Pipe, "lock/pipe_token/handover/cross_cpu", "of a byte in a pipe", handover::on_two_cpus(handover::in_the_kernel(READ_WRITE)),
         operation: "one hand-over of the token of 1 byte to the other process, on another CPU"),
-    token!(cross_cpu SystemVQueue, "system_v_message", "of a System V message", handover::on_two_cpus(handover::in_the_kernel(MESSAGES)),
+    token!(cross_cpu SystemVQueue, "lock/system_v_message/handover/cross_cpu", "of a System V message", handover::on_two_cpus(handover::in_the_kernel(MESSAGES)),
         operation: "one hand-over of the token, a message of 0 bytes, to the other process, on another CPU"),
 ];
 

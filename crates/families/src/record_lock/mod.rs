@@ -11,13 +11,13 @@ use crate::semaphore::handover;
 use locks::{OfDescription, OfProcess, Whole};
 use others::{Beside, few, many};
 
-/// A lock beside so many of another process: its kind, its card, both names, how many.
+/// A lock beside so many of another process: its kind, the card of the lock alone, its id, its call, how many.
 macro_rules! beside {
-    ($owner:ty, $card:ident, $name:literal, $call:literal, $others:literal, $how:ident) => {
+    ($how:ident $owner:ty, $card:ident, $id:literal, $call:literal, $others:literal) => {
         &Beside::<$owner>::new(
             &$how(
                 $card,
-                concat!("record_lock/", $name, "/others_", $others),
+                $id,
                 concat!(
                     "one lock (",
                     $call,
@@ -31,30 +31,26 @@ macro_rules! beside {
     };
 }
 
-/// A lock that goes round: where, its kind, its name, its call, what it locks, and its name in words.
+/// A lock that goes round: where, its kind, its id, its call, what it locks, and its name in words.
 macro_rules! ring {
-    (same_cpu $lock:ty, $name:literal, $call:literal, $of:literal, $words:literal) => {
-        ring!(same_cpu, "on one CPU", handover::in_the_kernel(&[$call]), $lock, $name, $of, $words)
+    (same_cpu $lock:ty, $id:literal, $call:literal, $of:literal, $words:literal) => {
+        ring!(same_cpu, "on one CPU", handover::in_the_kernel(&[$call]), $lock, $id, $of, $words)
     };
-    (cross_cpu $lock:ty, $name:literal, $call:literal, $of:literal, $words:literal) => {
+    (cross_cpu $lock:ty, $id:literal, $call:literal, $of:literal, $words:literal) => {
         ring!(
             cross_cpu,
             "on another CPU",
             handover::on_two_cpus(handover::in_the_kernel(&[$call])),
             $lock,
-            $name,
+            $id,
             $of,
             $words
         )
     };
-    ($place:ident, $on:literal, $claims:expr, $lock:ty, $name:literal, $of:literal, $words:literal) => {
+    ($place:ident, $on:literal, $claims:expr, $lock:ty, $id:literal, $of:literal, $words:literal) => {
         &Ring::<$lock>::new(&Card {
             operation: concat!("one hand-over of a lock ", $of, " to the next process, ", $on),
-            ..$place(
-                concat!("record_lock/", $name, "/handover/", stringify!($place)),
-                concat!("hand-over of ", $words),
-                &$claims,
-            )
+            ..$place($id, concat!("hand-over of ", $words), &$claims)
         })
     };
 }
@@ -66,20 +62,20 @@ pub const ALL: &[&dyn Benchmark] = &[
         operation: "one uncontended lock (LOCK_EX) and unlock of a whole file",
         ..uncontended("record_lock/flock", "lock of a whole file, uncontended", &two_calls(&["flock"]))
     }),
-    beside!(OfProcess, FCNTL, "fcntl", "F_SETLKW", 10, few),
-    beside!(OfDescription, OFD, "ofd", "F_OFD_SETLKW", 10, few),
-    beside!(OfProcess, FCNTL, "fcntl", "F_SETLKW", 100, few),
-    beside!(OfDescription, OFD, "ofd", "F_OFD_SETLKW", 100, few),
-    beside!(OfProcess, FCNTL, "fcntl", "F_SETLKW", 1000, few),
-    beside!(OfDescription, OFD, "ofd", "F_OFD_SETLKW", 1000, few),
-    beside!(OfProcess, FCNTL, "fcntl", "F_SETLKW", 10000, many),
-    beside!(OfDescription, OFD, "ofd", "F_OFD_SETLKW", 10000, many),
-    ring!(same_cpu OfProcess, "fcntl", "fcntl", "(F_SETLKW) of 1 byte of a file", "a process's record lock"),
-    ring!(same_cpu OfDescription, "ofd", "fcntl", "(F_OFD_SETLKW) of 1 byte of a file", "a record lock of an open file description"),
-    ring!(same_cpu Whole, "flock", "flock", "(LOCK_EX) of a whole file", "a whole-file lock"),
-    ring!(cross_cpu OfProcess, "fcntl", "fcntl", "(F_SETLKW) of 1 byte of a file", "a process's record lock"),
-    ring!(cross_cpu OfDescription, "ofd", "fcntl", "(F_OFD_SETLKW) of 1 byte of a file", "a record lock of an open file description"),
-    ring!(cross_cpu Whole, "flock", "flock", "(LOCK_EX) of a whole file", "a whole-file lock"),
+    beside!(few OfProcess, FCNTL, "record_lock/fcntl/others_10", "F_SETLKW", 10),
+    beside!(few OfDescription, OFD, "record_lock/ofd/others_10", "F_OFD_SETLKW", 10),
+    beside!(few OfProcess, FCNTL, "record_lock/fcntl/others_100", "F_SETLKW", 100),
+    beside!(few OfDescription, OFD, "record_lock/ofd/others_100", "F_OFD_SETLKW", 100),
+    beside!(few OfProcess, FCNTL, "record_lock/fcntl/others_1000", "F_SETLKW", 1000),
+    beside!(few OfDescription, OFD, "record_lock/ofd/others_1000", "F_OFD_SETLKW", 1000),
+    beside!(many OfProcess, FCNTL, "record_lock/fcntl/others_10000", "F_SETLKW", 10000),
+    beside!(many OfDescription, OFD, "record_lock/ofd/others_10000", "F_OFD_SETLKW", 10000),
+    ring!(same_cpu OfProcess, "record_lock/fcntl/handover/same_cpu", "fcntl", "(F_SETLKW) of 1 byte of a file", "a process's record lock"),
+    ring!(same_cpu OfDescription, "record_lock/ofd/handover/same_cpu", "fcntl", "(F_OFD_SETLKW) of 1 byte of a file", "a record lock of an open file description"),
+    ring!(same_cpu Whole, "record_lock/flock/handover/same_cpu", "flock", "(LOCK_EX) of a whole file", "a whole-file lock"),
+    ring!(cross_cpu OfProcess, "record_lock/fcntl/handover/cross_cpu", "fcntl", "(F_SETLKW) of 1 byte of a file", "a process's record lock"),
+    ring!(cross_cpu OfDescription, "record_lock/ofd/handover/cross_cpu", "fcntl", "(F_OFD_SETLKW) of 1 byte of a file", "a record lock of an open file description"),
+    ring!(cross_cpu Whole, "record_lock/flock/handover/cross_cpu", "flock", "(LOCK_EX) of a whole file", "a whole-file lock"),
 ];
 
 const FCNTL: Card = Card {

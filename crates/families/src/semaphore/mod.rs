@@ -29,13 +29,13 @@ const fn pair<T: Token>(card: &'static Card) -> Operation<T, impl Fn(&mut T) -> 
     operation(card, |cx| T::make(cx, 1), both).verify(|token| handover::verify(token))
 }
 
-/// The row of a hand-over: where, of what, its name and in words, what is claimed, and what else differs.
+/// The row of a hand-over: where, of what, its id, its name in words, what is claimed, and what else differs.
 macro_rules! handover {
-    ($place:ident $token:ty, $name:literal, $by:literal, $claims:expr $(, $field:ident: $value:expr)*) => {
+    ($place:ident $token:ty, $id:literal, $by:literal, $claims:expr $(, $field:ident: $value:expr)*) => {
         &Handover::<$token>::new(&Card {
             $($field: $value,)*
             ..handover::$place(
-                concat!("semaphore/", $name, "/handover/", stringify!($place)),
+                $id,
                 concat!("hand-over by ", $by),
                 &$claims,
             )
@@ -110,19 +110,19 @@ pub const ALL: &[&dyn Benchmark] = &[
         tier: Tier::Core,
         ..PAIR
     }),
-    handover!(same_cpu NamedSemaphore, "posix_named", "a named POSIX semaphore", handover::BY_FUTEX,
+    handover!(same_cpu NamedSemaphore, "semaphore/posix_named/handover/same_cpu", "a named POSIX semaphore", handover::BY_FUTEX,
         baseline: None, tier: Tier::Core),
-    handover!(same_cpu SystemV, "system_v", "a System V semaphore", BY_SEMOP,
+    handover!(same_cpu SystemV, "semaphore/system_v/handover/same_cpu", "a System V semaphore", BY_SEMOP,
         operation: "one hand-over of the token to the other process by semop without SEM_UNDO, on one CPU", tier: Tier::Core),
-    handover!(same_cpu Unnamed, "posix_unnamed", "an unnamed POSIX semaphore", handover::BY_FUTEX),
-    handover!(same_cpu EventFd, "eventfd", "eventfd", BY_READ_WRITE,
+    handover!(same_cpu Unnamed, "semaphore/posix_unnamed/handover/same_cpu", "an unnamed POSIX semaphore", handover::BY_FUTEX),
+    handover!(same_cpu EventFd, "semaphore/eventfd/handover/same_cpu", "eventfd", BY_READ_WRITE,
         operation: "one hand-over of the token (8 bytes, EFD_SEMAPHORE) to the other process, on one CPU", tier: Tier::Core),
-    handover!(cross_cpu NamedSemaphore, "posix_named", "a named POSIX semaphore", handover::BY_FUTEX_ON_TWO_CPUS,
+    handover!(cross_cpu NamedSemaphore, "semaphore/posix_named/handover/cross_cpu", "a named POSIX semaphore", handover::BY_FUTEX_ON_TWO_CPUS,
         baseline: None, tier: Tier::Core),
-    handover!(cross_cpu SystemV, "system_v", "a System V semaphore", handover::on_two_cpus(BY_SEMOP),
+    handover!(cross_cpu SystemV, "semaphore/system_v/handover/cross_cpu", "a System V semaphore", handover::on_two_cpus(BY_SEMOP),
         operation: "one hand-over of the token to the other process by semop without SEM_UNDO, on another CPU", tier: Tier::Core),
-    handover!(cross_cpu Unnamed, "posix_unnamed", "an unnamed POSIX semaphore", handover::BY_FUTEX_ON_TWO_CPUS),
-    handover!(cross_cpu EventFd, "eventfd", "eventfd", handover::on_two_cpus(BY_READ_WRITE),
+    handover!(cross_cpu Unnamed, "semaphore/posix_unnamed/handover/cross_cpu", "an unnamed POSIX semaphore", handover::BY_FUTEX_ON_TWO_CPUS),
+    handover!(cross_cpu EventFd, "semaphore/eventfd/handover/cross_cpu", "eventfd", handover::on_two_cpus(BY_READ_WRITE),
         operation: "one hand-over of the token (8 bytes, EFD_SEMAPHORE) to the other process, on another CPU", tier: Tier::Core),
 ];
 

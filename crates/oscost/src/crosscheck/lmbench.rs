@@ -8,7 +8,7 @@ use super::{Peer, Probe, before, figure, printed};
 
 /// A program that prints "words: number microseconds".
 macro_rules! microseconds {
-    ($name:literal, $command:expr, $mark:literal, $factor:expr, $measures:literal, $conversion:literal, $counterpart:expr, $differs:literal) => {
+    ($name:literal by $command:expr, $mark:literal, $factor:expr; $measures:literal, $conversion:literal, $counterpart:expr, $differs:literal) => {
         Probe {
             name: $name,
             command: $command,
@@ -62,36 +62,15 @@ pub static LMBENCH: Peer = Peer {
     environment: &[("ENOUGH", "20000")],
     folder_only: false,
     probes: &[
-        microseconds!(
-            "lat_syscall_null",
-            &["lat_syscall", "-N", "1", "null"],
-            "Simple syscall",
-            1e3,
-            "one getppid through libc, the loop's own cost subtracted",
-            "microseconds x 1000",
-            Some("syscall/getpid_libc"),
-            "another empty call by the same path: it calls getppid, ours getpid"
-        ),
-        microseconds!(
-            "lat_syscall_read",
-            &["lat_syscall", "-N", "1", "read"],
-            "Simple read",
-            1e3,
-            "one read of one byte of /dev/zero through libc",
-            "microseconds x 1000",
-            Some("syscall/read1"),
-            "through libc; ours by inline assembly"
-        ),
-        microseconds!(
-            "lat_syscall_write",
-            &["lat_syscall", "-N", "1", "write"],
-            "Simple write",
-            1e3,
-            "one write of one byte to /dev/null through libc",
-            "microseconds x 1000",
-            Some("syscall/write1"),
-            "through libc; ours by inline assembly"
-        ),
+        microseconds!("lat_syscall_null" by &["lat_syscall", "-N", "1", "null"], "Simple syscall", 1e3;
+            "one getppid through libc, the loop's own cost subtracted", "microseconds x 1000",
+            Some("syscall/getpid_libc"), "another empty call by the same path: it calls getppid, ours getpid"),
+        microseconds!("lat_syscall_read" by &["lat_syscall", "-N", "1", "read"], "Simple read", 1e3;
+            "one read of one byte of /dev/zero through libc", "microseconds x 1000",
+            Some("syscall/read1"), "through libc; ours by inline assembly"),
+        microseconds!("lat_syscall_write" by &["lat_syscall", "-N", "1", "write"], "Simple write", 1e3;
+            "one write of one byte to /dev/null through libc", "microseconds x 1000",
+            Some("syscall/write1"), "through libc; ours by inline assembly"),
         Probe {
             name: "lat_ctx",
             command: &["lat_ctx", "-N", "1", "-s", "0", "2"],
@@ -102,116 +81,39 @@ pub static LMBENCH: Peer = Peer {
             reader: hop,
             ..Probe::PLAIN
         },
-        microseconds!(
-            "lat_pipe",
-            &["lat_pipe", "-N", "1"],
-            "Pipe latency",
-            1e3 / 2.0,
-            "one round trip of two processes by two pipes",
-            "microseconds x 1000 / 2: a round trip has two hops",
-            Some("context_switch/pipe/same_cpu"),
-            ""
-        ),
-        microseconds!(
-            "lat_unix",
-            &["lat_unix", "-N", "1"],
-            "AF_UNIX",
-            1e3 / 2.0,
-            "one round trip of two processes by a Unix stream socket",
-            "microseconds x 1000 / 2",
-            Some("context_switch/unix_stream/same_cpu"),
-            "a hop takes one switch or two, because freeing a message wakes its sender: 1.4 in an endless loop, more in our short batches"
-        ),
-        microseconds!(
-            "lat_sem",
-            &["lat_sem", "-N", "1"],
-            "Semaphore latency",
-            1e3,
-            "one hand-over by System V semaphores, both operations in one semop",
-            "microseconds x 1000: it divides the round trip by two itself",
-            Some("semaphore/system_v/handover/same_cpu"),
-            "one call for the wait and the post; ours makes two"
-        ),
-        microseconds!(
-            "lat_fcntl",
-            &["lat_fcntl", "-N", "1"],
-            "Fcntl lock latency",
-            1e3,
-            "one wait for and one release of record locks between two processes",
-            "microseconds x 1000: it divides by two itself",
-            Some("record_lock/fcntl/handover/same_cpu"),
-            "four calls and two thirds of a switch; ours makes two calls and one switch: its processes need not alternate"
-        ),
-        microseconds!(
-            "lat_syscall_stat",
-            &["lat_syscall", "-N", "1", "stat", "/dev/null"],
-            "Simple stat",
-            1e3,
-            "one stat of /dev/null through libc",
-            "microseconds x 1000",
-            Some("syscall/stat"),
-            "through libc, which may call newfstatat; ours by inline assembly"
-        ),
-        microseconds!(
-            "lat_syscall_open",
-            &["lat_syscall", "-N", "1", "open", "/dev/null"],
-            "Simple open/close",
-            1e3,
-            "one open and close of /dev/null through libc",
-            "microseconds x 1000",
-            Some("syscall/open_close"),
-            "through libc; ours by inline assembly"
-        ),
-        microseconds!(
-            "lat_sig",
-            &["lat_sig", "-N", "1", "catch"],
-            "Signal handler overhead",
-            1e3,
-            "one signal to itself and its handler, the empty kill subtracted",
-            "microseconds x 1000",
-            Some("signal/deliver"),
-            "it subtracts the price of a kill that delivers nothing; ours is the whole of kill, handler and return"
-        ),
-        microseconds!(
-            "lat_proc_fork",
-            &["lat_proc", "-N", "1", "fork"],
-            "Process fork+exit",
-            1e3,
-            "one fork, the exit of the child and the wait",
-            "microseconds x 1000",
-            Some("process/fork"),
-            "the two programs hold different amounts of memory, which a fork copies the page tables of"
-        ),
-        microseconds!(
-            "lat_proc_exec",
-            &["lat_proc", "-N", "1", "exec"],
-            "Process fork+execve",
-            1e3,
-            "one fork and exec of /tmp/hello, a program of lmbench that must lie there",
-            "microseconds x 1000",
-            Some("process/exec_static"),
-            "its program is linked with a C library and prints a line; ours is one page that exits"
-        ),
-        microseconds!(
-            "lat_select",
-            &["lat_select", "-N", "1", "-n", "10", "file"],
-            "Select on 10 fd's",
-            1e3,
-            "one select of ten copies of one descriptor",
-            "microseconds x 1000",
-            Some("event/poll/descriptors_10"),
-            "select, not poll, and ten copies of one descriptor of a device; ours polls ten eventfds, with timeout 0 too"
-        ),
-        microseconds!(
-            "lat_fifo",
-            &["lat_fifo", "-N", "1"],
-            "Fifo latency",
-            1e3 / 2.0,
-            "one round trip of two processes by two FIFOs",
-            "microseconds x 1000 / 2: a round trip has two hops",
-            Some("context_switch/pipe/same_cpu"),
-            "FIFOs, which are pipes with a name"
-        ),
+        microseconds!("lat_pipe" by &["lat_pipe", "-N", "1"], "Pipe latency", 1e3 / 2.0;
+            "one round trip of two processes by two pipes", "microseconds x 1000 / 2: a round trip has two hops",
+            Some("context_switch/pipe/same_cpu"), ""),
+        microseconds!("lat_unix" by &["lat_unix", "-N", "1"], "AF_UNIX", 1e3 / 2.0;
+            "one round trip of two processes by a Unix stream socket", "microseconds x 1000 / 2",
+            Some("context_switch/unix_stream/same_cpu"), "a hop takes one switch or two, because freeing a message wakes its sender: 1.4 in an endless loop, more in our short batches"),
+        microseconds!("lat_sem" by &["lat_sem", "-N", "1"], "Semaphore latency", 1e3;
+            "one hand-over by System V semaphores, both operations in one semop", "microseconds x 1000: it divides the round trip by two itself",
+            Some("semaphore/system_v/handover/same_cpu"), "one call for the wait and the post; ours makes two"),
+        microseconds!("lat_fcntl" by &["lat_fcntl", "-N", "1"], "Fcntl lock latency", 1e3;
+            "one wait for and one release of record locks between two processes", "microseconds x 1000: it divides by two itself",
+            Some("record_lock/fcntl/handover/same_cpu"), "four calls and two thirds of a switch; ours makes two calls and one switch: its processes need not alternate"),
+        microseconds!("lat_syscall_stat" by &["lat_syscall", "-N", "1", "stat", "/dev/null"], "Simple stat", 1e3;
+            "one stat of /dev/null through libc", "microseconds x 1000",
+            Some("syscall/stat"), "through libc, which may call newfstatat; ours by inline assembly"),
+        microseconds!("lat_syscall_open" by &["lat_syscall", "-N", "1", "open", "/dev/null"], "Simple open/close", 1e3;
+            "one open and close of /dev/null through libc", "microseconds x 1000",
+            Some("syscall/open_close"), "through libc; ours by inline assembly"),
+        microseconds!("lat_sig" by &["lat_sig", "-N", "1", "catch"], "Signal handler overhead", 1e3;
+            "one signal to itself and its handler, the empty kill subtracted", "microseconds x 1000",
+            Some("signal/deliver"), "it subtracts the price of a kill that delivers nothing; ours is the whole of kill, handler and return"),
+        microseconds!("lat_proc_fork" by &["lat_proc", "-N", "1", "fork"], "Process fork+exit", 1e3;
+            "one fork, the exit of the child and the wait", "microseconds x 1000",
+            Some("process/fork"), "the two programs hold different amounts of memory, which a fork copies the page tables of"),
+        microseconds!("lat_proc_exec" by &["lat_proc", "-N", "1", "exec"], "Process fork+execve", 1e3;
+            "one fork and exec of /tmp/hello, a program of lmbench that must lie there", "microseconds x 1000",
+            Some("process/exec_static"), "its program is linked with a C library and prints a line; ours is one page that exits"),
+        microseconds!("lat_select" by &["lat_select", "-N", "1", "-n", "10", "file"], "Select on 10 fd's", 1e3;
+            "one select of ten copies of one descriptor", "microseconds x 1000",
+            Some("event/poll/descriptors_10"), "select, not poll, and ten copies of one descriptor of a device; ours polls ten eventfds, with timeout 0 too"),
+        microseconds!("lat_fifo" by &["lat_fifo", "-N", "1"], "Fifo latency", 1e3 / 2.0;
+            "one round trip of two processes by two FIFOs", "microseconds x 1000 / 2: a round trip has two hops",
+            Some("context_switch/pipe/same_cpu"), "FIFOs, which are pipes with a name"),
         Probe {
             name: "lat_usleep",
             command: &["lat_usleep", "-N", "1", "-u", "nanosleep", "200"],

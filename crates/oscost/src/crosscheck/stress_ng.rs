@@ -10,7 +10,7 @@ const BOGO: &str = "an operation is bogus: stress-ng counts passes of a stressor
 
 /// A stressor for one second, by its bogus operations.
 macro_rules! stressor {
-    ($name:literal, $option:literal, $measures:literal, $counterpart:expr, $differs:expr) => {
+    ($name:literal by $option:literal; $measures:literal, $counterpart:expr, $differs:expr) => {
         Probe {
             name: $name,
             command: &["stress-ng", $option, "1", "-t", "1", "--metrics"],
@@ -30,28 +30,13 @@ pub static STRESS_NG: Peer = Peer {
     environment: &[],
     folder_only: false,
     probes: &[
-        stressor!(
-            "sem",
-            "--sem",
-            "a wait and a post of a POSIX semaphore that several threads want",
-            Some("semaphore/posix_unnamed"),
-            "it sleeps and yields between operations, so that it is idle most of the time; ours is not contended"
-        ),
-        stressor!(
-            "sem-sysv",
-            "--sem-sysv",
-            "a System V semaphore among processes",
-            Some("semaphore/system_v"),
-            "each operation is two semtimedop with a timeout, and a thousand semctl a second come on top; ours has no timeout"
-        ),
-        stressor!("mq", "--mq", "a POSIX message from one process to another", None, BOGO),
-        stressor!(
-            "msg",
-            "--msg",
-            "a System V message from one process to another",
-            Some("lock/system_v_message"),
-            "sender and receiver run ahead of one another by a whole queue; ours sends and receives one message"
-        ),
+        stressor!("sem" by "--sem"; "a wait and a post of a POSIX semaphore that several threads want", Some("semaphore/posix_unnamed"),
+            "it sleeps and yields between operations, so that it is idle most of the time; ours is not contended"),
+        stressor!("sem-sysv" by "--sem-sysv"; "a System V semaphore among processes", Some("semaphore/system_v"),
+            "each operation is two semtimedop with a timeout, and a thousand semctl a second come on top; ours has no timeout"),
+        stressor!("mq" by "--mq"; "a POSIX message from one process to another", None, BOGO),
+        stressor!("msg" by "--msg"; "a System V message from one process to another", Some("lock/system_v_message"),
+            "sender and receiver run ahead of one another by a whole queue; ours sends and receives one message"),
         Probe {
             name: "switch",
             command: &["stress-ng", "--switch", "1", "-t", "1", "--metrics"],
@@ -76,13 +61,8 @@ pub static STRESS_NG: Peer = Peer {
             },
             ..Probe::PLAIN
         },
-        stressor!(
-            "lockf",
-            "--lockf",
-            "locking and unlocking random parts of a file by lockf",
-            Some("record_lock/fcntl"),
-            "two lseek and two fcntl, on a file with many other locks that the kernel must search; ours is the only one"
-        ),
+        stressor!("lockf" by "--lockf"; "locking and unlocking random parts of a file by lockf", Some("record_lock/fcntl"),
+            "two lseek and two fcntl, on a file with many other locks that the kernel must search; ours is the only one"),
     ],
 };
 

@@ -8,7 +8,7 @@ use super::{Peer, Probe, figure, printed};
 
 /// A program that runs for one second and prints "COUNT|loops|1|lps".
 macro_rules! loops {
-    ($name:literal, $command:expr, $share:expr, $measures:literal, $conversion:literal, $counterpart:expr, $differs:literal) => {
+    ($name:literal by $command:expr, $share:expr; $measures:literal, $conversion:literal, $counterpart:expr, $differs:literal) => {
         Probe {
             name: $name,
             command: $command,
@@ -28,42 +28,18 @@ pub static UNIXBENCH: Peer = Peer {
     environment: &[],
     folder_only: true,
     probes: &[
-        loops!(
-            "unixbench_syscall",
-            &["syscall", "1", "getpid"],
-            1.0,
-            "one getpid through the syscall function of libc",
-            "10^9 / loops a second",
-            Some("syscall/getpid_libc"),
-            "a mean, and by the syscall function; ours calls getpid of libc"
-        ),
-        loops!(
-            "unixbench_pipe",
-            &["pipe", "1"],
-            1.0,
-            "one write of 512 bytes to a pipe and one read of them, by one process",
-            "10^9 / loops a second",
-            Some("context_switch/pipe_alone/same_cpu"),
-            "512 bytes; ours writes and reads one byte"
-        ),
-        loops!(
-            "unixbench_context1",
-            &["context1", "1"],
-            0.5,
-            "one round trip of two processes by two pipes, 4 or 8 bytes each way",
-            "10^9 / loops a second / 2: a round trip has two hops",
-            Some("context_switch/pipe/same_cpu"),
-            "a mean, which includes every disturbance, against a floor"
-        ),
-        loops!(
-            "unixbench_spawn",
-            &["spawn", "1"],
-            1.0,
-            "one fork, the exit of the child and the wait",
-            "10^9 / loops a second",
-            Some("process/fork"),
-            "a mean; the two programs hold different amounts of memory, which a fork copies the page tables of"
-        ),
+        loops!("unixbench_syscall" by &["syscall", "1", "getpid"], 1.0;
+            "one getpid through the syscall function of libc", "10^9 / loops a second",
+            Some("syscall/getpid_libc"), "a mean, and by the syscall function; ours calls getpid of libc"),
+        loops!("unixbench_pipe" by &["pipe", "1"], 1.0;
+            "one write of 512 bytes to a pipe and one read of them, by one process", "10^9 / loops a second",
+            Some("context_switch/pipe_alone/same_cpu"), "512 bytes; ours writes and reads one byte"),
+        loops!("unixbench_context1" by &["context1", "1"], 0.5;
+            "one round trip of two processes by two pipes, 4 or 8 bytes each way", "10^9 / loops a second / 2: a round trip has two hops",
+            Some("context_switch/pipe/same_cpu"), "a mean, which includes every disturbance, against a floor"),
+        loops!("unixbench_spawn" by &["spawn", "1"], 1.0;
+            "one fork, the exit of the child and the wait", "10^9 / loops a second",
+            Some("process/fork"), "a mean; the two programs hold different amounts of memory, which a fork copies the page tables of"),
     ],
 };
 

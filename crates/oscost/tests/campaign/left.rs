@@ -13,31 +13,8 @@ use crate::program::{self, User};
 use crate::space::{self, GROUND};
 
 /// What the campaign itself puts on the ground or asks for by name. Whether it is whole is asked elsewhere.
-const NAMED: &[&str] = &[
-    "campaign",
-    "fifo",
-    "injected",
-    "jail",
-    "late.c",
-    "late.so",
-    "limit.so",
-    "oscost",
-    "out.json",
-    "page.html",
-    "played",
-    "raw.csv",
-    "refuse",
-    "refuse.c",
-    "refused",
-    "sleepless.c",
-    "sleepless.so",
-    "stderr",
-    "stdout",
-    "swaps",
-    "theirs",
-    "ticks",
-    "trace",
-];
+const NAMED: &str = "campaign fifo injected jail late.c late.so limit.so oscost out.json page.html played raw.csv refuse \
+    refuse.c refused sleepless.c sleepless.so stderr stdout swaps theirs ticks trace";
 
 /// What is in a space.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,7 +58,7 @@ fn below(folder: &Path, objects: &mut BTreeSet<String>) {
     let is_store = folder.parent().is_some_and(|parent| parent.ends_with("state/oscost"));
     for name in space::names(folder) {
         let path = folder.join(&name);
-        if NAMED.contains(&name.as_str()) || is_store && folder.ends_with("runs") {
+        if NAMED.split(' ').any(|known| known == name) || is_store && folder.ends_with("runs") {
             continue;
         }
         let is_folder = std::fs::symlink_metadata(&path).is_ok_and(|it| it.is_dir());
