@@ -252,3 +252,34 @@ impl Words for MemoryWords {
         IoCalls::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+
+    use super::*;
+
+    /// A file grows by a quarter of what is wanted of it, and by 256 KiB at least; what is mapped of it ends where the mapping ends.
+    #[test]
+    fn a_file_grows_in_steps_and_within_what_is_mapped() {
+        const LEAST: u64 = 256 << 10;
+        let file = Arc::new(File::from(oscost_sys::file::in_memory(0).expect("memory")));
+        let mut words = FileWords::new(Positioned::new(Arc::clone(&file)), 0);
+        let mut grown = |end: u64| {
+            words.make_room(end).expect("room");
+            file.metadata().expect("a length").len()
+        };
+        assert_eq!((grown(1), grown(LEAST / 8)), (LEAST, LEAST), "it is there already");
+        assert_eq!(grown(LEAST / 8 + 1), 2 * LEAST);
+        assert_eq!(grown(1 << 20), 8 << 20, "no more than is wanted, where that is more than a step");
+        assert_eq!(grown((1 << 20) + 1), (8 << 20) + ((8 << 20) + 8) / 4);
+
+        let length = file.metadata().expect("a length").len();
+        let bytes = usize::try_from(length).expect("small");
+        let map = Arc::new(MappedFile::new(file.as_fd(), bytes, true).expect("mapped"));
+        let whole = map.len_words() as u64;
+        let mut words = MappedWords::new(map, Arc::clone(&file), length);
+        assert_eq!(words.make_room(whole), Ok(()));
+        assert!(matches!(words.make_room(whole + 1), Err(Error::Full(_))));
+    }
+}

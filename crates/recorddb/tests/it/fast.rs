@@ -243,3 +243,22 @@ fn a_reader_changes_nothing_and_may_not_store() {
     drop(reader);
     assert_eq!(std::fs::read(directory.file("db.fast")).expect("read"), before);
 }
+
+/// An operation visits one record where its key's slot holds one. A key has 1 to 1024 bytes.
+#[test]
+fn a_record_is_one_visit_and_keys_have_their_lengths() {
+    let _alone = alone();
+    let directory = Directory::new();
+    let mut database = Database::open(&directory.file("db"), &options()).expect("open");
+    database.store(b"key", b"value", StoreMode::Insert).expect("stored");
+    let before = database.counters().visits;
+    assert_eq!(database.fetch(b"key"), Ok(Some(b"value".to_vec())));
+    assert_eq!(database.counters().visits - before, 1);
+    for key in [&b""[..], &[b'k'; 1025]] {
+        assert!(matches!(database.store(key, b"", StoreMode::Either), Err(Error::Input(_))), "{key:?}");
+        assert!(matches!(database.fetch(key), Err(Error::Input(_))), "{key:?}");
+        assert!(matches!(database.delete(key), Err(Error::Input(_))), "{key:?}");
+    }
+    database.store(&[b'k'; 1024], b"", StoreMode::Insert).expect("stored");
+    assert_eq!(database.fetch(&[b'k'; 1024]), Ok(Some(Vec::new())));
+}

@@ -3,7 +3,6 @@
 use crate::fixture;
 use crate::written::{style, written};
 
-use oscost_report::Style;
 use oscost_report::fleet::{Fleet, JudgedFleet, OddIn};
 use oscost_results::{Figure, Outline, RowFigure, RunResult, Status};
 use oscost_stats::order::{below, seeded};

@@ -2,7 +2,6 @@
 
 use crate::fixture;
 use crate::fixture::hostile;
-use crate::written::written;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -104,7 +103,7 @@ fn read(text: &str) -> BTreeMap<String, Family> {
 }
 
 fn written(results: &[Named<'_>]) -> String {
-    written(|out| open_metrics(results, out))
+    crate::written::written(|out| open_metrics(results, out))
 }
 
 fn value(families: &BTreeMap<String, Family>, name: &str, labels: &[(&str, &str)]) -> Option<f64> {

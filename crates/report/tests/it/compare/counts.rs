@@ -1,7 +1,6 @@
 //! Results of counts against one another, and results that cannot be compared.
 
 use crate::written::{style, written};
-use oscost_report::Style;
 use oscost_report::compare::incomparable;
 use oscost_report::count::{Changes, CountVerdict, is_count};
 use oscost_results::{
