@@ -21,7 +21,7 @@ fn watched(factors: &[f64]) -> Watch {
 /// The line of the figure.
 fn line(shown: &str) -> String {
     let line = shown.lines().find(|line| line.contains("clock/monotonic  ")).unwrap();
-    flat(&line)
+    flat(line)
 }
 
 #[test]
