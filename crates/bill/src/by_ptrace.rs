@@ -18,6 +18,7 @@ use crate::thread::{Current, INTERRUPTED, Thread};
 const KEPT: usize = 200;
 /// Requests of ptrace(2) by which a process comes to be traced.
 const BECOME_TRACED: [u64; 3] = [0, 16, 0x4206];
+const SHARES_MEMORY: u64 = 0x100;
 const SHARES_FILES: u64 = 0x400;
 const IS_THREAD: u64 = 0x1_0000;
 
@@ -204,6 +205,14 @@ impl<'a> Tracer<'a> {
         let pid = if is_thread { parent.pid } else { child };
         let table = if flags & SHARES_FILES != 0 { parent.table } else { child };
         *if is_thread { &mut self.seen.threads } else { &mut self.seen.children } += 1;
+        let is_vfork = parent.call.is_some_and(|call| call.entered.number == self.numbers.vfork);
+        if flags & SHARES_MEMORY == 0
+            && !is_vfork
+            && let Some(pages) = own_pages(tid)
+        {
+            let forks = self.seen.forks.get_or_insert_default();
+            (forks.times, forks.pages) = (forks.times + 1, forks.pages + pages);
+        }
         self.descriptors.forget_all(child);
         self.threads.insert(child, Thread::new(child, pid, table, keep));
         if let Some(stop) = self.early.remove(&child) {
@@ -263,6 +272,13 @@ fn number(call: &Entered) -> u16 {
 
 fn argument(call: &Entered, at: u8) -> u64 {
     call.arguments.get(usize::from(at)).copied().unwrap_or(0)
+}
+
+/// Pages of a process's own: those that are resident, less those of files.
+fn own_pages(tid: i32) -> Option<u64> {
+    let text = oscost_sys::file::text(format!("/proc/{tid}/statm")).ok()?;
+    let mut numbers = text.split_whitespace().skip(1).map_while(|word| word.parse::<u64>().ok());
+    Some(numbers.next()?.saturating_sub(numbers.next()?))
 }
 
 /// The flags of a call that starts somebody; 0 of fork and vfork, which have none.

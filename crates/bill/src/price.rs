@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 use oscost_results::Estimate;
 use oscost_results::bill::{Bill, BillItem as Item, Call, CountedRun as Counted, Price, RunUsage as Usage};
 
-pub use crate::prices::{Prices, plus, times};
-use crate::tariff::{self, END, ENTRY, FAULT, FAULT_COPY, FAULT_READ, PREEMPTION, SIGNAL, SLEEP, Term};
+pub use crate::prices::{MadeProcess, Prices, plus, times};
+use crate::tariff::{
+    self, END, ENTRY, FAULT, FAULT_COPY, FAULT_READ, FORK_PAGE, PREEMPTION, SIGNAL, SLEEP, Term, WAKE,
+};
 
 /// What a call costs, all of them together; `None` where it has no rate, or a figure is missing.
 #[must_use]
@@ -53,11 +55,14 @@ pub fn needed(counted: &[Counted]) -> BTreeSet<&'static str> {
     if counted.iter().any(|one| one.signals > 0) {
         all.push(SIGNAL);
     }
+    if counted.iter().any(|one| one.wakes.is_some_and(|wakes| wakes > 0)) {
+        all.push(WAKE);
+    }
     for rate in calls().filter_map(tariff::rate_of) {
         all.extend([rate.each, rate.byte, rate.nothing, rate.more]);
     }
     all.extend(calls().filter(|call| call.failed > 0).map(|call| tariff::failed(&call.name)));
-    all.into_iter().flatten().map(|(id, _)| *id).collect()
+    all.into_iter().flat_map(tariff::figures).collect()
 }
 
 /// What was paid for, the dearest first. Faults and switches are the free run's where there is one: counting adds its own.
@@ -88,6 +93,20 @@ pub fn items(counted: &Counted, free: Option<&Usage>, prices: &Prices) -> Vec<It
         ("switch: voluntary", "sleep outside of a call", switches.voluntary.saturating_sub(slept), SLEEP, ""),
         ("switch: involuntary", "switch to another that was to run", switches.involuntary, PREEMPTION, ""),
         ("signal", "signal delivered to a handler", counted.signals, SIGNAL, ""),
+        (
+            FORK_PAGES,
+            "page of its own that a process had when it forked",
+            counted.forks.map_or(0, |forks| forks.pages),
+            FORK_PAGE,
+            "",
+        ),
+        (
+            "wake",
+            "wake of a thread on another CPU, which was idle",
+            counted.wakes.unwrap_or(0),
+            WAKE,
+            "of one that idled for 50 us; another sleep is deeper, or none",
+        ),
         (
             "end",
             "end of the program itself",
@@ -129,6 +148,9 @@ pub fn items(counted: &Counted, free: Option<&Usage>, prices: &Prices) -> Vec<It
     });
     all
 }
+
+/// The key of the pages that forks copied.
+pub const FORK_PAGES: &str = "fork: page";
 
 /// How many of the faults of a run are reads, and how many copy: the shares of those that were told apart.
 fn kinds(counted: &Counted, minor: u64) -> (u64, u64) {
@@ -187,7 +209,8 @@ fn circumstance(call: &Call, of_rate: &str) -> String {
 }
 
 fn ids(terms: &[&[Term]]) -> Vec<String> {
-    terms.iter().flat_map(|terms| terms.iter()).map(|(id, _)| (*id).to_owned()).collect()
+    let name = |id: &'static str| id.strip_suffix(tariff::BARE).unwrap_or(id).to_owned();
+    terms.iter().flat_map(|terms| terms.iter()).map(|(id, _)| name(id)).collect()
 }
 
 /// What tells calls from others, in one word each.
@@ -248,7 +271,7 @@ pub fn together(bill: &Bill) -> Estimate {
 
 #[cfg(test)]
 mod tests {
-    use oscost_results::bill::{FaultCount as Faults, FaultKinds, SwitchCount as Switches};
+    use oscost_results::bill::{FaultCount as Faults, FaultKinds, ForkCount, SwitchCount as Switches};
 
     use super::*;
 
@@ -332,6 +355,41 @@ mod tests {
         assert_eq!((of("end"), of("signal")), (None, None), "what ran already runs on");
         assert!(items.is_sorted_by(|one, other| one.together.value >= other.together.value));
         assert!(needed(std::slice::from_ref(&counted)).contains("syscall/read0_pipe"));
+    }
+
+    /// Faults and pages of a fork have rows of their own: the fork is priced without those of the figure.
+    #[test]
+    fn a_fork_is_paid_for_by_what_its_parent_has() {
+        let known = [
+            ("syscall/getppid", 100.0),
+            ("process/fork", 100_000.0),
+            ("process/fork/resident_1m/small_pages", 120_000.0),
+            ("process/fork/resident_16m/small_pages", 120_000.0 + 3840.0 * 100.0),
+            ("memory/fault_copy", 900.0),
+            ("memory/give_back", 100.0),
+        ];
+        let mut prices = prices(&known);
+        let forked = |pages, faults| Counted {
+            calls: vec![call("clone", "process", 10)],
+            faults: Faults { minor: faults, major: 0 },
+            fault_kinds: Some(FaultKinds { read: 0, first: 0, copied: faults }),
+            forks: Some(ForkCount { times: 10, pages, faults }),
+            ..Counted::default()
+        };
+        let sum = |prices: &Prices, counted: &Counted| -> f64 {
+            items(counted, None, prices).iter().map(|item| item.together.value).sum()
+        };
+        assert!(sum(&prices, &forked(0, 0)) < 1001.0, "how many faults the figure has is not known");
+        prices.add_made("process/fork", MadeProcess { faults: 20.0, pages: 200.0 });
+        let bare = 100_000.0 - 20.0 * 1000.0 - 200.0 * 100.0;
+        assert!((sum(&prices, &forked(0, 0)) - 10.0 * bare).abs() < 1.0);
+        // One like the figure costs what the figure does.
+        assert!((sum(&prices, &forked(2000, 200)) - 10.0 * 100_000.0).abs() < 1.0);
+        let wanted = needed(&[forked(1, 1)]);
+        assert!(
+            wanted.contains("process/fork/resident_16m/small_pages")
+                && !wanted.contains("process/fork (bare)")
+        );
     }
 
     #[test]

@@ -4,12 +4,23 @@ use std::collections::BTreeMap;
 
 use oscost_results::Estimate;
 
-use crate::tariff::{ENTRY, Term};
+use crate::tariff::{BARE, ENTRY, FAULT_COPY, FORK_PAGE, Term};
+
+/// What the evidence of a figure that makes a process counted, an operation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MadeProcess {
+    /// Faults of both processes.
+    pub faults: f64,
+    /// Pages of the parent's own that were copied.
+    pub pages: f64,
+}
 
 /// What is known of figures: the low end of the floor, the typical price, its high end, in ns.
 #[derive(Debug, Clone, Default)]
 pub struct Prices {
     known: BTreeMap<String, Estimate>,
+    /// What was counted of those that make a process.
+    made: BTreeMap<String, MadeProcess>,
     /// What is to be said of a price, by its figure.
     circumstances: BTreeMap<String, &'static str>,
 }
@@ -28,6 +39,19 @@ impl Prices {
         }
     }
 
+    /// Takes what was counted of a figure that makes a process.
+    pub fn add_made(&mut self, id: &str, made: MadeProcess) {
+        self.made.entry(id.to_owned()).or_insert(made);
+    }
+
+    /// The price of a term.
+    fn one(&self, id: &str) -> Option<Estimate> {
+        let Some(figure) = id.strip_suffix(BARE) else { return self.known.get(id).copied() };
+        let (price, made) = (self.known.get(figure)?, self.made.get(figure)?);
+        let faults = times(self.sum(FAULT_COPY)?, made.faults);
+        Some(less(less(*price, faults), times(self.sum(FORK_PAGE)?, made.pages)))
+    }
+
     /// What is to be said of the prices of these figures.
     pub fn circumstances(&self, ids: &[String]) -> std::collections::BTreeSet<&'static str> {
         ids.iter().filter_map(|id| self.circumstances.get(id).copied()).collect()
@@ -43,7 +67,7 @@ impl Prices {
     #[must_use]
     pub fn sum(&self, terms: &[Term]) -> Option<Estimate> {
         terms.iter().try_fold(Estimate::default(), |sum, (id, factor)| {
-            let price = self.known.get(*id)?;
+            let price = self.one(id)?;
             let (low, high) = if *factor < 0.0 { (price.high, price.low) } else { (price.low, price.high) };
             Some(plus(
                 sum,
@@ -79,6 +103,11 @@ pub fn plus(one: Estimate, other: Estimate) -> Estimate {
         high: one.high + other.high,
         extremes: false,
     }
+}
+
+/// The difference of two estimates whose errors may be opposed.
+fn less(one: Estimate, other: Estimate) -> Estimate {
+    plus(one, Estimate { value: -other.value, low: -other.high, high: -other.low, extremes: false })
 }
 
 /// So many times as much.

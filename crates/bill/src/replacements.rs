@@ -1,6 +1,6 @@
 //! The rules of savings: what is replaced by what, when the counts permit it, what is lost, and who says so. Data.
 
-use crate::tariff::Term;
+use crate::tariff::{Term, VFORK};
 
 /// A rule.
 #[derive(Debug, Clone, Copy)]
@@ -77,6 +77,8 @@ pub enum Then {
     Every(f64, &'static [Term]),
     /// As now, less this for each.
     Less(&'static [Term]),
+    /// This for each fork, without the pages and the faults of copied memory.
+    WithoutCopy(&'static [Term]),
 }
 
 const SEMOP: &[&str] = &["semop", "semtimedop"];
@@ -235,10 +237,10 @@ pub static RULES: &[SavingRule] = &[
         what: What::All(FORKS, &["", "process"]),
         least: 10,
         asks: &[Asks::AsOften(&["execve", "execveat"])],
-        then: Then::Less(&[("process/exec_static", 1.0), ("process/posix_spawn", -1.0)]),
-        at_most: true,
+        then: Then::WithoutCopy(VFORK),
+        at_most: false,
         id: "process/posix_spawn",
-        catch: "between fork and exec only what file actions and attributes can say; the less memory the program has mapped, the less is saved",
+        catch: "between fork and exec only what file actions and attributes can say",
         source: "posix_spawn(3)",
     },
     SavingRule {

@@ -388,6 +388,7 @@ pub struct Numbers {
     pub restart_syscall: i64,
     pub rt_sigreturn: i64,
     pub unshare: i64,
+    pub vfork: i64,
 }
 
 impl Numbers {
@@ -406,6 +407,7 @@ impl Numbers {
             restart_syscall: of("restart_syscall"),
             rt_sigreturn: of("rt_sigreturn"),
             unshare: of("unshare"),
+            vfork: of("vfork"),
         }
     }
 }

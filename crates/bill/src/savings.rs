@@ -6,17 +6,26 @@ use oscost_results::bill::{Bill, Call, CountedRun as Counted, Saving};
 
 use crate::price::{self, Prices};
 use crate::replacements::{Asks, RULES, SavingRule, Then, What};
-use crate::tariff::{self, Term};
+use crate::tariff::{self, FAULT_COPY, Term};
 
 /// Every figure that savings need which these counts may permit.
 #[must_use]
 pub fn needed(counted: &[Counted]) -> BTreeSet<&'static str> {
     let rules = RULES.iter().filter(|rule| counted.iter().any(|one| is_permitted(rule, one)));
-    let terms = rules.flat_map(|rule| match rule.then {
-        Then::Each(terms) | Then::Once(terms) | Then::Every(_, terms) | Then::Less(terms) => terms,
+    rules.flat_map(|rule| tariff::figures(terms(rule))).collect()
+}
+
+/// What the other way of a rule is priced by.
+#[must_use]
+pub fn terms(rule: &SavingRule) -> &'static [Term] {
+    match rule.then {
+        Then::Each(terms)
+        | Then::Once(terms)
+        | Then::Every(_, terms)
+        | Then::Less(terms)
+        | Then::WithoutCopy(terms) => terms,
         Then::Nothing | Then::Blocks(_) | Then::Broadcast => &[],
-    });
-    terms.map(|(id, _): &Term| *id).collect()
+    }
 }
 
 /// What would be less, the largest saving first. What saves nothing is left out.
@@ -97,10 +106,13 @@ fn is_permitted(rule: &SavingRule, counted: &Counted) -> bool {
 fn saving(rule: &SavingRule, bill: &Bill, counted: &Counted, prices: &Prices) -> Option<Saving> {
     let calls: Vec<&Call> = replaced(rule, counted).collect();
     let times = count(rule, counted);
-    let keys: Vec<String> = match rule.what {
+    let mut keys: Vec<String> = match rule.what {
         What::Faults => vec!["fault".to_owned()],
         _ => calls.iter().map(|call| price::key(call)).collect(),
     };
+    if matches!(rule.then, Then::WithoutCopy(_)) {
+        keys.push(price::FORK_PAGES.to_owned());
+    }
     let items = || bill.items.iter().filter(|item| keys.contains(&item.key));
     let mut now: f64 = match rule.what {
         // What a sleep's call costs besides does not matter.
@@ -122,6 +134,11 @@ fn saving(rule: &SavingRule, bill: &Bill, counted: &Counted, prices: &Prices) ->
             then
         }
         Then::Less(terms) => now - sum(terms)? * times as f64,
+        Then::WithoutCopy(terms) => {
+            let faults = counted.forks.map_or(0, |forks| forks.faults) as f64;
+            now += sum(FAULT_COPY)? * faults;
+            sum(terms)? * times as f64
+        }
         Then::Broadcast => now / counted.threads.saturating_sub(1).max(1) as f64,
         Then::Blocks(size) => {
             calls.iter().try_fold(0.0, |sum, call| Some(sum + blocks(call, size, prices)?))?
@@ -153,7 +170,7 @@ fn blocks(call: &Call, size: u64, prices: &Prices) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use oscost_results::Estimate;
-    use oscost_results::bill::FaultCount as Faults;
+    use oscost_results::bill::{FaultCount as Faults, ForkCount};
 
     use super::*;
 
@@ -161,6 +178,9 @@ mod tests {
         let mut prices = Prices::default();
         for (id, value) in known {
             prices.add(id, Estimate { value: *value, low: *value, high: *value, extremes: false });
+            if id.starts_with("process/") {
+                prices.add_made(id, price::MadeProcess { faults: 0.0, pages: 0.0 });
+            }
         }
         prices
     }
@@ -182,6 +202,8 @@ mod tests {
         ("memory/bandwidth/write/block_64m", 100.0),
         ("memory/bandwidth/copy/block_16k", 0.0),
         ("process/fork", 60_000.0),
+        ("process/fork/resident_1m/small_pages", 60_000.0),
+        ("process/fork/resident_16m/small_pages", 60_000.0 + 3840.0 * 10.0),
         ("process/exec_static", 150_000.0),
         ("process/posix_spawn", 110_000.0),
         ("syscall/stat", 300.0),
@@ -226,6 +248,9 @@ mod tests {
         assert_eq!(found.len(), 1, "{found:?}");
         assert!((found[0].saved_ns() - 100.0 * 40_000.0).abs() < 1.0, "{found:?}");
         assert!(of_calls(forks(5)).is_empty(), "a server that forks");
+        let of_many = ForkCount { times: 100, pages: 100_000, faults: 0 };
+        let found = savings(Counted { calls: forks(100), forks: Some(of_many), ..Counted::default() });
+        assert!((found[0].saved_ns() - 100.0 * 50_000.0).abs() < 1.0, "its pages are not copied: {found:?}");
         let large = Call { size_class: Some(64 << 20), ..call("mmap", "anonymous", 1) };
         let faulting = |calls| {
             savings(Counted { calls, faults: Faults { minor: 20_000, major: 0 }, ..Counted::default() })

@@ -1,6 +1,6 @@
 //! What a way of counting has seen, before it gets its names.
 
-use oscost_results::bill::FaultKinds;
+use oscost_results::bill::{FaultKinds, ForkCount};
 
 use crate::{Counted, Ended, Usage, Way};
 
@@ -24,6 +24,10 @@ pub struct SeenCalls {
     pub involuntary: u64,
     /// Faults outside of the kernel by their kinds, where the way tells them apart.
     pub faults: Option<FaultKinds>,
+    /// Forks that copied their parent's memory.
+    pub forks: Option<ForkCount>,
+    /// Threads that another one woke on a CPU that was idle, where the way counts them.
+    pub wakes: Option<u64>,
 }
 
 impl SeenCalls {
@@ -36,6 +40,8 @@ impl SeenCalls {
             calls: tally::calls(&self.tally, table, way == Way::Ebpf),
             faults: usage.faults,
             fault_kinds: self.faults,
+            forks: self.forks,
+            wakes: self.wakes,
             signals: self.signals,
             switches: usage.switches,
             threads: running + self.threads + self.children,

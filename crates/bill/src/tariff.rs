@@ -46,23 +46,22 @@ pub const FAULT_COPY: &[Term] = &[("memory/fault_copy", 1.0), GIVEN_BACK];
 const GIVEN_BACK: Term = ("memory/give_back", 1.0);
 /// A signal that arrives, without the call that sends it and the one that returns.
 pub const SIGNAL: &[Term] = &[("signal/deliver", 1.0), ("syscall/getppid", -2.0)];
+/// Behind the name of a figure that makes a process: its price without the faults of that process, and without what it costs that
+/// its parent has pages of its own. Both have rows of their own; how many the figure had, its evidence says.
+pub const BARE: &str = " (bare)";
 /// The end of the program itself: its start is its execve.
-pub const END: &[Term] = &[
-    ("process/fork", 0.5),
-    ("memory/fault_copy", -0.5 * FORK_COPIES),
-    ("memory/give_back", -0.5 * FORK_COPIES),
-    ("memory/fault_file", -0.5 * FORK_READS),
+pub const END: &[Term] = &[("process/fork (bare)", 0.5)];
+/// A fork.
+const FORK: &[Term] = &[("process/fork (bare)", 1.0)];
+/// A page of its own that a process has when it forks: its entry is copied, and cleared when the copy ends.
+pub const FORK_PAGE: &[Term] = &[
+    ("process/fork/resident_16m/small_pages", 1.0 / PAGES_BETWEEN),
+    ("process/fork/resident_1m/small_pages", -1.0 / PAGES_BETWEEN),
 ];
-/// A fork without the faults of its two processes, which have rows of their own.
-const FORK: &[Term] = &[
-    ("process/fork", 1.0),
-    ("memory/fault_copy", -FORK_COPIES),
-    ("memory/give_back", -FORK_COPIES),
-    ("memory/fault_file", -FORK_READS),
-];
-/// Faults of the figure, counted of 7170 of its forks: those that copy, and those of a read.
-const FORK_COPIES: f64 = 15.0;
-const FORK_READS: f64 = 4.0;
+/// By so many pages of 4 KiB they differ.
+const PAGES_BETWEEN: f64 = 15.0 * 256.0;
+/// What waking a thread on a CPU that is idle costs whoever wakes it, beyond a wake.
+pub const WAKE: &[Term] = &[("cpu_pair/wake_up/cross_cpu", 1.0), ("lock/futex_wake", -1.0)];
 /// A byte that the kernel copies, which the program uses besides.
 const COPY: &[Term] = &[("memory/bandwidth/copy/block_16k", 1.0 / 1024.0)];
 /// A byte that it copies from or to a file, of which nobody used the page just before.
@@ -228,7 +227,7 @@ pub static RATES: &[Rate] = &[
     // Locks and semaphores.
     on(&["wake: nobody waited"], rate(&["futex"], &[("lock/futex_wake", 1.0)], "")),
     on(&["wait"], rate(&["futex"], &[("lock/futex_mismatch", 1.0)], "")),
-    // Who is woken pays for the switch.
+    // Who is woken pays for the switch; a wake of another CPU has a row.
     on(
         &["wake", "requeue"],
         rate(&["futex"], &[("lock/futex_wake", 1.0)], "the waking itself is in the price of the sleep"),
@@ -269,7 +268,7 @@ pub static RATES: &[Rate] = &[
     rate(&["fork", "clone", "clone3"], FORK, "of a small process, with the child's end and the wait"),
     rate(
         &["execve", "execveat"],
-        &[("process/exec_static", 1.0), ("process/fork", -1.0)],
+        &[("process/exec_static (bare)", 1.0), ("process/fork (bare)", -1.0)],
         "of a static program of one page",
     ),
     rate(&["exit_group", "exit", "wait4", "waitid"], &[], "in the price of the fork or the thread"),
@@ -350,7 +349,11 @@ const LISTING: &[Term] = &[
 /// Making a name, or removing it: half of what making and removing a file costs beyond its close.
 const CREATE: &[Term] = &[("file/create_unlink", 0.5), ("file/open_close", -0.25)];
 /// A fork that shares the memory until the exec, with the child's end.
-const VFORK: &[Term] = &[("process/posix_spawn", 1.0), ("process/exec_static", -1.0), ("process/fork", 1.0)];
+pub const VFORK: &[Term] = &[
+    ("process/posix_spawn (bare)", 1.0),
+    ("process/exec_static (bare)", -1.0),
+    ("process/fork (bare)", 1.0),
+];
 /// Calls that fail mostly because there is no such name.
 const BY_NAME: &[&str] = &[
     "open",
@@ -388,6 +391,19 @@ pub fn rate_of(call: &Call) -> Option<&'static Rate> {
 #[must_use]
 pub fn rate_for(name: &str, kind: &str) -> Option<&'static Rate> {
     RATES.iter().find(|rate| rate.calls.contains(&name) && (rate.on.is_empty() || rate.on.contains(&kind)))
+}
+
+/// The figures that terms name.
+pub fn figures(terms: &[Term]) -> impl Iterator<Item = &'static str> {
+    terms.iter().flat_map(|(id, _)| match id.strip_suffix(BARE) {
+        Some(figure) => vec![figure; 1].into_iter().chain(bare()),
+        None => vec![*id; 1].into_iter().chain(Vec::new()),
+    })
+}
+
+/// The figures that make a price bare.
+fn bare() -> Vec<&'static str> {
+    FAULT_COPY.iter().chain(FORK_PAGE).map(|(id, _)| *id).collect()
 }
 
 /// What a failed call costs.

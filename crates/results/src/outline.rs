@@ -135,6 +135,32 @@ pub struct OutlineFigure {
     /// Estimates over launches.
     #[serde(default)]
     pub quantities: BTreeMap<String, OutlineQuantity>,
+    /// What was counted.
+    #[serde(default)]
+    pub evidence: OutlineEvidence,
+}
+
+/// See [`crate::Evidence`].
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[non_exhaustive]
+pub struct OutlineEvidence {
+    /// Page faults per operation.
+    #[serde(default)]
+    pub faults: Option<f64>,
+    /// Claim by claim.
+    #[serde(default)]
+    pub claims: Vec<OutlineClaim>,
+}
+
+/// See [`crate::CheckedClaim`].
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[non_exhaustive]
+pub struct OutlineClaim {
+    /// What is claimed.
+    pub claim: String,
+    /// What was counted.
+    #[serde(default)]
+    pub observed: Option<f64>,
 }
 
 /// See [`crate::Quantity`].

@@ -116,6 +116,7 @@ quantities! {
     LATENESS_P50 = "lateness_p50", "ns", Less, "Median time from when a tick was due to its stamp.";
     LATENESS_P99 = "lateness_p99", "ns", Less, "99th percentile of the time from when a tick was due to its stamp.";
     LONGEST_SLEEP = "longest_sleep", "ns", Less, "Longest time from when a tick was due to its stamp.";
+    CALL_P50 = "call_p50", "ns", Less, "Median time that the call takes which wakes another CPU.";
     LATENCY_MEAN = "latency_mean", "ns", Less, "Mean latency: the time from a message's stamp to its receipt.";
     LATENCY_WIDTH = "latency_width", "ns", Less, "Two standard deviations of the latency.";
     LATENCY_MIN = "latency_min", "ns", Less, "Smallest latency.";

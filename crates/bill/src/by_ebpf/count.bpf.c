@@ -61,11 +61,28 @@ struct fdtable {
 struct files_struct {
 	struct fdtable *fdt;
 } AS_IN_KERNEL;
+struct percpu_counter {
+	s64 count;
+} AS_IN_KERNEL;
+struct mm_struct {
+	struct percpu_counter rss_stat[4];
+} AS_IN_KERNEL;
 struct task_struct {
 	int pid;
 	int tgid;
 	int exit_code;
 	struct files_struct *files;
+	struct mm_struct *mm;
+} AS_IN_KERNEL;
+// Before Linux 6.2.
+struct atomic_long {
+	s64 counter;
+} AS_IN_KERNEL;
+struct mm_rss_stat {
+	struct atomic_long count[4];
+} AS_IN_KERNEL;
+struct mm_struct___before {
+	struct mm_rss_stat rss_stat;
 } AS_IN_KERNEL;
 struct sigaction {
 	void *sa_handler;
@@ -125,6 +142,10 @@ struct totals {
 	u64 watched; // the process whose end is told
 	u64 end; // 1 << 32 and its exit code, as wait(2) has it
 	u64 faults[3]; // of reads, of first writes, of writes to pages that are there
+	u64 forks; // that copied the memory of their parent
+	u64 fork_pages; // which had so many pages of its own
+	u64 fork_faults; // of the copies until they become another program, and of writes in who has forked
+	u64 wakes; // of a known thread by another one, on a CPU that was idle
 };
 
 // A call that a thread is in, or was in when a signal came.
@@ -144,7 +165,14 @@ struct thread {
 	struct call interrupted;
 	u64 away_since;
 	u64 is_fresh; // it may be inside a call whose entry nobody saw
+	u64 memory; // of its process: OWN, A_COPY, COPIED
+	u64 woken_by; // the CPU of who woke it, from 1, until it runs
+	u64 has_ended; // all but its last switch
 };
+enum memory { OWN, A_COPY, COPIED };
+// The state in a thread's last switch, and which of a process's counts is that of its own pages.
+#define DEAD 0x80
+#define ANONYMOUS 1
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -181,7 +209,7 @@ struct {
 	__type(value, u64);
 } looks SEC(".maps");
 
-static const struct thread nobody = { .is_fresh = 1 };
+static const struct thread nobody = { .is_fresh = 1 }, copy = { .is_fresh = 1, .memory = A_COPY };
 
 static __always_inline struct totals *totals(void)
 {
@@ -334,6 +362,16 @@ static __always_inline void count(struct call *call, u64 failed, u64 bytes, u64 
 	sums->inside_ns += inside;
 }
 
+// The last switch of a thread that has ended: what its end took belongs to the call that it was in.
+static __always_inline void last(struct thread *thread)
+{
+	struct call *now = &thread->now;
+	struct sums *sums = now->is_in ? bpf_map_lookup_elem(&counts, &now->key) : 0;
+
+	if (sums)
+		sums->inside_ns += bpf_ktime_get_ns() - now->entered - now->away;
+}
+
 // A call begins. False: no rule was found, which the loader has written for every number.
 static __always_inline int begin(struct call *now, struct pt_regs *regs, s64 number)
 {
@@ -441,8 +479,11 @@ SEC("tp_btf/sched_switch")
 int switched(u64 *ctx)
 {
 	struct task_struct *prev = (void *)own(1), *next = (void *)own(2);
-	u32 id = prev->pid;
+	u32 id = prev->pid, was_idle = !id;
 	struct thread *thread = bpf_map_lookup_elem(&threads, &id);
+
+	if (thread && thread->has_ended && (own(3) & DEAD))
+		last(thread);
 
 	if (thread) {
 		struct totals *totals_ = totals();
@@ -460,20 +501,61 @@ int switched(u64 *ctx)
 		thread->now.away += bpf_ktime_get_ns() - thread->away_since;
 		thread->away_since = 0;
 	}
+	if (thread && thread->woken_by) {
+		struct totals *totals_ = totals();
+
+		if (totals_ && was_idle && thread->woken_by != bpf_get_smp_processor_id() + 1)
+			__sync_fetch_and_add(&totals_->wakes, 1);
+		thread->woken_by = 0;
+	}
 	return 0;
+}
+
+SEC("tp_btf/sched_waking")
+int waking(u64 *ctx)
+{
+	struct task_struct *task = (void *)own(0);
+	u32 id = task->pid;
+	struct thread *thread = current() ? bpf_map_lookup_elem(&threads, &id) : 0;
+
+	if (thread)
+		thread->woken_by = bpf_get_smp_processor_id() + 1;
+	return 0;
+}
+
+// Pages of a process's own, as its counter has them without what its CPUs keep back.
+static __always_inline u64 own_pages(struct mm_struct *mm)
+{
+	s64 pages;
+
+	if (bpf_core_type_exists(struct mm_rss_stat)) {
+		struct mm_struct___before *before = (void *)mm;
+		pages = BPF_CORE_READ(before, rss_stat.count[ANONYMOUS].counter);
+	} else {
+		pages = BPF_CORE_READ(mm, rss_stat[ANONYMOUS].count);
+	}
+	return pages > 0 ? pages : 0;
 }
 
 SEC("tp_btf/sched_process_fork")
 int started(u64 *ctx)
 {
-	struct task_struct *child = (void *)own(1);
+	struct task_struct *parent = (void *)own(0), *child = (void *)own(1);
 	struct totals *totals_ = totals();
+	struct thread *thread = current();
 	u32 id = child->pid;
+	int is_copy = parent->mm && child->mm && parent->mm != child->mm;
 
-	if (!current() || !totals_)
+	if (!thread || !totals_)
 		return 0;
+	if (is_copy) {
+		__sync_fetch_and_add(&totals_->forks, 1);
+		__sync_fetch_and_add(&totals_->fork_pages, own_pages(parent->mm));
+		if (thread->memory == OWN)
+			thread->memory = COPIED;
+	}
 	__sync_fetch_and_add(child->pid == child->tgid ? &totals_->children : &totals_->threads, 1);
-	if (bpf_map_update_elem(&threads, &id, &nobody, BPF_ANY))
+	if (bpf_map_update_elem(&threads, &id, is_copy ? &copy : &nobody, BPF_ANY))
 		__sync_fetch_and_add(&totals_->lost, 1);
 	return 0;
 }
@@ -486,6 +568,8 @@ int executed(u64 *ctx)
 	u32 former = own(1), id = task->pid;
 	struct thread *thread = bpf_map_lookup_elem(&threads, &former);
 
+	if (thread)
+		thread->memory = OWN;
 	if (former != id && thread) {
 		bpf_map_update_elem(&threads, &id, thread, BPF_ANY);
 		bpf_map_delete_elem(&threads, &former);
@@ -508,8 +592,20 @@ int ended(u64 *ctx)
 		totals_->end = 1ULL << 32 | (u32)task->exit_code;
 	if (thread->interrupted.left)
 		count(&thread->interrupted, 1, 0, 0);
+	// Whoever is asked for the counts may be asked before the last switch: the call is counted here, its time there.
 	if (thread->now.is_in)
 		count(&thread->now, 0, 0, 0);
+	thread->has_ended = 1;
+	return 0;
+}
+
+// What it is known by may be another's from here on.
+SEC("tp_btf/sched_process_free")
+int freed(u64 *ctx)
+{
+	struct task_struct *task = (void *)own(0);
+	u32 id = task->pid;
+
 	bpf_map_delete_elem(&threads, &id);
 	return 0;
 }
@@ -535,9 +631,12 @@ int faulted(u64 *ctx)
 {
 	u64 code = own(2);
 	struct totals *totals_ = totals();
+	struct thread *thread = current();
 
-	if (!current() || !totals_)
+	if (!thread || !totals_)
 		return 0;
+	if (thread->memory == A_COPY || (thread->memory == COPIED && (code & 3) == 3))
+		__sync_fetch_and_add(&totals_->fork_faults, 1);
 	if (!(code & 2))
 		__sync_fetch_and_add(&totals_->faults[0], 1);
 	else if (!(code & 1))

@@ -11,7 +11,7 @@ use crate::BillError;
 /// Between two looks at a CPU, ns: each costs it about 10 us in a virtual machine.
 const EACH_NS: u64 = 500_000;
 /// The programs that know who belongs to the run.
-const WHO: [&str; 3] = ["started", "executed", "ended"];
+const WHO: [&str; 4] = ["started", "executed", "ended", "freed"];
 
 /// The program that looks, loaded; it goes with this process.
 #[derive(Debug)]

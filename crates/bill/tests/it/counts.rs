@@ -155,6 +155,47 @@ fn threads_children_and_orphans_are_counted() {
     }
 }
 
+/// Pages that a parent has for its fork, and none of them for its vfork.
+const PAGES: usize = 4000;
+
+#[test]
+#[ignore = "a body: another test starts it"]
+fn forks_with_pages() {
+    let held = std::hint::black_box(vec![1_u8; PAGES * 4096]);
+    // SAFETY: the child ends at once, by a call that is async-signal-safe.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // SAFETY: ends the child.
+        unsafe { libc::_exit(0) };
+    }
+    // SAFETY: without a status the kernel writes nothing.
+    unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
+    // By posix_spawn, which shares the memory.
+    assert!(Command::new("true").status().expect("true").success());
+    drop(std::hint::black_box(held));
+}
+
+#[test]
+fn a_fork_is_counted_with_the_pages_of_its_parent() {
+    let _alone = alone();
+    for (_, counted) in counted("forks_with_pages") {
+        let forks = counted.forks.expect("counted");
+        let held = PAGES as u64;
+        assert_eq!((forks.times, counted.children), (1, 2), "{counted:?}");
+        // What the program has besides is small beside it.
+        assert!((held..2 * held).contains(&forks.pages), "{forks:?}");
+        if counted.way == Way::Ebpf {
+            // The copy touches its stack, and few pages more.
+            assert!((1..500).contains(&forks.faults), "{forks:?}");
+            let exit = counted.calls.iter().find(|call| call.name == "exit_group").expect("it ends");
+            let freed = exit.inside_ns.expect("timed");
+            let entry = counted.calls.iter().find(|call| call.name == "getpid" || call.name == "gettid");
+            let entry = entry.map_or(0, |call| call.inside_ns.unwrap_or(0) / call.times.max(1));
+            assert!(freed > entry, "{exit:?}: giving back all memory takes longer than saying a number");
+        }
+    }
+}
+
 #[test]
 #[ignore = "a body: another test starts it"]
 fn sleeps() {

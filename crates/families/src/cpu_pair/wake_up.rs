@@ -34,7 +34,11 @@ pub(super) static CARD: Card = Card {
     claims: &[Claim::CallsNamed(&["futex"], claims::shared(2.0)), claims::NO_OTHER_CALLS],
     needs: &[Need::Cpus(2)],
     launches: Some(10),
-    quantities: &[QuantityCard::of(quantity::LATENCY_P50), QuantityCard::of(quantity::LATENCY_P99)],
+    quantities: &[
+        QuantityCard::of(quantity::LATENCY_P50),
+        QuantityCard::of(quantity::LATENCY_P99),
+        QuantityCard::of(quantity::CALL_P50),
+    ],
     remark: "the sleeper slept for about 50 us: a CPU that idles longer may sleep deeper and wake later",
     ..Card::SERIES
 };
@@ -127,7 +131,7 @@ impl Sleeper {
     fn settle(&mut self) -> Outcome {
         let mut asleep = 0;
         while asleep < ASLEEP && self.pause_ns < LONGEST_PAUSE_NS {
-            asleep = if self.wake()?.1 { asleep + 1 } else { 0 };
+            asleep = if self.wake()?.2 { asleep + 1 } else { 0 };
         }
         Ok(())
     }
@@ -148,8 +152,8 @@ impl Sleeper {
         Ok(())
     }
 
-    /// One wake-up: its latency, ns, and whether somebody slept. If nobody did, the next pause is twice as long.
-    fn wake(&mut self) -> Result<(f64, bool), CallError> {
+    /// One wake-up: its latency, what the call took, ns, and whether somebody slept. If nobody did, the next pause is twice as long.
+    fn wake(&mut self) -> Result<(f64, f64, bool), CallError> {
         self.until(READY, self.turn + 1)?;
         let asleep_at = clock::now_ns() + self.pause_ns;
         while clock::now_ns() < asleep_at {
@@ -159,12 +163,13 @@ impl Sleeper {
         let start = clock::now_ns();
         self.words.word(TURN).store(self.turn, Ordering::Release);
         let woken = futex::wake(self.words.word(TURN), 1)?;
+        let call = clock::now_ns() - start;
         self.words.word(CALLED).store(self.turn, Ordering::Release);
         self.until(ANSWER, self.turn)?;
         if woken != 1 {
             self.pause_ns = (2 * self.pause_ns).min(LONGEST_PAUSE_NS);
         }
-        Ok((self.word(WOKEN_AT).saturating_sub(start) as f64, woken == 1))
+        Ok((self.word(WOKEN_AT).saturating_sub(start) as f64, call as f64, woken == 1))
     }
 
     /// How often the sleeper has given its CPU away, as the kernel counts it.
@@ -178,9 +183,10 @@ impl Series for Sleeper {
     fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
         let until = clock::now_ns() + plan.duration_ns;
         let before = self.sleeps();
-        let (mut made, mut awake, mut latencies) = (0_u64, 0_u32, Vec::new());
+        let (mut made, mut awake, mut latencies, mut calls) = (0_u64, 0_u32, Vec::new(), Vec::new());
         while plan.observations.map_or(made < FEWEST || clock::now_ns() < until, |count| made < count) {
-            let (latency, slept) = self.wake()?;
+            let (latency, call, slept) = self.wake()?;
+            calls.push(call);
             made += 1;
             awake += u32::from(!slept);
             latencies.push(latency);
@@ -193,6 +199,7 @@ impl Series for Sleeper {
         let of = |share| quantile(&latencies, share).unwrap_or(0.0);
         sink.quantity(quantity::LATENCY_P50, of(0.5));
         sink.quantity(quantity::LATENCY_P99, of(0.99));
+        sink.quantity(quantity::CALL_P50, quantile(&sorted(calls), 0.5).unwrap_or(0.0));
         // The median is that of sleepers that were woken, even where others had the sleeper's CPU now and then.
         let expected = Bound::AtMost(MOST_AWAKE);
         let observed = f64::from(awake) / made as f64;

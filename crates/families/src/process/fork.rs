@@ -1,7 +1,7 @@
 //! fork of a small process, and of one that holds memory: the page tables of what is resident are copied.
 
 use oscost_harness::{
-    Batched, Benchmark, Bound, CallError, Card, Outcome, Parameter, PostCondition, SetUp, Subject, Unable,
+    Batched, Benchmark, CallError, Card, Outcome, Parameter, PostCondition, SetUp, Subject, Unable,
 };
 use oscost_sys::offspring;
 use oscost_sys::region::{Pages, Region};
@@ -19,9 +19,6 @@ pub static FORK: Fork = Fork { card: &CARD, holds: None };
 
 const OPERATION: &str = "one fork, the exit of the child, and the wait for it";
 static CARD: Card = super::card("process/fork", "fork of a small process", OPERATION);
-
-/// A small process has less private memory than this: the figure is that of the program itself, with what it links.
-const SMALL: f64 = 32.0 * 1048576.0;
 
 /// ms of a launch until so many bytes are there: 2 s for 1 GiB, where a host has to find the memory of a virtual machine first.
 const fn filling_ms(bytes: usize) -> u64 {
@@ -106,16 +103,12 @@ impl Batched for Forks {
 
     /// What it copied is as the id says: resident, and in pages of this size.
     fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
-        let mut found = vec![super::nobody_unreaped()?];
+        let mut found = vec![super::nobody_unreaped()?, super::faults_of_a_child(offspring::fork_and_reap)?];
         match (&self.held, self.holds) {
             (Some(region), Some((bytes, pages))) => {
                 found.extend(residency::holds(region.smaps(), bytes, pages))
             }
-            _ => found.extend(oscost_sys::region::private_bytes().map(|bytes| PostCondition {
-                name: "private_bytes",
-                expected: Bound::AtMost(SMALL),
-                observed: bytes as f64,
-            })),
+            _ => found.extend(super::private_bytes()),
         }
         Ok(found)
     }

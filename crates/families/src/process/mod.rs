@@ -2,6 +2,7 @@
 
 use oscost_harness::{Benchmark, Bound, CallError, Card, Claim, Outcome, PostCondition, Unable};
 use oscost_sys::offspring::{self, StaticProgram};
+use oscost_sys::usage::{self, Whose};
 
 use crate::lack;
 use crate::operation::operation;
@@ -25,7 +26,7 @@ pub const ALL: &[&dyn Benchmark] = &[
         |_| tried(StaticProgram::spawn_and_reap),
         |program| program.spawn_and_reap(),
     )
-    .verify(|_| Ok(vec![nobody_unreaped()?])),
+    .verify(|program| Ok(vec![nobody_unreaped()?, faults_of_a_child(|| program.spawn_and_reap())?])),
     &operation(
         &Card {
             claims: &COPIED_RUN_AND_REAPED,
@@ -40,7 +41,11 @@ pub const ALL: &[&dyn Benchmark] = &[
         |_| tried(StaticProgram::fork_exec_and_reap),
         |program| program.fork_exec_and_reap(),
     )
-    .verify(|_| Ok(vec![nobody_unreaped()?])),
+    .verify(|program| {
+        let mut found = vec![nobody_unreaped()?, faults_of_a_child(|| program.fork_exec_and_reap())?];
+        found.extend(private_bytes());
+        Ok(found)
+    }),
     &fork::RESIDENT_1M,
     &fork::RESIDENT_16M,
     &fork::RESIDENT_16M_HUGE,
@@ -92,6 +97,28 @@ fn tried(run: fn(&StaticProgram) -> Outcome) -> Result<StaticProgram, Unable> {
     let program = StaticProgram::new().map_err(lack::of_programs_in_memory)?;
     run(&program).map_err(lack::of_processes)?;
     Ok(program)
+}
+
+/// A small process has less private memory than this: the figure is that of the program itself, with what it links.
+const SMALL: f64 = 32.0 * 1048576.0;
+
+/// That the process which forks is small.
+fn private_bytes() -> Option<PostCondition> {
+    oscost_sys::region::private_bytes().map(|bytes| PostCondition {
+        name: "private_bytes",
+        expected: Bound::AtMost(SMALL),
+        observed: bytes as f64,
+    })
+}
+
+/// That a child runs: it touches a page at least. The bill of a program prices such faults by themselves.
+fn faults_of_a_child(mut make: impl FnMut() -> Outcome) -> Result<PostCondition, CallError> {
+    const CHILDREN: u32 = 16;
+    let before = usage::own(Whose::Children)?;
+    (0..CHILDREN).try_for_each(|_| make())?;
+    let faults = usage::own(Whose::Children)?.since(&before).faults() as f64;
+    let (expected, observed) = (Bound::AtLeast(1.0), faults / f64::from(CHILDREN));
+    Ok(PostCondition { name: "faults_of_a_child", expected, observed })
 }
 
 /// That no child of this process has ended without being waited for.

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::time::{Instant, SystemTime};
 
 use oscost_bill::budget::BudgetBound;
-use oscost_bill::price::Prices;
+use oscost_bill::price::{MadeProcess, Prices};
 use oscost_bill::{BillError, check, price, savings};
 use oscost_harness::{Choice, Effort, estimate_ns};
 use oscost_report::Named;
@@ -32,6 +32,9 @@ const RUNS: usize = 64;
 const MEASURING_NS: u64 = 30_000_000_000;
 /// Setting up and saving takes some of it, ns.
 const AROUND_NS: u64 = 4_000_000_000;
+/// Figures that make a process with a page of memory of its own: what was counted of them is a part of their price.
+const MADE: [&str; 3] = ["process/fork", "process/exec_static", "process/posix_spawn"];
+const PAGE: f64 = 4096.0;
 /// The kernel's tick where it does not tell, ns.
 const USUAL_TICK_NS: u64 = 4_000_000;
 
@@ -177,7 +180,11 @@ fn prices(
     match measured(&missing, signals, talk) {
         Ok(figures) => {
             for figure in &figures {
-                take(&mut prices, of_figure(figure), &figure.marks);
+                let evidence = &figure.evidence;
+                let claim = |name: &str| {
+                    evidence.claims.iter().find(|it| it.claim == name).and_then(|it| it.observed)
+                };
+                take(&mut prices, of_figure(figure), &figure.marks, made(evidence.faults, claim));
             }
         }
         Err(ended) => result.warnings.push(format!("prices are missing: {ended}")),
@@ -207,7 +214,12 @@ fn stored(needed: &BTreeSet<&'static str>, result: &RunResult, prices: &mut Pric
             continue;
         }
         let wanted = run.figures.iter().filter(|figure| needed.contains(&*figure.id) && is_current(figure));
-        wanted.for_each(|figure| take(prices, of_outline(figure), &figure.marks));
+        for figure in wanted {
+            let evidence = &figure.evidence;
+            let claim =
+                |name: &str| evidence.claims.iter().find(|it| it.claim == name).and_then(|it| it.observed);
+            take(prices, of_outline(figure), &figure.marks, made(evidence.faults, claim));
+        }
     }
 }
 
@@ -235,8 +247,26 @@ fn measured(missing: &[&str], signals: &Signals, talk: &Talk) -> Result<Vec<Figu
     Ok(session.result.figures)
 }
 
+/// What the evidence of a figure counted, where it makes a process: faults of the parent and of the child, and the parent's pages.
+fn made(faults: Option<f64>, claim: impl Fn(&str) -> Option<f64>) -> Option<MadeProcess> {
+    let faults = faults? + claim("post_condition:faults_of_a_child")?;
+    let bytes = claim("post_condition:private_bytes").unwrap_or(0.0);
+    Some(MadeProcess { faults, pages: bytes / PAGE })
+}
+
 /// Takes a price of a figure with these marks. What others took is in the typical price, and hardly in the floor.
-fn take(prices: &mut Prices, priced: Option<(&str, Estimate, f64)>, marks: &[Mark]) {
+fn take(
+    prices: &mut Prices,
+    priced: Option<(&str, Estimate, f64)>,
+    marks: &[Mark],
+    made: Option<MadeProcess>,
+) {
+    match (priced, made) {
+        (Some((id, ..)), Some(made)) => prices.add_made(id, made),
+        // Stored by a version that did not count it.
+        (Some((id, ..)), None) if MADE.contains(&id) => return,
+        _ => {}
+    }
     let is_disturbed = marks.iter().any(|it| matches!(it, Mark::Noisy | Mark::Shared | Mark::BusySibling));
     match priced {
         Some((id, price, floor)) if is_disturbed => {
@@ -286,7 +316,7 @@ fn effort(choices: &[Choice]) -> Effort {
 
 /// A price in ns of the typical and the floor, by name, and the floor; `None` where it has none.
 fn in_ns(quantity: impl Fn(&str) -> Option<Estimate>) -> Option<(Estimate, f64)> {
-    let typical = quantity("typical")?;
+    let typical = quantity("typical").or_else(|| quantity("call_p50"))?;
     let floor = quantity("floor").unwrap_or(typical);
     let low = floor.low.min(typical.low);
     Some((Estimate { value: typical.value, low, high: typical.high, extremes: false }, floor.value))
@@ -328,7 +358,7 @@ fn shown(options: &args::Bill, result: &RunResult, stored: Option<&str>, talk: &
 
 #[cfg(test)]
 mod tests {
-    use oscost_bill::replacements::{RULES, Then};
+    use oscost_bill::replacements::RULES;
     use oscost_bill::tariff::{self, RATES};
 
     use super::*;
@@ -338,10 +368,7 @@ mod tests {
     fn every_figure_of_the_tariff_and_of_the_rules_can_be_measured() {
         let catalogue = catalogue();
         let rates = RATES.iter().flat_map(|rate| [rate.each, rate.byte, rate.more, rate.nothing]);
-        let rules = RULES.iter().map(|rule| match rule.then {
-            Then::Each(terms) | Then::Once(terms) | Then::Every(_, terms) | Then::Less(terms) => terms,
-            Then::Nothing | Then::Blocks(_) | Then::Broadcast => &[],
-        });
+        let rules = RULES.iter().map(savings::terms);
         let others = [
             tariff::ENTRY,
             tariff::LOOKUP,
@@ -352,8 +379,10 @@ mod tests {
             tariff::FAULT_COPY,
             tariff::SIGNAL,
             tariff::END,
+            tariff::FORK_PAGE,
+            tariff::WAKE,
         ];
-        let terms = rates.chain(rules).chain(others).flatten().map(|(id, _)| *id);
+        let terms = rates.chain(rules).chain(others).flat_map(tariff::figures);
         for id in terms.chain(RULES.iter().map(|rule| rule.id)) {
             assert!(catalogue.find(id).is_some(), "{id}");
         }

@@ -21,6 +21,12 @@ pub struct CountedRun {
     /// Faults outside of the kernel by their kinds, where the way of counting tells them apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault_kinds: Option<FaultKinds>,
+    /// Forks that copied their parent's memory, where they were counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forks: Option<ForkCount>,
+    /// Threads that another thread of the program woke on a CPU that was idle, where they were counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wakes: Option<u64>,
     /// Signals that were delivered.
     pub signals: u64,
     /// Switches of context.
@@ -110,6 +116,19 @@ pub struct FaultKinds {
     pub first: u64,
     /// A write to a page that was there: mostly one that is copied for it.
     pub copied: u64,
+}
+
+/// Forks that copied their parent's memory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ForkCount {
+    /// Forks.
+    pub times: u64,
+    /// Pages of their parents' own memory, all together: of each an entry was copied.
+    pub pages: u64,
+    /// Faults of the copies before they became another program, and of writes in their parents.
+    #[serde(default)]
+    pub faults: u64,
 }
 
 /// Switches of context.
