@@ -93,16 +93,10 @@ pub fn items(counted: &Counted, free: Option<&Usage>, prices: &Prices) -> Vec<It
         ("switch: voluntary", "sleep outside of a call", switches.voluntary.saturating_sub(slept), SLEEP, ""),
         ("switch: involuntary", "switch to another that was to run", switches.involuntary, PREEMPTION, ""),
         ("signal", "signal delivered to a handler", counted.signals, SIGNAL, ""),
-        (
-            FORK_PAGES,
-            "page of its own that a process had when it forked",
-            counted.forks.map_or(0, |forks| forks.pages),
-            FORK_PAGE,
-            "",
-        ),
+        (FORK_PAGES, "page shared by a fork", counted.forks.map_or(0, |forks| forks.pages), FORK_PAGE, ""),
         (
             "wake",
-            "wake of a thread on another CPU, which was idle",
+            "wake of an idle CPU",
             counted.wakes.unwrap_or(0),
             WAKE,
             "of one that idled for 50 us; another sleep is deeper, or none",

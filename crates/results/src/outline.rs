@@ -138,6 +138,9 @@ pub struct OutlineFigure {
     /// What was counted.
     #[serde(default)]
     pub evidence: OutlineEvidence,
+    /// Remarks of its launches.
+    #[serde(default)]
+    pub remarks: Vec<String>,
 }
 
 /// See [`crate::Evidence`].
@@ -319,6 +322,8 @@ mod tests {
                 ("floor".to_owned(), quantity(2.0, Some(3.0))),
                 ("median".to_owned(), quantity(5.0, Some(6.0))),
             ]),
+            evidence: OutlineEvidence::default(),
+            remarks: Vec::new(),
         };
         let of = |value, high| Some((Estimate { value, low: 1.0, high, extremes: true }, "ns"));
         assert_eq!(figure.quoted(), of(5.0, 6.0));

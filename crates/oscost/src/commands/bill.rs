@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::hint::black_box;
+use std::path::Path;
 use std::time::{Instant, SystemTime};
 
 use oscost_bill::budget::BudgetBound;
 use oscost_bill::price::{MadeProcess, Prices};
 use oscost_bill::{BillError, check, price, savings};
-use oscost_harness::{Choice, Effort, estimate_ns};
+use oscost_harness::{Choice, Effort, Place, estimate_ns};
 use oscost_report::Named;
 use oscost_results::bill::{Bill, Budget, CountedRun, RunUsage};
 use oscost_results::{
@@ -205,8 +206,16 @@ fn stored(needed: &BTreeSet<&'static str>, result: &RunResult, prices: &mut Pric
     };
     let newest = &paths[paths.len().saturating_sub(RUNS)..];
     let catalogue = catalogue();
+    let here = place().and_then(|place| place.kind().ok()).map(|kind| format!("on {kind}"));
+    let lies_here = |figure: &OutlineFigure| {
+        !figure.id.starts_with("file/")
+            || here.as_ref().is_none_or(|here| figure.remarks.iter().any(|it| it.starts_with(here.as_str())))
+    };
     let is_current = |figure: &OutlineFigure| {
-        catalogue.find(&figure.id).is_some_and(|benchmark| benchmark.card().revision == figure.revision)
+        lies_here(figure)
+            && catalogue
+                .find(&figure.id)
+                .is_some_and(|benchmark| benchmark.card().revision == figure.revision)
     };
     for (_, run) in load_outlines_of(newest).runs.iter().rev() {
         if run.conditions.boot_id.as_ref() != Some(boot) || run.machine.cpu_model != result.machine.cpu_model
@@ -223,6 +232,13 @@ fn stored(needed: &BTreeSet<&'static str>, result: &RunResult, prices: &mut Pric
     }
 }
 
+/// The folder in which the program runs, where files can be measured: those in memory cost less. `None`: in memory.
+fn place() -> Option<Place> {
+    let here = Path::new(".");
+    oscost_results::check_writable(&here.join("oscost-bill")).ok()?;
+    Place::open(here).ok()
+}
+
 /// Measures figures, and stores them as a run: the next bill finds them there.
 fn measured(missing: &[&str], signals: &Signals, talk: &Talk) -> Result<Vec<Figure>, Ended> {
     let catalogue = catalogue();
@@ -236,6 +252,7 @@ fn measured(missing: &[&str], signals: &Signals, talk: &Talk) -> Result<Vec<Figu
         Measuring { quick: true, note: Some("prices for a bill".to_owned()), ..Measuring::default() };
     let request = Request {
         insists: Insists::Never,
+        directory: place(),
         ..Request::new(&choices, &patterns, &measuring, effort(&choices))
     };
     let mut progress = Progress::new(!talk.quiet);
