@@ -334,6 +334,7 @@ pub static RATES: &[Rate] = &[
     ),
 ];
 
+/// A sync of what lies in memory.
 pub const SYNC: &[Term] = &[("syscall/read0_devzero", 1.0)];
 const FSTAT: &[Term] = &[("file/fstat", 1.0)];
 /// Entries of 32 bytes: what 990 more cost, by their bytes; and the call without the bytes of ten, "." and "..".
