@@ -27,6 +27,7 @@ mod seen;
 mod tally;
 pub mod tariff;
 mod thread;
+mod words;
 
 pub use attach::attach;
 pub use error::BillError;

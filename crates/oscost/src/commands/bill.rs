@@ -1,41 +1,24 @@
 //! `oscost bill`: what a program pays the operating system, counted, priced with this machine's list, and what would be less.
 
-use std::collections::BTreeSet;
-use std::hint::black_box;
-use std::path::Path;
 use std::time::{Instant, SystemTime};
 
 use oscost_bill::budget::BudgetBound;
-use oscost_bill::price::{MadeProcess, Prices};
+use oscost_bill::price::Prices;
 use oscost_bill::{BillError, check, price, savings};
-use oscost_harness::{Choice, Effort, Place, estimate_ns};
 use oscost_report::Named;
 use oscost_results::bill::{Bill, Budget, CountedRun, RunUsage};
-use oscost_results::{
-    Estimate, Figure, Mark, OutlineFigure, Plan, RunResult, Status, Store, load_outlines_of,
-};
-use oscost_session::{Keep, machine};
+use oscost_results::{Plan, RunResult};
+use oscost_session::machine;
 use oscost_sys::clock::{self, Clock};
-use oscost_sys::system_call;
 
-use super::catalogue;
+use super::bill_prices::prices;
 use super::count::save;
-use crate::args::{self, BillFormat, Measuring};
+use crate::args::{self, BillFormat};
 use crate::exit::{Ended, Exit};
 use crate::output::{self, Talk};
-use crate::progress::Progress;
-use crate::session::{self, Insists, Request};
+use crate::session;
 use crate::signals::Signals;
 
-/// Stored runs in which prices are looked for, the newest.
-const RUNS: usize = 64;
-/// What is missing is measured in this time, ns.
-const MEASURING_NS: u64 = 30_000_000_000;
-/// Setting up and saving takes some of it, ns.
-const AROUND_NS: u64 = 4_000_000_000;
-/// Figures that make a process with a page of memory of its own: what was counted of them is a part of their price.
-const MADE: [&str; 3] = ["process/fork", "process/exec_static", "process/posix_spawn"];
-const PAGE: f64 = 4096.0;
 /// The kernel's tick where it does not tell, ns.
 const USUAL_TICK_NS: u64 = 4_000_000;
 
@@ -151,211 +134,6 @@ fn priced(bill: &mut Bill, prices: &Prices, bounds: &[BudgetBound]) {
     bill.budgets = bounds.iter().map(|bound| bound.judge(bill)).collect();
 }
 
-/// The prices of what was counted: those of the newest runs of this machine and boot, then what is missing, measured.
-fn prices(
-    counted: &[CountedRun],
-    result: &mut RunResult,
-    options: &args::Bill,
-    signals: &Signals,
-    talk: &Talk,
-) -> Result<Prices, Ended> {
-    let mut needed = price::needed(counted);
-    needed.extend(savings::needed(counted));
-    let mut prices = Prices::default();
-    stored(&needed, result, &mut prices);
-    let missing: Vec<&str> = needed.iter().copied().filter(|id| !prices.has(id)).collect();
-    if missing.is_empty() {
-        return Ok(prices);
-    }
-    if options.no_measure || signals.came() {
-        bare_entry(&mut prices);
-        let missing: Vec<&str> = missing.into_iter().filter(|id| !prices.has(id)).collect();
-        if !missing.is_empty() {
-            let why = if options.no_measure { "--no-measure" } else { "a signal came" };
-            let ids = missing.join(", ");
-            result.warnings.push(format!("no price in the store, and none was measured ({why}): {ids}"));
-        }
-        return Ok(prices);
-    }
-    talk.say(format!("measuring {} prices that the store does not have of this boot", missing.len()));
-    match measured(&missing, signals, talk) {
-        Ok(figures) => {
-            for figure in &figures {
-                let evidence = &figure.evidence;
-                let claim = |name: &str| {
-                    evidence.claims.iter().find(|it| it.claim == name).and_then(|it| it.observed)
-                };
-                take(&mut prices, of_figure(figure), &figure.marks, made(evidence.faults, claim));
-            }
-        }
-        Err(ended) => result.warnings.push(format!("prices are missing: {ended}")),
-    }
-    bare_entry(&mut prices);
-    let missing: Vec<&str> = needed.iter().copied().filter(|id| !prices.has(id)).collect();
-    if !missing.is_empty() {
-        result.warnings.push(format!("without a price here: {}", missing.join(", ")));
-    }
-    Ok(prices)
-}
-
-/// Takes what the store has of this machine, this boot and today's cards; of each figure the newest.
-fn stored(needed: &BTreeSet<&'static str>, result: &RunResult, prices: &mut Prices) {
-    let Some(boot) = &result.conditions.boot_id else { return };
-    let Ok(paths) = Store::of_user().map_err(drop).and_then(|store| store.runs().map_err(drop)) else {
-        return;
-    };
-    let newest = &paths[paths.len().saturating_sub(RUNS)..];
-    let catalogue = catalogue();
-    let here = place().and_then(|place| place.kind().ok()).map(|kind| format!("on {kind}"));
-    let lies_here = |figure: &OutlineFigure| {
-        !figure.id.starts_with("file/")
-            || here.as_ref().is_none_or(|here| figure.remarks.iter().any(|it| it.starts_with(here.as_str())))
-    };
-    let is_current = |figure: &OutlineFigure| {
-        lies_here(figure)
-            && catalogue
-                .find(&figure.id)
-                .is_some_and(|benchmark| benchmark.card().revision == figure.revision)
-    };
-    for (_, run) in load_outlines_of(newest).runs.iter().rev() {
-        if run.conditions.boot_id.as_ref() != Some(boot) || run.machine.cpu_model != result.machine.cpu_model
-        {
-            continue;
-        }
-        let wanted = run.figures.iter().filter(|figure| needed.contains(&*figure.id) && is_current(figure));
-        for figure in wanted {
-            let evidence = &figure.evidence;
-            let claim =
-                |name: &str| evidence.claims.iter().find(|it| it.claim == name).and_then(|it| it.observed);
-            take(prices, of_outline(figure), &figure.marks, made(evidence.faults, claim));
-        }
-    }
-}
-
-/// The folder in which the program runs, where files can be measured: those in memory cost less. `None`: in memory.
-fn place() -> Option<Place> {
-    let here = Path::new(".");
-    oscost_results::check_writable(&here.join("oscost-bill")).ok()?;
-    Place::open(here).ok()
-}
-
-/// Measures figures, and stores them as a run: the next bill finds them there.
-fn measured(missing: &[&str], signals: &Signals, talk: &Talk) -> Result<Vec<Figure>, Ended> {
-    let catalogue = catalogue();
-    let choices: Vec<Choice> = missing
-        .iter()
-        .filter_map(|id| catalogue.find(id))
-        .map(|benchmark| Choice { benchmark, named: false })
-        .collect();
-    let patterns: Vec<String> = missing.iter().map(|id| (*id).to_owned()).collect();
-    let measuring =
-        Measuring { quick: true, note: Some("prices for a bill".to_owned()), ..Measuring::default() };
-    let request = Request {
-        insists: Insists::Never,
-        directory: place(),
-        ..Request::new(&choices, &patterns, &measuring, effort(&choices))
-    };
-    let mut progress = Progress::new(!talk.quiet);
-    let mut session = session::measure(request, signals, Keep::User, &mut progress, talk)?;
-    // What cannot be stored still prices this bill.
-    if let Err(error) = session.save() {
-        talk.warn(format!("warning: the prices were not stored: {error}"));
-    }
-    Ok(session.result.figures)
-}
-
-/// What the evidence of a figure counted, where it makes a process: faults of the parent and of the child, and the parent's pages.
-fn made(faults: Option<f64>, claim: impl Fn(&str) -> Option<f64>) -> Option<MadeProcess> {
-    let faults = faults? + claim("post_condition:faults_of_a_child")?;
-    let bytes = claim("post_condition:private_bytes").unwrap_or(0.0);
-    Some(MadeProcess { faults, pages: bytes / PAGE })
-}
-
-/// Takes a price of a figure with these marks. What others took is in the typical price, and hardly in the floor.
-fn take(
-    prices: &mut Prices,
-    priced: Option<(&str, Estimate, f64)>,
-    marks: &[Mark],
-    made: Option<MadeProcess>,
-) {
-    match (priced, made) {
-        (Some((id, ..)), Some(made)) => prices.add_made(id, made),
-        // Stored by a version that did not count it.
-        (Some((id, ..)), None) if MADE.contains(&id) => return,
-        _ => {}
-    }
-    let is_disturbed = marks.iter().any(|it| matches!(it, Mark::Noisy | Mark::Shared | Mark::BusySibling));
-    match priced {
-        Some((id, price, floor)) if is_disturbed => {
-            prices.add_with(id, Estimate { value: floor, ..price }, "measured beside others' work");
-        }
-        Some((id, price, _)) => prices.add(id, price),
-        None => {}
-    }
-}
-
-/// The price that bounds all others, where it is not known: timed here, in some milliseconds, whoever else works.
-fn bare_entry(prices: &mut Prices) {
-    const ENTRY: &str = "syscall/getppid";
-    const CALLS: u64 = 1000;
-    if prices.has(ENTRY) {
-        return;
-    }
-    let timed = || {
-        let begun = Instant::now();
-        for _ in 0..CALLS {
-            black_box(system_call::getppid());
-        }
-        begun.elapsed().as_nanos() as f64 / CALLS as f64
-    };
-    let mut each: Vec<f64> = (0..30).map(|_| timed()).collect();
-    each.sort_unstable_by(f64::total_cmp);
-    let (low, value, high) = (each[0], each[3], each[15]);
-    prices.add_with(
-        ENTRY,
-        Estimate { value, low, high, extremes: false },
-        "timed here for some milliseconds",
-    );
-}
-
-/// As much as there is time for.
-fn effort(choices: &[Choice]) -> Effort {
-    let mut effort = Effort {
-        target_ns: MEASURING_NS - AROUND_NS,
-        deadline_ns: MEASURING_NS - AROUND_NS,
-        ..Effort::QUICK
-    };
-    while effort.launches > 2 && estimate_ns(choices, &effort) > effort.deadline_ns {
-        effort.launches -= 1;
-    }
-    effort
-}
-
-/// A price in ns of the typical and the floor, by name, and the floor; `None` where it has none.
-fn in_ns(quantity: impl Fn(&str) -> Option<Estimate>) -> Option<(Estimate, f64)> {
-    let typical = quantity("typical").or_else(|| quantity("call_p50"))?;
-    let floor = quantity("floor").unwrap_or(typical);
-    let low = floor.low.min(typical.low);
-    Some((Estimate { value: typical.value, low, high: typical.high, extremes: false }, floor.value))
-}
-
-fn of_outline(figure: &OutlineFigure) -> Option<(&str, Estimate, f64)> {
-    let quantity = |name: &str| {
-        let quantity = figure.quantities.get(name)?;
-        Some(Estimate { value: quantity.value?, low: quantity.low?, high: quantity.high?, extremes: false })
-    };
-    in_ns(quantity)
-        .filter(|_| figure.status == Status::Measured)
-        .map(|(price, floor)| (&*figure.id, price, floor))
-}
-
-fn of_figure(figure: &Figure) -> Option<(&str, Estimate, f64)> {
-    let quantity = |name: &str| figure.quantities.get(name).map(|quantity| quantity.estimate);
-    in_ns(quantity)
-        .filter(|_| figure.status == Status::Measured)
-        .map(|(price, floor)| (&*figure.id, price, floor))
-}
-
 fn shown(options: &args::Bill, result: &RunResult, stored: Option<&str>, talk: &Talk) -> Result<(), Ended> {
     let style = if options.output.is_some() { talk.plain_style() } else { talk.style() };
     let named = Named { name: stored.unwrap_or("this run"), result };
@@ -378,6 +156,7 @@ mod tests {
     use oscost_bill::replacements::RULES;
     use oscost_bill::tariff::{self, RATES};
 
+    use super::super::catalogue;
     use super::*;
 
     /// A rate or a rule that names no figure would price nothing, and say nothing.
@@ -420,23 +199,5 @@ mod tests {
         assert_eq!(exit(&[budget(Some(true))]), Exit::Done);
         assert_eq!(exit(&[budget(Some(true)), budget(None)]), Exit::Unclear);
         assert_eq!(exit(&[budget(None), budget(Some(false))]), Exit::Slower);
-    }
-
-    #[test]
-    fn prices_are_measured_in_the_time_that_was_promised() {
-        let all = price::needed(&[CountedRun::default()]);
-        let catalogue = catalogue();
-        let choices: Vec<Choice> = RATES
-            .iter()
-            .flat_map(|rate| rate.each)
-            .map(|(id, _)| *id)
-            .chain(all)
-            .collect::<BTreeSet<_>>()
-            .into_iter()
-            .filter_map(|id| catalogue.find(id))
-            .map(|benchmark| Choice { benchmark, named: false })
-            .collect();
-        let effort = effort(&choices);
-        assert!(choices.len() > 40 && effort.launches >= 2 && effort.deadline_ns <= MEASURING_NS);
     }
 }

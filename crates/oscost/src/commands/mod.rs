@@ -16,6 +16,8 @@ pub mod start;
 #[cfg(target_os = "linux")]
 pub mod bill;
 #[cfg(target_os = "linux")]
+mod bill_prices;
+#[cfg(target_os = "linux")]
 pub mod bisect;
 #[cfg(target_os = "linux")]
 pub mod count;
