@@ -26,6 +26,7 @@ pub mod savings;
 mod seen;
 mod tally;
 pub mod tariff;
+mod terms;
 mod thread;
 mod words;
 

@@ -5,8 +5,7 @@
 
 use oscost_results::bill::Call;
 
-/// A figure's price, times a factor.
-pub type Term = (&'static str, f64);
+pub use crate::terms::*;
 
 /// The price of some calls.
 #[derive(Debug, Clone, Copy)]
@@ -27,52 +26,6 @@ pub struct Rate {
     /// In what the figures' circumstances differ; of a rate without terms, in whose price it is.
     pub circumstance: &'static str,
 }
-
-/// A call that does next to nothing.
-pub const ENTRY: &[Term] = &[("syscall/getppid", 1.0)];
-/// A call that fails because there is no such name.
-pub const LOOKUP: &[Term] = &[("syscall/stat", 1.0)];
-/// A thread that sleeps, with who wakes it and the switch to another.
-pub const SLEEP: &[Term] =
-    &[("context_switch/pipe/same_cpu", 1.0), ("context_switch/pipe_alone/same_cpu", -1.0)];
-/// A switch to another thread that was to run.
-pub const PREEMPTION: &[Term] = &[("context_switch/yield/same_cpu", 1.0), ("syscall/getppid", -1.0)];
-/// The first touch of a page, which is given back later.
-pub const FAULT: &[Term] = &[("memory/fault_anonymous", 1.0), GIVEN_BACK];
-/// A read of a file's pages, which are in the page cache.
-pub const FAULT_READ: &[Term] = &[("memory/fault_file", 1.0)];
-/// A write to a page that is copied for it, and given back later.
-pub const FAULT_COPY: &[Term] = &[("memory/fault_copy", 1.0), GIVEN_BACK];
-const GIVEN_BACK: Term = ("memory/give_back", 1.0);
-/// A signal that arrives, without the call that sends it and the one that returns.
-pub const SIGNAL: &[Term] = &[("signal/deliver", 1.0), ("syscall/getppid", -2.0)];
-/// Behind the name of a figure that makes a process: its price without the faults of that process, and without what it costs that
-/// its parent has pages of its own. Both have rows of their own; how many the figure had, its evidence says.
-pub const BARE: &str = " (bare)";
-/// The end of the program itself: its start is its execve.
-pub const END: &[Term] = &[("process/fork (bare)", 0.5)];
-/// A fork.
-const FORK: &[Term] = &[("process/fork (bare)", 1.0)];
-/// A page of its own that a process has when it forks: its entry is copied, and cleared when the copy ends.
-pub const FORK_PAGE: &[Term] = &[
-    ("process/fork/resident_16m/small_pages", 1.0 / PAGES_BETWEEN),
-    ("process/fork/resident_1m/small_pages", -1.0 / PAGES_BETWEEN),
-];
-/// By so many pages of 4 KiB they differ.
-const PAGES_BETWEEN: f64 = 15.0 * 256.0;
-/// What waking a thread on a CPU that is idle costs whoever wakes it, beyond a wake.
-pub const WAKE: &[Term] = &[("cpu_pair/wake_up/cross_cpu", 1.0), ("lock/futex_wake", -1.0)];
-/// A byte that the kernel copies, which the program uses besides.
-const COPY: &[Term] = &[("memory/bandwidth/copy/block_16k", 1.0 / 1024.0)];
-/// A byte that it copies from or to a file, of which nobody used the page just before.
-const COPY_COLD: &[Term] = &[("memory/bandwidth/copy/block_64m", 1.0 / 1024.0)];
-/// The same, to the end of a file, which grows by it.
-const GROWN: &[Term] = &[
-    ("memory/bandwidth/copy/block_64m", 1.0 / 1024.0),
-    ("file/append_4k", 1.0 / PAGE),
-    ("file/write_4k", -1.0 / PAGE),
-];
-const PAGE: f64 = 4096.0;
 
 const LIKE_ENTRY: &str = "priced as getppid, which does as little";
 const PAIR: &str = "half of the pair that is measured together";
@@ -334,28 +287,6 @@ pub static RATES: &[Rate] = &[
     ),
 ];
 
-/// A sync of what lies in memory.
-pub const SYNC: &[Term] = &[("syscall/read0_devzero", 1.0)];
-const FSTAT: &[Term] = &[("file/fstat", 1.0)];
-/// Entries of 32 bytes: what 990 more cost, by their bytes; and the call without the bytes of ten, "." and "..".
-const MORE_BYTES: f64 = 990.0 * 32.0;
-const TEN_BYTES: f64 = 10.0 * 32.0 + 48.0;
-const LISTED_BYTE: &[Term] =
-    &[("file/list/entries_1000", 1.0 / MORE_BYTES), ("file/list/entries_10", -1.0 / MORE_BYTES)];
-const LISTING: &[Term] = &[
-    ("file/list/entries_10", 1.0 + TEN_BYTES / MORE_BYTES),
-    ("file/list/entries_1000", -TEN_BYTES / MORE_BYTES),
-    // The figure goes back to the beginning each time.
-    ("syscall/getppid", -1.0),
-];
-/// Making a name, or removing it: half of what making and removing a file costs beyond its close.
-const CREATE: &[Term] = &[("file/create_unlink", 0.5), ("file/open_close", -0.25)];
-/// A fork that shares the memory until the exec, with the child's end.
-pub const VFORK: &[Term] = &[
-    ("process/posix_spawn (bare)", 1.0),
-    ("process/exec_static (bare)", -1.0),
-    ("process/fork (bare)", 1.0),
-];
 /// Calls that fail mostly because there is no such name.
 const BY_NAME: &[&str] = &[
     "open",
@@ -393,19 +324,6 @@ pub fn rate_of(call: &Call) -> Option<&'static Rate> {
 #[must_use]
 pub fn rate_for(name: &str, kind: &str) -> Option<&'static Rate> {
     RATES.iter().find(|rate| rate.calls.contains(&name) && (rate.on.is_empty() || rate.on.contains(&kind)))
-}
-
-/// The figures that terms name.
-pub fn figures(terms: &[Term]) -> impl Iterator<Item = &'static str> {
-    terms.iter().flat_map(|(id, _)| match id.strip_suffix(BARE) {
-        Some(figure) => vec![figure; 1].into_iter().chain(bare()),
-        None => vec![*id; 1].into_iter().chain(Vec::new()),
-    })
-}
-
-/// The figures that make a price bare.
-fn bare() -> Vec<&'static str> {
-    FAULT_COPY.iter().chain(FORK_PAGE).map(|(id, _)| *id).collect()
 }
 
 /// What a failed call costs.
