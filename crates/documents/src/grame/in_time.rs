@@ -14,7 +14,8 @@ use crate::found::{Found, Rows, Value, grouped};
 
 /// The document's transport, one wake-up for all, and what every program has.
 const CONTENDERS: [&str; 3] = [SOCKET, "futex_broadcast", "pipe"];
-/// How many of them also run without priority and under a load.
+/// How many of them also run over several CPUs, without priority, and under a load: all of them would leave no time for the
+/// document's own sessions.
 const FURTHER: usize = 2;
 /// Ticks that count of a session with one client, of which six launches have a 99.9 %, and of one with a load, of which half are
 /// under it.
@@ -127,7 +128,7 @@ fn cases(settings: &Settings) -> Vec<Case> {
             }
         };
         add_ends(false, false);
-        if !settings.quick {
+        if !settings.quick && number < FURTHER {
             settings.awake.iter().for_each(|&awake| add_ends(true, awake));
         }
         if number >= FURTHER {
