@@ -21,6 +21,8 @@ pub enum RemarkCode {
     ClockStepAssumed,
     /// How.
     KeptAwake,
+    /// Why.
+    NotKeptAwake,
     /// Another run measured at the same time.
     AnotherRun,
     /// The result is of a journal.
@@ -53,12 +55,12 @@ pub enum RemarkCode {
 
 use RemarkCode::{
     AnotherBuild, AnotherRun, ClockStepAssumed, ClockStepTooLong, CoreSpeedMoved, ForeignFailed, KeptAwake,
-    KernelNotEntered, Killed, LaunchesThrownAway, LaunchesVoid, Load, NoCycles, NoKernelEntry, NotRealTime,
-    OtherLoops, Plain, Throttled, Unread,
+    KernelNotEntered, Killed, LaunchesThrownAway, LaunchesVoid, Load, NoCycles, NoKernelEntry, NotKeptAwake,
+    NotRealTime, OtherLoops, Plain, Throttled, Unread,
 };
 
 /// Every code with its words. A code never changes its meaning, and is never used again. Runs have the first hundred.
-const SAID: [(RemarkCode, &str, &str); 19] = [
+const SAID: [(RemarkCode, &str, &str); 20] = [
     (
         CoreSpeedMoved,
         "W001",
@@ -81,6 +83,11 @@ const SAID: [(RemarkCode, &str, &str); 19] = [
         Plain,
         "W010",
         "measured by few system calls (--plain): none was counted, workers were not isolated, and nobody examined the machine",
+    ),
+    (
+        NotKeptAwake,
+        "W011",
+        "a CPU that is woken could not be kept awake, and figures have the price of one that sleeps: {}",
     ),
     (KernelNotEntered, "W101", "answered without entering the kernel"),
     (LaunchesThrownAway, "W102", "{} launches were thrown away: {}"),

@@ -4,7 +4,7 @@ use oscost_harness::{Launched, Record};
 
 /// A record without its samples. They are many: they are not even copied.
 pub(crate) fn without_samples(record: &Record) -> Record {
-    let Record::Launched { sequence, members, pairs } = record else { return record.clone() };
+    let Record::Launched { sequence, members, pairs, awake } = record else { return record.clone() };
     let member = |(id, launched): &(String, Launched)| {
         // Every field by name: what a figure is made of later must not be forgotten here.
         let Launched { record, clean_sketch, windows, post_conditions, remarks, samples: _, tracks: _ } =
@@ -23,5 +23,6 @@ pub(crate) fn without_samples(record: &Record) -> Record {
         sequence: *sequence,
         members: members.iter().map(member).collect(),
         pairs: pairs.clone(),
+        awake: awake.clone(),
     }
 }

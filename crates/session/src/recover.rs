@@ -1,6 +1,6 @@
 //! Turns the journals of killed runs into partial results.
 
-use oscost_harness::{Catalogue, Record, rebuild};
+use oscost_harness::{Catalogue, Record, kept_awake, rebuild};
 use oscost_results::{ESTIMATORS, JournalError, Recovered, RemarkCode, RunResult, SaveError, Store, VERSION};
 use serde_json::Value;
 
@@ -91,6 +91,7 @@ fn partial(catalogue: &Catalogue, journal: &Recovered) -> Result<Fate, String> {
     result.upgrade();
     result.estimators = ESTIMATORS;
     result.partial = true;
+    result.conditions.kept_awake = kept_awake(&records);
     result.figures = figures;
     result.ratios = ratios;
     result.differences = differences;
@@ -138,7 +139,9 @@ mod tests {
         let head = oscost_results::from_bytes(sample).expect("a result");
         let journal = Journal::create(&store, &head).expect("a journal");
         let members = vec![("known/one".to_owned(), Launched::default())];
-        journal.append(&Record::Launched { sequence: 0, members, pairs: Vec::new() }).expect("on the disk");
+        journal
+            .append(&Record::Launched { sequence: 0, members, pairs: Vec::new(), awake: None })
+            .expect("on the disk");
         drop(journal);
         let mut told = Vec::new();
         let mut saved = |catalogue: &Catalogue| {

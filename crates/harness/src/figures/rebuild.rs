@@ -94,7 +94,7 @@ mod tests {
         (one.windows.ns, one.windows.steps) = (vec![100.0; 60], vec![400.0; 60]);
         one.windows.entry = vec![270.0; 60];
         let members = ids.map(|id| (id.to_owned(), one.clone())).to_vec();
-        let record = Record::Launched { sequence: 1, members, pairs: Vec::new() };
+        let record = Record::Launched { sequence: 1, members, pairs: Vec::new(), awake: None };
         // Near what is known of processors, so that it decides on each of them.
         let core = CoreConstants { chain_ns: 0.25, throughput_ns: 0.156 * 0.25, entry_ns: None };
         let (figures, ..) = rebuild(&Catalogue::new(benchmarks.to_vec()), &[record], 1.0, Some(&core));
@@ -109,7 +109,7 @@ mod tests {
             launched.record.iterations = 4;
             (launched.record.sequence, launched.record.chain_ns) = (sequence, None);
             let members = vec![("a".to_owned(), launched), ("gone".to_owned(), Launched::default())];
-            Record::Launched { sequence, members, pairs: Vec::new() }
+            Record::Launched { sequence, members, pairs: Vec::new(), awake: None }
         };
         let audited = Audited { method: Some("ptrace".to_owned()), ..Audited::default() };
         let records = [Record::Audited { id: "a".to_owned(), audited }, launch(1), launch(2)];

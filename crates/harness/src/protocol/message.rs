@@ -149,9 +149,9 @@ pub struct Report {
     pub throttled: Option<bool>,
     /// Time stolen by the host on its CPUs, ns; absent where /proc/stat does not say.
     pub steal_ns: Option<u64>,
-    /// How idle CPUs were kept awake, in words.
+    /// How idle CPUs were kept awake, or why they were not, in words; absent where nobody asked for it.
     #[serde(default)]
-    pub awake: Option<String>,
+    pub awake: Option<Result<String, String>>,
     /// The finding.
     pub finding: TaskFinding,
 }

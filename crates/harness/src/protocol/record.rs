@@ -22,5 +22,51 @@ pub enum Record {
         members: Vec<(String, Launched)>,
         /// Paired comparisons.
         pairs: Vec<Pair>,
+        /// How idle CPUs were kept awake, or why they were not, in words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        awake: Option<Result<String, String>>,
     },
+}
+
+/// Puts what one more launch says of idle CPUs to what others said: where one was refused, a run does not say that they were awake.
+pub(crate) fn add_awake(awake: &mut Option<Result<String, String>>, more: Option<&Result<String, String>>) {
+    if !matches!(awake, Some(Err(_))) && (awake.is_none() || matches!(more, Some(Err(_)))) {
+        *awake = more.cloned();
+    }
+}
+
+/// How idle CPUs were kept awake in the launches of a run, if they were in all.
+#[must_use]
+pub fn kept_awake(records: &[Record]) -> Option<String> {
+    let mut awake = None;
+    for record in records {
+        if let Record::Launched { awake: more, .. } = record {
+            add_awake(&mut awake, more.as_ref());
+        }
+    }
+    awake?.ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_launch_in_which_a_cpu_slept_is_enough() {
+        let launch = |awake: Option<Result<&str, &str>>| Record::Launched {
+            sequence: 1,
+            members: Vec::new(),
+            pairs: Vec::new(),
+            awake: awake.map(|it| it.map(str::to_owned).map_err(str::to_owned)),
+        };
+        let of = |awake: &[Option<Result<&str, &str>>]| {
+            let text = serde_json::to_string(&awake.iter().map(|it| launch(*it)).collect::<Vec<_>>());
+            kept_awake(&serde_json::from_str::<Vec<Record>>(&text.expect("data")).expect("the same"))
+        };
+        let (how, why) = (Some(Ok("by a device")), Some(Err("refused")));
+        assert_eq!(of(&[None, how, None, how]).as_deref(), Some("by a device"));
+        assert_eq!((of(&[how, why, how]), of(&[why, how]), of(&[None])), (None, None, None));
+        let old = r#"{"Launched":{"sequence":1,"members":[],"pairs":[]}}"#;
+        assert_eq!(kept_awake(&[serde_json::from_str(old).expect("an older journal")]), None);
+    }
 }

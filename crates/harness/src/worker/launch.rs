@@ -9,6 +9,7 @@ use crate::benchmark::{Benchmark, Participant, Series, Subject};
 use crate::protocol::message::{
     ASLEEP_PART, Failure, IdleCpu, LaunchPlan, Launched, Member, SETTLING_NS, TaskFinding,
 };
+use crate::worker::awake::Awake;
 use crate::worker::canary::Canaries;
 use crate::worker::circumstances::{current_cpu, of_partners};
 use crate::worker::clock::Monotonic;
@@ -20,7 +21,7 @@ use crate::worker::rounds::{self, Progress, RoundPlan, Runner};
 use crate::worker::series::one_series;
 use crate::worker::summary::{self, CanaryTimes};
 use crate::worker::waits::{Waits, while_asleep};
-use crate::worker::{Awake, Ready, Worker};
+use crate::worker::{Ready, Worker};
 
 /// Runs one launch.
 pub(crate) fn group(
@@ -84,18 +85,12 @@ pub(crate) fn group(
         foreign_share = watch.end();
         round_plan.warm_up_ns = SETTLING_NS;
     }
-    let awake = if stays_awake { worker.keep_awake(members) } else { Ok(Awake::default()) };
-    let awake = match awake {
-        Ok(awake) => awake,
-        Err(error) => {
-            let failure = Failure::new("set-up", error);
-            return TaskFinding::Launch {
-                members: members.iter().map(|_| Member::Failed(failure.clone())).collect(),
-                pairs: Vec::new(),
-                canaries: Vec::new(),
-            };
-        }
-    };
+    let awake = if stays_awake { worker.keep_awake(members) } else { Some(Awake::default()) };
+    if awake.is_none() {
+        // What follows is the price of the same state once more.
+        asleep.fill(None);
+    }
+    let awake = awake.unwrap_or_default();
     let kept_awake = awake.pids();
     let mut launched: Vec<Option<Result<Launched, Failure>>> = vec![None; members.len()];
     let mut pairs = Vec::new();

@@ -4,6 +4,7 @@
 //! supervisor.
 
 pub(crate) mod audit;
+mod awake;
 mod calibrate;
 mod canary;
 mod circumstances;
@@ -23,14 +24,13 @@ mod summary;
 mod waits;
 
 use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
 
 use oscost_results::Circumstances;
 use oscost_sys::folder::Folder;
 use oscost_sys::{
-    affinity, clock as time, memory, memory::SharedWords, namespace, process, semaphore, standing::Standing,
-    time_source, usage,
+    affinity, memory, memory::SharedWords, namespace, process, semaphore, standing::Standing, time_source,
+    usage,
 };
 use serde::Deserialize;
 
@@ -40,6 +40,7 @@ use crate::benchmark::{Benchmark, SetUp, Subject, Unable};
 use crate::protocol::keeper::{Keeper, NOBODY, Tie, descriptor};
 use crate::protocol::message::{Failure, ForeignOutput, IdleCpu, Job, Member, Report, Task, TaskFinding};
 use crate::protocol::start::SETTING_UP;
+use awake::Awake;
 use environment::Environment;
 
 /// Arguments: pid of the supervisor, descriptor of the progress words, descriptors of the janitor's pipe and ledger or "-".
@@ -112,24 +113,11 @@ pub(crate) struct Worker<'a> {
     isolation: String,
     /// Whether it may use few system calls only.
     plain: bool,
-    awake: Option<String>,
+    /// How idle CPUs were kept awake, or why they were not.
+    awake: Option<Result<String, String>>,
     host_system_v_limits: Option<[u64; 4]>,
     /// How this process stands for those that are measured in it, once the first of several is set up.
     standing: Option<Standing>,
-}
-
-/// What keeps idle CPUs awake while it lives.
-#[derive(Default)]
-pub(crate) struct Awake {
-    _held: Option<OwnedFd>,
-    spinners: Vec<process::Child>,
-}
-
-impl Awake {
-    /// Processes that never rest.
-    pub(crate) fn pids(&self) -> Vec<i32> {
-        self.spinners.iter().map(process::Child::pid).collect()
-    }
 }
 
 /// A member that is ready to run.
@@ -325,50 +313,14 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Keeps idle CPUs awake as long as the value lives, and notes how: by the latency that the kernel is asked for, which
-    /// makes them poll; where that is refused by a process of the lowest class on the partner's CPU, or on all others of
-    /// participants that are spread.
-    pub(crate) fn keep_awake(
-        &mut self,
-        members: &[Option<&'static dyn Benchmark>],
-    ) -> Result<Awake, oscost_sys::CallError> {
-        /// A spinner that is not in its place by then is refused it, ns.
-        const PATIENCE_NS: u64 = 1_000_000_000;
+    /// Keeps idle CPUs awake as long as the value lives, and notes how; `None` where that is refused, with why.
+    pub(crate) fn keep_awake(&mut self, members: &[Option<&'static dyn Benchmark>]) -> Option<Awake> {
         let placement =
             members.iter().flatten().next().map_or(Placement::OneCpu, |member| member.card().placement);
-        let refused = match oscost_sys::power::stay_awake() {
-            Ok(held) => {
-                self.awake = Some("/dev/cpu_dma_latency is held at 0".to_owned());
-                return Ok(Awake { _held: Some(held), spinners: Vec::new() });
-            }
-            Err(error) => error,
-        };
-        let in_place = SharedWords::new(1)?;
-        let own = self.job.cpus.first().copied();
-        let most = if placement == Placement::Spread { usize::MAX } else { 1 };
-        let others = self.job.cpus.iter().skip(1).filter(|&&cpu| Some(cpu) != own).take(most);
-        let spinners = others
-            .map(|&cpu| {
-                process::Child::fork(|| {
-                    if affinity::pin_to(cpu).is_err() || affinity::run_only_when_idle().is_err() {
-                        return 1;
-                    }
-                    in_place.word(0).fetch_add(1, Ordering::Release);
-                    loop {
-                        std::hint::spin_loop();
-                    }
-                })
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        // One that is not yet where it belongs would be a neighbour on our own CPU.
-        let until = time::now_ns() + PATIENCE_NS;
-        while in_place.word(0).load(Ordering::Acquire) < spinners.len() as u64 && time::now_ns() < until {
-            time::pause(std::time::Duration::from_micros(100));
-        }
-        if !spinners.is_empty() {
-            self.awake = Some(format!("by processes of the lowest class; /dev/cpu_dma_latency: {refused}"));
-        }
-        Ok(Awake { _held: None, spinners })
+        let (awake, how) = awake::keep(&self.job.cpus, placement);
+        let refused = matches!(how, Some(Err(_)));
+        self.awake = how;
+        (!refused).then_some(awake)
     }
 
     /// The word by which the supervisor knows who was running when a worker died.

@@ -2,9 +2,10 @@
 
 use std::process::Command;
 
-use oscost_results::RunResult;
+use oscost_results::{RemarkCode, RunResult, quantity};
 
-use crate::support::{Done, Home, PROGRAM, one_at_a_time, skip};
+use crate::filter::{EPERM, refusing};
+use crate::support::{Done, Home, PROGRAM, is_root, measured, one_at_a_time, skip};
 
 /// A short run by this command, with what it left.
 fn run(home: &Home, mut command: Command) -> RunResult {
@@ -44,4 +45,35 @@ fn a_run_says_how_it_was_made() {
     let preload = odd.preload.expect("it is known");
     let linked_statically = preload.is_empty() && cfg!(target_feature = "crt-static");
     assert!(linked_statically || preload == ["libfast.so"], "{preload:?}");
+}
+
+/// Without the device that root has, and below a filter that refuses the lowest class, the other CPU sleeps: there is one price.
+#[test]
+fn a_cpu_that_could_not_be_kept_awake_is_not_said_to_be() {
+    const ID: &str = "context_switch/pipe/cross_cpu";
+    if oscost_sys::affinity::allowed().expect("CPUs").len() < 2 {
+        return skip("a_cpu_that_could_not_be_kept_awake", "one CPU");
+    }
+    let home = Home::new();
+    let filter = refusing(&[("sched_setscheduler", EPERM)]);
+    let done = measured(|| {
+        let mut command = home.other(if is_root() { "setpriv" } else { "perl" });
+        if is_root() {
+            command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--", "perl"]);
+        }
+        command.args(["-e", &filter, PROGRAM, "run", "--quick", "--force", "--json", "-", ID]);
+        command
+    });
+    if done.stderr.contains("no filter") {
+        return skip("a_cpu_that_could_not_be_kept_awake", "no filter may be set");
+    }
+    let result = oscost_results::from_bytes(done.stdout.as_bytes()).expect("a result");
+    if done.stderr.contains("/dev/cpu_dma_latency is held") {
+        return skip("a_cpu_that_could_not_be_kept_awake", "anybody may ask for low latency here");
+    }
+    assert_eq!(result.conditions.kept_awake, None);
+    let told = result.warnings.iter().find(|it| RemarkCode::of(it) == Some(RemarkCode::NotKeptAwake));
+    assert!(told.is_some_and(|it| it.contains("sched_setscheduler") && it.contains("EPERM")), "{told:?}");
+    let figure = result.figures.iter().find(|figure| figure.id == ID).expect("the figure");
+    assert!(figure.quantities.contains_key("floor") && !figure.quantities.contains_key(quantity::ASLEEP));
 }

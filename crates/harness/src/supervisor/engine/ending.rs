@@ -79,10 +79,14 @@ impl Engine<'_> {
         ratios.sort_by_key(|pair| position(&pair.of));
         differences.sort_by_key(|pair| position(&pair.of));
         figures.extend(contestants.iter().map(Contestant::figure));
-        let kept_awake = self.awake.take();
-        if let Some(how) = kept_awake.as_ref().filter(|_| self.options.idle_cpu == IdleCpu::Poll) {
-            self.warnings.push(RemarkCode::KeptAwake.with(&[how]));
+        match &self.awake {
+            Some(Ok(how)) if self.options.idle_cpu == IdleCpu::Poll => {
+                self.warnings.push(RemarkCode::KeptAwake.with(&[how]));
+            }
+            Some(Err(why)) => self.warnings.push(RemarkCode::NotKeptAwake.with(&[why])),
+            Some(Ok(_)) | None => {}
         }
+        let kept_awake = self.awake.take().and_then(Result::ok);
         Measured {
             figures,
             ratios,

@@ -19,7 +19,7 @@ use crate::protocol::message::{
     AUDIT_OPERATIONS, Audited, Calibration, ClockFacts, Failure, Job, LATE_OPERATIONS, Member, Report, Task,
     TaskFinding,
 };
-use crate::protocol::record::Record;
+use crate::protocol::record::{self, Record};
 use crate::supervisor::event::Event;
 use crate::supervisor::foreign::Contestant;
 use crate::supervisor::group::{self, GroupState};
@@ -125,7 +125,8 @@ struct Engine<'a> {
     seen: Vec<Seen>,
     best: Best,
     isolation: Option<String>,
-    awake: Option<String>,
+    /// How idle CPUs were kept awake, or why not in some launch.
+    awake: Option<Result<String, String>>,
     sequence: u32,
     /// Time of launches that were void because somebody shared them.
     shared_ns: u64,
@@ -224,7 +225,7 @@ impl Engine<'_> {
         match &report {
             Ok(report) => {
                 self.isolation.get_or_insert_with(|| report.isolation.clone());
-                self.awake = self.awake.take().or_else(|| report.awake.clone());
+                record::add_awake(&mut self.awake, report.awake.as_ref());
                 if let Some(wrong_clock) = &report.wrong_clock {
                     self.wrong_clock = Some(wrong_clock.clone());
                     self.interrupted = true;

@@ -150,6 +150,7 @@ impl Engine<'_> {
                 throttled,
                 steal_ns,
                 circumstances,
+                awake,
                 ..
             }) => {
                 self.quota_unknown |= throttled.is_none();
@@ -217,7 +218,8 @@ impl Engine<'_> {
                 members.extend(canaries.into_iter().map(|(name, samples)| {
                     (format!("canary/{name}"), Launched { samples, ..Launched::default() })
                 }));
-                let record = Record::Launched { sequence: self.sequence, members, pairs: pairs.clone() };
+                let record =
+                    Record::Launched { sequence: self.sequence, members, pairs: pairs.clone(), awake };
                 emit(&Event::Found(&record));
                 group.pairs.push(pairs);
             }

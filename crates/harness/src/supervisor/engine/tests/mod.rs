@@ -394,7 +394,7 @@ fn jobs_are_what_was_asked_for() {
         if let TaskFinding::Core(core) = &mut report.finding {
             core.chain_ns = Some(0.25);
         }
-        report.awake = Some("by a spinner".to_owned());
+        report.awake = Some(Ok("by a spinner".to_owned()));
         Ok(report)
     });
     for job in &ran.jobs {
