@@ -2,7 +2,7 @@
 
 Usage: collect.py SITTING FILE
 The first line is "R sitting started step". Each measured figure is "F id placement judged marks batch quantity=values ...", and
-each pair is "P of to quantity unit values". There is one value a launch, separated by commas, and empty if the launch has none.
+each pair is "P of to quantity unit values". A witness is "W id placement enters quantity=values ...". There is one value a launch, separated by commas, and empty if the launch has none.
 The quantity "chain" is the launch's cycle in ns, and "hop" how far apart its CPUs were. "batch" is the number of operations of a batch.
 """
 import json
@@ -29,6 +29,9 @@ for figure in result["figures"]:
     print("F", figure["id"], figure["placement"], judged, ",".join(marks) or "-",
           launches[0]["iterations"] * figure["operations_per_iteration"],
           *(f"{name}={told(values)}" for name, values in columns.items() if any(value is not None for value in values)))
+for witness in result.get("witnesses", []):
+    print("W", witness["id"], witness["placement"], int(witness["enters_kernel"]),
+          *(f"{name}={told(values)}" for name, values in witness["launches"].items()))
 for pair in result["ratios"] + result["differences"]:
     if pair.get("launches"):
         print("P", pair["of"], pair["to"], pair["quantity"], pair["unit"], told(pair["launches"]))

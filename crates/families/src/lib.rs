@@ -36,6 +36,9 @@ mod syscall;
 pub mod tax;
 mod thread;
 mod timer;
+mod witnesses;
+
+pub use witnesses::WITNESSES;
 
 /// A family: name, one line for headings and help, members.
 #[derive(Clone, Copy)]

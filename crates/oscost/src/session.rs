@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use oscost_harness::{Choice, Effort, Event, Foreign, IdleCpu, Launched, Place, Record};
+use oscost_harness::{Catalogue, Choice, Effort, Event, Foreign, IdleCpu, Launched, Place, Record};
 use oscost_results::{Check, Figure, Mark, RunLock, Status, Store};
 use oscost_session::{Error, Keep, Notice, cpus as cpus_of};
 
@@ -166,6 +166,12 @@ pub fn check(measuring: &Measuring) -> Result<(), Ended> {
     if measuring.require_realtime { require_realtime() } else { Ok(()) }
 }
 
+/// What may be timed beside few figures.
+pub fn witnesses(catalogue: &Catalogue) -> Vec<Choice> {
+    let find = |id: &&str| catalogue.find(id).map(|benchmark| Choice { benchmark, named: false });
+    oscost_families::WITNESSES.iter().filter_map(find).collect()
+}
+
 /// One measuring, until it is done or `signals` end it; its result goes where `keep` says, once it is saved.
 pub fn measure(
     request: Request<'_>,
@@ -175,10 +181,13 @@ pub fn measure(
     talk: &Talk,
 ) -> Result<oscost_session::Session, Ended> {
     let Request { measuring, insists, mut samples, .. } = request;
+    let catalogue = catalogue();
+    let witnesses = witnesses(&catalogue);
     let mut asked = oscost_session::Request::new(request.choices);
     asked.single = request.single;
     asked.expects = Some(oscost_documents::expected_ns);
     asked.contestants = request.contestants;
+    asked.witnesses = &witnesses;
     asked.patterns = request.patterns;
     asked.effort = request.effort;
     asked.cpus.clone_from(&measuring.cpu);
@@ -211,7 +220,7 @@ pub fn measure(
             progress.suspend(|| say(notice, talk));
         }
     };
-    let measured = oscost_session::measure(&catalogue(), asked, &mut tell);
+    let measured = oscost_session::measure(&catalogue, asked, &mut tell);
     progress.end();
     measured.map_err(|error| ended(error, insists))
 }
@@ -280,6 +289,59 @@ fn require_realtime() -> Result<(), Ended> {
         Ok(()) => Ok(()),
         Err(error) => {
             Err(Ended::new(Exit::Unfit, format!("--require-realtime: {error}; {}", error.cause.remedy())))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use oscost_harness::{Options, rehearse};
+
+    use super::*;
+
+    /// However many of the witnesses are figures, enough are left for those that have no null.
+    #[test]
+    fn few_figures_have_witnesses() {
+        let catalogue = catalogue();
+        let witnesses = witnesses(&catalogue);
+        assert_eq!(witnesses.len(), oscost_families::WITNESSES.len(), "each is there");
+        assert!(witnesses.iter().all(|choice| choice.card().changes_process.is_none()));
+        let all = |patterns: &[&str]| {
+            let patterns: Vec<String> = patterns.iter().map(|&word| word.to_owned()).collect();
+            let tier = oscost_harness::Tier::Core;
+            if patterns.is_empty() {
+                catalogue.tier(tier)
+            } else {
+                catalogue.select(&patterns, tier).expect("ids")
+            }
+        };
+        let across = "context_switch/pipe/cross_cpu";
+        for (patterns, on_one, on_two) in [
+            (&[][..], 0, 6),
+            (&["semaphore/system_v"], 8, 0),
+            (&[across], 0, 6),
+            (&[across, "semaphore/system_v"], 8, 6),
+        ] {
+            let options = Options {
+                effort: Effort::QUICK,
+                seed: 1,
+                cpus: vec![1, 0],
+                spread_cpus: Vec::new(),
+                core: None,
+                idle_cpu: IdleCpu::Both,
+                witnesses: witnesses.clone(),
+                keep_samples: false,
+                expected_ns: std::collections::BTreeMap::new(),
+            };
+            let found = rehearse(&all(patterns), &options, 1.0).measured.witnesses;
+            let count = |inside: bool, placed: bool| {
+                let fits = |it: &&oscost_results::Witness| {
+                    it.enters_kernel == inside && (it.placement == "cross_cpu") == placed
+                };
+                found.iter().filter(fits).count()
+            };
+            assert_eq!((count(true, false), count(true, true)), (on_one, on_two), "{patterns:?}");
+            assert_eq!(count(false, false), 3, "{patterns:?}: {found:?}");
         }
     }
 }

@@ -61,6 +61,7 @@ mod text;
 mod traits;
 mod uncounted;
 mod withdrawn;
+mod witness;
 
 pub use anonymous::telling_parameters;
 pub use answer::{Answer, AnswerHere, PublishedAnswer};
@@ -96,3 +97,4 @@ pub use store::{Loaded, Store, load, load_all, load_references};
 pub use text::Untrusted;
 pub use traits::{Trait, older_traits};
 pub use withdrawn::withdrawn;
+pub use witness::Witness;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::bill::Bill;
-use crate::{Answer, Emulation, Figure, Reproduction};
+use crate::{Answer, Emulation, Figure, Reproduction, Witness};
 
 /// Value of the member `format` of every result.
 pub const FORMAT: &str = "oscost-result";
@@ -53,6 +53,9 @@ pub struct RunResult {
     /// Paired differences inside a group (the hop minus the pipe's price).
     #[serde(default)]
     pub differences: Vec<PairedValue>,
+    /// What was timed beside few figures, only to show how far figures move between two runs; empty in older results.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub witnesses: Vec<Witness>,
     /// Founding documents beside this machine.
     #[serde(default)]
     pub reproductions: Vec<Reproduction>,
@@ -97,6 +100,7 @@ impl RunResult {
             figures: Vec::new(),
             ratios: Vec::new(),
             differences: Vec::new(),
+            witnesses: Vec::new(),
             reproductions: Vec::new(),
             bill: None,
             answers: Vec::new(),

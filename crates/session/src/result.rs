@@ -74,6 +74,7 @@ pub(crate) fn complete(result: &mut RunResult, measured: Measured) {
     result.figures = measured.figures;
     result.ratios = measured.ratios;
     result.differences = measured.differences;
+    result.witnesses = measured.witnesses;
     result.warnings.extend(measured.warnings);
     result.add_codes();
     result.conditions.isolation = measured.isolation;

@@ -1,5 +1,7 @@
 //! How far figures of one machine move from run to run beyond what the launches of a run show: learnt from past runs.
 
+use crate::student;
+
 /// Pairs of past runs that weigh as much as what is usual for a figure of its class.
 const USUAL_WEIGHT: f64 = 8.0;
 /// Degrees of freedom of what is usual: it was found by many pairs of many figures.
@@ -56,6 +58,17 @@ impl Drift {
     #[must_use]
     pub fn with_a_null() -> Self {
         Self { variance: WITH_A_NULL * WITH_A_NULL, freedom: f64::INFINITY }
+    }
+
+    /// What witnesses told of two runs, of which there were so many.
+    pub(crate) fn of_witnesses(share: f64, freedom: f64) -> Self {
+        Self { variance: share * share, freedom }
+    }
+
+    /// How far a change may be from the truth by drift alone, at the level of a single figure.
+    pub(crate) fn reach(&self) -> f64 {
+        const OUTSIDE: f64 = 0.0025;
+        if self.variance == 0.0 { 0.0 } else { self.share() * student::exceeded_by(OUTSIDE, self.freedom) }
     }
 
     /// What is usual: a standard deviation as a share of the figure.

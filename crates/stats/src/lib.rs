@@ -30,3 +30,4 @@ pub mod rare;
 mod student;
 pub mod version_one;
 pub mod windows;
+pub mod witnesses;

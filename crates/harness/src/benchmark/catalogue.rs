@@ -41,6 +41,12 @@ pub struct Choice {
     pub named: bool,
 }
 
+impl std::fmt::Debug for Choice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.card().id)
+    }
+}
+
 impl Choice {
     /// Its card.
     #[must_use]

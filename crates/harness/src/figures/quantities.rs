@@ -67,7 +67,7 @@ pub(super) fn estimate(values: &[f64], over: OverLaunches, q: f64, planned: usiz
 }
 
 /// Of the launches whose CPUs were near to each other, where an operation has two.
-pub(super) fn values_of(launched: &[Launched], name: &str) -> Vec<f64> {
+pub(crate) fn values_of(launched: &[Launched], name: &str) -> Vec<f64> {
     let hops: Vec<Option<f64>> = launched.iter().map(|launched| launched.record.hop_ns).collect();
     let near = launched.iter().zip(near(&hops)).filter(|(_, near)| *near);
     near.filter_map(|(launched, _)| launched.record.quantities.get(name).copied()).collect()

@@ -89,6 +89,16 @@ pub struct LaunchPlan {
     pub keep_samples: bool,
     /// What idle CPUs do.
     pub idle_cpu: IdleCpu,
+    /// What is timed after the figures, and is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) witnesses: Option<Box<WitnessPlan>>,
+}
+
+/// Witnesses of a launch: their ids, and how they are launched once its figures are done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct WitnessPlan {
+    pub(crate) ids: Vec<String>,
+    pub(crate) launch: LaunchPlan,
 }
 
 /// A program that is not ours, in our rotation of launches.
@@ -173,6 +183,9 @@ pub enum TaskFinding {
         pairs: Vec<Pair>,
         /// Every sample of the canaries by name ("chain", "throughput", "entry"), if samples are asked for.
         canaries: Vec<(String, Vec<f64>)>,
+        /// A table a witness, in order.
+        #[serde(default)]
+        witnesses: Vec<Member<Launched>>,
     },
     /// Of [`Task::Audit`].
     Audit(Vec<Member<Audited>>),

@@ -26,6 +26,8 @@ pub(crate) struct GroupState {
     /// Whether the last launch was shared with somebody else.
     pub(crate) shared: bool,
     pub(crate) spent_ns: u64,
+    /// Which witnesses its launches time, if any.
+    pub(crate) witnesses: Option<usize>,
 }
 
 /// The groups of a choice, in a fixed random order: two launches of one group then lie a whole pass apart.
@@ -102,7 +104,7 @@ pub(crate) fn pool(groups: &mut [GroupState]) {
 
 impl GroupState {
     /// A group of which nothing was launched yet.
-    fn new(name: &'static str, members: Vec<MemberState>) -> Self {
+    pub(crate) fn new(name: &'static str, members: Vec<MemberState>) -> Self {
         Self {
             name,
             members,
@@ -112,6 +114,7 @@ impl GroupState {
             void_reason: None,
             shared: false,
             spent_ns: 0,
+            witnesses: None,
         }
     }
 
@@ -227,6 +230,7 @@ mod tests {
             core: None,
             idle_cpu: crate::protocol::message::IdleCpu::Halt,
             keep_samples: false,
+            witnesses: Vec::new(),
             expected_ns: BTreeMap::new(),
         }
     }

@@ -11,4 +11,5 @@ pub(crate) mod percentiles;
 pub(crate) mod plain;
 pub(crate) mod plan;
 pub(crate) mod rehearsal;
+pub(crate) mod witnesses;
 pub(crate) mod workers;

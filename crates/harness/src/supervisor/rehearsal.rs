@@ -122,9 +122,10 @@ pub(crate) fn all_well(job: &Job) -> Report {
         Task::Audit { .. } => {
             TaskFinding::Audit(job.ids.iter().map(|_| Member::Done(Audited::default())).collect())
         }
-        Task::Launch(_) => {
-            let members = job.ids.iter().map(|_| Member::Done(costs(100.0))).collect();
-            TaskFinding::Launch { members, pairs: Vec::new(), canaries: Vec::new() }
+        Task::Launch(plan) => {
+            let all = |ids: &[String]| ids.iter().map(|_| Member::Done(costs(100.0))).collect();
+            let witnesses = plan.witnesses.as_ref().map_or_else(Vec::new, |plan| all(&plan.ids));
+            TaskFinding::Launch { members: all(&job.ids), pairs: Vec::new(), canaries: Vec::new(), witnesses }
         }
     };
     Report {

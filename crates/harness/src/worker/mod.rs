@@ -38,7 +38,9 @@ use crate::benchmark::card::Placement;
 use crate::benchmark::catalogue::Catalogue;
 use crate::benchmark::{Benchmark, SetUp, Subject, Unable};
 use crate::protocol::keeper::{Keeper, NOBODY, Tie, descriptor};
-use crate::protocol::message::{Failure, ForeignOutput, IdleCpu, Job, Member, Report, Task, TaskFinding};
+use crate::protocol::message::{
+    Failure, ForeignOutput, IdleCpu, Job, Member, Report, Task, TaskFinding, WitnessPlan,
+};
 use crate::protocol::start::SETTING_UP;
 use awake::Awake;
 use environment::Environment;
@@ -118,6 +120,8 @@ pub(crate) struct Worker<'a> {
     host_system_v_limits: Option<[u64; 4]>,
     /// How this process stands for those that are measured in it, once the first of several is set up.
     standing: Option<Standing>,
+    /// Members that were done before those that are measured now: a supervisor counts on.
+    before: usize,
 }
 
 /// A member that is ready to run.
@@ -173,6 +177,7 @@ impl<'a> Worker<'a> {
             awake: None,
             host_system_v_limits,
             standing: None,
+            before: 0,
         })
     }
 
@@ -192,7 +197,10 @@ impl<'a> Worker<'a> {
             Task::Calibrate { batch_ns, idle_cpu } => {
                 calibrate::group(&mut self, &members, batch_ns, idle_cpu)
             }
-            Task::Launch(plan) => launch::group(&mut self, &members, &plan),
+            Task::Launch(plan) => {
+                let finding = launch::group(&mut self, &members, &plan);
+                self.with_witnesses(finding, plan.witnesses)
+            }
             Task::Audit { operations, late } => TaskFinding::Audit(
                 members.iter().map(|member| audit::member(&mut self, *member, (operations, late))).collect(),
             ),
@@ -200,6 +208,20 @@ impl<'a> Worker<'a> {
             Task::Percentiles(plan) => percentiles::group(&mut self, &members, &plan),
         };
         self.report(finding, &circumstances, Some(before))
+    }
+
+    /// Times witnesses once the figures of a launch are done: whatever they do to this process, no figure pays for it.
+    fn with_witnesses(&mut self, finding: TaskFinding, plan: Option<Box<WitnessPlan>>) -> TaskFinding {
+        let Some(plan) = plan else { return finding };
+        let TaskFinding::Launch { members, pairs, canaries, .. } = finding else { return finding };
+        self.before = self.job.ids.len();
+        self.job.ids = plan.ids;
+        self.standing = None;
+        let witnesses = match launch::group(self, &self.members(), &plan.launch) {
+            TaskFinding::Launch { members, .. } => members,
+            _ => Vec::new(),
+        };
+        TaskFinding::Launch { members, pairs, canaries, witnesses }
     }
 
     fn report(
@@ -250,7 +272,7 @@ impl<'a> Worker<'a> {
             let id = self.job.ids.get(index).cloned().unwrap_or_default();
             return Member::Failed(Failure::new("set-up", format!("this program has no benchmark '{id}'")));
         };
-        self.progress.word(0).store(SETTING_UP + index as u64, Ordering::Relaxed);
+        self.progress.word(0).store(SETTING_UP + (self.before + index) as u64, Ordering::Relaxed);
         let cpu = self.job.cpus.first().copied().unwrap_or(0);
         let partner_cpu = match benchmark.card().placement {
             Placement::CrossCpu => self.job.cpus.get(1).copied().unwrap_or(cpu),
@@ -325,16 +347,19 @@ impl<'a> Worker<'a> {
 
     /// The word by which the supervisor knows who was running when a worker died.
     pub(crate) fn progress(&self) -> ProgressWord<'a> {
-        ProgressWord(self.progress)
+        ProgressWord { word: self.progress, before: self.before }
     }
 }
 
 /// Writes the running member's index to the progress word: one store, no system call.
-pub(crate) struct ProgressWord<'a>(&'a SharedWords);
+pub(crate) struct ProgressWord<'a> {
+    word: &'a SharedWords,
+    before: usize,
+}
 
 impl rounds::Progress for ProgressWord<'_> {
     fn running(&mut self, index: usize) {
-        self.0.word(0).store(index as u64 + 1, Ordering::Relaxed);
+        self.word.word(0).store((self.before + index) as u64 + 1, Ordering::Relaxed);
     }
 }
 
@@ -346,7 +371,8 @@ fn everybody_failed(task: &Task, members: usize, failure: &Failure) -> TaskFindi
     match task {
         Task::Calibrate { .. } => TaskFinding::Calibration(all(members, failure)),
         Task::Launch(_) => {
-            TaskFinding::Launch { members: all(members, failure), pairs: Vec::new(), canaries: Vec::new() }
+            let members = all(members, failure);
+            TaskFinding::Launch { members, pairs: Vec::new(), canaries: Vec::new(), witnesses: Vec::new() }
         }
         Task::Audit { .. } => TaskFinding::Audit(all(members, failure)),
         Task::Percentiles(_) => TaskFinding::Percentiles(Member::Failed(failure.clone())),

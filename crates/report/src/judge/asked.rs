@@ -46,8 +46,17 @@ pub(super) struct Class(String);
 impl Class {
     /// The class of a figure.
     pub(super) fn of(figure: &Figure) -> Self {
-        let placement = &*figure.placement;
+        Self::of_placement(&figure.placement)
+    }
+
+    /// The class of a placement.
+    pub(super) fn of_placement(placement: &str) -> Self {
         Self(if placement == "same_cpu" { ONE_CPU } else { placement }.to_owned())
+    }
+
+    /// The class of figures that stay on one CPU.
+    pub(super) fn one_cpu() -> Self {
+        Self(ONE_CPU.to_owned())
     }
 
     /// Whether all participants stay on one CPU.

@@ -7,7 +7,7 @@ use oscost_stats::compare::{Change, FEWEST_BOOTS};
 use oscost_stats::drift::Drift;
 use oscost_stats::interval::{MEDIAN, over_launches, over_launches_drifting};
 
-use super::asked::{Asked, Class, Neighbour, Question};
+use super::asked::{Asked, Neighbour, Question};
 use super::core_speed;
 use super::null::{enters, is_disturbed};
 use super::past::Learning;
@@ -309,7 +309,7 @@ pub(super) fn ask(
             Question::Answered
         }
     };
-    let class = sides.single().map(|_| (Class::of(a), enters(a)));
+    let class = sides.single().map(|_| (learning.class(a), enters(a)));
     Some(Asked { row, question, class })
 }
 

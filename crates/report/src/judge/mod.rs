@@ -19,6 +19,7 @@ mod surroundings;
 mod verdict;
 mod version_one;
 pub(crate) mod watch;
+mod witnesses;
 
 use std::collections::BTreeSet;
 
@@ -233,7 +234,8 @@ fn sided<'a>(
         let into = if rules.asks(id) { &mut comparison } else { &mut unasked };
         asked.extend(figure::ask(id, &sides, judged, &mut learning, into));
     }
-    let shifts = null::scale(&mut asked);
+    let mut shifts = null::scale(&mut asked);
+    shifts.extend(learning.shift());
     asked.retain(|asked| rules.asks(&asked.row.id));
     let figures = asked.len();
     // A shift by less than anybody asked about is in the null, and no news.

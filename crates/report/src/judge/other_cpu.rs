@@ -11,6 +11,14 @@ pub(super) fn is_awake(figures: &[&Figure]) -> bool {
     figures.iter().all(|figure| figure.quantities.contains_key(ASLEEP))
 }
 
+/// Whether a figure that belongs to others across CPUs stays on its own one: it hardly sleeps, and no CPU was kept awake for it.
+pub(super) fn wakes_nobody(figure: &Figure) -> bool {
+    figure.placement == "cross_cpu"
+        && figure.launches.iter().any(|launch| launch.hop_ns.is_some())
+        && !figure.quantities.contains_key(ASLEEP)
+        && figure.evidence.voluntary_switches.is_some_and(|sleeps| sleeps < 0.5)
+}
+
 /// Why figures of two sides are not held against each other, in words.
 pub(super) fn refusal<'r>(
     results: impl Iterator<Item = &'r RunResult>,

@@ -6,12 +6,14 @@ use oscost_results::{Figure, PairedValue, RunResult, Status};
 use oscost_stats::drift::{Drift, DriftFound, usual};
 use oscost_stats::interval::{Centre, MEDIAN};
 use oscost_stats::quantile::{median, sorted};
+use oscost_stats::witnesses::Told;
 
 use super::asked::Class;
 use super::null::{is_disturbed, with_a_null};
 use super::other_cpu;
 use super::quantity::{launches, quantile_of};
 use super::surroundings;
+use super::witnesses;
 use crate::named::Named;
 
 /// Placement under which drift of pairs is looked up.
@@ -27,6 +29,8 @@ pub(super) struct Learning<'a> {
     cells: Vec<Vec<&'a RunResult>>,
     /// Classes of figures of which there are enough for a null of the compared results.
     classes: BTreeSet<Class>,
+    /// What witnesses told of the compared results, by class.
+    told: BTreeMap<Class, Told>,
     /// What is usual here for a placement and a quantity, and whether figures were disturbed.
     usual: BTreeMap<(String, String, bool), Drift>,
 }
@@ -56,11 +60,17 @@ impl<'a> Learning<'a> {
             }
         }
         cells.retain(|cell| cell.len() > 1);
-        let classes = match (a, b) {
-            ([a], [b]) => with_a_null(a.result, b.result),
-            _ => BTreeSet::new(),
+        let (classes, told) = match (a, b) {
+            ([a], [b]) => (with_a_null(a.result, b.result), witnesses::of(a.result, b.result)),
+            _ => Default::default(),
         };
-        Self { cells, classes, usual: BTreeMap::new() }
+        Self { cells, classes, told, usual: BTreeMap::new() }
+    }
+
+    /// The class of a figure. What stands beside few others across CPUs and wakes nobody stays on one CPU.
+    pub(super) fn class(&self, figure: &Figure) -> Class {
+        let own = Class::of(figure);
+        if other_cpu::wakes_nobody(figure) && !self.classes.contains(&own) { Class::one_cpu() } else { own }
     }
 
     /// The drift of a quantity of a figure: what is usual for such figures on such a machine, on this one where past runs
@@ -84,12 +94,24 @@ impl<'a> Learning<'a> {
         let ids = |result: &'a RunResult| -> Vec<&'a str> {
             result.figures.iter().filter(|other| alike(other)).map(|other| other.id.as_str()).collect()
         };
-        if self.classes.contains(&Class::of(figure)) {
+        let class = self.class(figure);
+        if self.classes.contains(&class) {
             return Drift::with_a_null();
         }
+        let told = self.told.get(&class).copied();
         let placement = if other_cpu::is_awake(figures) { AWAKE } else { &figure.placement };
         let key = (placement.to_owned(), quantity.to_owned(), disturbed);
-        self.learn(key, &figure.id, figure.revision, ids, found)
+        let learnt = self.learn(key, &figure.id, figure.revision, ids, found);
+        told.map_or(learnt, |told| told.drift(learnt))
+    }
+
+    /// By how much all that enters the kernel moved, as a logarithm, where witnesses say so.
+    pub(super) fn shift(&self) -> Option<f64> {
+        self.told
+            .iter()
+            .filter(|(class, told)| class.is_one_cpu() && told.shift != 0.0)
+            .map(|(_, told)| told.shift)
+            .next()
     }
 
     /// The drift of a paired ratio or difference.

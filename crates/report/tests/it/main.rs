@@ -23,4 +23,5 @@ mod stored_drift;
 mod stored_pairs;
 mod version_one;
 mod withdrawn;
+mod witnesses;
 mod written;

@@ -11,17 +11,17 @@ use stored::{Sitting, sittings};
 
 /// What was said of figures of one class, and of how many.
 #[derive(Debug, Default, Clone, Copy)]
-struct Count {
-    slower: usize,
-    faster: usize,
-    within: usize,
-    unclear: usize,
-    reports: usize,
-    alarmed: usize,
+pub struct Count {
+    pub slower: usize,
+    pub faster: usize,
+    pub within: usize,
+    pub unclear: usize,
+    pub reports: usize,
+    pub alarmed: usize,
 }
 
 impl Count {
-    fn figures(&self) -> usize {
+    pub fn figures(&self) -> usize {
         self.slower + self.faster + self.within + self.unclear
     }
 
@@ -51,14 +51,14 @@ impl Count {
 }
 
 /// Two runs, and the runs before them.
-struct Pair<'a> {
+pub struct Pair<'a> {
     a: &'a RunResult,
-    b: &'a RunResult,
+    pub b: &'a RunResult,
     past: &'a [RunResult],
 }
 
 impl Pair<'_> {
-    fn compare<'r>(&'r self, b: &'r RunResult, threshold: f64, with_past: bool) -> Comparison<'r> {
+    pub fn compare<'r>(&'r self, b: &'r RunResult, threshold: f64, with_past: bool) -> Comparison<'r> {
         let past = if with_past { self.past } else { &[] };
         let rules = Rules { threshold, past, ..Rules::default() };
         compare(&Named { name: "a", result: self.a }, &Named { name: "b", result: b }, rules)
@@ -66,7 +66,7 @@ impl Pair<'_> {
 }
 
 /// Each run of sittings against the next one, and what the store knew by then.
-fn successive<'a>(sittings: &[&'a Sitting]) -> Vec<Pair<'a>> {
+pub fn successive<'a>(sittings: &[&'a Sitting]) -> Vec<Pair<'a>> {
     let of = |sitting: &&'a Sitting| {
         let runs = &sitting.runs;
         (1..runs.len()).map(|index| Pair { a: &runs[index - 1], b: &runs[index], past: &runs[..index - 1] })
@@ -79,7 +79,7 @@ fn is_on_one_cpu(figure: &Figure) -> bool {
 }
 
 /// Multiplies these figures, and the ratios that they are part of.
-fn plant(result: &mut RunResult, factor: f64, ids: &[String]) {
+pub fn plant(result: &mut RunResult, factor: f64, ids: &[String]) {
     let is = |id: &String| ids.contains(id);
     for launch in result.figures.iter_mut().filter(|figure| is(&figure.id)).flat_map(|it| &mut it.launches) {
         launch.quantities.values_mut().for_each(|value| *value *= factor);
@@ -117,7 +117,7 @@ const ASKED: [(f64, f64); 7] =
     [(1.0, 0.05), (1.0, 0.02), (1.05, 0.02), (1.05, 0.05), (1.1, 0.05), (1.2, 0.05), (2.0, 0.05)];
 
 /// Prints a line of the table for each class, and returns what is in it.
-fn line(name: &str, pairs: &[Pair<'_>], with_past: bool) -> [[Count; 7]; 2] {
+pub fn line(name: &str, pairs: &[Pair<'_>], with_past: bool) -> [[Count; 7]; 2] {
     let asked = ASKED.map(|(factor, threshold)| count(pairs, factor, threshold, with_past));
     let classes = [0, 1].map(|class| asked.map(|counts| counts[class]));
     for (of, which) in classes.iter().zip(["one CPU", "across CPUs"]) {
@@ -263,7 +263,7 @@ fn a_change_of_all_that_enters_the_kernel_is_found() {
     }
 }
 
-fn sentences(comparison: &Comparison<'_>) -> usize {
+pub fn sentences(comparison: &Comparison<'_>) -> usize {
     comparison.warnings.iter().filter(|it| it.contains("all that enters the kernel")).count()
 }
 

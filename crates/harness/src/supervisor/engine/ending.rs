@@ -86,11 +86,14 @@ impl Engine<'_> {
             Some(Err(why)) => self.warnings.push(RemarkCode::NotKeptAwake.with(&[why])),
             Some(Ok(_)) | None => {}
         }
+        let cycles = self.core.no_cycles.is_none();
+        let witnesses = self.witnesses.iter().flat_map(|witnesses| witnesses.results(cycles)).collect();
         let kept_awake = self.awake.take().and_then(Result::ok);
         Measured {
             figures,
             ratios,
             differences,
+            witnesses,
             partial,
             launches: self.sequence,
             wrong_clock: self.wrong_clock.take(),

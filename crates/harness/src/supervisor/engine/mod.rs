@@ -7,7 +7,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use oscost_results::{CoreConstants, Figure, PairedValue, RemarkCode};
+use oscost_results::{CoreConstants, Figure, PairedValue, RemarkCode, Witness};
 
 use crate::benchmark::card::Placement;
 use crate::benchmark::catalogue::Choice;
@@ -24,6 +24,7 @@ use crate::supervisor::event::Event;
 use crate::supervisor::foreign::Contestant;
 use crate::supervisor::group::{self, GroupState};
 use crate::supervisor::plan::{self, Options};
+use crate::supervisor::witnesses::{self, Witnesses};
 use crate::supervisor::workers::{Lost, Supervisor, Workers};
 use crate::worker::clock::batch_ns;
 use crate::worker::environment::Environment;
@@ -40,6 +41,8 @@ pub struct Measured {
     pub ratios: Vec<PairedValue>,
     /// Paired differences.
     pub differences: Vec<PairedValue>,
+    /// What was timed beside few figures, and is none.
+    pub witnesses: Vec<Witness>,
     /// The run ended before its plan did.
     pub partial: bool,
     /// Launches of all groups.
@@ -97,6 +100,7 @@ pub(crate) fn measure_by(
         known: Best::default(),
         seen: Vec::new(),
         best: Best::default(),
+        witnesses: Vec::new(),
         isolation: None,
         awake: None,
         sequence: 0,
@@ -124,6 +128,7 @@ struct Engine<'a> {
     known: Best,
     seen: Vec<Seen>,
     best: Best,
+    witnesses: Vec<Witnesses>,
     isolation: Option<String>,
     /// How idle CPUs were kept awake, or why not in some launch.
     awake: Option<Result<String, String>>,
@@ -147,6 +152,7 @@ impl Engine<'_> {
         emit: &mut dyn FnMut(&Event<'_>),
     ) -> Measured {
         let mut groups = group::form(choices, self.options);
+        let mut witnesses = witnesses::form(&mut groups, self.options);
         let mut contestants: Vec<Contestant<'_>> = contestants.iter().map(Contestant::new).collect();
         emit(&Event::Planned {
             figures: choices.len() + contestants.len(),
@@ -162,6 +168,10 @@ impl Engine<'_> {
         for group in &mut groups {
             self.calibrate(group);
         }
+        for witnesses in &mut witnesses {
+            self.calibrate(&mut witnesses.group);
+        }
+        self.witnesses = witnesses;
         emit(&Event::Phase("audit"));
         let mut audited: BTreeMap<&'static str, Audited> = BTreeMap::new();
         for group in &mut groups {

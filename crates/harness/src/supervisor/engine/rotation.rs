@@ -121,7 +121,7 @@ impl Engine<'_> {
             return;
         }
         let effort = self.options.effort;
-        let plan = LaunchPlan {
+        let mut plan = LaunchPlan {
             iterations: active.iter().map(|&index| group.members[index].iterations).collect(),
             works: active.iter().map(|&index| group.members[index].works).collect(),
             core: self.core.clone(),
@@ -130,7 +130,10 @@ impl Engine<'_> {
             member_ns: effort.member_ns,
             keep_samples: self.options.keep_samples,
             idle_cpu: self.options.idle_cpu,
+            witnesses: None,
         };
+        let witnesses = group.witnesses.and_then(|index| self.witnesses.get(index));
+        plan.witnesses = witnesses.and_then(|witnesses| witnesses.plan(&plan));
         let own_ms: u64 = active.iter().map(|&index| group.members[index].choice.card().launch_ms).sum();
         let usual = effort.warm_up_ns + effort.member_ns * active.len() as u64;
         self.sequence += 1;
@@ -145,7 +148,7 @@ impl Engine<'_> {
         self.learn_slowness(own_ms, took);
         match report {
             Ok(Report {
-                finding: TaskFinding::Launch { members, pairs, canaries },
+                finding: TaskFinding::Launch { members, pairs, canaries, witnesses },
                 void,
                 throttled,
                 steal_ns,
@@ -168,6 +171,9 @@ impl Engine<'_> {
                         self.launch(group, emit);
                     }
                     return;
+                }
+                if let Some(of) = group.witnesses.and_then(|index| self.witnesses.get_mut(index)) {
+                    of.take(witnesses);
                 }
                 let mut told: Vec<usize> = Vec::new();
                 // The canaries are the same beside every member.
@@ -227,6 +233,12 @@ impl Engine<'_> {
             Err(Lost::Interrupted) => {}
             // The run's own deadline is nobody's failure.
             Err(Lost::Worker { .. }) if self.left() == 0 => {}
+            // Nobody is measured with a witness that ends the worker: the launch is made again without them.
+            Err(Lost::Worker { what, member: Some(member) }) if member >= active.len() => {
+                group.witnesses = None;
+                group.void += 1;
+                group.void_reason = Some(format!("a witness ended it ({what})"));
+            }
             Err(Lost::Worker { what, member }) => group.lose(&active, member, &what),
         }
     }

@@ -4,7 +4,7 @@ use oscost_results::{
     Answer, AnswerHere, CellAxis, CellSeries, Check, CheckState, CheckedClaim, Conditions, Counted,
     ESTIMATORS, Estimate, Evidence, Expectation, FORMAT, Figure, FunctionNode, Histogram, InstructionCount,
     Judgement, LaunchRecord, Machine, Mark, Mode, PairedValue, Plan, PublishedAnswer, Quantity, Repeats,
-    Reproduction, RunResult, Status, Tool, VERSION, Verdict,
+    Reproduction, RunResult, Status, Tool, VERSION, Verdict, Witness,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -325,6 +325,21 @@ fn check() -> impl Strategy<Value = Check> {
     })
 }
 
+/// Few ids, so that two results have some of them in common, and enough of them for what they say.
+fn witnesses() -> impl Strategy<Value = Vec<Witness>> {
+    let values = vec(number(), 0..6);
+    let one = (0_u8..12, select(vec!["one_cpu", "cross_cpu"]), any::<bool>(), values).prop_map(
+        |(id, placement, enters_kernel, values)| Witness {
+            id: format!("w{id}"),
+            placement: placement.to_owned(),
+            enters_kernel,
+            launches: [("floor".to_owned(), values)].into(),
+            ..Witness::default()
+        },
+    );
+    vec(one, 0..16)
+}
+
 pub fn result() -> impl Strategy<Value = RunResult> {
     let parts = (
         vec(figure(), 0..5),
@@ -333,6 +348,7 @@ pub fn result() -> impl Strategy<Value = RunResult> {
         vec(reproduction(), 0..9),
         vec(check(), 0..4),
         vec(answer(), 0..4),
+        witnesses(),
     );
     let texts = (vec(text(), 6), option::of(text()), option::of(text()), vec(text(), 0..3));
     (parts, texts, option::of(number()), any::<bool>(), any::<u32>()).prop_map(
@@ -353,6 +369,7 @@ pub fn result() -> impl Strategy<Value = RunResult> {
                 figures: parts.0,
                 ratios: parts.1,
                 differences: parts.2,
+                witnesses: parts.6,
                 reproductions: parts.3,
                 bill: None,
                 answers: parts.5,

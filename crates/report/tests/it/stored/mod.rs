@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use oscost_results::{Figure, LaunchRecord, Mark, PairedValue, Quantity, RunResult, Status};
+use oscost_results::{Figure, LaunchRecord, Mark, PairedValue, Quantity, RunResult, Status, Witness};
 
 use crate::fixture;
 
@@ -20,6 +20,7 @@ const OUTSIDE: [&str; 7] = [
 const LAUNCHES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/stored/launches.txt");
 
 /// Runs of one stretch of time, in the order in which they were made.
+#[derive(Clone)]
 pub struct Sitting {
     pub name: String,
     pub runs: Vec<RunResult>,
@@ -69,6 +70,7 @@ fn read() -> Vec<Sitting> {
                     result.ratios.push(pair_of(&pair, &words));
                 }
             }
+            ("W", Some(result)) => result.witnesses.push(witness_of(&words)),
             other => panic!("{line}: {:?}", other.0),
         }
     }
@@ -122,7 +124,24 @@ fn figure_of(template: &Figure, words: &[&str]) -> Figure {
         }
     }
     figure.quantities.entry("floor".to_owned()).or_insert(unit);
+    // What slept in no launch has no price asleep.
+    let sleeps = words[2] == "cross_cpu" && words[1] != "context_switch/pipe_alone/cross_cpu";
+    figure.evidence.voluntary_switches = Some(f64::from(u8::from(sleeps)));
     figure
+}
+
+fn witness_of(words: &[&str]) -> Witness {
+    let values = |word: &&str| {
+        let (name, text) = word.split_once('=').unwrap();
+        (name.to_owned(), values(text).into_iter().flatten().collect())
+    };
+    Witness {
+        id: words[1].to_owned(),
+        placement: words[2].to_owned(),
+        enters_kernel: words[3] == "1",
+        launches: words[4..].iter().map(values).collect(),
+        ..Witness::default()
+    }
 }
 
 fn pair_of(template: &PairedValue, words: &[&str]) -> PairedValue {

@@ -3,6 +3,7 @@
 mod ends;
 mod members;
 mod sharing;
+mod witnesses;
 
 use std::cell::RefCell;
 
@@ -35,6 +36,7 @@ fn options(effort: Effort) -> Options {
         spread_cpus: Vec::new(),
         core: None,
         idle_cpu: IdleCpu::Halt,
+        witnesses: Vec::new(),
         keep_samples: false,
         expected_ns: std::collections::BTreeMap::new(),
     }

@@ -1,0 +1,115 @@
+//! Runs with scripted clocks that have few figures: who is timed beside them, and that none of it becomes a figure.
+
+use super::*;
+use crate::benchmark::card::{Bound, Claim, Placement};
+
+fn card(id: &'static str, placement: Placement, calls: &'static [Claim]) -> Card {
+    let blocks = placement == Placement::CrossCpu;
+    Card { id, group: "group", placement, claims: calls, blocks, ..Card::BATCHED }
+}
+
+fn call(id: &'static str) -> Card {
+    card(id, Placement::OneCpu, &[Claim::SystemCalls(Bound::Exactly(1.0))])
+}
+
+fn named(name: &str, count: usize, card: impl Fn(&'static str) -> Card) -> Vec<Card> {
+    (0..count).map(|at| card(format!("{name}{at}").leak())).collect()
+}
+
+/// A run of these figures where so many others may be timed beside them.
+fn scene(figures: Vec<Card>) -> Scene {
+    let mut scene = Scene::new(figures);
+    scene.options.effort = Effort { most_launches: EFFORT.launches, ..EFFORT };
+    scene.options.cpus = vec![1, 0];
+    scene.options.idle_cpu = IdleCpu::Both;
+    let outside =
+        named("outside", 5, |id| card(id, Placement::OneCpu, &[Claim::SystemCalls(Bound::Exactly(0.0))]));
+    let across = named("across", 9, |id| card(id, Placement::CrossCpu, &[]));
+    scene.options.witnesses =
+        [named("call", 12, call), outside, across].concat().into_iter().map(choice).collect();
+    scene
+}
+
+fn plan(job: &Job) -> Option<&crate::protocol::message::WitnessPlan> {
+    if let Task::Launch(plan) = &job.task { plan.witnesses.as_deref() } else { None }
+}
+
+fn ids(ran: &Ran) -> Vec<&str> {
+    ran.measured.witnesses.iter().map(|witness| witness.id.as_str()).collect()
+}
+
+#[test]
+fn few_figures_have_witnesses_that_are_no_figures() {
+    let ran = scene(vec![call("call1")]).run(|job, _, _| Ok(all_well(job)));
+    let expected = [
+        "call0", "call2", "call3", "call4", "call5", "call6", "call7", "call8", "outside0", "outside1",
+        "outside2",
+    ];
+    assert_eq!(ids(&ran), expected, "a figure is no witness of itself");
+    for witness in &ran.measured.witnesses {
+        assert_eq!(witness.launches["floor"], [100.0; 6], "{witness:?}");
+        assert_eq!(witness.enters_kernel, witness.id.starts_with("call"));
+    }
+    assert_eq!(ran.measured.figures.iter().map(|figure| &*figure.id).collect::<Vec<_>>(), ["call1"]);
+    assert_eq!(ran.figure("call1").launches.len(), 6);
+    let told = |record: &Record| match record {
+        Record::Audited { id, .. } => vec![id.clone()],
+        Record::Launched { members, .. } => members.iter().map(|(id, _)| id.clone()).collect(),
+    };
+    assert!(ran.records.iter().flat_map(told).all(|id| id == "call1"), "nor in the journal");
+    // A tenth of a launch that takes its warm-up and 22 ms.
+    for plan in ran.jobs.iter().filter_map(plan) {
+        assert!(plan.launch.member_ns > 0 && plan.launch.member_ns * 11 < 7 * MILLISECOND, "{plan:?}");
+        assert_eq!((plan.launch.warm_up_ns, plan.launch.idle_cpu), (0, IdleCpu::Both));
+    }
+}
+
+#[test]
+fn figures_across_cpus_have_witnesses_across_cpus_that_are_awake() {
+    let ran =
+        scene(named("figure", 2, |id| card(id, Placement::CrossCpu, &[]))).run(|job, _, _| Ok(all_well(job)));
+    let expected = [
+        "across0", "across1", "across2", "across3", "across4", "across5", "outside0", "outside1", "outside2",
+    ];
+    assert_eq!(ids(&ran), expected);
+    assert_eq!(ran.measured.witnesses[0].launches.keys().collect::<Vec<_>>(), ["typical"]);
+    assert!(ran.jobs.iter().filter_map(plan).all(|plan| plan.launch.idle_cpu == IdleCpu::Poll));
+}
+
+#[test]
+fn enough_figures_or_too_few_launches_have_none() {
+    let none = |scene: &Scene| {
+        let ran = scene.run(|job, _, _| Ok(all_well(job)));
+        ran.measured.witnesses.is_empty() && ran.jobs.iter().all(|job| plan(job).is_none())
+    };
+    assert!(none(&scene(named("figure", 12, call))) && !none(&scene(named("figure", 11, call))));
+    assert!(none(&scene(vec![series("a")])), "a series times its own way");
+    let mut once = scene(vec![call("figure")]);
+    once.options.effort = Effort { launches: 1, most_launches: 1, ..EFFORT };
+    assert!(none(&once));
+}
+
+#[test]
+fn a_witness_that_ends_the_worker_costs_a_launch_and_no_figure() {
+    let ran = scene(vec![call("figure")]).run(|job, _, _| match plan(job) {
+        Some(_) => Err(Lost::Worker { what: "signal 11".to_owned(), member: Some(1) }),
+        None => Ok(all_well(job)),
+    });
+    let figure = ran.figure("figure");
+    assert_eq!((figure.status, figure.launches.len()), (Status::Measured, 6), "{figure:?}");
+    assert_eq!((ran.launches.len(), ids(&ran).len()), (7, 0));
+}
+
+#[test]
+fn a_witness_that_fails_has_no_value_of_that_launch() {
+    let ran = scene(vec![call("figure")]).run(|job, number, _| {
+        let mut report = all_well(job);
+        if let (TaskFinding::Launch { witnesses, .. }, 2) = (&mut report.finding, number) {
+            witnesses[0] = Member::Failed(Failure::new("batch", "it broke"));
+        }
+        Ok(report)
+    });
+    let counts: Vec<usize> =
+        ran.measured.witnesses.iter().map(|witness| witness.launches["floor"].len()).collect();
+    assert_eq!(counts[..2], [5, 6]);
+}
