@@ -102,7 +102,7 @@ mod tests {
         let parts = choose("processes_4/hold_us_3/think_0").expect("a few");
         assert!((locks.len() + 3..=FEW).contains(&parts.iter().filter(asked).count()), "{}", parts.len());
         assert!(parts.iter().all(|choice| !choice.card().id.contains("hold_us_30")), "{}", parts.len());
-        let many = choose("lock/*/hold_us_3/*").err().expect("every number of processes");
+        let many = choose("lock/*/hold_us_3/*").expect_err("every number of processes");
         assert!(many.contains("add --thorough"), "{many}");
     }
 
