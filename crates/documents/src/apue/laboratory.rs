@@ -13,7 +13,7 @@ const TABLE: &str = "Figure 20.7's ways on one emulated CPU with mandatory locks
 
 /// A run of the program by one process in the laboratory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Counted {
+pub struct LaboratoryRun {
     kernel: String,
     locking: Locking,
     nrec: u32,
@@ -21,7 +21,7 @@ pub struct Counted {
     io_calls: u64,
 }
 
-impl Counted {
+impl LaboratoryRun {
     /// The runs of a result of the laboratory, whose kernel is named.
     ///
     /// # Errors
@@ -52,7 +52,7 @@ impl Counted {
 }
 
 /// A row for each number of records, and what the book has of the same quotient.
-pub(super) fn tell(counted: &[Counted], rows: &mut Rows) {
+pub(super) fn tell(counted: &[LaboratoryRun], rows: &mut Rows) {
     let mut sizes: Vec<u32> = counted.iter().map(|it| it.nrec).collect();
     sizes.sort_unstable();
     sizes.dedup();
@@ -103,8 +103,8 @@ mod tests {
     use super::*;
     use crate::found::test::{figure, set};
 
-    fn run(locking: Locking, instructions: u64) -> Counted {
-        Counted { kernel: "5.10".to_owned(), locking, nrec: 300, instructions, io_calls: 1000 }
+    fn run(locking: Locking, instructions: u64) -> LaboratoryRun {
+        LaboratoryRun { kernel: "5.10".to_owned(), locking, nrec: 300, instructions, io_calls: 1000 }
     }
 
     #[test]
@@ -136,8 +136,9 @@ mod tests {
             set(&mut one, "io_calls", 1000.0);
             [one]
         };
-        assert!(Counted::all("Linux 5.10", &figures("fine_fcntl")).is_err());
-        let expected = Counted { kernel: "Linux 5.10".to_owned(), ..run(Locking::Mandatory, 80_000_000) };
-        assert_eq!(Counted::all("Linux 5.10", &figures("mandatory_fcntl")), Ok(vec![expected]));
+        assert!(LaboratoryRun::all("Linux 5.10", &figures("fine_fcntl")).is_err());
+        let expected =
+            LaboratoryRun { kernel: "Linux 5.10".to_owned(), ..run(Locking::Mandatory, 80_000_000) };
+        assert_eq!(LaboratoryRun::all("Linux 5.10", &figures("mandatory_fcntl")), Ok(vec![expected]));
     }
 }

@@ -11,7 +11,7 @@ mod statements;
 mod values;
 
 pub(crate) use cell::{repeated_id, resolve};
-pub use laboratory::Counted;
+pub use laboratory::LaboratoryRun;
 pub use plan::ApuePlan;
 
 use oscost_results::{Answer, Judgement, Reproduction, Status, document};

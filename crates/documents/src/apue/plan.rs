@@ -9,7 +9,7 @@ use oscost_families::record_database::{
 };
 
 use super::cell::{Runs, is_by_windows};
-use super::laboratory::Counted;
+use super::laboratory::LaboratoryRun;
 use super::published::{FIGURE_20_7, FIGURE_20_8, NREC_20_8};
 
 /// What document 001 is set to.
@@ -34,7 +34,7 @@ pub struct ApuePlan {
     /// How much is run where no numbers are given.
     pub effort: Level,
     /// What the laboratory counted, to be shown beside.
-    pub laboratory: Vec<Counted>,
+    pub laboratory: Vec<LaboratoryRun>,
 }
 
 impl Default for ApuePlan {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use oscost_documents::apue::Counted;
+use oscost_documents::apue::LaboratoryRun;
 use oscost_documents::grame::Elsewhere;
 use oscost_harness::{Choice, Effort, Foreign, Level, Tier};
 use oscost_report::{Agreement, Side, agreement, agreement_json, agreement_markdown};
@@ -203,7 +203,7 @@ pub struct Beside {
     /// Sessions of document 002 on other systems.
     pub elsewhere: Vec<Elsewhere>,
     /// Document 001's program where mandatory locks are.
-    pub mandatory: Vec<Counted>,
+    pub mandatory: Vec<LaboratoryRun>,
 }
 
 impl Beside {
@@ -224,9 +224,9 @@ impl Beside {
                 Some(("mandatory", file)) => {
                     let result =
                         oscost_results::load(Path::new(file)).map_err(|error| wrong(error.to_string()))?;
-                    beside
-                        .mandatory
-                        .extend(Counted::all(&result.conditions.kernel, &result.figures).map_err(wrong)?);
+                    beside.mandatory.extend(
+                        LaboratoryRun::all(&result.conditions.kernel, &result.figures).map_err(wrong)?,
+                    );
                 }
                 _ => {
                     return Err(wrong(
