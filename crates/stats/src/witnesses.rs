@@ -28,7 +28,7 @@ const NEARER: f64 = 4.0;
 
 /// What witnesses say of two runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Told {
+pub struct Testimony {
     share: f64,
     freedom: f64,
     still: bool,
@@ -38,7 +38,7 @@ pub struct Told {
 
 /// What these witnesses say; `None` where they are too few. Their errors are those of launches alone.
 #[must_use]
-pub fn told(witnesses: &[Moved]) -> Option<Told> {
+pub fn told(witnesses: &[Moved]) -> Option<Testimony> {
     let of = |enters: bool| -> Vec<Moved> {
         let clear = |witness: &&Moved| witness.enters == Some(enters) && witness.error <= VAGUE;
         witnesses.iter().filter(clear).copied().collect()
@@ -54,13 +54,13 @@ pub fn told(witnesses: &[Moved]) -> Option<Told> {
         inside.iter().map(|centre| (drift(&inside, centre.apart, UNSURE * LOOKED_FOR), centre.apart));
     let (around, shift) = centres.min_by(|one, other| one.0.total_cmp(&other.0))?;
     Some(if still && around * NEARER < around_nothing {
-        Told { share: around, freedom, still, shift }
+        Testimony { share: around, freedom, still, shift }
     } else {
-        Told { share: around_nothing, freedom, still, shift: 0.0 }
+        Testimony { share: around_nothing, freedom, still, shift: 0.0 }
     })
 }
 
-impl Told {
+impl Testimony {
     /// The drift of figures beside the witnesses. What is known without them is the most that it can be while the machine stood
     /// still: then what moved the witnesses is a change of the kernel, which moves each by a share of its own.
     #[must_use]

@@ -6,7 +6,7 @@ use oscost_results::{Figure, PairedValue, RunResult, Status};
 use oscost_stats::drift::{Drift, DriftFound, usual};
 use oscost_stats::interval::{Centre, MEDIAN};
 use oscost_stats::quantile::{median, sorted};
-use oscost_stats::witnesses::Told;
+use oscost_stats::witnesses::Testimony;
 
 use super::asked::Class;
 use super::null::{is_disturbed, with_a_null};
@@ -30,7 +30,7 @@ pub(super) struct Learning<'a> {
     /// Classes of figures of which there are enough for a null of the compared results.
     classes: BTreeSet<Class>,
     /// What witnesses told of the compared results, by class.
-    told: BTreeMap<Class, Told>,
+    told: BTreeMap<Class, Testimony>,
     /// What is usual here for a placement and a quantity, and whether figures were disturbed.
     usual: BTreeMap<(String, String, bool), Drift>,
 }

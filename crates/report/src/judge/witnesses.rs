@@ -6,14 +6,14 @@ use oscost_results::{RunResult, Witness};
 use oscost_stats::compare::Change;
 use oscost_stats::drift::Drift;
 use oscost_stats::null::Moved;
-use oscost_stats::witnesses::{Told, told};
+use oscost_stats::witnesses::{Testimony, told};
 
 use super::asked::Class;
 use super::quantity::{FEW, quantile_of};
 use super::surroundings;
 
 /// What the witnesses of two results say of the figures of each class.
-pub(super) fn of(a: &RunResult, b: &RunResult) -> BTreeMap<Class, Told> {
+pub(super) fn of(a: &RunResult, b: &RunResult) -> BTreeMap<Class, Testimony> {
     // Between two machines everything moves, and that is what was asked about.
     if !surroundings::machine(a, b).is_empty() {
         return BTreeMap::new();
