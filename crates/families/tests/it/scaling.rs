@@ -109,6 +109,7 @@ fn efficiency(takes_turns: bool) -> Result<(), String> {
 }
 
 #[test]
+#[ignore = "longer: the time of sleeps decides, which a busy machine makes longer"]
 fn what_takes_turns_loses_and_what_hinders_nobody_does_not() {
     in_child(|_| efficiency(true)).expect("turns");
     in_child(|_| efficiency(false)).expect("free");
