@@ -20,7 +20,14 @@ pub fn page(thing: &str) -> Option<Explanation> {
         "\u{b1}" | "+/-" => "interval",
         other => other.strip_prefix('~').unwrap_or(other),
     };
-    code(thing).or_else(|| warning(thing)).or_else(|| word(thing))
+    code(thing).or_else(|| warning(thing)).or_else(|| word(thing)).or_else(|| glossary_page(thing))
+}
+
+/// Every word and its meaning, for a reader who has the program alone.
+fn glossary_page(thing: &str) -> Option<Explanation> {
+    let mut page = Explanation::new("glossary: what the words of oscost mean".to_owned());
+    page.fact("Words", glossary::entries().map(|entry| format!("{}: {}", entry.words, entry.meaning)));
+    thing.eq_ignore_ascii_case("glossary").then_some(page)
 }
 
 /// The page of a check of `oscost doctor`.
@@ -59,7 +66,7 @@ pub fn mentioned(thing: &str) -> Option<Explanation> {
     page.fact("Doctor", checks.into_iter().take(MOST));
     page.fact("Words", words.into_iter().take(MOST));
     if left_out > 0 {
-        page.fact("", [format!("and {left_out} more in GLOSSARY.md")]);
+        page.fact("", [format!("and {left_out} more in 'oscost explain glossary'")]);
     }
     Some(page)
 }
