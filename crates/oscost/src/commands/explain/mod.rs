@@ -88,7 +88,9 @@ fn page(thing: &str, talk: &Talk) -> Result<Explanation, Ended> {
             let shown = oscost_results::Untrusted::new(thing).terminal().to_string();
             let advice = match document::missing(thing).or_else(|| word::missing(thing)) {
                 Some(known) => known,
-                None if near.is_empty() => "'oscost list' shows the ids, 'oscost explain glossary' the words".to_owned(),
+                None if near.is_empty() => {
+                    "'oscost list' shows the ids, 'oscost explain glossary' the words".to_owned()
+                }
                 None => format!("did you mean {}?", near.join(" or ")),
             };
             Err(Ended::misuse(format!("nothing is called '{shown}'; {advice}")))
