@@ -102,6 +102,9 @@ pub struct OutlineConditions {
     /// Seccomp mode of the program.
     #[serde(default)]
     pub seccomp_mode: Option<u32>,
+    /// Kind of file system that measured files lie on; absent: in memory, or none were measured.
+    #[serde(default)]
+    pub file_system: Option<String>,
 }
 
 /// See [`crate::Plan`].
@@ -138,9 +141,6 @@ pub struct OutlineFigure {
     /// What was counted.
     #[serde(default)]
     pub evidence: OutlineEvidence,
-    /// Remarks of its launches.
-    #[serde(default)]
-    pub remarks: Vec<String>,
 }
 
 /// See [`crate::Evidence`].
@@ -323,7 +323,6 @@ mod tests {
                 ("median".to_owned(), quantity(5.0, Some(6.0))),
             ]),
             evidence: OutlineEvidence::default(),
-            remarks: Vec::new(),
         };
         let of = |value, high| Some((Estimate { value, low: 1.0, high, extremes: true }, "ns"));
         assert_eq!(figure.quoted(), of(5.0, 6.0));

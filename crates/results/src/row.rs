@@ -108,6 +108,7 @@ impl Outline<RowFigure> {
                 microcode: conditions.microcode.clone(),
                 boot_id: conditions.boot_id.clone(),
                 seccomp_mode: conditions.seccomp_mode,
+                file_system: conditions.file_system.clone(),
             },
             plan: OutlinePlan { effort: plan.effort.clone(), seed: plan.seed },
             figures: result.figures.iter().map(RowFigure::of).collect(),

@@ -85,23 +85,19 @@ fn stored(needed: &BTreeSet<&'static str>, result: &RunResult, prices: &mut Pric
     };
     let newest = &paths[paths.len().saturating_sub(RUNS)..];
     let catalogue = catalogue();
-    let here = place().and_then(|place| place.kind().ok()).map(|kind| format!("on {kind}"));
-    let lies_here = |figure: &OutlineFigure| {
-        !figure.id.starts_with("file/")
-            || here.as_ref().is_none_or(|here| figure.remarks.iter().any(|it| it.starts_with(here.as_str())))
-    };
+    let here = place().and_then(|place| place.kind().ok());
     let is_current = |figure: &OutlineFigure| {
-        lies_here(figure)
-            && catalogue
-                .find(&figure.id)
-                .is_some_and(|benchmark| benchmark.card().revision == figure.revision)
+        catalogue.find(&figure.id).is_some_and(|benchmark| benchmark.card().revision == figure.revision)
     };
     for (_, run) in load_outlines_of(newest).runs.iter().rev() {
         if run.conditions.boot_id.as_ref() != Some(boot) || run.machine.cpu_model != result.machine.cpu_model
         {
             continue;
         }
-        let wanted = run.figures.iter().filter(|figure| needed.contains(&*figure.id) && is_current(figure));
+        let is_here = lies_here(run.conditions.file_system.as_deref(), here.as_deref());
+        let wanted = run.figures.iter().filter(|figure| {
+            needed.contains(&*figure.id) && (is_here || !figure.id.starts_with("file/")) && is_current(figure)
+        });
         for figure in wanted {
             let evidence = &figure.evidence;
             let claim =
@@ -109,6 +105,12 @@ fn stored(needed: &BTreeSet<&'static str>, result: &RunResult, prices: &mut Pric
             take(prices, of_outline(figure), &figure.marks, made(evidence.faults, claim));
         }
     }
+}
+
+/// Whether files of a run lay on the kind of file system that prices are for; `None`: in memory.
+fn lies_here(files: Option<&str>, here: Option<&str>) -> bool {
+    const MEMORY: &str = "tmpfs";
+    files.unwrap_or(MEMORY) == here.unwrap_or(MEMORY)
 }
 
 /// The folder in which the program runs, where files can be measured: those in memory cost less. `None`: in memory.
@@ -240,6 +242,15 @@ mod tests {
     use oscost_bill::tariff::RATES;
 
     use super::*;
+
+    #[test]
+    fn files_of_a_disk_price_no_folder_in_memory() {
+        assert!(
+            lies_here(Some("ext4"), Some("ext4")) && lies_here(None, None) && lies_here(None, Some("tmpfs"))
+        );
+        assert!(!lies_here(Some("ext4"), None), "nothing can be measured here: prices are those of memory");
+        assert!(!lies_here(Some("ext4"), Some("xfs")) && !lies_here(None, Some("ext4")));
+    }
 
     #[test]
     fn prices_are_measured_in_the_time_that_was_promised() {
