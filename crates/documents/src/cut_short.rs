@@ -2,9 +2,9 @@
 
 use oscost_results::{Judgement, Reproduction};
 
-use crate::found::{Found, LEAST_RUNS, NOT_MEASURED};
+use crate::found::{Found, LEAST_RUNS, is_counted};
 use crate::parameters::DocumentParameters;
-use crate::{Document, found};
+use crate::{Document, UNMEASURED};
 
 /// The rows of `document` for a run that was cut short. `fewest` is the number of launches of the figure that has the fewest.
 ///
@@ -17,8 +17,8 @@ pub fn judge_cut_short(
     parameters: &DocumentParameters,
     fewest: usize,
 ) -> Vec<Reproduction> {
-    let without = (document.judge)(&Found::of(&[], &[], &[]), parameters);
-    let mut rows = (document.judge)(found, parameters);
+    let without = (document.rows)(&Found::of(&[], &[], &[]), parameters);
+    let mut rows = (document.rows)(found, parameters);
     for row in rows.iter_mut().filter(|row| row.statement.is_some()) {
         let needs_no_run = without.iter().any(|bare| {
             (&bare.statement, &bare.place, bare.verdict) == (&row.statement, &row.place, row.verdict)
@@ -29,13 +29,12 @@ pub fn judge_cut_short(
 }
 
 fn mark(row: &mut Reproduction, needs_no_run: bool, fewest: usize) {
-    let counted = row.quantity.as_deref() == Some(found::SYSTEM_CALLS);
     match row.verdict {
-        Some(Judgement::NotTestableHere) if row.because == NOT_MEASURED => {
+        UNMEASURED if row.because.is_empty() => {
             "the run was cut short before a figure that it needs was measured".clone_into(&mut row.because);
         }
         Some(verdict @ (Judgement::Holds | Judgement::HoldsInPart | Judgement::DoesNotHold))
-            if !counted && !needs_no_run =>
+            if !is_counted(row) && !needs_no_run =>
         {
             let because = if fewest < LEAST_RUNS {
                 row.verdict = Some(Judgement::Unclear);

@@ -316,15 +316,18 @@ pub(crate) use Words::{Ours, Quoted};
 /// A judgement and the numbers that decide.
 pub(crate) type Judged = (Judgement, String);
 
-/// Why a sentence cannot be judged without its figures.
-pub(crate) const NOT_MEASURED: &str = "a figure that it needs was not measured in this run";
-
-/// The quantity of what was counted, and not timed.
+/// Quantities of what was counted, and not timed.
 pub(crate) const SYSTEM_CALLS: &str = "system_calls";
+pub(crate) const WAITS_COUNTED: &str = "voluntary_switches";
 
-/// Judged where everything needed was measured, else not testable.
+/// Whether what decides a row was counted: such a verdict needs no interval.
+pub(crate) fn is_counted(row: &Reproduction) -> bool {
+    matches!(row.quantity.as_deref(), Some(SYSTEM_CALLS | WAITS_COUNTED))
+}
+
+/// Judged where everything needed was measured, else not testable. Why stands in [`Document::judge`](crate::Document::judge).
 pub(crate) fn judged(numbers: Option<Judged>) -> Judged {
-    numbers.unwrap_or_else(|| (Judgement::NotTestableHere, NOT_MEASURED.to_owned()))
+    numbers.unwrap_or_else(|| (Judgement::NotTestableHere, String::new()))
 }
 
 /// A count as people read it: digits in groups of three.

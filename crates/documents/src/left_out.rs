@@ -22,13 +22,15 @@ pub fn left_out(document: &Document, found: &Found<'_>) -> Vec<Reproduction> {
     let mut rows = Rows::of(document.founding.name);
     let literal = format!("{}/literal/", document.founding.name);
     for figure in found.figures.iter().filter(|it| it.status == Status::Unsupported) {
-        let (Some(what), Some(why), Some("--thorough")) =
+        let (Some(what), Some(why), Some(remedy)) =
             (figure.id.strip_prefix(&literal), &figure.why, figure.remedy.as_deref())
         else {
             continue;
         };
-        let because = format!("literal, {what}: {why} of the announced time; --thorough runs it");
-        rows.note("not run", because);
+        // What this machine lacks was seen before anything was counted.
+        if figure.evidence.audit_method.is_some() {
+            rows.note("not run", format!("literal, {what}: {why}; {remedy} runs it"));
+        }
     }
     rows.rows
 }
@@ -53,6 +55,7 @@ mod tests {
         left.remedy = Some("--thorough".into());
         let mut lacking = left.clone();
         lacking.remedy = Some("another kernel".into());
+        left.evidence.audit_method = Some("ptrace".into());
         let figures = [left, lacking];
         let rows = left_out(&apue::DOCUMENT, &Found::of(&figures, &[], &[]));
         assert_eq!(rows.len(), 1);

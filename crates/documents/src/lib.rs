@@ -27,7 +27,7 @@ pub use worksheet::worksheet;
 
 use oscost_harness::{Benchmark, Setting};
 use oscost_results::document::FoundingDocument;
-use oscost_results::{Answer, Reproduction};
+use oscost_results::{Answer, Judgement, Reproduction};
 
 /// A founding document.
 pub struct Document {
@@ -39,10 +39,25 @@ pub struct Document {
     pub figures: &'static [&'static str],
     /// Ids of its literal methods and of what only it needs, for these parameters.
     pub literal: fn(&DocumentParameters) -> Vec<String>,
-    /// Published values beside literal and measured ones, then the statements.
-    pub judge: fn(&Found<'_>, &DocumentParameters) -> Vec<Reproduction>,
+    /// Published values beside literal and measured ones, then the statements. One that lacks a figure has no reason.
+    rows: fn(&Found<'_>, &DocumentParameters) -> Vec<Reproduction>,
     /// What it asks, there and here.
     pub answers: fn(&Found<'_>, &DocumentParameters) -> Vec<Answer>,
+}
+
+/// The judgement of a statement of which a figure was not measured, as of others that cannot be tested: it has no reason.
+const UNMEASURED: Option<Judgement> = Some(Judgement::NotTestableHere);
+
+impl Document {
+    /// Published values beside literal and measured ones, then the statements, for a run that was not cut short.
+    #[must_use]
+    pub fn judge(&self, found: &Found<'_>, parameters: &DocumentParameters) -> Vec<Reproduction> {
+        let mut rows = (self.rows)(found, parameters);
+        for row in rows.iter_mut().filter(|row| row.verdict == UNMEASURED && row.because.is_empty()) {
+            "a figure that it needs was not measured in this run".clone_into(&mut row.because);
+        }
+        rows
+    }
 }
 
 /// The documents that can be reproduced, in their order.

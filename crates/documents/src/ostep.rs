@@ -35,7 +35,7 @@ pub static DOCUMENT: Document = Document {
         "context_switch/pipe/cross_cpu",
     ],
     literal,
-    judge,
+    rows: judge,
     answers: answers::answers,
 };
 

@@ -17,7 +17,7 @@ pub use plan::ApuePlan;
 use oscost_results::{Answer, Judgement, Reproduction, Status, document};
 
 use crate::Document;
-use crate::found::{Found, LEAST_RUNS, Rows};
+use crate::found::{Found, LEAST_RUNS, Rows, is_counted};
 use crate::parameters::DocumentParameters;
 
 /// The document.
@@ -26,7 +26,7 @@ pub static DOCUMENT: Document = Document {
     settings: plan::SETTINGS,
     figures: &["record_lock/fcntl"],
     literal,
-    judge,
+    rows: judge,
     answers,
 };
 
@@ -53,9 +53,8 @@ fn without_intervals(found: &Found<'_>, rows: &mut [Reproduction]) {
         return;
     };
     let definite = |row: &&mut Reproduction| {
-        let is_counted = row.statement.as_deref().is_some_and(|words| words.starts_with(statements::COUNTED));
         matches!(row.verdict, Some(Judgement::Holds | Judgement::HoldsInPart | Judgement::DoesNotHold))
-            && !is_counted
+            && !is_counted(row)
     };
     for row in rows.iter_mut().filter(definite) {
         row.verdict = Some(Judgement::Unclear);
@@ -230,7 +229,9 @@ mod tests {
             assert_eq!(judgement, Judgement::Unclear, "{words}");
             assert!(because.contains("5 of the 6 launches"), "{because}");
         }
-        assert_eq!(verdict(&figures, "arenever used").0, Judgement::Holds, "waits are counted");
+        for counted in ["arenever used", "CPU limited"] {
+            assert_eq!(verdict(&figures, counted).0, Judgement::Holds, "{counted}: waits are counted");
+        }
     }
 
     #[test]

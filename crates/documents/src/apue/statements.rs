@@ -10,7 +10,9 @@ use super::cell::name_of;
 use super::measured::{self, is_sampled, quantity, ratio, together, value};
 use super::plan::ApuePlan;
 use super::published::FIGURE_20_7;
-use crate::found::{Found, Judged, Quoted, Rows, beside, grouped, holds_if, judged, of_parts, within};
+use crate::found::{
+    Found, Judged, Quoted, Rows, WAITS_COUNTED, beside, grouped, holds_if, judged, of_parts, within,
+};
 use crate::measured::Measured;
 
 const PLACE: &str = "section 20.9, Single-Process Results";
@@ -19,8 +21,6 @@ const ALMOST: f64 = 1.1;
 /// The same of what is "about the same".
 const ABOUT: f64 = 1.25;
 const TOO_SHORT: &str = "no cell took 0.5 s in all; below that, user and sys are only a few timer samples";
-/// How the statement begins that counted waits decide.
-pub(super) const COUNTED: &str = "Even though the locks are";
 /// An operation that waits for a disk gives up its CPU; this seldom, and none did.
 const WAITS: f64 = 0.01;
 
@@ -43,6 +43,7 @@ pub(super) fn statements(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
         Quoted("This set of tests was CPU limited and not disk limited"),
         judged(cpu_limited(found, &cells)),
     );
+    by_waits(found, &cells, rows);
     rows.statement(
         PLACE,
         Quoted("The six columns under ... are almost equal for each row"),
@@ -64,6 +65,7 @@ pub(super) fn statements(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
         Quoted("Even though the locks arenever used"),
         judged(never_waited_for(found, &cells)),
     );
+    by_waits(found, &with_locks(&cells), rows);
     rows.statement(
         PLACE,
         Quoted("the user CPU time is about the same for all four versions of locking"),
@@ -164,15 +166,30 @@ fn cpu_is_clock(found: &Found<'_>, cells: &[Cell]) -> Option<Judged> {
     Some((judgement, words))
 }
 
-/// Waits an operation, the most of all cells.
-fn waits(found: &Found<'_>, cells: &[Cell]) -> f64 {
+/// Waits an operation of those cells in which they were counted.
+fn counted_waits<'f>(found: &'f Found<'_>, cells: &[Cell]) -> Vec<(&'f str, f64)> {
     let figures = cells.iter().filter_map(|cell| measured::figure(found, cell));
-    figures.filter_map(|figure| figure.evidence.voluntary_switches).fold(0.0, f64::max)
+    figures.filter_map(|figure| Some((&*figure.id, figure.evidence.voluntary_switches?))).collect()
+}
+
+/// The most of them.
+fn waits(found: &Found<'_>, cells: &[Cell]) -> f64 {
+    counted_waits(found, cells).into_iter().map(|(_, waits)| waits).fold(0.0, f64::max)
+}
+
+/// Names the most waits as what decides the statement added last.
+fn by_waits(found: &Found<'_>, cells: &[Cell], rows: &mut Rows) {
+    if let Some((id, waits)) = counted_waits(found, cells).into_iter().max_by(|a, b| a.1.total_cmp(&b.1)) {
+        rows.by(id, WAITS_COUNTED, Some(Measured::counted(waits).estimate()));
+    }
+}
+
+fn with_locks(cells: &[Cell]) -> Vec<Cell> {
+    cells.iter().copied().filter(|cell| cell.locking != Locking::None).collect()
 }
 
 fn cpu_limited(found: &Found<'_>, cells: &[Cell]) -> Option<Judged> {
-    let figures = cells.iter().filter_map(|cell| measured::figure(found, cell));
-    let counted = figures.filter_map(|figure| figure.evidence.voluntary_switches).count();
+    let counted = counted_waits(found, cells).len();
     let waits = waits(found, cells);
     let words = format!("{waits:.4} waits an operation at most; fewer than {WAITS} count as none");
     (counted > 0).then(|| match found.file_system {
@@ -186,9 +203,8 @@ fn cpu_limited(found: &Found<'_>, cells: &[Cell]) -> Option<Judged> {
 
 /// Locks that one child takes and nobody else wants: it never sleeps for one.
 fn never_waited_for(found: &Found<'_>, cells: &[Cell]) -> Option<Judged> {
-    let locked: Vec<Cell> = cells.iter().copied().filter(|cell| cell.locking != Locking::None).collect();
-    let figures = locked.iter().filter_map(|cell| measured::figure(found, cell));
-    let counted = figures.filter_map(|figure| figure.evidence.voluntary_switches).count();
+    let locked = with_locks(cells);
+    let counted = counted_waits(found, &locked).len();
     let waits = waits(found, &locked);
     let words =
         format!("{waits:.4} waits an operation at most, of whatever kind, in {counted} cells with locks");

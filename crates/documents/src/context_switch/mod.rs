@@ -30,7 +30,7 @@ pub static DOCUMENT: Document = Document {
         "context_switch/pipe/unpinned",
     ],
     literal,
-    judge,
+    rows: judge,
     answers: answers::answers,
 };
 

@@ -41,7 +41,7 @@ pub static DOCUMENT: Document = Document {
     settings: settings::SETTINGS,
     figures: &["clock/gettimeofday", HOP],
     literal,
-    judge,
+    rows: judge,
     answers,
 };
 

@@ -7,7 +7,7 @@ use oscost_results::{
 use serde_json::{Map, json};
 
 use super::Measured;
-use crate::found::{Found, SYSTEM_CALLS};
+use crate::found::{Found, is_counted};
 use crate::{ALL, Document, DocumentParameters};
 
 /// A number of each name in each launch, as scattered as measured ones.
@@ -91,7 +91,7 @@ fn pairs(figures: &[Figure], unit: &str, launches: u32) -> Vec<PairedValue> {
 
 /// The rows that are called measured, and are no counts of the audit.
 fn measured(rows: &[Reproduction]) -> Vec<(&Reproduction, Estimate)> {
-    let timed = rows.iter().filter(|row| row.quantity.as_deref() != Some(SYSTEM_CALLS));
+    let timed = rows.iter().filter(|row| !is_counted(row));
     timed.filter_map(|row| Some((row, row.measured?))).collect()
 }
 
@@ -105,7 +105,7 @@ fn no_table_calls_a_single_run_measured_and_no_interval_has_no_width() {
             let few = &figures[..figures.len().min(40)];
             let (ratios, differences) = (pairs(few, "ratio", launches), pairs(few, "ns", launches));
             let found = Found::of(&figures, &ratios, &differences);
-            let rows = (document.judge)(&found, &parameters);
+            let rows = document.judge(&found, &parameters);
             let measured = measured(&rows);
             let answers = (document.answers)(&found, &parameters);
             let answered = || answers.iter().filter_map(|answer| answer.here);
@@ -139,7 +139,7 @@ fn what_is_measured_in_a_stored_run_has_several_launches() {
         let result = oscost_results::from_bytes(sample).expect("a sample");
         let found = Found::of(&result.figures, &result.ratios, &result.differences);
         for document in ALL {
-            let rows = (document.judge)(&found, &DocumentParameters::default());
+            let rows = document.judge(&found, &DocumentParameters::default());
             for (row, _) in measured(&rows) {
                 let (Some(id), Some(name)) = (&row.figure_id, &row.quantity) else { continue };
                 let figure = found.figure(id).expect("what is measured has a figure");

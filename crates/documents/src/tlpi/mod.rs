@@ -18,7 +18,7 @@ pub static DOCUMENT: Document = Document {
     settings: &[OPERATIONS],
     figures: &contention::FIGURES,
     literal,
-    judge,
+    rows: judge,
     answers: answers::answers,
 };
 

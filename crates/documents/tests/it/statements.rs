@@ -22,7 +22,7 @@ fn every_sentence_that_the_list_has_as_a_row_is_one_and_no_other_is() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contrib/statements/statements.md");
     let page = std::fs::read_to_string(path).expect("contrib/statements/statements.md");
     for document in ALL {
-        let rows = (document.judge)(&Found::of(&[], &[], &[]), &DocumentParameters::default());
+        let rows = document.judge(&Found::of(&[], &[], &[]), &DocumentParameters::default());
         let theirs = rows.iter().filter(|row| !row.ours);
         let mut stated: Vec<String> = theirs.filter_map(|row| row.statement.as_deref()).map(plain).collect();
         let mut listed = listed(&page, document.founding.number);
@@ -38,7 +38,7 @@ fn our_own_sentences_stand_beside_theirs() {
     let ours: Vec<(&str, usize)> = ALL
         .iter()
         .map(|document| {
-            let rows = (document.judge)(&Found::of(&[], &[], &[]), &DocumentParameters::default());
+            let rows = document.judge(&Found::of(&[], &[], &[]), &DocumentParameters::default());
             (document.founding.name, rows.iter().filter(|row| row.ours).count())
         })
         .collect();

@@ -136,7 +136,7 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
     let fewest = fewest_launches(&session.measured.result, &choices);
     let judge = |document: &&Document| match session.measured.result.partial {
         true => judge_cut_short(document, &found, &parameters, fewest),
-        false => (document.judge)(&found, &parameters),
+        false => document.judge(&found, &parameters),
     };
     let told = |document: &&Document| {
         let mut rows = judge(document);

@@ -63,7 +63,7 @@ fn known(choice: &Choice, cpus: &[usize]) -> Known {
 
 fn of_document(document: &oscost_documents::Document) -> KnownDocument {
     // Judged from nothing: what is stated does not depend on what was measured.
-    let rows = (document.judge)(&Found::of(&[], &[], &[]), &DocumentParameters::default());
+    let rows = document.judge(&Found::of(&[], &[], &[]), &DocumentParameters::default());
     let statement = |row: oscost_results::Reproduction| {
         Some(Statement { place: row.place, words: row.statement?, ours: row.ours })
     };

@@ -17,7 +17,7 @@ fn result_of(document: &Document) -> RunResult {
     });
     let mut result: RunResult = serde_json::from_value(bare).expect("a result without figures");
     let nothing = Found::of(&[], &[], &[]);
-    result.reproductions = (document.judge)(&nothing, &DocumentParameters::default());
+    result.reproductions = document.judge(&nothing, &DocumentParameters::default());
     result.answers = (document.answers)(&nothing, &DocumentParameters::default());
     for answer in &mut result.answers {
         let [first, ..] = &answer.published[..] else { continue };

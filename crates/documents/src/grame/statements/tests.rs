@@ -353,7 +353,7 @@ fn of_one_client_nothing_is_said_of_several() {
     let mut parameters = crate::DocumentParameters::default();
     parameters.grame.clients = vec![1];
     let figures = figures(0.99, 2000.0);
-    let judged = (crate::grame::DOCUMENT.judge)(&Found::of(&figures, &[], &[]), &parameters);
+    let judged = crate::grame::DOCUMENT.judge(&Found::of(&figures, &[], &[]), &parameters);
     for words in ["stack of latency ranges", "behaves differently", "unique level", "latency peaks occured"] {
         let (judgement, because) = verdict(&judged, words);
         assert_eq!(
@@ -362,13 +362,13 @@ fn of_one_client_nothing_is_said_of_several() {
         );
     }
     parameters.grame.clients = vec![2];
-    let judged = (crate::grame::DOCUMENT.judge)(&Found::of(&figures, &[], &[]), &parameters);
+    let judged = crate::grame::DOCUMENT.judge(&Found::of(&figures, &[], &[]), &parameters);
     for words in ["stack of latency ranges", "behaves differently", "unique level", "latency peaks occured"] {
         let because = verdict(&judged, words).1;
         assert!(!because.contains("one client has no next"), "two have one: {because}");
     }
     parameters.grame.clients = vec![1];
-    let nothing = (crate::grame::DOCUMENT.judge)(&Found::of(&[], &[], &[]), &parameters);
+    let nothing = crate::grame::DOCUMENT.judge(&Found::of(&[], &[], &[]), &parameters);
     let (_, because) = verdict(&nothing, "tends to disappear");
     assert_eq!(because, super::NO_MODULE);
 }
