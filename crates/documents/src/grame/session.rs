@@ -17,6 +17,10 @@ use super::record::{Count, Record};
 use super::shape::Shape;
 use super::{client, derive, server};
 
+/// How much later than asked for a sleep ends, ns, and what passes before the first tick and after the last, ms, at most where
+/// nothing disturbs.
+const LATER_NS: u64 = 200_000;
+const MEETING_MS: u64 = 200;
 /// Patience beyond the time that a session takes, ns.
 const PATIENCE_NS: u64 = 3_000_000_000;
 /// How often the controller looks for the first tick of a session with a load, ns.
@@ -47,7 +51,7 @@ pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
         document: Some("002"),
         // A relative sleep is longer than the tick.
         claims: Vec::leak(claims(shape.clients as f64)),
-        launch_ms: shape.ticks as u64 * (shape.tick_ns * 5 / 4 + 200_000) / 1_000_000 + 1000,
+        launch_ms: shape.ticks as u64 * (shape.tick_ns + LATER_NS) / 1_000_000 + MEETING_MS,
         quantities: derive::QUANTITIES,
         parameters: shape.parameters().leak(),
         ..Card::SERIES

@@ -282,7 +282,7 @@ impl Shape {
 }
 
 /// Ticks that count of a session of the family under a load, 1 ms apart: half of them under it.
-const LOADED: usize = 1200;
+const LOADED: usize = 600;
 const LOADED_QUICK: usize = 300;
 
 /// Id of a session of the price list's family with one client under a load, at 1 ms.

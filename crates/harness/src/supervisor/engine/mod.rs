@@ -94,7 +94,7 @@ pub(crate) fn measure_by(
         options,
         start_ns: workers.now_ns(),
         until_ns: until_ns.min(effort.deadline_ns).min(effort.end_ns),
-        slowness: 1.0,
+        slowness: BTreeMap::new(),
         clock: None,
         core: Core::default(),
         known: Best::default(),
@@ -120,8 +120,8 @@ struct Engine<'a> {
     start_ns: u64,
     /// No planned launch begins later than this after the start, ns.
     until_ns: u64,
-    /// How many times as long as their cards say launches were seen to take here; 1 where nothing was slower.
-    slowness: f64,
+    /// How many times as long as their cards say launches took here at most, by what the cards say, ms.
+    slowness: BTreeMap<u64, f64>,
     clock: Option<ClockFacts>,
     core: Core,
     /// What was known of the machine's best, what launches saw, and what is known now.

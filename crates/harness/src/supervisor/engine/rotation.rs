@@ -98,7 +98,16 @@ impl Engine<'_> {
             return known;
         }
         let cards: Vec<&Card> = active.iter().map(|&index| group.members[index].choice.card()).collect();
-        (plan::launch_ns(&cards, &self.options.effort) as f64 * self.slowness) as u64
+        let slowness = self.slowness_of(cards.iter().map(|card| card.launch_ms).sum());
+        (plan::launch_ns(&cards, &self.options.effort) as f64 * slowness) as u64
+    }
+
+    /// How many times as long as its card says a launch takes here: no less than any that was a tenth as long, or than the longest.
+    fn slowness_of(&self, own_ms: u64) -> f64 {
+        let longest = self.slowness.last_key_value().map_or(0, |(&ms, _)| ms);
+        // What much shorter ones took was mostly the starting of a worker.
+        let telling = own_ms.min(longest) / 10;
+        self.slowness.range(telling..).fold(1.0, |most, (_, &slowness)| most.max(slowness))
     }
 
     /// Learns from a launch how slow this machine is.
@@ -106,7 +115,8 @@ impl Engine<'_> {
         /// Shorter ones are mostly the starting of a worker.
         const TELLING_MS: u64 = 20;
         if own_ms >= TELLING_MS {
-            self.slowness = self.slowness.max(took as f64 / (own_ms * MILLISECOND) as f64);
+            let seen = self.slowness.entry(own_ms).or_default();
+            *seen = seen.max(took as f64 / (own_ms * MILLISECOND) as f64);
         }
     }
 

@@ -42,6 +42,32 @@ fn a_run_ends_when_it_said_on_a_machine_three_times_slower_and_says_what_it_left
 }
 
 #[test]
+fn what_short_launches_take_besides_says_nothing_of_long_ones() {
+    let cards = [("short", 20), ("middle", 1000), ("long", 8000)];
+    let mut scene =
+        Scene::new(cards.iter().map(|&(id, launch_ms)| Card { launch_ms, ..series(id) }).collect());
+    scene.options.effort = Effort {
+        launches: 1,
+        most_launches: 1,
+        end_ns: 12 * SECOND,
+        target_ns: 60 * SECOND,
+        deadline_ns: 60 * SECOND,
+        ..EFFORT
+    };
+    // Starting a worker takes 100 ms here: six times what the short one's card says.
+    let takes = |job: &Job| match job.task {
+        Task::Launch(_) => {
+            let (_, ms) = cards.iter().find(|(id, _)| *id == job.ids[0]).expect("a card");
+            (100 + ms) * MILLISECOND
+        }
+        _ => 10 * MILLISECOND,
+    };
+    let ran = scene.run_taking(&takes, |_, _, report| Ok(report));
+    assert_eq!(ran.launches.len(), 3, "{:?}", ran.figure("long").why);
+    assert!(ran.ended_ns <= 12 * SECOND, "{}", ran.ended_ns);
+}
+
+#[test]
 fn what_is_repeated_is_launched_as_often_as_fits_before_the_end() {
     let mut scene = Scene::new(vec![Card { launch_ms: 1000, ..series("a") }, series("b")]);
     scene.options.effort =
