@@ -2,7 +2,8 @@
  *
  *   fake    the calls return 0 and are not made
  *   refuse  the calls fail with EPERM
- *   allow   the filter looks at the calls and lets all of them pass, as a container's does */
+ *   allow   the filter looks at the calls and lets all of them pass, as a container's does
+ *   delay   in place of calls a number of instructions, which are run at every entry: they look at an argument */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/filter.h>
@@ -24,11 +25,16 @@ static const struct { const char *name; int number; } CALLS[] = {
 };
 
 int main(int count, char **argument) {
-    if (count < 4) { fprintf(stderr, "filter fake|refuse|allow CALL[,CALL]... PROGRAM [ARGUMENT]...\n"); return 2; }
+    if (count < 4) { fprintf(stderr, "filter fake|refuse|allow|delay CALL[,CALL]...|NUMBER PROGRAM [ARGUMENT]...\n"); return 2; }
     unsigned answer = !strcmp(argument[1], "fake") ? SECCOMP_RET_ERRNO
                     : !strcmp(argument[1], "refuse") ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_ALLOW;
     struct sock_filter filter[64];
     unsigned short length = 0;
+    if (!strcmp(argument[1], "delay")) {
+        for (int left = atoi(argument[2]); left > 2 && length < 62; left--)
+            filter[length++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args));
+        argument[2][0] = 0;
+    }
     filter[length++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
     for (char *name = strtok(argument[2], ","); name; name = strtok(NULL, ",")) {
         int number = -1;

@@ -2,8 +2,10 @@
 
 Usage: collect.py SITTING FILE
 The first line is "R sitting started step". Each measured figure is "F id placement judged marks batch quantity=values ...", and
-each pair is "P of to quantity unit values". A witness is "W id placement enters quantity=values ...". There is one value a launch, separated by commas, and empty if the launch has none.
-The quantity "chain" is the launch's cycle in ns, and "hop" how far apart its CPUs were. "batch" is the number of operations of a batch.
+each pair is "P of to quantity unit values". A witness is "W id placement enters quantity=values ...".
+There is one value a launch, separated by commas, and empty if the launch has none.
+The quantity "chain" is the launch's cycle in ns, and "hop" how far apart its CPUs were; "same" is what the last figure that has it has.
+Of "asleep" there is one value: tests only ask whether it is there. "batch" is the number of operations of a batch.
 """
 import json
 import sys
@@ -15,6 +17,7 @@ def told(values):
 
 sitting, name = sys.argv[1:]
 result = json.load(open(name))
+before = {}
 print("R", sitting, result["started"], result["conditions"]["clock_step_ns"])
 for figure in result["figures"]:
     if figure["status"] != "measured":
@@ -25,10 +28,15 @@ for figure in result["figures"]:
     columns = {name: [launch["quantities"].get(name) for launch in launches] for name in sorted(wanted)}
     columns["chain"] = [launch.get("chain_ns") for launch in launches]
     columns["hop"] = [launch.get("hop_ns") for launch in launches]
+    columns["asleep"] = [value for value in columns.get("asleep", []) if value is not None][:1]
+    written = {name: told(values) for name, values in columns.items() if any(value is not None for value in values)}
+    for name in {"chain", "hop"} & written.keys():
+        text = written[name]
+        written[name] = "same" if before.get(name) == text else text
+        before[name] = text
     marks = [mark for mark in figure["marks"] if mark in ("busy_sibling", "shared")]
     print("F", figure["id"], figure["placement"], judged, ",".join(marks) or "-",
-          launches[0]["iterations"] * figure["operations_per_iteration"],
-          *(f"{name}={told(values)}" for name, values in columns.items() if any(value is not None for value in values)))
+          launches[0]["iterations"] * figure["operations_per_iteration"], *(f"{name}={text}" for name, text in written.items()))
 for witness in result.get("witnesses", []):
     print("W", witness["id"], witness["placement"], int(witness["enters_kernel"]),
           *(f"{name}={told(values)}" for name, values in witness["launches"].items()))

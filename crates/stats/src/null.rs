@@ -18,6 +18,9 @@ const UNSURE: f64 = 1.1;
 const LOOKED_FOR: f64 = 1.25;
 /// Errors are never made smaller than launches say: on new runs, intervals that a null had narrowed held the truth too seldom.
 const LEAST: f64 = 1.0;
+/// Figures of like prices move otherwise than their class if their scale is this much larger: by chance it is that of one figure
+/// in two hundred, by simulation.
+const CLEARLY: f64 = 2.0;
 /// So many figures that stay out of the kernel show that they stood still.
 const FEWEST_BESIDE: usize = 3;
 /// They stood still if they moved by less than this share of what the others moved.
@@ -32,12 +35,14 @@ pub struct Moved {
     pub error: f64,
     /// Whether it enters the kernel; `None` where its calls were not counted.
     pub enters: Option<bool>,
+    /// What it costs, in any unit that all figures share: figures of like prices move alike.
+    pub price: f64,
 }
 
-/// What two runs say of the figures of a class that did not change.
+/// What two runs say of a figure if it did not change.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Null {
-    /// What every error is to be multiplied with.
+    /// What its error is to be multiplied with.
     pub scale: f64,
     /// Logarithm of what most figures that enter the kernel moved by, beside figures outside it that stood still; 0: nothing.
     pub shift: f64,
@@ -45,13 +50,47 @@ pub struct Null {
     pub freedom: f64,
 }
 
-/// The null of a class; `None` where it has fewer than [`FEWEST_FIGURES`].
+/// The null of each figure of a class, in their order; `None` where there are fewer than [`FEWEST_FIGURES`].
+///
+/// A class is not of one piece: a state of the machine that lasts for seconds or minutes moves what touches much memory by some
+/// per cent, and a reading of a clock by nothing. So a figure has the scale of those that cost about as much, where that is clearly larger.
+#[must_use]
+pub fn nulls(figures: &[Moved]) -> Option<Vec<Null>> {
+    let class = of_class(figures)?;
+    let still: Vec<Moved> = figures
+        .iter()
+        .map(|figure| {
+            let shift = if figure.enters == Some(true) { class.shift } else { 0.0 };
+            Moved { apart: figure.apart - shift, ..*figure }
+        })
+        .collect();
+    let of = |figure: &Moved| {
+        let near = alike(&still, figure.price);
+        let scale = spread(&near, 0.0, UNCHANGED) / UNCHANGED_SQUARE.sqrt() * UNSURE;
+        if scale > CLEARLY * class.scale {
+            Null { scale, freedom: near.len() as f64, ..class }
+        } else {
+            class
+        }
+    };
+    Some(figures.iter().map(of).collect())
+}
+
+/// The figures whose prices are nearest to this one.
+fn alike(figures: &[Moved], price: f64) -> Vec<Moved> {
+    let away = |figure: &Moved| (figure.price / price).ln().abs();
+    let mut near = figures.to_vec();
+    near.sort_by(|one, other| away(one).total_cmp(&away(other)));
+    near.truncate(FEWEST_FIGURES);
+    near
+}
+
+/// The null of a class as a whole.
 ///
 /// Figures that all moved by one share are one of two things. Either the core, or what else all of them share, ran at another
 /// speed: then nothing is known of any of them, and the errors grow. Or all that enters the kernel costs more: then figures
 /// that stay out of it stood still, and the others scatter around their common shift as they did around nothing.
-#[must_use]
-pub fn null(figures: &[Moved]) -> Option<Null> {
+fn of_class(figures: &[Moved]) -> Option<Null> {
     if figures.len() < FEWEST_FIGURES {
         return None;
     }
@@ -99,7 +138,7 @@ mod tests {
                 // Twelve uniform numbers less six: normal, for all that matters here.
                 let normal = (0..12).map(|_| uniform()).sum::<f64>() - 6.0;
                 let error = 0.001 * (1.0 + (index % 4) as f64);
-                Moved { apart: normal * scale * error, error, enters: Some(index % 3 != 0) }
+                Moved { apart: normal * scale * error, error, enters: Some(index % 3 != 0), price: 1.0 }
             })
             .collect()
     }
@@ -111,11 +150,11 @@ mod tests {
     #[test]
     fn errors_are_scaled_by_what_most_figures_moved() {
         for (scale, low, high) in [(1.0, 0.9, 1.3), (3.0, 2.7, 3.9), (0.1, LEAST, LEAST)] {
-            let found = middle(|seed| null(&figures(seed, 30, scale)).unwrap().scale);
+            let found = middle(|seed| of_class(&figures(seed, 30, scale)).unwrap().scale);
             assert!((low..=high).contains(&found), "{scale}: {found}");
         }
-        assert_eq!(null(&figures(1, FEWEST_FIGURES - 1, 1.0)), None);
-        assert_eq!(null(&figures(1, 20, 1.0)).unwrap().freedom, 20.0);
+        assert_eq!(of_class(&figures(1, FEWEST_FIGURES - 1, 1.0)), None);
+        assert_eq!(of_class(&figures(1, 20, 1.0)).unwrap().freedom, 20.0);
     }
 
     /// Half of the figures changed, each by a share of its own: the others still tell how far unchanged ones move.
@@ -126,7 +165,7 @@ mod tests {
             figures.iter_mut().step_by(2).zip(0..).for_each(|(figure, place)| {
                 figure.apart += 0.08 + 0.02 * f64::from(place);
             });
-            null(&figures).unwrap().scale
+            of_class(&figures).unwrap().scale
         });
         assert!((1.0..4.0).contains(&found), "{found}");
     }
@@ -138,7 +177,7 @@ mod tests {
                 let mut figures = figures(seed, 36, 1.0);
                 let inside = figures.iter_mut().filter(|figure| figure.enters == Some(true));
                 inside.for_each(|figure| figure.apart += planted);
-                null(&figures).unwrap()
+                of_class(&figures).unwrap()
             };
             let (scale, shift) = (middle(|seed| of(seed).scale), middle(|seed| of(seed).shift));
             assert!((0.7..1.6).contains(&scale) && (shift - planted).abs() < 0.003, "{scale} {shift}");
@@ -166,7 +205,7 @@ mod tests {
                 figure.apart += 0.05;
                 figure.enters = figure.enters.filter(|_| known);
             }
-            null(&figures).unwrap()
+            of_class(&figures).unwrap()
         };
         for known in [true, false] {
             assert!(middle(|seed| shifted(seed, known).scale) > 10.0);
@@ -174,11 +213,53 @@ mod tests {
         }
     }
 
+    /// A state of the machine moves what costs much, and leaves what costs little: the errors of each say how far it moves.
+    #[test]
+    fn a_part_of_a_class_that_moves_does_not_hide_behind_the_rest() {
+        let of = |seed, moved: f64| {
+            let mut figures = figures(seed, 30, 1.0);
+            for (figure, place) in figures.iter_mut().zip(0..) {
+                let dear = place % 5 < 2;
+                figure.price = if dear { 2000.0 } else { 100.0 } + f64::from(place);
+                figure.apart *= if dear { moved } else { 1.0 };
+            }
+            nulls(&figures).unwrap()
+        };
+        let scales = |moved: f64, places: &[usize]| {
+            middle(|seed| {
+                median(&sorted(places.iter().map(|&at| of(seed, moved)[at].scale).collect())).unwrap()
+            })
+        };
+        let (dear, cheap) = ([0, 1, 5, 6, 25, 26], [2, 3, 4, 17, 28, 29]);
+        assert!((8.0..16.0).contains(&scales(10.0, &dear)), "{}", scales(10.0, &dear));
+        assert!(scales(10.0, &cheap) < 2.0);
+        assert!(
+            scales(1.0, &dear) < 1.5 && scales(1.0, &cheap) < 1.5,
+            "where all stand still, nothing grows"
+        );
+        let (moved, still) = (of(1, 10.0)[0], of(1, 10.0)[2]);
+        assert_eq!((moved.freedom, still.freedom), (12.0, 30.0), "each is known as well as so many tell it");
+    }
+
+    /// What all that enters the kernel moved by in common is no scatter of those that cost alike.
+    #[test]
+    fn a_common_shift_is_taken_off_before_like_figures_are_asked() {
+        let found = middle(|seed| {
+            let mut figures = figures(seed, 36, 1.0);
+            for figure in figures.iter_mut().filter(|figure| figure.enters == Some(true)) {
+                figure.apart += 0.2;
+            }
+            let nulls = nulls(&figures).unwrap();
+            nulls.iter().map(|null| null.scale).fold(0.0, f64::max)
+        });
+        assert!(found < 2.5, "{found}");
+    }
+
     #[test]
     fn figures_without_an_error_are_no_reason_to_stop() {
-        let still = [Moved { apart: 0.0, error: 0.0, enters: Some(true) }; 20];
-        assert_eq!(null(&still).unwrap().scale, LEAST);
-        let moved = [Moved { apart: 0.1, error: 0.0, enters: Some(true) }; 20];
-        assert_eq!(null(&moved).unwrap().scale, f64::INFINITY);
+        let still = [Moved { apart: 0.0, error: 0.0, enters: Some(true), price: 1.0 }; 20];
+        assert_eq!(of_class(&still).unwrap().scale, LEAST);
+        let moved = [Moved { apart: 0.1, error: 0.0, enters: Some(true), price: 1.0 }; 20];
+        assert_eq!(of_class(&moved).unwrap().scale, f64::INFINITY);
     }
 }

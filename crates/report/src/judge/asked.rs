@@ -2,6 +2,7 @@
 
 use oscost_results::Figure;
 use oscost_stats::compare::Change;
+use oscost_stats::drift::Drift;
 
 use super::core_speed::Beside;
 use super::{Compared, Verdict};
@@ -10,8 +11,8 @@ use super::{Compared, Verdict};
 pub(super) struct Asked {
     pub row: Compared,
     pub question: Question,
-    /// The class of which it is a figure, and whether it enters the kernel; pairs have none, nor has what is not of two results.
-    pub class: Option<(Class, Option<bool>)>,
+    /// Which figures move like it; pairs have none, nor has what is not of two results.
+    pub kin: Option<Kin>,
 }
 
 /// What is asked about a row.
@@ -34,6 +35,17 @@ pub(super) enum Question {
 pub(super) struct Neighbour {
     pub stands: Verdict,
     pub why: String,
+}
+
+/// What a figure has in common with those that move alike when nothing changed.
+pub(super) struct Kin {
+    pub class: Class,
+    /// Whether it enters the kernel, where its calls were counted.
+    pub enters: Option<bool>,
+    /// Its floor in A, ns.
+    pub price: f64,
+    /// What past runs show of it beside the null of its class.
+    pub own: Drift,
 }
 
 /// The class of figures whose participants are all on one CPU.

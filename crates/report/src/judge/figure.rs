@@ -7,7 +7,7 @@ use oscost_stats::compare::{Change, FEWEST_BOOTS};
 use oscost_stats::drift::Drift;
 use oscost_stats::interval::{MEDIAN, over_launches, over_launches_drifting};
 
-use super::asked::{Asked, Neighbour, Question};
+use super::asked::{Asked, Kin, Neighbour, Question};
 use super::core_speed;
 use super::null::{enters, is_disturbed};
 use super::past::Learning;
@@ -183,7 +183,7 @@ impl<'a> Sides<'a> {
 }
 
 /// The figure of one id in each result of a side.
-fn of<'a>(side: &[Named<'a>], id: &str) -> Vec<Option<&'a Figure>> {
+pub(super) fn of<'a>(side: &[Named<'a>], id: &str) -> Vec<Option<&'a Figure>> {
     side.iter().map(|named| named.result.figures.iter().find(|figure| figure.id == id)).collect()
 }
 
@@ -294,7 +294,7 @@ pub(super) fn ask(
     row.b = sides.estimate(sides.b, &values_b, q, drift);
     if let Some(why) = refused {
         row.why = why;
-        return Some(Asked { row, question: Question::Answered, class: None });
+        return Some(Asked { row, question: Question::Answered, kin: None });
     }
     let grain = grain(a, sides.a) + grain(b, sides.b);
     let question = match sides.change(&values_a, &values_b, q, grain, drift) {
@@ -309,8 +309,11 @@ pub(super) fn ask(
             Question::Answered
         }
     };
-    let class = sides.single().map(|_| (learning.class(a), enters(a)));
-    Some(Asked { row, question, class })
+    let floor = launches(&[a], FLOOR).pop().and_then(|floor| over_launches(&floor, quantile_of(FLOOR)));
+    let price = floor.map_or(row.a.value, |floor| floor.value);
+    let own = learning.own(&all, &quantity);
+    let kin = sides.single().map(|_| Kin { class: learning.class(a), enters: enters(a), price, own });
+    Some(Asked { row, question, kin })
 }
 
 /// Why a change in the windows of a run is not called one, if the floor says so: others had a part of the CPU, which moves what

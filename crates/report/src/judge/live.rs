@@ -113,7 +113,7 @@ fn ask(
     let machine = other_machine.then(|| "another machine".to_owned());
     if let Some(why) = machine.or_else(|| sides.mixed_methods()).or_else(|| refusal(&first, quantity)) {
         row.why = why;
-        return Some(Asked { row, question: Question::Answered, class: None });
+        return Some(Asked { row, question: Question::Answered, kin: None });
     }
     if rounds.len() < FEWEST_LAUNCHES {
         *open = true;
@@ -121,12 +121,12 @@ fn ask(
             "{} rounds measured it on both sides, and at least {FEWEST_LAUNCHES} are needed",
             rounds.len()
         );
-        return Some(Asked { row, question: Question::Answered, class: None });
+        return Some(Asked { row, question: Question::Answered, kin: None });
     }
     let grain = LEAST + grain(a, of[0]) + grain(b, of[1]);
     let Some(change) = change(&rounds, grain) else {
         no_ratio(&known(of[0]), &known(of[1]), &mut row);
-        return Some(Asked { row, question: Question::Answered, class: None });
+        return Some(Asked { row, question: Question::Answered, kin: None });
     };
     let noisy = |side: &[Named<'_>]| {
         let marked = |named: &&Named<'_>| {
@@ -141,6 +141,6 @@ fn ask(
     Some(Asked {
         row,
         question: Question::Open { change, beside: None, hold: sides.hold(), neighbour: None },
-        class: None,
+        kin: None,
     })
 }

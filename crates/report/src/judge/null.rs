@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use oscost_results::{Figure, Mark, RunResult, Status};
-use oscost_stats::null::{FEWEST_FIGURES, Moved, Null, null};
+use oscost_stats::null::{FEWEST_FIGURES, Moved, nulls};
 
-use super::asked::{Asked, Class, Question};
+use super::asked::{Asked, Class, Kin, Question};
 
 /// Calls of an operation that are none: an audit counts a few around it.
 const NO_CALL: f64 = 0.5;
@@ -34,22 +34,34 @@ pub(super) fn with_a_null(a: &RunResult, b: &RunResult) -> BTreeSet<Class> {
     counts.into_iter().filter(|(_, count)| *count >= FEWEST_FIGURES).map(|(class, _)| class).collect()
 }
 
-/// Scales the errors of every class by its null. Returns by how much all that enters the kernel changed, as logarithms.
+/// Scales the error of every figure by its null. Returns by how much all that enters the kernel changed, as logarithms.
 pub(super) fn scale(asked: &mut [Asked]) -> Vec<f64> {
-    let mut classes: BTreeMap<Class, Vec<Moved>> = BTreeMap::new();
-    for asked in asked.iter() {
-        if let (Question::Open { change, .. }, Some((class, enters))) = (&asked.question, &asked.class) {
+    let mut classes: BTreeMap<Class, Vec<(usize, Moved)>> = BTreeMap::new();
+    for (asked, index) in asked.iter().zip(0..) {
+        if let (Question::Open { change, .. }, Some(Kin { class, enters, price, .. })) =
+            (&asked.question, &asked.kin)
+        {
             let (apart, error) = change.moved();
-            classes.entry(class.clone()).or_default().push(Moved { apart, error, enters: *enters });
+            let moved = Moved { apart, error, enters: *enters, price: *price };
+            classes.entry(class.clone()).or_default().push((index, moved));
         }
     }
-    let nulls: BTreeMap<Class, Null> =
-        classes.into_iter().filter_map(|(class, moved)| Some((class, null(&moved)?))).collect();
+    let mut shifts = Vec::new();
+    for (indices, moved) in
+        classes.into_values().map(|figures| figures.into_iter().unzip::<_, _, Vec<_>, Vec<_>>())
+    {
+        let Some(nulls) = nulls(&moved) else { continue };
+        shifts.extend(nulls.first().map(|null| null.shift).filter(|shift| *shift != 0.0));
+        for (index, null) in indices.into_iter().zip(&nulls) {
+            if let Question::Open { change, .. } = &mut asked[index].question {
+                *change = change.scaled(null);
+            }
+        }
+    }
     for asked in asked {
-        let Some((class, _)) = &asked.class else { continue };
-        if let (Question::Open { change, .. }, Some(null)) = (&mut asked.question, nulls.get(class)) {
-            *change = change.scaled(null);
+        if let (Question::Open { change, .. }, Some(kin)) = (&mut asked.question, &asked.kin) {
+            *change = change.drifting(kin.own);
         }
     }
-    nulls.values().map(|null| null.shift).filter(|shift| *shift != 0.0).collect()
+    shifts
 }

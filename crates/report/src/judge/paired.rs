@@ -4,7 +4,8 @@ use oscost_results::{Figure, PairedValue, Status};
 use oscost_stats::interval::MEDIAN;
 
 use super::asked::{Asked, Question};
-use super::figure::Sides;
+use super::figure::{Sides, of};
+use super::other_cpu::refusal;
 use super::past::{Learning, find};
 use super::{Compared, Rules, Shift, Verdict};
 use crate::named::Named;
@@ -39,6 +40,8 @@ fn one(pair: &PairedValue, sides: &Sides<'_>, learning: &mut Learning<'_>) -> Op
         side.iter().map(|named| Some(find(named.result, pair)?.launches.clone())).collect()
     };
     let (a, b) = (launches(sides.a)?, launches(sides.b)?);
+    // The launches of a pair do not say how near the CPUs were, but those of its figures do.
+    let far = [&pair.of, &pair.to].into_iter().find_map(|id| other_cpu(sides, id));
     let drift = learning.drift_of_pair(pair);
     // What may be negative has no ratio, and a difference of nothing is no price.
     let change = sides.change(&a, &b, MEDIAN, 0.0, drift)?;
@@ -49,11 +52,21 @@ fn one(pair: &PairedValue, sides: &Sides<'_>, learning: &mut Learning<'_>) -> Op
     row.pair = Some((pair.of.clone(), pair.to.clone()));
     row.a = sides.estimate(sides.a, &a, MEDIAN, drift);
     row.b = sides.estimate(sides.b, &b, MEDIAN, drift);
-    Some(Asked {
-        row,
-        question: Question::Open { change, beside: None, hold: sides.hold(), neighbour: None },
-        class: None,
-    })
+    let question = match far {
+        Some(why) => {
+            row.why = why;
+            Question::Answered
+        }
+        None => Question::Open { change, beside: None, hold: sides.hold(), neighbour: None },
+    };
+    Some(Asked { row, question, kin: None })
+}
+
+/// Why the other CPU of a figure keeps its sides from being held against each other.
+fn other_cpu(sides: &Sides<'_>, id: &str) -> Option<String> {
+    let figures = [sides.a, sides.b].map(|side| of(side, id).into_iter().flatten().collect::<Vec<&Figure>>());
+    let results = sides.a.iter().chain(sides.b).map(|named| named.result);
+    refusal(results, [&figures[0], &figures[1]])
 }
 
 /// A ratio to a baseline that stood still is evidence of its figure. Where that figure is not clear by itself, the ratio

@@ -20,6 +20,8 @@ use crate::named::Named;
 const PAIR: &str = "paired";
 /// Placement under which it is looked up of figures whose other CPU was kept awake.
 const AWAKE: &str = "awake";
+/// Placement under which it is looked up of figures whose class has a null: nothing is usual beside one.
+const BESIDE_A_NULL: &str = "beside a null";
 /// Differences around two results that make another machine's drift of it: none of these does.
 const HARMLESS: [&str; 7] =
     ["kernel", "kernel version", "command line", "mitigations", "boot", "oscost", "build"];
@@ -80,6 +82,20 @@ impl<'a> Learning<'a> {
     ///
     /// `figures` are all those that are compared, of one id: where one of them was disturbed, they move as disturbed ones do.
     pub(super) fn drift(&mut self, figures: &[&Figure], quantity: &str) -> Drift {
+        if self.has_a_null(figures) { Drift::with_a_null() } else { self.found(figures, quantity) }
+    }
+
+    /// What past runs show of a figure beside the null of its class: it may have states of its own.
+    pub(super) fn own(&mut self, figures: &[&Figure], quantity: &str) -> Drift {
+        if self.has_a_null(figures) { self.found(figures, quantity) } else { Drift::NONE }
+    }
+
+    fn has_a_null(&self, figures: &[&Figure]) -> bool {
+        figures.first().is_some_and(|figure| self.classes.contains(&self.class(figure)))
+    }
+
+    /// What past runs show of a figure beside what is usual, which is nothing where its class has a null.
+    fn found(&mut self, figures: &[&Figure], quantity: &str) -> Drift {
         let Some(figure) = figures.first() else { return Drift::NONE };
         let disturbed = figures.iter().any(|figure| is_disturbed(figure));
         let alike = |other: &Figure| other.placement == figure.placement;
@@ -94,15 +110,14 @@ impl<'a> Learning<'a> {
         let ids = |result: &'a RunResult| -> Vec<&'a str> {
             result.figures.iter().filter(|other| alike(other)).map(|other| other.id.as_str()).collect()
         };
-        let class = self.class(figure);
-        if self.classes.contains(&class) {
-            return Drift::with_a_null();
-        }
-        let told = self.told.get(&class).copied();
         let placement = if other_cpu::is_awake(figures) { AWAKE } else { &figure.placement };
-        let key = (placement.to_owned(), quantity.to_owned(), disturbed);
-        let learnt = self.learn(key, &figure.id, figure.revision, ids, found);
-        told.map_or(learnt, |told| told.drift(learnt))
+        let key = |placement: &str| (placement.to_owned(), quantity.to_owned(), disturbed);
+        if self.has_a_null(figures) {
+            self.usual.insert(key(BESIDE_A_NULL), Drift::NONE);
+            return self.learn(key(BESIDE_A_NULL), &figure.id, figure.revision, ids, found);
+        }
+        let learnt = self.learn(key(placement), &figure.id, figure.revision, ids, found);
+        self.told.get(&self.class(figure)).map_or(learnt, |told| told.drift(learnt))
     }
 
     /// By how much all that enters the kernel moved, as a logarithm, where witnesses say so.

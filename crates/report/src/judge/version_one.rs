@@ -39,7 +39,7 @@ pub(super) fn ask(
     } else {
         verdict(a, b, results, threshold, &mut row);
     }
-    Asked { row, question: Question::Answered, class: None }
+    Asked { row, question: Question::Answered, kin: None }
 }
 
 /// A value of every launch that has one.

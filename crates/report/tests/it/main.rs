@@ -9,6 +9,7 @@ mod cpu_pair;
 mod findings;
 mod fixture;
 mod fleet;
+mod held;
 mod history;
 mod live_rounds;
 mod open_metrics;

@@ -70,6 +70,13 @@ impl Change {
         Self { error: self.error * null.scale, freedom: self.freedom.min(null.freedom), ..self }
     }
 
+    /// The same change of a figure of which both runs drift by as much more.
+    #[must_use]
+    pub fn drifting(self, drift: Drift) -> Self {
+        let (error, freedom) = drift.beside(&[(self.error, self.freedom)], 2.0);
+        Self { error, freedom, ..self }
+    }
+
     /// Logarithm of B / A, and its standard error.
     #[must_use]
     pub fn moved(&self) -> (f64, f64) {

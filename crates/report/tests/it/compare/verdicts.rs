@@ -214,6 +214,17 @@ fn pairs_are_compared_too() {
     assert_eq!(pair.id, "clock/monotonic_syscall to clock/monotonic");
     assert_eq!((pair.verdict, name_of_pair(pair.verdict)), (Verdict::Slower, "higher"));
     assert_eq!(comparison.of(Verdict::Slower).count(), 0, "a ratio is no figure that got slower");
+    // The CPUs of one of its figures moved apart between the runs, which moves what passes between them.
+    for (apart, judged) in [(33.5, Verdict::Slower), (160.0, Verdict::Unclear)] {
+        let [a, b] = [(with(8.0), 33.0), (with(12.0), apart)].map(|(mut result, hop)| {
+            figure_mut(&mut result).launches.iter_mut().for_each(|launch| launch.hop_ns = Some(hop));
+            result
+        });
+        let comparison = against(&a, &b);
+        let pair = &comparison.pairs[0];
+        assert_eq!((pair.verdict, pair.why.contains("equally near")), (judged, judged == Verdict::Unclear));
+        assert_eq!(pair.change.is_some(), judged == Verdict::Slower);
+    }
     // One of its figures was made otherwise.
     let mut b = with(12.0);
     figure_mut(&mut b).revision = 2;

@@ -28,18 +28,23 @@ pub struct Sitting {
 
 impl Sitting {
     /// How the machine was: the first part of the name.
+    pub fn kind(&self) -> &str {
+        self.name.split('_').next().unwrap()
+    }
+
     pub fn is(&self, kind: &str) -> bool {
-        self.name.split('_').next() == Some(kind)
+        self.kind() == kind
     }
 }
 
-/// All sittings, in the order of the file, which is read once for all tests.
+/// All stored sittings, in the order of the file, which is read once for all tests.
 pub fn sittings() -> &'static [Sitting] {
     static SITTINGS: OnceLock<Vec<Sitting>> = OnceLock::new();
-    SITTINGS.get_or_init(read)
+    SITTINGS.get_or_init(|| sittings_of(LAUNCHES))
 }
 
-fn read() -> Vec<Sitting> {
+/// The sittings of a file.
+pub fn sittings_of(path: &str) -> Vec<Sitting> {
     let mut template = fixture::result();
     let figure = template.figures.iter().find(|figure| figure.id == "clock/monotonic").unwrap().clone();
     let pair = template.ratios.first().unwrap().clone();
@@ -48,7 +53,7 @@ fn read() -> Vec<Sitting> {
     template.differences.clear();
     template.conditions.boot_id = Some("one boot".into());
     let mut all: Vec<Sitting> = Vec::new();
-    let launches = std::fs::read_to_string(LAUNCHES).unwrap();
+    let launches = std::fs::read_to_string(path).unwrap();
     for (line, number) in launches.lines().zip(0..) {
         let words: Vec<&str> = line.split(' ').collect();
         let run = all.last_mut().and_then(|sitting| sitting.runs.last_mut());
@@ -63,7 +68,10 @@ fn read() -> Vec<Sitting> {
                 }
                 all.last_mut().unwrap().runs.push(result);
             }
-            ("F", Some(result)) => result.figures.push(figure_of(&figure, &words)),
+            ("F", Some(result)) => {
+                let new = figure_of(&figure, &words, &result.figures);
+                result.figures.push(new);
+            }
             ("P", Some(result)) => {
                 let of_figures = |id: &str| result.figures.iter().any(|figure| figure.id == id);
                 if of_figures(words[1]) && of_figures(words[2]) {
@@ -82,7 +90,16 @@ fn values(text: &str) -> Vec<Option<f64>> {
     text.split(',').map(|value| (!value.is_empty()).then(|| value.parse().unwrap())).collect()
 }
 
-fn figure_of(template: &Figure, words: &[&str]) -> Figure {
+/// What launches of a figure before this one say of the machine: "same" stands for what the last figure that has it has.
+fn before(figures: &[Figure], name: &str) -> Vec<Option<f64>> {
+    let of = |figure: &Figure| -> Vec<Option<f64>> {
+        let machine = |launch: &LaunchRecord| if name == "chain" { launch.chain_ns } else { launch.hop_ns };
+        figure.launches.iter().map(machine).collect()
+    };
+    figures.iter().rev().map(of).find(|values| values.iter().any(Option::is_some)).unwrap()
+}
+
+fn figure_of(template: &Figure, words: &[&str], earlier: &[Figure]) -> Figure {
     let mut figure = template.clone();
     figure.id = words[1].to_owned();
     figure.placement = words[2].to_owned();
@@ -105,7 +122,8 @@ fn figure_of(template: &Figure, words: &[&str]) -> Figure {
     figure.quantities.clear();
     figure.launches.clear();
     for (name, text) in words[6..].iter().map(|word| word.split_once('=').unwrap()) {
-        for (value, sequence) in values(text).into_iter().zip(0..) {
+        let of_launches = if text == "same" { before(earlier, name) } else { values(text) };
+        for (value, sequence) in of_launches.into_iter().zip(0..) {
             let at = sequence as usize;
             if figure.launches.len() <= at {
                 figure.launches.push(LaunchRecord { sequence, iterations: batch, ..LaunchRecord::default() });
