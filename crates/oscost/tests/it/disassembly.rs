@@ -8,6 +8,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
 /// One instruction: address, and the words of objdump.
 struct Instruction {
@@ -24,8 +25,16 @@ fn release_program() -> Option<PathBuf> {
     Some(tested.parent()?.parent()?.join("release/oscost")).filter(|path| path.exists())
 }
 
-/// All functions of the release program by name, or the reason for which there are none.
-fn all_functions() -> Result<Vec<(String, Vec<Instruction>)>, String> {
+/// A function: its name and what it does.
+type Function = (String, Vec<Instruction>);
+
+/// All functions of the release program, or the reason for which there are none. Disassembled once for all tests.
+fn all_functions() -> Result<&'static [Function], String> {
+    static ALL: LazyLock<Result<Vec<Function>, String>> = LazyLock::new(disassembled);
+    ALL.as_deref().map_err(String::clone)
+}
+
+fn disassembled() -> Result<Vec<Function>, String> {
     if !cfg!(target_arch = "x86_64") {
         return Err("this is not x86-64".to_owned());
     }
@@ -36,7 +45,7 @@ fn all_functions() -> Result<Vec<(String, Vec<Instruction>)>, String> {
         .output();
     let output = output.map_err(|error| format!("objdump (binutils) cannot be run: {error}"))?;
     assert!(output.status.success(), "objdump: {}", String::from_utf8_lossy(&output.stderr));
-    let mut functions: Vec<(String, Vec<Instruction>)> = Vec::new();
+    let mut functions: Vec<Function> = Vec::new();
     for line in String::from_utf8_lossy(&output.stdout).lines() {
         if let Some((_, name)) = line.strip_suffix(">:").and_then(|line| line.split_once(" <")) {
             functions.push((name.to_owned(), Vec::new()));
@@ -52,9 +61,9 @@ fn all_functions() -> Result<Vec<(String, Vec<Instruction>)>, String> {
 }
 
 /// Those that are measured.
-fn functions() -> Result<Vec<(String, Vec<Instruction>)>, String> {
-    let mut functions = all_functions()?;
-    functions.retain(|(name, _)| name.ends_with("::Batched>::batch"));
+fn functions() -> Result<Vec<&'static Function>, String> {
+    let all = all_functions()?.iter();
+    let functions: Vec<_> = all.filter(|(name, _)| name.ends_with("::Batched>::batch")).collect();
     assert!(functions.len() > 10, "only {} measured loops were found", functions.len());
     Ok(functions)
 }
@@ -89,7 +98,7 @@ fn words(instructions: &[Instruction]) -> Vec<&str> {
         .collect()
 }
 
-fn functions_or_skip(test: &str) -> Option<Vec<(String, Vec<Instruction>)>> {
+fn functions_or_skip(test: &str) -> Option<Vec<&'static Function>> {
     functions().inspect_err(|why| println!("SKIP {test}: {why}")).ok()
 }
 

@@ -35,11 +35,11 @@ const TARGETS: &[Target] = &[
 type Made = (&'static str, fn(&[u8]) -> bool, usize);
 
 const MADE: &[Made] = &[
-    ("result_tree", trees::result, 60),
-    ("compare_tree", trees::compare, 60),
-    ("page_tree", trees::pages, 60),
-    ("journal_tree", trees::journals, 60),
-    ("count_tree", trees::count, 100),
+    ("result_tree", trees::result, 20),
+    ("compare_tree", trees::compare, 20),
+    ("page_tree", trees::pages, 20),
+    ("journal_tree", trees::journals, 20),
+    ("count_tree", trees::count, 30),
     ("guest", guest::check, 200),
     ("tick_messages", tick::messages, 2000),
 ];
