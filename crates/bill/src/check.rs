@@ -64,7 +64,7 @@ pub fn left(bill: &Bill, tick_ns: u64, all_priced: bool) -> Vec<String> {
     if let Some(free) = &time(bill) {
         if bill.explained.is_none() {
             all.push(format!(
-                "its system time of {:.1} ms is too short for the kernel's ticks of {} ms: nothing can be checked; let it do \
+                "its system time of {:.2} ms is too short for the kernel's ticks of {} ms: nothing can be checked; let it do \
                  more",
                 free.system_ns as f64 / 1e6,
                 tick_ns / 1_000_000
@@ -78,11 +78,11 @@ pub fn left(bill: &Bill, tick_ns: u64, all_priced: bool) -> Vec<String> {
         bill.items.iter().filter(|item| least(item)).take(5).map(|item| &*item.words).collect();
     if !names.is_empty() {
         let inside = if inside > 0 {
-            format!("; {:.2} ms were counted inside", inside as f64 / 1e6)
+            format!("; {:.1} us were counted inside", inside as f64 / 1e3)
         } else {
             String::new()
         };
-        all.push(format!("without a price: {}: at least {:.2} ms{inside}", names.join("; "), bounds / 1e6));
+        all.push(format!("without a price: {}: at least {:.1} us{inside}", names.join("; "), bounds / 1e3));
     }
     match bill.explained {
         Some(share) if share.high < POOR && !all_priced => {

@@ -14,7 +14,7 @@ pub enum BillError {
     #[error("{0}: there is no such program; a program outside of PATH is named by its path, as in ./{0}")]
     NotFound(String),
     /// It could not be started.
-    #[error("{program} cannot be run: {error}")]
+    #[error("{program} cannot be run: {error}{}", error.remedy())]
     NotRun {
         /// Its name.
         program: String,
@@ -51,6 +51,22 @@ pub enum BillError {
     )]
     Interrupted,
     /// The system failed.
-    #[error("{0}")]
+    #[error("{}{}", .0, .0.remedy())]
     System(#[from] CallError),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_that_refuses_a_call_is_named_with_its_remedy() {
+        for (call, errno, limit) in [("clone", 11, "pids.max"), ("pipe2", 24, "ulimit -n")] {
+            let error = CallError::new(call, errno);
+            for said in [BillError::System(error), BillError::NotRun { program: "true".into(), error }] {
+                let said = said.to_string();
+                assert!(said.contains(call) && said.contains(limit), "{said}");
+            }
+        }
+    }
 }

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use oscost_results::bill::Looks;
-use oscost_sys::held::HeldProgram;
+use oscost_sys::held::{Before, HeldProgram};
 use oscost_sys::tracer::{self, Fate, Stop};
 use oscost_sys::usage::{self, Whose};
-use oscost_sys::{endings, program, reaper};
+use oscost_sys::{clock, endings, program, reaper};
 
 use crate::by_ebpf::{InKernel, Looker};
 use crate::by_ptrace::{self, Tracer};
@@ -102,18 +102,16 @@ impl Runs<'_> {
     fn free(&self, held: HeldProgram) -> Result<Usage, BillError> {
         // Where nobody may look, the kernel's own times have to do.
         let looker = Looker::attach(held.pid()).ok();
-        let before = usage::own(Whose::Children)?;
+        let others = usage::own(Whose::Children)?;
         let _watch = Watch::begin();
-        let told = held.let_go(0)?;
-        let begun = Instant::now();
-        let spent = told.spent_before();
+        let before = held.let_go(0)?.before();
         reaper::wait_for_all()?;
-        let wall = begun.elapsed();
-        let spent = spent.map_err(|error| self.not_run(error))?;
+        let ended_ns = clock::now_ns();
+        let before = before.map_err(|error| self.not_run(error))?;
         if endings::number().is_some() {
             return Err(BillError::Interrupted);
         }
-        let used = used(wall, &usage::own(Whose::Children)?.since(&before).since(&spent));
+        let used = used(&others, before, ended_ns)?;
         Ok(match looker.and_then(|looker| looker.seen()) {
             Some(looks) => divided(used, looks),
             None => used,
@@ -122,13 +120,11 @@ impl Runs<'_> {
 
     fn by_ebpf(&self, mut kernel: InKernel, table: &Table) -> Result<Counted, BillError> {
         kernel.attach()?;
-        let before = usage::own(Whose::Children)?;
+        let others = usage::own(Whose::Children)?;
         let watch = Watch::begin();
         let held = self.held()?;
         let pid = held.pid();
-        let told = held.let_go(kernel.token())?;
-        let begun = Instant::now();
-        let spent = told.spent_before();
+        let before = held.let_go(kernel.token())?.before();
         let mut ended = Ended::CutShort;
         reaper::wait_for_each(|who, code, signal| {
             if who == pid {
@@ -139,21 +135,19 @@ impl Runs<'_> {
                 };
             }
         })?;
-        let wall = begun.elapsed();
-        let spent = spent.map_err(|error| self.not_run(error))?;
-        let usage = used(wall, &usage::own(Whose::Children)?.since(&before).since(&spent));
+        let ended_ns = clock::now_ns();
+        let usage = used(&others, before.map_err(|error| self.not_run(error))?, ended_ns)?;
         let (seen, _) = kernel.seen()?;
         Ok(seen.counted(table, Way::Ebpf, usage, ended, 1))
     }
 
     fn by_ptrace(&self, table: &Table) -> Result<Counted, BillError> {
-        let before = usage::own(Whose::Children)?;
+        let others = usage::own(Whose::Children)?;
         let watch = Watch::begin();
         let held = self.held()?;
         let pid = held.pid();
         tracer::seize(pid, Fate::Shared).map_err(BillError::NoTracer)?;
         let told = held.let_go(0)?;
-        let begun = Instant::now();
         let mut ended = Ended::CutShort;
         let seen = Tracer::new(table).follow(pid, |stop| {
             ended = match stop {
@@ -163,9 +157,8 @@ impl Runs<'_> {
                 _ => ended,
             };
         })?;
-        let wall = begun.elapsed();
-        let spent = told.spent_before().map_err(|error| self.not_run(error))?;
-        let mut usage = used(wall, &usage::own(Whose::Children)?.since(&before).since(&spent));
+        let ended_ns = clock::now_ns();
+        let mut usage = used(&others, told.before().map_err(|error| self.not_run(error))?, ended_ns)?;
         usage.switches.voluntary = usage.switches.voluntary.saturating_sub(seen.voluntary);
         Ok(seen.counted(table, Way::Ptrace, usage, ended, 1))
     }
@@ -208,15 +201,17 @@ pub fn mean(all: &[Usage]) -> Option<Usage> {
     })
 }
 
-fn used(wall: Duration, used: &usage::Usage) -> Usage {
-    Usage {
-        wall_ns: u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX),
+/// What a program used from its first instruction to its end, beside children that ended earlier.
+fn used(others: &usage::Usage, before: Before, ended_ns: u64) -> Result<Usage, BillError> {
+    let used = usage::own(Whose::Children)?.since(others).since(&before.spent);
+    Ok(Usage {
+        wall_ns: ended_ns.saturating_sub(before.at_ns),
         user_ns: used.user_ns,
         system_ns: used.system_ns,
         faults: Faults { minor: used.minor_faults, major: used.major_faults },
         switches: Switches { voluntary: used.voluntary_switches, involuntary: used.involuntary_switches },
         looks: None,
-    }
+    })
 }
 
 /// Ends what runs some time after its user has interrupted it, if it does not end itself.
@@ -261,6 +256,20 @@ impl Drop for Watch {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Its wall time begins where its CPU time does, however late its starter is.
+    #[test]
+    fn a_program_of_one_thread_uses_no_more_cpu_time_than_passes() {
+        for _ in 0..10 {
+            let (free, counted) = match count(&["true".into()], Some(Way::Ptrace)) {
+                Err(BillError::NoTracer(_)) => return,
+                ran => ran.expect("true runs"),
+            };
+            for usage in [free, counted.usage] {
+                assert!(usage.user_ns + usage.system_ns <= usage.wall_ns, "{usage:?}");
+            }
+        }
+    }
 
     #[test]
     fn looks_divide_the_time_of_all_runs_together() {

@@ -22,7 +22,7 @@ pub enum Error {
     #[error("{0}; wait for it")]
     Busy(LockError),
     /// The system refuses what a worker needs.
-    #[error("no worker can be started here: {}{}", .0, remedy(.0))]
+    #[error("no worker can be started here: {}{}", .0, .0.remedy())]
     NoWorker(CallError),
     /// The clock that times does not advance at all.
     #[error(
@@ -38,18 +38,6 @@ pub enum Error {
         "the result was not stored: {0}; XDG_STATE_HOME=FOLDER stores it elsewhere, --json FILE also writes it to a file"
     )]
     NotStored(String),
-}
-
-/// What to do where a call that makes a worker is refused, as the end of a sentence.
-fn remedy(error: &CallError) -> &'static str {
-    match error.symbol() {
-        Some("EMFILE") => "; allow more open files: ulimit -n 1024",
-        Some("ENFILE") => "; the system's table of files is full: sysctl fs.file-max",
-        Some("EFBIG") => "; allow larger files: ulimit -f unlimited",
-        Some("EAGAIN") => "; allow more processes: ulimit -u, and pids.max of the control group",
-        Some("ENOMEM") => "; allow more memory: ulimit -v, and the limit of the control group",
-        _ => "",
-    }
 }
 
 #[cfg(test)]

@@ -54,6 +54,19 @@ impl CallError {
     /// An error number that no system has.
     const TOLD: i32 = i32::MIN;
 
+    /// What a user may do where a limit refuses the call, as the end of a sentence; empty where nothing is known.
+    #[must_use]
+    pub const fn remedy(&self) -> &'static str {
+        match self.errno {
+            libc::EMFILE => "; allow more open files: ulimit -n 1024",
+            libc::ENFILE => "; the system's table of files is full: sysctl fs.file-max",
+            libc::EFBIG => "; allow larger files: ulimit -f unlimited",
+            libc::EAGAIN => "; allow more processes: ulimit -u, and pids.max of the control group",
+            libc::ENOMEM => "; allow more memory: ulimit -v, and the limit of the control group",
+            _ => "",
+        }
+    }
+
     /// The symbolic name of the error number ("EPERM"), where it is a common one.
     #[must_use]
     pub fn symbol(&self) -> Option<&'static str> {

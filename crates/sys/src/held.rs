@@ -11,7 +11,7 @@ use std::path::Path;
 use crate::error::check;
 use crate::pipe::Pipe;
 use crate::usage::{self, Usage, Whose};
-use crate::{CallError, pipe, process, system_call};
+use crate::{CallError, clock, pipe, process, system_call};
 
 /// The program: its process is there, and will become the program when it is let go. Dropped before, it ends.
 #[derive(Debug)]
@@ -58,8 +58,10 @@ extern "C" fn becomes_it(lent: *mut c_void) -> libc::c_int {
         // SAFETY: SIG_DFL is a valid disposition: Rust's programs ignore the one, and ours the other.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
+    // The time first: what it uses from here on is the program's, and passes within the program's time.
+    let at_ns = clock::now_ns();
     let spent = usage::own(Whose::Process).unwrap_or_default();
-    let _ = pipe::write(&told, &to_bytes(&spent));
+    let _ = pipe::write(&told, &to_bytes(&Before { at_ns, spent }));
     let token = u64::from_ne_bytes(token) as usize;
     if token != 0 {
         // SAFETY: no kernel has this call, so that none reads its arguments.
@@ -118,10 +120,20 @@ impl HeldProgram {
     /// # Errors
     /// The error of write.
     pub fn let_go(self, token: u64) -> Result<Told, CallError> {
+        let let_go_ns = clock::now_ns();
         pipe::write(&self.go, &token.to_ne_bytes())?;
         std::mem::forget(self.child);
-        Ok(Told { pipe: File::from(self.told), lent: ManuallyDrop::new(self.lent) })
+        Ok(Told { pipe: File::from(self.told), lent: ManuallyDrop::new(self.lent), let_go_ns })
     }
+}
+
+/// Where the process ends, and the program begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Before {
+    /// When, by [`clock::now_ns`]. Its starter cannot tell: it may be late itself.
+    pub at_ns: u64,
+    /// What the process had used by then, which the program has not.
+    pub spent: Usage,
 }
 
 /// What the process tells before it becomes the program. Who does not listen leaves it what it was lent.
@@ -129,32 +141,37 @@ impl HeldProgram {
 pub struct Told {
     pipe: File,
     lent: ManuallyDrop<Box<Lent>>,
+    let_go_ns: u64,
 }
 
 impl Told {
-    /// What it had used by then, which the program has not. Waits until it is the program.
+    /// What lies before the program. Waits until it is the program.
     ///
     /// # Errors
     /// The error of execve.
-    pub fn spent_before(mut self) -> Result<Usage, CallError> {
+    pub fn before(mut self) -> Result<Before, CallError> {
         let mut bytes = Vec::new();
         let _ = self.pipe.read_to_end(&mut bytes);
         // The other end is closed: it is the program, or has ended.
         drop(ManuallyDrop::into_inner(self.lent));
-        match bytes.split_at_checked(size_of::<[u64; 6]>()) {
-            Some((spent, &[])) => Ok(from_bytes(spent)),
+        match bytes.split_at_checked(BEFORE) {
+            Some((before, &[])) => Ok(from_bytes(before)),
             Some((_, error)) => {
                 let errno = error.try_into().map_or(libc::EIO, i32::from_ne_bytes);
                 Err(CallError::new("execve", errno))
             }
             // It was killed before.
-            None => Ok(Usage::default()),
+            None => Ok(Before { at_ns: self.let_go_ns, spent: Usage::default() }),
         }
     }
 }
 
-fn to_bytes(it: &Usage) -> [u8; 48] {
+/// Bytes of what it tells.
+const BEFORE: usize = size_of::<[u64; 7]>();
+
+fn to_bytes(Before { at_ns, spent: it }: &Before) -> [u8; BEFORE] {
     let words = [
+        *at_ns,
         it.voluntary_switches,
         it.involuntary_switches,
         it.minor_faults,
@@ -162,24 +179,26 @@ fn to_bytes(it: &Usage) -> [u8; 48] {
         it.user_ns,
         it.system_ns,
     ];
-    let mut bytes = [0; 48];
+    let mut bytes = [0; BEFORE];
     for (into, word) in bytes.chunks_exact_mut(8).zip(words) {
         into.copy_from_slice(&word.to_ne_bytes());
     }
     bytes
 }
 
-fn from_bytes(bytes: &[u8]) -> Usage {
+fn from_bytes(bytes: &[u8]) -> Before {
     let mut words = bytes.chunks_exact(8).map(|word| word.try_into().map_or(0, u64::from_ne_bytes));
     let mut next = || words.next().unwrap_or(0);
-    Usage {
+    let at_ns = next();
+    let spent = Usage {
         voluntary_switches: next(),
         involuntary_switches: next(),
         minor_faults: next(),
         major_faults: next(),
         user_ns: next(),
         system_ns: next(),
-    }
+    };
+    Before { at_ns, spent }
 }
 
 #[cfg(test)]
@@ -192,14 +211,19 @@ mod tests {
             let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
             let held = HeldProgram::start(Path::new(path), &arguments).expect("fork");
             let pid = held.pid();
-            let spent = held.let_go(7).expect("write").spent_before();
+            let told = held.let_go(7).expect("write");
+            // A starter that is late does not move the time at which the program began.
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            let late_ns = clock::now_ns();
+            let before = told.before();
             let mut status = 0;
             // SAFETY: the kernel writes a status to a local variable.
             assert_eq!(unsafe { libc::waitpid(pid, &raw mut status, 0) }, pid);
-            (libc::WEXITSTATUS(status), spent)
+            assert!(before.is_err() || before.is_ok_and(|it| it.at_ns < late_ns), "{before:?}");
+            (libc::WEXITSTATUS(status), before)
         };
-        let (code, spent) = run("/bin/sh", &["sh", "-c", "exit 5"]);
-        assert!(code == 5 && spent.is_ok(), "{spent:?}");
+        let (code, before) = run("/bin/sh", &["sh", "-c", "exit 5"]);
+        assert!(code == 5 && before.is_ok(), "{before:?}");
         let missing = run("/no/such/program", &["x"]);
         assert_eq!(missing, (127, Err(CallError::new("execve", libc::ENOENT))));
     }

@@ -184,7 +184,10 @@ impl Supervisor {
             .stderr(Stdio::piped())
             .process_group(0)
             .spawn()
-            .map_err(|error| format!("no worker could be started: {error}"))?;
+            .map_err(|error| {
+                let remedy = CallError::new("fork", error.raw_os_error().unwrap_or(0)).remedy();
+                format!("no worker could be started: {error}{remedy}")
+            })?;
         // A worker that dies before it has read its job is told from its end, not from this.
         if let Some(mut stdin) = child.stdin.take() {
             let _ = stdin.write_all(&text);

@@ -123,10 +123,16 @@ fn counted(bill: &Bill, first: &Counted) -> String {
                 format!(", which made it {} times slower", numbers::significant(slower))
             }
             slower if slower >= 1.0 => format!(", {:.1} % slower than free", (slower - 1.0) * 100.0),
-            slower => format!(
-                ", {:.1} % faster than free, as a second run may be that finds its files in memory",
-                (1.0 - slower) * 100.0
-            ),
+            slower => {
+                // Whoever waited less in the second run had found its files in memory. Of another cause nothing is known.
+                let waits = |usage: Usage| usage.switches.voluntary + usage.faults.major;
+                let why = if waits(free) > waits(first.usage) {
+                    ": the first run slept more, as one does whose files are not in memory"
+                } else {
+                    ""
+                };
+                format!(", {:.1} % faster than free{why}", (1.0 - slower) * 100.0)
+            }
         });
     }
     if let Some(share) = first.window_share {
@@ -309,7 +315,17 @@ fn explained(bill: &Bill) -> String {
 /// What it pays altogether, where nothing would be less.
 fn pays(bill: &Bill) -> String {
     match bill.free {
-        Some(free) => format!("{} in the kernel, and {}", duration(free.system_ns as f64), explained(bill)),
+        Some(free) => {
+            let system = duration(free.system_ns as f64);
+            match &bill.explained {
+                Some(share) => format!(
+                    "{system} in the kernel, {:.0} % of it priced ({})",
+                    share.value * 100.0,
+                    range(share)
+                ),
+                None => format!("{system} in the kernel; {}", explained(bill)),
+            }
+        }
         None => capital(&explained(bill)),
     }
 }

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
 mod any_result;
+mod bill;
 mod browser;
 mod compare;
 mod contention;
