@@ -23,6 +23,8 @@ pub enum RemarkCode {
     KeptAwake,
     /// Why.
     NotKeptAwake,
+    /// What, from what, to what.
+    Changed,
     /// Another run measured at the same time.
     AnotherRun,
     /// The result is of a journal.
@@ -54,13 +56,13 @@ pub enum RemarkCode {
 }
 
 use RemarkCode::{
-    AnotherBuild, AnotherRun, ClockStepAssumed, ClockStepTooLong, CoreSpeedMoved, ForeignFailed, KeptAwake,
-    KernelNotEntered, Killed, LaunchesThrownAway, LaunchesVoid, Load, NoCycles, NoKernelEntry, NotKeptAwake,
-    NotRealTime, OtherLoops, Plain, Throttled, Unread,
+    AnotherBuild, AnotherRun, Changed, ClockStepAssumed, ClockStepTooLong, CoreSpeedMoved, ForeignFailed,
+    KeptAwake, KernelNotEntered, Killed, LaunchesThrownAway, LaunchesVoid, Load, NoCycles, NoKernelEntry,
+    NotKeptAwake, NotRealTime, OtherLoops, Plain, Throttled, Unread,
 };
 
 /// Every code with its words. A code never changes its meaning, and is never used again. Runs have the first hundred.
-const SAID: [(RemarkCode, &str, &str); 20] = [
+const SAID: [(RemarkCode, &str, &str); 21] = [
     (
         CoreSpeedMoved,
         "W001",
@@ -89,6 +91,7 @@ const SAID: [(RemarkCode, &str, &str); 20] = [
         "W011",
         "a CPU that is woken could not be kept awake, and figures have the price of one that sleeps: {}",
     ),
+    (Changed, "W012", "during the run, {} changed from {} to {}: figures mix both"),
     (KernelNotEntered, "W101", "answered without entering the kernel"),
     (LaunchesThrownAway, "W102", "{} launches were thrown away: {}"),
     (LaunchesVoid, "W103", "{} launches were void: {}"),

@@ -101,9 +101,8 @@ impl Workers for Plain<'_> {
             i32::from(!written)
         });
         drop(end);
-        let child = child.map_err(|error| {
-            self.lost(format!("no worker could be started: {error}{}", error.remedy()))
-        })?;
+        let child = child
+            .map_err(|error| self.lost(format!("no worker could be started: {error}{}", error.remedy())))?;
         // Dropped, the child is ended and waited for.
         let said = self.hear(pipe, clock::now_ns() + deadline_ns)?;
         let ended = child.wait().map_err(|error| self.lost(error.to_string()))?;

@@ -116,7 +116,7 @@ fn heading(fleet: &JudgedFleet, unicode: bool) -> String {
         return match fleet.unproved.len() {
             _ if !fleet.groups.iter().any(|group| group.is_judged) => {
                 format!(
-                    "No verdict: it takes {LEAST_HOSTS} hosts with the same model and kernel, and {hosts} were read"
+                    "No verdict: it takes {LEAST_HOSTS} hosts with the same model and kernel, and results of {hosts} were read"
                 )
             }
             0 => format!("None of {hosts} is odd, as far as this fleet can show"),

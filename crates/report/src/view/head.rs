@@ -80,9 +80,7 @@ impl Story<'_> {
     pub fn notices(&self) -> Vec<String> {
         let mut all = Vec::new();
         if self.result.partial {
-            all.push(
-                "partial: the run was ended before its plan was; figures rest on fewer launches".to_owned(),
-            );
+            all.push("partial: the run ended early; figures use the launches that it had".to_owned());
         }
         all.extend(self.result.note.iter().map(|note| format!("note: {}", self.plain(note))));
         all

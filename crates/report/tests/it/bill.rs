@@ -1,8 +1,8 @@
 //! The first lines of a program's bill: what they say of the two runs.
 
 use oscost_report::Style;
-use oscost_results::{Conditions, Machine, RunResult, Tool};
 use oscost_results::bill::{Bill, CountedRun, RunUsage, SwitchCount};
+use oscost_results::{Conditions, Machine, RunResult, Tool};
 
 fn said(free: (u64, u64), counted: (u64, u64)) -> String {
     let usage = |(wall_ns, voluntary)| RunUsage {
@@ -16,7 +16,8 @@ fn said(free: (u64, u64), counted: (u64, u64)) -> String {
     let empty = RunResult::begun(at, Tool::default(), Machine::default(), Conditions::default());
     let result = RunResult { bill: Some(Box::new(bill)), ..empty };
     let mut out = Vec::new();
-    oscost_report::bill(&result, false, &Style { width: 200, unicode: true, colour: false }, &mut out).unwrap();
+    oscost_report::bill::shown(&result, false, &Style { width: 200, unicode: true, colour: false }, &mut out)
+        .unwrap();
     String::from_utf8(out).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -303,7 +303,7 @@ fn a_partial_result_says_so_first_and_warnings_stand_beside_the_trust() {
     result.figures.truncate(3);
     let shown = shown(&result, style(100, true));
     let (before, after) = shown.split_once(" floor ").unwrap();
-    assert!(before.contains("partial: the run was ended before its plan was"));
+    assert!(before.contains("partial: the run ended early"));
     assert!(before.contains("note: after the upgrade"));
     assert!(after.contains("warning: another run was measuring (--force)"), "{after}");
 }
