@@ -212,6 +212,7 @@ impl<'a> Tracer<'a> {
         {
             let forks = self.seen.forks.get_or_insert_default();
             (forks.times, forks.pages) = (forks.times + 1, forks.pages + pages);
+            forks.mappings += mappings(tid);
         }
         self.descriptors.forget_all(child);
         self.threads.insert(child, Thread::new(child, pid, table, keep));
@@ -279,6 +280,12 @@ fn own_pages(tid: i32) -> Option<u64> {
     let text = oscost_sys::file::text(format!("/proc/{tid}/statm")).ok()?;
     let mut numbers = text.split_whitespace().skip(1).map_while(|word| word.parse::<u64>().ok());
     Some(numbers.next()?.saturating_sub(numbers.next()?))
+}
+
+/// Mappings of a process; none where /proc does not say.
+fn mappings(tid: i32) -> u64 {
+    let text = oscost_sys::file::text(format!("/proc/{tid}/maps"));
+    text.map_or(0, |text| text.lines().count() as u64)
 }
 
 /// The flags of a call that starts somebody; 0 of fork and vfork, which have none.

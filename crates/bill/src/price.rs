@@ -7,7 +7,8 @@ use oscost_results::bill::{Bill, BillItem as Item, Call, CountedRun as Counted, 
 
 pub use crate::prices::{MadeProcess, Prices, plus, times};
 use crate::tariff::{
-    self, END, ENTRY, FAULT, FAULT_COPY, FAULT_READ, FORK_PAGE, PREEMPTION, SIGNAL, SLEEP, Term, WAKE,
+    self, END, END_MAPPING, ENTRY, FAULT, FAULT_COPY, FAULT_LARGE, FAULT_READ, FILE_PAGE, FORK_MAPPING,
+    FORK_PAGE, PREEMPTION, SIGNAL, SLEEP, Term, WAKE,
 };
 pub use crate::words::key;
 use crate::words::words;
@@ -60,6 +61,9 @@ pub fn needed(counted: &[Counted]) -> BTreeSet<&'static str> {
     if counted.iter().any(|one| one.wakes.is_some_and(|wakes| wakes > 0)) {
         all.push(WAKE);
     }
+    if counted.iter().any(|one| one.ends.is_some()) {
+        all.extend([END_MAPPING, FILE_PAGE, FAULT_LARGE]);
+    }
     for rate in calls().filter_map(tariff::rate_of) {
         all.extend([rate.each, rate.byte, rate.nothing, rate.more]);
     }
@@ -75,8 +79,19 @@ pub fn items(counted: &Counted, free: Option<&Usage>, prices: &Prices) -> Vec<It
     let slept: u64 = counted.calls.iter().filter(|call| call.slept).map(|call| call.times).sum();
     let mut all: Vec<Item> = counted.calls.iter().map(|call| of_call(call, prices)).collect();
     let (read, copied) = kinds(counted, faults.minor);
+    let ends = counted.ends.unwrap_or_default();
+    let forks = counted.forks.unwrap_or_default();
+    let first = faults.minor - read - copied;
+    let large = ends.large_pages.min(first);
     let others = [
-        ("fault", "page fault", faults.minor - read - copied, FAULT, "priced as that of anonymous memory"),
+        (
+            "fault: large",
+            "page fault of a large process",
+            large,
+            FAULT_LARGE,
+            "as of 16 MiB; a process is large from 4 MiB of its own",
+        ),
+        ("fault", "page fault", first - large, FAULT, "priced as that of anonymous memory"),
         (
             "fault: read",
             "page fault of a read",
@@ -95,7 +110,16 @@ pub fn items(counted: &Counted, free: Option<&Usage>, prices: &Prices) -> Vec<It
         ("switch: voluntary", "sleep outside of a call", switches.voluntary.saturating_sub(slept), SLEEP, ""),
         ("switch: involuntary", "switch to another that was to run", switches.involuntary, PREEMPTION, ""),
         ("signal", "signal delivered to a handler", counted.signals, SIGNAL, ""),
-        (FORK_PAGES, "page shared by a fork", counted.forks.map_or(0, |forks| forks.pages), FORK_PAGE, ""),
+        (FORK_PAGES, "page shared by a fork", forks.pages, FORK_PAGE, ""),
+        (FORK_MAPPINGS, "mapping copied by a fork", forks.mappings, FORK_MAPPING, "of a page of a file"),
+        (
+            "end: mapping",
+            "mapping removed at an end",
+            ends.mappings,
+            END_MAPPING,
+            "half of its copy and its removal",
+        ),
+        ("end: page", "page of a file unmapped at an end", ends.file_pages, FILE_PAGE, ""),
         (
             "wake",
             "wake of an idle CPU",
@@ -147,6 +171,8 @@ pub fn items(counted: &Counted, free: Option<&Usage>, prices: &Prices) -> Vec<It
 
 /// The key of the pages that forks copied.
 pub const FORK_PAGES: &str = "fork: page";
+/// The key of the mappings that forks copied.
+pub const FORK_MAPPINGS: &str = "fork: mapping";
 
 /// How many of the faults of a run are reads, and how many copy: the shares of those that were told apart.
 fn kinds(counted: &Counted, minor: u64) -> (u64, u64) {
@@ -217,7 +243,9 @@ pub fn together(bill: &Bill) -> Estimate {
 
 #[cfg(test)]
 mod tests {
-    use oscost_results::bill::{FaultCount as Faults, FaultKinds, ForkCount, SwitchCount as Switches};
+    use oscost_results::bill::{
+        EndCount, FaultCount as Faults, FaultKinds, ForkCount, SwitchCount as Switches,
+    };
 
     use super::*;
 
@@ -309,6 +337,7 @@ mod tests {
         let known = [
             ("syscall/getppid", 100.0),
             ("process/fork", 100_000.0),
+            ("process/fork/mappings_1000", 100_000.0 + 1000.0 * 500.0),
             ("process/fork/resident_1m/small_pages", 120_000.0),
             ("process/fork/resident_16m/small_pages", 120_000.0 + 3840.0 * 100.0),
             ("memory/fault_copy", 900.0),
@@ -319,15 +348,15 @@ mod tests {
             calls: vec![call("clone", "process", 10)],
             faults: Faults { minor: faults, major: 0 },
             fault_kinds: Some(FaultKinds { read: 0, first: 0, copied: faults }),
-            forks: Some(ForkCount { times: 10, pages, faults }),
+            forks: Some(ForkCount { times: 10, pages, mappings: pages / 10, faults }),
             ..Counted::default()
         };
         let sum = |prices: &Prices, counted: &Counted| -> f64 {
             items(counted, None, prices).iter().map(|item| item.together.value).sum()
         };
         assert!(sum(&prices, &forked(0, 0)) < 1001.0, "how many faults the figure has is not known");
-        prices.add_made("process/fork", MadeProcess { faults: 20.0, pages: 200.0 });
-        let bare = 100_000.0 - 20.0 * 1000.0 - 200.0 * 100.0;
+        prices.add_made("process/fork", MadeProcess { faults: 20.0, pages: 200.0, mappings: 20.0 });
+        let bare = 100_000.0 - 20.0 * 1000.0 - 200.0 * 100.0 - 20.0 * 500.0;
         assert!((sum(&prices, &forked(0, 0)) - 10.0 * bare).abs() < 1.0);
         // One like the figure costs what the figure does.
         assert!((sum(&prices, &forked(2000, 200)) - 10.0 * 100_000.0).abs() < 1.0);
@@ -358,6 +387,35 @@ mod tests {
         assert_eq!(found, [Some((300, 240e3)), Some((500, 250e3)), Some((200, 140e3))]);
         assert!(needed(&[counted]).contains("memory/fault_copy"));
         assert_eq!(kinds(&Counted::default(), 7), (0, 0), "a tracer does not tell");
+    }
+
+    /// What ends give back is paid for by what was counted; pages of large processes are priced as large ones, once.
+    #[test]
+    fn an_end_is_paid_for_by_what_it_gives_back() {
+        let known = [
+            ("syscall/getppid", 100.0),
+            ("process/fork", 100_000.0),
+            ("process/fork/mappings_1000", 600_000.0),
+            ("memory/give_back_file", 60.0),
+            ("memory/give_back", 100.0),
+            ("memory/fault_anonymous", 1000.0),
+            ("memory/fill_16m", 4096.0 * 3000.0),
+        ];
+        let ends = EndCount { mappings: 40, file_pages: 500, large_pages: 3000 };
+        let ended =
+            |minor| Counted { faults: Faults { minor, major: 0 }, ends: Some(ends), ..Counted::default() };
+        let of = |minor, key: &str| {
+            let items = items(&ended(minor), None, &prices(&known));
+            items.iter().find(|item| item.key == key).map_or(0.0, |item| item.together.value)
+        };
+        assert!((of(3100, "end: mapping") - 40.0 * 250.0).abs() < 1e-6);
+        assert!((of(3100, "end: page") - 500.0 * 60.0).abs() < 1e-6);
+        assert!((of(3100, "fault: large") - 3000.0 * 3000.0).abs() < 1e-3);
+        assert!((of(3100, "fault") - 100.0 * 1100.0).abs() < 1e-6);
+        assert!((of(2000, "fault: large") - 2000.0 * 3000.0).abs() < 1e-3 && of(2000, "fault") < 1e-9);
+        let wanted = needed(&[ended(1)]);
+        assert!(["memory/fill_16m", "memory/give_back_file"].iter().all(|id| wanted.contains(id)));
+        assert!(!needed(&[Counted::default()]).contains("memory/fill_16m"));
     }
 
     #[test]

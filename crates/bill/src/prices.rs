@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use oscost_results::Estimate;
 
-use crate::tariff::{BARE, ENTRY, FAULT_COPY, FORK_PAGE, Term};
+use crate::tariff::{BARE, ENTRY, FAULT_COPY, FORK_MAPPING, FORK_PAGE, Term};
 
 /// What the evidence of a figure that makes a process counted, an operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -13,6 +13,8 @@ pub struct MadeProcess {
     pub faults: f64,
     /// Pages of the parent's own that were copied.
     pub pages: f64,
+    /// Its mappings, which were copied as well.
+    pub mappings: f64,
 }
 
 /// What is known of figures: the low end of the floor, the typical price, its high end, in ns.
@@ -49,7 +51,9 @@ impl Prices {
         let Some(figure) = id.strip_suffix(BARE) else { return self.known.get(id).copied() };
         let (price, made) = (self.known.get(figure)?, self.made.get(figure)?);
         let faults = times(self.sum(FAULT_COPY)?, made.faults);
-        Some(less(less(*price, faults), times(self.sum(FORK_PAGE)?, made.pages)))
+        let copied =
+            plus(times(self.sum(FORK_PAGE)?, made.pages), times(self.sum(FORK_MAPPING)?, made.mappings));
+        Some(less(less(*price, faults), copied))
     }
 
     /// What is to be said of the prices of these figures.

@@ -111,7 +111,7 @@ fn saving(rule: &SavingRule, bill: &Bill, counted: &Counted, prices: &Prices) ->
         _ => calls.iter().map(|call| price::key(call)).collect(),
     };
     if matches!(rule.then, Then::WithoutCopy(_)) {
-        keys.push(price::FORK_PAGES.to_owned());
+        keys.extend([price::FORK_PAGES, price::FORK_MAPPINGS].map(str::to_owned));
     }
     let items = || bill.items.iter().filter(|item| keys.contains(&item.key));
     let mut now: f64 = match rule.what {
@@ -179,7 +179,7 @@ mod tests {
         for (id, value) in known {
             prices.add(id, Estimate { value: *value, low: *value, high: *value, extremes: false });
             if id.starts_with("process/") {
-                prices.add_made(id, price::MadeProcess { faults: 0.0, pages: 0.0 });
+                prices.add_made(id, price::MadeProcess { faults: 0.0, pages: 0.0, mappings: 0.0 });
             }
         }
         prices
@@ -202,6 +202,7 @@ mod tests {
         ("memory/bandwidth/write/block_64m", 100.0),
         ("memory/bandwidth/copy/block_16k", 0.0),
         ("process/fork", 60_000.0),
+        ("process/fork/mappings_1000", 60_000.0),
         ("process/fork/resident_1m/small_pages", 60_000.0),
         ("process/fork/resident_16m/small_pages", 60_000.0 + 3840.0 * 10.0),
         ("process/exec_static", 150_000.0),
@@ -248,7 +249,7 @@ mod tests {
         assert_eq!(found.len(), 1, "{found:?}");
         assert!((found[0].saved_ns() - 100.0 * 40_000.0).abs() < 1.0, "{found:?}");
         assert!(of_calls(forks(5)).is_empty(), "a server that forks");
-        let of_many = ForkCount { times: 100, pages: 100_000, faults: 0 };
+        let of_many = ForkCount { times: 100, pages: 100_000, mappings: 0, faults: 0 };
         let found = savings(Counted { calls: forks(100), forks: Some(of_many), ..Counted::default() });
         assert!((found[0].saved_ns() - 100.0 * 50_000.0).abs() < 1.0, "its pages are not copied: {found:?}");
         let large = Call { size_class: Some(64 << 20), ..call("mmap", "anonymous", 1) };

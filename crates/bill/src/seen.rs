@@ -1,6 +1,6 @@
 //! What a way of counting has seen, before it gets its names.
 
-use oscost_results::bill::{FaultKinds, ForkCount};
+use oscost_results::bill::{EndCount, FaultKinds, ForkCount};
 
 use crate::{Counted, Ended, Usage, Way};
 
@@ -28,6 +28,8 @@ pub struct SeenCalls {
     pub forks: Option<ForkCount>,
     /// Threads that another one woke on a CPU that was idle, where the way counts them.
     pub wakes: Option<u64>,
+    /// Memory that ends gave back, where the way counts it.
+    pub ends: Option<EndCount>,
 }
 
 impl SeenCalls {
@@ -42,6 +44,7 @@ impl SeenCalls {
             fault_kinds: self.faults,
             forks: self.forks,
             wakes: self.wakes,
+            ends: self.ends,
             signals: self.signals,
             switches: usage.switches,
             threads: running + self.threads + self.children,

@@ -18,11 +18,22 @@ pub const FAULT: &[Term] = &[("memory/fault_anonymous", 1.0), GIVEN_BACK];
 pub const FAULT_READ: &[Term] = &[("memory/fault_file", 1.0)];
 /// A write to a page that is copied for it, and given back later.
 pub const FAULT_COPY: &[Term] = &[("memory/fault_copy", 1.0), GIVEN_BACK];
+/// The same of a page of many, which no cache holds.
+pub const FAULT_LARGE: &[Term] = &[("memory/fill_16m", 1.0 / 4096.0)];
+/// A page of a file that was mapped, at the end.
+pub const FILE_PAGE: &[Term] = &[("memory/give_back_file", 1.0)];
+/// A mapping that a fork copies and the end of the copy removes.
+pub const FORK_MAPPING: &[Term] =
+    &[("process/fork/mappings_1000", 1.0 / MAPPINGS), ("process/fork", -1.0 / MAPPINGS)];
+/// A mapping that an end removes.
+pub const END_MAPPING: &[Term] =
+    &[("process/fork/mappings_1000", 0.5 / MAPPINGS), ("process/fork", -0.5 / MAPPINGS)];
+const MAPPINGS: f64 = 1000.0;
 pub(crate) const GIVEN_BACK: Term = ("memory/give_back", 1.0);
 /// A signal that arrives, without the call that sends it and the one that returns.
 pub const SIGNAL: &[Term] = &[("signal/deliver", 1.0), ("syscall/getppid", -2.0)];
 /// Behind the name of a figure that makes a process: its price without the faults of that process, and without what it costs that
-/// its parent has pages of its own. Both have rows of their own; how many the figure had, its evidence says.
+/// its parent has pages of its own and mappings. These have rows of their own; how many the figure had, its evidence says.
 pub const BARE: &str = " (bare)";
 /// The end of the program itself: its start is its execve.
 pub const END: &[Term] = &[("process/fork (bare)", 0.5)];
@@ -81,5 +92,5 @@ pub fn figures(terms: &[Term]) -> impl Iterator<Item = &'static str> {
 
 /// The figures that make a price bare.
 fn bare() -> Vec<&'static str> {
-    FAULT_COPY.iter().chain(FORK_PAGE).map(|(id, _)| *id).collect()
+    FAULT_COPY.iter().chain(FORK_PAGE).chain(FORK_MAPPING).map(|(id, _)| *id).collect()
 }

@@ -64,8 +64,16 @@ struct files_struct {
 struct percpu_counter {
 	s64 count;
 } AS_IN_KERNEL;
+struct atomic {
+	int counter;
+} AS_IN_KERNEL;
 struct mm_struct {
 	struct percpu_counter rss_stat[4];
+	int map_count;
+	struct atomic mm_users;
+} AS_IN_KERNEL;
+struct signal_struct {
+	int nr_threads;
 } AS_IN_KERNEL;
 struct task_struct {
 	int pid;
@@ -73,6 +81,7 @@ struct task_struct {
 	int exit_code;
 	struct files_struct *files;
 	struct mm_struct *mm;
+	struct signal_struct *signal;
 } AS_IN_KERNEL;
 // Before Linux 6.2.
 struct atomic_long {
@@ -94,8 +103,12 @@ struct k_sigaction {
 // Numbers of this architecture, x86-64.
 #define INVALID 0x7fff
 #define NR_RT_SIGRETURN 15
+#define NR_EXECVE 59
+#define NR_EXIT 60
 #define NR_FUTEX 202
 #define NR_RESTART_SYSCALL 219
+#define NR_EXIT_GROUP 231
+#define NR_EXECVEAT 322
 // Where a key has no class.
 #define NONE 255
 #define NOBODY 64
@@ -144,8 +157,12 @@ struct totals {
 	u64 faults[3]; // of reads, of first writes, of writes to pages that are there
 	u64 forks; // that copied the memory of their parent
 	u64 fork_pages; // which had so many pages of its own
+	u64 fork_mappings; // and so many mappings
 	u64 fork_faults; // of the copies until they become another program, and of writes in who has forked
 	u64 wakes; // of a known thread by another one, on a CPU that was idle
+	u64 end_mappings; // of memory that was given back by a call: an end, or another program
+	u64 end_file_pages; // that were resident in it
+	u64 end_large_pages; // of its own, where there were many
 };
 
 // A call that a thread is in, or was in when a signal came.
@@ -168,11 +185,17 @@ struct thread {
 	u64 memory; // of its process: OWN, A_COPY, COPIED
 	u64 woken_by; // the CPU of who woke it, from 1, until it runs
 	u64 has_ended; // all but its last switch
+	u64 leaves_mappings; // when it asks to become another program
+	u64 leaves_file_pages;
+	u64 leaves_large_pages;
 };
 enum memory { OWN, A_COPY, COPIED };
 // The state in a thread's last switch, and which of a process's counts is that of its own pages.
 #define DEAD 0x80
+#define OF_FILES 0
 #define ANONYMOUS 1
+// Pages that are many: 4 MiB, nearer to the 16 of memory/fill_16m than to what memory/fault_anonymous uses again and again.
+#define LARGE 1024
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -396,6 +419,46 @@ static __always_inline int begin(struct call *now, struct pt_regs *regs, s64 num
 	return 1;
 }
 
+static __always_inline u64 no_less_than_0(s64 pages)
+{
+	return pages > 0 ? pages : 0;
+}
+
+// Resident pages of a kind, as their counter has them without what CPUs keep back. The kind is a part of what the loader looks up.
+#define resident(mm, kind) no_less_than_0( \
+	bpf_core_type_exists(struct mm_rss_stat) \
+		? BPF_CORE_READ((struct mm_struct___before *)(mm), rss_stat.count[kind].counter) \
+		: BPF_CORE_READ(mm, rss_stat[kind].count))
+
+// A call that gives all memory back, unless another process has it, too. What a copy shares was paid for by its fork.
+static __always_inline void leaves(struct thread *thread)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct mm_struct *mm = task->mm;
+	u64 own;
+
+	thread->leaves_mappings = thread->leaves_file_pages = thread->leaves_large_pages = 0;
+	if (!mm || BPF_CORE_READ(mm, mm_users.counter) > BPF_CORE_READ(task, signal, nr_threads))
+		return;
+	thread->leaves_file_pages = resident(mm, OF_FILES);
+	if (thread->memory == A_COPY)
+		return;
+	own = resident(mm, ANONYMOUS);
+	thread->leaves_mappings = BPF_CORE_READ(mm, map_count);
+	thread->leaves_large_pages = own >= LARGE ? own : 0;
+}
+
+static __always_inline void has_left(struct thread *thread)
+{
+	struct totals *totals_ = totals();
+
+	if (!totals_)
+		return;
+	__sync_fetch_and_add(&totals_->end_mappings, thread->leaves_mappings);
+	__sync_fetch_and_add(&totals_->end_file_pages, thread->leaves_file_pages);
+	__sync_fetch_and_add(&totals_->end_large_pages, thread->leaves_large_pages);
+}
+
 SEC("tp_btf/sys_enter")
 int enter(u64 *ctx)
 {
@@ -425,6 +488,19 @@ int enter(u64 *ctx)
 		return 0;
 	}
 	begin(now, regs, number);
+	if (number == NR_EXECVE || number == NR_EXECVEAT) {
+		leaves(thread);
+		// Who starts the first program is a copy of us, whose pages nobody touched.
+		thread->leaves_large_pages = 0;
+	} else if (number == NR_EXIT_GROUP || number == NR_EXIT) {
+		struct task_struct *task = (void *)bpf_get_current_task_btf();
+
+		// Of threads, only the last one leaves the memory.
+		if (number == NR_EXIT && BPF_CORE_READ(task, signal, nr_threads) > 1)
+			return 0;
+		leaves(thread);
+		has_left(thread);
+	}
 	return 0;
 }
 
@@ -523,20 +599,6 @@ int waking(u64 *ctx)
 	return 0;
 }
 
-// Pages of a process's own, as its counter has them without what its CPUs keep back.
-static __always_inline u64 own_pages(struct mm_struct *mm)
-{
-	s64 pages;
-
-	if (bpf_core_type_exists(struct mm_rss_stat)) {
-		struct mm_struct___before *before = (void *)mm;
-		pages = BPF_CORE_READ(before, rss_stat.count[ANONYMOUS].counter);
-	} else {
-		pages = BPF_CORE_READ(mm, rss_stat[ANONYMOUS].count);
-	}
-	return pages > 0 ? pages : 0;
-}
-
 SEC("tp_btf/sched_process_fork")
 int started(u64 *ctx)
 {
@@ -550,7 +612,8 @@ int started(u64 *ctx)
 		return 0;
 	if (is_copy) {
 		__sync_fetch_and_add(&totals_->forks, 1);
-		__sync_fetch_and_add(&totals_->fork_pages, own_pages(parent->mm));
+		__sync_fetch_and_add(&totals_->fork_pages, resident(parent->mm, ANONYMOUS));
+		__sync_fetch_and_add(&totals_->fork_mappings, parent->mm->map_count);
 		if (thread->memory == OWN)
 			thread->memory = COPIED;
 	}
@@ -568,8 +631,10 @@ int executed(u64 *ctx)
 	u32 former = own(1), id = task->pid;
 	struct thread *thread = bpf_map_lookup_elem(&threads, &former);
 
-	if (thread)
+	if (thread) {
+		has_left(thread);
 		thread->memory = OWN;
+	}
 	if (former != id && thread) {
 		bpf_map_update_elem(&threads, &id, thread, BPF_ANY);
 		bpf_map_delete_elem(&threads, &former);

@@ -3,7 +3,7 @@
 use aya::maps::{Array, HashMap, Map, MapData, MapError, PerCpuHashMap};
 use aya::programs::{BtfTracePoint, ProgramError};
 use aya::{Btf, Ebpf, EbpfLoader, VerifierLogLevel};
-use oscost_results::bill::{FaultKinds, ForkCount};
+use oscost_results::bill::{EndCount, FaultKinds, ForkCount};
 use oscost_sys::CallError;
 
 mod looks;
@@ -35,11 +35,12 @@ const PROGRAMS: [(&str, &str); 10] = [
 
 // How the C source numbers what it is told; its structures are arrays here, of which the loader knows that any bytes are a value.
 const RESULT: u8 = 254;
-/// `struct thread`: two calls, since when it is away, whether it may be inside a call whose entry nobody saw, and three more.
-type Thread = [u64; 21];
+/// `struct thread`: two calls, since when it is away, whether it may be inside a call whose entry nobody saw, and six more.
+type Thread = [u64; 24];
 /// `struct totals`: token, signals, threads, children, voluntary and involuntary switches, what was lost, process, its end,
-/// faults (of reads, of first writes, of writes to pages that are there), forks, their pages and faults, and wakes.
-type Totals = [u64; 16];
+/// faults (of reads, of first writes, of writes to pages that are there), forks, their pages, mappings and faults, wakes, and what was
+/// given back by ends: mappings, pages of files, and own pages of who had many.
+type Totals = [u64; 20];
 
 /// The programs, loaded; they go with it, and with its process.
 #[derive(Debug)]
@@ -87,7 +88,7 @@ fn traced<'a>(loaded: &'a mut Ebpf, name: &str) -> Result<&'a mut BtfTracePoint,
 fn entered(loaded: &mut Ebpf, tid: i32) -> Result<bool, BillError> {
     const NOEXIST: u64 = 1;
     const NEW: Thread = {
-        let mut thread = [0; 21];
+        let mut thread = [0; 24];
         thread[17] = 1;
         thread
     };
@@ -112,7 +113,7 @@ impl InKernel {
         let token = (oscost_sys::random::bits()? as u64 & 0x7fff_ffff_ffff_ffff) | 1;
         let btf = types_of_the_kernel()?;
         let mut this = Self { loaded: opened(Some(&btf))?, btf, token };
-        let mut totals: Totals = [0; 16];
+        let mut totals: Totals = [0; 20];
         totals[0] = token;
         this.totals()?.set(0, totals, 0).map_err(|error| lack(&error))?;
         let map = this.loaded.map_mut("rules").ok_or_else(|| missing("map of rules"))?;
@@ -173,9 +174,23 @@ impl InKernel {
     /// # Errors
     /// The error of bpf; that something found no place.
     pub fn seen(&mut self) -> Result<(SeenCalls, Option<u32>), BillError> {
-        let [_, signals, threads, children, voluntary, involuntary, lost, _, end, faults @ .., wakes] =
-            self.totals()?.get(&0, 0).map_err(|error| lack(&error))?;
-        let [read, first, copied, times, pages, fork_faults] = faults;
+        let [
+            _,
+            signals,
+            threads,
+            children,
+            voluntary,
+            involuntary,
+            lost,
+            _,
+            end,
+            faults @ ..,
+            wakes,
+            mappings,
+            file_pages,
+            large_pages,
+        ] = self.totals()?.get(&0, 0).map_err(|error| lack(&error))?;
+        let [read, first, copied, times, pages, fork_mappings, fork_faults] = faults;
         if lost > 0 {
             return Err(BillError::NoEbpf(format!(
                 "{lost} calls or threads found no place in the kernel's tables"
@@ -183,8 +198,9 @@ impl InKernel {
         }
         let faults = Some(FaultKinds { read, first, copied });
         let mut seen = SeenCalls {
-            forks: Some(ForkCount { times, pages, faults: fork_faults }),
+            forks: Some(ForkCount { times, pages, mappings: fork_mappings, faults: fork_faults }),
             wakes: Some(wakes),
+            ends: Some(EndCount { mappings, file_pages, large_pages }),
             ..SeenCalls { signals, threads, children, voluntary, involuntary, faults, ..SeenCalls::default() }
         };
         let map = self.loaded.map("counts").ok_or_else(|| missing("map of counts"))?;

@@ -184,6 +184,7 @@ fn a_fork_is_counted_with_the_pages_of_its_parent() {
         assert_eq!((forks.times, counted.children), (1, 2), "{counted:?}");
         // What the program has besides is small beside it.
         assert!((held..2 * held).contains(&forks.pages), "{forks:?}");
+        assert!((10..10_000).contains(&forks.mappings), "{forks:?}");
         if counted.way == Way::Ebpf {
             // The copy touches its stack, and few pages more.
             assert!((1..500).contains(&forks.faults), "{forks:?}");
@@ -191,7 +192,31 @@ fn a_fork_is_counted_with_the_pages_of_its_parent() {
             let freed = exit.inside_ns.expect("timed");
             let entry = counted.calls.iter().find(|call| call.name == "getpid" || call.name == "gettid");
             let entry = entry.map_or(0, |call| call.inside_ns.unwrap_or(0) / call.times.max(1));
+            let ends = counted.ends.expect("counted");
+            // Its own end and that of `true`, whose pages are few; the copy's mappings are the fork's.
+            assert!((10..10_000).contains(&ends.mappings) && ends.file_pages > 10, "{ends:?}");
+            assert!(ends.large_pages < held, "the pages were given back before: {ends:?}");
             assert!(freed > entry, "{exit:?}: giving back all memory takes longer than saying a number");
+        }
+    }
+}
+
+#[test]
+#[ignore = "a body: another test starts it"]
+fn ends_with_pages() {
+    std::mem::forget(std::hint::black_box(vec![1_u8; PAGES * 4096]));
+    // A thread ends before its process, whose memory it does not give back.
+    std::thread::spawn(|| {}).join().expect("a thread");
+}
+
+#[test]
+fn an_end_is_counted_once_with_what_it_gives_back() {
+    let _alone = alone();
+    for (_, counted) in counted("ends_with_pages") {
+        let held = PAGES as u64;
+        match counted.ends {
+            Some(ends) => assert!((held..2 * held).contains(&ends.large_pages), "{ends:?}"),
+            None => assert_eq!(counted.way, Way::Ptrace),
         }
     }
 }

@@ -61,19 +61,7 @@ impl Benchmark for FaultMapped {
     }
 
     fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        let file = file::in_memory(FILE as u64).map_err(lack::of_descriptors)?;
-        let part = [7; AROUND];
-        for _ in 0..FILE / AROUND {
-            if system_call::write(file.as_raw_fd(), &part)? != AROUND {
-                return Err(CallError::short("write").into());
-            }
-        }
-        let region = Region::of_file(&file, FILE, TIMES, self.writes).map_err(lack::of_memory)?;
-        // The first mapping of a page costs more than another one.
-        let other = Region::of_file(&file, FILE, 1, false).map_err(lack::of_memory)?;
-        for page in 0..other.pages() {
-            let _ = other.read_page(page);
-        }
+        let [region, other] = mapped(FILE * TIMES, self.writes)?;
         let stride = if self.writes { 1 } else { (AROUND / page_bytes()).max(1) };
         Ok(Subject::Batched(Box::new(Faults {
             region,
@@ -84,6 +72,24 @@ impl Benchmark for FaultMapped {
             last: 0,
         })))
     }
+}
+
+/// A file in memory, mapped until `bytes` are full, and once more with all pages there: the first mapping of a page costs more than
+/// another one.
+pub(super) fn mapped(bytes: usize, writable: bool) -> Result<[Region; 2], Unable> {
+    let file = file::in_memory(FILE as u64).map_err(lack::of_descriptors)?;
+    let part = [7; AROUND];
+    for _ in 0..FILE / AROUND {
+        if system_call::write(file.as_raw_fd(), &part)? != AROUND {
+            return Err(CallError::short("write").into());
+        }
+    }
+    let region = Region::of_file(&file, FILE, bytes / FILE, writable).map_err(lack::of_memory)?;
+    let other = Region::of_file(&file, FILE, 1, false).map_err(lack::of_memory)?;
+    for page in 0..other.pages() {
+        let _ = other.read_page(page);
+    }
+    Ok([region, other])
 }
 
 struct Faults {

@@ -1,14 +1,25 @@
-//! Pages of anonymous memory that were written to, given back to the kernel.
+//! Pages given back to the kernel: of anonymous memory that was written to, of a mapped file that was read.
 
 use oscost_harness::{
     Batched, Benchmark, Bound, CallError, Card, Claim, Outcome, PostCondition, SetUp, Subject, Unable,
 };
 use oscost_sys::region::{Pages, Region, page_bytes};
+use oscost_sys::usage::{self, Whose};
 
 use crate::{claims, lack};
 
+use super::fault_mapped::mapped;
+
+/// `memory/give_back` and `memory/give_back_file`
+pub struct GiveBack {
+    card: &'static Card,
+    of_file: bool,
+}
+
 /// `memory/give_back`
-pub struct GiveBack;
+pub const GIVE_BACK: GiveBack = GiveBack { card: &CARD, of_file: false };
+/// `memory/give_back_file`
+pub const GIVE_BACK_FILE: GiveBack = GiveBack { card: &FILE_CARD, of_file: true };
 
 /// More than a batch holds. Only what is touched is resident.
 const PAGES: usize = 16384;
@@ -32,19 +43,35 @@ static CARD: Card = Card {
     ..Card::BATCHED
 };
 
+static FILE_CARD: Card = Card {
+    id: "memory/give_back_file",
+    title: "giving a page of a mapped file back",
+    operation: "one resident page of a mapped file in memory, given back with all others of its batch by one madvise (MADV_DONTNEED)",
+    remark: "the file stays in memory and is mapped elsewhere, too, as a library is",
+    ..CARD
+};
+
 impl Benchmark for GiveBack {
     fn card(&self) -> &'static Card {
-        &CARD
+        self.card
     }
 
     fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        let region = Region::new(PAGES * page_bytes(), Pages::Small).map_err(lack::of_memory)?;
-        Ok(Subject::Batched(Box::new(Given { region, last: 1 })))
+        let bytes = PAGES * page_bytes();
+        let (region, other) = if self.of_file {
+            let [region, other] = mapped(bytes, false)?;
+            (region, Some(other))
+        } else {
+            (Region::new(bytes, Pages::Small).map_err(lack::of_memory)?, None)
+        };
+        Ok(Subject::Batched(Box::new(Given { region, other, last: 1 })))
     }
 }
 
 struct Given {
     region: Region,
+    /// Where all pages of the file are mapped as well.
+    other: Option<Region>,
     /// Pages of the last batch.
     last: usize,
 }
@@ -53,7 +80,13 @@ impl Batched for Given {
     /// The pages of a batch twice as long are there.
     fn arm(&mut self) -> Outcome {
         self.region.unlock()?;
-        (0..(2 * self.last).min(PAGES)).for_each(|page| self.region.write_page(page));
+        for page in 0..(2 * self.last).min(PAGES) {
+            if self.other.is_some() {
+                let _ = self.region.read_page(page);
+            } else {
+                self.region.write_page(page);
+            }
+        }
         Ok(())
     }
 
@@ -66,12 +99,25 @@ impl Batched for Given {
         self.region.drop_first(self.last)
     }
 
-    /// As many pages are gone as were given back.
+    /// As many pages are gone as were given back; those of a file, which stays in memory, fault when they are read again.
     fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
         self.last = LOOK as usize;
         self.arm()?;
         let before = self.region.resident_pages()?;
         self.batch(LOOK)?;
+        if self.other.is_some() {
+            let before = usage::own(Whose::Thread)?;
+            let read = (0..LOOK as usize).filter(|&page| self.region.read_page(page) == 7).count();
+            let faults = usage::own(Whose::Thread)?.since(&before).minor_faults;
+            return Ok(vec![
+                PostCondition::exactly("pages_as_expected", LOOK as f64, read as f64),
+                PostCondition {
+                    name: "faults_counted",
+                    expected: Bound::AtLeast(1.0),
+                    observed: faults as f64,
+                },
+            ]);
+        }
         let gone = before as f64 - self.region.resident_pages()? as f64;
         Ok(vec![PostCondition::exactly("pages_given_back", LOOK as f64, gone)])
     }

@@ -1,10 +1,10 @@
-//! fork of a small process, and of one that holds memory: the page tables of what is resident are copied.
+//! fork of a small process, of one that holds memory, whose page tables are copied, and of one with many mappings.
 
 use oscost_harness::{
     Batched, Benchmark, CallError, Card, Outcome, Parameter, PostCondition, SetUp, Subject, Unable,
 };
-use oscost_sys::offspring;
-use oscost_sys::region::{Pages, Region};
+use oscost_sys::region::{Pages, Region, page_bytes};
+use oscost_sys::{file, offspring};
 
 use crate::{lack, residency};
 
@@ -12,10 +12,24 @@ use crate::{lack, residency};
 pub struct Fork {
     card: &'static Card,
     holds: Option<(usize, Pages)>,
+    mappings: usize,
 }
 
 /// `process/fork`
-pub static FORK: Fork = Fork { card: &CARD, holds: None };
+pub static FORK: Fork = Fork { card: &CARD, holds: None, mappings: 0 };
+
+/// `process/fork/mappings_1000`
+pub static MAPPINGS_1000: Fork = Fork { card: &MAPPINGS_CARD, holds: None, mappings: 1000 };
+static MAPPINGS_CARD: Card = Card {
+    group: "process/fork/mappings_1000",
+    parameters: &[("mappings", Parameter::Number(1000))],
+    remark: "each mapping is of one page of a file, which nobody touches",
+    ..super::card(
+        "process/fork/mappings_1000",
+        "fork with 1000 mappings more",
+        "one fork of a process with 1000 mappings of a file, the exit of the child, and the wait for it",
+    )
+};
 
 const OPERATION: &str = "one fork, the exit of the child, and the wait for it";
 static CARD: Card = super::card("process/fork", "fork of a small process", OPERATION);
@@ -28,7 +42,7 @@ const fn filling_ms(bytes: usize) -> u64 {
 macro_rules! resident {
     ($($name:ident, $card:ident, $id:literal, $size:literal, $bytes:expr, $pages:ident, $word:literal;)*) => {$(
         #[doc = concat!("`", $id, "`")]
-        pub static $name: Fork = Fork { card: &$card, holds: Some(($bytes, Pages::$pages)) };
+        pub static $name: Fork = Fork { card: &$card, holds: Some(($bytes, Pages::$pages)), mappings: 0 };
         static $card: Card = Card {
             // What one member holds, every fork beside it would copy.
             group: $id,
@@ -72,14 +86,31 @@ impl Benchmark for Fork {
 
     fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
         let held = self.holds.map(|(bytes, pages)| residency::resident(bytes, pages)).transpose()?;
+        let mapped = match self.mappings {
+            0 => None,
+            mappings => {
+                let page = page_bytes();
+                let file = file::in_memory(page as u64).map_err(lack::of_descriptors)?;
+                Some(Region::of_file(file, page, mappings, false).map_err(lack::of_memory)?)
+            }
+        };
         offspring::fork_and_reap().map_err(lack::of_processes)?;
-        Ok(Subject::Batched(Box::new(Forks { held, holds: self.holds, unlocked: false })))
+        let mappings = self.mappings;
+        Ok(Subject::Batched(Box::new(Forks {
+            held,
+            holds: self.holds,
+            _mapped: mapped,
+            mappings,
+            unlocked: false,
+        })))
     }
 }
 
 struct Forks {
     held: Option<Region>,
     holds: Option<(usize, Pages)>,
+    _mapped: Option<Region>,
+    mappings: usize,
     unlocked: bool,
 }
 
@@ -104,6 +135,7 @@ impl Batched for Forks {
     /// What it copied is as the id says: resident, and in pages of this size.
     fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
         let mut found = vec![super::nobody_unreaped()?, super::faults_of_a_child(offspring::fork_and_reap)?];
+        found.extend(super::mappings(self.mappings));
         match (&self.held, self.holds) {
             (Some(region), Some((bytes, pages))) => {
                 found.extend(residency::holds(region.smaps(), bytes, pages))

@@ -44,8 +44,10 @@ pub const ALL: &[&dyn Benchmark] = &[
     .verify(|program| {
         let mut found = vec![nobody_unreaped()?, faults_of_a_child(|| program.fork_exec_and_reap())?];
         found.extend(private_bytes());
+        found.extend(mappings(0));
         Ok(found)
     }),
+    &fork::MAPPINGS_1000,
     &fork::RESIDENT_1M,
     &fork::RESIDENT_16M,
     &fork::RESIDENT_16M_HUGE,
@@ -108,6 +110,15 @@ fn private_bytes() -> Option<PostCondition> {
         name: "private_bytes",
         expected: Bound::AtMost(SMALL),
         observed: bytes as f64,
+    })
+}
+
+/// That the process which forks has at least so many mappings. The bill of a program prices them by themselves.
+fn mappings(least: usize) -> Option<PostCondition> {
+    oscost_sys::region::mappings().map(|mappings| PostCondition {
+        name: "mappings",
+        expected: Bound::AtLeast(least as f64),
+        observed: mappings as f64,
     })
 }
 

@@ -176,6 +176,10 @@ mod tests {
             tariff::SIGNAL,
             tariff::END,
             tariff::FORK_PAGE,
+            tariff::FORK_MAPPING,
+            tariff::END_MAPPING,
+            tariff::FILE_PAGE,
+            tariff::FAULT_LARGE,
             tariff::WAKE,
         ];
         let terms = rates.chain(rules).chain(others).flat_map(tariff::figures);

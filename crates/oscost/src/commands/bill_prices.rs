@@ -29,6 +29,8 @@ const MEASURING_NS: u64 = 30_000_000_000;
 const AROUND_NS: u64 = 4_000_000_000;
 /// Figures that make a process with a page of memory of its own: what was counted of them is a part of their price.
 const MADE: [&str; 3] = ["process/fork", "process/exec_static", "process/posix_spawn"];
+/// Of these, the one that copies nothing of its parent.
+const SHARES: &str = "process/posix_spawn";
 const PAGE: f64 = 4096.0;
 /// The prices of what was counted: those of the newest runs of this machine and boot, then what is missing, measured.
 pub fn prices(
@@ -64,7 +66,7 @@ pub fn prices(
                 let claim = |name: &str| {
                     evidence.claims.iter().find(|it| it.claim == name).and_then(|it| it.observed)
                 };
-                take(&mut prices, of_figure(figure), &figure.marks, made(evidence.faults, claim));
+                take(&mut prices, of_figure(figure), &figure.marks, made(&figure.id, evidence.faults, claim));
             }
         }
         Err(ended) => result.warnings.push(format!("prices are missing: {ended}")),
@@ -102,7 +104,7 @@ fn stored(needed: &BTreeSet<&'static str>, result: &RunResult, prices: &mut Pric
             let evidence = &figure.evidence;
             let claim =
                 |name: &str| evidence.claims.iter().find(|it| it.claim == name).and_then(|it| it.observed);
-            take(prices, of_outline(figure), &figure.marks, made(evidence.faults, claim));
+            take(prices, of_outline(figure), &figure.marks, made(&figure.id, evidence.faults, claim));
         }
     }
 }
@@ -145,11 +147,13 @@ fn measured(missing: &[&str], signals: &Signals, talk: &Talk) -> Result<Vec<Figu
     Ok(session.result.figures)
 }
 
-/// What the evidence of a figure counted, where it makes a process: faults of the parent and of the child, and the parent's pages.
-fn made(faults: Option<f64>, claim: impl Fn(&str) -> Option<f64>) -> Option<MadeProcess> {
+/// What the evidence of a figure counted, where it makes a process: faults of the parent and of the child, and the parent's pages and
+/// mappings, where they are copied.
+fn made(id: &str, faults: Option<f64>, claim: impl Fn(&str) -> Option<f64>) -> Option<MadeProcess> {
     let faults = faults? + claim("post_condition:faults_of_a_child")?;
-    let bytes = claim("post_condition:private_bytes").unwrap_or(0.0);
-    Some(MadeProcess { faults, pages: bytes / PAGE })
+    let copied = |name: &str| if id == SHARES { Some(0.0) } else { claim(name) };
+    let pages = copied("post_condition:private_bytes")? / PAGE;
+    Some(MadeProcess { faults, pages, mappings: copied("post_condition:mappings")? })
 }
 
 /// Takes a price of a figure with these marks. What others took is in the typical price, and hardly in the floor.

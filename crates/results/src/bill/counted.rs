@@ -27,6 +27,9 @@ pub struct CountedRun {
     /// Threads that another thread of the program woke on a CPU that was idle, where they were counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wakes: Option<u64>,
+    /// Memory that ends of processes gave back, where it was counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends: Option<EndCount>,
     /// Signals that were delivered.
     pub signals: u64,
     /// Switches of context.
@@ -126,9 +129,24 @@ pub struct ForkCount {
     pub times: u64,
     /// Pages of their parents' own memory, all together: of each an entry was copied.
     pub pages: u64,
+    /// Mappings of their parents, all together: each was copied.
+    #[serde(default)]
+    pub mappings: u64,
     /// Faults of the copies before they became another program, and of writes in their parents.
     #[serde(default)]
     pub faults: u64,
+}
+
+/// Memory that was given back by calls: by ends of processes, and where one became another program.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct EndCount {
+    /// Mappings, without those that a fork had copied.
+    pub mappings: u64,
+    /// Resident pages of files.
+    pub file_pages: u64,
+    /// Resident pages of their own, of those that had 4 MiB of them or more.
+    pub large_pages: u64,
 }
 
 /// Switches of context.

@@ -4,6 +4,7 @@ mod counted;
 mod priced;
 
 pub use counted::{
-    Call, CountedRun, CountingWay, FaultCount, FaultKinds, ForkCount, Looks, RunEnd, RunUsage, SwitchCount,
+    Call, CountedRun, CountingWay, EndCount, FaultCount, FaultKinds, ForkCount, Looks, RunEnd, RunUsage,
+    SwitchCount,
 };
 pub use priced::{Bill, BillItem, Budget, Price, Saving};

@@ -341,6 +341,7 @@ fn place(card: &Known) -> String {
         ("realtime_ipc" | "record_database", _) => format!("crates/families/src/{family}"),
         ("event", "poll_may_wait") => "crates/families/src/event/poll.rs".to_owned(),
         ("memory", "fault_file" | "fault_copy") => "crates/families/src/memory/fault_mapped.rs".to_owned(),
+        ("memory", "give_back_file") => "crates/families/src/memory/give_back.rs".to_owned(),
         ("clock", "step") => format!("crates/families/src/{family}/{name}"),
         ("instrument", "empty_loop") => format!("crates/families/src/{family}/{name}.rs"),
         ("file" | "io_uring" | "signal" | "syscall" | "thread" | "timer", _) => {
