@@ -129,6 +129,7 @@ impl HeldProgram {
 
 /// Where the process ends, and the program begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Before {
     /// When, by [`clock::now_ns`]. Its starter cannot tell: it may be late itself.
     pub at_ns: u64,
