@@ -13,9 +13,9 @@ const UNCHANGED_SQUARE: f64 = 0.274_996;
 const MEDIAN_SQUARE: f64 = 0.454_936;
 /// A scale of 12 to 40 figures is itself known to a third to a fifth, by simulation: a part of that is added.
 const UNSURE: f64 = 1.1;
-/// The centre that gathers the most figures is looked for, which makes the scale around it smaller than it is: in simulations by
-/// a quarter of 12 figures and by a sixth of 40.
-const LOOKED_FOR: f64 = 1.25;
+/// What gathers the most figures is looked for, which makes the scale around it smaller than it is: in simulations by a third of
+/// 12 figures and by a sixth of 40.
+const LOOKED_FOR: f64 = 1.3;
 /// Errors are never made smaller than launches say: on new runs, intervals that a null had narrowed held the truth too seldom.
 const LEAST: f64 = 1.0;
 /// Figures of like prices move otherwise than their class if their scale is this much larger: by chance it is in less than one of
@@ -24,6 +24,8 @@ const LEAST: f64 = 1.0;
 const CLEARLY: f64 = 2.0;
 /// So many figures that stay out of the kernel show that they stood still.
 const FEWEST_BESIDE: usize = 3;
+/// A call that got faster leaves at least this share of a price.
+const LEAST_LEFT: f64 = 0.01;
 /// They stood still if they moved by less than this share of what the others moved.
 const STOOD_STILL: f64 = 0.25;
 
@@ -38,6 +40,35 @@ pub struct Moved {
     pub enters: Option<bool>,
     /// What it costs, in any unit that all figures share: figures of like prices move alike.
     pub price: f64,
+    /// How often it enters the kernel.
+    pub calls: f64,
+}
+
+/// What all that enters the kernel moved by in common.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Common {
+    Nothing,
+    /// Each by one share: a logarithm.
+    Share(f64),
+    /// Each call by one time, as a filter of calls or a mitigation adds it.
+    Call(f64),
+}
+
+impl Common {
+    /// By how much it moves a figure, as a logarithm.
+    fn of(self, figure: &Moved) -> f64 {
+        match self {
+            _ if figure.enters != Some(true) => 0.0,
+            Self::Nothing => 0.0,
+            Self::Share(share) => share,
+            Self::Call(time) => (time * figure.calls / figure.price).max(LEAST_LEFT - 1.0).ln_1p(),
+        }
+    }
+
+    /// What would move this figure as it moved.
+    fn both(figure: &Moved) -> [Self; 2] {
+        [Self::Share(figure.apart), Self::Call(figure.apart.exp_m1() * figure.price / figure.calls.max(1.0))]
+    }
 }
 
 /// What two runs say of a figure if it did not change.
@@ -45,7 +76,7 @@ pub struct Moved {
 pub struct Null {
     /// What its error is to be multiplied with.
     pub scale: f64,
-    /// Logarithm of what most figures that enter the kernel moved by, beside figures outside it that stood still; 0: nothing.
+    /// Logarithm of what this one moved by as all that enter the kernel did, beside figures outside it that stood still; 0: nothing.
     pub shift: f64,
     /// Degrees of freedom: the figures.
     pub freedom: f64,
@@ -57,21 +88,17 @@ pub struct Null {
 /// per cent, and a reading of a clock by nothing. So a figure has the scale of those that cost about as much, where that is clearly larger.
 #[must_use]
 pub fn nulls(figures: &[Moved]) -> Option<Vec<Null>> {
-    let class = of_class(figures)?;
-    let still: Vec<Moved> = figures
-        .iter()
-        .map(|figure| {
-            let shift = if figure.enters == Some(true) { class.shift } else { 0.0 };
-            Moved { apart: figure.apart - shift, ..*figure }
-        })
-        .collect();
+    let (class, common) = of_class(figures)?;
+    let still: Vec<Moved> =
+        figures.iter().map(|figure| Moved { apart: figure.apart - common.of(figure), ..*figure }).collect();
     let of = |figure: &Moved| {
         let near = alike(&still, figure.price);
-        let scale = spread(&near, 0.0, UNCHANGED) / UNCHANGED_SQUARE.sqrt() * UNSURE;
+        let scale = spread(&near, Common::Nothing, UNCHANGED) / UNCHANGED_SQUARE.sqrt() * UNSURE;
+        let shift = common.of(figure);
         if scale > CLEARLY * class.scale {
-            Null { scale, freedom: near.len() as f64, ..class }
+            Null { scale, freedom: near.len() as f64, shift }
         } else {
-            class
+            Null { shift, ..class }
         }
     };
     Some(figures.iter().map(of).collect())
@@ -86,12 +113,12 @@ fn alike(figures: &[Moved], price: f64) -> Vec<Moved> {
     near
 }
 
-/// The null of a class as a whole.
+/// The null of a class as a whole, and what all in it that enters the kernel moved by.
 ///
 /// Figures that all moved by one share are one of two things. Either the core, or what else all of them share, ran at another
 /// speed: then nothing is known of any of them, and the errors grow. Or all that enters the kernel costs more: then figures
 /// that stay out of it stood still, and the others scatter around their common shift as they did around nothing.
-fn of_class(figures: &[Moved]) -> Option<Null> {
+fn of_class(figures: &[Moved]) -> Option<(Null, Common)> {
     if figures.len() < FEWEST_FIGURES {
         return None;
     }
@@ -99,28 +126,32 @@ fn of_class(figures: &[Moved]) -> Option<Null> {
     let of = |enters: bool| -> Vec<Moved> {
         figures.iter().filter(|figure| figure.enters == Some(enters)).copied().collect()
     };
-    let around_nothing = spread(figures, 0.0, UNCHANGED) / UNCHANGED_SQUARE.sqrt() * UNSURE;
+    let null = |scale: f64| Null { scale: scale.max(LEAST), shift: 0.0, freedom };
+    let around_nothing = spread(figures, Common::Nothing, UNCHANGED) / UNCHANGED_SQUARE.sqrt() * UNSURE;
     let (inside, outside) = (of(true), of(false));
     if around_nothing > 1.0 && inside.len() >= FEWEST_FIGURES && outside.len() >= FEWEST_BESIDE {
-        let beside = spread(&outside, 0.0, 0.5) / MEDIAN_SQUARE.sqrt();
-        let (around, shift) = inside
+        let beside = spread(&outside, Common::Nothing, 0.5) / MEDIAN_SQUARE.sqrt();
+        let (around, common) = inside
             .iter()
-            .map(|figure| (spread(&inside, figure.apart, UNCHANGED), figure.apart))
+            .flat_map(Common::both)
+            .map(|common| (spread(&inside, common, UNCHANGED), common))
             .min_by(|one, other| one.0.total_cmp(&other.0))?;
-        let drifted = median(&sorted(outside.iter().map(|figure| figure.apart).collect()))?;
+        let middle = |apart: Vec<f64>| median(&sorted(apart));
+        let drifted = middle(outside.iter().map(|figure| figure.apart).collect())?;
+        let shift = middle(inside.iter().map(|figure| common.of(figure)).collect())?;
         if drifted.abs() < STOOD_STILL * shift.abs() {
             let around = around / UNCHANGED_SQUARE.sqrt() * LOOKED_FOR;
-            return Some(Null { scale: around.max(beside).max(LEAST), shift, freedom });
+            return Some((null(around.max(beside)), common));
         }
     }
-    Some(Null { scale: around_nothing.max(LEAST), shift: 0.0, freedom })
+    Some((null(around_nothing), Common::Nothing))
 }
 
-/// How far this share of the figures is from a centre at most, in their errors.
-fn spread(figures: &[Moved], centre: f64, share: f64) -> f64 {
-    let errors = figures.iter().map(|figure| match figure.error {
-        0.0 if figure.apart == centre => 0.0,
-        error => (figure.apart - centre).abs() / error,
+/// How far this share of the figures is at most from what they moved by in common, in their errors.
+fn spread(figures: &[Moved], common: Common, share: f64) -> f64 {
+    let errors = figures.iter().map(|figure| match (figure.apart - common.of(figure), figure.error) {
+        (0.0, 0.0) => 0.0,
+        (apart, error) => apart.abs() / error,
     });
     quantile(&sorted(errors.collect()), share).unwrap_or(f64::INFINITY)
 }
@@ -139,7 +170,13 @@ mod tests {
                 // Twelve uniform numbers less six: normal, for all that matters here.
                 let normal = (0..12).map(|_| uniform()).sum::<f64>() - 6.0;
                 let error = 0.001 * (1.0 + (index % 4) as f64);
-                Moved { apart: normal * scale * error, error, enters: Some(index % 3 != 0), price: 1.0 }
+                Moved {
+                    apart: normal * scale * error,
+                    error,
+                    enters: Some(index % 3 != 0),
+                    price: 1.0,
+                    calls: 1.0,
+                }
             })
             .collect()
     }
@@ -151,11 +188,11 @@ mod tests {
     #[test]
     fn errors_are_scaled_by_what_most_figures_moved() {
         for (scale, low, high) in [(1.0, 0.9, 1.3), (3.0, 2.7, 3.9), (0.1, LEAST, LEAST)] {
-            let found = middle(|seed| of_class(&figures(seed, 30, scale)).unwrap().scale);
+            let found = middle(|seed| of_class(&figures(seed, 30, scale)).unwrap().0.scale);
             assert!((low..=high).contains(&found), "{scale}: {found}");
         }
         assert_eq!(of_class(&figures(1, FEWEST_FIGURES - 1, 1.0)), None);
-        assert_eq!(of_class(&figures(1, 20, 1.0)).unwrap().freedom, 20.0);
+        assert_eq!(of_class(&figures(1, 20, 1.0)).unwrap().0.freedom, 20.0);
     }
 
     /// Half of the figures changed, each by a share of its own: the others still tell how far unchanged ones move.
@@ -166,7 +203,7 @@ mod tests {
             figures.iter_mut().step_by(2).zip(0..).for_each(|(figure, place)| {
                 figure.apart += 0.08 + 0.02 * f64::from(place);
             });
-            of_class(&figures).unwrap().scale
+            of_class(&figures).unwrap().0.scale
         });
         assert!((1.0..4.0).contains(&found), "{found}");
     }
@@ -178,10 +215,34 @@ mod tests {
                 let mut figures = figures(seed, 36, 1.0);
                 let inside = figures.iter_mut().filter(|figure| figure.enters == Some(true));
                 inside.for_each(|figure| figure.apart += planted);
-                of_class(&figures).unwrap()
+                figures
             };
-            let (scale, shift) = (middle(|seed| of(seed).scale), middle(|seed| of(seed).shift));
+            let shift = |seed| nulls(&of(seed)).unwrap()[1].shift;
+            let (scale, shift) = (middle(|seed| of_class(&of(seed)).unwrap().0.scale), middle(shift));
             assert!((0.7..1.6).contains(&scale) && (shift - planted).abs() < 0.003, "{scale} {shift}");
+        }
+    }
+
+    /// A filter of calls adds one time to each call: the share that a figure moves by is its own, and the time is found.
+    #[test]
+    fn every_call_may_have_changed_by_one_time() {
+        for time in [40.0, -20.0] {
+            let of = |seed| {
+                let mut figures = figures(seed, 36, 1.0);
+                for (figure, place) in figures.iter_mut().zip(0..) {
+                    figure.price = 100.0 * 1.1_f64.powi(place);
+                    figure.calls = f64::from(1 + place % 2);
+                    if figure.enters == Some(true) {
+                        figure.apart += (time * figure.calls / figure.price).ln_1p();
+                    }
+                }
+                nulls(&figures).unwrap()
+            };
+            assert!(middle(|seed| of(seed)[1].scale) < 1.6);
+            let (dearest, first) = (middle(|seed| of(seed)[34].shift), middle(|seed| of(seed)[1].shift));
+            assert!((first - (time * 2.0 / 110.0).ln_1p()).abs() < 0.02, "{first}");
+            assert!((dearest - (time / 100.0 / 1.1_f64.powi(34)).ln_1p()).abs() < 0.003, "{dearest}");
+            assert_eq!(middle(|seed| of(seed)[0].shift), 0.0, "it stays out");
         }
     }
 
@@ -189,9 +250,14 @@ mod tests {
     fn what_looking_for_a_centre_hides_is_given_back() {
         for count in [12, 24, 40] {
             let around = middle(|seed| {
-                let figures = figures(seed, count, 1.0);
-                let nearest = figures.iter().map(|figure| spread(&figures, figure.apart, UNCHANGED));
-                nearest.fold(f64::INFINITY, f64::min) / UNCHANGED_SQUARE.sqrt() * LOOKED_FOR
+                let mut figures = figures(seed, count, 1.0);
+                for (figure, place) in figures.iter_mut().zip(0..) {
+                    (figure.enters, figure.price) = (Some(true), 100.0 * 1.2_f64.powi(place));
+                }
+                let centres = figures.iter().flat_map(Common::both);
+                centres.map(|common| spread(&figures, common, UNCHANGED)).fold(f64::INFINITY, f64::min)
+                    / UNCHANGED_SQUARE.sqrt()
+                    * LOOKED_FOR
             });
             assert!((0.85..1.15).contains(&around), "{count}: {around}");
         }
@@ -206,7 +272,7 @@ mod tests {
                 figure.apart += 0.05;
                 figure.enters = figure.enters.filter(|_| known);
             }
-            of_class(&figures).unwrap()
+            of_class(&figures).unwrap().0
         };
         for known in [true, false] {
             assert!(middle(|seed| shifted(seed, known).scale) > 10.0);
@@ -258,9 +324,9 @@ mod tests {
 
     #[test]
     fn figures_without_an_error_are_no_reason_to_stop() {
-        let still = [Moved { apart: 0.0, error: 0.0, enters: Some(true), price: 1.0 }; 20];
-        assert_eq!(of_class(&still).unwrap().scale, LEAST);
-        let moved = [Moved { apart: 0.1, error: 0.0, enters: Some(true), price: 1.0 }; 20];
-        assert_eq!(of_class(&moved).unwrap().scale, f64::INFINITY);
+        let still = [Moved { apart: 0.0, error: 0.0, enters: Some(true), price: 1.0, calls: 1.0 }; 20];
+        assert_eq!(of_class(&still).unwrap().0.scale, LEAST);
+        let moved = [Moved { apart: 0.1, error: 0.0, enters: Some(true), price: 1.0, calls: 1.0 }; 20];
+        assert_eq!(of_class(&moved).unwrap().0.scale, f64::INFINITY);
     }
 }

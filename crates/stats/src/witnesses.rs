@@ -108,7 +108,7 @@ mod tests {
                 let enters = index < 8;
                 let drift = if enters { inside } else { outside } * 2.0_f64.sqrt();
                 let apart = normal() * drift + normal() * error;
-                Moved { apart, error, enters: Some(enters), price: 1.0 }
+                Moved { apart, error, enters: Some(enters), price: 1.0, calls: 1.0 }
             })
             .collect()
     }

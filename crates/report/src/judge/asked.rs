@@ -40,8 +40,8 @@ pub(super) struct Neighbour {
 /// What a figure has in common with those that move alike when nothing changed.
 pub(super) struct Kin {
     pub class: Class,
-    /// Whether it enters the kernel, where its calls were counted.
-    pub enters: Option<bool>,
+    /// How often it enters the kernel, where its calls were counted.
+    pub calls: Option<f64>,
     /// Its floor in A, ns.
     pub price: f64,
     /// What past runs show of it beside the null of its class.

@@ -9,7 +9,7 @@ use oscost_stats::interval::{MEDIAN, over_launches, over_launches_drifting};
 
 use super::asked::{Asked, Kin, Neighbour, Question};
 use super::core_speed;
-use super::null::{enters, is_disturbed};
+use super::null::{calls, is_disturbed};
 use super::past::Learning;
 use super::quantity::{FEW, clearly_best, common, is_on_one_cpu, launches, quantile_of};
 use super::{Compared, Comparison, OneSided, Verdict, evidence, other_cpu, version_one};
@@ -312,7 +312,7 @@ pub(super) fn ask(
     let floor = launches(&[a], FLOOR).pop().and_then(|floor| over_launches(&floor, quantile_of(FLOOR)));
     let price = floor.map_or(row.a.value, |floor| floor.value);
     let own = learning.own(&all, &quantity);
-    let kin = sides.single().map(|_| Kin { class: learning.class(a), enters: enters(a), price, own });
+    let kin = sides.single().map(|_| Kin { class: learning.class(a), calls: calls(a), price, own });
     Some(Asked { row, question, kin })
 }
 

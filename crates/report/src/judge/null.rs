@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use oscost_results::{Figure, Mark, RunResult, Status};
 use oscost_stats::null::{FEWEST_FIGURES, Moved, nulls};
+use oscost_stats::quantile::{median, sorted};
 
 use super::asked::{Asked, Class, Kin, Question};
 
@@ -15,10 +16,10 @@ pub(super) fn is_disturbed(figure: &Figure) -> bool {
     [Mark::BusySibling, Mark::Shared].iter().any(|mark| figure.marks.contains(mark))
 }
 
-/// Whether an operation enters the kernel, where its calls were counted.
-pub(super) fn enters(figure: &Figure) -> Option<bool> {
+/// How often an operation enters the kernel, where its calls were counted.
+pub(super) fn calls(figure: &Figure) -> Option<f64> {
     figure.evidence.audit_method.as_ref()?;
-    Some(figure.evidence.system_calls.values().sum::<f64>() >= NO_CALL)
+    Some(figure.evidence.system_calls.values().sum())
 }
 
 /// Classes of which both results measured enough figures by one method.
@@ -38,11 +39,12 @@ pub(super) fn with_a_null(a: &RunResult, b: &RunResult) -> BTreeSet<Class> {
 pub(super) fn scale(asked: &mut [Asked]) -> Vec<f64> {
     let mut classes: BTreeMap<Class, Vec<(usize, Moved)>> = BTreeMap::new();
     for (asked, index) in asked.iter().zip(0..) {
-        if let (Question::Open { change, .. }, Some(Kin { class, enters, price, .. })) =
+        if let (Question::Open { change, .. }, Some(Kin { class, calls, price, .. })) =
             (&asked.question, &asked.kin)
         {
             let (apart, error) = change.moved();
-            let moved = Moved { apart, error, enters: *enters, price: *price };
+            let enters = calls.map(|calls| calls >= NO_CALL);
+            let moved = Moved { apart, error, enters, price: *price, calls: calls.unwrap_or_default() };
             classes.entry(class.clone()).or_default().push((index, moved));
         }
     }
@@ -51,7 +53,8 @@ pub(super) fn scale(asked: &mut [Asked]) -> Vec<f64> {
         classes.into_values().map(|figures| figures.into_iter().unzip::<_, _, Vec<_>, Vec<_>>())
     {
         let Some(nulls) = nulls(&moved) else { continue };
-        shifts.extend(nulls.first().map(|null| null.shift).filter(|shift| *shift != 0.0));
+        let of_class = nulls.iter().map(|null| null.shift).filter(|shift| *shift != 0.0).collect();
+        shifts.extend(median(&sorted(of_class)));
         for (index, null) in indices.into_iter().zip(&nulls) {
             if let Question::Open { change, .. } = &mut asked[index].question {
                 *change = change.scaled(null);

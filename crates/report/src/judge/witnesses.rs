@@ -48,5 +48,5 @@ fn moved(a: &Witness, b: &Witness) -> Option<Moved> {
     };
     let all = a.launches.iter().filter_map(change).map(|change| change.moved());
     let (apart, error) = all.min_by(|one, other| one.1.total_cmp(&other.1))?;
-    Some(Moved { apart, error, enters: Some(a.enters_kernel), price: 1.0 })
+    Some(Moved { apart, error, enters: Some(a.enters_kernel), price: 1.0, calls: 1.0 })
 }

@@ -260,6 +260,40 @@ fn a_change_of_all_that_enters_the_kernel_is_found() {
     }
 }
 
+/// Every call takes a time longer, as under a filter of calls: each figure moves by a share of its own.
+#[test]
+fn a_filter_of_all_calls_is_found() {
+    let sittings = sittings();
+    let of: Vec<&Sitting> =
+        sittings.iter().filter(|sitting| sitting.is("list") || sitting.is("beside")).collect();
+    for (time, most) in [(10.0, 12.0), (40.0, 5.0)] {
+        let (mut inside, mut outside, mut told) = (Count::default(), Count::default(), 0);
+        let pairs = successive(&of);
+        for pair in &pairs {
+            let mut b = pair.b.clone();
+            let enters = |figure: &Figure| is_on_one_cpu(figure) && !figure.evidence.system_calls.is_empty();
+            let floor = |figure: &Figure| {
+                let floors = figure.launches.iter().filter_map(|launch| launch.quantities.get("floor"));
+                floors.copied().fold(f64::INFINITY, f64::min)
+            };
+            for figure in pair.b.figures.iter().filter(|figure| enters(figure)) {
+                plant(&mut b, 1.0 + time / floor(figure), std::slice::from_ref(&figure.id));
+            }
+            let ids = |wanted: &dyn Fn(&Figure) -> bool| -> Vec<&str> {
+                let of = pair.b.figures.iter().filter(|figure| is_on_one_cpu(figure) && wanted(figure));
+                of.map(|figure| &*figure.id).collect()
+            };
+            let comparison = pair.compare(&b, 0.02, false);
+            inside.add(&comparison, &ids(&|figure| enters(figure) && time / floor(figure) > 0.06));
+            outside.add(&comparison, &ids(&|figure| !enters(figure)));
+            told += sentences(&comparison);
+        }
+        println!("{time} ns a call: {inside:?}; outside: {outside:?}; told in {told} of {}", pairs.len());
+        assert!(inside.share(inside.slower) >= 100.0 - most, "{time}: {inside:?}");
+        assert_eq!(outside.slower + outside.faster, 0, "{time}: {outside:?}");
+    }
+}
+
 pub fn sentences(comparison: &Comparison<'_>) -> usize {
     comparison.warnings.iter().filter(|it| it.contains("all that enters the kernel")).count()
 }
