@@ -264,7 +264,8 @@ fn sleep_adds(found: &Found<'_>, settings: &Settings) -> Option<String> {
     })
 }
 
-/// The same as a sentence, and the longest latency of the best one in the hardest situation with priority.
+/// The same as a sentence, with where the others break, and the longest latency of the best one in the hardest situation with
+/// priority.
 pub(super) fn answered(found: &Found<'_>, settings: &Settings) -> Option<Answer> {
     let outcomes: Vec<Outcome> = cases(settings).into_iter().filter_map(|case| case.outcome(found)).collect();
     let hardest = |it: &&Outcome| {
@@ -276,7 +277,7 @@ pub(super) fn answered(found: &Found<'_>, settings: &Settings) -> Option<Answer>
         .filter(|it| it.case.shape.load.is_some() == loaded)
         .min_by(|one, other| one.worst_ns.total_cmp(&other.worst_ns))?;
     let clients = settings.ends().iter().map(usize::to_string).collect::<Vec<_>>().join(" to ");
-    let (mut serve, mut breaks) = (Vec::new(), Vec::new());
+    let (mut serve, mut fail, mut breaks) = (Vec::new(), Vec::new(), Vec::new());
     for transport in CONTENDERS {
         let own: Vec<&Outcome> = outcomes.iter().filter(|it| it.case.transport == transport).collect();
         let late: Vec<String> = own
@@ -287,27 +288,27 @@ pub(super) fn answered(found: &Found<'_>, settings: &Settings) -> Option<Answer>
         match (own.is_empty(), late.is_empty()) {
             (true, _) => {}
             (_, true) => serve.push(words(transport)),
-            _ => breaks.push(format!("{} breaks at {}", words(transport), late.join(", at "))),
+            _ => {
+                fail.push(words(transport));
+                breaks.push(format!("{} breaks at {}", words(transport), late.join(", at ")));
+            }
         }
     }
-    let in_time = match serve.len() {
-        0 => format!(
-            "none reached {clients} clients within a tick of 1 ms, 999 times in 1000, wherever measured"
-        ),
-        _ => {
-            format!(
-                "{} reached {clients} clients within a tick of 1 ms, 999 times in 1000, wherever measured",
-                serve.join(", ")
-            )
-        }
+    let others = match (serve.is_empty(), fail.is_empty()) {
+        (false, false) => format!("; {} did not", fail.join(", ")),
+        _ => String::new(),
     };
-    breaks.insert(0, in_time);
+    let who = if serve.is_empty() { "none".to_owned() } else { serve.join(", ") };
+    let finding = format!(
+        "{who} reached {clients} clients within a tick of 1 ms, 999 times in 1000, wherever measured{others}"
+    );
     breaks.extend(sleep_adds(found, settings));
     let situation = if loaded { "loaded" } else { "idle" };
     Some(Answer {
         here: found.measured(&best.case.id(), quantity::LATENCY_MAX).map(|it| it.map(|ns| ns / 1e3).here()),
         figure_id: Some(best.case.id()),
-        finding: breaks.join("; "),
+        finding,
+        why: breaks.join("; "),
         ..asked(
             DOCUMENT.founding.name,
             "in_time",

@@ -78,7 +78,12 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
     let beside = crosscheck::counterparts(&copied);
     let (choices, single) = choices(&documents, &parameters, level, &beside)?;
     let switches = documents.iter().any(|document| [CONTEXT_SWITCH, OSTEP].contains(&document.founding));
-    let lmbench = if switches { crosscheck::of_document_004(with.lmbench.as_deref()) } else { Vec::new() };
+    let mut lmbench =
+        if switches { crosscheck::of_document_004(with.lmbench.as_deref()) } else { Vec::new() };
+    // Nobody who did not ask for it reads a table of what is not here: the documents' rows say how to get it.
+    if with.lmbench.is_none() && crosscheck::counterparts(&lmbench).is_empty() {
+        lmbench.clear();
+    }
     let cpus = session::cpus(&options.measuring)?;
     let mut contestants = crosscheck::contestants(&copied, &cpus);
     for contestant in &mut contestants {

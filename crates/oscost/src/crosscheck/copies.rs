@@ -160,9 +160,9 @@ pub static C: Peer = Peer {
     environment: &[],
     folder_only: false,
     probes: &[
-        semaphores!("posix", "posix_named", "POSIX", 0),
-        semaphores!("posix", "posix_named", "POSIX", 2),
-        semaphores!("posix", "posix_named", "POSIX", 3),
+        Probe { differs: STUB, ..semaphores!("posix", "posix_named", "POSIX", 0) },
+        Probe { differs: STUB, ..semaphores!("posix", "posix_named", "POSIX", 2) },
+        Probe { differs: STUB, ..semaphores!("posix", "posix_named", "POSIX", 3) },
         semaphores!("sysv", "system_v", "System V", 0),
         semaphores!("sysv", "system_v", "System V", 2),
         semaphores!("sysv", "system_v", "System V", 3),
@@ -189,6 +189,8 @@ const ONE_CALL: Probe = system_calls!(
     "difference",
     "make a system call:"
 );
+const STUB: &str = "a compiler calls sem_wait and sem_post through a stub of the linker, unless it is told -fno-plt; ours are called \
+    without one";
 const MAY_BE_DELETED: &str = "at this level a compiler may delete a loop that calls nothing";
 /// What the one call of document 003's first program takes besides.
 const FIRST_CALL: &str = "the loader looks getpid up at this program's first call, which also touches its page for the first time; a worker \

@@ -85,9 +85,12 @@ fn view(name: &str, result: &RunResult, unicode: bool) -> View {
     // The tables, then what is to be said of them.
     let (tables, notes): (Vec<&Reproduction>, Vec<&Reproduction>) =
         values.iter().copied().partition(|row| row.cell.is_some());
-    for block in
-        tables.chunk_by(|one, next| table(one) == table(next)).chain((!notes.is_empty()).then_some(&*notes))
-    {
+    // Words alone stand below numbers, without their heading.
+    let (numbers, words): (Vec<&Reproduction>, Vec<&Reproduction>) = notes
+        .into_iter()
+        .partition(|row| row.published.is_some() || row.literal.is_some() || row.measured.is_some());
+    let lists = [&*numbers, &*words].into_iter().filter(|list| !list.is_empty());
+    for block in tables.chunk_by(|one, next| table(one) == table(next)).chain(lists) {
         let shown: Vec<Published> =
             block.iter().map(|row| published(row, decimals(row, block), result, unicode)).collect();
         match block.first().and_then(|row| table(row)) {

@@ -95,6 +95,14 @@ fn times(one: Option<&BTreeMap<u64, f64>>, other: Option<&BTreeMap<u64, f64>>) -
     one.iter().filter_map(|(number, value)| Some((*number, value / other.get(number)?))).collect()
 }
 
+/// "2 000 nrec", "1 child".
+fn counted(number: u64, axis: &str) -> String {
+    match (number, axis) {
+        (1, "children") => "1 child".to_owned(),
+        _ => format!("{} {axis}", numbers::count(number as f64)),
+    }
+}
+
 /// Coarse locks against fine ones, published and here.
 fn finding(axis: &str, table: &[(CellSeries, Values)]) -> String {
     let middle = |values: &Values| values.here.iter().map(|(number, value)| (*number, value[1])).collect();
@@ -106,16 +114,16 @@ fn finding(axis: &str, table: &[(CellSeries, Values)]) -> String {
     let [published, here] =
         [false, true].map(|here| times(of("coarse", here).as_ref(), of("fine", here).as_ref()));
     let at = |(number, ratio): (&u64, &f64)| {
-        format!("{} at {} {axis}", numbers::ratio(*ratio, None), numbers::count(*number as f64))
+        format!("{} at {}", numbers::ratio(*ratio, None), counted(*number, axis))
     };
     let both = published.iter().rev().find_map(|(number, there)| Some((number, there, here.get(number)?)));
     match (both, published.last_key_value(), here.last_key_value()) {
         // One number for both, or they would not compare.
         (Some((number, there, here)), ..) => format!(
-            "Coarse locks take against fine ones {} as published, and {} here, at {} {axis}",
+            "Coarse locks take against fine ones {} as published, and {} here, at {}",
             numbers::ratio(*there, None),
             numbers::ratio(*here, None),
-            numbers::count(*number as f64)
+            counted(*number, axis)
         ),
         (None, _, Some(here)) => format!("Coarse locks take against fine ones {} here", at(here)),
         (None, Some(there), None) => {
@@ -151,7 +159,7 @@ fn bars(story: &Story<'_>, axis: &str, table: &[(CellSeries, Values)]) -> Option
                 ends.push(y);
                 let (at, name) = (numbers::count(number as f64), story.plain(&locks.title));
                 let (times, time) = (numbers::ratio(y, None), numbers::duration(time));
-                let says = format!("{name}, {at} {axis}, {whose}: {times} no locking, {time}");
+                let says = format!("{name}, {}, {whose}: {times} no locking, {time}", counted(number, axis));
                 rows.push(vec![at, name, whose.to_owned(), times, time]);
                 group.push(Bar { kind, source, y, says });
             }
@@ -260,7 +268,7 @@ mod tests {
         let both = table(values(&published, &[(1, 4.0)]), values(&[(1, 5.0), (16, 10.0)], &[(1, 5.0)]));
         assert_eq!(
             finding("children", &both),
-            "Coarse locks take against fine ones 1.00x as published, and 0.800x here, at 1 children"
+            "Coarse locks take against fine ones 1.00x as published, and 0.800x here, at 1 child"
         );
         let apart = table(values(&published, &[(4, 4.0)]), values(&[(16, 10.0)], &[(4, 5.0)]));
         assert_eq!(

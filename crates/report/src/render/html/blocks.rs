@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::table::{class, linked, sign};
 use super::{escaped, plots, table};
-use crate::blocks::{Entry, Part, View};
+use crate::blocks::{Entry, Mark, Part, View};
 use crate::words::capital;
 
 /// Writes a view as a part of the page.
@@ -39,11 +39,16 @@ fn view(view: &View, of: &str, out: &mut dyn Write) -> io::Result<()> {
 /// Writes what a view consists of. Plots that follow one another stand side by side where there is room.
 pub(super) fn parts(view: &View, of: &str, out: &mut dyn Write) -> io::Result<()> {
     let mut open = None;
+    let mut marks: &[Mark] = &[];
     for (index, part) in view.parts.iter().enumerate() {
+        // Beside a plot a mark would take its place, so it stands in the caption.
+        if let (Part::Marks(all), Some(Part::Plot(_))) = (part, view.parts.get(index + 1)) {
+            marks = all;
+            continue;
+        }
         let frame = match part {
             Part::Plot(plot) if plots::is_small(plot) => Some("plots"),
             Part::Plot(_) => Some("charts"),
-            Part::Marks(_) => open,
             _ => None,
         };
         if frame != open {
@@ -52,9 +57,17 @@ pub(super) fn parts(view: &View, of: &str, out: &mut dyn Write) -> io::Result<()
             open = frame;
         }
         // What can be scrolled has a name, and no other has the same.
-        self::part(part, &format!("{}, part {}{of}", view.title, index + 1), of, out)?;
+        match part {
+            Part::Plot(plot) => plots::figure(plot, &anchors(std::mem::take(&mut marks), of), of, out)?,
+            _ => self::part(part, &format!("{}, part {}{of}", view.title, index + 1), of, out)?,
+        }
     }
     open.map_or(Ok(()), |_| writeln!(out, "</div>"))
+}
+
+/// Where links to these lead.
+fn anchors(marks: &[Mark], of: &str) -> String {
+    marks.iter().map(|it| format!("<a id=\"{}{of}\"></a>", it.name)).collect()
 }
 
 fn part(part: &Part, name: &str, of: &str, out: &mut dyn Write) -> io::Result<()> {
@@ -98,9 +111,9 @@ fn part(part: &Part, name: &str, of: &str, out: &mut dyn Write) -> io::Result<()
             let lines: Vec<String> = lines.iter().map(|line| escaped(line).to_string()).collect();
             writeln!(out, "{}<pre>{}</pre></div>", table::begin(name), lines.join("\n"))
         }
-        Part::Plot(plot) => plots::figure(plot, of, out),
+        Part::Plot(plot) => plots::figure(plot, "", of, out),
         Part::View(inner) => view(inner, of, out),
-        Part::Marks(all) => all.iter().try_for_each(|it| writeln!(out, "<a id=\"{}{of}\"></a>", it.name)),
+        Part::Marks(all) => writeln!(out, "{}", anchors(all, of)),
         Part::Index(all) => {
             writeln!(out, "<ul class=\"index\">")?;
             all.iter().try_for_each(|it| entry(it, of, out))?;

@@ -65,8 +65,8 @@ fn drawn(chart: &Chart) -> (String, String) {
     (picture.body, format!("width=\"100%\" height=\"{:.0}\"", picture.height))
 }
 
-/// Writes a plot with its data; `of` tells the names of several results apart.
-pub(super) fn figure(plot: &Plot, of: &str, out: &mut dyn Write) -> io::Result<()> {
+/// Writes a plot with its data; `marks` is where links to it lead, and `of` tells the names of several results apart.
+pub(super) fn figure(plot: &Plot, marks: &str, of: &str, out: &mut dyn Write) -> io::Result<()> {
     let (body, size) = drawn(&plot.chart);
     let finding = escaped(&plot.finding).to_string();
     let about = match plot.about.as_str() {
@@ -78,7 +78,7 @@ pub(super) fn figure(plot: &Plot, of: &str, out: &mut dyn Write) -> io::Result<(
         _ if is_small(plot) => "<figure>",
         _ => "<figure class=\"chart\">",
     };
-    writeln!(out, "{begin}<figcaption>{about}{finding}</figcaption>")?;
+    writeln!(out, "{begin}<figcaption>{marks}{about}{finding}</figcaption>")?;
     if !plot.note.is_empty() {
         writeln!(out, "<p class=\"note\">{}</p>", escaped(&plot.note))?;
     }
