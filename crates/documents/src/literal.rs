@@ -5,7 +5,6 @@
 
 mod paired;
 
-use std::cell::Cell;
 use std::hint::black_box;
 
 use oscost_harness::Object;
@@ -302,15 +301,13 @@ fn over_second() -> f64 {
 /// The loop as `-O0` leaves it: counter and result live in memory, their addresses in registers.
 #[inline(never)]
 fn unoptimised(count: u64, call: bool) -> i32 {
-    let (pid, pass, call) = (Cell::new(0), Cell::new(0), Cell::new(call));
-    let (pid, pass, call) = black_box((&pid, &pass, &call));
-    while pass.get() < count {
-        pid.set(if call.get() { system_call::getpid_libc() } else { 0 });
-        pass.set(pass.get() + 1);
-        // All three may have been read or changed: the next pass cannot know them.
-        black_box(());
+    let mut pid = 0;
+    let mut pass = 0;
+    while pass < count {
+        pid = black_box(if black_box(call) { system_call::getpid_libc() } else { 0 });
+        pass = black_box(pass + 1);
     }
-    pid.get()
+    pid
 }
 
 /// The loop as `-O2` leaves it: counter in a register, and one jump a pass where nothing is called. It must not be deleted.
