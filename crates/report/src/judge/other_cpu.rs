@@ -1,10 +1,15 @@
-//! Figures that wake another CPU: in one way on both sides, and with that CPU equally near, or they are not held against each other.
+//! Figures that wake another CPU: in one way on both sides, with that CPU equally near and equally free, or they are not held
+//! against each other.
 
 use oscost_results::quantity::ASLEEP;
 use oscost_results::{FARTHER, Figure, RunResult, near};
 use oscost_stats::quantile::{median, sorted};
 
 use crate::numbers;
+
+/// From so large a share of the time on, a CPU is one that others use. Who wakes it must wait for them, and it does not sleep. What
+/// others do for less than this leaves most batches of a launch as they are.
+const OTHERS: f64 = 0.25;
 
 /// Whether these are prices of a CPU that was kept awake, with what a sleeping one costs beside them.
 pub(super) fn is_awake(figures: &[&Figure]) -> bool {
@@ -35,11 +40,24 @@ pub(super) fn refusal<'r>(
             words(other)
         ));
     }
+    let (foreign_a, foreign_b) = (foreign(of_a), foreign(of_b));
+    if (foreign_a > OTHERS) != (foreign_b > OTHERS) {
+        let (a, b) = (foreign_a * 100.0, foreign_b * 100.0);
+        return Some(format!(
+            "others had its CPUs for {a:.0} %, {b:.0} % of the time: to wake a busy CPU has another price"
+        ));
+    }
     let farther = (hop_a / hop_b).max(hop_b / hop_a);
     (farther > FARTHER).then(|| {
         let ns = |hop| numbers::quantity(hop, "ns");
         format!("its CPUs were not equally near: a cache line took {}, {}", ns(hop_a), ns(hop_b))
     })
+}
+
+/// The share of the time that others had on the CPUs of these figures in the median launch.
+fn foreign(figures: &[&Figure]) -> f64 {
+    let launches = figures.iter().flat_map(|figure| &figure.launches);
+    median(&sorted(launches.filter_map(|launch| launch.foreign_share).collect())).unwrap_or(0.0)
 }
 
 fn how(result: &RunResult) -> Option<&str> {
