@@ -28,7 +28,11 @@ pub fn named(thing: &str) -> Option<About> {
 /// Whether `text` has this word, or all of these words, as whole words. Case and hyphens do not matter.
 pub fn mentions(text: &str, wanted: &str) -> bool {
     let words = |text: &str| -> Vec<String> {
-        let words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        // A word with a hyphen is found by its parts, and as one.
+        let joined = text.replace('-', "");
+        let words =
+            [text, &joined].map(|text| text.split(|letter: char| !letter.is_alphanumeric() && letter != '_'));
+        let words = words.into_iter().flatten();
         words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
     };
     let (text, wanted) = (words(text), words(wanted));

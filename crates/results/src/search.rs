@@ -1,6 +1,6 @@
 //! Finds the ids that a word means, the same way in every command.
 //!
-//! Case does not matter, and a hyphen is an underscore. The first way that finds anything counts: the id itself, the beginning
+//! Case does not matter, and a hyphen or a space is an underscore. The first way that finds anything counts: the id itself, the beginning
 //! of ids up to a slash, a pattern with `*`, a word of another tool or document, a part of ids that begins a word, any part.
 
 mod look_up;
@@ -129,7 +129,7 @@ impl Way {
 
 /// `text` as ids are spelled.
 fn plain(text: &str) -> String {
-    text.trim().trim_end_matches('/').to_ascii_lowercase().replace('-', "_")
+    text.trim().trim_end_matches('/').to_ascii_lowercase().replace(['-', ' '], "_")
 }
 
 /// Whether `id` begins with `beginning`, up to a slash or its end.

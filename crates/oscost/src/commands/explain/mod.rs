@@ -238,6 +238,16 @@ mod tests {
             ("steal", "gaps: "),
             ("KPTI", "mitigations: "),
             ("glossary", "bimodal: "),
+            ("page fault", "memory/fault_anonymous: "),
+            ("thread creation", "thread/create_join: "),
+            ("std::mutex", "mutex, uncontended"),
+            ("hugepages", "memory/latency/"),
+            ("hyperthreading", "smt: "),
+            ("baseline only", "divides by"),
+            ("p99", "hundredths"),
+            ("hands off", "longest"),
+            ("?", "threshold"),
+            ("~", "chain"),
         ] {
             let text = explained(thing);
             assert!(text.contains(words), "{thing}: {words:?} is not in\n{text}");

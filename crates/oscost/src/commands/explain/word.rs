@@ -18,6 +18,8 @@ pub fn page(thing: &str) -> Option<Explanation> {
     let thing = match thing {
         "*" => "judged",
         "\u{b1}" | "+/-" => "interval",
+        "?" => "unclear",
+        "~" => "cycles",
         other => other.strip_prefix('~').unwrap_or(other),
     };
     code(thing).or_else(|| warning(thing)).or_else(|| word(thing)).or_else(|| glossary_page(thing))
