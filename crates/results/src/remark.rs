@@ -25,6 +25,10 @@ pub enum RemarkCode {
     NotKeptAwake,
     /// What, from what, to what.
     Changed,
+    /// Seconds.
+    Slept,
+    /// Seconds.
+    CutOff,
     /// Another run measured at the same time.
     AnotherRun,
     /// The result is of a journal.
@@ -56,13 +60,13 @@ pub enum RemarkCode {
 }
 
 use RemarkCode::{
-    AnotherBuild, AnotherRun, Changed, ClockStepAssumed, ClockStepTooLong, CoreSpeedMoved, ForeignFailed,
-    KeptAwake, KernelNotEntered, Killed, LaunchesThrownAway, LaunchesVoid, Load, NoCycles, NoKernelEntry,
-    NotKeptAwake, NotRealTime, OtherLoops, Plain, Throttled, Unread,
+    AnotherBuild, AnotherRun, Changed, ClockStepAssumed, ClockStepTooLong, CoreSpeedMoved, CutOff,
+    ForeignFailed, KeptAwake, KernelNotEntered, Killed, LaunchesThrownAway, LaunchesVoid, Load, NoCycles,
+    NoKernelEntry, NotKeptAwake, NotRealTime, OtherLoops, Plain, Slept, Throttled, Unread,
 };
 
 /// Every code with its words. A code never changes its meaning, and is never used again. Runs have the first hundred.
-const SAID: [(RemarkCode, &str, &str); 21] = [
+const SAID: [(RemarkCode, &str, &str); 23] = [
     (
         CoreSpeedMoved,
         "W001",
@@ -92,6 +96,16 @@ const SAID: [(RemarkCode, &str, &str); 21] = [
         "a CPU that is woken could not be kept awake, and figures have the price of one that sleeps: {}",
     ),
     (Changed, "W012", "during the run, {} changed from {} to {}: figures mix both"),
+    (
+        Slept,
+        "W013",
+        "the run was stopped for {} s (Ctrl-Z, SIGSTOP or a suspended machine): that time does not count",
+    ),
+    (
+        CutOff,
+        "W014",
+        "the run was cut off after {} s, before every figure had its launches: measure when the machine is idle, or fewer ids",
+    ),
     (KernelNotEntered, "W101", "answered without entering the kernel"),
     (LaunchesThrownAway, "W102", "{} launches were thrown away: {}"),
     (LaunchesVoid, "W103", "{} launches were void: {}"),

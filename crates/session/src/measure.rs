@@ -3,7 +3,7 @@
 use oscost_harness::{
     Catalogue, Choice, Effort, Event, Measured, Options, Placement, Supervisor, percentiles,
 };
-use oscost_results::{Conditions, Journal, LockError, RemarkCode, RunLock, RunName, RunResult, Status};
+use oscost_results::{Journal, LockError, RemarkCode, RunLock, RunName, RunResult, Status};
 
 use crate::doctor::system::System;
 use crate::finished::Keeping;
@@ -136,8 +136,8 @@ pub fn measure(
         }
         return Err(Error::WrongClock(why));
     }
-    result::complete(&mut result, measured);
-    result.warnings.extend(changed(&result.conditions, &machine::conditions_of(&System::unmeasured())));
+    let (before, now) = (result.conditions.clone(), machine::conditions_of(&System::unmeasured()));
+    result::complete(&mut result, measured, supervisor.slept_ns(), [&before, &now]);
     if let (Some(store), Some(core)) = (store.store(), result.machine.core)
         && let Err(error) = store.keep_core(&processor, boot_id.as_deref(), core)
     {
@@ -146,23 +146,6 @@ pub fn measure(
     result.duration_ns = oscost_sys::clock::now_ns() - start;
     let name = journal.as_ref().map(|journal| journal.name().clone()).or_else(|| RunName::now().ok());
     Ok(Session { result, name, journal, store, lock })
-}
-
-/// What an administrator or a daemon changed while figures were measured, of what moves all of them.
-fn changed(before: &Conditions, after: &Conditions) -> Vec<String> {
-    let quota = |it: &Conditions| {
-        it.cpu_quota_known.then(|| it.cpu_quota.map_or("none".into(), |cpus| cpus.to_string()))
-    };
-    let all = [
-        ("the clock source", before.clock_source.clone(), after.clock_source.clone()),
-        ("the frequency governor", before.governor.clone(), after.governor.clone()),
-        ("the CPU quota", quota(before), quota(after)),
-    ];
-    let differs = |(what, before, after): (&str, Option<String>, Option<String>)| {
-        let (before, after) = (before?, after?);
-        (before != after).then(|| RemarkCode::Changed.with(&[&what, &before, &after]))
-    };
-    all.into_iter().filter_map(differs).collect()
 }
 
 /// The benchmarks, then what is launched once, then operations one by one. A run that has an end has it from when it `began`.
@@ -177,7 +160,10 @@ fn all(
     let once_ns = oscost_harness::estimate_ns(request.single, &once);
     let left_of = |end_ns: u64| match end_ns {
         u64::MAX => u64::MAX,
-        end_ns => end_ns.saturating_sub(oscost_sys::clock::now_ns().saturating_sub(began)),
+        end_ns => {
+            let passed_ns = oscost_sys::clock::now_ns().saturating_sub(began + supervisor.slept_ns());
+            end_ns.saturating_sub(passed_ns)
+        }
     };
     let end_ns = match options.effort.end_ns {
         u64::MAX => u64::MAX,
@@ -254,22 +240,6 @@ pub fn lock(beside_another: bool, warnings: &mut Vec<String>) -> Result<Option<R
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_changes_while_it_is_measured_is_said() {
-        let of = |clock: &str, cpu_quota| Conditions {
-            clock_source: Some(clock.to_owned()),
-            cpu_quota_known: true,
-            cpu_quota,
-            ..Conditions::default()
-        };
-        let said = changed(&of("tsc", None), &of("hpet", Some(0.5)));
-        assert!(said[0].contains("the clock source changed from tsc to hpet"), "{said:?}");
-        assert!(said.len() == 2 && said[1].contains("the CPU quota changed from none to 0.5"), "{said:?}");
-        assert!(changed(&of("tsc", None), &of("tsc", None)).is_empty());
-        let unknown = Conditions::default();
-        assert!(changed(&of("tsc", None), &unknown).is_empty(), "what cannot be read has not changed");
-    }
 
     #[test]
     fn a_build_that_places_loops_elsewhere_is_told() {

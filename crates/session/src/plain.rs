@@ -1,12 +1,12 @@
-//! A session by few system calls: nothing is locked, examined or journalled, and what the system says of itself is read when the
-//! figures are there.
+//! A session by few system calls: nothing is locked, examined or journalled.
 
 use oscost_harness::{Catalogue, Event, Options, Plain};
 use oscost_results::{RemarkCode, RunName};
 
+use crate::doctor::system::System;
 use crate::finished::Keeping;
 use crate::result::{of_the_build, random_seed};
-use crate::{Error, Notice, Request, Session, cpus, result};
+use crate::{Error, Notice, Request, Session, cpus, machine, result};
 
 /// Measures what is requested. A killed session is lost.
 ///
@@ -28,6 +28,7 @@ pub(crate) fn measure(
         keep_samples: request.keep_samples,
         expected_ns: std::collections::BTreeMap::new(),
     };
+    let before = machine::conditions_of(&System::unmeasured());
     let plain = Plain::new(catalogue, request.stop.clone()).map_err(Error::NoWorker)?;
     let start = oscost_sys::clock::now_ns();
     let mut emit = |event: &Event<'_>| tell(Notice::Event(event));
@@ -39,7 +40,8 @@ pub(crate) fn measure(
     let mut warnings = vec![RemarkCode::Plain.with(&[])];
     warnings.extend(of_the_build(env!("OSCOST_LOOPS")));
     let mut result = result::head(&request, &options, Vec::new(), warnings);
-    result::complete(&mut result, measured);
+    let now = result.conditions.clone();
+    result::complete(&mut result, measured, plain.slept_ns(), [&before, &now]);
     result.duration_ns = duration_ns;
     // A system without what the store needs has shown its figures nevertheless.
     let store = match Keeping::of(&request.keep) {

@@ -1,6 +1,7 @@
 //! Everything that runs in the supervisor, which plans, starts workers and never measures; and the janitor that it starts.
 
 pub mod apart;
+pub(crate) mod awake;
 pub(crate) mod engine;
 pub(crate) mod event;
 pub(crate) mod foreign;

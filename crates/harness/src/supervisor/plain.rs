@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use oscost_sys::memory::SharedWords;
 use oscost_sys::process::{self, Child};
-use oscost_sys::{CallError, clock, readiness};
+use oscost_sys::{CallError, readiness};
 
 use crate::benchmark::catalogue::{Catalogue, Choice};
 use crate::protocol::message::{Job, Report};
+use crate::supervisor::awake::{Awake, LOOK_NS};
 use crate::supervisor::engine::{Measured, measure_by};
 use crate::supervisor::event::Event;
 use crate::supervisor::plan::Options;
@@ -21,6 +22,7 @@ use crate::worker;
 pub struct Plain<'a> {
     catalogue: &'a Catalogue,
     interrupted: Arc<AtomicBool>,
+    awake: Awake,
     words: SharedWords,
 }
 
@@ -31,7 +33,7 @@ impl<'a> Plain<'a> {
     /// The error of mmap, or of a sandbox that refuses kill(2).
     pub fn new(catalogue: &'a Catalogue, interrupted: Arc<AtomicBool>) -> Result<Self, CallError> {
         process::may_signal()?;
-        Ok(Self { catalogue, interrupted, words: SharedWords::new(1)? })
+        Ok(Self { catalogue, interrupted, awake: Awake::default(), words: SharedWords::new(1)? })
     }
 
     /// Measures `choices`. There are no contestants: they are started by more calls than there may be.
@@ -44,22 +46,29 @@ impl<'a> Plain<'a> {
         measure_by(self, choices, &[], options, emit)
     }
 
+    /// What this program slept through while a worker was waited for, ns: it was stopped, or its machine suspended.
+    #[must_use]
+    pub fn slept_ns(&self) -> u64 {
+        self.awake.slept_ns()
+    }
+
     fn lost(&self, what: String) -> Lost {
         lost(what, self.words.word(0))
     }
 
     /// What the child says until it has said everything.
-    fn hear(&self, mut pipe: PipeReader, deadline: u64) -> Result<Vec<u8>, Lost> {
+    fn hear(&self, mut pipe: PipeReader, deadline_ns: u64) -> Result<Vec<u8>, Lost> {
+        let deadline = self.awake.begin() + deadline_ns;
         let (mut said, mut buffer) = (Vec::new(), vec![0; 1 << 16]);
         loop {
-            let now = clock::now_ns();
+            let now = self.awake.look();
             if self.is_interrupted() {
                 return Err(Lost::Interrupted);
             }
             if now >= deadline {
                 return Err(self.lost("the worker did not end in time, and was ended".to_owned()));
             }
-            let ready = readiness::poll_readable(&[&pipe], (deadline - now).min(50_000_000));
+            let ready = readiness::poll_readable(&[&pipe], (deadline - now).min(LOOK_NS));
             if !ready.map_err(|error| self.lost(error.to_string()))?[0] {
                 continue;
             }
@@ -77,7 +86,7 @@ impl<'a> Plain<'a> {
 
 impl Workers for Plain<'_> {
     fn now_ns(&self) -> u64 {
-        clock::now_ns()
+        self.awake.now_ns()
     }
 
     fn is_interrupted(&self) -> bool {
@@ -104,7 +113,7 @@ impl Workers for Plain<'_> {
         let child = child
             .map_err(|error| self.lost(format!("no worker could be started: {error}{}", error.remedy())))?;
         // Dropped, the child is ended and waited for.
-        let said = self.hear(pipe, clock::now_ns() + deadline_ns)?;
+        let said = self.hear(pipe, deadline_ns)?;
         let ended = child.wait().map_err(|error| self.lost(error.to_string()))?;
         match (ended.code, ended.signal) {
             (Some(0), _) => serde_json::from_slice(&said)

@@ -15,6 +15,7 @@ use crate::benchmark::directory::{self, Place};
 use crate::protocol::ledger;
 use crate::protocol::message::{Job, Report};
 use crate::protocol::start::{SETTING_UP, WORKER_ARGUMENT};
+use crate::supervisor::awake::{Awake, LOOK_NS};
 use crate::supervisor::janitor::Janitor;
 
 /// A report is refused beyond this size: a worker that sends rubbish without end must not fill the memory.
@@ -26,7 +27,7 @@ const PATIENCE_NS: u64 = 200_000_000;
 
 /// Who makes the launches of a run, and tells its time: the supervisor by the machine's clock, a script where a plan is tried.
 pub(crate) trait Workers {
-    /// The time now, ns.
+    /// The time now, ns, without what the program slept through.
     fn now_ns(&self) -> u64;
     /// Whether the user has ended the run.
     fn is_interrupted(&self) -> bool;
@@ -36,7 +37,7 @@ pub(crate) trait Workers {
 
 impl Workers for Supervisor {
     fn now_ns(&self) -> u64 {
-        clock::now_ns()
+        self.awake.now_ns()
     }
 
     fn is_interrupted(&self) -> bool {
@@ -57,6 +58,7 @@ pub struct Supervisor {
     janitor: Option<(Janitor, String)>,
     place: Option<Place>,
     interrupted: Arc<AtomicBool>,
+    awake: Awake,
     words: SharedWords,
     words_fd: OwnedFd,
 }
@@ -122,7 +124,7 @@ impl Supervisor {
         };
         let (words, words_fd) = SharedWords::in_file(1)?;
         process::keep_over_exec(&words_fd)?;
-        Ok(Self { program, refused, janitor, place, interrupted, words, words_fd })
+        Ok(Self { program, refused, janitor, place, interrupted, awake: Awake::default(), words, words_fd })
     }
 
     /// Whether kernel objects of workers vanish by themselves.
@@ -135,6 +137,12 @@ impl Supervisor {
     #[must_use]
     pub fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// What this program slept through while a worker was waited for, ns: it was stopped, or its machine suspended.
+    #[must_use]
+    pub fn slept_ns(&self) -> u64 {
+        self.awake.slept_ns()
     }
 
     /// Has a fresh worker do `job` within `deadline_ns`.
@@ -150,7 +158,7 @@ impl Supervisor {
         job.directory = self.place.as_ref().map(|place| place.folder().as_raw_fd());
         self.words.word(0).store(0, Ordering::Relaxed);
         let mut running = self.start(&job).map_err(|what| Lost::Worker { what, member: None })?;
-        let heard = running.listen(clock::now_ns() + deadline_ns, &self.interrupted);
+        let heard = running.listen(deadline_ns, &self.awake, &self.interrupted);
         let ended = running.end(matches!(heard.why, Why::Ended));
         match heard.why {
             Why::Interrupted => Err(Lost::Interrupted),
@@ -247,7 +255,8 @@ impl Running {
     }
 
     /// Reads both streams until the worker has closed them or is dead.
-    fn listen(&mut self, deadline: u64, interrupted: &AtomicBool) -> Heard {
+    fn listen(&mut self, deadline_ns: u64, awake: &Awake, interrupted: &AtomicBool) -> Heard {
+        let deadline = awake.begin() + deadline_ns;
         let mut heard = Heard { report: Vec::new(), words: Vec::new(), why: Why::Ended };
         // Before Linux 5.3 there is no pidfd: then the end of the streams is the end of the worker.
         let pidfd = process::pidfd(self.pid()).ok();
@@ -258,7 +267,7 @@ impl Running {
         let (mut out_open, mut err_open, mut dead) = (true, true, false);
         let mut buffer = vec![0; 1 << 16];
         while out_open || (err_open && !dead) {
-            let now = clock::now_ns();
+            let now = awake.look();
             if interrupted.load(Ordering::Relaxed) {
                 heard.why = Why::Interrupted;
                 return heard;
@@ -279,7 +288,7 @@ impl Running {
                 fds.push(pidfd);
                 roles.push(2);
             }
-            let Ok(readable) = readiness::poll_readable(&fds, (deadline - now).min(50_000_000)) else {
+            let Ok(readable) = readiness::poll_readable(&fds, (deadline - now).min(LOOK_NS)) else {
                 return heard;
             };
             if dead && !readable.iter().any(|&readable| readable) {

@@ -54,16 +54,19 @@ fn a_second_signal_ends_at_once() {
 
 #[test]
 #[ignore = "longer: it interrupts"]
-fn a_run_that_is_stopped_goes_on() {
+fn a_run_that_is_stopped_for_longer_than_its_plan_has_time_loses_nothing() {
     let _lock = one_at_a_time();
     let home = Home::new();
     let running =
         Running::until(&mut home.command(&["run", "--quick", "-v", "instrument/empty_loop"]), "launch 2 of");
     running.signal("TSTP");
-    std::thread::sleep(Duration::from_millis(300));
+    std::thread::sleep(Duration::from_secs(45));
     running.signal("CONT");
     let done = running.end();
-    assert!(!done.well().stdout.contains("partial"));
+    assert!(!done.well().stdout.contains("partial"), "{done:?}");
+    let stored = &home.stored()[0];
+    assert_eq!(stored.figures[0].status, oscost_results::Status::Measured, "{done:?}");
+    assert!(stored.warning_codes.contains(&"W013".to_owned()), "{:?}", stored.warnings);
 }
 
 #[test]

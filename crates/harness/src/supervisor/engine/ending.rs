@@ -31,6 +31,10 @@ impl Engine<'_> {
         if let Some(why) = &self.core.no_entry {
             self.warnings.push(RemarkCode::NoKernelEntry.with(&[why]));
         }
+        if partial && !self.interrupted && self.left() == 0 {
+            self.warnings
+                .push(RemarkCode::CutOff.with(&[&(self.options.effort.deadline_ns / super::SECOND)]));
+        }
         if self.quota_unknown {
             self.warnings.push(
                 "whether a CPU quota stopped launches could not be read (cpu.stat of the control group): such stops are in \

@@ -286,6 +286,7 @@ fn at_the_deadline_a_run_is_over_and_nobody_has_failed() {
     scene.options.effort = Effort { target_ns: 12 * SECOND, deadline_ns: 12 * SECOND, ..EFFORT };
     let ran = scene.well();
     assert_eq!((ran.ended_ns, ran.launches.len(), ran.measured.partial), (12 * SECOND, 3, true));
+    assert_eq!(ran.measured.warnings.iter().filter(|it| it.contains("cut off after 12 s")).count(), 1);
     let figure = ran.figure("a");
     assert_eq!((figure.status, figure.launches.len()), (Status::Measured, 2));
     assert!(figure.marks.contains(&Mark::FewerLaunches));
@@ -298,6 +299,7 @@ fn an_ended_run_has_what_was_launched_before() {
     let ran = scene.well();
     // 20 ms for clock and core, 40 for calibrations and audits, four launches: the fourth one ends too late.
     assert_eq!((ran.launches.len(), ran.measured.partial), (4, true));
+    assert!(!ran.measured.warnings.iter().any(|it| it.contains("cut off")), "its user knows why it ended");
     let counts = ["a", "b"].map(|id| ran.figure(id).launches.len());
     assert_eq!(counts.iter().sum::<usize>(), 3);
     scene.interrupted_ns = 70 * MILLISECOND;
