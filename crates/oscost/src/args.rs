@@ -134,7 +134,7 @@ pub struct Explain {
 
 #[derive(Debug, Args)]
 pub struct Report {
-    /// Files, @-1 (newest stored run), @-2, ..., @all, or names of stored runs; for html, csv and ndjson also folders [default: @-1]
+    /// Files, @-1 (newest stored run), @-2, ..., @all, names of stored runs, or - (standard input); for html, csv and ndjson also folders [default: @-1]
     #[arg(value_name = "RESULT")]
     pub results: Vec<String>,
     /// Show only these patterns, as in run, and the figures that they are divided by

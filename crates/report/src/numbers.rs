@@ -73,6 +73,12 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// A share in whole per cent.
+#[must_use]
+pub fn whole_percent(share: f64) -> String {
+    if share.abs() < 1e4 { format!("{:.0} %", share * 100.0) } else { percent(share) }
+}
+
 /// Bytes in the largest binary unit below them: `512 B`, `16 KiB`, `1 GiB`.
 fn bytes(value: f64) -> String {
     let units = [(1073741824.0, "GiB"), (1048576.0, "MiB"), (1024.0, "KiB")];
@@ -277,13 +283,7 @@ pub fn exact(value: f64) -> String {
     let rounded = if value.abs() < 1e12 { (value.abs() * 1e3).round() / 1e3 } else { value.abs().trunc() };
     let whole = rounded.trunc() as u64;
     let digits = whole.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if digits.len() > 4 && index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(' ');
-        }
-        text.push(digit);
-    }
+    let mut text = if digits.len() > 4 { grouped(&digits) } else { digits };
     let sign = if value < 0.0 && rounded > 0.0 { "-" } else { "" };
     let rest = rounded.fract();
     if rest >= 0.0005 {
@@ -345,6 +345,10 @@ mod tests {
         assert_eq!(count(1e300), "1.00e300");
         assert_eq!(percent(0.18), "18 %");
         assert_eq!(percent(0.00215), "0.215 %");
+        assert_eq!(
+            [0.004, 1.26, 1e6, f64::MAX].map(whole_percent),
+            ["0 %", "126 %", "1.00e8 %", "no number %"]
+        );
         assert_eq!(quantity(1.1, "ratio"), "1.10x");
         assert_eq!(quantity(1.1, "cycles"), "1.10 cycles");
         assert_eq!(ratio(163.1, Some((161.2, 164.0))), "163x (161 .. 164)");
@@ -408,14 +412,10 @@ mod tests {
 
     #[test]
     fn numbers_are_read_to_the_digit() {
-        let cases =
-            [(311.0, "311"), (9827.0, "9827"), (12_757.0, "12 757"), (155.5, "155.5"), (-24.0, "-24")];
-        for (value, text) in cases {
-            assert_eq!(exact(value), text);
-        }
+        let cases = [311.0, 9827.0, 12_757.0, 155.5, -24.0].map(exact);
+        assert_eq!(cases, ["311", "9827", "12 757", "155.5", "-24"]);
         assert_eq!(exact(1_234_567.125), "1 234 567.125");
-        assert_eq!(exact(0.0), "0");
-        assert_eq!([0.9996, 1.0001, 2.0, 0.125].map(exact), ["1", "1", "2", "0.125"]);
+        assert_eq!([0.0, 0.9996, 1.0001, 2.0, 0.125].map(exact), ["0", "1", "1", "2", "0.125"]);
     }
 
     #[test]

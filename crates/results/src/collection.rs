@@ -5,8 +5,9 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::{fs, vec};
 
+use crate::at_once::by_all_cpus;
 use crate::place::names_at;
-use crate::store::{ENDING, by_all_cpus, read};
+use crate::store::{ENDING, read};
 use crate::{LoadError, MAX_BYTES, PathError, ReferenceError, Refused, ResultId, Store};
 
 /// Files that a CPU reads before what they hold is taken. Few, because that is what memory is needed for.

@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 use crate::{Refused, Untrusted, Unwritable};
 
+/// What is done to the store and to nothing else.
+const STORING: [&str; 5] = ["list", "use", "tidy", "store results in", "save"];
+
 /// A call of the system that failed, and on which path.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {action} {}: {source}{}", shown(path), self.remedy())]
@@ -20,8 +23,19 @@ pub struct PathError {
 }
 
 impl PathError {
-    /// What to do about it, where that is plain: what is written to has a folder that is not there.
+    /// What to do about it, where that is plain.
     fn remedy(&self) -> String {
+        /// EMFILE of every Unix.
+        const TOO_MANY: i32 = 24;
+        if cfg!(unix) && self.source.raw_os_error() == Some(TOO_MANY) {
+            return "; allow more open files: ulimit -n 1024".to_owned();
+        }
+        if self.path.as_os_str().is_empty() {
+            return "; give it a name".to_owned();
+        }
+        if STORING.contains(&self.action) {
+            return "; XDG_STATE_HOME=FOLDER keeps results elsewhere".to_owned();
+        }
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         match folder.filter(|_| self.action == "write" && self.source.kind() == io::ErrorKind::NotFound) {
             Some(folder) => format!("; make its folder first: mkdir -p {}", shown(folder)),
@@ -103,6 +117,14 @@ pub enum ReferenceError {
     /// The store or a named file could not be read, or is no result.
     #[error(transparent)]
     Load(#[from] LoadError),
+    /// A stored run that was asked for by its place cannot be used.
+    #[error("{error}; {before}")]
+    Unusable {
+        /// Why.
+        error: LoadError,
+        /// What can be shown instead.
+        before: String,
+    },
 }
 
 /// A number of runs, in words.
@@ -143,5 +165,30 @@ pub enum JournalError {
 }
 
 fn shown(path: &Path) -> String {
+    if path.as_os_str().is_empty() {
+        return "''".to_owned();
+    }
     Untrusted::new(&path.to_string_lossy()).terminal().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_a_path_says_what_to_do() {
+        let of = |action, path: &str, errno| {
+            PathError::of(action, Path::new(path))(io::Error::from_raw_os_error(errno)).to_string()
+        };
+        assert!(
+            of("read", "", 2).starts_with("cannot read '': ")
+                && of("read", "", 2).ends_with("give it a name")
+        );
+        assert!(of("read", "r.json", 2).ends_with("(os error 2)"), "nothing is to be said");
+        assert!(of("list", "/x/runs", 13).ends_with("XDG_STATE_HOME=FOLDER keeps results elsewhere"));
+        assert!(of("write", "a/b", 2).ends_with("mkdir -p a"));
+        if cfg!(unix) {
+            assert!(of("read", "r.json", 24).ends_with("ulimit -n 1024"));
+        }
+    }
 }

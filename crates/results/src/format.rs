@@ -72,7 +72,7 @@ pub enum Unwritable {
 #[non_exhaustive]
 pub enum Refused {
     /// Something else than a result.
-    #[error("not an oscost result ({reason}); name a file that `oscost run` left, or @-1 for the newest")]
+    #[error("not an oscost result ({reason}); name a file that `oscost run` left")]
     NotAResult {
         /// What tells.
         reason: String,
@@ -222,6 +222,9 @@ fn check_sum(bytes: &[u8]) -> Result<(), Refused> {
     let damaged = |reason: &str| Err(Refused::Damaged { reason: reason.to_owned() });
     if bytes.is_empty() {
         return damaged("it is empty");
+    }
+    if bytes.iter().all(|byte| *byte == 0) {
+        return damaged("it holds zeros alone, as a loss of power leaves a file");
     }
     let (head, body) = bytes.split_at(bytes.len().min(HEADER_BYTES));
     let expected = header(body);

@@ -22,6 +22,7 @@
 
 mod anonymous;
 mod answer;
+mod at_once;
 pub mod bill;
 mod collection;
 mod constants;
@@ -93,7 +94,7 @@ pub use result::{
     Tool, VERSION,
 };
 pub use row::{RowFigure, RowLaunch, rows_from_bytes};
-pub use store::{Loaded, Store, load, load_all, load_references};
+pub use store::{Loaded, Store, is_stdin, load, load_all, load_references};
 pub use text::Untrusted;
 pub use traits::{Trait, older_traits};
 pub use withdrawn::withdrawn;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::at_once::by_all_cpus;
 use crate::figure::first_revision;
 use crate::format::whole;
-use crate::store::by_all_cpus;
 use crate::withdrawn::withdraw_outline;
 use crate::{Estimate, LoadError, Mark, ReferenceError, Refused, Status, Store};
 

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use crate::at_once::by_all_cpus;
 use crate::figure::first_revision;
 use crate::format::{figures, whole};
 use crate::result::first_estimators;
-use crate::store::by_all_cpus;
 use crate::withdrawn::withdraw;
 use crate::{
     Conditions, Evidence, Figure, LaunchRecord, LoadError, Machine, Mark, PairedValue, Plan, Refused,

@@ -2,9 +2,9 @@
 
 use std::ffi::OsString;
 use std::io::Write;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use crate::at_once::by_all_cpus;
 use crate::error::Count;
 use crate::place::{self, Directory, NewFile, Owner, PRIVATE, names_at};
 use crate::{
@@ -63,7 +63,7 @@ impl Store {
     pub fn prepare(&self) -> Result<(), PathError> {
         let directory = self.open()?;
         directory.sweep().map_err(PathError::of("tidy", &self.directory))?;
-        NewFile::begin(&directory, PRIVATE).map_err(PathError::of("write to", &self.directory))?;
+        NewFile::begin(&directory, PRIVATE).map_err(PathError::of("store results in", &self.directory))?;
         Ok(())
     }
 
@@ -95,7 +95,7 @@ impl Store {
         }
         let entries = match names_at(&self.directory) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.map_err(PathError::of("read", &self.directory))?,
+            entries => entries.map_err(PathError::of("list", &self.directory))?,
         };
         let named = |name: &OsString| RunName::of_file(name.to_str()?, ENDING);
         let mut names: Vec<RunName> = entries.iter().filter_map(named).collect();
@@ -166,34 +166,22 @@ pub fn load_all(paths: &[PathBuf]) -> Vec<Result<RunResult, LoadError>> {
     by_all_cpus(paths, |path: &PathBuf| load_from_any(path, false))
 }
 
-/// A thread for fewer files costs more than it saves. And if memory is short when a thread starts, the standard library may end
-/// the program.
-const LEAST_OF_A_THREAD: usize = 8;
-
-/// What `read` makes of each of `paths`, in their order.
-pub(crate) fn by_all_cpus<P: Sync, T: Send>(paths: &[P], read: impl Fn(&P) -> T + Sync) -> Vec<T> {
-    let cpus = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let part = paths.len().div_ceil(cpus).max(LEAST_OF_A_THREAD);
-    let (own, others) = paths.split_at(part.min(paths.len()));
-    let read = |paths: &[P]| paths.iter().map(&read).collect::<Vec<T>>();
-    let read = &read;
-    std::thread::scope(|scope| {
-        let start = |paths| std::thread::Builder::new().spawn_scoped(scope, move || read(paths));
-        let threads: Vec<_> = others.chunks(part).map(start).collect();
-        let mut all = read(own);
-        // Where no thread was to be had its files are read here; so are those of one that panicked, in the open.
-        for (thread, paths) in threads.into_iter().zip(others.chunks(part)) {
-            all.extend(thread.ok().and_then(|thread| thread.join().ok()).unwrap_or_else(|| read(paths)));
-        }
-        all
-    })
+/// The bytes of one result, unless they are more than any result has. Of the store's own entries only files are read; whoever
+/// names a pipe wants it read, and whoever names `-` standard input.
+pub(crate) fn read(path: &Path, named: bool) -> Result<Vec<u8>, LoadError> {
+    let read = if named && is_stdin(path) {
+        place::read_standard_input(MAX_BYTES)
+    } else {
+        place::read(path, MAX_BYTES, named)
+    };
+    let bytes = read.map_err(PathError::of("read", path))?;
+    bytes.ok_or_else(|| LoadError::Refused { path: path.to_owned(), reason: Refused::TooLarge })
 }
 
-/// The bytes of one result, unless they are more than any result has. Of the store's own entries only files are read; whoever
-/// names a pipe wants it read.
-pub(crate) fn read(path: &Path, pipes: bool) -> Result<Vec<u8>, LoadError> {
-    let bytes = place::read(path, MAX_BYTES, pipes).map_err(PathError::of("read", path))?;
-    bytes.ok_or_else(|| LoadError::Refused { path: path.to_owned(), reason: Refused::TooLarge })
+/// Whether a reference means standard input, which can be read once.
+#[must_use]
+pub fn is_stdin(reference: impl AsRef<Path>) -> bool {
+    reference.as_ref() == Path::new("-")
 }
 
 /// Results by reference, in the order asked for, and the files of `@all` that could not be used.
@@ -225,8 +213,19 @@ fn load_from<S: AsRef<str>>(
         let paths = if is_stored { store()?.resolve(reference)? } else { vec![PathBuf::from(reference)] };
         for path in paths {
             match load_from_any(&path, !is_stored) {
+                Ok(result) if is_stdin(&path) => {
+                    loaded.results.push((PathBuf::from("standard input"), result));
+                }
                 Ok(result) => loaded.results.push((path, result)),
                 Err(error) if reference == "@all" => loaded.unusable.push(error),
+                Err(error) if reference.starts_with("@-") => {
+                    let older = reference[2..].parse::<usize>().map_or(0, |back| back + 1);
+                    let before = match store()?.runs().map_err(LoadError::from)?.len() {
+                        stored if stored < older => "no older run is stored: oscost run adds one".to_owned(),
+                        _ => format!("@-{older} is the run before it"),
+                    };
+                    return Err(ReferenceError::Unusable { error, before });
+                }
                 Err(error) => return Err(error.into()),
             }
         }
@@ -289,19 +288,6 @@ mod tests {
         }
     }
 
-    /// A thread whose start lacks memory ends the program, and two results need none.
-    #[test]
-    fn few_files_are_read_without_threads_and_many_in_their_order() {
-        let caller = std::thread::current().id();
-        let few: Vec<usize> = (0..LEAST_OF_A_THREAD).collect();
-        let readers = by_all_cpus(&few, |_| std::thread::current().id());
-        assert!(readers.iter().all(|reader| *reader == caller), "{readers:?}");
-        let many: Vec<usize> = (0..1000).collect();
-        for length in [0, 1, few.len() + 1, 999, 1000] {
-            assert_eq!(by_all_cpus(&many[..length], |number| *number), many[..length]);
-        }
-    }
-
     #[test]
     fn what_cannot_be_written_stores_nothing() {
         let home = tempfile::tempdir().unwrap();
@@ -358,9 +344,19 @@ mod tests {
         assert_eq!(notes(&all), ["10", "30"]);
         assert_eq!(all.unusable.len(), 1);
         assert!(all.unusable[0].to_string().contains("damaged"), "{}", all.unusable[0]);
+        let said = load(&["@-2"]).unwrap_err().to_string();
         assert!(
-            matches!(load(&["@-2"]), Err(ReferenceError::Load(LoadError::Refused { path, .. })) if path == damaged)
+            said.starts_with(damaged.to_str().unwrap()) && said.ends_with("@-3 is the run before it"),
+            "{said}"
         );
+        // As a loss of power leaves it: nobody is sent to the run that was asked for.
+        let paths = store.runs().unwrap();
+        fs::write(&paths[2], vec![0; 1000]).unwrap();
+        let said = load(&["@-1"]).unwrap_err().to_string();
+        assert!(said.contains("damaged") && said.contains("@-2 is") && !said.contains("@-1"), "{said}");
+        fs::write(&paths[0], "of another program").unwrap();
+        let said = load(&["@-3"]).unwrap_err().to_string();
+        assert!(said.contains("no older run is stored") && !said.contains("@-1"), "{said}");
     }
 
     #[test]

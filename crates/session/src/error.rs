@@ -34,9 +34,7 @@ pub enum Error {
     #[error("{0}: no figure can be trusted, and none is kept")]
     WrongClock(String),
     /// The result was made, and could not be saved.
-    #[error(
-        "the result was not stored: {0}; XDG_STATE_HOME=FOLDER stores it elsewhere, --json FILE also writes it to a file"
-    )]
+    #[error("the result was not stored: {0}; --json FILE also writes it to a file")]
     NotStored(String),
 }
 

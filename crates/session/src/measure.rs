@@ -58,9 +58,7 @@ pub fn measure(
     let lock = lock(request.beside_another, &mut warnings)?;
     let store = Keeping::of(&request.keep);
     if let Keeping::Refused(why) = &store {
-        tell(Notice::Warning(format!(
-            "the result will not be kept: {why}; XDG_STATE_HOME=FOLDER keeps it elsewhere"
-        )));
+        tell(Notice::Warning(format!("the result will not be kept: {why}")));
     }
     if let Keeping::In(store) = &store {
         recover::recover(store, catalogue, tell);

@@ -92,6 +92,9 @@ fn partial(catalogue: &Catalogue, journal: &Recovered) -> Result<Fate, String> {
     result.estimators = ESTIMATORS;
     result.partial = true;
     result.conditions.kept_awake = kept_awake(&records);
+    // How long it measured before its last launch: when it was killed nobody knows.
+    let launches = figures.iter().flat_map(|figure| &figure.launches);
+    result.duration_ns = launches.map(|launch| launch.start_ns).max().unwrap_or(0);
     result.figures = figures;
     result.ratios = ratios;
     result.differences = differences;
@@ -138,7 +141,9 @@ mod tests {
         let sample = include_bytes!("../../results/tests/samples/v2.json");
         let head = oscost_results::from_bytes(sample).expect("a result");
         let journal = Journal::create(&store, &head).expect("a journal");
-        let members = vec![("known/one".to_owned(), Launched::default())];
+        let mut launched = Launched::default();
+        launched.record.start_ns = 9_000_000_000;
+        let members = vec![("known/one".to_owned(), launched)];
         journal
             .append(&Record::Launched { sequence: 0, members, pairs: Vec::new(), awake: None })
             .expect("on the disk");
@@ -151,6 +156,8 @@ mod tests {
         assert_eq!(saved(&Catalogue::new(Vec::new())), (0, 0));
         assert_eq!(saved(&Catalogue::new(vec![&Known])), (1, 1));
         assert_eq!(saved(&Catalogue::new(vec![&Known])), (1, 1), "it is gone");
+        let result = oscost_results::load(&store.runs().expect("a store")[0]).expect("a result");
+        assert_eq!(result.duration_ns, 9_000_000_000, "it measured for 9 s and more");
     }
 
     #[test]

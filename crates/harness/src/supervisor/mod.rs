@@ -1,7 +1,6 @@
 //! Everything that runs in the supervisor, which plans, starts workers and never measures; and the janitor that it starts.
 
 pub mod apart;
-pub(crate) mod awake;
 pub(crate) mod engine;
 pub(crate) mod event;
 pub(crate) mod foreign;
@@ -12,5 +11,6 @@ pub(crate) mod percentiles;
 pub(crate) mod plain;
 pub(crate) mod plan;
 pub(crate) mod rehearsal;
+pub(crate) mod run_clock;
 pub(crate) mod witnesses;
 pub(crate) mod workers;

@@ -10,10 +10,10 @@ use oscost_sys::{CallError, readiness};
 
 use crate::benchmark::catalogue::{Catalogue, Choice};
 use crate::protocol::message::{Job, Report};
-use crate::supervisor::awake::{Awake, LOOK_NS};
 use crate::supervisor::engine::{Measured, measure_by};
 use crate::supervisor::event::Event;
 use crate::supervisor::plan::Options;
+use crate::supervisor::run_clock::{LOOK_NS, RunClock};
 use crate::supervisor::workers::{Lost, MOST_REPORT, Workers, lost};
 use crate::worker;
 
@@ -22,7 +22,7 @@ use crate::worker;
 pub struct Plain<'a> {
     catalogue: &'a Catalogue,
     interrupted: Arc<AtomicBool>,
-    awake: Awake,
+    clock: RunClock,
     words: SharedWords,
 }
 
@@ -33,7 +33,7 @@ impl<'a> Plain<'a> {
     /// The error of mmap, or of a sandbox that refuses kill(2).
     pub fn new(catalogue: &'a Catalogue, interrupted: Arc<AtomicBool>) -> Result<Self, CallError> {
         process::may_signal()?;
-        Ok(Self { catalogue, interrupted, awake: Awake::default(), words: SharedWords::new(1)? })
+        Ok(Self { catalogue, interrupted, clock: RunClock::default(), words: SharedWords::new(1)? })
     }
 
     /// Measures `choices`. There are no contestants: they are started by more calls than there may be.
@@ -49,7 +49,7 @@ impl<'a> Plain<'a> {
     /// What this program slept through while a worker was waited for, ns: it was stopped, or its machine suspended.
     #[must_use]
     pub fn slept_ns(&self) -> u64 {
-        self.awake.slept_ns()
+        self.clock.slept_ns()
     }
 
     fn lost(&self, what: String) -> Lost {
@@ -58,10 +58,10 @@ impl<'a> Plain<'a> {
 
     /// What the child says until it has said everything.
     fn hear(&self, mut pipe: PipeReader, deadline_ns: u64) -> Result<Vec<u8>, Lost> {
-        let deadline = self.awake.begin() + deadline_ns;
+        let deadline = self.clock.begin() + deadline_ns;
         let (mut said, mut buffer) = (Vec::new(), vec![0; 1 << 16]);
         loop {
-            let now = self.awake.look();
+            let now = self.clock.look();
             if self.is_interrupted() {
                 return Err(Lost::Interrupted);
             }
@@ -86,7 +86,7 @@ impl<'a> Plain<'a> {
 
 impl Workers for Plain<'_> {
     fn now_ns(&self) -> u64 {
-        self.awake.now_ns()
+        self.clock.now_ns()
     }
 
     fn is_interrupted(&self) -> bool {

@@ -15,8 +15,8 @@ use crate::benchmark::directory::{self, Place};
 use crate::protocol::ledger;
 use crate::protocol::message::{Job, Report};
 use crate::protocol::start::{SETTING_UP, WORKER_ARGUMENT};
-use crate::supervisor::awake::{Awake, LOOK_NS};
 use crate::supervisor::janitor::Janitor;
+use crate::supervisor::run_clock::{LOOK_NS, RunClock};
 
 /// A report is refused beyond this size: a worker that sends rubbish without end must not fill the memory.
 pub(crate) const MOST_REPORT: usize = 64 << 20;
@@ -37,7 +37,7 @@ pub(crate) trait Workers {
 
 impl Workers for Supervisor {
     fn now_ns(&self) -> u64 {
-        self.awake.now_ns()
+        self.clock.now_ns()
     }
 
     fn is_interrupted(&self) -> bool {
@@ -58,7 +58,7 @@ pub struct Supervisor {
     janitor: Option<(Janitor, String)>,
     place: Option<Place>,
     interrupted: Arc<AtomicBool>,
-    awake: Awake,
+    clock: RunClock,
     words: SharedWords,
     words_fd: OwnedFd,
 }
@@ -124,7 +124,16 @@ impl Supervisor {
         };
         let (words, words_fd) = SharedWords::in_file(1)?;
         process::keep_over_exec(&words_fd)?;
-        Ok(Self { program, refused, janitor, place, interrupted, awake: Awake::default(), words, words_fd })
+        Ok(Self {
+            program,
+            refused,
+            janitor,
+            place,
+            interrupted,
+            clock: RunClock::default(),
+            words,
+            words_fd,
+        })
     }
 
     /// Whether kernel objects of workers vanish by themselves.
@@ -142,7 +151,7 @@ impl Supervisor {
     /// What this program slept through while a worker was waited for, ns: it was stopped, or its machine suspended.
     #[must_use]
     pub fn slept_ns(&self) -> u64 {
-        self.awake.slept_ns()
+        self.clock.slept_ns()
     }
 
     /// Has a fresh worker do `job` within `deadline_ns`.
@@ -158,7 +167,7 @@ impl Supervisor {
         job.directory = self.place.as_ref().map(|place| place.folder().as_raw_fd());
         self.words.word(0).store(0, Ordering::Relaxed);
         let mut running = self.start(&job).map_err(|what| Lost::Worker { what, member: None })?;
-        let heard = running.listen(deadline_ns, &self.awake, &self.interrupted);
+        let heard = running.listen(deadline_ns, &self.clock, &self.interrupted);
         let ended = running.end(matches!(heard.why, Why::Ended));
         match heard.why {
             Why::Interrupted => Err(Lost::Interrupted),
@@ -255,8 +264,8 @@ impl Running {
     }
 
     /// Reads both streams until the worker has closed them or is dead.
-    fn listen(&mut self, deadline_ns: u64, awake: &Awake, interrupted: &AtomicBool) -> Heard {
-        let deadline = awake.begin() + deadline_ns;
+    fn listen(&mut self, deadline_ns: u64, clock: &RunClock, interrupted: &AtomicBool) -> Heard {
+        let deadline = clock.begin() + deadline_ns;
         let mut heard = Heard { report: Vec::new(), words: Vec::new(), why: Why::Ended };
         // Before Linux 5.3 there is no pidfd: then the end of the streams is the end of the worker.
         let pidfd = process::pidfd(self.pid()).ok();
@@ -267,7 +276,7 @@ impl Running {
         let (mut out_open, mut err_open, mut dead) = (true, true, false);
         let mut buffer = vec![0; 1 << 16];
         while out_open || (err_open && !dead) {
-            let now = awake.look();
+            let now = clock.look();
             if interrupted.load(Ordering::Relaxed) {
                 heard.why = Why::Interrupted;
                 return heard;

@@ -26,9 +26,7 @@ const WRITTEN: usize = 1 << 20;
 /// Writes the rows of what the references name.
 pub fn rows(options: &Report, references: &[String], format: RowFormat, talk: &Talk) -> Result<Exit, Ended> {
     if !options.only.is_empty()
-        && let Some(pipe) = references
-            .iter()
-            .find(|reference| std::fs::metadata(reference).is_ok_and(|it| !it.is_file() && !it.is_dir()))
+        && let Some(pipe) = references.iter().find(|reference| is_read_once(reference))
     {
         return Err(Ended::misuse(format!(
             "--only reads twice, and {} can be read once: write it to a file first",
@@ -45,7 +43,9 @@ pub fn rows(options: &Report, references: &[String], format: RowFormat, talk: &T
             run.figures.retain(|figure| only.contains(&figure.id));
         }
         // A file's name is its user's; one in the store says nothing that the run's id does not.
-        let file = (!options.anonymous && !stored).then(|| path.to_string_lossy());
+        let name =
+            if oscost_results::is_stdin(path) { "standard input".into() } else { path.to_string_lossy() };
+        let file = (!options.anonymous && !stored).then_some(name);
         let mut text = Short(Vec::new());
         // Nothing but their length keeps the rows from being written here.
         let made = match oscost_report::rows(&run, file.as_deref(), format, &mut text) {
@@ -80,6 +80,12 @@ pub fn rows(options: &Report, references: &[String], format: RowFormat, talk: &T
     let code = ended(&tally, talk);
     // Whoever asks for the whole store names no file in it.
     Ok(if references == ["@all"] { Exit::Done } else { code })
+}
+
+/// Whether a reference is standard input, a pipe or the like.
+fn is_read_once(reference: &str) -> bool {
+    oscost_results::is_stdin(reference)
+        || std::fs::metadata(reference).is_ok_and(|it| !it.is_file() && !it.is_dir())
 }
 
 /// What is made of a result before its turn comes.

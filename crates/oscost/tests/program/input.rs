@@ -80,10 +80,30 @@ fn results_that_are_none_are_refused() {
     home.ask(&["report", "/proc/self/pagemap"]).refused(2, "it is empty");
     home.ask(&["report", "/"]).refused(2, "/ is a folder");
     home.ask(&["report"]).refused(2, "no run is stored");
+    home.ask(&["report", ""]).refused(2, "''");
+    home.ask(&["report", "-"]).refused(2, "it is empty");
     std::fs::write(home.path().join("\u{1b}[31m.json"), "{}").unwrap();
     let done = home.ask(&["report", "\u{1b}[31m.json"]);
     done.refused(2, "not an oscost result");
     assert!(!done.stderr.contains('\u{1b}'), "a file name must not reach the terminal as it is: {done:?}");
+}
+
+#[test]
+fn a_result_is_read_from_standard_input_wherever_one_can_be_named() {
+    let home = Home::new();
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../results/tests/samples/v2.json");
+    let of = |arguments: &[&str]| {
+        let mut command = home.command(arguments);
+        finished(command.stdin(std::fs::File::open(sample).unwrap()))
+    };
+    for format in ["text", "csv"] {
+        let piped = of(&["report", "-", "--format", format]).well().stdout.clone();
+        let named = home.ask(&["report", sample, "--format", format]).well().stdout.clone();
+        let named = named.replace(sample, "standard input").replace("v2", "standard input");
+        assert!(piped == named, "{format}: {piped}");
+    }
+    assert!(of(&["compare", "-", sample]).well().stdout.contains("standard input"));
+    of(&["report", "-", "--format", "csv", "--only", "syscall"]).refused(2, "- can be read once");
 }
 
 #[test]

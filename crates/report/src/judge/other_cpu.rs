@@ -42,9 +42,9 @@ pub(super) fn refusal<'r>(
     }
     let (foreign_a, foreign_b) = (foreign(of_a), foreign(of_b));
     if (foreign_a > OTHERS) != (foreign_b > OTHERS) {
-        let (a, b) = (foreign_a * 100.0, foreign_b * 100.0);
+        let (a, b) = (numbers::whole_percent(foreign_a), numbers::whole_percent(foreign_b));
         return Some(format!(
-            "others had its CPUs for {a:.0} %, {b:.0} % of the time: to wake a busy CPU has another price"
+            "others had its CPUs for {a}, {b} of the time: to wake a busy CPU has another price"
         ));
     }
     let farther = (hop_a / hop_b).max(hop_b / hop_a);

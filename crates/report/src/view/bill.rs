@@ -294,17 +294,22 @@ fn budget(budget: &Budget, unicode: bool) -> Judged {
 fn whole_percent(share: f64) -> String {
     match share * 100.0 {
         small if small < 0.5 && small > 0.0 => "< 1 %".to_owned(),
-        hundredths => format!("{hundredths:.0} %"),
+        _ => numbers::whole_percent(share),
     }
 }
 
 fn range(share: &Estimate) -> String {
-    format!("{:.0} .. {:.0} %", share.low * 100.0, share.high * 100.0)
+    match [share.low, share.high].map(numbers::whole_percent) {
+        [_, high] if share.low.abs().max(share.high) < 100.0 => format!("{:.0} .. {high}", share.low * 100.0),
+        [low, high] => format!("{low} .. {high}"),
+    }
 }
 
 fn explained(bill: &Bill) -> String {
     match &bill.explained {
-        Some(share) => format!("priced {:.0} % of the system time ({})", share.value * 100.0, range(share)),
+        Some(share) => {
+            format!("priced {} of the system time ({})", numbers::whole_percent(share.value), range(share))
+        }
         None => {
             let sum: f64 = bill.items.iter().map(|item| item.together.value).sum();
             format!("priced {}; there is no system time to hold it against", duration(sum))
@@ -319,8 +324,8 @@ fn pays(bill: &Bill) -> String {
             let system = duration(free.system_ns as f64);
             match &bill.explained {
                 Some(share) => format!(
-                    "{system} in the kernel, {:.0} % of it priced ({})",
-                    share.value * 100.0,
+                    "{system} in the kernel, {} of it priced ({})",
+                    numbers::whole_percent(share.value),
                     range(share)
                 ),
                 None => format!("{system} in the kernel; {}", explained(bill)),

@@ -176,7 +176,6 @@ fn behaviour(story: &Story<'_>, cells: &[&ContentionCell<'_>]) -> Table {
                 (low, high) => format!("{low} .. {high}"),
             }
         };
-        let share = |share: f64| format!("{:.0} %", share * 100.0);
         let class =
             match held.iter().filter_map(|cell| cell.value(quantity::OWNER_CHANGE_SHARE)).reduce(f64::min) {
                 None => "shared",
@@ -186,15 +185,15 @@ fn behaviour(story: &Story<'_>, cells: &[&ContentionCell<'_>]) -> Table {
         vec![
             story.plain(lock),
             class.to_owned(),
-            range(quantity::OWNER_CHANGE_SHARE, &share),
-            range(quantity::BLOCKED_SHARE, &share),
+            range(quantity::OWNER_CHANGE_SHARE, &numbers::whole_percent),
+            range(quantity::BLOCKED_SHARE, &numbers::whole_percent),
             range("fairness", &|value| format!("{value:.2}")),
             held.iter()
                 .filter_map(|cell| cell.value(quantity::LONGEST_WAIT))
                 .reduce(f64::max)
                 .map_or(String::new(), numbers::duration),
             range(quantity::HANDOVER_P50, &numbers::duration),
-            range(quantity::IDEAL_SHARE, &share),
+            range(quantity::IDEAL_SHARE, &numbers::whole_percent),
         ]
     });
     Table::new(heads, rows)

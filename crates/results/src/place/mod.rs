@@ -5,7 +5,7 @@
 //! dead, and [`Directory::sweep`] removes it.
 
 use std::fs::{File, TryLockError};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, IsTerminal, Read, Seek, Write};
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -27,6 +27,16 @@ pub(crate) use target::{Stream, Target, Writer, read};
 
 /// Permissions of what oscost stores of its own accord: the owner's alone.
 pub(crate) const PRIVATE: u32 = 0o600;
+
+/// The bytes of standard input; `None` if there are more than `most`. Whoever pipes a run waits as long as it measures.
+pub(crate) fn read_standard_input(most: u64) -> io::Result<Option<Vec<u8>>> {
+    let stdin = io::stdin();
+    if stdin.is_terminal() {
+        let why = "standard input is a terminal; pipe a result into it, or name a file";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
+    read_at_most(stdin.lock(), most)
+}
 
 /// A file that is being written: nobody else sees it yet. Dropping it leaves nothing.
 pub(crate) struct NewFile {

@@ -21,6 +21,8 @@ pub fn text(out: &[u8]) -> &str {
     let stray = |letter: char| is_obeyed(letter) && letter != '\n' && letter != '\r';
     assert!(!text.contains(stray), "{text:?}");
     assert!(!text.replace("\r\n", "").contains('\r'), "{text:?}");
+    let no_share = |unit| ["inf", "NaN"].iter().any(|none| text.contains(&format!("{none}{unit}")));
+    assert!(![" %", "&nbsp;%", "\u{a0}%"].into_iter().any(no_share), "a share that is no number: {text:?}");
     text
 }
 

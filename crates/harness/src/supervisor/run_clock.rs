@@ -11,12 +11,12 @@ const SLEPT_NS: u64 = 2_000_000_000;
 
 /// A clock that stands while the program does. It is looked at while a worker is waited for, which is nearly always.
 #[derive(Debug, Default)]
-pub(crate) struct Awake {
+pub(crate) struct RunClock {
     looked_ns: AtomicU64,
     slept_ns: AtomicU64,
 }
 
-impl Awake {
+impl RunClock {
     /// The time now, ns.
     pub(crate) fn now_ns(&self) -> u64 {
         clock::now_ns().saturating_sub(self.slept_ns())
@@ -54,11 +54,11 @@ mod tests {
     #[test]
     fn the_clock_stands_while_the_program_sleeps_and_at_no_other_time() {
         const SECOND: u64 = 1_000_000_000;
-        let awake = Awake { looked_ns: AtomicU64::new(10 * SECOND), ..Awake::default() };
-        assert_eq!(awake.look_at(10 * SECOND + LOOK_NS), 10 * SECOND + LOOK_NS);
-        assert_eq!(awake.look_at(12 * SECOND), 12 * SECOND, "a busy machine is no sleep");
-        assert_eq!(awake.look_at(57 * SECOND), 12 * SECOND + LOOK_NS);
-        assert_eq!(awake.slept_ns(), 45 * SECOND - LOOK_NS);
-        assert_eq!(awake.look_at(58 * SECOND), 13 * SECOND + LOOK_NS);
+        let run_clock = RunClock { looked_ns: AtomicU64::new(10 * SECOND), ..RunClock::default() };
+        assert_eq!(run_clock.look_at(10 * SECOND + LOOK_NS), 10 * SECOND + LOOK_NS);
+        assert_eq!(run_clock.look_at(12 * SECOND), 12 * SECOND, "a busy machine is no sleep");
+        assert_eq!(run_clock.look_at(57 * SECOND), 12 * SECOND + LOOK_NS);
+        assert_eq!(run_clock.slept_ns(), 45 * SECOND - LOOK_NS);
+        assert_eq!(run_clock.look_at(58 * SECOND), 13 * SECOND + LOOK_NS);
     }
 }
