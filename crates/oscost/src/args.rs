@@ -146,7 +146,7 @@ pub struct Report {
     /// Compare the hosts in folders of results: which are odd, in which figures, and by how much
     #[arg(long, conflicts_with_all = ["only", "what_is_in_it", "anonymous", "sort"])]
     pub fleet: bool,
-    /// Show how far the results, runs of one machine, lie apart in what compare judges
+    /// Show how far runs of one machine lie apart, in the numbers that compare judges
     #[arg(long, conflicts_with_all = ["what_is_in_it", "fleet", "sort"])]
     pub spread: bool,
     /// Leave out every fact that identifies the host or the user, for publication

@@ -36,6 +36,9 @@ impl PathError {
         if STORING.contains(&self.action) {
             return "; XDG_STATE_HOME=FOLDER keeps results elsewhere".to_owned();
         }
+        if self.action == "read" && self.source.kind() == io::ErrorKind::NotFound {
+            return "; oscost report @all lists the stored runs".to_owned();
+        }
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         match folder.filter(|_| self.action == "write" && self.source.kind() == io::ErrorKind::NotFound) {
             Some(folder) => format!("; make its folder first: mkdir -p {}", shown(folder)),
@@ -184,7 +187,7 @@ mod tests {
             of("read", "", 2).starts_with("cannot read '': ")
                 && of("read", "", 2).ends_with("give it a name")
         );
-        assert!(of("read", "r.json", 2).ends_with("(os error 2)"), "nothing is to be said");
+        assert!(of("read", "r.json", 2).ends_with("oscost report @all lists the stored runs"));
         assert!(of("list", "/x/runs", 13).ends_with("XDG_STATE_HOME=FOLDER keeps results elsewhere"));
         assert!(of("write", "a/b", 2).ends_with("mkdir -p a"));
         if cfg!(unix) {

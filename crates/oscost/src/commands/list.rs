@@ -70,11 +70,17 @@ pub fn list(options: &List, talk: &Talk) -> Result<Exit, Ended> {
     Ok(Exit::Done)
 }
 
-/// One line a figure, so that it can be searched; what does not fit a terminal is cut.
+/// One line a figure, so that it can be searched; on a terminal, what does not fit goes on below.
 fn line(card: &Known, width: usize, out: &mut dyn Write) -> std::io::Result<()> {
     let lack = card.lack.as_ref().map_or(String::new(), |(why, _)| format!("[unsupported here: {why}] "));
     let text = format!("{:<36} {lack}{}", format!("{}{}", card.id, star(card)), card.operation);
-    writeln!(out, "{}", cut(&text, width))
+    if text.chars().count() <= width {
+        return writeln!(out, "{text}");
+    }
+    let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+    writeln!(out, "{}", words[0])?;
+    let below = wrapped(&words[1..], width.saturating_sub(4));
+    below.iter().try_for_each(|line| writeln!(out, "    {line}"))
 }
 
 /// Core and families: one screen.
@@ -211,6 +217,20 @@ mod tests {
             assert!(text.lines().count() <= most, "{width} columns: {} lines\n{text}", text.lines().count());
             assert!(text.lines().all(|line| line.chars().count() <= width), "{width} columns:\n{text}");
             assert!(text.contains("posix_named*") && text.contains("/handover"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_figure_that_does_not_fit_goes_on_below_and_loses_nothing() {
+        for width in [60, 80, 100, usize::MAX] {
+            for card in catalogue().tier(Tier::Thorough) {
+                let mut text = Vec::new();
+                line(card, width, &mut text).expect("memory");
+                let text = String::from_utf8(text).expect("text");
+                assert!(text.lines().all(|line| line.chars().count() <= width), "{width}: {text}");
+                let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                assert!(said.starts_with(&card.id) && said.ends_with(&card.operation), "{width}: {text}");
+            }
         }
     }
 

@@ -23,7 +23,7 @@ pub struct Bill {
     /// major_faults, switches, signals, threads, children. May be given again
     #[arg(long, value_name = "BOUND", value_parser = bound)]
     pub budget: Vec<BudgetBound>,
-    /// Run it N times free and N times counted, for programs that depend on timing, whose counts get a range, and for short ones
+    /// Run it N times free and N times counted: for short programs, and for counts that depend on timing
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=20))]
     pub runs: u32,
     /// Price with what the store has of this boot, and measure nothing that is missing
