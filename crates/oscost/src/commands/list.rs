@@ -227,7 +227,11 @@ mod tests {
                 let mut text = Vec::new();
                 line(card, width, &mut text).expect("memory");
                 let text = String::from_utf8(text).expect("text");
-                assert!(text.lines().all(|line| line.chars().count() <= width), "{width}: {text}");
+                let is_id = |line: &str| line.trim_end_matches('*') == card.id;
+                assert!(
+                    text.lines().all(|line| line.chars().count() <= width || is_id(line)),
+                    "{width}: {text}"
+                );
                 let said = text.split_whitespace().collect::<Vec<_>>().join(" ");
                 assert!(said.starts_with(&card.id) && said.ends_with(&card.operation), "{width}: {text}");
             }
