@@ -7,8 +7,8 @@ use oscost_results::bill::{Bill, BillItem as Item, Call, CountedRun as Counted, 
 
 pub use crate::prices::{MadeProcess, Prices, plus, times};
 use crate::tariff::{
-    self, END, END_MAPPING, ENTRY, FAULT, FAULT_COPY, FAULT_LARGE, FAULT_READ, FILE_PAGE, FORK_MAPPING,
-    FORK_PAGE, PREEMPTION, SIGNAL, SLEEP, Term, WAKE,
+    self, END, END_MAPPING, ENTRY, FAULT, FAULT_COPY, FAULT_READ, FILE_PAGE, FORK_MAPPING, FORK_PAGE,
+    PREEMPTION, SIGNAL, SLEEP, Term, WAKE,
 };
 pub use crate::words::key;
 use crate::words::words;
@@ -62,7 +62,7 @@ pub fn needed(counted: &[Counted]) -> BTreeSet<&'static str> {
         all.push(WAKE);
     }
     if counted.iter().any(|one| one.ends.is_some()) {
-        all.extend([END_MAPPING, FILE_PAGE, FAULT_LARGE]);
+        all.extend([END_MAPPING, FILE_PAGE]);
     }
     for rate in calls().filter_map(tariff::rate_of) {
         all.extend([rate.each, rate.byte, rate.nothing, rate.more]);
@@ -81,17 +81,8 @@ pub fn items(counted: &Counted, free: Option<&Usage>, prices: &Prices) -> Vec<It
     let (read, copied) = kinds(counted, faults.minor);
     let ends = counted.ends.unwrap_or_default();
     let forks = counted.forks.unwrap_or_default();
-    let first = faults.minor - read - copied;
-    let large = ends.large_pages.min(first);
     let others = [
-        (
-            "fault: large",
-            "page fault of a large process",
-            large,
-            FAULT_LARGE,
-            "as of 16 MiB; a process is large from 4 MiB of its own",
-        ),
-        ("fault", "page fault", first - large, FAULT, "priced as that of anonymous memory"),
+        ("fault", "page fault", faults.minor - read - copied, FAULT, "priced as that of anonymous memory"),
         (
             "fault: read",
             "page fault of a read",
@@ -389,7 +380,7 @@ mod tests {
         assert_eq!(kinds(&Counted::default(), 7), (0, 0), "a tracer does not tell");
     }
 
-    /// What ends give back is paid for by what was counted; pages of large processes are priced as large ones, once.
+    /// What ends give back is paid for by what was counted.
     #[test]
     fn an_end_is_paid_for_by_what_it_gives_back() {
         let known = [
@@ -397,32 +388,22 @@ mod tests {
             ("process/fork", 100_000.0),
             ("process/fork/mappings_1000", 600_000.0),
             ("memory/give_back_file", 60.0),
-            ("memory/give_back", 100.0),
-            ("memory/fault_anonymous", 1000.0),
-            ("memory/fill_16m", 4096.0 * 3000.0),
         ];
-        let ends = EndCount { mappings: 40, file_pages: 500, large_pages: 3000 };
-        let ended =
-            |minor| Counted { faults: Faults { minor, major: 0 }, ends: Some(ends), ..Counted::default() };
-        let of = |minor, key: &str| {
-            let items = items(&ended(minor), None, &prices(&known));
-            items.iter().find(|item| item.key == key).map_or(0.0, |item| item.together.value)
-        };
-        assert!((of(3100, "end: mapping") - 40.0 * 250.0).abs() < 1e-6);
-        assert!((of(3100, "end: page") - 500.0 * 60.0).abs() < 1e-6);
-        assert!((of(3100, "fault: large") - 3000.0 * 3000.0).abs() < 1e-3);
-        assert!((of(3100, "fault") - 100.0 * 1100.0).abs() < 1e-6);
-        assert!((of(2000, "fault: large") - 2000.0 * 3000.0).abs() < 1e-3 && of(2000, "fault") < 1e-9);
-        let wanted = needed(&[ended(1)]);
-        assert!(["memory/fill_16m", "memory/give_back_file"].iter().all(|id| wanted.contains(id)));
-        assert!(!needed(&[Counted::default()]).contains("memory/fill_16m"));
+        let ended = Counted { ends: Some(EndCount { mappings: 40, file_pages: 500 }), ..Counted::default() };
+        let items = items(&ended, None, &prices(&known));
+        let of =
+            |key: &str| items.iter().find(|item| item.key == key).map_or(0.0, |item| item.together.value);
+        assert!((of("end: mapping") - 40.0 * 250.0).abs() < 1e-6);
+        assert!((of("end: page") - 500.0 * 60.0).abs() < 1e-6);
+        assert!(needed(&[ended]).contains("memory/give_back_file"));
+        assert!(!needed(&[Counted::default()]).contains("memory/give_back_file"));
     }
 
     #[test]
     fn a_price_with_a_circumstance_is_one_and_says_so() {
         let mut prices = prices(&[("syscall/getppid", 100.0)]);
-        prices.add_with("syscall/getppid", price(300.0), "beside others' work");
-        prices.add_with("syscall/stat", price(300.0), "beside others' work");
+        prices.add_measured("syscall/getppid", price(400.0), 300.0, Some("beside others' work"));
+        prices.add_measured("syscall/stat", price(400.0), 300.0, Some("beside others' work"));
         let calls = vec![call("getuid", "", 2), call("stat", "", 2)];
         let items = items(&Counted { calls, ..Counted::default() }, None, &prices);
         let of = |key: &str| items.iter().find(|item| item.key == key).and_then(|item| item.price.clone());
@@ -430,5 +411,17 @@ mod tests {
         assert!((entry.ns.value, stat.ns.value) == (100.0, 300.0), "the first one stays");
         assert!(stat.circumstance.ends_with("beside others' work"), "{stat:?}");
         assert!(!entry.circumstance.contains("others"), "{entry:?}");
+    }
+
+    /// Half of what is measured beside others is not half of what is not.
+    #[test]
+    fn a_difference_is_one_of_floors_or_one_of_typical_prices() {
+        let difference = |disturbed| {
+            let mut prices = Prices::default();
+            prices.add_measured("a", price(220.0), 200.0, disturbed);
+            prices.add_measured("b", price(120.0), 110.0, None);
+            prices.sum(&[("a", 1.0), ("b", -1.0)]).expect("known").value
+        };
+        assert_eq!((difference(None), difference(Some("beside others' work"))), (100.0, 90.0));
     }
 }

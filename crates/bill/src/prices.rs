@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use oscost_results::Estimate;
 
-use crate::tariff::{BARE, ENTRY, FAULT_COPY, FORK_MAPPING, FORK_PAGE, Term};
+use crate::tariff::{self, BARE, ENTRY, FAULT_COPY, FORK_MAPPING, FORK_PAGE, Term};
 
 /// What the evidence of a figure that makes a process counted, an operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,10 +17,19 @@ pub struct MadeProcess {
     pub mappings: f64,
 }
 
-/// What is known of figures: the low end of the floor, the typical price, its high end, in ns.
+/// A figure's price: the low end of the floor, the typical price, its high end, in ns.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    typical: Estimate,
+    floor: f64,
+    /// Its typical price holds more than the figure's own.
+    is_disturbed: bool,
+}
+
+/// What is known of figures.
 #[derive(Debug, Clone, Default)]
 pub struct Prices {
-    known: BTreeMap<String, Estimate>,
+    known: BTreeMap<String, Known>,
     /// What was counted of those that make a process.
     made: BTreeMap<String, MadeProcess>,
     /// What is to be said of a price, by its figure.
@@ -30,15 +39,16 @@ pub struct Prices {
 impl Prices {
     /// Takes a figure's price, unless a newer one is known.
     pub fn add(&mut self, id: &str, price: Estimate) {
-        self.known.entry(id.to_owned()).or_insert(price);
+        self.add_measured(id, price, price.value, None);
     }
 
-    /// Takes a figure's price of which something is to be said, unless another one is known.
-    pub fn add_with(&mut self, id: &str, price: Estimate, circumstance: &'static str) {
-        if !self.has(id) {
-            self.circumstances.insert(id.to_owned(), circumstance);
-            self.add(id, price);
+    /// The same, with its floor. Where its typical price holds more than its own, `disturbed` says why, and the floor prices it.
+    pub fn add_measured(&mut self, id: &str, typical: Estimate, floor: f64, disturbed: Option<&'static str>) {
+        if self.has(id) {
+            return;
         }
+        self.known.insert(id.to_owned(), Known { typical, floor, is_disturbed: disturbed.is_some() });
+        self.circumstances.extend(disturbed.map(|why| (id.to_owned(), why)));
     }
 
     /// Takes what was counted of a figure that makes a process.
@@ -47,13 +57,19 @@ impl Prices {
     }
 
     /// The price of a term.
-    fn one(&self, id: &str) -> Option<Estimate> {
-        let Some(figure) = id.strip_suffix(BARE) else { return self.known.get(id).copied() };
-        let (price, made) = (self.known.get(figure)?, self.made.get(figure)?);
-        let faults = times(self.sum(FAULT_COPY)?, made.faults);
-        let copied =
-            plus(times(self.sum(FORK_PAGE)?, made.pages), times(self.sum(FORK_MAPPING)?, made.mappings));
-        Some(less(less(*price, faults), copied))
+    fn one(&self, id: &str, by_floor: bool) -> Option<Estimate> {
+        let Some(figure) = id.strip_suffix(BARE) else {
+            let known = self.known.get(id)?;
+            return Some(if by_floor {
+                Estimate { value: known.floor, ..known.typical }
+            } else {
+                known.typical
+            });
+        };
+        let (price, made) = (self.one(figure, by_floor)?, self.made.get(figure)?);
+        let of = |terms, count| self.added(terms, by_floor).map(|one| times(one, count));
+        let copied = plus(of(FORK_PAGE, made.pages)?, of(FORK_MAPPING, made.mappings)?);
+        Some(less(less(price, of(FAULT_COPY, made.faults)?), copied))
     }
 
     /// What is to be said of the prices of these figures.
@@ -70,8 +86,14 @@ impl Prices {
     /// The sum of terms; `None` where a figure is unknown. The interval is as wide as all of them allow.
     #[must_use]
     pub fn sum(&self, terms: &[Term]) -> Option<Estimate> {
+        // A floor less a typical price would be neither: one that is disturbed makes all of them floors.
+        let is_disturbed = |id: &str| self.known.get(id).is_some_and(|known| known.is_disturbed);
+        self.added(terms, tariff::figures(terms).any(is_disturbed))
+    }
+
+    fn added(&self, terms: &[Term], by_floor: bool) -> Option<Estimate> {
         terms.iter().try_fold(Estimate::default(), |sum, (id, factor)| {
-            let price = self.one(id)?;
+            let price = self.one(id, by_floor)?;
             let (low, high) = if *factor < 0.0 { (price.high, price.low) } else { (price.low, price.high) };
             Some(plus(
                 sum,

@@ -18,8 +18,6 @@ pub const FAULT: &[Term] = &[("memory/fault_anonymous", 1.0), GIVEN_BACK];
 pub const FAULT_READ: &[Term] = &[("memory/fault_file", 1.0)];
 /// A write to a page that is copied for it, and given back later.
 pub const FAULT_COPY: &[Term] = &[("memory/fault_copy", 1.0), GIVEN_BACK];
-/// The same of a page of many, which no cache holds.
-pub const FAULT_LARGE: &[Term] = &[("memory/fill_16m", 1.0 / 4096.0)];
 /// A page of a file that was mapped, at the end.
 pub const FILE_PAGE: &[Term] = &[("memory/give_back_file", 1.0)];
 /// A mapping that a fork copies and the end of the copy removes.

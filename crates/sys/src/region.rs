@@ -276,17 +276,32 @@ pub fn available() -> Option<u64> {
         let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
         Some(line.split_whitespace().next()?.parse::<u64>().ok()? << 10)
     });
+    groups().map(|(limit, used)| limit.saturating_sub(used)).chain(left).min()
+}
+
+/// Bytes that the cgroups of this process let it have, with what the kernel would give back; `None` where nobody limits it.
+#[must_use]
+pub fn limit() -> Option<u64> {
+    groups().map(|(limit, _)| limit).min()
+}
+
+/// The limit and the use of each cgroup of this process that has a limit.
+fn groups() -> impl Iterator<Item = (u64, u64)> {
     let groups = crate::file::text("/proc/self/cgroup").unwrap_or_default();
-    let path = groups.lines().find_map(|line| line.strip_prefix("0::")).unwrap_or("/");
-    let number = |path: &std::path::Path, file: &str| {
-        crate::file::text(path.join(file)).ok()?.trim().parse::<u64>().ok()
-    };
-    let folder = std::path::Path::new("/sys/fs/cgroup").join(path.trim_start_matches('/'));
-    let limits =
-        folder.ancestors().take_while(|folder| folder.starts_with("/sys/fs/cgroup")).filter_map(|folder| {
-            Some(number(folder, "memory.max")?.saturating_sub(number(folder, "memory.current")?))
-        });
-    limits.chain(left).min()
+    // Version 2, and 1: how a line names the group, where groups lie, and the files of limit and use.
+    let versions = [
+        ("::", "/sys/fs/cgroup", "memory.max", "memory.current"),
+        (":memory:", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
+    ];
+    versions.into_iter().flat_map(move |(name, root, limit, used)| {
+        let path = groups.lines().find_map(|line| line.split_once(name)).map_or("", |(_, path)| path);
+        let folder = std::path::Path::new(root).join(path.trim_start_matches('/'));
+        let number = |folder: &std::path::Path, file: &str| {
+            crate::file::text(folder.join(file)).ok()?.trim().parse::<u64>().ok()
+        };
+        let both = |folder: &std::path::Path| Some((number(folder, limit)?, number(folder, used)?));
+        folder.ancestors().take_while(|folder| folder.starts_with(root)).filter_map(both).collect::<Vec<_>>()
+    })
 }
 
 #[cfg(test)]
@@ -352,7 +367,9 @@ mod tests {
 
     #[test]
     fn something_is_available_and_mappings_are_counted() {
-        assert!(available().is_some_and(|bytes| bytes > 1 << 20));
+        assert!(
+            available().is_some_and(|bytes| bytes > 1 << 20 && limit().is_none_or(|limit| bytes <= limit))
+        );
         assert!(mappings().is_some_and(|count| count > 3));
         map_and_unmap(page_bytes()).expect("mapped and unmapped");
     }

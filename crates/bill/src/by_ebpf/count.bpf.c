@@ -162,7 +162,6 @@ struct totals {
 	u64 wakes; // of a known thread by another one, on a CPU that was idle
 	u64 end_mappings; // of memory that was given back by a call: an end, or another program
 	u64 end_file_pages; // that were resident in it
-	u64 end_large_pages; // of its own, where there were many
 };
 
 // A call that a thread is in, or was in when a signal came.
@@ -187,15 +186,12 @@ struct thread {
 	u64 has_ended; // all but its last switch
 	u64 leaves_mappings; // when it asks to become another program
 	u64 leaves_file_pages;
-	u64 leaves_large_pages;
 };
 enum memory { OWN, A_COPY, COPIED };
 // The state in a thread's last switch, and which of a process's counts is that of its own pages.
 #define DEAD 0x80
 #define OF_FILES 0
 #define ANONYMOUS 1
-// Pages that are many: 4 MiB, nearer to the 16 of memory/fill_16m than to what memory/fault_anonymous uses again and again.
-#define LARGE 1024
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -435,17 +431,13 @@ static __always_inline void leaves(struct thread *thread)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
 	struct mm_struct *mm = task->mm;
-	u64 own;
 
-	thread->leaves_mappings = thread->leaves_file_pages = thread->leaves_large_pages = 0;
+	thread->leaves_mappings = thread->leaves_file_pages = 0;
 	if (!mm || BPF_CORE_READ(mm, mm_users.counter) > BPF_CORE_READ(task, signal, nr_threads))
 		return;
 	thread->leaves_file_pages = resident(mm, OF_FILES);
-	if (thread->memory == A_COPY)
-		return;
-	own = resident(mm, ANONYMOUS);
-	thread->leaves_mappings = BPF_CORE_READ(mm, map_count);
-	thread->leaves_large_pages = own >= LARGE ? own : 0;
+	if (thread->memory != A_COPY)
+		thread->leaves_mappings = BPF_CORE_READ(mm, map_count);
 }
 
 static __always_inline void has_left(struct thread *thread)
@@ -456,7 +448,6 @@ static __always_inline void has_left(struct thread *thread)
 		return;
 	__sync_fetch_and_add(&totals_->end_mappings, thread->leaves_mappings);
 	__sync_fetch_and_add(&totals_->end_file_pages, thread->leaves_file_pages);
-	__sync_fetch_and_add(&totals_->end_large_pages, thread->leaves_large_pages);
 }
 
 SEC("tp_btf/sys_enter")
@@ -490,8 +481,6 @@ int enter(u64 *ctx)
 	begin(now, regs, number);
 	if (number == NR_EXECVE || number == NR_EXECVEAT) {
 		leaves(thread);
-		// Who starts the first program is a copy of us, whose pages nobody touched.
-		thread->leaves_large_pages = 0;
 	} else if (number == NR_EXIT_GROUP || number == NR_EXIT) {
 		struct task_struct *task = (void *)bpf_get_current_task_btf();
 
@@ -691,15 +680,12 @@ int delivered(u64 *ctx)
 }
 
 // The processor's code of a fault: bit 0, the page is there; bit 1, a write.
-SEC("tp_btf/page_fault_user")
-int faulted(u64 *ctx)
+static __always_inline void fault(struct thread *thread, u64 code)
 {
-	u64 code = own(2);
 	struct totals *totals_ = totals();
-	struct thread *thread = current();
 
 	if (!thread || !totals_)
-		return 0;
+		return;
 	if (thread->memory == A_COPY || (thread->memory == COPIED && (code & 3) == 3))
 		__sync_fetch_and_add(&totals_->fork_faults, 1);
 	if (!(code & 2))
@@ -708,6 +694,23 @@ int faulted(u64 *ctx)
 		__sync_fetch_and_add(&totals_->faults[1], 1);
 	else
 		__sync_fetch_and_add(&totals_->faults[2], 1);
+}
+
+SEC("tp_btf/page_fault_user")
+int faulted(u64 *ctx)
+{
+	fault(current(), own(2));
+	return 0;
+}
+
+// The kernel touches the memory of a thread for it. What an exec touches is that of two programs, and a part of its price.
+SEC("tp_btf/page_fault_kernel")
+int faulted_inside(u64 *ctx)
+{
+	struct thread *thread = (s64)own(0) < 0 ? 0 : current();
+
+	if (thread && !(thread->now.is_in && (thread->now.key.number == NR_EXECVE || thread->now.key.number == NR_EXECVEAT)))
+		fault(thread, own(2));
 	return 0;
 }
 

@@ -20,7 +20,7 @@ use crate::tally::Sums;
 static OBJECT: &[u8] = aya::include_bytes_aligned!("count.bpf.o");
 
 /// The programs, and the tracepoints that they are for.
-const PROGRAMS: [(&str, &str); 10] = [
+const PROGRAMS: [(&str, &str); 11] = [
     ("enter", "sys_enter"),
     ("leave", "sys_exit"),
     ("switched", "sched_switch"),
@@ -31,16 +31,20 @@ const PROGRAMS: [(&str, &str); 10] = [
     ("freed", "sched_process_free"),
     ("delivered", "signal_deliver"),
     ("faulted", "page_fault_user"),
+    ("faulted_inside", "page_fault_kernel"),
 ];
 
 // How the C source numbers what it is told; its structures are arrays here, of which the loader knows that any bytes are a value.
 const RESULT: u8 = 254;
-/// `struct thread`: two calls, since when it is away, whether it may be inside a call whose entry nobody saw, and six more.
-type Thread = [u64; 24];
+/// `struct thread`: two calls, since when it is away, whether it may be inside a call whose entry nobody saw, and five more.
+type Thread = [u64; 23];
 /// `struct totals`: token, signals, threads, children, voluntary and involuntary switches, what was lost, process, its end,
 /// faults (of reads, of first writes, of writes to pages that are there), forks, their pages, mappings and faults, wakes, and what was
-/// given back by ends: mappings, pages of files, and own pages of who had many.
-type Totals = [u64; 20];
+/// given back by ends: mappings and pages of files.
+type Totals = [u64; 19];
+
+/// Memory for the kernel's types, as they are read, and for the tables, bytes.
+const NEEDS: u64 = 64 << 20;
 
 /// The programs, loaded; they go with it, and with its process.
 #[derive(Debug)]
@@ -88,7 +92,7 @@ fn traced<'a>(loaded: &'a mut Ebpf, name: &str) -> Result<&'a mut BtfTracePoint,
 fn entered(loaded: &mut Ebpf, tid: i32) -> Result<bool, BillError> {
     const NOEXIST: u64 = 1;
     const NEW: Thread = {
-        let mut thread = [0; 24];
+        let mut thread = [0; 23];
         thread[17] = 1;
         thread
     };
@@ -109,11 +113,17 @@ impl InKernel {
     /// # Errors
     /// Why this machine or user may not.
     pub fn load(table: &Table) -> Result<Self, BillError> {
+        if let Some(limit) = oscost_sys::region::limit().filter(|&limit| limit < NEEDS) {
+            let (limit, needs) = (limit >> 20, NEEDS >> 20);
+            return Err(BillError::NoEbpf(format!(
+                "it takes {needs} MiB of memory, and a cgroup grants {limit}"
+            )));
+        }
         // The loader's tables draw random keys, and would end the program where there are none.
         let token = (oscost_sys::random::bits()? as u64 & 0x7fff_ffff_ffff_ffff) | 1;
         let btf = types_of_the_kernel()?;
         let mut this = Self { loaded: opened(Some(&btf))?, btf, token };
-        let mut totals: Totals = [0; 20];
+        let mut totals: Totals = [0; 19];
         totals[0] = token;
         this.totals()?.set(0, totals, 0).map_err(|error| lack(&error))?;
         let map = this.loaded.map_mut("rules").ok_or_else(|| missing("map of rules"))?;
@@ -188,7 +198,6 @@ impl InKernel {
             wakes,
             mappings,
             file_pages,
-            large_pages,
         ] = self.totals()?.get(&0, 0).map_err(|error| lack(&error))?;
         let [read, first, copied, times, pages, fork_mappings, fork_faults] = faults;
         if lost > 0 {
@@ -200,7 +209,7 @@ impl InKernel {
         let mut seen = SeenCalls {
             forks: Some(ForkCount { times, pages, mappings: fork_mappings, faults: fork_faults }),
             wakes: Some(wakes),
-            ends: Some(EndCount { mappings, file_pages, large_pages }),
+            ends: Some(EndCount { mappings, file_pages }),
             ..SeenCalls { signals, threads, children, voluntary, involuntary, faults, ..SeenCalls::default() }
         };
         let map = self.loaded.map("counts").ok_or_else(|| missing("map of counts"))?;

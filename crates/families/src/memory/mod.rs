@@ -5,7 +5,6 @@ use oscost_harness::Benchmark;
 mod bandwidth;
 mod fault_anonymous;
 mod fault_mapped;
-mod fill_16m;
 mod give_back;
 mod latency;
 mod mmap_munmap;
@@ -20,7 +19,6 @@ pub const ALL: &[&dyn Benchmark] = &[
     &fault_mapped::FAULT_COPY,
     &give_back::GIVE_BACK,
     &give_back::GIVE_BACK_FILE,
-    &fill_16m::Fill,
     &shootdown::THREADS_1,
     &shootdown::THREADS_3,
     &shootdown::THREADS_7,

@@ -56,7 +56,6 @@ const FAULTS: &[(&str, Fault)] = &[
     ("file/append_4k", Fault::Half),
     ("memory/give_back", Fault::Nothing),
     ("memory/give_back_file", Fault::Nothing),
-    ("memory/fill_16m", Fault::Nothing),
     ("process/fork/mappings_1000", Fault::Nothing),
     ("socket/unix_alone", Fault::Half),
     ("io_uring/nop", Fault::Half),

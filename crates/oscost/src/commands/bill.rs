@@ -179,7 +179,6 @@ mod tests {
             tariff::FORK_MAPPING,
             tariff::END_MAPPING,
             tariff::FILE_PAGE,
-            tariff::FAULT_LARGE,
             tariff::WAKE,
         ];
         let terms = rates.chain(rules).chain(others).flat_map(tariff::figures);

@@ -156,7 +156,8 @@ fn made(id: &str, faults: Option<f64>, claim: impl Fn(&str) -> Option<f64>) -> O
     Some(MadeProcess { faults, pages, mappings: copied("post_condition:mappings")? })
 }
 
-/// Takes a price of a figure with these marks. What others took is in the typical price, and hardly in the floor.
+/// Takes a price of a figure with these marks. What others took is in the typical price, and hardly in the floor; of two modes, the
+/// floor has the faster one, in which a loop that does nothing else settles.
 fn take(
     prices: &mut Prices,
     priced: Option<(&str, Estimate, f64)>,
@@ -169,13 +170,13 @@ fn take(
         (Some((id, ..)), None) if MADE.contains(&id) => return,
         _ => {}
     }
-    let is_disturbed = marks.iter().any(|it| matches!(it, Mark::Noisy | Mark::Shared | Mark::BusySibling));
-    match priced {
-        Some((id, price, floor)) if is_disturbed => {
-            prices.add_with(id, Estimate { value: floor, ..price }, "measured beside others' work");
-        }
-        Some((id, price, _)) => prices.add(id, price),
-        None => {}
+    let why = |mark: &Mark| match mark {
+        Mark::Noisy | Mark::Shared | Mark::BusySibling => Some("measured beside others' work"),
+        Mark::Bimodal => Some("the faster of two modes"),
+        _ => None,
+    };
+    if let Some((id, price, floor)) = priced {
+        prices.add_measured(id, price, floor, marks.iter().find_map(why));
     }
 }
 
@@ -196,11 +197,8 @@ fn bare_entry(prices: &mut Prices) {
     let mut each: Vec<f64> = (0..30).map(|_| timed()).collect();
     each.sort_unstable_by(f64::total_cmp);
     let (low, value, high) = (each[0], each[3], each[15]);
-    prices.add_with(
-        ENTRY,
-        Estimate { value, low, high, extremes: false },
-        "timed here for some milliseconds",
-    );
+    let timed = Estimate { value, low, high, extremes: false };
+    prices.add_measured(ENTRY, timed, value, Some("timed here for some milliseconds"));
 }
 
 /// As much as there is time for.

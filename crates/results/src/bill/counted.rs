@@ -145,8 +145,6 @@ pub struct EndCount {
     pub mappings: u64,
     /// Resident pages of files.
     pub file_pages: u64,
-    /// Resident pages of their own, of those that had 4 MiB of them or more.
-    pub large_pages: u64,
 }
 
 /// Switches of context.
