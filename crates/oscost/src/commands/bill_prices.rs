@@ -157,7 +157,8 @@ fn made(id: &str, faults: Option<f64>, claim: impl Fn(&str) -> Option<f64>) -> O
 }
 
 /// Takes a price of a figure with these marks. What others took is in the typical price, and hardly in the floor; of two modes, the
-/// floor has the faster one, in which a loop that does nothing else settles.
+/// floor has the faster one, in which a loop that does nothing else settles. But who wakes another CPU pays what is typical: the
+/// fastest batches found it awake.
 fn take(
     prices: &mut Prices,
     priced: Option<(&str, Estimate, f64)>,
@@ -176,6 +177,8 @@ fn take(
         _ => None,
     };
     if let Some((id, price, floor)) = priced {
+        let wakes = catalogue().find(id).is_some_and(|benchmark| benchmark.card().wakes_another_cpu());
+        let floor = if wakes { price.value } else { floor };
         prices.add_measured(id, price, floor, marks.iter().find_map(why));
     }
 }
@@ -252,6 +255,20 @@ mod tests {
         );
         assert!(!lies_here(Some("ext4"), None), "nothing can be measured here: prices are those of memory");
         assert!(!lies_here(Some("ext4"), Some("xfs")) && !lies_here(None, Some("ext4")));
+    }
+
+    #[test]
+    fn of_two_modes_the_faster_one_prices_a_call_and_what_is_typical_a_wake() {
+        let price = |id, mark| {
+            let typical = Estimate { value: 200.0, low: 90.0, high: 210.0, extremes: false };
+            let mut prices = Prices::default();
+            take(&mut prices, Some((id, typical, 100.0)), &[mark], None);
+            prices.sum(&[(id, 1.0)]).map(|it| it.value)
+        };
+        for mark in [Mark::Bimodal, Mark::Shared] {
+            assert_eq!(price("syscall/read1", mark), Some(100.0));
+            assert_eq!(price("context_switch/pipe/cross_cpu", mark), Some(200.0));
+        }
     }
 
     #[test]
