@@ -9,11 +9,10 @@ use oscost_sys::memory::SharedWords;
 use oscost_sys::process::Child;
 use oscost_sys::usage::{self, Usage, Whose};
 
+use crate::between;
 use crate::database::Database;
 use crate::options::Counters;
-use crate::workload::{
-    self, Counts, Observer, OperationKind, Sequence, Target, Unobserved, WorkFailure, WorkPlan,
-};
+use crate::workload::{self, Counts, Observer, OperationKind, Sequence, Target, WorkFailure, WorkPlan};
 
 /// What became of one child.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +25,8 @@ pub struct Done {
     pub clock_ns: u64,
     /// When it started and ended, CLOCK_MONOTONIC, ns: the run lasts from the first start to the last end.
     pub from_to_ns: (u64, u64),
-    /// CPU time, switches and faults between start and end.
+    /// CPU time, switches and faults between start and end. User time is what lay between the calls of one operation of 16, unless
+    /// an observer had the clock, or the kernel worked in faults: then both are the timer's samples.
     pub usage: Usage,
     /// Whether it was on another CPU at the end than at the start; `None` where it was not reported.
     pub moved: Option<bool>,
@@ -101,7 +101,7 @@ pub fn run<T: CountsCalls, E: std::fmt::Display>(
     open: impl Fn(&WorkPlan) -> Result<T, E>,
     timeout_ns: u64,
 ) -> Result<Vec<Result<Done, String>>, CallError> {
-    run_observed(plans, open, |_| Unobserved, timeout_ns)
+    run_observed(plans, open, |_| between::Stamped::default(), timeout_ns)
 }
 
 /// The same with an observer in each child. What it has seen it tells where it is dropped, in memory that is shared.
@@ -200,6 +200,7 @@ impl Part {
         operate: impl FnOnce(&mut T) -> Result<Counts, WorkFailure<E>>,
     ) -> Result<Self, String> {
         let before = target.counters();
+        between::begin();
         let used = usage::own(Whose::Process).map_err(|error| error.to_string())?;
         let cpu = affinity::current();
         let from_ns = now_ns();
@@ -208,6 +209,7 @@ impl Part {
         let used = usage::own(Whose::Process).map_err(|error| error.to_string())?.since(&used);
         let moved = cpu.zip(affinity::current()).map(|(from, to)| from != to);
         let work = Work::between(&before, &target.counters());
+        let used = between::divided(used, work.io_calls);
         let counts = result.map_err(|failure| failure.to_string())?;
         Ok(Self { from_ns, clock_ns, used, moved, work, counts })
     }
@@ -273,7 +275,7 @@ impl<'a> Own<'a> {
             let mut sequence = window.sequence.clone();
             let mut target = open(number).map_err(|error| error.to_string())?;
             let part = Part::of(&mut target, |target| {
-                workload::run_some(&mut sequence, window.operations, target, &mut Unobserved)
+                workload::run_some(&mut sequence, window.operations, target, &mut between::Stamped::default())
             })?;
             sum = Some(match sum {
                 None => part,

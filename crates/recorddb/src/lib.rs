@@ -8,6 +8,7 @@
 //! Everything it asks of the system goes through [`io::Io`] and [`lock::Locks`], and is counted there.
 #![forbid(unsafe_code)]
 
+mod between;
 mod book;
 mod check;
 mod database;

@@ -8,6 +8,7 @@ use oscost_sys::CallError;
 use oscost_sys::mapped_file::{Locked, MappedFile};
 use oscost_sys::record_lock::{self, LockKind, Owner, Range};
 
+use crate::between;
 use crate::io::EINTR;
 
 /// What keeps processes apart.
@@ -165,9 +166,11 @@ impl Locks for SystemLocks {
             }
             Self::Fcntl { owner, files, places } => {
                 let (file, range) = (places.range)(id);
-                record_lock::lock(files[file].as_fd(), *owner, kind, range)?;
+                between::other(|| record_lock::lock(files[file].as_fd(), *owner, kind, range))?;
             }
-            Self::Flock { files, places } => record_lock::flock(files[(places.number)(id)].as_fd(), kind)?,
+            Self::Flock { files, places } => {
+                between::other(|| record_lock::flock(files[(places.number)(id)].as_fd(), kind))?;
+            }
         }
         Ok(Locked::Clean)
     }
@@ -181,9 +184,11 @@ impl Locks for SystemLocks {
             }
             Self::Fcntl { owner, files, places } => {
                 let (file, range) = (places.range)(id);
-                record_lock::unlock(files[file].as_fd(), *owner, range)
+                between::other(|| record_lock::unlock(files[file].as_fd(), *owner, range))
             }
-            Self::Flock { files, places } => record_lock::funlock(files[(places.number)(id)].as_fd()),
+            Self::Flock { files, places } => {
+                between::other(|| record_lock::funlock(files[(places.number)(id)].as_fd()))
+            }
         }
     }
 }

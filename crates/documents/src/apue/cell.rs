@@ -58,9 +58,10 @@ pub(crate) fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
     let (cell, runs) = of_id(id)?;
     // A program makes a handful of these in its life, and a card lives as long as the program.
     let card = Box::leak(Box::new(card(&cell, runs)));
-    Some(Box::leak(Box::new(match is_by_windows(&cell, runs) {
-        true => Program::by_windows(cell, card),
-        false => Program::bare(cell, card),
+    Some(Box::leak(Box::new(match runs {
+        Runs::Single => Program::literal(cell, card),
+        Runs::Repeated if is_by_windows(&cell, runs) => Program::by_windows(cell, card),
+        Runs::Repeated => Program::bare(cell, card),
     })))
 }
 
@@ -82,17 +83,18 @@ fn card(cell: &Cell, runs: Runs) -> Card {
         id: leak(of_family.id),
         group: leak(of_family.group),
         baseline: of_family.baseline.filter(|_| runs == Runs::Repeated).map(leak),
-        launches: Some(if cell.processes == 1 { LAUNCHES_ALONE } else { LAUNCHES }),
+        launches: Some(LAUNCHES),
         // Of whole runs the planned launches, and no more. Windows go on until their ratios are narrow, or the time is over.
         budget_ms: if by_windows { None } else { Some(1) },
         launch_ms: if by_windows { WINDOWS_MS } else { cell.about_ms() },
         // A launch was a whole run once.
         revision: if by_windows { 2 } else { 1 },
-        remark: if by_windows {
-            "put together from 16 parts of the run, each on a database that was prepared and checked; user and system time \
-             are timer samples"
-        } else {
-            "below 0.5 s of CPU time, user and system time are timer samples"
+        remark: match runs {
+            Runs::Single => "user and system time are samples of the kernel's timer",
+            Runs::Repeated if by_windows => {
+                "put together from 16 parts of the run, each on a database that was prepared and checked"
+            }
+            Runs::Repeated => "",
         },
         ..of_family
     }
@@ -100,8 +102,6 @@ fn card(cell: &Cell, runs: Runs) -> Card {
 
 /// Launches of a cell that is repeated: the fewest that give an interval.
 const LAUNCHES: u32 = 6;
-/// The same of one child, whose user and system time are samples that only more launches make finer.
-const LAUNCHES_ALONE: u32 = 10;
 
 /// The heading of a way to lock in the document's figure.
 pub(super) const fn heading(locking: Locking) -> &'static str {

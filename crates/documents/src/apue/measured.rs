@@ -94,15 +94,6 @@ pub(super) fn ratio(found: &Found<'_>, of: &Cell, to: &Cell, name: &str) -> Opti
     together(found, (of, to), (name, |of, to| of / to))
 }
 
-/// User or system time of all launches, ns, from which on it is more than a few samples of the timer.
-const SAMPLED_FROM_NS: f64 = 5e8;
-
-/// Whether such a time of both cells is made of enough samples to be told.
-pub(super) fn is_sampled(found: &Found<'_>, cells: [&Cell; 2], name: &str) -> bool {
-    let sampled = |cell: &Cell| Some(value(found, cell, name)? * figure(found, cell)?.launches.len() as f64);
-    cells.into_iter().all(|cell| sampled(cell).is_some_and(|ns| ns >= SAMPLED_FROM_NS))
-}
-
 /// Counts and CPU time of each launch of a cell that was repeated.
 pub(super) fn points(found: &Found<'_>, cell: &Cell) -> Vec<Point> {
     let launches = found.figure(&id(cell, Runs::Repeated)).map_or(&[][..], |figure| &figure.launches);

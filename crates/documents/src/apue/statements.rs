@@ -7,7 +7,7 @@ use oscost_results::quantity;
 use oscost_results::{Estimate, Judgement};
 
 use super::cell::name_of;
-use super::measured::{self, is_sampled, quantity, ratio, together, value};
+use super::measured::{self, quantity, ratio, together, value};
 use super::plan::ApuePlan;
 use super::published::FIGURE_20_7;
 use crate::found::{
@@ -20,7 +20,6 @@ const PLACE: &str = "section 20.9, Single-Process Results";
 const ALMOST: f64 = 1.1;
 /// The same of what is "about the same".
 const ABOUT: f64 = 1.25;
-const TOO_SHORT: &str = "no cell took 0.5 s in all; below that, user and sys are only a few timer samples";
 /// An operation that waits for a disk gives up its CPU; this seldom, and none did.
 const WAITS: f64 = 0.01;
 
@@ -243,15 +242,14 @@ fn advisory(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {
     ))
 }
 
-/// Ratios of one time, coarse and fine over none, of every number of records at which it can be told.
+/// Ratios of one time, coarse and fine over none, of every number of records.
 fn over_none(found: &Found<'_>, plan: &ApuePlan, name: &'static str) -> Vec<(Cell, Estimate)> {
     let mut ratios = Vec::new();
     for nrec in sizes(plan) {
         let none = plan.cell(Locking::None, 1, nrec);
         for locking in [Locking::Coarse, Locking::Fine] {
             let cell = plan.cell(locking, 1, nrec);
-            let told = name == "cpu" || is_sampled(found, [&cell, &none], name);
-            ratios.extend(ratio(found, &cell, &none, name).filter(|_| told).map(|ratio| (cell, ratio)));
+            ratios.extend(ratio(found, &cell, &none, name).map(|ratio| (cell, ratio)));
         }
     }
     ratios
@@ -273,14 +271,8 @@ fn repeated(ratios: &[(Cell, Estimate)]) -> Vec<(Cell, Estimate)> {
 
 fn added_system_time(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {
     let ratios = over_none(found, plan, "system");
-    let judgement = every(ratios.iter().map(|(_, ratio)| (*ratio, within(ratio, 1.0, f64::MAX))));
-    let Some(judgement) = judgement else {
-        let cpu = over_none(found, plan, "cpu");
-        return (!cpu.is_empty())
-            .then(|| (Judgement::NotTestableHere, format!("{TOO_SHORT}; of CPU {}", each(&cpu))));
-    };
     Some((
-        judgement,
+        every(ratios.iter().map(|(_, ratio)| (*ratio, within(ratio, 1.0, f64::MAX))))?,
         format!(
             "{}; ours: reads and writes of an operation grow with nrec and its calls of locking do not, so the share falls",
             each(&ratios)
@@ -293,15 +285,8 @@ fn user_time(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {
     let [first, ..] = FIGURE_20_7 else { return None };
     let published = first.times[1][0] / first.times[0][0];
     let own = format!("its own table contradicts it: 0.10 and 0.17 s at 2 000, {}", percent(published));
-    let judgement = every(ratios.iter().map(|(_, ratio)| (*ratio, within(ratio, 1.0 / ABOUT, ABOUT))));
-    let Some(judgement) = judgement else {
-        return Some((Judgement::NotTestableHere, format!("{TOO_SHORT}; {own}")));
-    };
-    let more = match judgement {
-        Judgement::Unclear => "; these are timer samples, and --thorough has more of them",
-        _ => "",
-    };
-    Some((judgement, format!("{}; within 25 % counts as about the same{more}; {own}", each(&ratios))))
+    let judgement = every(ratios.iter().map(|(_, ratio)| (*ratio, within(ratio, 1.0 / ABOUT, ABOUT))))?;
+    Some((judgement, format!("{}; within 25 % counts as about the same; {own}", each(&ratios))))
 }
 
 /// What is judged of fine mandatory against fine advisory locking.
@@ -336,13 +321,16 @@ fn mandatory_adds(found: &Found<'_>, pairs: &[(Cell, Cell)]) -> Option<Judged> {
     let mut judgements = Vec::new();
     for (mandatory, fine) in pairs {
         let cpu = ratio(found, mandatory, fine, "cpu")?;
-        let sampled = is_sampled(found, [mandatory, fine], "system");
-        let system = ratio(found, mandatory, fine, "system").filter(|_| sampled);
-        judgements.extend(system.map(|system| (system, within(&system, 1.0, f64::MAX))));
-        let of_system = system.map_or("too short to tell".to_owned(), |system| added(&system));
-        told.push(format!("{}: sys {of_system}, CPU {}", grouped(u64::from(fine.records)), added(&cpu)));
+        let system = ratio(found, mandatory, fine, "system")?;
+        judgements.push((system, within(&system, 1.0, f64::MAX)));
+        told.push(format!(
+            "{}: sys {}, CPU {}",
+            grouped(u64::from(fine.records)),
+            added(&system),
+            added(&cpu)
+        ));
     }
-    Some((every(judgements).unwrap_or(Judgement::NotTestableHere), told.join("; ")))
+    Some((every(judgements)?, told.join("; ")))
 }
 
 fn reads_and_writes(found: &Found<'_>, pairs: &[(Cell, Cell)]) -> Option<Judged> {

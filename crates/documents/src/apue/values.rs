@@ -68,8 +68,9 @@ fn conditions(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     ]);
     rows.note(
         "user and sys",
-        "their sum is exact: the run time that the scheduler counts. How it divides into user and sys is sampled by the timer, \
-         so below 0.5 s of CPU time the division is coarse",
+        "their sum is exact: the run time that the scheduler counts. Literal, the kernel's timer samples how it divides, as in the \
+         document: a sample that is due while a call returns counts as user. Measured, user is the time between calls, by stamps in \
+         one operation of 16",
     );
 }
 

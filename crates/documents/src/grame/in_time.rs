@@ -280,17 +280,21 @@ pub(super) fn answered(found: &Found<'_>, settings: &Settings) -> Option<Answer>
     let (mut serve, mut fail, mut breaks) = (Vec::new(), Vec::new(), Vec::new());
     for transport in CONTENDERS {
         let own: Vec<&Outcome> = outcomes.iter().filter(|it| it.case.transport == transport).collect();
-        let late: Vec<String> = own
-            .iter()
-            .filter(|it| !it.is_in_time())
-            .map(|it| format!("{} ({})", it.case.situation(found), it.why()))
-            .collect();
-        match (own.is_empty(), late.is_empty()) {
-            (true, _) => {}
-            (_, true) => serve.push(words(transport)),
-            _ => {
+        let late: Vec<&&Outcome> = own.iter().filter(|it| !it.is_in_time()).collect();
+        match late[..] {
+            _ if own.is_empty() => {}
+            [] => serve.push(words(transport)),
+            // The table has the rest: the first is what it does not stand, and the mildest.
+            [first, ref rest @ ..] => {
                 fail.push(words(transport));
-                breaks.push(format!("{} breaks at {}", words(transport), late.join(", at ")));
+                let rows = if rest.len() == 1 { "row" } else { "rows" };
+                let more = if rest.is_empty() {
+                    String::new()
+                } else {
+                    format!(", and in {} more {rows}", rest.len())
+                };
+                let (who, where_) = (words(transport), first.case.situation(found));
+                breaks.push(format!("{who} breaks at {where_} ({}){more}", first.why()));
             }
         }
     }

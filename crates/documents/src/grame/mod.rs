@@ -199,6 +199,10 @@ fn judge(found: &Found<'_>, parameters: &DocumentParameters) -> Vec<Reproduction
         };
         for row in rows.rows.iter_mut().filter(measured) {
             row.because = format!("not real-time: {}", row.because);
+            // What is said of priorities is tried only where they are granted.
+            if row.place == statements::PRIORITIES {
+                row.verdict = Some(Judgement::NotTestableHere);
+            }
         }
     }
     rows.rows

@@ -244,10 +244,22 @@ fn without_a_measurement_everything_published_is_there_and_nothing_is_judged() {
 fn what_is_not_real_time_says_so_where_it_was_judged() {
     let mut figures = figures(0.99, 2000.0);
     figures[2].marks.push(Mark::NotRealTime);
+    let settings = Settings::default();
+    for shape in [settings.shape(settings.most(), 1), settings.below(settings.most())] {
+        let mut session = figure(&shape.id(), "first", 1.0, None);
+        session.evidence.switches = Some(15.0);
+        figures.push(session);
+    }
     let rows = rows(&figures, &[]);
     assert!(verdict(&rows, "constant range").1.starts_with("not real-time: "));
     assert!(!verdict(&rows, "Windows 95").1.contains("not real-time"));
     assert!(!verdict(&rows, "44100").1.contains("not real-time"));
+    // A machine that grants no priority says nothing of priorities.
+    let sender = verdict(&rows, "minimize context switches");
+    assert!(
+        sender.0 == Judgement::NotTestableHere && sender.1.starts_with("not real-time: 15"),
+        "{sender:?}"
+    );
 }
 
 #[test]

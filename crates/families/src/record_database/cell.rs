@@ -303,8 +303,7 @@ impl Cell {
             launch_ms: 2 * self.about_ms(),
             quantities: QUANTITIES,
             parameters: made::list(self.parameters()),
-            remark: "below 0.5 s of CPU time, user and system time are timer samples; latencies and waiting come from a \
-                     separate run",
+            remark: "user time is what lies between system calls; latencies and waiting come from a separate run",
             ..Card::SERIES
         }
     }

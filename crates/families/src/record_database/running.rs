@@ -26,25 +26,32 @@ pub struct Program {
     cell: Cell,
     latencies: bool,
     windows: bool,
+    stamps: bool,
 }
 
 impl Program {
     /// On `cell`, as `card` tells of it.
     #[must_use]
     pub const fn new(cell: Cell, card: &'static Card) -> Self {
-        Self { card, cell, latencies: true, windows: false }
+        Self { card, cell, latencies: true, windows: false, stamps: true }
     }
 
     /// The same without a clock around anything: no latencies, and no waiting.
     #[must_use]
     pub const fn bare(cell: Cell, card: &'static Card) -> Self {
-        Self { card, cell, latencies: false, windows: false }
+        Self { card, cell, latencies: false, windows: false, stamps: true }
+    }
+
+    /// The same with user and system time as the kernel samples them, and as the book's program was timed.
+    #[must_use]
+    pub const fn literal(cell: Cell, card: &'static Card) -> Self {
+        Self { card, cell, latencies: false, windows: false, stamps: false }
     }
 
     /// The same, by windows of the run: for one process and layout `book`, however many records there are.
     #[must_use]
     pub const fn by_windows(cell: Cell, card: &'static Card) -> Self {
-        Self { card, cell, latencies: false, windows: true }
+        Self { card, cell, latencies: false, windows: true, stamps: true }
     }
 }
 
@@ -59,8 +66,8 @@ impl Benchmark for Program {
             enforced(directory.folder())?;
         }
         let cpus = if self.cell.processes == 1 { vec![cx.cpu] } else { cx.cpus.to_vec() };
-        let Self { cell, latencies, windows, .. } = *self;
-        Ok(Subject::Series(Box::new(Running { cell, latencies, windows, directory, cpus })))
+        let Self { cell, latencies, windows, stamps, .. } = *self;
+        Ok(Subject::Series(Box::new(Running { cell, latencies, windows, stamps, directory, cpus })))
     }
 }
 
@@ -99,6 +106,7 @@ pub(super) struct Running {
     pub(super) cell: Cell,
     latencies: bool,
     windows: bool,
+    stamps: bool,
     pub(super) directory: Directory,
     pub(super) cpus: Vec<usize>,
 }
@@ -135,7 +143,8 @@ impl Running {
                 Database::open_in(folder, name, &options)
             };
             let ran = match latencies {
-                None => driver::run(&plans, open, self.patience_ns()),
+                None if self.stamps => driver::run(&plans, open, self.patience_ns()),
+                None => driver::run_observed(&plans, open, |_| Unobserved, self.patience_ns()),
                 Some(seen) => {
                     driver::run_observed(&plans, open, |plan| seen.of(plan.child), self.patience_ns())
                 }

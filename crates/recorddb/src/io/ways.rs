@@ -11,6 +11,7 @@ use oscost_sys::mapped_file::MappedFile;
 use oscost_sys::{CallError, positioned};
 
 use super::{Io, IoCalls};
+use crate::between;
 
 fn error(call: &'static str, error: &io::Error) -> CallError {
     // Without an error number it is what std makes of a write of nothing: EIO says it as well as any.
@@ -34,7 +35,7 @@ impl SeekRead {
     #[inline]
     fn seek(&mut self, to: SeekFrom) -> Result<u64, CallError> {
         self.calls.lseek += 1;
-        (&*self.file).seek(to).map_err(|failed| error("lseek", &failed))
+        between::io(|| (&*self.file).seek(to)).map_err(|failed| error("lseek", &failed))
     }
 }
 
@@ -45,12 +46,12 @@ impl Io for SeekRead {
             return self.read_on(part);
         }
         self.calls.readv += 1;
-        (&*self.file).read_vectored(parts).map_err(|failed| error("readv", &failed))
+        between::io(|| (&*self.file).read_vectored(parts)).map_err(|failed| error("readv", &failed))
     }
 
     fn read_on(&mut self, part: &mut [u8]) -> Result<usize, CallError> {
         self.calls.read += 1;
-        (&*self.file).read(part).map_err(|failed| error("read", &failed))
+        between::io(|| (&*self.file).read(part)).map_err(|failed| error("read", &failed))
     }
 
     fn write(&mut self, at: u64, parts: &[IoSlice<'_>]) -> Result<usize, CallError> {
@@ -65,20 +66,20 @@ impl Io for SeekRead {
     fn write_on(&mut self, parts: &[IoSlice<'_>]) -> Result<usize, CallError> {
         if let [part] = parts {
             self.calls.write += 1;
-            return (&*self.file).write(part).map_err(|failed| error("write", &failed));
+            return between::io(|| (&*self.file).write(part)).map_err(|failed| error("write", &failed));
         }
         self.calls.writev += 1;
-        (&*self.file).write_vectored(parts).map_err(|failed| error("writev", &failed))
+        between::io(|| (&*self.file).write_vectored(parts)).map_err(|failed| error("writev", &failed))
     }
 
     fn cut(&mut self, length: u64) -> Result<(), CallError> {
         self.calls.ftruncate += 1;
-        self.file.set_len(length).map_err(|failed| error("ftruncate", &failed))
+        between::io(|| self.file.set_len(length)).map_err(|failed| error("ftruncate", &failed))
     }
 
     fn make_room(&mut self, at: u64, length: u64) -> Result<(), CallError> {
         self.calls.fallocate += 1;
-        positioned::make_room(self.file.as_fd(), at, length)
+        between::io(|| positioned::make_room(self.file.as_fd(), at, length))
     }
 
     fn calls(&self) -> IoCalls {
@@ -115,13 +116,14 @@ impl Io for Positioned {
             return self.read_on(part);
         }
         self.calls.preadv += 1;
-        let read = positioned::read(self.file.as_fd(), at, parts)?;
+        let read = between::io(|| positioned::read(self.file.as_fd(), at, parts))?;
         Ok(self.moved(at, read))
     }
 
     fn read_on(&mut self, part: &mut [u8]) -> Result<usize, CallError> {
         self.calls.pread += 1;
-        let read = self.file.read_at(part, self.next).map_err(|failed| error("pread", &failed))?;
+        let read =
+            between::io(|| self.file.read_at(part, self.next)).map_err(|failed| error("pread", &failed))?;
         Ok(self.moved(self.next, read))
     }
 
@@ -132,29 +134,30 @@ impl Io for Positioned {
 
     fn end(&mut self) -> Result<u64, CallError> {
         self.calls.lseek += 1;
-        self.next = (&*self.file).seek(SeekFrom::End(0)).map_err(|failed| error("lseek", &failed))?;
+        self.next =
+            between::io(|| (&*self.file).seek(SeekFrom::End(0))).map_err(|failed| error("lseek", &failed))?;
         Ok(self.next)
     }
 
     fn write_on(&mut self, parts: &[IoSlice<'_>]) -> Result<usize, CallError> {
         let written = if let [part] = parts {
             self.calls.pwrite += 1;
-            self.file.write_at(part, self.next).map_err(|failed| error("pwrite", &failed))?
+            between::io(|| self.file.write_at(part, self.next)).map_err(|failed| error("pwrite", &failed))?
         } else {
             self.calls.pwritev += 1;
-            positioned::write(self.file.as_fd(), self.next, parts)?
+            between::io(|| positioned::write(self.file.as_fd(), self.next, parts))?
         };
         Ok(self.moved(self.next, written))
     }
 
     fn cut(&mut self, length: u64) -> Result<(), CallError> {
         self.calls.ftruncate += 1;
-        self.file.set_len(length).map_err(|failed| error("ftruncate", &failed))
+        between::io(|| self.file.set_len(length)).map_err(|failed| error("ftruncate", &failed))
     }
 
     fn make_room(&mut self, at: u64, length: u64) -> Result<(), CallError> {
         self.calls.fallocate += 1;
-        positioned::make_room(self.file.as_fd(), at, length)
+        between::io(|| positioned::make_room(self.file.as_fd(), at, length))
     }
 
     fn calls(&self) -> IoCalls {

@@ -245,6 +245,26 @@ fn without_locks_processes_damage_what_they_share() {
     panic!("40 attempts of 4 processes without locks, and nothing was seen: {says:?}");
 }
 
+/// A run of some tens of ms meets a handful of the timer's samples, so its user time was any share of them.
+#[test]
+fn short_runs_agree_on_their_share_of_user_time() {
+    let _alone = alone();
+    let mut shares: Vec<f64> = (0..9)
+        .map(|seed| {
+            let directory = Directory::new();
+            let path = directory.file("db");
+            let options = DatabaseOptions { create: true, ..DatabaseOptions::default() };
+            let plans = [WorkPlan { workload: Workload::Figure, records: 60, seed, child: 0 }];
+            let done = driver::run(&plans, |_| Database::open(&path, &options), 20_000_000_000);
+            let used = done.expect("fork").pop().expect("one child").expect("a right run").usage;
+            used.user_ns as f64 / (used.user_ns + used.system_ns) as f64
+        })
+        .collect();
+    shares.sort_by(f64::total_cmp);
+    assert!(shares[0] > 0.0 && shares[8] < 1.0, "each has a part of both: {shares:?}");
+    assert!(shares[6] < 1.3 * shares[2], "{shares:?}");
+}
+
 /// What is written into the files from outside, byte by byte.
 #[test]
 fn cut_flipped_and_circular_books_end_in_a_clean_error() {

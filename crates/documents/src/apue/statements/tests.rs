@@ -153,7 +153,8 @@ fn rows_of_the_document_decide_of_its_rows() {
 }
 
 /// Cells with no locks and with fine ones, whose time of this name has these ratios, times `ns`.
-fn fine_over_none(name: &str, ratio: [f64; 2], ns: f64) -> [Figure; 2] {
+fn fine_over_none(name: &str, ratio: [f64; 2]) -> [Figure; 2] {
+    let ns = 1e9;
     [
         ran(Locking::None, 1, 500, &[(name, [ns; 2]), ("cpu", [ns; 2])]),
         ran(Locking::Fine, 1, 500, &[(name, ratio.map(|ratio| ratio * ns)), ("cpu", [1.5 * ns, 1.75 * ns])]),
@@ -169,15 +170,11 @@ fn user_time_is_about_the_same_within_a_quarter() {
         ([1.26, 1.3], DoesNotHold),
         ([0.7, 0.79], DoesNotHold),
     ] {
-        let figures = fine_over_none("user", ratio, 1e9);
+        let figures = fine_over_none("user", ratio);
         let (judgement, words) = user_time(&on_disk(&figures), &plan()).expect("a ratio");
         assert_eq!(judgement, expected, "{ratio:?}");
-        assert_eq!(words.contains("--thorough has more"), judgement == Unclear, "{words}");
         assert!(words.contains("0.10 and 0.17 s at 2 000, +70 %"), "{words}");
     }
-    let short = fine_over_none("user", [1.0, 1.1], 1e6);
-    let (judgement, words) = user_time(&on_disk(&short), &plan()).expect("why");
-    assert!(judgement == NotTestableHere && words.starts_with(TOO_SHORT), "{words}");
 }
 
 #[test]
@@ -185,15 +182,11 @@ fn locks_add_system_time_where_the_ratio_is_over_one() {
     for (ratio, expected) in
         [([1.0, 1.3], Holds), ([1.02, 1.3], Holds), ([0.99, 1.3], Unclear), ([0.9, 0.99], DoesNotHold)]
     {
-        let figures = fine_over_none("system", ratio, 1e9);
+        let figures = fine_over_none("system", ratio);
         let (judgement, words) = added_system_time(&on_disk(&figures), &plan()).expect("a ratio");
         assert_eq!(judgement, expected, "{ratio:?}: {words}");
         assert!(words.starts_with("500, fine "), "{words}");
     }
-    let short = fine_over_none("system", [1.0, 1.1], 1e6);
-    let (judgement, words) = added_system_time(&on_disk(&short), &plan()).expect("why");
-    assert_eq!(judgement, NotTestableHere);
-    assert!(words.ends_with("; of CPU 500, fine +62 % (+50 .. +75 %)"), "{words}");
     assert_eq!(added_system_time(&on_disk(&[]), &plan()), None);
 }
 
@@ -217,16 +210,8 @@ fn mandatory_locks_are_held_against_fine_ones_of_as_many_records() {
         assert_eq!(judgement, expected, "{ratio:?}");
         assert!(words.starts_with("500: sys ") && words.ends_with(", CPU +25 % (+20 .. +30 %)"), "{words}");
     }
-    let short = [
-        ran(Locking::Mandatory, 1, 500, &[("system", [3e6; 2]), ("cpu", [2e6, 3e6])]),
-        ran(Locking::Fine, 1, 500, &[("system", [1e6; 2]), ("cpu", [2e6; 2])]),
-    ];
-    let (judgement, words) = mandatory(&on_disk(&short), &plan(), mandatory_adds);
-    assert_eq!(
-        (judgement, &words[..]),
-        (NotTestableHere, "500: sys too short to tell, CPU +25 % (+0 .. +50 %)")
-    );
-    let (judgement, words) = mandatory(&on_disk(&short[1..]), &plan(), mandatory_adds);
+    let fine = [ran(Locking::Fine, 1, 500, &[("system", [1e6; 2]), ("cpu", [2e6; 2])])];
+    let (judgement, words) = mandatory(&on_disk(&fine), &plan(), mandatory_adds);
     assert!(judgement == NotTestableHere && words.contains("no mandatory locks in this run"), "{words}");
 }
 

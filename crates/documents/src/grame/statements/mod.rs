@@ -12,6 +12,8 @@ use crate::grame::{KERNEL_SIDE, SOCKET, at_1ms};
 use oscost_results::quantity;
 use oscost_results::{Estimate, Judgement};
 
+/// The place of what is said of priorities.
+pub(super) const PRIORITIES: &str = "3.1";
 /// A difference of this share of the value is none that anybody would notice: the document's ranges are 19 % wide and more.
 const NOTICEABLE: f64 = 0.1;
 /// Share of the values that the body of a range holds at least, where latencies "fit globally in a range": with more than

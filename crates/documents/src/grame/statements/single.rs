@@ -1,7 +1,7 @@
 //! Sections 3.1 and 4.1: one client, idle; what is of other systems.
 
 use super::busy::busy;
-use super::{BODY, NOTICEABLE, module, not_here};
+use super::{BODY, NOTICEABLE, PRIORITIES, module, not_here};
 use crate::found::{Found, Judged, Quoted, Rows, beside, holds_if, judged, of_parts, times, within};
 use crate::grame::settings::{Settings, family_id};
 use crate::grame::tables::counted;
@@ -14,7 +14,7 @@ use oscost_sys::scheduling::Policy;
 /// Section 3.1.
 pub(super) fn threads(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
     rows.statement(
-        "3.1",
+        PRIORITIES,
         Quoted("in order to minimize context switches, the server sender thread priority was higher than the client reader thread priority"),
         judged(sender(found, settings)),
     );
@@ -27,7 +27,7 @@ pub(super) fn threads(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
         })
         .collect();
     rows.statement(
-        "3.1",
+        PRIORITIES,
         Quoted("We also tried to use SCHED_FIFO as thread policy without noticeable differences"),
         judged((!ratios.is_empty()).then(|| {
             let verdicts: Vec<Judgement> =

@@ -1,0 +1,156 @@
+//! Time between system calls: user time by stamps, where the kernel only samples what a timer meets.
+
+use std::cell::Cell;
+
+use oscost_sys::clock::{keep, now_ns, tsc};
+use oscost_sys::usage::Usage;
+
+use crate::workload::Observer;
+
+/// One operation of so many is stamped, and not the first, which meets cold caches.
+const EVERY: u64 = 16;
+const WHICH: u64 = 7;
+/// What lies longer between two calls was not the program: others had its CPU. ns.
+const LONGEST_NS: f64 = 100_000.0;
+/// Empty calls by which a stamp is priced, and how often.
+const EMPTY: u64 = 500;
+const TIMES: u64 = 5;
+/// Faults a call of I/O, from which on the kernel also works without being called.
+const FAULTS: f64 = 0.05;
+
+/// What was seen between calls since [`begin`].
+struct Watch {
+    is_on: Cell<bool>,
+    /// Counter of the time stamps when the last call returned.
+    left: Cell<u64>,
+    ticks: Cell<u64>,
+    /// Gaps that were counted, those that were too long, and calls of I/O behind them.
+    gaps: Cell<u64>,
+    too_long: Cell<u64>,
+    calls: Cell<u64>,
+    longest: Cell<u64>,
+    stamp: Cell<f64>,
+    ticks_a_ns: Cell<f64>,
+}
+
+thread_local! {
+    static WATCH: Watch = const {
+        Watch {
+            is_on: Cell::new(false),
+            left: Cell::new(0),
+            ticks: Cell::new(0),
+            gaps: Cell::new(0),
+            too_long: Cell::new(0),
+            calls: Cell::new(0),
+            longest: Cell::new(u64::MAX),
+            stamp: Cell::new(0.0),
+            ticks_a_ns: Cell::new(1.0),
+        }
+    };
+}
+
+impl Watch {
+    fn reset(&self) {
+        self.is_on.set(false);
+        for number in [&self.ticks, &self.gaps, &self.too_long, &self.calls] {
+            number.set(0);
+        }
+    }
+
+    /// The time since the last call was the program's.
+    fn gap(&self) {
+        let gap = tsc().wrapping_sub(self.left.get());
+        let (sum, more) = if gap <= self.longest.get() { (&self.gaps, gap) } else { (&self.too_long, 0) };
+        sum.set(sum.get() + 1);
+        self.ticks.set(self.ticks.get() + more);
+    }
+
+    /// Ticks of the stamps of a gap.
+    fn price(&self) {
+        self.longest.set(u64::MAX);
+        let (from, from_ns) = (tsc(), now_ns());
+        let ticks = (0..TIMES).map(|_| {
+            self.reset();
+            self.turn(true);
+            (0..EMPTY).for_each(|number| {
+                keep(io(|| number));
+            });
+            self.ticks.get()
+        });
+        self.stamp.set(ticks.min().unwrap_or(0) as f64 / EMPTY as f64);
+        self.ticks_a_ns.set(tsc().wrapping_sub(from) as f64 / now_ns().saturating_sub(from_ns).max(1) as f64);
+        self.longest.set((LONGEST_NS * self.ticks_a_ns.get()) as u64);
+        self.reset();
+    }
+
+    fn turn(&self, on: bool) {
+        if self.is_on.get() {
+            self.gap();
+        }
+        self.is_on.set(on);
+        self.left.set(tsc());
+    }
+}
+
+/// A system call of I/O.
+#[inline]
+pub(crate) fn io<T>(call: impl FnOnce() -> T) -> T {
+    WATCH.with(|watch| watched(watch, 1, call))
+}
+
+/// Any other.
+#[inline]
+pub(crate) fn other<T>(call: impl FnOnce() -> T) -> T {
+    WATCH.with(|watch| watched(watch, 0, call))
+}
+
+#[inline]
+fn watched<T>(watch: &Watch, calls: u64, call: impl FnOnce() -> T) -> T {
+    if !watch.is_on.get() {
+        return call();
+    }
+    watch.gap();
+    watch.calls.set(watch.calls.get() + calls);
+    let result = call();
+    watch.left.set(tsc());
+    result
+}
+
+/// Prices a stamp, and forgets what was seen.
+pub(crate) fn begin() {
+    WATCH.with(Watch::price);
+}
+
+/// CPU time, which the kernel has exactly, in user and system time by what was seen since [`begin`], of so many calls of I/O in
+/// all. As the kernel divides it, where nothing was seen, or where it worked in faults.
+pub(crate) fn divided(used: Usage, io_calls: u64) -> Usage {
+    WATCH.with(|watch| {
+        watch.turn(false);
+        let [gaps, too_long, calls] = [&watch.gaps, &watch.too_long, &watch.calls].map(Cell::get);
+        let faults = (used.minor_faults + used.major_faults) as f64;
+        if gaps == 0 || calls == 0 || faults > FAULTS * io_calls as f64 {
+            return used;
+        }
+        let ticks = (watch.ticks.get() as f64 - watch.stamp.get() * gaps as f64).max(0.0);
+        let gaps_in_all = (gaps + too_long) as f64 / gaps as f64 * io_calls as f64 / calls as f64;
+        let cpu_ns = used.user_ns + used.system_ns;
+        let user_ns = ((ticks / watch.ticks_a_ns.get() * gaps_in_all) as u64).min(cpu_ns);
+        Usage { user_ns, system_ns: cpu_ns - user_ns, ..used }
+    })
+}
+
+/// Stamps one operation of 16 from its beginning to that of the next.
+#[derive(Debug, Default)]
+pub(crate) struct Stamped(u64);
+
+impl Observer for Stamped {
+    #[inline]
+    fn begin(&mut self) {
+        match self.0 % EVERY {
+            WHICH => WATCH.with(|watch| watch.turn(true)),
+            next if next == WHICH + 1 => WATCH.with(|watch| watch.turn(false)),
+            _ => {}
+        }
+        self.0 += 1;
+    }
+}
