@@ -16,10 +16,10 @@ pub fn expected_ns(figures: &[Figure], id: &str) -> Option<u64> {
     Some((clock * 1.1) as u64)
 }
 
-/// A row for each literal method of a document that was left out for want of time.
+/// The literal methods of a document that were left out for want of time, a row for each time that they take.
 #[must_use]
 pub fn left_out(document: &Document, found: &Found<'_>) -> Vec<Reproduction> {
-    let mut rows = Rows::of(document.founding.name);
+    let mut told: Vec<(String, Vec<&str>)> = Vec::new();
     let literal = format!("{}/literal/", document.founding.name);
     for figure in found.figures.iter().filter(|it| it.status == Status::Unsupported) {
         let (Some(what), Some(why), Some(remedy)) =
@@ -29,8 +29,16 @@ pub fn left_out(document: &Document, found: &Found<'_>) -> Vec<Reproduction> {
         };
         // What this machine lacks was seen before anything was counted.
         if figure.evidence.audit_method.is_some() {
-            rows.note("not run", format!("literal, {what}: {why}; {remedy} runs it"));
+            let why = format!("{why}; {remedy} runs it");
+            match told.iter_mut().find(|(known, _)| *known == why) {
+                Some((_, all)) => all.push(what),
+                None => told.push((why, vec![what])),
+            }
         }
+    }
+    let mut rows = Rows::of(document.founding.name);
+    for (why, all) in told {
+        rows.note("not run", format!("literal, {}: {why}", all.join(", ")));
     }
     rows.rows
 }
@@ -56,9 +64,11 @@ mod tests {
         let mut lacking = left.clone();
         lacking.remedy = Some("another kernel".into());
         left.evidence.audit_method = Some("ptrace".into());
-        let figures = [left, lacking];
+        let other = Figure { id: literal.replace("fine", "coarse"), ..left.clone() };
+        let figures = [left, lacking, other];
         let rows = left_out(&apue::DOCUMENT, &Found::of(&figures, &[], &[]));
         assert_eq!(rows.len(), 1);
+        assert!(rows[0].because.contains("/fine_fcntl/") && rows[0].because.contains("/coarse_fcntl/"));
         assert!(rows[0].because.contains("66 s here") && rows[0].because.ends_with("--thorough runs it"));
     }
 }

@@ -78,7 +78,7 @@ pub(super) fn statements(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     rows.statement(
         PLACE,
         Quoted("by 13% to 19% compared to advisory locking"),
-        mandatory(found, plan, |found, pairs| {
+        again(found, plan, |found, pairs| {
             Some(beside("+13 to +19 %", Some(mandatory_adds(found, pairs)?.1)))
         }),
     );
@@ -88,10 +88,7 @@ pub(super) fn statements(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
             "Since the number of locking calls is the same for advisory fine-grained locking and mandatory fine-grained locking, the additional \
              system call overhead must be from the reads and writes",
         ),
-        match mandatory_and_fine(found, plan).is_empty() {
-            true => (Judgement::NotTestableHere, "there are no mandatory locks here, as said before".to_owned()),
-            false => mandatory(found, plan, reads_and_writes),
-        },
+        again(found, plan, reads_and_writes),
     );
     ours::ours(found, plan, rows);
 }
@@ -314,6 +311,14 @@ fn mandatory(found: &Found<'_>, plan: &ApuePlan, judge: OfMandatory) -> Judged {
         return (Judgement::NotTestableHere, why);
     }
     judged(judge(found, &pairs))
+}
+
+/// The same where the statement before has said why there are none.
+fn again(found: &Found<'_>, plan: &ApuePlan, judge: OfMandatory) -> Judged {
+    match mandatory_and_fine(found, plan).is_empty() {
+        true => (Judgement::NotTestableHere, "there are no mandatory locks here, as said before".to_owned()),
+        false => mandatory(found, plan, judge),
+    }
 }
 
 fn mandatory_adds(found: &Found<'_>, pairs: &[(Cell, Cell)]) -> Option<Judged> {

@@ -191,16 +191,19 @@ fn judge(found: &Found<'_>, parameters: &DocumentParameters) -> Vec<Reproduction
     tables::outputs(found, settings, &mut rows);
     tables::not_measured(&mut rows);
     statements::statements(found, settings, &mut rows);
-    if not_real_time(found) {
+    let (refused, shared) = (marked(found, Mark::NotRealTime) > 0.0, marked(found, Mark::Shared) > 0.5);
+    let told = [(refused, "not real-time"), (shared, "others had its CPUs")];
+    let told: Vec<&str> = told.into_iter().filter_map(|(is, words)| is.then_some(words)).collect();
+    if !told.is_empty() {
         let measured = |row: &&mut Reproduction| {
             use Judgement::{DoesNotHold, Holds, HoldsInPart, NotJudged, Unclear};
             matches!(row.verdict, Some(Holds | HoldsInPart | DoesNotHold | Unclear | NotJudged))
                 && row.place != tables::ARITHMETIC
         };
         for row in rows.rows.iter_mut().filter(measured) {
-            row.because = format!("not real-time: {}", row.because);
+            row.because = format!("{}: {}", told.join(", "), row.because);
             // What is said of priorities is tried only where they are granted.
-            if row.place == statements::PRIORITIES {
+            if refused && row.place == statements::PRIORITIES {
                 row.verdict = Some(Judgement::NotTestableHere);
             }
         }
@@ -208,13 +211,13 @@ fn judge(found: &Found<'_>, parameters: &DocumentParameters) -> Vec<Reproduction
     rows.rows
 }
 
-/// Whether the priority was refused to any session.
-fn not_real_time(found: &Found<'_>) -> bool {
-    let sessions = found
-        .figures
-        .iter()
-        .filter(|figure| figure.id.starts_with(PREFIX) || figure.id.starts_with("realtime_ipc/"));
-    sessions.into_iter().any(|figure| figure.marks.contains(&Mark::NotRealTime))
+/// The share of the sessions with this mark.
+fn marked(found: &Found<'_>, mark: Mark) -> f64 {
+    let sessions = || {
+        let is_session = |id: &str| id.starts_with(PREFIX) || id.starts_with("realtime_ipc/");
+        found.figures.iter().filter(move |figure| is_session(&figure.id))
+    };
+    sessions().filter(|figure| figure.marks.contains(&mark)).count() as f64 / sessions().count().max(1) as f64
 }
 
 #[cfg(test)]

@@ -263,6 +263,18 @@ fn what_is_not_real_time_says_so_where_it_was_judged() {
 }
 
 #[test]
+fn where_others_had_most_cpus_every_verdict_says_so() {
+    let mut all = figures(0.99, 2000.0);
+    let told = |figures: &[Figure]| {
+        verdict(&rows(figures, &[]), "constant range").1.starts_with("others had its CPUs: ")
+    };
+    all[2].marks.push(Mark::Shared);
+    assert!(!told(&all), "one of {}", all.len());
+    all.iter_mut().for_each(|figure| figure.marks.push(Mark::Shared));
+    assert!(told(&all));
+}
+
+#[test]
 fn of_several_sessions_the_median_one_is_shown() {
     let settings = Settings::at(Level::Thorough);
     let figures: Vec<Figure> = (1..=5)

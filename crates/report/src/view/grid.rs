@@ -87,7 +87,7 @@ pub(super) fn parts(title: String, values: &[Published]) -> Vec<Part> {
     } else {
         side_by_side(table, &rows, &names, values)
     };
-    let remarks = remarks(values, rows.len());
+    let remarks = remarks(values, &rows);
     let remarks = (!remarks.is_empty()).then_some(Part::Remarks(remarks));
     std::iter::once(Part::Table(table)).chain(remarks).collect()
 }
@@ -200,7 +200,7 @@ fn stacked(mut table: Table, rows: &[String], names: &[String], values: &[Publis
 }
 
 /// What else is to be said, once each, with the rows that it is said of unless that is all of them.
-fn remarks(values: &[Published], all: usize) -> Vec<String> {
+fn remarks(values: &[Published], all: &[String]) -> Vec<String> {
     let mut remarks: Vec<(&str, Vec<&str>)> = Vec::new();
     for value in values.iter().filter(|value| !value.because.is_empty()) {
         let row = value.cell.as_ref().map_or("", |cell| &*cell.row);
@@ -211,8 +211,33 @@ fn remarks(values: &[Published], all: usize) -> Vec<String> {
         }
     }
     let said = |(text, rows): (&str, Vec<&str>)| match rows.len() {
-        count if count == all && count > 1 => text.to_owned(),
-        _ => format!("{}: {text}", rows.join(", ")),
+        count if count == all.len() && count > 1 => text.to_owned(),
+        _ => format!("{}: {text}", named(&rows, all)),
     };
     remarks.into_iter().map(said).collect()
+}
+
+/// Rows by their names; numbers that follow one another in the table by the first and the last.
+fn named(rows: &[&str], all: &[String]) -> String {
+    let is_number = |row: &&str| row.replace(' ', "").parse::<u64>().is_ok();
+    let from = all.iter().position(|row| rows.first() == Some(&&**row)).unwrap_or_default();
+    let follow = all.iter().skip(from).map(|row| &**row).take(rows.len()).eq(rows.iter().copied());
+    match rows {
+        [first, _, .., last] if follow && rows.iter().all(is_number) => format!("{first} to {last}"),
+        _ => rows.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_follow_one_another_are_told_by_their_ends() {
+        let all = ["1", "2", "3", "4 000", "5", "one"].map(str::to_owned);
+        assert_eq!(named(&["2", "3", "4 000"], &all), "2 to 4 000");
+        assert_eq!(named(&["2", "3"], &all), "2, 3");
+        assert_eq!(named(&["1", "3", "5"], &all), "1, 3, 5");
+        assert_eq!(named(&["4 000", "5", "one"], &all), "4 000, 5, one");
+    }
 }

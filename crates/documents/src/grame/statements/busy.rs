@@ -17,8 +17,7 @@ fn under_loads(found: &Found<'_>, settings: &Settings, pairs: &[(&str, &str, &st
             .filter_map(|(words, busy, idle)| Some((*words, found.within_launches(&id, busy, idle)?)))
             .collect();
         if ratios.is_empty() {
-            let lack = found.lack(&id).unwrap_or_else(|| "not measured".to_owned());
-            told.push(format!("{}: {lack}", load.name()));
+            told.push(format!("{}: not measured", load.name()));
             continue;
         }
         verdicts.extend(ratios.iter().map(|(_, ratio)| within(ratio, 1.0, f64::MAX)));
@@ -30,8 +29,8 @@ fn under_loads(found: &Found<'_>, settings: &Settings, pairs: &[(&str, &str, &st
         (
             of_parts(&verdicts),
             format!(
-                "busy to idle within each launch; if only some loads or only one of the two increase, it holds in part (ours: a CPU that is busy does not halt, and what wakes up there \
-                 pays less); {}",
+                "busy to idle within each launch: {}; if only some loads or only one of the two increase, it holds in part (ours: a CPU \
+                 that is busy does not halt, and what wakes up there pays less)",
                 told.join("; ")
             ),
         )

@@ -37,10 +37,7 @@ pub(super) fn statements(found: &Found<'_>, settings: &Settings, rows: &mut Rows
 }
 
 fn not_here(system: &str) -> Judged {
-    (
-        Judgement::NotTestableHere,
-        format!("a statement on {system}; its tables here have what the text still has of it"),
-    )
+    (Judgement::NotTestableHere, format!("a statement on {system}, which was not measured here"))
 }
 
 fn us(estimate: &Estimate) -> String {

@@ -48,7 +48,11 @@ pub(super) fn parts(title: &str, block: &[&Reproduction], result: &RunResult, un
         columns.iter().filter_map(|column| drawn(column, block, result, unicode)).collect();
     // A ratio says more of two machines than a time does.
     drawn.sort_by_key(|column| column.unit != "ratio");
-    drawn.iter().filter_map(|column| plot(title, column)).map(Part::from).collect()
+    // The table has the rest of its title, and the first says what is lost.
+    let title = title.find([':', '(']).map_or(title, |end| title[..end].trim_end());
+    let mut plots: Vec<Plot> = drawn.iter().filter_map(|column| plot(title, column)).collect();
+    plots.iter_mut().skip(1).for_each(|plot| plot.note.clear());
+    plots.into_iter().map(Part::from).collect()
 }
 
 fn drawn(column: &str, block: &[&Reproduction], result: &RunResult, unicode: bool) -> Option<Drawn> {

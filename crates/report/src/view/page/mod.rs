@@ -150,7 +150,7 @@ const SCORES: [&str; 5] = ["does not hold", "holds in part", "holds", "unclear",
 /// Plots before the statements.
 const FIRST_PLOTS: usize = 2;
 
-/// What a document comes to, its first plots, its statements, and then everything else.
+/// What a document comes to, its first table and plots, its statements, and then everything else.
 fn answers_first(mut view: View) -> View {
     for part in &mut view.parts {
         if let Part::Judged(_, statements) = part {
@@ -166,17 +166,23 @@ fn answers_first(mut view: View) -> View {
         is_tally = matches!(part, Part::Judged(..));
         kept
     });
-    // The first plots, then what became of the statements: nobody scrolls past a hundred pictures to a verdict.
-    let mut plots = 0;
+    // The table that answers, the first plots, then what became of the statements: nobody scrolls past a hundred pictures to a
+    // verdict.
+    let (mut tables, mut plots) = (0, 0);
     view.parts.sort_by_cached_key(|part| match part {
         Part::Words(_) | Part::Warning(_) | Part::Answer(_) | Part::Facts(_) => 0,
+        Part::Table(_) => {
+            tables += 1;
+            if tables == 1 { 1 } else { 5 }
+        }
+        Part::Remarks(_) if tables == 1 => 1,
         Part::Plot(_) => {
             plots += 1;
-            if plots <= FIRST_PLOTS { 1 } else { 3 }
+            if plots <= FIRST_PLOTS { 2 } else { 4 }
         }
-        Part::Judged(..) => 2,
-        Part::View(_) => 3,
-        _ => 4,
+        Part::Judged(..) => 3,
+        Part::View(_) => 4,
+        _ => 5,
     });
     view
 }
@@ -246,4 +252,33 @@ pub(super) fn nanoseconds(figure: &Figure, name: &str) -> Option<oscost_results:
 /// What is paid here: the typical price where there is one, else what is quoted.
 pub(super) fn paid(figure: &Figure) -> Option<oscost_results::Estimate> {
     nanoseconds(figure, oscost_results::quantity::TYPICAL).or_else(|| nanoseconds(figure, headline(figure)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blocks::Table;
+
+    #[test]
+    fn the_answer_is_followed_by_its_table_and_the_statements_by_the_rest() {
+        let table = |title: &str| Part::Table(Table { title: title.to_owned(), ..Table::default() });
+        let parts = vec![
+            Part::Facts(Vec::new()),
+            table("first"),
+            Part::Remarks(vec!["of the first".to_owned()]),
+            table("second"),
+            Part::Remarks(vec!["of the second".to_owned()]),
+            Part::Judged("Statements".to_owned(), Vec::new()),
+            Part::Words("3 statements".to_owned()),
+        ];
+        let all = answers_first(View { parts, ..View::default() }).parts;
+        let told = all.iter().map(|part| match part {
+            Part::Table(table) => &*table.title,
+            Part::Remarks(all) => &*all[0],
+            Part::Judged(title, _) => &**title,
+            _ => "facts",
+        });
+        let order = ["facts", "first", "of the first", "Statements", "second", "of the second"];
+        assert_eq!(told.collect::<Vec<_>>(), order);
+    }
 }

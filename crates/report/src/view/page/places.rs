@@ -11,7 +11,8 @@ const MOST: u32 = 100;
 /// Most letters of what a line of the list says of its place.
 const ABOUT: usize = 72;
 
-/// Adds marks before the parts that show a numbered table or figure, and the list of all of them below what comes first.
+/// Adds marks before the parts that show a numbered table or figure, and the list of all of them before the statements, or below what
+/// comes first.
 pub(super) fn marked(mut view: View, document: &str) -> View {
     let mut found = BTreeMap::new();
     collect(&view, &mut Vec::new(), &mut found);
@@ -44,8 +45,9 @@ pub(super) fn marked(mut view: View, document: &str) -> View {
         put(&mut view, &path, marks);
     }
     let head = |part: &Part| matches!(part, Part::Words(_) | Part::Warning(_) | Part::Facts(_));
-    let below = view.parts.iter().take_while(|part| head(part)).count();
-    view.parts.insert(below, Part::Index(all));
+    let statements = view.parts.iter().position(|part| matches!(part, Part::Judged(..)));
+    let below = || view.parts.iter().take_while(|part| head(part)).count();
+    view.parts.insert(statements.unwrap_or_else(below), Part::Index(all));
     view
 }
 
