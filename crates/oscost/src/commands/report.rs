@@ -265,11 +265,13 @@ pub fn render(
                 oscost_report::bill::shown(result, choice.verbose || choice.all, style, out)?;
             }
             Format::Text => {
-                if !result.figures.is_empty() {
-                    oscost_report::price_list(result, short.or(Some(name)), choice, style, out)?;
-                }
+                // The document first; what was measured for it follows.
                 if !result.reproductions.is_empty() {
                     oscost_report::reproductions(result, style, out)?;
+                    writeln!(out)?;
+                }
+                if !result.figures.is_empty() {
+                    oscost_report::price_list(result, short.or(Some(name)), choice, style, out)?;
                 }
                 if results.len() > 1 {
                     writeln!(out)?;
@@ -277,10 +279,11 @@ pub fn render(
             }
             Format::Markdown if is_bill(result) => oscost_report::bill::markdown(result, out)?,
             Format::Markdown => {
-                oscost_report::price_list_markdown(result, Some(name), out)?;
                 if !result.reproductions.is_empty() {
                     oscost_report::reproductions_markdown(result, out)?;
+                    writeln!(out)?;
                 }
+                oscost_report::price_list_markdown(result, Some(name), out)?;
             }
             Format::Csv => oscost_report::rows_of(result, RowFormat::Csv, out)?,
             Format::Ndjson => oscost_report::rows_of(result, RowFormat::Ndjson, out)?,

@@ -105,7 +105,7 @@ pub fn reproduce(options: &Reproduce, talk: &Talk) -> Result<Exit, Ended> {
         effort.end_ns = announced - AFTERWARDS_NS;
         // Ratios of document 001 become narrow with more windows: it uses the time that its single runs leave.
         if names == [APUE.name] {
-            effort.target_ns = effort.end_ns / 5 * 3;
+            effort.target_ns = effort.end_ns / 10 * 7;
         }
         // Its own sessions take half of the time of document 002: there is time for as many others as an interval needs.
         if names == [GRAME.name] {
