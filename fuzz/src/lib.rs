@@ -5,6 +5,8 @@
 pub mod database;
 #[path = "../../crates/oscost/tests/it/corpus/escapers.rs"]
 pub mod escapers;
+#[path = "../../crates/oscost/tests/it/corpus/formats.rs"]
+pub mod formats;
 #[path = "../../crates/oscost/tests/it/corpus/guest.rs"]
 pub mod guest;
 #[path = "../../crates/oscost/tests/it/corpus/journal.rs"]

@@ -233,17 +233,15 @@ impl Kill {
 
     fn command(&self) -> Command {
         let scenario = &SCENARIOS[self.scenario];
-        let mut arguments = scenario.arguments.to_vec();
-        if self.one_launch && arguments[0] == "run" && !scenario.endless {
-            for it in arguments.iter_mut().filter(|it| **it == "--quick") {
-                *it = "--one-launch";
-            }
+        let mut words = scenario.arguments.to_owned();
+        let is_run = words.starts_with("run ");
+        if self.one_launch && is_run && !scenario.endless {
+            words = words.replace("--quick", "--one-launch");
         }
-        let first = program::first_cpus();
-        if self.seed.is_multiple_of(2) && arguments[0] == "run" && !arguments.contains(&"--plain") {
-            arguments.extend(["--cpu", &first]);
+        if self.seed.is_multiple_of(2) && is_run && !words.contains("--plain") {
+            words += &format!(" --cpu {}", program::first_cpus());
         }
-        program::after(self.user, scenario.prepare, &arguments)
+        program::after(self.user, scenario.prepare, &words)
     }
 
     /// One kill, after `moment`; of one process `chance` decides which. Whether it hit: else the run was over before.

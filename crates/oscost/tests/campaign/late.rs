@@ -117,7 +117,7 @@ impl Late {
     fn measured(self, from: u32, outcome: &mut Outcome) -> (Option<i32>, Option<Status>, String) {
         let id = OPERATIONS[self.operation].0;
         let prepare = format!("export LD_PRELOAD=/mnt/late.so FAIL_FROM={from}");
-        let arguments = ["run", "--force", "--quiet", "--one-launch", id, "--json", "-"];
+        let arguments = format!("run --force --quiet --one-launch {id} --json -");
         let done = program::run(&mut program::after(User::Own, &prepare, &arguments));
         let Ok(result) = oscost_results::from_bytes(done.stdout.as_bytes()) else {
             outcome.fail(format!("late: {id}, from call {from} on: {}", done.words()));

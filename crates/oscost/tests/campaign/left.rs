@@ -51,6 +51,14 @@ impl Left {
     pub fn since(&self) -> Vec<String> {
         Self::now().objects.difference(&self.objects).cloned().collect()
     }
+
+    /// Fails for each process that is there, and for each object that is there now and was not then.
+    pub fn blame(&self, what: &str, outcome: &mut Outcome) {
+        for left in space::quiet().into_iter().chain(self.since()) {
+            outcome.count("left", 1);
+            outcome.fail(format!("{what}: {left}"));
+        }
+    }
 }
 
 /// Paths below a folder of the ground, but for what is named, and for the store, which is looked at by itself.

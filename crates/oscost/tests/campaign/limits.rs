@@ -137,7 +137,7 @@ fn cpus_shrink() -> Outcome {
 /// A quota stops launches: the figure says so, and says nothing of the kind without one in a control group of the same kind.
 fn quota() -> Outcome {
     let mut outcome = Outcome::default();
-    let run = ["run", "--force", "--quick", "syscall/getppid"];
+    let run = "run --force --quick syscall/getppid";
     let period = "cpu.cfs_period_us=100000";
     let stopped = || {
         let result = newest(User::Own)?;
@@ -145,7 +145,7 @@ fn quota() -> Outcome {
         let said = figure.remarks.iter().any(|remark| remark.contains("a CPU quota stopped launches"));
         Some((said, figure.marks.contains(&Mark::Noisy), figure.status))
     };
-    let Some(free) = in_cgroup(&[period, "cpu.cfs_quota_us=-1"], &run, &mut outcome) else { return outcome };
+    let Some(free) = in_cgroup(&[period, "cpu.cfs_quota_us=-1"], run, &mut outcome) else { return outcome };
     program::ended_well(&free, &[0, 3], "no quota", &mut outcome);
     match stopped() {
         Some((false, ..)) => {}
@@ -156,7 +156,7 @@ fn quota() -> Outcome {
         None => outcome.fail(format!("no quota: no figure: {}", free.words())),
     }
     // So little that others, who take CPUs away, do not leave less.
-    let Some(done) = in_cgroup(&[period, "cpu.cfs_quota_us=8000"], &run, &mut outcome) else {
+    let Some(done) = in_cgroup(&[period, "cpu.cfs_quota_us=8000"], run, &mut outcome) else {
         return outcome;
     };
     outcome.count("quotas", 1);
@@ -220,9 +220,9 @@ fn memory(most: u32) -> Outcome {
 /// A run in a control group, which is removed; one that the kernel ends as a whole (signal 9) leaves nothing either.
 fn little(what: &str, prepare: &str, group: &str, codes: &[i32], outcome: &mut Outcome) {
     let before = Left::now();
-    let run = ["run", "--force", "--quick", "syscall/getppid", "lock/system_v_message"];
-    let done = program::run(&mut program::after(User::Own, prepare, &run));
-    let left = space::quiet();
+    let run = "run --force --quick syscall/getppid lock/system_v_message";
+    let done = program::run(&mut program::after(User::Own, prepare, run));
+    let _ = space::quiet();
     let _ = std::fs::remove_dir(group);
     if done.code() == Some(99) {
         outcome.skipped.push(format!("{what}: no such cgroup can be made here"));
@@ -235,10 +235,7 @@ fn little(what: &str, prepare: &str, group: &str, codes: &[i32], outcome: &mut O
     } else {
         program::ended_well(&done, codes, what, outcome);
     }
-    for left in left.into_iter().chain(before.since()) {
-        outcome.count("left", 1);
-        outcome.fail(format!("{what}: {left}"));
-    }
+    before.blame(what, outcome);
 }
 
 /// The cause that even root meets: its cgroup has no time for real time.
@@ -254,7 +251,7 @@ fn no_real_time() -> Outcome {
 }
 
 /// Runs in a cgroup (version 1) of its own with these settings; `None` where none can be made.
-fn in_cgroup(settings: &[&str], arguments: &[&str], outcome: &mut Outcome) -> Option<program::Done> {
+fn in_cgroup(settings: &[&str], arguments: &str, outcome: &mut Outcome) -> Option<program::Done> {
     let group = format!("/sys/fs/cgroup/cpu/oscost-campaign-{:x}", rand_number());
     let mut prepare = format!("mkdir {group} || exit 99\n");
     for (name, value) in settings.iter().filter_map(|setting| setting.split_once('=')) {
@@ -325,8 +322,7 @@ fn runaway() -> Outcome {
     }
     let prepare = format!("export LD_PRELOAD={}", library.display());
     let cpu = cpu.to_string();
-    let run =
-        ["run", "--force", "--one-launch", "--cpu", &cpu, "realtime_ipc/futex_broadcast/same_cpu/clients_1"];
+    let run = format!("run --force --one-launch --cpu {cpu} realtime_ipc/futex_broadcast/same_cpu/clients_1");
     let mut child = program::after(User::Own, &prepare, &run).spawn().unwrap();
     // Who has another beside it in the same class gets the CPU back within some ms; longer gaps are the loop's.
     const GAP: Duration = Duration::from_millis(50);

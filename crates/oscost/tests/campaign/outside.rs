@@ -100,34 +100,20 @@ impl Outside {
         }
         let before = settings();
         let trace = program::home(self.user).join("trace").display().to_string();
-        let only = format!("trace={CALLS}");
-        let strace = [
-            "-f",
-            "--seccomp-bpf",
-            "-y",
-            "-qq",
-            "-e",
-            "signal=none",
-            "-e",
-            &only,
-            "-o",
-            &trace,
-            "--",
-            program::PATH,
-        ];
-        let mut arguments: Vec<&str> = scenario.arguments.to_vec();
-        arguments.iter_mut().filter(|it| **it == "--quick").for_each(|it| *it = "--one-launch");
-        if arguments[0] != "run" {
-            arguments = scenario.arguments.to_vec();
-        }
-        let script = format!(
-            "{}\nexec \"$0\" \"$@\"",
-            // What comes before the program makes what it names itself.
-            scenario.prepare.replace("\"$0\" run", "/mnt/oscost run")
+        let strace = format!(
+            "-f --seccomp-bpf -y -qq -e signal=none -e trace={CALLS} -o {trace} -- {}",
+            program::PATH
         );
-        let all: Vec<&str> =
-            ["-c", &script, "strace"].into_iter().chain(strace).chain(arguments.iter().copied()).collect();
-        let done = program::run(&mut program::command(self.user, "sh", &all));
+        let arguments = scenario.arguments;
+        let words = if arguments.starts_with("run ") {
+            arguments.replace("--quick", "--one-launch")
+        } else {
+            arguments.to_owned()
+        };
+        // What comes before the program makes what it names itself.
+        let prepare = scenario.prepare.replace("\"$0\" run", "/mnt/oscost run");
+        let script = format!("set -- {strace} {words}\n{prepare}\nexec \"$0\" \"$@\"");
+        let done = program::run(&mut program::command(self.user, "sh", &["-c", &script, "strace"]));
         if done.code() == Some(99) {
             outcome.skipped.push(format!("paths of {}: it cannot be made here", scenario.name));
             return outcome;

@@ -180,10 +180,7 @@ fn files(times: u32, seed: u64) -> Outcome {
         outcome.count("folders that the next start finds", space::names(&folder).len() as u64);
         let done = program::run(&mut program::oscost(User::Own, &arguments));
         program::ended_well(&done, &[0], "the next start with files", &mut outcome);
-        for name in space::quiet().into_iter().chain(before.since()) {
-            outcome.count("objects left", 1);
-            outcome.fail(format!("files: {name} is left after the next start"));
-        }
+        before.blame("files", &mut outcome);
     }
     if hits < times {
         outcome.fail(format!("files: {hits} kills hit, and {times} should"));
@@ -282,10 +279,7 @@ fn client(times: u32, seed: u64) -> Outcome {
             let _ = met(&mut next, &folder);
         }
         program::ended_well(&program::finish(server), &[0], "the server of a killed client", &mut outcome);
-        for left in space::quiet().into_iter().chain(before.since()) {
-            outcome.count("left", 1);
-            outcome.fail(format!("a killed tick client: {left}"));
-        }
+        before.blame("a killed tick client", &mut outcome);
         space::end_everybody();
     }
     outcome

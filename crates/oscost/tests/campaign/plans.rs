@@ -8,13 +8,13 @@ use crate::program::{self, User};
 
 /// What is run.
 pub struct Plan {
-    pub arguments: &'static [&'static str],
+    pub arguments: &'static str,
     pub user: User,
     /// In whom each of its calls fails.
     pub who: &'static [Who],
 }
 
-const fn plan(arguments: &'static [&'static str], who: &'static [Who]) -> Plan {
+const fn plan(arguments: &'static str, who: &'static [Who]) -> Plan {
     Plan { arguments, user: User::Own, who }
 }
 
@@ -22,36 +22,28 @@ const OFTEN: &[Who] = &[Who::All, Who::All, Who::One(1), Who::One(2)];
 const SOME: &[Who] = &[Who::All, Who::One(1), Who::One(2)];
 /// For what takes seconds.
 const SELDOM: &[Who] = &[Who::All];
-const PLAIN: &[&str] = &["run", "syscall/getppid", "semaphore/posix_named", "semaphore/system_v"];
+const PLAIN: &str = "run syscall/getppid semaphore/posix_named semaphore/system_v";
 
 /// To one launch: one at least of every family whose calls differ, of the other users, and what reads results.
 pub const PLANS: &[Plan] = &[
     plan(PLAIN, OFTEN),
-    plan(&["run", "context_switch/pipe/same_cpu", "lock/robust_mutex", "record_lock/fcntl"], OFTEN),
-    plan(&["run", "realtime_ipc/unix_datagram/same_cpu/clients_1"], OFTEN),
-    plan(&["run", "file/create_unlink", "socket/udp_round_trip", "event/epoll_wake/same_cpu"], OFTEN),
-    plan(&["run", "process/posix_spawn", "thread", "signal/deliver"], OFTEN),
-    plan(&["report", "@-1"], OFTEN),
-    plan(&["compare", "@-1", "@-1"], OFTEN),
-    plan(&[REPRODUCE, "ostep"], &[Who::All, Who::One(1), Who::One(2)]),
-    plan(&["run", "instrument/empty_loop", "clock/monotonic", "clock/step/monotonic", "timer"], SOME),
+    plan("run context_switch/pipe/same_cpu lock/robust_mutex record_lock/fcntl", OFTEN),
+    plan("run realtime_ipc/unix_datagram/same_cpu/clients_1", OFTEN),
+    plan("run file/create_unlink socket/udp_round_trip event/epoll_wake/same_cpu", OFTEN),
+    plan("run process/posix_spawn thread signal/deliver", OFTEN),
+    plan("report @-1", OFTEN),
+    plan("compare @-1 @-1", OFTEN),
+    plan("reproduce ostep", &[Who::All, Who::One(1), Who::One(2)]),
+    plan("run instrument/empty_loop clock/monotonic clock/step/monotonic timer", SOME),
+    plan("run memory/mmap_munmap cpu_pair/cache_line io_uring/nop futex/wake_one/same_cpu", SELDOM),
+    plan("run container/namespace/user tax/seccomp/allow_1 tax/bpf/uprobe", SELDOM),
     plan(
-        &["run", "memory/mmap_munmap", "cpu_pair/cache_line", "io_uring/nop", "futex/wake_one/same_cpu"],
+        "run semaphore/system_v/contended/processes_4/hold_us_1/think_0 record_database/book/seek/fine_fcntl/processes_1/nrec_500 record_database/fast/mapped/fine_mutex/processes_1/nrec_500",
         SELDOM,
     ),
-    plan(&["run", "container/namespace/user", "tax/seccomp/allow_1", "tax/bpf/uprobe"], SELDOM),
-    plan(
-        &[
-            "run",
-            "semaphore/system_v/contended/processes_4/hold_us_1/think_0",
-            "record_database/book/seek/fine_fcntl/processes_1/nrec_500",
-            "record_database/fast/mapped/fine_mutex/processes_1/nrec_500",
-        ],
-        SELDOM,
-    ),
-    plan(&[TICK], SOME),
+    plan(TICK, SOME),
     Plan { user: User::Nobody, ..plan(PLAIN, SOME) },
-    Plan { user: User::Sudo, ..plan(&["run", "syscall/getppid", "lock/system_v_message"], SOME) },
+    Plan { user: User::Sudo, ..plan("run syscall/getppid lock/system_v_message", SOME) },
 ];
 
 /// It takes as long as ten of the others: of its calls only those fail that no plan before makes.
@@ -79,18 +71,19 @@ pub fn undisturbed(user: User) -> Plan {
 
 impl Plan {
     pub fn is_run(&self) -> bool {
-        self.arguments[0] == "run"
+        self.arguments.starts_with("run ")
     }
 
     /// The words of a shell or of the program behind another program.
     pub fn command(&self) -> Vec<&'static str> {
-        let rest: &[&str] = match self.arguments[0] {
+        let words: Vec<&str> = self.arguments.split(' ').collect();
+        let rest: &[&str] = match words[0] {
             TICK => return vec!["sh", "-c", TICKS, program::PATH],
             "run" => &["--force", "--quiet", "--one-launch", "--json", "out.json"],
             REPRODUCE => &["--force", "--quick", "--json", "out.json"],
             _ => &[],
         };
-        [&[program::PATH][..], self.arguments, rest].concat()
+        [&[program::PATH], &words[..], rest].concat()
     }
 
     /// The file that it is asked for.
@@ -99,6 +92,6 @@ impl Plan {
     }
 
     pub fn words(&self) -> String {
-        format!("{}{}", self.arguments.join(" "), self.user.words())
+        format!("{}{}", self.arguments, self.user.words())
     }
 }

@@ -100,11 +100,10 @@ pub fn oscost(user: User, arguments: &[&str]) -> Command {
     command(user, PATH, arguments)
 }
 
-/// The same after `prepare` in a shell, which becomes the program.
-pub fn after(user: User, prepare: &str, arguments: &[&str]) -> Command {
-    let script = format!("{prepare}\nexec \"$0\" \"$@\"");
-    let all: Vec<&str> = ["-c", &script, PATH].into_iter().chain(arguments.iter().copied()).collect();
-    command(user, "sh", &all)
+/// The same with these words of a shell after `prepare` in it; the shell becomes the program.
+pub fn after(user: User, prepare: &str, words: &str) -> Command {
+    let script = format!("set -- {words}\n{prepare}\nexec \"$0\" \"$@\"");
+    command(user, "sh", &["-c", &script, PATH])
 }
 
 /// The CPUs that may be used, the first one first. A run prefers the last one: where every other has it the other way round, those that

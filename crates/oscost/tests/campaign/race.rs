@@ -111,10 +111,7 @@ impl Race {
         let _ = attacker.kill();
         let _ = attacker.wait();
         let _ = std::fs::remove_file(MEETING).or_else(|_| std::fs::remove_dir(MEETING));
-        for left in space::quiet().into_iter().chain(before.since()) {
-            outcome.count("left", 1);
-            outcome.fail(format!("{}: {left}", self.words()));
-        }
+        before.blame(&self.words(), &mut outcome);
         program::store_is_whole(self.user, &mut outcome);
         if !outcome.counts.contains_key(table::RACES) {
             outcome.fail(format!("{}: no name was swapped in time", self.words()));

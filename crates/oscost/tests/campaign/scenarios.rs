@@ -13,7 +13,8 @@ pub struct Scenario {
     pub only: Option<User>,
     /// What the shell does that becomes the program.
     pub prepare: &'static str,
-    pub arguments: &'static [&'static str],
+    /// In words of a shell.
+    pub arguments: &'static str,
     /// A program that it needs besides.
     pub needs: Option<&'static str>,
     /// It has no end of its own: moments lie within its first seconds.
@@ -38,7 +39,7 @@ macro_rules! jail {
 }
 const IN_JAIL: &str = "exec chroot /mnt/jail \"$0\" \"$@\"";
 
-const fn family(name: &'static str, arguments: &'static [&'static str]) -> Scenario {
+const fn family(name: &'static str, arguments: &'static str) -> Scenario {
     Scenario {
         name,
         space: "",
@@ -57,104 +58,53 @@ const fn family(name: &'static str, arguments: &'static [&'static str]) -> Scena
 pub const SHAPES: usize = 3;
 
 pub const SCENARIOS: &[Scenario] = &[
-    family("alone", &["run", "--force", "--quick", "syscall/getppid"]),
-    family("partner", &["run", "--force", "--quick", "semaphore/system_v/handover/same_cpu"]),
-    family("session", &["run", "--force", "--quick", "realtime_ipc/unix_datagram/same_cpu/clients_10"]),
-    family("instrument", &["run", "--force", "--quick", "instrument"]),
-    family("clock", &["run", "--force", "--quick", "clock/monotonic", "clock/step/monotonic"]),
-    family("syscall", &["run", "--force", "--quick", "syscall/read0_pipe", "syscall/open_close"]),
-    family(
-        "context_switch",
-        &["run", "--force", "--quick", "context_switch/pipe/same_cpu", "context_switch/posix_queue"],
-    ),
-    family("semaphore", &["run", "--force", "--quick", "semaphore/posix_named", "semaphore/system_v"]),
-    family("lock", &["run", "--force", "--quick", "lock/system_v_message", "lock/robust_mutex"]),
-    family(
-        "contention",
-        &["run", "--force", "--quick", "semaphore/system_v/contended/processes_4/hold_us_1/think_0"],
-    ),
-    family("record_lock", &["run", "--force", "--quick", "record_lock/fcntl"]),
+    family("alone", "run --force --quick syscall/getppid"),
+    family("partner", "run --force --quick semaphore/system_v/handover/same_cpu"),
+    family("session", "run --force --quick realtime_ipc/unix_datagram/same_cpu/clients_10"),
+    family("instrument", "run --force --quick instrument"),
+    family("clock", "run --force --quick clock/monotonic clock/step/monotonic"),
+    family("syscall", "run --force --quick syscall/read0_pipe syscall/open_close"),
+    family("context_switch", "run --force --quick context_switch/pipe/same_cpu context_switch/posix_queue"),
+    family("semaphore", "run --force --quick semaphore/posix_named semaphore/system_v"),
+    family("lock", "run --force --quick lock/system_v_message lock/robust_mutex"),
+    family("contention", "run --force --quick semaphore/system_v/contended/processes_4/hold_us_1/think_0"),
+    family("record_lock", "run --force --quick record_lock/fcntl"),
     family(
         "record_database",
-        &["run", "--force", "--quick", "record_database/book/seek/fine_fcntl/processes_4/nrec_500"],
+        "run --force --quick record_database/book/seek/fine_fcntl/processes_4/nrec_500",
     ),
     family(
         "realtime_ipc",
-        &["run", "--force", "--quick", "realtime_ipc/posix_queue", "realtime_ipc/fifo/same_cpu/clients_10"],
+        "run --force --quick realtime_ipc/posix_queue realtime_ipc/fifo/same_cpu/clients_10",
     ),
     family(
         "load",
-        &[
-            "run",
-            "--force",
-            "--quick",
-            "realtime_ipc",
-            "--set",
-            "transport=pipe",
-            "--set",
-            "clients=1",
-            "--set",
-            "load_command=sh -c 'setsid sleep 1000 & sleep 1000'",
-        ],
+        "run --force --quick realtime_ipc --set transport=pipe --set clients=1 \
+         --set \"load_command=sh -c 'setsid sleep 1000 & sleep 1000'\"",
     ),
-    family("signal", &["run", "--force", "--quick", "signal/deliver"]),
+    family("signal", "run --force --quick signal/deliver"),
     family(
         "process",
-        &[
-            "run",
-            "--force",
-            "--quick",
-            "process/posix_spawn",
-            "process/exec_static",
-            "process/fork/resident_16m",
-        ],
+        "run --force --quick process/posix_spawn process/exec_static process/fork/resident_16m",
     ),
-    family("thread", &["run", "--force", "--quick", "thread"]),
+    family("thread", "run --force --quick thread"),
     family(
         "memory",
-        &[
-            "run",
-            "--force",
-            "--quick",
-            "memory/fault_anonymous",
-            "memory/shootdown/threads_1",
-            "memory/bandwidth/copy/block_64m",
-        ],
+        "run --force --quick memory/fault_anonymous memory/shootdown/threads_1 memory/bandwidth/copy/block_64m",
     ),
-    family("cpu_pair", &["run", "--force", "--quick", "cpu_pair"]),
-    family(
-        "event",
-        &["run", "--force", "--quick", "event/epoll_wake/same_cpu", "event/poll/descriptors_1000"],
-    ),
-    family("file", &["run", "--force", "--quick", "file/create_unlink", "file/write_4k", "file/fsync"]),
-    family("io_uring", &["run", "--force", "--quick", "io_uring"]),
-    family(
-        "socket",
-        &[
-            "run",
-            "--force",
-            "--quick",
-            "socket/tcp_connect",
-            "socket/udp_round_trip",
-            "socket/tcp_round_trip",
-        ],
-    ),
-    family("timer", &["run", "--force", "--quick", "timer"]),
-    family("futex", &["run", "--force", "--quick", "futex/wake_one", "futex/hash/threads_2"]),
+    family("cpu_pair", "run --force --quick cpu_pair"),
+    family("event", "run --force --quick event/epoll_wake/same_cpu event/poll/descriptors_1000"),
+    family("file", "run --force --quick file/create_unlink file/write_4k file/fsync"),
+    family("io_uring", "run --force --quick io_uring"),
+    family("socket", "run --force --quick socket/tcp_connect socket/udp_round_trip socket/tcp_round_trip"),
+    family("timer", "run --force --quick timer"),
+    family("futex", "run --force --quick futex/wake_one futex/hash/threads_2"),
     family(
         "container",
-        &[
-            "run",
-            "--force",
-            "--quick",
-            "container/namespace/user",
-            "container/namespace/mount",
-            "container/namespace/net",
-            "container/namespace/cgroup",
-        ],
+        "run --force --quick container/namespace/user container/namespace/mount container/namespace/net container/namespace/cgroup",
     ),
-    family("seccomp", &["run", "--force", "--quick", "tax/seccomp"]),
-    family("bpf", &["run", "--force", "--quick", "tax/bpf"]),
+    family("seccomp", "run --force --quick tax/seccomp"),
+    family("bpf", "run --force --quick tax/bpf"),
     // Both sides leave somebody in a session of his own. 24 launches: 13.5 s alone, 42 s beside three others.
     // Others measure nearly always, and it cannot be forced: its machine has a root directory of its own, whose lock they do not take.
     Scenario {
@@ -163,111 +113,49 @@ pub const SCENARIOS: &[Scenario] = &[
         slow: true,
         ..family(
             "live",
-            &[
-                "compare",
-                "--live",
-                "sh -c 'setsid sleep 1000 & exec \"$@\"' sh /mnt/oscost",
-                "sh -c 'sleep 1000 & exec \"$@\"' sh /mnt/oscost",
-                "--rounds",
-                "6",
-                "syscall/getppid",
-            ],
+            r#"compare --live "sh -c 'setsid sleep 1000 & exec \"\$@\"' sh /mnt/oscost" "sh -c 'sleep 1000 & exec \"\$@\"' sh /mnt/oscost" --rounds 6 syscall/getppid"#,
         )
     },
     // The shortest document: its moments are as many.
-    family("reproduce", &["reproduce", "--force", "--quick", "context-switch"]),
+    family("reproduce", "reproduce --force --quick context-switch"),
     Scenario {
         needs: Some("cc"),
         prepare: A_C_PROGRAM,
         again: true,
-        ..family("reproduce with C", &["reproduce", "ostep", "--force", "--quick", "--c", "played"])
+        ..family("reproduce with C", "reproduce ostep --force --quick --c played")
     },
-    family("doctor", &["doctor", "--check"]),
-    family(
-        "scaling",
-        &["run", "--force", "--quick", "--processes", "1,2", "--threads", "2", "syscall/getppid"],
-    ),
-    family("plain", &["run", "--plain", "syscall/getppid", "context_switch/pipe/same_cpu"]),
+    family("doctor", "doctor --check"),
+    family("scaling", "run --force --quick --processes 1,2 --threads 2 syscall/getppid"),
+    family("plain", "run --plain syscall/getppid context_switch/pipe/same_cpu"),
     family(
         "fast database",
-        &["run", "--force", "--quick", "record_database/fast/mapped/fine_mutex/processes_4/nrec_500"],
+        "run --force --quick record_database/fast/mapped/fine_mutex/processes_4/nrec_500",
     ),
-    family(
-        "network messages",
-        &["run", "--force", "--quick", "realtime_ipc", "--set", "transport=tcp,udp", "--set", "clients=10"],
-    ),
+    family("network messages", "run --force --quick realtime_ipc --set transport=tcp,udp --set clients=10"),
     family(
         "kernel messages",
-        &[
-            "run",
-            "--force",
-            "--quick",
-            "realtime_ipc",
-            "--set",
-            "transport=system_v_queue,system_v_semaphore,posix_semaphore",
-            "--set",
-            "clients=10",
-        ],
+        "run --force --quick realtime_ipc --set transport=system_v_queue,system_v_semaphore,posix_semaphore --set clients=10",
     ),
     family(
         "raw_dir",
-        &[
-            "run",
-            "--force",
-            "--quick",
-            "realtime_ipc",
-            "--set",
-            "transport=pipe",
-            "--set",
-            "clients=1",
-            "--set",
-            "placement=same_cpu",
-            "--set",
-            "raw_dir=raw",
-        ],
+        "run --force --quick realtime_ipc --set transport=pipe --set clients=1 --set placement=same_cpu --set raw_dir=raw",
     ),
     Scenario {
         space: "mount -t tracefs tracefs /sys/kernel/tracing",
         only: Some(User::Own),
-        ..family("trace", &["explain", "--trace", "syscall/getppid"])
+        ..family("trace", "explain --trace syscall/getppid")
     },
-    Scenario {
-        endless: true,
-        ..family("watch", &["run", "--force", "--quick", "--watch", "syscall/getppid"])
-    },
-    family(
-        "raw",
-        &["run", "--force", "--quick", "--raw", "raw.csv", "--json", "out.json", "syscall/getppid", "timer"],
-    ),
-    Scenario { prepare: A_RESULT, ..family("compare", &["compare", "@-1", "@-1", "--format", "markdown"]) },
-    Scenario {
-        prepare: A_RESULT,
-        ..family("report", &["report", "@-1", "--format", "html", "-o", "page.html"])
-    },
-    Scenario {
-        prepare: A_FLEET,
-        ..family("fleet", &["report", "--fleet", "played", "-o", "page.html", "--format", "html"])
-    },
+    Scenario { endless: true, ..family("watch", "run --force --quick --watch syscall/getppid") },
+    family("raw", "run --force --quick --raw raw.csv --json out.json syscall/getppid timer"),
+    Scenario { prepare: A_RESULT, ..family("compare", "compare @-1 @-1 --format markdown") },
+    Scenario { prepare: A_RESULT, ..family("report", "report @-1 --format html -o page.html") },
+    Scenario { prepare: A_FLEET, ..family("fleet", "report --fleet played -o page.html --format html") },
     // Two machines, or the two of a tree.
-    Scenario { prepare: A_MACHINE, ..family("count", &["count", "syscall/getppid"]) },
-    Scenario {
-        prepare: A_MACHINE,
-        ..family("count by function", &["count", "syscall/getppid", "--by-function"])
-    },
+    Scenario { prepare: A_MACHINE, ..family("count", "count syscall/getppid") },
+    Scenario { prepare: A_MACHINE, ..family("count by function", "count syscall/getppid --by-function") },
     Scenario {
         needs: Some("stress-ng"),
-        ..family(
-            "crosscheck",
-            &[
-                "crosscheck",
-                "--force",
-                "--quick",
-                "--with",
-                "stress-ng",
-                "stress-ng/sem-sysv",
-                "stress-ng/msg",
-            ],
-        )
+        ..family("crosscheck", "crosscheck --force --quick --with stress-ng stress-ng/sem-sysv stress-ng/msg")
     },
     Scenario {
         janitor: true,
@@ -322,14 +210,4 @@ set -- "$@" --kernel "$OSCOST_KERNEL"
 "#;
 
 /// Every kind of object that outlives a process.
-const OBJECTS: &[&str] = &[
-    "run",
-    "--force",
-    "--quick",
-    "semaphore/posix_named",
-    "semaphore/system_v/handover/same_cpu",
-    "lock/system_v_message",
-    "context_switch/posix_queue/same_cpu",
-    "realtime_ipc/unix_datagram/same_cpu/clients_10",
-    "realtime_ipc/fifo/same_cpu/clients_10",
-];
+const OBJECTS: &str = "run --force --quick semaphore/posix_named semaphore/system_v/handover/same_cpu lock/system_v_message context_switch/posix_queue/same_cpu realtime_ipc/unix_datagram/same_cpu/clients_10 realtime_ipc/fifo/same_cpu/clients_10";

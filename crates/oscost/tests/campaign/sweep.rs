@@ -19,58 +19,14 @@ use crate::{Amount, Outcome, Provocation, crowd, judge, save};
 /// so many are drawn.
 const OF_NOBODY: usize = PLANS.len() - 1;
 const MOST_OF_NOBODY: usize = 300;
-const PLANS: &[&[&str]] = &[
-    &[
-        "run",
-        "--force",
-        "--quiet",
-        "--one-launch",
-        "syscall/read0_pipe",
-        "semaphore/posix_named",
-        "--json",
-        "/mnt/out.json",
-    ],
-    &[
-        "run",
-        "--force",
-        "--quiet",
-        "--one-launch",
-        "context_switch/pipe/same_cpu",
-        "semaphore/system_v",
-        "--json",
-        "/mnt/out.json",
-    ],
-    &[
-        "run",
-        "--force",
-        "--quiet",
-        "--one-launch",
-        "record_lock/fcntl",
-        "lock/robust_mutex",
-        "--json",
-        "/mnt/out.json",
-    ],
-    &[
-        "run",
-        "--force",
-        "--quiet",
-        "--one-launch",
-        "realtime_ipc/unix_datagram/same_cpu/clients_1",
-        "--json",
-        "/mnt/out.json",
-    ],
-    &["report", "@-1"],
-    &["compare", "@-1", "@-1"],
-    &[
-        "run",
-        "--force",
-        "--quiet",
-        "--one-launch",
-        "syscall/getppid",
-        "semaphore/posix_named",
-        "--json",
-        "out.json",
-    ],
+const PLANS: [&str; 7] = [
+    "run --force --quiet --one-launch syscall/read0_pipe semaphore/posix_named --json /mnt/out.json",
+    "run --force --quiet --one-launch context_switch/pipe/same_cpu semaphore/system_v --json /mnt/out.json",
+    "run --force --quiet --one-launch record_lock/fcntl lock/robust_mutex --json /mnt/out.json",
+    "run --force --quiet --one-launch realtime_ipc/unix_datagram/same_cpu/clients_1 --json /mnt/out.json",
+    "report @-1",
+    "compare @-1 @-1",
+    "run --force --quiet --one-launch syscall/getppid semaphore/posix_named --json out.json",
 ];
 
 /// Who runs a plan.
@@ -91,23 +47,8 @@ const ERRORS: [&str; 8] = ["ENOMEM", "EAGAIN", "EMFILE", "ENOSPC", "EIO", "EINTR
 
 /// Calls that end or begin a program, and calls that cannot fail. Of `execve` strace counts the first of each process by itself, so
 /// `refuse` lets it fail.
-pub const EXCEPT: [&str; 15] = [
-    "getegid",
-    "geteuid",
-    "getgid",
-    "getpid",
-    "getppid",
-    "gettid",
-    "getuid",
-    "execve",
-    "exit",
-    "exit_group",
-    "rt_sigreturn",
-    "restart_syscall",
-    "arch_prctl",
-    "set_robust_list",
-    "rseq",
-];
+pub const EXCEPT: &str = "getegid geteuid getgid getpid getppid gettid getuid execve \
+    exit exit_group rt_sigreturn restart_syscall arch_prctl set_robust_list rseq";
 
 /// The places of a plan: asked for first.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -224,7 +165,7 @@ impl Sites {
         // With the filter that makes a failing run quick: a run behind one makes other calls.
         let arguments: Vec<&str> = ["-f", "--seccomp-bpf", "-k", "-qq", "-o", &trace, "--", program::PATH]
             .into_iter()
-            .chain(PLANS[self.plan].iter().copied())
+            .chain(PLANS[self.plan].split(' '))
             .collect();
         let trace_it = || program::run(&mut program::command(user_of(self.plan), "strace", &arguments));
         let mut done = trace_it();
@@ -276,7 +217,7 @@ fn sites(trace: &str) -> BTreeMap<(String, String), Vec<u32>> {
         let Some((call, _)) = rest.split_once('(') else { continue };
         let is_name =
             !call.is_empty() && call.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        if !is_name || EXCEPT.contains(&call) || call.starts_with("syscall_0x") {
+        if !is_name || EXCEPT.split(' ').any(|it| it == call) || call.starts_with("syscall_0x") {
             continue;
         }
         let ordinal = ordinals.entry((process.to_owned(), call.to_owned())).or_default();
@@ -314,11 +255,11 @@ impl Fail {
         let inject = format!("inject={}:{failing}:when={}", self.call, self.when);
         let (trace, only) = (trace(self.plan), format!("trace={}", self.call));
         let first = program::first_cpus();
-        let with_failure = |plan: &[&str]| {
+        let with_failure = |plan: &str| {
             let strace =
                 ["-f", "--seccomp-bpf", "-qq", "-o", &trace, "-e", &only, "-e", &inject, "--", program::PATH];
-            let mut arguments: Vec<&str> = strace.into_iter().chain(plan.iter().copied()).collect();
-            if plan[0] == "run" && self.error.len().is_multiple_of(2) {
+            let mut arguments: Vec<&str> = strace.into_iter().chain(plan.split(' ')).collect();
+            if plan.starts_with("run ") && self.error.len().is_multiple_of(2) {
                 arguments.extend(["--cpu", &first]);
             }
             program::run(&mut program::command(user_of(self.plan), "strace", &arguments))
@@ -341,7 +282,7 @@ impl Fail {
             outcome.count(NOT_MADE, 1);
             return;
         }
-        let what = format!("{} with {error} at {call} {when} ({place})", PLANS[self.plan].join(" "));
+        let what = format!("{} with {error} at {call} {when} ({place})", PLANS[self.plan]);
         outcome.count(MADE, 1);
         // Before main the loader and the standard library's start give up in their own ways: no part of the program runs.
         let before_main = [
@@ -352,7 +293,7 @@ impl Fail {
         // The loader may crash without a word: then it does so whatever the program is to do.
         let silent_crash = done.status.is_some() && done.code().is_none() && done.stderr.is_empty();
         if before_main.iter().any(|words| done.stderr.contains(words))
-            || silent_crash && with_failure(&["--version"]).code().is_none()
+            || silent_crash && with_failure("--version").code().is_none()
         {
             outcome.count("ended before main", 1);
         } else {
@@ -362,10 +303,7 @@ impl Fail {
             &format!("ended with {}", done.code().map_or("a signal".to_owned(), |code| code.to_string())),
             1,
         );
-        for left in space::quiet().into_iter().chain(before.since()) {
-            outcome.count("left", 1);
-            outcome.fail(format!("{what}: {left}"));
-        }
+        before.blame(&what, outcome);
         space::end_everybody();
         let now = std::fs::read(out(self.plan)).unwrap_or_default();
         match oscost_results::from_bytes(&now) {

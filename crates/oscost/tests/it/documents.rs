@@ -1,24 +1,13 @@
 //! Everything that the documents name exists: commands, options, exit codes, sections, words, files and links.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
-/// Root of the repository.
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn document(name: &str) -> String {
-    let path = root().join(name);
-    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
+use crate::repository::{self, document, entries, root, sources};
 
 /// What the program prints for these arguments.
 fn said(arguments: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_oscost")).args(arguments).output().expect("it was built");
-    assert!(output.status.success(), "{arguments:?}: {output:?}");
-    String::from_utf8(output.stdout).expect("it prints text")
+    repository::said(arguments).unwrap_or_else(|| panic!("{arguments:?} is refused"))
 }
 
 /// Commands that the program's help lists.
@@ -151,28 +140,16 @@ fn exit_codes_of_the_man_page_stand_in_the_guide() {
     assert!(count >= 5, "{codes}");
 }
 
-/// Files below `folder` with this extension.
-fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            files(&path, extension, found);
-        } else if path.extension().is_some_and(|own| own == extension) {
-            found.push(path);
-        }
-    }
-}
-
 #[test]
 fn sections_of_the_method_that_code_names_exist() {
     let method = document("METHOD.md");
     let headings: BTreeSet<&str> = method.lines().filter_map(|line| line.strip_prefix("## ")).collect();
-    let mut sources = vec![root().join(".cargo/config.toml")];
-    files(&root().join("crates"), "rs", &mut sources);
+    let config = ".cargo/config.toml";
+    let mut sources = sources(&root().join("crates"));
+    sources.push((config.into(), document(config)));
     let reference = concat!("METHOD", ".md, ");
     let mut count = 0;
-    for source in sources {
-        let text = std::fs::read_to_string(&source).expect("a source");
+    for (source, text) in sources {
         for (at, _) in text.match_indices(reference) {
             let rest = &text[at + reference.len()..];
             let named = rest.split(['.', ')', ';', ':', '\n', '`', '"']).next().expect("a name");
@@ -233,12 +210,12 @@ fn constants(schema: &serde_json::Value, found: &mut Vec<String>) {
 fn links_and_source_files_exist() {
     let mut names = Vec::new();
     for folder in ["", "docs", "docs/measured", "docs/method"] {
-        for entry in std::fs::read_dir(root().join(folder)).expect("a folder") {
-            let file = entry.expect("an entry").file_name().into_string().expect("a name");
-            if file.ends_with(".md") {
-                names.push(Path::new(folder).join(file).to_str().expect("a name").to_owned());
-            }
-        }
+        let pages =
+            entries(&root().join(folder)).filter(|path| path.extension().is_some_and(|it| it == "md"));
+        names.extend(pages.map(|path| {
+            let name = Path::new(folder).join(path.file_name().expect("a name"));
+            name.to_str().expect("UTF-8").to_owned()
+        }));
     }
     assert!(names.len() >= 10, "{names:?}");
     for name in &names {
@@ -426,9 +403,7 @@ fn every_promise_names_tests_that_exist() {
         }
     }
     let rows: Vec<(&str, &str)> = promises.into_iter().chain(parties).chain(readme).collect();
-    let mut sources = Vec::new();
-    files(&root().join("crates"), "rs", &mut sources);
-    let text: String = sources.iter().map(|path| std::fs::read_to_string(path).expect("a source")).collect();
+    let text: String = sources(&root().join("crates")).into_iter().map(|(_, text)| text).collect();
     let spaces = document("crates/oscost/tests/campaign/main.rs");
     let mut without = 0;
     for (sentence, shown) in &rows {

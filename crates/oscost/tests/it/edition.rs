@@ -1,8 +1,8 @@
 //! What an edition had is still there: commands, options, their values, exit codes, codes of warnings, keys, ids, and members of a result.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use crate::repository::{document, said};
 
 /// What 0.2.0 had: a line holds a kind, for most kinds what it is of, and names.
 const EDITION: &str = include_str!("edition_0_2_0.txt");
@@ -10,22 +10,8 @@ const EDITION: &str = include_str!("edition_0_2_0.txt");
 /// What has another name or is gone since: how [`names`] writes it, and what CHANGELOG.md says of it, word for word.
 const RENAMED: &[(&str, &str)] = &[];
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn document(name: &str) -> String {
-    std::fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-}
-
 fn json(name: &str) -> serde_json::Value {
     serde_json::from_str(&document(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-}
-
-/// What the program prints, or nothing if it refuses.
-fn said(arguments: &[&str]) -> Option<String> {
-    let output = Command::new(env!("CARGO_BIN_EXE_oscost")).args(arguments).output().expect("it was built");
-    output.status.success().then(|| String::from_utf8(output.stdout).expect("it prints text"))
 }
 
 /// "a/{b,c}" is "a/b" and "a/c".

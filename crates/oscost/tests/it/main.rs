@@ -9,4 +9,5 @@ mod layers;
 mod modules;
 mod one_meaning;
 mod prose;
+mod repository;
 mod sources;

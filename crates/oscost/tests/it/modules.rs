@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::repository::{code, entries, root};
+
 /// The folders of a crate, each below all that use it, with what it may use of the others.
 type Folders = &'static [(&'static str, &'static [&'static str])];
 
@@ -70,15 +72,14 @@ fn identifier(path: &str) -> &str {
 /// Checks the sources of a folder below `path`, whose modules lie `depth` below the root; says how many there are.
 fn check(folders: Folders, folder: &str, allowed: &[&str], path: &Path, depth: usize) -> usize {
     if path.is_dir() {
-        let entries = fs::read_dir(path).expect("a folder").map(|entry| entry.expect("an entry").path());
-        return entries.map(|entry| check(folders, folder, allowed, &entry, depth + 1)).sum();
+        return entries(path).map(|entry| check(folders, folder, allowed, &entry, depth + 1)).sum();
     }
     if path.extension().is_none_or(|it| it != "rs") {
         return 0;
     }
     let text = fs::read_to_string(path).expect("a source");
     // Tests put things together as they need.
-    let code = &text[..text.find("#[cfg(test)]\nmod ").unwrap_or(text.len())];
+    let code = code(&text);
     let depth = if path.ends_with("mod.rs") { depth - 1 } else { depth };
     for other in named(code, depth) {
         // A name that lib.rs hands on would hide the folder that it comes from.
@@ -92,7 +93,7 @@ fn check(folders: Folders, folder: &str, allowed: &[&str], path: &Path, depth: u
 
 /// Holds a crate against its folders; says how many sources were read.
 fn held(name: &str, folders: Folders) -> usize {
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name).join("src");
+    let sources = root().join("crates").join(name).join("src");
     let mut looked_at = 0;
     for (index, (folder, allowed)) in folders.iter().enumerate() {
         let is_below = |other: &&str| folders[..index].iter().any(|(below, _)| below == other);
@@ -102,7 +103,7 @@ fn held(name: &str, folders: Folders) -> usize {
         let found = places.iter().filter(|place| place.exists());
         looked_at += found.map(|place| check(folders, folder, allowed, place, 1)).sum::<usize>();
     }
-    for entry in fs::read_dir(&sources).expect("src").map(|entry| entry.expect("an entry").path()) {
+    for entry in entries(&sources) {
         let file = entry.file_stem().expect("a name").to_string_lossy().into_owned();
         let known = file == "lib" || folders.iter().any(|(folder, _)| *folder == file);
         assert!(known, "{name}: {file} stands in no folder");
@@ -133,7 +134,7 @@ fn the_reader_of_sources_sees_every_way_to_name_a_part() {
 
 /// The files of a crate by their paths of modules; those that only hold others are left out, and so are tests.
 fn files(folder: &Path, path: &[String], found: &mut BTreeMap<Vec<String>, String>) {
-    for entry in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+    for entry in entries(folder) {
         let name = entry.file_stem().expect("a name").to_string_lossy().into_owned();
         let mut own = path.to_vec();
         own.push(name.clone());
@@ -145,8 +146,7 @@ fn files(folder: &Path, path: &[String], found: &mut BTreeMap<Vec<String>, Strin
         } else if entry.extension().is_some_and(|it| it == "rs") && !["lib", "main", "mod"].contains(&&*name)
         {
             let text = fs::read_to_string(&entry).expect("a source");
-            let code = &text[..text.find("#[cfg(test)]\nmod ").unwrap_or(text.len())];
-            let lines = code.lines().map(|line| line.split("//").next().unwrap_or(""));
+            let lines = code(&text).lines().map(|line| line.split("//").next().unwrap_or(""));
             found.insert(own, lines.collect::<Vec<_>>().join("\n"));
         }
     }
@@ -237,8 +237,7 @@ fn on_circles(files: &BTreeMap<Vec<String>, String>) -> BTreeSet<String> {
 
 #[test]
 fn no_file_imports_what_imports_it() {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    for entry in fs::read_dir(crates).expect("the crates").map(|entry| entry.expect("an entry").path()) {
+    for entry in entries(&root().join("crates")) {
         let (name, mut found) = (entry.display(), BTreeMap::new());
         files(&entry.join("src"), &[], &mut found);
         let named: usize = found.iter().map(|(own, code)| imports(own, code, &found).len()).sum();

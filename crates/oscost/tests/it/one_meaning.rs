@@ -1,8 +1,9 @@
 //! No public type name has two meanings, as GLOSSARY.md promises.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
+
+use crate::repository::{code, document, root, sources};
 
 /// The libraries. The benchmarks of families are private, and the program is no library.
 const LIBRARIES: &[&str] =
@@ -13,10 +14,6 @@ const TWICE: &[(&str, &str)] = &[
     ("Error", "each crate has one of its own: Rust's custom"),
     ("Verdict", "always on a claim: of evidence, of a comparison, of a comparison before version 2"),
 ];
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 /// Names that may stand twice within one library, and why.
 const TWICE_INSIDE: &[(&str, &[&str], &str)] = &[
@@ -38,8 +35,7 @@ fn glossary(text: &str) -> BTreeSet<String> {
 
 /// Types that a source defines outside its tests: the public ones, or all.
 fn types(source: &str, public: bool) -> Vec<&str> {
-    let code = &source[..source.find("#[cfg(test)]\nmod ").unwrap_or(source.len())];
-    let named = code.lines().filter_map(|line| {
+    let named = code(source).lines().filter_map(|line| {
         let bare = match line.strip_prefix("pub") {
             Some(rest) if public => rest.strip_prefix(' ')?,
             Some(rest) => rest.split_once(") ").map_or(rest, |(_, bare)| bare).trim_start(),
@@ -54,17 +50,14 @@ fn types(source: &str, public: bool) -> Vec<&str> {
 }
 
 /// Files of a library that define a type, by its name.
-fn defined(folder: &Path, public: bool, found: &mut BTreeMap<String, Vec<PathBuf>>) {
-    for path in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
-        if path.is_dir() {
-            defined(&path, public, found);
-        } else if path.extension().is_some_and(|it| it == "rs") {
-            let text = fs::read_to_string(&path).expect("a source");
-            for name in types(&text, public) {
-                found.entry(name.to_owned()).or_default().push(path.clone());
-            }
+fn defined(library: &str, public: bool) -> BTreeMap<String, Vec<PathBuf>> {
+    let mut found: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for (path, text) in sources(&root().join("crates").join(library).join("src")) {
+        for name in types(&text, public) {
+            found.entry(name.to_owned()).or_default().push(path.clone());
         }
     }
+    found
 }
 
 #[test]
@@ -72,16 +65,13 @@ fn no_public_type_name_has_two_meanings() {
     let mut crates: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     let mut places: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for library in LIBRARIES {
-        let mut found = BTreeMap::new();
-        defined(&root().join("crates").join(library).join("src"), true, &mut found);
-        for (name, files) in found {
+        for (name, files) in defined(library, true) {
             crates.entry(name.clone()).or_default().insert(library);
             places.entry(name).or_default().extend(files);
         }
     }
     assert!(crates.len() > 300, "{}", crates.len());
-    let glossary =
-        glossary(&fs::read_to_string(root().join("crates/oscost/GLOSSARY.md")).expect("the glossary"));
+    let glossary = glossary(&document("crates/oscost/GLOSSARY.md"));
     let words = places.keys().filter(|name| glossary.contains(*name)).count();
     assert!(words > 20, "the glossary has {words} names of types");
     for (name, files) in &places {
@@ -96,8 +86,7 @@ fn no_public_type_name_has_two_meanings() {
 #[test]
 fn no_two_types_of_a_library_share_a_name() {
     for library in LIBRARIES {
-        let mut found = BTreeMap::new();
-        defined(&root().join("crates").join(library).join("src"), false, &mut found);
+        let found = defined(library, false);
         assert!(found.len() > 5, "{library}: {}", found.len());
         for (name, files) in found {
             let mut files: Vec<_> = files.into_iter().filter(|file| !is_test(file)).collect();

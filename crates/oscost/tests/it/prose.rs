@@ -1,28 +1,9 @@
 //! No sentence of a document has more than 30 words. Code blocks, tables and headings are not sentences.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use crate::repository::{files, root};
 
 /// Words that a sentence may have.
 const MOST: usize = 30;
-
-/// Files of other projects, which we do not edit.
-const FOREIGN: &[&str] = &["node_modules", "uplot", "target"];
-
-/// Markdown files below `folder`.
-fn documents(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        let name = path.file_name().and_then(|name| name.to_str()).expect("a name").to_owned();
-        if path.is_dir() && !path.is_symlink() {
-            if !name.starts_with('.') && !FOREIGN.contains(&name.as_str()) {
-                documents(&path, found);
-            }
-        } else if name.ends_with(".md") {
-            found.push(path);
-        }
-    }
-}
 
 /// The text of a list item, without its mark.
 fn item(line: &str) -> Option<&str> {
@@ -94,9 +75,7 @@ fn too_long(text: &str) -> Vec<(usize, usize, String)> {
 
 #[test]
 fn no_sentence_of_a_document_is_longer_than_thirty_words() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut files = Vec::new();
-    documents(&root, &mut files);
+    let (root, files) = (root(), files(&root(), "md"));
     for expected in
         ["README.md", "METHOD.md", "crates/oscost/GLOSSARY.md", "contrib/statements/statements.md"]
     {
@@ -104,7 +83,7 @@ fn no_sentence_of_a_document_is_longer_than_thirty_words() {
     }
     let mut found = String::new();
     for file in files {
-        let text = fs::read_to_string(&file).expect("a document");
+        let text = std::fs::read_to_string(&file).expect("a document");
         for (line, words, sentence) in too_long(&text) {
             found += &format!("{}:{line}: {words} words: {sentence}\n", file.display());
         }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+use crate::repository::{code, root, sources};
 
 /// Lines of a source, at most.
 const MOST_LINES: usize = 450;
@@ -11,75 +13,31 @@ const MOST_LINES: usize = 450;
 const LIBRARIES: &[&str] = &["sys", "stats", "results", "harness", "session", "report", "recorddb", "count"];
 
 /// Public structs that another program may write out in full, by the reason for which they need not grow.
-const COMPLETE: &[(&str, &[&str])] = &[
+const COMPLETE: &[(&str, &str)] = &[
     (
         "two or three values that its name defines",
-        &[
-            "Choice",
-            "Counted",
-            "DriftFound",
-            "Entered",
-            "Instant",
-            "Interval",
-            "Knee",
-            "Lateness",
-            "Moved",
-            "Named",
-            "Null",
-            "Opening",
-            "Pipe",
-            "Range",
-            "Scanned",
-            "SchedulingRefusal",
-            "Seen",
-            "SpeedUp",
-            "Style",
-            "Synonym",
-            "Window",
-        ],
+        "Choice Counted DriftFound Entered Instant Interval Knee Lateness Moved Named Null Opening Pipe Range Scanned \
+         SchedulingRefusal Seen SpeedUp Style Synonym Window",
     ),
     (
         "a member of a stored result: it has what its version of the format has",
-        &["AtQuantile", "CoreConstants", "FirstCalls", "Gaps", "Longer"],
+        "AtQuantile CoreConstants FirstCalls Gaps Longer",
     ),
-    ("of version 1, which has ended", &["VersionOneSide"]),
+    ("of version 1, which has ended", "VersionOneSide"),
     (
         "a question that must be answered in full: what is forgotten must not compile",
-        &["Foreign", "Options", "Setting"],
+        "Foreign Options Setting",
     ),
-    (
-        "what a benchmark gets or answers, which its tests write out",
-        &["PostCondition", "SeriesPlan", "SetUp"],
-    ),
-    ("between two halves of one build", &["BootRequest", "CountPlan", "CountRow", "Hello"]),
-    ("a row of one table, made and shown by one program", &["Agreement", "Side"]),
-    ("what document 001's workload is made of", &["Done", "WorkPlan"]),
+    ("what a benchmark gets or answers, which its tests write out", "PostCondition SeriesPlan SetUp"),
+    ("between two halves of one build", "BootRequest CountPlan CountRow Hello"),
+    ("a row of one table, made and shown by one program", "Agreement Side"),
+    ("what document 001's workload is made of", "Done WorkPlan"),
 ];
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// Sources below a folder that are written here: no build has made them.
-fn sources(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if path.is_dir() && name != "target" && name != "node_modules" && !name.starts_with('.') {
-            sources(&path, found);
-        } else if path.is_file() && path.extension().is_some_and(|it| it == "rs") {
-            let text = fs::read_to_string(&path).expect("a source");
-            found.push((path, text));
-        }
-    }
-}
 
 #[test]
 fn every_source_is_short_and_says_its_purpose_first() {
-    let mut found = Vec::new();
-    for folder in ["crates", "examples", "contrib", "fuzz"] {
-        sources(&root().join(folder), &mut found);
-    }
+    let folders = ["crates", "examples", "contrib", "fuzz"].into_iter();
+    let found: Vec<_> = folders.flat_map(|folder| sources(&root().join(folder))).collect();
     assert!(found.len() > 600, "{}", found.len());
     for (path, text) in &found {
         let lines = text.lines().count();
@@ -109,14 +67,12 @@ const MAY_END_US: &[(&str, &str)] = &[
 
 #[test]
 fn no_call_of_the_standard_library_ends_the_program_where_it_can_be_avoided() {
-    let mut found = Vec::new();
-    sources(&root().join("crates"), &mut found);
     let mut met = 0;
-    for (path, text) in &found {
+    for (path, text) in &sources(&root().join("crates")) {
         let name = path.strip_prefix(root()).expect("below the root").to_string_lossy().into_owned();
         let is_product =
             name.contains("/src/") && !name.contains("/tests") && !name.ends_with("synthetic.rs");
-        let code = &text[..text.find("#[cfg(test)]\nmod ").unwrap_or(text.len())];
+        let code = code(text);
         let here = ENDS_US.iter().filter(|call| is_product && code.contains(**call));
         for call in here {
             let excused = MAY_END_US.iter().any(|(file, _)| *file == name);
@@ -128,25 +84,8 @@ fn no_call_of_the_standard_library_ends_the_program_where_it_can_be_avoided() {
 }
 
 /// Calls that look for words in a text.
-const LOOKS: [&str; 17] = [
-    "starts_with",
-    "ends_with",
-    "contains",
-    "strip_prefix",
-    "strip_suffix",
-    "trim_start_matches",
-    "trim_end_matches",
-    "split_once",
-    "rsplit_once",
-    "split",
-    "rsplit",
-    "splitn",
-    "split_terminator",
-    "find",
-    "rfind",
-    "matches",
-    "match_indices",
-];
+const LOOKS: &str = "starts_with ends_with contains strip_prefix strip_suffix trim_start_matches trim_end_matches split_once \
+    rsplit_once split rsplit splitn split_terminator find rfind matches match_indices";
 
 /// What the crates that show and judge results may look for, and why that is no sentence of another crate. The list only shrinks: what a view
 /// needs of a title, a statement, a reason, a finding or a warning is a member of the result.
@@ -188,7 +127,7 @@ fn looks(code: &str) -> Vec<String> {
     let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
     let code = lines.map(str::trim).collect::<Vec<_>>().join("").replace("(&\"", "(\"");
     let mut found = Vec::new();
-    for call in LOOKS {
+    for call in LOOKS.split(' ') {
         let begins = format!(".{call}(\"");
         found.extend(code.match_indices(&begins).map(|(at, begin)| {
             let rest = &code[at + begin.len()..];
@@ -218,13 +157,10 @@ fn looks(code: &str) -> Vec<String> {
 fn what_is_shown_is_not_found_by_words() {
     let mut met: Vec<(String, String)> = Vec::new();
     for folder in ["crates/report/src", "crates/documents/src"].map(|folder| root().join(folder)) {
-        let mut found = Vec::new();
-        sources(&folder, &mut found);
-        for (path, text) in &found {
+        for (path, text) in &sources(&folder) {
             let file = path.strip_prefix(&folder).expect("below it").to_string_lossy().into_owned();
             if !file.contains("test") {
-                let code = &text[..text.find("#[cfg(test)]\nmod ").unwrap_or(text.len())];
-                met.extend(looks(code).into_iter().map(|call| (file.clone(), call)));
+                met.extend(looks(code(text)).into_iter().map(|call| (file.clone(), call)));
             }
         }
     }
@@ -257,7 +193,7 @@ struct Open<'s> {
 /// Public structs with public fields alone. One grows if it is `non_exhaustive`, or has a whole value to begin with: `Default`
 /// or a constant. One that keeps unknown members is a part of a stored result.
 fn open_structs(source: &str) -> Vec<Open<'_>> {
-    let code = &source[..source.find("#[cfg(test)]\nmod ").unwrap_or(source.len())];
+    let code = code(source);
     let lines: Vec<&str> = code.lines().collect();
     let mut found = Vec::new();
     for (at, line) in lines.iter().enumerate() {
@@ -295,9 +231,7 @@ fn public_structs_can_grow_or_are_complete() {
     for library in LIBRARIES {
         let folder = root().join("crates").join(library).join("src");
         let public = fs::read_to_string(folder.join("lib.rs")).expect("lib.rs");
-        let mut found = Vec::new();
-        sources(&folder, &mut found);
-        for (path, text) in &found {
+        for (path, text) in &sources(&folder) {
             let inside = path.strip_prefix(&folder).expect("below it");
             let module = inside.iter().next().unwrap_or_default().to_string_lossy();
             let is_public = public.contains(&format!("pub mod {};", module.trim_end_matches(".rs")));
@@ -312,7 +246,7 @@ fn public_structs_can_grow_or_are_complete() {
         }
     }
     assert!(looked_at > 60, "{looked_at}");
-    let complete: Vec<&str> = COMPLETE.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+    let complete: Vec<&str> = COMPLETE.iter().flat_map(|(_, names)| names.split(' ')).collect();
     for (name, places) in &open {
         assert!(complete.contains(&name.as_str()), "{name} cannot grow, and no reason says why: {places:?}");
     }

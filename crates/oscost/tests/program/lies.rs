@@ -3,9 +3,8 @@
 
 use std::process::Command;
 
-use oscost_results::{Figure, Mark, RunResult, Status, Verdict};
+use oscost_results::{Figure, Mark, RunResult, Verdict};
 
-use crate::filter::{EPERM, refusing};
 use crate::support::{Done, Home, PROGRAM, one_at_a_time, skip};
 
 const IDS: [&str; 2] = ["syscall/getppid", "context_switch/pipe/same_cpu"];
@@ -56,26 +55,6 @@ fn nothing_spoils_the_usual_run() {
 
 #[test]
 #[ignore = "longer: it deceives"]
-fn a_refused_getrusage_leaves_every_verdict_that_used_it_unchecked() {
-    let home = Home::new();
-    let (done, result) = spoiled(&home, &["perl", "-e", &refusing(&[("getrusage", EPERM)])], &[]);
-    if done.stderr.contains("no filter") {
-        return skip("a_refused_getrusage", "no filter may be set");
-    }
-    done.well();
-    for figure in figures(&result.expect("a result")) {
-        let evidence = &figure.evidence;
-        assert_eq!((figure.status, evidence.verdict), (Status::Measured, Verdict::Unchecked), "{figure:?}");
-        assert_eq!((evidence.switches, evidence.voluntary_switches, evidence.faults), (None, None, None));
-        let by_getrusage = ["switches", "voluntary_switches", "faults"];
-        let counted = evidence.claims.iter().filter(|it| by_getrusage.contains(&it.claim.as_str()));
-        assert!(counted.clone().count() > 0 && counted.clone().all(|claim| claim.holds.is_none()));
-        assert!(figure.marks.contains(&Mark::Filtered), "{:?}", figure.marks);
-    }
-}
-
-#[test]
-#[ignore = "longer: it deceives"]
 fn partners_that_nobody_may_look_at_leave_figures_unchecked() {
     let home = Home::new();
     let script = "mount -t tmpfs none /proc && exec \"$0\" \"$@\"";
@@ -93,23 +72,6 @@ fn partners_that_nobody_may_look_at_leave_figures_unchecked() {
     // getrusage speaks of the measuring thread; of a tracer only /proc does.
     assert_eq!((alone.evidence.verdict, alone.evidence.voluntary_switches), (Verdict::Unchecked, Some(0.0)));
     assert!(alone.remarks.iter().any(|remark| remark.contains("traced")), "{:?}", alone.remarks);
-}
-
-#[test]
-#[ignore = "longer: it deceives"]
-fn what_is_traced_is_withheld() {
-    let home = Home::new();
-    if Command::new("strace").arg("-V").output().is_err() {
-        return skip("what_is_traced_is_withheld", "no strace");
-    }
-    let (done, result) = spoiled(&home, &["strace", "-f", "-qq", "-o", "/dev/null"], &[]);
-    let Some(result) = result else { return skip("what_is_traced_is_withheld", done.stderr.trim()) };
-    assert_eq!(done.code, Some(3), "{done:?}");
-    for figure in figures(&result) {
-        assert_eq!(figure.status, Status::Contradicted, "{figure:?}");
-        assert!(figure.why.as_deref().is_some_and(|why| why.contains("traced what was measured")));
-        assert!(figure.quantities.is_empty());
-    }
 }
 
 #[test]

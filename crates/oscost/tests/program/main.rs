@@ -24,7 +24,6 @@ mod only;
 mod outputs;
 mod percentiles;
 mod plain;
-mod planted;
 mod private;
 mod realtime;
 mod reproduce;

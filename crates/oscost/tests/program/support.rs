@@ -170,6 +170,11 @@ pub struct Running {
 }
 
 impl Running {
+    /// What has been started.
+    pub fn of(child: Child) -> Self {
+        Self { child, said: String::new() }
+    }
+
     /// Starts `command`, which must say what it does (`-v`), and waits until it says `words`.
     pub fn until(command: &mut Command, words: &str) -> Self {
         let patience = Instant::now() + Duration::from_secs(300);
@@ -179,7 +184,7 @@ impl Running {
                 .stderr(Stdio::piped())
                 .spawn()
                 .expect("the program can be started");
-            let mut running = Self { child, said: String::new() };
+            let mut running = Self::of(child);
             if running.hears(words) {
                 return running;
             }

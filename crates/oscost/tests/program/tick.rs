@@ -35,12 +35,12 @@ impl Meeting {
     }
 
     /// A client that goes on until it is told otherwise, and has begun.
-    fn client(&self, server: &mut Running, name: &str, options: &[&str]) -> Client {
+    fn client(&self, server: &mut Running, name: &str, options: &[&str]) -> Running {
         let mut command = self.command("client", &[&["--name", name], options].concat());
         command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
         let child = command.spawn().expect("the program can be started");
         assert!(server.hears(&format!("{name} (process {}): open", child.id())), "{name} is let in");
-        Client { child }
+        Running::of(child)
     }
 
     /// Whether the folder goes within two seconds.
@@ -54,21 +54,6 @@ impl Meeting {
 
     fn address(&self, name: &str) -> socket::Path {
         socket::Path::new(self.folder().join(name).to_str().expect("text")).expect("a short path")
-    }
-}
-
-struct Client {
-    child: std::process::Child,
-}
-
-impl Client {
-    fn signal(&self, signal: &str) {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args([&format!("-{signal}"), &pid]).status().expect("kill").success());
-    }
-
-    fn end(self) -> Done {
-        self.child.wait_with_output().expect("it ends").into()
     }
 }
 

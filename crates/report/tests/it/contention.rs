@@ -1,34 +1,30 @@
 //! The view of contention: grid, classes, crossing, and what it says of lost updates.
 
 use crate::fixture;
-use crate::written::{flat, style, written};
+use crate::written::{flat, listed, written};
 
-use oscost_report::{RowChoice, price_list, price_list_markdown};
+use oscost_report::price_list_markdown;
 use oscost_results::{Figure, PairedValue, RunResult};
 use serde_json::json;
 
 /// A cell: lock, hold time, time a turn, owner changes, lost updates.
 fn cell(lock: &str, hold: u32, time: f64, changes: f64, lost: f64) -> Figure {
-    let quantity = |value: f64, unit: &str| json!({"value": value, "low": value * 0.99, "high": value * 1.01, "unit": unit});
+    let quantity = |value: f64, unit| fixture::quantity([value * 0.99, value, value * 1.01], unit);
     let id = format!("{lock}/contended/processes_4/hold_us_{hold}/think_0");
-    serde_json::from_value(json!({
-        "id": id, "family": lock.split('/').next().unwrap(), "title": "", "operation": "a turn",
-        "operations_per_iteration": 1, "call_path": "libc", "group": "g", "placement": "spread", "status": "measured",
-        "headline": "time_per_operation", "quantities": {
+    fixture::figure(
+        &id,
+        json!({"placement": "spread", "headline": "time_per_operation", "quantities": {
             "time_per_operation": quantity(time, "ns"), "owner_change_share": quantity(changes, "share"),
             "blocked_share": quantity(0.9, "share"), "fairness": quantity(0.5, "ratio"),
             "longest_wait": quantity(2e6, "ns"), "handover_p50": quantity(4e3, "ns"),
             "ideal_share": quantity(0.5, "share"), "lost_updates": quantity(lost, "count"),
             "workers_per_cpu": quantity(2.0, "ratio"),
-        },
-    }))
-    .unwrap()
+        }}),
+    )
 }
 
 fn result() -> RunResult {
-    let mut result = fixture::result();
-    result.figures.clear();
-    result.ratios.clear();
+    let mut result = fixture::of(Vec::new());
     for (hold, posix, system_v) in
         [(0, 280.0, 4400.0), (1, 2000.0, 5300.0), (30, 32_000.0, 40_000.0), (300, 309e3, 320e3)]
     {
@@ -51,20 +47,16 @@ fn result() -> RunResult {
     result
 }
 
-fn text(result: &RunResult, width: usize, unicode: bool) -> String {
-    written(|out| price_list(result, None, RowChoice::default(), &style(width, unicode), out))
-}
-
 #[test]
 fn the_view_at_two_widths_and_in_markdown() {
-    insta::assert_snapshot!("contention_100", text(&result(), 100, true));
-    insta::assert_snapshot!("contention_60_ascii", text(&result(), 60, false));
+    insta::assert_snapshot!("contention_100", listed(&result(), 100, true));
+    insta::assert_snapshot!("contention_60_ascii", listed(&result(), 60, false));
     insta::assert_snapshot!("contention_markdown", written(|out| price_list_markdown(&result(), None, out)));
 }
 
 #[test]
 fn the_crossing_is_bracketed_and_the_classes_named() {
-    let text = text(&result(), 200, true);
+    let text = listed(&result(), 200, true);
     assert!(flat(&text).contains("falls below 2 between a hold of 1 us (2.65x"), "{text}");
     assert!(flat(&text).contains("falls below 1.1 between a hold of 30 us (1.25x"), "{text}");
     assert!(
@@ -82,10 +74,10 @@ fn a_lock_that_loses_updates_is_named_and_a_control_that_loses_none_too() {
     let mut bad = result();
     bad.figures.push(cell("lock/futex", 1, 2000.0, 0.5, 3.0));
     assert!(
-        text(&bad, 200, true).contains("lock/futex/contended/processes_4/hold_us_1/think_0 LOST UPDATES")
+        listed(&bad, 200, true).contains("lock/futex/contended/processes_4/hold_us_1/think_0 LOST UPDATES")
     );
     let mut blind = result();
     blind.figures.last_mut().unwrap().quantities.get_mut("lost_updates").unwrap().estimate.value = 0.0;
-    assert!(text(&blind, 200, true).contains("prove nothing here"));
-    assert!(text(&result(), 200, true).contains("No lock lost an update; the control without a lock did."));
+    assert!(listed(&blind, 200, true).contains("prove nothing here"));
+    assert!(listed(&result(), 200, true).contains("No lock lost an update; the control without a lock did."));
 }

@@ -1,43 +1,36 @@
 //! The view of pairs of CPUs: a matrix that lines up, no time of 0, and both directions held against each other.
 
 use crate::fixture;
-use crate::written::{flat, style, written};
+use crate::written::{flat, listed, paged, written};
 
-use oscost_report::{Named, RowChoice, page, price_list, price_list_markdown};
+use oscost_report::price_list_markdown;
 use oscost_results::{Figure, RunResult};
 use serde_json::json;
 
 fn pair(from: u64, to: u64, share: &str, ns: f64) -> Figure {
-    let quantity = |ns: f64| json!({"value": ns, "low": ns * 0.99, "high": ns * 1.01, "unit": "ns"});
-    serde_json::from_value(json!({
-        "id": format!("cpu_pair/wake_up/from_{from}_to_{to}"), "family": "cpu_pair", "title": "", "operation": "one wake-up",
-        "operations_per_iteration": 1, "call_path": "libc", "group": "g", "placement": "cross_cpu", "status": "measured",
-        "headline": "latency_p50", "parameters": {"from": from, "to": to, "share": share},
-        "quantities": {"latency_p50": quantity(ns), "latency_p99": quantity(3.0 * ns)},
-    }))
-    .unwrap()
+    let quantity = |ns: f64| fixture::quantity([ns * 0.99, ns, ns * 1.01], "ns");
+    fixture::figure(
+        &format!("cpu_pair/wake_up/from_{from}_to_{to}"),
+        json!({"placement": "cross_cpu", "headline": "latency_p50", "parameters": {"from": from, "to": to, "share": share},
+            "quantities": {"latency_p50": quantity(ns), "latency_p99": quantity(3.0 * ns)}}),
+    )
 }
 
 /// Four CPUs, of which two and two share a cache; `back`: what 3 to 0 takes.
 fn result(back: f64) -> RunResult {
-    let mut result = fixture::result();
-    result.figures.clear();
-    result.ratios.clear();
-    for (from, to, share, ns) in [
+    let pairs = [
         (0, 1, "cache", 2000.0),
         (1, 0, "cache", 2010.0),
         (2, 3, "cache", 2100.0),
         (3, 2, "cache", 2050.0),
         (0, 3, "machine", 9000.0),
         (3, 0, "machine", back),
-    ] {
-        result.figures.push(pair(from, to, share, ns));
-    }
-    result
+    ];
+    fixture::of(pairs.map(|(from, to, share, ns)| pair(from, to, share, ns)).into())
 }
 
 fn text(result: &RunResult) -> String {
-    written(|out| price_list(result, None, RowChoice::default(), &style(100, true), out))
+    listed(result, 100, true)
 }
 
 #[test]
@@ -67,7 +60,7 @@ fn markdown_has_the_matrix_too() {
 
 #[test]
 fn the_page_draws_a_cell_a_pair() {
-    let text = written(|out| page(&[Named { name: "pairs", result: &result(9100.0) }], out));
+    let text = paged(&result(9100.0));
     assert_eq!(text.matches("class=\"heat\"").count(), 6, "a direction each, and none from a CPU to itself");
     assert!(text.contains("<title>CPU 0 to CPU 3: 9.00</title>"));
     let shade = |pair: &str| {

@@ -1,11 +1,9 @@
 //! Operations timed one by one, in every format: the same numbers, the bound in words, and causes of gaps by name.
 
 use crate::fixture;
-use crate::written::{flat, style, written};
+use crate::written::{flat, listed, paged, written};
 
-use oscost_report::{
-    Named, RowChoice, RowFormat, open_metrics, page, price_list, price_list_markdown, rows_of,
-};
+use oscost_report::{Named, RowFormat, open_metrics, price_list_markdown, rows_of};
 use oscost_results::{RunResult, from_bytes, to_bytes};
 use serde_json::json;
 
@@ -42,21 +40,15 @@ fn result(alone_ns: f64, batch_ns: f64) -> RunResult {
     from_bytes(&to_bytes(&result).unwrap()).unwrap()
 }
 
-fn told(result: &RunResult, width: usize) -> String {
-    let style = style(width, true);
-    written(|out| price_list(result, None, RowChoice::default(), &style, out))
-}
-
 /// The text as one line, whatever its width was.
 #[test]
 fn percentiles_bounds_and_causes_stand_in_text_markdown_and_page() {
     let result = result(98.0, 91.0);
-    let named = [Named { name: "run", result: &result }];
     let reports = [
-        flat(&told(&result, 60)),
-        flat(&told(&result, 160)),
+        flat(&listed(&result, 60, true)),
+        flat(&listed(&result, 160, true)),
         flat(&written(|out| price_list_markdown(&result, None, out))),
-        flat(&written(|out| page(&named, out))).replace(" \u{b5}s", " us"),
+        flat(&paged(&result)).replace(" \u{b5}s", " us"),
     ];
     for report in &reports {
         for words in [
@@ -77,7 +69,7 @@ fn percentiles_bounds_and_causes_stand_in_text_markdown_and_page() {
         "names are anybody's"
     );
     assert!(reports[3].contains("one pass in so many takes longer"), "the curve has its axis");
-    assert!(told(&result, 60).lines().all(|line| line.chars().count() <= 60));
+    assert!(listed(&result, 60, true).lines().all(|line| line.chars().count() <= 60));
 }
 
 #[test]
@@ -86,7 +78,7 @@ fn a_longer_pass_that_costs_more_alone_is_said_to() {
         [(5_600.0, 5_000.0, true), (5_090.0, 5_000.0, false), (4_400.0, 4_900.0, false)]
     {
         assert_eq!(
-            flat(&told(&result(alone, batch), 100)).contains("Beware: alone"),
+            flat(&listed(&result(alone, batch), 100, true)).contains("Beware: alone"),
             beware,
             "{alone} {batch}"
         );

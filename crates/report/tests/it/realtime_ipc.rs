@@ -1,32 +1,29 @@
 //! The view of real-time messages: a line a transport, fits, slopes, the timeline, what is best, what limits the figures.
 
 use crate::fixture;
-use crate::written::{style, written};
+use crate::written::{listed, paged, written};
 
-use oscost_report::{Named, RowChoice, page, price_list, price_list_markdown};
+use oscost_report::price_list_markdown;
 use oscost_results::{Figure, Mark, PairedValue, RunResult};
 use serde_json::json;
 
 /// A session in which the last client has its message after `last` ns.
 fn session(transport: &str, clients: u32, tick: &str, last: f64) -> Figure {
-    let ns = |value: f64| json!({"value": value, "low": value * 0.99, "high": value * 1.01, "unit": "ns"});
-    let share = |value: f64| json!({"value": value, "low": value, "high": value, "unit": "share"});
+    let exact = |value: f64, unit| fixture::quantity([value; 3], unit);
+    let ns = |value: f64| fixture::quantity([value * 0.99, value, value * 1.01], "ns");
     let mut values = vec![last; 99];
     values.push(last * 5.0);
-    serde_json::from_value(json!({
-        "id": format!("realtime_ipc/{transport}/same_cpu/clients_{clients}{tick}"), "family": "realtime_ipc",
-        "title": "", "operation": "a tick", "operations_per_iteration": 1, "call_path": "libc", "group": "g",
-        "placement": "same_cpu", "status": "measured", "headline": "last_p50", "quantities": {
+    fixture::figure(
+        &format!("realtime_ipc/{transport}/same_cpu/clients_{clients}{tick}"),
+        json!({"placement": "same_cpu", "headline": "last_p50", "quantities": {
             "last_p50": ns(last), "last_p99": ns(last * 2.0), "last_max": ns(last * 4.0), "next_p50": ns(1000.0),
-            "client_service": ns(last * 1.5), "dispatch_load": share(last * 1.5 / 1e6), "server_cpu": ns(last / 2.0),
-            "dropped": {"value": 3.0, "low": 3.0, "high": 3.0, "unit": "count"},
-            "overruns": {"value": 41.0, "low": 41.0, "high": 41.0, "unit": "count"},
-            "reversed_share": share(if transport == "poll_broadcast" { 1.0 } else { 0.0 }),
+            "client_service": ns(last * 1.5), "dispatch_load": exact(last * 1.5 / 1e6, "share"),
+            "server_cpu": ns(last / 2.0), "dropped": exact(3.0, "count"), "overruns": exact(41.0, "count"),
+            "reversed_share": exact(if transport == "poll_broadcast" { 1.0 } else { 0.0 }, "share"),
         },
         "launches": [{"sequence": 1, "start_ns": 0, "cpu": 0, "iterations": 0, "rounds": 100, "quantities": {},
-            "tracks": {"client_1": values, format!("client_{clients}"): values}}],
-    }))
-    .unwrap()
+            "tracks": {"client_1": values, format!("client_{clients}"): values}}]}),
+    )
 }
 
 fn ratio(of: &Figure, to: &Figure, value: f64, spread: f64) -> PairedValue {
@@ -43,9 +40,7 @@ fn ratio(of: &Figure, to: &Figure, value: f64, spread: f64) -> PairedValue {
 }
 
 fn result() -> RunResult {
-    let mut result = fixture::result();
-    result.figures.clear();
-    result.ratios.clear();
+    let mut result = fixture::of(Vec::new());
     for (clients, partner) in [(1, 15_000.0), (10, 60_000.0)] {
         let partner = session("unix_datagram", clients, "", partner);
         for (name, of_it, spread) in
@@ -62,7 +57,7 @@ fn result() -> RunResult {
 }
 
 fn told(result: &RunResult) -> String {
-    written(|out| price_list(result, None, RowChoice::default(), &style(400, false), out))
+    listed(result, 400, false)
 }
 
 #[test]
@@ -194,7 +189,7 @@ fn idle_and_busy_stand_beside_each_other_and_the_load_is_marked() {
 #[test]
 fn a_page_of_loaded_sessions_says_what_the_load_did() {
     let heading = |result: &RunResult| {
-        let page = written(|out| page(&[Named { name: "run", result }], out));
+        let page = paged(result);
         let begin = page.find("<h1").unwrap();
         page[begin..page[begin..].find("</h1>").unwrap() + begin].replace('\u{a0}', " ")
     };
@@ -208,7 +203,7 @@ fn a_page_of_loaded_sessions_says_what_the_load_did() {
     );
     assert!(one.contains("3 messages were lost"), "{one}");
     let card = {
-        let page = written(|out| page(&[Named { name: "run", result: &result }], out));
+        let page = paged(&result);
         let begin = page.find("class=\"card").unwrap();
         page[begin..].split("<h2").next().unwrap().replace('\u{a0}', " ")
     };
@@ -234,9 +229,7 @@ fn hostile_ids_stay_harmless() {
     result.figures[1].id = "realtime_ipc/pipe/same_cpu/clients_0".into();
     result.figures[2].id = "realtime_ipc/pipe/same_cpu/clients_4294967295/tick_99999999999999999999ms".into();
     assert!(!told(&result).contains('\u{1b}'));
-    let mut out = Vec::new();
-    price_list_markdown(&result, None, &mut out).unwrap();
-    assert!(!out.contains(&0x1b));
+    assert!(!written(|out| price_list_markdown(&result, None, out)).contains('\u{1b}'));
 }
 
 #[test]
@@ -267,7 +260,7 @@ fn a_server_in_the_kernel_is_compared_from_the_due_time() {
 #[test]
 fn a_transport_by_itself_has_pictures_only_where_none_are_compared() {
     let pictures = |result: &RunResult| {
-        let shown = written(|out| page(&[Named { name: "x", result }], out));
+        let shown = paged(result);
         let captions =
             shown.split("<figcaption>").skip(1).map(|rest| rest.split("</figcaption>").next().unwrap());
         captions.filter(|caption| caption.contains("In one launch of each")).count()

@@ -1,43 +1,33 @@
 //! The view of several at once: the speed-up, the knee with its interval, and who shares a CPU.
 
 use crate::fixture;
-use crate::written::{flat, style, written};
+use crate::written::{flat, listed, paged};
 
-use oscost_report::{Named, RowChoice, page, price_list};
 use oscost_results::{Figure, RunResult};
 use serde_json::json;
 
 fn crowd(workers: u64, objects: &str, efficiency: f64, cpus: f64) -> Figure {
-    let quantity = |value: f64, unit: &str| json!({"value": value, "low": value * 0.99, "high": value * 1.01, "unit": unit});
-    serde_json::from_value(json!({
-        "id": format!("syscall/read1/processes_{workers}/{objects}"), "family": "syscall", "title": "", "operation": "one read",
-        "heading": "one read, by several at once", "operations_per_iteration": 1, "call_path": "inline", "group": "g",
-        "placement": "spread", "status": "measured", "headline": "time_per_operation",
-        "parameters": {"of": "syscall/read1", "processes": workers, "objects": objects},
+    let quantity = |value: f64, unit| fixture::quantity([value * 0.99, value, value * 1.01], unit);
+    fixture::figure(
+        &format!("syscall/read1/processes_{workers}/{objects}"),
+        json!({"heading": "one read, by several at once", "call_path": "inline", "placement": "spread",
+        "headline": "time_per_operation", "parameters": {"of": "syscall/read1", "processes": workers, "objects": objects},
         "quantities": {
             "time_per_operation": quantity(100.0 / (workers as f64 * efficiency), "ns"), "alone": quantity(100.0, "ns"),
             "efficiency": quantity(efficiency, "ratio"), "fairness": quantity(1.0, "ratio"),
             "workers_per_cpu": quantity(workers as f64 / cpus, "ratio"),
-        },
-    }))
-    .unwrap()
-}
-
-fn result(figures: Vec<Figure>) -> RunResult {
-    let mut result = fixture::result();
-    result.ratios.clear();
-    result.figures = figures;
-    result
+        }}),
+    )
 }
 
 fn text(result: &RunResult) -> String {
-    written(|out| price_list(result, None, RowChoice::default(), &style(120, false), out))
+    listed(result, 120, false)
 }
 
 fn both() -> RunResult {
     let private = [(1, 1.0), (2, 0.99), (4, 0.98)].map(|(workers, it)| crowd(workers, "private", it, 4.0));
     let shared = [(4, 0.25), (2, 0.5), (1, 1.0)].map(|(workers, it)| crowd(workers, "shared", it, 4.0));
-    result(private.into_iter().chain(shared).collect())
+    fixture::of(private.into_iter().chain(shared).collect())
 }
 
 #[test]
@@ -58,16 +48,14 @@ fn private_objects_have_no_knee_and_a_shared_one_has_it_at_one() {
 #[test]
 fn workers_that_share_a_cpu_are_no_knee() {
     let crowds = [(1, 1.0), (2, 0.99), (4, 0.5)].map(|(workers, it)| crowd(workers, "private", it, 2.0));
-    let text = text(&result(crowds.into_iter().collect()));
+    let text = text(&fixture::of(crowds.into()));
     let words = flat(&text);
     assert!(words.contains("no knee up to 2 processes. From 4 processes on, several share a CPU."), "{text}");
 }
 
 #[test]
 fn a_page_draws_both_curves() {
-    let (result, mut out) = (both(), Vec::new());
-    page(&[Named { name: "it", result: &result }], &mut out).unwrap();
-    let page = String::from_utf8(out).unwrap();
+    let page = paged(&both());
     for part in ["private objects", "shared objects", "operations, beside those of one alone"] {
         assert!(page.contains(part), "{part}");
     }

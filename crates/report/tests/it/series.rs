@@ -1,29 +1,22 @@
 //! The view of series: curves over a size, with the finding, the bars of a terminal and the picture of a page.
 
 use crate::fixture;
-use crate::written::{flat, style, written};
+use crate::written::{flat, listed, paged};
 
-use oscost_report::{Named, RowChoice, page, price_list};
 use oscost_results::{Figure, RunResult};
 use serde_json::json;
 
 /// A figure of a family with a size, and what else its parameters say.
 fn sized(family: &str, heading: &str, parameters: serde_json::Value, ns: f64) -> Figure {
-    let quantity =
-        |value: f64| json!({"value": value, "low": value * 0.99, "high": value * 1.01, "unit": "ns"});
-    serde_json::from_value(json!({
-        "id": format!("{family}/it/{ns}"), "family": family, "title": "", "operation": "one", "heading": heading,
-        "operations_per_iteration": 1, "call_path": "inline", "group": "g", "placement": "one_cpu", "status": "measured",
-        "headline": "floor", "parameters": parameters,
-        "quantities": {"floor": quantity(ns * 0.9), "typical": quantity(ns)},
-    }))
-    .unwrap()
+    let quantity = |value: f64| fixture::quantity([value * 0.99, value, value * 1.01], "ns");
+    fixture::figure(
+        &format!("{family}/it/{ns}"),
+        json!({"heading": heading, "call_path": "inline", "parameters": parameters,
+            "quantities": {"floor": quantity(ns * 0.9), "typical": quantity(ns)}}),
+    )
 }
 
 fn result() -> RunResult {
-    let mut result = fixture::result();
-    result.figures.clear();
-    result.ratios.clear();
     let fork = |bytes: u64, pages: &str, ns: f64| {
         sized("process", "one child, made and reaped", json!({"resident_bytes": bytes, "pages": pages}), ns)
     };
@@ -33,7 +26,7 @@ fn result() -> RunResult {
     let poll = |count: u64, ns: f64| sized("event", "one poll", json!({"descriptors": count}), ns);
     // Two numbers are two situations: no curve goes through it.
     let odd = sized("event", "one poll", json!({"descriptors": 10, "clients": 3}), 7e6);
-    result.figures = vec![
+    fixture::of(vec![
         sized("process", "one child, made and reaped", json!({}), 60_000.0),
         fork(1 << 30, "small", 1_060_000.0),
         fork(1 << 20, "small", 61_000.0),
@@ -43,12 +36,11 @@ fn result() -> RunResult {
         poll(1, 300.0),
         poll(101, 1300.0),
         odd,
-    ];
-    result
+    ])
 }
 
 fn text(result: &RunResult) -> String {
-    written(|out| price_list(result, None, RowChoice::default(), &style(100, false), out))
+    listed(result, 100, false)
 }
 
 #[test]
@@ -86,8 +78,7 @@ fn one_size_is_no_series() {
 
 #[test]
 fn a_page_draws_it_over_its_axis() {
-    let result = result();
-    let page = written(|out| page(&[Named { name: "it", result: &result }], out));
+    let page = paged(&result());
     for part in ["resident memory of the process", "1 GiB", "typical bandwidth", "GB/s", "descriptors"] {
         assert!(page.contains(part), "{part}");
     }

@@ -1,6 +1,7 @@
 //! What a report writes, as text.
 
-use oscost_report::Style;
+use oscost_report::{Named, RowChoice, Style, page, price_list};
+use oscost_results::RunResult;
 
 pub fn written(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>) -> String {
     let mut out = Vec::new();
@@ -16,4 +17,14 @@ pub fn style(width: usize, unicode: bool) -> Style {
 /// On one line, whatever the width.
 pub fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The price list of a result.
+pub fn listed(result: &RunResult, width: usize, unicode: bool) -> String {
+    written(|out| price_list(result, None, RowChoice::default(), &style(width, unicode), out))
+}
+
+/// The page of a result.
+pub fn paged(result: &RunResult) -> String {
+    written(|out| page(&[Named { name: "it", result }], out))
 }

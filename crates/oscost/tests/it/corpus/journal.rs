@@ -3,7 +3,7 @@
 use oscost_harness::{Catalogue, Record, rebuild};
 use oscost_results::{RunName, RunResult, Status, Store, from_bytes, recover, to_bytes};
 
-use super::{results, shown};
+use super::{formats, shown};
 
 /// Lines of JSON, the header and the records: as they are, and each with a length and a checksum that fit.
 pub fn check(data: &[u8]) {
@@ -44,7 +44,7 @@ fn judge(bytes: &[u8]) -> usize {
         journal.records.iter().filter_map(|record| serde_json::from_value(record.clone()).ok()).collect()
     };
     let header = serde_json::from_value::<RunResult>(journal.header.clone());
-    let header = header.unwrap_or_else(|_| from_bytes(results::SAMPLE).expect("the sample is a result"));
+    let header = header.unwrap_or_else(|_| from_bytes(formats::SAMPLE).expect("the sample is a result"));
     let catalogue = Catalogue::new(oscost_families::all())
         .with_grid(oscost_families::grid)
         .with_resolver(oscost_families::resolve);
@@ -62,7 +62,7 @@ fn judge(bytes: &[u8]) -> usize {
         }
     };
     assert_eq!(from_bytes(&saved).as_ref(), Ok(&result));
-    results::render(&result, 80);
+    formats::render(&result, 80);
     journal.finish().expect("removed");
     assert!(!path.exists());
     result.figures.iter().filter(|figure| figure.status == Status::Measured).count()

@@ -2,6 +2,7 @@
 
 mod database;
 mod escapers;
+mod formats;
 mod guest;
 mod journal;
 mod mutate;

@@ -5,11 +5,11 @@ use std::path::Path;
 use oscost_recorddb::{Access, Database, DatabaseOptions, Layout, LockWay, StoreMode};
 use serde_json::Value;
 
-use super::{database, fuzz, results};
+use super::{database, formats, fuzz};
 
 /// The sample result with `text` in place of every text that is no keyword of the format.
 pub fn result_of(text: &str) -> Vec<u8> {
-    let mut value: Value = serde_json::from_slice(results::SAMPLE).expect("JSON");
+    let mut value: Value = serde_json::from_slice(formats::SAMPLE).expect("JSON");
     replace(&mut value, "", text);
     // Small, or a fuzzer takes for ever: two figures, two launches of each.
     let figures = value["figures"].as_array_mut().expect("figures");

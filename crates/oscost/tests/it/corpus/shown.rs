@@ -75,8 +75,8 @@ pub fn csv(out: &[u8]) {
 /// A page: every element ends where it has to, no attribute is a handler, no link leaves the page.
 pub fn page(out: &[u8]) {
     let text = text(out);
-    const EMPTY: [&str; 10] =
-        ["meta", "input", "wbr", "line", "circle", "use", "path", "!doctype", "rect", "polyline"];
+    const EMPTY: [&str; 9] =
+        ["meta", "input", "wbr", "line", "circle", "use", "path", "!doctype", "polyline"];
     let mut open: Vec<&str> = Vec::new();
     let mut rest = text;
     while let Some((_, from)) = rest.split_once('<') {
@@ -105,7 +105,7 @@ pub fn page(out: &[u8]) {
                 let (_, after) = rest.split_once(&format!("</{name}>")).expect("it ends");
                 rest = after;
             }
-            name if EMPTY.contains(&name) => {}
+            name if EMPTY.contains(&name) || tag.ends_with('/') => {}
             name => open.push(name),
         }
     }
@@ -147,6 +147,9 @@ fn attributes_of(mut text: &str) {
             !["href", "src", "xlink:href", "action"].contains(&name) || value.starts_with('#'),
             "a link that leaves the page: {value:?}"
         );
+        let is_number =
+            !value.split([' ', ',']).any(|it| ["NaN", "inf", "-inf", "NaN%", "inf%"].contains(&it));
+        assert!(is_number || ["title", "value", "data-text"].contains(&name), "{name}: {value:?}");
         text = rest;
     }
 }
@@ -161,7 +164,8 @@ pub fn open_metrics(out: &[u8]) {
         assert!(value.parse::<f64>().expect("a number").is_finite(), "{line:?}");
         assert!(seen.insert(series.to_owned()), "twice: {line:?}");
         let name = series.find('{').map_or(series, |at| &series[..at]);
-        assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{line:?}");
+        let is_ours = name.starts_with("oscost_");
+        assert!(is_ours && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{line:?}");
         let mut rest = match series[name.len()..].strip_prefix('{') {
             Some(rest) => rest.strip_suffix('}').expect("labels end"),
             None => continue,

@@ -3,7 +3,6 @@
 
 use std::path::{Component, Path};
 
-use oscost_report::{Named, RowChoice, Style, doctor, open_metrics, page, price_list};
 use oscost_results::{CheckState, RunResult, from_bytes, to_bytes};
 use oscost_session::doctor::examine_system;
 use oscost_session::doctor::measured::MachineFacts;
@@ -11,7 +10,7 @@ use oscost_session::doctor::system::System;
 use oscost_session::machine::{conditions_of, machine_of};
 use oscost_sys::{cpu_list, cpu_time, usage};
 
-use super::{results, shown};
+use super::formats;
 
 /// Most files of a tree.
 const MOST_FILES: usize = 64;
@@ -92,23 +91,13 @@ fn judge(system: &System) {
         machine: machine_of(system),
         conditions: conditions_of(system),
         doctor: checks,
-        ..from_bytes(results::SAMPLE).expect("the sample is a result")
+        figures: Vec::new(),
+        ..from_bytes(formats::SAMPLE).expect("the sample is a result")
     };
     // No number of a file makes a result that cannot be saved.
     let bytes = to_bytes(&result).expect("a result can be saved");
     assert_eq!(from_bytes(&bytes).as_ref(), Ok(&result));
-    let style = Style { width: 80, unicode: false, colour: false };
-    let mut out = Vec::new();
-    doctor(&result.doctor, &style, &mut out).expect("memory");
-    price_list(&result, None, RowChoice::default(), &style, &mut out).expect("memory");
-    shown::ascii(&out, 80);
-    let named = || Named { name: "name", result: &result };
-    let mut out = Vec::new();
-    page(&[named()], &mut out).expect("memory");
-    shown::page(&out);
-    let mut out = Vec::new();
-    open_metrics(&[named()], &mut out).expect("memory");
-    shown::open_metrics(&out);
+    formats::render(&result, 80);
 }
 
 /// The parsers that get a whole file.

@@ -9,10 +9,10 @@ use oscost_results::{Emulation, InstructionCount, RunResult, from_bytes, to_byte
 use serde_json::{Value, json};
 
 use super::tree::{Choices, edit};
-use super::{journal, results, shown};
+use super::{formats, journal, results, shown};
 
 static SAMPLE: LazyLock<Value> = LazyLock::new(|| {
-    let mut sample: Value = serde_json::from_slice(results::SAMPLE).expect("JSON");
+    let mut sample: Value = serde_json::from_slice(formats::SAMPLE).expect("JSON");
     // Small, or a fuzzer takes for ever: some figures, two launches of each.
     let figures = sample["figures"].as_array_mut().expect("figures");
     figures.truncate(4);
@@ -61,8 +61,8 @@ pub fn compare(data: &[u8]) -> bool {
     let (one, other) = (Named { name: "one", result: &one }, Named { name: "other", result: &other });
     for cross_machine in [false, true] {
         let rules = oscost_report::compare::Rules { cross_machine, ..Default::default() };
-        results::compared(&one, &other, rules, width);
-        results::compared(&other, &one, rules, width);
+        formats::compared(&one, &other, rules, width);
+        formats::compared(&other, &one, rules, width);
     }
     true
 }
@@ -90,7 +90,7 @@ pub fn pages(data: &[u8]) -> bool {
 
 /// The sample as a result of counts, with a tree of functions.
 static COUNTED: LazyLock<Value> = LazyLock::new(|| {
-    let mut result = from_bytes(results::SAMPLE).expect("the sample is a result");
+    let mut result = from_bytes(formats::SAMPLE).expect("the sample is a result");
     result.figures.truncate(3);
     let emulation = Emulation { emulator: "qemu 7.2".into(), memory_mib: 512, ..Emulation::default() };
     result.conditions.emulation = Some(emulation);
@@ -140,7 +140,7 @@ pub fn count(data: &[u8]) -> bool {
             let (_, number) = line.rsplit_once(' ').expect("a stack and its instructions");
             assert!(number.parse::<u64>().is_ok(), "{line:?}");
         }
-        results::render(result, 80);
+        formats::render(result, 80);
     }
     let ids: BTreeSet<&str> = before.figures.iter().map(|figure| figure.id.as_str()).collect();
     // Of two figures with one id nobody can say which is meant.

@@ -1,0 +1,53 @@
+//! Reads this repository: its documents, its sources, and what the program says of itself.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The text of a file, by its name below the root.
+pub fn document(name: &str) -> String {
+    fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// What is in a folder.
+pub fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    entries.map(|entry| entry.expect("an entry").path())
+}
+
+/// Files below a folder with this extension that are written here: no build has made them, and no other project.
+pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for path in entries(folder) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if path.is_dir() && !path.is_symlink() {
+            if !["target", "node_modules", "uplot"].contains(&&*name) && !name.starts_with('.') {
+                found.extend(files(&path, extension));
+            }
+        } else if path.extension().is_some_and(|it| it == extension) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// Sources below a folder, each with its text.
+pub fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
+    let read = |path: PathBuf| (path.clone(), fs::read_to_string(path).expect("a source"));
+    files(folder, "rs").into_iter().map(read).collect()
+}
+
+/// What of a source is not its tests.
+pub fn code(source: &str) -> &str {
+    &source[..source.find("#[cfg(test)]\nmod ").unwrap_or(source.len())]
+}
+
+/// What the program prints, or nothing if it refuses.
+pub fn said(arguments: &[&str]) -> Option<String> {
+    let output = Command::new(env!("CARGO_BIN_EXE_oscost")).args(arguments).output().expect("it was built");
+    output.status.success().then(|| String::from_utf8(output.stdout).expect("it prints text"))
+}
