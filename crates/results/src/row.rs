@@ -2,18 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::figure::first_revision;
 use crate::format::whole;
-use crate::outline::{
-    OutlineConditions, OutlineMachine, OutlinePair, OutlinePlan, OutlineQuantity, OutlineTool,
-};
+use crate::outline::OutlineQuantity;
 use crate::withdrawn::withdraw_rows;
-use crate::{
-    Estimate, Evidence, Figure, LaunchRecord, Mark, Outline, PairedValue, Percentiles, Quantity, Refused,
-    RunResult, Status,
-};
+use crate::{Evidence, Figure, Mark, Outline, Percentiles, Refused, RunResult, Status};
 
 /// A figure with its estimates and the values of its launches. See [`crate::Figure`].
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -77,14 +73,16 @@ pub struct RowLaunch {
     pub quantities: BTreeMap<String, Option<f64>>,
 }
 
+/// What of a part of a result its outline has: what a reader of the file would read.
+fn in_outline<T: DeserializeOwned>(part: &impl Serialize) -> T {
+    let whole = serde_json::to_value(part).expect("a part of a result is JSON");
+    serde_json::from_value(whole).expect("an outline has less than the whole")
+}
+
 impl Outline<RowFigure> {
     /// What `result` has for rows. A number that is not finite is none, as in its file.
     #[must_use]
     pub fn of(result: &RunResult) -> Self {
-        let RunResult { tool, machine, conditions, plan, .. } = result;
-        let pairs = |pairs: &[PairedValue]| -> Vec<OutlinePair> {
-            pairs.iter().map(|pair| OutlinePair { of: pair.of.clone(), to: pair.to.clone() }).collect()
-        };
         let mut outline = Self {
             format: result.format.clone(),
             version: u64::from(result.version),
@@ -92,28 +90,13 @@ impl Outline<RowFigure> {
             started: result.started.clone(),
             duration_ns: result.duration_ns,
             note: result.note.clone(),
-            tool: OutlineTool {
-                version: tool.version.clone(),
-                build_id: tool.build_id.clone(),
-                libc: tool.libc.clone(),
-            },
-            machine: OutlineMachine {
-                cpu_model: machine.cpu_model.clone(),
-                hypervisor: machine.hypervisor.clone(),
-                instance_type: machine.instance_type.clone(),
-                host: machine.host.clone(),
-            },
-            conditions: OutlineConditions {
-                kernel: conditions.kernel.clone(),
-                microcode: conditions.microcode.clone(),
-                boot_id: conditions.boot_id.clone(),
-                seccomp_mode: conditions.seccomp_mode,
-                file_system: conditions.file_system.clone(),
-            },
-            plan: OutlinePlan { effort: plan.effort.clone(), seed: plan.seed },
+            tool: in_outline(&result.tool),
+            machine: in_outline(&result.machine),
+            conditions: in_outline(&result.conditions),
+            plan: in_outline(&result.plan),
             figures: result.figures.iter().map(RowFigure::of).collect(),
-            ratios: pairs(&result.ratios),
-            differences: pairs(&result.differences),
+            ratios: in_outline(&result.ratios),
+            differences: in_outline(&result.differences),
         };
         withdraw_rows(&mut outline);
         outline
@@ -122,20 +105,6 @@ impl Outline<RowFigure> {
 
 impl RowFigure {
     fn of(figure: &Figure) -> Self {
-        let finite = |value: f64| Some(value).filter(|value| value.is_finite());
-        let quantity = |(name, quantity): (&String, &Quantity)| {
-            let Estimate { value, low, high, extremes } = quantity.estimate;
-            let [value, low, high] = [value, low, high].map(finite);
-            (name.clone(), OutlineQuantity { value, low, high, extremes, unit: quantity.unit.clone() })
-        };
-        let launch = |launch: &LaunchRecord| RowLaunch {
-            sequence: launch.sequence,
-            quantities: launch
-                .quantities
-                .iter()
-                .map(|(name, &value)| (name.clone(), finite(value)))
-                .collect(),
-        };
         Self {
             id: figure.id.clone(),
             revision: figure.revision,
@@ -147,9 +116,9 @@ impl RowFigure {
             marks: figure.marks.clone(),
             headline: figure.headline.clone(),
             judged: figure.judged.clone(),
-            quantities: figure.quantities.iter().map(quantity).collect(),
+            quantities: in_outline(&figure.quantities),
             percentiles: figure.percentiles.clone(),
-            launches: figure.launches.iter().map(launch).collect(),
+            launches: in_outline(&figure.launches),
             evidence: figure.evidence.clone(),
             why: figure.why.clone(),
             remedy: figure.remedy.clone(),
