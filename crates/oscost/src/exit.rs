@@ -123,6 +123,11 @@ impl Ended {
         Self::new(Exit::Misuse, message.to_string())
     }
 
+    /// This machine, or something of it, is unfit for what was asked.
+    pub fn unfit(message: impl fmt::Display) -> Self {
+        Self::new(Exit::Unfit, message.to_string())
+    }
+
     /// Something could not be written.
     pub fn unwritable(message: impl fmt::Display) -> Self {
         Self::new(Exit::Unwritable, message.to_string())

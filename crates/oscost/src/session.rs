@@ -121,10 +121,10 @@ fn ended(error: Error, insists: Insists) -> Ended {
     match error {
         Error::Cpus { list, why } => Ended::misuse(format!("'--cpu {list}'{why}")),
         Error::Busy(error) if insists == Insists::Force(false) => {
-            Ended::new(Exit::Unfit, format!("{error}; wait for it, or add --force to disturb both"))
+            Ended::unfit(format!("{error}; wait for it, or add --force to disturb both"))
         }
         Error::NotStored(_) => Ended::unwritable(error),
-        error => Ended::new(Exit::Unfit, error.to_string()),
+        error => Ended::unfit(error),
     }
 }
 
@@ -287,9 +287,7 @@ pub fn lock_or_wait() -> Result<Option<RunLock>, Ended> {
 fn require_realtime() -> Result<(), Ended> {
     match oscost_sys::scheduling::probe_real_time() {
         Ok(()) => Ok(()),
-        Err(error) => {
-            Err(Ended::new(Exit::Unfit, format!("--require-realtime: {error}; {}", error.cause.remedy())))
-        }
+        Err(error) => Err(Ended::unfit(format!("--require-realtime: {error}; {}", error.cause.remedy()))),
     }
 }
 

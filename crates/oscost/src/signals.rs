@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use oscost_sys::{clock, endings};
 
-use crate::exit::{Ended, Exit};
+use crate::exit::Ended;
 
 /// After a signal, what was measured may take so long to be shown.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -21,8 +21,7 @@ impl Signals {
     /// ignored (nohup, the job of a script in the background) stays ignored.
     pub fn listen() -> Result<Self, Ended> {
         let listen = endings::listen();
-        let ends =
-            listen.map_err(|error| Ended::new(Exit::Unfit, format!("signals cannot be handled: {error}")))?;
+        let ends = listen.map_err(|error| Ended::unfit(format!("signals cannot be handled: {error}")))?;
         Ok(Self { ends })
     }
 

@@ -24,7 +24,7 @@ pub fn doctor(options: &Doctor, talk: &Talk) -> Result<Exit, Ended> {
     if !options.check || unfit.is_empty() {
         return Ok(Exit::Done);
     }
-    Err(Ended::new(Exit::Unfit, format!("unfit to measure: {}", unfit.join(", "))))
+    Err(Ended::unfit(format!("unfit to measure: {}", unfit.join(", "))))
 }
 
 /// The instrument on this machine: code 5 where it fails.
@@ -32,7 +32,7 @@ fn tried(options: &Doctor, talk: &Talk) -> Result<Exit, Ended> {
     let _lock = session::lock_or_wait()?;
     let signals = Signals::listen()?;
     let supervisor = Supervisor::new(signals.flag())
-        .map_err(|error| Ended::new(Exit::Unfit, oscost_session::Error::NoWorker(error).to_string()))?;
+        .map_err(|error| Ended::unfit(oscost_session::Error::NoWorker(error)))?;
     let mut progress = Progress::new(!talk.quiet);
     let checks = verify(&supervisor, &catalogue(), &mut |event| progress.show(event));
     progress.end();

@@ -39,7 +39,7 @@ pub fn live(sides: &[String], options: &Compare, talk: &Talk) -> Result<Exit, En
     let _lock = session::lock_or_wait()?;
     let signals = Signals::listen()?;
     let supervisor = Supervisor::new(signals.flag())
-        .map_err(|error| Ended::new(Exit::Unfit, oscost_session::Error::NoWorker(error).to_string()))?;
+        .map_err(|error| Ended::unfit(oscost_session::Error::NoWorker(error)))?;
     let mut found: [Vec<RunResult>; 2] = [Vec::new(), Vec::new()];
     let mut progress = Progress::new(!talk.quiet);
     let began = Instant::now();

@@ -213,7 +213,7 @@ fn compiled(folder: &Path) -> Result<Copies, Ended> {
     if !folder.is_dir() {
         return Err(Ended::misuse(format!("'--c {0}': {0} is no folder", folder.display())));
     }
-    Copies::compile(folder).map_err(|why| Ended::new(Exit::Unfit, format!("--c: {why}")))
+    Copies::compile(folder).map_err(|why| Ended::unfit(format!("--c: {why}")))
 }
 
 fn documents(names: &[String]) -> Result<Vec<&'static Document>, Ended> {

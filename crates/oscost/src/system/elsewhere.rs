@@ -81,13 +81,10 @@ pub fn trace(_: &str) -> Result<Exit, Ended> {
 }
 
 fn refusal(what: &str) -> Ended {
-    Ended::new(
-        Exit::Unfit,
-        format!(
-            "'oscost {what}' measures, and this system ({}) cannot be measured: run it on Linux, and read the result here with oscost report, compare, explain or list",
-            std::env::consts::OS
-        ),
-    )
+    Ended::unfit(format!(
+        "'oscost {what}' measures, and this system ({}) cannot be measured: run it on Linux, and read the result here with oscost report, compare, explain or list",
+        std::env::consts::OS
+    ))
 }
 
 /// A run that was killed is recovered where it ran.

@@ -105,7 +105,7 @@ fn refuse_a_standing_clock() -> Result<(), Ended> {
     if oscost_sys::clock::advances() {
         return Ok(());
     }
-    Err(Ended::new(Exit::Unfit, oscost_session::Error::StandingClock.to_string()))
+    Err(Ended::unfit(oscost_session::Error::StandingClock))
 }
 
 /// Names of the programs that crosscheck holds figures against.

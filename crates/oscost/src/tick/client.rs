@@ -51,7 +51,7 @@ pub fn client(options: &TickClient, talk: &Talk) -> Result<Exit, Ended> {
             let rule = "use 1 to 32 letters, digits, '-', '_' and '.', not beginning with a dot";
             return Err(Ended::misuse(format!("'--name {name}': {rule}")));
         }
-        None => format!("{:016x}", random::bits().map_err(unfit)? & u128::from(u64::MAX)),
+        None => format!("{:016x}", random::bits().map_err(Ended::unfit)? & u128::from(u64::MAX)),
     };
     check_permission(&options.meeting, talk)?;
     let folder = Folder::of_client(options.meeting.directory.as_deref())?;
@@ -60,15 +60,15 @@ pub fn client(options: &TickClient, talk: &Talk) -> Result<Exit, Ended> {
     let (nonce, period_ns) = register(&connection, &name)?;
     folder.forget(&name);
     let ticks = folder.bind_client(&name)?;
-    registration::connect_to(&ticks, &folder.sender()?).map_err(unfit)?;
-    registration::give_up_after(&ticks, TICK_NS.max(3 * period_ns)).map_err(unfit)?;
+    registration::connect_to(&ticks, &folder.sender()?).map_err(Ended::unfit)?;
+    registration::give_up_after(&ticks, TICK_NS.max(3 * period_ns)).map_err(Ended::unfit)?;
     let most = usize::try_from(options.values + options.ignore).unwrap_or(usize::MAX);
     // Written once before, so that no page is missing in the loop.
     let mut latencies = vec![u64::MAX; most];
     std::hint::black_box(&mut latencies);
     latencies.clear();
     let mut heard = Heard { latencies, received: 0, gaps: 0, strangers: 0, next: None };
-    say(&connection, &Message::Ready).map_err(unfit)?;
+    say(&connection, &Message::Ready).map_err(Ended::unfit)?;
     take_priority(policy(&options.meeting), CLIENT);
     let over = listen(&ticks, &connection, (nonce, most, &signals.flag()), &mut heard);
     let account = close(&connection, &ticks, nonce, &over, &mut heard);
@@ -84,24 +84,19 @@ pub fn client(options: &TickClient, talk: &Talk) -> Result<Exit, Ended> {
     }
 }
 
-fn unfit(error: CallError) -> Ended {
-    Ended::new(Exit::Unfit, error.to_string())
-}
-
 /// The server's socket. Its owner must be the same user, or root.
 fn connect(folder: &Folder) -> Result<OwnedFd, Ended> {
     let connection = registration::connect(&folder.server()?).map_err(|error| match error.symbol() {
-        Some("ENOENT" | "ECONNREFUSED") => Ended::new(
-            Exit::Unfit,
-            format!("no tick server runs in {}; start one: oscost tick server", folder.shown()),
-        ),
-        _ => unfit(error),
+        Some("ENOENT" | "ECONNREFUSED") => {
+            Ended::unfit(format!("no tick server runs in {}; start one: oscost tick server", folder.shown()))
+        }
+        _ => Ended::unfit(error),
     })?;
-    let (peer, own) = (registration::peer(&connection).map_err(unfit)?, identity::effective_uid());
+    let (peer, own) = (registration::peer(&connection).map_err(Ended::unfit)?, identity::effective_uid());
     if peer.uid != own && peer.uid != 0 {
-        return Err(Ended::new(Exit::Unfit, format!("the server is user {}'s, not user {own}'s", peer.uid)));
+        return Err(Ended::unfit(format!("the server is user {}'s, not user {own}'s", peer.uid)));
     }
-    registration::give_up_after(&connection, ANSWER_NS).map_err(unfit)?;
+    registration::give_up_after(&connection, ANSWER_NS).map_err(Ended::unfit)?;
     Ok(connection)
 }
 
@@ -126,17 +121,16 @@ fn register(connection: &OwnedFd, name: &str) -> Result<(u64, u64), Ended> {
             if (before..=clock::now_ns()).contains(&now_ns) {
                 Ok((nonce, period_ns))
             } else {
-                Err(Ended::new(
-                    Exit::Unfit,
+                Err(Ended::unfit(
                     "the server uses another clock: one of the two runs in its own time namespace",
                 ))
             }
         }
         Some(Message::Refuse(why) | Message::Stop(why)) => {
             let why = Untrusted::new(&why).terminal().to_string();
-            Err(Ended::new(Exit::Unfit, format!("the server refuses: {why}")))
+            Err(Ended::unfit(format!("the server refuses: {why}")))
         }
-        _ => Err(Ended::new(Exit::Unfit, "the server does not answer")),
+        _ => Err(Ended::unfit("the server does not answer")),
     }
 }
 

@@ -11,7 +11,7 @@ use oscost_sys::{CallError, identity, registration, socket};
 
 use super::keeper::Keeper;
 use super::place::{CLIENT, Place, SENDER, SERVER, shown, unfit, unmade, unopened};
-use crate::exit::{Ended, Exit};
+use crate::exit::Ended;
 
 /// How long a server waits for the lock: the keeper of one that was killed just now tidies up under it.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -68,7 +68,7 @@ impl Folder {
                         keeper.dismiss();
                     }
                     let words = format!("a tick server is running in {} already", shown(path));
-                    return Err(Ended::new(Exit::Unfit, words));
+                    return Err(Ended::unfit(words));
                 }
                 Err(error) => {
                     place.unmake();
@@ -91,7 +91,7 @@ impl Folder {
             Err(error) if error.symbol() == Some("ENOENT") => {
                 let words =
                     format!("no tick server: there is no {}; start one: oscost tick server", shown(&path));
-                return Err(Ended::new(Exit::Unfit, words));
+                return Err(Ended::unfit(words));
             }
             opened => opened.map_err(|error| unopened(&path, error))?,
         };

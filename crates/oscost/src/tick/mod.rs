@@ -16,7 +16,7 @@ use oscost_sys::scheduling::{self, Policy};
 use oscost_sys::usage::{self, Limit};
 
 use crate::args::{Meeting, Scheduling};
-use crate::exit::{Ended, Exit};
+use crate::exit::Ended;
 use crate::output::Talk;
 
 /// Priorities of the sender, the clients, and the registration: never where threads of the kernel live.
@@ -44,10 +44,9 @@ fn check_permission(meeting: &Meeting, talk: &Talk) -> Result<(), Ended> {
         };
     }
     match scheduling::probe_real_time() {
-        Ok(()) => usage::limit(Limit::RealTimeTime, RUNAWAY_US.0, RUNAWAY_US.1)
-            .map_err(|error| Ended::new(Exit::Unfit, error.to_string())),
+        Ok(()) => usage::limit(Limit::RealTimeTime, RUNAWAY_US.0, RUNAWAY_US.1).map_err(Ended::unfit),
         Err(error) if meeting.require_realtime => {
-            Err(Ended::new(Exit::Unfit, format!("--require-realtime: {error}; {}", error.cause.remedy())))
+            Err(Ended::unfit(format!("--require-realtime: {error}; {}", error.cause.remedy())))
         }
         Err(error) => {
             talk.say(format!("NOT REAL-TIME: {error}; {}", error.cause.remedy()));

@@ -8,7 +8,7 @@ use oscost_results::Untrusted;
 use oscost_sys::folder::Folder as Held;
 use oscost_sys::{CallError, identity};
 
-use crate::exit::{Ended, Exit};
+use crate::exit::Ended;
 
 /// Names in the folder.
 pub const SERVER: &str = "server";
@@ -131,7 +131,7 @@ pub fn shown(path: &Path) -> String {
 }
 
 pub fn unfit(path: &Path, why: &str) -> Ended {
-    Ended::new(Exit::Unfit, format!("{} {why}", shown(path)))
+    Ended::unfit(format!("{} {why}", shown(path)))
 }
 
 pub fn unmade(path: &Path, error: CallError) -> Ended {

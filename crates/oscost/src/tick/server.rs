@@ -84,7 +84,7 @@ pub fn server(options: &TickServer, talk: &Talk) -> Result<Exit, Ended> {
             "warning: if this server is killed, its folder and sockets stay until the next one starts: {error}"
         ));
     }
-    let failed = |error: CallError| Ended::new(Exit::Unfit, format!("no tick server can run here: {error}"));
+    let failed = |error: CallError| Ended::unfit(format!("no tick server can run here: {error}"));
     let listener = folder.listen()?;
     let socket = folder.bind_sender()?;
     let nonce = u64::try_from(random::bits().map_err(failed)? & u128::from(u64::MAX)).unwrap_or(0);
@@ -94,9 +94,7 @@ pub fn server(options: &TickServer, talk: &Talk) -> Result<Exit, Ended> {
     let sending = std::thread::Builder::new()
         .name("sender".to_owned())
         .spawn(move || sender::send(&socket, (period_ns, nonce, policy), &wished, &told))
-        .map_err(|error| {
-            Ended::new(Exit::Unfit, format!("the sender's thread could not be started: {error}"))
-        })?;
+        .map_err(|error| Ended::unfit(format!("the sender's thread could not be started: {error}")))?;
     take_priority(policy, REGISTRATION);
     let mut server = Server {
         folder,

@@ -169,40 +169,26 @@ pub struct Finding {
 }
 
 impl Finding {
+    fn new(state: CheckState, says: impl Into<String>, matters: impl Into<String>) -> Self {
+        Self { state, says: says.into(), matters: matters.into(), unfit: false, remedy: None }
+    }
+
     /// Nothing to mend.
     #[must_use]
     pub fn fine(says: impl Into<String>) -> Self {
-        Self {
-            state: CheckState::Fine,
-            says: says.into(),
-            matters: String::new(),
-            unfit: false,
-            remedy: None,
-        }
+        Self::new(CheckState::Fine, says, "")
     }
 
     /// `matters` says which figures suffer, and by how much.
     #[must_use]
     pub fn disturbs(says: impl Into<String>, matters: impl Into<String>) -> Self {
-        Self {
-            state: CheckState::Disturbs,
-            says: says.into(),
-            matters: matters.into(),
-            unfit: false,
-            remedy: None,
-        }
+        Self::new(CheckState::Disturbs, says, matters)
     }
 
     /// `matters` says which figures may suffer.
     #[must_use]
     pub fn unknown(says: impl Into<String>, matters: impl Into<String>) -> Self {
-        Self {
-            state: CheckState::Unknown,
-            says: says.into(),
-            matters: matters.into(),
-            unfit: false,
-            remedy: None,
-        }
+        Self::new(CheckState::Unknown, says, matters)
     }
 
     /// With this disturbance the machine is unfit to measure, if so.
