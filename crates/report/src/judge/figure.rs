@@ -9,15 +9,14 @@ use oscost_stats::interval::{MEDIAN, over_launches, over_launches_drifting};
 
 use super::asked::{Asked, Kin, Neighbour, Question};
 use super::core_speed;
-use super::null::{calls, is_disturbed};
+use super::null::calls;
 use super::past::Learning;
-use super::quantity::{FEW, clearly_best, common, is_on_one_cpu, launches, quantile_of};
+use super::quantity::{FEW, FLOOR, clearly_best_way, common, is_on_one_cpu, launches, quantile_of};
+use super::stays::Stays;
 use super::{Compared, Comparison, OneSided, Verdict, evidence, other_cpu, version_one};
 use crate::named::Named;
 use crate::words::plain;
 
-/// What a neighbour moves least.
-const FLOOR: &str = "floor";
 /// Probability left out at each end of an interval of it.
 const OUTSIDE: f64 = 0.025;
 
@@ -137,6 +136,22 @@ impl<'a> Sides<'a> {
         }
     }
 
+    /// The change in a quantity of which no result has few launches, by a quantile of them.
+    pub(super) fn change_in(
+        &self,
+        a: &[&Figure],
+        b: &[&Figure],
+        quantity: &str,
+        q: f64,
+        learning: &mut Learning<'_>,
+    ) -> Option<Change> {
+        let all: Vec<&Figure> = a.iter().chain(b).copied().collect();
+        let (of_a, of_b) = (launches(a, quantity), launches(b, quantity));
+        let few = of_a.iter().chain(&of_b).any(|launches| launches.len() < FEW);
+        let drift = learning.drift(&all, quantity);
+        self.change(&of_a, &of_b, q, 0.0, drift).filter(|_| !few)
+    }
+
     /// The value of each boot (the mean of its runs, of logarithms), or of each run where all are of one boot.
     fn units(&self, side: &[Named<'_>], launches: &[Vec<f64>], q: f64) -> Option<Vec<f64>> {
         let runs: Option<Vec<f64>> =
@@ -197,24 +212,21 @@ fn measured<'a>(figures: &[Option<&'a Figure>]) -> Result<Vec<&'a Figure>, (Stri
     figures.iter().map(each).collect()
 }
 
-/// The quantity of two runs on one CPU that tells the change best, of those that both have: what their cards let judge, unless
-/// another one is known clearly better. Which one that is, is asked of the scatter of launches, never of the change.
+/// The quantity of two runs on one CPU that tells the change best, of those that both have, with the quantile of their launches: what
+/// their cards let judge, unless another one is known clearly better. Which one that is, is asked of the scatter of launches, never
+/// of the change.
 fn narrowest<'q>(
     a: &[&Figure],
     b: &[&Figure],
     named: &'q str,
     sides: &Sides<'_>,
     learning: &mut Learning<'_>,
-) -> &'q str {
+) -> (&'q str, f64) {
     if sides.single().is_none() {
-        return named;
+        return (named, quantile_of(named));
     }
-    let all: Vec<&Figure> = a.iter().chain(b).copied().collect();
-    clearly_best(named, |quantity| {
-        let (of_a, of_b) = (launches(a, quantity), launches(b, quantity));
-        let few = of_a.iter().chain(&of_b).any(|launches| launches.len() < FEW);
-        let drift = learning.drift(&all, quantity);
-        let change = sides.change(&of_a, &of_b, quantile_of(quantity), 0.0, drift).filter(|_| !few)?;
+    clearly_best_way(named, |quantity, q| {
+        let change = sides.change_in(a, b, quantity, q, learning)?;
         let (low, high) = change.interval(OUTSIDE);
         Some(((1.0 + high) / (1.0 + low)).ln())
     })
@@ -265,7 +277,7 @@ pub(super) fn ask(
     if let Some(results) = sides.single().filter(|(a, b)| (a.estimators, b.estimators) == (1, 1)) {
         return Some(version_one::ask(a, b, results, judged, into.threshold));
     }
-    let Some(quantity) = common(&all) else {
+    let Some(named) = common(&all) else {
         let lacks = || format!("has no {}", plain(a.judged(), true));
         let one = OneSided { id: id.to_owned(), a: lacks(), b: lacks(), blind: true };
         into.one_sided.push(one);
@@ -274,22 +286,18 @@ pub(super) fn ask(
     let refused = if judged {
         let results = || sides.a.iter().chain(sides.b).map(|named| named.result);
         let other_cpu = || other_cpu::refusal(results(), [&of_a, &of_b]);
-        sides.mixed_methods().or_else(|| refusal(&all, &quantity)).or_else(other_cpu)
+        sides.mixed_methods().or_else(|| refusal(&all, &named)).or_else(other_cpu)
     } else {
         Some("another machine".to_owned())
     };
-    let (quantity, beside) = match refused {
-        None => {
-            let quantity = narrowest(&of_a, &of_b, &quantity, sides, learning);
-            let (quantity, beside) = core_speed::choose(a, b, quantity);
-            (quantity.to_owned(), beside)
-        }
-        Some(_) => (quantity, None),
+    let (taken, q) = match refused {
+        None => narrowest(&of_a, &of_b, &named, sides, learning),
+        Some(_) => (&*named, quantile_of(&named)),
     };
-    let (values_a, values_b) = (launches(&of_a, &quantity), launches(&of_b, &quantity));
-    let q = quantile_of(&quantity);
-    let drift = learning.drift(&all, &quantity);
-    let mut row = Compared::blank(id.to_owned(), &quantity, unit(a, &quantity));
+    let (quantity, beside) = if refused.is_none() { core_speed::choose(a, b, taken) } else { (taken, None) };
+    let (values_a, values_b) = (launches(&of_a, quantity), launches(&of_b, quantity));
+    let drift = learning.drift(&all, quantity);
+    let mut row = Compared::blank(id.to_owned(), quantity, unit(a, quantity));
     row.a = sides.estimate(sides.a, &values_a, q, drift);
     row.b = sides.estimate(sides.b, &values_b, q, drift);
     if let Some(why) = refused {
@@ -299,9 +307,12 @@ pub(super) fn ask(
     let grain = grain(a, sides.a) + grain(b, sides.b);
     let question = match sides.change(&values_a, &values_b, q, grain, drift) {
         Some(change) => {
-            let neighbour = neighbour(&of_a, &of_b, &quantity);
-            let floor = || floor_stays(&change, [&of_a, &of_b], &quantity, sides, learning, into.threshold);
-            let hold = sides.hold().or_else(floor);
+            let neighbour = neighbour(&of_a, &of_b, quantity);
+            let mut stays = Stays { of: [&of_a, &of_b], sides, learning, threshold: into.threshold };
+            let hold = sides
+                .hold()
+                .or_else(|| stays.floor(&change, quantity))
+                .or_else(|| stays.named(&named).filter(|_| taken != named && taken == quantity));
             Question::Open { change, beside, hold, neighbour }
         }
         None => {
@@ -311,39 +322,9 @@ pub(super) fn ask(
     };
     let floor = launches(&[a], FLOOR).pop().and_then(|floor| over_launches(&floor, quantile_of(FLOOR)));
     let price = floor.map_or(row.a.value, |floor| floor.value);
-    let own = learning.own(&all, &quantity);
+    let own = learning.own(&all, quantity);
     let kin = sides.single().map(|_| Kin { class: learning.class(a), calls: calls(a), price, own });
     Some(Asked { row, question, kin })
-}
-
-/// Why a change in the windows of a run is not called one, if the floor says so: others had a part of the CPU, which moves what
-/// is typical of quiet windows, too, and the floor changed by less than anybody asked about, and certainly by less than that.
-fn floor_stays(
-    change: &Change,
-    [a, b]: [&[&Figure]; 2],
-    quantity: &str,
-    sides: &Sides<'_>,
-    learning: &mut Learning<'_>,
-    threshold: f64,
-) -> Option<String> {
-    let all: Vec<&Figure> = a.iter().chain(b).copied().collect();
-    if !["cycles", "quiet"].contains(&quantity) || !all.iter().any(|figure| is_disturbed(figure)) {
-        return None;
-    }
-    let drift = learning.drift(&all, FLOOR);
-    let of = |side: &[&Figure]| launches(side, FLOOR);
-    let floor = sides.change(&of(a), &of(b), quantile_of(FLOOR), 0.0, drift)?;
-    let (low, high) = floor.interval(OUTSIDE);
-    let share = change.share();
-    let stays = if share > 0.0 {
-        floor.share() < threshold && high < share
-    } else {
-        floor.share() > -threshold && low > share
-    };
-    stays.then(|| {
-        "others had a part of the CPU, and the floor changed by less than the threshold: measure again"
-            .to_owned()
-    })
 }
 
 /// Counts and shares may be zero on both sides, and then are the same whatever the ratio.

@@ -15,6 +15,7 @@ mod paired;
 mod past;
 mod quantity;
 pub(crate) mod spread;
+mod stays;
 mod surroundings;
 mod verdict;
 mod version_one;

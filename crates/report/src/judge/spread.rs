@@ -8,7 +8,7 @@ use oscost_stats::interval::Centre;
 use super::asked::Class;
 use super::figure::unit;
 use super::null::is_disturbed;
-use super::quantity::{common, launches, quantile_of, steadiest};
+use super::quantity::{common, launches, steadiest};
 use super::{incomparable, is_count};
 use crate::named::Named;
 use crate::words::distinct;
@@ -80,8 +80,8 @@ fn one(figures: &[&Figure]) -> Option<FigureSpread> {
     let figures: Vec<&Figure> =
         figures.iter().copied().filter(|figure| figure.revision == revision).collect();
     let named = common(&figures)?;
-    let quantity = steadiest(&figures, &named);
-    let estimate = |launches: Vec<f64>| Some(Centre::of(&launches, quantile_of(quantity))?.value);
+    let (quantity, q) = steadiest(&figures, &named);
+    let estimate = |launches: Vec<f64>| Some(Centre::of(&launches, q)?.value);
     let values: Vec<f64> = launches(&figures, quantity).into_iter().filter_map(estimate).collect();
     if values.len() < 2 || values.iter().any(|value| *value <= 0.0) {
         return None;

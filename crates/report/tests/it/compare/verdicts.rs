@@ -3,7 +3,7 @@
 use crate::written::{style, written};
 use oscost_report::Named;
 use oscost_report::compare::{Compared, Rules, Verdict, compare, comparison, name_of_pair};
-use oscost_results::{Mark, Status};
+use oscost_results::{Mark, RunResult, Status};
 
 use super::{MONOTONIC, against, figure_mut, on_one_cpu, row, scaled, stored, verdict};
 
@@ -119,6 +119,61 @@ fn a_row_speaks_of_one_quantity() {
     }
     let comparison = against(&bare, &a);
     assert_eq!(comparison.rows.iter().find(|row| row.id == MONOTONIC).unwrap().quantity, "floor");
+}
+
+/// A figure on one CPU with these launches, of which cycles are named.
+fn in_cycles(cycles: &[f64], floor: &[f64]) -> RunResult {
+    let mut result = stored();
+    let figure = figure_mut(&mut result);
+    figure.judged = "cycles".into();
+    let first = figure.launches[0].clone();
+    figure.launches = cycles
+        .iter()
+        .zip(floor)
+        .map(|(cycles, floor)| {
+            let mut launch = first.clone();
+            launch.quantities =
+                [("cycles", *cycles), ("floor", *floor)].map(|(name, value)| (name.to_owned(), value)).into();
+            launch
+        })
+        .collect();
+    result
+}
+
+/// The launches of getpid through libc take 510 cycles or 553, whatever the run.
+#[test]
+fn two_modes_are_judged_by_the_median_where_a_quarter_of_the_launches_is_fast() {
+    let side = |fast: usize| {
+        let cycles: Vec<f64> =
+            (0..20).map(|launch| if launch < fast { 510.0 } else { 553.0 } + (launch % 3) as f64).collect();
+        in_cycles(&cycles, &cycles)
+    };
+    let (a, b) = (side(4), side(6));
+    let comparison = against(&a, &b);
+    let row = row(&comparison, MONOTONIC);
+    assert_eq!(row.verdict, Verdict::Within, "{row:?}");
+    assert!(row.a.value > 550.0 && row.b.value > 550.0, "{row:?}");
+}
+
+/// Floors of ten launches may agree by chance on the slower of two modes. In cycles, of which some launches are faster, too,
+/// nothing changed.
+#[test]
+fn what_was_taken_for_its_narrow_interval_does_not_overrule_what_the_card_names() {
+    let slow = [148.3, 148.4, 148.9, 148.4, 148.1, 148.6, 148.6, 148.0, 148.6, 148.3];
+    let fast = [134.1, 134.0, 136.6, 134.7, 134.3, 134.7, 134.8, 134.2, 135.7, 134.8];
+    let a = in_cycles(&[553.0, 554.0, 554.0, 553.0, 552.0, 551.0, 553.0, 552.0, 553.0, 553.0], &slow);
+    let only = std::iter::once(MONOTONIC.to_owned()).collect();
+    let told = |cycles: [f64; 10]| {
+        let b = in_cycles(&cycles, &fast);
+        let [a, b] = [&a, &b].map(|result| Named { name: "x", result });
+        let comparison = compare(&a, &b, Rules { threshold: 0.03, only: Some(&only), ..Rules::default() });
+        let row = row(&comparison, MONOTONIC);
+        assert_eq!(row.quantity, "floor");
+        (row.verdict, row.why.contains("in cycles"))
+    };
+    let stay = [552.0, 551.0, 550.0, 510.0, 552.0, 555.0, 510.0, 553.0, 556.0, 555.0];
+    assert_eq!(told(stay), (Verdict::Unclear, true));
+    assert_eq!(told(stay.map(|cycles| cycles * 0.9)), (Verdict::Faster, false), "both moved");
 }
 
 /// Whoever shares the CPU moves what is typical, and not the floor.
