@@ -9,11 +9,10 @@ use oscost_stats::interval::{MEDIAN, over_launches, over_launches_drifting};
 
 use super::asked::{Asked, Kin, Neighbour, Question};
 use super::core_speed;
-use super::null::calls;
+use super::null::{calls, is_disturbed};
 use super::past::Learning;
 use super::quantity::{FEW, FLOOR, clearly_best_way, common, is_on_one_cpu, launches, quantile_of};
-use super::stays::Stays;
-use super::{Compared, Comparison, OneSided, Verdict, evidence, other_cpu, version_one};
+use super::{Compared, Comparison, OneSided, Verdict, evidence, other_cpu, stays, version_one};
 use crate::named::Named;
 use crate::words::plain;
 
@@ -308,11 +307,15 @@ pub(super) fn ask(
     let question = match sides.change(&values_a, &values_b, q, grain, drift) {
         Some(change) => {
             let neighbour = neighbour(&of_a, &of_b, quantity);
-            let mut stays = Stays { of: [&of_a, &of_b], sides, learning, threshold: into.threshold };
+            let mut of = |quantity: &str, q: f64| sides.change_in(&of_a, &of_b, quantity, q, learning);
+            let shared =
+                ["cycles", "quiet"].contains(&quantity) && all.iter().any(|figure| is_disturbed(figure));
+            let other = taken != named && taken == quantity;
+            let threshold = into.threshold;
             let hold = sides
                 .hold()
-                .or_else(|| stays.floor(&change, quantity))
-                .or_else(|| stays.named(&named).filter(|_| taken != named && taken == quantity));
+                .or_else(|| stays::floor(&change, threshold, &mut of).filter(|_| shared))
+                .or_else(|| stays::named(&named, threshold, &mut of).filter(|_| other));
             Question::Open { change, beside, hold, neighbour }
         }
         None => {
