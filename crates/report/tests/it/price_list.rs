@@ -7,7 +7,7 @@ use oscost_report::{
     RowChoice, RowFormat, RowOrder, Style, doctor, numbers, price_list, price_list_markdown, reproductions,
     reproductions_markdown, rows_of,
 };
-use oscost_results::{Figure, Judgement, Mark, Reproduction, RunResult, Status};
+use oscost_results::{Figure, Judgement, Mark, RemarkCode, Reproduction, RunResult, Status};
 
 const SAVED: &str = "2026-11-20T23-14-05Z-9f2c41d0";
 
@@ -49,6 +49,14 @@ fn the_other_reports() {
     let row = "instrument/empty_loop,instrument,measured,unchecked,,floor,yes,0.272,0.2719,0.2722,no,ns,one iteration of an \
                empty loop,instruction,one_cpu,0,10,,,";
     assert!(csv.lines().any(|line| line.starts_with(row)), "{csv}");
+}
+
+#[test]
+fn what_befell_a_run_is_seen_on_the_fullest_screen() {
+    let mut result = fixture::result();
+    result.warnings = vec!["of somebody else".to_owned(); 20];
+    result.warnings.push(RemarkCode::Changed.with(&[&"the clock source", &"tsc", &"hpet"]));
+    assert!(shown(&result, style(100, true)).contains("the clock source changed from tsc to hpet"));
 }
 
 /// The lines of the rows: what is indented by two.

@@ -49,7 +49,7 @@ pub(crate) fn screen(result: &RunResult, saved: Option<&str>, choice: RowChoice,
     let fixed = first.len() + groups.len() + 4;
     let room = AROUND.saturating_sub(fixed).max(2);
     findings.truncate(FINDINGS.min(room.saturating_sub(trust.len().min(2)).max(1)));
-    trust.truncate(room.saturating_sub(findings.len()).max(1));
+    trust.truncate(room.saturating_sub(findings.len()).max(trust::least(&story)));
     let last = findings.into_iter().chain(trust).chain(next(&story, &shown, saved)).collect();
     Screen { first, groups, views, counted, last, whole: choice.verbose }
 }

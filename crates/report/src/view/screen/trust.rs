@@ -1,6 +1,6 @@
 //! How far to trust a screen: the doctor's findings, the smallest visible change, marked rows, warnings.
 
-use oscost_results::{CheckState, Figure, Mark};
+use oscost_results::{CheckState, Figure, Mark, RemarkCode};
 
 use super::line::is_of_a_row;
 use crate::blocks::screen::Said;
@@ -15,7 +15,9 @@ const LABEL: &str = "Trust";
 /// The lines, the most important first: of the rows that are `shown`, and the marks of all figures that are `told`.
 pub(super) fn trust(story: &Story<'_>, shown: &[&Figure], told: &[&Figure]) -> Vec<Said> {
     let mut lines = vec![state(story, shown)];
-    lines.extend(story.result.warnings.iter().map(|warning| {
+    let mut warnings: Vec<&String> = story.result.warnings.iter().collect();
+    warnings.sort_by_key(|warning| !befell(warning));
+    lines.extend(warnings.into_iter().map(|warning| {
         let ways = [story.plain(warning), story.clause(warning)];
         Said { label: " ", ways: ways.map(|words| format!("warning: {words}")).to_vec() }
     }));
@@ -29,9 +31,19 @@ pub(super) fn trust(story: &Story<'_>, shown: &[&Figure], told: &[&Figure]) -> V
     }
     if let Some(why) = story.audit_missing {
         let words = format!("system calls were not counted: {}", story.clause(why));
-        lines.insert(1, Said { label: " ", ways: vec![words] });
+        lines.insert(least(story), Said { label: " ", ways: vec![words] });
     }
     lines
+}
+
+/// How many of the lines a screen shows, however little room it has.
+pub(super) fn least(story: &Story<'_>) -> usize {
+    1 + story.result.warnings.iter().filter(|warning| befell(warning)).count()
+}
+
+/// Whether a warning tells what befell a run while it measured: whoever does not see it believes other figures.
+fn befell(warning: &str) -> bool {
+    matches!(RemarkCode::of(warning), Some(RemarkCode::Changed | RemarkCode::Slept | RemarkCode::CutOff))
 }
 
 /// What disturbs, and the change that half of the figures would show.
