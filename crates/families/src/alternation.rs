@@ -1,17 +1,16 @@
 //! Two processes in strict alternation over a link: what one side gives, the other takes, and both sides count.
 
-use std::marker::PhantomData;
 use std::sync::atomic::Ordering;
 
 use oscost_harness::{
-    Batched, Benchmark, CallError, Card, Need, Outcome, Participant, Placement, PostCondition, SetUp,
-    Subject, Unable,
+    Batched, CallError, Card, Need, Outcome, Participant, Placement, PostCondition, SetUp, Subject, Unable,
 };
 use oscost_sys::clock;
 use oscost_sys::memory::SharedWords;
 use oscost_sys::process::Child;
 
 use crate::partner;
+use crate::row::{Row, row};
 
 /// One end of a link between two processes.
 pub trait End: Sized + 'static {
@@ -38,16 +37,8 @@ pub struct Counts {
 }
 
 /// The benchmark of a card whose operation is a hop or a round trip over such a link.
-pub struct Alternating<E> {
-    card: &'static Card,
-    end: PhantomData<fn() -> E>,
-}
-
-impl<E> Alternating<E> {
-    /// The benchmark of `card`.
-    pub const fn new(card: &'static Card) -> Self {
-        Self { card, end: PhantomData }
-    }
+pub const fn alternating<E: End>(card: &'static Card) -> Row {
+    row(card, round_trips::<E>)
 }
 
 /// What cards of such links share with both sides on one CPU.
@@ -58,28 +49,22 @@ pub const SAME_CPU: Card = Card { blocks: true, placement: Placement::SameCpu, .
 pub const CROSS_CPU: Card =
     Card { revision: 2, placement: Placement::CrossCpu, needs: &[Need::Cpus(2)], ..SAME_CPU };
 
-impl<E: End> Benchmark for Alternating<E> {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        let (near, mut far) = E::pair(cx)?;
-        let words = SharedWords::new(3)?;
-        let (shared, mut turns) = (&words, 0);
-        let partner = partner::start(cx, true, move || {
-            loop {
-                far.receive()?;
-                far.send()?;
-                turns += 1;
-                let Counts { given, taken } = far.counts();
-                shared.word(GIVEN).store(given, Ordering::Relaxed);
-                shared.word(TAKEN).store(taken, Ordering::Relaxed);
-                shared.word(TURNS).store(turns, Ordering::Release);
-            }
-        })?;
-        Ok(Subject::Batched(Box::new(RoundTrips { partner, near, words, turns: 0 })))
-    }
+fn round_trips<E: End>(cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
+    let (near, mut far) = E::pair(cx)?;
+    let words = SharedWords::new(3)?;
+    let (shared, mut turns) = (&words, 0);
+    let partner = partner::start(cx, true, move || {
+        loop {
+            far.receive()?;
+            far.send()?;
+            turns += 1;
+            let Counts { given, taken } = far.counts();
+            shared.word(GIVEN).store(given, Ordering::Relaxed);
+            shared.word(TAKEN).store(taken, Ordering::Relaxed);
+            shared.word(TURNS).store(turns, Ordering::Release);
+        }
+    })?;
+    Ok(Subject::batched(RoundTrips { partner, near, words, turns: 0 }))
 }
 
 const TURNS: usize = 0;
@@ -161,7 +146,7 @@ mod tests {
     #[test]
     fn a_side_that_sends_nothing_is_contradicted() {
         let cpu = oscost_sys::affinity::allowed().expect("CPUs")[0];
-        let set_up = with_set_up(&[cpu], |cx| Alternating::<Silent>::new(&SAME_CPU).set_up(cx));
+        let set_up = with_set_up(&[cpu], round_trips::<Silent>);
         let Ok(Subject::Batched(mut subject)) = set_up else { panic!("it needs nothing") };
         subject.batch(10).expect("nothing fails");
         let found = subject.verify().expect("nothing fails");

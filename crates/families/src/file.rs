@@ -12,11 +12,16 @@ use oscost_sys::file_system;
 use oscost_sys::folder::Folder;
 
 use crate::operation::{Operation, operation};
+use crate::row::row;
 use crate::{claims, lack};
 
 const FILE: Card = Card { group: "file", ..Card::BATCHED };
 
-const LIST: Card = Card { group: "file/list", claims: &LISTED, ..Card::BATCHED };
+const LIST: Card = Card {
+    group: "file/list",
+    claims: &claims::one_each(&["lseek", "_llseek"], &["getdents64"]),
+    ..Card::BATCHED
+};
 
 pub const ALL: &[&dyn Benchmark] = &[
     // What making one is compared with.
@@ -25,7 +30,7 @@ pub const ALL: &[&dyn Benchmark] = &[
             id: "file/open_close",
             title: "open and close of a file",
             operation: "one open of an existing file with O_RDONLY and O_CLOEXEC, and one close",
-            claims: &OPEN_CLOSE,
+            claims: &claims::one_each(&["openat"], &["close"]),
             ..FILE
         },
         Place::make,
@@ -126,7 +131,10 @@ pub const ALL: &[&dyn Benchmark] = &[
     )
     .verify(|page| page.verify())
     .remarks(|page| page.place.remarks()),
-    &Append,
+    &row(&APPEND, |cx| {
+        let place = Place::make(cx)?;
+        Ok(Subject::batched(Appended { place, page: Box::new([1; PAGE]), pages: 0 }))
+    }),
     &operation(
         &Card {
             id: "file/fsync",
@@ -149,10 +157,7 @@ pub const ALL: &[&dyn Benchmark] = &[
     .remarks(|page| page.place.remarks()),
 ];
 
-/// `file/append_4k`
-struct Append;
-
-static APPEND: Card = Card {
+const APPEND: Card = Card {
     id: "file/append_4k",
     title: "write of 4 KiB to the end of a file",
     operation: "one pwrite of 4 KiB behind the last page of a file, which grows by it",
@@ -164,17 +169,6 @@ static APPEND: Card = Card {
 
 /// More pages than a batch writes.
 const GROWS_TO: u64 = 16384;
-
-impl Benchmark for Append {
-    fn card(&self) -> &'static Card {
-        &APPEND
-    }
-
-    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        let place = Place::make(cx)?;
-        Ok(Subject::Batched(Box::new(Appended { place, page: Box::new([1; PAGE]), pages: 0 })))
-    }
-}
 
 /// A file that grows.
 struct Appended {
@@ -212,38 +206,10 @@ impl Batched for Appended {
     }
 }
 
-const LISTED: [Claim; 5] = {
-    let [calls, switches, faults] = claims::exactly(2.0);
-    [
-        calls,
-        Claim::CallsNamed(&["lseek", "_llseek"], Bound::Exactly(1.0)),
-        Claim::CallsNamed(&["getdents64"], Bound::Exactly(1.0)),
-        switches,
-        faults,
-    ]
-};
-
-const OPEN_CLOSE: [Claim; 5] = {
-    let [calls, switches, faults] = claims::exactly(2.0);
-    [
-        calls,
-        Claim::CallsNamed(&["openat"], Bound::Exactly(1.0)),
-        Claim::CallsNamed(&["close"], Bound::Exactly(1.0)),
-        switches,
-        faults,
-    ]
-};
-
 const CREATE_UNLINK: [Claim; 6] = {
-    let [calls, switches, faults] = claims::exactly(3.0);
-    [
-        calls,
-        Claim::CallsNamed(&["openat"], Bound::Exactly(1.0)),
-        Claim::CallsNamed(&["close"], Bound::Exactly(1.0)),
-        Claim::CallsNamed(&["unlinkat"], Bound::Exactly(1.0)),
-        switches,
-        faults,
-    ]
+    let [_, open, close, switches, faults] = claims::one_each(&["openat"], &["close"]);
+    let unlink = Claim::CallsNamed(&["unlinkat"], Bound::Exactly(1.0));
+    [Claim::SystemCalls(Bound::Exactly(3.0)), open, close, unlink, switches, faults]
 };
 
 /// A process that waits for a disk may be switched away any number of times.

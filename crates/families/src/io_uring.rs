@@ -1,26 +1,16 @@
 //! An operation that does nothing, submitted and completed by one io_uring_enter; alone, and with 31 others.
 
 use oscost_harness::{
-    Batched, Benchmark, CallError, Card, Outcome, Parameter, PostCondition, SetUp, Subject, Unable,
+    Batched, Benchmark, CallError, Card, Outcome, Parameter, PostCondition, Subject, Unable,
 };
 use oscost_sys::io_uring::Ring;
 
+use crate::row::row;
 use crate::{claims, lack};
 
-pub const ALL: &[&dyn Benchmark] = &[&NOP, &BATCH_32];
+pub const ALL: &[&dyn Benchmark] = &[&row(&NOP, |_| submitted(1)), &row(&BATCH_32, |_| submitted(32))];
 
-/// So many operations that do nothing by one call.
-pub struct Nop {
-    card: &'static Card,
-    batch: u32,
-}
-
-/// `io_uring/nop`
-pub static NOP: Nop = Nop { card: &CARD, batch: 1 };
-/// `io_uring/nop/batch_32`
-pub static BATCH_32: Nop = Nop { card: &BATCH_32_CARD, batch: 32 };
-
-const CARD: Card = Card {
+const NOP: Card = Card {
     id: "io_uring/nop",
     title: "io_uring: no-op, one per call",
     operation: "one IORING_OP_NOP submitted and its completion taken, by one io_uring_enter of a ring without SQPOLL",
@@ -30,7 +20,7 @@ const CARD: Card = Card {
     ..Card::BATCHED
 };
 
-const BATCH_32_CARD: Card = Card {
+const BATCH_32: Card = Card {
     id: "io_uring/nop/batch_32",
     title: "io_uring: no-op, 32 per call",
     operation: "one IORING_OP_NOP submitted and its completion taken, 32 of them by one io_uring_enter of a ring without SQPOLL",
@@ -38,18 +28,13 @@ const BATCH_32_CARD: Card = Card {
     claims: &claims::named(&["io_uring_enter"], 1.0 / 32.0),
     parameters: &[("batch", Parameter::Number(32))],
     baseline: Some("io_uring/nop"),
-    ..CARD
+    ..NOP
 };
 
-impl Benchmark for Nop {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        let ring = Ring::new(self.batch).map_err(lack::of_io_uring)?;
-        Ok(Subject::Batched(Box::new(Submitted { ring, batch: self.batch, made: 0 })))
-    }
+/// So many operations that do nothing by one call.
+fn submitted(batch: u32) -> Result<Subject, Unable> {
+    let ring = Ring::new(batch).map_err(lack::of_io_uring)?;
+    Ok(Subject::batched(Submitted { ring, batch, made: 0 }))
 }
 
 struct Submitted {

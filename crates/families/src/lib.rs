@@ -26,6 +26,7 @@ pub mod realtime_ipc;
 pub mod record_database;
 mod record_lock;
 mod residency;
+mod row;
 pub mod scaling;
 #[cfg(test)]
 mod seen;

@@ -1,24 +1,14 @@
 //! A thread that is made, ends at once and is joined; with a stack that is mapped for it, or one that another left.
 
 use oscost_harness::{
-    Batched, Benchmark, Bound, CallError, Card, Claim, Outcome, PostCondition, SetUp, Subject, Unable,
+    Batched, Benchmark, Bound, CallError, Card, Claim, Outcome, PostCondition, Subject, Unable,
 };
 use oscost_sys::thread::Threads;
 
 use crate::lack;
+use crate::row::row;
 
-pub const ALL: &[&dyn Benchmark] = &[&FRESH, &CACHED];
-
-/// The benchmark, by its stack.
-pub struct CreateJoin {
-    card: &'static Card,
-    stack_is_kept: bool,
-}
-
-/// `thread/create_join`
-pub static FRESH: CreateJoin = CreateJoin { card: &CARD, stack_is_kept: false };
-/// `thread/create_join/stack_cached`
-pub static CACHED: CreateJoin = CreateJoin { card: &CARD_CACHED, stack_is_kept: true };
+pub const ALL: &[&dyn Benchmark] = &[&row(&FRESH, |_| made(false)), &row(&CACHED, |_| made(true))];
 
 /// One thread made and ended; `stacks` mapped for it and unmapped. The joining thread sleeps, or finds the other ended.
 const fn claims(stacks: f64) -> [Claim; 5] {
@@ -31,8 +21,8 @@ const fn claims(stacks: f64) -> [Claim; 5] {
     ]
 }
 
-static CARD: Card = Card {
-    claims: const { &claims(1.0) },
+const FRESH: Card = Card {
+    claims: &claims(1.0),
     baseline: Some("thread/create_join/stack_cached"),
     remark: "the stack is 64 MiB of address space, more than glibc keeps: it is mapped and unmapped each time",
     ..card(
@@ -41,8 +31,8 @@ static CARD: Card = Card {
         "one thread with a stack of 64 MiB that ends at once, from its creation until it is joined",
     )
 };
-static CARD_CACHED: Card = Card {
-    claims: const { &claims(0.0) },
+const CACHED: Card = Card {
+    claims: &claims(0.0),
     ..card(
         "thread/create_join/stack_cached",
         "thread with the stack of the one before",
@@ -62,20 +52,14 @@ const fn card(id: &'static str, title: &'static str, operation: &'static str) ->
     }
 }
 
-impl Benchmark for CreateJoin {
-    fn card(&self) -> &'static Card {
-        self.card
+fn made(stack_is_kept: bool) -> Result<Subject, Unable> {
+    if stack_is_kept && !cfg!(target_env = "gnu") {
+        return Err(lack::of_kept_stacks());
     }
-
-    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        if self.stack_is_kept && !cfg!(target_env = "gnu") {
-            return Err(lack::of_kept_stacks());
-        }
-        let threads = Threads::new(self.stack_is_kept)?;
-        threads.create_and_join().map_err(lack::of_processes)?;
-        let before = threads.ran();
-        Ok(Subject::Batched(Box::new(Made { threads, made: before })))
-    }
+    let threads = Threads::new(stack_is_kept)?;
+    threads.create_and_join().map_err(lack::of_processes)?;
+    let before = threads.ran();
+    Ok(Subject::batched(Made { threads, made: before }))
 }
 
 struct Made {

@@ -2,23 +2,26 @@
 
 use oscost_harness::{
     Benchmark, Bound, CallError, Card, Claim, Outcome, OverLaunches, PostCondition, QuantityCard, Series,
-    SeriesPlan, SetUp, Sink, Subject, Unable, quantity,
+    SeriesPlan, Sink, Subject, quantity,
 };
 use oscost_stats::quantile::{quantile, sorted};
 use oscost_sys::usage::{self, Whose};
 use oscost_sys::{clock, scheduling};
 
-pub const ALL: &[&dyn Benchmark] = &[&NanosleepOvershoot];
+use crate::row::row;
 
-/// `timer/nanosleep_overshoot`
-pub struct NanosleepOvershoot;
+pub const ALL: &[&dyn Benchmark] = &[&row(&OVERSHOOT, |_| {
+    // Where sleeping is refused, nothing is to be had.
+    clock::sleep_until(clock::now_ns())?;
+    Ok(Subject::series(Sleeps(clock::sleep_until)))
+})];
 
 /// Between two looks at the clock, in ns: longer than any timer slack that is usual.
 const SLEEP_NS: u64 = 200_000;
 /// Of what a launch sleeps at least, so that its 99th percentile is one.
 const FEWEST: u64 = 100;
 
-static CARD: Card = Card {
+const OVERSHOOT: Card = Card {
     id: "timer/nanosleep_overshoot",
     title: "lateness of a sleeper",
     operation: "one clock_nanosleep (CLOCK_MONOTONIC, TIMER_ABSTIME) until 200 us from now: how late the sleeper reads the clock",
@@ -36,18 +39,6 @@ static CARD: Card = Card {
     remark: "it includes the timer slack (50 us by default, none under real-time policies) and the waking of an idle CPU",
     ..Card::SERIES
 };
-
-impl Benchmark for NanosleepOvershoot {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
-
-    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        // Where sleeping is refused, nothing is to be had.
-        clock::sleep_until(clock::now_ns())?;
-        Ok(Subject::Series(Box::new(Sleeps(clock::sleep_until))))
-    }
-}
 
 /// How it sleeps until a time.
 struct Sleeps(fn(u64) -> Result<(), CallError>);

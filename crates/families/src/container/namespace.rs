@@ -1,20 +1,14 @@
 //! A process that makes a namespace and ends with it: each kind, and none, which is what the process costs without.
 
 use oscost_harness::{
-    Batched, Benchmark, Bound, CallError, Card, Claim, Outcome, Parameter, PostCondition, SetUp, Subject,
-    Unable,
+    Batched, Benchmark, Bound, CallError, Card, Claim, Outcome, Parameter, PostCondition, Subject, Unable,
 };
 use oscost_sys::clock;
 use oscost_sys::new_namespace::{Kind, Maker, network_namespaces};
 use oscost_sys::process::Child;
 
 use crate::lack;
-
-/// A process in a new namespace of a kind, or in none.
-pub struct Namespace {
-    card: &'static Card,
-    kind: Option<Kind>,
-}
+use crate::row::row;
 
 /// One process: it is made, ends, and is reaped. Whoever made it waits for its end. How often it waits besides is the kernel's
 /// matter, and no bound follows from the operation: three waits in all were seen with PREEMPT_RT (Linux 6.1).
@@ -42,10 +36,9 @@ const CARD: Card = Card {
 
 /// The benchmark of a kind.
 macro_rules! kind {
-    ($name:ident, $kind:ident, $word:literal, $what:literal, $remark:literal) => {
-        #[doc = concat!("`container/namespace/", $word, "`")]
-        pub static $name: Namespace = Namespace {
-            card: &Card {
+    ($kind:ident, $word:literal, $what:literal, $remark:literal) => {
+        &row(
+            &Card {
                 id: concat!("container/namespace/", $word),
                 title: concat!("a process in a new ", $what, " namespace"),
                 operation: concat!(
@@ -60,52 +53,39 @@ macro_rules! kind {
                 remark: $remark,
                 ..CARD
             },
-            kind: Some(Kind::$kind),
-        };
+            |_| made(Some(Kind::$kind)),
+        )
     };
 }
 
-/// `container/namespace/none`
-pub static NONE: Namespace = Namespace { card: &CARD, kind: None };
-kind!(USER, User, "user", "user", "the kernel frees it later, in a worker thread: the figure excludes that");
-kind!(
-    MOUNT,
-    Mount,
-    "mount",
-    "mount",
-    "it copies every mount of its maker, and takes the copies down when it ends"
-);
-kind!(
-    NET,
-    Net,
-    "net",
-    "network",
-    "the kernel removes it later, in a worker thread: batches wait for that, but the figure excludes it"
-);
-kind!(PID, Pid, "pid", "process number", "no process starts in it: that would be a second process");
-kind!(IPC, Ipc, "ipc", "IPC", "the kernel removes it later, in a worker thread: the figure excludes that");
-kind!(UTS, Uts, "uts", "host name", "");
-kind!(CGROUP, Cgroup, "cgroup", "control group", "");
-kind!(TIME, Time, "time", "time", "no process starts in it: that would be a second process");
+pub const ALL: &[&dyn Benchmark] = &[
+    &row(&CARD, |_| made(None)),
+    kind!(User, "user", "user", "the kernel frees it later, in a worker thread: the figure excludes that"),
+    kind!(
+        Mount,
+        "mount",
+        "mount",
+        "it copies every mount of its maker, and takes the copies down when it ends"
+    ),
+    kind!(
+        Net,
+        "net",
+        "network",
+        "the kernel removes it later, in a worker thread: batches wait for that, but the figure excludes it"
+    ),
+    kind!(Pid, "pid", "process number", "no process starts in it: that would be a second process"),
+    kind!(Ipc, "ipc", "IPC", "the kernel removes it later, in a worker thread: the figure excludes that"),
+    kind!(Uts, "uts", "host name", ""),
+    kind!(Cgroup, "cgroup", "control group", ""),
+    kind!(Time, "time", "time", "no process starts in it: that would be a second process"),
+];
 
-impl Benchmark for Namespace {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        let mut made = Made { maker: Maker::default(), kind: self.kind, own: None, before: None };
-        made.maker.one(self.kind).map_err(lack::of_namespaces)?;
-        made.own = self.kind.map(Kind::own).transpose()?;
-        made.before = self.net().then(network_namespaces).flatten();
-        Ok(Subject::Batched(Box::new(made)))
-    }
-}
-
-impl Namespace {
-    fn net(&self) -> bool {
-        self.kind == Some(Kind::Net)
-    }
+fn made(kind: Option<Kind>) -> Result<Subject, Unable> {
+    let mut made = Made { maker: Maker::default(), kind, own: None, before: None };
+    made.maker.one(kind).map_err(lack::of_namespaces)?;
+    made.own = kind.map(Kind::own).transpose()?;
+    made.before = (kind == Some(Kind::Net)).then(network_namespaces).flatten();
+    Ok(Subject::batched(made))
 }
 
 struct Made {

@@ -15,13 +15,13 @@ const SWITCH: &str = "one switch, half a round trip";
 
 pub const ALL: &[&dyn Benchmark] = &[
     &pipe::SAME_CPU,
-    &thread_pipe::SameCpu,
+    &thread_pipe::SAME_CPU,
     &unix_stream::SAME_CPU,
-    &posix_queue::SameCpu,
-    &r#yield::SameCpu,
-    &pipe_alone::SAME_CPU,
+    &posix_queue::SAME_CPU,
+    &r#yield::SAME_CPU,
+    pipe_alone::SAME_CPU,
     &pipe::CROSS_CPU,
-    &pipe_alone::CROSS_CPU,
+    pipe_alone::CROSS_CPU,
     &pipe::UNPINNED,
-    &pipe_alone::UNPINNED,
+    pipe_alone::UNPINNED,
 ];

@@ -1,34 +1,24 @@
 //! Two processes that hand a byte to and fro through two pipes (document 004): each hop is one context switch.
 
-use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use oscost_harness::{
-    Batched, Benchmark, CallError, Card, Claim, Outcome, Participant, Placement, PostCondition, SetUp,
-    Subject, Unable,
+    Batched, CallError, Card, Outcome, Participant, Placement, PostCondition, SetUp, Subject, Unable,
 };
 use oscost_sys::{affinity, memory::SharedWords, process::Child};
 
 use super::two_pipes::{self, Side};
 use crate::partner::{self, Turns};
+use crate::row::{Row, row};
 
-/// The benchmark, by placement and by what lies between the two processes.
-pub struct Switch {
-    pub card: &'static Card,
-    pub sides: fn() -> Result<(Side, Side), Unable>,
-    pub claims: fn(&'static Card) -> Cow<'static, [Claim]>,
-}
+pub const SAME_CPU: Row =
+    row(const { &card("process switch, one CPU", Placement::SameCpu) }, by_pipes).claims(two_pipes::claims);
+pub const CROSS_CPU: Row =
+    row(const { &card("process switch, two CPUs", Placement::CrossCpu) }, by_pipes).claims(two_pipes::claims);
+pub const UNPINNED: Row =
+    row(&CARD_UNPINNED, |cx| round_trips(cx, two_pipes::sides()?, true)).claims(two_pipes::claims);
 
-/// `context_switch/pipe/same_cpu`
-pub static SAME_CPU: Switch = Switch::by_pipes(&CARD_SAME_CPU);
-/// `context_switch/pipe/cross_cpu`
-pub static CROSS_CPU: Switch = Switch::by_pipes(&CARD_CROSS_CPU);
-/// `context_switch/pipe/unpinned`
-pub static UNPINNED: Switch = Switch::by_pipes(&CARD_UNPINNED);
-
-static CARD_SAME_CPU: Card = card("process switch, one CPU", Placement::SameCpu);
-static CARD_CROSS_CPU: Card = card("process switch, two CPUs", Placement::CrossCpu);
-static CARD_UNPINNED: Card = Card {
+const CARD_UNPINNED: Card = Card {
     remark: "a mixture of both placements: the more batches end on one CPU, the lower the figure",
     ..card("process switch, unpinned", Placement::Unpinned)
 };
@@ -41,41 +31,28 @@ const fn card(title: &'static str, placement: Placement) -> Card {
     }
 }
 
-impl Switch {
-    const fn by_pipes(card: &'static Card) -> Self {
-        Self { card, sides: two_pipes::sides, claims: two_pipes::claims }
-    }
+fn by_pipes(cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
+    round_trips(cx, two_pipes::sides()?, false)
 }
 
-impl Benchmark for Switch {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn claims(&self) -> Cow<'static, [Claim]> {
-        (self.claims)(self.card)
-    }
-
-    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        let (near, far) = (self.sides)()?;
-        let unpinned = self.card.placement == Placement::Unpinned;
-        let seen = if unpinned { Some(Seen::new()?) } else { None };
-        let whereabouts = seen.as_ref().map(|seen| seen.partner.word(0));
-        let turns = Turns::new()?;
-        let mut count = turns.of_partner();
-        // The far side moves into the partner: closed here, its end is an end of stream for us, and not a wait for ever.
-        let partner = partner::start(cx, !unpinned, move || {
-            loop {
-                far.receive()?;
-                count.turn();
-                if let Some(whereabouts) = whereabouts {
-                    say_where(whereabouts);
-                }
-                far.send()?;
+/// Round trips between these sides, of which the second is a partner's.
+pub fn round_trips(cx: &mut SetUp<'_>, (near, far): (Side, Side), unpinned: bool) -> Result<Subject, Unable> {
+    let seen = if unpinned { Some(Seen::new()?) } else { None };
+    let whereabouts = seen.as_ref().map(|seen| seen.partner.word(0));
+    let turns = Turns::new()?;
+    let mut count = turns.of_partner();
+    // The far side moves into the partner: closed here, its end is an end of stream for us, and not a wait for ever.
+    let partner = partner::start(cx, !unpinned, move || {
+        loop {
+            far.receive()?;
+            count.turn();
+            if let Some(whereabouts) = whereabouts {
+                say_where(whereabouts);
             }
-        })?;
-        Ok(Subject::Batched(Box::new(RoundTrips { partner, near, seen, turns })))
-    }
+            far.send()?;
+        }
+    })?;
+    Ok(Subject::batched(RoundTrips { partner, near, seen, turns }))
 }
 
 /// Stores the caller's CPU, from 1; 0 is nowhere.

@@ -4,22 +4,21 @@ use std::rc::Rc;
 
 use oscost_harness::Object;
 use oscost_harness::{
-    Batched, Benchmark, CallError, Card, Claim, Outcome, Participant, Placement, PostCondition, SetUp,
-    Subject, Unable,
+    Batched, CallError, Card, Claim, Outcome, Participant, Placement, PostCondition, SetUp, Subject, Unable,
 };
 use oscost_sys::{posix_queue::PosixQueue, process::Child};
 
 use super::two_pipes;
 use crate::lack;
 use crate::partner::{self, Turns};
+use crate::row::{Row, row};
 use crate::semaphore::handover;
 
-/// `context_switch/posix_queue/same_cpu`
-pub struct SameCpu;
+pub const SAME_CPU: Row = row(&CARD, round_trips);
 
 const CLAIMS: &[Claim] = &handover::in_the_kernel(&["mq_timedsend", "mq_timedreceive"]);
 
-static CARD: Card = Card {
+const CARD: Card = Card {
     subtract: None,
     operation: "one message of 1 byte to the other side, on one CPU",
     claims: CLAIMS,
@@ -30,31 +29,25 @@ static CARD: Card = Card {
     )
 };
 
-impl Benchmark for SameCpu {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
-
-    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        let name = oscost_sys::random::bits()?;
-        let mut queue = |way: &str| -> Result<PosixQueue, Unable> {
-            let name = format!("/oscost-{name:032x}-{way}");
-            cx.keeper.keep(&Object::PosixQueue(name.clone()))?;
-            PosixQueue::new(&name, 1, 1).map_err(|error| lack::of_posix_queues(error, 2, 1))
-        };
-        let (there, back) = (Rc::new(queue("there")?), Rc::new(queue("back")?));
-        let (theirs, ours) = (Rc::clone(&there), Rc::clone(&back));
-        let turns = Turns::new()?;
-        let mut count = turns.of_partner();
-        let partner = partner::start(cx, true, move || {
-            loop {
-                partner::uninterrupted(|| theirs.receive(&mut [0]).map(|_| ()))?;
-                count.turn();
-                ours.send(&[0])?;
-            }
-        })?;
-        Ok(Subject::Batched(Box::new(RoundTrips { partner, there, back, turns })))
-    }
+fn round_trips(cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
+    let name = oscost_sys::random::bits()?;
+    let mut queue = |way: &str| -> Result<PosixQueue, Unable> {
+        let name = format!("/oscost-{name:032x}-{way}");
+        cx.keeper.keep(&Object::PosixQueue(name.clone()))?;
+        PosixQueue::new(&name, 1, 1).map_err(|error| lack::of_posix_queues(error, 2, 1))
+    };
+    let (there, back) = (Rc::new(queue("there")?), Rc::new(queue("back")?));
+    let (theirs, ours) = (Rc::clone(&there), Rc::clone(&back));
+    let turns = Turns::new()?;
+    let mut count = turns.of_partner();
+    let partner = partner::start(cx, true, move || {
+        loop {
+            partner::uninterrupted(|| theirs.receive(&mut [0]).map(|_| ()))?;
+            count.turn();
+            ours.send(&[0])?;
+        }
+    })?;
+    Ok(Subject::batched(RoundTrips { partner, there, back, turns }))
 }
 
 struct RoundTrips {

@@ -1,24 +1,22 @@
 //! The switch by two pipes to another thread of the same process: no change of address space.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::thread::{Builder, JoinHandle};
 
 use oscost_harness::{
-    Batched, Benchmark, CallError, Card, Claim, Outcome, Participant, Placement, PostCondition, SetUp,
-    Subject, Unable,
+    Batched, CallError, Card, Outcome, Participant, Placement, PostCondition, SetUp, Subject, Unable,
 };
 use oscost_sys::{affinity, thread};
 
 use super::two_pipes::{self, Side};
 use crate::lack;
 use crate::partner::{Counter, Turns};
+use crate::row::{Row, row};
 
-/// `context_switch/thread_pipe/same_cpu`
-pub struct SameCpu;
+pub const SAME_CPU: Row = row(&CARD, round_trips).claims(two_pipes::claims);
 
-static CARD: Card = Card {
+const CARD: Card = Card {
     // The thread is its own.
     revision: 1,
     group: "context_switch/threads/same_cpu",
@@ -31,29 +29,19 @@ static CARD: Card = Card {
     ..two_pipes::card("context_switch/thread_pipe/same_cpu", "thread switch, one CPU", Placement::SameCpu)
 };
 
-impl Benchmark for SameCpu {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
-
-    fn claims(&self) -> Cow<'static, [Claim]> {
-        two_pipes::claims(&CARD)
-    }
-
-    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        let (near, far) = two_pipes::sides()?;
-        let shared = Arc::new(Shared::default());
-        let turns = Turns::new()?;
-        let (cpu, partner, count) = (cx.partner_cpu, Arc::clone(&shared), turns.of_partner());
-        let thread = Builder::new()
-            .spawn(move || serve(cpu, &far, &partner, count))
-            .map_err(|error| CallError::new("clone", error.raw_os_error().unwrap_or(0)))
-            .map_err(lack::of_processes)?;
-        // Nothing is timed, and nothing forked, before the thread waits for its first byte.
-        let subject = RoundTrips { near, shared, turns, thread: Some(thread) };
-        subject.near.receive().map_err(|error| CallError::new("start of the partner thread", error.errno))?;
-        Ok(Subject::Batched(Box::new(subject)))
-    }
+fn round_trips(cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
+    let (near, far) = two_pipes::sides()?;
+    let shared = Arc::new(Shared::default());
+    let turns = Turns::new()?;
+    let (cpu, partner, count) = (cx.partner_cpu, Arc::clone(&shared), turns.of_partner());
+    let thread = Builder::new()
+        .spawn(move || serve(cpu, &far, &partner, count))
+        .map_err(|error| CallError::new("clone", error.raw_os_error().unwrap_or(0)))
+        .map_err(lack::of_processes)?;
+    // Nothing is timed, and nothing forked, before the thread waits for its first byte.
+    let subject = RoundTrips { near, shared, turns, thread: Some(thread) };
+    subject.near.receive().map_err(|error| CallError::new("start of the partner thread", error.errno))?;
+    Ok(Subject::batched(subject))
 }
 
 #[derive(Default)]

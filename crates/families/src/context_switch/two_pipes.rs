@@ -79,7 +79,7 @@ const ON_ONE_CPU: &[Claim] = &handover::in_the_kernel(&["read", "write"]);
 const ON_TWO_CPUS: &[Claim] = &handover::on_two_cpus(handover::in_the_kernel(&["read", "write"]));
 
 /// The claims of a card here. fs/pipe.c: pipe_write wakes under the lock of the reader's wait queue, and the woken pipe_read takes it.
-pub fn claims(card: &Card) -> Cow<'static, [Claim]> {
+pub fn claims(card: &'static Card) -> Cow<'static, [Claim]> {
     handover::woken_under_a_lock(card.claims)
 }
 

@@ -3,20 +3,20 @@
 use std::sync::atomic::Ordering;
 
 use oscost_harness::{
-    Batched, Benchmark, CallError, CallPath, Card, Claim, Outcome, Participant, Placement, PostCondition,
-    SetUp, Subject, Unable,
+    Batched, CallError, CallPath, Card, Claim, Outcome, Participant, Placement, PostCondition, SetUp,
+    Subject, Unable,
 };
 use oscost_sys::{memory::SharedWords, process::Child, system_call};
 
 use super::two_pipes::{self, Side};
 use crate::claims;
 use crate::partner::{self, Turns};
+use crate::row::{Row, row};
 use crate::semaphore::handover;
 
-/// `context_switch/yield/same_cpu`
-pub struct SameCpu;
+pub const SAME_CPU: Row = row(&CARD, alternation);
 
-static CARD: Card = Card {
+const CARD: Card = Card {
     operation: "one switch to the other process by sched_yield, on one CPU",
     call_path: CallPath::Inline,
     claims: &[
@@ -71,34 +71,28 @@ impl Turn {
     }
 }
 
-impl Benchmark for SameCpu {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
-
-    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        let (near, far) = two_pipes::sides()?;
-        let turn = Turn(SharedWords::new(1)?);
-        let shared = &turn;
-        let turns = Turns::new()?;
-        let mut count = turns.of_partner();
-        let partner = partner::start(cx, true, move || {
+fn alternation(cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
+    let (near, far) = two_pipes::sides()?;
+    let turn = Turn(SharedWords::new(1)?);
+    let shared = &turn;
+    let turns = Turns::new()?;
+    let mut count = turns.of_partner();
+    let partner = partner::start(cx, true, move || {
+        loop {
+            far.receive()?;
+            shared.set(turn::OURS);
             loop {
-                far.receive()?;
-                shared.set(turn::OURS);
-                loop {
-                    shared.wait_for(turn::PARTNERS, turn::PARK)?;
-                    if shared.is(turn::PARK) {
-                        break;
-                    }
-                    count.turn();
-                    shared.set(turn::OURS);
+                shared.wait_for(turn::PARTNERS, turn::PARK)?;
+                if shared.is(turn::PARK) {
+                    break;
                 }
-                shared.set(turn::PARKED);
+                count.turn();
+                shared.set(turn::OURS);
             }
-        })?;
-        Ok(Subject::Batched(Box::new(Alternation { partner, near, turn, turns })))
-    }
+            shared.set(turn::PARKED);
+        }
+    })?;
+    Ok(Subject::batched(Alternation { partner, near, turn, turns }))
 }
 
 struct Alternation {

@@ -4,25 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use oscost_harness::{
-    Batched, Benchmark, Bound, CallError, CallPath, Card, Claim, Need, Outcome, Participant, Placement,
-    PostCondition, SetUp, Subject, Unable,
+    Batched, Bound, CallError, CallPath, Card, Claim, Need, Outcome, Participant, Placement, PostCondition,
+    SetUp, Subject, Unable,
 };
 use oscost_sys::{affinity, futex, memory::SharedWords, process::Child};
 
 use crate::partner;
 
-/// The benchmark, between the CPUs of its card.
-pub struct CacheLine {
-    pub(super) card: &'static Card,
-}
-
-/// `cpu_pair/cache_line/cross_cpu`
-pub static CROSS_CPU: CacheLine = CacheLine { card: &CARD };
-
 /// The partner falls asleep once a batch.
 const ONCE_A_BATCH: Bound = Bound::AtMost(0.05);
 
-pub(super) static CARD: Card = Card {
+pub(super) const CARD: Card = Card {
     id: "cpu_pair/cache_line/cross_cpu",
     title: "cache line to another CPU",
     operation: "one hop of a cache line from a store on one CPU to the load of it on another",
@@ -47,28 +39,22 @@ const PLAY: u64 = 1;
 /// So many looks in vain, and we ask whether the partner lives.
 const LOOKS: u64 = 1 << 24;
 
-impl Benchmark for CacheLine {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        let words = Arc::new(SharedWords::new(3)?);
-        let shared = Arc::clone(&words);
-        let partner = partner::start(cx, true, move || {
-            shared.word(PLACE).store(affinity::current().map_or(0, |cpu| cpu as u64 + 1), Ordering::Release);
-            loop {
-                while shared.word(ORDER).load(Ordering::Relaxed) == PLAY {
-                    let ball = shared.word(BALL).load(Ordering::Acquire);
-                    if ball % 2 == 1 {
-                        shared.word(BALL).store(ball + 1, Ordering::Release);
-                    }
+pub(super) fn hops(cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
+    let words = Arc::new(SharedWords::new(3)?);
+    let shared = Arc::clone(&words);
+    let partner = partner::start(cx, true, move || {
+        shared.word(PLACE).store(affinity::current().map_or(0, |cpu| cpu as u64 + 1), Ordering::Release);
+        loop {
+            while shared.word(ORDER).load(Ordering::Relaxed) == PLAY {
+                let ball = shared.word(BALL).load(Ordering::Acquire);
+                if ball % 2 == 1 {
+                    shared.word(BALL).store(ball + 1, Ordering::Release);
                 }
-                futex::wait(shared.word(ORDER), 0)?;
             }
-        })?;
-        Ok(Subject::Batched(Box::new(Hops { words, partner, ball: 0, made: 0 })))
-    }
+            futex::wait(shared.word(ORDER), 0)?;
+        }
+    })?;
+    Ok(Subject::batched(Hops { words, partner, ball: 0, made: 0 }))
 }
 
 struct Hops {

@@ -2,6 +2,8 @@
 
 use oscost_harness::Benchmark;
 
+use crate::row::row;
+
 mod cache_line;
 mod named;
 mod wake_up;
@@ -10,4 +12,5 @@ pub(crate) use named::resolve;
 pub use named::{PAIRS, ids};
 
 /// In the order of the price list.
-pub const ALL: &[&dyn Benchmark] = &[&cache_line::CROSS_CPU, &wake_up::CROSS_CPU];
+pub const ALL: &[&dyn Benchmark] =
+    &[&row(&cache_line::CARD, cache_line::hops), &wake_up::wake_ups(&wake_up::CARD)];

@@ -6,9 +6,9 @@ use std::path::Path;
 use oscost_harness::{Benchmark, Card, Given, Parameter, Setting, Takes, Tier};
 use oscost_sys::topology::{Shared, Topology};
 
-use super::cache_line::{self, CacheLine};
-use super::wake_up::{self, WakeUp};
+use super::{cache_line, wake_up};
 use crate::made::{self, words};
+use crate::row::{Row, row};
 
 /// Which pairs of CPUs a run of the family has.
 pub const PAIRS: Setting = Setting {
@@ -30,12 +30,12 @@ const BUDGET_MS: u64 = 2_000;
 struct Kind {
     /// Card of the same between the CPUs that a run prefers.
     card: &'static Card,
-    make: fn(&'static Card) -> &'static dyn Benchmark,
+    row: fn(&'static Card) -> Row,
 }
 
 const KINDS: [Kind; 2] = [
-    Kind { card: &cache_line::CARD, make: |card| made::benchmark(CacheLine { card }) },
-    Kind { card: &wake_up::CARD, make: |card| made::benchmark(WakeUp { card }) },
+    Kind { card: &cache_line::CARD, row: |card| row(card, cache_line::hops) },
+    Kind { card: &wake_up::CARD, row: wake_up::wake_ups },
 ];
 
 impl Kind {
@@ -82,7 +82,7 @@ pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
     let (path, part) = id.rsplit_once('/')?;
     let kind = KINDS.iter().find(|kind| kind.path() == path)?;
     let pair = cpus_of(part).filter(|&pair| kind.id_of(pair) == id)?;
-    Some(made::once(id, || (kind.make)(made::card(kind.card_of(id, pair)))))
+    Some(made::once(id, || made::benchmark((kind.row)(made::card(kind.card_of(id, pair))))))
 }
 
 /// Ids of what `id` measures ("cpu_pair/wake_up/cross_cpu") between pairs of these CPUs, each in both directions. None where

@@ -5,25 +5,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use oscost_harness::{
-    Benchmark, Bound, CallError, Card, Claim, Need, Outcome, Participant, Placement, PostCondition,
-    QuantityCard, Series, SeriesPlan, SetUp, Sink, Subject, Unable, quantity,
+    Bound, CallError, Card, Claim, Need, Outcome, Participant, Placement, PostCondition, QuantityCard,
+    Series, SeriesPlan, SetUp, Sink, Subject, Unable, quantity,
 };
 use oscost_stats::quantile::{quantile, sorted};
 use oscost_sys::memory::SharedWords;
 use oscost_sys::process::Child;
 use oscost_sys::{affinity, clock, futex, usage, vdso};
 
+use crate::row::{Row, row};
 use crate::{claims, lack, partner};
 
-/// The benchmark, between the CPUs of its card.
-pub struct WakeUp {
-    pub(super) card: &'static Card,
-}
-
-/// `cpu_pair/wake_up/cross_cpu`
-pub static CROSS_CPU: WakeUp = WakeUp { card: &CARD };
-
-pub(super) static CARD: Card = Card {
+pub(super) const CARD: Card = Card {
     id: "cpu_pair/wake_up/cross_cpu",
     title: "wake-up on another CPU",
     operation: "one FUTEX_WAKE for a process that sleeps on another CPU, until it reads the clock there",
@@ -69,20 +62,13 @@ const MOST_AWAKE: f64 = 0.1;
 /// How the sleeper waits while a word has a value.
 type Wait = fn(&AtomicU64, u32) -> Result<bool, CallError>;
 
-impl Benchmark for WakeUp {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    /// Where reading the clock is a system call, each look at it is one.
-    fn claims(&self) -> Cow<'static, [Claim]> {
+/// Wake-ups between the CPUs of the card.
+pub(super) const fn wake_ups(card: &'static Card) -> Row {
+    row(card, |cx| Sleeper::start(cx, futex::wait).map(Subject::series)).claims(|card| {
+        // Where reading the clock is a system call, each look at it is one.
         let known = if vdso::answers_clocks() == Some(true) { 2 } else { 1 };
-        Cow::Borrowed(&self.card.claims[..known])
-    }
-
-    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        Sleeper::start(cx, futex::wait).map(|sleeper| Subject::Series(Box::new(sleeper)))
-    }
+        Cow::Borrowed(&card.claims[..known])
+    })
 }
 
 /// The one that wakes, and the process that it wakes.

@@ -2,22 +2,19 @@
 
 use std::os::fd::OwnedFd;
 
-use oscost_harness::{Card, Claim, Outcome, SetUp, Unable};
+use oscost_harness::{Benchmark, Card, Claim, Outcome, SetUp, Unable};
 use oscost_sys::readiness::{self, Edges};
 
-use crate::alternation::{self, Alternating, Counts, End};
+use crate::alternation::{self, Counts, End, alternating};
 use crate::lack;
 use crate::semaphore::handover;
 
-/// `event/epoll_wake/same_cpu`
-pub static SAME_CPU: Alternating<Watched> = Alternating::new(&SAME_CPU_CARD);
-/// `event/epoll_wake/cross_cpu`
-pub static CROSS_CPU: Alternating<Watched> = Alternating::new(&CROSS_CPU_CARD);
+pub const ALL: &[&dyn Benchmark] = &[&alternating::<Watched>(&SAME_CPU), &alternating::<Watched>(&CROSS_CPU)];
 
 /// One of each a hop. The C library of some architectures has epoll_wait from epoll_pwait.
 const CALLS: [Claim; 3] = handover::in_the_kernel(&["write", "epoll_wait", "epoll_pwait"]);
 
-const SAME_CPU_CARD: Card = Card {
+const SAME_CPU: Card = Card {
     id: "event/epoll_wake/same_cpu",
     title: "epoll wake-up, one CPU",
     operation: "one write of 8 bytes to an eventfd and the other process's return from epoll_wait (edge-triggered, no timeout), on one CPU",
@@ -28,7 +25,7 @@ const SAME_CPU_CARD: Card = Card {
     ..alternation::SAME_CPU
 };
 
-const CROSS_CPU_CARD: Card = Card {
+const CROSS_CPU: Card = Card {
     id: "event/epoll_wake/cross_cpu",
     title: "epoll wake-up, two CPUs",
     operation: "one write of 8 bytes to an eventfd and the other process's return from epoll_wait (edge-triggered, no timeout), on another CPU",
@@ -37,7 +34,7 @@ const CROSS_CPU_CARD: Card = Card {
     revision: alternation::CROSS_CPU.revision,
     placement: alternation::CROSS_CPU.placement,
     needs: alternation::CROSS_CPU.needs,
-    ..SAME_CPU_CARD
+    ..SAME_CPU
 };
 
 /// An eventfd to wake the other side by, and the own one under watch.

@@ -2,18 +2,12 @@
 //! the kernel prepares to wait although one can be read.
 
 use oscost_harness::{
-    Batched, Benchmark, CallError, Card, Outcome, Parameter, PostCondition, SetUp, Subject, Unable,
+    Batched, Benchmark, CallError, Card, Outcome, Parameter, PostCondition, Subject, Unable,
 };
 use oscost_sys::readiness::{self, Polled};
 
+use crate::row::row;
 use crate::{claims, lack};
-
-/// A poll of so many eventfds, of which the last can be read.
-pub struct Poll {
-    card: &'static Card,
-    descriptors: usize,
-    may_wait: bool,
-}
 
 const ONE: Card = Card {
     heading: "one poll",
@@ -33,11 +27,9 @@ const MAY_WAIT: Card = Card {
 };
 
 macro_rules! polls {
-    ($($name:ident, $card:ident, $id:literal, $like:ident, $may_wait:literal, $timeout:literal, $number:literal, $descriptors:literal, $baseline:expr;)*) => {
-        $(
-            #[doc = concat!("`", $id, "`")]
-            pub static $name: Poll = Poll { card: &$card, descriptors: $number, may_wait: $may_wait };
-            static $card: Card = Card {
+    ($($id:literal, $like:ident, $may_wait:literal, $timeout:literal, $number:literal, $descriptors:literal, $baseline:expr;)*) => {
+        pub const ALL: &[&dyn Benchmark] = &[$(&row(
+            &Card {
                 id: $id,
                 title: concat!("poll of ", $descriptors, ", timeout ", $timeout),
                 operation: concat!("one poll with timeout ", $timeout, " of ", $descriptors, ", the last of which is readable"),
@@ -47,35 +39,30 @@ macro_rules! polls {
                 ],
                 baseline: $baseline,
                 ..$like
-            };
-        )*
+            },
+            |_| asked($number, $may_wait),
+        )),*];
     };
 }
 
 polls! {
-    AT_ONCE_1, CARD_1, "event/poll/descriptors_1", AT_ONCE, false, "0", 1, "1 eventfd", None;
-    AT_ONCE_10, CARD_10, "event/poll/descriptors_10", AT_ONCE, false, "0", 10, "10 eventfds", Some("event/poll/descriptors_1");
-    AT_ONCE_100, CARD_100, "event/poll/descriptors_100", AT_ONCE, false, "0", 100, "100 eventfds", Some("event/poll/descriptors_1");
-    AT_ONCE_1000, CARD_1000, "event/poll/descriptors_1000", AT_ONCE, false, "0", 1000, "1000 eventfds", Some("event/poll/descriptors_1");
-    MAY_WAIT_1, CARD_MAY_WAIT_1, "event/poll_may_wait/descriptors_1", MAY_WAIT, true, "infinite", 1, "1 eventfd", Some("event/poll/descriptors_1");
-    MAY_WAIT_10, CARD_MAY_WAIT_10, "event/poll_may_wait/descriptors_10", MAY_WAIT, true, "infinite", 10, "10 eventfds", Some("event/poll/descriptors_10");
-    MAY_WAIT_100, CARD_MAY_WAIT_100, "event/poll_may_wait/descriptors_100", MAY_WAIT, true, "infinite", 100, "100 eventfds", Some("event/poll/descriptors_100");
-    MAY_WAIT_1000, CARD_MAY_WAIT_1000, "event/poll_may_wait/descriptors_1000", MAY_WAIT, true, "infinite", 1000, "1000 eventfds", Some("event/poll/descriptors_1000");
+    "event/poll/descriptors_1", AT_ONCE, false, "0", 1, "1 eventfd", None;
+    "event/poll/descriptors_10", AT_ONCE, false, "0", 10, "10 eventfds", Some("event/poll/descriptors_1");
+    "event/poll/descriptors_100", AT_ONCE, false, "0", 100, "100 eventfds", Some("event/poll/descriptors_1");
+    "event/poll/descriptors_1000", AT_ONCE, false, "0", 1000, "1000 eventfds", Some("event/poll/descriptors_1");
+    "event/poll_may_wait/descriptors_1", MAY_WAIT, true, "infinite", 1, "1 eventfd", Some("event/poll/descriptors_1");
+    "event/poll_may_wait/descriptors_10", MAY_WAIT, true, "infinite", 10, "10 eventfds", Some("event/poll/descriptors_10");
+    "event/poll_may_wait/descriptors_100", MAY_WAIT, true, "infinite", 100, "100 eventfds", Some("event/poll/descriptors_100");
+    "event/poll_may_wait/descriptors_1000", MAY_WAIT, true, "infinite", 1000, "1000 eventfds", Some("event/poll/descriptors_1000");
 }
 
-impl Benchmark for Poll {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        let sources: Result<Vec<_>, _> = (0..self.descriptors).map(|_| readiness::counter()).collect();
-        let polled =
-            Polled::new(sources.map_err(|error| lack::of_many_descriptors(error, self.descriptors))?);
-        let asked = Asked { polled, polls: 0, ready: 0 };
-        asked.polled.sources().last().map(readiness::count).transpose()?;
-        Ok(Subject::Batched(if self.may_wait { Box::new(MayWait(asked)) } else { Box::new(asked) }))
-    }
+/// A poll of so many eventfds, of which the last can be read.
+fn asked(descriptors: usize, may_wait: bool) -> Result<Subject, Unable> {
+    let sources: Result<Vec<_>, _> = (0..descriptors).map(|_| readiness::counter()).collect();
+    let polled = Polled::new(sources.map_err(|error| lack::of_many_descriptors(error, descriptors))?);
+    let asked = Asked { polled, polls: 0, ready: 0 };
+    asked.polled.sources().last().map(readiness::count).transpose()?;
+    Ok(if may_wait { Subject::batched(MayWait(asked)) } else { Subject::batched(asked) })
 }
 
 struct Asked {

@@ -10,42 +10,38 @@ use oscost_sys::memory::SharedWords;
 use oscost_sys::{affinity, clock, futex};
 
 use crate::lack;
+use crate::row::row;
 
-/// So many threads, each with words of its own.
-pub struct Hash {
-    card: &'static Card,
-    threads: u32,
-    private: bool,
-}
-
-/// A benchmark of so many threads.
+/// A benchmark of so many threads, each with words of its own.
 macro_rules! hash {
-    ($name:ident, $id:literal, $title:literal, $threads:literal, $private:literal) => {
-        #[doc = $id]
-        pub static $name: Hash = Hash {
-            card: &Card {
-                id: $id,
-                title: $title,
-                needs: &[Need::Cpus($threads)],
-                parameters: &[("threads", Parameter::Number($threads))],
-                operation: if $private { PRIVATE } else { SHARED },
-                ..CARD
+    ($id:literal, $title:literal, $threads:literal, $private:literal) => {
+        &row(
+            const {
+                &Card {
+                    id: $id,
+                    title: $title,
+                    needs: &[Need::Cpus($threads)],
+                    parameters: &[("threads", Parameter::Number($threads))],
+                    operation: if $private { PRIVATE } else { SHARED },
+                    ..CARD
+                }
             },
-            threads: $threads,
-            private: $private,
-        };
+            |cx| asking(cx, $threads, $private),
+        )
     };
 }
 
 const PRIVATE: &str = "one FUTEX_WAIT on a private word of another value, by each of the threads at once";
 const SHARED: &str = "one FUTEX_WAIT on a shared word of another value, by each of the threads at once";
 
-hash!(PRIVATE_1, "futex/hash/threads_1/private", "futex table, 1 thread, private", 1, true);
-hash!(SHARED_1, "futex/hash/threads_1/shared", "futex table, 1 thread, shared", 1, false);
-hash!(PRIVATE_2, "futex/hash/threads_2/private", "futex table, 2 threads, private", 2, true);
-hash!(SHARED_2, "futex/hash/threads_2/shared", "futex table, 2 threads, shared", 2, false);
-hash!(PRIVATE_4, "futex/hash/threads_4/private", "futex table, 4 threads, private", 4, true);
-hash!(SHARED_4, "futex/hash/threads_4/shared", "futex table, 4 threads, shared", 4, false);
+pub const ALL: &[&dyn Benchmark] = &[
+    hash!("futex/hash/threads_1/private", "futex table, 1 thread, private", 1, true),
+    hash!("futex/hash/threads_1/shared", "futex table, 1 thread, shared", 1, false),
+    hash!("futex/hash/threads_2/private", "futex table, 2 threads, private", 2, true),
+    hash!("futex/hash/threads_2/shared", "futex table, 2 threads, shared", 2, false),
+    hash!("futex/hash/threads_4/private", "futex table, 4 threads, private", 4, true),
+    hash!("futex/hash/threads_4/shared", "futex table, 4 threads, shared", 4, false),
+];
 
 /// Words of a thread, each on a line of its own.
 const WORDS: usize = 1024;
@@ -63,18 +59,12 @@ const CARD: Card = Card {
     ..Card::SERIES
 };
 
-impl Benchmark for Hash {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        let words = (0..self.threads).map(|_| SharedWords::new(WORDS * LINE)).collect::<Result<_, _>>()?;
-        let asking = Asking { words, cpus: cx.cpus.to_vec(), private: self.private };
-        // Whoever may have no so many threads learns it here.
-        asking.calls(Some(1), 0).map_err(lack::of_processes)?;
-        Ok(Subject::Series(Box::new(asking)))
-    }
+fn asking(cx: &mut SetUp<'_>, threads: u32, private: bool) -> Result<Subject, Unable> {
+    let words = (0..threads).map(|_| SharedWords::new(WORDS * LINE)).collect::<Result<_, _>>()?;
+    let asking = Asking { words, cpus: cx.cpus.to_vec(), private };
+    // Whoever may have no so many threads learns it here.
+    asking.calls(Some(1), 0).map_err(lack::of_processes)?;
+    Ok(Subject::series(asking))
 }
 
 struct Asking {

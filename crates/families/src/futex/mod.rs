@@ -2,16 +2,9 @@
 
 use oscost_harness::Benchmark;
 
+use crate::row::joined;
+
 mod hash;
 mod wake_one;
 
-pub const ALL: &[&dyn Benchmark] = &[
-    &wake_one::SAME_CPU,
-    &wake_one::CROSS_CPU,
-    &hash::PRIVATE_1,
-    &hash::SHARED_1,
-    &hash::PRIVATE_2,
-    &hash::SHARED_2,
-    &hash::PRIVATE_4,
-    &hash::SHARED_4,
-];
+pub const ALL: &[&dyn Benchmark] = &joined::<8>(&[wake_one::ALL, hash::ALL]);

@@ -3,18 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use oscost_harness::{Card, Claim, Outcome, SetUp, Unable};
+use oscost_harness::{Benchmark, Card, Claim, Outcome, SetUp, Unable};
 use oscost_sys::futex;
 use oscost_sys::memory::SharedWords;
 
-use crate::alternation::{self, Alternating, Counts, End};
+use crate::alternation::{self, Counts, End, alternating};
 use crate::claims;
 use crate::semaphore::handover;
 
-/// `futex/wake_one/same_cpu`
-pub static SAME_CPU: Alternating<Word> = Alternating::new(&SAME_CPU_CARD);
-/// `futex/wake_one/cross_cpu`
-pub static CROSS_CPU: Alternating<Word> = Alternating::new(&CROSS_CPU_CARD);
+pub const ALL: &[&dyn Benchmark] = &[&alternating::<Word>(&SAME_CPU), &alternating::<Word>(&CROSS_CPU)];
 
 /// One wake a hop always, and one wait; one more where a wake came for an earlier word.
 const CALLS: [Claim; 3] = [
@@ -23,7 +20,7 @@ const CALLS: [Claim; 3] = [
     handover::switches_between(1.0, 1.0),
 ];
 
-const SAME_CPU_CARD: Card = Card {
+const SAME_CPU: Card = Card {
     id: "futex/wake_one/same_cpu",
     title: "futex wake-up, one CPU",
     operation: "one FUTEX_WAKE and the other process's return from FUTEX_WAIT, on one CPU",
@@ -33,7 +30,7 @@ const SAME_CPU_CARD: Card = Card {
     ..alternation::SAME_CPU
 };
 
-const CROSS_CPU_CARD: Card = Card {
+const CROSS_CPU: Card = Card {
     id: "futex/wake_one/cross_cpu",
     title: "futex wake-up, two CPUs",
     operation: "one FUTEX_WAKE and the other process's return from FUTEX_WAIT, on another CPU",
@@ -42,7 +39,7 @@ const CROSS_CPU_CARD: Card = Card {
     revision: alternation::CROSS_CPU.revision,
     placement: alternation::CROSS_CPU.placement,
     needs: alternation::CROSS_CPU.needs,
-    ..SAME_CPU_CARD
+    ..SAME_CPU
 };
 
 /// A word of each side, which holds how often the other gave it a turn.

@@ -1,17 +1,18 @@
 //! Benchmarks that all locks share: uncontended lock and unlock, and hand-over in a ring.
 
-use std::marker::PhantomData;
 use std::sync::atomic::Ordering;
 
 use oscost_harness::{
-    Batched, Benchmark, CallError, CallPath, Card, Claim, Need, Outcome, Participant, Placement,
-    PostCondition, SetUp, Subject, Unable,
+    Batched, CallError, CallPath, Card, Claim, Need, Outcome, Participant, Placement, PostCondition, SetUp,
+    Subject, Unable,
 };
 use oscost_sys::memory::SharedWords;
 use oscost_sys::process::Child;
 
 use crate::claims;
+use crate::operation::{Operation, operation};
 use crate::partner::{self, Turns, uninterrupted};
+use crate::row::{Row, row};
 use crate::semaphore::handover::{self, Token};
 
 /// Something that one worker at a time may hold.
@@ -97,43 +98,12 @@ pub const fn uncontended(id: &'static str, title: &'static str, claims: &'static
 }
 
 /// Taking and giving back.
-pub struct Uncontended<L> {
-    card: &'static Card,
-    lock: PhantomData<fn() -> L>,
-}
-
-impl<L> Uncontended<L> {
-    /// The benchmark of `card`.
-    pub const fn new(card: &'static Card) -> Self {
-        Self { card, lock: PhantomData }
-    }
-}
-
-struct Cycle<L>(L);
-
-impl<L: Lock> Benchmark for Uncontended<L> {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        Ok(Subject::Batched(Box::new(Cycle(L::make(cx)?))))
-    }
-}
-
-impl<L: Lock> Batched for Cycle<L> {
-    #[inline(never)]
-    fn batch(&mut self, iterations: u64) -> Outcome {
-        for _ in 0..iterations {
-            self.0.enter()?;
-            self.0.leave()?;
-        }
-        Ok(())
-    }
-
-    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
-        verify(&self.0)
-    }
+pub const fn free<L: Lock>(card: &'static Card) -> Operation<L, impl Fn(&mut L) -> Outcome + Copy + Sync> {
+    let both = |lock: &mut L| {
+        lock.enter()?;
+        lock.leave()
+    };
+    operation(card, L::make, both).verify(|lock| verify(lock))
 }
 
 /// Card of a hand-over in a ring with both processes on one CPU. Each iteration is a step of each process: two hand-overs.
@@ -208,16 +178,8 @@ pub const RING_CROSS: [Claim; 3] = handover::BY_FUTEX_ON_TWO_CPUS;
 /// Between batches we hold two, the partner holds the third and sleeps in its wait for the older one of ours. A step of ours
 /// gives that one back and takes the third, which the partner gives back as soon as it has ours. So a batch ends in the state
 /// in which it began, and n iterations hold n whole cycles.
-pub struct Ring<L> {
-    card: &'static Card,
-    lock: PhantomData<fn() -> L>,
-}
-
-impl<L> Ring<L> {
-    /// The benchmark of `card`.
-    pub const fn new(card: &'static Card) -> Self {
-        Self { card, lock: PhantomData }
-    }
+pub const fn ring<L: Lock>(card: &'static Card) -> Row {
+    row(card, |cx| place::<L>(cx).map(Subject::batched))
 }
 
 /// Our place in the ring. The partner is dropped, and so ended, before the locks are.
@@ -235,43 +197,31 @@ fn after(place: usize) -> usize {
     if place == 2 { 0 } else { place + 1 }
 }
 
-impl<L: Lock> Benchmark for Ring<L> {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        Ok(Subject::Batched(Box::new(self.place(cx)?)))
-    }
-}
-
-impl<L: Lock> Ring<L> {
-    fn place(&self, cx: &mut SetUp<'_>) -> Result<Place<L>, Unable> {
-        let locks = [L::make(cx)?, L::make(cx)?, L::make(cx)?];
-        let (turns, holds) = (Turns::new()?, SharedWords::new(1)?);
-        locks[0].enter()?;
-        locks[1].enter()?;
-        let (ring, ready, mut count) = (&locks, &holds, turns.of_partner());
-        let partner = partner::start(cx, true, move || {
-            let own = [ring[0].own()?, ring[1].own()?, ring[2].own()?];
-            let side = |place: usize| own[place].as_ref().unwrap_or(&ring[place]);
-            let mut held = 2;
-            side(held).enter()?;
-            ready.word(0).store(1, Ordering::Release);
-            loop {
-                let next = after(held);
-                uninterrupted(|| side(next).enter())?;
-                count.turn();
-                side(held).leave()?;
-                held = next;
-            }
-        })?;
-        // The partner must hold its lock before we want it.
-        while holds.word(0).load(Ordering::Acquire) == 0 {
-            std::thread::yield_now();
+fn place<L: Lock>(cx: &mut SetUp<'_>) -> Result<Place<L>, Unable> {
+    let locks = [L::make(cx)?, L::make(cx)?, L::make(cx)?];
+    let (turns, holds) = (Turns::new()?, SharedWords::new(1)?);
+    locks[0].enter()?;
+    locks[1].enter()?;
+    let (ring, ready, mut count) = (&locks, &holds, turns.of_partner());
+    let partner = partner::start(cx, true, move || {
+        let own = [ring[0].own()?, ring[1].own()?, ring[2].own()?];
+        let side = |place: usize| own[place].as_ref().unwrap_or(&ring[place]);
+        let mut held = 2;
+        side(held).enter()?;
+        ready.word(0).store(1, Ordering::Release);
+        loop {
+            let next = after(held);
+            uninterrupted(|| side(next).enter())?;
+            count.turn();
+            side(held).leave()?;
+            held = next;
         }
-        Ok(Place { partner, locks, older: 0, turns })
+    })?;
+    // The partner must hold its lock before we want it.
+    while holds.word(0).load(Ordering::Acquire) == 0 {
+        std::thread::yield_now();
     }
+    Ok(Place { partner, locks, older: 0, turns })
 }
 
 impl<L: Lock> Batched for Place<L> {
@@ -308,8 +258,7 @@ mod tests {
 
     /// Turns of the partner at the end of batches of 1, 2 and 8 iterations.
     fn turns_of<L: Lock>(cpus: &[usize], partner_cpu: usize) -> Vec<u64> {
-        static CARD: Card = Card::BATCHED;
-        let placed = with_set_up(&[cpus[0], partner_cpu], |cx| Ring::<L>::new(&CARD).place(cx));
+        let placed = with_set_up(&[cpus[0], partner_cpu], place::<L>);
         let Ok(mut place) = placed else { panic!("a ring") };
         let mut turns = |iterations| {
             place.batch(iterations).expect("a batch");

@@ -16,8 +16,8 @@ use oscost_sys::{clock, futex, system_call};
 
 use crate::claims;
 use crate::operation::operation;
-use crate::semaphore::handover::{self, Handover};
-use excluding::{Held, RING, RING_CROSS, Ring, Uncontended};
+use crate::semaphore::handover;
+use excluding::{Held, RING, RING_CROSS, free};
 use locks::{Inheriting, Nothing, Private, Raw, Reading, Robust, Shared, Spin, Writing};
 
 /// Card of what makes no system call.
@@ -37,7 +37,7 @@ const fn in_the_kernel(id: &'static str, title: &'static str, claims: &'static [
 /// The row of a hand-over in a ring: one lock, one place.
 macro_rules! ring {
     ($place:ident $lock:ty, $id:literal, $title:literal, $claims:expr $(, $field:ident: $value:expr)?) => {
-        &Ring::<$lock>::new(&Card {
+        &excluding::ring::<$lock>(&Card {
             $($field: $value,)?
             ..excluding::$place(
                 $id,
@@ -51,7 +51,7 @@ macro_rules! ring {
 /// The row of a token handed over, beside the locks.
 macro_rules! token {
     ($place:ident $token:ty, $id:literal, $title:literal, $claims:expr $(, $field:ident: $value:expr)?) => {
-        &Handover::<$token>::new(&Card {
+        &handover::handover::<$token>(&Card {
             $($field: $value,)?
             ..excluding::token::$place(
                 $id,
@@ -63,29 +63,20 @@ macro_rules! token {
 }
 
 pub const ALL: &[&dyn Benchmark] = &[
-    &Uncontended::<Shared>::new(&Card {
+    &free::<Shared>(&Card {
         baseline: None,
         ..in_user_space("lock/shared_mutex", "process-shared mutex, uncontended")
     }),
-    &Uncontended::<Private>::new(&in_user_space("lock/mutex", "mutex of one process, uncontended")),
-    &Uncontended::<Robust>::new(&in_user_space("lock/robust_mutex", "robust mutex, uncontended")),
-    &Uncontended::<Inheriting>::new(&in_user_space(
-        "lock/pi_mutex",
-        "priority-inheritance mutex, uncontended",
-    )),
-    &Uncontended::<Reading>::new(&in_user_space(
-        "lock/rwlock_read",
-        "reader-writer lock, reading, uncontended",
-    )),
-    &Uncontended::<Writing>::new(&in_user_space(
-        "lock/rwlock_write",
-        "reader-writer lock, writing, uncontended",
-    )),
-    &Uncontended::<Held<Condition>>::new(&Card {
+    &free::<Private>(&in_user_space("lock/mutex", "mutex of one process, uncontended")),
+    &free::<Robust>(&in_user_space("lock/robust_mutex", "robust mutex, uncontended")),
+    &free::<Inheriting>(&in_user_space("lock/pi_mutex", "priority-inheritance mutex, uncontended")),
+    &free::<Reading>(&in_user_space("lock/rwlock_read", "reader-writer lock, reading, uncontended")),
+    &free::<Writing>(&in_user_space("lock/rwlock_write", "reader-writer lock, writing, uncontended")),
+    &free::<Held<Condition>>(&Card {
         operation: "one wait that finds the token, and one signal without a waiter",
         ..in_user_space("lock/condition_variable", "condition variable, uncontended")
     }),
-    &Uncontended::<Raw>::new(&Card {
+    &free::<Raw>(&Card {
         call_path: CallPath::UserSpace,
         ..in_user_space("lock/futex", "lock of one futex word, uncontended")
     }),
@@ -117,7 +108,7 @@ pub const ALL: &[&dyn Benchmark] = &[
         let slept = f64::from(u8::from(futex::wait(word, 0)?));
         Ok(vec![PostCondition::exactly("sleeps", 0.0, slept), wakes_a_sleeper()?])
     }),
-    &Uncontended::<Held<Pipe>>::new(&Card {
+    &free::<Held<Pipe>>(&Card {
         operation: "one read and one write of the token of 1 byte",
         ..in_the_kernel(
             "lock/pipe_token",
@@ -125,7 +116,7 @@ pub const ALL: &[&dyn Benchmark] = &[
             &claims::named(READ_WRITE, 2.0),
         )
     }),
-    &Uncontended::<Held<SystemVQueue>>::new(&Card {
+    &free::<Held<SystemVQueue>>(&Card {
         operation: "one receive and one send of the token, a message of 0 bytes",
         ..in_the_kernel(
             "lock/system_v_message",
@@ -133,11 +124,11 @@ pub const ALL: &[&dyn Benchmark] = &[
             &claims::named(MESSAGES, 2.0),
         )
     }),
-    &Uncontended::<Spin>::new(&Card {
+    &free::<Spin>(&Card {
         call_path: CallPath::UserSpace,
         ..in_user_space("lock/spin", "spin lock, uncontended")
     }),
-    &Uncontended::<Nothing>::new(&Card {
+    &free::<Nothing>(&Card {
         call_path: CallPath::UserSpace,
         operation: "nothing: the control for the count of lost updates",
         traits: &[Trait::ExcludesNothing],

@@ -6,28 +6,10 @@ use oscost_sys::pipe::{self, Pipe};
 use oscost_sys::system_v_queue::SystemVQueue;
 
 use crate::lack;
-use crate::semaphore::handover::Token;
+use crate::semaphore::{handover::Token, token};
 
-/// A token behind a POSIX condition variable that processes share.
-impl Token for Condition {
-    fn make(_: &mut SetUp<'_>, value: u32) -> Result<Self, Unable> {
-        Ok(Condition::new(value > 0)?)
-    }
-
-    #[inline(always)]
-    fn wait(&self) -> Outcome {
-        Condition::wait(self)
-    }
-
-    #[inline(always)]
-    fn post(&self) -> Outcome {
-        Condition::post(self)
-    }
-
-    fn there(&self) -> Result<Option<u64>, CallError> {
-        Ok(Some(self.is_there().into()))
-    }
-}
+// Behind a POSIX condition variable that processes share.
+token!(Condition, |_, value| Ok(Condition::new(value > 0)?), |it| Ok(Some(it.is_there().into())));
 
 /// One byte in a pipe as a token: a read takes it, a write gives it back.
 impl Token for Pipe {

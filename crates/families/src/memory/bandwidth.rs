@@ -1,11 +1,12 @@
 //! A KiB of a block that is read, written, set or copied, piece by piece from its beginning to its end and again.
 
 use oscost_harness::{
-    Batched, Benchmark, CallError, CallPath, Card, Outcome, Parameter, PostCondition, SetUp, Subject, Unable,
+    Batched, Benchmark, CallError, CallPath, Card, Outcome, Parameter, PostCondition, Subject, Unable,
 };
 use oscost_sys::memory_walk::{self, PIECE};
 use oscost_sys::region::{Pages, Region};
 
+use crate::row::row;
 use crate::{claims, lack, residency};
 
 /// What is done with a piece.
@@ -31,19 +32,10 @@ impl Way {
     }
 }
 
-/// The benchmark, by what is done and the size of the block.
-pub struct Bandwidth {
-    card: &'static Card,
-    bytes: usize,
-    way: Way,
-}
-
 macro_rules! blocks {
-    ($($name:ident, $card:ident, $id:literal, $way:ident, $word:literal, $verb:literal, $by:literal, $size:literal, $bytes:expr;)*) => {
-        $(
-            #[doc = concat!("`", $id, "`")]
-            pub static $name: Bandwidth = Bandwidth { card: &$card, bytes: $bytes, way: Way::$way };
-            static $card: Card = Card {
+    ($($id:literal, $way:ident, $word:literal, $verb:literal, $by:literal, $size:literal, $bytes:expr;)*) => {
+        pub const ALL: &[&dyn Benchmark] = &[$(&row(
+            &Card {
                 id: $id,
                 title: concat!($word, " 1 KiB of ", $size),
                 operation: concat!($verb, " the next 1 KiB of a block of ", $size, " by ", $by),
@@ -56,48 +48,43 @@ macro_rules! blocks {
                 parameters: &[("working_set_bytes", Parameter::Number($bytes)), ("way", Parameter::Text($word))],
                 remark: Way::$way.remark(),
                 ..Card::BATCHED
-            };
-        )*
+            },
+            |_| moved(Way::$way, $bytes),
+        )),*];
     };
 }
 
 blocks! {
-    READ_16K, CARD_READ_16K, "memory/bandwidth/read/block_16k", Read, "reading", "reading", "loads of 16 bytes", "16 KiB", 16 << 10;
-    READ_1M, CARD_READ_1M, "memory/bandwidth/read/block_1m", Read, "reading", "reading", "loads of 16 bytes", "1 MiB", 1 << 20;
-    READ_64M, CARD_READ_64M, "memory/bandwidth/read/block_64m", Read, "reading", "reading", "loads of 16 bytes", "64 MiB", 64 << 20;
-    WRITE_16K, CARD_WRITE_16K, "memory/bandwidth/write/block_16k", Write, "writing", "writing", "stores of 16 bytes", "16 KiB", 16 << 10;
-    WRITE_1M, CARD_WRITE_1M, "memory/bandwidth/write/block_1m", Write, "writing", "writing", "stores of 16 bytes", "1 MiB", 1 << 20;
-    WRITE_64M, CARD_WRITE_64M, "memory/bandwidth/write/block_64m", Write, "writing", "writing", "stores of 16 bytes", "64 MiB", 64 << 20;
-    SET_16K, CARD_SET_16K, "memory/bandwidth/memset/block_16k", Set, "memset of", "setting", "libc's memset", "16 KiB", 16 << 10;
-    SET_1M, CARD_SET_1M, "memory/bandwidth/memset/block_1m", Set, "memset of", "setting", "libc's memset", "1 MiB", 1 << 20;
-    SET_64M, CARD_SET_64M, "memory/bandwidth/memset/block_64m", Set, "memset of", "setting", "libc's memset", "64 MiB", 64 << 20;
-    COPY_16K, CARD_COPY_16K, "memory/bandwidth/copy/block_16k", Copy, "copying", "copying", "libc's memcpy", "16 KiB", 16 << 10;
-    COPY_1M, CARD_COPY_1M, "memory/bandwidth/copy/block_1m", Copy, "copying", "copying", "libc's memcpy", "1 MiB", 1 << 20;
-    COPY_64M, CARD_COPY_64M, "memory/bandwidth/copy/block_64m", Copy, "copying", "copying", "libc's memcpy", "64 MiB", 64 << 20;
+    "memory/bandwidth/read/block_16k", Read, "reading", "reading", "loads of 16 bytes", "16 KiB", 16 << 10;
+    "memory/bandwidth/read/block_1m", Read, "reading", "reading", "loads of 16 bytes", "1 MiB", 1 << 20;
+    "memory/bandwidth/read/block_64m", Read, "reading", "reading", "loads of 16 bytes", "64 MiB", 64 << 20;
+    "memory/bandwidth/write/block_16k", Write, "writing", "writing", "stores of 16 bytes", "16 KiB", 16 << 10;
+    "memory/bandwidth/write/block_1m", Write, "writing", "writing", "stores of 16 bytes", "1 MiB", 1 << 20;
+    "memory/bandwidth/write/block_64m", Write, "writing", "writing", "stores of 16 bytes", "64 MiB", 64 << 20;
+    "memory/bandwidth/memset/block_16k", Set, "memset of", "setting", "libc's memset", "16 KiB", 16 << 10;
+    "memory/bandwidth/memset/block_1m", Set, "memset of", "setting", "libc's memset", "1 MiB", 1 << 20;
+    "memory/bandwidth/memset/block_64m", Set, "memset of", "setting", "libc's memset", "64 MiB", 64 << 20;
+    "memory/bandwidth/copy/block_16k", Copy, "copying", "copying", "libc's memcpy", "16 KiB", 16 << 10;
+    "memory/bandwidth/copy/block_1m", Copy, "copying", "copying", "libc's memcpy", "1 MiB", 1 << 20;
+    "memory/bandwidth/copy/block_64m", Copy, "copying", "copying", "libc's memcpy", "64 MiB", 64 << 20;
 }
 
-impl Benchmark for Bandwidth {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        residency::enough(2 * self.bytes)?;
-        let block = || -> Result<Region, Unable> {
-            let mut region = Region::new(self.bytes, Pages::Small).map_err(lack::of_memory)?;
-            region.touch(Pages::Small)?;
-            region.words().fill(1);
-            Ok(region)
-        };
-        let other = if self.way == Way::Copy { Some(block()?) } else { None };
-        let pieces = Pieces { block: block()?, other, at: 0, sum: 0, pieces: 0, value: 1 };
-        Ok(match self.way {
-            Way::Read => Subject::Batched(Box::new(Read(pieces))),
-            Way::Write => Subject::Batched(Box::new(Write(pieces))),
-            Way::Set => Subject::Batched(Box::new(Set(pieces))),
-            Way::Copy => Subject::Batched(Box::new(Copied(pieces))),
-        })
-    }
+fn moved(way: Way, bytes: usize) -> Result<Subject, Unable> {
+    residency::enough(2 * bytes)?;
+    let block = || -> Result<Region, Unable> {
+        let mut region = Region::new(bytes, Pages::Small).map_err(lack::of_memory)?;
+        region.touch(Pages::Small)?;
+        region.words().fill(1);
+        Ok(region)
+    };
+    let other = if way == Way::Copy { Some(block()?) } else { None };
+    let pieces = Pieces { block: block()?, other, at: 0, sum: 0, pieces: 0, value: 1 };
+    Ok(match way {
+        Way::Read => Subject::batched(Read(pieces)),
+        Way::Write => Subject::batched(Write(pieces)),
+        Way::Set => Subject::batched(Set(pieces)),
+        Way::Copy => Subject::batched(Copied(pieces)),
+    })
 }
 
 struct Pieces {

@@ -1,16 +1,15 @@
 //! The first write to a page of anonymous memory: the fault that brings it, zeroed.
 
 use oscost_harness::{
-    Batched, Benchmark, Bound, CallError, CallPath, Card, Claim, Outcome, PostCondition, SetUp, Subject,
-    Unable,
+    Batched, Benchmark, Bound, CallError, CallPath, Card, Claim, Outcome, PostCondition, Subject, Unable,
 };
 use oscost_sys::region::{Pages, Region, page_bytes};
 use oscost_sys::usage::{self, Whose};
 
+use crate::row::row;
 use crate::{claims, lack};
 
-/// `memory/fault_anonymous`
-pub struct FaultAnonymous;
+pub const ALL: &[&dyn Benchmark] = &[&row(&CARD, |_| faults())];
 
 /// More than a batch holds. Only what is touched is resident.
 const PAGES: usize = 16384;
@@ -23,7 +22,7 @@ const CLAIMS: [Claim; 3] = {
     [calls, switches, Claim::Faults(Bound::Between(0.999, 1.01))]
 };
 
-static CARD: Card = Card {
+const CARD: Card = Card {
     id: "memory/fault_anonymous",
     title: "page fault of anonymous memory",
     operation: "the first write to one small page of anonymous memory",
@@ -34,15 +33,9 @@ static CARD: Card = Card {
     ..Card::BATCHED
 };
 
-impl Benchmark for FaultAnonymous {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
-
-    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        let region = Region::new(PAGES * page_bytes(), Pages::Small).map_err(lack::of_memory)?;
-        Ok(Subject::Batched(Box::new(Faults(region))))
-    }
+fn faults() -> Result<Subject, Unable> {
+    let region = Region::new(PAGES * page_bytes(), Pages::Small).map_err(lack::of_memory)?;
+    Ok(Subject::batched(Faults(region)))
 }
 
 struct Faults(Region);

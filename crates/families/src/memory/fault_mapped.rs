@@ -3,21 +3,16 @@
 use std::os::fd::AsRawFd;
 
 use oscost_harness::{
-    Batched, Benchmark, Bound, CallError, CallPath, Card, Claim, Outcome, PostCondition, SetUp, Subject,
-    Unable,
+    Batched, Benchmark, Bound, CallError, CallPath, Card, Claim, Outcome, PostCondition, Subject, Unable,
 };
 use oscost_sys::region::{Region, page_bytes};
 use oscost_sys::usage::{self, Whose};
 use oscost_sys::{file, system_call};
 
+use crate::row::row;
 use crate::{claims, lack};
 
-/// `memory/fault_file` and `memory/fault_copy`
-pub struct FaultMapped {
-    card: &'static Card,
-    /// Whether pages are written to, each after it was read.
-    writes: bool,
-}
+pub const ALL: &[&dyn Benchmark] = &[&row(&READ, |_| faults(false)), &row(&WRITE, |_| faults(true))];
 
 /// Bytes of the file, and how often it is mapped one behind the other: more parts than a batch touches.
 const FILE: usize = 4 << 20;
@@ -36,7 +31,7 @@ const CLAIMS: [Claim; 3] = {
 const CARD: Card =
     Card { call_path: CallPath::Instruction, group: "memory/mapped", claims: &CLAIMS, ..Card::BATCHED };
 
-static READ: Card = Card {
+const READ: Card = Card {
     id: "memory/fault_file",
     title: "page fault of a file in the page cache",
     operation: "the first read of one of the 64 KiB parts of a mapped file, all of which lies in the page cache",
@@ -44,7 +39,7 @@ static READ: Card = Card {
     remark: "one fault maps the pages around it as well: 16 of 4 KiB, unless fault_around_bytes says otherwise; they are mapped elsewhere, as those of a library that others use",
     ..CARD
 };
-static WRITE: Card = Card {
+const WRITE: Card = Card {
     id: "memory/fault_copy",
     title: "page fault that copies a page",
     operation: "the first write to one page of a private mapping of a file, which was read before: the page is copied",
@@ -52,26 +47,11 @@ static WRITE: Card = Card {
     ..CARD
 };
 
-pub const FAULT_FILE: FaultMapped = FaultMapped { card: &READ, writes: false };
-pub const FAULT_COPY: FaultMapped = FaultMapped { card: &WRITE, writes: true };
-
-impl Benchmark for FaultMapped {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        let [region, other] = mapped(FILE * TIMES, self.writes)?;
-        let stride = if self.writes { 1 } else { (AROUND / page_bytes()).max(1) };
-        Ok(Subject::Batched(Box::new(Faults {
-            region,
-            _other: other,
-            stride,
-            writes: self.writes,
-            ready: 0,
-            last: 0,
-        })))
-    }
+/// Faults of pages that are read, or written to after they were read.
+fn faults(writes: bool) -> Result<Subject, Unable> {
+    let [region, other] = mapped(FILE * TIMES, writes)?;
+    let stride = if writes { 1 } else { (AROUND / page_bytes()).max(1) };
+    Ok(Subject::batched(Faults { region, _other: other, stride, writes, ready: 0, last: 0 }))
 }
 
 /// A file in memory, mapped until `bytes` are full, and once more with all pages there: the first mapping of a page costs more than

@@ -1,25 +1,17 @@
 //! Pages given back to the kernel: of anonymous memory that was written to, of a mapped file that was read.
 
 use oscost_harness::{
-    Batched, Benchmark, Bound, CallError, Card, Claim, Outcome, PostCondition, SetUp, Subject, Unable,
+    Batched, Benchmark, Bound, CallError, Card, Claim, Outcome, PostCondition, Subject, Unable,
 };
 use oscost_sys::region::{Pages, Region, page_bytes};
 use oscost_sys::usage::{self, Whose};
 
+use crate::row::row;
 use crate::{claims, lack};
 
 use super::fault_mapped::mapped;
 
-/// `memory/give_back` and `memory/give_back_file`
-pub struct GiveBack {
-    card: &'static Card,
-    of_file: bool,
-}
-
-/// `memory/give_back`
-pub const GIVE_BACK: GiveBack = GiveBack { card: &CARD, of_file: false };
-/// `memory/give_back_file`
-pub const GIVE_BACK_FILE: GiveBack = GiveBack { card: &FILE_CARD, of_file: true };
+pub const ALL: &[&dyn Benchmark] = &[&row(&OF_MEMORY, |_| given(false)), &row(&OF_FILE, |_| given(true))];
 
 /// More than a batch holds. Only what is touched is resident.
 const PAGES: usize = 16384;
@@ -33,7 +25,7 @@ const CLAIMS: [Claim; 4] = {
     [Claim::SystemCalls(ONCE), Claim::CallsNamed(&["madvise"], ONCE), switches, faults]
 };
 
-static CARD: Card = Card {
+const OF_MEMORY: Card = Card {
     id: "memory/give_back",
     title: "giving a page of memory back",
     operation: "one touched small page of anonymous memory, given back with all others of its batch by one madvise (MADV_DONTNEED)",
@@ -43,29 +35,23 @@ static CARD: Card = Card {
     ..Card::BATCHED
 };
 
-static FILE_CARD: Card = Card {
+const OF_FILE: Card = Card {
     id: "memory/give_back_file",
     title: "giving a page of a mapped file back",
     operation: "one resident page of a mapped file in memory, given back with all others of its batch by one madvise (MADV_DONTNEED)",
     remark: "the file stays in memory and is mapped elsewhere, too, as a library is",
-    ..CARD
+    ..OF_MEMORY
 };
 
-impl Benchmark for GiveBack {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        let bytes = PAGES * page_bytes();
-        let (region, other) = if self.of_file {
-            let [region, other] = mapped(bytes, false)?;
-            (region, Some(other))
-        } else {
-            (Region::new(bytes, Pages::Small).map_err(lack::of_memory)?, None)
-        };
-        Ok(Subject::Batched(Box::new(Given { region, other, last: 1 })))
-    }
+fn given(of_file: bool) -> Result<Subject, Unable> {
+    let bytes = PAGES * page_bytes();
+    let (region, other) = if of_file {
+        let [region, other] = mapped(bytes, false)?;
+        (region, Some(other))
+    } else {
+        (Region::new(bytes, Pages::Small).map_err(lack::of_memory)?, None)
+    };
+    Ok(Subject::batched(Given { region, other, last: 1 }))
 }
 
 struct Given {

@@ -1,29 +1,21 @@
 //! One load whose address the load before it found, in working sets from a first-level cache to memory.
 
 use oscost_harness::{
-    Batched, Benchmark, CallError, CallPath, Card, Outcome, Parameter, PostCondition, SetUp, Subject, Unable,
+    Batched, Benchmark, CallError, CallPath, Card, Outcome, Parameter, PostCondition, Subject, Unable,
 };
 use oscost_sys::memory_walk::Chain;
 use oscost_sys::region::Pages;
 
+use crate::row::row;
 use crate::{claims, residency};
-
-/// The benchmark, by working set and pages.
-pub struct Latency {
-    card: &'static Card,
-    bytes: usize,
-    pages: Pages,
-}
 
 /// The order is the same in every launch: what differs is where the pages lie.
 const SEED: u64 = 0x6f73_636f_7374;
 
 macro_rules! sizes {
-    ($($name:ident, $card:ident, $id:literal, $size:literal, $bytes:expr, $pages:ident, $word:literal;)*) => {
-        $(
-            #[doc = concat!("`", $id, "`")]
-            pub static $name: Latency = Latency { card: &$card, bytes: $bytes, pages: Pages::$pages };
-            static $card: Card = Card {
+    ($($id:literal, $size:literal, $bytes:expr, $pages:ident, $word:literal;)*) => {
+        pub const ALL: &[&dyn Benchmark] = &[$(&row(
+            &Card {
                 id: $id,
                 title: concat!("load from ", $size, ", ", $word, " pages"),
                 operation: concat!("one load at a random place in ", $size, ", whose address comes from the load before it"),
@@ -35,33 +27,27 @@ macro_rules! sizes {
                 claims: &claims::exactly(0.0),
                 parameters: &[("working_set_bytes", Parameter::Number($bytes)), ("pages", Parameter::Text($word))],
                 ..Card::BATCHED
-            };
-        )*
+            },
+            |_| walk($bytes, Pages::$pages),
+        )),*];
     };
 }
 
 sizes! {
-    SIZE_16K, CARD_16K, "memory/latency/size_16k/small_pages", "16 KiB", 16 << 10, Small, "small";
-    SIZE_128K, CARD_128K, "memory/latency/size_128k/small_pages", "128 KiB", 128 << 10, Small, "small";
-    SIZE_1M, CARD_1M, "memory/latency/size_1m/small_pages", "1 MiB", 1 << 20, Small, "small";
-    SIZE_8M, CARD_8M, "memory/latency/size_8m/small_pages", "8 MiB", 8 << 20, Small, "small";
-    SIZE_8M_HUGE, CARD_8M_HUGE, "memory/latency/size_8m/huge_pages", "8 MiB", 8 << 20, Huge, "huge";
-    SIZE_64M, CARD_64M, "memory/latency/size_64m/small_pages", "64 MiB", 64 << 20, Small, "small";
-    SIZE_64M_HUGE, CARD_64M_HUGE, "memory/latency/size_64m/huge_pages", "64 MiB", 64 << 20, Huge, "huge";
+    "memory/latency/size_16k/small_pages", "16 KiB", 16 << 10, Small, "small";
+    "memory/latency/size_128k/small_pages", "128 KiB", 128 << 10, Small, "small";
+    "memory/latency/size_1m/small_pages", "1 MiB", 1 << 20, Small, "small";
+    "memory/latency/size_8m/small_pages", "8 MiB", 8 << 20, Small, "small";
+    "memory/latency/size_8m/huge_pages", "8 MiB", 8 << 20, Huge, "huge";
+    "memory/latency/size_64m/small_pages", "64 MiB", 64 << 20, Small, "small";
+    "memory/latency/size_64m/huge_pages", "64 MiB", 64 << 20, Huge, "huge";
 }
 
-impl Benchmark for Latency {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        residency::enough(self.bytes)?;
-        let chain =
-            Chain::new(self.bytes, self.pages, SEED).map_err(|error| residency::of(error, self.pages))?;
-        residency::huge_enough(chain.smaps(), self.bytes, self.pages)?;
-        Ok(Subject::Batched(Box::new(Walk { chain, walked: 0, bytes: self.bytes, pages: self.pages })))
-    }
+fn walk(bytes: usize, pages: Pages) -> Result<Subject, Unable> {
+    residency::enough(bytes)?;
+    let chain = Chain::new(bytes, pages, SEED).map_err(|error| residency::of(error, pages))?;
+    residency::huge_enough(chain.smaps(), bytes, pages)?;
+    Ok(Subject::batched(Walk { chain, walked: 0, bytes, pages }))
 }
 
 struct Walk {
@@ -106,14 +92,14 @@ mod tests {
         found.iter().filter(|it| !it.holds()).map(|it| it.name).collect()
     }
 
-    fn walk(bytes: usize) -> Walk {
+    fn walk_in(bytes: usize) -> Walk {
         let chain = Chain::new(64 << 10, Pages::Small, SEED).expect("mmap");
         Walk { chain, walked: 0, bytes, pages: Pages::Small }
     }
 
     #[test]
     fn loads_that_are_never_made_are_contradicted() {
-        let mut honest = walk(64 << 10);
+        let mut honest = walk_in(64 << 10);
         honest.batch(1500).expect("loads");
         assert_eq!(broken(&mut honest), [""; 0]);
         // The operation without its essential part: a batch that makes half of its loads.
@@ -124,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_working_set_of_half_the_size_is_contradicted() {
-        let mut small = walk(128 << 10);
+        let mut small = walk_in(128 << 10);
         small.batch(10).expect("loads");
         let found = broken(&mut small);
         if small.chain.smaps().is_some() {

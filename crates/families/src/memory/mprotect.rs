@@ -1,16 +1,16 @@
 //! The protection of a resident page, changed to and fro.
 
 use oscost_harness::{
-    Batched, Benchmark, CallError, CallPath, Card, Outcome, PostCondition, SetUp, Subject, Unable,
+    Batched, Benchmark, CallError, CallPath, Card, Outcome, PostCondition, Subject, Unable,
 };
 use oscost_sys::region::{self, Pages, Region};
 
+use crate::row::row;
 use crate::{claims, lack};
 
-/// `memory/mprotect`
-pub struct Mprotect;
+pub const ALL: &[&dyn Benchmark] = &[&row(&CARD, |_| protected())];
 
-static CARD: Card = Card {
+const CARD: Card = Card {
     id: "memory/mprotect",
     title: "mprotect of a resident page",
     operation: "one mprotect of one resident page: read-only and writable in turn",
@@ -21,16 +21,10 @@ static CARD: Card = Card {
     ..Card::BATCHED
 };
 
-impl Benchmark for Mprotect {
-    fn card(&self) -> &'static Card {
-        &CARD
-    }
-
-    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        let mut region = Region::new(region::page_bytes(), Pages::Small).map_err(lack::of_memory)?;
-        region.touch(Pages::Small)?;
-        Ok(Subject::Batched(Box::new(Protected(region))))
-    }
+fn protected() -> Result<Subject, Unable> {
+    let mut region = Region::new(region::page_bytes(), Pages::Small).map_err(lack::of_memory)?;
+    region.touch(Pages::Small)?;
+    Ok(Subject::batched(Protected(region)))
 }
 
 struct Protected(Region);

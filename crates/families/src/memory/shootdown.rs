@@ -13,12 +13,7 @@ use oscost_sys::region::{self, Pages, Region};
 use oscost_sys::{affinity, clock, futex, interruption, thread};
 
 use crate::lack;
-
-/// The benchmark, by threads on other CPUs.
-pub struct Shootdown {
-    card: &'static Card,
-    threads: usize,
-}
+use crate::row::row;
 
 /// Operations of the look afterwards.
 const LOOK: u64 = 100;
@@ -30,63 +25,64 @@ const RUN: u64 = 1;
 const END: u64 = 2;
 
 macro_rules! threads {
-    ($name:ident, $card:ident, $id:literal, $threads:literal, $placement:ident, $words:literal) => {
-        #[doc = concat!("`", $id, "`")]
-        pub static $name: Shootdown = Shootdown { card: &$card, threads: $threads };
-        static $card: Card = Card {
-            id: $id,
-            title: concat!("TLB shootdown, ", $words),
-            operation: concat!("one page made read-only and writable again while ", $words, " on other CPUs"),
-            heading: "one page made read-only and writable again",
-            call_path: CallPath::Inline,
-            placement: Placement::$placement,
-            group: $id,
-            changes_process: Some("threads run in it while batches run"),
-            claims: &[
-                Claim::CallsNamed(&["mprotect"], Bound::Exactly(2.0)),
-                // Whoever is put to rest says so once a batch.
-                Claim::OtherCalls(Bound::AtMost(0.01 * $threads as f64)),
-            ],
-            needs: &[Need::Cpus($threads + 1)],
-            parameters: &[("threads", Parameter::Number($threads))],
-            ..Card::BATCHED
-        };
+    ($id:literal, $threads:literal, $placement:ident, $words:literal) => {
+        &row(
+            &Card {
+                id: $id,
+                title: concat!("TLB shootdown, ", $words),
+                operation: concat!(
+                    "one page made read-only and writable again while ",
+                    $words,
+                    " on other CPUs"
+                ),
+                heading: "one page made read-only and writable again",
+                call_path: CallPath::Inline,
+                placement: Placement::$placement,
+                group: $id,
+                changes_process: Some("threads run in it while batches run"),
+                claims: &[
+                    Claim::CallsNamed(&["mprotect"], Bound::Exactly(2.0)),
+                    // Whoever is put to rest says so once a batch.
+                    Claim::OtherCalls(Bound::AtMost(0.01 * $threads as f64)),
+                ],
+                needs: &[Need::Cpus($threads + 1)],
+                parameters: &[("threads", Parameter::Number($threads))],
+                ..Card::BATCHED
+            },
+            |cx| shot(cx, $threads),
+        )
     };
 }
 
-threads!(THREADS_1, CARD_1, "memory/shootdown/threads_1/cross_cpu", 1, CrossCpu, "one thread runs");
-threads!(THREADS_3, CARD_3, "memory/shootdown/threads_3/spread", 3, Spread, "three threads run");
-threads!(THREADS_7, CARD_7, "memory/shootdown/threads_7/spread", 7, Spread, "seven threads run");
+pub const ALL: &[&dyn Benchmark] = &[
+    threads!("memory/shootdown/threads_1/cross_cpu", 1, CrossCpu, "one thread runs"),
+    threads!("memory/shootdown/threads_3/spread", 3, Spread, "three threads run"),
+    threads!("memory/shootdown/threads_7/spread", 7, Spread, "seven threads run"),
+];
 
-impl Benchmark for Shootdown {
-    fn card(&self) -> &'static Card {
-        self.card
+fn shot(cx: &mut SetUp<'_>, threads: usize) -> Result<Subject, Unable> {
+    let mut others: Vec<usize> = cx.cpus.iter().copied().filter(|&cpu| cpu != cx.cpu).collect();
+    if threads == 1 {
+        others = vec![cx.partner_cpu];
     }
-
-    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        let mut others: Vec<usize> = cx.cpus.iter().copied().filter(|&cpu| cpu != cx.cpu).collect();
-        if self.threads == 1 {
-            others = vec![cx.partner_cpu];
-        }
-        if others.len() < self.threads {
-            return Err(lack::of_cpus(self.threads + 1, others.len() + 1));
-        }
-        let mut region = Region::new(region::page_bytes(), Pages::Small).map_err(lack::of_memory)?;
-        region.touch(Pages::Small)?;
-        // The word of all, then a counter and a thread id of each.
-        let words = Arc::new(SharedWords::new(1 + 2 * self.threads)?);
-        let shootdowns = interruption::tlb_shootdowns();
-        let mut subject = Shot { region, words, threads: Vec::new(), made: 0, shootdowns };
-        for (index, &cpu) in others.iter().take(self.threads).enumerate() {
-            let shared = Arc::clone(&subject.words);
-            let made = Builder::new().spawn(move || run(cpu, &shared, index));
-            let made = made.map_err(|error| CallError::new("clone", error.raw_os_error().unwrap_or(0)));
-            subject.threads.push(made.map_err(lack::of_processes)?);
-        }
-        subject.arm()?;
-        subject.park()?;
-        Ok(Subject::Batched(Box::new(subject)))
+    if others.len() < threads {
+        return Err(lack::of_cpus(threads + 1, others.len() + 1));
     }
+    let mut region = Region::new(region::page_bytes(), Pages::Small).map_err(lack::of_memory)?;
+    region.touch(Pages::Small)?;
+    // The word of all, then a counter and a thread id of each.
+    let words = Arc::new(SharedWords::new(1 + 2 * threads)?);
+    let shootdowns = interruption::tlb_shootdowns();
+    let mut subject = Shot { region, words, threads: Vec::new(), made: 0, shootdowns };
+    for (index, &cpu) in others.iter().take(threads).enumerate() {
+        let shared = Arc::clone(&subject.words);
+        let made = Builder::new().spawn(move || run(cpu, &shared, index));
+        let made = made.map_err(|error| CallError::new("clone", error.raw_os_error().unwrap_or(0)));
+        subject.threads.push(made.map_err(lack::of_processes)?);
+    }
+    subject.arm()?;
+    subject.park()?;
+    Ok(Subject::batched(subject))
 }
 
 /// One of the others: counts while it is to run, sleeps while it is to rest.

@@ -1,26 +1,18 @@
 //! fork of a small process, of one that holds memory, whose page tables are copied, and of one with many mappings.
 
 use oscost_harness::{
-    Batched, Benchmark, CallError, Card, Outcome, Parameter, PostCondition, SetUp, Subject, Unable,
+    Batched, Benchmark, CallError, Card, Outcome, Parameter, PostCondition, Subject, Unable,
 };
 use oscost_sys::region::{Pages, Region, page_bytes};
 use oscost_sys::{file, offspring};
 
+use crate::row::{Row, row};
 use crate::{lack, residency};
 
-/// The benchmark, by what the process holds.
-pub struct Fork {
-    card: &'static Card,
-    holds: Option<(usize, Pages)>,
-    mappings: usize,
-}
+pub const FORK: Row = row(&CARD, |_| forks(None, 0));
+pub const MAPPINGS_1000: Row = row(&MAPPINGS_CARD, |_| forks(None, 1000));
 
-/// `process/fork`
-pub static FORK: Fork = Fork { card: &CARD, holds: None, mappings: 0 };
-
-/// `process/fork/mappings_1000`
-pub static MAPPINGS_1000: Fork = Fork { card: &MAPPINGS_CARD, holds: None, mappings: 1000 };
-static MAPPINGS_CARD: Card = Card {
+const MAPPINGS_CARD: Card = Card {
     group: "process/fork/mappings_1000",
     parameters: &[("mappings", Parameter::Number(1000))],
     remark: "each mapping is of one page of a file, which nobody touches",
@@ -32,7 +24,7 @@ static MAPPINGS_CARD: Card = Card {
 };
 
 const OPERATION: &str = "one fork, the exit of the child, and the wait for it";
-static CARD: Card = super::card("process/fork", "fork of a small process", OPERATION);
+const CARD: Card = super::card("process/fork", "fork of a small process", OPERATION);
 
 /// ms of a launch until so many bytes are there: 2 s for 1 GiB, where a host has to find the memory of a virtual machine first.
 const fn filling_ms(bytes: usize) -> u64 {
@@ -40,70 +32,51 @@ const fn filling_ms(bytes: usize) -> u64 {
 }
 
 macro_rules! resident {
-    ($($name:ident, $card:ident, $id:literal, $size:literal, $bytes:expr, $pages:ident, $word:literal;)*) => {$(
-        #[doc = concat!("`", $id, "`")]
-        pub static $name: Fork = Fork { card: &$card, holds: Some(($bytes, Pages::$pages)), mappings: 0 };
-        static $card: Card = Card {
-            // What one member holds, every fork beside it would copy.
-            group: $id,
-            launch_ms: filling_ms($bytes),
-            launches: if $bytes > 128 << 20 { Some(4) } else { None },
-            parameters: &[("resident_bytes", Parameter::Number($bytes)), ("pages", Parameter::Text($word))],
-            remark: concat!(
-                "the process holds ",
-                $size,
-                " of touched memory, and the machine must have twice that"
-            ),
-            ..super::card(
-                $id,
-                concat!("fork with ", $size, " resident, ", $word, " pages"),
-                concat!(
-                    "one fork of a process with ",
-                    $size,
-                    " of touched memory in ",
-                    $word,
-                    " pages, the exit of the child, and the wait for it"
-                ),
-            )
-        };
-    )*};
+    ($($id:literal, $size:literal, $bytes:expr, $pages:ident, $word:literal;)*) => {
+        pub const RESIDENT: &[&dyn Benchmark] = &[$(&row(
+            const { &Card {
+                // What one member holds, every fork beside it would copy.
+                group: $id,
+                launch_ms: filling_ms($bytes),
+                launches: if $bytes > 128 << 20 { Some(4) } else { None },
+                parameters: &[("resident_bytes", Parameter::Number($bytes)), ("pages", Parameter::Text($word))],
+                remark: concat!("the process holds ", $size, " of touched memory, and the machine must have twice that"),
+                ..super::card(
+                    $id,
+                    concat!("fork with ", $size, " resident, ", $word, " pages"),
+                    concat!(
+                        "one fork of a process with ", $size, " of touched memory in ", $word,
+                        " pages, the exit of the child, and the wait for it"
+                    ),
+                )
+            } },
+            |_| forks(Some(($bytes, Pages::$pages)), 0),
+        )),*];
+    };
 }
 
 resident! {
-    RESIDENT_1M, CARD_1M, "process/fork/resident_1m/small_pages", "1 MiB", 1 << 20, Small, "small";
-    RESIDENT_16M, CARD_16M, "process/fork/resident_16m/small_pages", "16 MiB", 16 << 20, Small, "small";
-    RESIDENT_16M_HUGE, CARD_16M_HUGE, "process/fork/resident_16m/huge_pages", "16 MiB", 16 << 20, Huge, "huge";
-    RESIDENT_256M, CARD_256M, "process/fork/resident_256m/small_pages", "256 MiB", 256 << 20, Small, "small";
-    RESIDENT_256M_HUGE, CARD_256M_HUGE, "process/fork/resident_256m/huge_pages", "256 MiB", 256 << 20, Huge, "huge";
-    RESIDENT_1G, CARD_1G, "process/fork/resident_1g/small_pages", "1 GiB", 1 << 30, Small, "small";
-    RESIDENT_1G_HUGE, CARD_1G_HUGE, "process/fork/resident_1g/huge_pages", "1 GiB", 1 << 30, Huge, "huge";
+    "process/fork/resident_1m/small_pages", "1 MiB", 1 << 20, Small, "small";
+    "process/fork/resident_16m/small_pages", "16 MiB", 16 << 20, Small, "small";
+    "process/fork/resident_16m/huge_pages", "16 MiB", 16 << 20, Huge, "huge";
+    "process/fork/resident_256m/small_pages", "256 MiB", 256 << 20, Small, "small";
+    "process/fork/resident_256m/huge_pages", "256 MiB", 256 << 20, Huge, "huge";
+    "process/fork/resident_1g/small_pages", "1 GiB", 1 << 30, Small, "small";
+    "process/fork/resident_1g/huge_pages", "1 GiB", 1 << 30, Huge, "huge";
 }
 
-impl Benchmark for Fork {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        let held = self.holds.map(|(bytes, pages)| residency::resident(bytes, pages)).transpose()?;
-        let mapped = match self.mappings {
-            0 => None,
-            mappings => {
-                let page = page_bytes();
-                let file = file::in_memory(page as u64).map_err(lack::of_descriptors)?;
-                Some(Region::of_file(file, page, mappings, false).map_err(lack::of_memory)?)
-            }
-        };
-        offspring::fork_and_reap().map_err(lack::of_processes)?;
-        let mappings = self.mappings;
-        Ok(Subject::Batched(Box::new(Forks {
-            held,
-            holds: self.holds,
-            _mapped: mapped,
-            mappings,
-            unlocked: false,
-        })))
-    }
+fn forks(holds: Option<(usize, Pages)>, mappings: usize) -> Result<Subject, Unable> {
+    let held = holds.map(|(bytes, pages)| residency::resident(bytes, pages)).transpose()?;
+    let mapped = match mappings {
+        0 => None,
+        mappings => {
+            let page = page_bytes();
+            let file = file::in_memory(page as u64).map_err(lack::of_descriptors)?;
+            Some(Region::of_file(file, page, mappings, false).map_err(lack::of_memory)?)
+        }
+    };
+    offspring::fork_and_reap().map_err(lack::of_processes)?;
+    Ok(Subject::batched(Forks { held, holds, _mapped: mapped, mappings, unlocked: false }))
 }
 
 struct Forks {

@@ -6,10 +6,13 @@ use oscost_sys::usage::{self, Whose};
 
 use crate::lack;
 use crate::operation::operation;
+use crate::row::joined;
 
 mod fork;
 
-pub const ALL: &[&dyn Benchmark] = &[
+pub const ALL: &[&dyn Benchmark] = &joined::<11>(&[SMALL_ONES, fork::RESIDENT]);
+
+const SMALL_ONES: &[&dyn Benchmark] = &[
     &fork::FORK,
     // No copy of the parent's memory is made.
     &operation(
@@ -48,13 +51,6 @@ pub const ALL: &[&dyn Benchmark] = &[
         Ok(found)
     }),
     &fork::MAPPINGS_1000,
-    &fork::RESIDENT_1M,
-    &fork::RESIDENT_16M,
-    &fork::RESIDENT_16M_HUGE,
-    &fork::RESIDENT_256M,
-    &fork::RESIDENT_256M_HUGE,
-    &fork::RESIDENT_1G,
-    &fork::RESIDENT_1G_HUGE,
 ];
 
 /// Both endings: one child made, ended by itself, and reaped. What else the C library does is its own affair.

@@ -9,7 +9,7 @@ use oscost_sys::tick_device::{PATH, TickDevice};
 use super::course::{Course, Ground};
 use super::kernel_page::KernelPage;
 use super::table::Table;
-use super::transport::{Got, Made, Recipients, Transport};
+use super::transport::{Got, Made, Transport};
 
 use crate::lack;
 
@@ -54,11 +54,6 @@ fn told(error: CallError) -> Unable {
 impl Transport for KernelModule {
     fn start(&mut self, course: &Course) -> Outcome {
         self.device.start(course.start_ns, course.period_ns)
-    }
-
-    fn send(&mut self, _: &Recipients<'_>, _: &[u8]) -> Outcome {
-        // The kernel does.
-        Ok(())
     }
 
     #[inline(always)]

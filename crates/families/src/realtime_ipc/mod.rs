@@ -38,69 +38,43 @@ pub use server::own_cost;
 pub use settings::{FAMILY, FRAMES, RATE, RAW_DIR, SETTINGS, ids, sound_tick_ns};
 pub use shape::{Shape, policy_name};
 
+/// A transport a line: its name, kind and making, the calls of its server and how often it makes them, those of a client, and what
+/// it is besides.
+macro_rules! transports {
+    ($($name:expr, $kind:ident, $make:path, $sends:expr, $rings:ident, $receives:expr $(, $also:ident)?;)*) => {
+        [$(Spec::new($name, $kind, $make, &$sends, Rings::$rings, &$receives)$(.$also())?),*]
+    };
+}
+
 /// All transports.
-static TRANSPORTS: [Spec; 26] = [
-    Spec::new(PARTNER, Queue, sockets::unix_datagram, &["sendto"], Rings::Each, &["recvfrom"]).pollable(),
-    Spec::new(
-        "unix_datagram_connected",
-        Queue,
-        sockets::unix_datagram_connected,
-        &["sendto"],
-        Rings::Each,
-        &["recvfrom"],
-    )
-    .pollable(),
-    Spec::new("unix_seqpacket", Queue, sockets::unix_seqpacket, &["sendto"], Rings::Each, &["recvfrom"])
-        .pollable(),
-    Spec::new("unix_stream", Queue, sockets::unix_stream, &["sendto"], Rings::Each, &["recvfrom"]).pollable(),
-    Spec::new("pipe", Queue, queues::pipe, &["write"], Rings::Each, &["read"]).pollable(),
-    Spec::new("fifo", Queue, queues::fifo, &["write"], Rings::Each, &["read"]).pollable(),
-    Spec::new(
-        "posix_queue",
-        Queue,
-        queues::posix_queue,
-        &["mq_timedsend"],
-        Rings::Each,
-        &["mq_timedreceive"],
-    )
-    .pollable(),
-    Spec::new("system_v_queue", Queue, queues::system_v_queue, &["msgsnd"], Rings::Each, &["msgrcv"]),
-    Spec::new("eventfd", Wake, wakes::eventfd, &["write"], Rings::Each, &["read"]).pollable(),
-    Spec::new(
-        "eventfd_broadcast",
-        Wake,
-        wakes::eventfd_broadcast,
-        &["write"],
-        Rings::Once,
-        &["epoll_wait", "epoll_pwait"],
-    )
-    .pollable(),
-    Spec::new("poll_broadcast", Wake, wakes::poll_broadcast, &["write"], Rings::Once, &["poll", "ppoll"])
-        .pollable(),
-    Spec::new("futex_broadcast", Wake, wakes::futex_broadcast, &["futex"], Rings::Once, &["futex"]),
-    Spec::new("futex_each", Wake, wakes::futex_each, &["futex"], Rings::Each, &["futex"]),
-    Spec::new("posix_semaphore", Wake, wakes::posix_semaphore, &["futex"], Rings::Each, &["futex"]),
-    Spec::new(
-        "system_v_semaphore",
-        Wake,
-        wakes::system_v_semaphore,
-        &["semop", "semtimedop"],
-        Rings::Once,
-        &["semop", "semtimedop"],
-    ),
-    Spec::new("condition_variable", Wake, wakes::condition_variable, &["futex"], Rings::Locked, &["futex"]),
-    Spec::new("udp", Queue, sockets::udp, &["sendto"], Rings::Each, &["recvfrom"]).pollable(),
-    Spec::new("tcp", Queue, sockets::tcp, &["sendto"], Rings::Each, &["recvfrom"]).pollable(),
-    Spec::new("signal", Wake, wakes::signal, &["kill"], Rings::Each, &["rt_sigtimedwait"]),
-    Spec::new("signal_group", Wake, wakes::signal_group, &["kill"], Rings::Once, &["rt_sigtimedwait"]),
-    Spec::new("timerfd_each", Timer, timers::timerfd_each, &[], Rings::Never, &["read"]).pollable(),
-    Spec::new("timerfd_pair", Timer, timers::timerfd_pair, &[], Rings::Never, &["epoll_wait", "epoll_pwait"])
-        .pollable(),
-    Spec::new("nanosleep_each", Timer, timers::nanosleep_each, &[], Rings::Never, &["clock_nanosleep"]),
-    Spec::new("bpf", Kernel, bpf::make, &[], Rings::Never, &["epoll_wait", "epoll_pwait"]).pollable(),
-    Spec::new("kernel_module", Kernel, kernel_module::make, &[], Rings::Never, &["pread64"]),
-    Spec::new("spin", Wake, wakes::spin, &[], Rings::Never, &[]).awake(),
-];
+static TRANSPORTS: [Spec; 26] = transports! {
+    PARTNER, Queue, sockets::unix_datagram, ["sendto"], Each, ["recvfrom"], pollable;
+    "unix_datagram_connected", Queue, sockets::unix_datagram_connected, ["sendto"], Each, ["recvfrom"], pollable;
+    "unix_seqpacket", Queue, sockets::unix_seqpacket, ["sendto"], Each, ["recvfrom"], pollable;
+    "unix_stream", Queue, sockets::unix_stream, ["sendto"], Each, ["recvfrom"], pollable;
+    "pipe", Queue, queues::pipe, ["write"], Each, ["read"], pollable;
+    "fifo", Queue, queues::fifo, ["write"], Each, ["read"], pollable;
+    "posix_queue", Queue, queues::posix_queue, ["mq_timedsend"], Each, ["mq_timedreceive"], pollable;
+    "system_v_queue", Queue, queues::system_v_queue, ["msgsnd"], Each, ["msgrcv"];
+    "eventfd", Wake, wakes::eventfd, ["write"], Each, ["read"], pollable;
+    "eventfd_broadcast", Wake, wakes::eventfd_broadcast, ["write"], Once, ["epoll_wait", "epoll_pwait"], pollable;
+    "poll_broadcast", Wake, wakes::poll_broadcast, ["write"], Once, ["poll", "ppoll"], pollable;
+    "futex_broadcast", Wake, wakes::futex_broadcast, ["futex"], Once, ["futex"];
+    "futex_each", Wake, wakes::futex_each, ["futex"], Each, ["futex"];
+    "posix_semaphore", Wake, wakes::posix_semaphore, ["futex"], Each, ["futex"];
+    "system_v_semaphore", Wake, wakes::system_v_semaphore, ["semop", "semtimedop"], Once, ["semop", "semtimedop"];
+    "condition_variable", Wake, wakes::condition_variable, ["futex"], Locked, ["futex"];
+    "udp", Queue, sockets::udp, ["sendto"], Each, ["recvfrom"], pollable;
+    "tcp", Queue, sockets::tcp, ["sendto"], Each, ["recvfrom"], pollable;
+    "signal", Wake, wakes::signal, ["kill"], Each, ["rt_sigtimedwait"];
+    "signal_group", Wake, wakes::signal_group, ["kill"], Once, ["rt_sigtimedwait"];
+    "timerfd_each", Timer, timers::timerfd_each, [], Never, ["read"], pollable;
+    "timerfd_pair", Timer, timers::timerfd_pair, [], Never, ["epoll_wait", "epoll_pwait"], pollable;
+    "nanosleep_each", Timer, timers::nanosleep_each, [], Never, ["clock_nanosleep"];
+    "bpf", Kernel, bpf::make, [], Never, ["epoll_wait", "epoll_pwait"], pollable;
+    "kernel_module", Kernel, kernel_module::make, [], Never, ["pread64"];
+    "spin", Wake, wakes::spin, [], Never, [], awake;
+};
 
 /// Transports that a run of the family measures on one CPU, the partner of all of them first.
 const MAIN: [&str; 8] = [

@@ -9,7 +9,7 @@ use oscost_sys::readiness::{self, Edges};
 
 use super::course::{Course, Ground};
 use super::table::Table;
-use super::transport::{Got, Made, Recipients, Transport};
+use super::transport::{Got, Made, Transport};
 use crate::lack;
 
 struct NanosleepEach(Course);
@@ -21,11 +21,6 @@ pub fn nanosleep_each(_: &mut Ground, course: &Course, _: &Rc<Table>) -> Made {
 }
 
 impl Transport for NanosleepEach {
-    #[inline(always)]
-    fn send(&mut self, _: &Recipients<'_>, _: &[u8]) -> Outcome {
-        Ok(())
-    }
-
     #[inline(always)]
     fn receive(&mut self, _: usize, _: &mut [u8]) -> Result<Got, CallError> {
         let passed = self.0.ticks_until(clock::now_ns()) as u64;
@@ -47,11 +42,6 @@ pub fn timerfd_each(_: &mut Ground, course: &Course, _: &Rc<Table>) -> Made {
 impl Transport for TimerFdEach {
     fn enter(&mut self, _: usize) -> Outcome {
         self.timer = Some(readiness::timer(self.course.start_ns, self.course.period_ns, true)?);
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn send(&mut self, _: &Recipients<'_>, _: &[u8]) -> Outcome {
         Ok(())
     }
 
@@ -84,11 +74,6 @@ impl Transport for TimerFdPair {
     fn enter(&mut self, _: usize) -> Outcome {
         let [one, other] = &self.timers;
         self.edges = Some(Edges::of(&[one, other])?);
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn send(&mut self, _: &Recipients<'_>, _: &[u8]) -> Outcome {
         Ok(())
     }
 

@@ -14,15 +14,12 @@ use super::course::{Course, Ground};
 use super::table::Table;
 use super::transport::{Got, Made, Recipients, Transport, for_each};
 use crate::lack;
+use crate::semaphore::handover::Token;
 
-struct EventFds(Vec<EventFd>);
+/// A token for every client, which takes it.
+struct Tokens<T>(Vec<T>);
 
-/// `realtime_ipc/eventfd`: one to every client, of which a read takes one. eventfd(2).
-pub fn eventfd(_: &mut Ground, _: &Course, table: &Rc<Table>) -> Made {
-    Ok(Box::new(EventFds(for_each(table, |_| EventFd::new(0).map_err(lack::of_descriptors))?)))
-}
-
-impl Transport for EventFds {
+impl<T: Token> Transport for Tokens<T> {
     #[inline(always)]
     fn send(&mut self, to: &Recipients<'_>, _: &[u8]) -> Outcome {
         to.each(|client| self.0[client].post())
@@ -32,6 +29,16 @@ impl Transport for EventFds {
     fn receive(&mut self, client: usize, _: &mut [u8]) -> Result<Got, CallError> {
         self.0[client].wait().map(|()| Got::Woken)
     }
+}
+
+/// `realtime_ipc/eventfd`: one to every client, of which a read takes one. eventfd(2).
+pub fn eventfd(_: &mut Ground, _: &Course, table: &Rc<Table>) -> Made {
+    Ok(Box::new(Tokens(for_each(table, |_| EventFd::new(0).map_err(lack::of_descriptors))?)))
+}
+
+/// `realtime_ipc/posix_semaphore`: one in shared memory for every client. sem_overview(7).
+pub fn posix_semaphore(_: &mut Ground, _: &Course, table: &Rc<Table>) -> Made {
+    Ok(Box::new(Tokens(for_each(table, |_| Ok(Unnamed::new(0)?))?)))
 }
 
 /// Each client makes its own epoll.
@@ -182,25 +189,6 @@ impl Transport for Spin {
             std::hint::spin_loop();
         }
         Err(CallError::no_answer("the word of the session"))
-    }
-}
-
-struct PosixSemaphores(Vec<Unnamed>);
-
-/// `realtime_ipc/posix_semaphore`: one in shared memory for every client. sem_overview(7).
-pub fn posix_semaphore(_: &mut Ground, _: &Course, table: &Rc<Table>) -> Made {
-    Ok(Box::new(PosixSemaphores(for_each(table, |_| Ok(Unnamed::new(0)?))?)))
-}
-
-impl Transport for PosixSemaphores {
-    #[inline(always)]
-    fn send(&mut self, to: &Recipients<'_>, _: &[u8]) -> Outcome {
-        to.each(|client| self.0[client].post())
-    }
-
-    #[inline(always)]
-    fn receive(&mut self, client: usize, _: &mut [u8]) -> Result<Got, CallError> {
-        self.0[client].wait().map(|()| Got::Woken)
     }
 }
 

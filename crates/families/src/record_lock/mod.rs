@@ -6,28 +6,25 @@ mod others;
 use oscost_harness::{Benchmark, Bound, Card, Claim};
 
 use crate::claims;
-use crate::lock::excluding::{self, Ring, Uncontended};
+use crate::lock::excluding::{self, free};
 use crate::semaphore::handover;
 use locks::{OfDescription, OfProcess, Whole};
-use others::{Beside, few, many};
+use others::{few, many};
 
 /// A lock beside so many of another process: its kind, the card of the lock alone, its id, its call, how many.
 macro_rules! beside {
     ($how:ident $owner:ty, $card:ident, $id:literal, $call:literal, $others:literal) => {
-        &Beside::<$owner>::new(
-            &$how(
-                $card,
-                $id,
-                concat!(
-                    "one lock (",
-                    $call,
-                    ") and unlock of 1 byte of a file, while another process holds ",
-                    $others,
-                    " other bytes of it"
-                ),
+        &others::beside::<$owner, $others>(&$how(
+            $card,
+            $id,
+            concat!(
+                "one lock (",
+                $call,
+                ") and unlock of 1 byte of a file, while another process holds ",
+                $others,
+                " other bytes of it"
             ),
-            $others,
-        )
+        ))
     };
 }
 
@@ -48,7 +45,7 @@ macro_rules! ring {
         )
     };
     ($place:ident, $on:literal, $claims:expr, $lock:ty, $id:literal, $of:literal, $words:literal) => {
-        &Ring::<$lock>::new(&Card {
+        &excluding::ring::<$lock>(&Card {
             operation: concat!("one hand-over of a lock ", $of, " to the next process, ", $on),
             ..$place($id, concat!("hand-over of ", $words), &$claims)
         })
@@ -56,9 +53,9 @@ macro_rules! ring {
 }
 
 pub const ALL: &[&dyn Benchmark] = &[
-    &Uncontended::<OfProcess>::new(&FCNTL),
-    &Uncontended::<OfDescription>::new(&OFD),
-    &Uncontended::<Whole>::new(&Card {
+    &free::<OfProcess>(&FCNTL),
+    &free::<OfDescription>(&OFD),
+    &free::<Whole>(&Card {
         operation: "one uncontended lock (LOCK_EX) and unlock of a whole file",
         ..uncontended("record_lock/flock", "lock of a whole file, uncontended", &two_calls(&["flock"]))
     }),

@@ -1,12 +1,9 @@
 //! A record lock on a file of which another process holds many other records: the kernel keeps them in one list.
 
-use std::marker::PhantomData;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::Ordering;
 
-use oscost_harness::{
-    Batched, Benchmark, Bound, CallError, Card, Claim, Outcome, PostCondition, SetUp, Subject, Unable,
-};
+use oscost_harness::{Bound, CallError, Card, Claim, Outcome, SetUp, Unable};
 use oscost_sys::file;
 use oscost_sys::memory::SharedWords;
 use oscost_sys::pipe::{self, Pipe};
@@ -15,20 +12,18 @@ use oscost_sys::record_lock::{self, LockKind, Owner, Range};
 
 use super::locks::{OnFile, make};
 use crate::lock::excluding;
+use crate::operation::{Operation, operation};
 use crate::partner;
 
-/// Taking and giving back beside `others` locks of somebody else's.
-pub struct Beside<L> {
+/// Taking and giving back beside `OTHERS` locks of somebody else's.
+pub const fn beside<L: OnFile, const OTHERS: u64>(
     card: &'static Card,
-    others: u64,
-    lock: PhantomData<fn() -> L>,
-}
-
-impl<L> Beside<L> {
-    /// The benchmark of `card`.
-    pub const fn new(card: &'static Card, others: u64) -> Self {
-        Self { card, others, lock: PhantomData }
-    }
+) -> Operation<Cycle<L>, impl Fn(&mut Cycle<L>) -> Outcome + Copy + Sync> {
+    let both = |cycle: &mut Cycle<L>| {
+        cycle.lock.enter()?;
+        cycle.lock.leave()
+    };
+    operation(card, |cx| cycle(cx, OTHERS), both).verify(|cycle| excluding::verify(&cycle.lock))
 }
 
 /// Card of taking and giving back a record beside a few other locks.
@@ -56,7 +51,7 @@ pub const fn many(card: Card, id: &'static str, operation: &'static str) -> Card
     }
 }
 
-struct Cycle<L> {
+pub struct Cycle<L> {
     lock: L,
     _holder: Child,
     _file: OwnedFd,
@@ -71,53 +66,32 @@ fn hold(file: &OwnedFd, others: u64) -> Outcome {
     Ok(())
 }
 
-impl<L: OnFile> Benchmark for Beside<L> {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        let file = make()?;
-        let words = SharedWords::new(1)?;
-        let end = Pipe::new()?;
-        let holder = partner::start(cx, false, || {
-            let own = file::open_again(&file)?;
-            let held = hold(&own, self.others);
-            let told = held.map_or_else(|error| u64::from(error.errno.unsigned_abs()) + 1, |()| 1);
-            words.word(0).store(told, Ordering::Release);
-            // Until it is killed: the other end is never written to.
-            pipe::read_byte(&end.reader).map(|_| ())
-        })?;
-        let told = loop {
-            match words.word(0).load(Ordering::Acquire) {
-                0 if holder.has_ended() => return Err(CallError::gone("fcntl").into()),
-                0 => oscost_sys::clock::pause(std::time::Duration::from_micros(500)),
-                told => break told,
-            }
-        };
-        if told != 1 {
-            let error = CallError::new("fcntl", i32::try_from(told - 1).unwrap_or(0));
-            return Err(Unable::Unsupported {
-                why: format!("a process cannot hold {} record locks: {error}", self.others),
-                remedy: "a higher limit of locks (ulimit -x)".into(),
-            });
+fn cycle<L: OnFile>(cx: &mut SetUp<'_>, others: u64) -> Result<Cycle<L>, Unable> {
+    let file = make()?;
+    let words = SharedWords::new(1)?;
+    let end = Pipe::new()?;
+    let holder = partner::start(cx, false, || {
+        let own = file::open_again(&file)?;
+        let held = hold(&own, others);
+        let told = held.map_or_else(|error| u64::from(error.errno.unsigned_abs()) + 1, |()| 1);
+        words.word(0).store(told, Ordering::Release);
+        // Until it is killed: the other end is never written to.
+        pipe::read_byte(&end.reader).map(|_| ())
+    })?;
+    let told = loop {
+        match words.word(0).load(Ordering::Acquire) {
+            0 if holder.has_ended() => return Err(CallError::gone("fcntl").into()),
+            0 => oscost_sys::clock::pause(std::time::Duration::from_micros(500)),
+            told => break told,
         }
-        let lock = L::of(file::open_again(&file)?);
-        Ok(Subject::Batched(Box::new(Cycle { lock, _holder: holder, _file: file })))
+    };
+    if told != 1 {
+        let error = CallError::new("fcntl", i32::try_from(told - 1).unwrap_or(0));
+        return Err(Unable::Unsupported {
+            why: format!("a process cannot hold {} record locks: {error}", others),
+            remedy: "a higher limit of locks (ulimit -x)".into(),
+        });
     }
-}
-
-impl<L: OnFile> Batched for Cycle<L> {
-    #[inline(never)]
-    fn batch(&mut self, iterations: u64) -> Outcome {
-        for _ in 0..iterations {
-            self.lock.enter()?;
-            self.lock.leave()?;
-        }
-        Ok(())
-    }
-
-    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
-        excluding::verify(&self.lock)
-    }
+    let lock = L::of(file::open_again(&file)?);
+    Ok(Cycle { lock, _holder: holder, _file: file })
 }

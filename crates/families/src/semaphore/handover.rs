@@ -1,17 +1,17 @@
 //! Handing a token over: two processes in strict alternation by two semaphores, so that every operation waits.
 
 use std::borrow::Cow;
-use std::marker::PhantomData;
 
 use oscost_harness::{
-    Batched, Benchmark, Bound, CallError, CallPath, Card, Claim, Need, Outcome, Participant, Placement,
-    PostCondition, SetUp, Subject, Unable,
+    Batched, Bound, CallError, CallPath, Card, Claim, Need, Outcome, Participant, Placement, PostCondition,
+    SetUp, Subject, Unable,
 };
 use oscost_sys::identity;
 use oscost_sys::process::Child;
 
 use crate::claims;
 use crate::partner::{self, Turns, uninterrupted};
+use crate::row::{Row, row};
 
 /// A semaphore that two processes can share.
 pub trait Token: Sized + 'static {
@@ -52,16 +52,10 @@ fn look_once<T: Token>(token: &T) -> Result<Vec<PostCondition>, CallError> {
 }
 
 /// A hand-over of two tokens of one kind.
-pub struct Handover<T> {
-    card: &'static Card,
-    token: PhantomData<fn() -> T>,
-}
-
-impl<T> Handover<T> {
-    /// The benchmark of `card`.
-    pub const fn new(card: &'static Card) -> Self {
-        Self { card, token: PhantomData }
-    }
+pub const fn handover<T: Token>(card: &'static Card) -> Row {
+    row(card, alternation::<T>).claims(|card| {
+        if T::WAKES_UNDER_A_LOCK { woken_under_a_lock(card.claims) } else { Cow::Borrowed(card.claims) }
+    })
 }
 
 /// Card of a hand-over with both processes on one CPU. Each process waits and posts once a round trip of two hand-overs.
@@ -175,33 +169,19 @@ struct Alternation<T> {
     turns: Turns,
 }
 
-impl<T: Token> Benchmark for Handover<T> {
-    fn card(&self) -> &'static Card {
-        self.card
-    }
-
-    fn claims(&self) -> Cow<'static, [Claim]> {
-        if T::WAKES_UNDER_A_LOCK {
-            woken_under_a_lock(self.card.claims)
-        } else {
-            Cow::Borrowed(self.card.claims)
+fn alternation<T: Token>(cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
+    let (there, back) = (T::make(cx, 0)?, T::make(cx, 0)?);
+    let turns = Turns::new()?;
+    let mut count = turns.of_partner();
+    let (theirs, ours) = (&there, &back);
+    let partner = partner::start(cx, true, move || {
+        loop {
+            uninterrupted(|| theirs.wait())?;
+            count.turn();
+            ours.post()?;
         }
-    }
-
-    fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
-        let (there, back) = (T::make(cx, 0)?, T::make(cx, 0)?);
-        let turns = Turns::new()?;
-        let mut count = turns.of_partner();
-        let (theirs, ours) = (&there, &back);
-        let partner = partner::start(cx, true, move || {
-            loop {
-                uninterrupted(|| theirs.wait())?;
-                count.turn();
-                ours.post()?;
-            }
-        })?;
-        Ok(Subject::Batched(Box::new(Alternation { partner, there, back, turns })))
-    }
+    })?;
+    Ok(Subject::batched(Alternation { partner, there, back, turns }))
 }
 
 /// Between batches the partner sleeps in its wait: it needs no arming and no parking.

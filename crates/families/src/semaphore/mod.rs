@@ -7,7 +7,7 @@ use oscost_sys::semaphore::{EventFd, NamedSemaphore, SystemV, Unnamed};
 
 use crate::operation::{Operation, operation};
 use crate::{claims, lack};
-use handover::{Handover, Token};
+use handover::Token;
 
 const PAIR: Card = Card {
     operation: "one wait and one post",
@@ -32,7 +32,7 @@ const fn pair<T: Token>(card: &'static Card) -> Operation<T, impl Fn(&mut T) -> 
 /// The row of a hand-over: where, of what, its id, its name in words, what is claimed, and what else differs.
 macro_rules! handover {
     ($place:ident $token:ty, $id:literal, $by:literal, $claims:expr $(, $field:ident: $value:expr)*) => {
-        &Handover::<$token>::new(&Card {
+        &handover::handover::<$token>(&Card {
             $($field: $value,)*
             ..handover::$place(
                 $id,
@@ -131,67 +131,54 @@ const READ_WRITE: &[&str] = &["read", "write"];
 const BY_SEMOP: [Claim; 3] = handover::in_the_kernel(SEMOP);
 const BY_READ_WRITE: [Claim; 3] = handover::in_the_kernel(READ_WRITE);
 
-impl Token for NamedSemaphore {
-    fn make(cx: &mut SetUp<'_>, value: u32) -> Result<Self, Unable> {
+/// A semaphore of `sys` as a token: how it is made, and its value, asked in another way than by taking it.
+macro_rules! token {
+    ($token:ty, |$cx:pat_param, $value:ident| $make:expr, |$it:ident| $there:expr $(, $fact:ident = $is:literal)?) => {
+        impl Token for $token {
+            $(const $fact: bool = $is;)?
+
+            fn make($cx: &mut SetUp<'_>, $value: u32) -> Result<Self, Unable> {
+                $make
+            }
+
+            #[inline(always)]
+            fn wait(&self) -> Outcome {
+                <$token>::wait(self)
+            }
+
+            #[inline(always)]
+            fn post(&self) -> Outcome {
+                <$token>::post(self)
+            }
+
+            fn there(&self) -> Result<Option<u64>, CallError> {
+                let $it = self;
+                $there
+            }
+        }
+    };
+}
+pub(crate) use token;
+
+token!(
+    NamedSemaphore,
+    |cx, value| {
         let name = cx.unique_name()?;
         cx.keeper.keep(&Object::NamedSemaphore(name.clone()))?;
         NamedSemaphore::create(&name, value).map_err(lack::of_named_semaphores)
-    }
-
-    #[inline(always)]
-    fn wait(&self) -> Outcome {
-        NamedSemaphore::wait(self)
-    }
-
-    #[inline(always)]
-    fn post(&self) -> Outcome {
-        NamedSemaphore::post(self)
-    }
-
-    fn there(&self) -> Result<Option<u64>, CallError> {
-        NamedSemaphore::value(self).map(|value| Some(value.into()))
-    }
-}
-
-impl Token for Unnamed {
-    fn make(_: &mut SetUp<'_>, value: u32) -> Result<Self, Unable> {
-        Ok(Unnamed::new(value)?)
-    }
-
-    #[inline(always)]
-    fn wait(&self) -> Outcome {
-        Unnamed::wait(self)
-    }
-
-    #[inline(always)]
-    fn post(&self) -> Outcome {
-        Unnamed::post(self)
-    }
-
-    fn there(&self) -> Result<Option<u64>, CallError> {
-        Unnamed::value(self).map(|value| Some(value.into()))
-    }
-}
-
-impl Token for SystemV {
-    fn make(cx: &mut SetUp<'_>, value: u32) -> Result<Self, Unable> {
-        system_v_set(cx, value, 1)
-    }
-
-    #[inline(always)]
-    fn wait(&self) -> Outcome {
-        SystemV::wait(self)
-    }
-
-    #[inline(always)]
-    fn post(&self) -> Outcome {
-        SystemV::post(self)
-    }
-
-    fn there(&self) -> Result<Option<u64>, CallError> {
-        SystemV::value(self).map(|value| Some(value.into()))
-    }
-}
+    },
+    |it| it.value().map(|value| Some(value.into()))
+);
+token!(Unnamed, |_, value| Ok(Unnamed::new(value)?), |it| it.value().map(|value| Some(value.into())));
+token!(SystemV, |cx, value| system_v_set(cx, value, 1), |it| it.value().map(|value| Some(value.into())));
+// EFD_SEMAPHORE: a read takes a token, a write gives it back. fs/eventfd.c: eventfd_write wakes under the wait queue's lock, and
+// eventfd_read takes it.
+token!(
+    EventFd,
+    |_, value| EventFd::new(value).map_err(lack::of_descriptors),
+    |it| Ok(it.value().map(u64::from)),
+    WAKES_UNDER_A_LOCK = true
+);
 
 /// A private set of one semaphore, for calls of up to `operations` operations.
 fn system_v_set(cx: &mut SetUp<'_>, value: u32, operations: u64) -> Result<SystemV, Unable> {
@@ -199,28 +186,4 @@ fn system_v_set(cx: &mut SetUp<'_>, value: u32, operations: u64) -> Result<Syste
     cx.keeper
         .make(Object::SystemVSemaphore, |key| SystemV::with_key(key, value), SystemV::id)
         .map_err(lack::of_system_v_semaphores)
-}
-
-/// EFD_SEMAPHORE: a read takes a token, a write gives it back.
-impl Token for EventFd {
-    // fs/eventfd.c: eventfd_write wakes under the wait queue's lock, and eventfd_read takes it.
-    const WAKES_UNDER_A_LOCK: bool = true;
-
-    fn make(_: &mut SetUp<'_>, value: u32) -> Result<Self, Unable> {
-        EventFd::new(value).map_err(lack::of_descriptors)
-    }
-
-    #[inline(always)]
-    fn wait(&self) -> Outcome {
-        EventFd::wait(self)
-    }
-
-    #[inline(always)]
-    fn post(&self) -> Outcome {
-        EventFd::post(self)
-    }
-
-    fn there(&self) -> Result<Option<u64>, CallError> {
-        Ok(EventFd::value(self).map(u64::from))
-    }
 }

@@ -6,7 +6,7 @@ use oscost_harness::{Benchmark, Bound, Card, Claim, Outcome, Placement, PostCond
 use oscost_sys::loopback::{self, Listener};
 use oscost_sys::socket::{self, SocketKind};
 
-use crate::alternation::{self, Alternating, End};
+use crate::alternation::{self, End, alternating};
 use crate::operation::{Operation, operation};
 use crate::semaphore::handover;
 use crate::{claims, lack};
@@ -15,29 +15,29 @@ use connected::{Connected, Sockets};
 mod connected;
 
 pub const ALL: &[&dyn Benchmark] = &[
-    &Alternating::<Connected<Tcp>>::new(&Card {
+    &alternating::<Connected<Tcp>>(&Card {
         operation: "one byte to another process on this CPU with TCP_NODELAY, and one back",
         ..card("socket/tcp_round_trip/same_cpu", "TCP round trip, one CPU", Placement::SameCpu)
     }),
-    &Alternating::<Connected<Udp>>::new(&card(
+    &alternating::<Connected<Udp>>(&card(
         "socket/udp_round_trip/same_cpu",
         "UDP round trip, one CPU",
         Placement::SameCpu,
     )),
-    &Alternating::<Connected<Unix>>::new(&Card {
+    &alternating::<Connected<Unix>>(&Card {
         baseline: None,
         ..card("socket/unix_round_trip/same_cpu", "Unix stream round trip, one CPU", Placement::SameCpu)
     }),
-    &Alternating::<Connected<Tcp>>::new(&Card {
+    &alternating::<Connected<Tcp>>(&Card {
         operation: "one byte to a process on another CPU with TCP_NODELAY, and one back",
         ..card("socket/tcp_round_trip/cross_cpu", "TCP round trip, two CPUs", Placement::CrossCpu)
     }),
-    &Alternating::<Connected<Udp>>::new(&card(
+    &alternating::<Connected<Udp>>(&card(
         "socket/udp_round_trip/cross_cpu",
         "UDP round trip, two CPUs",
         Placement::CrossCpu,
     )),
-    &Alternating::<Connected<Unix>>::new(&Card {
+    &alternating::<Connected<Unix>>(&Card {
         baseline: None,
         ..card("socket/unix_round_trip/cross_cpu", "Unix stream round trip, two CPUs", Placement::CrossCpu)
     }),
@@ -106,22 +106,11 @@ const fn card_alone(id: &'static str, title: &'static str) -> Card {
         operation: "one send of 1 byte and its receipt, in one process",
         heading: "one message, sent and received",
         group: "socket/alone",
-        claims: &ALONE,
+        claims: const { &claims::one_each(&["sendto"], &["recvfrom"]) },
         baseline: Some("socket/unix_alone"),
         ..Card::BATCHED
     }
 }
-
-const ALONE: [Claim; 5] = {
-    let [calls, switches, faults] = claims::exactly(2.0);
-    [
-        calls,
-        Claim::CallsNamed(&["sendto"], Bound::Exactly(1.0)),
-        Claim::CallsNamed(&["recvfrom"], Bound::Exactly(1.0)),
-        switches,
-        faults,
-    ]
-};
 
 /// Over the loopback device, which sends at once (TCP_NODELAY).
 struct Tcp;

@@ -32,6 +32,14 @@ pub const fn named(names: &'static [&'static str], calls: f64) -> [Claim; 4] {
     [all, Claim::CallsNamed(names, Bound::Exactly(calls)), switches, faults]
 }
 
+/// Of an operation that never blocks and makes two system calls, one with each of these names: two of one name would be two as well.
+#[must_use]
+pub const fn one_each(one: &'static [&'static str], other: &'static [&'static str]) -> [Claim; 5] {
+    let [all, switches, faults] = exactly(2.0);
+    let once = Bound::Exactly(1.0);
+    [all, Claim::CallsNamed(one, once), Claim::CallsNamed(other, once), switches, faults]
+}
+
 /// A partner's call more or less, of the 200 operations in which the audit counts: the one before it sleeps, or the one by
 /// which it is put to rest.
 const EDGE: f64 = 0.01;

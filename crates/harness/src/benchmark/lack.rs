@@ -10,31 +10,33 @@ fn unsupported(why: impl Into<String>, remedy: impl Into<String>) -> Unable {
     Unable::Unsupported { why: why.into(), remedy: remedy.into() }
 }
 
+/// What the error of a call means: by its symbols, what is lacking and what to do about it.
+macro_rules! lack {
+    ($error:ident, else $otherwise:expr; $($symbols:pat $(if $also:ident)? => $why:literal, $remedy:expr;)*) => {
+        match $error.symbol() {
+            $($symbols $(if $also)? => unsupported(format!($why), $remedy),)*
+            _ => $otherwise,
+        }
+    };
+}
+
 /// Of any call: what a kernel without it answers, or a sandbox around this process, is no failure of ours.
 #[must_use]
 pub fn of_call(error: CallError) -> Unable {
-    match error.symbol() {
-        Some("ENOSYS" | "EPERM" | "EACCES") => unsupported(
-            format!("{error}: this kernel, or a sandbox around this process, refuses the call"),
-            "run outside the sandbox, or under a kernel that has the call",
-        ),
-        _ => Unable::Failed(error),
+    lack! { error, else Unable::Failed(error);
+        Some("ENOSYS" | "EPERM" | "EACCES") => "{error}: this kernel, or a sandbox around this process, refuses the call",
+            "run outside the sandbox, or under a kernel that has the call";
     }
 }
 
 /// Of a call that makes descriptors.
 #[must_use]
 pub fn of_descriptors(error: CallError) -> Unable {
-    match error.symbol() {
-        Some("EMFILE") => unsupported(
-            format!("{error}: no descriptor is left under the limit of open files of this process"),
-            "raise the limit: ulimit -n 1024",
-        ),
-        Some("ENFILE") => unsupported(
-            format!("{error}: the system's table of open files is full"),
-            "raise the limit: sysctl -w fs.file-max=1000000",
-        ),
-        _ => of_call(error),
+    lack! { error, else of_call(error);
+        Some("EMFILE") => "{error}: no descriptor is left under the limit of open files of this process",
+            "raise the limit: ulimit -n 1024";
+        Some("ENFILE") => "{error}: the system's table of open files is full",
+            "raise the limit: sysctl -w fs.file-max=1000000";
     }
 }
 
@@ -45,40 +47,26 @@ pub fn of_namespaces(error: CallError) -> Unable {
 
 /// The same, where a filter of system calls is in force or not: it refuses root, too.
 fn of_namespaces_where(error: CallError, is_filtered: bool) -> Unable {
-    match error.symbol() {
-        Some("EPERM" | "EACCES") if is_filtered => unsupported(
-            format!("{error}: no such namespace may be made here, and a filter of system calls is in force"),
+    lack! { error, else of_processes(error);
+        Some("EPERM" | "EACCES") if is_filtered => "{error}: no such namespace may be made here, and a filter of system calls is in force",
             "Docker, podman: --security-opt seccomp=unconfined, and where that is not enough --privileged; elsewhere: run \
-             outside the sandbox",
-        ),
-        Some("EPERM" | "EACCES") => unsupported(
-            format!("{error}: this user may make no such namespace"),
-            "run as root, or with a user namespace of your own: unshare -r oscost run container",
-        ),
-        Some("EINVAL" | "ENOSYS") => unsupported(
-            format!("{error}: this kernel has no such namespaces"),
-            "run under a kernel that is built with them (CONFIG_NAMESPACES and those below it)",
-        ),
-        Some("ENOSPC") | None => unsupported(
-            format!("{error}: no more of them are allowed to this user"),
-            "raise the limit: sysctl user.max_user_namespaces, user.max_net_namespaces and their like",
-        ),
-        _ => of_processes(error),
+             outside the sandbox";
+        Some("EPERM" | "EACCES") => "{error}: this user may make no such namespace",
+            "run as root, or with a user namespace of your own: unshare -r oscost run container";
+        Some("EINVAL" | "ENOSYS") => "{error}: this kernel has no such namespaces",
+            "run under a kernel that is built with them (CONFIG_NAMESPACES and those below it)";
+        Some("ENOSPC") | None => "{error}: no more of them are allowed to this user",
+            "raise the limit: sysctl user.max_user_namespaces, user.max_net_namespaces and their like";
     }
 }
 
 /// Of installing a filter of system calls.
 pub fn of_filters(error: CallError) -> Unable {
-    match error.symbol() {
-        Some("EBUSY") => unsupported(
-            format!("{error}: whoever watches this process listens to its system calls already"),
-            "run outside the sandbox that listens",
-        ),
-        Some("EINVAL" | "ENOSYS" | "EPERM" | "EACCES") => unsupported(
-            format!("{error}: filters of system calls cannot be had here"),
-            "run under Linux 5.5 or later with CONFIG_SECCOMP_FILTER, outside a sandbox that refuses them",
-        ),
-        _ => of_processes(error),
+    lack! { error, else of_processes(error);
+        Some("EBUSY") => "{error}: whoever watches this process listens to its system calls already",
+            "run outside the sandbox that listens";
+        Some("EINVAL" | "ENOSYS" | "EPERM" | "EACCES") => "{error}: filters of system calls cannot be had here",
+            "run under Linux 5.5 or later with CONFIG_SECCOMP_FILTER, outside a sandbox that refuses them";
     }
 }
 
@@ -99,20 +87,13 @@ pub fn of_unknown_calls() -> Result<(), Unable> {
 
 /// Of loading a BPF program and attaching it.
 pub fn of_bpf(error: CallError) -> Unable {
-    match error.symbol() {
-        Some("EPERM" | "EACCES") => unsupported(
-            format!("{error}: this user may attach no BPF program"),
-            "run as root, or with CAP_BPF and CAP_PERFMON",
-        ),
-        Some("ENOENT") => unsupported(
-            format!("{error}: the kernel has no such probe, or tracefs is not mounted"),
-            "mount -t tracefs tracefs /sys/kernel/tracing, under a kernel with CONFIG_BPF_EVENTS",
-        ),
-        Some("ENOSYS" | "EINVAL") => unsupported(
-            format!("{error}: this kernel has no BPF, or not what the program needs"),
-            "run under Linux 5.12 or later with CONFIG_BPF_SYSCALL and CONFIG_BPF_EVENTS",
-        ),
-        _ => of_descriptors(error),
+    lack! { error, else of_descriptors(error);
+        Some("EPERM" | "EACCES") => "{error}: this user may attach no BPF program",
+            "run as root, or with CAP_BPF and CAP_PERFMON";
+        Some("ENOENT") => "{error}: the kernel has no such probe, or tracefs is not mounted",
+            "mount -t tracefs tracefs /sys/kernel/tracing, under a kernel with CONFIG_BPF_EVENTS";
+        Some("ENOSYS" | "EINVAL") => "{error}: this kernel has no BPF, or not what the program needs",
+            "run under Linux 5.12 or later with CONFIG_BPF_SYSCALL and CONFIG_BPF_EVENTS";
     }
 }
 
@@ -120,58 +101,40 @@ pub fn of_bpf(error: CallError) -> Unable {
 pub fn of_io_uring(error: CallError) -> Unable {
     let disabled = oscost_sys::file::text("/proc/sys/kernel/io_uring_disabled");
     let disabled = disabled.map_or_else(|_| "unknown".to_owned(), |text| text.trim().to_owned());
-    match error.symbol() {
-        Some("ENOSYS") => unsupported(
-            format!("{error}: this kernel, or a sandbox around this process, has no io_uring"),
-            "run under Linux 5.4 or later with CONFIG_IO_URING, outside the sandbox",
-        ),
-        Some("EPERM" | "EACCES") => unsupported(
-            format!("{error}: io_uring is forbidden here (kernel.io_uring_disabled is {disabled})"),
-            "sysctl -w kernel.io_uring_disabled=0, or run outside the sandbox that refuses it",
-        ),
-        Some("ENOMEM") => unsupported(
-            format!("{error}: the ring does not fit the limit of locked memory"),
-            "raise the limit: ulimit -l 1024",
-        ),
-        _ => of_descriptors(error),
+    lack! { error, else of_descriptors(error);
+        Some("ENOSYS") => "{error}: this kernel, or a sandbox around this process, has no io_uring",
+            "run under Linux 5.4 or later with CONFIG_IO_URING, outside the sandbox";
+        Some("EPERM" | "EACCES") => "{error}: io_uring is forbidden here (kernel.io_uring_disabled is {disabled})",
+            "sysctl -w kernel.io_uring_disabled=0, or run outside the sandbox that refuses it";
+        Some("ENOMEM") => "{error}: the ring does not fit the limit of locked memory",
+            "raise the limit: ulimit -l 1024";
     }
 }
 
 /// Of making so many descriptors.
 pub fn of_many_descriptors(error: CallError, count: usize) -> Unable {
-    match error.symbol() {
-        Some("EMFILE") => unsupported(
-            format!("{error}: {count} descriptors do not fit the limit of open files of this process"),
-            format!("raise the limit: ulimit -n {}", (count + 100).next_power_of_two()),
-        ),
-        _ => of_descriptors(error),
+    lack! { error, else of_descriptors(error);
+        Some("EMFILE") => "{error}: {count} descriptors do not fit the limit of open files of this process",
+            format!("raise the limit: ulimit -n {}", (count + 100).next_power_of_two());
     }
 }
 
 /// Of making, reading or writing a file in the folder that is measured.
 pub fn of_files(error: CallError) -> Unable {
-    match error.symbol() {
-        Some("ENOSPC" | "EDQUOT") => unsupported(
-            format!("{error}: there is no room for a file of 4 KiB"),
-            "make room, or name another folder with --set directory=",
-        ),
-        Some("EROFS" | "EACCES" | "EPERM") => unsupported(
-            format!("{error}: no file can be made there"),
-            "name a folder of your own with --set directory=",
-        ),
-        _ => of_descriptors(error),
+    lack! { error, else of_descriptors(error);
+        Some("ENOSPC" | "EDQUOT") => "{error}: there is no room for a file of 4 KiB",
+            "make room, or name another folder with --set directory=";
+        Some("EROFS" | "EACCES" | "EPERM") => "{error}: no file can be made there",
+            "name a folder of your own with --set directory=";
     }
 }
 
 /// Of opening the device `path`.
 #[must_use]
 pub fn of_device(path: &str, error: CallError) -> Unable {
-    match error.symbol() {
-        Some("ENOENT" | "EACCES" | "EPERM") => unsupported(
-            format!("{path} cannot be used here: {error}"),
-            format!("run where /dev has a {path} that anyone may use"),
-        ),
-        _ => of_descriptors(error),
+    lack! { error, else of_descriptors(error);
+        Some("ENOENT" | "EACCES" | "EPERM") => "{path} cannot be used here: {error}",
+            format!("run where /dev has a {path} that anyone may use");
     }
 }
 
@@ -179,22 +142,15 @@ pub fn of_device(path: &str, error: CallError) -> Unable {
 #[must_use]
 pub fn of_named_semaphores(error: CallError) -> Unable {
     const MOUNT: &str = "mount -t tmpfs -o mode=1777 tmpfs /dev/shm";
-    match error.symbol() {
-        Some("ENOENT" | "ENOSYS") => {
-            unsupported(format!("named semaphores need /dev/shm, and there is none here: {error}"), MOUNT)
-        }
-        Some("EROFS") => unsupported(
-            format!("/dev/shm is read-only here: {error}"),
-            "mount -o remount,rw /dev/shm, or run where it can be written",
-        ),
-        Some("EACCES" | "EPERM") => unsupported(
-            format!("/dev/shm may not be written by this user: {error}"),
-            "chmod 1777 /dev/shm, or run as a user who may write to it",
-        ),
-        Some("ENOSPC") => {
-            unsupported(format!("/dev/shm is full: {error}"), "remove what nobody uses from /dev/shm")
-        }
-        _ => of_descriptors(error),
+    lack! { error, else of_descriptors(error);
+        Some("ENOENT" | "ENOSYS") => "named semaphores need /dev/shm, and there is none here: {error}",
+            MOUNT;
+        Some("EROFS") => "/dev/shm is read-only here: {error}",
+            "mount -o remount,rw /dev/shm, or run where it can be written";
+        Some("EACCES" | "EPERM") => "/dev/shm may not be written by this user: {error}",
+            "chmod 1777 /dev/shm, or run as a user who may write to it";
+        Some("ENOSPC") => "/dev/shm is full: {error}",
+            "remove what nobody uses from /dev/shm";
     }
 }
 
@@ -252,23 +208,17 @@ pub fn of_vdso_random() -> Unable {
 
 /// Of asking for membarrier.
 pub fn of_membarrier(error: CallError) -> Unable {
-    match error.symbol() {
-        Some("ENOSYS" | "EINVAL" | "EPERM") => unsupported(
-            format!("{error}: this kernel or sandbox has no expedited membarrier"),
-            "run under a kernel with CONFIG_MEMBARRIER, outside the sandbox",
-        ),
-        _ => of_call(error),
+    lack! { error, else of_call(error);
+        Some("ENOSYS" | "EINVAL" | "EPERM") => "{error}: this kernel or sandbox has no expedited membarrier",
+            "run under a kernel with CONFIG_MEMBARRIER, outside the sandbox";
     }
 }
 
 /// Of a program that lives in memory alone.
 pub fn of_programs_in_memory(error: CallError) -> Unable {
-    match error.symbol() {
-        Some("EACCES" | "EPERM" | "ENOSYS" | "ENOENT") => unsupported(
-            format!("{error}: no program can be run from memory here"),
-            "sysctl -w vm.memfd_noexec=0, and run where /proc is mounted",
-        ),
-        _ => of_descriptors(error),
+    lack! { error, else of_descriptors(error);
+        Some("EACCES" | "EPERM" | "ENOSYS" | "ENOENT") => "{error}: no program can be run from memory here",
+            "sysctl -w vm.memfd_noexec=0, and run where /proc is mounted";
     }
 }
 
@@ -338,12 +288,9 @@ pub fn of_processes(error: CallError) -> Unable {
 /// Of making a socket or a FIFO with a name in /dev/shm.
 #[must_use]
 pub fn of_shared_memory(error: CallError) -> Unable {
-    match error.symbol() {
-        Some("ENOENT" | "EACCES" | "EPERM" | "EROFS" | "ENOSPC") => unsupported(
-            format!("no socket or FIFO can be made in /dev/shm: {error}"),
-            "mount -t tmpfs -o mode=1777 tmpfs /dev/shm, or run as a user who may write to it",
-        ),
-        _ => of_descriptors(error),
+    lack! { error, else of_descriptors(error);
+        Some("ENOENT" | "EACCES" | "EPERM" | "EROFS" | "ENOSPC") => "no socket or FIFO can be made in /dev/shm: {error}",
+            "mount -t tmpfs -o mode=1777 tmpfs /dev/shm, or run as a user who may write to it";
     }
 }
 
@@ -391,28 +338,20 @@ pub fn of_posix_queues(error: CallError, queues: usize, bytes: usize) -> Unable 
 /// Of creating a System V message queue.
 #[must_use]
 pub fn of_system_v_queues(error: CallError) -> Unable {
-    match error.symbol() {
-        Some("ENOSPC") => unsupported(
-            format!("{error}: as many System V queues exist as kernel.msgmni allows"),
-            "sysctl -w kernel.msgmni=32000, or remove queues that nobody uses (ipcs -q, ipcrm)",
-        ),
-        Some("ENOSYS" | "EPERM" | "EACCES") => unsupported(
-            format!("{error}: System V queues cannot be had here"),
-            "run under a kernel with CONFIG_SYSVIPC, outside a sandbox that refuses them",
-        ),
-        _ => of_call(error),
+    lack! { error, else of_call(error);
+        Some("ENOSPC") => "{error}: as many System V queues exist as kernel.msgmni allows",
+            "sysctl -w kernel.msgmni=32000, or remove queues that nobody uses (ipcs -q, ipcrm)";
+        Some("ENOSYS" | "EPERM" | "EACCES") => "{error}: System V queues cannot be had here",
+            "run under a kernel with CONFIG_SYSVIPC, outside a sandbox that refuses them";
     }
 }
 
 /// Of a socket on the loopback device.
 #[must_use]
 pub fn of_loopback(error: CallError) -> Unable {
-    match error.symbol() {
-        Some("EADDRNOTAVAIL" | "ENETUNREACH" | "EAFNOSUPPORT") => unsupported(
-            format!("{error}: there is no loopback device that is up"),
-            "ip link set lo up, or run where the network namespace has one",
-        ),
-        _ => of_descriptors(error),
+    lack! { error, else of_descriptors(error);
+        Some("EADDRNOTAVAIL" | "ENETUNREACH" | "EAFNOSUPPORT") => "{error}: there is no loopback device that is up",
+            "ip link set lo up, or run where the network namespace has one";
     }
 }
 

@@ -65,6 +65,18 @@ pub enum Subject {
     Series(Box<dyn Series>),
 }
 
+impl Subject {
+    /// A loop of operations.
+    pub fn batched(batched: impl Batched + 'static) -> Self {
+        Self::Batched(Box::new(batched))
+    }
+
+    /// What times itself.
+    pub fn series(series: impl Series + 'static) -> Self {
+        Self::Series(Box::new(series))
+    }
+}
+
 /// The outcome of a call inside a loop. A failure makes the batch void, and is named.
 pub type Outcome = Result<(), CallError>;
 

@@ -12,7 +12,7 @@ use oscost_sys::readiness::Edges;
 use super::super::course::{Course, Ground};
 use super::super::kernel_page::KernelPage;
 use super::super::table::Table;
-use super::super::transport::{Got, Made, Recipients, Transport};
+use super::super::transport::{Got, Made, Transport};
 use super::lack;
 
 /// Of clang, by `build` beside it; `.ci/run` builds it again and compares.
@@ -81,11 +81,6 @@ impl Transport for Bpf {
         options.data_in = Some(&PACKET);
         let ran = program.test_run(options).map_err(|error| lack::call_error(&error))?;
         if ran.return_value == 0 { Err(CallError::short("bpf_timer_start")) } else { Ok(()) }
-    }
-
-    fn send(&mut self, _: &Recipients<'_>, _: &[u8]) -> Outcome {
-        // The kernel does.
-        Ok(())
     }
 
     #[inline(always)]
