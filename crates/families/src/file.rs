@@ -319,14 +319,14 @@ impl Cached {
     fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
         let equal = |page: &[u8; PAGE], byte| page.iter().filter(|&&it| it == byte).count() as f64;
         let found = equal(&self.page, self.seen);
-        let cached = f64::from(u8::from(file_page::is_cached(&self.place.file)?));
+        let cached = file_page::is_cached(&self.place.file)?;
         self.seen = self.seen.wrapping_add(1);
         file_page::write(&self.place.file, &[self.seen; PAGE])?;
         file_page::read(&self.place.file, &mut self.page)?;
         Ok(vec![
             PostCondition::exactly("bytes_read_as_written", PAGE as f64, found),
             PostCondition::exactly("bytes_read_as_rewritten", PAGE as f64, equal(&self.page, self.seen)),
-            PostCondition::exactly("pages_in_the_page_cache", 1.0, cached),
+            PostCondition::is("pages_in_the_page_cache", true, cached),
         ])
     }
 }
@@ -361,10 +361,10 @@ impl Stamped {
         let mut page = [0; PAGE];
         file_page::read(&self.place.file, &mut page)?;
         let found = page.first_chunk().map_or(0, |stamp| u64::from_ne_bytes(*stamp));
-        let cached = f64::from(u8::from(file_page::is_cached(&self.place.file)?));
+        let cached = file_page::is_cached(&self.place.file)?;
         Ok(vec![
             PostCondition::exactly("writes_in_the_file", self.writes as f64, found as f64),
-            PostCondition::exactly("pages_in_the_page_cache", 1.0, cached),
+            PostCondition::is("pages_in_the_page_cache", true, cached),
         ])
     }
 }

@@ -62,8 +62,7 @@ impl Series for Sleeps {
         sink.post_condition(PostCondition::exactly("woken_early", 0.0, early.into()));
         if let (Ok(before), Ok(after)) = (before, switches()) {
             let slept = (after - before) as f64 / count as f64;
-            let expected = Bound::AtLeast(0.9);
-            sink.post_condition(PostCondition { name: "sleeps_an_operation", expected, observed: slept });
+            sink.post_condition(PostCondition::new("sleeps_an_operation", Bound::AtLeast(0.9), slept));
         }
         let late = sorted(late);
         let of = |share| quantile(&late, share).unwrap_or(0.0);

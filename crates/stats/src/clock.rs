@@ -244,6 +244,9 @@ mod tests {
                 assert_step(&scripted(step, cost, jitter, stalls), step);
             }
         }
+        // Over so many steps a step is known to a thousandth of its own rounding.
+        let found = assert_step(&scripted(125.0 / 3.0, 4000.0, 1500.0, false), 125.0 / 3.0).step;
+        assert!((found * 3.0 / 125.0 - 1.0).abs() < 2e-5, "{found}");
         // A fine clock that is as slow, and one whose gaps have a grid that its differences do not have.
         assert_step(&scripted(1.0, 1090.0, 60.0, true), 1.0);
         let beside =

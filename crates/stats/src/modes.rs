@@ -145,4 +145,32 @@ mod tests {
             assert!(!valley(-1.2, 1.0) && !valley(0.0, 2.2), "{distance}");
         }
     }
+
+    #[test]
+    fn a_valley_holds_at_most_half_of_its_peaks() {
+        let valley = |few: usize| {
+            let background = (-20..40).map(|step| (few, (f64::from(step) + 0.5) / 16.0));
+            let all = samples(&background.chain([(400, 0.0), (400, 1.0)]).collect::<Vec<_>>());
+            has_valley(&quantile::sorted(all), 0.0, 1.0)
+        };
+        // A window holds the background of four steps: 400 of 800, 404 of 804.
+        assert!(valley(100) && !valley(101));
+    }
+
+    /// A gap as wide as a window, between the sixteenths of a distance at which windows begin.
+    #[test]
+    fn windows_are_a_quarter_of_the_distance_and_begin_at_sixteenths() {
+        let gap = |shift: f64| {
+            let edges = [(100, 3.0 / 16.0 - 0.001 + shift), (100, 7.0 / 16.0 + 0.001 + shift)];
+            has_valley(&samples(&edges), 0.0, 1.0)
+        };
+        assert!(gap(0.0) && gap(1.0 / 16.0));
+        assert!(!gap(1.0 / 32.0), "each window has one of the edges");
+    }
+
+    #[test]
+    fn modes_that_are_less_than_a_twentieth_apart_are_one() {
+        assert_eq!(shares(&[(55, 0.94), (445, 1.0), (500, 1.04)]), None);
+        assert_eq!(shares(&[(55, 0.94), (445, 1.0), (500, 1.06)]), Some([0.5, 0.5]));
+    }
 }

@@ -329,4 +329,20 @@ mod tests {
         let moved = [Moved { apart: 0.1, error: 0.0, enters: Some(true), price: 1.0, calls: 1.0 }; 20];
         assert_eq!(of_class(&moved).unwrap().0.scale, f64::INFINITY);
     }
+
+    #[test]
+    fn a_time_of_each_call_is_told_from_a_figure_of_several() {
+        let of = |calls: f64| {
+            let figure = Moved { apart: 1.8_f64.ln(), error: 0.01, enters: Some(true), price: 100.0, calls };
+            Common::both(&figure).map(|common| match common {
+                Common::Share(share) => share,
+                Common::Call(time) => time,
+                Common::Nothing => f64::NAN,
+            })
+        };
+        for (calls, time) in [(2.0, 40.0), (0.5, 80.0)] {
+            let [share, each] = of(calls);
+            assert!((share - 1.8_f64.ln()).abs() < 1e-12 && (each - time).abs() < 1e-9, "{calls}: {each}");
+        }
+    }
 }

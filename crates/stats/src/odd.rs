@@ -418,4 +418,12 @@ mod tests {
         assert!(shares / 200.0 <= 0.05 + 4.0 * 0.1 / 200.0_f64.sqrt(), "{}", shares / 200.0);
         assert!(missed < 200, "{missed} of 4000");
     }
+
+    /// Distances of 1.00 to 1.39: a far one is a few per cent beyond the others, and 1.40 is a little more than any.
+    #[test]
+    fn a_tail_of_values_that_differ_little_tells_a_little() {
+        let tail = Tail::of((0..40).map(|step| 1.0 + f64::from(step) / 100.0));
+        let chance = tail.chance(1.4, 0.0);
+        assert!((0.001..0.2).contains(&chance) && tail.chance(1.5, 0.0) < chance, "{chance}");
+    }
 }

@@ -19,13 +19,13 @@ pub fn verify(read_ns: impl Fn() -> u64) -> Result<Vec<PostCondition>, CallError
             break;
         }
     }
-    Ok(vec![PostCondition { name: "share_of_time", expected: Bound::Between(0.9, 1.1), observed: share }])
+    Ok(vec![PostCondition::new("share_of_time", Bound::Between(0.9, 1.1), share)])
 }
 
 /// The clock of the last tick moves as CLOCK_MONOTONIC does, but for a tick.
 pub fn verify_coarse(read_ns: impl Fn() -> u64) -> Result<Vec<PostCondition>, CallError> {
     let share = share_of_time(&read_ns, SOME_TICKS_NS)?;
-    Ok(vec![PostCondition { name: "share_of_time", expected: Bound::Between(0.6, 1.4), observed: share }])
+    Ok(vec![PostCondition::new("share_of_time", Bound::Between(0.6, 1.4), share)])
 }
 
 /// The seconds are those of CLOCK_REALTIME, but for a tick.
@@ -33,17 +33,13 @@ pub fn verify_seconds(seconds: impl Fn() -> u64) -> Result<Vec<PostCondition>, C
     let away = (0..3).map(|_| seconds() as f64 - clock::read_ns(Clock::Realtime) as f64 / 1e9);
     // One that can be set may be set in this moment: the best of three tries is enough.
     let away = away.min_by(|one, other| one.abs().total_cmp(&other.abs())).unwrap_or(f64::INFINITY);
-    Ok(vec![PostCondition {
-        name: "seconds_from_realtime",
-        expected: Bound::Between(-1.1, 0.1),
-        observed: away,
-    }])
+    Ok(vec![PostCondition::new("seconds_from_realtime", Bound::Between(-1.1, 0.1), away)])
 }
 
 /// The counter moves.
 pub fn verify_counter(read: impl Fn() -> u64) -> Result<Vec<PostCondition>, CallError> {
     let steps = share_of_time(&read, A_WHILE_NS)? * A_WHILE_NS as f64;
-    Ok(vec![PostCondition { name: "steps", expected: Bound::AtLeast(1.0), observed: steps }])
+    Ok(vec![PostCondition::new("steps", Bound::AtLeast(1.0), steps)])
 }
 
 /// By how much the clock moves while the kernel's moves by 1, over `ns`.

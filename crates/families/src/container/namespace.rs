@@ -130,8 +130,8 @@ impl Batched for Made {
     /// A process that makes one is in another than before; the measuring process is where it was.
     fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
         let Some(kind) = self.kind else { return Ok(Vec::new()) };
-        let kept = f64::from(u8::from(self.own.as_ref() == Some(&kind.own()?)));
-        Ok(vec![is_new(kind, Kind::unshare)?, PostCondition::exactly("own_namespace_kept", 1.0, kept)])
+        let kept = self.own.as_ref() == Some(&kind.own()?);
+        Ok(vec![is_new(kind, Kind::unshare)?, PostCondition::is("own_namespace_kept", true, kept)])
     }
 }
 

@@ -310,8 +310,7 @@ impl<L: Lock> Fight<L> {
                 sink.post_condition(PostCondition::exactly(quantity::LOST_UPDATES, 0.0, lost));
             } else if !counted {
                 // The control must lose some, or the zeros of the others say nothing. An audit's few turns need not meet.
-                let expected = Bound::AtLeast(1.0);
-                sink.post_condition(PostCondition { name: quantity::LOST_UPDATES, expected, observed: lost });
+                sink.post_condition(PostCondition::new(quantity::LOST_UPDATES, Bound::AtLeast(1.0), lost));
             }
         }
         let longest = all(left::LONGEST_WAIT).into_iter().max().unwrap_or(0);

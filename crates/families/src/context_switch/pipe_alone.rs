@@ -1,11 +1,11 @@
 //! The pipe's price without a switch: one process writes a byte and reads it back. lmbench subtracts this, document 004
 //! does not; both figures need it in their group.
 
-use oscost_harness::{Benchmark, Card, Outcome, Placement, PostCondition};
+use oscost_harness::{Batched, Benchmark, CallError, Card, Outcome, Placement, PostCondition, Subject};
 use oscost_sys::pipe::{self, Pipe, read_byte, write_byte};
 
 use super::two_pipes;
-use crate::operation::{Operation, operation};
+use crate::row::{Row, row};
 use crate::{claims, lack};
 
 pub const SAME_CPU: &dyn Benchmark = &alone(const { &card("the pipe alone", Placement::SameCpu) });
@@ -25,26 +25,33 @@ const fn card(title: &'static str, placement: Placement) -> Card {
     }
 }
 
-const fn alone(card: &'static Card) -> Operation<Pipe, impl Fn(&mut Pipe) -> Outcome + Copy + Sync> {
-    operation(
-        card,
-        |_| Pipe::new().map_err(lack::of_descriptors),
-        |pipe: &mut Pipe| {
-            write_byte(&pipe.writer)?;
-            read_byte(&pipe.reader)
-        },
-    )
-    // A byte that is written is in the pipe, and one that is read is not.
-    .verify(|pipe| {
-        let unread = || pipe::unread(&pipe.reader).map(f64::from);
+const fn alone(card: &'static Card) -> Row {
+    row(card, |_| Ok(Subject::batched(Alone(Pipe::new().map_err(lack::of_descriptors)?))))
+}
+
+struct Alone(Pipe);
+
+impl Batched for Alone {
+    #[inline(never)]
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        for _ in 0..iterations {
+            write_byte(&self.0.writer)?;
+            read_byte(&self.0.reader)?;
+        }
+        Ok(())
+    }
+
+    /// A byte that is written is in the pipe, and one that is read is not.
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        let unread = || pipe::unread(&self.0.reader).map(f64::from);
         let mut found = vec![PostCondition::exactly("bytes_at_rest", 0.0, unread()?)];
-        write_byte(&pipe.writer)?;
+        write_byte(&self.0.writer)?;
         let written = unread()?;
         found.push(PostCondition::exactly("bytes_after_a_write", 1.0, written));
         if written > 0.0 {
-            read_byte(&pipe.reader)?;
+            read_byte(&self.0.reader)?;
             found.push(PostCondition::exactly("bytes_after_a_read", 0.0, unread()?));
         }
         Ok(found)
-    })
+    }
 }

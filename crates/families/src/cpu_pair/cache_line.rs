@@ -111,7 +111,7 @@ impl Batched for Hops {
         let apart = self.words.word(PLACE).load(Ordering::Acquire) != own;
         Ok(vec![
             PostCondition::exactly("answers_of_the_partner", self.made as f64, answers as f64),
-            PostCondition::exactly("on_another_cpu", 1.0, f64::from(u8::from(apart))),
+            PostCondition::is("on_another_cpu", true, apart),
         ])
     }
 

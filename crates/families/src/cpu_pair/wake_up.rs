@@ -187,17 +187,14 @@ impl Series for Sleeper {
         sink.quantity(quantity::LATENCY_P99, of(0.99));
         sink.quantity(quantity::CALL_P50, quantile(&sorted(calls), 0.5).unwrap_or(0.0));
         // The median is that of sleepers that were woken, even where others had the sleeper's CPU now and then.
-        let expected = Bound::AtMost(MOST_AWAKE);
-        let observed = f64::from(awake) / made as f64;
-        sink.post_condition(PostCondition { name: "found_awake", expected, observed });
+        let share = f64::from(awake) / made as f64;
+        sink.post_condition(PostCondition::new("found_awake", Bound::AtMost(MOST_AWAKE), share));
         if let Some((before, after)) = before.zip(self.sleeps()) {
-            let (expected, observed) =
-                (Bound::AtLeast(1.0 - MOST_AWAKE), (after - before) as f64 / made as f64);
-            sink.post_condition(PostCondition { name: "sleeps_a_wake_up", expected, observed });
+            let (least, slept) = (Bound::AtLeast(1.0 - MOST_AWAKE), (after - before) as f64 / made as f64);
+            sink.post_condition(PostCondition::new("sleeps_a_wake_up", least, slept));
         }
         let own = affinity::current().map_or(0, |cpu| cpu as u64 + 1);
-        let apart = f64::from(u8::from(self.word(PLACE) != own));
-        sink.post_condition(PostCondition::exactly("on_another_cpu", 1.0, apart));
+        sink.post_condition(PostCondition::is("on_another_cpu", true, self.word(PLACE) != own));
         Ok(())
     }
 

@@ -114,11 +114,11 @@ impl Asked {
         let without = self.polled.ready()?;
         readiness::count(&self.polled.sources()[last])?;
         self.polled.ready()?;
-        let is_last = f64::from(u8::from(self.polled.was_ready(last)));
+        let is_last = self.polled.was_ready(last);
         Ok(vec![
             found,
             PostCondition::exactly("ready_without_a_write", 0.0, without.into()),
-            PostCondition::exactly("last_is_ready_after_a_write", 1.0, is_last),
+            PostCondition::is("last_is_ready_after_a_write", true, is_last),
         ])
     }
 }

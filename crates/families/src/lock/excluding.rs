@@ -10,7 +10,6 @@ use oscost_sys::memory::SharedWords;
 use oscost_sys::process::Child;
 
 use crate::claims;
-use crate::operation::{Operation, operation};
 use crate::partner::{self, Turns, uninterrupted};
 use crate::row::{Row, row};
 use crate::semaphore::handover::{self, Token};
@@ -45,8 +44,7 @@ fn look_once<L: Lock>(lock: &L) -> Result<Vec<PostCondition>, CallError> {
     let mut found = Vec::new();
     let mut look = |name, expected: bool| -> Outcome {
         let free = lock.is_free()?;
-        let as_number = |free| f64::from(u8::from(free));
-        found.extend(free.map(|free| PostCondition::exactly(name, as_number(expected), as_number(free))));
+        found.extend(free.map(|free| PostCondition::is(name, expected, free)));
         Ok(())
     };
     look("free_at_rest", true)?;
@@ -98,12 +96,25 @@ pub const fn uncontended(id: &'static str, title: &'static str, claims: &'static
 }
 
 /// Taking and giving back.
-pub const fn free<L: Lock>(card: &'static Card) -> Operation<L, impl Fn(&mut L) -> Outcome + Copy + Sync> {
-    let both = |lock: &mut L| {
-        lock.enter()?;
-        lock.leave()
-    };
-    operation(card, L::make, both).verify(|lock| verify(lock))
+pub const fn free<L: Lock>(card: &'static Card) -> Row {
+    row(card, |cx| Ok(Subject::batched(Cycle(L::make(cx)?))))
+}
+
+struct Cycle<L>(L);
+
+impl<L: Lock> Batched for Cycle<L> {
+    #[inline(never)]
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        for _ in 0..iterations {
+            self.0.enter()?;
+            self.0.leave()?;
+        }
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        verify(&self.0)
+    }
 }
 
 /// Card of a hand-over in a ring with both processes on one CPU. Each iteration is a step of each process: two hand-overs.

@@ -68,11 +68,11 @@ impl Batched for Faults {
         let resident = self.0.resident_pages()?;
         Ok(vec![
             PostCondition::exactly("pages_resident", LOOK as f64, resident as f64),
-            PostCondition {
-                name: "faults_counted",
-                expected: Bound::Between(LOOK as f64, LOOK as f64 + 10.0),
-                observed: faults as f64,
-            },
+            PostCondition::new(
+                "faults_counted",
+                Bound::Between(LOOK as f64, LOOK as f64 + 10.0),
+                faults as f64,
+            ),
         ])
     }
 }

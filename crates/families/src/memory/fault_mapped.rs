@@ -137,11 +137,11 @@ impl Batched for Faults {
         Ok(vec![
             PostCondition::exactly("pages_as_expected", LOOK as f64, found as f64),
             PostCondition::exactly("next_page_is_the_file's", 7.0, f64::from(next)),
-            PostCondition {
-                name: "faults_counted",
-                expected: Bound::Between(LOOK as f64, LOOK as f64 + 10.0),
-                observed: faults as f64,
-            },
+            PostCondition::new(
+                "faults_counted",
+                Bound::Between(LOOK as f64, LOOK as f64 + 10.0),
+                faults as f64,
+            ),
         ])
     }
 }

@@ -97,11 +97,7 @@ impl Batched for Given {
             let faults = usage::own(Whose::Thread)?.since(&before).minor_faults;
             return Ok(vec![
                 PostCondition::exactly("pages_as_expected", LOOK as f64, read as f64),
-                PostCondition {
-                    name: "faults_counted",
-                    expected: Bound::AtLeast(1.0),
-                    observed: faults as f64,
-                },
+                PostCondition::new("faults_counted", Bound::AtLeast(1.0), faults as f64),
             ]);
         }
         let gone = before as f64 - self.region.resident_pages()? as f64;

@@ -48,9 +48,7 @@ impl Batched for Protected {
         let mut found = Vec::new();
         for (writable, name) in [(false, "writable_while_protected"), (true, "writable_again")] {
             self.0.protect(writable)?;
-            let smaps = self.0.smaps();
-            let told = |is: bool| f64::from(u8::from(is));
-            found.extend(smaps.map(|it| PostCondition::exactly(name, told(writable), told(it.writable))));
+            found.extend(self.0.smaps().map(|it| PostCondition::is(name, writable, it.writable)));
         }
         found.push(PostCondition::exactly("pages_resident", 1.0, self.0.resident_pages()? as f64));
         Ok(found)

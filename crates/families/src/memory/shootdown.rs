@@ -161,10 +161,12 @@ impl Batched for Shot {
         let mut found = vec![PostCondition::exactly("threads_that_ran", threads, ran as f64)];
         // Where the processor tells the others by itself, nobody is interrupted, and the kernel counts none.
         let interrupts = self.shootdowns.zip(interruption::tlb_shootdowns());
-        found.extend(interrupts.map(|(before, now)| PostCondition {
-            name: "shootdowns_of_each_thread",
-            expected: Bound::AtLeast(0.9),
-            observed: (now - before) as f64 / (self.made as f64 * threads),
+        found.extend(interrupts.map(|(before, now)| {
+            PostCondition::new(
+                "shootdowns_of_each_thread",
+                Bound::AtLeast(0.9),
+                (now - before) as f64 / (self.made as f64 * threads),
+            )
         }));
         Ok(found)
     }

@@ -102,20 +102,14 @@ const SMALL: f64 = 32.0 * 1048576.0;
 
 /// That the process which forks is small.
 fn private_bytes() -> Option<PostCondition> {
-    oscost_sys::region::private_bytes().map(|bytes| PostCondition {
-        name: "private_bytes",
-        expected: Bound::AtMost(SMALL),
-        observed: bytes as f64,
-    })
+    oscost_sys::region::private_bytes()
+        .map(|bytes| PostCondition::new("private_bytes", Bound::AtMost(SMALL), bytes as f64))
 }
 
 /// That the process which forks has at least so many mappings. The bill of a program prices them by themselves.
 fn mappings(least: usize) -> Option<PostCondition> {
-    oscost_sys::region::mappings().map(|mappings| PostCondition {
-        name: "mappings",
-        expected: Bound::AtLeast(least as f64),
-        observed: mappings as f64,
-    })
+    oscost_sys::region::mappings()
+        .map(|mappings| PostCondition::new("mappings", Bound::AtLeast(least as f64), mappings as f64))
 }
 
 /// That a child runs: it touches a page at least. The bill of a program prices such faults by themselves.
@@ -124,12 +118,10 @@ fn faults_of_a_child(mut make: impl FnMut() -> Outcome) -> Result<PostCondition,
     let before = usage::own(Whose::Children)?;
     (0..CHILDREN).try_for_each(|_| make())?;
     let faults = usage::own(Whose::Children)?.since(&before).faults() as f64;
-    let (expected, observed) = (Bound::AtLeast(1.0), faults / f64::from(CHILDREN));
-    Ok(PostCondition { name: "faults_of_a_child", expected, observed })
+    Ok(PostCondition::new("faults_of_a_child", Bound::AtLeast(1.0), faults / f64::from(CHILDREN)))
 }
 
 /// That no child of this process has ended without being waited for.
 fn nobody_unreaped() -> Result<PostCondition, CallError> {
-    let unreaped = offspring::is_one_unreaped()?;
-    Ok(PostCondition::exactly("children_unreaped", 0.0, f64::from(u8::from(unreaped))))
+    Ok(PostCondition::is("children_unreaped", false, offspring::is_one_unreaped()?))
 }

@@ -3,7 +3,9 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::Ordering;
 
-use oscost_harness::{Bound, CallError, Card, Claim, Outcome, SetUp, Unable};
+use oscost_harness::{
+    Batched, Bound, CallError, Card, Claim, Outcome, PostCondition, SetUp, Subject, Unable,
+};
 use oscost_sys::file;
 use oscost_sys::memory::SharedWords;
 use oscost_sys::pipe::{self, Pipe};
@@ -12,18 +14,12 @@ use oscost_sys::record_lock::{self, LockKind, Owner, Range};
 
 use super::locks::{OnFile, make};
 use crate::lock::excluding;
-use crate::operation::{Operation, operation};
 use crate::partner;
+use crate::row::{Row, row};
 
 /// Taking and giving back beside `OTHERS` locks of somebody else's.
-pub const fn beside<L: OnFile, const OTHERS: u64>(
-    card: &'static Card,
-) -> Operation<Cycle<L>, impl Fn(&mut Cycle<L>) -> Outcome + Copy + Sync> {
-    let both = |cycle: &mut Cycle<L>| {
-        cycle.lock.enter()?;
-        cycle.lock.leave()
-    };
-    operation(card, |cx| cycle(cx, OTHERS), both).verify(|cycle| excluding::verify(&cycle.lock))
+pub const fn beside<L: OnFile, const OTHERS: u64>(card: &'static Card) -> Row {
+    row(card, |cx| cycle::<L>(cx, OTHERS).map(Subject::batched))
 }
 
 /// Card of taking and giving back a record beside a few other locks.
@@ -51,7 +47,7 @@ pub const fn many(card: Card, id: &'static str, operation: &'static str) -> Card
     }
 }
 
-pub struct Cycle<L> {
+struct Cycle<L> {
     lock: L,
     _holder: Child,
     _file: OwnedFd,
@@ -94,4 +90,19 @@ fn cycle<L: OnFile>(cx: &mut SetUp<'_>, others: u64) -> Result<Cycle<L>, Unable>
     }
     let lock = L::of(file::open_again(&file)?);
     Ok(Cycle { lock, _holder: holder, _file: file })
+}
+
+impl<L: OnFile> Batched for Cycle<L> {
+    #[inline(never)]
+    fn batch(&mut self, iterations: u64) -> Outcome {
+        for _ in 0..iterations {
+            self.lock.enter()?;
+            self.lock.leave()?;
+        }
+        Ok(())
+    }
+
+    fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
+        excluding::verify(&self.lock)
+    }
 }

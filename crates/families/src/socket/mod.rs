@@ -71,12 +71,12 @@ pub const ALL: &[&dyn Benchmark] = &[
     )
     .verify(|listener| {
         // No connection waits that nobody accepted; one that is made carries a byte, and its ends are each other's.
-        let waiting = f64::from(u8::from(listener.is_asked()?));
+        let waiting = listener.is_asked()?;
         let (bytes, paired) = listener.carries()?;
         Ok(vec![
-            PostCondition::exactly("connections_waiting", 0.0, waiting),
+            PostCondition::is("connections_waiting", false, waiting),
             PostCondition::exactly("bytes_through_a_connection", 1.0, bytes as f64),
-            PostCondition::exactly("ends_of_one_connection", 1.0, f64::from(u8::from(paired))),
+            PostCondition::is("ends_of_one_connection", true, paired),
         ])
     }),
 ];

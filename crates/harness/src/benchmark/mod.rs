@@ -142,10 +142,22 @@ pub struct PostCondition {
 }
 
 impl PostCondition {
+    /// A fact whose value must be within a bound.
+    #[must_use]
+    pub const fn new(name: &'static str, expected: Bound, observed: f64) -> Self {
+        Self { name, expected, observed }
+    }
+
     /// A fact whose value must be exactly this.
     #[must_use]
     pub const fn exactly(name: &'static str, expected: f64, observed: f64) -> Self {
-        Self { name, expected: Bound::Exactly(expected), observed }
+        Self::new(name, Bound::Exactly(expected), observed)
+    }
+
+    /// Something that must be so, as 1, or must not, as 0.
+    #[must_use]
+    pub fn is(name: &'static str, expected: bool, observed: bool) -> Self {
+        Self::exactly(name, u8::from(expected).into(), u8::from(observed).into())
     }
 
     /// Whether the observed value is the required one.

@@ -5,30 +5,14 @@ use crate::support;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use oscost_recorddb::{
-    Access, Database, DatabaseOptions, Error, Granularity, Layout, LockWay, Primitive, StoreMode, check,
-};
+use oscost_recorddb::{Access, Database, DatabaseOptions, Error, Layout, LockWay, StoreMode, check};
 use oscost_sys::process::Child;
-use support::{Directory, alone};
-
-const MUTEX: LockWay = LockWay::By(Primitive::RobustMutex, Granularity::Fine);
-
-fn options() -> DatabaseOptions {
-    DatabaseOptions {
-        layout: Layout::Fast,
-        access: Access::Mapped,
-        lock: MUTEX,
-        create: true,
-        ..DatabaseOptions::default()
-    }
-}
+use support::{fast as options, place};
 
 /// If a mapped file is shortened, a process that touches the missing part dies; none is told that a record does not exist.
 #[test]
 fn a_file_that_is_shortened_under_a_process_ends_it() {
-    let _alone = alone();
-    let directory = Directory::new();
-    let path = directory.file("db");
+    let (_alone, directory, path) = place();
     for pages in [1, 30, 60, 70, 80] {
         let full = DatabaseOptions { truncate: true, ..options() };
         let mut database = Database::open(&path, &full).expect("open");
@@ -73,9 +57,7 @@ fn fill(path: &Path, with: impl FnOnce(&mut Database)) {
 /// A file that was cut off anywhere: opening or a fetch says so, or everything is answered as it was.
 #[test]
 fn a_cut_file_ends_in_a_clean_error() {
-    let _alone = alone();
-    let directory = Directory::new();
-    let path = directory.file("db");
+    let (_alone, directory, path) = place();
     let lock = LockWay::None;
     fill(&path, |database| {
         for number in 0..300 {
@@ -114,9 +96,7 @@ fn a_cut_file_ends_in_a_clean_error() {
 /// the same gets an error.
 #[test]
 fn an_allocation_over_what_is_there_is_refused() {
-    let _alone = alone();
-    let directory = Directory::new();
-    let path = directory.file("db");
+    let (_alone, directory, path) = place();
     let lock = LockWay::None;
     fill(&path, |database| {
         for number in 0..100 {
@@ -170,9 +150,7 @@ fn an_allocation_over_what_is_there_is_refused() {
 /// A flipped bit is damage, or does not change what is read; no walk hangs, nothing panics.
 #[test]
 fn flipped_bits_are_found() {
-    let _alone = alone();
-    let directory = Directory::new();
-    let path = directory.file("db");
+    let (_alone, directory, path) = place();
     let lock = LockWay::None;
     fill(&path, |database| {
         for number in 0..300 {
@@ -221,9 +199,7 @@ fn flipped_bits_are_found() {
 /// Bytes that nobody wrote: the checkers end, and do not panic.
 #[test]
 fn checkers_end_whatever_they_are_given() {
-    let _alone = alone();
-    let directory = Directory::new();
-    let path = directory.file("db");
+    let (_alone, directory, path) = place();
     for layout in [Layout::Fast, Layout::Book] {
         let options = DatabaseOptions { layout, lock: LockWay::None, ..options() };
         let mut database = Database::open(&path, &options).expect("open");

@@ -11,21 +11,9 @@ use oscost_recorddb::{
 };
 use oscost_recorddb::{Granularity, Primitive};
 use oscost_sys::process::Child;
-use support::{Directory, alone, plan};
+use support::{Directory, MUTEX, alone, fast as options, place, plan};
 
 const ACCESSES: [Access; 3] = [Access::SeekRead, Access::Positioned, Access::Mapped];
-const MUTEX: LockWay = LockWay::By(Primitive::RobustMutex, Granularity::Fine);
-
-fn options() -> DatabaseOptions {
-    DatabaseOptions {
-        layout: Layout::Fast,
-        access: Access::Mapped,
-        lock: MUTEX,
-        create: true,
-        ..DatabaseOptions::default()
-    }
-}
-
 #[test]
 fn every_way_to_lock_and_to_reach_the_bytes_answers_as_the_book_does() {
     let _alone = alone();
@@ -57,9 +45,7 @@ fn every_way_to_lock_and_to_reach_the_bytes_answers_as_the_book_does() {
 
 #[test]
 fn a_map_in_memory_answers_the_same() {
-    let _alone = alone();
-    let directory = Directory::new();
-    let path = directory.file("db");
+    let (_alone, _directory, path) = place();
     let mut database = Database::open(&path, &options()).expect("open");
     let mut map = BTreeMap::new();
     // Lengths of all size classes, from a seed of its own.
@@ -119,9 +105,7 @@ fn a_walk_goes_on_whatever_happens_meanwhile() {
 
 #[test]
 fn space_is_used_again_where_one_inserts_and_another_deletes() {
-    let _alone = alone();
-    let directory = Directory::new();
-    let path = directory.file("db");
+    let (_alone, directory, path) = place();
     let mut writer = Database::open(&path, &options()).expect("open");
     let run = |from: u32| {
         let child = Child::fork(|| {
@@ -183,9 +167,7 @@ fn several_processes_lose_nothing() {
 
 #[test]
 fn two_ways_to_lock_do_not_meet() {
-    let _alone = alone();
-    let directory = Directory::new();
-    let path = directory.file("db");
+    let (_alone, _directory, path) = place();
     let first = Database::open(&path, &options()).expect("open");
     for lock in LockWay::ALL.into_iter().filter(|lock| *lock != MUTEX) {
         let child = Child::fork(|| {
@@ -205,9 +187,7 @@ fn two_ways_to_lock_do_not_meet() {
 
 #[test]
 fn other_files_are_refused_with_the_reason() {
-    let _alone = alone();
-    let directory = Directory::new();
-    let path = directory.file("db");
+    let (_alone, directory, path) = place();
     drop(Database::open(&path, &options()).expect("open"));
     let file = std::fs::OpenOptions::new().write(true).open(directory.file("db.fast")).expect("open");
     let magic = u64::from_le_bytes(*b"recorddb");
@@ -227,9 +207,7 @@ fn other_files_are_refused_with_the_reason() {
 
 #[test]
 fn a_reader_changes_nothing_and_may_not_store() {
-    let _alone = alone();
-    let directory = Directory::new();
-    let path = directory.file("db");
+    let (_alone, directory, path) = place();
     let fcntl = LockWay::By(Primitive::Fcntl, Granularity::Fine);
     let mut writer = Database::open(&path, &DatabaseOptions { lock: fcntl, ..options() }).expect("open");
     writer.store(b"key", b"value", StoreMode::Insert).expect("stored");

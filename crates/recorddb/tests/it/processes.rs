@@ -13,7 +13,7 @@ use oscost_recorddb::{
 use oscost_recorddb::{check, driver};
 use oscost_sys::process::{Child, Signal, signal};
 use oscost_sys::record_lock::{self, LockKind, Owner, Range};
-use support::{Directory, alone};
+use support::{Directory, alone, place};
 
 fn fcntl(granularity: Granularity) -> DatabaseOptions {
     let lock = LockWay::By(Primitive::Fcntl, granularity);
@@ -268,9 +268,7 @@ fn short_runs_agree_on_their_share_of_user_time() {
 /// What is written into the files from outside, byte by byte.
 #[test]
 fn cut_flipped_and_circular_books_end_in_a_clean_error() {
-    let _alone = alone();
-    let directory = Directory::new();
-    let path = directory.file("db");
+    let (_alone, directory, path) = place();
     let options = DatabaseOptions {
         lock: LockWay::None,
         create: true,
@@ -350,9 +348,7 @@ fn cut_flipped_and_circular_books_end_in_a_clean_error() {
 /// another value.
 #[test]
 fn a_mapped_book_that_is_shortened_ends_in_a_clear_death_or_an_error() {
-    let _alone = alone();
-    let directory = Directory::new();
-    let path = directory.file("db");
+    let (_alone, directory, path) = place();
     let options = DatabaseOptions {
         lock: LockWay::None,
         create: true,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use oscost_recorddb::workload::{WorkPlan, Workload};
+use oscost_recorddb::{Access, DatabaseOptions, Granularity, Layout, LockWay, Primitive};
 
 pub struct Directory(PathBuf);
 
@@ -42,4 +43,24 @@ pub fn plan(records: u32) -> WorkPlan {
 pub fn alone() -> std::sync::MutexGuard<'static, ()> {
     static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
     ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// [`alone`], with a folder and a database's path in it.
+pub fn place() -> (std::sync::MutexGuard<'static, ()>, Directory, PathBuf) {
+    let (alone, directory) = (alone(), Directory::new());
+    let path = directory.file("db");
+    (alone, directory, path)
+}
+
+pub const MUTEX: LockWay = LockWay::By(Primitive::RobustMutex, Granularity::Fine);
+
+/// A new database of layout `fast`, mapped.
+pub fn fast() -> DatabaseOptions {
+    DatabaseOptions {
+        layout: Layout::Fast,
+        access: Access::Mapped,
+        lock: MUTEX,
+        create: true,
+        ..DatabaseOptions::default()
+    }
 }
