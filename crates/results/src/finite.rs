@@ -240,6 +240,16 @@ mod tests {
         let estimate = Estimate { value: 1.0, low: f64::NAN, high: 1.0, extremes: false };
         let quantity = Quantity { estimate, unit: "ns".to_owned(), unknown: serde_json::Map::new() };
         assert_eq!(not_finite(&BTreeMap::from([("floor", quantity)])), Some("floor.low".to_owned()));
+        #[derive(serde::Serialize)]
+        struct Pair(f64, f64);
+        #[derive(serde::Serialize)]
+        enum Either {
+            Both(f64, f64),
+        }
+        assert_eq!(not_finite(&Pair(f64::NAN, 1.0)), Some("[0]".to_owned()));
+        assert_eq!(not_finite(&Pair(1.0, f64::NAN)), Some("[1]".to_owned()));
+        let both = not_finite(&Either::Both(f64::NAN, 1.0));
+        assert!(both.is_some_and(|found| found.ends_with("[0]")));
         let ratio = PairedValue { high: Some(f64::NAN), ..PairedValue::default() };
         assert_eq!(not_finite(&ratio), Some("high".to_owned()));
     }

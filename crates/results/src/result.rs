@@ -368,3 +368,18 @@ pub enum CheckState {
     #[serde(other)]
     Unknown,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_begins_partial_and_without_a_duration() {
+        let at = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(86_399);
+        let begun = RunResult::begun(at, Tool::default(), Machine::default(), Conditions::default());
+        assert_eq!(
+            (begun.started.as_str(), begun.duration_ns, begun.partial),
+            ("1970-01-01T23:59:59Z", 0, true)
+        );
+    }
+}

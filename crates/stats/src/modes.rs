@@ -157,12 +157,14 @@ mod tests {
         assert!(valley(100) && !valley(101));
     }
 
-    /// A gap as wide as a window, between the sixteenths of a distance at which windows begin.
+    /// A gap as wide as a window, between places at which windows begin, and between others.
     #[test]
     fn windows_are_a_quarter_of_the_distance_and_begin_at_sixteenths() {
         let gap = |shift: f64| {
-            let edges = [(100, 3.0 / 16.0 - 0.001 + shift), (100, 7.0 / 16.0 + 0.001 + shift)];
-            has_valley(&samples(&edges), 0.0, 1.0)
+            let few = (-20..3).chain(7..40).map(|step| (30, (f64::from(step) + 0.5) / 16.0 + shift));
+            let edges = [3.0 / 16.0 - 0.001, 7.0 / 16.0 + 0.001].map(|edge| (200, edge + shift));
+            let all = samples(&few.chain(edges).collect::<Vec<_>>());
+            has_valley(&quantile::sorted(all), 0.0, 1.0)
         };
         assert!(gap(0.0) && gap(1.0 / 16.0));
         assert!(!gap(1.0 / 32.0), "each window has one of the edges");

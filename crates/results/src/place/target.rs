@@ -237,4 +237,16 @@ mod tests {
         let error = open_again(&path, OFlags::RDONLY, &stat).unwrap_err();
         assert_eq!(error.to_string(), "something else took its place");
     }
+
+    /// The first bytes are read without waiting for them: their writer was there, and its end is the end.
+    #[test]
+    fn a_pipe_that_was_written_to_and_closed_ends() {
+        let (reader, mut writer) = io::pipe().unwrap();
+        writer.write_all(b"all").unwrap();
+        drop(writer);
+        let mut reader = Reader { pipe: File::from(OwnedFd::from(reader)), met: false };
+        let mut text = String::new();
+        reader.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "all");
+    }
 }
