@@ -209,7 +209,7 @@ mod tests {
     fn values_without_a_logarithm_are_counted_apart() {
         let histogram = of([-1.0, 0.0, -0.0, 100.0]);
         assert_eq!((histogram.not_positive(), histogram.total()), (3, 4));
-        assert_eq!(histogram.quantile(0.5), Some(0.0));
+        assert_eq!((histogram.quantile(0.5), histogram.quantile(0.75)), (Some(0.0), Some(0.0)));
         assert!((histogram.quantile(1.0).unwrap() / 100.0 - 1.0).abs() < 0.011);
         assert_eq!(shape(&histogram, 3), [1.0, 0.0, 0.0]);
     }

@@ -79,6 +79,17 @@ mod tests {
         assert_eq!(knee(&full), Some(Knee { from: 4.0, at: Some(4.0), to: Some(4.0) }));
     }
 
+    /// By its value alone, whatever the ends of the intervals are.
+    #[test]
+    fn the_middle_of_a_knee_is_that_of_the_values() {
+        let found = |one: [f64; 3], next: [f64; 3]| {
+            knee(&[SpeedUp { workers: 1.0, of: one }, SpeedUp { workers: 2.0, of: next }])
+        };
+        let expected = |at| Some(Knee { from: 1.0, at, to: None });
+        assert_eq!(found([1.0, 1.0, 1.0], [1.2, 1.4, 1.9]), expected(Some(1.0)));
+        assert_eq!(found([0.9, 1.0, 1.2], [1.5, 1.6, 2.0]), expected(None));
+    }
+
     #[test]
     fn noise_widens_the_interval_of_the_knee() {
         let noisy = points(&[(1.0, 1.0), (2.0, 0.9), (4.0, 0.6), (8.0, 0.3)], 0.1);

@@ -58,6 +58,7 @@ mod tests {
         assert_eq!(quartiles(&[1.0, 2.0, 3.0, 4.0]), Some([1.75, 2.5, 3.25]));
         assert_eq!(median(&[1.0, 2.0, 10.0, 20.0]), Some(6.0));
         assert_eq!(median(&[7.0]), Some(7.0));
+        assert_eq!(quantile(&[1.0, f64::INFINITY], 0.0), Some(1.0));
     }
 
     #[test]

@@ -185,7 +185,7 @@ mod tests {
             (made.account.elapsed_ns, made.account.gaps_ns(), made.account.gaps[0].count),
             (30, 15, 3)
         );
-        assert_eq!(made.counts.iter().sum::<u64>(), 150_000);
+        assert_eq!((made.counts.iter().sum::<u64>(), made.account.limit_ns), (150_000, 2_000));
         assert_eq!(over_launches(&[], 1), None);
     }
 
@@ -223,6 +223,8 @@ mod tests {
         assert_eq!((it.p90_ns, it.max_ns), (140.0, 150.0));
         assert_eq!((it.line_hot_ns, it.line_ns), (Some(1.0), Some(90.0)));
         assert!(it.evicts(), "ninety times as long as a line that was just read");
+        let eleven = launch(&(120..131).collect::<Vec<u64>>());
+        assert_eq!(first_calls(std::iter::once((&eleven, 20.0)))[0].p90_ns, 109.0);
         assert_eq!(first_calls(std::iter::empty()), Vec::new());
     }
 }

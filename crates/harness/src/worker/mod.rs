@@ -385,6 +385,7 @@ fn everybody_failed(task: &Task, members: usize, failure: &Failure) -> TaskFindi
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::benchmark::card::Card;
 
     /// A stream that is never ended: whoever reads on after its bytes would wait for ever.
     struct Unended<'a>(&'a [u8]);
@@ -410,5 +411,42 @@ mod tests {
         let text = serde_json::to_vec(&job).expect("a job");
         assert_eq!(job_of(Unended(&text)), Ok(job));
         assert!(job_of(&text[..text.len() - 1]).is_err() && job_of(&b"rubbish"[..]).is_err());
+    }
+
+    struct Alike(Card);
+
+    impl Benchmark for Alike {
+        fn card(&self) -> &'static Card {
+            Box::leak(Box::new(self.0.clone()))
+        }
+
+        fn set_up(&self, _: &mut SetUp<'_>) -> Result<Subject, Unable> {
+            Err(Unable::Unsupported { why: String::new(), remedy: String::new() })
+        }
+    }
+
+    #[test]
+    fn one_member_that_wants_idle_cpus_awake_is_enough() {
+        static PLAIN: Alike = Alike(Card::BATCHED);
+        static AWAKE: Alike = Alike(Card { keeps_awake: true, ..Card::BATCHED });
+        static WAKES: Alike = Alike(Card { blocks: true, placement: Placement::CrossCpu, ..Card::BATCHED });
+        let (words, catalogue) = (SharedWords::new(1).expect("memory"), Catalogue::new(Vec::new()));
+        let job = Job {
+            ids: Vec::new(),
+            task: Task::Clock,
+            cpus: vec![0, 1],
+            seed: 7,
+            isolate: false,
+            refused: None,
+            directory: None,
+        };
+        let worker = Worker::new(&catalogue, job, None, &words).expect("a worker");
+        let stays = |members: &[Option<&'static dyn Benchmark>], idle| worker.is_to_stay_awake(members, idle);
+        assert!(stays(&[Some(&PLAIN), Some(&AWAKE)], IdleCpu::Halt));
+        assert!(!stays(&[Some(&PLAIN), None], IdleCpu::Halt) && !stays(&[Some(&WAKES)], IdleCpu::Halt));
+        assert!(stays(&[Some(&PLAIN)], IdleCpu::Poll));
+        assert!(
+            stays(&[Some(&PLAIN), Some(&WAKES)], IdleCpu::Both) && !stays(&[Some(&PLAIN)], IdleCpu::Both)
+        );
     }
 }

@@ -118,3 +118,19 @@ impl Change {
         upper.min(lower)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_of_numbers() {
+        let checked = Change::checked;
+        assert!(checked(0.1, f64::INFINITY, 3.0, 0.01).is_some());
+        assert_eq!(checked(f64::NAN, 0.1, 3.0, 0.01), None);
+        assert_eq!(checked(f64::INFINITY, 0.1, 3.0, 0.01), None);
+        assert_eq!(checked(0.1, f64::NAN, 3.0, 0.01), None);
+        assert_eq!(checked(0.1, 0.1, f64::NAN, 0.01), None);
+        assert_eq!(checked(0.1, 0.1, 3.0, f64::INFINITY), None);
+    }
+}

@@ -173,6 +173,8 @@ mod tests {
         assert_eq!(told(50_000, |look| look.interrupts = Some(vec![9, 101])), (GapCause::Interrupt, Some(0)));
         assert_eq!(told(50_000, |look| look.ran_ns = Some(950_000)).0, GapCause::Steal);
         assert_eq!(told(9_000_000, |look| look.stolen_ns = Some(10_000_000)).0, GapCause::Steal);
+        let waited = |look: &mut Look| (look.ran_ns, look.waited_ns) = (Some(980_000), Some(20_000));
+        assert_eq!(told(50_000, waited).0, GapCause::Unknown, "what waited was not away");
     }
 
     #[test]
