@@ -397,9 +397,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_job_is_read_without_the_end_of_its_stream() {
-        let job = Job {
+    fn job() -> Job {
+        Job {
             ids: vec!["a".to_owned(), "b".to_owned()],
             task: Task::Clock,
             cpus: vec![1, 0],
@@ -407,7 +406,12 @@ mod tests {
             isolate: true,
             refused: None,
             directory: Some(3),
-        };
+        }
+    }
+
+    #[test]
+    fn a_job_is_read_without_the_end_of_its_stream() {
+        let job = job();
         let text = serde_json::to_vec(&job).expect("a job");
         assert_eq!(job_of(Unended(&text)), Ok(job));
         assert!(job_of(&text[..text.len() - 1]).is_err() && job_of(&b"rubbish"[..]).is_err());
@@ -431,16 +435,7 @@ mod tests {
         static AWAKE: Alike = Alike(Card { keeps_awake: true, ..Card::BATCHED });
         static WAKES: Alike = Alike(Card { blocks: true, placement: Placement::CrossCpu, ..Card::BATCHED });
         let (words, catalogue) = (SharedWords::new(1).expect("memory"), Catalogue::new(Vec::new()));
-        let job = Job {
-            ids: Vec::new(),
-            task: Task::Clock,
-            cpus: vec![0, 1],
-            seed: 7,
-            isolate: false,
-            refused: None,
-            directory: None,
-        };
-        let worker = Worker::new(&catalogue, job, None, &words).expect("a worker");
+        let worker = Worker::new(&catalogue, job(), None, &words).expect("a worker");
         let stays = |members: &[Option<&'static dyn Benchmark>], idle| worker.is_to_stay_awake(members, idle);
         assert!(stays(&[Some(&PLAIN), Some(&AWAKE)], IdleCpu::Halt));
         assert!(!stays(&[Some(&PLAIN), None], IdleCpu::Halt) && !stays(&[Some(&WAKES)], IdleCpu::Halt));
