@@ -29,6 +29,7 @@ pub struct Rate {
 
 const LIKE_ENTRY: &str = "priced as getppid, which does as little";
 const PAIR: &str = "half of the pair that is measured together";
+const MAPPED: &str = "half of the pair; beside memory in use, which the kernel joins it to, it costs more";
 const LIKE_STAT: &str = "priced as a stat of a short path";
 const OTHER_MEMORY: &str = "one page that nobody touched; more memory costs more";
 
@@ -201,7 +202,7 @@ pub static RATES: &[Rate] = &[
         ),
     ),
     // Memory.
-    on(&["anonymous"], rate(&["mmap"], &[("memory/mmap_munmap", 0.5)], PAIR)),
+    on(&["anonymous"], rate(&["mmap"], &[("memory/mmap_munmap", 0.5)], MAPPED)),
     rate(&["mmap"], &[("memory/mmap_munmap", 0.5)], "priced as anonymous memory"),
     rate(&["munmap"], &[("memory/mmap_munmap", 0.5)], OTHER_MEMORY),
     rate(&["mremap"], &[("memory/mmap_munmap", 1.0)], "priced as one mmap and one munmap"),
