@@ -435,7 +435,8 @@ mod tests {
         static AWAKE: Alike = Alike(Card { keeps_awake: true, ..Card::BATCHED });
         static WAKES: Alike = Alike(Card { blocks: true, placement: Placement::CrossCpu, ..Card::BATCHED });
         let (words, catalogue) = (SharedWords::new(1).expect("memory"), Catalogue::new(Vec::new()));
-        let worker = Worker::new(&catalogue, job(), None, &words).expect("a worker");
+        let job = Job { directory: None, ..job() };
+        let worker = Worker::new(&catalogue, job, None, &words).expect("a worker");
         let stays = |members: &[Option<&'static dyn Benchmark>], idle| worker.is_to_stay_awake(members, idle);
         assert!(stays(&[Some(&PLAIN), Some(&AWAKE)], IdleCpu::Halt));
         assert!(!stays(&[Some(&PLAIN), None], IdleCpu::Halt) && !stays(&[Some(&WAKES)], IdleCpu::Halt));
