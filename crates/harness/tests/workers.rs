@@ -309,9 +309,10 @@ fn foreign(name: &str, command: &[&str]) -> Foreign {
 
 fn foreign_programs_take_part_and_leave_nothing() {
     let mark = format!("{}", 100_000 + std::process::id());
-    let lies = format!("/tmp/oscost-test-lies-{mark}");
+    // Named as a folder that other tests remove if these are killed.
+    let lies = format!("/tmp/oscost-test-{}-lies", std::process::id());
     let (stays, stays_too) = (format!("/tmp/oscost-test-{mark}"), format!("/var/tmp/oscost-test-{mark}"));
-    std::fs::write(&lies, "").expect("a file in /tmp");
+    std::fs::create_dir(&lies).expect("a folder in /tmp");
     let contestants = [
         foreign("prints", &["echo", "42.5"]),
         // Its children must not take themselves for orphans: their parent is not the first process.
@@ -335,7 +336,7 @@ fn foreign_programs_take_part_and_leave_nothing() {
         foreign("leaves", &["sh", "-c", &format!("setsid sleep {mark} & echo 1")]),
     ];
     let measured = measured_with(&["known/calls_10"], &contestants, &mut |_| {});
-    std::fs::remove_file(&lies).expect("the file in /tmp");
+    std::fs::remove_dir(&lies).expect("the folder in /tmp");
     assert_eq!(value(figure(&measured, "foreign/prints"), "printed"), 42.5);
     assert_eq!(figure(&measured, "foreign/prints").launches.len(), 6);
     assert_eq!(value(figure(&measured, "foreign/parents"), "printed"), 7.0);

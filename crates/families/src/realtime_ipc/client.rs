@@ -39,7 +39,7 @@ pub fn attend(
                 // The end says how many there were.
                 let until = usize::try_from(if last { stamp } else { sequence }).unwrap_or(usize::MAX);
                 if until < next || until > table.ticks() {
-                    return Err(CallError::short("a message out of its order"));
+                    return Err(CallError::told("a message came out of its order"));
                 }
                 table.miss(client, (until - next) as u64);
                 next = until;

@@ -268,7 +268,7 @@ fn check(table: &Table, kind: Kind) -> Outcome {
         // A full queue is a gap in what the client sees: what is no drop was missed.
         let explained = kind != Kind::Queue || dropped <= gaps;
         if received + gaps != sent || noted != received || !explained {
-            return Err(CallError::short("the account: sent = received + dropped + missed"));
+            return Err(CallError::told("the account does not hold: sent = received + dropped + missed"));
         }
     }
     Ok(())

@@ -113,7 +113,7 @@ pub(super) struct Running {
 
 /// A failure in the words of a launch. A void launch is rare, and ends its worker.
 pub(super) fn void(what: impl std::fmt::Display) -> CallError {
-    CallError::short(Box::leak(format!("record database: {what}").into_boxed_str()))
+    CallError::told(Box::leak(format!("record database: {what}").into_boxed_str()))
 }
 
 impl Running {
@@ -279,5 +279,15 @@ impl Series for Running {
             migrations,
         );
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::void;
+
+    #[test]
+    fn a_void_launch_says_why_and_names_no_call_that_did_not_fail() {
+        assert_eq!(void("it went on for too long").to_string(), "record database: it went on for too long");
     }
 }
