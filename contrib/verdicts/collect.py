@@ -2,7 +2,7 @@
 
 Usage: collect.py SITTING FILE
 The first line is "R sitting started step". Each measured figure is "F id placement judged marks batch quantity=values ...", and
-each pair is "P of to quantity unit values". A witness is "W id placement enters quantity=values ...".
+each pair is "P of to quantity unit values". A reference is "W id placement enters quantity=values ...".
 There is one value a launch, separated by commas, and empty if the launch has none.
 The quantity "chain" is the launch's cycle in ns, and "hop" how far apart its CPUs were; "same" is what the last figure that has it has.
 Of "asleep" there is one value: tests only ask whether it is there. "batch" is the number of operations of a batch.
@@ -37,9 +37,9 @@ for figure in result["figures"]:
     marks = [mark for mark in figure["marks"] if mark in ("busy_sibling", "shared")]
     print("F", figure["id"], figure["placement"], judged, ",".join(marks) or "-",
           launches[0]["iterations"] * figure["operations_per_iteration"], *(f"{name}={text}" for name, text in written.items()))
-for witness in result.get("witnesses", []):
-    print("W", witness["id"], witness["placement"], int(witness["enters_kernel"]),
-          *(f"{name}={told(values)}" for name, values in witness["launches"].items()))
+for reference in result.get("references", []):
+    print("W", reference["id"], reference["placement"], int(reference["enters_kernel"]),
+          *(f"{name}={told(values)}" for name, values in reference["launches"].items()))
 for pair in result["ratios"] + result["differences"]:
     if pair.get("launches"):
         print("P", pair["of"], pair["to"], pair["quantity"], pair["unit"], told(pair["launches"]))

@@ -385,7 +385,7 @@ pub(crate) fn of_parts(parts: &[Judgement]) -> Judgement {
     }
 }
 
-/// A figure of the document's machine beside this one's: no law, so nothing to judge.
+/// A figure of the document's machine beside this one's: no rule, so nothing to judge.
 pub(crate) fn beside(there: &str, here: Option<String>) -> Judged {
     here.map_or_else(|| judged(None), |here| (Judgement::ItsMachine, format!("there {there}, here {here}")))
 }

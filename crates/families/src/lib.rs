@@ -25,6 +25,7 @@ mod process;
 pub mod realtime_ipc;
 pub mod record_database;
 mod record_lock;
+mod references;
 mod residency;
 mod row;
 pub mod scaling;
@@ -37,9 +38,8 @@ mod syscall;
 pub mod tax;
 mod thread;
 mod timer;
-mod witnesses;
 
-pub use witnesses::WITNESSES;
+pub use references::REFERENCES;
 
 /// A family: name, one line for headings and help, members.
 #[derive(Clone, Copy)]

@@ -157,7 +157,7 @@ fn measured(pairs: &[Pair], cpus: &[usize], allowed: &[usize]) -> Result<Measure
         spread_cpus: Vec::new(),
         idle_cpu: IdleCpu::Halt,
         core: None,
-        witnesses: Vec::new(),
+        references: Vec::new(),
         keep_samples: false,
         expected_ns: std::collections::BTreeMap::new(),
     };

@@ -72,7 +72,7 @@ fn compare() -> Result<(), String> {
         spread_cpus: Vec::new(),
         core: None,
         idle_cpu: IdleCpu::Halt,
-        witnesses: Vec::new(),
+        references: Vec::new(),
         keep_samples: false,
         expected_ns: std::collections::BTreeMap::new(),
     };

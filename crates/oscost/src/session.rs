@@ -167,9 +167,9 @@ pub fn check(measuring: &Measuring) -> Result<(), Ended> {
 }
 
 /// What may be timed beside few figures.
-pub fn witnesses(catalogue: &Catalogue) -> Vec<Choice> {
+pub fn references(catalogue: &Catalogue) -> Vec<Choice> {
     let find = |id: &&str| catalogue.find(id).map(|benchmark| Choice { benchmark, named: false });
-    oscost_families::WITNESSES.iter().filter_map(find).collect()
+    oscost_families::REFERENCES.iter().filter_map(find).collect()
 }
 
 /// One measuring, until it is done or `signals` end it; its result goes where `keep` says, once it is saved.
@@ -182,12 +182,12 @@ pub fn measure(
 ) -> Result<oscost_session::Session, Ended> {
     let Request { measuring, insists, mut samples, .. } = request;
     let catalogue = catalogue();
-    let witnesses = witnesses(&catalogue);
+    let references = references(&catalogue);
     let mut asked = oscost_session::Request::new(request.choices);
     asked.single = request.single;
     asked.expects = Some(oscost_documents::expected_ns);
     asked.contestants = request.contestants;
-    asked.witnesses = &witnesses;
+    asked.references = &references;
     asked.patterns = request.patterns;
     asked.effort = request.effort;
     asked.cpus.clone_from(&measuring.cpu);
@@ -297,13 +297,13 @@ mod tests {
 
     use super::*;
 
-    /// However many of the witnesses are figures, enough are left for those that have no null.
+    /// However many of the references are figures, enough are left for those that have no null.
     #[test]
-    fn few_figures_have_witnesses() {
+    fn few_figures_have_references() {
         let catalogue = catalogue();
-        let witnesses = witnesses(&catalogue);
-        assert_eq!(witnesses.len(), oscost_families::WITNESSES.len(), "each is there");
-        assert!(witnesses.iter().all(|choice| choice.card().changes_process.is_none()));
+        let references = references(&catalogue);
+        assert_eq!(references.len(), oscost_families::REFERENCES.len(), "each is there");
+        assert!(references.iter().all(|choice| choice.card().changes_process.is_none()));
         let all = |patterns: &[&str]| {
             let patterns: Vec<String> = patterns.iter().map(|&word| word.to_owned()).collect();
             let tier = oscost_harness::Tier::Core;
@@ -327,13 +327,13 @@ mod tests {
                 spread_cpus: Vec::new(),
                 core: None,
                 idle_cpu: IdleCpu::Both,
-                witnesses: witnesses.clone(),
+                references: references.clone(),
                 keep_samples: false,
                 expected_ns: std::collections::BTreeMap::new(),
             };
-            let found = rehearse(&all(patterns), &options, 1.0).measured.witnesses;
+            let found = rehearse(&all(patterns), &options, 1.0).measured.references;
             let count = |inside: bool, placed: bool| {
-                let fits = |it: &&oscost_results::Witness| {
+                let fits = |it: &&oscost_results::Reference| {
                     it.enters_kernel == inside && (it.placement == "cross_cpu") == placed
                 };
                 found.iter().filter(fits).count()

@@ -72,7 +72,7 @@ const WHYS: &[(&str, &str)] = &[
 ];
 /// Members that tell nothing of the host.
 fn of_the_run() -> impl Iterator<Item = &'static str> {
-    "checksum format version estimators partial duration_ns figures ratios differences witnesses reproductions bill \
+    "checksum format version estimators partial duration_ns figures ratios differences references reproductions bill \
     answers warning_codes"
         .split(' ')
 }
@@ -88,7 +88,7 @@ impl RunResult {
     pub fn host_facts(&self) -> Vec<HostFact> {
         let head = Self {
             figures: Vec::new(),
-            witnesses: Vec::new(),
+            references: Vec::new(),
             reproductions: Vec::new(),
             answers: Vec::new(),
             bill: None,

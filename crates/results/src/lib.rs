@@ -50,6 +50,7 @@ mod past;
 mod percentiles;
 mod place;
 pub mod quantity;
+mod reference;
 mod remark;
 mod reproduction;
 mod result;
@@ -62,7 +63,6 @@ mod text;
 mod traits;
 mod uncounted;
 mod withdrawn;
-mod witness;
 
 pub use anonymous::telling_parameters;
 pub use answer::{Answer, AnswerHere, PublishedAnswer};
@@ -87,6 +87,7 @@ pub use past::load_past;
 pub use percentiles::{
     Account, AtQuantile, BesideBatch, FirstCallAfter, FirstCalls, GapCause, Gaps, Longer, Percentiles,
 };
+pub use reference::Reference;
 pub use remark::RemarkCode;
 pub use reproduction::{Cell, CellAxis, CellSeries, Judgement, Reproduction};
 pub use result::{
@@ -98,4 +99,3 @@ pub use store::{Loaded, Store, is_stdin, load, load_all, load_references};
 pub use text::Untrusted;
 pub use traits::{Trait, older_traits};
 pub use withdrawn::withdrawn;
-pub use witness::Witness;

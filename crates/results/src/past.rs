@@ -100,7 +100,7 @@ impl From<PastRun> for RunResult {
             figures: past.figures.into_iter().map(Figure::from).collect(),
             ratios: past.ratios,
             differences: past.differences,
-            witnesses: Vec::new(),
+            references: Vec::new(),
             reproductions: Vec::new(),
             bill: None,
             answers: Vec::new(),

@@ -112,7 +112,7 @@ pub enum Judgement {
     Unclear,
     /// This machine or this run cannot tell.
     NotTestableHere,
-    /// No law, but a figure of the document's machine: shown beside this one's, and not judged.
+    /// No rule, but a figure of the document's machine: shown beside this one's, and not judged.
     ItsMachine,
     /// Shown, and not judged: it rests on single runs, which have no interval, or its counterpart was not run.
     NotJudged,

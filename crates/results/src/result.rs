@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::bill::Bill;
-use crate::{Answer, Emulation, Figure, Reproduction, Witness};
+use crate::{Answer, Emulation, Figure, Reference, Reproduction};
 
 /// Value of the member `format` of every result.
 pub const FORMAT: &str = "oscost-result";
@@ -55,7 +55,7 @@ pub struct RunResult {
     pub differences: Vec<PairedValue>,
     /// What was timed beside few figures, only to show how far figures move between two runs; empty in older results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub witnesses: Vec<Witness>,
+    pub references: Vec<Reference>,
     /// Founding documents beside this machine.
     #[serde(default)]
     pub reproductions: Vec<Reproduction>,
@@ -100,7 +100,7 @@ impl RunResult {
             figures: Vec::new(),
             ratios: Vec::new(),
             differences: Vec::new(),
-            witnesses: Vec::new(),
+            references: Vec::new(),
             reproductions: Vec::new(),
             bill: None,
             answers: Vec::new(),

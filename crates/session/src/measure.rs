@@ -80,7 +80,7 @@ pub fn measure(
         cpus,
         idle_cpu: request.idle_cpu,
         core: None,
-        witnesses: request.witnesses.to_vec(),
+        references: request.references.to_vec(),
         keep_samples: request.keep_samples,
         expected_ns: std::collections::BTreeMap::new(),
     };

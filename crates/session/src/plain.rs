@@ -24,7 +24,7 @@ pub(crate) fn measure(
         cpus: cpus::cpus(request.cpus.as_deref())?,
         idle_cpu: request.idle_cpu,
         core: None,
-        witnesses: Vec::new(),
+        references: Vec::new(),
         keep_samples: request.keep_samples,
         expected_ns: std::collections::BTreeMap::new(),
     };

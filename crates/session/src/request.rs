@@ -14,7 +14,7 @@ pub struct Request<'a> {
     /// Benchmarks that are launched once each, after all others. Single runs have no interval.
     pub single: &'a [Choice],
     /// What may be timed beside few figures, to show how far figures move from run to run; none of it becomes a figure.
-    pub witnesses: &'a [Choice],
+    pub references: &'a [Choice],
     /// Other programs in the same rotation of launches.
     pub contestants: &'a [Foreign],
     /// What one of them takes here, ns, by what was measured before: where somebody knows better than its card.
@@ -76,7 +76,7 @@ impl<'a> Request<'a> {
             choices,
             single: &[],
             expects: None,
-            witnesses: &[],
+            references: &[],
             contestants: &[],
             patterns: &[],
             effort: Effort::DEFAULT,

@@ -79,7 +79,7 @@ pub(crate) fn complete(
     result.figures = measured.figures;
     result.ratios = measured.ratios;
     result.differences = measured.differences;
-    result.witnesses = measured.witnesses;
+    result.references = measured.references;
     result.warnings.extend(measured.warnings);
     result.warnings.extend(slept(slept_ns));
     result.warnings.extend(changed(before, now));
@@ -141,7 +141,7 @@ mod tests {
             figures: Vec::new(),
             ratios: Vec::new(),
             differences: Vec::new(),
-            witnesses: Vec::new(),
+            references: Vec::new(),
             partial: false,
             launches: 0,
             wrong_clock: None,

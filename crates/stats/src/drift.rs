@@ -60,8 +60,8 @@ impl Drift {
         Self { variance: WITH_A_NULL * WITH_A_NULL, freedom: f64::INFINITY }
     }
 
-    /// What witnesses told of two runs, of which there were so many.
-    pub(crate) fn of_witnesses(share: f64, freedom: f64) -> Self {
+    /// What references told of two runs, of which there were so many.
+    pub(crate) fn of_references(share: f64, freedom: f64) -> Self {
         Self { variance: share * share, freedom }
     }
 

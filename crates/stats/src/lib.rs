@@ -27,7 +27,7 @@ pub mod paired;
 pub mod peaks;
 pub mod quantile;
 pub mod rare;
+pub mod references;
 mod student;
 pub mod version_one;
 pub mod windows;
-pub mod witnesses;

@@ -136,7 +136,7 @@ mod tests {
         (row.verdict.expect("judged"), row.because.clone())
     }
 
-    /// The document's own table, held against its own sentences: all laws hold, that of the user time at 12 000 alone.
+    /// The document's own table, held against its own sentences: all rules hold, that of the user time at 12 000 alone.
     #[test]
     fn the_document_agrees_with_itself_but_for_the_user_time() {
         let own: Spent = |row, way| {

@@ -91,12 +91,12 @@ pub struct LaunchPlan {
     pub idle_cpu: IdleCpu,
     /// What is timed after the figures, and is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) witnesses: Option<Box<WitnessPlan>>,
+    pub(crate) references: Option<Box<ReferencePlan>>,
 }
 
-/// Witnesses of a launch: their ids, and how they are launched once its figures are done.
+/// References of a launch: their ids, and how they are launched once its figures are done.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct WitnessPlan {
+pub(crate) struct ReferencePlan {
     pub(crate) ids: Vec<String>,
     pub(crate) launch: LaunchPlan,
 }
@@ -183,9 +183,9 @@ pub enum TaskFinding {
         pairs: Vec<Pair>,
         /// Every sample of the canaries by name ("chain", "throughput", "entry"), if samples are asked for.
         canaries: Vec<(String, Vec<f64>)>,
-        /// A table a witness, in order.
+        /// A table a reference, in order.
         #[serde(default)]
-        witnesses: Vec<Member<Launched>>,
+        references: Vec<Member<Launched>>,
     },
     /// Of [`Task::Audit`].
     Audit(Vec<Member<Audited>>),

@@ -26,8 +26,8 @@ pub(crate) struct GroupState {
     /// Whether the last launch was shared with somebody else.
     pub(crate) shared: bool,
     pub(crate) spent_ns: u64,
-    /// Which witnesses its launches time, if any.
-    pub(crate) witnesses: Option<usize>,
+    /// Which references its launches time, if any.
+    pub(crate) references: Option<usize>,
 }
 
 /// The groups of a choice, in a fixed random order: two launches of one group then lie a whole pass apart.
@@ -114,7 +114,7 @@ impl GroupState {
             void_reason: None,
             shared: false,
             spent_ns: 0,
-            witnesses: None,
+            references: None,
         }
     }
 
@@ -230,7 +230,7 @@ mod tests {
             core: None,
             idle_cpu: crate::protocol::message::IdleCpu::Halt,
             keep_samples: false,
-            witnesses: Vec::new(),
+            references: Vec::new(),
             expected_ns: BTreeMap::new(),
         }
     }

@@ -10,7 +10,7 @@ pub(crate) mod own_folder;
 pub(crate) mod percentiles;
 pub(crate) mod plain;
 pub(crate) mod plan;
+pub(crate) mod references;
 pub(crate) mod rehearsal;
 pub(crate) mod run_clock;
-pub(crate) mod witnesses;
 pub(crate) mod workers;

@@ -128,7 +128,7 @@ mod tests {
             spread_cpus: Vec::new(),
             core: None,
             idle_cpu: IdleCpu::Halt,
-            witnesses: Vec::new(),
+            references: Vec::new(),
             keep_samples: false,
             expected_ns: std::collections::BTreeMap::new(),
         }

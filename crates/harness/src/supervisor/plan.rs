@@ -127,7 +127,7 @@ pub struct Options {
     /// What idle CPUs do.
     pub idle_cpu: IdleCpu,
     /// What may be timed beside few figures to show how far figures move from run to run, the best first.
-    pub witnesses: Vec<Choice>,
+    pub references: Vec<Choice>,
     /// Keep every sample of every launch (`--raw`).
     pub keep_samples: bool,
     /// What a launch of a benchmark takes on this machine, ns, by id: where somebody knows better than its card.

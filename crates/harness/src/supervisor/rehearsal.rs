@@ -124,8 +124,13 @@ pub(crate) fn all_well(job: &Job) -> Report {
         }
         Task::Launch(plan) => {
             let all = |ids: &[String]| ids.iter().map(|_| Member::Done(costs(100.0))).collect();
-            let witnesses = plan.witnesses.as_ref().map_or_else(Vec::new, |plan| all(&plan.ids));
-            TaskFinding::Launch { members: all(&job.ids), pairs: Vec::new(), canaries: Vec::new(), witnesses }
+            let references = plan.references.as_ref().map_or_else(Vec::new, |plan| all(&plan.ids));
+            TaskFinding::Launch {
+                members: all(&job.ids),
+                pairs: Vec::new(),
+                canaries: Vec::new(),
+                references,
+            }
         }
     };
     Report {

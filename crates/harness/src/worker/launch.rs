@@ -207,7 +207,7 @@ pub(crate) fn group(
             (other, _) => other.map(|_| Launched::default()),
         })
         .collect();
-    TaskFinding::Launch { members, pairs, canaries: samples_of_canaries, witnesses: Vec::new() }
+    TaskFinding::Launch { members, pairs, canaries: samples_of_canaries, references: Vec::new() }
 }
 
 /// Translates the index among the batched members to the index among all.

@@ -39,7 +39,7 @@ use crate::benchmark::catalogue::Catalogue;
 use crate::benchmark::{Benchmark, SetUp, Subject, Unable};
 use crate::protocol::keeper::{Keeper, NOBODY, Tie, descriptor};
 use crate::protocol::message::{
-    Failure, ForeignOutput, IdleCpu, Job, Member, Report, Task, TaskFinding, WitnessPlan,
+    Failure, ForeignOutput, IdleCpu, Job, Member, ReferencePlan, Report, Task, TaskFinding,
 };
 use crate::protocol::start::SETTING_UP;
 use awake::Awake;
@@ -199,7 +199,7 @@ impl<'a> Worker<'a> {
             }
             Task::Launch(plan) => {
                 let finding = launch::group(&mut self, &members, &plan);
-                self.with_witnesses(finding, plan.witnesses)
+                self.with_references(finding, plan.references)
             }
             Task::Audit { operations, late } => TaskFinding::Audit(
                 members.iter().map(|member| audit::member(&mut self, *member, (operations, late))).collect(),
@@ -210,18 +210,18 @@ impl<'a> Worker<'a> {
         self.report(finding, &circumstances, Some(before))
     }
 
-    /// Times witnesses once the figures of a launch are done: whatever they do to this process, no figure pays for it.
-    fn with_witnesses(&mut self, finding: TaskFinding, plan: Option<Box<WitnessPlan>>) -> TaskFinding {
+    /// Times references once the figures of a launch are done: whatever they do to this process, no figure pays for it.
+    fn with_references(&mut self, finding: TaskFinding, plan: Option<Box<ReferencePlan>>) -> TaskFinding {
         let Some(plan) = plan else { return finding };
         let TaskFinding::Launch { members, pairs, canaries, .. } = finding else { return finding };
         self.before = self.job.ids.len();
         self.job.ids = plan.ids;
         self.standing = None;
-        let witnesses = match launch::group(self, &self.members(), &plan.launch) {
+        let references = match launch::group(self, &self.members(), &plan.launch) {
             TaskFinding::Launch { members, .. } => members,
             _ => Vec::new(),
         };
-        TaskFinding::Launch { members, pairs, canaries, witnesses }
+        TaskFinding::Launch { members, pairs, canaries, references }
     }
 
     fn report(
@@ -372,7 +372,7 @@ fn everybody_failed(task: &Task, members: usize, failure: &Failure) -> TaskFindi
         Task::Calibrate { .. } => TaskFinding::Calibration(all(members, failure)),
         Task::Launch(_) => {
             let members = all(members, failure);
-            TaskFinding::Launch { members, pairs: Vec::new(), canaries: Vec::new(), witnesses: Vec::new() }
+            TaskFinding::Launch { members, pairs: Vec::new(), canaries: Vec::new(), references: Vec::new() }
         }
         Task::Audit { .. } => TaskFinding::Audit(all(members, failure)),
         Task::Percentiles(_) => TaskFinding::Percentiles(Member::Failed(failure.clone())),

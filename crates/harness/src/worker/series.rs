@@ -185,7 +185,7 @@ mod tests {
             member_ns: 40,
             keep_samples,
             idle_cpu: crate::protocol::message::IdleCpu::Halt,
-            witnesses: None,
+            references: None,
         };
         let parties =
             Parties { cpus: &[0], placement: Placement::OneCpu, partners: &[], awake: &[], series: true };

@@ -49,7 +49,7 @@ pub fn verify(
             spread_cpus: Vec::new(),
             core: None,
             idle_cpu: IdleCpu::Halt,
-            witnesses: Vec::new(),
+            references: Vec::new(),
             keep_samples: false,
             expected_ns: std::collections::BTreeMap::new(),
         };
@@ -239,7 +239,7 @@ mod tests {
             figures: figures.map(|((id, floor), calls)| figure(id, floor, calls)).collect(),
             ratios: Vec::new(),
             differences: Vec::new(),
-            witnesses: Vec::new(),
+            references: Vec::new(),
             partial: false,
             launches: 10,
             core: None,

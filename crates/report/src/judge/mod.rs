@@ -14,13 +14,13 @@ mod other_cpu;
 mod paired;
 mod past;
 mod quantity;
+mod references;
 pub(crate) mod spread;
 mod stays;
 mod surroundings;
 mod verdict;
 mod version_one;
 pub(crate) mod watch;
-mod witnesses;
 
 use std::collections::BTreeSet;
 

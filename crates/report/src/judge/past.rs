@@ -6,14 +6,14 @@ use oscost_results::{Figure, PairedValue, RunResult, Status};
 use oscost_stats::drift::{Drift, DriftFound, usual};
 use oscost_stats::interval::{Centre, MEDIAN};
 use oscost_stats::quantile::{median, sorted};
-use oscost_stats::witnesses::Testimony;
+use oscost_stats::references::ReferenceDrift;
 
 use super::asked::Class;
 use super::null::{is_disturbed, with_a_null};
 use super::other_cpu;
 use super::quantity::{launches, quantile_of};
+use super::references;
 use super::surroundings;
-use super::witnesses;
 use crate::named::Named;
 
 /// Placement under which drift of pairs is looked up.
@@ -31,8 +31,8 @@ pub(super) struct Learning<'a> {
     cells: Vec<Vec<&'a RunResult>>,
     /// Classes of figures of which there are enough for a null of the compared results.
     classes: BTreeSet<Class>,
-    /// What witnesses told of the compared results, by class.
-    told: BTreeMap<Class, Testimony>,
+    /// What references told of the compared results, by class.
+    told: BTreeMap<Class, ReferenceDrift>,
     /// What is usual here for a placement and a quantity, and whether figures were disturbed.
     usual: BTreeMap<(String, String, bool), Drift>,
 }
@@ -63,7 +63,7 @@ impl<'a> Learning<'a> {
         }
         cells.retain(|cell| cell.len() > 1);
         let (classes, told) = match (a, b) {
-            ([a], [b]) => (with_a_null(a.result, b.result), witnesses::of(a.result, b.result)),
+            ([a], [b]) => (with_a_null(a.result, b.result), references::of(a.result, b.result)),
             _ => Default::default(),
         };
         Self { cells, classes, told, usual: BTreeMap::new() }
@@ -120,7 +120,7 @@ impl<'a> Learning<'a> {
         self.told.get(&self.class(figure)).map_or(learnt, |told| told.drift(learnt))
     }
 
-    /// By how much all that enters the kernel moved, as a logarithm, where witnesses say so.
+    /// By how much all that enters the kernel moved, as a logarithm, where references say so.
     pub(super) fn shift(&self) -> Option<f64> {
         self.told
             .iter()

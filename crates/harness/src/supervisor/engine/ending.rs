@@ -91,13 +91,13 @@ impl Engine<'_> {
             Some(Ok(_)) | None => {}
         }
         let cycles = self.core.no_cycles.is_none();
-        let witnesses = self.witnesses.iter().flat_map(|witnesses| witnesses.results(cycles)).collect();
+        let references = self.references.iter().flat_map(|references| references.results(cycles)).collect();
         let kept_awake = self.awake.take().and_then(Result::ok);
         Measured {
             figures,
             ratios,
             differences,
-            witnesses,
+            references,
             partial,
             launches: self.sequence,
             wrong_clock: self.wrong_clock.take(),

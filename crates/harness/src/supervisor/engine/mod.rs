@@ -7,7 +7,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use oscost_results::{CoreConstants, Figure, PairedValue, RemarkCode, Witness};
+use oscost_results::{CoreConstants, Figure, PairedValue, Reference, RemarkCode};
 
 use crate::benchmark::card::Placement;
 use crate::benchmark::catalogue::Choice;
@@ -24,7 +24,7 @@ use crate::supervisor::event::Event;
 use crate::supervisor::foreign::Contestant;
 use crate::supervisor::group::{self, GroupState};
 use crate::supervisor::plan::{self, Options};
-use crate::supervisor::witnesses::{self, Witnesses};
+use crate::supervisor::references::{self, References};
 use crate::supervisor::workers::{Lost, Supervisor, Workers};
 use crate::worker::clock::batch_ns;
 use crate::worker::environment::Environment;
@@ -42,7 +42,7 @@ pub struct Measured {
     /// Paired differences.
     pub differences: Vec<PairedValue>,
     /// What was timed beside few figures, and is none.
-    pub witnesses: Vec<Witness>,
+    pub references: Vec<Reference>,
     /// The run ended before its plan did.
     pub partial: bool,
     /// Launches of all groups.
@@ -100,7 +100,7 @@ pub(crate) fn measure_by(
         known: Best::default(),
         seen: Vec::new(),
         best: Best::default(),
-        witnesses: Vec::new(),
+        references: Vec::new(),
         isolation: None,
         awake: None,
         sequence: 0,
@@ -128,7 +128,7 @@ struct Engine<'a> {
     known: Best,
     seen: Vec<Seen>,
     best: Best,
-    witnesses: Vec<Witnesses>,
+    references: Vec<References>,
     isolation: Option<String>,
     /// How idle CPUs were kept awake, or why not in some launch.
     awake: Option<Result<String, String>>,
@@ -152,7 +152,7 @@ impl Engine<'_> {
         emit: &mut dyn FnMut(&Event<'_>),
     ) -> Measured {
         let mut groups = group::form(choices, self.options);
-        let mut witnesses = witnesses::form(&mut groups, self.options);
+        let mut references = references::form(&mut groups, self.options);
         let mut contestants: Vec<Contestant<'_>> = contestants.iter().map(Contestant::new).collect();
         emit(&Event::Planned {
             figures: choices.len() + contestants.len(),
@@ -168,10 +168,10 @@ impl Engine<'_> {
         for group in &mut groups {
             self.calibrate(group);
         }
-        for witnesses in &mut witnesses {
-            self.calibrate(&mut witnesses.group);
+        for references in &mut references {
+            self.calibrate(&mut references.group);
         }
-        self.witnesses = witnesses;
+        self.references = references;
         emit(&Event::Phase("audit"));
         let mut audited: BTreeMap<&'static str, Audited> = BTreeMap::new();
         for group in &mut groups {

@@ -140,10 +140,10 @@ impl Engine<'_> {
             member_ns: effort.member_ns,
             keep_samples: self.options.keep_samples,
             idle_cpu: self.options.idle_cpu,
-            witnesses: None,
+            references: None,
         };
-        let witnesses = group.witnesses.and_then(|index| self.witnesses.get(index));
-        plan.witnesses = witnesses.and_then(|witnesses| witnesses.plan(&plan));
+        let references = group.references.and_then(|index| self.references.get(index));
+        plan.references = references.and_then(|references| references.plan(&plan));
         let own_ms: u64 = active.iter().map(|&index| group.members[index].choice.card().launch_ms).sum();
         let usual = effort.warm_up_ns + effort.member_ns * active.len() as u64;
         self.sequence += 1;
@@ -158,7 +158,7 @@ impl Engine<'_> {
         self.learn_slowness(own_ms, took);
         match report {
             Ok(Report {
-                finding: TaskFinding::Launch { members, pairs, canaries, witnesses },
+                finding: TaskFinding::Launch { members, pairs, canaries, references },
                 void,
                 throttled,
                 steal_ns,
@@ -182,8 +182,8 @@ impl Engine<'_> {
                     }
                     return;
                 }
-                if let Some(of) = group.witnesses.and_then(|index| self.witnesses.get_mut(index)) {
-                    of.take(witnesses);
+                if let Some(of) = group.references.and_then(|index| self.references.get_mut(index)) {
+                    of.take(references);
                 }
                 let mut told: Vec<usize> = Vec::new();
                 // The canaries are the same beside every member.
@@ -243,11 +243,11 @@ impl Engine<'_> {
             Err(Lost::Interrupted) => {}
             // The run's own deadline is nobody's failure.
             Err(Lost::Worker { .. }) if self.left() == 0 => {}
-            // Nobody is measured with a witness that ends the worker: the launch is made again without them.
+            // Nobody is measured with a reference that ends the worker: the launch is made again without them.
             Err(Lost::Worker { what, member: Some(member) }) if member >= active.len() => {
-                group.witnesses = None;
+                group.references = None;
                 group.void += 1;
-                group.void_reason = Some(format!("a witness ended it ({what})"));
+                group.void_reason = Some(format!("a reference ended it ({what})"));
             }
             Err(Lost::Worker { what, member }) => group.lose(&active, member, &what),
         }

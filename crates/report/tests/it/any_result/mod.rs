@@ -125,11 +125,11 @@ static WHOLE_RESULT: LazyLock<Value> = LazyLock::new(|| {
     let node = |depth: u32, own: u64| json!({"depth": depth, "name": "f", "place": "kernel", "calls": 1, "own": own});
     value["figures"][0]["count"] = json!({"repeats": "constant", "values": [{"instructions": 113, "times": 64}], "boots": 2,
         "frame": 9, "functions": [node(0, 4), node(1, 60), node(2, 7), node(1, 5)]});
-    let witness = |at: usize| {
+    let reference = |at: usize| {
         json!({"id": format!("w{at}"), "revision": 1, "placement": "one_cpu", "enters_kernel": !at.is_multiple_of(3),
         "launches": {"floor": [7.0, 8.0, 9.0]}})
     };
-    value["witnesses"] = (0..16).map(witness).collect();
+    value["references"] = (0..16).map(reference).collect();
     value
 });
 

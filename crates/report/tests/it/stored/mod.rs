@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use oscost_results::{Figure, LaunchRecord, Mark, PairedValue, Quantity, RunResult, Status, Witness};
+use oscost_results::{Figure, LaunchRecord, Mark, PairedValue, Quantity, Reference, RunResult, Status};
 
 use crate::fixture;
 
@@ -78,7 +78,7 @@ pub fn sittings_of(path: &str) -> Vec<Sitting> {
                     result.ratios.push(pair_of(&pair, &words));
                 }
             }
-            ("W", Some(result)) => result.witnesses.push(witness_of(&words)),
+            ("W", Some(result)) => result.references.push(reference_of(&words)),
             other => panic!("{line}: {:?}", other.0),
         }
     }
@@ -148,17 +148,17 @@ fn figure_of(template: &Figure, words: &[&str], earlier: &[Figure]) -> Figure {
     figure
 }
 
-fn witness_of(words: &[&str]) -> Witness {
+fn reference_of(words: &[&str]) -> Reference {
     let values = |word: &&str| {
         let (name, text) = word.split_once('=').unwrap();
         (name.to_owned(), values(text).into_iter().flatten().collect())
     };
-    Witness {
+    Reference {
         id: words[1].to_owned(),
         placement: words[2].to_owned(),
         enters_kernel: words[3] == "1",
         launches: words[4..].iter().map(values).collect(),
-        ..Witness::default()
+        ..Reference::default()
     }
 }
 

@@ -152,7 +152,7 @@ fn values_that_a_later_version_added_are_unknown_and_nothing_else_is() {
     let mut later = open_sample();
     later["figures"][0]["status"] = json!("simulated");
     later["figures"][1]["marks"] = json!(["noisy", "haunted", "bimodal"]);
-    later["figures"][1]["evidence"]["verdict"] = json!("witnessed");
+    later["figures"][1]["evidence"]["verdict"] = json!("referenceed");
     later["doctor"][0]["state"] = json!("mends_itself");
     later["reproductions"][2]["verdict"] = json!("holds_twice");
     let result = from_bytes(&sealed(&later)).unwrap();

@@ -2,8 +2,8 @@
 
 mod ends;
 mod members;
+mod references;
 mod sharing;
-mod witnesses;
 
 use std::cell::RefCell;
 
@@ -36,7 +36,7 @@ fn options(effort: Effort) -> Options {
         spread_cpus: Vec::new(),
         core: None,
         idle_cpu: IdleCpu::Halt,
-        witnesses: Vec::new(),
+        references: Vec::new(),
         keep_samples: false,
         expected_ns: std::collections::BTreeMap::new(),
     }

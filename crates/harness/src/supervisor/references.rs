@@ -1,11 +1,11 @@
-//! Witnesses: operations that are timed after the figures of launches where a run has few, and show how far figures move from run
+//! References: operations that are timed after the figures of launches where a run has few, and show how far figures move from run
 //! to run. METHOD.md, Drift.
 
 use std::collections::BTreeMap;
 
-use oscost_results::{Witness, quantity};
+use oscost_results::{Reference, quantity};
 use oscost_stats::null::FEWEST_FIGURES;
-use oscost_stats::witnesses::FEWEST_OUTSIDE;
+use oscost_stats::references::FEWEST_OUTSIDE;
 
 use super::group::GroupState;
 use super::plan::{self, Options};
@@ -13,7 +13,7 @@ use crate::benchmark::card::{Bound, Card, Claim, Placement};
 use crate::benchmark::catalogue::Choice;
 use crate::benchmark::{Benchmark, requirements};
 use crate::figures::{member::Fate, member::MemberState, values_of};
-use crate::protocol::message::{IdleCpu, LaunchPlan, Launched, Member, WitnessPlan};
+use crate::protocol::message::{IdleCpu, LaunchPlan, Launched, Member, ReferencePlan};
 
 /// So many that enter the kernel are timed: on one CPU, and across CPUs, where each takes longer.
 const INSIDE: usize = 8;
@@ -25,8 +25,8 @@ const MORE: u64 = 4;
 /// A plan of fewer launches has no intervals.
 const FEWEST_LAUNCHES: u32 = 6;
 
-/// The witnesses of one kind of figures.
-pub(crate) struct Witnesses {
+/// The references of one kind of figures.
+pub(crate) struct References {
     pub(crate) group: GroupState,
     across: bool,
     member_ns: u64,
@@ -53,14 +53,14 @@ fn enters(benchmark: &dyn Benchmark) -> bool {
     benchmark.card().wakes_another_cpu() || benchmark.claims().iter().any(calls)
 }
 
-/// Chooses witnesses for each kind of which a run has figures, and too few, and says in the group whose launches time them.
-pub(crate) fn form(groups: &mut [GroupState], options: &Options) -> Vec<Witnesses> {
+/// Chooses references for each kind of which a run has figures, and too few, and says in the group whose launches time them.
+pub(crate) fn form(groups: &mut [GroupState], options: &Options) -> Vec<References> {
     let cards = |group: &GroupState| -> Vec<&'static Card> {
         group.members.iter().map(|member| member.choice.card()).collect()
     };
     let measured: BTreeMap<&str, Option<bool>> =
         groups.iter().flat_map(cards).map(|card| (card.id, is_across(card))).collect();
-    let mut chosen: Vec<Witnesses> = Vec::new();
+    let mut chosen: Vec<References> = Vec::new();
     if options.effort.launches < FEWEST_LAUNCHES {
         return chosen;
     }
@@ -76,7 +76,7 @@ pub(crate) fn form(groups: &mut [GroupState], options: &Options) -> Vec<Witnesse
         };
         let Some(host) = groups.iter().position(hosts).filter(|_| figures < FEWEST_FIGURES) else { continue };
         let known = |choice: &Choice| {
-            let taken = chosen.iter().flat_map(|witnesses| &witnesses.group.members);
+            let taken = chosen.iter().flat_map(|references| &references.group.members);
             measured.contains_key(choice.card().id)
                 || requirements::lacking(choice, &options.cpus).is_some()
                 || taken.into_iter().any(|member| member.choice.card().id == choice.card().id)
@@ -86,7 +86,7 @@ pub(crate) fn form(groups: &mut [GroupState], options: &Options) -> Vec<Witnesse
             let fit = move |choice: &&Choice| {
                 is_across(choice.card()) == kind && enters(choice.benchmark) == inside
             };
-            options.witnesses.iter().filter(fit).filter(|choice| !known(choice)).take(most)
+            options.references.iter().filter(fit).filter(|choice| !known(choice)).take(most)
         };
         // Those in user space speak for both kinds.
         let (inside, outside) =
@@ -98,15 +98,15 @@ pub(crate) fn form(groups: &mut [GroupState], options: &Options) -> Vec<Witnesse
         }
         let launch_ns = plan::launch_ns(&cards(&groups[host]), &options.effort);
         let member_ns = launch_ns / PART / (members.len() as u64 + MORE);
-        groups[host].witnesses = Some(chosen.len());
-        chosen.push(Witnesses { group: GroupState::new("witnesses", members), across, member_ns });
+        groups[host].references = Some(chosen.len());
+        chosen.push(References { group: GroupState::new("references", members), across, member_ns });
     }
     chosen
 }
 
-impl Witnesses {
+impl References {
     /// What a launch is to do with them, besides its own plan.
-    pub(crate) fn plan(&self, launch: &LaunchPlan) -> Option<Box<WitnessPlan>> {
+    pub(crate) fn plan(&self, launch: &LaunchPlan) -> Option<Box<ReferencePlan>> {
         let active = self.group.active();
         let of = |index: &usize| &self.group.members[*index];
         let idle_cpu = match launch.idle_cpu {
@@ -115,7 +115,7 @@ impl Witnesses {
             other => other,
         };
         (!active.is_empty()).then(|| {
-            Box::new(WitnessPlan {
+            Box::new(ReferencePlan {
                 ids: self.group.ids(&active),
                 launch: LaunchPlan {
                     iterations: active.iter().map(|index| of(index).iterations).collect(),
@@ -124,7 +124,7 @@ impl Witnesses {
                     member_ns: self.member_ns,
                     keep_samples: false,
                     idle_cpu,
-                    witnesses: None,
+                    references: None,
                     ..launch.clone()
                 },
             })
@@ -142,7 +142,7 @@ impl Witnesses {
     }
 
     /// What a result keeps of them. Cycles only where a step of the chain is one.
-    pub(crate) fn results(&self, cycles: bool) -> Vec<Witness> {
+    pub(crate) fn results(&self, cycles: bool) -> Vec<Reference> {
         let of = |member: &MemberState| {
             let card = member.choice.card();
             let mut launches = BTreeMap::new();
@@ -159,13 +159,13 @@ impl Witnesses {
                 launches.extend(in_cycles.filter(|_| cycles).map(|values| ("cycles".to_owned(), values)));
                 launches.insert("floor".to_owned(), floors);
             }
-            Witness {
+            Reference {
                 id: card.id.to_owned(),
                 revision: card.revision,
                 placement: card.placement.name().to_owned(),
                 enters_kernel: enters(member.choice.benchmark),
                 launches,
-                ..Witness::default()
+                ..Reference::default()
             }
         };
         self.group.members.iter().filter(|member| !member.launched.is_empty()).map(of).collect()

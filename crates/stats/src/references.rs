@@ -1,34 +1,34 @@
-//! Drift between two runs that have few figures, told by witnesses that both measured beside them. METHOD.md, Drift.
+//! Drift between two runs that have few figures, told by references that both measured beside them. METHOD.md, Drift.
 
 use crate::drift::Drift;
 use crate::null::Moved;
 use crate::quantile::{median, sorted};
 
-/// Fewer witnesses that enter the kernel say nothing of figures.
+/// Fewer references that enter the kernel say nothing of figures.
 pub const FEWEST_INSIDE: usize = 5;
 /// So many that stay out of it show whether the machine stood still.
 pub const FEWEST_OUTSIDE: usize = 3;
 /// The median of a standard normal number's absolute value.
 const MEDIAN: f64 = 0.674_490;
-/// A median of 5 to 9 witnesses is itself known to a third only, by simulation: a part of that is added.
+/// A median of 5 to 9 references is itself known to a third only, by simulation: a part of that is added.
 const UNSURE: f64 = 1.2;
-/// The centre that gathers the witnesses is looked for, which makes the drift around it smaller than it is.
+/// The centre that gathers the references is looked for, which makes the drift around it smaller than it is.
 const LOOKED_FOR: f64 = 1.5;
 /// The least drift that is told, as a share, and the most: single figures move by steps that no other one shows.
 const LEAST: f64 = 0.005;
 const MOST: f64 = 1.0;
-/// A witness whose own launches leave its place open by more than this has not seen what is asked.
+/// A reference whose own launches leave its place open by more than this has not seen what is asked.
 const VAGUE: f64 = 0.01;
 /// Degrees of freedom of the least drift: it is more than was seen.
 const LEAST_FREEDOM: f64 = 30.0;
 /// A machine on which what stays out of the kernel moved by less than this stood still.
 const STILL: f64 = 0.01;
-/// All that enters the kernel moved by one share if the witnesses are this many times nearer to it than to nothing.
+/// All that enters the kernel moved by one share if the references are this many times nearer to it than to nothing.
 const NEARER: f64 = 4.0;
 
-/// What witnesses say of two runs.
+/// What references say of two runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Testimony {
+pub struct ReferenceDrift {
     share: f64,
     freedom: f64,
     still: bool,
@@ -36,46 +36,47 @@ pub struct Testimony {
     pub shift: f64,
 }
 
-/// What these witnesses say; `None` where they are too few. Their errors are those of launches alone.
+/// What these references say; `None` where they are too few. Their errors are those of launches alone.
 #[must_use]
-pub fn told(witnesses: &[Moved]) -> Option<Testimony> {
+pub fn told(references: &[Moved]) -> Option<ReferenceDrift> {
     let of = |enters: bool| -> Vec<Moved> {
-        let clear = |witness: &&Moved| witness.enters == Some(enters) && witness.error <= VAGUE;
-        witnesses.iter().filter(clear).copied().collect()
+        let clear = |reference: &&Moved| reference.enters == Some(enters) && reference.error <= VAGUE;
+        references.iter().filter(clear).copied().collect()
     };
     let (inside, outside) = (of(true), of(false));
     if inside.len() < FEWEST_INSIDE || outside.len() < FEWEST_OUTSIDE {
         return None;
     }
-    let moved = median(&sorted(outside.iter().map(|witness| witness.apart.abs()).collect()))?;
+    let moved = median(&sorted(outside.iter().map(|reference| reference.apart.abs()).collect()))?;
     let (still, freedom) = (moved < STILL, inside.len() as f64);
     let around_nothing = drift(&inside, 0.0, UNSURE);
     let centres =
         inside.iter().map(|centre| (drift(&inside, centre.apart, UNSURE * LOOKED_FOR), centre.apart));
     let (around, shift) = centres.min_by(|one, other| one.0.total_cmp(&other.0))?;
     Some(if still && around * NEARER < around_nothing {
-        Testimony { share: around, freedom, still, shift }
+        ReferenceDrift { share: around, freedom, still, shift }
     } else {
-        Testimony { share: around_nothing, freedom, still, shift: 0.0 }
+        ReferenceDrift { share: around_nothing, freedom, still, shift: 0.0 }
     })
 }
 
-impl Testimony {
-    /// The drift of figures beside the witnesses. What is known without them is the most that it can be while the machine stood
-    /// still: then what moved the witnesses is a change of the kernel, which moves each by a share of its own.
+impl ReferenceDrift {
+    /// The drift of figures beside the references. What is known without them is the most that it can be while the machine stood
+    /// still: then what moved the references is a change of the kernel, which moves each by a share of its own.
     #[must_use]
     pub fn drift(&self, known: Drift) -> Drift {
         let freedom = if self.share > LEAST { self.freedom } else { LEAST_FREEDOM };
-        let told = Drift::of_witnesses(self.share, freedom);
+        let told = Drift::of_references(self.share, freedom);
         if self.still && known.reach() < told.reach() { known } else { told }
     }
 }
 
-/// The least drift of a run that explains so many times how far the median witness is from a centre.
-fn drift(witnesses: &[Moved], centre: f64, times: f64) -> f64 {
+/// The least drift of a run that explains so many times how far the median reference is from a centre.
+fn drift(references: &[Moved], centre: f64, times: f64) -> f64 {
     let unexplained = |share: f64| {
-        let apart = witnesses.iter().map(|witness| {
-            (witness.apart - centre).abs() / (witness.error * witness.error + 2.0 * share * share).sqrt()
+        let apart = references.iter().map(|reference| {
+            (reference.apart - centre).abs()
+                / (reference.error * reference.error + 2.0 * share * share).sqrt()
         });
         median(&sorted(apart.collect())).is_none_or(|median| median * times > MEDIAN)
     };
@@ -96,8 +97,8 @@ mod tests {
     use super::*;
     use crate::order::{below, seeded};
 
-    /// Eight witnesses inside the kernel and three outside, whose runs drift by such shares; of both runs together, with errors.
-    fn witnesses(seed: u64, inside: f64, outside: f64, error: f64) -> Vec<Moved> {
+    /// Eight references inside the kernel and three outside, whose runs drift by such shares; of both runs together, with errors.
+    fn references(seed: u64, inside: f64, outside: f64, error: f64) -> Vec<Moved> {
         let mut source = seeded(seed, 0);
         let mut normal = || {
             let uniform = |_| below(1 << 30, &mut source) as f64 / (1_u64 << 30) as f64;
@@ -120,14 +121,14 @@ mod tests {
     #[test]
     fn drift_is_found_and_never_less_than_the_quietest_machine_has() {
         for (planted, low, high) in [(0.0, LEAST, LEAST), (0.01, 0.009, 0.016), (0.03, 0.027, 0.045)] {
-            let found = middle(|seed| told(&witnesses(seed, planted, 0.02, 0.003)).unwrap().share);
+            let found = middle(|seed| told(&references(seed, planted, 0.02, 0.003)).unwrap().share);
             assert!((low..=high).contains(&found), "{planted}: {found}");
         }
     }
 
     #[test]
     fn too_few_say_nothing() {
-        let all = witnesses(1, 0.001, 0.001, 0.001);
+        let all = references(1, 0.001, 0.001, 0.001);
         assert!(told(&all).is_some() && told(&all[..10]).is_none() && told(&all[4..]).is_none());
         let vague: Vec<Moved> = all.iter().map(|one| Moved { error: 0.02, ..*one }).collect();
         assert_eq!(told(&vague), None);
@@ -140,7 +141,7 @@ mod tests {
     fn a_change_of_all_that_enters_the_kernel_is_no_drift() {
         for planted in [0.08_f64, 0.2, -0.08] {
             let of = |seed| {
-                let mut all = witnesses(seed, 0.002, 0.001, 0.002);
+                let mut all = references(seed, 0.002, 0.001, 0.002);
                 all.iter_mut().filter(|one| one.enters == Some(true)).for_each(|one| one.apart += planted);
                 told(&all).unwrap()
             };
@@ -152,16 +153,16 @@ mod tests {
     /// A dearer entry is a share of its own in each figure: while the machine stood still, no more than the usual drift is taken.
     #[test]
     fn what_moved_inside_the_kernel_alone_is_no_more_than_usual() {
-        let mut all = witnesses(1, 0.002, 0.001, 0.002);
-        for (witness, by) in all.iter_mut().zip([0.4, 0.3, 0.02, 0.1, 0.2, 0.05, 0.07, 0.15]) {
-            witness.apart += by;
+        let mut all = references(1, 0.002, 0.001, 0.002);
+        for (reference, by) in all.iter_mut().zip([0.4, 0.3, 0.02, 0.1, 0.2, 0.05, 0.07, 0.15]) {
+            reference.apart += by;
         }
         let usual = Drift::usual(0.01);
         let dearer = told(&all).unwrap();
         assert_eq!((dearer.drift(usual), dearer.shift), (usual, 0.0));
         // Where all moved, nobody knows what did.
-        for witness in &mut all {
-            witness.apart += 0.1;
+        for reference in &mut all {
+            reference.apart += 0.1;
         }
         assert!(told(&all).unwrap().drift(usual).share() > 0.05);
     }
@@ -169,17 +170,17 @@ mod tests {
     #[test]
     fn a_quiet_pair_has_less_than_the_usual_drift() {
         let usual = Drift::usual(0.01);
-        let share = middle(|seed| told(&witnesses(seed, 0.0, 0.0, 0.002)).unwrap().drift(usual).share());
+        let share = middle(|seed| told(&references(seed, 0.0, 0.0, 0.002)).unwrap().drift(usual).share());
         assert_eq!(share, LEAST);
-        let none = told(&witnesses(1, 0.1, 0.0, 0.002)).unwrap();
+        let none = told(&references(1, 0.1, 0.0, 0.002)).unwrap();
         assert_eq!(none.drift(Drift::NONE), Drift::NONE);
     }
 
-    /// One witness in four changed by itself: the others are the most.
+    /// One reference in four changed by itself: the others are the most.
     #[test]
-    fn a_few_witnesses_may_have_changed() {
+    fn a_few_references_may_have_changed() {
         let of = |seed| {
-            let mut all = witnesses(seed, 0.002, 0.0, 0.002);
+            let mut all = references(seed, 0.002, 0.0, 0.002);
             all[0].apart += 0.3;
             all[1].apart += 0.1;
             told(&all).unwrap().share

@@ -1,27 +1,27 @@
-//! Witnesses of two results: how far figures that nobody changed moved between them, where the results have few. METHOD.md, Drift.
+//! References of two results: how far figures that nobody changed moved between them, where the results have few. METHOD.md, Drift.
 
 use std::collections::BTreeMap;
 
-use oscost_results::{RunResult, Witness};
+use oscost_results::{Reference, RunResult};
 use oscost_stats::compare::Change;
 use oscost_stats::drift::Drift;
 use oscost_stats::null::Moved;
-use oscost_stats::witnesses::{Testimony, told};
+use oscost_stats::references::{ReferenceDrift, told};
 
 use super::asked::Class;
 use super::quantity::{FEW, quantile_of};
 use super::surroundings;
 
-/// What the witnesses of two results say of the figures of each class.
-pub(super) fn of(a: &RunResult, b: &RunResult) -> BTreeMap<Class, Testimony> {
+/// What the references of two results say of the figures of each class.
+pub(super) fn of(a: &RunResult, b: &RunResult) -> BTreeMap<Class, ReferenceDrift> {
     // Between two machines everything moves, and that is what was asked about.
     if !surroundings::machine(a, b).is_empty() {
         return BTreeMap::new();
     }
     let is_figure = |id: &str| a.figures.iter().chain(&b.figures).any(|figure| figure.id == id);
-    let both = a.witnesses.iter().filter(|of_a| !is_figure(&of_a.id)).filter_map(|of_a| {
-        let same = |of_b: &&Witness| (&of_b.id, of_b.revision) == (&of_a.id, of_a.revision);
-        Some((Class::of_placement(&of_a.placement), moved(of_a, b.witnesses.iter().find(same)?)?))
+    let both = a.references.iter().filter(|of_a| !is_figure(&of_a.id)).filter_map(|of_a| {
+        let same = |of_b: &&Reference| (&of_b.id, of_b.revision) == (&of_a.id, of_a.revision);
+        Some((Class::of_placement(&of_a.placement), moved(of_a, b.references.iter().find(same)?)?))
     });
     let mut classes: BTreeMap<Class, Vec<Moved>> = BTreeMap::new();
     for (class, moved) in both {
@@ -38,8 +38,8 @@ pub(super) fn of(a: &RunResult, b: &RunResult) -> BTreeMap<Class, Testimony> {
     classes.into_iter().filter_map(|(class, moved)| Some((class, told(&moved)?))).collect()
 }
 
-/// By how much a witness moved, in the quantity of which its launches scatter least.
-fn moved(a: &Witness, b: &Witness) -> Option<Moved> {
+/// By how much a reference moved, in the quantity of which its launches scatter least.
+fn moved(a: &Reference, b: &Reference) -> Option<Moved> {
     let change = |(quantity, of_a): (&String, &Vec<f64>)| {
         let of_b = b.launches.get(quantity)?;
         (of_a.len().min(of_b.len()) >= FEW)

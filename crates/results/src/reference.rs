@@ -1,4 +1,4 @@
-//! Witnesses of a run: operations that are timed beside few figures, only to show how far figures move between two runs.
+//! References of a run: operations that are timed beside few figures, only to show how far figures move between two runs.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 /// An operation that was timed after the figures of launches, and is no figure (METHOD.md, Drift).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Witness {
+pub struct Reference {
     /// Id of the benchmark.
     pub id: String,
     /// Revision of its method.

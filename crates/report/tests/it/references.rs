@@ -1,4 +1,4 @@
-//! Verdicts on runs of few figures, whose witnesses say how far figures moved: on stored runs, and on each thing that a witness
+//! Verdicts on runs of few figures, whose references say how far figures moved: on stored runs, and on each thing that a reference
 //! must not be taken for. METHOD.md, Drift.
 
 use crate::stored::{Sitting, sittings};
@@ -33,25 +33,25 @@ fn rows(kind: &str, change: impl Fn(&mut RunResult)) -> Vec<(Compared, bool)> {
     pairs(&sittings).into_iter().map(row).collect()
 }
 
-/// Multiplies what fits in figures and witnesses.
+/// Multiplies what fits in figures and references.
 fn plant_in_all(result: &mut RunResult, factor: f64, inside: bool, outside: bool) {
     let enters = |id: &str| !id.starts_with("semaphore/posix");
     let ids = result.figures.iter().map(|figure| figure.id.clone());
     let ids: Vec<String> = ids.filter(|id| if enters(id) { inside } else { outside }).collect();
     plant(result, factor, &ids);
-    for witness in &mut result.witnesses {
-        if if witness.enters_kernel { inside } else { outside } {
-            witness.launches.values_mut().flatten().for_each(|value| *value *= factor);
+    for reference in &mut result.references {
+        if if reference.enters_kernel { inside } else { outside } {
+            reference.launches.values_mut().flatten().for_each(|value| *value *= factor);
         }
     }
 }
 
 #[test]
-fn witnesses_show_how_far_few_figures_move() {
+fn references_show_how_far_few_figures_move() {
     for kind in ["single", "singlequick", "singleheld"] {
-        let [with, without] = [changed(kind, |_| {}), changed(kind, |result| result.witnesses.clear())];
+        let [with, without] = [changed(kind, |_| {}), changed(kind, |result| result.references.clear())];
         let [with, _] = line(kind, &pairs(&with), false);
-        let [without, _] = line(&format!("{kind}, witnesses not asked"), &pairs(&without), false);
+        let [without, _] = line(&format!("{kind}, references not asked"), &pairs(&without), false);
         let [same, _, small, _, ten, twenty, double] = with;
         assert!(same.figures() > 5, "{kind}: {same:?}");
         assert_eq!(same.slower + same.faster + small.faster + ten.faster, 0, "{kind}: {same:?}");
@@ -84,19 +84,19 @@ fn what_cannot_speak_is_not_heard() {
     let interval = |rows: Vec<(Compared, bool)>| -> Vec<String> {
         rows.iter().map(|(row, _)| format!("{:?}", row.change)).collect()
     };
-    let silent = interval(rows("single", |result| result.witnesses.clear()));
+    let silent = interval(rows("single", |result| result.references.clear()));
     let heard = interval(rows("single", |_| {}));
     assert_ne!(silent, heard, "else this proves nothing");
     // Each has failed in most launches of one run; each is of another method there; all are figures.
     let failed = |result: &mut RunResult| {
-        result.witnesses.iter_mut().flat_map(|it| it.launches.values_mut()).for_each(|it| it.truncate(3));
+        result.references.iter_mut().flat_map(|it| it.launches.values_mut()).for_each(|it| it.truncate(3));
     };
     assert_eq!(interval(rows("single", failed)), silent);
-    let another = |result: &mut RunResult| result.witnesses.iter_mut().for_each(|it| it.revision += 1);
+    let another = |result: &mut RunResult| result.references.iter_mut().for_each(|it| it.revision += 1);
     assert_eq!(interval(rows("single", another)), silent);
     let figures = |result: &mut RunResult| {
         let figure = result.figures[0].clone();
-        let ids: Vec<String> = result.witnesses.iter().map(|witness| witness.id.clone()).collect();
+        let ids: Vec<String> = result.references.iter().map(|reference| reference.id.clone()).collect();
         for id in ids {
             result.figures.push(oscost_results::Figure { id, launches: Vec::new(), ..figure.clone() });
         }

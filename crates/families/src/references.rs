@@ -1,7 +1,7 @@
-//! The witnesses of runs of few figures: operations that cost little, repeat well, and are of many parts of the kernel.
+//! The references of runs of few figures: operations that cost little, repeat well, and are of many parts of the kernel.
 
 /// Their ids, the best first: on one CPU those that enter the kernel and those that do not, then those across CPUs.
-pub const WITNESSES: [&str; 31] = [
+pub const REFERENCES: [&str; 31] = [
     "syscall/invalid",
     "syscall/getppid",
     "syscall/read0_devzero",

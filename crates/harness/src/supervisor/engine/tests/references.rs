@@ -25,30 +25,30 @@ fn scene(figures: Vec<Card>) -> Scene {
     let outside =
         named("outside", 5, |id| card(id, Placement::OneCpu, &[Claim::SystemCalls(Bound::Exactly(0.0))]));
     let across = named("across", 9, |id| card(id, Placement::CrossCpu, &[]));
-    scene.options.witnesses =
+    scene.options.references =
         [named("call", 12, call), outside, across].concat().into_iter().map(choice).collect();
     scene
 }
 
-fn plan(job: &Job) -> Option<&crate::protocol::message::WitnessPlan> {
-    if let Task::Launch(plan) = &job.task { plan.witnesses.as_deref() } else { None }
+fn plan(job: &Job) -> Option<&crate::protocol::message::ReferencePlan> {
+    if let Task::Launch(plan) = &job.task { plan.references.as_deref() } else { None }
 }
 
 fn ids(ran: &Ran) -> Vec<&str> {
-    ran.measured.witnesses.iter().map(|witness| witness.id.as_str()).collect()
+    ran.measured.references.iter().map(|reference| reference.id.as_str()).collect()
 }
 
 #[test]
-fn few_figures_have_witnesses_that_are_no_figures() {
+fn few_figures_have_references_that_are_no_figures() {
     let ran = scene(vec![call("call1")]).run(|job, _, _| Ok(all_well(job)));
     let expected = [
         "call0", "call2", "call3", "call4", "call5", "call6", "call7", "call8", "outside0", "outside1",
         "outside2",
     ];
-    assert_eq!(ids(&ran), expected, "a figure is no witness of itself");
-    for witness in &ran.measured.witnesses {
-        assert_eq!(witness.launches["floor"], [100.0; 6], "{witness:?}");
-        assert_eq!(witness.enters_kernel, witness.id.starts_with("call"));
+    assert_eq!(ids(&ran), expected, "a figure is no reference of itself");
+    for reference in &ran.measured.references {
+        assert_eq!(reference.launches["floor"], [100.0; 6], "{reference:?}");
+        assert_eq!(reference.enters_kernel, reference.id.starts_with("call"));
     }
     assert_eq!(ran.measured.figures.iter().map(|figure| &*figure.id).collect::<Vec<_>>(), ["call1"]);
     assert_eq!(ran.figure("call1").launches.len(), 6);
@@ -65,14 +65,14 @@ fn few_figures_have_witnesses_that_are_no_figures() {
 }
 
 #[test]
-fn figures_across_cpus_have_witnesses_across_cpus_that_are_awake() {
+fn figures_across_cpus_have_references_across_cpus_that_are_awake() {
     let ran =
         scene(named("figure", 2, |id| card(id, Placement::CrossCpu, &[]))).run(|job, _, _| Ok(all_well(job)));
     let expected = [
         "across0", "across1", "across2", "across3", "across4", "across5", "outside0", "outside1", "outside2",
     ];
     assert_eq!(ids(&ran), expected);
-    assert_eq!(ran.measured.witnesses[0].launches.keys().collect::<Vec<_>>(), ["typical"]);
+    assert_eq!(ran.measured.references[0].launches.keys().collect::<Vec<_>>(), ["typical"]);
     assert!(ran.jobs.iter().filter_map(plan).all(|plan| plan.launch.idle_cpu == IdleCpu::Poll));
 }
 
@@ -80,7 +80,7 @@ fn figures_across_cpus_have_witnesses_across_cpus_that_are_awake() {
 fn enough_figures_or_too_few_launches_have_none() {
     let none = |scene: &Scene| {
         let ran = scene.run(|job, _, _| Ok(all_well(job)));
-        ran.measured.witnesses.is_empty() && ran.jobs.iter().all(|job| plan(job).is_none())
+        ran.measured.references.is_empty() && ran.jobs.iter().all(|job| plan(job).is_none())
     };
     assert!(none(&scene(named("figure", 12, call))) && !none(&scene(named("figure", 11, call))));
     assert!(none(&scene(vec![series("a")])), "a series times its own way");
@@ -90,7 +90,7 @@ fn enough_figures_or_too_few_launches_have_none() {
 }
 
 #[test]
-fn a_witness_that_ends_the_worker_costs_a_launch_and_no_figure() {
+fn a_reference_that_ends_the_worker_costs_a_launch_and_no_figure() {
     let ran = scene(vec![call("figure")]).run(|job, _, _| match plan(job) {
         Some(_) => Err(Lost::Worker { what: "signal 11".to_owned(), member: Some(1) }),
         None => Ok(all_well(job)),
@@ -101,15 +101,15 @@ fn a_witness_that_ends_the_worker_costs_a_launch_and_no_figure() {
 }
 
 #[test]
-fn a_witness_that_fails_has_no_value_of_that_launch() {
+fn a_reference_that_fails_has_no_value_of_that_launch() {
     let ran = scene(vec![call("figure")]).run(|job, number, _| {
         let mut report = all_well(job);
-        if let (TaskFinding::Launch { witnesses, .. }, 2) = (&mut report.finding, number) {
-            witnesses[0] = Member::Failed(Failure::new("batch", "it broke"));
+        if let (TaskFinding::Launch { references, .. }, 2) = (&mut report.finding, number) {
+            references[0] = Member::Failed(Failure::new("batch", "it broke"));
         }
         Ok(report)
     });
     let counts: Vec<usize> =
-        ran.measured.witnesses.iter().map(|witness| witness.launches["floor"].len()).collect();
+        ran.measured.references.iter().map(|reference| reference.launches["floor"].len()).collect();
     assert_eq!(counts[..2], [5, 6]);
 }
