@@ -47,11 +47,7 @@ fn found(program: &str) -> Option<String> {
 /// Two results beside a page of them, and what a reader must find there.
 fn three(folder: &Path, result: &RunResult) {
     let mut slower = result.clone();
-    for figure in &mut slower.figures {
-        for it in figure.quantities.values_mut().map(|quantity| &mut quantity.estimate) {
-            (it.low, it.value, it.high) = (it.low * 2.0, it.value * 2.0, it.high * 2.0);
-        }
-    }
+    slower.figures.iter_mut().for_each(|figure| fixture::scale(figure, 2.0));
     let mut out = Vec::new();
     let named = [("one", result), ("two", result), ("three", &slower)];
     page(&named.map(|(name, result)| Named { name, result }), &mut out).unwrap();
@@ -68,10 +64,7 @@ fn fleet(folder: &Path, result: &RunResult) {
         for figure in &mut host.figures {
             // Up to 2 %, drawn for each figure of each host: no host is slower in all of them.
             let apart = oscost_stats::order::below(40_001, &mut generator) as f64 / 1e6 - 0.02;
-            let factor = (1.0 + apart) * if at == 7 { 1.2 } else { 1.0 };
-            for it in figure.quantities.values_mut().map(|quantity| &mut quantity.estimate) {
-                (it.low, it.value, it.high) = (it.low * factor, it.value * factor, it.high * factor);
-            }
+            fixture::scale(figure, (1.0 + apart) * if at == 7 { 1.2 } else { 1.0 });
         }
         fleet.add(&oscost_results::Outline::of(&host), "file");
     }
@@ -171,26 +164,17 @@ fn a_reader_in_chromium() {
     assert!(facts["shown"].as_array().unwrap().len() >= 55, "{}", facts["shown"]);
     std::fs::write(folder.path().join("facts.json"), facts.to_string()).unwrap();
     // On two CPUs, where they can be chosen.
-    let mut command = match found("taskset") {
-        Some(taskset) if two_cpus() => {
-            let mut command = Command::new(taskset);
-            command.args(["--cpu-list", "0,1"]).arg(node);
-            command
-        }
-        _ => Command::new(node),
+    let two = |program: &str| {
+        let mut command = Command::new("taskset");
+        command.args(["--cpu-list", "0,1", program]);
+        command
     };
+    let may = two("true").output().is_ok_and(|output| output.status.success());
+    let mut command = if may { two(&node) } else { Command::new(node) };
     let output = command.arg(own.join("page.mjs")).arg(folder.path()).arg(chromium).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     print!("{said}");
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-}
-
-/// Whether this process may run on the first two CPUs.
-fn two_cpus() -> bool {
-    Command::new("taskset")
-        .args(["--cpu-list", "0,1", "true"])
-        .output()
-        .is_ok_and(|output| output.status.success())
 }
 
 /// Whether the page shows the field at all: not every field of a result stands on it.
@@ -213,16 +197,8 @@ fn the_policy_fits_the_page() {
             let hashes: Vec<String> =
                 elements.map(|text| format!("'sha256-{}'", sha256(text.as_bytes()))).collect();
             let expected = format!("{directive} {};", hashes.join(" "));
-            let mut listed = shown
-                .split(directive)
-                .nth(1)
-                .unwrap()
-                .split(';')
-                .next()
-                .unwrap()
-                .split(' ')
-                .skip(1)
-                .collect::<Vec<_>>();
+            let listed = shown.split(directive).nth(1).unwrap().split(';').next().unwrap();
+            let mut listed: Vec<&str> = listed.split(' ').skip(1).collect();
             listed.sort_unstable();
             let mut hashes: Vec<&str> = hashes.iter().map(String::as_str).collect();
             hashes.sort_unstable();

@@ -10,11 +10,13 @@ fn outline(factor: f64, note: Option<&str>) -> Outline {
     let mut result: RunResult = fixture::result();
     result.note = note.map(str::to_owned);
     let figure = result.figures.iter_mut().find(|figure| figure.id == "clock/monotonic").unwrap();
-    for quantity in figure.quantities.values_mut() {
-        let estimate = &mut quantity.estimate;
-        [&mut estimate.value, &mut estimate.low, &mut estimate.high].into_iter().for_each(|it| *it *= factor);
-    }
+    fixture::scale(figure, factor);
     outline_from_bytes(&to_bytes(&result).unwrap()).unwrap()
+}
+
+/// Runs by their names: run-0, run-1, and so on.
+fn named(runs: impl IntoIterator<Item = Outline>) -> Vec<(String, Outline)> {
+    runs.into_iter().enumerate().map(|(at, run)| (format!("run-{at}"), run)).collect()
 }
 
 fn shown(runs: &[(String, Outline)], width: usize, unicode: bool) -> String {
@@ -24,8 +26,7 @@ fn shown(runs: &[(String, Outline)], width: usize, unicode: bool) -> String {
 /// At any width a run and a figure have a line each, and of many runs the newest are listed.
 #[test]
 fn one_line_a_figure_and_one_screen() {
-    let runs: Vec<(String, Outline)> =
-        (0..100).map(|run| (format!("run-{run}"), outline(1.0 + f64::from(run), None))).collect();
+    let runs = named((0..100).map(|run| outline(1.0 + f64::from(run), None)));
     let at = |width| written(|out| history(&runs, &style(width, false), out));
     let figures = runs[0].1.figures.iter().filter(|figure| figure.quoted().is_some()).count();
     for width in [40, 60, 80, 100, 160] {
@@ -42,13 +43,8 @@ fn one_line_a_figure_and_one_screen() {
 
 #[test]
 fn a_strip_rises_where_the_figure_does() {
-    let runs: Vec<(String, Outline)> = [1.0, 1.5, 2.0]
-        .iter()
-        .enumerate()
-        .map(|(index, &factor)| {
-            (format!("run-{index}"), outline(factor, (index == 1).then_some("after the update")))
-        })
-        .collect();
+    let note = Some("after the update");
+    let runs = named([outline(1.0, None), outline(1.5, note), outline(2.0, None)]);
     let text = shown(&runs, 100, true);
     let strip = text.lines().find(|line| line.trim_start().starts_with("clock/monotonic ")).unwrap();
     assert!(strip.contains("\u{2581}\u{2584}\u{2588}"), "{strip}");
@@ -63,8 +59,7 @@ fn a_strip_rises_where_the_figure_does() {
 
 #[test]
 fn wide_intervals_are_told_run_by_run() {
-    let mut runs: Vec<(String, Outline)> =
-        (0..4).map(|run| (format!("run-{run}"), outline(1.0, None))).collect();
+    let mut runs = named((0..4).map(|_| outline(1.0, None)));
     let figure = |outline: &mut Outline, id: &str, half: f64, extremes: bool| {
         let figure = outline.figures.iter_mut().find(|figure| figure.id == id).unwrap();
         let floor = figure.quantities.get_mut("floor").unwrap();
@@ -87,9 +82,7 @@ fn wide_intervals_are_told_run_by_run() {
 
 #[test]
 fn a_line_has_room_for_the_newest_runs() {
-    let runs: Vec<(String, Outline)> = (0..200)
-        .map(|run| (format!("run-{run}"), outline(if run < 150 { 2.0 } else { 1.0 }, None)))
-        .collect();
+    let runs = named((0..200).map(|run| outline(if run < 150 { 2.0 } else { 1.0 }, None)));
     let text = shown(&runs, 40, false);
     assert!(text.replace("\n ", "").contains("the newest 34 runs"), "{text}");
     let strip = text.lines().skip_while(|line| line.trim() != "clock/monotonic").nth(1).unwrap();
@@ -125,9 +118,7 @@ fn instructions_and_times_are_two_figures() {
         }
         outline
     };
-    let runs = [outline(1.0, None), counted(10.0), outline(2.0, None), counted(10.0)];
-    let runs: Vec<(String, Outline)> =
-        runs.into_iter().enumerate().map(|(at, run)| (format!("run-{at}"), run)).collect();
+    let runs = named([outline(1.0, None), counted(10.0), outline(2.0, None), counted(10.0)]);
     let text = shown(&runs, 100, true);
     let lines = text.lines().filter(|line| line.trim_start().starts_with("clock/monotonic "));
     let units: Vec<bool> = lines.map(|line| line.contains("instructions")).collect();

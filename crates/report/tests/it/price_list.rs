@@ -1,7 +1,7 @@
 //! The reports of a realistic result: snapshots at several terminal widths, and rules that hold at every width.
 
 use crate::fixture;
-use crate::written::{flat, style, written};
+use crate::written::{fits, flat, style, written};
 
 use oscost_report::{
     RowChoice, RowFormat, RowOrder, Style, doctor, numbers, price_list, price_list_markdown, reproductions,
@@ -89,15 +89,7 @@ fn a_figure_has_one_line_with_its_price_or_its_state_at_every_width() {
 
 #[test]
 fn no_line_is_wider_than_the_page_and_none_is_broken() {
-    let result = fixture::result();
-    let lines = shown(&result, style(200, true)).lines().count();
-    for width in 20..=200 {
-        let shown = shown(&result, style(width, true));
-        for line in shown.lines() {
-            assert!(line.chars().count() <= width, "{width}: {line}");
-        }
-        assert_eq!(shown.lines().count(), lines, "{width}:\n{shown}");
-    }
+    fits(|width| shown(&fixture::result(), style(width, true)));
 }
 
 /// A result of `count` figures in families of nine.

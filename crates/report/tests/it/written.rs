@@ -14,6 +14,16 @@ pub fn style(width: usize, unicode: bool) -> Style {
     Style { width, unicode, colour: false }
 }
 
+/// Nothing is broken at any width: the same lines, none of them wider than the page.
+pub fn fits(shown: impl Fn(usize) -> String) {
+    let lines = shown(400).lines().count();
+    for width in 20..=200 {
+        let text = shown(width);
+        assert!(text.lines().all(|line| line.chars().count() <= width), "{width}:\n{text}");
+        assert_eq!(text.lines().count(), lines, "{width}:\n{text}");
+    }
+}
+
 /// On one line, whatever the width.
 pub fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")

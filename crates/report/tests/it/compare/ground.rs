@@ -4,7 +4,7 @@ use oscost_report::Named;
 use oscost_report::compare::{Rules, Verdict, compare, compare_live, compare_sides};
 use oscost_results::{Mark, RunResult};
 
-use super::{MONOTONIC, against, figure_mut, on_one_cpu, row, scaled, stored, verdict};
+use super::{MONOTONIC, against, figure_mut, named, on_one_cpu, row, scaled, stored, verdict};
 
 /// Everything twice as slow in B, and why it is nevertheless no verdict.
 fn refused(change: impl Fn(&mut RunResult)) -> (Verdict, String) {
@@ -140,11 +140,7 @@ fn boots(name: &str, factor: f64, count: u32) -> Vec<RunResult> {
 #[test]
 fn three_boots_a_side_show_a_change() {
     let sides = |before: &[RunResult], after: &[RunResult]| {
-        let named = |all: &[RunResult]| -> Vec<Named<'static>> {
-            let all: &'static [RunResult] = all.to_vec().leak();
-            all.iter().map(|result| Named { name: "x", result }).collect()
-        };
-        compare_sides(&named(before), &named(after), Rules::default()).unwrap()
+        compare_sides(&named(before.to_vec()), &named(after.to_vec()), Rules::default()).unwrap()
     };
     let slower = sides(&boots("old", 1.0, 3), &boots("new", 1.5, 3));
     assert_eq!(verdict(&slower, MONOTONIC), Verdict::Slower, "{:?}", row(&slower, MONOTONIC));
@@ -220,11 +216,8 @@ fn alternating_launches_see_through_a_drift() {
         a.extend([launch(at(0), 1.0), launch(at(3), 1.0)]);
         b.extend([launch(at(1), 1.03), launch(at(2), 1.03)]);
     }
-    let named =
-        |all: &'static [RunResult]| all.iter().map(|result| Named { name: "x", result }).collect::<Vec<_>>();
-    let (a, b): (&'static [RunResult], &'static [RunResult]) = (a.leak(), b.leak());
     let comparison = compare_live(&named(a), &named(b), Rules { threshold: 0.02, ..Rules::default() });
-    let row = comparison.rows.iter().find(|row| row.id == "clock/monotonic").unwrap();
+    let row = row(&comparison, MONOTONIC);
     assert_eq!(row.verdict, Verdict::Slower, "{row:?}");
     assert!((row.change.unwrap().change - 0.03).abs() < 0.002, "{row:?}");
     let others = on_one_cpu(&comparison).filter(|row| row.id != "clock/monotonic");

@@ -55,11 +55,14 @@ fn scaled(mut result: RunResult, id: &str, factor: f64) -> RunResult {
     for launch in &mut figure.launches {
         launch.quantities.values_mut().for_each(|value| *value *= factor);
     }
-    for quantity in figure.quantities.values_mut() {
-        let estimate = &mut quantity.estimate;
-        [&mut estimate.value, &mut estimate.low, &mut estimate.high].into_iter().for_each(|it| *it *= factor);
-    }
+    fixture::scale(figure, factor);
     result
+}
+
+/// Results that live as long as the test, as a side.
+fn named(all: Vec<RunResult>) -> Vec<Named<'static>> {
+    let all: &'static [RunResult] = all.leak();
+    all.iter().map(|result| Named { name: "x", result }).collect()
 }
 
 fn against<'a>(a: &'a RunResult, b: &'a RunResult) -> Comparison<'a> {
@@ -67,7 +70,7 @@ fn against<'a>(a: &'a RunResult, b: &'a RunResult) -> Comparison<'a> {
 }
 
 fn verdict(comparison: &Comparison<'_>, id: &str) -> Verdict {
-    comparison.rows.iter().find(|row| row.id == id).unwrap().verdict
+    row(comparison, id).verdict
 }
 
 fn row<'a>(comparison: &'a Comparison<'_>, id: &str) -> &'a Compared {

@@ -1,10 +1,9 @@
 //! `compare --live`: how many rounds are enough, and what the output says if there are fewer.
 
-use oscost_report::Named;
 use oscost_report::compare::{Comparison, Rules, Verdict, compare_live};
 use oscost_results::{Mark, RunResult};
 
-use super::{MONOTONIC, figure_mut, row, scaled, stored};
+use super::{MONOTONIC, figure_mut, named, row, scaled, stored};
 
 /// A side of so many rounds, two launches each; every launch costs so many times what the fixture's do.
 fn side(rounds: u32, factor: f64) -> Vec<RunResult> {
@@ -18,10 +17,6 @@ fn side(rounds: u32, factor: f64) -> Vec<RunResult> {
 
 /// B against A, in rounds.
 fn judged(a: Vec<RunResult>, b: Vec<RunResult>, rules: Rules<'_>) -> Comparison<'static> {
-    let named = |all: Vec<RunResult>| -> Vec<Named<'static>> {
-        let all: &'static [RunResult] = all.leak();
-        all.iter().map(|result| Named { name: "x", result }).collect()
-    };
     compare_live(&named(a), &named(b), rules)
 }
 

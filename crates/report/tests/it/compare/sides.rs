@@ -1,10 +1,9 @@
 //! Sides of several results, figures on one side only, and changes that a clock cannot resolve.
 
-use oscost_report::Named;
 use oscost_report::compare::{Comparison, Rules, Verdict, compare_sides};
 use oscost_results::{RunResult, Status};
 
-use super::{MONOTONIC, against, figure_mut, row, scaled, stored, verdict};
+use super::{MONOTONIC, against, figure_mut, named, row, scaled, stored, verdict};
 
 /// A side of these boots and costs.
 fn side(runs: &[(&str, f64)]) -> Vec<RunResult> {
@@ -17,11 +16,7 @@ fn side(runs: &[(&str, f64)]) -> Vec<RunResult> {
 }
 
 fn judged(a: &[(&str, f64)], b: &[(&str, f64)]) -> Comparison<'static> {
-    let named = |runs: &[(&str, f64)]| -> Vec<Named<'static>> {
-        let all: &'static [RunResult] = side(runs).leak();
-        all.iter().map(|result| Named { name: "x", result }).collect()
-    };
-    compare_sides(&named(a), &named(b), Rules::default()).unwrap()
+    compare_sides(&named(side(a)), &named(side(b)), Rules::default()).unwrap()
 }
 
 /// What one run of the fixture costs.
@@ -159,10 +154,6 @@ fn with_second(change: impl Fn(&mut RunResult)) -> Comparison<'static> {
     let a = pairs(side(&[("a", 1.0), ("b", 1.0), ("c", 1.0)]));
     let mut b = pairs(side(&[("d", 1.0), ("e", 1.0), ("f", 1.0)]));
     change(&mut b[1]);
-    let named = |all: Vec<RunResult>| -> Vec<Named<'static>> {
-        let all: &'static [RunResult] = all.leak();
-        all.iter().map(|result| Named { name: "x", result }).collect()
-    };
     compare_sides(&named(a), &named(b), Rules::default()).unwrap()
 }
 
