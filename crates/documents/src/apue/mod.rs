@@ -73,7 +73,7 @@ mod tests {
     use super::cell::{Runs, id};
     use super::published::{COUNTED, FIGURE_20_7};
     use super::*;
-    use crate::found::test::{figure, set};
+    use crate::found::test::{self, figure, set};
     use oscost_recorddb::workload::OperationKind;
 
     /// User and system time of a way to lock, s.
@@ -127,22 +127,18 @@ mod tests {
 
     fn verdict(figures: &[Figure], words: &str) -> (Judgement, String) {
         let found = Found { file_system: Some("ext4"), ..Found::of(figures, &[], &[]) };
-        of(&judge(&found, &parameters()), words)
+        test::verdict(&judge(&found, &parameters()), words)
     }
 
-    fn of(rows: &[Reproduction], words: &str) -> (Judgement, String) {
-        let row = rows.iter().find(|row| row.statement.as_ref().is_some_and(|text| text.contains(words)));
-        let row = row.unwrap_or_else(|| panic!("no statement with {words:?}"));
-        (row.verdict.expect("judged"), row.because.clone())
+    /// What the document's own machine spent.
+    fn own(row: usize, way: Locking) -> (f64, f64) {
+        let [user, system, _] = FIGURE_20_7[row].times[way as usize];
+        (user, system)
     }
 
     /// The document's own table, held against its own sentences: all rules hold, that of the user time at 12 000 alone.
     #[test]
     fn the_document_agrees_with_itself_but_for_the_user_time() {
-        let own: Spent = |row, way| {
-            let [user, system, _] = FIGURE_20_7[row].times[way as usize];
-            (user, system)
-        };
         let figures = machine(own, &Locking::ALL);
         for (words, expected) in [
             ("approximately equals the clock", Judgement::Holds),
@@ -189,10 +185,6 @@ mod tests {
 
     #[test]
     fn single_runs_are_shown_and_not_judged() {
-        let own: Spent = |row, way| {
-            let [user, system, _] = FIGURE_20_7[row].times[way as usize];
-            (user, system)
-        };
         let mut figures = machine(own, &Locking::ALL);
         for figure in &mut figures {
             figure.launches.truncate(1);
@@ -217,10 +209,6 @@ mod tests {
 
     #[test]
     fn five_launches_decide_nothing_but_what_was_counted() {
-        let own: Spent = |row, way| {
-            let [user, system, _] = FIGURE_20_7[row].times[way as usize];
-            (user, system)
-        };
         let mut figures = machine(own, &Locking::ALL);
         figures[0].launches.truncate(5);
         for words in ["approximately equals", "six columns", "about the same", "adds the same time"] {
@@ -235,11 +223,10 @@ mod tests {
 
     #[test]
     fn where_the_files_lie_in_memory_no_disk_could_limit() {
-        let own: Spent = |_, _| (1.0, 2.0);
-        let figures = machine(own, &[Locking::None]);
+        let figures = machine(|_, _| (1.0, 2.0), &[Locking::None]);
         for file_system in [None, Some("tmpfs"), Some("ramfs")] {
             let found = Found { file_system, ..Found::of(&figures, &[], &[]) };
-            let (judgement, words) = of(&judge(&found, &parameters()), "CPU limited");
+            let (judgement, words) = test::verdict(&judge(&found, &parameters()), "CPU limited");
             assert_eq!(judgement, Judgement::NotTestableHere, "{words}");
         }
         assert_eq!(verdict(&figures, "CPU limited").0, Judgement::Holds);
@@ -247,10 +234,6 @@ mod tests {
 
     #[test]
     fn one_who_was_kept_from_the_cpu_says_nothing_of_clocks() {
-        let own: Spent = |row, way| {
-            let [user, system, _] = FIGURE_20_7[row].times[way as usize];
-            (user, system)
-        };
         let mut figures = machine(own, &[Locking::None, Locking::Coarse, Locking::Fine]);
         figures.iter_mut().for_each(|figure| set(figure, "cpu_share", 0.5));
         assert_eq!(verdict(&figures, "approximately equals the clock").0, Judgement::NotTestableHere);

@@ -89,7 +89,7 @@ mod tests {
 
     use super::statements::STEP;
     use super::*;
-    use crate::found::test::{assert_named, figure, of, repeat, set, set_within, statement};
+    use crate::found::test::{assert_named, figure, judged_by, of, repeat, set, set_within, statement};
 
     /// A machine like the document's, but for the clock, which may have been set back.
     fn figures(backward: f64) -> Vec<oscost_results::Figure> {
@@ -129,8 +129,7 @@ mod tests {
     }
 
     fn verdict(figures: &[oscost_results::Figure], words: &str) -> Judgement {
-        let rows = judge(&Found::of(figures, &[], &[]), &DocumentParameters::default());
-        statement(&rows, words).verdict.expect("a judged statement")
+        judged_by(&DOCUMENT, figures, words).0
     }
 
     #[test]
@@ -234,14 +233,6 @@ mod tests {
         assert!(rows.iter().filter_map(|row| row.verdict).all(|verdict| judged.contains(&verdict)));
     }
 
-    /// Why the statement with these words was judged so.
-    fn because(figures: &[oscost_results::Figure], words: &str) -> String {
-        let rows = judge(&Found::of(figures, &[], &[]), &DocumentParameters::default());
-        let row =
-            rows.into_iter().find(|row| row.statement.as_ref().is_some_and(|text| text.contains(words)));
-        row.map(|row| row.because).expect("a statement")
-    }
-
     /// Numbers that follow from the made-up figures by arithmetic.
     #[test]
     fn the_numbers_that_decide_are_told() {
@@ -278,7 +269,7 @@ mod tests {
             ("(1)", "the two ended on one CPU in 97 % of the runs"),
             ("about as long", "4.50x (4.46 .. 4.55) a switch on one"),
         ] {
-            let told = because(&figures, words);
+            let told = judged_by(&DOCUMENT, &figures, words).1;
             assert!(told.contains(expected), "{words}: {told}");
         }
     }
@@ -311,7 +302,7 @@ mod tests {
     #[test]
     fn programs_that_ran_often_enough_are_judged() {
         use Judgement::{DoesNotHold, Holds, HoldsInPart, NotJudged, Unclear};
-        let judged = |runs: u64, near: f64, steps: f64, gains: [f64; 2]| {
+        let judged = |runs: u32, near: f64, steps: f64, gains: [f64; 2]| {
             let mut figures = figures(0.0);
             for (count, _) in READS {
                 let one = of(&mut figures, &reads(count));
@@ -347,7 +338,9 @@ mod tests {
         for array in ["cold", "touched"] {
             set(of(&mut both, &timestamps(array, &DocumentParameters::default())), "backward_steps", 1.0);
         }
-        assert!(because(&both, "clock adjustments").contains("of the clock: 2 in the literal"));
+        assert!(
+            judged_by(&DOCUMENT, &both, "clock adjustments").1.contains("of the clock: 2 in the literal")
+        );
     }
 
     #[test]
@@ -355,7 +348,7 @@ mod tests {
         let mut figures = figures(0.0);
         set(of(&mut figures, &switches("same_cpu", "barrier", 200)), "spread", 0.05);
         set(of(&mut figures, &switches("unpinned", "barrier", 20_000)), "spread", 0.4);
-        let words = because(&figures, "vary by as much");
+        let words = judged_by(&DOCUMENT, &figures, "vary by as much").1;
         assert!(words.contains("varies by 5 to 19 % on one CPU, by 19 to 40 % unpinned"), "{words}");
     }
 

@@ -1,6 +1,8 @@
 //! Synthetic figures for the judgements' tests, and what the tests ask of the rows.
 
-use oscost_results::{Estimate, Figure, LaunchRecord, PairedValue, Quantity, Reproduction, Status};
+use oscost_results::{
+    Estimate, Figure, Judgement, LaunchRecord, PairedValue, Quantity, Reproduction, Status,
+};
 use serde_json::{Map, json};
 
 /// A measured figure with one quantity, known to half a per cent, and what the audit counted.
@@ -36,16 +38,12 @@ pub fn set_within(figure: &mut Figure, quantity: &str, low: f64, high: f64) {
 }
 
 /// Makes a literal program's figure one of so many runs, each with the quantities that it has.
-pub fn repeat(figure: &mut Figure, runs: u64) {
+pub fn repeat(figure: &mut Figure, runs: u32) {
     let quantities = figure.quantities.iter().map(|(name, it)| (name.clone(), it.estimate.value));
     let quantities: std::collections::BTreeMap<String, f64> = quantities.collect();
-    figure.launches = (1..=runs)
-        .map(|sequence| oscost_results::LaunchRecord {
-            sequence: u32::try_from(sequence).unwrap_or(u32::MAX),
-            quantities: quantities.clone(),
-            ..oscost_results::LaunchRecord::default()
-        })
-        .collect();
+    let launch =
+        |sequence| LaunchRecord { sequence, quantities: quantities.clone(), ..LaunchRecord::default() };
+    figure.launches = (1..=runs).map(launch).collect();
 }
 
 /// An interval with these very ends.
@@ -70,6 +68,18 @@ pub fn of<'a>(figures: &'a mut [Figure], id: &str) -> &'a mut Figure {
 pub fn statement<'a>(rows: &'a [Reproduction], words: &str) -> &'a Reproduction {
     let row = rows.iter().find(|row| row.statement.as_ref().is_some_and(|text| text.contains(words)));
     row.unwrap_or_else(|| panic!("no statement with {words:?}"))
+}
+
+/// How a document judges the statement with these words by these figures, and why.
+pub fn judged_by(document: &crate::Document, figures: &[Figure], words: &str) -> (Judgement, String) {
+    let rows = document.judge(&super::Found::of(figures, &[], &[]), &crate::DocumentParameters::default());
+    verdict(&rows, words)
+}
+
+/// The verdict on the statement with these words, and why.
+pub fn verdict(rows: &[Reproduction], words: &str) -> (Judgement, String) {
+    let row = statement(rows, words);
+    (row.verdict.expect("judged"), row.because.clone())
 }
 
 /// The value in this row and column of the table with these words in its title; `None` where there is none.

@@ -4,6 +4,7 @@ use oscost_harness::Level;
 use oscost_results::{Figure, PairedValue, Status};
 
 use super::*;
+pub(super) use crate::found::test::verdict;
 use crate::found::test::{figure, set};
 
 /// A machine on which clients are served in a stack, and a wait queue turns them over.
@@ -65,12 +66,6 @@ pub(super) fn pair(of: &str, to: &str, value: f64) -> PairedValue {
 
 pub(super) fn rows(figures: &[Figure], ratios: &[PairedValue]) -> Vec<Reproduction> {
     judge(&Found::of(figures, ratios, &[]), &DocumentParameters::default())
-}
-
-pub(super) fn verdict(rows: &[Reproduction], words: &str) -> (Judgement, String) {
-    let row = rows.iter().find(|row| row.statement.as_ref().is_some_and(|text| text.contains(words)));
-    let row = row.unwrap_or_else(|| panic!("no statement with {words:?}"));
-    (row.verdict.expect("judged"), row.because.clone())
 }
 
 pub(super) fn fifo(value: f64) -> Vec<PairedValue> {

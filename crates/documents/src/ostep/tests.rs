@@ -1,7 +1,7 @@
 //! Document 003 held against machines whose numbers are known.
 
 use super::*;
-use crate::found::test::{assert_named, figure, of, repeat, set, set_within, statement};
+use crate::found::test::{assert_named, figure, judged_by, of, repeat, set, set_within, statement};
 
 fn figures(call: f64, calls: f64) -> Vec<oscost_results::Figure> {
     let parameters = DocumentParameters::default();
@@ -29,8 +29,7 @@ fn figures(call: f64, calls: f64) -> Vec<oscost_results::Figure> {
 }
 
 fn verdict(figures: &[oscost_results::Figure], words: &str) -> Judgement {
-    let rows = judge(&Found::of(figures, &[], &[]), &DocumentParameters::default());
-    statement(&rows, words).verdict.expect("a judged statement")
+    judged_by(&DOCUMENT, figures, words).0
 }
 
 #[test]
@@ -62,7 +61,7 @@ fn numbers_of_its_machine_and_of_single_runs_are_not_judged() {
 #[test]
 fn a_loop_that_a_compiler_deletes_was_not_kept() {
     let words = "optimizing out the loop";
-    let compiled = |o3: f64, runs: u64| {
+    let compiled = |o3: f64, runs: u32| {
         let mut all = figures(140.0, 1.0);
         for (level, pass) in [("o2", 0.3), ("o3", o3)] {
             let mut one = figure(&format!("c/loop_alone_{level}"), "converted", pass, None);
@@ -84,13 +83,6 @@ fn published_values_stand_whatever_was_measured() {
     let published: Vec<f64> = rows.iter().filter_map(|row| row.published).collect();
     assert_eq!(published, [0.0, 3.120, 1.855, 0.286, 3.120, 1.855, 300.0]);
     assert!(rows.iter().filter_map(|row| row.verdict).all(|verdict| verdict == Judgement::NotTestableHere));
-}
-
-/// Why the statement with these words was judged so.
-fn because(figures: &[oscost_results::Figure], words: &str) -> String {
-    let rows = judge(&Found::of(figures, &[], &[]), &DocumentParameters::default());
-    let row = rows.into_iter().find(|row| row.statement.as_ref().is_some_and(|text| text.contains(words)));
-    row.map(|row| row.because).expect("a statement")
 }
 
 /// Numbers that follow from 140 ns a call, 0.3 ns a pass of the empty loop, 22 ns a reading.
@@ -122,7 +114,7 @@ fn the_numbers_that_decide_are_told() {
             "1 / 140 ns = 0.0071 GHz; the clock runs at 3.3 GHz here, 466.7x (462.0 .. 471.4) as fast",
         ),
     ] {
-        let told = because(&figures, words);
+        let told = judged_by(&DOCUMENT, &figures, words).1;
         assert!(told.contains(expected), "{words}: {told}");
     }
 }
@@ -130,7 +122,7 @@ fn the_numbers_that_decide_are_told() {
 #[test]
 fn programs_that_ran_often_enough_are_judged() {
     use Judgement::{DoesNotHold, Holds, HoldsInPart, NotJudged};
-    let judged = |runs: u64, without: f64, left: f64| {
+    let judged = |runs: u32, without: f64, left: f64| {
         let mut figures = figures(140.0, 1.0);
         for (form, _) in FORMS {
             let one = of(&mut figures, &looped("loop_minus_loop", form, &DocumentParameters::default()));

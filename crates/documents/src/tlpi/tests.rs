@@ -53,7 +53,7 @@ fn the_published_remainders_are_scatter_but_for_the_first() {
 
 #[test]
 fn growth_of_cold_programs_is_judged_where_they_ran_often_enough() {
-    let judged = |runs: u64, of: [f64; 4]| {
+    let judged = |runs: u32, of: [f64; 4]| {
         let (mut figures, _) = found_with(47.0, 2.0);
         for (row, ratio) in RESULTS.iter().zip(of) {
             for (method, ns) in [("literal/posix_named", 1e6), ("literal/system_v", ratio * 1e6)] {
