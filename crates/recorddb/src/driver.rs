@@ -360,8 +360,6 @@ impl<'a> Own<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
     use crate::options::{StoreMode, Stored};
     use crate::workload::Workload;
@@ -369,7 +367,7 @@ mod tests {
     /// A map in memory that counts one call of I/O, two locks, five visits and 3 ns an operation; one that fails, at once.
     #[derive(Default)]
     struct Memory {
-        map: BTreeMap<Vec<u8>, Vec<u8>>,
+        right: crate::workload::tests::Memory,
         operations: u64,
         fails: bool,
     }
@@ -379,9 +377,7 @@ mod tests {
 
         fn fetch(&mut self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, &'static str> {
             self.operations += 1;
-            value.clear();
-            value.extend(self.map.get(key).into_iter().flatten());
-            Ok(self.map.contains_key(key))
+            self.right.fetch(key, value)
         }
 
         fn store(&mut self, key: &[u8], value: &[u8], how: StoreMode) -> Result<Stored, &'static str> {
@@ -389,16 +385,12 @@ mod tests {
             if self.fails {
                 return Err("the store of this child broke at its first record");
             }
-            if how == StoreMode::Replace && !self.map.contains_key(key) {
-                return Ok(Stored::NotFound);
-            }
-            let before = self.map.insert(key.to_vec(), value.to_vec());
-            Ok(before.map_or(Stored::Inserted { reused: false }, |_| Stored::Replaced { in_place: false }))
+            self.right.store(key, value, how)
         }
 
         fn delete(&mut self, key: &[u8]) -> Result<bool, &'static str> {
             self.operations += 1;
-            Ok(self.map.remove(key).is_some())
+            self.right.delete(key)
         }
     }
 

@@ -316,4 +316,4 @@ pub fn run_some<T: Target>(
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

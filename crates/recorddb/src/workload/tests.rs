@@ -6,7 +6,7 @@ use super::*;
 
 /// A map in memory, whose answers may be changed.
 #[derive(Default)]
-struct Memory {
+pub(crate) struct Memory {
     map: BTreeMap<Vec<u8>, Vec<u8>>,
     /// What is said of a fetch in place of what is true.
     fetched: Option<bool>,

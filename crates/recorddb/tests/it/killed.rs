@@ -2,21 +2,9 @@
 
 use crate::support;
 
-use oscost_recorddb::{
-    Access, Database, DatabaseOptions, Granularity, Layout, LockWay, Primitive, StoreMode, check,
-};
+use oscost_recorddb::{Database, DatabaseOptions, Granularity, Layout, LockWay, Primitive, StoreMode, check};
 use oscost_sys::process::{Child, Signal, signal};
-use support::{Directory, alone};
-
-/// The lock of each test stands in its place.
-fn options() -> DatabaseOptions {
-    DatabaseOptions {
-        layout: Layout::Fast,
-        access: Access::Mapped,
-        create: true,
-        ..DatabaseOptions::default()
-    }
-}
+use support::{Directory, alone, fast as options};
 
 /// Kills a process at a random moment of its work, again and again. After each, whoever opens the database finds it in
 /// order: what was answered is there, and of the operation in flight either all or nothing.

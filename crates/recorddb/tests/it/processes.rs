@@ -20,6 +20,10 @@ fn fcntl(granularity: Granularity) -> DatabaseOptions {
     DatabaseOptions { create: true, lock, ..DatabaseOptions::default() }
 }
 
+fn without_locks(access: Access) -> DatabaseOptions {
+    DatabaseOptions { lock: LockWay::None, create: true, access, ..DatabaseOptions::default() }
+}
+
 /// First byte, length, kind.
 type Seen = Vec<(u64, u64, LockKind)>;
 
@@ -88,10 +92,8 @@ fn the_locks_that_others_see_are_those_of_the_book() {
             0
         })
         .expect("fork");
-        let index =
-            std::fs::File::options().read(true).write(true).open(directory.file("db.idx")).expect("open");
-        let data =
-            std::fs::File::options().read(true).write(true).open(directory.file("db.dat")).expect("open");
+        let open = |name| std::fs::File::options().read(true).write(true).open(directory.file(name));
+        let (index, data) = (open("db.idx").expect("open"), open("db.dat").expect("open"));
         let mut met = vec![0u32; allowed.len()];
         let start = Instant::now();
         let mut stops = 0u32;
@@ -224,12 +226,7 @@ fn without_locks_processes_damage_what_they_share() {
     for attempt in 0..40 {
         let directory = Directory::new();
         let path = directory.file("db");
-        let options = DatabaseOptions {
-            lock: LockWay::None,
-            create: true,
-            access: Access::SeekRead,
-            ..DatabaseOptions::default()
-        };
+        let options = without_locks(Access::SeekRead);
         let plans: Vec<WorkPlan> = (0..4)
             .map(|child| WorkPlan { workload: Workload::Figure, records: 150, seed: attempt, child })
             .collect();
@@ -269,12 +266,7 @@ fn short_runs_agree_on_their_share_of_user_time() {
 #[test]
 fn cut_flipped_and_circular_books_end_in_a_clean_error() {
     let (_alone, directory, path) = place();
-    let options = DatabaseOptions {
-        lock: LockWay::None,
-        create: true,
-        access: Access::Positioned,
-        ..DatabaseOptions::default()
-    };
+    let options = without_locks(Access::Positioned);
     let mut database = Database::open(&path, &options).expect("open");
     for number in 0..30 {
         database.store(format!("key{number}").as_bytes(), &[b'v'; 9], StoreMode::Insert).expect("stored");
@@ -349,12 +341,7 @@ fn cut_flipped_and_circular_books_end_in_a_clean_error() {
 #[test]
 fn a_mapped_book_that_is_shortened_ends_in_a_clear_death_or_an_error() {
     let (_alone, directory, path) = place();
-    let options = DatabaseOptions {
-        lock: LockWay::None,
-        create: true,
-        access: Access::Mapped,
-        ..DatabaseOptions::default()
-    };
+    let options = without_locks(Access::Mapped);
     let mut clear = 0;
     for kept in [0u64, 500, 4096, 9000, 20_000] {
         let mut database =
