@@ -67,14 +67,13 @@ fn is_ignored(signal: libc::c_int) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::Child;
+    use crate::process::code_of;
 
     /// How a child ends that listens, and then does `what`.
     fn ends(what: fn(&AtomicBool) -> i32) -> Option<i32> {
         // Whoever started the tests may ignore what ends their children (nohup).
         crate::process::default_endings();
-        let child = Child::fork(|| listen().map_or(1, |heard| what(&heard))).expect("fork");
-        child.wait().expect("wait").code
+        code_of(|| listen().map_or(1, |heard| what(&heard)))
     }
 
     fn raise(signal: libc::c_int) {
@@ -117,13 +116,13 @@ mod tests {
 
     #[test]
     fn what_was_ignored_stays_ignored() {
-        let child = Child::fork(|| {
+        let code = code_of(|| {
             // SAFETY: SIG_IGN is a valid disposition for this signal.
             unsafe { libc::signal(libc::SIGHUP, libc::SIG_IGN) };
             let Ok(heard) = listen() else { return 1 };
             raise(libc::SIGHUP);
             i32::from(heard.load(Ordering::SeqCst))
         });
-        assert_eq!(child.expect("fork").wait().expect("wait").code, Some(0));
+        assert_eq!(code, Some(0));
     }
 }

@@ -186,7 +186,7 @@ mod tests {
     fn where_a_file_cannot_be_without_a_name_none_is_made() {
         let folder = std::env::temp_dir().join(format!("oscost-queues-{}", std::process::id()));
         std::fs::create_dir(&folder).expect("a folder");
-        let child = crate::process::Child::fork(|| {
+        let code = crate::process::code_of(|| {
             let mounted =
                 crate::namespace::isolate(false).and_then(|_| crate::namespace::mount_queues(&folder));
             match mounted.map(|()| super::unnamed(&folder).map_err(|error| error.errno)) {
@@ -195,7 +195,6 @@ mod tests {
                 Ok(_) => 1,
             }
         });
-        let code = child.expect("fork").wait().expect("wait").code;
         std::fs::remove_dir(&folder).expect("removed");
         match code {
             Some(2) => println!("SKIP where_a_file_cannot_be_without_a_name: no such mount here"),

@@ -75,7 +75,7 @@ mod tests {
     /// Error numbers of all three in a process that prepared itself so; `None` where it could not.
     fn made(prepare: fn() -> bool) -> Option<[i32; 3]> {
         let words = crate::memory::SharedWords::new(ALL.len()).expect("shared memory");
-        let child = Child::fork(|| {
+        let code = crate::process::code_of(|| {
             let prepared = prepare();
             for (index, asked) in ALL.into_iter().enumerate() {
                 let errno = asked.make().unsigned_abs().into();
@@ -83,9 +83,8 @@ mod tests {
             }
             i32::from(!prepared)
         });
-        let prepared = child.expect("a child").wait().expect("its end").code == Some(0);
         let errno = |index| words.word(index).load(std::sync::atomic::Ordering::Relaxed) as i32;
-        prepared.then(|| [0, 1, 2].map(errno))
+        (code == Some(0)).then(|| [0, 1, 2].map(errno))
     }
 
     #[test]

@@ -232,7 +232,7 @@ impl Tasks {
 mod tests {
     use super::*;
     use crate::pipe::{self, Pipe};
-    use crate::process::Child;
+    use crate::process::{Child, code_of};
 
     const INTERRUPTS: &str = "           CPU0       CPU2\n 24:          1          5  IO-APIC   5-edge      ACPI:Ged\n\
         NMI:          0          7   Non-maskable interrupts\nLOC:      12345      99   Local timer interrupts\nERR:          0\n";
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn a_look_sees_faults_and_time_and_a_partner_that_waits() {
         let cpu = affinity::allowed().expect("an affinity")[0];
-        let ended = Child::fork(move || {
+        let code = code_of(move || {
             if affinity::pin_to(cpu).is_err() {
                 return 1;
             }
@@ -299,8 +299,7 @@ mod tests {
             let bits = [waited, partner, ran, faults, stayed].into_iter().enumerate();
             bits.map(|(bit, fine)| i32::from(!fine) << (bit + 2)).sum()
         });
-        let ended = ended.expect("a child").wait().expect("its end");
-        assert_eq!(ended.code, Some(0), "bits: 4 own wait, 8 the partner's, 16 own time, 32 faults, 64 CPU");
+        assert_eq!(code, Some(0), "bits: 4 own wait, 8 the partner's, 16 own time, 32 faults, 64 CPU");
     }
 
     #[test]

@@ -100,11 +100,7 @@ fn tried(folder: &Folder) -> Result<Option<bool>, CallError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Runs `body` in a process of its own, which may change its namespaces; what it returns.
-    fn alone(body: impl FnOnce() -> i32) -> Option<i32> {
-        Child::fork(body).expect("fork").wait().expect("wait").code
-    }
+    use crate::process::code_of;
 
     fn directory(name: &str) -> std::path::PathBuf {
         let path = std::env::temp_dir().join(format!("oscost-{name}-{}", std::process::id()));
@@ -116,7 +112,7 @@ mod tests {
     fn a_file_without_the_option_is_not_mounted_so_and_nothing_is_left() {
         let path = directory("mandatory");
         let folder = Folder::open(&path).expect("open");
-        let code = alone(|| match probe(&folder) {
+        let code = code_of(|| match probe(&folder) {
             Mandatory::NotMounted => 0,
             Mandatory::CannotTell(_) => 1,
             Mandatory::Enforced | Mandatory::Ignored => 2,
@@ -134,7 +130,7 @@ mod tests {
     #[test]
     fn a_mount_with_the_option_is_tried_and_not_believed() {
         let path = directory("mand");
-        let code = alone(|| {
+        let code = code_of(|| {
             if crate::namespace::isolate(false).is_err() || crate::namespace::mount_mand(&path).is_err() {
                 return 1;
             }
@@ -160,10 +156,11 @@ mod tests {
 
     #[test]
     fn where_no_file_can_be_made_it_cannot_be_told() {
-        let code = alone(|| match probe(&Folder::open(std::path::Path::new("/proc/self")).expect("open")) {
-            Mandatory::CannotTell(_) => 0,
-            _ => 1,
-        });
+        let code =
+            code_of(|| match probe(&Folder::open(std::path::Path::new("/proc/self")).expect("open")) {
+                Mandatory::CannotTell(_) => 0,
+                _ => 1,
+            });
         assert_eq!(code, Some(0));
     }
 }

@@ -152,7 +152,7 @@ pub const MUTEX_WORDS: usize = size_of::<libc::pthread_mutex_t>().div_ceil(size_
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::Child;
+    use crate::process::{Child, code_of};
     use std::os::fd::AsFd;
     use std::sync::atomic::Ordering;
 
@@ -186,8 +186,7 @@ mod tests {
         let file = crate::file::in_memory(4096).expect("memfd");
         let map = MappedFile::new(file.as_fd(), 4096, true).expect("mmap");
         map.make_mutex(8).expect("made");
-        let child = Child::fork(|| i32::from(map.lock_mutex(8) != Ok(Locked::Clean)));
-        assert_eq!(child.expect("fork").wait().expect("wait").code, Some(0));
+        assert_eq!(code_of(|| i32::from(map.lock_mutex(8) != Ok(Locked::Clean))), Some(0));
         assert_eq!(map.lock_mutex(8), Ok(Locked::OwnerDied));
         map.unlock_mutex(8).expect("ours");
         assert_eq!(map.lock_mutex(8), Ok(Locked::Clean));

@@ -116,12 +116,11 @@ pub(crate) unsafe fn make(at: *mut libc::pthread_mutex_t, kind: MutexKind) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::Child;
+    use crate::process::code_of;
 
     /// Runs `body` in a child that then dies without giving anything back.
     fn dies_after(body: impl FnOnce() -> bool) {
-        let child = Child::fork(|| i32::from(!body())).expect("fork");
-        assert_eq!(child.wait().expect("wait").code, Some(0));
+        assert_eq!(code_of(|| i32::from(!body())), Some(0));
     }
 
     #[test]

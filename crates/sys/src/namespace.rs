@@ -184,17 +184,17 @@ pub fn probe() -> Result<Option<CallError>, CallError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::process::code_of;
 
     #[test]
     fn isolation_stays_in_the_process_that_asked_for_it() {
         let own = std::fs::read_link("/proc/self/ns/ipc").expect("proc");
-        let child = Child::fork(|| {
+        let code = code_of(|| {
             let isolated = isolate(false).is_ok();
             let inside = std::fs::read_link("/proc/self/ns/ipc").ok();
             i32::from(isolated && inside == std::fs::read_link("/proc/1/ns/ipc").ok())
-        })
-        .expect("fork");
-        assert_eq!(child.wait().expect("wait").code, Some(0));
+        });
+        assert_eq!(code, Some(0));
         assert_eq!(std::fs::read_link("/proc/self/ns/ipc").expect("proc"), own);
     }
 
@@ -202,16 +202,11 @@ mod tests {
     #[test]
     fn halfway_is_refused_and_told() {
         let in_child = |prepare: fn() -> bool, expected: &'static str| {
-            let child = Child::fork(move || {
-                if !prepare() {
-                    return 2;
-                }
-                match probe() {
-                    Ok(Some(error)) if error.call == expected => 0,
-                    _ => 1,
-                }
-            });
-            child.expect("fork").wait().expect("wait").code
+            code_of(move || match prepare().then(probe) {
+                Some(Ok(Some(error))) if error.call == expected => 0,
+                Some(_) => 1,
+                None => 2,
+            })
         };
         if probe() != Ok(None) {
             return println!("SKIP halfway_is_refused_and_told: no namespaces here");

@@ -180,12 +180,12 @@ fn image() -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::Child;
+    use crate::process::{Child, code_of};
 
     // In a child: other tests of this process have children of their own.
     #[test]
     fn every_way_makes_a_child_that_ends_and_is_reaped() {
-        let child = Child::fork(|| {
+        let code = code_of(|| {
             let made = || -> Result<bool, CallError> {
                 fork_and_reap()?;
                 let program = StaticProgram::new()?;
@@ -197,21 +197,19 @@ mod tests {
                 Ok(unreaped) => i32::from(unreaped),
                 Err(error) => error.errno,
             }
-        })
-        .expect("fork");
-        assert_eq!(child.wait().expect("wait").code, Some(0));
+        });
+        assert_eq!(code, Some(0));
     }
 
     #[test]
     fn a_child_that_nobody_reaped_is_seen() {
-        let child = Child::fork(|| {
+        let code = code_of(|| {
             let Ok(child) = Child::fork(|| 0) else { return 2 };
             while !child.has_ended() {
                 std::thread::yield_now();
             }
             i32::from(is_one_unreaped() != Ok(true))
-        })
-        .expect("fork");
-        assert_eq!(child.wait().expect("wait").code, Some(0));
+        });
+        assert_eq!(code, Some(0));
     }
 }

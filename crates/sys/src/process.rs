@@ -361,14 +361,20 @@ pub fn inherited(number: i32) -> Result<OwnedFd, CallError> {
     Ok(unsafe { OwnedFd::from_raw_fd(number) })
 }
 
+/// The code that a child ends with which does this and gives nothing else back.
+#[cfg(test)]
+#[track_caller]
+pub(crate) fn code_of(body: impl FnOnce() -> i32) -> Option<i32> {
+    Child::fork(body).expect("fork").wait().expect("wait").code
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_child_returns_its_code_and_is_waited_for() {
-        let child = Child::fork(|| 7).expect("fork");
-        assert_eq!(child.wait().expect("wait").code, Some(7));
+        assert_eq!(code_of(|| 7), Some(7));
     }
 
     #[test]
@@ -400,8 +406,7 @@ mod tests {
 
     #[test]
     fn a_panic_in_a_child_stays_there() {
-        let child = Child::fork(|| std::panic::resume_unwind(Box::new("on purpose"))).expect("fork");
-        assert_eq!(child.wait().expect("wait").code, Some(101));
+        assert_eq!(code_of(|| std::panic::resume_unwind(Box::new("on purpose"))), Some(101));
     }
 
     #[test]

@@ -234,38 +234,31 @@ pub fn timer_slack_ns() -> Result<u32, CallError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::process::code_of;
 
     const FIRST: &str = "         0          0 4294967295\n";
 
     #[test]
     fn nice_values_and_policies_are_read_back() {
         let raised = |by: i32| {
-            Child::fork(move || {
+            code_of(move || {
                 // SAFETY: takes a number only.
                 let set = unsafe { libc::nice(by) };
                 let read = nice().unwrap_or(i32::MIN);
                 if set == read { read } else { -1 }
             })
-            .expect("a child")
-            .wait()
-            .expect("its end")
-            .code
         };
         let now = nice().expect("this thread has one");
         assert_eq!(raised(1), Some((now + 1).min(19)));
         assert_eq!(raised(40), Some(19));
         let tried = |policy: libc::c_int, name: &'static str| {
-            Child::fork(move || {
+            code_of(move || {
                 let priority: libc::c_int = 0;
                 // SAFETY: the kernel reads one sched_param, which is a priority alone.
                 let set =
                     unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) };
                 i32::from(set != 0 || policy_name().ok().as_deref() != Some(name))
             })
-            .expect("a child")
-            .wait()
-            .expect("its end")
-            .code
         };
         assert_eq!(tried(libc::SCHED_BATCH, "batch"), Some(0));
         assert_eq!(tried(libc::SCHED_IDLE, "idle"), Some(0));
@@ -273,7 +266,7 @@ mod tests {
 
     #[test]
     fn who_is_in_real_time_is_bounded_and_passes_it_to_no_child() {
-        let child = Child::fork(|| {
+        let code = code_of(|| {
             if set_bounded(Policy::RoundRobin, 7).is_err() {
                 return 2;
             }
@@ -283,7 +276,7 @@ mod tests {
             let code = inherits.and_then(Child::wait).map(|ended| ended.code);
             i32::from(get() != Ok(Some((Policy::RoundRobin, 7))) || !bounded || code != Ok(Some(0)))
         });
-        match child.expect("fork").wait().expect("its end").code {
+        match code {
             Some(2) => println!("SKIP who_is_in_real_time_is_bounded: real-time scheduling is refused"),
             code => assert_eq!(code, Some(0)),
         }
@@ -318,13 +311,12 @@ mod tests {
 
     #[test]
     fn what_was_set_is_read_back() {
-        let child = Child::fork(|| {
+        let code = code_of(|| {
             let other = get() == Ok(Some((Policy::Other, 0)));
             let set = set(Policy::RoundRobin, 7);
             let read = get() == Ok(Some((Policy::RoundRobin, 7)));
             i32::from(!(other && (set.is_err() || read)))
-        })
-        .expect("fork");
-        assert_eq!(child.wait().expect("wait").code, Some(0));
+        });
+        assert_eq!(code, Some(0));
     }
 }

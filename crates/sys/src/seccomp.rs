@@ -176,11 +176,10 @@ const DENIED: &[i64] = denied! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::Child;
 
     /// In a child: a filter stays.
     fn in_child(body: impl FnOnce() -> bool) -> Option<i32> {
-        Child::fork(|| i32::from(!body())).expect("fork").wait().expect("wait").code
+        process::code_of(|| i32::from(!body()))
     }
 
     #[test]

@@ -110,7 +110,7 @@ mod tests {
     fn threads_of_this_process_are_seen() {
         let Some(before) = Standing::read() else { return };
         // Other tests start and end threads meanwhile: those of a child are its own.
-        let child = crate::process::Child::fork(|| {
+        let code = crate::process::code_of(|| {
             let Some(before) = Standing::read() else { return 1 };
             let waits = std::sync::Arc::new(std::sync::Barrier::new(2));
             let theirs = std::sync::Arc::clone(&waits);
@@ -119,7 +119,7 @@ mod tests {
             waits.wait();
             i32::from(thread.join().is_err() || during != Some(vec!["Threads: 1 -> 2".to_owned()]))
         });
-        assert_eq!(child.expect("fork").wait().expect("wait").code, Some(0));
+        assert_eq!(code, Some(0));
         assert!(before.0.contains_key("Threads") && before.0.contains_key("SigCgt"), "{before:?}");
     }
 }

@@ -29,9 +29,11 @@ impl Model {
         let address = self.at(name, offset);
         self.kinds.insert(address, kind);
     }
-    fn run(&self, steps: &[(&str, u64)]) -> Vec<(u32, String, u64, u64)> {
-        let all: Vec<(&str, u64, u64)> = steps.iter().map(|&(name, offset)| (name, offset, 0)).collect();
-        self.run_on(&all)
+    /// The tree of these steps on one stack, each a function and an offset.
+    fn run(&self, steps: &str) -> Vec<(u32, String, u64, u64)> {
+        let steps = steps.split(", ").map(|step| step.split_once(' ').expect("two words"));
+        let steps = steps.map(|(name, offset)| (name, offset.parse().expect("an offset"), 0));
+        self.run_on(&steps.collect::<Vec<_>>())
     }
     fn run_on(&self, steps: &[(&str, u64, u64)]) -> Vec<(u32, String, u64, u64)> {
         let mut builder = Builder::new(self);
@@ -72,22 +74,10 @@ fn calls_returns_and_tail_calls() {
     model.put("work", 6, Kind::Jump);
     model.put("tail", 0, Kind::Return);
     model.put("entry", 7, Kind::Leave);
-    let steps = [
-        ("user_loop", 0),
-        ("user_loop", 1),
-        ("entry", 0),
-        ("entry", 1),
-        ("work", 0),
-        ("leaf", 0),
-        ("work", 5),
-        ("work", 6),
-        ("tail", 0),
-        ("entry", 6),
-        ("entry", 7),
-        ("user_loop", 3),
-    ];
+    let steps = "user_loop 0, user_loop 1, entry 0, entry 1, work 0, leaf 0, work 5, work 6, tail 0, \
+                 entry 6, entry 7, user_loop 3";
     assert_eq!(
-        model.run(&steps),
+        model.run(steps),
         [
             row(0, "process that counts", 0, 0),
             row(1, "user_loop", 1, 3),
@@ -106,16 +96,8 @@ fn a_retpoline_is_a_jump() {
     model.put("thunk", 0, Kind::Call); // over a trap, within the thunk
     model.put("thunk", 0x20, Kind::Return); // to the target
     model.put("target", 1, Kind::Return);
-    let steps = [
-        ("caller", 0),
-        ("thunk", 0),
-        ("thunk", 0x1c),
-        ("thunk", 0x20),
-        ("target", 0),
-        ("target", 1),
-        ("caller", 5),
-    ];
-    let tree = model.run(&steps);
+    let steps = "caller 0, thunk 0, thunk 28, thunk 32, target 0, target 1, caller 5";
+    let tree = model.run(steps);
     assert_eq!(tree[1], row(1, "caller", 1, 2));
     assert_eq!(tree.last().expect("a node"), &row(3, "target", 1, 2), "{tree:?}");
 }
@@ -127,17 +109,10 @@ fn an_interrupt_is_no_call_of_what_it_interrupts() {
     model.put("asm_sysvec_timer", 1, Kind::Call);
     model.put("handler", 0, Kind::Return);
     model.put("asm_sysvec_timer", 6, Kind::Leave);
-    let steps = [
-        ("work", 0),
-        ("work", 1),
-        ("asm_sysvec_timer", 0),
-        ("asm_sysvec_timer", 1),
-        ("handler", 0),
-        ("asm_sysvec_timer", 6),
-        ("work", 9),
-    ];
+    let steps =
+        "work 0, work 1, asm_sysvec_timer 0, asm_sysvec_timer 1, handler 0, asm_sysvec_timer 6, work 9";
     assert_eq!(
-        model.run(&steps)[1..],
+        model.run(steps)[1..],
         [row(1, "work", 1, 3), row(2, "asm_sysvec_timer", 1, 3), row(3, "handler", 1, 1)]
     );
 }
