@@ -7,9 +7,9 @@ use std::io::Write;
 use std::path::Path;
 
 use oscost_families::{FAMILIES, all};
-use oscost_harness::{Benchmark, Bound, Card, Claim, SeriesPlan, Subject, Tier, Unable, audit};
+use oscost_harness::{Benchmark, Bound, Card, Claim, Subject, Tier, Unable, audit};
 use oscost_sys::standing::Standing;
-use support::{Counted, each, in_child, with_set_up, with_subject};
+use support::{Counted, each, in_child, launched, series, with_set_up, with_subject};
 
 fn cards() -> Vec<&'static Card> {
     all().into_iter().map(Benchmark::card).collect()
@@ -318,8 +318,8 @@ fn what_changes_the_process_is_on_the_card() {
 #[test]
 #[ignore = "longer: it measures every id"]
 fn every_series_yields_exactly_what_its_card_names() {
-    let series = all().into_iter().filter(|benchmark| !benchmark.card().quantities.is_empty());
-    each(series.collect(), |benchmark| {
+    let all = all().into_iter().filter(|benchmark| !benchmark.card().quantities.is_empty());
+    each(all.collect(), |benchmark| {
         let quantities = benchmark.card().quantities;
         let names = |always: bool| -> BTreeSet<&str> {
             let chosen = quantities.iter().filter(|quantity| !always || !quantity.at_times);
@@ -328,11 +328,8 @@ fn every_series_yields_exactly_what_its_card_names() {
         assert_eq!(names(false).len(), quantities.len(), "{}: each once", benchmark.card().id);
         in_child(|_| {
             with_subject(benchmark, |subject| {
-                let Subject::Series(series) = subject else { return Err("it is no series".into()) };
                 // An audit of the database counts calls alone: this is a launch as it is timed.
-                let plan = SeriesPlan { observations: None, duration_ns: 20_000_000, seed: 1 };
-                let mut sink = Counted::default();
-                series.launch(&plan, &mut sink).map_err(|error| error.to_string())?;
+                let sink = launched(series(subject)?, None, 20)?;
                 let yielded: BTreeSet<&str> = sink.quantities.iter().map(|(name, _)| *name).collect();
                 let unnamed: Vec<_> = yielded.difference(&names(false)).copied().collect();
                 let lacking: Vec<_> = names(true).difference(&yielded).copied().collect();
@@ -358,8 +355,7 @@ fn run(subject: &mut Subject, count: u64) -> Result<Counted, String> {
             counted.operations = count;
         }
         Subject::Series(series) => {
-            let plan = SeriesPlan { observations: Some(count), duration_ns: 1_000_000_000, seed: 1 };
-            series.launch(&plan, &mut counted).map_err(|error| error.to_string())?;
+            counted = launched(&mut **series, Some(count), 1000)?;
             // A program that is measured as a whole makes more than it was asked for.
             assert!(counted.operations >= count, "{} of {count}", counted.operations);
         }

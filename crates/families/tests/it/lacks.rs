@@ -1,13 +1,12 @@
 //! If a machine lacks something, the output gives the reason and a remedy, and no failure or figure.
 
-#[allow(dead_code)] // the other test uses the rest
 use crate::support;
 
 use oscost_families::all;
 use oscost_harness::{Keeper, SetUp, Unable};
 use oscost_sys::new_namespace::Kind;
 use oscost_sys::usage::{Limit, limit};
-use support::{in_child, skip};
+use support::{in_child, judged};
 
 /// The outcome of setting `id` up on a host with these System V limits; `None` where it can be.
 fn lack_of(id: &str, host_system_v_limits: Option<[u64; 4]>) -> Option<Unable> {
@@ -65,20 +64,8 @@ fn without_descriptors_the_limit_is_named() {
         "process/exec_static",
         "process/posix_spawn",
     ];
-    for id in ids {
-        let outcome = in_child(|_| {
-            limit(Limit::OpenFiles, 3, 3).map_err(|error| error.to_string())?;
-            match lack_of(id, None) {
-                Some(Unable::Unsupported { why, remedy })
-                    if why.contains("EMFILE") && remedy.contains("ulimit -n") =>
-                {
-                    Ok(())
-                }
-                other => Err(format!("{other:?}")),
-            }
-        });
-        assert_eq!(outcome, Ok(()), "{id}");
-    }
+    let limited = || limit(Limit::OpenFiles, 3, 3).map_err(|error| error.to_string());
+    all_say(&ids, limited, ["EMFILE", "ulimit -n"]);
 }
 
 /// Tries to set each up after `limited`; each must say these words.
@@ -95,10 +82,7 @@ fn all_say(ids: &[&str], limited: fn() -> Result<(), String>, words: [&str; 2]) 
                 other => Err(format!("{other:?}")),
             }
         });
-        match outcome {
-            Err(why) if why.starts_with("SKIP") => skip(id, &why),
-            outcome => assert_eq!(outcome, Ok(()), "{id}"),
-        }
+        judged(id, outcome);
     }
 }
 

@@ -1,22 +1,8 @@
 //! Layers and the operations under them: a layer counts the calls of the operation, and nobody else's.
 
-#[allow(dead_code, reason = "not every test looks at everything")]
 use crate::support;
 
-use oscost_harness::{PostCondition, SeriesPlan, Sink, Subject};
-use support::{in_child, skip, with_subject};
-
-#[derive(Default)]
-struct Found(Vec<PostCondition>);
-
-impl Sink for Found {
-    fn quantity(&mut self, _: &'static str, _: f64) {}
-    fn observation(&mut self, _: f64) {}
-    fn operations(&mut self, _: u64) {}
-    fn post_condition(&mut self, found: PostCondition) {
-        self.0.push(found);
-    }
-}
+use support::{in_child, judged, launched, series, with_subject};
 
 /// The process under the layer hears its orders by read, and answers by write.
 #[test]
@@ -27,22 +13,16 @@ fn the_calls_by_which_orders_are_given_are_not_counted() {
         let benchmark = oscost_families::resolve(id).expect(id);
         let outcome = in_child(|_| {
             with_subject(benchmark, |subject| {
-                let Subject::Series(series) = subject else { return Err("it is a series".into()) };
-                let mut found = Found::default();
+                let series = series(subject)?;
                 assert!(series.brackets(phase), "a layer marks its own phases");
-                let plan = SeriesPlan { observations: Some(100), duration_ns: 1_000_000, seed: 1 };
-                series.launch(&plan, &mut found).map_err(|error| error.to_string())?;
-                let saw = found.0.iter().find(|it| it.name == "calls_that_the_layer_saw");
+                let counted = launched(series, Some(100), 1)?;
+                let saw = counted.found.iter().find(|it| it.name == "calls_that_the_layer_saw");
                 match saw {
                     Some(saw) if saw.holds() => Ok(()),
                     other => Err(format!("{other:?}")),
                 }
             })
         });
-        match outcome {
-            Ok(()) => {}
-            Err(why) if why.contains("SKIP") => skip(id, &why),
-            Err(why) => panic!("{id}: {why}"),
-        }
+        judged(id, outcome);
     }
 }

@@ -1,7 +1,6 @@
 //! Sessions of real-time messages: accounts balance, clients are served in order, and killed or stopped processes block
 //! nobody.
 
-#[allow(dead_code, reason = "other tests use the rest")]
 use crate::support;
 
 use std::collections::BTreeMap;
@@ -9,15 +8,13 @@ use std::time::{Duration, Instant};
 
 use oscost_families::realtime_ipc::{self, Load, Shape, id_of};
 use oscost_families::resolve;
-use oscost_harness::{Series, SeriesPlan, Subject};
+use oscost_harness::Series;
 use oscost_sys::process::{self, Child, Signal};
 use oscost_sys::{affinity, namespace, usage};
-use support::{Counted, in_child, skip, with_subject};
+use support::{in_child, judged, launched, series, skip, with_subject};
 
 fn launch(series: &mut dyn Series, ticks: u64) -> Result<BTreeMap<&'static str, f64>, String> {
-    let mut counted = Counted::default();
-    let plan = SeriesPlan { observations: Some(ticks), duration_ns: 2_000_000_000, seed: 1 };
-    series.launch(&plan, &mut counted).map_err(|error| error.to_string())?;
+    let counted = launched(series, Some(ticks), 2000)?;
     assert_eq!(counted.operations, ticks);
     Ok(counted.quantities.into_iter().collect())
 }
@@ -31,23 +28,7 @@ fn session(
 ) -> Result<(), String> {
     let id = id_of(name, &shape);
     let benchmark = resolve(&id).expect("an id");
-    in_child(move |_| {
-        with_subject(benchmark, |subject| match subject {
-            Subject::Series(series) => body(&launch(&mut **series, ticks)?),
-            Subject::Batched(_) => Err("no series".into()),
-        })
-    })
-}
-
-#[track_caller]
-fn report(name: &str, outcome: Result<(), String>) {
-    match outcome {
-        Ok(()) => {}
-        Err(why) => match why.strip_prefix("SKIP ") {
-            Some(why) => skip(name, why),
-            None => panic!("{name}: {why}"),
-        },
-    }
+    in_child(move |_| with_subject(benchmark, |subject| body(&launch(series(subject)?, ticks)?)))
 }
 
 fn cpus() -> usize {
@@ -70,7 +51,7 @@ fn every_transport_keeps_its_account() {
                 _ => Err(format!("{told:?}")),
             }
         });
-        report(name, outcome);
+        judged(name, outcome);
     }
 }
 
@@ -89,7 +70,7 @@ fn a_wait_queue_is_served_from_its_head_and_a_futex_in_order() {
             // On a loaded machine a tick may be late for some.
             if told[quantity] > 0.8 { Ok(()) } else { Err(format!("{quantity} is {}", told[quantity])) }
         });
-        report(name, outcome);
+        judged(name, outcome);
     }
 }
 
@@ -98,16 +79,11 @@ fn a_wait_queue_is_served_from_its_head_and_a_futex_in_order() {
 fn two_hundred_clients_work() {
     let shape = Shape { tick_ns: 10_000_000, ..Shape::of(false, 200) };
     for name in ["futex_broadcast", "unix_datagram", "bpf"] {
-        let outcome =
-            session(
-                name,
-                shape,
-                20,
-                |told| {
-                    if told["sent"] == 4000.0 { Ok(()) } else { Err(format!("{told:?}")) }
-                },
-            );
-        report(name, outcome);
+        let all_sent = |told: &BTreeMap<_, f64>| match told["sent"] {
+            4000.0 => Ok(()),
+            _ => Err(format!("{told:?}")),
+        };
+        judged(name, session(name, shape, 20, all_sent));
     }
 }
 
@@ -115,7 +91,7 @@ fn two_hundred_clients_work() {
 fn large_messages_arrive_whole() {
     let shape = Shape { size: 65_536, tick_ns: 5_000_000, ..Shape::of(false, 2) };
     for name in ["pipe", "unix_stream", "tcp", "unix_seqpacket"] {
-        report(name, session(name, shape, 20, |_| Ok(())));
+        judged(name, session(name, shape, 20, |_| Ok(())));
     }
 }
 
@@ -132,10 +108,7 @@ fn disturbed(name: &'static str, act: impl Fn(i32, &[i32])) -> (Result<(), Strin
     let pipe = oscost_sys::pipe::Pipe::new().expect("pipe");
     let worker = Child::fork(|| {
         let _ = namespace::isolate(false);
-        let outcome = with_subject(benchmark, |subject| match subject {
-            Subject::Series(series) => launch(&mut **series, 400).map(drop),
-            Subject::Batched(_) => Err("no series".into()),
-        });
+        let outcome = with_subject(benchmark, |subject| launch(series(subject)?, 400).map(drop));
         let said = outcome.err().unwrap_or_default();
         let _ = oscost_sys::pipe::write(&pipe.writer, format!("{said}\n").as_bytes());
         0
@@ -189,7 +162,7 @@ fn a_client_that_is_stopped_for_a_while_is_accounted_for() {
                 let _ = process::signal(client, Signal::Continue);
             }
         });
-        report(name, outcome);
+        judged(name, outcome);
         assert!(all_gone(&participants), "{name}");
     }
 }
@@ -233,17 +206,10 @@ fn loaded_for(ticks: usize, load: Load) -> Result<BTreeMap<&'static str, f64>, S
     let benchmark = resolve(&id_of("futex_broadcast", &shape)).expect("an id");
     let told = tempfile(|path| {
         in_child(|_| {
-            with_subject(benchmark, |subject| match subject {
-                Subject::Series(series) => {
-                    let mut counted = Counted::default();
-                    let plan = SeriesPlan { observations: None, duration_ns: 20_000_000, seed: 1 };
-                    series.launch(&plan, &mut counted).map_err(|error| error.to_string())?;
-                    let lines: Vec<String> =
-                        counted.quantities.iter().map(|(name, value)| format!("{name} {value}\n")).collect();
-                    std::fs::write(path, lines.concat()).map_err(|error| error.to_string())
-                }
-                Subject::Batched(_) => Err("no series".into()),
-            })
+            let counted = with_subject(benchmark, |subject| launched(series(subject)?, None, 20))?;
+            let line = |(name, value): &(&str, f64)| format!("{name} {value}\n");
+            let lines: String = counted.quantities.iter().map(line).collect();
+            std::fs::write(path, lines).map_err(|error| error.to_string())
         })
     })?;
     Ok(told
@@ -276,7 +242,7 @@ fn a_load_has_its_part_of_the_session_and_both_parts_are_told() {
         let told = match tries.next().unwrap_or_else(|| panic!("{load:?} had no turn in half a minute")) {
             Ok(told) => told,
             Err(why) => {
-                report(load.name(), Err(why));
+                judged(load.name(), Err(why));
                 continue;
             }
         };
@@ -316,7 +282,7 @@ fn nothing_that_a_load_started_is_left() {
     let command =
         format!("trap '' TERM INT HUP; setsid sh -c 'trap \"\" TERM HUP; sleep {mark}' & sleep {mark}");
     let told = loaded(Load::command(&command).expect("a command"));
-    report("nothing_that_a_load_started_is_left", told.map(drop));
+    judged("nothing_that_a_load_started_is_left", told.map(drop));
     assert_eq!(sleepers(&mark), 0);
 }
 
@@ -329,13 +295,7 @@ fn nothing_of_a_load_outlives_a_killed_controller() {
     let benchmark = resolve(&id_of("futex_broadcast", &shape)).expect("an id");
     let worker = Child::fork(|| {
         let isolated = namespace::isolate(false).is_ok();
-        let outcome = with_subject(benchmark, |subject| match subject {
-            Subject::Series(series) => {
-                let plan = SeriesPlan { observations: None, duration_ns: 40_000_000, seed: 1 };
-                series.launch(&plan, &mut Counted::default()).map_err(|error| error.to_string())
-            }
-            Subject::Batched(_) => Err("no series".into()),
-        });
+        let outcome = with_subject(benchmark, |subject| launched(series(subject)?, None, 40));
         i32::from(outcome.is_err() || !isolated)
     })
     .expect("fork");
@@ -433,6 +393,6 @@ fn low_limits_are_told_in_words() {
                 other => Err(format!("{other:?}").replace("SKIP", "skip")),
             }
         });
-        report(name, outcome);
+        judged(name, outcome);
     }
 }

@@ -1,35 +1,15 @@
 //! Operations by several at once: calls are exact, what takes turns is seen to take turns, and what hinders nobody is not blamed.
 
-#[allow(dead_code, reason = "not every test looks at everything")]
 use crate::support;
 
 use std::borrow::Cow;
 
 use oscost_families::scaling::{self, Crowd, Objects, Workers};
 use oscost_harness::{
-    Batched, Benchmark, CallPath, Card, Claim, Outcome, PostCondition, SeriesPlan, SetUp, Sharing, Sink,
-    Subject, Unable, audit, claims, quantity,
+    Batched, Benchmark, CallPath, Card, Claim, Outcome, SetUp, Sharing, Subject, Unable, claims, quantity,
 };
 use oscost_sys::{clock, futex, system_call};
-use support::{in_child, skip, with_set_up, with_subject};
-
-/// What a launch told.
-#[derive(Default)]
-struct Told {
-    quantities: Vec<(&'static str, f64)>,
-    found: Vec<PostCondition>,
-}
-
-impl Sink for Told {
-    fn quantity(&mut self, name: &'static str, value: f64) {
-        self.quantities.push((name, value));
-    }
-    fn observation(&mut self, _: f64) {}
-    fn operations(&mut self, _: u64) {}
-    fn post_condition(&mut self, found: PostCondition) {
-        self.found.push(found);
-    }
-}
+use support::{Counted, audited, in_child, judged, series, with_subject};
 
 /// Planted operations of a known scaling.
 struct Planted {
@@ -80,14 +60,8 @@ impl Batched for Sleeps {
     }
 }
 
-fn launched(benchmark: &'static dyn Benchmark) -> Result<Told, String> {
-    with_subject(benchmark, |subject| {
-        let Subject::Series(series) = subject else { return Err("it is a series".into()) };
-        let mut told = Told::default();
-        let plan = SeriesPlan { observations: None, duration_ns: 20_000_000, seed: 7 };
-        series.launch(&plan, &mut told).map_err(|error| error.to_string())?;
-        Ok(told)
-    })
+fn launched(benchmark: &'static dyn Benchmark) -> Result<Counted, String> {
+    with_subject(benchmark, |subject| support::launched(series(subject)?, None, 20))
 }
 
 /// The efficiency of three workers, who sleep: no CPU is fought for.
@@ -102,10 +76,7 @@ fn efficiency(takes_turns: bool) -> Result<(), String> {
     if !expected.contains(&efficiency) {
         return Err(format!("efficiency {efficiency}, {:?}", told.quantities));
     }
-    match told.found.iter().find(|found| !found.holds()) {
-        Some(broken) => Err(format!("{broken:?}")),
-        None => Ok(()),
-    }
+    told.holds()
 }
 
 #[test]
@@ -129,32 +100,14 @@ fn every_kind_of_crowd_makes_exactly_its_calls() {
     ] {
         let benchmark = oscost_families::resolve(id).expect(id);
         let outcome = in_child(|_| {
-            let audited = with_set_up(benchmark.card().placement, |cx| audit(benchmark, cx))??;
-            if audited.missing.is_some() {
-                return Err("SKIP calls cannot be counted".into());
-            }
+            let audited = audited(benchmark)?;
             match audited.claims.iter().find(|claim| claim.holds != Some(true)) {
                 Some(claim) => Err(format!("{claim:?} of {:?}", audited.system_calls)),
                 None => Ok(()),
             }
         });
         judged(id, outcome);
-        judged(
-            id,
-            in_child(|_| {
-                let told = launched(benchmark)?;
-                let broken = told.found.iter().find(|found| !found.holds());
-                broken.map_or(Ok(()), |broken| Err(format!("{broken:?}")))
-            }),
-        );
-    }
-}
-
-fn judged(id: &str, outcome: Result<(), String>) {
-    match outcome {
-        Ok(()) => {}
-        Err(why) if why.contains("SKIP") || why.starts_with("unsupported") => skip(id, &why),
-        Err(why) => panic!("{id}: {why}"),
+        judged(id, in_child(|_| launched(benchmark)?.holds()));
     }
 }
 
@@ -196,10 +149,9 @@ fn an_operation_without_its_call_is_contradicted_in_a_crowd() {
     let crowd = Crowd { workers: 2, of: Workers::Processes, objects: Objects::Private };
     let benchmark = scaling::by(&Half, crowd);
     let outcome = in_child(|_| {
-        let audited = with_set_up(benchmark.card().placement, |cx| audit(benchmark, cx))??;
+        let audited = audited(benchmark)?;
         match audited.claims.iter().any(|claim| claim.holds == Some(false)) {
             true => Ok(()),
-            false if audited.missing.is_some() => Err("SKIP calls cannot be counted".into()),
             false => Err(format!("a planted fault was believed: {:?}", audited.claims)),
         }
     });

@@ -4,7 +4,8 @@ use std::io::{Read, Write};
 use std::sync::{Mutex, PoisonError};
 
 use oscost_harness::{
-    Batched, Benchmark, Bound, CallError, Keeper, Participant, Placement, SetUp, Sink, Subject, Unable,
+    Audited, Batched, Benchmark, Bound, CallError, Keeper, Participant, Placement, PostCondition, Series,
+    SeriesPlan, SetUp, Sink, Subject, Unable, audit,
 };
 use oscost_sys::{
     affinity, namespace,
@@ -20,6 +21,7 @@ pub struct Counted {
     pub operations: u64,
     pub quantities: Vec<(&'static str, f64)>,
     pub observations: Vec<f64>,
+    pub found: Vec<PostCondition>,
 }
 
 impl Sink for Counted {
@@ -34,11 +36,35 @@ impl Sink for Counted {
     fn operations(&mut self, count: u64) {
         self.operations += count;
     }
+
+    fn post_condition(&mut self, found: PostCondition) {
+        self.found.push(found);
+    }
+}
+
+impl Counted {
+    /// Whether each condition held that was looked at behind the measurement.
+    pub fn holds(&self) -> Result<(), String> {
+        let broken = self.found.iter().find(|found| !found.holds());
+        broken.map_or(Ok(()), |broken| Err(format!("{broken:?}")))
+    }
 }
 
 /// Says that a test could not be made, past the capture of the test harness.
 pub fn skip(name: &str, why: &str) {
     let _ = writeln!(std::io::stderr(), "SKIP {name}: {why}");
+}
+
+/// Fails with what went wrong; what a machine lacks is said.
+#[track_caller]
+pub fn judged(name: &str, outcome: Result<(), String>) {
+    match outcome {
+        Ok(()) => {}
+        Err(why) if why.contains("SKIP") || why.starts_with("unsupported") => {
+            skip(name, why.strip_prefix("SKIP ").unwrap_or(&why));
+        }
+        Err(why) => panic!("{name}: {why}"),
+    }
 }
 
 /// Checks every benchmark, or with `ONLY=TEXT` in the environment those with TEXT in their ids, and fails with all that are
@@ -137,6 +163,28 @@ pub fn with_subject<T>(
         Err(Unable::Unsupported { why, remedy }) => Err(format!("SKIP unsupported: {why} ({remedy})")),
         Err(Unable::Failed(error)) => Err(error.to_string()),
     })?
+}
+
+/// What the audit of a benchmark counted.
+pub fn audited(benchmark: &'static dyn Benchmark) -> Result<Audited, String> {
+    let audited = with_set_up(benchmark.card().placement, |cx| audit(benchmark, cx))??;
+    if audited.missing.is_some() { Err("SKIP calls cannot be counted".into()) } else { Ok(audited) }
+}
+
+/// The series that a subject is.
+pub fn series(subject: &mut Subject) -> Result<&mut dyn Series, String> {
+    match subject {
+        Subject::Series(series) => Ok(&mut **series),
+        Subject::Batched(_) => Err("no series".into()),
+    }
+}
+
+/// What a launch of so many observations, or of so many ms, yields.
+pub fn launched(series: &mut dyn Series, observations: Option<u64>, ms: u64) -> Result<Counted, String> {
+    let mut counted = Counted::default();
+    let plan = SeriesPlan { observations, duration_ns: ms * 1_000_000, seed: 1 };
+    series.launch(&plan, &mut counted).map_err(|error| error.to_string())?;
+    Ok(counted)
 }
 
 /// What a batch uses, as a launch counts it: what is made ready before is no part of its operations.
