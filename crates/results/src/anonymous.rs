@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::{CheckState, RunResult};
+use crate::{CheckState, RunResult, format};
 
 /// Checks whose findings name nothing of the host: no path, process, interface or user.
 const NAMELESS: &str = "clock_source clock_rate gaps load virtualisation smt frequency idle_cpus cpu_distance wakeup \
@@ -86,7 +86,7 @@ impl RunResult {
 
     /// The same without absolute paths in any text.
     fn without_paths(self) -> Self {
-        let Ok(mut value) = serde_json::to_value(&self) else { return self };
+        let Ok(mut value) = format::value(&self) else { return self };
         clean(&mut value);
         // As bytes: the program has one reader of results.
         match serde_json::to_vec(&value).and_then(|bytes| serde_json::from_slice(&bytes)) {

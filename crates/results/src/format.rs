@@ -16,7 +16,7 @@ use std::marker::PhantomData;
 use serde::de::{Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{FORMAT, RunResult, Untrusted, VERSION, finite, layout::Layout, withdrawn::withdraw};
+use crate::{FORMAT, RunResult, Untrusted, VERSION, finite, layout, withdrawn::withdraw};
 
 /// A result is never longer, in bytes: a longer file is neither read nor written.
 pub const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -109,9 +109,7 @@ pub fn to_bytes(result: &RunResult) -> Result<Vec<u8>, Unwritable> {
     if let Some(path) = finite::not_finite(result) {
         return Err(Unwritable::NotFinite { path });
     }
-    let mut json = Vec::new();
-    let mut serializer = serde_json::Serializer::with_formatter(&mut json, Layout::default());
-    result.serialize(&mut serializer).map_err(|error| Unwritable::NoJson { reason: error.to_string() })?;
+    let mut json = layout::lines(result).map_err(|error| Unwritable::NoJson { reason: error.to_string() })?;
     json.push(b'\n');
     let body = &json[FIRST_LINE.len()..];
     let mut bytes = Vec::with_capacity(HEADER_BYTES + body.len());
@@ -121,6 +119,11 @@ pub fn to_bytes(result: &RunResult) -> Result<Vec<u8>, Unwritable> {
         size if size > MAX_BYTES => Err(Unwritable::TooLarge { bytes: size }),
         _ => Ok(bytes),
     }
+}
+
+/// `part` as members, lists and numbers.
+pub(crate) fn value(part: &impl Serialize) -> serde_json::Result<serde_json::Value> {
+    serde_json::from_slice(&layout::lines(part)?)
 }
 
 /// The result in `bytes`, of this or any older version. Figures that are known to be wrong are withdrawn in it.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::RunResult;
+use crate::{RunResult, format};
 
 /// A fact of the host that a result holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,7 +95,7 @@ impl RunResult {
             ..self.clone()
         };
         // A result is made of text, numbers and lists of these.
-        let Ok(Value::Object(members)) = serde_json::to_value(&head) else { return Vec::new() };
+        let Ok(Value::Object(members)) = format::value(&head) else { return Vec::new() };
         let mut facts = Vec::new();
         for (name, value) in &members {
             match (name.as_str(), value) {

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::place::{Directory, NewFile, PRIVATE};
-use crate::{JournalError, MAX_BYTES, PathError, RunName, Store, finite, store};
+use crate::{JournalError, MAX_BYTES, PathError, RunName, Store, finite, store, write_on_one_line};
 
 const ENDING: &str = ".journal";
 /// How the name of a journal ends that can become no result.
@@ -190,7 +190,8 @@ fn line(record: &impl Serialize) -> Result<Vec<u8>, JournalError> {
     if let Some(path) = finite::not_finite(record) {
         return Err(JournalError::Unwritable(format!("{path} is not a finite number")));
     }
-    let payload = serde_json::to_vec(record).map_err(|error| JournalError::Unwritable(error.to_string()))?;
+    let mut payload = Vec::new();
+    write_on_one_line(record, &mut payload).map_err(|error| JournalError::Unwritable(error.to_string()))?;
     let mut line = head(&payload).into_bytes();
     line.extend_from_slice(&payload);
     line.push(b'\n');

@@ -1,16 +1,40 @@
-//! The layout of a result's JSON: one member per line, lists of numbers on one line.
+//! How JSON is written: a result with one member per line and lists of numbers on one line, all else on one line.
 //!
-//! serde_json's pretty printer gives each number of a histogram its own line, and so most of a file to blanks.
+//! serde_json's pretty printer gives each number of a histogram its own line, and so most of a file to blanks. One formatter
+//! and one kind of writer serve both: with two, the program would have the code of every type twice.
 
 use std::io::{self, Write};
 
+use serde::Serialize;
 use serde_json::ser::Formatter;
+use serde_json::{Result, Serializer};
 
 use crate::Untrusted;
 
+/// `part` in lines.
+pub(crate) fn lines(part: &impl Serialize) -> Result<Vec<u8>> {
+    let mut json = Vec::new();
+    written(part, &mut json, Layout::default())?;
+    Ok(json)
+}
+
+/// Writes `part` on one line, without an end.
+///
+/// # Errors
+/// `out` took no more, or `part` has a key that is no text.
+pub fn write_on_one_line(part: &impl Serialize, out: &mut dyn Write) -> Result<()> {
+    written(part, out, Layout { flat: true, ..Layout::default() })
+}
+
+fn written(part: &impl Serialize, out: &mut dyn Write, layout: Layout) -> Result<()> {
+    part.serialize(&mut Serializer::with_formatter(out, layout))
+}
+
 /// Two blanks a level; an element of a list has its own line if it is no number, truth value or null.
 #[derive(Default)]
-pub(crate) struct Layout {
+struct Layout {
+    /// All on one line, as serde_json writes it.
+    flat: bool,
     /// Lists and objects around the current place: whether their members have lines of their own.
     open: Vec<bool>,
     /// An element of a list is about to be written.
@@ -19,6 +43,9 @@ pub(crate) struct Layout {
 
 impl Layout {
     fn line<W: Write + ?Sized>(&self, writer: &mut W) -> io::Result<()> {
+        if self.flat {
+            return Ok(());
+        }
         writer.write_all(b"\n")?;
         (0..self.open.len()).try_for_each(|_| writer.write_all(b"  "))
     }
@@ -85,7 +112,7 @@ impl Formatter for Layout {
     }
 
     fn begin_object_value<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
-        writer.write_all(b": ")
+        writer.write_all(if self.flat { b":" } else { b": " })
     }
 
     fn begin_string<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
@@ -95,6 +122,9 @@ impl Formatter for Layout {
 
     /// What a terminal would obey, or nobody would see, is written as its escape.
     fn write_string_fragment<W: Write + ?Sized>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        if self.flat {
+            return writer.write_all(fragment.as_bytes());
+        }
         write!(writer, "{}", Untrusted::new(fragment).json())
     }
 }
@@ -102,16 +132,12 @@ impl Formatter for Layout {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use serde::Serialize;
     use serde_json::{Value, json};
 
     use super::*;
 
     fn laid_out(value: &Value) -> String {
-        let mut bytes = Vec::new();
-        let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, Layout::default());
-        value.serialize(&mut serializer).expect("a vector takes everything");
-        String::from_utf8(bytes).expect("JSON is text")
+        String::from_utf8(lines(value).expect("a vector takes everything")).expect("JSON is text")
     }
 
     #[test]
@@ -160,6 +186,13 @@ mod tests {
             let text = laid_out(&value);
             prop_assert!(!text.chars().any(|c| c != '\n' && crate::text::is_hidden(c)), "{:?}", text);
             prop_assert_eq!(serde_json::from_str::<Value>(&text).ok(), Some(value));
+        }
+
+        #[test]
+        fn one_line_is_as_serde_json_writes_it(value in any_json()) {
+            let mut bytes = Vec::new();
+            write_on_one_line(&value, &mut bytes).expect("a vector takes everything");
+            prop_assert_eq!(bytes, serde_json::to_vec(&value).expect("a value"));
         }
     }
 

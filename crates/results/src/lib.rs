@@ -74,6 +74,7 @@ pub use figure::{Estimate, Figure, Mark, Mode, Quantity, Status};
 pub use format::{MAX_BYTES, Refused, Unwritable, from_bytes, to_bytes};
 pub use host::HostFact;
 pub use journal::{Journal, Recovered, recover};
+pub use layout::write_on_one_line;
 pub use launch::{Circumstances, FARTHER, Histogram, LaunchRecord, near};
 #[cfg(unix)]
 pub use lock::{LockError, RunLock};

@@ -9,7 +9,7 @@ use crate::figure::first_revision;
 use crate::format::whole;
 use crate::outline::OutlineQuantity;
 use crate::withdrawn::withdraw_rows;
-use crate::{Evidence, Figure, Mark, Outline, Percentiles, Refused, RunResult, Status};
+use crate::{Evidence, Figure, Mark, Outline, Percentiles, Refused, RunResult, Status, layout};
 
 /// A figure with its estimates and the values of its launches. See [`crate::Figure`].
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -75,8 +75,8 @@ pub struct RowLaunch {
 
 /// What of a part of a result its outline has: what a reader of the file would read.
 fn in_outline<T: DeserializeOwned>(part: &impl Serialize) -> T {
-    let whole = serde_json::to_value(part).expect("a part of a result is JSON");
-    serde_json::from_value(whole).expect("an outline has less than the whole")
+    let whole = layout::lines(part).expect("a part of a result is JSON");
+    serde_json::from_slice(&whole).expect("an outline has less than the whole")
 }
 
 impl Outline<RowFigure> {

@@ -41,12 +41,64 @@ impl<L: Lock> Benchmark for Contended<L> {
 
     fn set_up(&self, cx: &mut SetUp<'_>) -> Result<Subject, Unable> {
         let lock = L::make(cx)?;
-        Ok(Subject::Series(Box::new(Fight { lock, phase: None, cell: self.cell, cpus: cx.cpus.to_vec() })))
+        Ok(Subject::Series(Box::new(Fight {
+            lock: Box::new(lock),
+            excludes: L::EXCLUDES,
+            locks: L::LOCKS,
+            phase: None,
+            cell: self.cell,
+            cpus: cx.cpus.to_vec(),
+        })))
     }
 }
 
-struct Fight<L> {
-    lock: L,
+/// What of a launch is code of its lock. All else is there once, and not once for each lock.
+trait Contested: Sync {
+    /// A turn that nobody contests, without hold: part of the ideal, ns.
+    fn alone(&self) -> Result<f64, CallError>;
+    /// The life of a contending process.
+    fn process(&self, shared: &Shared<'_>, orders: &Orders) -> Outcome;
+    /// The life of a contending thread.
+    fn thread(&self, shared: &Shared<'_>, orders: &Orders) -> Outcome;
+    /// See [`excluding::verify`].
+    fn verified(&self) -> Result<Vec<PostCondition>, CallError>;
+}
+
+impl<L: Lock> Contested for L {
+    fn alone(&self) -> Result<f64, CallError> {
+        const TURNS: u32 = 500;
+        let mut least = u64::MAX;
+        for _ in 0..3 {
+            let start = clock::now_ns();
+            for _ in 0..TURNS {
+                self.enter()?;
+                self.leave()?;
+            }
+            least = least.min(clock::now_ns() - start);
+        }
+        Ok(least as f64 / f64::from(TURNS))
+    }
+
+    fn process(&self, shared: &Shared<'_>, orders: &Orders) -> Outcome {
+        let own = self.own()?;
+        work(own.as_ref().unwrap_or(self), shared, orders, Whose::Thread)
+    }
+
+    fn thread(&self, shared: &Shared<'_>, orders: &Orders) -> Outcome {
+        work(self, shared, orders, Whose::Thread)
+    }
+
+    fn verified(&self) -> Result<Vec<PostCondition>, CallError> {
+        excluding::verify(self)
+    }
+}
+
+struct Fight {
+    lock: Box<dyn Contested>,
+    /// See [`Lock::EXCLUDES`].
+    excludes: bool,
+    /// See [`Lock::LOCKS`].
+    locks: bool,
     /// The phase of an audit that counts.
     phase: Option<usize>,
     cell: Cell,
@@ -60,7 +112,7 @@ const FEWEST_TURNS: u64 = 12;
 /// A worker that never gives the lock back is killed after this time, ns.
 const PATIENCE_NS: u64 = 5_000_000_000;
 
-impl<L: Lock> Series for Fight<L> {
+impl Series for Fight {
     fn brackets(&mut self, phase: usize) -> bool {
         self.phase = Some(phase);
         true
@@ -71,7 +123,7 @@ impl<L: Lock> Series for Fight<L> {
         let own_cpu = self.cpus.first().copied().unwrap_or(0);
         let (hold, hold_ns) = calibrate(u64::from(self.cell.hold_us) * 1000);
         let think = hold * u64::from(self.cell.think_us()) / u64::from(self.cell.hold_us.max(1));
-        let alone_ns = self.alone()?;
+        let alone_ns = self.lock.alone()?;
         let words = SharedWords::new(word::WORKERS + workers * WORDS)?;
         let shared = Shared { words: &words };
         let orders: Vec<Orders> = (0..workers)
@@ -95,27 +147,12 @@ impl<L: Lock> Series for Fight<L> {
             Workers::Threads => self.threads(&shared, &orders, phase_ns, counted)?,
         };
         self.tell(&shared, start, alone_ns, hold_ns, counted, sink);
-        excluding::verify(&self.lock)?.into_iter().for_each(|found| sink.post_condition(found));
+        self.lock.verified()?.into_iter().for_each(|found| sink.post_condition(found));
         Ok(())
     }
 }
 
-impl<L: Lock> Fight<L> {
-    /// A turn that nobody contests, without hold: part of the ideal, ns.
-    fn alone(&self) -> Result<f64, CallError> {
-        const TURNS: u32 = 500;
-        let mut least = u64::MAX;
-        for _ in 0..3 {
-            let start = clock::now_ns();
-            for _ in 0..TURNS {
-                self.lock.enter()?;
-                self.lock.leave()?;
-            }
-            least = least.min(clock::now_ns() - start);
-        }
-        Ok(least as f64 / f64::from(TURNS))
-    }
-
+impl Fight {
     /// Starts the phases once all are ready, and ends them: when the first one began.
     fn conduct(
         &self,
@@ -188,11 +225,7 @@ impl<L: Lock> Fight<L> {
         let mut children: Vec<Child> = Vec::with_capacity(orders.len());
         for orders in orders {
             let child = Child::fork(|| {
-                let result = self
-                    .lock
-                    .own()
-                    .and_then(|own| work(own.as_ref().unwrap_or(&self.lock), shared, orders, Whose::Thread));
-                match result {
+                match self.lock.process(shared, orders) {
                     Ok(()) => 0,
                     Err(error) => {
                         shared
@@ -239,7 +272,7 @@ impl<L: Lock> Fight<L> {
             let mut threads = Vec::with_capacity(orders.len());
             for orders in orders {
                 let started = std::thread::Builder::new()
-                    .spawn_scoped(scope, || work(&self.lock, shared, orders, Whose::Thread));
+                    .spawn_scoped(scope, || self.lock.thread(shared, orders));
                 match started {
                     Ok(thread) => threads.push(thread),
                     Err(error) => {
@@ -280,7 +313,7 @@ impl<L: Lock> Fight<L> {
         let time_ns = (over - start) as f64 / turns.max(1) as f64;
         // Nobody could do better than one turn after the other, nor than all workers at once between their thoughts.
         let think_ns = hold_ns * f64::from(self.cell.think_us()) / f64::from(self.cell.hold_us.max(1));
-        let serial = if L::EXCLUDES {
+        let serial = if self.excludes {
             hold_ns + alone_ns
         } else {
             (hold_ns + alone_ns) / f64::from(self.cell.workers)
@@ -300,13 +333,13 @@ impl<L: Lock> Fight<L> {
             quantity::WORKERS_PER_CPU,
             f64::from(self.cell.workers) / self.cpus.len().max(1) as f64,
         );
-        if L::EXCLUDES {
+        if self.excludes {
             sink.quantity(quantity::OWNER_CHANGE_SHARE, per_turn(sum(left::CHANGES)));
             let counter = shared.word(word::COUNTER).load(Ordering::Acquire);
             let made = sum(left::ALL_TURNS).max(turns);
             let lost = made.saturating_sub(counter) as f64;
             sink.quantity(quantity::LOST_UPDATES, lost);
-            if L::LOCKS {
+            if self.locks {
                 sink.post_condition(PostCondition::exactly(quantity::LOST_UPDATES, 0.0, lost));
             } else if !counted {
                 // The control must lose some, or the zeros of the others say nothing. An audit's few turns need not meet.
@@ -326,7 +359,7 @@ impl<L: Lock> Fight<L> {
             }
         }
         let handovers = sorted(handovers);
-        if L::EXCLUDES
+        if self.excludes
             && let (Some(p50), Some(p99)) = (quantile(&handovers, 0.5), quantile(&handovers, 0.99))
         {
             sink.quantity(quantity::HANDOVER_P50, p50);

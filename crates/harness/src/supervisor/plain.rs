@@ -4,6 +4,7 @@ use std::io::{PipeReader, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use oscost_results::write_on_one_line;
 use oscost_sys::memory::SharedWords;
 use oscost_sys::process::{self, Child};
 use oscost_sys::{CallError, readiness};
@@ -104,9 +105,11 @@ impl Workers for Plain<'_> {
         self.words.word(0).store(0, Ordering::Relaxed);
         let (pipe, mut end) = std::io::pipe().map_err(|error| self.lost(format!("no pipe: {error}")))?;
         let child = Child::fork(|| {
-            let said = worker::plainly(self.catalogue, job, &self.words)
-                .and_then(|report| serde_json::to_vec(&report).map_err(|error| error.to_string()));
-            let written = said.is_ok_and(|said| end.write_all(&said).is_ok());
+            let said = worker::plainly(self.catalogue, job, &self.words);
+            let mut bytes = Vec::new();
+            let written = said.is_ok_and(|report| {
+                write_on_one_line(&report, &mut bytes).is_ok() && end.write_all(&bytes).is_ok()
+            });
             i32::from(!written)
         });
         drop(end);

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use oscost_results::write_on_one_line;
 use oscost_sys::memory::SharedWords;
 use oscost_sys::process::{self, Signal};
 use oscost_sys::{CallError, clock, identity, readiness};
@@ -188,7 +189,8 @@ impl Supervisor {
     }
 
     fn start(&self, job: &Job) -> Result<Running, String> {
-        let text = serde_json::to_vec(job).map_err(|error| format!("no job: {error}"))?;
+        let mut text = Vec::new();
+        write_on_one_line(job, &mut text).map_err(|error| format!("no job: {error}"))?;
         use std::os::unix::process::CommandExt;
         let janitor = self.janitor.as_ref().map_or("-", |(_, words)| words);
         let mut child = Command::new(&self.program)

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use oscost_results::CheckedClaim;
+use oscost_results::{CheckedClaim, write_on_one_line};
 use oscost_sys::watched::Watched;
 use oscost_sys::{audit as counting, clock, system_call::marker, system_call_names};
 
@@ -106,7 +106,10 @@ fn counted(
     };
     let traced = counting::by_ptrace(|| {
         let made = bracketed(set_up, operations);
-        serde_json::to_vec(&made).unwrap_or_default()
+        let mut bytes = Vec::new();
+        // What was not written whole is no member to who reads it.
+        let _ = write_on_one_line(&made, &mut bytes);
+        bytes
     });
     match traced {
         Ok((bytes, counts)) => match serde_json::from_slice::<Member<Phases>>(&bytes) {

@@ -26,13 +26,14 @@ mod waits;
 use std::io::{Read, Write};
 use std::sync::atomic::Ordering;
 
-use oscost_results::Circumstances;
+use oscost_results::{Circumstances, write_on_one_line};
 use oscost_sys::folder::Folder;
 use oscost_sys::{
     affinity, memory, memory::SharedWords, namespace, process, semaphore, standing::Standing, time_source,
     usage,
 };
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::benchmark::card::Placement;
 use crate::benchmark::catalogue::Catalogue;
@@ -67,13 +68,15 @@ pub(crate) fn serve(
     usage::limit(usage::Limit::Core, 0, 0).map_err(|error| error.to_string())?;
     let report = Worker::new(catalogue, job, janitor, &words)?.work();
     let mut stdout = std::io::stdout().lock();
-    serde_json::to_writer(&mut stdout, &report).map_err(|error| format!("no report: {error}"))?;
+    write_on_one_line(&report, &mut stdout).map_err(|error| format!("no report: {error}"))?;
     stdout.flush().map_err(|error| format!("no report: {error}"))
 }
 
 /// The job that a supervisor sends. It ends with its last brace: a supervisor whose `close` fails never ends the stream.
 fn job_of(stream: impl Read) -> Result<Job, String> {
-    Job::deserialize(&mut serde_json::Deserializer::from_reader(stream))
+    // Its members first, and the job from their bytes: what is read from bytes has its code already.
+    Value::deserialize(&mut serde_json::Deserializer::from_reader(stream))
+        .and_then(|members| serde_json::from_slice(&serde_json::to_vec(&members)?))
         .map_err(|error| format!("no job: {error}"))
 }
 
