@@ -74,8 +74,8 @@ pub use figure::{Estimate, Figure, Mark, Mode, Quantity, Status};
 pub use format::{MAX_BYTES, Refused, Unwritable, from_bytes, to_bytes};
 pub use host::HostFact;
 pub use journal::{Journal, Recovered, recover};
-pub use layout::write_on_one_line;
 pub use launch::{Circumstances, FARTHER, Histogram, LaunchRecord, near};
+pub use layout::write_on_one_line;
 #[cfg(unix)]
 pub use lock::{LockError, RunLock};
 pub use name::RunName;

@@ -28,6 +28,7 @@ pub mod peaks;
 pub mod quantile;
 pub mod rare;
 pub mod references;
+pub mod sorting;
 mod student;
 pub mod version_one;
 pub mod windows;

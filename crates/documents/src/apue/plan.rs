@@ -3,6 +3,7 @@
 use oscost_harness::{Given, Level, Setting, Takes};
 use oscost_recorddb::workload::Workload;
 use oscost_recorddb::{Access, Layout, Primitive};
+use oscost_stats::sorting::SmallSort;
 
 use oscost_families::record_database::{
     ACCESSES, Cell, DIRECTORY, LAYOUTS, Locking, MOST_PROCESSES, MOST_RECORDS, PRIMITIVES, WORKLOADS, named,
@@ -242,7 +243,7 @@ impl ApuePlan {
     /// Every cell once, by records, children and way to lock.
     pub(super) fn each_cell(&self) -> Vec<Cell> {
         let mut cells: Vec<Cell> = self.cells().into_iter().map(|(cell, _)| cell).collect();
-        cells.sort_by_key(|cell| (cell.records, cell.processes, cell.locking as u8));
+        cells.small_sort_by_key(|cell| (cell.records, cell.processes, cell.locking as u8));
         cells.dedup();
         cells
     }

@@ -1,6 +1,7 @@
 //! What document 002 asks: one message to one client, each further client, all of them, and the worst under a load.
 
 use oscost_results::{Answer, PublishedAnswer, quantity};
+use oscost_stats::sorting::SmallSort;
 
 use super::published::{NEXT, NEXT_STATION, SINGLE, System, SystemKind};
 use super::settings::Settings;
@@ -73,7 +74,7 @@ fn of_sockets(number: fn(&System) -> f64) -> Vec<PublishedAnswer> {
             }
         }
     }
-    all.sort_by(|one, other| one.value.total_cmp(&other.value));
+    all.small_sort_by(|one, other| one.value.total_cmp(&other.value));
     all
 }
 

@@ -4,6 +4,7 @@
 //! client is mean - sd to mean + sd of its worst second.
 
 use oscost_results::quantity;
+use oscost_stats::sorting::SmallSort;
 use std::collections::BTreeMap;
 
 use oscost_harness::{QuantityCard, Sink};
@@ -177,7 +178,7 @@ fn ends(by_client: &[Vec<f64>]) -> Option<(usize, usize)> {
         .enumerate()
         .filter_map(|(client, values)| moments(values).map(|(mean, _)| (mean, client)))
         .collect();
-    means.sort_by(|one, other| one.0.total_cmp(&other.0));
+    means.small_sort_by(|one, other| one.0.total_cmp(&other.0));
     Some((means.first()?.1, means.last()?.1))
 }
 
@@ -197,7 +198,7 @@ fn tell_peaks(by_client: &[Vec<f64>], sink: &mut dyn Sink) {
 /// First, next and service time as the document has them: of clients, by their means.
 fn tell_clients(by_client: &[Vec<f64>], sink: &mut dyn Sink) {
     let mut clients: Vec<(f64, f64)> = by_client.iter().filter_map(|values| moments(values)).collect();
-    clients.sort_by(|one, other| one.0.total_cmp(&other.0));
+    clients.small_sort_by(|one, other| one.0.total_cmp(&other.0));
     let (Some(first), Some(last)) = (clients.first(), clients.last()) else { return };
     sink.quantity(quantity::CLIENT_FIRST, first.0);
     if clients.len() > 1 {

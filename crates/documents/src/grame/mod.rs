@@ -27,6 +27,7 @@ pub use shape::PREFIX;
 use oscost_families::realtime_ipc::{self, Load};
 use oscost_results::quantity;
 use oscost_results::{Answer, Judgement, Mark, Reproduction, document};
+use oscost_stats::sorting::SmallSort;
 use oscost_sys::scheduling::Policy;
 
 use crate::Document;
@@ -166,7 +167,7 @@ fn median_session(found: &Found<'_>, settings: &Settings, shape: impl Fn(u32) ->
         .map(|session| shape(session).id())
         .filter_map(|id| Some((found.literal(&id, quantity::CLIENT_SERVICE)?, id)))
         .collect();
-    sessions.sort_by(|one, other| one.0.total_cmp(&other.0));
+    sessions.small_sort_by(|one, other| one.0.total_cmp(&other.0));
     let middle = sessions.len().saturating_sub(1) / 2;
     sessions.into_iter().nth(middle).map_or_else(|| shape(1).id(), |(_, id)| id)
 }

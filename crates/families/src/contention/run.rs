@@ -224,15 +224,13 @@ impl Fight {
     ) -> Result<u64, CallError> {
         let mut children: Vec<Child> = Vec::with_capacity(orders.len());
         for orders in orders {
-            let child = Child::fork(|| {
-                match self.lock.process(shared, orders) {
-                    Ok(()) => 0,
-                    Err(error) => {
-                        shared
-                            .left(orders.worker, left::FAILED)
-                            .store(u64::from(error.errno.unsigned_abs()), Ordering::Release);
-                        1
-                    }
+            let child = Child::fork(|| match self.lock.process(shared, orders) {
+                Ok(()) => 0,
+                Err(error) => {
+                    shared
+                        .left(orders.worker, left::FAILED)
+                        .store(u64::from(error.errno.unsigned_abs()), Ordering::Release);
+                    1
                 }
             });
             // The limit counts all processes of the user, not only these.
@@ -271,8 +269,8 @@ impl Fight {
         std::thread::scope(|scope| {
             let mut threads = Vec::with_capacity(orders.len());
             for orders in orders {
-                let started = std::thread::Builder::new()
-                    .spawn_scoped(scope, || self.lock.thread(shared, orders));
+                let started =
+                    std::thread::Builder::new().spawn_scoped(scope, || self.lock.thread(shared, orders));
                 match started {
                     Ok(thread) => threads.push(thread),
                     Err(error) => {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use oscost_results::{Account, GapCause, Gaps};
+use oscost_stats::sorting::SmallSort;
 use serde::{Deserialize, Serialize};
 
 /// How much is timed in one launch.
@@ -79,7 +80,7 @@ impl Tally {
     /// All of them, the most time first.
     pub(crate) fn into_gaps(self) -> Vec<Gaps> {
         let mut gaps: Vec<Gaps> = self.0.into_values().collect();
-        gaps.sort_by_key(|gaps| std::cmp::Reverse(gaps.total_ns));
+        gaps.small_sort_by_key(|gaps| std::cmp::Reverse(gaps.total_ns));
         gaps
     }
 }

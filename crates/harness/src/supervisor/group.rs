@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use oscost_stats::order;
+use oscost_stats::sorting::SmallSort;
 
 use crate::benchmark::catalogue::Choice;
 use crate::benchmark::requirements;
@@ -84,7 +85,7 @@ pub(crate) fn pool(groups: &mut [GroupState]) {
     for (&id, &(host, place)) in &first {
         let pooled = {
             let member = &mut groups[host].members[place];
-            member.launched.sort_by_key(|launched| launched.record.sequence);
+            member.launched.small_sort_by_key(|launched| launched.record.sequence);
             let mut told = false;
             for launched in &mut member.launched {
                 if told {

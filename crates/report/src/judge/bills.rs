@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use oscost_results::RunResult;
 use oscost_results::bill::{Bill, CountedRun as Counted};
+use oscost_stats::sorting::SmallSort;
 use serde_json::{Value, json};
 
 /// What was counted in two bills.
@@ -59,7 +60,7 @@ impl BillChanges {
         let of = |side: &BTreeMap<String, u64>, key: &str| side.get(key).copied().unwrap_or(0);
         let mut rows: Vec<BillChange> =
             keys.map(|key| BillChange { key: key.clone(), before: of(&a, key), now: of(&b, key) }).collect();
-        rows.sort_by(|one, other| {
+        rows.small_sort_by(|one, other| {
             let moved = |row: &BillChange| row.now.abs_diff(row.before);
             moved(other).cmp(&moved(one)).then_with(|| one.key.cmp(&other.key))
         });

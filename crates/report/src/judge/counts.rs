@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use oscost_results::{Figure, FunctionNode, InstructionCount, Repeats, RunResult, Status};
+use oscost_stats::sorting::SmallSort;
 
 /// Two results of counts, compared.
 #[derive(Debug, Clone, PartialEq)]
@@ -144,7 +145,7 @@ fn moved(before: &InstructionCount, now: &InstructionCount) -> Vec<(String, u64,
         .filter(|(_, (before, now))| before != now)
         .map(|(name, (before, now))| (name.to_owned(), before, now))
         .collect();
-    moved.sort_by_key(|(name, before, now)| (std::cmp::Reverse(before.abs_diff(*now)), name.clone()));
+    moved.small_sort_by_key(|(name, before, now)| (std::cmp::Reverse(before.abs_diff(*now)), name.clone()));
     moved
 }
 
@@ -190,7 +191,7 @@ impl Changes {
     pub fn of(&self, verdict: CountVerdict) -> Vec<&CountChange> {
         let mut rows: Vec<&CountChange> = self.rows.iter().filter(|row| row.verdict == verdict).collect();
         let size = |row: &CountChange| row.difference().unwrap_or(0.0).abs();
-        rows.sort_by(|a, b| size(b).total_cmp(&size(a)));
+        rows.small_sort_by(|a, b| size(b).total_cmp(&size(a)));
         rows
     }
 

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use oscost_results::{Outline, RowFigure, Status};
 use oscost_stats::odd::{Bulk, Tail, rates};
+use oscost_stats::sorting::SmallSort;
 
 use crate::evidence::system_calls;
 use chances::{Test, Tests, Together, findings, middle, together, weights};
@@ -194,7 +195,7 @@ impl Fleet {
         let mut tests = BTreeMap::new();
         let mut alike = Vec::new();
         let mut keys: Vec<_> = self.keys.iter().collect();
-        keys.sort_by_key(|(_, hosts)| std::cmp::Reverse(hosts.len()));
+        keys.small_sort_by_key(|(_, hosts)| std::cmp::Reverse(hosts.len()));
         let mut groups = Vec::new();
         for (at, ((model, kernel), hosts)) in keys.into_iter().enumerate() {
             let (group, together) = self.group(at, model, kernel, hosts, &mut tests);
@@ -233,7 +234,7 @@ impl Fleet {
                 })
                 .filter(|odd| !odd.findings.is_empty())
                 .collect();
-            odd.sort_by(|one, other| one.rate.total_cmp(&other.rate));
+            odd.small_sort_by(|one, other| one.rate.total_cmp(&other.rate));
             odd
         };
         let (odd, unproved) = (of_rate(-1.0, FALSE_RATE), of_rate(FALSE_RATE, EVEN_RATE));

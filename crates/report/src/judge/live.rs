@@ -4,6 +4,7 @@ use oscost_results::{Figure, Mark, RunResult, Status};
 use oscost_stats::compare::Change;
 use oscost_stats::drift::Drift;
 use oscost_stats::interval::{Centre, FEWEST_LAUNCHES, MEDIAN};
+use oscost_stats::sorting::SmallSort;
 
 use super::asked::{Asked, Question};
 use super::figure::{Sides, grain, no_ratio, pair_up, refusal, unit};
@@ -53,7 +54,7 @@ pub fn look_live<'a>(a: &[Named<'a>], b: &[Named<'a>], rules: Rules<'_>, share: 
     }
     comparison.rows = pronounce(asked, rules.threshold, share);
     open |= comparison.rows.iter().any(|row| row.verdict == Verdict::Unclear && row.change.is_some());
-    comparison.rows.sort_by(by_size);
+    comparison.rows.small_sort_by(by_size);
     LiveLook { comparison, open }
 }
 

@@ -25,6 +25,7 @@ pub(crate) mod watch;
 use std::collections::BTreeSet;
 
 use oscost_results::{Estimate, RunResult};
+use oscost_stats::sorting::SmallSort;
 
 pub use agreement::{Agreement, Side};
 pub use bills::{BillChange, BillChanges, is_bill};
@@ -254,8 +255,8 @@ fn sided<'a>(
     comparison.pairs = rows.split_off(figures);
     paired::decide(&mut rows, &comparison.pairs, rules.threshold);
     comparison.rows = rows;
-    comparison.rows.sort_by(by_size);
-    comparison.pairs.sort_by(by_size);
+    comparison.rows.small_sort_by(by_size);
+    comparison.pairs.small_sort_by(by_size);
     comparison
 }
 

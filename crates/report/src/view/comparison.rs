@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use oscost_results::RunResult;
+use oscost_stats::sorting::SmallSort;
 
 use crate::blocks::{Cell, Fact, Judged, Part, Place, Table, Tone, View};
 use crate::evidence::per_operation;
@@ -266,7 +267,7 @@ fn judged_by(comparison: &Comparison<'_>) -> Option<String> {
         *counts.entry(&row.quantity).or_default() += 1;
     }
     let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
-    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counts.small_sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let each: Vec<String> = counts
         .iter()
         .map(|(name, count)| format!("{} ({})", words(name, false), counted(*count, "figure", "figures")))
@@ -285,7 +286,7 @@ pub(super) fn tallied(comparison: &Comparison<'_>) -> Vec<String> {
         (Verdict::Unclear, "unclear".to_owned()),
     ];
     let mut groups = named.map(|(verdict, name)| (comparison.of(verdict).count(), verdict, name));
-    groups.sort_by_key(|(count, ..)| std::cmp::Reverse(*count));
+    groups.small_sort_by_key(|(count, ..)| std::cmp::Reverse(*count));
     let group = |(count, _, name): &(usize, Verdict, String)| format!("{count} {name}");
     let told = |groups: &[_]| groups.iter().map(group).collect::<Vec<_>>().join(", ");
     if groups[0].1 == Verdict::Unclear && groups[0].0 * 2 > all {

@@ -10,6 +10,7 @@ use crate::judge::fleet::{
 use crate::judge::percent;
 use crate::numbers;
 use crate::words::{counted, distinct, plain};
+use oscost_stats::sorting::SmallSort;
 use plots::{PICTURES, by_figure, by_group};
 
 /// Odd hosts that a screen shows unless all are asked for; and answers on the page.
@@ -170,7 +171,7 @@ fn shows(fleet: &JudgedFleet, unicode: bool) -> String {
     let judged = fleet.groups.iter().enumerate().filter(|(_, group)| group.is_judged);
     let mut known: Vec<(f64, usize, usize)> =
         judged.filter_map(|(at, group)| Some((group.shows?, at, group.hosts.len()))).collect();
-    known.sort_by(|one, other| one.0.total_cmp(&other.0));
+    known.small_sort_by(|one, other| one.0.total_cmp(&other.0));
     let said = |&(share, at, hosts): &(f64, usize, usize)| {
         format!("{} (group {}, {})", percent(share), letter(at), counted(hosts, "host", "hosts"))
     };
@@ -368,7 +369,7 @@ fn hosts(fleet: &JudgedFleet) -> View {
         .flat_map(|(at, group)| group.hosts.iter().map(move |host| (at, host)))
         .collect();
     let far = |host: &crate::judge::fleet::JudgedHost| host.apart[0].or(host.apart[1]).map_or(-1.0, f64::abs);
-    all.sort_by(|one, other| far(other.1).total_cmp(&far(one.1)));
+    all.small_sort_by(|one, other| far(other.1).total_cmp(&far(one.1)));
     let share = |share: Option<f64>| share.map_or("-".to_owned(), percent);
     let rows = all.iter().take(MOST_ROWS).map(|(at, host)| {
         vec![plain(&host.name, true), letter(*at), share(host.apart[0]), share(host.apart[1])]

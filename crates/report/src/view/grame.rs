@@ -7,6 +7,7 @@ mod letters;
 use oscost_results::document::GRAME;
 use oscost_results::quantity;
 use oscost_results::{Figure, Parameter};
+use oscost_stats::sorting::SmallSort;
 
 use crate::blocks::{Part, View};
 use crate::view::realtime_ipc::{self, Session, plots, plots::every};
@@ -143,7 +144,7 @@ fn session<'a>(story: &'a Story<'_>, is: impl Fn(u32, &str) -> bool) -> Option<&
             Some((figure.quantities.get(quantity::CLIENT_SERVICE)?.estimate.value, figure))
         })
         .collect();
-    found.sort_by(|one, other| one.0.total_cmp(&other.0));
+    found.small_sort_by(|one, other| one.0.total_cmp(&other.0));
     let middle = found.len().saturating_sub(1) / 2;
     found.get(middle).map(|(_, figure)| *figure)
 }
@@ -159,7 +160,7 @@ fn tracks(figure: &Figure) -> Vec<(u32, Vec<f64>)> {
             (!us.is_empty()).then_some((number, us))
         })
         .collect();
-    found.sort_by_key(|(number, _)| *number);
+    found.small_sort_by_key(|(number, _)| *number);
     found
 }
 

@@ -7,6 +7,7 @@ mod response;
 
 use oscost_results::quantity;
 use oscost_results::{Estimate, Figure, Mark, PairedValue, Parameter, RemarkCode, Trait};
+use oscost_stats::sorting::SmallSort;
 
 use crate::blocks::{Part, Table, View};
 use crate::numbers;
@@ -206,7 +207,7 @@ fn best(story: &Story<'_>, sessions: &[&Session<'_>]) -> Option<String> {
                 Some((session.transport, pair.value?, pair.low?, pair.high?))
             })
             .collect();
-        found.sort_by(|one, other| one.1.total_cmp(&other.1));
+        found.small_sort_by(|one, other| one.1.total_cmp(&other.1));
         let &(name, value, low, high) = found.first()?;
         let equals: Vec<String> =
             found[1..].iter().take_while(|other| other.2 <= high).map(|other| story.words(other.0)).collect();
@@ -275,7 +276,7 @@ fn families<'a>(sessions: &'a [Session<'a>]) -> Vec<Vec<&'a Session<'a>>> {
         }
     }
     for family in &mut families {
-        family.sort_by_key(|session| session.clients);
+        family.small_sort_by_key(|session| session.clients);
         family.dedup_by_key(|session| session.clients);
     }
     families.retain(|family| family.len() > 1);

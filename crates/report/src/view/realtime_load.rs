@@ -3,6 +3,7 @@
 
 use oscost_results::quantity;
 use oscost_results::{Mark, RemarkCode};
+use oscost_stats::sorting::SmallSort;
 
 use crate::blocks::page::Card;
 use crate::blocks::{Hue, Part, Table, View};
@@ -68,7 +69,7 @@ fn medians<'a>(story: &Story<'a>) -> Option<Vec<(f64, Session<'a>)>> {
     let clients = sessions.first()?.clients;
     let busy = |it: &Session<'_>| it.value("busy_p50").filter(|_| it.load.is_some() && it.clients == clients);
     let mut medians: Vec<_> = sessions.into_iter().map(|it| Some((busy(&it)?, it))).collect::<Option<_>>()?;
-    medians.sort_by(|one, other| one.0.total_cmp(&other.0));
+    medians.small_sort_by(|one, other| one.0.total_cmp(&other.0));
     Some(medians)
 }
 

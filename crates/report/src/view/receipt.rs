@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use oscost_results::{Figure, Status, quantity};
 use oscost_stats::histogram::lower_bound;
+use oscost_stats::sorting::SmallSort;
 
 use super::story::{Story, headline};
 use super::{functions, picture};
@@ -75,7 +76,7 @@ fn items(story: &Story<'_>, figure: &Figure) -> Vec<Item> {
                 None => own.push((name, node.own)),
             }
         }
-        own.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        own.small_sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         let rest: u64 = own.iter().skip(FUNCTIONS).fold(0, |sum, (_, count)| sum.saturating_add(*count));
         let number = |count: u64| numbers::exact(count as f64);
         items.extend(own.iter().take(FUNCTIONS).map(|(name, count)| item(name.clone(), number(*count))));

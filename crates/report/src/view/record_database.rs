@@ -2,6 +2,7 @@
 
 use oscost_results::quantity;
 use oscost_results::{Estimate, Figure, Parameter};
+use oscost_stats::sorting::SmallSort;
 
 use crate::blocks::axis::Axis;
 use crate::blocks::plot::{Chart, Curve, Curves, Names, Plot, Point};
@@ -156,7 +157,7 @@ fn plot(story: &Story<'_>, store: &str, cells: &[&DatabaseCell<'_>]) -> Option<P
             .filter_map(|cell| Some((f64::from(cell.processes), cell.time()?)))
             .map(|(x, time)| Point { x, y: [time.low, time.value, time.high] })
             .collect();
-        points.sort_by(|one, other| one.x.total_cmp(&other.x));
+        points.small_sort_by(|one, other| one.x.total_cmp(&other.x));
         // The grain of the locks has the hue, whatever they are made of.
         let grain = cells.iter().find(|cell| cell.lock() == *lock).map(|cell| cell.locking.to_owned());
         Curve { kind: grain.unwrap_or_default(), ..Curve::of_dots(story.words(lock), points) }

@@ -2,6 +2,7 @@
 
 use oscost_results::{Estimate, Figure, Parameter, quantity};
 use oscost_stats::knee::{SpeedUp, knee};
+use oscost_stats::sorting::SmallSort;
 
 use crate::blocks::axis::Axis;
 use crate::blocks::plot::{Chart, Curve, Curves, Names, Plot, Point};
@@ -66,7 +67,7 @@ impl Crowd<'_> {
 /// The view of all operations of a result that several made at once.
 pub(crate) fn view(story: &Story<'_>) -> Option<View> {
     let mut crowds: Vec<Crowd<'_>> = story.measured().filter_map(crowd).collect();
-    crowds.sort_by_key(|crowd| crowd.workers);
+    crowds.small_sort_by_key(|crowd| crowd.workers);
     let kinds = distinct(crowds.iter().map(|crowd| (crowd.inner, crowd.of)));
     let parts = kinds.into_iter().filter_map(|kind| {
         let here: Vec<&Crowd<'_>> = crowds.iter().filter(|crowd| (crowd.inner, crowd.of) == kind).collect();

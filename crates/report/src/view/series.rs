@@ -1,6 +1,7 @@
 //! Series: one operation over a size that a parameter states, as a curve with its numbers, and as bars in letters.
 
 use oscost_results::{Estimate, Figure, Parameter, quantity};
+use oscost_stats::sorting::SmallSort;
 
 use crate::blocks::axis::Axis;
 use crate::blocks::plot::{Chart, Curve, Curves, Names, Plot, Point};
@@ -138,7 +139,7 @@ impl Kind {
             figure.family == self.family && (self.heading.is_empty() || figure.heading == self.heading)
         };
         let mut figures: Vec<Sized<'a>> = story.measured().filter(mine).filter_map(of).collect();
-        figures.sort_by(|one, other| one.size.total_cmp(&other.size));
+        figures.small_sort_by(|one, other| one.size.total_cmp(&other.size));
         figures
     }
 
@@ -151,7 +152,7 @@ impl Kind {
                 (name, points)
             })
             .collect();
-        curves.sort_by_key(|(_, points): &(String, Vec<_>)| std::cmp::Reverse(points.len()));
+        curves.small_sort_by_key(|(_, points): &(String, Vec<_>)| std::cmp::Reverse(points.len()));
         if curves.first()?.1.len() < 2 {
             return None;
         }

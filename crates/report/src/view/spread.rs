@@ -1,5 +1,7 @@
 //! How far runs of one machine lie apart: a line a figure, and what that is of all of them.
 
+use oscost_stats::sorting::SmallSort;
+
 use crate::blocks::{Part, Place, Table, View};
 use crate::judge::spread::{FigureSpread, Spreads};
 use crate::numbers;
@@ -12,7 +14,7 @@ pub(crate) fn view(spreads: &Spreads<'_>, unicode: bool) -> View {
         .map(|(name, why)| Part::Words(plain(&format!("{name} is left out: {why}"), unicode)))
         .collect();
     let mut rows: Vec<&FigureSpread> = spreads.rows.iter().collect();
-    rows.sort_by(|one, other| other.share().total_cmp(&one.share()));
+    rows.small_sort_by(|one, other| other.share().total_cmp(&one.share()));
     if rows.is_empty() {
         parts.push(Part::Answer(vec!["No figure was measured in two runs of one machine.".to_owned()]));
     } else {

@@ -3,6 +3,7 @@
 //! Every string that leaves this module is free of control characters; a format escapes what it alone cares for.
 
 use oscost_results::quantity;
+use oscost_stats::sorting::SmallSort;
 use std::collections::BTreeSet;
 
 use oscost_results::{Figure, RunResult, Status};
@@ -70,8 +71,9 @@ impl<'a> Story<'a> {
             }
         }
         // Stable: within a family batched benchmarks first, then each headline where it was first seen.
-        groups
-            .sort_by_key(|group| (families.iter().position(|family| *family == group.0), group.1 != "floor"));
+        groups.small_sort_by_key(|group| {
+            (families.iter().position(|family| *family == group.0), group.1 != "floor")
+        });
         groups
             .into_iter()
             .map(|(family, headline, figures)| self.section(family, headline, &figures))

@@ -1,6 +1,7 @@
 //! The end of a run: makes the figures, and reports once what affected all of them.
 
 use oscost_results::{Figure, PairedValue, RemarkCode};
+use oscost_stats::sorting::SmallSort;
 use oscost_sys::time_source;
 
 use crate::benchmark::catalogue::Choice;
@@ -79,9 +80,9 @@ impl Engine<'_> {
             figures.extend(new);
         }
         let position = |id: &str| choices.iter().position(|choice| choice.card().id == id);
-        figures.sort_by_key(|figure| position(&figure.id));
-        ratios.sort_by_key(|pair| position(&pair.of));
-        differences.sort_by_key(|pair| position(&pair.of));
+        figures.small_sort_by_key(|figure| position(&figure.id));
+        ratios.small_sort_by_key(|pair| position(&pair.of));
+        differences.small_sort_by_key(|pair| position(&pair.of));
         figures.extend(contestants.iter().map(Contestant::figure));
         match &self.awake {
             Some(Ok(how)) if self.options.idle_cpu == IdleCpu::Poll => {

@@ -1,6 +1,8 @@
 //! The rotation: launches of all groups in turn, the planned ones until the time is over, then more where they help.
 //! METHOD.md, Launches.
 
+use oscost_stats::sorting::SmallSort;
+
 use crate::benchmark::card::Card;
 use crate::figures::circumstances;
 use crate::figures::member::Fate;
@@ -30,7 +32,7 @@ impl Engine<'_> {
         let effort = self.options.effort;
         if effort.end_ns < u64::MAX && effort.launches == 1 {
             // What is launched once is told whole or not at all: as much of it as fits.
-            groups.sort_by_key(|group| self.expected_ns(group));
+            groups.small_sort_by_key(|group| self.expected_ns(group));
         }
         for pass in 1..=effort.launches {
             for group in groups.iter_mut() {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use oscost_stats::odd::Bulk;
+use oscost_stats::sorting::SmallSort;
 
 use super::{CLIP, LEAST_HOSTS, OddFinding, OddIn};
 
@@ -71,7 +72,9 @@ pub(super) fn weights(tests: &[Test]) -> [f64; 2] {
 pub(super) fn findings(tests: &[Test], adjusted: &[f64], level: f64) -> Vec<OddFinding> {
     let mut found: Vec<(&Test, f64)> =
         tests.iter().zip(adjusted.iter().copied()).filter(|(_, adjusted)| *adjusted <= level).collect();
-    found.sort_by(|one, other| one.0.is_single().cmp(&other.0.is_single()).then(one.1.total_cmp(&other.1)));
+    found.small_sort_by(|one, other| {
+        one.0.is_single().cmp(&other.0.is_single()).then(one.1.total_cmp(&other.1))
+    });
     found.into_iter().map(|(test, _)| test.finding.clone()).collect()
 }
 

@@ -2,6 +2,7 @@
 
 use oscost_results::quantity;
 use oscost_stats::interval::Interval;
+use oscost_stats::sorting::SmallSort;
 
 use super::ContentionCell;
 use crate::blocks::Table;
@@ -110,7 +111,7 @@ fn leaders<'r, 'c>(
     let [low, ..] = of(best);
     let mut leaders: Vec<&Rival<'c>> =
         rivals.iter().filter(|rival| rival.lock == best.lock || of(rival)[2] >= low).collect();
-    leaders.sort_by(|one, other| of(other)[1].total_cmp(&of(one)[1]));
+    leaders.small_sort_by(|one, other| of(other)[1].total_cmp(&of(one)[1]));
     Some(leaders)
 }
 

@@ -1,6 +1,7 @@
 //! What each founding document asks, and both answers in one unit, in words.
 
 use oscost_results::{Answer, AnswerHere, PublishedAnswer, RunResult};
+use oscost_stats::sorting::SmallSort;
 
 use super::one_unit::OneUnit;
 use crate::numbers;
@@ -42,7 +43,7 @@ pub(crate) fn published<'r>(result: &'r RunResult, document: &str, key: &str) ->
 
 fn ordered(answer: &Answer) -> Vec<&PublishedAnswer> {
     let mut all: Vec<_> = answer.published.iter().filter(|it| it.value.is_finite()).collect();
-    all.sort_by(|one, other| one.value.total_cmp(&other.value));
+    all.small_sort_by(|one, other| one.value.total_cmp(&other.value));
     all
 }
 

@@ -1,6 +1,7 @@
 //! Tables of a document over a number (operations, clients, reads in a row) as curves: published, literal and measured.
 
 use oscost_results::{Reproduction, RunResult};
+use oscost_stats::sorting::SmallSort;
 
 use super::converted_interval;
 use crate::blocks::axis::Axis;
@@ -47,7 +48,7 @@ pub(super) fn parts(title: &str, block: &[&Reproduction], result: &RunResult, un
     let mut drawn: Vec<Drawn> =
         columns.iter().filter_map(|column| drawn(column, block, result, unicode)).collect();
     // A ratio says more of two machines than a time does.
-    drawn.sort_by_key(|column| column.unit != "ratio");
+    drawn.small_sort_by_key(|column| column.unit != "ratio");
     // The table has the rest of its title, and the first says what is lost.
     let title = short_title(title);
     let mut plots: Vec<Plot> = drawn.iter().filter_map(|column| plot(title, column)).collect();

@@ -3,6 +3,7 @@
 use oscost_results::Figure;
 use oscost_results::document::GRAME;
 use oscost_stats::quantile::{quantile, sorted};
+use oscost_stats::sorting::SmallSort;
 
 use super::letters::{self, COLUMNS, Edges, LABEL};
 use super::{SITUATIONS, mean, session, tracks};
@@ -198,7 +199,7 @@ pub(super) fn stack(story: &Story<'_>, figure: &Figure) -> Option<Part> {
 /// The clients that are served first and last, value by value.
 pub(super) fn first_and_last(story: &Story<'_>, figure: &Figure, title: &str) -> Option<Part> {
     let mut tracks = tracks(figure);
-    tracks.sort_by(|one, other| mean(&one.1).total_cmp(&mean(&other.1)));
+    tracks.small_sort_by(|one, other| mean(&one.1).total_cmp(&mean(&other.1)));
     ends(story, ("first", &tracks.first()?.1), ("last", &tracks.last()?.1), title)
 }
 

@@ -1,6 +1,7 @@
 //! Two results against each other for a page: the answer, its cards, and the rows around zero.
 
 use oscost_results::RunResult;
+use oscost_stats::sorting::SmallSort;
 
 use crate::blocks::forest::{Against, Forest};
 use crate::blocks::page::{Card, Chip};
@@ -55,7 +56,7 @@ fn changed(comparison: &Comparison<'_>) -> Option<String> {
     let said = |(verdict, word): (Verdict, &str)| {
         let share = |row: &Compared| row.change.map_or(0.0, |change| change.change);
         let mut rows: Vec<&Compared> = comparison.of(verdict).collect();
-        rows.sort_by(|one, other| share(other).abs().total_cmp(&share(one).abs()));
+        rows.small_sort_by(|one, other| share(other).abs().total_cmp(&share(one).abs()));
         let first = rows.first()?;
         let by = percent(share(first));
         let by = by.trim_start_matches(['+', '-']);

@@ -2,6 +2,7 @@
 
 use oscost_results::Figure;
 use oscost_results::document::GRAME;
+use oscost_stats::sorting::SmallSort;
 
 use super::{hue, paid};
 use crate::blocks::Hue;
@@ -95,7 +96,7 @@ fn measured<'a>(story: &'a Story<'_>, id: &str) -> Option<&'a Figure> {
 fn spread<'a>(story: &'a Story<'_>) -> Vec<(&'a Figure, String)> {
     let mut priced: Vec<(&Figure, f64)> =
         story.result.figures.iter().filter_map(|figure| Some((figure, paid(figure)?.value))).collect();
-    priced.sort_by(|one, other| one.1.total_cmp(&other.1));
+    priced.small_sort_by(|one, other| one.1.total_cmp(&other.1));
     let last = priced.len().saturating_sub(1);
     let places =
         distinct((0..CARDS.min(priced.len())).map(|step| step * last / (CARDS - 1).min(last).max(1)));

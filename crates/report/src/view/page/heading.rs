@@ -1,6 +1,7 @@
 //! What the heading of a page says: findings of the terminal's rules, in the words of the figures' titles.
 
 use oscost_results::document::FOUNDING_DOCUMENTS;
+use oscost_stats::sorting::SmallSort;
 
 use super::paid;
 use crate::numbers;
@@ -47,7 +48,7 @@ pub(super) fn of_findings(story: &Story<'_>, findings: &[Finding]) -> String {
     }
     let mut priced: Vec<_> =
         story.result.figures.iter().filter_map(|figure| Some((figure, paid(figure)?.value))).collect();
-    priced.sort_by(|one, other| one.1.total_cmp(&other.1));
+    priced.small_sort_by(|one, other| one.1.total_cmp(&other.1));
     match (priced.first(), priced.last()) {
         (Some((least, from)), Some((most, to)))
             if least.id != most.id

@@ -2,6 +2,7 @@
 
 use oscost_results::{Estimate, Figure, Quantity, Trait, Verdict, quantity};
 use oscost_stats::histogram::shape;
+use oscost_stats::sorting::SmallSort;
 
 use super::{hue, nanoseconds, paid};
 use crate::blocks::prices::{Amount, Outcome, PriceChart, Priced, Sums};
@@ -108,7 +109,7 @@ fn of_family(story: &Story<'_>, family: &str, findings: &[Finding]) -> String {
     let own = story.result.figures.iter().filter(|figure| figure.family == family);
     let mut priced: Vec<(&Figure, f64)> =
         own.filter_map(|figure| Some((figure, paid(figure)?.value))).collect();
-    priced.sort_by(|one, other| one.1.total_cmp(&other.1));
+    priced.small_sort_by(|one, other| one.1.total_cmp(&other.1));
     let said =
         |(figure, price): &(&Figure, f64)| format!("{} ({})", numbers::duration(*price), story.name(figure));
     match (priced.first(), priced.last()) {

@@ -10,6 +10,7 @@ mod places;
 mod together;
 
 use oscost_results::{Figure, Outline, RunResult, Status};
+use oscost_stats::sorting::SmallSort;
 
 use super::story::{Story, headline};
 use super::{doctor, documents, gallery, screen};
@@ -156,7 +157,7 @@ fn answers_first(mut view: View) -> View {
         if let Part::Judged(_, statements) = part {
             // A scorecard: what was decided first, what nothing here can decide last.
             let place = |word: &str| SCORES.iter().position(|score| *score == word).unwrap_or(SCORES.len());
-            statements.sort_by_key(|statement| place(statement.word));
+            statements.small_sort_by_key(|statement| place(statement.word));
         }
     }
     // The summary has the tally, and the statements follow it.

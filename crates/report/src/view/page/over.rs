@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use oscost_results::{Estimate, Outline, RunResult, Status};
+use oscost_stats::sorting::SmallSort;
 
 use crate::blocks::history::{Course, History};
 use crate::judge::percent;
@@ -86,7 +87,7 @@ pub(super) fn history(runs: &[Run], newest: &RunResult) -> History {
             course(id, unit, estimates, receipts.contains(id))
         })
         .collect();
-    figures.sort_by(|(one, _), (other, _)| {
+    figures.small_sort_by(|(one, _), (other, _)| {
         let beyond = |moved: &Moved| if moved.beyond > STILL { moved.beyond } else { 0.0 };
         beyond(other).total_cmp(&beyond(one)).then(other.in_all.total_cmp(&one.in_all))
     });

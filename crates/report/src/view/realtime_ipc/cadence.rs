@@ -1,6 +1,7 @@
 //! Sessions that differ by their period alone.
 
 use oscost_results::quantity;
+use oscost_stats::sorting::SmallSort;
 
 use super::Session;
 use crate::numbers;
@@ -22,7 +23,7 @@ pub(super) fn of(story: &Story<'_>, sessions: &[Session<'_>]) -> Vec<String> {
                 (other.transport, other.placement, other.clients) == key && other.rest == session.rest
             })
             .collect();
-        same.sort_by(|one, other| one.tick_ns.total_cmp(&other.tick_ns));
+        same.small_sort_by(|one, other| one.tick_ns.total_cmp(&other.tick_ns));
         if same.len() > 1 {
             let points: Vec<String> = same
                 .iter()

@@ -3,6 +3,7 @@
 
 use oscost_results::Trait;
 use oscost_results::quantity;
+use oscost_stats::sorting::SmallSort;
 
 use super::Session;
 use crate::numbers;
@@ -25,7 +26,7 @@ pub(super) fn from_due(story: &Story<'_>, sessions: &[&Session<'_>]) -> Option<S
             ))
         })
         .collect();
-    found.sort_by(|one, other| one.0.total_cmp(&other.0));
+    found.small_sort_by(|one, other| one.0.total_cmp(&other.0));
     let told: Vec<String> = found
         .iter()
         .map(|(p50, p99, name)| {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use oscost_results::{Estimate, Figure, RunResult, Status};
+use oscost_stats::sorting::SmallSort;
 
 use crate::blocks::View;
 use crate::view::story::headline;
@@ -72,13 +73,13 @@ impl RowChoice {
         let number = |figure: &Figure, of: fn(Estimate) -> f64| quoted(figure).map_or(f64::NEG_INFINITY, of);
         match self.order {
             None => {}
-            Some(RowOrder::Name) => rows.sort_by(|one, other| one.id.cmp(&other.id)),
+            Some(RowOrder::Name) => rows.small_sort_by(|one, other| one.id.cmp(&other.id)),
             Some(order) => {
                 let of: fn(Estimate) -> f64 = match order {
                     RowOrder::Interval => |it| (it.high - it.low) / it.value.abs(),
                     _ => |it| it.value,
                 };
-                rows.sort_by(|one, other| number(other, of).total_cmp(&number(one, of)));
+                rows.small_sort_by(|one, other| number(other, of).total_cmp(&number(one, of)));
             }
         }
         rows
@@ -101,7 +102,7 @@ fn most_asked<'r>(told: &[&'r Figure]) -> Vec<&'r Figure> {
         (figure.status != Status::Contradicted, figure.status == Status::Unsupported, depth, in_family)
     };
     let mut ranked: Vec<(usize, &Figure)> = told.iter().copied().enumerate().collect();
-    ranked.sort_by_key(rank);
+    ranked.small_sort_by_key(rank);
     let mut kept: Vec<usize> = ranked.into_iter().take(ROWS).map(|(position, _)| position).collect();
     kept.sort_unstable();
     kept.into_iter().map(|position| told[position]).collect()

@@ -3,6 +3,7 @@
 //! a disturbed figure carries one that is twice as large.
 
 use oscost_results::{Figure, Mark, PairedValue, Status, Verdict, quantity};
+use oscost_stats::sorting::SmallSort;
 
 use super::line::{half, short, times};
 use crate::blocks::screen::Said;
@@ -136,7 +137,7 @@ fn reasons(shown: &[&Figure]) -> String {
     let all: Vec<&str> = shown.iter().filter_map(|figure| obstacle(figure)).collect();
     let count = |reason: &str| all.iter().filter(|other| **other == reason).count();
     let mut reasons = distinct(all.iter().copied());
-    reasons.sort_by_key(|reason| std::cmp::Reverse(count(reason)));
+    reasons.small_sort_by_key(|reason| std::cmp::Reverse(count(reason)));
     reasons.iter().map(|reason| format!("{} {reason}", count(reason))).collect::<Vec<_>>().join(", ")
 }
 

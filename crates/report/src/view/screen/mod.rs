@@ -8,6 +8,7 @@ mod trust;
 use std::collections::BTreeMap;
 
 use oscost_results::{Figure, Mark, RunResult, Verdict};
+use oscost_stats::sorting::SmallSort;
 
 pub use choice::{RowChoice, RowOrder};
 pub(crate) use findings::Finding;
@@ -95,7 +96,7 @@ fn groups(story: &Story<'_>, shown: &[&Figure], choice: RowChoice) -> Vec<Group>
     let families = distinct(sorts.iter().map(|sort| sort.family));
     let mut order = distinct(sorts.iter());
     // What ends alike stands below what does not, and what has no words of its own below what has.
-    order.sort_by_key(|sort| {
+    order.small_sort_by_key(|sort| {
         let family = families.iter().position(|family| *family == sort.family);
         (family, sort.headline != "floor", !sort.ending.is_empty(), sort.words.is_empty())
     });

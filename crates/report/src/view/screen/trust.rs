@@ -1,6 +1,7 @@
 //! How far to trust a screen: the doctor's findings, the smallest visible change, marked rows, warnings.
 
 use oscost_results::{CheckState, Figure, Mark, RemarkCode};
+use oscost_stats::sorting::SmallSort;
 
 use super::line::is_of_a_row;
 use crate::blocks::screen::Said;
@@ -16,7 +17,7 @@ const LABEL: &str = "Trust";
 pub(super) fn trust(story: &Story<'_>, shown: &[&Figure], told: &[&Figure]) -> Vec<Said> {
     let mut lines = vec![state(story, shown)];
     let mut warnings: Vec<&String> = story.result.warnings.iter().collect();
-    warnings.sort_by_key(|warning| !befell(warning));
+    warnings.small_sort_by_key(|warning| !befell(warning));
     lines.extend(warnings.into_iter().map(|warning| {
         let ways = [story.plain(warning), story.clause(warning)];
         Said { label: " ", ways: ways.map(|words| format!("warning: {words}")).to_vec() }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use oscost_stats::sorting::SmallSort;
+
 use super::{APART, LEFT, Picture, ROOM, WIDE, across, brief, looks, mark, named, polyline};
 use crate::blocks::plot::{Curve, Curves, Names, Source};
 
@@ -33,7 +35,7 @@ pub(super) fn draw(chart: &Curves, picture: &mut Picture) {
     }
     // Those that cannot be told apart stand behind.
     let mut order: Vec<&Curve> = chart.curves.iter().rev().collect();
-    order.sort_by_key(|curve| curve.hue < APART);
+    order.small_sort_by_key(|curve| curve.hue < APART);
     for curve in order {
         if curve.dots {
             self::curve(chart, curve, top, picture);

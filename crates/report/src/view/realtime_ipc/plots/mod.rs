@@ -7,6 +7,7 @@ mod messages;
 use oscost_results::Figure;
 use oscost_stats::peaks::{frequency, peaks};
 use oscost_stats::quantile::{quantile, sorted};
+use oscost_stats::sorting::SmallSort;
 
 pub(crate) use clients::{load, service};
 pub(crate) use latencies::tails;
@@ -48,7 +49,7 @@ fn seen(figure: &Figure) -> Vec<Seen<'_>> {
     let number = |name: &str| name.strip_prefix("client_").and_then(|number| number.parse::<u32>().ok());
     let mut clients: Vec<(u32, &str, &[f64])> =
         tracks.iter().filter_map(|(name, values)| Some((number(name)?, &**name, &**values))).collect();
-    clients.sort_by_key(|client| client.0);
+    clients.small_sort_by_key(|client| client.0);
     let with_marks = clients.into_iter().enumerate().filter(|(_, (.., values))| !values.is_empty());
     with_marks
         .map(|(index, (_, client, values))| {
