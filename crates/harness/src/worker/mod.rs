@@ -33,7 +33,6 @@ use oscost_sys::{
     usage,
 };
 use serde::Deserialize;
-use serde_json::Value;
 
 use crate::benchmark::card::Placement;
 use crate::benchmark::catalogue::Catalogue;
@@ -75,7 +74,7 @@ pub(crate) fn serve(
 /// The job that a supervisor sends. It ends with its last brace: a supervisor whose `close` fails never ends the stream.
 fn job_of(stream: impl Read) -> Result<Job, String> {
     // Its members first, and the job from their bytes: what is read from bytes has its code already.
-    Value::deserialize(&mut serde_json::Deserializer::from_reader(stream))
+    serde_json::Value::deserialize(&mut serde_json::Deserializer::from_reader(stream))
         .and_then(|members| serde_json::from_slice(&serde_json::to_vec(&members)?))
         .map_err(|error| format!("no job: {error}"))
 }
