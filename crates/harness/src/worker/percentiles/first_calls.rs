@@ -129,6 +129,15 @@ mod tests {
         assert_eq!(bytes("99999999999999999999K"), None);
     }
 
+    /// The largest of what the kernel lists, whose number is not known here.
+    #[test]
+    fn the_largest_cache_is_the_largest_of_all() {
+        let listed = std::fs::read_dir("/sys/devices/system/cpu/cpu0/cache").into_iter().flatten().flatten();
+        let sizes = listed.filter_map(|index| std::fs::read_to_string(index.path().join("size")).ok());
+        assert_eq!(largest_cache(0), sizes.filter_map(|size| bytes(size.trim())).max());
+        assert_eq!(largest_cache(usize::MAX), None);
+    }
+
     /// An operation that reads lines of its own memory.
     struct Walk(Caches);
 

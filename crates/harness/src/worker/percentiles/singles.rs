@@ -19,8 +19,6 @@ const FEWEST: u64 = 32;
 const LEAST_GAP_NS: u64 = 2_000;
 /// After a look caches are cold: passes of this time, at least two, are not counted.
 const SETTLE_NS: u64 = 20_000;
-/// A batch beside a stretch takes an eighth of it, and at least this.
-const LEAST_BATCH_NS: u64 = 20_000;
 /// Passes that the cost of the clock pair is found from.
 const PAIRS: u64 = 20_000;
 
@@ -82,7 +80,8 @@ pub(crate) fn run(
     };
     let typical = usual.pass_ns.max(1);
     let passes = (BLOCK_NS / typical).max(FEWEST);
-    let batch = (passes / 8).max(LEAST_BATCH_NS / typical).max(plan.least_batch).max(1);
+    // An eighth of the stretch beside it.
+    let batch = (passes / 8).max(plan.least_batch);
     let (mut alone_ns, mut batch_ns) = (Vec::new(), Vec::new());
     while work.counted.total() < plan.passes && work.account.elapsed_ns < plan.time_ns {
         batched.arm().map_err(|error| ("arm", error))?;

@@ -133,6 +133,31 @@ fn a_known_cost_is_found_without_the_clock_and_every_moment_is_accounted_for() {
     }
 }
 
+/// Sizes of the batches of an operation that takes `ns`, where a batch has at least so many iterations.
+fn batches(ns: u64, least_batch: u64) -> Vec<u64> {
+    struct Sizes(Op, Vec<u64>);
+    impl Batched for Sizes {
+        fn batch(&mut self, iterations: u64) -> Outcome {
+            self.1.extend((iterations > 1).then_some(iterations));
+            self.0.batch(iterations)
+        }
+    }
+    let mut machine = Machine::new();
+    let op = Op { machine: machine.clone(), ns, faults: 0, script: Vec::new(), passes: 0 };
+    let (mut sizes, mut clock) = (Sizes(op, Vec::new()), machine.clock.clone());
+    let plan = SinglesPlan { least_batch, ..plan(100) };
+    run(&mut clock, &mut machine, &mut sizes, &plan).expect("nothing fails");
+    sizes.1
+}
+
+#[test]
+fn a_batch_is_an_eighth_of_the_stretch_beside_it_or_as_long_as_it_has_to_be() {
+    // Stretches of 5 ms, with 20 ns of readings a pass, or of 32 passes.
+    assert_eq!(batches(980, 1), [5_000 / 8]);
+    assert_eq!(batches(980, 10_000), [10_000]);
+    assert_eq!(batches(999_980, 1)[0], 32 / 8);
+}
+
 #[test]
 fn planted_gaps_are_found_with_their_cause_and_their_length() {
     use GapCause::{Interrupt, Migration, PageFault, Preemption, Steal, Unknown};
