@@ -1,7 +1,7 @@
 //! What is known of everything that can be measured, as every system can read it: cards, families, documents, keys.
 //!
 //! On Linux it is made from the cards. Elsewhere nothing can be measured and there are no cards: it is read from `known.json`.
-//! `cargo test -p oscost --bin oscost known` writes that file anew if a card has changed.
+//! `cargo test -p oscost --lib known` writes that file anew if a card has changed.
 
 #[cfg(target_os = "linux")]
 mod cards;

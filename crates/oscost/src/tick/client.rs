@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use oscost::tick_message::{END, LONGEST, Message, TICK, VERSION, is_name, parse_tick};
+use crate::tick_message::{END, LONGEST, Message, TICK, VERSION, is_name, parse_tick};
 use oscost_results::Untrusted;
 use oscost_sys::{CallError, clock, identity, random, registration, socket};
 
@@ -261,7 +261,7 @@ fn tell(heard: &Heard, ignored: usize, account: Option<(u64, u64)>, talk: &Talk)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oscost::tick_message::tick;
+    use crate::tick_message::tick;
     use oscost_sys::socket::SocketKind;
 
     /// A signal that came while the loop was not waiting ends it all the same, however many ticks there are.

@@ -4,7 +4,7 @@
 use std::os::fd::OwnedFd;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 
-use oscost::tick_message::{END, tick};
+use crate::tick_message::{END, tick};
 use oscost_sys::scheduling::Policy;
 use oscost_sys::ticks::Ticks;
 use oscost_sys::{CallError, clock, socket};

@@ -3,7 +3,7 @@
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use oscost::tick_message::{LONGEST, Message, PERIODS_NS, VERSION};
+use crate::tick_message::{LONGEST, Message, PERIODS_NS, VERSION};
 use oscost_harness::duration_ns;
 use oscost_results::Untrusted;
 use oscost_sys::registration::{self, Peer};
