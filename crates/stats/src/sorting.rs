@@ -56,8 +56,9 @@ mod tests {
             ours.small_sort_by_key(|(number, _)| *number);
             theirs.sort_by_key(|(number, _)| *number);
             prop_assert_eq!(&ours, &theirs);
-            ours.small_sort_by(|one, other| (other.0 / 3).cmp(&(one.0 / 3)));
-            theirs.sort_by(|one, other| (other.0 / 3).cmp(&(one.0 / 3)));
+            let down = |one: &(u32, usize), other: &(u32, usize)| (other.0 / 3).cmp(&(one.0 / 3));
+            ours.small_sort_by(down);
+            theirs.sort_by(down);
             prop_assert_eq!(ours, theirs);
         }
     }
