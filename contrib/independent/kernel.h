@@ -142,6 +142,7 @@ static void need_10_files(void) { need_files(10); }
 static void need_1000_files(void) { need_files(1000); }
 static void op_list(long n) { LOOP(lseek(folder, 0, SEEK_SET); if (syscall(SYS_getdents64, folder, listed, sizeof listed) < 32 * entries_made) die("getdents64")) }
 static void op_pread(long n) { LOOP(if (pread(fd, page, sizeof page, 0) != sizeof page) die("pread")) }
+static void op_fsync(long n) { LOOP(if (pwrite(fd, page, sizeof page, 0) != sizeof page || fsync(fd)) die("fsync")) }
 static void op_pwrite(long n) { LOOP(if (pwrite(fd, page, sizeof page, 0) != sizeof page) die("pwrite")) }
 
 /* --- a ring of io_uring ------------------------------------------------------------------------------------------ */
@@ -194,6 +195,9 @@ static void need_pid(void) { namespace_flag = CLONE_NEWPID; }
 static void need_ipc(void) { namespace_flag = CLONE_NEWIPC; }
 static void need_uts(void) { namespace_flag = CLONE_NEWUTS; }
 static void need_cgroup(void) { namespace_flag = CLONE_NEWCGROUP; }
+/* A network namespace goes later, in a thread of the kernel. */
+static void let_it_go(void) { struct timespec tenth = {0, 100000000}; nanosleep(&tenth, NULL); }
+static void need_net(void) { namespace_flag = CLONE_NEWNET; arm = let_it_go; }
 static void need_time(void) { namespace_flag = 0x80; }
 
 /* --- memory: a chain of one pointer on each line, and blocks ------------------------------------------------------ */
@@ -271,6 +275,8 @@ static void hold_16m(void) { hold(16 << 20, 0); }
 static void hold_16m_huge(void) { hold(16 << 20, 1); }
 static void hold_256m(void) { hold(256 << 20, 0); }
 static void hold_256m_huge(void) { hold(256 << 20, 1); }
+static void hold_1g(void) { hold(1 << 30, 0); }
+static void hold_1g_huge(void) { hold(1 << 30, 1); }
 static pthread_attr_t large;
 static void need_large(void) { ZERO(pthread_attr_init(&large)); ZERO(pthread_attr_setstacksize(&large, 64 << 20)); }
 static void op_new_stack(long n) {

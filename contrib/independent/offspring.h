@@ -95,6 +95,15 @@ static void drop_and_read(void) {
     for (long i = 0; i < 1024; i++) *(volatile char *)(pages + 4096 * i);
 }
 static void need_file_pages(void) { map_file(PROT_READ); arm = drop_pages; }
+/* The first 8 MiB of it, touched. */
+static void touch_first_pages(void) { for (size_t at = 0; at < 8 << 20; at += 4096) *(volatile char *)(pages + at); }
+static void need_touched_file_pages(void) { map_file(PROT_READ); arm = touch_first_pages; }
+static void need_1000_mappings(void) {
+    int file = memfd_create("prices", MFD_CLOEXEC);
+    OK(file);
+    OK(ftruncate(file, 4096));
+    for (int i = 0; i < 1000; i++) if (mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, file, 0) == MAP_FAILED) die("mmap");
+}
 static void need_file_copies(void) { map_file(PROT_READ | PROT_WRITE); arm = drop_and_read; }
 static void op_fault_file(long n) { for (long i = 0; i < n; i++) *(volatile char *)(pages + 65536 * i); }
 static void op_protect(long n) {
@@ -104,3 +113,18 @@ static void op_map(long n) {
     LOOP(void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
          if (page == MAP_FAILED) die("mmap"); munmap(page, 4096))
 }
+/* Threads that only run, on the CPUs after this one, while a page changes its protection. */
+static void *run_for_ever(void *none) { for (;;) __asm__ volatile("" ::: "memory"); return none; }
+static void beside_threads(int threads) {
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    need_page();
+    for (int i = 1; i <= threads; i++) {
+        pthread_t thread;
+        pin((int)((cpu + i) % online));
+        ZERO(pthread_create(&thread, NULL, run_for_ever, NULL));
+    }
+    pin(cpu);
+}
+static void need_1_running(void) { beside_threads(1); }
+static void need_3_running(void) { beside_threads(3); }
+static void need_7_running(void) { beside_threads(7); }

@@ -250,95 +250,9 @@ static void need_10000(void) { beside(10000); }
 #include "offspring.h"
 #include "pairs.h"
 #include "kernel.h"
+#include "layers.h"
 
-/* --- the list ------------------------------------------------------------------------------------------------------- */
-/* partner: 0 none, 1 one that answers, 2 one that the set-up starts. */
-static const struct operation { const char *id; void (*need)(void); void (*loop)(long); int parts; int partner; } OPERATIONS[] = {
-    {"clock/monotonic", NULL, op_monotonic, 1, 0}, {"clock/monotonic_raw", NULL, op_monotonic_raw, 1, 0},
-    {"clock/monotonic_coarse", NULL, op_monotonic_coarse, 1, 0}, {"clock/realtime", NULL, op_realtime, 1, 0},
-    {"clock/realtime_coarse", NULL, op_realtime_coarse, 1, 0}, {"clock/boottime", NULL, op_boottime, 1, 0}, {"clock/tai", NULL, op_tai, 1, 0},
-    {"clock/time", NULL, op_time, 1, 0}, {"clock/thread_cputime", NULL, op_thread_cputime, 1, 0},
-    {"clock/process_cputime", NULL, op_cputime, 1, 0}, {"clock/gettimeofday", NULL, op_gettimeofday, 1, 0},
-    {"clock/monotonic_syscall", NULL, op_monotonic_syscall, 1, 0}, {"clock/gettimeofday_syscall", NULL, op_gettimeofday_syscall, 1, 0},
-#ifdef __x86_64__
-    {"clock/tsc", NULL, op_tsc, 1, 0}, {"clock/tscp", NULL, op_tscp, 1, 0},
-#endif
-    {"syscall/invalid", NULL, op_invalid, 1, 0}, {"syscall/getppid", NULL, op_getppid, 1, 0}, {"syscall/getpid", NULL, op_getpid, 1, 0},
-    {"syscall/getpid_libc", NULL, op_getpid_libc, 1, 0}, {"syscall/read0_devzero", need_devzero, op_read0, 1, 0},
-    {"syscall/read0_pipe", need_empty_pipe, op_read0, 1, 0}, {"syscall/read0_file", need_memfd, op_read0, 1, 0},
-    {"syscall/read1", need_devzero, op_read1, 1, 0}, {"syscall/write1", need_devnull, op_write1, 1, 0},
-    {"syscall/getcpu", NULL, op_getcpu, 1, 0}, {"syscall/sched_yield", NULL, op_yield, 1, 0},
-    {"syscall/open_close", NULL, op_open_close, 1, 0}, {"syscall/stat", NULL, op_stat, 1, 0},
-    {"syscall/getrandom", NULL, op_getrandom, 1, 0}, {"signal/deliver", need_handler, op_signal, 1, 0},
-    {"process/fork", NULL, op_fork, 1, 0}, {"process/posix_spawn", need_program, op_spawn, 1, 0},
-    {"process/exec_static", need_program, op_exec, 1, 0},
-    {"thread/create_join/stack_cached", NULL, op_thread, 1, 0},
-    {"memory/mmap_munmap", NULL, op_map, 1, 0}, {"memory/mprotect", need_page, op_protect, 2, 0},
-    {"memory/fault_anonymous", need_pages, op_fault, 1, 0},
-    {"memory/fault_file", need_file_pages, op_fault_file, 1, 0}, {"memory/fault_copy", need_file_copies, op_fault, 1, 0},
-    {"memory/give_back", need_touched_pages, op_give_back, 1, 0},
-    {"semaphore/posix_named", need_named_sem, op_sem, 1, 0}, {"semaphore/posix_unnamed", need_sem, op_sem, 1, 0},
-    {"semaphore/system_v", need_set, op_semop, 1, 0}, {"semaphore/system_v_one_call", need_set, op_semop_one, 1, 0},
-    {"semaphore/system_v_undo", need_set, op_semop_undo, 1, 0}, {"semaphore/eventfd", need_eventfd, op_eventfd, 1, 0},
-    {"lock/mutex", need_mutex, op_mutex, 1, 0}, {"lock/shared_mutex", need_shared_mutex, op_mutex, 1, 0},
-    {"lock/robust_mutex", need_robust, op_mutex, 1, 0}, {"lock/pi_mutex", need_inherit, op_mutex, 1, 0},
-    {"lock/rwlock_read", need_rwlock, op_rwlock_read, 1, 0}, {"lock/rwlock_write", need_rwlock, op_rwlock_write, 1, 0},
-    {"lock/futex_wake", need_area, op_futex_wake, 1, 0}, {"lock/futex_mismatch", need_area, op_futex_mismatch, 1, 0},
-    {"lock/pipe_token", need_full_pipe, op_pipe_token, 1, 0}, {"lock/system_v_message", need_queue, op_message, 1, 0},
-    {"record_lock/fcntl", need_file, op_fcntl, 1, 0}, {"record_lock/ofd", need_file, op_ofd, 1, 0}, {"record_lock/flock", need_file, op_flock, 1, 0},
-    {"instrument/clock_pair", NULL, op_clock_pair, 1, 0}, {"instrument/empty_loop", NULL, op_nothing, 1, 0},
-    {"instrument/known_cost/calls_1", NULL, op_call_once, 1, 0}, {"instrument/known_cost/calls_2", NULL, op_call_twice, 1, 0},
-    {"instrument/known_cost/calls_4", NULL, op_call_four_times, 1, 0},
-    {"lock/futex", need_area, op_word, 1, 0}, {"lock/spin", need_area, op_spin, 1, 0}, {"lock/condition_variable", need_cond, op_cond, 1, 0},
-    {"record_lock/fcntl/others_10", need_10, op_fcntl, 1, 0}, {"record_lock/fcntl/others_100", need_100, op_fcntl, 1, 0},
-    {"record_lock/fcntl/others_1000", need_1000, op_fcntl, 1, 0}, {"record_lock/fcntl/others_10000", need_10000, op_fcntl, 1, 0},
-    {"record_lock/ofd/others_10", need_10, op_ofd, 1, 0}, {"record_lock/ofd/others_100", need_100, op_ofd, 1, 0},
-    {"record_lock/ofd/others_1000", need_1000, op_ofd, 1, 0}, {"record_lock/ofd/others_10000", need_10000, op_ofd, 1, 0},
-    {"context_switch/pipe_alone/same_cpu", need_pipe, op_pipe_alone, 1, 0}, {"context_switch/pipe_alone/cross_cpu", need_pipe, op_pipe_alone, 1, 0},
-    {"context_switch/pipe_alone/unpinned", need_pipe, op_pipe_alone, 1, 0},
-    {"context_switch/pipe/unpinned", pair_pipes, op_alternate, 2, 1}, {"context_switch/thread_pipe/same_cpu", pair_thread, op_alternate, 2, 0},
-    {"context_switch/yield/same_cpu", pair_yield, op_yields, 2, 2},
-#define RING(id, need) {id "/handover/same_cpu", need, op_ring, 2, 2}, {id "/handover/cross_cpu", need, op_ring, 2, 2}
-    RING("lock/shared_mutex", ring_shared), RING("lock/robust_mutex", ring_robust), RING("lock/pi_mutex", ring_inherit),
-    RING("lock/rwlock_write", ring_rwlock), RING("lock/futex", ring_word), RING("record_lock/fcntl", ring_fcntl),
-    RING("record_lock/ofd", ring_ofd), RING("record_lock/flock", ring_flock),
-#define PAIR(id, need) {id "/same_cpu", need, op_alternate, 2, 1}, {id "/cross_cpu", need, op_alternate, 2, 1}
-    PAIR("context_switch/pipe", pair_pipes), {"context_switch/unix_stream/same_cpu", pair_stream, op_alternate, 2, 1},
-    {"context_switch/posix_queue/same_cpu", pair_mqs, op_alternate, 2, 1},
-    PAIR("semaphore/posix_unnamed/handover", pair_sems), PAIR("semaphore/posix_named/handover", pair_sems),
-    PAIR("semaphore/system_v/handover", pair_set), PAIR("semaphore/eventfd/handover", pair_events),
-    PAIR("lock/pipe_token/handover", pair_pipes), PAIR("lock/system_v_message/handover", pair_messages),
-    PAIR("lock/condition_variable/handover", pair_cond),
-    PAIR("event/epoll_wake", pair_watched), PAIR("futex/wake_one", pair_sleepers),
-#define ROUND_TRIP(id, need) {id "/same_cpu", need, op_alternate, 1, 1}, {id "/cross_cpu", need, op_alternate, 1, 1}
-    ROUND_TRIP("socket/unix_round_trip", pair_unix), ROUND_TRIP("socket/tcp_round_trip", pair_tcp),
-    ROUND_TRIP("socket/udp_round_trip", pair_udp), {"socket/tcp_connect", need_listener, op_connect, 1, 0},
-    {"socket/unix_alone", pair_unix, op_alone, 1, 0}, {"socket/tcp_alone", pair_tcp, op_alone, 1, 0}, {"socket/udp_alone", pair_udp, op_alone, 1, 0},
-#define POLL(way, op) {"event/" way "/descriptors_1", need_polled_1, op, 1, 0}, {"event/" way "/descriptors_10", need_polled_10, op, 1, 0}, \
-    {"event/" way "/descriptors_100", need_polled_100, op, 1, 0}, {"event/" way "/descriptors_1000", need_polled_1000, op, 1, 0}
-    POLL("poll", op_poll), POLL("poll_may_wait", op_poll_may_wait),
-    {"file/open_close", need_page_of_file, op_open, 1, 0}, {"file/create_unlink", need_folder, op_create, 1, 0},
-    {"file/fstat", need_page_of_file, op_fstat, 1, 0},
-    {"file/list/entries_10", need_10_files, op_list, 1, 0}, {"file/list/entries_1000", need_1000_files, op_list, 1, 0},
-    {"file/read_4k", need_page_of_file, op_pread, 1, 0}, {"file/write_4k", need_page_of_file, op_pwrite, 1, 0},
-    {"file/append_4k", need_growing_file, op_append, 1, 0},
-    {"io_uring/nop", need_ring_1, op_nothing_1, 1, 0}, {"io_uring/nop/batch_32", need_ring_32, op_nothing_32, 32, 0},
-    {"container/namespace/none", NULL, op_namespace, 1, 0}, {"container/namespace/user", need_user, op_namespace, 1, 0},
-    {"container/namespace/mount", need_mount, op_namespace, 1, 0}, {"container/namespace/pid", need_pid, op_namespace, 1, 0},
-    {"container/namespace/ipc", need_ipc, op_namespace, 1, 0}, {"container/namespace/uts", need_uts, op_namespace, 1, 0},
-    {"container/namespace/cgroup", need_cgroup, op_namespace, 1, 0}, {"container/namespace/time", need_time, op_namespace, 1, 0},
-    {"memory/latency/size_16k/small_pages", chain_16k, walk, 1, 0}, {"memory/latency/size_128k/small_pages", chain_128k, walk, 1, 0},
-    {"memory/latency/size_1m/small_pages", chain_1m, walk, 1, 0}, {"memory/latency/size_8m/small_pages", chain_8m, walk, 1, 0},
-    {"memory/latency/size_8m/huge_pages", chain_8m_huge, walk, 1, 0}, {"memory/latency/size_64m/small_pages", chain_64m, walk, 1, 0},
-    {"memory/latency/size_64m/huge_pages", chain_64m_huge, walk, 1, 0},
-#define BLOCKS(way, op) {"memory/bandwidth/" way "/block_16k", block_16k, op, 1, 0}, \
-    {"memory/bandwidth/" way "/block_1m", block_1m, op, 1, 0}, {"memory/bandwidth/" way "/block_64m", block_64m, op, 1, 0}
-    BLOCKS("read", op_read_block), BLOCKS("write", op_write_block), BLOCKS("memset", op_set_block), BLOCKS("copy", op_copy_block),
-    {"process/fork/resident_1m/small_pages", hold_1m, op_fork, 1, 0}, {"process/fork/resident_16m/small_pages", hold_16m, op_fork, 1, 0},
-    {"process/fork/resident_16m/huge_pages", hold_16m_huge, op_fork, 1, 0}, {"process/fork/resident_256m/small_pages", hold_256m, op_fork, 1, 0},
-    {"process/fork/resident_256m/huge_pages", hold_256m_huge, op_fork, 1, 0},
-    {"thread/create_join", need_large, op_new_stack, 1, 0}, {"syscall/membarrier", need_barrier, op_barrier, 1, 0},
-};
+#include "list.h"
 #define COUNT (sizeof OPERATIONS / sizeof *OPERATIONS)
 
 static int by_value(const void *a, const void *b) { double x = *(const double *)a, y = *(const double *)b; return (x > y) - (x < y); }
@@ -355,6 +269,9 @@ int main(int count, char **argument) {
     for (size_t i = 0; i < COUNT; i++) if (!strcmp(OPERATIONS[i].id, argument[3])) operation = &OPERATIONS[i];
     if (!operation) { fprintf(stderr, "prices: no operation '%s'\n", argument[3]); return 2; }
     free_to_move = strstr(operation->id, "/unpinned") != NULL;
+    /* The partner's CPU is kept awake, until this process ends. */
+    int none = 0, idle = strstr(operation->id, "/cross_cpu") ? open("/dev/cpu_dma_latency", O_WRONLY | O_CLOEXEC) : -1;
+    if (idle >= 0 && write(idle, &none, sizeof none) != sizeof none) die("cpu_dma_latency");
     pin(cpu);
     if (operation->need) operation->need();
     if (operation->partner == 1) start_partner(answer);
@@ -363,7 +280,7 @@ int main(int count, char **argument) {
     for (int i = 0; i < 20000; i++) { uint64_t t = now(); double d = (double)(now() - t); if (i == 0 || d < pair) pair = d; }
     /* Iterations of a batch of 20 us; 8 at least of a hand-over. */
     long n = 1;
-    for (;; n *= 2) {
+    for (; operation->loop; n *= 2) {
         uint64_t least = UINT64_MAX;
         for (int i = 0; i < 5; i++) { if (arm) arm(); uint64_t t = now(); operation->loop(n); uint64_t d = now() - t; if (d < least) least = d; }
         if (least >= 20000) break;
@@ -372,13 +289,14 @@ int main(int count, char **argument) {
     static double samples[200000];
     size_t taken = 0;
     uint64_t start = now(), from = start + 50000000u, until = from + 60000000u;
-    if (operation->partner) until += 140000000u;
-    for (uint64_t t = start; t < until && taken < sizeof samples / sizeof *samples; ) {
+    if (operation->partner || sample) until += 140000000u;
+    if (arm == let_it_go) until += 1500000000u;
+    for (uint64_t t = start; (t < until || taken < 7) && taken < sizeof samples / sizeof *samples; ) {
         if (arm) arm();
         t = now();
-        operation->loop(n);
+        double own_time = sample ? sample() : (operation->loop(n), 0);
         uint64_t end = now();
-        if (t >= from) samples[taken++] = ((double)(end - t) - pair) / (double)(n * operation->parts);
+        if (t >= from) samples[taken++] = sample ? own_time : ((double)(end - t) - pair) / (double)(n * operation->parts);
         t = end;
     }
     qsort(samples, taken, sizeof *samples, by_value);

@@ -22,14 +22,17 @@ use crate::lack;
 pub struct Layer {
     /// Puts the calling process under it; what has an eye on one system call alone, on that of this name.
     pub install: fn(&'static str) -> Result<Active, CallError>,
-    /// The call, where nothing else is put under it.
-    pub call: fn(),
+    /// So many calls, where nothing else is put under it. Loop and call are one function: the kernel's entry may empty the
+    /// predictor of returns, and a call of a function in each pass would cost a third more.
+    pub calls: fn(u64),
     /// What it has to do with.
     pub watches: Watches,
     /// What a refused installation means.
     pub lack: fn(CallError) -> Unable,
     /// It listens to system calls itself.
     pub listens: bool,
+    /// Every process pays for it while it is there: what it adds is measured against what was before.
+    pub everywhere: bool,
 }
 
 /// How a layer proves that it is active.
@@ -52,6 +55,8 @@ pub const CARD: Card = Card {
         QuantityCard::of(quantity::LAYER_ADDS),
         QuantityCard::of(quantity::LAYER_RATIO),
     ],
+    // 1: the call was in a function of its own, and what a tracepoint adds was measured while it was there.
+    revision: 2,
     ..Card::SERIES
 };
 
@@ -91,6 +96,8 @@ const BATCH_NS: u64 = 30_000;
 const MOST_CALLS: u64 = 1 << 20;
 /// Rounds of a launch at least.
 const FEWEST: u64 = 20;
+/// Rounds before a layer that everybody pays for.
+const BEFORE: usize = 300;
 
 impl Benchmark for Tax {
     fn card(&self) -> &'static Card {
@@ -111,7 +118,14 @@ impl Benchmark for Tax {
         let (there, back) =
             (Pipe::new().map_err(lack::of_descriptors)?, Pipe::new().map_err(lack::of_descriptors)?);
         // Each process has objects of its own. What is made here is taken away here.
-        let (own, mut twin) = (self.work(cx)?, self.work(cx)?);
+        let (mut own, mut twin) = (self.work(cx)?, self.work(cx)?);
+        let batch = fill(|iterations| own.timed(iterations, 0))?;
+        let mut before = None;
+        if self.layer.everywhere {
+            let rounds = (0..BEFORE).map(|_| own.timed(batch, 0)).collect::<Result<Vec<_>, _>>()?;
+            let each = rounds.iter().map(|&ns| ns as f64 / (batch * per_iteration) as f64).collect();
+            before = median(&sorted(each));
+        }
         let (orders, answers, shared, layer) = (there.reader, back.writer, &words, self.layer);
         let child = cx
             .fork_partner(true, || {
@@ -122,17 +136,17 @@ impl Benchmark for Tax {
         // Without our own copy, the other process's death is the end of the stream.
         drop(answers);
         let other = Other { words, orders: there.writer, answers: back.reader, _child: child, _twin: twin };
-        let mut pair = Pair { other, own, per_iteration, batches: None, phase: 0 };
+        let mut pair = Pair { other, own, before, per_iteration, batches: [batch, 1], phase: 0 };
         // Its first word is that the layer is installed, or why not.
         pair.other.heard().map_err(layer.lack)?;
-        pair.batches = Some([pair.fill(Pair::own)?, pair.fill(Pair::others)?]);
+        pair.batches[1] = fill(|iterations| pair.others(iterations))?;
         Ok(Subject::Series(Box::new(pair)))
     }
 }
 
 impl Tax {
     fn work(&self, cx: &mut SetUp<'_>) -> Result<Work, Unable> {
-        let Some(on) = self.on else { return Ok(Work::Call(self.layer.call)) };
+        let Some(on) = self.on else { return Ok(Work::Calls(self.layer.calls)) };
         match on.set_up(cx)? {
             Subject::Batched(batched) => Ok(Work::Batches(batched)),
             Subject::Series(_) => Err(Unable::Failed(CallError::told("a series has no batches"))),
@@ -142,7 +156,7 @@ impl Tax {
 
 /// What is made again and again, with the layer or without it.
 enum Work {
-    Call(fn()),
+    Calls(fn(u64)),
     Batches(Box<dyn Batched>),
 }
 
@@ -153,9 +167,11 @@ impl Work {
         let phase = Some(phase).filter(|&phase| phase > 0);
         let (begin, end) = (|| mark(phase), || mark(phase.map(|_| 0)));
         match self {
-            Self::Call(call) => {
+            Self::Calls(calls) => {
                 begin();
-                let elapsed = timed(*call, iterations);
+                let start = clock::now_ns();
+                calls(iterations);
+                let elapsed = clock::now_ns() - start;
                 end();
                 Ok(elapsed)
             }
@@ -175,7 +191,7 @@ impl Work {
     /// What was found after it.
     fn verify(&mut self) -> Result<Vec<PostCondition>, CallError> {
         match self {
-            Self::Call(_) => Ok(Vec::new()),
+            Self::Calls(_) => Ok(Vec::new()),
             Self::Batches(batched) => batched.verify(),
         }
     }
@@ -246,14 +262,13 @@ impl Active {
     }
 }
 
-/// So many calls: how long they took, ns.
-#[inline(never)]
-fn timed(call: fn(), calls: u64) -> u64 {
-    let start = clock::now_ns();
-    for _ in 0..calls {
-        call();
+/// How many iterations fill a batch: at most [`MOST_CALLS`], however long the clock stands.
+fn fill(mut batch: impl FnMut(u64) -> Result<u64, CallError>) -> Result<u64, CallError> {
+    let mut calls = 1;
+    while calls < MOST_CALLS && batch(calls)? < BATCH_NS {
+        calls *= 2;
     }
-    clock::now_ns() - start
+    Ok(calls)
 }
 
 /// The process under the layer, as the measuring one sees it.
@@ -291,33 +306,21 @@ impl Other {
 struct Pair {
     other: Other,
     own: Work,
+    /// An operation before the layer was there, ns, if the layer is everywhere.
+    before: Option<f64>,
     /// Operations in an iteration.
     per_iteration: u64,
     /// Iterations of a batch, own and the other process's.
-    batches: Option<[u64; 2]>,
+    batches: [u64; 2],
     /// The phase of an audit that counts.
     phase: usize,
 }
 
 impl Pair {
-    /// So many iterations without the layer: how long they took, ns.
-    fn own(&mut self, iterations: u64) -> Result<u64, CallError> {
-        self.own.timed(iterations, 0)
-    }
-
-    /// The same with it.
+    /// So many iterations with the layer: how long they took, ns.
     fn others(&mut self, iterations: u64) -> Result<u64, CallError> {
         self.other.order(iterations)?;
         Ok(self.other.word(word::ELAPSED_NS))
-    }
-
-    /// How many iterations fill a batch: at most [`MOST_CALLS`], however long the clock stands.
-    fn fill(&mut self, batch: fn(&mut Self, u64) -> Result<u64, CallError>) -> Result<u64, CallError> {
-        let mut calls = 1;
-        while calls < MOST_CALLS && batch(self, calls)? < BATCH_NS {
-            calls *= 2;
-        }
-        Ok(calls)
     }
 
     /// Whether the layer was active, by its own count, and whether the operation was what it is under it.
@@ -338,7 +341,7 @@ impl Series for Pair {
     }
 
     fn launch(&mut self, plan: &SeriesPlan, sink: &mut dyn Sink) -> Outcome {
-        let [own, others] = self.batches.unwrap_or([1, 1]);
+        let [own, others] = self.batches;
         if let Some(calls) = plan.observations {
             // An audit: one batch of so many calls under the layer.
             self.other.words.word(word::PHASE).store(self.phase as u64, Ordering::Release);
@@ -349,7 +352,10 @@ impl Series for Pair {
         let until = clock::now_ns() + plan.duration_ns;
         let (mut with, mut without) = (Vec::new(), Vec::new());
         while clock::now_ns() < until || (with.len() as u64) < FEWEST {
-            without.push(self.own(own)? as f64 / (own * self.per_iteration) as f64);
+            without.push(match self.before {
+                Some(ns) => ns,
+                None => self.own.timed(own, 0)? as f64 / (own * self.per_iteration) as f64,
+            });
             with.push(self.others(others)? as f64 / (others * self.per_iteration) as f64);
         }
         sink.operations(with.len() as u64 * others * self.per_iteration);
@@ -370,10 +376,8 @@ mod tests {
     use super::*;
     use crate::seen::{Seen, with_set_up};
 
-    /// What is found first of a layer that is never installed, in each way of proving that one is.
-    fn without(install: fn(&'static str) -> Result<Active, CallError>) -> PostCondition {
-        let call = || _ = oscost_sys::system_call::getppid();
-        let layer = Layer { install, call, watches: Watches::OneCall, lack: Unable::Failed, listens: false };
+    /// What a launch finds of a layer.
+    fn launched(layer: Layer) -> Seen {
         let cpu = oscost_sys::affinity::allowed().expect("CPUs")[0];
         let set_up = with_set_up(&[cpu], |cx| Tax { card: &CARD, layer, on: None }.set_up(cx));
         let Ok(Subject::Series(mut series)) = set_up else {
@@ -382,7 +386,40 @@ mod tests {
         let mut found = Seen::default();
         let plan = SeriesPlan { observations: None, duration_ns: 1_000_000, seed: 1 };
         series.launch(&plan, &mut found).expect("nothing fails");
-        *found.conditions.first().expect("it is looked at")
+        found
+    }
+
+    /// What is found first of a layer that is never installed, in each way of proving that one is.
+    fn without(install: fn(&'static str) -> Result<Active, CallError>) -> PostCondition {
+        let calls = |calls| (0..calls).for_each(|_| _ = oscost_sys::system_call::getppid());
+        let lack = Unable::Failed;
+        let layer = Layer { install, calls, watches: Watches::OneCall, lack, listens: false, everywhere: false };
+        *launched(layer).conditions.first().expect("it is looked at")
+    }
+
+    /// What slows both processes as soon as it is there adds all that it takes, and not the difference of the two.
+    #[test]
+    fn what_everybody_pays_is_measured_against_before() {
+        static SLOW: std::sync::OnceLock<SharedWords> = std::sync::OnceLock::new();
+        fn slow() -> &'static std::sync::atomic::AtomicU64 {
+            SLOW.get_or_init(|| SharedWords::new(1).expect("memory")).word(0)
+        }
+        // Before the processes part.
+        slow().store(0, Ordering::Release);
+        let install = |_: &'static str| {
+            slow().store(1, Ordering::Release);
+            Ok(Active::Answer(|| true))
+        };
+        let calls = |calls| {
+            for _ in 0..calls {
+                let until = clock::now_ns() + 2000 * slow().load(Ordering::Acquire);
+                while clock::now_ns() < until {}
+            }
+        };
+        let (watches, lack) = (Watches::AllCalls, Unable::Failed);
+        let found = launched(Layer { install, calls, watches, lack, listens: false, everywhere: true });
+        let adds = found.quantities[quantity::LAYER_ADDS];
+        assert!(adds > 1000.0, "{adds} ns of 2000");
     }
 
     #[test]

@@ -66,6 +66,7 @@ fn under(tax: &'static Tax, id: &str, on: &'static dyn Benchmark) -> Tax {
         claims: made::list(claims_of(&on.claims(), tax.layer.listens)),
         parameters: made::list(vec![("on", Parameter::Text(inner.id))]),
         tier: Tier::Thorough,
+        revision: if tax.layer.everywhere { layer::CARD.revision } else { 1 },
         remark: inner.remark,
         ..layer::CARD
     };

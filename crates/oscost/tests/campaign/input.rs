@@ -1,4 +1,4 @@
-//! input: a result file cut at every byte and with every bit flipped, and hostile text where the program reads. Everything is
+//! input: a result file cut at every byte, with zeros from there, and with every bit flipped, and hostile text where the program reads. Everything is
 //! refused with a reason.
 
 use std::path::Path;
@@ -50,7 +50,13 @@ fn alone(amount: Amount) -> Outcome {
     for length in (0..good.len() - 1).step_by(step) {
         refused(&good[..length], &|| format!("cut at {length}"), "results cut");
     }
+    // A loss of power may leave the length of a file without its bytes.
     let mut bytes = good.clone();
+    for length in (0..good.len() - 1).rev().step_by(step) {
+        bytes[length..].fill(0);
+        refused(&bytes, &|| format!("zeros from {length}"), "results with a zeroed end");
+    }
+    bytes.copy_from_slice(&good);
     for bit in (0..(good.len() - 1) * 8).step_by(step) {
         bytes[bit / 8] ^= 1 << (bit % 8);
         refused(&bytes, &|| format!("bit {bit} flipped"), "results with a flipped bit");
