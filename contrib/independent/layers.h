@@ -140,15 +140,19 @@ static void pair_wake(void) { hop = shared(sizeof *hop); sample = wake; start_pa
 
 /* --- threads that all look at words of their own in the table of futexes ---------------------------------------------- */
 static int word_flag;
-static uint32_t (*words)[64];
-static void look_up(uint32_t *word, long n) { LOOP(syscall(SYS_futex, word, FUTEX_WAIT | word_flag, 1, NULL, NULL, 0)) }
-static void *look_up_for_ever(void *word) { for (;;) look_up(word, 1000); return word; }
+/* 1024 words of each thread, each on a line of its own. */
+enum { WORDS = 1024, LINE = 16 };
+static uint32_t *words[4];
+static void look_up(uint32_t *own, long n) {
+    static __thread unsigned next;
+    LOOP(syscall(SYS_futex, own + LINE * (next++ % WORDS), FUTEX_WAIT | word_flag, 1, NULL, NULL, 0))
+}
+static void *look_up_for_ever(void *own) { for (;;) look_up(own, 1000); return own; }
 static void op_look_up(long n) { look_up(words[0], n); }
 static void need_table(int threads, int flag) {
     long online = sysconf(_SC_NPROCESSORS_ONLN);
-    words = flag ? aligned_alloc(256, 4 * sizeof *words) : shared(4 * sizeof *words);
-    memset(words, 0, 4 * sizeof *words);
     word_flag = flag;
+    for (int i = 0; i < threads; i++) words[i] = shared(WORDS * LINE * sizeof *words[i]);
     for (int i = 1; i < threads; i++) {
         pthread_t thread;
         pin((int)((cpu + i) % online));
