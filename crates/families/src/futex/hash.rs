@@ -31,8 +31,10 @@ macro_rules! hash {
     };
 }
 
-const PRIVATE: &str = "one FUTEX_WAIT on one of 1024 private words of another value, by each of the threads at once";
-const SHARED: &str = "one FUTEX_WAIT on one of 1024 shared words of another value, by each of the threads at once";
+const PRIVATE: &str =
+    "one FUTEX_WAIT on one of 1024 private words of another value, by each of the threads at once";
+const SHARED: &str =
+    "one FUTEX_WAIT on one of 1024 shared words of another value, by each of the threads at once";
 
 pub const ALL: &[&dyn Benchmark] = &[
     hash!("futex/hash/threads_1/private", "futex table, 1 thread, private", 1, true),

@@ -393,7 +393,8 @@ mod tests {
     fn without(install: fn(&'static str) -> Result<Active, CallError>) -> PostCondition {
         let calls = |calls| (0..calls).for_each(|_| _ = oscost_sys::system_call::getppid());
         let lack = Unable::Failed;
-        let layer = Layer { install, calls, watches: Watches::OneCall, lack, listens: false, everywhere: false };
+        let layer =
+            Layer { install, calls, watches: Watches::OneCall, lack, listens: false, everywhere: false };
         *launched(layer).conditions.first().expect("it is looked at")
     }
 
