@@ -78,7 +78,14 @@ fn opened(btf: Option<&Btf>) -> Result<Ebpf, BillError> {
     loader.btf(btf).verifier_log_level(VerifierLogLevel::DISABLE).load(OBJECT).map_err(|error| lack(&error))
 }
 
+/// Whoever loads a program reads these first, and needs memory for them: who counts, and who only looks.
 fn types_of_the_kernel() -> Result<Btf, BillError> {
+    if let Some(limit) = oscost_sys::region::limit().filter(|&limit| limit < NEEDS) {
+        let (limit, needs) = (limit >> 20, NEEDS >> 20);
+        return Err(BillError::NoEbpf(format!(
+            "it takes {needs} MiB of memory, and a cgroup grants {limit}"
+        )));
+    }
     let none = "this kernel does not describe its types (/sys/kernel/btf/vmlinux)";
     Btf::from_sys_fs().map_err(|_| BillError::NoEbpf(none.to_owned()))
 }
@@ -113,12 +120,6 @@ impl InKernel {
     /// # Errors
     /// Why this machine or user may not.
     pub fn load(table: &Table) -> Result<Self, BillError> {
-        if let Some(limit) = oscost_sys::region::limit().filter(|&limit| limit < NEEDS) {
-            let (limit, needs) = (limit >> 20, NEEDS >> 20);
-            return Err(BillError::NoEbpf(format!(
-                "it takes {needs} MiB of memory, and a cgroup grants {limit}"
-            )));
-        }
         // The loader's tables draw random keys, and would end the program where there are none.
         let token = (oscost_sys::random::bits()? as u64 & 0x7fff_ffff_ffff_ffff) | 1;
         let btf = types_of_the_kernel()?;

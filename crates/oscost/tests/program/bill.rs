@@ -1,6 +1,6 @@
 //! `oscost bill`: counts of a program, stored, shown again, compared, bounded.
 
-use crate::support::{Done, Home};
+use crate::support::{Done, Home, PROGRAM, finished, skip};
 
 /// A bill of a program that is the same each time, with what the store has of prices, which is nothing.
 fn bill(home: &Home, more: &[&str]) -> Option<Done> {
@@ -52,4 +52,38 @@ fn budgets_are_kept_or_broken() {
     home.ask(&["bill", "--budget", "cals<=3", "--", "true"]).refused(2, "'cals' is neither");
     home.ask(&["bill", "--", "./no-such-program"]).refused(2, "there is no such program");
     home.ask(&["bill"]).refused(2, "PROGRAM");
+}
+
+/// Where programs in the kernel do not fit, nobody loads any: neither who counts nor who looks at the free run.
+#[test]
+fn a_cgroup_of_20_mb_is_enough_for_a_bill() {
+    let name = format!("oscost-test-{}", std::process::id());
+    // Versions 1 and 2.
+    let places = [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")];
+    let made = places.iter().find_map(|(root, limit)| {
+        let group = std::path::Path::new(root).join(&name);
+        std::fs::create_dir(&group).ok()?;
+        if std::fs::write(group.join(limit), "20000000").is_ok() {
+            return Some(group);
+        }
+        let _ = std::fs::remove_dir(&group);
+        None
+    });
+    let Some(group) = made else {
+        return skip("a_cgroup_of_20_mb_is_enough_for_a_bill", "no cgroup of memory can be made");
+    };
+    let home = Home::new();
+    let procs = group.join("cgroup.procs");
+    let script = "echo $$ > \"$0\" && exec \"$@\"";
+    let mut within = home.other("sh");
+    within.args(["-c", script]).arg(&procs).arg(PROGRAM).args(["bill", "--no-measure", "--", "true"]);
+    let done = finished(&mut within);
+    let begun = std::time::Instant::now();
+    while std::fs::remove_dir(&group).is_err() && begun.elapsed().as_secs() < 5 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    if done.stderr.contains("cannot be traced") {
+        return skip("a_cgroup_of_20_mb_is_enough_for_a_bill", done.stderr.trim());
+    }
+    assert!(done.well().stdout.contains("counted by ptrace"), "{done:?}");
 }
