@@ -237,7 +237,8 @@ fn internet_sockets_are_opened_by_benchmarks_and_loads_on_loopback() {
                 who.insert(format!("{name} {file}"));
             }
             let addresses = text.matches("Ipv4Addr::").count() + text.matches("Ipv6Addr::").count();
-            let near = text.matches("Ipv4Addr::LOCALHOST").count();
+            let near =
+                text.matches("Ipv4Addr::LOCALHOST").count() + text.matches("Ipv6Addr::LOCALHOST").count();
             assert_eq!(addresses, near, "{}: an address that is not loopback's", source.display());
         }
     }
