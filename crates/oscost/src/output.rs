@@ -113,18 +113,21 @@ impl Talk {
     }
 }
 
-/// Columns of the terminal on standard output, `None` where there is none: a line is never broken in a pipe.
-pub fn terminal_width() -> Option<usize> {
-    if io::stdout().is_terminal() { system::columns() } else { None }
+/// Columns that a line on standard output may have: the terminal's, else what COLUMNS says; `None` where neither says any.
+pub fn told_width() -> Option<usize> {
+    told(io::stdout().is_terminal())
 }
 
-/// Columns of the terminal; of what is no terminal as COLUMNS says, or 120.
-fn width(terminal: bool) -> usize {
-    // A terminal that does not know its width says 0, and so does a shell that asked it.
-    let told =
-        std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|&told| told > 0);
+fn told(terminal: bool) -> Option<usize> {
     let own = if terminal { system::columns() } else { None };
-    own.or(told).unwrap_or(120).clamp(20, 400)
+    // A terminal that does not know its width says 0, and so does a shell that asked it.
+    let said = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|&said: &usize| said > 0);
+    own.or_else(said).map(|columns| columns.clamp(20, 400))
+}
+
+/// The same of a table, which has 120 columns where nobody says any.
+fn width(terminal: bool) -> usize {
+    told(terminal).unwrap_or(120)
 }
 
 /// Whether the locale has UTF-8. POSIX: LC_ALL, then LC_CTYPE, then LANG.

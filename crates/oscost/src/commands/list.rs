@@ -63,14 +63,14 @@ pub fn list(options: &List, talk: &Talk) -> Result<Exit, Ended> {
         } else if options.patterns.is_empty() && !options.all {
             screen(&catalogue.families, &cards, width, out)
         } else {
-            let width = output::terminal_width().unwrap_or(usize::MAX);
+            let width = output::told_width().unwrap_or(usize::MAX);
             cards.iter().try_for_each(|card| line(card, width, out))
         }
     })?;
     Ok(Exit::Done)
 }
 
-/// One line a figure, so that it can be searched; on a terminal, what does not fit goes on below.
+/// One line a figure, so that it can be searched; where a width is told, what does not fit goes on below.
 fn line(card: &Known, width: usize, out: &mut dyn Write) -> std::io::Result<()> {
     let lack = card.lack.as_ref().map_or(String::new(), |(why, _)| format!("[unsupported here: {why}] "));
     let text = format!("{:<36} {lack}{}", format!("{}{}", card.id, star(card)), card.operation);

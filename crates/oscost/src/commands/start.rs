@@ -15,7 +15,7 @@ const WIDTH: usize = 100;
 
 /// Shows the start screen.
 pub fn start() -> Result<Exit, Ended> {
-    let width = output::terminal_width().unwrap_or(WIDTH).clamp(20, WIDTH);
+    let width = output::told_width().unwrap_or(WIDTH).clamp(20, WIDTH);
     let stored = stored();
     output::data(|out| {
         writeln!(out, "{}\n", cut(TITLE, width))?;

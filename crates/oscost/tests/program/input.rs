@@ -104,6 +104,9 @@ fn a_result_is_read_from_standard_input_wherever_one_can_be_named() {
     }
     assert!(of(&["compare", "-", sample]).well().stdout.contains("standard input"));
     of(&["report", "-", "--format", "csv", "--only", "syscall"]).refused(2, "- can be read once");
+    for twice in [&["report", "-", "-"][..], &["report", "-", "-", "--format", "html"], &["compare", "-", "-"]] {
+        of(twice).refused(2, "standard input can be read once");
+    }
 }
 
 #[test]
@@ -135,6 +138,9 @@ fn the_list_says_the_same_in_words_and_in_json() {
         .map(|line| line.split_whitespace().next().unwrap().trim_end_matches('*'))
         .collect();
     assert_eq!(listed, ids);
+    let narrow = finished(home.command(&["list", "--all"]).env("COLUMNS", "80"));
+    let fits = |line: &str| line.len() <= 80 || ids.contains(&line.trim_end_matches('*'));
+    assert!(narrow.well().stdout.lines().all(fits), "{narrow:?}");
     assert!(ids.contains(&"semaphore/posix_named"));
     assert!(cards.iter().all(|card| card["tier"] != "hidden"), "hidden ids are never listed");
 }

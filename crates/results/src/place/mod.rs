@@ -6,6 +6,7 @@
 
 use std::fs::{File, TryLockError};
 use std::io::{self, IsTerminal, Read, Seek, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -33,6 +34,12 @@ pub(crate) fn read_standard_input(most: u64) -> io::Result<Option<Vec<u8>>> {
     let stdin = io::stdin();
     if stdin.is_terminal() {
         let why = "standard input is a terminal; pipe a result into it, or name a file";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
+    // Who reads it a second time finds nothing, and would blame what was piped.
+    static READ: AtomicBool = AtomicBool::new(false);
+    if READ.swap(true, Ordering::Relaxed) {
+        let why = "standard input can be read once, and it was; write it to a file first, and name that twice";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
     read_at_most(stdin.lock(), most)

@@ -46,7 +46,7 @@ pub const ENVIRONMENT: &[Shared] = &[
     ("XDG_RUNTIME_DIR", "where server and clients meet (see FILES)", &["tick", "tick server", "tick client"]),
     ("PATH", "where other programs are found: qemu-system, peers, loads", STARTS),
     ("NO_COLOR, CLICOLOR_FORCE", "never use colours; or use them even without a terminal", ALL),
-    ("COLUMNS", "width of tables if standard output is not a terminal", ALL),
+    ("COLUMNS", "width of the output if standard output is not a terminal", ALL),
     ("LC_ALL, LC_CTYPE, LANG", "tables are drawn in ASCII unless the locale is UTF-8", ALL),
 ];
 
