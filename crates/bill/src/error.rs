@@ -11,7 +11,7 @@ pub enum BillError {
     #[error("no program is named: write it behind two dashes, as in `oscost bill -- ls -l`")]
     Nothing,
     /// There is no such program.
-    #[error("{0}: there is no such program; a program outside of PATH is named by its path, as in ./{0}")]
+    #[error("{}: there is no such program{}", .0, by_path(.0))]
     NotFound(String),
     /// It could not be started.
     #[error("{program} cannot be run: {error}{}", error.remedy())]
@@ -68,5 +68,14 @@ mod tests {
                 assert!(said.contains(call) && said.contains(limit), "{said}");
             }
         }
+    }
+}
+
+/// What may have been meant by a name that no folder of PATH has.
+fn by_path(name: &str) -> String {
+    if name.contains('/') {
+        "; check its path".to_owned()
+    } else {
+        format!("; a program outside of PATH is named by its path, as in ./{name}")
     }
 }

@@ -199,7 +199,8 @@ pub fn with_suggestion(error: &clap::Error, said: String) -> String {
     };
     match error.kind() {
         ErrorKind::InvalidSubcommand => text(ContextKind::InvalidSubcommand).map(no_command),
-        ErrorKind::UnknownArgument => text(ContextKind::InvalidArg).and_then(no_option),
+        ErrorKind::UnknownArgument => text(ContextKind::InvalidArg)
+            .and_then(|typed| no_option(typed).or_else(|| no_dashes(typed, &said))),
         _ => None,
     }
     .unwrap_or(said)
@@ -229,6 +230,12 @@ fn no_option(typed: &str) -> Option<String> {
         |command| catalogue().keys_of(command).iter().any(|(_, keys)| keys.iter().any(|key| key.key == name));
     (known("run") || known("reproduce"))
         .then(|| format!("error: there is no option '{typed}'; it is a setting: --set {name}=VALUE\n"))
+}
+
+/// A program of `bill` that no dashes part from its options.
+fn no_dashes(typed: &str, said: &str) -> Option<String> {
+    let is_program = said.contains("Usage: oscost bill ") && !typed.starts_with('-');
+    is_program.then(|| format!("error: type two dashes before the program: oscost bill -- {typed}\n"))
 }
 
 /// Version, build, target and C library.

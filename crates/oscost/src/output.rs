@@ -125,9 +125,9 @@ fn told(terminal: bool) -> Option<usize> {
     own.or_else(said).map(|columns| columns.clamp(20, 400))
 }
 
-/// The same of a table, which has 120 columns where nobody says any.
+/// Columns of a table, which is also shown by a pager or `head`: 120 where nobody says any.
 fn width(terminal: bool) -> usize {
-    told(terminal).unwrap_or(120)
+    told(terminal).or_else(system::columns_behind_a_pipe).map_or(120, |columns| columns.clamp(20, 400))
 }
 
 /// Whether the locale has UTF-8. POSIX: LC_ALL, then LC_CTYPE, then LANG.

@@ -119,6 +119,8 @@ mod tests {
             ("mem_alloc", "memory/mmap_munmap"),
             ("hpet", "clock/monotonic_syscall"),
             ("kvm-clock", "clock/tsc"),
+            ("mitigations", "syscall/invalid"),
+            ("halt_poll_ns", "cpu_pair/wake_up/cross_cpu"),
             ("ctx-clock", "context_switch/pipe/same_cpu"),
             ("loopback", "socket/tcp_round_trip/same_cpu"),
             ("shm_open", "memory/mmap_munmap"),

@@ -1,6 +1,8 @@
 //! How large a terminal is, and whether standard output was open for writing at all. ioctl_tty(2), fcntl(2).
 
-use std::os::fd::AsRawFd;
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::FileTypeExt;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 const CLOSED: u8 = 1;
@@ -42,6 +44,14 @@ pub fn stdout_unwritable() -> Option<&'static str> {
 #[must_use]
 pub fn columns() -> Option<usize> {
     columns_of(&std::io::stdout())
+}
+
+/// Columns of the terminal of standard error while standard output is a pipe: its reader, such as a pager, shows them there.
+#[must_use]
+pub fn columns_behind_a_pipe() -> Option<usize> {
+    let stdout = std::io::stdout().as_fd().try_clone_to_owned().ok()?;
+    let is_pipe = File::from(stdout).metadata().is_ok_and(|it| it.file_type().is_fifo());
+    if is_pipe { columns_of(&std::io::stderr()) } else { None }
 }
 
 /// Columns of a terminal, `None` for what is none.

@@ -95,6 +95,11 @@ pub fn columns() -> Option<usize> {
     terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0))
 }
 
+/// Columns of the terminal behind a pipe: only Linux is asked.
+pub fn columns_behind_a_pipe() -> Option<usize> {
+    None
+}
+
 /// Why the caller's standard output takes nothing: only Linux is asked.
 pub fn stdout_unwritable() -> Option<&'static str> {
     None

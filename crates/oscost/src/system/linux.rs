@@ -13,7 +13,7 @@ use crate::tick;
 
 pub use crate::args::MeasuringCommand as Command;
 pub use crate::session::recover;
-pub use oscost_sys::terminal::{columns, stdout_unwritable};
+pub use oscost_sys::terminal::{columns, columns_behind_a_pipe, stdout_unwritable};
 
 /// Nothing needs another system.
 pub const NEEDS_LINUX: Option<&str> = None;

@@ -50,7 +50,8 @@ fn budgets_are_kept_or_broken() {
     assert_eq!(broken.code, Some(1), "{broken:?}");
     assert!(broken.stdout.contains("broken  calls<=3: "), "{broken:?}");
     home.ask(&["bill", "--budget", "cals<=3", "--", "true"]).refused(2, "'cals' is neither");
-    home.ask(&["bill", "--", "./no-such-program"]).refused(2, "there is no such program");
+    home.ask(&["bill", "--", "./no-such-program"]).refused(2, "no such program; check its path");
+    home.ask(&["bill", "true", "x"]).refused(2, "type two dashes before the program: oscost bill -- true");
     home.ask(&["bill"]).refused(2, "PROGRAM");
 }
 

@@ -104,7 +104,9 @@ fn a_result_is_read_from_standard_input_wherever_one_can_be_named() {
     }
     assert!(of(&["compare", "-", sample]).well().stdout.contains("standard input"));
     of(&["report", "-", "--format", "csv", "--only", "syscall"]).refused(2, "- can be read once");
-    for twice in [&["report", "-", "-"][..], &["report", "-", "-", "--format", "html"], &["compare", "-", "-"]] {
+    for twice in
+        [&["report", "-", "-"][..], &["report", "-", "-", "--format", "html"], &["compare", "-", "-"]]
+    {
         of(twice).refused(2, "standard input can be read once");
     }
 }
@@ -205,6 +207,10 @@ fn explaining_measures_nothing_and_leaves_nothing() {
     let done = home.ask(&["explain", "semaphore/system_v"]);
     assert!(done.well().stdout.contains("nothing is stored yet: oscost run semaphore/system_v"), "{done:?}");
     home.ask(&["explain", "flor"]).refused(2, "did you mean floor");
+    assert!(home.ask(&["explain", "reproduce"]).well().stdout.contains("oscost reproduce --help"));
+    // A check of doctor, though figures show its price.
+    assert!(home.ask(&["explain", "mitigations"]).well().stdout.contains("'oscost doctor' looks at it"));
+    assert!(home.ask(&["explain", "halt polling"]).well().stderr.contains("idle cpus"));
     assert!(!home.path().join("state").exists());
 }
 

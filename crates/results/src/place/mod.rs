@@ -39,7 +39,8 @@ pub(crate) fn read_standard_input(most: u64) -> io::Result<Option<Vec<u8>>> {
     // Who reads it a second time finds nothing, and would blame what was piped.
     static READ: AtomicBool = AtomicBool::new(false);
     if READ.swap(true, Ordering::Relaxed) {
-        let why = "standard input can be read once, and it was; write it to a file first, and name that twice";
+        let why =
+            "standard input can be read once, and it was; write it to a file first, and name that twice";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
     read_at_most(stdin.lock(), most)

@@ -56,7 +56,7 @@ fn page(thing: &str, talk: &Talk) -> Result<Explanation, Ended> {
         return Ok(page);
     }
     // A check comes before ids that have the word somewhere inside.
-    let is_id = found.as_ref().is_ok_and(|found| !matches!(found[0].way, Way::Part));
+    let is_id = found.as_ref().is_ok_and(|found| !matches!(found[0].way, Way::Part | Way::Synonym(_)));
     if let Some(check) = checks::named(thing).filter(|_| !is_id) {
         return Ok(word::check(check));
     }
@@ -73,7 +73,7 @@ fn page(thing: &str, talk: &Talk) -> Result<Explanation, Ended> {
         }
         Err(miss) if miss.elsewhere.is_some() => Err(Ended::misuse(miss)),
         Err(miss) => {
-            if let Some(page) = word::mentioned(thing) {
+            if let Some(page) = word::command(thing).or_else(|| word::mentioned(thing)) {
                 return Ok(page);
             }
             if miss.numbers.is_some() {

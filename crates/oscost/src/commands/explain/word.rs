@@ -1,9 +1,11 @@
-//! Words of the glossary, quantities, warning codes, exit codes.
+//! Words of the glossary, quantities, warning codes, exit codes, commands.
 
+use clap::CommandFactory;
 use oscost_results::quantity::{self, Better};
 use oscost_results::{Mark, RemarkCode};
 
 use super::Explanation;
+use crate::args::Arguments;
 use crate::checks::{About, checks, mentions};
 use crate::exit::MEANINGS;
 use crate::glossary;
@@ -70,6 +72,16 @@ pub fn mentioned(thing: &str) -> Option<Explanation> {
     if left_out > 0 {
         page.fact("", [format!("and {left_out} more in 'oscost explain glossary'")]);
     }
+    Some(page)
+}
+
+/// A command of the program.
+pub fn command(thing: &str) -> Option<Explanation> {
+    let program = Arguments::command();
+    let command = program.get_subcommands().find(|it| !it.is_hide_set() && it.get_name() == thing)?;
+    let mut page = Explanation::new(format!("oscost {thing}: a command"));
+    page.fact("Does", command.get_about().map(ToString::to_string));
+    page.fact("Options", [format!("oscost {thing} --help")]);
     Some(page)
 }
 
