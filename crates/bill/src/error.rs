@@ -55,6 +55,15 @@ pub enum BillError {
     System(#[from] CallError),
 }
 
+/// What may have been meant by a name that no folder of PATH has.
+fn by_path(name: &str) -> String {
+    if name.contains('/') {
+        "; check its path".to_owned()
+    } else {
+        format!("; a program outside of PATH is named by its path, as in ./{name}")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,14 +77,5 @@ mod tests {
                 assert!(said.contains(call) && said.contains(limit), "{said}");
             }
         }
-    }
-}
-
-/// What may have been meant by a name that no folder of PATH has.
-fn by_path(name: &str) -> String {
-    if name.contains('/') {
-        "; check its path".to_owned()
-    } else {
-        format!("; a program outside of PATH is named by its path, as in ./{name}")
     }
 }
