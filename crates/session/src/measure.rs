@@ -165,8 +165,8 @@ fn all(
     };
     let end_ns = match options.effort.end_ns {
         u64::MAX => u64::MAX,
-        // What is launched once may have half of the time: figures with intervals come first.
-        end_ns => left_of(end_ns - once_ns.min(end_ns / 2)),
+        // What is launched once may have half of the time, and what the others aim at is theirs: figures with intervals come first.
+        end_ns => left_of((end_ns - once_ns.min(end_ns / 2)).max(options.effort.target_ns.min(end_ns))),
     };
     let effort = Effort { end_ns, ..options.effort };
     let first = Options { effort, ..options.clone() };

@@ -16,6 +16,7 @@ use crate::supervisor::plan::{self, Options};
 
 /// How many launches of one group may be void before the group is given up.
 const MOST_VOID: u32 = 10;
+const SECOND: u64 = 1_000_000_000;
 
 pub(crate) struct GroupState {
     pub(crate) name: &'static str,
@@ -121,16 +122,22 @@ impl GroupState {
 
     /// Its members take no part: a launch would take so long, and only so much time was left, ns.
     pub(crate) fn leave_out(&mut self, expected_ns: u64, left_ns: u64) {
-        let seconds = |ns: u64| ns.div_ceil(1_000_000_000);
+        let (takes, left) = (expected_ns.div_ceil(SECOND), left_ns / SECOND);
+        self.without(&format!("it takes about {takes} s here, and {left} s were left"));
+    }
+
+    /// The end of the run cut its launch, which had so much time, ns: without another one its members take no part.
+    pub(crate) fn leave_out_after(&mut self, had_ns: u64) {
+        if self.members.iter().all(|member| member.launched.is_empty()) {
+            self.without(&format!("it takes more than the {} s that were left", had_ns / SECOND));
+        }
+    }
+
+    /// There is no time for its members.
+    fn without(&mut self, why: &str) {
         for index in self.active() {
-            self.members[index].outcome = Fate::Unsupported {
-                why: format!(
-                    "it takes about {} s here, and {} s were left",
-                    seconds(expected_ns),
-                    left_ns / 1_000_000_000
-                ),
-                remedy: "--thorough".to_owned(),
-            };
+            self.members[index].outcome =
+                Fate::Unsupported { why: why.to_owned(), remedy: "--thorough".to_owned() };
         }
     }
 

@@ -197,6 +197,11 @@ impl Engine<'_> {
         self.options.effort.deadline_ns.saturating_sub(self.now())
     }
 
+    /// Whether the run is at the end that it has said.
+    fn has_ended(&self) -> bool {
+        self.now() >= self.options.effort.end_ns
+    }
+
     fn over(&self) -> bool {
         self.interrupted || self.workers.is_interrupted() || self.left() == 0
     }
@@ -229,9 +234,10 @@ impl Engine<'_> {
         job
     }
 
-    /// Runs a job; remembers how the worker was isolated and watched.
+    /// Runs a job; remembers how the worker was isolated and watched. Whatever was expected of it, it does not overrun the run.
     fn work(&mut self, job: Job, deadline_ns: u64) -> Result<Report, Lost> {
-        let report = self.workers.run(job, deadline_ns.min(self.left().max(1)));
+        let left_ns = self.left().min(self.options.effort.end_ns.saturating_sub(self.now()));
+        let report = self.workers.run(job, deadline_ns.min(left_ns.max(1)));
         match &report {
             Ok(report) => {
                 self.isolation.get_or_insert_with(|| report.isolation.clone());
@@ -293,7 +299,7 @@ impl Engine<'_> {
     /// others are tried again without it.
     fn calibrate(&mut self, group: &mut GroupState) {
         let batch_ns = batch_ns(self.clock_facts().step_ns);
-        while !self.over() {
+        while !self.over() && !self.has_ended() {
             let active = group.active();
             if active.is_empty() {
                 return;
@@ -320,6 +326,7 @@ impl Engine<'_> {
                 }
                 Ok(_) => return group.lose(&active, None, "the worker reported something else"),
                 Err(Lost::Interrupted) => return,
+                Err(Lost::Worker { .. }) if self.has_ended() => return,
                 Err(Lost::Worker { what, member }) => group.lose(&active, member, &what),
             }
         }
@@ -327,7 +334,7 @@ impl Engine<'_> {
 
     fn audit(&mut self, group: &mut GroupState, emit: &mut dyn FnMut(&Event<'_>)) {
         for index in group.active() {
-            if self.over() {
+            if self.over() || self.has_ended() {
                 return;
             }
             if group.members[index].audited.is_some() {

@@ -1,6 +1,7 @@
 //! The rotation: launches of all groups in turn, the planned ones until the time is over, then more where they help.
 //! METHOD.md, Launches.
 
+use oscost_stats::interval::FEWEST_LAUNCHES;
 use oscost_stats::sorting::SmallSort;
 
 use crate::benchmark::card::Card;
@@ -35,11 +36,12 @@ impl Engine<'_> {
             groups.small_sort_by_key(|group| self.expected_ns(group));
         }
         for pass in 1..=effort.launches {
-            for group in groups.iter_mut() {
+            let takes_part = self.affordable(groups, pass);
+            for (group, takes_part) in groups.iter_mut().zip(takes_part) {
                 if self.over() {
                     return false;
                 }
-                if pass > group.planned(&effort) {
+                if pass > group.planned(&effort) || !takes_part {
                     continue;
                 }
                 // Whatever calibrations and audits took: a figure has one launch, if there is time at all.
@@ -85,6 +87,34 @@ impl Engine<'_> {
                 return true;
             }
         }
+    }
+
+    /// Which groups take part in a pass of a run that has said when it ends. Where the launches of all their intervals do not fit,
+    /// those that take the least have theirs: few groups with an interval say more than many without one.
+    fn affordable(&self, groups: &[GroupState], pass: u32) -> Vec<bool> {
+        let mut takes_part = vec![true; groups.len()];
+        if pass == 1 || self.options.effort.end_ns == u64::MAX {
+            return takes_part;
+        }
+        let needs_ns = |group: &GroupState| {
+            let fewest = group.planned(&self.options.effort).min(FEWEST_LAUNCHES as u32);
+            let lacking = (fewest + group.void).saturating_sub(group.launches);
+            u64::from(lacking) * self.expected_ns(group)
+        };
+        let needs: Vec<u64> = groups.iter().map(needs_ns).collect();
+        // A single launch says little of the next one, several say more.
+        let doubted = self.planned_left() + self.planned_left() / u64::from(pass - 1);
+        if needs.iter().sum::<u64>() <= doubted {
+            return takes_part;
+        }
+        let mut order: Vec<usize> = (0..groups.len()).collect();
+        order.small_sort_by_key(|&index| needs[index]);
+        let mut left_ns = self.planned_left();
+        for index in order {
+            takes_part[index] = needs[index] <= left_ns;
+            left_ns = left_ns.saturating_sub(needs[index]);
+        }
+        takes_part
     }
 
     /// What the next launch of a group takes, ns: what its others took; else what is expected of its members here, or what their
@@ -243,8 +273,9 @@ impl Engine<'_> {
             }
             Ok(_) => group.lose(&active, None, "the worker reported something else"),
             Err(Lost::Interrupted) => {}
-            // The run's own deadline is nobody's failure.
+            // The run's own deadline is nobody's failure, nor is the end that it has said.
             Err(Lost::Worker { .. }) if self.left() == 0 => {}
+            Err(Lost::Worker { .. }) if self.has_ended() => group.leave_out_after(took),
             // Nobody is measured with a reference that ends the worker: the launch is made again without them.
             Err(Lost::Worker { what, member: Some(member) }) if member >= active.len() => {
                 group.references = None;

@@ -90,3 +90,70 @@ fn what_somebody_knows_of_a_launch_counts_more_than_its_card() {
     scene.options.expected_ns.insert("b".to_owned(), 6 * SECOND);
     assert_eq!(scene.well().launches_of("b"), 0);
 }
+
+/// A run of three groups, each with what a launch takes and what its card says of that, s, as often as asked.
+fn of_three(launch_s: [(u64, u64); 3], end_s: u64, launches: u32) -> Ran {
+    let ids = ["a", "b", "c"];
+    let card = |at: usize| Card { launch_ms: launch_s[at].1 * 1000, ..series(ids[at]) };
+    let mut scene = Scene::new((0..3).map(card).collect());
+    let end_ns = end_s * SECOND;
+    scene.options.effort = Effort {
+        launches,
+        most_launches: launches,
+        end_ns,
+        target_ns: end_ns,
+        deadline_ns: 10 * end_ns,
+        ..EFFORT
+    };
+    let takes = |job: &Job| match job.task {
+        Task::Launch(_) => launch_s[ids.iter().position(|id| *id == job.ids[0]).expect("a group")].0 * SECOND,
+        _ => 10 * MILLISECOND,
+    };
+    let ran = scene.run_taking(&takes, |_, _, report| Ok(report));
+    assert!(ran.ended_ns <= end_ns && !ran.measured.partial, "{}", ran.ended_ns);
+    ran
+}
+
+#[test]
+fn a_launch_that_takes_longer_than_it_should_ends_with_the_run_and_has_not_failed() {
+    let ran = of_three([(1, 1), (60, 1), (1, 1)], 30, 1);
+    let cut = ran.figure("b");
+    assert_eq!((cut.status, cut.remedy.as_deref()), (Status::Unsupported, Some("--thorough")));
+    assert!(cut.why.as_deref().is_some_and(|why| why.contains("s that were left")), "{:?}", cut.why);
+    // What was measured before stays.
+    let mut scene = Scene::new(vec![Card { launch_ms: 1000, ..series("a") }]);
+    scene.options.effort = Effort { end_ns: 20 * SECOND, target_ns: 20 * SECOND, ..EFFORT };
+    let made = std::cell::Cell::new(0);
+    let takes = |job: &Job| match job.task {
+        Task::Launch(_) => {
+            made.set(made.get() + 1);
+            if made.get() < 3 { SECOND } else { 60 * SECOND }
+        }
+        _ => 10 * MILLISECOND,
+    };
+    let ran = scene.run_taking(&takes, |_, _, report| Ok(report));
+    assert!(ran.ended_ns <= 20 * SECOND, "{}", ran.ended_ns);
+    let figure = ran.figure("a");
+    assert_eq!((figure.status, figure.launches.len()), (Status::Measured, 2));
+}
+
+#[test]
+fn preparations_do_not_outlast_the_run_either() {
+    let mut scene = Scene::new(vec![series("a"), series("b")]);
+    scene.options.effort = Effort { end_ns: 5 * SECOND, ..EFFORT };
+    let ran = scene.run_taking(&|_| 4 * SECOND, |_, _, report| Ok(report));
+    assert!(ran.ended_ns <= 5 * SECOND, "{}", ran.ended_ns);
+    assert!(["a", "b"].iter().all(|id| ran.figure(id).status == Status::Unsupported));
+}
+
+#[test]
+fn where_not_all_intervals_fit_the_short_ones_are_whole() {
+    let launches = |launch_s: [u64; 3], end_s| {
+        let ran = of_three(launch_s.map(|it| (it, it)), end_s, 6);
+        ["a", "b", "c"].map(|id| ran.launches_of(id))
+    };
+    assert_eq!(launches([1, 2, 3], 40), [6, 6, 6]);
+    let few = launches([1, 2, 9], 40);
+    assert_eq!((few[0], few[1], few[2] < 4), (6, 6, true), "{few:?}");
+    assert_eq!(launches([1, 20, 20], 50), [6, 1, 1]);
+}
