@@ -14,10 +14,10 @@ pub(crate) use cell::{repeated_id, resolve};
 pub use laboratory::LaboratoryRun;
 pub use plan::ApuePlan;
 
-use oscost_results::{Answer, Judgement, Reproduction, Status, document};
+use oscost_results::{Answer, Figure, Judgement, Reproduction, Status, document};
 
-use crate::Document;
-use crate::found::{Found, LEAST_RUNS, Rows, is_counted};
+use crate::found::{Found, LEAST_RUNS, Rows};
+use crate::{Document, UNMEASURED};
 use crate::parameters::DocumentParameters;
 
 /// The document.
@@ -41,34 +41,38 @@ fn answers(found: &Found<'_>, parameters: &DocumentParameters) -> Vec<Answer> {
 fn judge(found: &Found<'_>, parameters: &DocumentParameters) -> Vec<Reproduction> {
     let mut rows = Rows::of(DOCUMENT.founding.name);
     values::values(found, &parameters.apue, &mut rows);
-    statements::statements(found, &parameters.apue, &mut rows);
-    without_intervals(found, &mut rows.rows);
+    let is_few = |it: &&Figure| {
+        it.status == Status::Measured && cell::is_repeated(&it.id) && it.launches.len() < LEAST_RUNS
+    };
+    let (few, enough): (Vec<&Figure>, Vec<&Figure>) = found.figures.iter().partition(is_few);
+    let enough: Vec<Figure> = enough.into_iter().cloned().collect();
+    statements::statements(found, &Found { figures: &enough, ..*found }, &parameters.apue, &mut rows);
+    without_intervals(&few, &mut rows);
     rows.rows
 }
 
-/// Where time was short, cells have fewer launches than an interval needs: verdicts that rest on them are none. Counts stay.
-fn without_intervals(found: &Found<'_>, rows: &mut [Reproduction]) {
-    let cells = found.figures.iter().filter(|it| it.status == Status::Measured && cell::is_repeated(&it.id));
-    let Some(fewest) = cells.map(|figure| figure.launches.len()).min().filter(|&it| it < LEAST_RUNS) else {
+/// Tells of cells that were launched too seldom for an interval, where time was short: no statement rests on them.
+fn without_intervals(few: &[&Figure], rows: &mut Rows) {
+    let told: Vec<String> = few.iter().map(|it| format!("{} {}", it.id, it.launches.len())).collect();
+    if told.is_empty() {
         return;
-    };
-    let definite = |row: &&mut Reproduction| {
-        matches!(row.verdict, Some(Judgement::Holds | Judgement::HoldsInPart | Judgement::DoesNotHold))
-            && !is_counted(row)
-    };
-    for row in rows.iter_mut().filter(definite) {
-        row.verdict = Some(Judgement::Unclear);
-        row.because += &format!(
-            "; a cell has {fewest} of the {LEAST_RUNS} launches of an interval (--thorough has more)"
-        );
     }
+    for row in rows.rows.iter_mut().filter(|it| it.verdict == UNMEASURED && it.because.is_empty()) {
+        row.verdict = Some(Judgement::NotJudged);
+        row.because = format!("no cell that it needs has the {LEAST_RUNS} launches of an interval");
+    }
+    let told = told.join(", ");
+    rows.note(
+        "not judged",
+        format!("cells with fewer than {LEAST_RUNS} launches (--thorough has more): {told}"),
+    );
 }
 
 #[cfg(test)]
 mod tests {
     use oscost_families::record_database::Locking;
     use oscost_harness::Level;
-    use oscost_results::{Figure, LaunchRecord};
+    use oscost_results::LaunchRecord;
 
     use super::cell::{Runs, id};
     use super::published::{COUNTED, FIGURE_20_7};
@@ -210,11 +214,21 @@ mod tests {
     #[test]
     fn five_launches_decide_nothing_but_what_was_counted() {
         let mut figures = machine(own, &Locking::ALL);
-        figures[0].launches.truncate(5);
+        let last = figures.iter_mut().filter(|figure| figure.id.ends_with("nrec_12000"));
+        last.for_each(|figure| figure.launches.truncate(5));
+        for words in ["approximately equals", "six columns", "adding the locking calls"] {
+            let (judgement, because) = verdict(&figures, words);
+            assert_eq!(judgement, Judgement::Holds, "{words}: by the other cells");
+            assert!(!because.contains("12 000"), "{because}");
+        }
+        let rows = judge(&Found::of(&figures, &[], &[]), &parameters());
+        let told = rows.iter().find(|row| row.place == "not judged").expect("who has few is told");
+        assert!(told.because.contains("nrec_12000 5"), "{}", told.because);
+        figures.iter_mut().for_each(|figure| figure.launches.truncate(5));
         for words in ["approximately equals", "six columns", "about the same", "adds the same time"] {
             let (judgement, because) = verdict(&figures, words);
-            assert_eq!(judgement, Judgement::Unclear, "{words}");
-            assert!(because.contains("5 of the 6 launches"), "{because}");
+            assert_eq!(judgement, Judgement::NotJudged, "{words}");
+            assert!(because.contains("the 6 launches"), "{because}");
         }
         for counted in ["arenever used", "CPU limited"] {
             assert_eq!(verdict(&figures, counted).0, Judgement::Holds, "{counted}: waits are counted");

@@ -23,8 +23,9 @@ const ABOUT: f64 = 1.25;
 /// An operation that waits for a disk gives up its CPU; this seldom, and none did.
 const WAITS: f64 = 0.01;
 
-/// All of them, in the order of the document.
-pub(super) fn statements(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
+/// All of them, in the order of the document: what was counted by `all` cells, the rest by those of `found`, with their intervals.
+pub(super) fn statements(all: &Found<'_>, found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
+    let counted = one_child(all, plan);
     let cells = one_child(found, plan);
     let share = cells.iter().find_map(|cell| measured::repeated(found, cell, quantity::CPU_SHARE));
     rows.statement(
@@ -40,9 +41,9 @@ pub(super) fn statements(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     rows.statement(
         PLACE,
         Quoted("This set of tests was CPU limited and not disk limited"),
-        judged(cpu_limited(found, &cells)),
+        judged(cpu_limited(all, &counted)),
     );
-    by_waits(found, &cells, rows);
+    by_waits(all, &counted, rows);
     rows.statement(
         PLACE,
         Quoted("The six columns under ... are almost equal for each row"),
@@ -62,9 +63,9 @@ pub(super) fn statements(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     rows.statement(
         PLACE,
         Quoted("Even though the locks arenever used"),
-        judged(never_waited_for(found, &cells)),
+        judged(never_waited_for(all, &counted)),
     );
-    by_waits(found, &with_locks(&cells), rows);
+    by_waits(all, &with_locks(&counted), rows);
     rows.statement(
         PLACE,
         Quoted("the user CPU time is about the same for all four versions of locking"),
@@ -73,12 +74,12 @@ pub(super) fn statements(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     rows.statement(
         PLACE,
         Quoted("mandatory locking increases the system CPU time"),
-        mandatory(found, plan, mandatory_adds),
+        mandatory((all, found), plan, mandatory_adds),
     );
     rows.statement(
         PLACE,
         Quoted("by 13% to 19% compared to advisory locking"),
-        again(found, plan, |found, pairs| {
+        again((all, found), plan, |found, pairs| {
             Some(beside("+13 to +19 %", Some(mandatory_adds(found, pairs)?.1)))
         }),
     );
@@ -88,7 +89,7 @@ pub(super) fn statements(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
             "Since the number of locking calls is the same for advisory fine-grained locking and mandatory fine-grained locking, the additional \
              system call overhead must be from the reads and writes",
         ),
-        again(found, plan, reads_and_writes),
+        again((all, found), plan, reads_and_writes),
     );
     ours::ours(found, plan, rows);
 }
@@ -298,26 +299,26 @@ fn mandatory_and_fine(found: &Found<'_>, plan: &ApuePlan) -> Vec<(Cell, Cell)> {
     pairs.filter(|cells| cells.iter().all(ran)).map(|[mandatory, fine]| (mandatory, fine)).collect()
 }
 
-fn mandatory(found: &Found<'_>, plan: &ApuePlan, judge: OfMandatory) -> Judged {
-    let pairs = mandatory_and_fine(found, plan);
-    if pairs.is_empty() {
+/// By the cells of the second, where the first has any.
+fn mandatory((all, found): (&Found<'_>, &Found<'_>), plan: &ApuePlan, judge: OfMandatory) -> Judged {
+    if mandatory_and_fine(all, plan).is_empty() {
         let asked = plan.cells().into_iter().map(|(cell, _)| cell);
         let why = asked
             .filter(|cell| cell.locking == Locking::Mandatory)
-            .find_map(|cell| measured::unsupported(found, &cell));
+            .find_map(|cell| measured::unsupported(all, &cell));
         let why = why.unwrap_or_else(|| {
             "no mandatory locks in this run; Linux has none since 5.15, and contrib/laboratory/run mandatory measures them on 5.10".to_owned()
         });
         return (Judgement::NotTestableHere, why);
     }
-    judged(judge(found, &pairs))
+    judged(judge(found, &mandatory_and_fine(found, plan)))
 }
 
 /// The same where the statement before has said why there are none.
-fn again(found: &Found<'_>, plan: &ApuePlan, judge: OfMandatory) -> Judged {
-    match mandatory_and_fine(found, plan).is_empty() {
+fn again(of: (&Found<'_>, &Found<'_>), plan: &ApuePlan, judge: OfMandatory) -> Judged {
+    match mandatory_and_fine(of.0, plan).is_empty() {
         true => (Judgement::NotTestableHere, "there are no mandatory locks here, as said before".to_owned()),
-        false => mandatory(found, plan, judge),
+        false => mandatory(of, plan, judge),
     }
 }
 

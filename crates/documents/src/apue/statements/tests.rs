@@ -206,12 +206,12 @@ fn mandatory_locks_are_held_against_fine_ones_of_as_many_records() {
             // One that has nothing to be held against.
             ran(Locking::Fine, 1, 1000, &[("system", [1e9; 2]), ("cpu", [1e9; 2])]),
         ];
-        let (judgement, words) = mandatory(&on_disk(&figures), &plan(), mandatory_adds);
+        let (judgement, words) = mandatory((&on_disk(&figures), &on_disk(&figures)), &plan(), mandatory_adds);
         assert_eq!(judgement, expected, "{ratio:?}");
         assert!(words.starts_with("500: sys ") && words.ends_with(", CPU +25 % (+20 .. +30 %)"), "{words}");
     }
     let fine = [ran(Locking::Fine, 1, 500, &[("system", [1e6; 2]), ("cpu", [2e6; 2])])];
-    let (judgement, words) = mandatory(&on_disk(&fine), &plan(), mandatory_adds);
+    let (judgement, words) = mandatory((&on_disk(&fine), &on_disk(&fine)), &plan(), mandatory_adds);
     assert!(judgement == NotTestableHere && words.contains("no mandatory locks in this run"), "{words}");
 }
 
@@ -232,7 +232,7 @@ fn mandatory_locks_add_to_reads_and_writes_if_calls_of_locking_are_as_many() {
             ran(Locking::Mandatory, 1, 500, &[("lock_calls", calls_of), ("cpu", ns_of)]),
             ran(Locking::Fine, 1, 500, &of_fine),
         ];
-        let (judgement, words) = mandatory(&on_disk(&figures), &plan(), reads_and_writes);
+        let (judgement, words) = mandatory((&on_disk(&figures), &on_disk(&figures)), &plan(), reads_and_writes);
         assert_eq!(judgement, expected, "{calls:?} {ns:?}: {words}");
     }
 }
@@ -353,7 +353,7 @@ fn what_is_said_beside_the_document_depends_on_layout_and_children() {
 fn the_share_of_cpu_time_is_what_decides_the_first_statement() {
     let figures = [ran(Locking::None, 1, 500, &[("cpu_share", [0.9, 1.0])])];
     let mut rows = Rows::of("apue");
-    statements(&on_disk(&figures), &plan(), &mut rows);
+    statements(&on_disk(&figures), &on_disk(&figures), &plan(), &mut rows);
     let id = figures[0].id.as_str();
     crate::found::test::assert_named(&rows.rows, &[("approximately equals", id, "cpu_share")]);
     assert_eq!(statement(&rows.rows, "approximately equals").measured, Some(between(0.9, 1.0)));
