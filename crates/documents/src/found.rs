@@ -195,13 +195,19 @@ impl Value<'_> {
 
     /// The same in a row that stands for a number of something.
     pub(crate) fn on_axis(self, at: u64, counts: &str) -> Self {
-        let axis = CellAxis { at, counts: counts.to_owned(), lost: false };
+        let axis = CellAxis { at, counts: counts.to_owned(), ..CellAxis::default() };
         self.with_cell(|cell| cell.axis = Some(axis))
     }
 
     /// The same where the document had a curve, which its text has lost.
     pub(crate) fn lost(self) -> Self {
         self.with_cell(|cell| cell.axis.iter_mut().for_each(|axis| axis.lost = true))
+    }
+
+    /// The same whose plot has a shorter title than its table.
+    pub(crate) fn called(self, title: &str) -> Self {
+        let short = |axis: &mut CellAxis| axis.short_title = Some(title.to_owned());
+        self.with_cell(|cell| cell.axis.iter_mut().for_each(short))
     }
 
     /// Changes the cell of a value in a table.

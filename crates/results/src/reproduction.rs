@@ -85,6 +85,9 @@ pub struct CellAxis {
     /// The document has a curve here, which its text has lost.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lost: bool,
+    /// What a plot of it is called, where the title of its table says more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub short_title: Option<String>,
 }
 
 /// One of several things that are held against each other.

@@ -63,6 +63,8 @@ pub(super) fn precision(found: &Found<'_>, parameters: &DocumentParameters, rows
 }
 
 const READ_TABLE: &str = "The cost of a system call (read_system_call): read of 0 bytes in a row";
+const READ_PLOT: &str = "The cost of a system call";
+const SWITCH_PLOT: &str = "The cost of a context switch";
 
 /// Section "The cost of a system call".
 pub(super) fn system_call(found: &Found<'_>, rows: &mut Rows) {
@@ -73,7 +75,9 @@ pub(super) fn system_call(found: &Found<'_>, rows: &mut Rows) {
             published: Some(published),
             literal: found.literal(&id, quantity::MINIMUM),
             answer: floor(found, READ),
-            ..Value::in_table(READ_TABLE, &name, "minimum a read", "ns").on_axis(count, "of /dev/zero")
+            ..Value::in_table(READ_TABLE, &name, "minimum a read", "ns")
+                .on_axis(count, "of /dev/zero")
+                .called(READ_PLOT)
         });
         rows.value(Value {
             literal: found.literal(&id, quantity::NEAR_MINIMUM).map(|share| share * 100.0),
@@ -133,13 +137,17 @@ pub(super) fn switch_values(found: &Found<'_>, rows: &mut Rows) {
             rows.value(Value {
                 published: Some(totals[index]),
                 literal: found.literal(&id, quantity::MINIMUM).map(|total| total / 1000.0),
-                ..Value::in_table(&table, &name, "in total", "us").on_axis(count, "in a row")
+                ..Value::in_table(&table, &name, "in total", "us")
+                    .on_axis(count, "in a row")
+                    .called(SWITCH_PLOT)
             });
             rows.value(Value {
                 published: Some(published[index]),
                 literal: found.literal(&id, quantity::MINIMUM).map(each),
                 answer: floor(found, figure),
-                ..Value::in_table(&table, &name, "a switch", "us").on_axis(count, "in a row")
+                ..Value::in_table(&table, &name, "a switch", "us")
+                    .on_axis(count, "in a row")
+                    .called(SWITCH_PLOT)
             });
             let no_barrier = switches(tag, "no_barrier", count);
             rows.value(Value {

@@ -185,3 +185,22 @@ fn a_quotient_is_as_wide_as_both_its_intervals_allow() {
 fn words_tell_one_decimal_and_the_interval() {
     assert_eq!(times(&estimate(1.04, 2.06)), "1.6x (1.0 .. 2.1)");
 }
+
+/// A view cuts no words: what is drawn over a number, and has brackets of words in its table's title, has a title of its own.
+#[test]
+fn plots_are_called_by_data() {
+    let mut called = 0;
+    for document in crate::ALL {
+        let rows = document.judge(&Found::of(&[], &[], &[]), &crate::DocumentParameters::default());
+        let cells: Vec<&oscost_results::Cell> = rows.iter().filter_map(|row| row.cell.as_ref()).collect();
+        let drawn_together = |table: &str| cells.iter().any(|it| it.table == table && it.series.is_some());
+        for cell in cells.iter().filter(|it| !drawn_together(&it.table)) {
+            let Some(axis) = &cell.axis else { continue };
+            let says_more = cell.table.split('(').skip(1).any(|it| it.starts_with(char::is_alphabetic));
+            assert_eq!(axis.short_title.is_some(), says_more, "{}", cell.table);
+            assert!(axis.short_title.iter().all(|short| cell.table.starts_with(&**short)), "{}", cell.table);
+            called += usize::from(says_more);
+        }
+    }
+    assert!(called > 10, "{called}");
+}

@@ -19,12 +19,13 @@ pub(super) fn over_clients(found: &Found<'_>, settings: &Settings, rows: &mut Ro
         ("service (25, 27, 29, 33)", quantity::CLIENT_SERVICE),
         ("sd of the last (30)", quantity::CLIENT_LAST_SD),
     ];
-    curves(found, settings, (table, true), &columns, rows);
+    let plot = Some("Figures 24 to 30 and 33 over the number of clients, sockets");
+    curves(found, settings, (table, plot), &columns, rows);
     let by_order =
         "The same per tick, by order of service, medians (ours: means per client hide an order that changes)";
     let columns =
         [("first", quantity::FIRST_P50), ("next", quantity::NEXT_P50), ("last", quantity::LAST_P50)];
-    curves(found, settings, (by_order, false), &columns, rows);
+    curves(found, settings, (by_order, None), &columns, rows);
     let next = format!("Table 15 (4.2.3): next latency times, {NEXT_STATION}");
     let most = settings.most();
     for (name, us, kind) in NEXT {
@@ -47,11 +48,11 @@ pub(super) fn over_clients(found: &Found<'_>, settings: &Settings, rows: &mut Ro
     efficiency(found, settings, rows);
 }
 
-/// A table with a row for each number of clients, which the document draws: in curves that its text has lost, or not at all.
+/// A table with a row for each number of clients. Where the document draws it, its text has lost the curves, and ours have a title.
 fn curves(
     found: &Found<'_>,
     settings: &Settings,
-    (table, drawn): (&str, bool),
+    (table, plot): (&str, Option<&str>),
     columns: &[(&str, &str)],
     rows: &mut Rows,
 ) {
@@ -62,26 +63,27 @@ fn curves(
             rows.value(Value {
                 literal: found.literal(&session, quantity).map(|ns| ns / 1000.0),
                 answer: answer(found, at_1ms(SOCKET, clients), quantity),
-                ..if drawn { over(place, clients) } else { place }
+                ..if let Some(plot) = plot { over(place, clients, plot) } else { place }
             });
         }
     }
 }
 
 /// A value of a curve over the number of clients, which the document's text has lost.
-fn over(value: Value<'_>, clients: usize) -> Value<'_> {
-    value.on_axis(clients as u64, "clients").lost()
+fn over<'a>(value: Value<'a>, clients: usize, title: &str) -> Value<'a> {
+    value.on_axis(clients as u64, "clients").lost().called(title)
 }
 
 /// Service time against the tick.
 fn efficiency(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
     let table = "Figures 34 to 36 (5): service time in % of the tick, sockets (the curves are lost)";
+    let plot = "Figures 34 to 36 (5): service time in % of the tick, sockets";
     for &clients in &settings.clients {
         let session = shown_session(found, settings, clients);
         let percent =
             |tick_ns: f64| found.literal(&session, quantity::CLIENT_SERVICE).map(|ns| ns / tick_ns * 100.0);
         let cell =
-            |column: &'static str| over(Value::in_table(table, &counted(clients), column, "%"), clients);
+            |column: &'static str| over(Value::in_table(table, &counted(clients), column, "%"), clients, plot);
         rows.value(Value {
             literal: percent(1e6),
             because: "of 1 ms: literal is of the document's own sessions, which tick at another rate; measured ticks so".to_owned(),

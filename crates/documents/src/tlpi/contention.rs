@@ -25,6 +25,7 @@ const BLOCKED: f64 = 0.2;
 pub(super) const SIMILAR: f64 = 1.5;
 const PLACE: &str = "TLPI 53.5";
 const TABLE: &str = "Contended by 4 processes: a turn by hold time (not in the document)";
+const PLOT: &str = "Contended by 4 processes: a turn by hold time";
 
 /// A cell in which both were measured.
 struct Cell {
@@ -52,7 +53,9 @@ pub(super) fn values(found: &Found<'_>, rows: &mut Rows) {
             });
         }
         rows.computed(
-            Value::in_table(TABLE, &row, "System V / POSIX", "ratio").on_axis(hold_us.into(), "us held"),
+            Value::in_table(TABLE, &row, "System V / POSIX", "ratio")
+                .on_axis(hold_us.into(), "us held")
+                .called(PLOT),
             self::cell(found, cell).map(|cell| cell.ratio),
         );
         for (name, id) in [("POSIX blocked", posix), ("System V blocked", system_v)] {

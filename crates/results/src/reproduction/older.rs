@@ -28,6 +28,7 @@ fn axis(cell: &Cell) -> Option<CellAxis> {
         at: number.replace(' ', "").parse().ok()?,
         counts: if own.is_empty() { by.unwrap_or_default() } else { own }.to_owned(),
         lost: cell.table.starts_with("Figures "),
+        short_title: None,
     })
 }
 

@@ -50,18 +50,11 @@ pub(super) fn parts(title: &str, block: &[&Reproduction], result: &RunResult, un
     // A ratio says more of two machines than a time does.
     drawn.small_sort_by_key(|column| column.unit != "ratio");
     // The table has the rest of its title, and the first says what is lost.
-    let title = short_title(title);
-    let mut plots: Vec<Plot> = drawn.iter().filter_map(|column| plot(title, column)).collect();
+    let short = block.iter().find_map(|row| row.cell.as_ref()?.axis.as_ref()?.short_title.as_deref());
+    let title = short.map_or_else(|| title.to_owned(), |short| plain(short, unicode));
+    let mut plots: Vec<Plot> = drawn.iter().filter_map(|column| plot(&title, column)).collect();
     plots.iter_mut().skip(1).for_each(|plot| plot.note.clear());
     plots.into_iter().map(Part::from).collect()
-}
-
-/// A title without what stands in its brackets of words, and behind them; a place in the document has a number.
-fn short_title(title: &str) -> &str {
-    let is_words =
-        |(_, behind): &(usize, &str)| behind[1..].starts_with(|letter: char| letter.is_alphabetic());
-    let end = title.match_indices('(').map(|(at, _)| (at, &title[at..])).find(is_words);
-    end.map_or(title, |(at, _)| title[..at].trim_end())
 }
 
 fn drawn(column: &str, block: &[&Reproduction], result: &RunResult, unicode: bool) -> Option<Drawn> {
@@ -243,10 +236,5 @@ mod tests {
         assert_eq!(lines[ROWS - 1], "      1.00 |p             m");
         assert_eq!(lines[ROWS], "            1      2      4");
         assert_eq!(short(20_000.0), "20k");
-        assert_eq!(
-            short_title("Figures 34 to 36 (5): in %, sockets (lost): per client"),
-            "Figures 34 to 36 (5): in %, sockets"
-        );
-        assert_eq!([short_title("Results"), short_title("(")], ["Results", "("]);
     }
 }
