@@ -51,8 +51,10 @@ pub(super) fn a_call(found: &Found<'_>, plan: &ApuePlan) -> Option<Judged> {
         }
         let near = |one: &Estimate, of: &Estimate| one.low <= ALMOST * of.high && of.low <= ALMOST * one.high;
         if let [(_, first), .., (_, last)] = prices.as_slice() {
+            // A price below nothing is the machine's change between two ways, which the interval does not hold.
+            let priced = prices.iter().all(|(_, price)| price.high > 0.0);
             // Intervals that meet, to 10 %, are of one price.
-            judgements.push(holds_if(near(first, last)));
+            judgements.push(if priced { holds_if(near(first, last)) } else { Judgement::Unclear });
         }
     }
     let book: Vec<String> = added_by_the_book().iter().map(|(_, us)| format!("{:.2}", us[1])).collect();

@@ -266,6 +266,7 @@ fn a_call_of_locking_has_one_price_where_its_intervals_meet_to_a_tenth() {
             assert!(!words.contains("needs two numbers of records"), "{words}");
         }
     }
+    assert_eq!(prices([9.0, 10.0], [-3.0, -1.0], 10.0).expect("prices").0, Unclear, "no call gives time back");
     assert_eq!(prices([1.0, 2.0], [1.0, 2.0], 0.0), None, "no call has no price");
     let (judgement, words) = prices([1.0, 3.0], [1.0, 3.0], 1.0).expect("a call");
     assert_eq!(judgement, Holds);
