@@ -17,8 +17,8 @@ pub use plan::ApuePlan;
 use oscost_results::{Answer, Figure, Judgement, Reproduction, Status, document};
 
 use crate::found::{Found, LEAST_RUNS, Rows};
-use crate::{Document, UNMEASURED};
 use crate::parameters::DocumentParameters;
+use crate::{Document, UNMEASURED};
 
 /// The document.
 pub static DOCUMENT: Document = Document {

@@ -82,8 +82,9 @@ fn efficiency(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
         let session = shown_session(found, settings, clients);
         let percent =
             |tick_ns: f64| found.literal(&session, quantity::CLIENT_SERVICE).map(|ns| ns / tick_ns * 100.0);
-        let cell =
-            |column: &'static str| over(Value::in_table(table, &counted(clients), column, "%"), clients, plot);
+        let cell = |column: &'static str| {
+            over(Value::in_table(table, &counted(clients), column, "%"), clients, plot)
+        };
         rows.value(Value {
             literal: percent(1e6),
             because: "of 1 ms: literal is of the document's own sessions, which tick at another rate; measured ticks so".to_owned(),

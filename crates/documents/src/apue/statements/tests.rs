@@ -232,7 +232,8 @@ fn mandatory_locks_add_to_reads_and_writes_if_calls_of_locking_are_as_many() {
             ran(Locking::Mandatory, 1, 500, &[("lock_calls", calls_of), ("cpu", ns_of)]),
             ran(Locking::Fine, 1, 500, &of_fine),
         ];
-        let (judgement, words) = mandatory((&on_disk(&figures), &on_disk(&figures)), &plan(), reads_and_writes);
+        let (judgement, words) =
+            mandatory((&on_disk(&figures), &on_disk(&figures)), &plan(), reads_and_writes);
         assert_eq!(judgement, expected, "{calls:?} {ns:?}: {words}");
     }
 }
@@ -266,7 +267,11 @@ fn a_call_of_locking_has_one_price_where_its_intervals_meet_to_a_tenth() {
             assert!(!words.contains("needs two numbers of records"), "{words}");
         }
     }
-    assert_eq!(prices([9.0, 10.0], [-3.0, -1.0], 10.0).expect("prices").0, Unclear, "no call gives time back");
+    assert_eq!(
+        prices([9.0, 10.0], [-3.0, -1.0], 10.0).expect("prices").0,
+        Unclear,
+        "no call gives time back"
+    );
     assert_eq!(prices([1.0, 2.0], [1.0, 2.0], 0.0), None, "no call has no price");
     let (judgement, words) = prices([1.0, 3.0], [1.0, 3.0], 1.0).expect("a call");
     assert_eq!(judgement, Holds);
