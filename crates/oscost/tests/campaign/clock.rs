@@ -24,16 +24,8 @@ fn alone(amount: Amount) -> Outcome {
     let measured = |step: bool, outcome: &mut Outcome| -> Option<oscost_results::RunResult> {
         let mut command = Command::new(crate::program::BUILT);
         command
-            .args([
-                "run",
-                "--force",
-                "--quiet",
-                "--quick",
-                "syscall/getppid",
-                "clock/monotonic",
-                "context_switch/pipe/same_cpu",
-            ])
-            .args(["--json", "-"])
+            .args(["run", "--force", "--quiet", "--quick", "--json", "-"])
+            .args(["syscall/getppid", "clock/monotonic", "context_switch/pipe/same_cpu"])
             .env("HOME", home.path())
             .env("XDG_STATE_HOME", home.path())
             .stdin(Stdio::null())
@@ -46,11 +38,8 @@ fn alone(amount: Amount) -> Outcome {
         }
         let done = child.wait_with_output().unwrap();
         if done.status.code() != Some(0) {
-            outcome.fail(format!(
-                "a run {} a step ended with {:?}",
-                if step { "with" } else { "without" },
-                done.status.code()
-            ));
+            let which = if step { "with" } else { "without" };
+            outcome.fail(format!("a run {which} a step ended with {:?}", done.status.code()));
         }
         oscost_results::from_bytes(&done.stdout).ok()
     };

@@ -19,19 +19,8 @@ const DEADLINE: Duration = Duration::from_secs(430);
 fn unshare(arguments: &[&str]) -> Command {
     // Who interrupts the campaign leaves nobody behind: unshare dies with the thread that waits for it.
     let mut command = Command::new("setpriv");
-    command.args([
-        "--pdeathsig",
-        "KILL",
-        "--",
-        "unshare",
-        "--ipc",
-        "--mount",
-        "--net",
-        "--pid",
-        "--fork",
-        "--mount-proc",
-        "--kill-child",
-    ]);
+    command.args(["--pdeathsig", "KILL", "--", "unshare", "--ipc", "--mount", "--net", "--pid", "--fork"]);
+    command.args(["--mount-proc", "--kill-child"]);
     if !is_root() {
         command.args(["--user", "--map-root-user"]);
     }

@@ -4,22 +4,9 @@ use crate::Outcome;
 
 /// A column: its heading, and the counts that it adds up, each by the beginning of its name.
 const COLUMNS: &[(&str, &[&str])] = &[
-    (
-        "kills",
-        &[
-            "SIGKILL",
-            "SIGINT",
-            "SIGTERM",
-            "SIGHUP",
-            "SIGSTOP",
-            "kills while saving",
-            KILLED,
-            SERVERS,
-            CLIENTS,
-        ],
-    ),
+    ("kills", &["SIGKILL", "SIGINT", "SIGTERM", "SIGHUP", "SIGSTOP", SAVING, KILLED, SERVERS, CLIENTS]),
     ("injected", &["calls that failed", "calls that found no room", "calls refused", LATE]),
-    ("races", &[RACES, "starts at once", "second runs"]),
+    ("races", &[RACES, "starts at once"]),
     ("lacks", &["lacks", "full outputs", "quotas, noticed", "times that CPUs were taken away", "runaways"]),
     ("left", &["processes left", "objects left", "left", "stray files"]),
     ("lost", &["torn results", "lost launches", "files of others that were touched"]),
@@ -28,6 +15,7 @@ const COLUMNS: &[(&str, &[&str])] = &[
     ("false", &["figures beside an error"]),
 ];
 
+const SAVING: &str = "kills while saving";
 const KILLED: &str = "runs with files that were killed with everybody";
 const SERVERS: &str = "tick servers killed";
 const CLIENTS: &str = "tick clients killed";

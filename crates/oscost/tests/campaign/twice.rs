@@ -1,40 +1,25 @@
-//! twice: a second run at the same time is refused, or marked if the user insists, whoever starts it; and many start at once.
+//! twice: of many runs that start at once one measures, or all, if the user insists.
 
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
 use crate::program::{self, User};
-use crate::space::{self, ground};
-use crate::{Amount, Outcome, Provocation, crowd, state};
+use crate::{Amount, Outcome, Provocation, space, state};
 
-/// Who starts another one.
+/// So many runs at the same moment.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub enum Twice {
-    /// A user, while a first one measures.
-    Second(User),
-    /// So many at the same moment.
-    Many(usize),
-}
+pub struct Twice(usize);
 
 pub fn run(_: Amount) -> Outcome {
-    let mut provocations = vec![Provocation::Twice(Twice::Second(User::Own))];
-    if space::is_root() {
-        provocations.push(Provocation::Twice(Twice::Second(User::Nobody)));
-    }
-    provocations.push(Provocation::Twice(Twice::Many(20)));
-    // One after the other: the lock is the machine's.
-    let keys = state::keys(&provocations);
-    crowd::sum(provocations.iter().zip(&keys).map(|(it, key)| state::once(key, || space::within(it))))
+    let provocation = Provocation::Twice(Twice(20));
+    let keys = state::keys(std::slice::from_ref(&provocation));
+    state::once(&keys[0], || space::within(&provocation))
 }
 
 impl Twice {
     pub fn carry_out(&self) -> Outcome {
-        match *self {
-            Self::Second(user) => second(user),
-            Self::Many(count) => many(count),
-        }
+        many(self.0)
     }
 }
 
@@ -73,49 +58,5 @@ fn many(count: usize) -> Outcome {
             outcome.fail(format!("{what}: {left}"));
         }
     }
-    outcome
-}
-
-fn second(user: User) -> Outcome {
-    let mut outcome = Outcome::default();
-    let patience = Instant::now() + Duration::from_secs(60);
-    let first = loop {
-        // A whole family: it goes on beside two others even where everybody waits for a CPU.
-        let mut child = program::oscost(User::Own, &["run", "-v", "--thorough", "syscall"]).spawn().unwrap();
-        let begun = loop {
-            let said = std::fs::read_to_string(ground("stderr")).unwrap_or_default();
-            if said.contains("launch 1 of") {
-                break true;
-            }
-            // Somebody else on this machine is measuring.
-            if child.try_wait().unwrap().is_some() {
-                break false;
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        };
-        if begun {
-            break child;
-        }
-        if Instant::now() > patience {
-            outcome.skipped.push("twice: somebody else is measuring on this machine all the time".to_owned());
-            return outcome;
-        }
-        std::thread::sleep(Duration::from_millis(200));
-    };
-    let refused = program::run(&mut program::oscost(user, &["run", "--quick", "syscall/getppid"]));
-    outcome.count("second runs", 1);
-    program::ended_well(&refused, &[5], "a second run", &mut outcome);
-    if !refused.said().contains("another run is measuring") {
-        outcome.fail(format!("a second run: {}", refused.words()));
-    }
-    let forced = program::run(&mut program::oscost(user, &["run", "--force", "--quick", "syscall/getppid"]));
-    program::ended_well(&forced, &[0], "a second run by force", &mut outcome);
-    if !forced.said().contains("while another run was measuring") {
-        outcome.fail(format!("a second run by force is not marked: {}", forced.said()));
-    }
-    let _ = std::process::Command::new("kill").args(["-INT", &first.id().to_string()]).status();
-    let first = program::finish(first);
-    program::ended_well(&first, &[130], "the first run", &mut outcome);
-    program::store_is_whole(User::Own, &mut outcome);
     outcome
 }

@@ -2,9 +2,7 @@
 
 use std::process::Command;
 
-use oscost_results::Repeats;
-
-use crate::{counted, skip};
+use crate::{are_constant_and_add_up, counted, skip};
 
 #[test]
 #[ignore = "it needs a kernel and a program for aarch64: .ci/full"]
@@ -25,13 +23,7 @@ fn an_arm64_kernel_is_counted_and_followed() {
     arguments.extend(["--by-function", "--format", "json"]);
     let result = counted(&arguments);
     assert_eq!(result.figures.len(), ids.len());
-    for figure in &result.figures {
-        let count = figure.count.as_ref().unwrap_or_else(|| panic!("{}: {:?}", figure.id, figure.why));
-        assert_eq!(count.repeats, Repeats::Constant, "{}: {:?}", figure.id, count.why);
-        let value = figure.quantities["instructions"].estimate.value;
-        assert_eq!(count.sum() as f64, value * figure.operations_per_iteration as f64, "{}", figure.id);
-        assert!(figure.remarks.is_empty(), "{}: {:?}", figure.id, figure.remarks);
-    }
+    are_constant_and_add_up(&result);
     let tree =
         result.figures.iter().find(|figure| figure.id == "syscall/getppid").and_then(|it| it.count.as_ref());
     let tree = &tree.expect("it was asked for").functions;

@@ -59,6 +59,17 @@ fn counted_by(mut command: Command) -> RunResult {
     from_bytes(&output.stdout).expect("a result")
 }
 
+/// Each figure is the same in every iteration, and its tree adds up to it.
+fn are_constant_and_add_up(result: &RunResult) {
+    for figure in &result.figures {
+        let count = figure.count.as_ref().unwrap_or_else(|| panic!("{}: {:?}", figure.id, figure.why));
+        assert_eq!(count.repeats, Repeats::Constant, "{}: {:?}", figure.id, count.why);
+        let value = figure.quantities["instructions"].estimate.value;
+        assert_eq!(count.sum() as f64, value * figure.operations_per_iteration as f64, "{}", figure.id);
+        assert!(figure.remarks.is_empty(), "{}: {:?}", figure.id, figure.remarks);
+    }
+}
+
 #[test]
 fn five_figures_are_constant_and_their_trees_add_up() {
     let Some(kernel) = kernel("five_figures_are_constant_and_their_trees_add_up") else { return };
@@ -67,13 +78,7 @@ fn five_figures_are_constant_and_their_trees_add_up() {
     arguments.extend(["--kernel", &kernel, "--by-function", "--format", "json"]);
     let result = counted(&arguments);
     assert_eq!(result.figures.len(), FIVE.len());
-    for figure in &result.figures {
-        let count = figure.count.as_ref().unwrap_or_else(|| panic!("{}: {:?}", figure.id, figure.why));
-        assert_eq!(count.repeats, Repeats::Constant, "{}: {:?}", figure.id, count.why);
-        let value = figure.quantities["instructions"].estimate.value;
-        assert_eq!(count.sum() as f64, value * figure.operations_per_iteration as f64, "{}", figure.id);
-        assert!(figure.remarks.is_empty(), "{}: {:?}", figure.id, figure.remarks);
-    }
+    are_constant_and_add_up(&result);
     let names = |id: &str| -> Vec<&str> {
         let figure = result.figures.iter().find(|figure| figure.id == id).expect("it was asked for");
         figure.count.iter().flat_map(|count| &count.functions).map(|node| node.name.as_str()).collect()
@@ -100,14 +105,8 @@ fn who_waits_by_yielding_is_counted() {
 #[test]
 fn a_kernel_that_panics_is_told_with_its_last_lines() {
     let Some(kernel) = kernel("a_kernel_that_panics_is_told_with_its_last_lines") else { return };
-    let output = oscost(&[
-        "count",
-        "syscall/getppid",
-        "--kernel",
-        &kernel,
-        "--append",
-        "rdinit=/nothing root=/dev/none",
-    ]);
+    let nothing = ["--append", "rdinit=/nothing root=/dev/none"];
+    let output = oscost(&[&["count", "syscall/getppid", "--kernel", &kernel], &nothing[..]].concat());
     let words = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{words}");
     assert!(words.contains("the kernel panicked: "), "{words}");

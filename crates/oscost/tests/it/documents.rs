@@ -3,21 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::repository::{self, document, entries, root, sources};
+use crate::repository::{self, commands, document, entries, json, root, sources, words as allowed};
 
 /// What the program prints for these arguments.
 fn said(arguments: &[&str]) -> String {
     repository::said(arguments).unwrap_or_else(|| panic!("{arguments:?} is refused"))
-}
-
-/// Commands that the program's help lists.
-fn commands() -> BTreeSet<String> {
-    let help = said(&["--help"]);
-    let list = help.split("Commands:").nth(1).and_then(|rest| rest.split("Options:").next());
-    let lines = list.expect("a list of commands").lines();
-    // What a command does may go on in a second line, further in.
-    let lines = lines.filter_map(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' '));
-    lines.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
 }
 
 /// Long options in a text, without what follows them.
@@ -61,7 +51,7 @@ fn typed(text: &str) -> impl Iterator<Item = &str> {
 fn commands_and_options_of_the_guides_exist() {
     let commands = commands();
     let mut known = options(&said(&["--help"]));
-    for command in commands.iter().filter(|command| *command != "help") {
+    for command in &commands {
         known.extend(options(&said(&[command, "--help"])));
     }
     for command in ["server", "client"] {
@@ -174,35 +164,15 @@ fn the_glossary_has_each_word_once_and_every_word_of_a_result() {
         }
     }
     // States, marks and verdicts as they stand in a file.
-    let schema: serde_json::Value =
-        serde_json::from_str(&document("docs/result.schema.json")).expect("a schema");
+    let schema = json("docs/result.schema.json");
     for kind in ["Status", "Mark", "Verdict"] {
-        let mut names = Vec::new();
-        constants(&schema["$defs"][kind], &mut names);
+        let mut names = BTreeSet::new();
+        allowed(&schema["$defs"][kind], &mut names);
         assert!(names.len() >= 3, "{kind}: {names:?}");
         for name in names {
             let spoken = name.replace('_', " ").replace("real time", "real-time");
             assert!(words.contains(spoken.as_str()), "GLOSSARY: '{spoken}' ({kind}) is missing");
         }
-    }
-}
-
-/// Strings that a schema allows.
-fn constants(schema: &serde_json::Value, found: &mut Vec<String>) {
-    match schema {
-        serde_json::Value::Object(members) => {
-            for (name, value) in members {
-                match (name.as_str(), value) {
-                    ("const", serde_json::Value::String(word)) => found.push(word.clone()),
-                    ("enum", serde_json::Value::Array(list)) => {
-                        found.extend(list.iter().filter_map(|word| word.as_str().map(str::to_owned)));
-                    }
-                    _ => constants(value, found),
-                }
-            }
-        }
-        serde_json::Value::Array(list) => list.iter().for_each(|value| constants(value, found)),
-        _ => {}
     }
 }
 

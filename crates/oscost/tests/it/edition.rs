@@ -2,17 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::repository::{document, said};
+use crate::repository::{commands, document, json, said, words};
 
 /// What 0.2.0 had: a line holds a kind, for most kinds what it is of, and names.
 const EDITION: &str = include_str!("edition_0_2_0.txt");
 
 /// What has another name or is gone since: how [`names`] writes it, and what CHANGELOG.md says of it, word for word.
 const RENAMED: &[(&str, &str)] = &[];
-
-fn json(name: &str) -> serde_json::Value {
-    serde_json::from_str(&document(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-}
 
 /// "a/{b,c}" is "a/b" and "a/c".
 fn spread(pattern: &str) -> Vec<String> {
@@ -87,37 +83,13 @@ fn values(part: &str) -> BTreeSet<String> {
     found
 }
 
-/// Strings that a schema allows at one place.
-fn words(schema: &serde_json::Value, found: &mut BTreeSet<String>) {
-    match schema {
-        serde_json::Value::Object(members) => {
-            for (name, value) in members {
-                match (name.as_str(), value) {
-                    ("const", serde_json::Value::String(word)) => _ = found.insert(word.clone()),
-                    ("enum", serde_json::Value::Array(list)) => {
-                        found.extend(list.iter().filter_map(|word| word.as_str().map(str::to_owned)));
-                    }
-                    _ => words(value, found),
-                }
-            }
-        }
-        serde_json::Value::Array(list) => list.iter().for_each(|value| words(value, found)),
-        _ => {}
-    }
-}
-
 /// Everything that there is now, written as [`names`] writes it.
 fn today() -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    let help = said(&["--help"]).expect("help");
-    let list =
-        help.split("Commands:").nth(1).and_then(|rest| rest.split("Options:").next()).expect("commands");
-    let named = list.lines().filter_map(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' '));
-    let mut commands: Vec<&str> = named.filter_map(|line| line.split(' ').next()).collect();
-    commands.retain(|command| *command != "help");
-    commands.extend(["tick/server", "tick/client"]);
+    let mut commands = commands();
+    commands.extend(["tick/server", "tick/client"].map(str::to_owned));
     found.extend(commands.iter().map(|command| format!("command {command}")));
-    for command in ["oscost"].iter().chain(&commands) {
+    for command in commands.iter().map(String::as_str).chain(["oscost"]) {
         let named = command.split('/').filter(|word| *word != "oscost").chain(["--help"]);
         let page = said(&named.collect::<Vec<_>>()).unwrap_or_else(|| panic!("{command} has no help"));
         for (option, part) in options(&page) {

@@ -1,8 +1,11 @@
 //! Reads this repository: its documents, its sources, and what the program says of itself.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use serde_json::Value;
 
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -44,6 +47,41 @@ pub fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
 /// What of a source is not its tests.
 pub fn code(source: &str) -> &str {
     &source[..source.find("#[cfg(test)]\nmod ").unwrap_or(source.len())]
+}
+
+/// Commands that the program's help lists.
+pub fn commands() -> BTreeSet<String> {
+    let help = said(&["--help"]).expect("help");
+    let list = help.split("Commands:").nth(1).and_then(|rest| rest.split("Options:").next());
+    let lines = list.expect("a list of commands").lines();
+    // What a command does may go on in a second line, further in.
+    let lines = lines.filter_map(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' '));
+    let named = lines.filter_map(|line| line.split_whitespace().next());
+    named.filter(|command| *command != "help").map(str::to_owned).collect()
+}
+
+/// Strings that a schema allows.
+pub fn words(schema: &Value, found: &mut BTreeSet<String>) {
+    match schema {
+        Value::Object(members) => {
+            for (name, value) in members {
+                match (name.as_str(), value) {
+                    ("const", Value::String(word)) => _ = found.insert(word.clone()),
+                    ("enum", Value::Array(list)) => {
+                        found.extend(list.iter().filter_map(|word| word.as_str().map(str::to_owned)));
+                    }
+                    _ => words(value, found),
+                }
+            }
+        }
+        Value::Array(list) => list.iter().for_each(|value| words(value, found)),
+        _ => {}
+    }
+}
+
+/// The file of this name, as JSON.
+pub fn json(name: &str) -> Value {
+    serde_json::from_str(&document(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 /// What the program prints, or nothing if it refuses.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use oscost_results::{RunResult, Status};
 
-use crate::support::{Done, Home, PROGRAM, one_at_a_time};
+use crate::support::{Done, Home, PROGRAM, one_at_a_time, processes, within};
 
 /// The step of a clock is what it is, however busy the machine: what is twice or half of it is certainly slower or faster.
 pub const ID: &str = "clock/step/monotonic";
@@ -266,21 +266,10 @@ fn hostile_files_are_shown_escaped() {
 #[ignore = "longer: it measures for long"]
 fn sides_are_measured_in_turn() {
     let home = Home::new();
-    let done = home.measure(&["compare", "--live", PROGRAM, PROGRAM, "--rounds", "6", ID]);
+    let live = ["compare", "--live", PROGRAM, PROGRAM, "--rounds", "6", "--fail-on", "slower,unclear", ID];
+    let done = home.measure(&live);
     // The same program on both sides: a clock's step is the same to a thousandth.
     assert!(done.well().stdout.contains("1 within 5 %, 0 slower, 0 faster, 0 unclear"), "{done:?}");
-    let done = home.measure(&[
-        "compare",
-        "--live",
-        PROGRAM,
-        PROGRAM,
-        "--rounds",
-        "6",
-        "--fail-on",
-        "slower,unclear",
-        ID,
-    ]);
-    done.well();
     assert!(!home.runs().exists() || home.stored().is_empty(), "its launches are no runs");
 }
 
@@ -304,14 +293,11 @@ fn a_side_that_fails_is_named() {
 fn hints_name_what_the_command_has() {
     let (home, ..) = home();
     let _alone = one_at_a_time();
-    let patience = Instant::now() + Duration::from_secs(300);
-    let _lock = loop {
-        match oscost_results::RunLock::acquire() {
-            Ok(lock) => break lock,
-            Err(error) => assert!(Instant::now() < patience, "{error}"),
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    };
+    let mut lock = None;
+    assert!(within(300, || {
+        lock = oscost_results::RunLock::acquire().ok();
+        lock.is_some()
+    }));
     let run = home.ask(&["run", ID]);
     run.refused(5, "wait for it, or add --force");
     for arguments in [&["compare", "--live", PROGRAM, PROGRAM, ID][..], &["doctor", "--verify"]] {
@@ -324,7 +310,7 @@ fn hints_name_what_the_command_has() {
     done.refused(255, "another run is measuring on this machine");
     assert!(done.stderr.contains("wait for it") && !done.stderr.contains("--force"), "{done:?}");
     let printed = |side: &str| home.ask(&["compare", "--live", side, side, ID]);
-    drop(_lock);
+    drop(lock);
     let done = printed("echo hello; true");
     assert!(!done.stderr.contains("@-1"), "what a reader of files is told is no hint here: {done:?}");
 }
@@ -336,12 +322,7 @@ fn no_side_is_left_running() {
     let home = Home::new();
     // So many seconds that they name the process.
     let seconds = format!("7{:07}", std::process::id());
-    let sleeping = || {
-        let processes = std::fs::read_dir("/proc").unwrap().flatten();
-        let commands = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
-        let is_one = |line: &[u8]| line.starts_with(b"sleep\0") && line[6..].starts_with(seconds.as_bytes());
-        commands.filter(|line| is_one(line)).count()
-    };
+    let sleeping = || processes(|line| line.starts_with(&format!("sleep\0{seconds}")));
     let patience = Instant::now() + Duration::from_secs(300);
     let wait = || {
         assert!(Instant::now() < patience, "{} sides run", sleeping());

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 
-use crate::support::{Home, measured};
+use crate::support::{Home, measured, processes};
 
 /// A folder with programs of these names and texts (of sh).
 fn peers(home: &Home, programs: &[(&str, &str)]) -> String {
@@ -97,30 +97,20 @@ fn a_peer_is_read_or_shown_and_nothing_of_it_stays() {
             let _ = stream.and_then(|mut stream| stream.write_all(code.as_bytes()));
         }
     });
-    let folder = peers(
-        &home,
-        &[
-            (
-                "lat_syscall",
-                &format!(
-                    "setsid sleep {mark} >/dev/null 2>&1 & echo 'Simple syscall: 0.1000 microseconds' >&2"
-                ),
-            ),
-            ("lat_pipe", "echo 'Pipe latency: 2.0 microseconds'; exit 1"),
-            // It fails at every other launch, as it is told: what it keeps itself vanishes with it.
-            (
-                "lat_unix",
-                &format!(
-                    "exec bash -c 'read -r c </dev/tcp/127.0.0.1/{port}; echo AF_UNIX: 2.0 microseconds; exit $c'"
-                ),
-            ),
-            (
-                "lat_sig",
-                "echo 'lat_sig: fatal: no handler'; echo 'Signal handler overhead: 1.0 microseconds'",
-            ),
-            ("lat_sem", "printf '\\033[31m<b>'; echo no figure"),
-        ],
+    let leaves =
+        format!("setsid sleep {mark} >/dev/null 2>&1 & echo 'Simple syscall: 0.1000 microseconds' >&2");
+    // It fails at every other launch, as it is told: what it keeps itself vanishes with it.
+    let at_times = format!(
+        "exec bash -c 'read -r c </dev/tcp/127.0.0.1/{port}; echo AF_UNIX: 2.0 microseconds; exit $c'"
     );
+    let programs = [
+        ("lat_syscall", &*leaves),
+        ("lat_pipe", "echo 'Pipe latency: 2.0 microseconds'; exit 1"),
+        ("lat_unix", &*at_times),
+        ("lat_sig", "echo 'lat_sig: fatal: no handler'; echo 'Signal handler overhead: 1.0 microseconds'"),
+        ("lat_sem", "printf '\\033[31m<b>'; echo no figure"),
+    ];
+    let folder = peers(&home, &programs);
     let with = format!("lmbench={folder}");
     let done = home.measure(&["crosscheck", "--quick", "--with", &with, "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&done.well().stdout).expect("JSON");
@@ -144,10 +134,7 @@ fn a_peer_is_read_or_shown_and_nothing_of_it_stays() {
     assert!(rubbish.contains("cannot be read"), "{rubbish}");
     let shown = home.measure(&["crosscheck", "--quick", "--with", &with]);
     assert!(!shown.well().stdout.contains('\u{1b}'), "what it printed is escaped");
-    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let commands = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
-    let stays =
-        commands.map(|it| String::from_utf8_lossy(&it).into_owned()).any(|it| it.contains(&mark.to_string()));
+    let stays = processes(|line| line.contains(&mark.to_string())) > 0;
     if oscost_sys::namespace::probe() == Ok(None) {
         assert!(!stays, "a child of a peer is still there");
     }
@@ -165,9 +152,6 @@ fn a_peer_that_never_tells_its_version_is_not_waited_for() {
     let with = format!("perf={folder}");
     let done = home.measure(&["crosscheck", "perf/bench_syscall_basic", "--quick", "--with", &with]);
     assert!(done.well().stdout.contains("perf/bench_syscall_basic"), "{done:?}");
-    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    let commands = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
-    let stays =
-        commands.map(|it| String::from_utf8_lossy(&it).into_owned()).any(|it| it.contains(&mark.to_string()));
+    let stays = processes(|line| line.contains(&mark.to_string())) > 0;
     assert!(!stays, "what it was asked for its version with is still there");
 }

@@ -4,7 +4,8 @@ use std::fs::{self, File, OpenOptions};
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::support::{Home, PROGRAM, finished, is_root, measured, skip};
+use crate::outputs::{Who, on_a_full_disk};
+use crate::support::{Home, PROGRAM, finished, is_root, measured, one_at_a_time, skip};
 
 const QUICK: [&str; 3] = ["run", "--quick", "instrument/empty_loop"];
 
@@ -117,18 +118,12 @@ fn a_full_disk_is_code_4_and_leaves_old_files_as_they_are() {
         );
     }
     let home = Home::new();
-    let script = "mkdir full && mount -t tmpfs -o size=64k oscost-test full && printf old > full/r.json && \
-                  { dd if=/dev/zero of=full/filler bs=4k 2>/dev/null || :; } && \
-                  \"$0\" \"$@\" --json full/r.json; code=$?; cat full/r.json; ls -A full | wc -l; exit $code";
-    let done = measured(|| {
-        let mut command = home.other("unshare");
-        command.args(["-m", "sh", "-c", script, PROGRAM]).args(quick(&["-q"]));
-        let _ = fs::remove_dir(home.path().join("full"));
-        command
-    });
+    let _lock = one_at_a_time();
+    let arguments = quick(&["-q", "--force", "--json", "full/r.json"]);
+    let done = on_a_full_disk(Who::Own, &home, "printf old >r.json", &arguments, "cat full/r.json");
     done.refused(4, "full/r.json");
     assert!(done.stderr.contains("No space left"), "{done:?}");
-    assert!(done.stdout.ends_with("old2\n"), "the old file, and nothing beside it: {done:?}");
+    assert_eq!(done.stdout, "old0\n", "the old file, and nothing beside it: {done:?}");
 }
 
 #[test]
@@ -156,16 +151,8 @@ fn a_state_directory_that_cannot_be_used_is_said_before_and_after() {
 fn json_and_samples_hold_what_the_table_shows() {
     let home = Home::new();
     fs::write(home.path().join("r.json"), "an older file").unwrap();
-    let done = home.measure(&quick(&[
-        "--json",
-        "r.json",
-        "--raw",
-        "r.csv",
-        "--seed",
-        "7",
-        "--note",
-        "a \u{1b}[1m note",
-    ]));
+    let asked = ["--json", "r.json", "--raw", "r.csv", "--seed", "7", "--note", "a \u{1b}[1m note"];
+    let done = home.measure(&quick(&asked));
     done.well();
     assert!(done.stdout.contains("note: a ") && !done.stdout.contains('\u{1b}'), "{done:?}");
     let result = oscost_results::load(&home.path().join("r.json")).unwrap();

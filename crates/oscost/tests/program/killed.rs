@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::support::{Done, Home, PROGRAM, finished, one_at_a_time, skip};
+use crate::support::{Done, Home, PROGRAM, finished, one_at_a_time, skip, within};
 
 /// Between two of these nothing changes that others see.
 const CHANGING: &str = "bind clone clone3 fcntl flock listen memfd_create mkdirat openat openat2 pipe2 socket unlinkat \
@@ -158,22 +158,15 @@ fn programs_that_are_being_compiled_go_with_whoever_is_killed() {
     let mut command = home.command(&["reproduce", "ostep", "--quick", "--force", "--c", "."]);
     let mut child = command.env("PATH", path).env("TMPDIR", &place).spawn().expect("it starts");
     let names = || fs::read_dir(&place).expect("a folder").count();
-    let waits = |until: &dyn Fn() -> bool| {
-        let patience = Instant::now() + Duration::from_secs(60);
-        while !until() && Instant::now() < patience {
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        until()
-    };
     let pid = || fs::read_to_string(home.path().join("pid")).unwrap_or_default().trim().to_owned();
-    let begun = waits(&|| names() > 0 && !pid().is_empty());
+    let begun = within(60, || names() > 0 && !pid().is_empty());
     child.kill().expect("a kill");
     child.wait().expect("it ends");
     assert!(begun, "no folder for programs");
     // Who has ended and is not waited for has no command line any more.
     let goes_on = || fs::read(format!("/proc/{}/cmdline", pid())).is_ok_and(|words| !words.is_empty());
-    assert!(waits(&|| !goes_on()), "what the compiler started goes on");
-    assert!(waits(&|| names() == 0), "the folder stays");
+    assert!(within(60, || !goes_on()), "what the compiler started goes on");
+    assert!(within(60, || names() == 0), "the folder stays");
     std::thread::sleep(Duration::from_millis(700));
     assert_eq!(names(), 0, "it came again");
 }

@@ -28,7 +28,6 @@ mod realtime;
 mod reproduce;
 mod rows;
 mod signals;
-mod spoilt;
 mod support;
 mod tick;
 mod together;

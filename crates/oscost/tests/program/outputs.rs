@@ -8,7 +8,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::{Done, Home, PROGRAM, Running, finished, is_root, measured, one_at_a_time, skip};
+use crate::support::{
+    Done, Home, PROGRAM, Running, finished, is_root, measured, one_at_a_time, skip, within,
+};
 
 const ONE: [&str; 4] = ["run", "--one-launch", "--quiet", "instrument/empty_loop"];
 const SESSION: [&str; 4] = ["run", "--one-launch", "--quiet", "realtime_ipc/pipe/same_cpu/clients_1"];
@@ -20,7 +22,7 @@ const SOON: Duration = Duration::from_secs(60);
 
 /// By whom the program is started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Who {
+pub enum Who {
     Own,
     Sudo,
     User,
@@ -142,7 +144,7 @@ fn a_result_that_is_not_stored_is_said_even_quietly() {
 }
 
 /// Runs in a mount namespace with a full file system of 64 KiB on `full`, in which `old` was made before.
-fn on_a_full_disk(who: Who, home: &Home, old: &str, arguments: &[&str], look: &str) -> Done {
+pub fn on_a_full_disk(who: Who, home: &Home, old: &str, arguments: &[&str], look: &str) -> Done {
     let script = format!(
         "mount -t tmpfs -o size=64k,mode=1777 oscost-test full && cd full && {old} && cd .. && \
          {{ dd if=/dev/zero of=full/filler bs=4k 2>/dev/null || :; }}; \
@@ -287,11 +289,7 @@ fn the_first_signal_ends_a_program_that_nobody_reads() {
         // While it shows what it measured.
         let short = [&["--one-launch"][..], &files("short.csv")].concat();
         let running = Running::until(&mut unread(&home, who, &short), "launch 1 of");
-        let patience = Instant::now() + SOON;
-        while home.stored().len() < 2 {
-            assert!(Instant::now() < patience, "{who:?}: nothing is stored");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        assert!(within(60, || home.stored().len() == 2), "{who:?}: nothing is stored");
         std::thread::sleep(Duration::from_millis(300));
         ended(running, &home, who, 2);
         for file in ["long.csv", "short.csv", "list.txt"] {
@@ -305,18 +303,11 @@ fn the_first_signal_ends_a_program_that_nobody_reads() {
 fn ended(mut running: Running, home: &Home, who: Who, stored: usize) {
     assert!(running.child.try_wait().expect("its state").is_none(), "{who:?}: it should wait for a reader");
     running.signal("INT");
-    let sent = Instant::now();
-    let status = loop {
-        if let Some(status) = running.child.try_wait().expect("its state") {
-            break status;
-        }
-        if sent.elapsed() > Duration::from_secs(10) {
-            running.child.kill().expect("it runs");
-            panic!("{who:?}: it lives 10 s after the first signal");
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    };
-    assert_eq!(status.code(), Some(130), "{who:?}");
+    if !within(10, || running.child.try_wait().expect("its state").is_some()) {
+        running.child.kill().expect("it runs");
+        panic!("{who:?}: it lives 10 s after the first signal");
+    }
+    assert_eq!(running.child.wait().expect("it ended").code(), Some(130), "{who:?}");
     assert_eq!(home.stored().len(), stored, "{who:?}");
     assert_eq!(home.leftovers(), Vec::<String>::new());
 }
@@ -329,19 +320,15 @@ fn nobody_has_to_wait_for_a_reader_but_who_writes() {
     let lock = one_at_a_time();
     let mut command = home.command(&["run", "--json", "-", "-q", "--one-launch"]);
     command.args(["syscall", "semaphore/posix_named"]).stdout(Stdio::piped());
-    let patience = Instant::now() + SOON;
     let mut waiting = command.spawn().unwrap();
-    while home.runs().read_dir().map_or(0, |entries| {
-        entries.flatten().filter(|it| it.path().extension().is_some_and(|it| it == "json")).count()
-    }) == 0
-    {
-        assert!(Instant::now() < patience);
-        std::thread::sleep(Duration::from_millis(20));
+    let is_result = |it: fs::DirEntry| it.path().extension().is_some_and(|it| it == "json");
+    assert!(within(60, || {
         // Somebody else on this machine is measuring.
         if waiting.try_wait().unwrap().is_some() {
             waiting = command.spawn().unwrap();
         }
-    }
+        home.runs().read_dir().is_ok_and(|entries| entries.flatten().any(is_result))
+    }));
     drop(lock);
     home.measure(&ONE).well();
     assert!(waiting.try_wait().unwrap().is_none(), "it should wait for a reader");

@@ -2,9 +2,11 @@
 //! What else a machine may lack is a row of the campaign, `campaign/lacks.rs`.
 
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::support::{Done, Home, PROGRAM, Running, finished, is_root, one_at_a_time, skip};
+use crate::support::{
+    Done, Home, PROGRAM, Running, finished, is_root, one_at_a_time, processes, skip, within,
+};
 
 /// What `--require-realtime` says under `outer`, before anything is measured.
 fn required(home: &Home, outer: &[&str]) -> Done {
@@ -43,10 +45,7 @@ fn the_four_causes_of_a_refusal_are_told_apart() {
         let tasks = cgroup.join("tasks");
         let script = "echo $$ > \"$0\" && exec \"$@\"";
         let done = required(&home, &["sh", "-c", script, tasks.to_str().expect("text")]);
-        let begun = Instant::now();
-        while std::fs::remove_dir(&cgroup).is_err() && begun.elapsed() < Duration::from_secs(5) {
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        within(5, || std::fs::remove_dir(&cgroup).is_ok());
         done.refused(5, "cpu.rt_runtime_us");
     } else {
         skip("the_four_causes_of_a_refusal", "no cgroup with a real-time runtime");
@@ -87,20 +86,11 @@ fn a_run_that_the_user_ends_leaves_nobody_in_real_time() {
     let done = running.end();
     assert_eq!(done.code, Some(130), "{done:?}");
     assert!(home.stored()[0].partial);
-    let begun = Instant::now();
-    let left = || {
-        let own = |text: &str| {
-            text.split('\0').any(|word| word == mark)
-                || text.contains("__worker\0") && text.contains(&format!("\0{pid}\0"))
-        };
-        let processes = std::fs::read_dir("/proc").expect("/proc").flatten();
-        let lines = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
-        lines.filter(|line| own(&String::from_utf8_lossy(line))).count()
+    let own = |text: &str| {
+        text.split('\0').any(|word| word == mark)
+            || text.contains("__worker\0") && text.contains(&format!("\0{pid}\0"))
     };
-    while left() > 0 && begun.elapsed() < Duration::from_secs(5) {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    assert_eq!(left(), 0, "nobody is left");
+    assert!(within(5, || processes(own) == 0), "nobody is left");
 }
 
 #[test]

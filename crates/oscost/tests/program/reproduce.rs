@@ -2,7 +2,7 @@
 
 use oscost_results::{Judgement, Reproduction, Status};
 
-use crate::support::{Done, Home, Running, is_root, one_at_a_time, skip};
+use crate::support::{Done, Home, Running, is_root, one_at_a_time, skip, within};
 
 /// A quick run of one document with small parameters, and the result that it stored.
 fn quick(document: &str, options: &[&str]) -> (Done, Vec<Reproduction>) {
@@ -119,19 +119,10 @@ fn a_directory_is_used_and_left_empty() {
     let files = home.path().join("files");
     std::fs::create_dir(&files).expect("a directory");
     let directory = files.to_str().expect("UTF-8");
-    let arguments = [
-        "reproduce",
-        "apue",
-        "--set",
-        "nrec=30",
-        "--set",
-        "lock=fine,mandatory",
-        "--set",
-        "primitive=ofd",
-        "--set",
-        "single=yes",
-    ];
-    let done = home.measure(&[&arguments[..], &["--set", &format!("directory={directory}")]].concat());
+    let directory = format!("directory={directory}");
+    let settings = ["nrec=30", "lock=fine,mandatory", "primitive=ofd", "single=yes", &directory];
+    let settings: Vec<&str> = settings.into_iter().flat_map(|setting| ["--set", setting]).collect();
+    let done = home.measure(&[&["reproduce", "apue"], &settings[..]].concat());
     let result = home.stored().pop().expect("stored");
     assert_eq!(std::fs::read_dir(&files).expect("read").count(), 0, "nothing is left");
     let held = std::fs::File::open(&files).expect("open");
@@ -139,11 +130,11 @@ fn a_directory_is_used_and_left_empty() {
     assert!(done.well().stdout.contains(&format!("files on {kind}")), "{}", done.stdout);
     assert_eq!(result.conditions.file_system.as_ref(), Some(&kind));
     let cell = "record_database/book/seek/fine_fcntl/processes_1/nrec_30";
-    home.measure(&["run", cell, "--quick", "--set", &format!("directory={directory}")]).well();
+    home.measure(&["run", cell, "--quick", "--set", &directory]).well();
     let run = home.stored().pop().expect("stored");
     assert_eq!(run.conditions.file_system, Some(kind));
     assert_eq!(std::fs::read_dir(&files).expect("read").count(), 0, "nothing is left");
-    home.ask(&["run", "syscall", "--set", &format!("directory={directory}")]).refused(2, "record_database");
+    home.ask(&["run", "syscall", "--set", &directory]).refused(2, "record_database");
     let mandatory =
         result.figures.iter().find(|figure| figure.id.contains("/mandatory_ofd/")).expect("a figure");
     let why = mandatory.why.as_deref().unwrap_or_default();
@@ -199,28 +190,14 @@ fn a_killed_run_leaves_nothing_in_the_directory() {
     std::fs::create_dir(&files).expect("a directory");
     let directory = files.to_str().expect("UTF-8");
     let _lock = one_at_a_time();
-    let mut command = home.command(&[
-        "reproduce",
-        "apue",
-        "--set",
-        "nrec=2000",
-        "--set",
-        &format!("directory={directory}"),
-        "-v",
-    ]);
+    let directory = format!("directory={directory}");
+    let mut command = home.command(&["reproduce", "apue", "--set", "nrec=2000", "--set", &directory, "-v"]);
     let mut running = Running::until(&mut command, "launch 1 of group apue");
     let count = || std::fs::read_dir(&files).expect("read").count();
-    let wait_for = |wanted: fn(usize) -> bool| {
-        let start = std::time::Instant::now();
-        while !wanted(count()) && start.elapsed().as_secs() < 60 {
-            std::thread::sleep(std::time::Duration::from_millis(10));
-        }
-        count()
-    };
-    assert!(wait_for(|count| count > 0) > 0, "a database was made");
+    assert!(within(60, || count() > 0), "a database was made");
     running.child.kill().expect("alive");
     running.child.wait().expect("ended");
-    assert_eq!(wait_for(|count| count == 0), 0, "the janitor has removed it");
+    assert!(within(60, || count() == 0), "the janitor has removed it");
 }
 
 #[test]

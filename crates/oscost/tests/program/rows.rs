@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use oscost_results::{MAX_BYTES, RunResult, Status, from_bytes, to_bytes};
 use serde_json::{Map, Value};
 
-use crate::support::{Done, Home, PROGRAM, finished, is_root, skip};
+use crate::outputs::{Who, on_a_full_disk};
+use crate::support::{Done, Home, is_root, skip};
 
 /// Results of both versions of the format, as they were stored.
 const SAMPLES: [&[u8]; 2] = [
@@ -17,7 +18,7 @@ const SAMPLES: [&[u8]; 2] = [
     include_bytes!("../../../results/tests/samples/v2.json"),
 ];
 
-fn put(home: &Home, name: &str, sample: usize, change: impl Fn(&mut RunResult)) {
+pub fn put(home: &Home, name: &str, sample: usize, change: impl Fn(&mut RunResult)) {
     let mut result = from_bytes(SAMPLES[sample]).expect("a sample");
     change(&mut result);
     let path = home.path().join(name);
@@ -161,11 +162,10 @@ fn a_full_disk_leaves_the_old_file() {
     }
     let home = Home::new();
     (0..40).for_each(|seed| put(&home, &format!("fleet/{seed}.json"), 1, |it| it.plan.seed = seed));
-    let script = "mkdir full && mount -t tmpfs -o size=64k oscost-test full && printf old > full/rows && \
-                  \"$0\" report fleet --format ndjson -o full/rows; code=$?; cat full/rows; ls -A full | wc -l; exit $code";
-    let done = finished(home.other("unshare").args(["-m", "sh", "-c", script, PROGRAM]));
+    let arguments = ["report", "fleet", "--format", "ndjson", "-o", "full/rows"];
+    let done = on_a_full_disk(Who::Own, &home, "printf old >rows", &arguments, "cat full/rows");
     done.refused(4, "No space left on device");
-    assert_eq!(done.stdout, "old1\n");
+    assert_eq!(done.stdout, "old0\n");
     let whole = home.ask(&["report", "fleet", "--format", "ndjson", "-o", "rows"]);
     assert_eq!(whole.well().stdout, "");
     assert!(fs::read_to_string(home.path().join("rows")).unwrap().lines().count() > 40);

@@ -163,6 +163,25 @@ pub fn measured(command: impl Fn() -> Command) -> Done {
     }
 }
 
+/// Looks every few ms until it holds, for so many seconds at most; whether it did.
+pub fn within(seconds: u64, mut holds: impl FnMut() -> bool) -> bool {
+    let patience = Instant::now() + Duration::from_secs(seconds);
+    loop {
+        let held = holds();
+        if held || Instant::now() > patience {
+            return held;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// How many processes have a command line that fits; its words end with NUL.
+pub fn processes(fits: impl Fn(&str) -> bool) -> usize {
+    let processes = std::fs::read_dir("/proc").expect("/proc").flatten();
+    let lines = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
+    lines.filter(|line| fits(&String::from_utf8_lossy(line))).count()
+}
+
 /// A run that is going on.
 pub struct Running {
     pub child: Child,

@@ -1,28 +1,19 @@
 //! `explain --trace`: functions by ftrace where root and tracefs are there, else what is missing; nothing of it is left.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
-use crate::support::Home;
+use crate::support::{Home, is_root, skip, within};
 
 /// Where instances of ftrace are, if they can be had here: a kernel that is locked down lists the tracer, and refuses functions.
-fn instances() -> Option<&'static Path> {
+fn instances() -> Option<PathBuf> {
     let places = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"].map(Path::new);
     let place = places.into_iter().find(|place| {
         std::fs::read_to_string(place.join("available_tracers"))
             .is_ok_and(|tracers| tracers.contains("function "))
             && std::fs::File::open(place.join("available_filter_functions")).is_ok()
     })?;
-    (oscost_sys::identity::effective_uid() == 0)
-        .then(|| {
-            if place.starts_with("/sys/kernel/debug") {
-                "/sys/kernel/debug/tracing/instances"
-            } else {
-                "/sys/kernel/tracing/instances"
-            }
-        })
-        .map(Path::new)
+    is_root().then(|| place.join("instances"))
 }
 
 /// Instances of this program.
@@ -50,27 +41,17 @@ fn what_is_called_is_listed_or_what_is_missing_is_told() {
 #[test]
 fn a_killed_trace_leaves_no_instance() {
     let Some(place) = instances() else {
-        println!(
-            "SKIP a_killed_trace_leaves_no_instance: root and tracefs with the tracer 'function' are needed"
-        );
-        return;
+        return skip("a_killed_trace_leaves_no_instance", "root and tracefs with 'function' are needed");
     };
-    let before = there(place);
+    let before = there(&place);
     let mut child = Command::new(env!("CARGO_BIN_EXE_oscost"))
         .args(["explain", "--trace", "syscall/getppid"])
         .stdout(Stdio::null())
         .spawn()
         .expect("it was built");
-    let more = || there(place).into_iter().find(|name| !before.contains(name));
-    let until = Instant::now() + Duration::from_secs(60);
-    while more().is_none() && child.try_wait().expect("ours").is_none() {
-        assert!(Instant::now() < until, "no instance was made");
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    let more = || there(&place).into_iter().find(|name| !before.contains(name));
+    assert!(within(60, || more().is_some() || child.try_wait().expect("ours").is_some()), "none was made");
     let _ = child.kill();
     let _ = child.wait();
-    while let Some(left) = more() {
-        assert!(Instant::now() < until, "{} is left", left.display());
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    assert!(within(60, || more().is_none()), "{:?} is left", more());
 }
