@@ -116,9 +116,16 @@ fn count(pairs: &[Pair<'_>], factor: f64, threshold: f64, with_past: bool) -> [C
 const ASKED: [(f64, f64); 7] =
     [(1.0, 0.05), (1.0, 0.02), (1.05, 0.02), (1.05, 0.05), (1.1, 0.05), (1.2, 0.05), (2.0, 0.05)];
 
+fn asked(pairs: &[Pair<'_>], with_past: bool) -> [[Count; 2]; 7] {
+    ASKED.map(|(factor, threshold)| count(pairs, factor, threshold, with_past))
+}
+
 /// Prints a line of the table for each class, and returns what is in it.
 pub fn line(name: &str, pairs: &[Pair<'_>], with_past: bool) -> [[Count; 7]; 2] {
-    let asked = ASKED.map(|(factor, threshold)| count(pairs, factor, threshold, with_past));
+    told(name, asked(pairs, with_past), with_past)
+}
+
+fn told(name: &str, asked: [[Count; 2]; 7], with_past: bool) -> [[Count; 7]; 2] {
     let classes = [0, 1].map(|class| asked.map(|counts| counts[class]));
     for (of, which) in classes.iter().zip(["one CPU", "across CPUs"]) {
         let [same, strict, small, asked, ten, twenty, double] = of;
@@ -154,10 +161,16 @@ fn verdicts_on_stored_pairs() {
     println!("{HEAD}");
     for kind in ["alone", "default", "disturbed", "list", "beside", "awake", "across"] {
         let of: Vec<&Sitting> = sittings.iter().filter(|sitting| sitting.is(kind)).collect();
-        let pairs = successive(&of);
+        let pairs = &successive(&of);
         assert!(pairs.len() > 2, "{kind}: {} pairs", pairs.len());
-        for with_past in [false, true] {
-            for (class, counts) in line(kind, &pairs, with_past).iter().enumerate() {
+        // A CPU counts without past runs while another counts with them.
+        let counted = std::thread::scope(|scope| {
+            [false, true]
+                .map(|past| (past, scope.spawn(move || asked(pairs, past))))
+                .map(|(past, it)| (past, it.join().unwrap()))
+        });
+        for (with_past, asked) in counted {
+            for (class, counts) in told(kind, asked, with_past).iter().enumerate() {
                 hold(&format!("{kind}, class {class}, past {with_past}"), kind, class, counts);
             }
         }

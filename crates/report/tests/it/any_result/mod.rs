@@ -40,7 +40,7 @@ impl Choices {
     /// Text as nobody wrote it: controls, direction marks, markup, wide letters, nothing at all; or a word that views look for.
     fn text(&mut self) -> String {
         match self.below(4) {
-            0 => self.one_of(WORDS).to_owned(),
+            0 => self.one_of(&WORDS.split(' ').collect::<Vec<_>>()).to_owned(),
             1 => "semaphore_x/".repeat(self.below(11)),
             _ => {
                 let nasty: Vec<char> = NASTY.chars().collect();
@@ -91,31 +91,8 @@ impl Choices {
 }
 
 const NASTY: &str = "\0\t\n\r\x1b\x7f\u{85}\u{202e}\u{2028}\u{feff}<>&\"'`=+-@;,|\\*_[]()#!~$ /.1aé漢🦀";
-const WORDS: &[&str] = &[
-    "",
-    "a/b",
-    "floor",
-    "typical",
-    "ns",
-    "count",
-    "share",
-    "ratio",
-    "paired",
-    "tlpi",
-    "apue",
-    "grame",
-    "measured",
-    "failed",
-    "contradicted",
-    "withdrawn",
-    "noisy",
-    "checked",
-    "holds",
-    "unclear",
-    "one_cpu",
-    "cross_cpu",
-    "disturbs",
-];
+const WORDS: &str = " a/b floor typical ns count share ratio paired tlpi apue grame \
+                     measured failed contradicted withdrawn noisy checked holds unclear one_cpu cross_cpu disturbs";
 const WHOLE: &[u32] = &[0, 1, 2, 40, 255, 65_536, i32::MAX as u32];
 
 /// A result with a figure of every kind that a view tells, and counts.
