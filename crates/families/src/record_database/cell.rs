@@ -67,6 +67,8 @@ pub struct Cell {
     pub records: u32,
 }
 
+/// A launch of one way by windows takes about this, ms: its windows, and its part of preparing and checking them.
+pub const WINDOWS_MS: u64 = 400;
 /// Most processes, as in Figure 20.8.
 pub const MOST_PROCESSES: u32 = 16;
 /// Most records of a process.

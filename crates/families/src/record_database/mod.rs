@@ -15,10 +15,10 @@ use oscost_recorddb::{Access, Layout, Primitive};
 use crate::made;
 
 pub use cell::{
-    ACCESSES, Cell, LAYOUTS, Locking, MOST_PROCESSES, MOST_RECORDS, PRIMITIVES, WORKLOADS, named, word,
+    ACCESSES, Cell, LAYOUTS, Locking, MOST_PROCESSES, MOST_RECORDS, PRIMITIVES, WINDOWS_MS, WORKLOADS, named,
+    word,
 };
 pub use running::Program;
-pub use windows::WINDOWS_MS;
 
 /// Where the files go that are measured: databases of the family and of document 001, and single files.
 pub const DIRECTORY: Setting = Setting {

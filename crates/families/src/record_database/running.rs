@@ -17,9 +17,8 @@ use oscost_sys::mandatory_lock::{self, Mandatory};
 use oscost_sys::usage::Usage;
 use oscost_sys::{affinity, file_system};
 
-use super::cell::{Cell, Locking};
+use super::cell::{Cell, Locking, WINDOWS_MS};
 use super::latencies::Latencies;
-use super::windows::WINDOWS_MS;
 
 /// The book's test program on one cell.
 pub struct Program {

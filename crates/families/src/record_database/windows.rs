@@ -25,9 +25,6 @@ const WINDOWS_NS: f64 = 250e6;
 const WATCHED_NS: u64 = 8_000_000;
 const FEWEST: u64 = 8;
 
-/// A launch of one way takes about this, ms: its windows, and its part of preparing and checking them.
-pub const WINDOWS_MS: u64 = 400;
-
 /// The windows of one launch, and the whole run that they stand for.
 struct Prepared {
     of: (WorkPlan, Cell),
