@@ -7,6 +7,8 @@ use crate::table::rows;
 pub struct About {
     /// As results have it ("cgroup_quota").
     pub name: &'static str,
+    /// What else it is called, where figures are found by that word, too.
+    pub also: &'static str,
     /// What it looks at, by all its usual names.
     pub looks: &'static str,
     /// What mends it.
@@ -15,13 +17,17 @@ pub struct About {
 
 /// Every check, in the order of `oscost doctor`.
 pub fn checks() -> impl Iterator<Item = About> {
-    rows(include_str!("checks.txt")).map(|[name, looks, remedy]| About { name, looks, remedy })
+    rows(include_str!("checks.txt")).map(|[names, looks, remedy]| {
+        let (name, also) = names.split_once(' ').unwrap_or((names, ""));
+        About { name, also, looks, remedy }
+    })
 }
 
 /// The check of this name; case, spaces and hyphens do not matter, and a word of a name of two is enough.
 pub fn named(thing: &str) -> Option<About> {
     let wanted = thing.trim().to_lowercase().replace([' ', '-'], "_");
-    let whole = checks().find(|check| check.name == wanted);
+    let whole = checks()
+        .find(|check| check.name == wanted || check.also.split_whitespace().any(|also| also == wanted));
     whole.or_else(|| checks().find(|check| check.name.split('_').any(|part| part == wanted)))
 }
 

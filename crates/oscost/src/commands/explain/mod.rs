@@ -237,6 +237,7 @@ mod tests {
             ("jitter", "gaps: "),
             ("steal", "gaps: "),
             ("KPTI", "mitigations: "),
+            ("halt_poll_ns", "idle cpus: "),
             ("glossary", "bimodal: "),
             ("page fault", "memory/fault_anonymous: "),
             ("thread creation", "thread/create_join: "),
