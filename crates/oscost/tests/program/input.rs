@@ -210,7 +210,7 @@ fn explaining_measures_nothing_and_leaves_nothing() {
     assert!(home.ask(&["explain", "reproduce"]).well().stdout.contains("oscost reproduce --help"));
     // A check of doctor, though figures show its price.
     assert!(home.ask(&["explain", "mitigations"]).well().stdout.contains("'oscost doctor' looks at it"));
-    assert!(home.ask(&["explain", "halt polling"]).well().stderr.contains("idle cpus"));
+    assert!(home.ask(&["explain", "halt polling"]).well().stdout.contains("idle cpus"));
     assert!(!home.path().join("state").exists());
 }
 
