@@ -44,6 +44,9 @@ const KERNEL_ENTRY_COST: &str = "kernel_entry_cost";
 /// Nothing enters the kernel for less than the bare entry, but the two are measured in other batches.
 const LEAST_OF_ENTRIES: f64 = 0.95;
 
+/// A number of calls that is so near a whole one is that of each operation, but of a few that something disturbed.
+const ALIKE: f64 = 0.01;
+
 /// That an operation costs at least its own `calls` at the price of the bare kernel entry. `launches`: floor and entry of each,
 /// in ns. They are held against each other launch by launch, because the core's speed moves both; of the quotients the lower
 /// quartile is observed, as of floors. With no launch that knows both nothing is observed.
@@ -53,6 +56,21 @@ pub fn entry_cost(calls: f64, launches: impl Iterator<Item = (f64, f64)>) -> Che
     let mut claim = unobserved(KERNEL_ENTRY_COST.to_owned(), expectation(Bound::AtLeast(LEAST_OF_ENTRIES)));
     observe(&mut claim, over_launches(&quotients, LOWER_QUARTILE).map(|quotient| quotient.value));
     claim
+}
+
+/// Of `calls` that the audit counted, those that the timed pass pays for at least. Where operations make different numbers of
+/// calls, as those that wait or find what they want by chance, it is the fewest that the claims permit.
+#[must_use]
+pub fn fewest(calls: f64, claims: &[CheckedClaim]) -> f64 {
+    let share = |claim: &CheckedClaim| {
+        let observed = claim.observed.filter(|observed| (observed - observed.round()).abs() > ALIKE)?;
+        let least = match claim.expected {
+            Expectation::Exactly(count) => count,
+            Expectation::Between { at_least, .. } => at_least,
+        };
+        Some(least / observed)
+    };
+    calls * claims.iter().filter(|claim| about_calls(claim)).filter_map(share).fold(1.0, f64::min)
 }
 
 /// Start of the names of claims about the object after its operations.

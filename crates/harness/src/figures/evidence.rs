@@ -51,7 +51,8 @@ pub(super) fn of_member(member: &MemberState, context: &Context<'_>) -> Evidence
     // it is another call.
     let filtered = evidence.seccomp_mode.is_some_and(|mode| mode > 0);
     let bare = evidence.system_calls.keys().eq([if filtered { "getpid" } else { "invalid" }]);
-    if let Some(calls) = audited.calls_in_turn.filter(|&calls| calls > 0.0 && any && !bare) {
+    let calls = audited.calls_in_turn.map(|calls| claims::fewest(calls, &stated));
+    if let Some(calls) = calls.filter(|&calls| calls > 0.0 && any && !bare) {
         let both =
             records().filter_map(|record| record.quantities.get("floor").copied().zip(record.entry_ns));
         stated.push(claims::entry_cost(calls, both));

@@ -270,22 +270,32 @@ fn a_false_claim_withholds_with_its_count() {
 
 #[test]
 fn an_operation_is_held_to_the_price_of_its_own_calls_but_the_bare_entry_is_not() {
-    let verdict = |name: &str, calls: Option<f64>, entry_ns: Option<f64>| {
+    let verdict_of = |name: &str, claim: Claim, observed: f64, calls: Option<f64>, entry_ns: Option<f64>| {
         let launches = with(alike(6), |_, launched| launched.record.entry_ns = entry_ns);
         let mut of = member(batched("x"), launches);
-        let mut claim = claims::stated(&Claim::SystemCalls(Bound::AtLeast(0.0)));
-        (claim.observed, claim.holds) = (Some(1.0), Some(true));
-        let system_calls = [(name.to_owned(), 1.0)].into();
+        let mut claim = claims::stated(&claim);
+        (claim.observed, claim.holds) = (Some(observed), Some(true));
+        let system_calls = [(name.to_owned(), observed)].into();
         of.audited =
             Some(Audited { system_calls, calls_in_turn: calls, claims: vec![claim], ..Audited::default() });
         of_member(&of, &CONTEXT).evidence.verdict
     };
+    let any = Claim::SystemCalls(Bound::AtLeast(0.0));
+    let verdict = |name: &str, calls, entry_ns| verdict_of(name, any, 1.0, calls, entry_ns);
     assert_eq!(verdict("semop", Some(1.0), Some(100.0)), Verdict::Checked);
     assert_eq!(verdict("semop", Some(1.0), Some(110.0)), Verdict::Contradicted);
     assert_eq!(verdict("invalid", Some(1.0), Some(110.0)), Verdict::Checked);
     assert_eq!(verdict("semop", Some(0.0), Some(110.0)), Verdict::Checked, "it makes none");
     assert_eq!(verdict("semop", None, Some(110.0)), Verdict::Checked, "a series has no rounds");
     assert_eq!(verdict("semop", Some(1.0), None), Verdict::Unchecked, "the entry is not known");
+    // A hand-over that finds its token there makes no call, and in an audit more of them wait.
+    let by_chance = |least: f64, observed: f64| {
+        let claim = Claim::CallsNamed(&["futex"], Bound::Between(least, 2.0));
+        verdict_of("futex", claim, observed, Some(observed), Some(110.0))
+    };
+    assert_eq!(by_chance(0.0, 1.37), Verdict::Checked);
+    assert_eq!(by_chance(1.0, 1.37), Verdict::Contradicted, "one call it makes always");
+    assert_eq!(by_chance(0.0, 2.0), Verdict::Contradicted, "each makes both");
 }
 
 #[test]
