@@ -80,7 +80,7 @@ pub fn whole_percent(share: f64) -> String {
 }
 
 /// Bytes in the largest binary unit below them: `512 B`, `16 KiB`, `1 GiB`.
-fn bytes(value: f64) -> String {
+pub(crate) fn bytes(value: f64) -> String {
     let units = [(1073741824.0, "GiB"), (1048576.0, "MiB"), (1024.0, "KiB")];
     let (scale, unit) = units.into_iter().find(|(scale, _)| value.abs() >= *scale).unwrap_or((1.0, "B"));
     format!("{} {unit}", count(value / scale))

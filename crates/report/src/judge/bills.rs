@@ -7,6 +7,8 @@ use oscost_results::bill::{Bill, CountedRun as Counted};
 use oscost_stats::sorting::SmallSort;
 use serde_json::{Value, json};
 
+use crate::numbers;
+
 /// What was counted in two bills.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -110,8 +112,12 @@ fn counts(bill: &Bill) -> BTreeMap<String, u64> {
     let Some(counted) = bill.counted.first() else { return all };
     for call in &counted.calls {
         let on = if call.on.is_empty() { String::new() } else { format!(", {}", call.on) };
-        let size = call.size_class.map_or(String::new(), |size| format!(" of up to {size} B"));
-        let count = call.count_argument.map_or(String::new(), |count| format!(" with up to {count}"));
+        // The largest class has no bound.
+        let bound = |class: Option<u64>| class.filter(|&bound| bound < u64::MAX);
+        let size = bound(call.size_class)
+            .map_or(String::new(), |size| format!(" of up to {}", numbers::bytes(size as f64)));
+        let count =
+            bound(call.count_argument).map_or(String::new(), |count| format!(" with up to {count}"));
         let slept = if call.slept { ", slept" } else { "" };
         *all.entry(format!("{}{size}{count}{on}{slept}", call.name)).or_insert(0) += call.times;
     }
@@ -164,6 +170,18 @@ mod tests {
         assert_eq!((changes.tally(), changes.is_partial), ((2, 1, 1), false));
         assert!(changes.exceeds(8) && !changes.exceeds(9));
         assert_eq!(changes.json()["counts"][0]["b"], 9);
+    }
+
+    #[test]
+    fn sizes_are_in_the_units_of_the_bill_itself() {
+        let sized = |class| {
+            let mut one = bill(&[("read", 1)], true);
+            one.counted[0].calls[0].size_class = Some(class);
+            counts(&one).into_keys().next().expect("a row")
+        };
+        assert_eq!(sized(65536), "read of up to 64 KiB");
+        assert_eq!(sized(16), "read of up to 16 B");
+        assert_eq!(sized(u64::MAX), "read");
     }
 
     #[test]

@@ -189,7 +189,8 @@ fn price(item: &Item, unicode: bool) -> (String, String) {
 }
 
 fn items(bill: &Bill, whole: bool, unicode: bool) -> Table {
-    let system = bill.free.map(|free| free.system_ns as f64).filter(|ns| *ns > 0.0);
+    // Shares of a time that is not known would be no shares.
+    let system = bill.explained.and(bill.free).map(|free| free.system_ns as f64).filter(|ns| *ns > 0.0);
     let share = |together: f64| system.map_or(String::new(), |system| whole_percent(together / system));
     let shown = if whole { bill.items.len() } else { ROWS.min(bill.items.len()) };
     let rows = bill.items[..shown].iter().map(|item| {
@@ -312,7 +313,13 @@ fn explained(bill: &Bill) -> String {
         }
         None => {
             let sum: f64 = bill.items.iter().map(|item| item.together.value).sum();
-            format!("priced {}; there is no system time to hold it against", duration(sum))
+            let why = match bill.free {
+                Some(free) if free.system_ns > 0 => {
+                    format!("too short to check ({})", duration(free.system_ns as f64))
+                }
+                _ => "there is no system time to hold it against".to_owned(),
+            };
+            format!("priced {}; {why}", duration(sum))
         }
     }
 }
@@ -328,7 +335,7 @@ fn pays(bill: &Bill) -> String {
                     numbers::whole_percent(share.value),
                     range(share)
                 ),
-                None => format!("{system} in the kernel; {}", explained(bill)),
+                None => format!("{system} in the kernel: {}", explained(bill)),
             }
         }
         None => capital(&explained(bill)),

@@ -5,14 +5,13 @@ use crate::judge::BillChanges;
 use crate::numbers::exact;
 use crate::words::plain;
 
-/// What both counted, exactly.
+/// What one of them counted more of, exactly; of what is equal, how much there is.
 pub(crate) fn view(changes: &BillChanges, unicode: bool) -> View {
     let (more, fewer, equal) = changes.tally();
     let number = |count: u64| Cell::from(exact(count as f64));
-    let rows = changes.rows.iter().map(|row| {
+    let rows = changes.rows.iter().filter(|row| row.now != row.before).map(|row| {
         let difference = row.now as f64 - row.before as f64;
         let change = match difference {
-            0.0 => String::new(),
             more if more > 0.0 => format!("+{}", exact(more)),
             fewer => exact(fewer),
         };
@@ -33,7 +32,9 @@ pub(crate) fn view(changes: &BillChanges, unicode: bool) -> View {
     ];
     let mut parts =
         vec![Part::Words(format!("{} | {}", plain(&changes.before, unicode), plain(&changes.now, unicode)))];
-    parts.push(Part::Table(Table::of(columns, rows)));
+    if more + fewer > 0 {
+        parts.push(Part::Table(Table::of(columns, rows)));
+    }
     if changes.is_partial {
         parts.push(Part::Remarks(vec!["a side was not counted whole: its counts are a part".to_owned()]));
     }
