@@ -116,8 +116,7 @@ fn counts(bill: &Bill) -> BTreeMap<String, u64> {
         let bound = |class: Option<u64>| class.filter(|&bound| bound < u64::MAX);
         let size = bound(call.size_class)
             .map_or(String::new(), |size| format!(" of up to {}", numbers::bytes(size as f64)));
-        let count =
-            bound(call.count_argument).map_or(String::new(), |count| format!(" with up to {count}"));
+        let count = bound(call.count_argument).map_or(String::new(), |count| format!(" with up to {count}"));
         let slept = if call.slept { ", slept" } else { "" };
         *all.entry(format!("{}{size}{count}{on}{slept}", call.name)).or_insert(0) += call.times;
     }
