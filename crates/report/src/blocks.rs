@@ -169,6 +169,27 @@ pub(crate) enum Tone {
     Neutral,
 }
 
+impl View {
+    /// A heading and what stands below it; it covers nothing.
+    pub fn new(title: impl Into<String>, parts: Vec<Part>) -> Self {
+        Self { title: title.into(), covers: Vec::new(), parts }
+    }
+}
+
+impl Part {
+    /// A paragraph.
+    pub fn words(words: impl Into<String>) -> Self {
+        Self::Words(words.into())
+    }
+}
+
+impl Fact {
+    /// A fact that is said of everything.
+    pub fn new(name: &'static str, says: String) -> Self {
+        Self { name, says, of: Vec::new() }
+    }
+}
+
 impl From<Plot> for Part {
     fn from(plot: Plot) -> Self {
         Self::Plot(Box::new(plot))

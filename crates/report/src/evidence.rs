@@ -12,9 +12,8 @@ pub(crate) fn system_calls(evidence: &Evidence) -> Option<f64> {
         return None;
     }
     let claimed = evidence.claims.iter().find(|claim| claim.claim == "system_calls");
-    claimed
-        .and_then(|claim| claim.observed)
-        .or_else(|| evidence.audit_method.as_ref().map(|_| evidence.system_calls.values().sum()))
+    let counted = || evidence.audit_method.as_ref().map(|_| evidence.system_calls.values().sum());
+    claimed.and_then(|claim| claim.observed).or_else(counted)
 }
 
 /// Figures whose operations were timed one by one.
@@ -64,20 +63,16 @@ pub(crate) fn contradiction(claim: &CheckedClaim) -> String {
 
 /// A claim's number in words; numbers of a stored result may be of any size.
 fn expectation(expected: Expectation) -> String {
-    match expected {
-        Expectation::Exactly(number) => numbers::published(number),
-        Expectation::Between { at_least, at_most } if at_least <= 0.0 && at_most == f64::MAX => {
-            "any number of".to_owned()
-        }
-        Expectation::Between { at_least, at_most } if at_least <= 0.0 => {
-            format!("at most {}", numbers::published(at_most))
-        }
-        Expectation::Between { at_least, at_most } if at_most == f64::MAX => {
-            format!("at least {}", numbers::published(at_least))
-        }
-        Expectation::Between { at_least, at_most } => {
-            format!("{} to {}", numbers::published(at_least), numbers::published(at_most))
-        }
+    let (at_least, at_most) = match expected {
+        Expectation::Exactly(number) => return numbers::published(number),
+        Expectation::Between { at_least, at_most } => (at_least, at_most),
+    };
+    let [least, most] = [at_least, at_most].map(numbers::published);
+    match (at_least <= 0.0, at_most == f64::MAX) {
+        (true, true) => "any number of".to_owned(),
+        (true, false) => format!("at most {most}"),
+        (false, true) => format!("at least {least}"),
+        (false, false) => format!("{least} to {most}"),
     }
 }
 

@@ -166,13 +166,10 @@ fn apart(low: f64, high: f64, shown: impl Fn(f64, usize) -> String) -> [String; 
 /// A ratio and its interval: `163x (161 .. 164)`.
 #[must_use]
 pub fn ratio(value: f64, bounds: Option<(f64, f64)>) -> String {
-    match bounds {
-        Some((low, high)) => {
-            let [low, high] = apart(low, high, to_digits);
-            format!("{}x ({low} .. {high})", significant(value))
-        }
-        None => format!("{}x", significant(value)),
-    }
+    let value = significant(value);
+    let Some((low, high)) = bounds else { return format!("{value}x") };
+    let [low, high] = apart(low, high, to_digits);
+    format!("{value}x ({low} .. {high})")
 }
 
 /// A published number, in the unit of the document: all its digits, never rescaled (`0.000013`, `219 000 000`).
@@ -260,8 +257,7 @@ fn half_width_percent(share: f64) -> String {
 /// Digits before the decimal point in groups of three.
 fn grouped(number: &str) -> String {
     let (sign, rest) = number.strip_prefix('-').map_or(("", number), |rest| ("-", rest));
-    let (whole, fraction) =
-        rest.split_once('.').map_or((rest, None), |(whole, fraction)| (whole, Some(fraction)));
+    let (whole, fraction) = rest.split_at(rest.find('.').unwrap_or(rest.len()));
     let mut text = String::from(sign);
     for (index, digit) in whole.chars().enumerate() {
         if index > 0 && (whole.len() - index).is_multiple_of(3) {
@@ -269,11 +265,7 @@ fn grouped(number: &str) -> String {
         }
         text.push(digit);
     }
-    if let Some(fraction) = fraction {
-        text.push('.');
-        text.push_str(fraction);
-    }
-    text
+    text + fraction
 }
 
 /// Digits in groups of three from ten thousand on: counts are read to the digit, and to a thousandth.

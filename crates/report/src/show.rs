@@ -112,6 +112,11 @@ fn to_text(view: &View, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     text::blocks::view(view, &mut Lines::new(style, out))
 }
 
+/// The same with a line a row: of what is too wide the end is left out.
+fn to_lines(view: &View, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+    text::blocks::view(view, &mut Lines::of_lines(style, out))
+}
+
 /// Writes the doctor's findings, and how many of them there are.
 ///
 /// # Errors
@@ -143,8 +148,7 @@ pub fn history_whole(runs: &[(String, Outline)], style: &Style, out: &mut dyn Wr
 /// # Errors
 /// Those of `out`.
 pub fn spread(runs: &[Named<'_>], style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let view = view::spread::view(&judge::spread::spread(runs), style.unicode);
-    text::blocks::view(&view, &mut Lines::of_lines(style, out))
+    to_lines(&view::spread::view(&judge::spread::spread(runs), style.unicode), style, out)
 }
 
 /// Writes the same with one of GitHub's tables.
@@ -176,8 +180,7 @@ pub fn agreement_markdown(rows: &[Agreement], out: &mut dyn Write) -> io::Result
 /// # Errors
 /// Those of `out`.
 pub fn comparison(comparison: &Comparison<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let view = view::comparison::view(comparison, style.unicode);
-    text::blocks::view(&view, &mut Lines::of_lines(style, out))
+    to_lines(&view::comparison::view(comparison, style.unicode), style, out)
 }
 
 /// Writes all of a comparison, on as many lines as that takes.
@@ -201,7 +204,7 @@ pub fn comparison_markdown(comparison: &Comparison<'_>, out: &mut dyn Write) -> 
 /// # Errors
 /// Those of `out`.
 pub fn watch_screen(watch: &Watch, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    text::blocks::view(&view::watch::screen(watch, style.unicode), &mut Lines::of_lines(style, out))
+    to_lines(&view::watch::screen(watch, style.unicode), style, out)
 }
 
 /// Writes the newest run of what is watched, one line a figure.
@@ -230,8 +233,7 @@ fn lines(all: &[String], style: &Style, out: &mut dyn Write) -> io::Result<()> {
 /// # Errors
 /// Those of `out`.
 pub fn matrix(comparisons: &[Comparison<'_>], style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let view = view::matrix::view(comparisons, style.unicode, true);
-    text::blocks::view(&view, &mut Lines::of_lines(style, out))
+    to_lines(&view::matrix::view(comparisons, style.unicode, true), style, out)
 }
 
 /// Writes all columns of comparisons that share their base, on as many lines as that takes.
@@ -269,7 +271,7 @@ impl JudgedFleet {
     /// # Errors
     /// Those of `out`.
     pub fn text(&self, all: bool, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-        text::blocks::view(&view::fleet::view(self, all, style.unicode), &mut Lines::of_lines(style, out))
+        to_lines(&view::fleet::view(self, all, style.unicode), style, out)
     }
 
     /// As tables of Markdown.
@@ -295,7 +297,7 @@ impl Changes {
     /// # Errors
     /// Those of `out`.
     pub fn text(&self, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-        text::blocks::view(&view::counts::changes(self, style.unicode), &mut Lines::of_lines(style, out))
+        to_lines(&view::counts::changes(self, style.unicode), style, out)
     }
 
     /// For a terminal, every function that moved, on as many lines as that takes.

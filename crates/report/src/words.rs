@@ -81,6 +81,22 @@ pub(crate) fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<
     found
 }
 
+/// The items of each key together, both in their order.
+pub(crate) fn grouped<T, K: PartialEq>(
+    items: impl IntoIterator<Item = T>,
+    key: impl Fn(&T) -> K,
+) -> Vec<(K, Vec<T>)> {
+    let mut groups: Vec<(K, Vec<T>)> = Vec::new();
+    for item in items {
+        let key = key(&item);
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, group)) => group.push(item),
+            None => groups.push((key, vec![item])),
+        }
+    }
+    groups
+}
+
 /// "3 checked, 1 unchecked": the names that count at all.
 pub(crate) fn tally<T>(names: &[(T, &str)], count: impl Fn(&T) -> usize) -> String {
     let counts = names.iter().map(|(key, name)| (count(key), name)).filter(|(count, _)| *count > 0);

@@ -40,6 +40,13 @@ pub(crate) struct Chip {
     pub whole: String,
 }
 
+impl Chip {
+    /// A fact that is told whole, and means nothing for the rest.
+    pub fn fact(text: String) -> Self {
+        Self { text, tone: None, whole: String::new() }
+    }
+}
+
 /// An answer.
 pub(crate) struct Card {
     /// What was counted while it was measured.
@@ -56,6 +63,15 @@ pub(crate) struct Card {
     pub size: String,
     /// Name on this page that it leads to; may be empty.
     pub link: String,
+}
+
+impl Card {
+    /// An answer without size and link: its number stands before the first blank of `price`, its unit behind it.
+    pub fn of(hue: Hue, price: &str, name: String, says: String) -> Self {
+        let (number, unit) = price.split_once(' ').unwrap_or((price, ""));
+        let [number, unit] = [number, unit].map(str::to_owned);
+        Self { hue, number, unit, name, says, size: String::new(), link: String::new() }
+    }
 }
 
 /// A part of the page with a heading.

@@ -22,10 +22,28 @@ pub(crate) struct Plot {
 
 impl Plot {
     /// What it shows, what is drawn, and the numbers; without words around them, and without letters.
-    pub fn of(finding: String, chart: Chart, table: Table) -> Self {
+    pub fn of(finding: String, chart: impl Into<Chart>, table: Table) -> Self {
+        let chart = chart.into();
         Self { about: String::new(), finding, note: String::new(), chart, table, letters: Vec::new() }
     }
+
+    /// The same with what it is of.
+    pub fn about(self, about: impl Into<String>) -> Self {
+        Self { about: about.into(), ..self }
+    }
 }
+
+/// What can be drawn is a chart.
+macro_rules! charts {
+    ($($chart:ident),*) => {
+        $(impl From<$chart> for Chart {
+            fn from(chart: $chart) -> Self {
+                Self::$chart(chart)
+            }
+        })*
+    };
+}
+charts!(Curves, Rows, Strips, Tracks, Samples, Launches, Boxes, Bars, Ranked, Trail, Heat);
 
 /// What is drawn.
 pub(crate) enum Chart {
@@ -131,6 +149,13 @@ pub(crate) struct Curves {
     pub names: Names,
 }
 
+impl Curves {
+    /// Curves without lines across.
+    pub fn of(x: Axis, y: Axis, curves: Vec<Curve>, names: Names) -> Self {
+        Self { x, y, curves, rules: Vec::new(), names }
+    }
+}
+
 /// One curve.
 pub(crate) struct Curve {
     /// Its name.
@@ -211,6 +236,13 @@ pub(crate) struct Strips {
     pub rules: Vec<(f64, String)>,
     /// What the strips are of.
     pub names: Names,
+}
+
+impl Strips {
+    /// Strips without lines down.
+    pub fn of(x: Axis, y: Option<Axis>, strips: Vec<Strip>, names: Names) -> Self {
+        Self { x, y, strips, rules: Vec::new(), names }
+    }
 }
 
 /// A small picture.

@@ -68,12 +68,7 @@ const FAMILIES: &[(&str, &str, &str)] = &[
 /// # Errors
 /// Those of `out`.
 pub fn open_metrics(results: &[Named<'_>], out: &mut dyn Write) -> io::Result<()> {
-    let family = |&(name, unit, help): &(&'static str, _, _)| MetricFamily {
-        name,
-        unit,
-        help,
-        samples: BTreeMap::new(),
-    };
+    let family = |&(name, unit, help): &_| MetricFamily { name, unit, help, samples: BTreeMap::new() };
     let mut families = Families(FAMILIES.iter().map(family).collect());
     for &Named { name, result } in results {
         let of = if results.len() > 1 { vec![("result", name)] } else { Vec::new() };
@@ -81,10 +76,7 @@ pub fn open_metrics(results: &[Named<'_>], out: &mut dyn Write) -> io::Result<()
         for figure in &result.figures {
             families.figure(figure, &of);
         }
-        for pair in &result.ratios {
-            families.pair(pair, &of);
-        }
-        for pair in &result.differences {
+        for pair in result.ratios.iter().chain(&result.differences) {
             families.pair(pair, &of);
         }
         for check in &result.doctor {
@@ -110,11 +102,8 @@ impl MetricFamily {
         samples.iter().try_for_each(|(labels, value)| {
             // The sum of no calls at all is -0.
             let value = value + 0.0;
-            if labels.is_empty() {
-                writeln!(out, "{name} {value}")
-            } else {
-                writeln!(out, "{name}{{{labels}}} {value}")
-            }
+            let labels = if labels.is_empty() { String::new() } else { format!("{{{labels}}}") };
+            writeln!(out, "{name}{labels} {value}")
         })
     }
 }

@@ -55,11 +55,8 @@ pub fn rows(
             line.begin();
             line.text.extend_from_slice(&of_figure.before);
             row.write(&mut line);
-            line.text.extend_from_slice(if row.launch.is_none() {
-                &of_figure.of_estimate
-            } else {
-                &of_figure.of_launch
-            });
+            let of = if row.launch.is_none() { &of_figure.of_estimate } else { &of_figure.of_launch };
+            line.text.extend_from_slice(of);
             let judged = (!row.quantity.is_empty()).then(|| Datum::Flag(row.quantity == of_figure.judged));
             line.cell("judged", judged.unwrap_or(Datum::Absent));
             line.cell("launch", row.launch.map_or(Datum::Absent, |launch| Datum::Count(launch.into())));
@@ -243,9 +240,7 @@ fn csv(cell: &Datum<'_>, out: &mut Vec<u8>) -> io::Result<()> {
     match cell {
         Datum::Absent => Ok(()),
         Datum::Text(text) => write!(out, "{}", Untrusted::new(shortened(text)).csv()),
-        Datum::Marks(marks) => {
-            write!(out, "{}", once(marks).join(" "))
-        }
+        Datum::Marks(marks) => write!(out, "{}", once(marks).join(" ")),
         Datum::Number(value) => write_number(*value, out),
         Datum::Count(count) => write!(out, "{count}"),
         Datum::Flag(flag) => write!(out, "{}", if *flag { "yes" } else { "no" }),

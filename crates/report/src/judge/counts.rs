@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use oscost_results::{Figure, FunctionNode, InstructionCount, Repeats, RunResult, Status};
+use oscost_results::{Figure, InstructionCount, Repeats, RunResult, Status};
 use oscost_stats::sorting::SmallSort;
 
 /// Two results of counts, compared.
@@ -89,16 +89,10 @@ impl CountChange {
 
     fn of_one_side(figure: &Figure, is_first: bool) -> Self {
         let own = value(figure);
-        let (before, now) = if is_first { (own, None) } else { (None, own) };
-        let side = if is_first { "first" } else { "second" };
-        Self {
-            id: figure.id.clone(),
-            before,
-            now,
-            verdict: CountVerdict::Unclear,
-            functions: Vec::new(),
-            why: Some(format!("only the {side} result has it")),
-        }
+        let (before, now, side) = if is_first { (own, None, "first") } else { (None, own, "second") };
+        let why = Some(format!("only the {side} result has it"));
+        let (id, verdict) = (figure.id.clone(), CountVerdict::Unclear);
+        Self { id, before, now, verdict, functions: Vec::new(), why }
     }
 }
 
@@ -132,19 +126,15 @@ fn moved(before: &InstructionCount, now: &InstructionCount) -> Vec<(String, u64,
     if before.functions.is_empty() || now.functions.is_empty() {
         return Vec::new();
     }
-    let mut own: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
-    let is_function = |node: &&FunctionNode| node.depth > 0;
-    for node in before.functions.iter().filter(is_function) {
-        own.entry(&node.name).or_default().0 += node.own;
+    let mut own: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
+    for (side, count) in [before, now].into_iter().enumerate() {
+        for node in count.functions.iter().filter(|node| node.depth > 0) {
+            own.entry(&node.name).or_default()[side] += node.own;
+        }
     }
-    for node in now.functions.iter().filter(is_function) {
-        own.entry(&node.name).or_default().1 += node.own;
-    }
-    let mut moved: Vec<(String, u64, u64)> = own
-        .into_iter()
-        .filter(|(_, (before, now))| before != now)
-        .map(|(name, (before, now))| (name.to_owned(), before, now))
-        .collect();
+    let moved = own.into_iter().filter(|(_, [before, now])| before != now);
+    let mut moved: Vec<(String, u64, u64)> =
+        moved.map(|(name, [before, now])| (name.to_owned(), before, now)).collect();
     moved.small_sort_by_key(|(name, before, now)| (std::cmp::Reverse(before.abs_diff(*now)), name.clone()));
     moved
 }
@@ -220,7 +210,7 @@ pub fn is_count(result: &RunResult) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oscost_results::Counted;
+    use oscost_results::{Counted, FunctionNode};
     use serde_json::Map;
 
     fn count(values: &[(u64, u32)], functions: &[(&str, u64)]) -> InstructionCount {

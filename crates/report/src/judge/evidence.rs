@@ -23,20 +23,14 @@ pub(super) fn changed(a: &Figure, b: &Figure) -> Vec<Evident> {
     names.sort_unstable();
     names.dedup();
     let count = |calls: &BTreeMap<String, f64>, name: &str| calls.get(name).copied().unwrap_or(0.0);
-    names
-        .into_iter()
-        .map(|name| (name, count(of_a, name), count(of_b, name)))
-        .filter(|(name, of_a, of_b)| {
-            let open = left_open(a, name).max(left_open(b, name));
-            (of_a - of_b).abs() > ONE_COUNT.max(open)
-        })
-        .map(|(name, of_a, of_b)| Evident {
-            id: a.id.clone(),
-            what: format!("calls of {}", plain(name, true)),
-            a: of_a,
-            b: of_b,
-        })
-        .collect()
+    let evident = |name: &String| {
+        let (of_a, of_b) = (count(of_a, name), count(of_b, name));
+        let open = left_open(a, name).max(left_open(b, name));
+        let what = || format!("calls of {}", plain(name, true));
+        let differs = (of_a - of_b).abs() > ONE_COUNT.max(open);
+        differs.then(|| Evident { id: a.id.clone(), what: what(), a: of_a, b: of_b })
+    };
+    names.into_iter().filter_map(evident).collect()
 }
 
 /// What the claims of a figure leave open of the count of one call: the width of the narrowest bound that speaks of it.

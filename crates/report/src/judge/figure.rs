@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use oscost_results::{Estimate, Figure, Mark, RunResult, Status};
 use oscost_stats::compare::{Change, FEWEST_BOOTS};
 use oscost_stats::drift::Drift;
-use oscost_stats::interval::{MEDIAN, over_launches, over_launches_drifting};
+use oscost_stats::interval::{Interval, MEDIAN, over_launches, over_launches_drifting};
 
 use super::asked::{Asked, Kin, Neighbour, Question};
 use super::core_speed;
 use super::null::{calls, is_disturbed};
 use super::past::Learning;
 use super::quantity::{FEW, FLOOR, clearly_best_way, common, is_on_one_cpu, launches, quantile_of};
-use super::{Compared, Comparison, OneSided, Verdict, evidence, other_cpu, stays, version_one};
+use super::{Compared, Comparison, NOTHING, OneSided, Verdict, evidence, other_cpu, stays, version_one};
 use crate::named::Named;
 use crate::words::plain;
 
@@ -153,20 +153,15 @@ impl<'a> Sides<'a> {
 
     /// The value of each boot (the mean of its runs, of logarithms), or of each run where all are of one boot.
     fn units(&self, side: &[Named<'_>], launches: &[Vec<f64>], q: f64) -> Option<Vec<f64>> {
-        let runs: Option<Vec<f64>> =
-            launches.iter().map(|launches| Some(over_launches(launches, q)?.value)).collect();
-        let runs = runs?;
+        let runs = launches.iter().map(|launches| Some(over_launches(launches, q)?.value));
+        let runs = runs.collect::<Option<Vec<f64>>>()?;
         if self.ground == Ground::Runs {
             return Some(runs);
         }
         let boots: BTreeSet<Option<&str>> = side.iter().map(boot).collect();
         let mean = |of: Option<&str>| {
-            let own: Vec<f64> = side
-                .iter()
-                .zip(&runs)
-                .filter(|(named, _)| boot(named) == of)
-                .map(|(_, run)| run.ln())
-                .collect();
+            let own = side.iter().zip(&runs).filter(|(named, _)| boot(named) == of);
+            let own: Vec<f64> = own.map(|(_, run)| run.ln()).collect();
             (own.iter().sum::<f64>() / own.len() as f64).exp()
         };
         Some(boots.into_iter().map(mean).collect())
@@ -180,16 +175,12 @@ impl<'a> Sides<'a> {
         q: f64,
         drift: Drift,
     ) -> Estimate {
-        let nothing = Estimate { value: f64::NAN, low: f64::NAN, high: f64::NAN, extremes: true };
         if let [launches] = launches {
-            return over_launches_drifting(launches, q, drift).map_or(nothing, |it| Estimate {
-                value: it.value,
-                low: it.low,
-                high: it.high,
-                extremes: it.extremes,
-            });
+            let found = over_launches_drifting(launches, q, drift);
+            let Some(Interval { value, low, high, extremes }) = found else { return NOTHING };
+            return Estimate { value, low, high, extremes };
         }
-        let Some(units) = self.units(side, launches, q) else { return nothing };
+        let Some(units) = self.units(side, launches, q) else { return NOTHING };
         let value = (units.iter().map(|unit| unit.ln()).sum::<f64>() / units.len() as f64).exp();
         let least = units.iter().copied().fold(f64::INFINITY, f64::min);
         Estimate { value, low: least, high: units.iter().copied().fold(0.0, f64::max), extremes: true }
@@ -248,10 +239,11 @@ pub(super) fn pair_up<'a>(
             let one =
                 OneSided { id: id.to_owned(), a: words(&a), b: words(&b), blind: blind(&a) || blind(&b) };
             // Withheld twice is no news, whatever the reason.
-            if a.is_err() && b.is_err() {
-                into.neither.push(one)
-            } else {
+            let is_news = a.is_ok() || b.is_ok();
+            if is_news {
                 into.one_sided.push(one)
+            } else {
+                into.neither.push(one)
             }
             return None;
         }

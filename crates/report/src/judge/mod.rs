@@ -129,16 +129,18 @@ pub struct Compared {
     pub pair: Option<(String, String)>,
 }
 
+/// The estimate of a side that has none.
+const NOTHING: Estimate = Estimate { value: f64::NAN, low: f64::NAN, high: f64::NAN, extremes: true };
+
 impl Compared {
     /// A row of which nothing is known yet.
     fn blank(id: String, quantity: &str, unit: String) -> Self {
-        let nothing = Estimate { value: f64::NAN, low: f64::NAN, high: f64::NAN, extremes: true };
         Self {
             id,
             quantity: quantity.to_owned(),
             unit,
-            a: nothing,
-            b: nothing,
+            a: NOTHING,
+            b: NOTHING,
             change: None,
             verdict: Verdict::Unclear,
             changed: false,

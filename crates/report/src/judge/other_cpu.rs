@@ -33,12 +33,8 @@ pub(super) fn refusal<'r>(
     let mut all = results.map(how);
     let first = all.next()?;
     if let Some(other) = all.find(|other| *other != first) {
-        let words = |how: Option<&str>| how.unwrap_or("it slept").to_owned();
-        return Some(format!(
-            "the other CPU was kept awake in another way: {}, {}",
-            words(first),
-            words(other)
-        ));
+        let [a, b] = [first, other].map(|how| how.unwrap_or("it slept"));
+        return Some(format!("the other CPU was kept awake in another way: {a}, {b}"));
     }
     let (foreign_a, foreign_b) = (foreign(of_a), foreign(of_b));
     if (foreign_a > OTHERS) != (foreign_b > OTHERS) {

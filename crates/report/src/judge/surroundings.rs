@@ -227,19 +227,17 @@ pub(super) fn warnings(
     core_speed: Option<f64>,
 ) -> Vec<String> {
     let mut all = Vec::new();
-    if other_machine && cross_machine {
-        all.push("the machines differ, which may explain a change (--cross-machine)".to_owned());
-    } else if other_machine {
-        all.push(
+    if other_machine {
+        let what = if cross_machine {
+            "the machines differ, which may explain a change (--cross-machine)"
+        } else {
             "the machines differ: figures stand side by side, without ratios or verdicts (--cross-machine gives them)"
-                .to_owned(),
-        );
+        };
+        all.push(what.to_owned());
     }
     if a.tool.build_id != b.tool.build_id {
-        all.push(
-            "the builds differ: code lies elsewhere in memory, which alone can change a cost (METHOD.md, Loops)"
-                .to_owned(),
-        );
+        let what = "the builds differ: code lies elsewhere in memory, which alone can change a cost (METHOD.md, Loops)";
+        all.push(what.to_owned());
     }
     if a.tool.libc != b.tool.libc {
         all.push(format!(
@@ -250,10 +248,8 @@ pub(super) fn warnings(
         ));
     }
     if (a.estimators, b.estimators) == (1, 1) {
-        all.push(
-            "both results are of version 1, and are judged by version 1's rule (METHOD.md, Comparing)"
-                .to_owned(),
-        );
+        let what = "both results are of version 1, and are judged by version 1's rule (METHOD.md, Comparing)";
+        all.push(what.to_owned());
     }
     if let Some(slowed) = core_speed {
         all.push(format!("the core ran {} in the second run", how_fast(slowed)));

@@ -137,27 +137,21 @@ fn decide(
     least: f64,
 ) -> Option<Change> {
     let (of_a, of_b) = (launches(a, value), launches(b, value));
+    judge(&side(a, results.0, &of_a), &side(b, results.1, &of_b), q, least)
+}
+
+/// A side as version 1 judged it, with these values of its launches.
+fn side<'l>(figure: &Figure, result: &RunResult, of: &'l [f64]) -> VersionOneSide<'l> {
     // A step of the clock counts where the harness timed batches of the operation; a series times its own way.
-    let side = |figure: &Figure, result: &RunResult, unit_ns: f64| -> (f64, u64) {
-        let iterations = figure.launches.first().map_or(0, |launch| launch.iterations);
-        let step = result.conditions.clock_step_ns.filter(|_| iterations > 0).unwrap_or(0.0);
-        (step / unit_ns, iterations.saturating_mul(figure.operations_per_iteration).max(1))
+    let iterations = figure.launches.first().map_or(0, |launch| launch.iterations);
+    let step = result.conditions.clock_step_ns.filter(|_| iterations > 0).unwrap_or(0.0);
+    // In passes a step is as many passes as it has ns.
+    let plain = launches(figure, |launch| launch.quantities.get(&figure.headline).copied());
+    let unit = match (plain.first(), of.first()) {
+        (Some(plain), Some(of)) if *of > 0.0 => plain / of,
+        _ => 1.0,
     };
-    let unit = |of: &[f64], figure: &Figure| {
-        // In passes a step is as many passes as it has ns.
-        let plain = launches(figure, |launch| launch.quantities.get(&figure.headline).copied());
-        match (plain.first(), of.first()) {
-            (Some(plain), Some(of)) if *of > 0.0 => plain / of,
-            _ => 1.0,
-        }
-    };
-    let (step_a, operations_a) = side(a, results.0, unit(&of_a, a));
-    let (step_b, operations_b) = side(b, results.1, unit(&of_b, b));
-    let noisy = |figure: &Figure| figure.marks.contains(&Mark::Noisy);
-    judge(
-        &VersionOneSide { launches: &of_a, step_ns: step_a, operations: operations_a, noisy: noisy(a) },
-        &VersionOneSide { launches: &of_b, step_ns: step_b, operations: operations_b, noisy: noisy(b) },
-        q,
-        least,
-    )
+    let operations = iterations.saturating_mul(figure.operations_per_iteration).max(1);
+    let noisy = figure.marks.contains(&Mark::Noisy);
+    VersionOneSide { launches: of, step_ns: step / unit, operations, noisy }
 }

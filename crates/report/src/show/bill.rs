@@ -4,12 +4,12 @@ use std::io::{self, Write};
 
 use oscost_results::RunResult;
 
-use super::to_text;
+use super::{to_lines, to_text};
 use crate::judge::BillChanges;
 use crate::named::Named;
-use crate::render::text::lines::Lines;
+
 use crate::render::text::style::Style;
-use crate::render::{html, markdown, text};
+use crate::render::{html, markdown};
 use crate::view;
 
 /// Writes the bill that `result` holds; every row, and what its price rests on, where `whole` is asked for.
@@ -17,10 +17,8 @@ use crate::view;
 /// # Errors
 /// Those of `out`.
 pub fn bill(result: &RunResult, whole: bool, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    result
-        .bill
-        .as_deref()
-        .map_or(Ok(()), |bill| to_text(&view::bill::view(result, bill, whole, style.unicode), style, out))
+    let Some(bill) = result.bill.as_deref() else { return Ok(()) };
+    to_text(&view::bill::view(result, bill, whole, style.unicode), style, out)
 }
 
 /// Writes the bill that `result` holds with GitHub's tables.
@@ -28,8 +26,8 @@ pub fn bill(result: &RunResult, whole: bool, style: &Style, out: &mut dyn Write)
 /// # Errors
 /// Those of `out`.
 pub fn bill_markdown(result: &RunResult, out: &mut dyn Write) -> io::Result<()> {
-    let view = |bill| view::bill::view(result, bill, true, true);
-    result.bill.as_deref().map_or(Ok(()), |bill| markdown::view(&view(bill), 2, out))
+    let Some(bill) = result.bill.as_deref() else { return Ok(()) };
+    markdown::view(&view::bill::view(result, bill, true, true), 2, out)
 }
 
 /// Writes one page about the bill of a result.
@@ -37,8 +35,8 @@ pub fn bill_markdown(result: &RunResult, out: &mut dyn Write) -> io::Result<()> 
 /// # Errors
 /// Those of `out`.
 pub fn bill_page(named: &Named<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let bill = named.result.bill.as_deref();
-    bill.map_or(Ok(()), |bill| html::page::write(&view::bill::page(named, bill), out))
+    let Some(bill) = named.result.bill.as_deref() else { return Ok(()) };
+    html::page::write(&view::bill::page(named, bill), out)
 }
 
 impl BillChanges {
@@ -47,7 +45,7 @@ impl BillChanges {
     /// # Errors
     /// Those of `out`.
     pub fn text(&self, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-        text::blocks::view(&view::bill_changes::view(self, style.unicode), &mut Lines::of_lines(style, out))
+        to_lines(&view::bill_changes::view(self, style.unicode), style, out)
     }
 
     /// As tables of Markdown.

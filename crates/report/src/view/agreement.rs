@@ -29,9 +29,8 @@ pub(crate) fn view(rows: &[Agreement], unicode: bool) -> View {
         ]
     };
     let mut parts = vec![
-        Part::Words(
-            "Peer: median of its launches, converted; ours: the headline. The ratio is over launches of one rotation. Agreement compares the smallest launches (5 %). Spread: the largest launch divided by the smallest."
-                .to_owned(),
+        Part::words(
+            "Peer: median of its launches, converted; ours: the headline. The ratio is over launches of one rotation. Agreement compares the smallest launches (5 %). Spread: the largest launch divided by the smallest.",
         ),
         Part::Table(Table::new(heads, rows.iter().map(cells))),
     ];
@@ -43,5 +42,5 @@ pub(crate) fn view(rows: &[Agreement], unicode: bool) -> View {
             format!("{}{version}: {}; {}; {ours}. {}", row.peer, row.measures, row.conversion, row.verdict());
         parts.push(Part::Words(plain(&words, unicode)));
     }
-    View { title: "CROSSCHECK".to_owned(), parts, ..View::default() }
+    View::new("CROSSCHECK", parts)
 }

@@ -7,13 +7,14 @@ use oscost_results::bill::{
 use oscost_results::{Estimate, RunResult};
 
 use crate::blocks::Hue;
+use crate::blocks::Place::{Below, Left, Right, Spare};
 use crate::blocks::axis::Axis;
 use crate::blocks::page::{Card, Chip, Page, Section};
-use crate::blocks::plot::{Chart, Plot, Ranked, RankedBar};
-use crate::blocks::{Judged, Part, Place, Table, Tone, View};
+use crate::blocks::plot::{Plot, Ranked, RankedBar};
+use crate::blocks::{Judged, Part, Table, Tone, View};
 use crate::named::Named;
 use crate::numbers::{self, duration, exact};
-use crate::words::{capital, plain};
+use crate::words::{capital, counted as counted_of, plain};
 
 /// Rows that a screen shows unless all are asked for; and savings.
 const ROWS: usize = 14;
@@ -40,16 +41,14 @@ pub(crate) fn view(result: &RunResult, bill: &Bill, whole: bool, unicode: bool) 
         parts.push(Part::Table(savings(&shown[..few], unicode)));
     }
     if !bill.budgets.is_empty() {
-        parts.push(Part::Judged(
-            "budgets".to_owned(),
-            bill.budgets.iter().map(|it| budget(it, unicode)).collect(),
-        ));
+        let budgets = bill.budgets.iter().map(|it| budget(it, unicode));
+        parts.push(Part::Judged("budgets".to_owned(), budgets.collect()));
     }
     let mut answer: Vec<String> = vec![explained(bill)];
     answer.extend(bill.left.iter().map(|it| plain(it, unicode)));
     answer.push(largest(bill).unwrap_or_else(|| NO_SAVING.to_owned()));
     parts.push(Part::Answer(answer));
-    View { title: title(result, bill, unicode), parts, ..View::default() }
+    View::new(title(result, bill, unicode), parts)
 }
 
 fn program(bill: &Bill, unicode: bool) -> String {
@@ -61,14 +60,10 @@ fn program(bill: &Bill, unicode: bool) -> String {
 }
 
 fn title(result: &RunResult, bill: &Bill, unicode: bool) -> String {
-    let cpus = result.machine.cpus;
-    format!(
-        "bill of {} | {}, {}, {cpus} CPU{}",
-        program(bill, unicode),
-        plain(&result.conditions.kernel, unicode),
-        plain(&result.machine.cpu_model, unicode),
-        if cpus == 1 { "" } else { "s" }
-    )
+    let place =
+        [&result.conditions.kernel, &result.machine.cpu_model].map(|it| plain(it, unicode)).join(", ");
+    let cpus = counted_of(result.machine.cpus as usize, "CPU", "CPUs");
+    format!("bill of {} | {place}, {cpus}", program(bill, unicode))
 }
 
 /// What the free run took, and how it was counted.
@@ -180,10 +175,8 @@ fn price(item: &Item, unicode: bool) -> (String, String) {
                 (false, true) => "",
             };
             let bound = if price.least { least } else { "" };
-            (
-                format!("{sign}{}", duration(price.ns.value)),
-                format!("{bound}{}", duration(item.together.value)),
-            )
+            let [one, all] = [price.ns.value, item.together.value].map(duration);
+            (format!("{sign}{one}"), format!("{bound}{all}"))
         }
     }
 }
@@ -195,10 +188,8 @@ fn items(bill: &Bill, whole: bool, unicode: bool) -> Table {
     let shown = if whole { bill.items.len() } else { ROWS.min(bill.items.len()) };
     let rows = bill.items[..shown].iter().map(|item| {
         let (one, together) = price(item, unicode);
-        let saving = bill
-            .savings
-            .iter()
-            .find(|saving| is_worth(bill, saving) && saving.items.first() == Some(&item.key));
+        let mut savings = bill.savings.iter().filter(|saving| is_worth(bill, saving));
+        let saving = savings.find(|saving| saving.items.first() == Some(&item.key));
         let inside = item.inside_ns.filter(|_| item.price.as_ref().is_some_and(|price| price.least));
         let saving = saving.map(|it| format!("{}: {}", it.instead, duration(it.then_ns)));
         let inside = inside.map(|ns| format!("no price: {} inside", duration(ns as f64)));
@@ -219,15 +210,15 @@ fn items(bill: &Bill, whole: bool, unicode: bool) -> Table {
         vec![words, large(times), String::new(), duration(sum), share(sum), String::new()]
     });
     let mut columns = vec![
-        ("", Place::Left),
-        ("times", Place::Right),
-        ("price", Place::Right),
-        ("together", Place::Right),
-        ("share", Place::Right),
-        ("instead", Place::Spare),
+        ("", Left),
+        ("times", Right),
+        ("price", Right),
+        ("together", Right),
+        ("share", Right),
+        ("instead", Spare),
     ];
     if whole {
-        columns.push(("", Place::Below));
+        columns.push(("", Below));
     }
     Table::of(columns, rows.chain(others))
 }
@@ -267,29 +258,24 @@ fn savings(all: &[&Saving], unicode: bool) -> Table {
         ]
     });
     let columns = [
-        ("what would be less", Place::Left),
-        ("times", Place::Right),
-        ("now", Place::Right),
-        ("then", Place::Right),
-        ("saved", Place::Right),
-        ("", Place::Below),
+        ("what would be less", Left),
+        ("times", Right),
+        ("now", Right),
+        ("then", Right),
+        ("saved", Right),
+        ("", Below),
     ];
     Table::of(columns, rows)
 }
 
 fn budget(budget: &Budget, unicode: bool) -> Judged {
-    let (word, tone) = match budget.kept {
-        Some(true) => ("kept", Tone::Good),
-        Some(false) => ("broken", Tone::Bad),
-        None => ("unclear", Tone::Doubt),
+    let (word, tone, because) = match budget.kept {
+        Some(true) => ("kept", Tone::Good, ""),
+        Some(false) => ("broken", Tone::Bad, ""),
+        None => ("unclear", Tone::Doubt, "not everything was counted"),
     };
-    Judged {
-        word,
-        tone,
-        name: String::new(),
-        text: format!("{}: {} counted", plain(&budget.asked, unicode), exact(budget.counted as f64)),
-        because: if budget.kept.is_none() { "not everything was counted".to_owned() } else { String::new() },
-    }
+    let text = format!("{}: {} counted", plain(&budget.asked, unicode), exact(budget.counted as f64));
+    Judged { word, tone, name: String::new(), text, because: because.to_owned() }
 }
 
 fn whole_percent(share: f64) -> String {
@@ -326,19 +312,14 @@ fn explained(bill: &Bill) -> String {
 
 /// What it pays altogether, where nothing would be less.
 fn pays(bill: &Bill) -> String {
-    match bill.free {
-        Some(free) => {
-            let system = duration(free.system_ns as f64);
-            match &bill.explained {
-                Some(share) => format!(
-                    "{system} in the kernel, {} of it priced ({})",
-                    numbers::whole_percent(share.value),
-                    range(share)
-                ),
-                None => format!("{system} in the kernel: {}", explained(bill)),
-            }
+    let Some(free) = bill.free else { return capital(&explained(bill)) };
+    let system = duration(free.system_ns as f64);
+    match &bill.explained {
+        Some(share) => {
+            let priced = numbers::whole_percent(share.value);
+            format!("{system} in the kernel, {priced} of it priced ({})", range(share))
         }
-        None => capital(&explained(bill)),
+        None => format!("{system} in the kernel: {}", explained(bill)),
     }
 }
 
@@ -363,9 +344,8 @@ pub(crate) fn page(named: &Named<'_>, bill: &Bill) -> Page {
     let chip = |text: String, tone| Chip { text, tone, whole: String::new() };
     let whole = program(bill, true);
     let mut chips = vec![Chip { text: whole.chars().take(PROGRAM).collect(), tone: None, whole }];
-    chips.extend(
-        [&result.conditions.kernel, &result.machine.cpu_model].map(|fact| chip(plain(fact, true), None)),
-    );
+    let facts = [&result.conditions.kernel, &result.machine.cpu_model];
+    chips.extend(facts.map(|fact| Chip::fact(plain(fact, true))));
     let sure = if bill.explained.is_some() { Tone::Neutral } else { Tone::Doubt };
     chips.extend(largest(bill).map(|_| chip(explained(bill), Some(sure))));
     let broken = bill.budgets.iter().filter(|it| it.kept == Some(false)).count();
@@ -374,40 +354,25 @@ pub(crate) fn page(named: &Named<'_>, bill: &Bill) -> Page {
         chips.push(chip(format!("{broken} of {} budgets broken", bill.budgets.len()), Some(tone)));
     }
     let heading = largest(bill).map_or_else(|| pays(bill), |it| capital(&it));
-    let mut sections = Vec::new();
-    if let Some(plot) = bars(bill) {
-        let parts = vec![Part::from(plot)];
-        sections.push(Section::View(View {
-            title: "Where the time goes".to_owned(),
-            parts,
-            ..View::default()
-        }));
-    }
-    sections.push(Section::View(View { title: "The bill".to_owned(), ..view }));
+    let plot = bars(bill).map(|plot| View::new("Where the time goes", vec![Part::from(plot)]));
+    let views = plot.into_iter().chain([View { title: "The bill".to_owned(), ..view }]);
     Page {
         title: format!("bill of {}: oscost", program(bill, true)),
         kind: "bill",
         heading,
         chips,
         cards: bill.savings.iter().take(3).filter(|it| is_worth(bill, it)).map(card).collect(),
-        sections,
+        sections: views.map(Section::View).collect(),
         closing: format!("The bill of {}.", program(bill, true)),
         ..Page::default()
     }
 }
 
 fn card(saving: &Saving) -> Card {
+    let name = plain(&format!("{} \u{2192} {}", saving.replaced, saving.instead), true);
+    let size = if saving.at_most { "saved at most" } else { "saved" }.to_owned();
     let saved = duration(saving.saved_ns());
-    let (number, unit) = saved.rsplit_once(' ').unwrap_or((&saved, ""));
-    Card {
-        hue: Hue::Kernel,
-        number: number.to_owned(),
-        unit: unit.to_owned(),
-        name: plain(&format!("{} \u{2192} {}", saving.replaced, saving.instead), true),
-        says: plain(&saving.catch, true),
-        size: if saving.at_most { "saved at most".to_owned() } else { "saved".to_owned() },
-        link: String::new(),
-    }
+    Card { size, ..Card::of(Hue::Kernel, &saved, name, plain(&saving.catch, true)) }
 }
 
 /// A bar a row, the longest first; what has no price yet is grey.
@@ -420,26 +385,19 @@ fn bars(bill: &Bill) -> Option<Plot> {
         let is_least = is_least(item);
         let together = duration(item.together.value);
         let bound = if is_least { "at least " } else { "" };
+        let says = format!("{}, {} times: {}", item.words, exact(item.times as f64), rests(item));
         RankedBar {
             name: plain(&format!("{}: {bound}{together}", item.words), true),
             value: item.together.value,
             is_grey: is_least,
-            says: plain(
-                &format!("{}, {} times: {}", item.words, exact(item.times as f64), rests(item)),
-                true,
-            ),
+            says: plain(&says, true),
         }
     });
-    let table = Table::new(
-        ["", "times", "together"],
-        priced().map(|item| {
-            vec![plain(&item.words, true), exact(item.times as f64), duration(item.together.value)]
-        }),
-    );
+    let row =
+        |item: &Item| vec![plain(&item.words, true), exact(item.times as f64), duration(item.together.value)];
+    let table = Table::new(["", "times", "together"], priced().map(row));
     let most = bill.items.iter().find(|item| item.price.is_some())?;
     let finding = format!("{} costs the most: {}", plain(&most.words, true), duration(most.together.value));
-    Some(Plot {
-        note: if priced().any(is_least) { GREY.to_owned() } else { String::new() },
-        ..Plot::of(finding, Chart::Ranked(Ranked { axis, bars: bars.collect() }), table)
-    })
+    let note = if priced().any(is_least) { GREY.to_owned() } else { String::new() };
+    Some(Plot { note, ..Plot::of(finding, Ranked { axis, bars: bars.collect() }, table) })
 }

@@ -1,6 +1,7 @@
 //! Two bills against each other.
 
-use crate::blocks::{Cell, Part, Place, Table, View};
+use crate::blocks::Place::{Left, Right};
+use crate::blocks::{Cell, Part, Table, View};
 use crate::judge::BillChanges;
 use crate::numbers::exact;
 use crate::words::plain;
@@ -23,13 +24,7 @@ pub(crate) fn view(changes: &BillChanges, unicode: bool) -> View {
             Cell::from(change),
         ]
     });
-    let columns = [
-        ("calls", Place::Left),
-        ("before", Place::Right),
-        ("now", Place::Right),
-        ("verdict", Place::Left),
-        ("change", Place::Right),
-    ];
+    let columns = [("calls", Left), ("before", Right), ("now", Right), ("verdict", Left), ("change", Right)];
     let mut parts =
         vec![Part::Words(format!("{} | {}", plain(&changes.before, unicode), plain(&changes.now, unicode)))];
     if more + fewer > 0 {
@@ -38,9 +33,5 @@ pub(crate) fn view(changes: &BillChanges, unicode: bool) -> View {
     if changes.is_partial {
         parts.push(Part::Remarks(vec!["a side was not counted whole: its counts are a part".to_owned()]));
     }
-    View {
-        title: format!("counts of two bills: {more} more, {fewer} fewer, {equal} equal"),
-        parts,
-        ..View::default()
-    }
+    View::new(format!("counts of two bills: {more} more, {fewer} fewer, {equal} equal"), parts)
 }

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use oscost_results::RunResult;
 use oscost_stats::sorting::SmallSort;
 
-use crate::blocks::{Cell, Fact, Judged, Part, Place, Table, Tone, View};
+use crate::blocks::Place::{Left, Right, Spare};
+use crate::blocks::{Cell, Fact, Judged, Part, Table, Tone, View};
 use crate::evidence::per_operation;
 use crate::judge::{Compared, Comparison, Differs, Shift, Verdict, name_of_pair, percent};
 use crate::numbers;
-use crate::words::{counted, plain, words};
+use crate::words::{counted, grouped, plain, words};
 
 /// Most figures that are shown of those that changed by less than anybody asked about.
 const MOST_SMALL: usize = 12;
@@ -58,14 +59,8 @@ impl ComparisonView<'_> {
             let evident = comparison.evidence.iter().map(|it| {
                 let (a, b) = (per_operation(it.a), per_operation(it.b));
                 let what = format!("{}: {} per operation, {a} {arrow} {b}", it.id, it.what);
-                let text = self.plain(&what);
-                Judged {
-                    word: "evidence",
-                    tone: Tone::Doubt,
-                    name: String::new(),
-                    text,
-                    because: String::new(),
-                }
+                let (text, name, because) = (self.plain(&what), String::new(), String::new());
+                Judged { word: "evidence", tone: Tone::Doubt, name, text, because }
             });
             parts.push(Part::Judged(String::new(), evident.collect()));
         }
@@ -82,36 +77,30 @@ impl ComparisonView<'_> {
                 comparison.of(verdict).any(|figure| Some(&figure.id) == of)
             };
             let pairs = comparison.pairs.iter().filter(|row| row.verdict == verdict && !said(row));
-            let rows: Vec<&Compared> = pairs.collect();
-            parts.extend(self.table(
-                &format!("{} beside its baseline", name_of_pair(verdict)),
-                Tone::Doubt,
-                &rows,
-            ));
+            let title = format!("{} beside its baseline", name_of_pair(verdict));
+            parts.extend(self.table(&title, Tone::Doubt, &pairs.collect::<Vec<_>>()));
         }
-        let alike = one_sided_alike(comparison).into_iter().map(|(ids, a, b)| {
-            let of: Vec<Cell> = ids.into_iter().map(|id| self.id(id)).collect();
-            let says = format!(
-                "{}, {} {arrow} {}",
-                counted(of.len(), "figure", "figures"),
-                self.plain(a),
-                self.plain(b)
-            );
-            Fact { name: "differ", says, of }
-        });
+        // The figures of one side only, those together of which the same is told.
+        let alike =
+            grouped(&comparison.one_sided, |one| (&one.a, &one.b)).into_iter().map(|((a, b), all)| {
+                let of: Vec<Cell> = all.into_iter().map(|one| self.id(&one.id)).collect();
+                let figures = counted(of.len(), "figure", "figures");
+                let says = format!("{figures}, {} {arrow} {}", self.plain(a), self.plain(b));
+                Fact { name: "differ", says, of }
+            });
         let alike: Vec<Fact> = alike.collect();
         if !alike.is_empty() {
             parts.push(Part::Facts(alike));
         }
         parts.push(Part::Answer(answer(comparison)));
         let title = format!("{} {arrow} {}", self.plain(comparison.a), self.plain(comparison.b));
-        View { title, parts, ..View::default() }
+        View::new(title, parts)
     }
 
     /// What differs around the two, and by what they were judged.
     fn facts(&self) -> Vec<Fact> {
         let arrow = self.arrow();
-        let fact = |name, says| Fact { name, says, of: Vec::new() };
+        let fact = Fact::new;
         let differing = |name: &'static str, differs: &[Differs]| -> Vec<Fact> {
             let each = |it: &Differs| {
                 fact(name, format!("{} {} {arrow} {}", it.what, self.plain(&it.a), self.plain(&it.b)))
@@ -155,34 +144,24 @@ impl ComparisonView<'_> {
             let contradicts = row
                 .change
                 .is_some_and(|change| (row.b.value - row.a.value) * change.change < 0.0 && row.changed);
-            let shown = |value: f64| {
-                if contradicts || !value.is_finite() {
-                    "-".into()
-                } else {
-                    numbers::quantity(value, &unit).into()
-                }
-            };
+            let is_shown = |value: f64| !contradicts && value.is_finite();
+            let shown =
+                |value: f64| if is_shown(value) { numbers::quantity(value, &unit) } else { "-".into() };
             let [a, b] = [row.a.value, row.b.value].map(shown);
             let is_open = row.verdict == Verdict::Unclear;
             let (change, interval) =
                 row.change.map_or_else(<(String, String)>::default, |change| shifted(&change, is_open));
-            vec![
-                self.id(&row.id),
-                a,
-                b,
-                change.into(),
-                interval.into(),
-                words(&row.quantity, self.unicode).into(),
-            ]
+            let cells = [a, b, change, interval, words(&row.quantity, self.unicode)].map(Cell::from);
+            std::iter::once(self.id(&row.id)).chain(cells).collect()
         };
         // The most telling first: what does not fit is dropped from the right.
         let columns = [
-            (title, Place::Left),
-            ("before", Place::Right),
-            ("now", Place::Right),
-            ("change", Place::Left),
-            ("interval", Place::Spare),
-            ("quantity", Place::Spare),
+            (title, Left),
+            ("before", Right),
+            ("now", Right),
+            ("change", Left),
+            ("interval", Spare),
+            ("quantity", Spare),
         ];
         let mut table = Table::of(columns, rows.iter().map(cells));
         if table.rows.iter().all(|row| row[INTERVAL].text.is_empty()) {
@@ -217,34 +196,15 @@ pub(super) fn whys<'r>(
     rows: impl Iterator<Item = &'r Compared>,
 ) -> Vec<(String, usize)> {
     let threshold = numbers::percent(comparison.threshold);
-    let mut reasons: Vec<(String, usize)> = Vec::new();
-    for row in rows {
-        let why = match is_too_wide(row) {
-            true if row.change.is_some_and(|change| is_unknown(&change)) => {
-                "too few launches, or too scattered".to_owned()
-            }
-            true => format!("the change may be more than {threshold}, and may be less"),
-            false => row.why.clone(),
-        };
-        match reasons.iter_mut().find(|(known, _)| *known == why) {
-            Some((_, count)) => *count += 1,
-            None if why.is_empty() => {}
-            None => reasons.push((why, 1)),
+    let why = |row: &&Compared| match is_too_wide(row) {
+        true if row.change.is_some_and(|change| is_unknown(&change)) => {
+            "too few launches, or too scattered".to_owned()
         }
-    }
-    reasons
-}
-
-/// The figures of one side only, those together of which the same is told: ids, what A has, what B has.
-fn one_sided_alike<'a>(comparison: &'a Comparison<'_>) -> Vec<(Vec<&'a str>, &'a str, &'a str)> {
-    let mut groups: Vec<(Vec<&str>, &str, &str)> = Vec::new();
-    for one in &comparison.one_sided {
-        match groups.iter_mut().find(|(_, a, b)| *a == one.a && *b == one.b) {
-            Some((ids, ..)) => ids.push(&one.id),
-            None => groups.push((vec![&one.id], &one.a, &one.b)),
-        }
-    }
-    groups
+        true => format!("the change may be more than {threshold}, and may be less"),
+        false => row.why.clone(),
+    };
+    let reasons = grouped(rows, why).into_iter().filter(|(why, _)| !why.is_empty());
+    reasons.map(|(why, rows)| (why, rows.len())).collect()
 }
 
 /// What a gate must know: the last lines.

@@ -13,7 +13,7 @@ use oscost_stats::interval::Interval;
 use crate::blocks::{Part, Table, View};
 use crate::numbers;
 use crate::view::story::Story;
-use crate::words::distinct;
+use crate::words::{distinct, grouped};
 
 /// Owner changes in every cell from which on a lock hands over. docs/method/families.md.
 const HANDS_OVER: f64 = 0.9;
@@ -73,7 +73,6 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
     if cells.is_empty() {
         return None;
     }
-    let situations = distinct(cells.iter().map(|cell| (cell.workers, cell.think)));
     let mut told_first = "Workers take a lock, hold it for a calibrated spin, and give it back; a cell is the time from one turn to the next turn of any worker, so it is at least the hold time. Hand-off: the worker that waited longest gets the lock, at one switch a turn. Barging: a running worker takes it first, which is cheap and unfair."
         .to_owned();
     if cells.iter().any(|cell| cell.hold == 0) {
@@ -81,9 +80,7 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
         told_first.push_str(WITHOUT_HOLD);
     }
     let mut parts = vec![Part::Words(told_first)];
-    for situation in situations {
-        let here: Vec<&ContentionCell<'_>> =
-            cells.iter().filter(|cell| (cell.workers, cell.think) == situation).collect();
+    for (situation, here) in grouped(&cells, |cell| (cell.workers, cell.think)) {
         parts.extend(told(story, situation, &here));
     }
     let covers = cells.iter().map(|cell| cell.figure.id.clone()).collect();
@@ -112,14 +109,11 @@ fn told(
     let thinking = if think == 0 { "without a pause" } else { "thinking for twice the hold time" };
     let per_cpu =
         cells.iter().find_map(|cell| cell.value(quantity::WORKERS_PER_CPU)).filter(|per_cpu| *per_cpu > 1.0);
-    let crowded = per_cpu.map_or(String::new(), |per_cpu| {
-        format!(
-            ", {} workers per CPU (the holder of the lock may wait for a CPU)",
-            numbers::significant(per_cpu)
-        )
+    let crowded = per_cpu.map(numbers::significant).map_or(String::new(), |per_cpu| {
+        format!(", {per_cpu} workers per CPU (the holder of the lock may wait for a CPU)")
     });
-    let mut parts =
-        vec![Part::Words(story.plain(&format!("{who} {thinking}{crowded}: time per turn by hold time")))];
+    let about = story.plain(&format!("{who} {thinking}"));
+    let mut parts = vec![Part::words(format!("{about}{crowded}: time per turn by hold time"))];
     let unsure =
         |estimate: Estimate| estimate.high > 1.1 * estimate.value || estimate.low < 0.9 * estimate.value;
     let time = |cell: &ContentionCell<'_>| match cell.quantity(quantity::TIME_PER_OPERATION) {
@@ -139,20 +133,16 @@ fn told(
     let (control, wrong): (Vec<&&ContentionCell<'_>>, Vec<_>) =
         cells.iter().filter(lost).partition(|cell| cell.is_control());
     for cell in wrong {
-        parts
-            .push(Part::Words(story.plain(&format!("{} LOST UPDATES: it does not exclude", cell.figure.id))));
+        let words = format!("{} LOST UPDATES: it does not exclude", cell.figure.id);
+        parts.push(Part::Words(story.plain(&words)));
     }
     if cells.iter().any(|cell| cell.is_control()) {
-        parts.push(Part::Words(
-            if control.is_empty() {
-                "The control without a lock lost no update either, so zero lost updates prove nothing here."
-            } else {
-                "No lock lost an update; the control without a lock did."
-            }
-            .to_owned(),
-        ));
+        parts.push(Part::words(if control.is_empty() {
+            "The control without a lock lost no update either, so zero lost updates prove nothing here."
+        } else {
+            "No lock lost an update; the control without a lock did."
+        }));
     }
-    let about = story.plain(&format!("{who} {thinking}"));
     parts.extend(crossed(story, &about, cells, &holds));
     let fairness = plots::fairness(story, &about, &without_control(cells), &holds);
     parts.extend(fairness.map(Part::from));
@@ -176,22 +166,19 @@ fn behaviour(story: &Story<'_>, cells: &[&ContentionCell<'_>]) -> Table {
                 (low, high) => format!("{low} .. {high}"),
             }
         };
-        let class =
-            match held.iter().filter_map(|cell| cell.value(quantity::OWNER_CHANGE_SHARE)).reduce(f64::min) {
-                None => "shared",
-                Some(least) if least >= HANDS_OVER => "hand-off",
-                Some(_) => "barging",
-            };
+        let all = |name: &'static str| held.iter().filter_map(move |cell| cell.value(name));
+        let class = match all(quantity::OWNER_CHANGE_SHARE).reduce(f64::min) {
+            None => "shared",
+            Some(least) if least >= HANDS_OVER => "hand-off",
+            Some(_) => "barging",
+        };
         vec![
             story.plain(lock),
             class.to_owned(),
             range(quantity::OWNER_CHANGE_SHARE, &numbers::whole_percent),
             range(quantity::BLOCKED_SHARE, &numbers::whole_percent),
             range("fairness", &|value| format!("{value:.2}")),
-            held.iter()
-                .filter_map(|cell| cell.value(quantity::LONGEST_WAIT))
-                .reduce(f64::max)
-                .map_or(String::new(), numbers::duration),
+            all(quantity::LONGEST_WAIT).reduce(f64::max).map_or(String::new(), numbers::duration),
             range(quantity::HANDOVER_P50, &numbers::duration),
             range(quantity::IDEAL_SHARE, &numbers::whole_percent),
         ]
@@ -202,13 +189,13 @@ fn behaviour(story: &Story<'_>, cells: &[&ContentionCell<'_>]) -> Table {
 /// The ratio of the two semaphores by hold time, as a picture, and where it falls below 2 and below 1.1.
 fn crossed(story: &Story<'_>, about: &str, cells: &[&ContentionCell<'_>], holds: &[u32]) -> Vec<Part> {
     let ratio = |hold: u32| -> Option<(f64, Interval)> {
-        let of = cells.iter().find(|cell| cell.lock == PAIR.0 && cell.hold == hold)?;
-        let to = cells.iter().find(|cell| cell.lock == PAIR.1 && cell.hold == hold)?;
-        let paired = story.result.ratios.iter().find(|ratio| {
-            ratio.of == of.figure.id
-                && ratio.to == to.figure.id
-                && ratio.quantity == quantity::TIME_PER_OPERATION
-        })?;
+        let id = |lock: &str| {
+            let cell = cells.iter().find(|cell| cell.lock == lock && cell.hold == hold)?;
+            Some(cell.figure.id.as_str())
+        };
+        let sought = (id(PAIR.0)?, id(PAIR.1)?, quantity::TIME_PER_OPERATION);
+        let mut ratios = story.result.ratios.iter();
+        let paired = ratios.find(|it| (&*it.of, &*it.to, &*it.quantity) == sought)?;
         let (value, low, high) = (paired.value?, paired.low?, paired.high?);
         Some((f64::from(hold), Interval { value, low, high, extremes: false }))
     };

@@ -3,7 +3,8 @@
 use oscost_results::{Figure, InstructionCount, Repeats, RunResult, Status};
 
 use super::functions::DEEPEST;
-use crate::blocks::{Fact, Part, Place, Table, View};
+use crate::blocks::Place::{Below, Left, Right};
+use crate::blocks::{Fact, Part, Table, View};
 use crate::judge::{Changes, CountChange, CountVerdict, value};
 use crate::numbers::exact;
 use crate::words::{plain, right};
@@ -21,7 +22,7 @@ pub(crate) fn view(result: &RunResult, stored: Option<&str>, unicode: bool) -> V
     } else {
         price_list(result, stored, unicode)
     };
-    View { title: head(result, unicode), parts, ..View::default() }
+    View::new(head(result, unicode), parts)
 }
 
 /// Which kernel, on what.
@@ -69,13 +70,7 @@ fn price_list(result: &RunResult, stored: Option<&str>, unicode: bool) -> Vec<Pa
         below.extend(figure.remarks.iter().map(String::as_str));
         vec![plain(&figure.id, unicode), number, calls, repeats.to_owned(), plain(&below.join("; "), unicode)]
     });
-    let columns = [
-        ("", Place::Left),
-        ("instructions", Place::Right),
-        ("calls", Place::Right),
-        ("", Place::Left),
-        ("", Place::Below),
-    ];
+    let columns = [("", Left), ("instructions", Right), ("calls", Right), ("", Left), ("", Below)];
     let table = Table::of(columns, rows);
     vec![Part::Table(table), Part::Answer(foot(result, &figures, stored, unicode))]
 }
@@ -95,13 +90,12 @@ fn foot(result: &RunResult, rows: &[&Figure], stored: Option<&str>, unicode: boo
     if left_out > 0 {
         words.push_str(&format!("; {left_out} cannot be counted here: oscost report --format json"));
     }
-    let mut all = vec![
-        words,
-        "Instructions are not time: no caches, no pipeline, no memory, no second CPU, an emulated processor."
-            .to_owned(),
-        "They exclude work that a kernel defers to its next tick. Mitigations cost time, but few instructions."
-            .to_owned(),
+    const WHAT: [&str; 2] = [
+        "Instructions are not time: no caches, no pipeline, no memory, no second CPU, an emulated processor.",
+        "They exclude work that a kernel defers to its next tick. Mitigations cost time, but few instructions.",
     ];
+    let mut all = vec![words];
+    all.extend(WHAT.map(str::to_owned));
     all.extend(result.warnings.iter().map(|warning| plain(warning, unicode)));
     let next = match stored {
         Some(_) => "Saved as @-1. Next: oscost count ID --kernel K --by-function | oscost compare",
@@ -146,21 +140,16 @@ fn functions(count: &InstructionCount, unicode: bool) -> Vec<String> {
             name.push_str(&format!(" [{}]", plain(&node.place, unicode)));
         }
         if node.repeated > 0 {
-            name.push_str(&format!(
-                "  ({} are repeats of a string instruction)",
-                exact(node.repeated as f64)
-            ));
+            let repeated = exact(node.repeated as f64);
+            name.push_str(&format!("  ({repeated} are repeats of a string instruction)"));
         }
         let (total, own) = (exact(total as f64), exact(node.own as f64));
         lines.push(format!("{}{}{}  {indent}{name}", right(&total, 9), right(&own, 9), right(&calls, 7)));
     }
     let repeated: u64 = count.functions.iter().fold(0, |sum, node| sum.saturating_add(node.repeated));
-    let without = if repeated > 0 {
-        let rest = count.sum().saturating_sub(repeated);
-        format!("; {} without repeats of string instructions", exact(rest as f64))
-    } else {
-        String::new()
-    };
+    let rest = exact(count.sum().saturating_sub(repeated) as f64);
+    let without = format!("; {rest} without repeats of string instructions");
+    let without = if repeated > 0 { without } else { String::new() };
     let sum = exact(count.sum() as f64);
     lines.push(format!("{}  in all functions together{without}", right(&sum, 9)));
     lines
@@ -170,11 +159,8 @@ fn functions(count: &InstructionCount, unicode: bool) -> Vec<String> {
 pub(crate) fn changes(changes: &Changes, unicode: bool) -> View {
     let tally = [CountVerdict::More, CountVerdict::Fewer, CountVerdict::Equal, CountVerdict::Unclear]
         .map(|verdict| format!("{} {}", changes.of(verdict).len(), verdict.word()));
-    let differing = changes.differing.iter().map(|(name, before, now)| Fact {
-        name,
-        says: plain(&format!("{before} -> {now}"), unicode),
-        of: Vec::new(),
-    });
+    let says = |before: &str, now: &str| plain(&format!("{before} -> {now}"), unicode);
+    let differing = changes.differing.iter().map(|(name, before, now)| Fact::new(name, says(before, now)));
     let differing: Vec<Fact> = differing.collect();
     let cell = |value: Option<f64>| value.map_or("-".to_owned(), exact);
     let row = |row: &CountChange| {
@@ -183,19 +169,13 @@ pub(crate) fn changes(changes: &Changes, unicode: bool) -> View {
         let word = row.verdict.word().to_owned();
         vec![plain(&row.id, unicode), before, now, word, change, plain(&moved(row), unicode)]
     };
-    let columns = [
-        ("", Place::Left),
-        ("before", Place::Right),
-        ("now", Place::Right),
-        ("verdict", Place::Left),
-        ("change", Place::Right),
-        ("", Place::Below),
-    ];
+    let columns =
+        [("", Left), ("before", Right), ("now", Right), ("verdict", Left), ("change", Right), ("", Below)];
     let rows = CountVerdict::ALL.into_iter().flat_map(|verdict| changes.of(verdict)).map(row);
     let table = Table::of(columns, rows);
     let differing = (!differing.is_empty()).then_some(Part::Facts(differing));
     let parts = differing.into_iter().chain([Part::Table(table)]).collect();
-    View { title: format!("instructions: {}", tally.join(", ")), parts, ..View::default() }
+    View::new(format!("instructions: {}", tally.join(", ")), parts)
 }
 
 /// Why there is no verdict on a row, and the functions that moved.

@@ -6,11 +6,11 @@ use oscost_results::quantity;
 use oscost_results::{Estimate, Figure, Parameter};
 use oscost_stats::quantile::{median, sorted};
 
-use crate::blocks::plot::{Chart, Heat, Plot};
+use crate::blocks::plot::{Heat, Plot};
 use crate::blocks::{Part, Table, View};
 use crate::numbers;
 use crate::view::story::Story;
-use crate::words::{distinct, width};
+use crate::words::{grouped, width};
 
 /// Two directions that differ by no more are alike, whatever their intervals say: as much as `compare` asks about by default.
 const ALIKE: f64 = 0.05;
@@ -42,14 +42,8 @@ fn pair(figure: &Figure) -> Option<Pair<'_>> {
         .map(|quantity| quantity.estimate)
         .filter(|time| time.value > 0.0 && time.value.is_finite())?;
     let share = figure.parameter("share").and_then(Parameter::text);
-    Some(Pair {
-        figure,
-        what: figure.id.split('/').nth(1)?,
-        from: number("from")?,
-        to: number("to")?,
-        share,
-        time,
-    })
+    let what = figure.id.split('/').nth(1)?;
+    Some(Pair { figure, what, from: number("from")?, to: number("to")?, share, time })
 }
 
 /// The view of all pairs of a result whose CPUs are named.
@@ -58,11 +52,8 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
     if pairs.is_empty() {
         return None;
     }
-    let whats = distinct(pairs.iter().map(|pair| pair.what));
-    let parts = whats.into_iter().flat_map(|what| {
-        let here: Vec<&Pair<'_>> = pairs.iter().filter(|pair| pair.what == what).collect();
-        told(story, what, &here)
-    });
+    let whats = grouped(&pairs, |pair| pair.what);
+    let parts = whats.into_iter().flat_map(|(what, here)| told(story, what, &here));
     let covers = pairs.iter().map(|pair| pair.figure.id.clone()).collect();
     Some(View { title: "PAIRS OF CPUS".to_owned(), covers, parts: parts.collect() })
 }
@@ -100,27 +91,19 @@ fn told(story: &Story<'_>, what: &str, pairs: &[&Pair<'_>]) -> Vec<Part> {
         row.iter().map(|cell| cell.as_ref().map_or("-".to_owned(), |(_, text)| text.clone())).collect()
     };
     let heads = std::iter::once("CPU").chain(names.iter().map(String::as_str));
-    let table = Table::new(
-        heads,
-        names.iter().zip(&cells).map(|(name, row)| [vec![name.clone()], said(row)].concat()),
-    );
+    let rows = names.iter().zip(&cells).map(|(name, row)| [vec![name.clone()], said(row)].concat());
+    let table = Table::new(heads, rows);
     let shades =
         if story.unicode { ['\u{2591}', '\u{2592}', '\u{2593}', '\u{2588}'] } else { ['.', ':', '+', '#'] };
-    let matrix = Plot {
-        about,
-        letters: letters(&names, &cells, shades),
-        ..Plot::of(
-            format!(
-                "{} to {}. Cells{}, from the CPU of the row to that of the column",
-                numbers::duration(least),
-                numbers::duration(most),
-                unit.map_or(String::new(), |(name, _)| format!(" in {name}")),
-            ),
-            Chart::Heat(Heat { names, what: "CPU", cells }),
-            table,
-        )
-    };
-    std::iter::once(Part::from(matrix)).chain(rest).collect()
+    let letters = letters(&names, &cells, shades);
+    let finding = format!(
+        "{} to {}. Cells{}, from the CPU of the row to that of the column",
+        numbers::duration(least),
+        numbers::duration(most),
+        unit.map_or(String::new(), |(name, _)| format!(" in {name}")),
+    );
+    let matrix = Plot::of(finding, Heat { names, what: "CPU", cells }, table);
+    std::iter::once(Part::from(Plot { about, letters, ..matrix })).chain(rest).collect()
 }
 
 /// CPUs up to which each cell shows its time; beyond, a cell is a shade alone.
@@ -189,11 +172,8 @@ fn agreed(story: &Story<'_>, pairs: &[&Pair<'_>]) -> Part {
     let known: BTreeMap<(u64, u64), &Pair<'_>> =
         pairs.iter().rev().map(|pair| ((pair.from, pair.to), *pair)).collect();
     let back = |pair: &Pair<'_>| known.get(&(pair.to, pair.from)).copied();
-    let both: Vec<(&Pair<'_>, &Pair<'_>)> = pairs
-        .iter()
-        .filter(|pair| pair.from < pair.to)
-        .filter_map(|pair| Some((*pair, back(pair)?)))
-        .collect();
+    let there = pairs.iter().filter(|pair| pair.from < pair.to);
+    let both: Vec<(&Pair<'_>, &Pair<'_>)> = there.filter_map(|pair| Some((*pair, back(pair)?))).collect();
     let differ: Vec<&(&Pair<'_>, &Pair<'_>)> =
         both.iter().filter(|(there, back)| !alike(there.time, back.time)).collect();
     if differ.is_empty() {
@@ -209,11 +189,8 @@ fn agreed(story: &Story<'_>, pairs: &[&Pair<'_>]) -> Part {
         format!("CPU {} to {} {time}, back {other}", there.from, there.to)
     });
     let named = named.collect::<Vec<_>>().join("; ");
-    Part::Warning(story.plain(&format!(
-        "The directions differ beyond noise in {} of {} pairs: {named}.",
-        differ.len(),
-        both.len()
-    )))
+    let of = format!("{} of {}", differ.len(), both.len());
+    Part::Warning(story.plain(&format!("The directions differ beyond noise in {of} pairs: {named}.")))
 }
 
 /// Their intervals meet, or they differ by no more than a threshold.

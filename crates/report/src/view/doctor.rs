@@ -27,5 +27,5 @@ pub(crate) fn view(checks: &[Check], unicode: bool) -> View {
     let total = counted(checks.len(), "check", "checks");
     let title = if found.is_empty() { total } else { format!("{total}: {found}") };
     let judged = checks.iter().map(judged).collect();
-    View { parts: vec![Part::Judged(String::new(), judged), Part::Answer(vec![title])], ..View::default() }
+    View::new("", vec![Part::Judged(String::new(), judged), Part::Answer(vec![title])])
 }

@@ -2,8 +2,9 @@
 
 mod plots;
 
+use crate::blocks::Place::{Left, Right};
 use crate::blocks::page::{Card, Chip, Page, Section};
-use crate::blocks::{Hue, Part, Place, Table, Tone, View};
+use crate::blocks::{Hue, Part, Table, Tone, View};
 use crate::judge::fleet::{
     EVEN_RATE, FALSE_RATE, HostGroup, JudgedFleet, LEAST_HOSTS, OddFinding, OddHost, OddIn,
 };
@@ -35,20 +36,18 @@ pub(crate) fn view(fleet: &JudgedFleet, all: bool, unicode: bool) -> View {
     remarks.push(shows(fleet, unicode));
     remarks.push(rule(fleet));
     if shown < fleet.odd.len() {
-        remarks.push(format!(
-            "{} more: --all shows them",
-            counted(fleet.odd.len() - shown, "odd host", "odd hosts")
-        ));
+        let more = counted(fleet.odd.len() - shown, "odd host", "odd hosts");
+        remarks.push(format!("{more} more: --all shows them"));
     }
     remarks.extend(left_alone(fleet));
     parts.push(Part::Table(groups(fleet, unicode)));
     parts.push(Part::Remarks(remarks));
-    View { title: heading(fleet, unicode), parts, ..View::default() }
+    View::new(heading(fleet, unicode), parts)
 }
 
 /// The fleet as a page.
 pub(crate) fn page(fleet: &JudgedFleet) -> Page {
-    let chip = |text: String, tone, whole: String| Chip { text, tone, whole };
+    let chip = |text, tone, whole| Chip { text, tone, whole };
     let tone = match (fleet.odd.is_empty(), doubts(fleet)) {
         (false, _) => Tone::Bad,
         (true, true) => Tone::Doubt,
@@ -57,52 +56,37 @@ pub(crate) fn page(fleet: &JudgedFleet) -> Page {
     let mut sections = Vec::new();
     if !fleet.odd.is_empty() {
         let parts = vec![Part::Table(odd(&fleet.odd, true)), Part::Remarks(vec![sure(fleet), rule(fleet)])];
-        sections.push(Section::View(View { title: "Odd hosts".to_owned(), parts, ..View::default() }));
+        sections.push(Section::View(View::new("Odd hosts", parts)));
     }
     if !fleet.unproved.is_empty() {
         let parts = vec![Part::Words(format!("{}.", half(fleet))), Part::Table(odd(&fleet.unproved, true))];
         let title = "Apart, but not proved odd".to_owned();
-        sections.push(Section::View(View { title, parts, ..View::default() }));
+        sections.push(Section::View(View::new(title, parts)));
     }
     let mut parts = vec![Part::Words(format!("{}.", shows(fleet, true))), Part::Table(groups(fleet, true))];
     parts.extend(by_group(fleet).map(Part::from));
-    sections.push(Section::View(View {
-        title: "Groups: model and kernel".to_owned(),
-        parts,
-        ..View::default()
-    }));
+    sections.push(Section::View(View::new("Groups: model and kernel", parts)));
     let figures = fleet.groups.iter().enumerate().filter_map(|(at, group)| by_figure(at, group));
     let parts: Vec<Part> = figures.take(PICTURES).map(Part::from).collect();
     if !parts.is_empty() {
-        sections.push(Section::View(View {
-            title: "Figures of each group".to_owned(),
-            parts,
-            ..View::default()
-        }));
+        sections.push(Section::View(View::new("Figures of each group", parts)));
     }
     sections.push(Section::View(hosts(fleet)));
+    let doubt = (!fleet.unproved.is_empty()).then_some(Tone::Doubt);
+    let odd = fleet.odd.iter().map(|odd| card(odd, Tone::Bad));
+    let apart = fleet.unproved.iter().map(|odd| card(odd, Tone::Doubt));
     Page {
         title: format!("{}: oscost", heading(fleet, true)),
         kind: "fleet",
         heading: heading(fleet, true),
         chips: vec![
             chip(counted(fleet.odd.len(), "odd host", "odd hosts"), Some(tone), rule(fleet)),
-            chip(
-                format!("{} apart, not proved", fleet.unproved.len()),
-                (!fleet.unproved.is_empty()).then_some(Tone::Doubt),
-                half(fleet),
-            ),
+            chip(format!("{} apart, not proved", fleet.unproved.len()), doubt, half(fleet)),
             chip(false_alarms(fleet), None, rule(fleet)),
             chip(counted(fleet.groups.len(), "group", "groups"), None, measured(fleet)),
         ],
         warnings: cannot_show(fleet).into_iter().chain(left_alone(fleet)).collect(),
-        cards: fleet
-            .odd
-            .iter()
-            .map(|odd| card(odd, Tone::Bad))
-            .chain(fleet.unproved.iter().map(|odd| card(odd, Tone::Doubt)))
-            .take(CARDS)
-            .collect(),
+        cards: odd.chain(apart).take(CARDS).collect(),
         sizes: sure(fleet),
         sections,
         closing: measured(fleet),
@@ -176,21 +160,15 @@ fn shows(fleet: &JudgedFleet, unicode: bool) -> String {
         format!("{} (group {}, {})", percent(share), letter(at), counted(hosts, "host", "hosts"))
     };
     let dash = if unicode { "\u{2265}" } else { ">=" };
-    match (known.first(), known.last()) {
-        (Some(least), Some(most)) if least.1 != most.1 => format!(
-            "what can be shown: a host that is slower in the whole kernel by {dash} {} to {dash} {}, 9 times of 10",
-            said(least),
-            said(most)
-        ),
-        (Some(only), _) => format!(
-            "what can be shown: a host that is slower in the whole kernel by {dash} {}, 9 times of 10",
-            said(only)
-        ),
+    let by = match (known.first(), known.last()) {
+        (Some(least), Some(most)) if least.1 != most.1 => format!("{} to {dash} {}", said(least), said(most)),
+        (Some(only), _) => said(only),
         _ => {
-            "what can be shown: no difference in the whole kernel, however large; more hosts alike are needed"
-                .to_owned()
+            let none = "no difference in the whole kernel, however large; more hosts alike are needed";
+            return format!("what can be shown: {none}");
         }
-    }
+    };
+    format!("what can be shown: a host that is slower in the whole kernel by {dash} {by}, 9 times of 10")
 }
 
 /// A warning of groups that could hide a host that is slower by a tenth.
@@ -199,14 +177,10 @@ fn cannot_show(fleet: &JudgedFleet) -> Option<String> {
     let hides = |group: &&HostGroup| group.shows.is_none_or(|share| share > LARGE);
     let count = judged().filter(hides).count();
     let hosts: usize = judged().filter(hides).map(|group| group.hosts.len()).sum();
-    (count > 0).then(|| {
-        let hosts = counted(hosts, "host", "hosts");
-        let of = counted(count, "group", "groups");
-        format!(
-            "{of} with {hosts} could hide a host that is slower by {} in the whole kernel",
-            numbers::percent(LARGE)
-        )
-    })
+    let [of, hosts] = [counted(count, "group", "groups"), counted(hosts, "host", "hosts")];
+    let large = numbers::percent(LARGE);
+    let hides = format!("{of} with {hosts} could hide a host that is slower by {large} in the whole kernel");
+    (count > 0).then_some(hides)
 }
 
 /// How many of the named hosts are false alarms.
@@ -221,10 +195,8 @@ fn sure(fleet: &JudgedFleet) -> String {
         // Where nothing is odd, a rate of false discoveries is the chance of any.
         return format!("how sure: {} of such fleets have a false alarm", numbers::percent(FALSE_RATE));
     }
-    format!(
-        "how sure: {:.1} of {named} named hosts may be false alarms, on average",
-        named as f64 * FALSE_RATE
-    )
+    let wrong = named as f64 * FALSE_RATE;
+    format!("how sure: {wrong:.1} of {named} named hosts may be false alarms, on average")
 }
 
 /// By how much a host differs in its surest finding, in words.
@@ -282,12 +254,12 @@ fn usual(share: f64, unicode: bool) -> String {
 
 fn odd(hosts: &[OddHost], unicode: bool) -> Table {
     let columns = [
-        ("host", Place::Left),
-        ("group", Place::Left),
-        ("odd in", Place::Left),
-        ("by", Place::Right),
-        ("usual", Place::Right),
-        ("false-alarm rate", Place::Right),
+        ("host", Left),
+        ("group", Left),
+        ("odd in", Left),
+        ("by", Right),
+        ("usual", Right),
+        ("false-alarm rate", Right),
     ];
     let rows = hosts.iter().flat_map(|odd| {
         let told = odd.findings.iter().take(FINDINGS).enumerate().map(move |(at, finding)| {
@@ -302,13 +274,8 @@ fn odd(hosts: &[OddHost], unicode: bool) -> Table {
             ]
         });
         let more = odd.findings.len().saturating_sub(FINDINGS);
-        let more = (more > 0).then(|| {
-            vec![
-                String::new(),
-                String::new(),
-                format!("and {}", counted(more, "figure more", "figures more")),
-            ]
-        });
+        let words = format!("and {}", counted(more, "figure more", "figures more"));
+        let more = (more > 0).then(|| vec![String::new(), String::new(), words]);
         told.chain(more).collect::<Vec<_>>()
     });
     Table::of(columns, rows)
@@ -322,13 +289,13 @@ fn letter(group: usize) -> String {
 
 fn groups(fleet: &JudgedFleet, unicode: bool) -> Table {
     let columns = [
-        ("group", Place::Left),
-        ("model and kernel", Place::Left),
-        ("hosts", Place::Right),
-        ("odd", Place::Right),
-        ("usual, kernel", Place::Right),
-        ("usual, user", Place::Right),
-        ("can show", Place::Right),
+        ("group", Left),
+        ("model and kernel", Left),
+        ("hosts", Right),
+        ("odd", Right),
+        ("usual, kernel", Right),
+        ("usual, user", Right),
+        ("can show", Right),
     ];
     let rows = fleet.groups.iter().enumerate().map(|(at, group)| {
         let odd = fleet.odd.iter().filter(|odd| odd.group == at).count();
@@ -343,31 +310,17 @@ fn groups(fleet: &JudgedFleet, unicode: bool) -> Table {
 
 fn card(odd: &OddHost, tone: Tone) -> Card {
     let first = &odd.findings[0];
-    let text = percent(first.apart);
-    let (number, unit) = text.split_once(' ').unwrap_or((&text, ""));
-    Card {
-        hue: Hue::Judged(tone),
-        number: number.to_owned(),
-        unit: unit.to_owned(),
-        name: plain(&odd.name, true),
-        says: if tone == Tone::Bad {
-            what(first, true)
-        } else {
-            format!("not proved odd; {}", what(first, true))
-        },
-        size: format!("group {}, usual {}", letter(odd.group), usual(first.usual, true)),
-        link: String::new(),
-    }
+    let proved = if tone == Tone::Bad { "" } else { "not proved odd; " };
+    let says = format!("{proved}{}", what(first, true));
+    let size = format!("group {}, usual {}", letter(odd.group), usual(first.usual, true));
+    Card { size, ..Card::of(Hue::Judged(tone), &percent(first.apart), plain(&odd.name, true), says) }
 }
 
 /// All hosts, those that lie farthest apart first.
 fn hosts(fleet: &JudgedFleet) -> View {
-    let mut all: Vec<_> = fleet
-        .groups
-        .iter()
-        .enumerate()
-        .flat_map(|(at, group)| group.hosts.iter().map(move |host| (at, host)))
-        .collect();
+    let groups = fleet.groups.iter().enumerate();
+    let mut all: Vec<_> =
+        groups.flat_map(|(at, group)| group.hosts.iter().map(move |host| (at, host))).collect();
     let far = |host: &crate::judge::fleet::JudgedHost| host.apart[0].or(host.apart[1]).map_or(-1.0, f64::abs);
     all.small_sort_by(|one, other| far(other.1).total_cmp(&far(one.1)));
     let share = |share: Option<f64>| share.map_or("-".to_owned(), percent);
@@ -376,17 +329,14 @@ fn hosts(fleet: &JudgedFleet) -> View {
     });
     let table = Table::new(["host", "group", "kernel", "user"], rows);
     let mut parts = vec![
-        Part::Words(
-            "Median deviation of a host's figures from the median of its group: those that enter the kernel, and the others."
-                .to_owned(),
+        Part::words(
+            "Median deviation of a host's figures from the median of its group: those that enter the kernel, and the others.",
         ),
         Part::Table(table),
     ];
     if all.len() > MOST_ROWS {
-        parts.push(Part::Remarks(vec![format!(
-            "{} more are not listed",
-            counted(all.len() - MOST_ROWS, "host", "hosts")
-        )]));
+        let more = counted(all.len() - MOST_ROWS, "host", "hosts");
+        parts.push(Part::Remarks(vec![format!("{more} more are not listed")]));
     }
-    View { title: "All hosts".to_owned(), parts, ..View::default() }
+    View::new("All hosts", parts)
 }

@@ -4,7 +4,7 @@ use oscost_results::{Figure, FunctionNode};
 
 use super::story::Story;
 use crate::blocks::Table;
-use crate::blocks::plot::{Boxes, Chart, Placed, Plot};
+use crate::blocks::plot::{Boxes, Placed, Plot};
 use crate::numbers::exact as number;
 
 /// Functions deeper than this are not indented any further.
@@ -33,11 +33,10 @@ pub(super) fn plot(story: &Story<'_>, figure: &Figure) -> Option<Plot> {
     };
     let sum = vec!["all together".to_owned(), String::new(), String::new(), number(sum as f64)];
     let heads = ["function", "of", "calls", "of its own", "with callees"];
-    Some(Plot::of(
-        format!("{}: {} instructions, by function and caller", story.plain(&figure.id), number(all)),
-        Chart::Boxes(Boxes { deep: boxes.iter().map(|one| one.depth).max().unwrap_or(0) + 1, boxes }),
-        Table::new(heads, nodes().map(row).chain([sum])),
-    ))
+    let id = story.plain(&figure.id);
+    let finding = format!("{id}: {} instructions, by function and caller", number(all));
+    let boxes = Boxes { deep: boxes.iter().map(|one| one.depth).max().unwrap_or(0) + 1, boxes };
+    Some(Plot::of(finding, boxes, Table::new(heads, nodes().map(row).chain([sum]))))
 }
 
 /// Where each node's box begins, in instructions: callees stand side by side behind what their caller does itself.

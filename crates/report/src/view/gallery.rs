@@ -21,7 +21,7 @@ pub(crate) fn view(results: &[Named<'_>]) -> Option<View> {
     let machines: Vec<Machine<'_>> =
         results.iter().map(|named| (head(named), &*named.result.reproductions)).collect();
     let parts: Vec<Part> = tables(&machines).into_iter().map(Part::Table).collect();
-    (!parts.is_empty()).then(|| View { title: TITLE.to_owned(), parts, ..View::default() })
+    (!parts.is_empty()).then(|| View::new(TITLE, parts))
 }
 
 fn tables(machines: &[Machine<'_>]) -> Vec<Table> {

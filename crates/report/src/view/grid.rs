@@ -1,5 +1,6 @@
 //! A document's table: rows and columns as in the document, and in each cell what was published beside what was found.
 
+use crate::blocks::Place::{Left, Right};
 use crate::blocks::{Column, Part, Place, Table};
 use crate::words::{distinct, plain};
 
@@ -71,8 +72,7 @@ impl Published {
 }
 
 /// What a cell consists of, and where it stands: intervals go on at the right of a measured value.
-const PARTS: [(&str, Place); 3] =
-    [("published", Place::Right), ("literal", Place::Right), ("measured", Place::Left)];
+const PARTS: [(&str, Place); 3] = [("published", Right), ("literal", Right), ("measured", Left)];
 /// From so many columns on, parts stand below one another: a line of the document is read along a row.
 const WIDE: usize = 6;
 
@@ -80,7 +80,7 @@ const WIDE: usize = 6;
 pub(super) fn parts(title: String, values: &[Published]) -> Vec<Part> {
     let rows = distinct(values.iter().map(|value| place(value).row));
     let names = distinct(values.iter().map(|value| place(value).column));
-    let table = Table { title, columns: vec![Column::new("", Place::Left)], ..Table::default() };
+    let table = Table { title, columns: vec![Column::new("", Left)], ..Table::default() };
     let is_there = |value: &Published| value.part(0, false).is_some();
     let table = if names.len() >= WIDE && values.iter().any(is_there) {
         stacked(table, &rows, &names, values)
@@ -140,7 +140,7 @@ fn side_by_side(mut table: Table, rows: &[String], names: &[String], values: &[P
         if is_measured_alone {
             let is_bare = own.iter().all(|value| value.measured.as_ref().is_none_or(|own| own.is_bare));
             let head = if is_bare && unit != unit_of_all { head } else { name.clone() };
-            table.columns.push(Column::new(head, if is_bare { Place::Right } else { Place::Left }));
+            table.columns.push(Column::new(head, if is_bare { Right } else { Left }));
             continue;
         }
         table.columns.extend(parts.iter().map(|&part| Column::new(PARTS[part].0, PARTS[part].1)));
@@ -159,16 +159,15 @@ fn stacked(mut table: Table, rows: &[String], names: &[String], values: &[Publis
     if let Some(unit) = unit_of_all {
         table.title = format!("{}, {unit}", table.title);
     }
-    table.columns.push(Column::new("", Place::Left));
+    table.columns.push(Column::new("", Left));
     table.groups.push((String::new(), 1));
     for name in names {
         let own: Vec<&Published> = values.iter().filter(|value| place(value).column == *name).collect();
         let [group, name] = own.first().map(|value| place(value).heading).unwrap_or_default();
         let unit = shared(&own).filter(|unit| unit_of_all != Some(*unit));
-        table.columns.push(Column::new(
-            unit.map_or_else(|| name.clone(), |unit| format!("{name}, {unit}")),
-            Place::Right,
-        ));
+        table
+            .columns
+            .push(Column::new(unit.map_or_else(|| name.clone(), |unit| format!("{name}, {unit}")), Right));
         match table.groups.last_mut() {
             Some((last, count)) if *last == group && table.columns.len() > 3 => *count += 1,
             _ => table.groups.push((group, 1)),

@@ -15,14 +15,12 @@ impl Story<'_> {
     /// Kernel, processor, CPUs and C library.
     pub fn place(&self) -> Vec<String> {
         let (machine, conditions) = (&self.result.machine, &self.result.conditions);
-        let guest = machine
-            .hypervisor
-            .as_deref()
-            .map_or(String::new(), |name| format!(" ({} guest)", self.plain(name)));
+        let guest = machine.hypervisor.as_deref();
+        let guest = guest.map_or(String::new(), |name| format!(" ({} guest)", self.plain(name)));
         vec![
             self.or_unknown(&conditions.kernel),
             self.or_unknown(&machine.cpu_model),
-            format!("{} CPU{}{guest}", machine.cpus, if machine.cpus == 1 { "" } else { "s" }),
+            format!("{}{guest}", counted(machine.cpus as usize, "CPU", "CPUs")),
             self.or_unknown(&self.result.tool.libc),
         ]
     }
@@ -50,19 +48,16 @@ impl Story<'_> {
         let unknown = checks.iter().filter(|check| check.state == CheckState::Unknown).count();
         let unknown = match unknown {
             0 => String::new(),
-            1 => "; 1 check was not possible".to_owned(),
-            many => format!("; {many} checks were not possible"),
+            count => format!("; {}", counted(count, "check was not possible", "checks were not possible")),
         };
         if disturbing.is_empty() {
             let fit = format!("fit to measure{unknown}");
             return (fit.clone(), fit);
         }
         let names: Vec<_> = disturbing.iter().map(|check| self.words(&check.check)).collect();
-        let findings: Vec<_> = disturbing
-            .iter()
-            .zip(&names)
-            .map(|(check, name)| format!("{name}: {}", self.clause(&check.says)))
-            .collect();
+        let found = disturbing.iter().zip(&names);
+        let findings: Vec<_> =
+            found.map(|(check, name)| format!("{name}: {}", self.clause(&check.says))).collect();
         let reservations = counted(disturbing.len(), "reservation", "reservations");
         let told =
             |what: &str| format!("fit to measure, with {reservations}: {what}{unknown} (oscost doctor)");

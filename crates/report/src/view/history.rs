@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use oscost_results::{Estimate, Outline};
 
 use super::picture;
-use crate::blocks::{Part, Place, Table, View};
+use crate::blocks::Place::{Left, Spare};
+use crate::blocks::{Part, Table, View};
 use crate::numbers;
 use crate::words::{counted, left, plain, width};
 
@@ -18,7 +19,7 @@ const LISTED: usize = 12;
 /// The list of `runs`, named and oldest first, and what became of each figure over them, in lines of `columns` letters.
 pub(crate) fn view(runs: &[(String, Outline)], columns: usize, unicode: bool) -> View {
     let parts = listed(runs, unicode).chain(figures(runs, columns, unicode)).collect();
-    View { title: title(runs), parts, ..View::default() }
+    View::new(title(runs), parts)
 }
 
 /// The newest of `runs`, and what became of each figure, a line each.
@@ -34,8 +35,7 @@ pub(crate) fn lines(runs: &[(String, Outline)], columns: usize, unicode: bool) -
     } else {
         let count = counted(lines.len(), "figure", "figures");
         let rows = lines.into_iter().map(|line| vec![line.name, line.strip, line.range, line.last]);
-        let columns =
-            [("figure", Place::Left), ("runs", Place::Left), ("range", Place::Left), ("", Place::Spare)];
+        let columns = [("figure", Left), ("runs", Left), ("range", Left), ("", Spare)];
         parts.push(Part::Table(Table::of(columns, rows)));
         let newest = if runs.len() > room { format!(", the newest {room}") } else { String::new() };
         let answer = format!(
@@ -43,7 +43,7 @@ pub(crate) fn lines(runs: &[(String, Outline)], columns: usize, unicode: bool) -
         );
         parts.push(Part::Answer(vec![answer]));
     }
-    View { title: title(runs), parts, ..View::default() }
+    View::new(title(runs), parts)
 }
 
 /// What is said where nothing was measured twice.
@@ -172,24 +172,11 @@ impl HistoryStrip {
             return None;
         }
         let unit = plain(&self.unit, unicode);
-        let letters = picture::letters(unicode);
         let still = low > 0.0 && high / low - 1.0 <= STILL;
-        let mut strip = String::new();
-        let mut before: Option<Estimate> = None;
-        for estimate in estimates {
-            match estimate {
-                None => strip.push(' '),
-                Some(estimate) => {
-                    let height =
-                        if still || high <= low { 0.0 } else { (estimate.value - low) / (high - low) };
-                    // A float to integer cast saturates, and takes NaN for 0.
-                    strip.push(letters[((height * 7.0).round() as usize).min(7)]);
-                }
-            }
-            before = estimate.or(before);
-        }
-        let last = before.filter(|_| !still).map_or(String::new(), |last| {
-            let interval = numbers::interval(&last, &unit, unicode);
+        let span = if still { 0.0 } else { high - low };
+        let strip = picture::course(estimates.iter().map(|it| Some(it.as_ref()?.value)), low, span, unicode);
+        let last = estimates.iter().flatten().last().filter(|_| !still).map_or(String::new(), |last| {
+            let interval = numbers::interval(last, &unit, unicode);
             format!("last {} {interval}", numbers::quantity(last.value, &unit))
         });
         let range = if still {
@@ -199,13 +186,8 @@ impl HistoryStrip {
         };
         let intervals: String = estimates.iter().map(digit).collect();
         let wide = intervals.chars().any(|digit| !matches!(digit, ' ' | '1'));
-        Some(HistoryLine {
-            name: plain(id, unicode),
-            strip,
-            range,
-            last,
-            intervals: wide.then_some(intervals),
-        })
+        let name = plain(id, unicode);
+        Some(HistoryLine { name, strip, range, last, intervals: wide.then_some(intervals) })
     }
 }
 

@@ -15,9 +15,5 @@ pub(crate) fn view(name: &str, result: &RunResult, unicode: bool) -> View {
     let table = Table::of([("", Place::Left), ("", Place::Below)], rows);
     let count = counted(facts.len(), "fact", "facts");
     let answer = format!("{count}. Without what tells one host from another: oscost report --anonymous");
-    View {
-        title: plain(name, unicode),
-        parts: vec![Part::Table(table), Part::Answer(vec![answer])],
-        ..View::default()
-    }
+    View::new(plain(name, unicode), vec![Part::Table(table), Part::Answer(vec![answer])])
 }

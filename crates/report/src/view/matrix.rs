@@ -51,7 +51,7 @@ pub(crate) fn view(comparisons: &[Comparison<'_>], unicode: bool, cuts: bool) ->
         plain(&format!("{head}: {}{blind}", tallied(comparison).join("; ")), unicode)
     });
     parts.push(Part::Answer(answer.collect()));
-    View { title: format!("All against {}", plain(base, unicode)), parts, ..View::default() }
+    View::new(format!("All against {}", plain(base, unicode)), parts)
 }
 
 /// Where no row of any column is judged: why, and what to run.

@@ -42,10 +42,8 @@ impl Story<'_> {
                     && paired.is_some_and(|paired| paired.why.is_none())
                     && (floors / quoted - 1.0).abs() > RATIOS_DIFFER
                 {
-                    notes.push(format!(
-                        "beware: {} of the floors, more than 2 % off",
-                        numbers::ratio(floors, None)
-                    ));
+                    let floors = numbers::ratio(floors, None);
+                    notes.push(format!("beware: {floors} of the floors, more than 2 % off"));
                 }
                 continue;
             }
@@ -54,14 +52,15 @@ impl Story<'_> {
                 "paired" => String::new(),
                 other => format!(", {}", self.words(other)),
             };
+            let why = self.reservation(ratio);
             notes.push(match ratio.value {
                 Some(value) => {
                     let bounds = ratio.low.zip(ratio.high).map_or(String::new(), |(low, high)| {
                         format!(" ({} .. {})", numbers::significant(low), numbers::significant(high))
                     });
-                    format!("{} {name}{bounds}{kind}{}", numbers::ratio(value, None), self.reservation(ratio))
+                    format!("{} {name}{bounds}{kind}{why}", numbers::ratio(value, None))
                 }
-                None => format!("no ratio to {name}{kind}{}", self.reservation(ratio)),
+                None => format!("no ratio to {name}{kind}{why}"),
             });
         }
         notes
@@ -69,30 +68,20 @@ impl Story<'_> {
 
     fn differences(&self, figure: &Figure) -> Vec<String> {
         let of_this = self.result.differences.iter().filter(|difference| difference.of == figure.id);
-        of_this
-            .map(|difference| {
-                let name = self.other_name(figure, &difference.to);
-                let unit = self.plain(&difference.unit);
-                match difference.value {
-                    Some(value) => {
-                        let bounds =
-                            difference.low.zip(difference.high).map_or(String::new(), |(low, high)| {
-                                format!(" ({})", numbers::range(low, high, &unit))
-                            });
-                        let value = numbers::quantity(value, &unit);
-                        format!("{value} without {name}{bounds}{}", self.reservation(difference))
-                    }
-                    None => format!("no difference to {name}{}", self.reservation(difference)),
-                }
-            })
-            .collect()
+        let note = |difference: &PairedValue| {
+            let (name, why) = (self.other_name(figure, &difference.to), self.reservation(difference));
+            let unit = self.plain(&difference.unit);
+            let Some(value) = difference.value else { return format!("no difference to {name}{why}") };
+            let range = |(low, high)| format!(" ({})", numbers::range(low, high, &unit));
+            let bounds = difference.low.zip(difference.high).map_or(String::new(), range);
+            format!("{} without {name}{bounds}{why}", numbers::quantity(value, &unit))
+        };
+        of_this.map(note).collect()
     }
 
     fn reservation(&self, pair: &PairedValue) -> String {
-        pair.why
-            .as_deref()
-            .filter(|why| !why.is_empty())
-            .map_or(String::new(), |why| format!(": {}", self.plain(why)))
+        let why = pair.why.as_deref().filter(|why| !why.is_empty());
+        why.map_or(String::new(), |why| format!(": {}", self.plain(why)))
     }
 
     fn marks(&self, figure: &Figure) -> Vec<String> {
@@ -111,10 +100,7 @@ impl Story<'_> {
                     .map_or("not converged".to_owned(), |half| {
                         format!("not converged: half-width {:.*} %", usize::from(half < 0.1), half * 100.0)
                     }),
-                Mark::FewerLaunches => {
-                    let count = figure.launches.len();
-                    format!("fewer launches than planned: {count}")
-                }
+                Mark::FewerLaunches => format!("fewer launches than planned: {}", figure.launches.len()),
                 Mark::NotRealTime => "not real-time: the priority was not granted".to_owned(),
                 Mark::Shared => shared(figure),
                 Mark::Interposed => self.interposed(figure),
@@ -124,14 +110,10 @@ impl Story<'_> {
             })
             .collect();
         if !figure.modes.is_empty() {
-            let modes: Vec<_> = figure
-                .modes
-                .iter()
-                .map(|mode| {
-                    format!("{} {}", numbers::quantity(mode.value, &unit), numbers::whole_percent(mode.share))
-                })
-                .collect();
-            notes.push(format!("bimodal: {}", modes.join(", ")));
+            let modes = figure.modes.iter().map(|mode| {
+                format!("{} {}", numbers::quantity(mode.value, &unit), numbers::whole_percent(mode.share))
+            });
+            notes.push(format!("bimodal: {}", modes.collect::<Vec<_>>().join(", ")));
         } else if figure.marks.contains(&Mark::Bimodal) {
             notes.push("bimodal".to_owned());
         }
@@ -175,11 +157,7 @@ impl Story<'_> {
                     interval if it.extremes => format!(" {interval}"),
                     interval => format!(" ({interval})"),
                 };
-                format!(
-                    "{} {}{interval}",
-                    self.words(name),
-                    numbers::quantity(quantity.estimate.value, &unit)
-                )
+                format!("{} {}{interval}", self.words(name), numbers::quantity(it.value, &unit))
             })
             .collect()
     }

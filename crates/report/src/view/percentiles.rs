@@ -3,7 +3,7 @@
 use oscost_results::{AtQuantile, Figure, FirstCallAfter, FirstCalls, GapCause, Percentiles};
 
 use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Chart, Curve, Curves, Names, Plot, Point};
+use crate::blocks::plot::{Curve, Curves, Names, Plot, Point};
 use crate::blocks::{Part, Table, View};
 use crate::evidence::timed;
 use crate::numbers;
@@ -42,7 +42,7 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
     parts.extend(timed.iter().map(|(figure, it)| Part::Words(words(story, figure, it))));
     parts.extend(curves(story, &timed).map(Part::from));
     let title = "PERCENTILES  one pass of the loop timed alone, the clock pair's cost removed".to_owned();
-    Some(View { title, parts, ..View::default() })
+    Some(View::new(title, parts))
 }
 
 /// "p99.9".
@@ -72,12 +72,8 @@ fn words(story: &Story<'_>, figure: &Figure, it: &Percentiles) -> String {
     sentences.push(gaps(story, it));
     let beside = it.beside_batch;
     if let Some(difference) = beside.difference() {
-        let both = format!(
-            "Alone {}, in a batch {} ({:+.1} %)",
-            numbers::duration(beside.alone_ns),
-            numbers::duration(beside.batch_ns),
-            difference * 100.0
-        );
+        let [alone, batch] = [beside.alone_ns, beside.batch_ns].map(numbers::duration);
+        let both = format!("Alone {alone}, in a batch {batch} ({:+.1} %)", difference * 100.0);
         let agrees = beside.batch_ns < COMPARED_FROM_NS || difference.abs() <= AGREES;
         sentences.push(if agrees { both } else { format!("Beware: {}", both.to_lowercase()) });
     }
@@ -144,13 +140,8 @@ fn curves(story: &Story<'_>, timed: &[(&Figure, &Percentiles)]) -> Option<Plot> 
     let made: Vec<Curve> =
         timed.iter().map(|(figure, it)| Curve::of_steps(story.plain(&figure.id), tail(it))).collect();
     let all = || made.iter().flat_map(|curve| &curve.points);
-    let chart = Curves {
-        x: Axis::logarithmic("one pass in so many takes longer", "count", all().map(|point| point.x))?,
-        y: Axis::logarithmic("time of a pass", "ns", all().map(|point| point.y[1]))?,
-        rules: Vec::new(),
-        names: Names::Own,
-        curves: made,
-    };
+    let x = Axis::logarithmic("one pass in so many takes longer", "count", all().map(|point| point.x))?;
+    let y = Axis::logarithmic("time of a pass", "ns", all().map(|point| point.y[1]))?;
     let (figure, worst) = timed.iter().max_by(|one, other| one.1.max_ns.total_cmp(&other.1.max_ns))?;
     let heads = ["figure", "percentile", "all launches", "lowest launch", "highest launch"];
     let rows = timed.iter().flat_map(|(figure, it)| {
@@ -160,15 +151,9 @@ fn curves(story: &Story<'_>, timed: &[(&Figure, &Percentiles)]) -> Option<Plot> 
             cells
         })
     });
-    Some(Plot::of(
-        format!(
-            "The longest pass of all took {} ({})",
-            numbers::duration(worst.max_ns),
-            story.plain(&figure.id)
-        ),
-        Chart::Curves(chart),
-        Table::new(heads, rows),
-    ))
+    let longest = numbers::duration(worst.max_ns);
+    let finding = format!("The longest pass of all took {longest} ({})", story.plain(&figure.id));
+    Some(Plot::of(finding, Curves::of(x, y, made, Names::Own), Table::new(heads, rows)))
 }
 
 /// The points of a tail: the time that one pass in x exceeds.

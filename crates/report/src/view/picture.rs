@@ -30,8 +30,24 @@ pub(crate) fn distribution(launches: &[LaunchRecord], unicode: bool) -> String {
 }
 
 /// Eight letters from low to high.
-pub(crate) fn letters(unicode: bool) -> [char; 8] {
+pub(super) fn letters(unicode: bool) -> [char; 8] {
     if unicode { BLOCKS } else { LETTERS }
+}
+
+/// One letter a value, the lowest for `low` and the highest for `span` above it; a blank for a gap. Without a span all are alike.
+pub(crate) fn course(
+    values: impl Iterator<Item = Option<f64>>,
+    low: f64,
+    span: f64,
+    unicode: bool,
+) -> String {
+    let letters = letters(unicode);
+    let letter = |value: f64| {
+        let height = if span > 0.0 { (value - low) / span } else { 0.0 };
+        // A float to integer cast saturates, and takes NaN for 0.
+        letters[((height * 7.0).round() as usize).min(7)]
+    };
+    values.map(|value| value.map_or(' ', letter)).collect()
 }
 
 /// Heights from 0 to 1 as one letter each.

@@ -13,6 +13,7 @@ use crate::blocks::{Part, Table, View};
 use crate::numbers;
 use crate::view::picture;
 use crate::view::story::Story;
+use crate::words::{counted, grouped};
 
 /// Columns of a bar, and of a timeline.
 const BAR: usize = 10;
@@ -96,41 +97,17 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
     if sessions.is_empty() {
         return None;
     }
-    let mut parts = vec![Part::Words(
-        "A server stamps each tick and sends it to every client. Last: latency of the last client in each tick, median and 99th percentile. Next: gap between clients. Service: mean + sd of the client served last, as in document 002; the bar is its share of the tick. Server: CPU time per tick. x: last, divided by that of the unix_datagram session right beside it."
-            .to_owned(),
+    let mut parts = vec![Part::words(
+        "A server stamps each tick and sends it to every client. Last: latency of the last client in each tick, median and 99th percentile. Next: gap between clients. Service: mean + sd of the client served last, as in document 002; the bar is its share of the tick. Server: CPU time per tick. x: last, divided by that of the unix_datagram session right beside it.",
     )];
-    let mut situations: Vec<(&str, u32, f64, &str)> = Vec::new();
-    for session in &sessions {
-        let situation = (session.placement, session.clients, session.tick_ns, session.rest.as_str());
-        if !situations.contains(&situation) {
-            situations.push(situation);
-        }
-    }
-    let are_here = |of: &(&str, u32, f64, &str)| {
-        let is_here = |session: &&Session<'_>| {
-            (session.placement, session.clients, session.tick_ns, session.rest.as_str()) == *of
-        };
-        sessions.iter().filter(is_here).count()
-    };
+    let situation = |it: &&Session<'_>| (it.placement.to_owned(), it.clients, it.tick_ns, it.rest.clone());
+    let situations = grouped(&sessions, situation);
     // Where some transports stand beside one another, pictures of one by itself compare nothing: its numbers are in the table.
-    let compares = situations.iter().any(|of| are_here(of) > 1);
-    for &(placement, clients, tick_ns, rest) in &situations {
-        let here: Vec<&Session<'_>> = sessions
-            .iter()
-            .filter(|session| {
-                (session.placement, session.clients, session.tick_ns, session.rest.as_str())
-                    == (placement, clients, tick_ns, rest)
-            })
-            .collect();
-        let plural = if clients == 1 { "" } else { "s" };
+    let compares = situations.iter().any(|(_, here)| here.len() > 1);
+    for ((placement, clients, tick_ns, rest), here) in situations {
+        let (who, tick) = (several(clients), numbers::duration(tick_ns));
         let rest = if rest.is_empty() { String::new() } else { format!(", {rest}") };
-        let heading = format!(
-            "{clients} client{plural} {}, tick {}{rest}",
-            place(placement),
-            numbers::duration(tick_ns)
-        );
-        let heading = story.plain(&heading);
+        let heading = story.plain(&format!("{who} {}, tick {tick}{rest}", place(&placement)));
         parts.push(Part::Words(heading.clone()));
         parts.push(Part::Table(table(story, &here)));
         parts.extend(best(story, &here).map(Part::Words));
@@ -155,11 +132,8 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
 
 /// The ratio of a session's last client to its partner's.
 fn ratio<'a>(story: &'a Story<'_>, session: &Session<'_>) -> Option<&'a PairedValue> {
-    story
-        .result
-        .ratios
-        .iter()
-        .find(|pair| pair.of == session.figure.id && pair.quantity == quantity::LAST_P50)
+    let mut ratios = story.result.ratios.iter();
+    ratios.find(|pair| pair.of == session.figure.id && pair.quantity == quantity::LAST_P50)
 }
 
 fn table(story: &Story<'_>, sessions: &[&Session<'_>]) -> Table {
@@ -211,26 +185,24 @@ fn best(story: &Story<'_>, sessions: &[&Session<'_>]) -> Option<String> {
         let &(name, value, low, high) = found.first()?;
         let equals: Vec<String> =
             found[1..].iter().take_while(|other| other.2 <= high).map(|other| story.words(other.0)).collect();
-        let equals = if equals.is_empty() {
-            String::new()
-        } else {
-            format!("; not told apart from {}", equals.join(", "))
-        };
-        let bounds = (low < high).then_some((low, high));
-        Some(format!("{} ({}{equals})", story.words(name), numbers::ratio(value, bounds)))
+        let apart = if equals.is_empty() { "" } else { "; not told apart from " };
+        let ratio = numbers::ratio(value, (low < high).then_some((low, high)));
+        Some(format!("{} ({ratio}{apart}{})", story.words(name), equals.join(", ")))
     };
     if sessions.len() < 3 {
         return None;
     }
-    Some(format!(
-        "best that queues a payload: {}; best that is pollable: {}",
-        against(Trait::QueuesPayload)?,
-        against(Trait::Pollable)?
-    ))
+    let (queues, pollable) = (against(Trait::QueuesPayload)?, against(Trait::Pollable)?);
+    Some(format!("best that queues a payload: {queues}; best that is pollable: {pollable}"))
+}
+
+/// "1 client", "10 clients".
+pub(crate) fn several(clients: u32) -> String {
+    counted(clients as usize, "client", "clients")
 }
 
 /// Where participants run, in words.
-fn place(placement: &str) -> &'static str {
+pub(crate) fn place(placement: &str) -> &'static str {
     if placement == "spread" { "over several CPUs" } else { "on one CPU" }
 }
 
@@ -257,30 +229,13 @@ fn timeline(story: &Story<'_>, sessions: &[Session<'_>]) -> Vec<Part> {
 
 /// Sessions of one transport on one CPU at one tick, by their number of clients.
 fn families<'a>(sessions: &'a [Session<'a>]) -> Vec<Vec<&'a Session<'a>>> {
-    let mut families: Vec<Vec<&Session<'_>>> = Vec::new();
-    let key = |session: &Session<'_>| {
-        (
-            session.transport.to_owned(),
-            session.placement.to_owned(),
-            session.tick_ns.to_bits(),
-            session.rest.clone(),
-        )
-    };
-    for session in sessions {
-        match families
-            .iter_mut()
-            .find(|family| family.first().is_some_and(|first| key(first) == key(session)))
-        {
-            Some(family) => family.push(session),
-            None => families.push(vec![session]),
-        }
-    }
-    for family in &mut families {
+    let key = |it: &&'a Session<'a>| (it.transport, it.placement, it.tick_ns.to_bits(), it.rest.clone());
+    let of = |(_, mut family): (_, Vec<&'a Session<'a>>)| {
         family.small_sort_by_key(|session| session.clients);
         family.dedup_by_key(|session| session.clients);
-    }
-    families.retain(|family| family.len() > 1);
-    families
+        family
+    };
+    grouped(sessions, key).into_iter().map(of).filter(|family| family.len() > 1).collect()
 }
 
 /// How many clients fit the period, by the line through the fewest and the most that were measured.
@@ -305,12 +260,8 @@ fn fits(story: &Story<'_>, sessions: &[Session<'_>]) -> Option<String> {
             Some(format!("{} {} ({most})", story.words(family[0].transport), shown(p99)))
         })
         .collect();
-    (!told.is_empty()).then(|| {
-        format!(
-            "clients that fit a tick on one CPU by the 99th percentile (by the maximum), extrapolated: {}",
-            told.join(", ")
-        )
-    })
+    let what = "clients that fit a tick on one CPU by the 99th percentile (by the maximum), extrapolated";
+    (!told.is_empty()).then(|| format!("{what}: {}", told.join(", ")))
 }
 
 /// Start and slope of the straight line through a quantity of the sessions with at most [`LINE_UNTIL`] clients, by least
@@ -341,9 +292,8 @@ fn growth(story: &Story<'_>, sessions: &[Session<'_>]) -> Option<String> {
             let server = line(quantity::SERVER_CPU).map(|(_, slope)| slope).filter(|slope| *slope >= 0.0);
             let leaves = family.iter().filter(|session| session.clients > LINE_UNTIL).find(|session| {
                 let on_line = start + service * f64::from(session.clients);
-                session
-                    .value(quantity::CLIENT_SERVICE)
-                    .is_some_and(|value| (value / on_line - 1.0).abs() > OFF_LINE)
+                let value = session.value(quantity::CLIENT_SERVICE);
+                value.is_some_and(|value| (value / on_line - 1.0).abs() > OFF_LINE)
             });
             let beyond = family.last().is_some_and(|last| last.clients > LINE_UNTIL);
             let leaves = match (leaves, beyond) {
@@ -410,11 +360,8 @@ fn reservations(story: &Story<'_>, sessions: &[Session<'_>]) -> impl Iterator<It
         .map(|session| story.words(session.transport))
         .collect();
     reversed.dedup();
-    let reversed = (!reversed.is_empty()).then(|| {
-        format!(
-            "served in reversed order from tick to tick: {} (a wait queue is served from its head)",
-            reversed.join(", ")
-        )
-    });
-    not_real_time.into_iter().chain(reversed)
+    let names = reversed.join(", ");
+    let reversed =
+        format!("served in reversed order from tick to tick: {names} (a wait queue is served from its head)");
+    not_real_time.into_iter().chain((!names.is_empty()).then_some(reversed))
 }

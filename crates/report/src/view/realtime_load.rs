@@ -7,9 +7,11 @@ use oscost_stats::sorting::SmallSort;
 
 use crate::blocks::page::Card;
 use crate::blocks::{Hue, Part, Table, View};
-use crate::view::realtime_ipc::{Session, lost, lost_and_skipped, not_real_time, plots, session};
+use crate::view::realtime_ipc::{
+    Session, lost, lost_and_skipped, not_real_time, place, plots, session, several,
+};
 use crate::view::story::Story;
-use crate::words::distinct;
+use crate::words::grouped;
 use crate::{numbers, view::picture};
 
 /// Columns of a timeline.
@@ -24,10 +26,9 @@ pub(crate) fn view(story: &Story<'_>) -> Option<View> {
     let mut parts = vec![Part::Words(format!(
         "Each session runs without the load (idle), with it (busy), and without it again. A row has the messages of all its clients. Width is 2 standard deviations (sd). Max range is mean - sd to mean + sd of the worst {window}, as in document 002. Max peak is the longest latency. A busy CPU does not halt, so busy can be faster than idle: no row is subtracted from another."
     ))];
-    for name in distinct(sessions.iter().filter_map(|session| session.load)) {
-        let here: Vec<&Session<'_>> = sessions.iter().filter(|session| session.load == Some(name)).collect();
+    for (load, here) in grouped(&sessions, |session| session.load) {
         let what = here[0].figure.remarks.iter().find_map(|remark| RemarkCode::Load.holes(remark)?.pop());
-        let heading = format!("under {}", story.plain(what.unwrap_or(name)));
+        let heading = format!("under {}", story.plain(what.or(load).unwrap_or_default()));
         parts.push(Part::Words(heading.clone()));
         parts.push(Part::Table(table(story, &here)));
         parts.extend(here.iter().find_map(|session| timeline(story, session)).into_iter().flatten());
@@ -94,21 +95,13 @@ pub(crate) fn finding(story: &Story<'_>) -> Option<String> {
 /// A card a session of such a run, and what the numbers on them are.
 pub(crate) fn cards(story: &Story<'_>, most: usize) -> Option<(Vec<Card>, String)> {
     let card = |(time, session): &(f64, Session<'_>)| {
-        let price = numbers::duration(*time);
-        let (number, unit) = price.split_once(' ').unwrap_or((&price, ""));
         let beside =
             [("idle ", session.time("idle_p50")), ("longest under load ", session.time("busy_peak"))];
         let beside = beside.into_iter().filter(|(_, time)| !time.is_empty());
         let beside: Vec<String> = beside.map(|(what, time)| format!("{what}{time}")).collect();
-        Card {
-            hue: Hue::Switch,
-            number: number.to_owned(),
-            unit: unit.to_owned(),
-            name: named(story, session),
-            says: beside.join(", "),
-            size: format!("lost: {}", numbers::count(lost(session))),
-            link: session.figure.id.clone(),
-        }
+        let size = format!("lost: {}", numbers::count(lost(session)));
+        let card = Card::of(Hue::Switch, &numbers::duration(*time), named(story, session), beside.join(", "));
+        Card { size, link: session.figure.id.clone(), ..card }
     };
     let cards = medians(story)?.iter().take(most).map(card).collect();
     Some((cards, "median latency of all clients under load".to_owned()))
@@ -121,9 +114,8 @@ fn named(story: &Story<'_>, session: &Session<'_>) -> String {
 
 /// Transport, clients, placement, and what else is not as usual.
 fn situation(session: &Session<'_>) -> String {
-    let plural = if session.clients == 1 { "" } else { "s" };
-    let place = if session.placement == "spread" { "over several CPUs" } else { "on one CPU" };
-    let mut text = format!("{}, {} client{plural} {place}", session.transport, session.clients);
+    let (who, place) = (several(session.clients), place(session.placement));
+    let mut text = format!("{}, {who} {place}", session.transport);
     if session.tick_ns != 1e6 {
         text.push_str(&format!(", tick {}", numbers::duration(session.tick_ns)));
     }

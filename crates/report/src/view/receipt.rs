@@ -8,10 +8,11 @@ use oscost_stats::sorting::SmallSort;
 
 use super::story::{Story, headline};
 use super::{functions, picture};
-use crate::blocks::plot::{Chart, Launches, Plot, Samples};
+use crate::blocks::Place::{Left, Right};
+use crate::blocks::plot::{Launches, Plot, Samples};
 use crate::blocks::prices::Outcome;
 use crate::blocks::receipt::{Item, Receipt};
-use crate::blocks::{Cell, Part, Place, Table, Tone, View};
+use crate::blocks::{Cell, Part, Table, Tone, View};
 use crate::evidence::{per_operation, system_calls};
 use crate::numbers;
 
@@ -46,7 +47,7 @@ pub(super) fn receipt(story: &Story<'_>, figure: &Figure, notes: &[String]) -> R
         foot,
         notes: told,
         command: format!("oscost run {title}"),
-        beside: View { title: title.clone(), parts, ..View::default() },
+        beside: View::new(title.clone(), parts),
         title,
     }
 }
@@ -176,18 +177,9 @@ fn distribution(story: &Story<'_>, figure: &Figure) -> Option<Plot> {
     let at = |index: usize| lower_bound(first.saturating_add(i32::try_from(index).unwrap_or(i32::MAX)));
     let rows =
         SHARES.iter().filter_map(|(share, name)| Some(vec![(*name).to_owned(), unit(all.quantile(*share)?)]));
-    let heads = ["share of samples", "below"];
-    Some(Plot {
-        about: format!("Distribution of {}", story.plain(&figure.id)),
-        ..Plot::of(
-            finding,
-            Chart::Samples(Samples {
-                counts: counts[from..to].to_vec(),
-                ends: [unit(at(from)), unit(at(to))],
-            }),
-            Table::new(heads, rows),
-        )
-    })
+    let table = Table::new(["share of samples", "below"], rows);
+    let drawn = Samples { counts: counts[from..to].to_vec(), ends: [unit(at(from)), unit(at(to))] };
+    Some(Plot::of(finding, drawn, table).about(format!("Distribution of {}", story.plain(&figure.id))))
 }
 
 /// Quantiles of the table of a distribution.
@@ -212,37 +204,25 @@ fn launches(story: &Story<'_>, figure: &Figure) -> Option<Plot> {
     }
     let unit = figure.quantities.get(name).map_or("ns", |quantity| &quantity.unit);
     let unit = |value: f64| numbers::quantity(value, &story.plain(unit));
-    let spread = if low > 0.0 {
-        format!("within {}", numbers::percent(high / low - 1.0))
-    } else {
-        "between".to_owned()
-    };
-    let finding = format!(
-        "{} of {} launches {spread}: {} to {}",
-        story.words(name),
-        values.len(),
-        unit(low),
-        unit(high)
-    );
     // A fiftieth of the value fills no less than the height: what is steady looks steady.
     let middle = f64::midpoint(low, high);
     let range = (high - low).max(middle.abs() / 50.0).max(f64::MIN_POSITIVE);
     let (bottom, top) = (middle - range / 2.0, middle + range / 2.0);
+    let within = || format!("within {}", numbers::percent(high / low - 1.0));
+    let spread = if low > 0.0 { within() } else { "between".to_owned() };
+    let (of, low, high) = (story.words(name), unit(low), unit(high));
+    let finding = format!("{of} of {} launches {spread}: {low} to {high}", values.len());
+
     let told = figure.launches.iter().filter_map(|launch| Some((launch, launch.quantities.get(name)?)));
     let mut by_cpu: BTreeMap<u32, Vec<String>> = BTreeMap::new();
     for (launch, value) in told {
         by_cpu.entry(launch.cpu).or_default().push(format!("{}: {}", launch.sequence, unit(*value)));
     }
     let rows = by_cpu.into_iter().map(|(cpu, told)| vec![cpu.to_string(), told.join("; ")]);
-    let heads = [("CPU".to_owned(), Place::Left), (format!("launch: {}", story.words(name)), Place::Left)];
-    Some(Plot {
-        about: format!("Launches of {}", story.plain(&figure.id)),
-        ..Plot::of(
-            finding,
-            Chart::Launches(Launches { ends: [(bottom, unit(bottom)), (top, unit(top))], values }),
-            Table::of(heads, rows),
-        )
-    })
+    let heads = [("CPU".to_owned(), Left), (format!("launch: {}", story.words(name)), Left)];
+    let drawn = Launches { ends: [(bottom, unit(bottom)), (top, unit(top))], values };
+    let plot = Plot::of(finding, drawn, Table::of(heads, rows));
+    Some(plot.about(format!("Launches of {}", story.plain(&figure.id))))
 }
 
 fn quantities(story: &Story<'_>, figure: &Figure) -> Table {
@@ -301,11 +281,6 @@ fn evidence(story: &Story<'_>, figure: &Figure) -> Table {
     let cpus: BTreeSet<u32> = figure.launches.iter().map(|launch| launch.cpu).collect();
     let cpus: Vec<String> = cpus.iter().map(ToString::to_string).collect();
     counted("CPU of the measuring thread", Some(cpus.join(", ")).filter(|cpus| !cpus.is_empty()));
-    let columns = [
-        ("an operation", Place::Left),
-        ("claimed", Place::Right),
-        ("counted", Place::Right),
-        ("verdict", Place::Left),
-    ];
+    let columns = [("an operation", Left), ("claimed", Right), ("counted", Right), ("verdict", Left)];
     Table { title: format!("Everything that was counted: {how}"), ..Table::of(columns, rows) }
 }

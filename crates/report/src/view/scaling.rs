@@ -5,11 +5,11 @@ use oscost_stats::knee::{SpeedUp, knee};
 use oscost_stats::sorting::SmallSort;
 
 use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Chart, Curve, Curves, Names, Plot, Point};
+use crate::blocks::plot::{Curve, Curves, Names, Plot, Point};
 use crate::blocks::{Part, Table, View};
 use crate::numbers;
 use crate::view::story::Story;
-use crate::words::{distinct, left, right, width};
+use crate::words::{grouped, left, right, width};
 
 /// Columns of the longest bar.
 const WIDEST: f64 = 32.0;
@@ -68,27 +68,18 @@ impl Crowd<'_> {
 pub(crate) fn view(story: &Story<'_>) -> Option<View> {
     let mut crowds: Vec<Crowd<'_>> = story.measured().filter_map(crowd).collect();
     crowds.small_sort_by_key(|crowd| crowd.workers);
-    let kinds = distinct(crowds.iter().map(|crowd| (crowd.inner, crowd.of)));
-    let parts = kinds.into_iter().filter_map(|kind| {
-        let here: Vec<&Crowd<'_>> = crowds.iter().filter(|crowd| (crowd.inner, crowd.of) == kind).collect();
-        plot(story, &here).map(Part::from)
-    });
-    let parts: Vec<Part> = parts.collect();
-    (!parts.is_empty()).then(|| View { title: "SEVERAL AT ONCE".to_owned(), covers: Vec::new(), parts })
+    let kinds = grouped(&crowds, |crowd| (crowd.inner, crowd.of));
+    let parts: Vec<Part> = kinds.iter().filter_map(|(_, here)| plot(story, here)).map(Part::from).collect();
+    (!parts.is_empty()).then(|| View::new("SEVERAL AT ONCE", parts))
 }
 
 /// The curves of one operation: with objects of their own, and with one for all.
 fn plot(story: &Story<'_>, crowds: &[&Crowd<'_>]) -> Option<Plot> {
     let first = crowds.first()?;
-    let mut kinds = distinct(crowds.iter().map(|crowd| crowd.objects));
-    kinds.sort_unstable();
-    let curves: Vec<(String, Vec<&Crowd<'_>>)> = kinds
-        .into_iter()
-        .map(|objects| {
-            let here = crowds.iter().copied().filter(|crowd| crowd.objects == objects).collect();
-            (story.plain(&format!("{objects} objects")), here)
-        })
-        .collect();
+    let mut kinds = grouped(crowds.iter().copied(), |crowd| crowd.objects);
+    kinds.small_sort_by_key(|kind| kind.0);
+    let named = |(objects, here): (&str, _)| (story.plain(&format!("{objects} objects")), here);
+    let curves: Vec<(String, Vec<&Crowd<'_>>)> = kinds.into_iter().map(named).collect();
     let mut counts: Vec<f64> = crowds.iter().map(|crowd| crowd.workers as f64).collect();
     counts.dedup();
     let ends = crowds.iter().flat_map(|crowd| crowd.speed_up().of);
@@ -96,22 +87,14 @@ fn plot(story: &Story<'_>, crowds: &[&Crowd<'_>]) -> Option<Plot> {
         let point = |crowd: &&Crowd<'_>| Point { x: crowd.workers as f64, y: crowd.speed_up().of };
         Curve::of_dots(name.clone(), crowds.iter().map(point).collect())
     });
-    let chart = Curves {
-        x: Axis::even(first.of, "count", &counts),
-        y: Axis::fitting("operations, beside those of one alone", "ratio", 30.0, ends)?,
-        curves: drawn.collect(),
-        rules: Vec::new(),
-        names: Names::Own,
-    };
+    let y = Axis::fitting("operations, beside those of one alone", "ratio", 30.0, ends)?;
+    let chart = Curves::of(Axis::even(first.of, "count", &counts), y, drawn.collect(), Names::Own);
     let found: Vec<String> = curves.iter().filter_map(|(name, crowds)| finding(name, crowds)).collect();
+    let finding = format!("{}: {}", story.plain(first.inner), found.first()?);
     Some(Plot {
         note: found.iter().skip(1).chain(&crowded(crowds)).cloned().collect::<Vec<_>>().join(" "),
         letters: letters(&curves, story.unicode),
-        ..Plot::of(
-            format!("{}: {}", story.plain(first.inner), found.first()?),
-            Chart::Curves(chart),
-            table(first.of, &curves),
-        )
+        ..Plot::of(finding, chart, table(first.of, &curves))
     })
 }
 

@@ -4,11 +4,11 @@ use oscost_results::{Estimate, Figure, Parameter, quantity};
 use oscost_stats::sorting::SmallSort;
 
 use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Chart, Curve, Curves, Names, Plot, Point};
+use crate::blocks::plot::{Curve, Curves, Names, Plot, Point};
 use crate::blocks::{Part, Table, View};
 use crate::numbers;
 use crate::view::story::{Story, headline};
-use crate::words::{distinct, left, right, width};
+use crate::words::{grouped, left, right, width};
 
 /// Columns of the longest bar.
 const WIDEST: f64 = 32.0;
@@ -93,12 +93,9 @@ struct Sized<'a> {
 
 /// The view of all series of a result.
 pub(crate) fn view(story: &Story<'_>) -> Option<View> {
-    let parts: Vec<Part> = KINDS
-        .iter()
-        .filter_map(|kind| kind.plot(&kind.figures(story), story.unicode))
-        .map(Part::from)
-        .collect();
-    (!parts.is_empty()).then(|| View { title: "COST BY SIZE".to_owned(), covers: Vec::new(), parts })
+    let plots = KINDS.iter().filter_map(|kind| kind.plot(&kind.figures(story), story.unicode));
+    let parts: Vec<Part> = plots.map(Part::from).collect();
+    (!parts.is_empty()).then(|| View::new("COST BY SIZE", parts))
 }
 
 /// What is drawn of a figure: what is typical where that is known.
@@ -145,13 +142,7 @@ impl Kind {
 
     /// The plot, where a curve has two sizes.
     fn plot(&self, figures: &[Sized<'_>], unicode: bool) -> Option<Plot> {
-        let mut curves: Vec<(String, Vec<&Sized<'_>>)> = distinct(figures.iter().map(|it| it.curve.clone()))
-            .into_iter()
-            .map(|name| {
-                let points = figures.iter().filter(|it| it.curve == name).collect();
-                (name, points)
-            })
-            .collect();
+        let mut curves = grouped(figures, |it| it.curve.clone());
         curves.small_sort_by_key(|(_, points): &(String, Vec<_>)| std::cmp::Reverse(points.len()));
         if curves.first()?.1.len() < 2 {
             return None;
@@ -165,18 +156,11 @@ impl Kind {
                 |it: &&Sized<'_>| Point { x: it.size, y: [it.shown.low, it.shown.value, it.shown.high] };
             Curve::of_dots(name, points.iter().map(point).collect())
         });
-        let chart = Curves {
-            x: Axis::even(self.axis.0, self.axis.1, &sizes),
-            y: Axis::fitting(self.shown.axis(), self.shown.unit(), 30.0, ends)?,
-            curves: drawn.collect(),
-            rules: Vec::new(),
-            names: Names::Own,
-        };
-        Some(Plot {
-            note: self.note(&curves),
-            letters: self.letters(&curves, unicode),
-            ..Plot::of(self.finding(&curves)?, Chart::Curves(chart), self.table(figures))
-        })
+        let x = Axis::even(self.axis.0, self.axis.1, &sizes);
+        let y = Axis::fitting(self.shown.axis(), self.shown.unit(), 30.0, ends)?;
+        let chart = Curves::of(x, y, drawn.collect(), Names::Own);
+        let plot = Plot::of(self.finding(&curves)?, chart, self.table(figures));
+        Some(Plot { note: self.note(&curves), letters: self.letters(&curves, unicode), ..plot })
     }
 
     fn size(&self, size: f64) -> String {
@@ -233,15 +217,11 @@ impl Kind {
 
     fn table(&self, figures: &[Sized<'_>]) -> Table {
         let rows = figures.iter().map(|it| {
-            let time = |name: &str| {
-                it.figure
-                    .quantities
-                    .get(name)
-                    .map_or(String::new(), |it| numbers::duration(it.estimate.value))
-            };
+            let floor = it.figure.quantities.get(quantity::FLOOR);
+            let floor = floor.map_or(String::new(), |floor| numbers::duration(floor.estimate.value));
             let shown = self.value(it.shown.value);
             let interval = numbers::range(it.shown.low, it.shown.high, self.shown.unit());
-            vec![self.size(it.size), it.curve.clone(), shown, interval, time(quantity::FLOOR)]
+            vec![self.size(it.size), it.curve.clone(), shown, interval, floor]
         });
         Table::new([self.axis.0, "", self.shown.axis(), "interval", "floor"], rows)
     }

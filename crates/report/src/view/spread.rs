@@ -2,7 +2,8 @@
 
 use oscost_stats::sorting::SmallSort;
 
-use crate::blocks::{Part, Place, Table, View};
+use crate::blocks::Place::{Left, Right, Spare};
+use crate::blocks::{Part, Table, View};
 use crate::judge::spread::{FigureSpread, Spreads};
 use crate::numbers;
 use crate::words::{counted, plain, words};
@@ -33,14 +34,14 @@ pub(crate) fn view(spreads: &Spreads<'_>, unicode: bool) -> View {
             ]
         });
         let columns = [
-            ("figure", Place::Left),
-            ("lowest", Place::Right),
-            ("highest", Place::Right),
-            ("spread", Place::Right),
-            ("deviation", Place::Right),
-            ("runs", Place::Right),
-            ("judged by", Place::Spare),
-            ("", Place::Spare),
+            ("figure", Left),
+            ("lowest", Right),
+            ("highest", Right),
+            ("spread", Right),
+            ("deviation", Right),
+            ("runs", Right),
+            ("judged by", Spare),
+            ("", Spare),
         ];
         parts.push(Part::Table(Table::of(columns, cells)));
         let kinds = [("one CPU", true), ("across CPUs", false)];
@@ -54,7 +55,7 @@ pub(crate) fn view(spreads: &Spreads<'_>, unicode: bool) -> View {
         "Spread over {}: highest / lowest - 1; deviation: of one run",
         counted(spreads.runs, "run", "runs")
     );
-    View { title, parts, ..View::default() }
+    View::new(title, parts)
 }
 
 /// What these shares, in ascending order, are together.

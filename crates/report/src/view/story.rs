@@ -11,7 +11,7 @@ use oscost_results::{Figure, RunResult, Status};
 use crate::blocks::View;
 use crate::blocks::prices::{Numbers, Outcome, PriceFamily, PriceRow};
 use crate::evidence::{contradiction, per_operation, system_calls};
-use crate::words::{plain, readable, words};
+use crate::words::{distinct, grouped, plain, readable, words};
 use crate::{numbers, view::picture};
 
 /// A result, and how to speak of it.
@@ -54,29 +54,16 @@ impl<'a> Story<'a> {
     /// The figures by family in the order of the result; a family's series follow, by the quantity that they quote. What
     /// was measured and a view covers is left to it.
     pub fn sections(&self, views: &[View]) -> Vec<PriceFamily> {
-        let covered: BTreeSet<&str> =
-            views.iter().flat_map(|view| &view.covers).map(String::as_str).collect();
-        let mut groups: Vec<(&str, &str, Vec<&Figure>)> = Vec::new();
-        let mut families: Vec<&str> = Vec::new();
-        let told =
-            |figure: &&Figure| figure.status != Status::Measured || !covered.contains(figure.id.as_str());
-        for figure in self.result.figures.iter().filter(told) {
-            let headline = headline(figure);
-            if !families.contains(&figure.family.as_str()) {
-                families.push(&figure.family);
-            }
-            match groups.iter_mut().find(|group| group.0 == figure.family && group.1 == headline) {
-                Some(group) => group.2.push(figure),
-                None => groups.push((&figure.family, headline, vec![figure])),
-            }
-        }
+        let told = told(self.result, views);
+        let families = distinct(told.iter().map(|figure| figure.family.as_str()));
+        let mut groups = grouped(told, |figure| (figure.family.as_str(), headline(figure)));
         // Stable: within a family batched benchmarks first, then each headline where it was first seen.
-        groups.small_sort_by_key(|group| {
-            (families.iter().position(|family| *family == group.0), group.1 != "floor")
+        groups.small_sort_by_key(|((own, headline), _)| {
+            (families.iter().position(|family| family == own), *headline != "floor")
         });
         groups
             .into_iter()
-            .map(|(family, headline, figures)| self.section(family, headline, &figures))
+            .map(|((family, headline), figures)| self.section(family, headline, &figures))
             .collect()
     }
 
@@ -84,11 +71,7 @@ impl<'a> Story<'a> {
         let shared = self.shared_operation(figures);
         let rows = figures.iter().map(|figure| self.row(figure, shared)).collect();
         PriceFamily {
-            name: if family.is_empty() {
-                "(NO FAMILY)".to_owned()
-            } else {
-                self.words(family).to_uppercase()
-            },
+            name: self.words(if family.is_empty() { "(no family)" } else { family }).to_uppercase(),
             operation: shared.map(|operation| self.plain(operation)),
             headline: self.words(headline),
             batched: headline == "floor",
@@ -110,14 +93,8 @@ impl<'a> Story<'a> {
         let mut remarks = Vec::new();
         if measured {
             notes = self.notes(figure, shared_operation);
-            remarks.extend(
-                figure
-                    .evidence
-                    .audit_missing
-                    .iter()
-                    .filter(|_| self.audit_missing.is_none())
-                    .map(|why| format!("system calls were not counted: {}", self.plain(why))),
-            );
+            let missing = figure.evidence.audit_missing.iter().filter(|_| self.audit_missing.is_none());
+            remarks.extend(missing.map(|why| format!("system calls were not counted: {}", self.plain(why))));
         }
         remarks.extend(figure.remarks.iter().map(|remark| self.plain(remark)));
         PriceRow {
@@ -198,6 +175,13 @@ impl<'a> Story<'a> {
     }
 }
 
+/// The figures that no view tells.
+pub(crate) fn told<'r>(result: &'r RunResult, views: &[View]) -> Vec<&'r Figure> {
+    let covered: BTreeSet<&str> = views.iter().flat_map(|view| &view.covers).map(String::as_str).collect();
+    let told = |figure: &&Figure| figure.status != Status::Measured || !covered.contains(figure.id.as_str());
+    result.figures.iter().filter(told).collect()
+}
+
 /// The quantity that is quoted; what was never measured may not name one.
 pub(crate) fn headline(figure: &Figure) -> &str {
     if figure.headline.is_empty() { "floor" } else { &figure.headline }
@@ -218,12 +202,6 @@ fn without_family<'a>(id: &'a str, family: &str) -> &'a str {
 
 /// The most frequent of some texts, and how often it occurs; of equals the first.
 fn most_common<'a>(texts: impl Iterator<Item = &'a str>) -> Option<(&'a str, usize)> {
-    let mut counts: Vec<(&str, usize)> = Vec::new();
-    for text in texts {
-        match counts.iter_mut().find(|(other, _)| *other == text) {
-            Some((_, count)) => *count += 1,
-            None => counts.push((text, 1)),
-        }
-    }
-    counts.into_iter().rev().max_by_key(|(_, count)| *count).filter(|(text, _)| !text.is_empty())
+    let counts = grouped(texts, |text| *text).into_iter().map(|(text, all)| (text, all.len()));
+    counts.rev().max_by_key(|(_, count)| *count).filter(|(text, _)| !text.is_empty())
 }

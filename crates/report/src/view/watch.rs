@@ -1,10 +1,11 @@
 //! The watch screen: one line per figure, with its newest price, its last change, and a small picture of its runs.
 
-use crate::blocks::{Part, Place, Table, View};
+use crate::blocks::Place::{Left, Right, Spare};
+use crate::blocks::{Part, Table, View};
 use crate::judge::watch::{Changed, Watch, Watched};
 use crate::judge::{Verdict, percent};
 use crate::numbers;
-use crate::view::picture::letters;
+use crate::view::picture;
 use crate::words::{counted, plain, words};
 
 /// Most runs of a small picture, the newest.
@@ -17,10 +18,10 @@ pub(crate) fn screen(watch: &Watch, unicode: bool) -> View {
         vec![plain(&row.id, unicode), now(row, unicode), standing(watch, row, unicode), picture]
     });
     let columns = [
-        (format!("run {}", watch.runs), Place::Left),
-        ("now".to_owned(), Place::Right),
-        ("change".to_owned(), Place::Left),
-        ("runs".to_owned(), Place::Spare),
+        (format!("run {}", watch.runs), Left),
+        ("now".to_owned(), Right),
+        ("change".to_owned(), Left),
+        ("runs".to_owned(), Spare),
     ];
     let mut remarks = vec![rule(watch)];
     if !watch.core.is_empty() {
@@ -50,10 +51,8 @@ pub(crate) fn summary(watch: &Watch, unicode: bool) -> Vec<String> {
     let changes: usize = watch.rows.iter().map(|row| row.changes.len()).sum();
     let runs = counted(watch.runs as usize, "run", "runs");
     let mut lines = vec![format!("{runs} in {seconds:.0} s, {}", counted(changes, "change", "changes"))];
-    let all = watch.rows.iter().flat_map(|row| row.changes.iter().map(move |change| (row, change)));
-    lines.extend(
-        all.map(|(row, change)| format!("  {}  {}", plain(&row.id, unicode), changed(change, unicode))),
-    );
+    let all = watch.rows.iter().flat_map(|row| row.changes.iter().map(move |change| (&row.id, change)));
+    lines.extend(all.map(|(id, change)| format!("  {}  {}", plain(id, unicode), changed(change, unicode))));
     if changes > 0 {
         lines.push(rule(watch));
     }
@@ -99,18 +98,9 @@ fn changed(change: &Changed, unicode: bool) -> String {
 /// The newest `room` values, oldest first, one letter each: the least has the lowest letter, the greatest the highest if it is
 /// greater by `threshold` or more, so that what is no change looks like none. A gap is a blank.
 fn sparkline(values: &[Option<f64>], threshold: f64, room: usize, unicode: bool) -> String {
-    let letters = letters(unicode);
     let newest = &values[values.len().saturating_sub(room)..];
-    let known = || newest.iter().flatten().copied();
-    let (low, high) = numbers::ends(known());
-    let span = (high - low).max(low.abs() * threshold);
-    let top = (letters.len() - 1) as f64;
-    let letter = |value: f64| {
-        let height = if span > 0.0 { (value - low) / span } else { 0.0 };
-        // A float to integer cast saturates, and takes NaN for 0.
-        letters[((height * top).round() as usize).min(letters.len() - 1)]
-    };
-    newest.iter().map(|value| value.map_or(' ', letter)).collect()
+    let (low, high) = numbers::ends(newest.iter().flatten().copied());
+    picture::course(newest.iter().copied(), low, (high - low).max(low.abs() * threshold), unicode)
 }
 
 #[cfg(test)]
@@ -136,7 +126,7 @@ mod tests {
     #[test]
     fn a_small_picture_keeps_the_newest_and_their_order() {
         assert_eq!(drawn(&[900.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0]), ".......@");
-        let letters = letters(false);
+        let letters = picture::letters(false);
         let rank = |letter: char| letters.iter().position(|known| *known == letter).expect("a letter");
         let values = [103.0, 250.0, 100.0, 180.0, 101.0, 99.0, 240.0];
         let picture: Vec<usize> = drawn(&values).chars().map(rank).collect();

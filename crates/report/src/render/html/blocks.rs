@@ -86,19 +86,12 @@ fn part(part: &Part, name: &str, of: &str, out: &mut dyn Write) -> io::Result<()
             }
             writeln!(out, "<ul class=\"statements\">")?;
             for one in all {
-                let name = if one.name.is_empty() {
-                    String::new()
-                } else {
-                    format!("<b>{}</b> ", escaped(&one.name))
-                };
+                let [name, text, because] = [&one.name, &one.text, &one.because].map(|it| escaped(it));
+                let name = if name.is_empty() { name } else { format!("<b>{name}</b> ") };
+                let (class, sign, word) = (class(one.tone), sign(one.tone), one.word);
                 writeln!(
                     out,
-                    "<li><span class=\"verdict {}\">{} {}</span> {name}{} <small>{}</small></li>",
-                    class(one.tone),
-                    sign(one.tone),
-                    one.word,
-                    escaped(&one.text),
-                    escaped(&one.because)
+                    "<li><span class=\"verdict {class}\">{sign} {word}</span> {name}{text} <small>{because}</small></li>"
                 )?;
             }
             writeln!(out, "</ul>")
@@ -108,7 +101,7 @@ fn part(part: &Part, name: &str, of: &str, out: &mut dyn Write) -> io::Result<()
             all.iter().try_for_each(|it| writeln!(out, "<p class=\"remark\">{}</p>", escaped(it)))
         }
         Part::Picture(lines) => {
-            let lines: Vec<String> = lines.iter().map(|line| escaped(line).to_string()).collect();
+            let lines: Vec<String> = lines.iter().map(|line| escaped(line)).collect();
             writeln!(out, "{}<pre>{}</pre></div>", table::begin(name), lines.join("\n"))
         }
         Part::Plot(plot) => plots::figure(plot, "", of, out),

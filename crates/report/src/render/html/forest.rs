@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::table::{class, sign};
-use super::{anchor, blocks, breakable, escaped};
+use super::{blocks, escaped, linked_name};
 use crate::blocks::forest::{Against, Forest};
 use crate::numbers;
 
@@ -52,11 +52,7 @@ fn row(
     place: impl Fn(f64) -> f64,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let name = if row.has_receipt {
-        format!("<a href=\"#{}\">{}</a>", anchor(&row.id), breakable(&row.id))
-    } else {
-        breakable(&row.id)
-    };
+    let name = linked_name(&row.id, row.has_receipt);
     let y = HEIGHT / 2.0;
     write!(
         out,
@@ -77,20 +73,13 @@ fn row(
         )?;
     }
     let why = if row.why.is_empty() { String::new() } else { format!(" title=\"{}\"", escaped(&row.why)) };
-    let shown = if row.needs_why {
-        format!("<span class=\"because\">{}</span>", escaped(&row.why))
-    } else {
-        String::new()
-    };
+    let because = || format!("<span class=\"because\">{}</span>", escaped(&row.why));
+    let shown = if row.needs_why { because() } else { String::new() };
+    let [says, interval, sides] = [&row.says, &row.interval, &row.sides].map(|text| escaped(text));
+    let (class, sign, word) = (class(row.tone), sign(row.tone), row.word);
     writeln!(
         out,
-        "</svg><span class=\"change\">{} <small>{}</small></span><span class=\"sides\">{}</span>\
-         <span class=\"verdict {}\"{why}>{} {}</span>{shown}</li>",
-        escaped(&row.says),
-        escaped(&row.interval),
-        escaped(&row.sides),
-        class(row.tone),
-        sign(row.tone),
-        row.word
+        "</svg><span class=\"change\">{says} <small>{interval}</small></span><span class=\"sides\">{sides}</span>\
+         <span class=\"verdict {class}\"{why}>{sign} {word}</span>{shown}</li>"
     )
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::{anchor, breakable, escaped};
+use super::{escaped, linked_name};
 use crate::blocks::history::{Course, History};
 use crate::numbers;
 
@@ -55,32 +55,22 @@ pub(super) fn section(history: &History, id: &str, out: &mut dyn Write) -> io::R
 }
 
 fn course(course: &Course, out: &mut dyn Write) -> io::Result<()> {
-    let name = if course.has_receipt {
-        format!("<a href=\"#{}\">{}</a>", anchor(&course.id), breakable(&course.id))
-    } else {
-        breakable(&course.id)
-    };
+    let name = linked_name(&course.id, course.has_receipt);
+    let [id, range, last] = [&course.id, &course.range, &course.last].map(|text| escaped(text));
+    let picture = picture(&course.values);
     writeln!(
         out,
         "<li><span class=\"name\">{name}</span><svg class=\"course\" viewBox=\"0 0 {WIDE} {HIGH}\" role=\"img\" \
-         aria-label=\"{} over the runs: {}, last {}\">{}</svg><span>last <b>{}</b> <small>all runs: {}</small></span></li>",
-        escaped(&course.id),
-        escaped(&course.range),
-        escaped(&course.last),
-        picture(&course.values),
-        escaped(&course.last),
-        escaped(&course.range)
+         aria-label=\"{id} over the runs: {range}, last {last}\">{picture}</svg><span>last <b>{last}</b> \
+         <small>all runs: {range}</small></span></li>"
     )
 }
 
 /// Band, line and dots; gaps are runs without the figure.
 fn picture(values: &[Option<[f64; 3]>]) -> String {
     let stride = values.len().div_ceil(POINTS).max(1);
-    let points: Vec<(usize, [f64; 3])> = values
-        .chunks(stride)
-        .enumerate()
-        .filter_map(|(index, chunk)| Some((index, (*chunk.iter().flatten().last()?))))
-        .collect();
+    let last = |(index, chunk): (usize, &[Option<[f64; 3]>])| Some((index, *chunk.iter().flatten().last()?));
+    let points: Vec<(usize, [f64; 3])> = values.chunks(stride).enumerate().filter_map(last).collect();
     let (low, high) = numbers::ends(points.iter().flat_map(|(_, ends)| *ends));
     // What is steady looks steady: a tenth of the value is the least that fills the height.
     let middle = f64::midpoint(low, high);

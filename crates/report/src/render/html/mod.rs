@@ -40,6 +40,12 @@ fn breakable(id: &str) -> String {
     escaped(id).replace('/', "/<wbr>")
 }
 
+/// An id, leading to its receipt where that is on the page.
+fn linked_name(id: &str, has_receipt: bool) -> String {
+    let name = breakable(id);
+    if has_receipt { format!("<a href=\"#{}\">{name}</a>", anchor(id)) } else { name }
+}
+
 /// A name that can be the target of a link, from any id.
 fn anchor(id: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::table::{class, hue, sign};
-use super::{anchor, blocks, escaped, forest, history, plots, prices};
+use super::{anchor, blocks, breakable, escaped, forest, history, plots, prices};
 use crate::blocks::page::{Card, Chip, Page, Section};
 
 /// The page's style and its SHA-256 in base64; a test keeps them in step.
@@ -81,13 +81,10 @@ fn sections(page: &Page, out: &mut dyn Write) -> io::Result<()> {
         page.cards.iter().try_for_each(|it| card(it, out))?;
         writeln!(out, "</ul>")?;
     }
-    let share = "<button type=\"button\" class=\"share\">Share card (SVG)</button> \
-                 <button type=\"button\" class=\"share-png\">Share card (PNG)</button>";
-    if page.cards.is_empty() {
-        writeln!(out, "<p class=\"sizes\">{}</p>", escaped(&page.sizes))?;
-    } else {
-        writeln!(out, "<p class=\"sizes\">{} {share}</p>", escaped(&page.sizes))?;
-    }
+    let share = " <button type=\"button\" class=\"share\">Share card (SVG)</button> \
+                <button type=\"button\" class=\"share-png\">Share card (PNG)</button>";
+    let share = if page.cards.is_empty() { "" } else { share };
+    writeln!(out, "<p class=\"sizes\">{}{share}</p>", escaped(&page.sizes))?;
     warnings(&page.warnings, out)?;
     writeln!(out, "</header>")?;
     if page.sections.len() > 1 {
@@ -162,14 +159,12 @@ fn chip(chip: &Chip, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn card(card: &Card, out: &mut dyn Write) -> io::Result<()> {
-    let unit =
-        if card.unit.is_empty() { String::new() } else { format!(" <i>{}</i>", escaped(&unit(&card.unit))) };
+    let unit = if card.unit == "us" { "\u{b5}s" } else { &card.unit };
+    let unit = if unit.is_empty() { String::new() } else { format!(" <i>{}</i>", escaped(unit)) };
+    let [number, name, size] = [&card.number, &together(&card.name), &card.size].map(|text| escaped(text));
+    let says = breakable(&card.says);
     let inner = format!(
-        "<span class=\"big\">{}{unit}</span><b>{}</b><small>{}</small><small class=\"size\">{}</small>",
-        escaped(&card.number),
-        escaped(&together(&card.name)),
-        super::breakable(&card.says),
-        escaped(&card.size),
+        "<span class=\"big\">{number}{unit}</span><b>{name}</b><small>{says}</small><small class=\"size\">{size}</small>"
     );
     let hue = hue(card.hue);
     if card.link.is_empty() {
@@ -177,11 +172,6 @@ fn card(card: &Card, out: &mut dyn Write) -> io::Result<()> {
     } else {
         writeln!(out, "<li class=\"card {hue}\"><a href=\"#{}\">{inner}</a></li>", anchor(&card.link))
     }
-}
-
-/// A unit that stands alone.
-fn unit(unit: &str) -> String {
-    if unit == "us" { "\u{b5}s".to_owned() } else { unit.to_owned() }
 }
 
 #[cfg(test)]

@@ -85,16 +85,14 @@ fn key(chart: &PriceChart, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn controls(examples: &[&str], out: &mut dyn Write) -> io::Result<()> {
-    let orders: String = [("position", "family"), ("price", "price"), ("doubt", "doubt"), ("name", "name")]
-        .iter()
-        .enumerate()
-        .map(|(at, (value, name))| {
-            format!(
-                "<button type=\"button\" class=\"order\" value=\"{value}\" aria-pressed=\"{}\">by {name}</button>",
-                at == 0
-            )
-        })
-        .collect();
+    let orders = [("position", "family"), ("price", "price"), ("doubt", "doubt"), ("name", "name")];
+    let button = |(value, name): (&str, &str)| {
+        let pressed = value == "position";
+        format!(
+            "<button type=\"button\" class=\"order\" value=\"{value}\" aria-pressed=\"{pressed}\">by {name}</button>"
+        )
+    };
+    let orders: String = orders.map(button).concat();
     writeln!(
         out,
         "<form class=\"controls\"><label>Find <input type=\"search\" class=\"find\" size=\"22\" \
@@ -158,17 +156,12 @@ fn head(axis: Option<&LogAxis>, floors: &[(&str, f64)], out: &mut dyn Write) -> 
         None => write!(out, "<span></span>")?,
         Some(axis) => {
             write!(out, "<svg class=\"strip\"><symbol id=\"lines\">")?;
-            let line = |class: &str, x: f64, out: &mut dyn Write| {
+            let decades = axis.decades().into_iter().map(|(x, _)| ("decade", x));
+            for (class, x) in decades.chain(floors.iter().map(|(_, ns)| ("floor", axis.x(*ns)))) {
                 write!(
                     out,
                     "<line class=\"{class}\" x1=\"{x:.2}%\" x2=\"{x:.2}%\" y1=\"0\" y2=\"{HEIGHT}\"/>"
-                )
-            };
-            for (x, _) in axis.decades() {
-                line("decade", x, out)?;
-            }
-            for (_, ns) in floors {
-                line("floor", axis.x(*ns), out)?;
+                )?;
             }
             write!(out, "</symbol>")?;
             for (x, label) in axis.labels() {
@@ -239,20 +232,10 @@ fn row(
     }
     let tags: String =
         one.tags.iter().map(|tag| format!("<span class=\"tag\">{}</span>", escaped(tag))).collect();
-    let (tone, word) = one.evidence;
-    writeln!(
-        out,
-        "<span class=\"verdict {}\" title=\"{}\">{} {}{tags}</span></summary>",
-        class(tone),
-        escaped(word),
-        sign(tone),
-        // A check mark alone says that all is as claimed.
-        if one.sums.is_ok() {
-            format!("<span class=\"word\">{}</span>", escaped(word))
-        } else {
-            escaped(word)
-        },
-    )?;
+    let (class, sign, word) = (class(one.evidence.0), sign(one.evidence.0), escaped(one.evidence.1));
+    // A check mark alone says that all is as claimed.
+    let shown = if one.sums.is_ok() { format!("<span class=\"word\">{word}</span>") } else { word.clone() };
+    writeln!(out, "<span class=\"verdict {class}\" title=\"{word}\">{sign} {shown}{tags}</span></summary>")?;
     receipt::write(&one.receipt, checksum, out)?;
     writeln!(out, "</details></li>")
 }
@@ -270,33 +253,27 @@ fn numbers_of(sums: &Sums, axis: Option<&LogAxis>, out: &mut dyn Write) -> io::R
         None => write!(out, "<span class=\"value typical\"></span>")?,
     }
     match &sums.ratio {
-        Some((times, what)) => write!(
-            out,
-            "<span class=\"ratio\" title=\"{} {}\"><b>{}\u{d7}</b> <small>{}</small></span>",
-            escaped(times),
-            escaped(what),
-            escaped(times.trim_end_matches('x')),
-            escaped(what)
-        )?,
+        Some((times, what)) => {
+            let [times, number, what] = [times.as_str(), times.trim_end_matches('x'), what].map(escaped);
+            write!(
+                out,
+                "<span class=\"ratio\" title=\"{times} {what}\"><b>{number}\u{d7}</b> <small>{what}</small></span>"
+            )?;
+        }
         None => write!(out, "<span class=\"ratio\"></span>")?,
     }
-    write!(
-        out,
-        "<span class=\"calls\" title=\"system calls an operation, counted\">{}</span>",
-        escaped(&sums.calls)
-    )
+    let calls = escaped(&sums.calls);
+    write!(out, "<span class=\"calls\" title=\"system calls an operation, counted\">{calls}</span>")
 }
 
 /// A number with its interval; the judged one stands out.
 fn amount(amount: &Amount, class: &str, name: &str, is_judged: bool, out: &mut dyn Write) -> io::Result<()> {
     let tag = if is_judged { "b" } else { "span" };
     let judged = if is_judged { ", judged by compare" } else { "" };
+    let [name, text, interval] = [name, &amount.text, &amount.interval].map(escaped);
     write!(
         out,
-        "<span class=\"{class}\" title=\"{}{judged}\"><{tag}>{}</{tag}> <small>{}</small></span>",
-        escaped(name),
-        escaped(&amount.text),
-        escaped(&amount.interval)
+        "<span class=\"{class}\" title=\"{name}{judged}\"><{tag}>{text}</{tag}> <small>{interval}</small></span>"
     )
 }
 
@@ -337,9 +314,8 @@ fn shape(heights: &[f64]) -> String {
     }
     let wide = 3 * heights.len();
     let mut path = String::new();
-    for (index, height) in
-        heights.iter().enumerate().filter(|(_, height)| height.is_finite() && **height > 0.0)
-    {
+    let seen = heights.iter().enumerate().filter(|(_, height)| height.is_finite() && **height > 0.0);
+    for (index, height) in seen {
         // What is rare is seen, too; writing to a string cannot fail.
         let _ = write!(path, "M{} {SHAPE}v-{:.1}", 3 * index + 1, (height.sqrt() * SHAPE).max(1.0));
     }

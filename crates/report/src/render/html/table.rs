@@ -68,7 +68,7 @@ fn cell(cell: &Cell, scope: Option<&str>, words: bool, of: &str, out: &mut dyn W
 pub(super) fn linked(cell: &Cell, of: &str) -> String {
     match &cell.link {
         Some(id) => format!("<a href=\"#{}{of}\">{}</a>", anchor(id), breakable(&cell.text)),
-        None => escaped(&cell.text).to_string(),
+        None => escaped(&cell.text),
     }
 }
 

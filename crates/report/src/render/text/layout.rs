@@ -99,7 +99,7 @@ pub(crate) fn shortened(name: &str, room: usize) -> String {
 }
 
 /// The letters of `text` that fit into `room` columns.
-fn beginning(text: &str, mut room: usize) -> &str {
+pub(super) fn beginning(text: &str, mut room: usize) -> &str {
     let mut end = 0;
     for (at, letter) in text.char_indices() {
         let Some(left) = room.checked_sub(width(letter.encode_utf8(&mut [0; 4]))) else { break };

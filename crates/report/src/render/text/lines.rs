@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::layout::{elided, paragraph, wrap};
+use super::layout::{beginning, elided, paragraph, wrap};
 use super::style::Style;
 use crate::blocks::Tone;
 use crate::words::width;
@@ -56,12 +56,7 @@ impl<'a> Lines<'a> {
 
     /// One line, cut where it is wider than the page.
     pub fn cut(&mut self, text: &str) -> io::Result<()> {
-        let (mut room, mut end) = (self.style.width, 0);
-        for (at, letter) in text.char_indices() {
-            let Some(left) = room.checked_sub(width(letter.encode_utf8(&mut [0; 4]))) else { break };
-            (room, end) = (left, at + letter.len_utf8());
-        }
-        self.line(&text[..end])
+        self.line(beginning(text, self.style.width))
     }
 
     /// A paragraph that starts with `first` and goes on `indent` columns from the left; one line where lines are cut.

@@ -7,7 +7,7 @@ use oscost_stats::sorting::SmallSort;
 use super::ContentionCell;
 use crate::blocks::Table;
 use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Chart, Curve, Curves, Dot, DotRow, Names, Plot, Point, Rows};
+use crate::blocks::plot::{Curve, Curves, Dot, DotRow, Names, Plot, Point, Rows};
 use crate::numbers;
 use crate::view::story::Story;
 
@@ -31,12 +31,8 @@ pub(super) fn ratios(
     let points =
         curve.iter().map(|(hold, ratio)| Point { x: hold * 1000.0, y: [ratio.low, ratio.value, ratio.high] });
     let row = |(hold, ratio): &(f64, Interval)| {
-        vec![
-            format!("{hold:.0} us"),
-            numbers::ratio(ratio.value, None),
-            numbers::ratio(ratio.low, None),
-            numbers::ratio(ratio.high, None),
-        ]
+        let ratios = [ratio.value, ratio.low, ratio.high].map(|it| numbers::ratio(it, None));
+        std::iter::once(format!("{hold:.0} us")).chain(ratios).collect()
     };
     let chart = Curves {
         x: Axis::even("hold time, as measured", "ns", &holds),
@@ -46,12 +42,8 @@ pub(super) fn ratios(
         names: Names::One,
     };
     let heads = ["hold time", "ratio", "low", "high"];
-    Some(Plot {
-        about: about.to_owned(),
-        note: crossed.to_owned(),
-        letters,
-        ..Plot::of(finding, Chart::Curves(chart), Table::new(heads, curve.iter().map(row)))
-    })
+    let plot = Plot::of(finding, chart, Table::new(heads, curve.iter().map(row)));
+    Some(Plot { note: crossed.to_owned(), letters, ..plot.about(about) })
 }
 
 /// Three digits of a large number.
@@ -192,12 +184,8 @@ pub(super) fn fairness(
         .filter_map(|cell| Some((cell, cell.value(quantity::LONGEST_WAIT)?)))
         .max_by(|one, other| one.1.total_cmp(&other.1));
     let longest = longest.map_or(String::new(), |(cell, wait)| {
-        format!(
-            "The longest wait that was timed was {} ({}, hold {} us).",
-            numbers::duration(wait),
-            cell.lock,
-            cell.hold
-        )
+        let wait = numbers::duration(wait);
+        format!("The longest wait that was timed was {wait} ({}, hold {} us).", cell.lock, cell.hold)
     });
     let finding = format!("Of locks held for {hold} us {compared}.");
     let all = |panel: usize| rows.iter().flat_map(|row| &row.dots).filter(move |dot| dot.panel == panel);
@@ -211,11 +199,8 @@ pub(super) fn fairness(
         names: Names::Locks,
     };
     let heads = ["lock", "hold time", "turns a second", "fairness", "longest wait"];
-    Some(Plot {
-        about: about.to_owned(),
-        note: story.plain(&longest),
-        ..Plot::of(story.plain(&finding), Chart::Rows(chart), Table::new(heads, table))
-    })
+    let plot = Plot::of(story.plain(&finding), chart, Table::new(heads, table));
+    Some(Plot { note: story.plain(&longest), ..plot.about(about) })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::{letter, usual};
 use crate::blocks::Table;
 use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Chart, Form, Names, Plot, Strip, Strips};
+use crate::blocks::plot::{Form, Names, Plot, Strip, Strips};
 use crate::judge::fleet::{GroupFigure, HostGroup, JudgedFleet};
 use crate::numbers;
 use crate::words::{counted, plain};
@@ -81,18 +81,8 @@ fn small(finding: &str, strips: Vec<(String, String, Vec<f64>)>, usual: f64) -> 
         _ => Vec::new(),
     });
     let y = Axis::logarithmic("hosts", "count", heights.chain([0.6]))?;
-    Some(Plot {
-        note: format!("Hosts beyond {} stand at the ends.", numbers::percent(end)),
-        ..Plot::of(
-            finding.to_owned(),
-            Chart::Strips(Strips {
-                x: Axis::between("deviation from the group's median", "share", -end, end),
-                y: Some(y),
-                strips,
-                rules: Vec::new(),
-                names: Names::Own,
-            }),
-            Table::new(["", "hosts", "what"], rows),
-        )
-    })
+    let x = Axis::between("deviation from the group's median", "share", -end, end);
+    let strips = Strips::of(x, Some(y), strips, Names::Own);
+    let note = format!("Hosts beyond {} stand at the ends.", numbers::percent(end));
+    Some(Plot { note, ..Plot::of(finding.to_owned(), strips, Table::new(["", "hosts", "what"], rows)) })
 }

@@ -9,7 +9,7 @@ use crate::blocks::{Hue, Tone};
 use crate::judge::{Compared, Comparison, Verdict, percent};
 use crate::numbers;
 use crate::view::comparison;
-use crate::words::{counted, plain, words};
+use crate::words::{counted, plain, tally, words};
 
 /// Groups in the order of the page, and what each means.
 const GROUPS: [(Verdict, Tone); 4] = [
@@ -31,21 +31,14 @@ pub(super) fn answer(comparison: &Comparison<'_>) -> (String, Vec<Card>) {
     let threshold = numbers::percent(comparison.threshold);
     let cards = GROUPS.iter().map(|(verdict, tone)| {
         let rows: Vec<&Compared> = comparison.of(*verdict).collect();
-        let name = match verdict {
-            Verdict::Within => format!("within {threshold}"),
-            other => other.name().to_owned(),
-        };
         let first = rows.first().map_or("none".to_owned(), |row| plain(&row.id, true));
         let more = if rows.len() > 1 { format!(" and {} more", rows.len() - 1) } else { String::new() };
-        Card {
-            hue: if rows.is_empty() { Hue::Plain } else { Hue::Judged(*tone) },
-            number: rows.len().to_string(),
-            unit: format!("of {}", comparison.rows.len()),
-            name,
-            says: if matches!(verdict, Verdict::Within) { String::new() } else { format!("{first}{more}") },
-            size: String::new(),
-            link: String::new(),
-        }
+        let (name, says) = match verdict {
+            Verdict::Within => (format!("within {threshold}"), String::new()),
+            other => (other.name().to_owned(), format!("{first}{more}")),
+        };
+        let hue = if rows.is_empty() { Hue::Plain } else { Hue::Judged(*tone) };
+        Card::of(hue, &format!("{} of {}", rows.len(), comparison.rows.len()), name, says)
     });
     (heading, cards.collect())
 }
@@ -70,33 +63,22 @@ fn changed(comparison: &Comparison<'_>) -> Option<String> {
         [(Verdict::Slower, "slower"), (Verdict::Faster, "faster")].into_iter().filter_map(said).collect();
     let within = numbers::percent(comparison.threshold);
     let rest = [(Verdict::Within, format!("within {within}")), (Verdict::Unclear, "unclear".to_owned())];
-    let rest: Vec<String> = rest
-        .into_iter()
-        .map(|(verdict, name)| (comparison.of(verdict).count(), name))
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, name)| format!("{count} {name}"))
-        .collect();
-    (!told.is_empty()).then(|| {
-        let rest = if rest.is_empty() { String::new() } else { format!("; {}", rest.join(", ")) };
-        format!("{}{rest}", told.join(", and "))
-    })
+    let rest = rest.each_ref().map(|(verdict, name)| (*verdict, name.as_str()));
+    let rest = tally(&rest, |verdict| comparison.of(*verdict).count());
+    let rest = if rest.is_empty() { rest } else { format!("; {rest}") };
+    (!told.is_empty()).then(|| format!("{}{rest}", told.join(", and ")))
 }
 
 /// The two, and whether their surroundings are the same.
 pub(super) fn chips(comparison: &Comparison<'_>) -> Vec<Chip> {
     let pair = format!("{} \u{2192} {}", plain(comparison.a, true), plain(comparison.b, true));
-    let differs: Vec<String> = comparison
-        .machine
-        .iter()
-        .chain(&comparison.conditions)
+    let differs = comparison.machine.iter().chain(&comparison.conditions);
+    let differs: Vec<String> = differs
         .map(|it| format!("{} {} \u{2192} {}", it.what, plain(&it.a, true), plain(&it.b, true)))
         .collect();
     let (text, tone) = match differs.len() {
         0 => ("same machine, same conditions".to_owned(), Tone::Good),
-        count => {
-            let facts = counted(count, "fact around them differs", "facts around them differ");
-            (facts, Tone::Doubt)
-        }
+        count => (counted(count, "fact around them differs", "facts around them differ"), Tone::Doubt),
     };
     vec![
         Chip { text: pair, tone: None, whole: "before \u{2192} now".to_owned() },
@@ -106,18 +88,12 @@ pub(super) fn chips(comparison: &Comparison<'_>) -> Vec<Chip> {
 
 /// The rows, the worst first.
 pub(super) fn forest(comparison: &Comparison<'_>, newest: &RunResult) -> Forest {
-    let rows: Vec<Against> = GROUPS
-        .iter()
-        .flat_map(|(verdict, tone)| {
-            comparison.of(*verdict).map(|row| against(row, *tone, newest, comparison.threshold))
-        })
-        .collect();
-    let farthest = rows
-        .iter()
-        .filter_map(|row| row.change)
-        .flat_map(|[low, _, high]| [low.abs(), high.abs()])
-        .filter(|it| it.is_finite())
-        .fold(3.0 * comparison.threshold, f64::max);
+    let of = |(verdict, tone)| {
+        comparison.of(verdict).map(move |row| against(row, tone, newest, comparison.threshold))
+    };
+    let rows: Vec<Against> = GROUPS.into_iter().flat_map(of).collect();
+    let ends = rows.iter().filter_map(|row| row.change).flat_map(|[low, _, high]| [low.abs(), high.abs()]);
+    let farthest = ends.filter(|it| it.is_finite()).fold(3.0 * comparison.threshold, f64::max);
     Forest {
         pair: format!("{} \u{2192} {}", plain(comparison.a, true), plain(comparison.b, true)),
         finding: answer(comparison).0,

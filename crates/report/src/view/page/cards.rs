@@ -47,30 +47,18 @@ pub(super) fn cards(story: &Story<'_>) -> (Vec<Card>, String) {
         let (own, call) = (paid(figure)?.value, paid(call?)?.value);
         (figure.id != call_id(story)?).then(|| own / call).filter(|it| it.is_finite())
     };
-    let asked: Vec<(&Figure, String)> = ASKED
-        .iter()
-        .filter_map(|(ids, name)| {
-            let figure = ids.iter().find_map(|id| measured(story, id))?;
-            Some((figure, (*name).to_owned()))
-        })
-        .collect();
+    let answered = |(ids, name): &(&[&str], &str)| {
+        Some((ids.iter().find_map(|id| measured(story, id))?, (*name).to_owned()))
+    };
+    let asked: Vec<(&Figure, String)> = ASKED.iter().filter_map(answered).collect();
     let chosen = if asked.len() >= ENOUGH { asked } else { spread(story) };
-    let cards: Vec<Card> = chosen
-        .iter()
-        .filter_map(|(figure, name)| {
-            let price = numbers::duration(paid(figure)?.value);
-            let (number, unit) = price.split_once(' ').unwrap_or((&price, ""));
-            Some(Card {
-                hue: hue(figure),
-                number: number.to_owned(),
-                unit: unit.to_owned(),
-                name: name.clone(),
-                says: readable(&figure.id, true),
-                size: size(figure).map_or(String::new(), |it| format!("{}\u{d7} a system call", digits(it))),
-                link: figure.id.clone(),
-            })
-        })
-        .collect();
+    let card = |(figure, name): &(&Figure, String)| {
+        let price = numbers::duration(paid(figure)?.value);
+        let size = size(figure).map_or(String::new(), |it| format!("{}\u{d7} a system call", digits(it)));
+        let card = Card::of(hue(figure), &price, name.clone(), readable(&figure.id, true));
+        Some(Card { size, link: figure.id.clone(), ..card })
+    };
+    let cards: Vec<Card> = chosen.iter().filter_map(card).collect();
     let sizes = if cards.iter().any(|card| !card.size.is_empty()) {
         "typical prices, beside that of a system call".to_owned()
     } else if cards.is_empty() {
@@ -100,11 +88,8 @@ fn spread<'a>(story: &'a Story<'_>) -> Vec<(&'a Figure, String)> {
     let last = priced.len().saturating_sub(1);
     let places =
         distinct((0..CARDS.min(priced.len())).map(|step| step * last / (CARDS - 1).min(last).max(1)));
-    places
-        .into_iter()
-        .filter_map(|place| priced.get(place))
-        .map(|(it, _)| (*it, story.short_title(it)))
-        .collect()
+    let chosen = places.into_iter().filter_map(|place| priced.get(place));
+    chosen.map(|(it, _)| (*it, story.short_title(it))).collect()
 }
 
 /// The answers of the documents, there and here: of several documents the first ones of each.

@@ -55,26 +55,17 @@ pub(super) fn of_findings(story: &Story<'_>, findings: &[Finding]) -> String {
                 && !least.operation.is_empty()
                 && priced.iter().all(|(it, _)| it.operation == least.operation) =>
         {
-            let operation = match crate::view::realtime_ipc::last_reached(&priced) {
-                Some(sentence) => sentence,
-                None => capital(&story.plain(&least.operation)),
-            };
-            let name = |figure: &oscost_results::Figure| story.short_title(figure).replace('_', " ");
-            format!(
-                "{operation}: {} by {}, {} by {}",
-                numbers::duration(*from),
-                name(least),
-                numbers::duration(*to),
-                name(most)
-            )
+            let operation = crate::view::realtime_ipc::last_reached(&priced)
+                .unwrap_or_else(|| capital(&story.plain(&least.operation)));
+            let [from, to] = [*from, *to].map(numbers::duration);
+            let [least, most] = [least, most].map(|it| story.short_title(it).replace('_', " "));
+            format!("{operation}: {from} by {least}, {to} by {most}")
         }
-        (Some((least, from)), Some((most, to))) if least.id != most.id => capital(&format!(
-            "from {} for {} to {} for {}",
-            numbers::duration(*from),
-            story.short_title(least),
-            numbers::duration(*to),
-            story.short_title(most)
-        )),
+        (Some((least, from)), Some((most, to))) if least.id != most.id => {
+            let [from, to] = [*from, *to].map(numbers::duration);
+            let [least, most] = [least, most].map(|it| story.short_title(it));
+            capital(&format!("from {from} for {least} to {to} for {most}"))
+        }
         (Some((only, price)), _) => {
             capital(&format!("{} for {}", numbers::duration(*price), story.short_title(only)))
         }

@@ -1,6 +1,6 @@
 //! The price list of a page: rows by family with their place on one axis.
 
-use oscost_results::{Estimate, Figure, Quantity, Trait, Verdict, quantity};
+use oscost_results::{Estimate, Figure, Quantity, Status, Trait, Verdict, quantity};
 use oscost_stats::histogram::shape;
 use oscost_stats::sorting::SmallSort;
 
@@ -41,7 +41,7 @@ pub(super) fn chart(story: &Story<'_>, findings: &[Finding]) -> PriceChart {
 fn priced(story: &Story<'_>, figure: &Figure) -> Priced {
     let Line { cells, notes, ratio, .. } = screen::line_of(story, figure);
     // All marks that the foot of the page counts.
-    let is_measured = figure.status == oscost_results::Status::Measured;
+    let is_measured = figure.status == Status::Measured;
     let marks = figure.marks.iter().filter(|_| is_measured);
     let mut tags: Vec<String> = marks.map(|mark| mark.words().to_owned()).collect();
     if figure.evidence.verdict != Verdict::Checked && cells.is_ok() {
@@ -59,11 +59,7 @@ fn priced(story: &Story<'_>, figure: &Figure) -> Priced {
         .get(quantity::TYPICAL)
         .filter(|it| headline(figure) == "floor" && it.estimate.value.is_finite() && it.estimate.value > 0.0);
     let sums = cells.and_then(|cells| {
-        let quoted = quoted.ok_or_else(|| crate::blocks::screen::Missing {
-            state: "no value",
-            tone: Tone::Doubt,
-            why: "the result holds none".to_owned(),
-        })?;
+        let quoted = quoted.ok_or_else(|| screen::missing("no value", "the result holds none"))?;
         let samples = picture::samples(&figure.launches);
         Ok(Sums {
             quoted: amount(story, quoted),
@@ -123,9 +119,7 @@ fn of_family(story: &Story<'_>, family: &str, findings: &[Finding]) -> String {
 /// What the list says in one sentence.
 fn finding(story: &Story<'_>) -> String {
     let prices: Vec<f64> = story.result.figures.iter().filter_map(|it| Some(paid(it)?.value)).collect();
-    let (low, high) = prices
-        .iter()
-        .fold((f64::INFINITY, 0.0_f64), |(low, high), price| (low.min(*price), high.max(*price)));
+    let (low, high) = numbers::ends(prices.iter().copied());
     let all = counted(story.result.figures.len(), "figure", "figures");
     if prices.is_empty() {
         return format!("The price list: {all}, none of them in nanoseconds");
@@ -136,10 +130,8 @@ fn finding(story: &Story<'_>) -> String {
 /// The same as a table, for readers without eyes or scripts.
 fn table(story: &Story<'_>) -> Table {
     let row = |figure: &Figure| {
-        let quantity = figure
-            .quantities
-            .get(headline(figure))
-            .filter(|_| figure.status == oscost_results::Status::Measured);
+        let quantity = figure.quantities.get(headline(figure));
+        let quantity = quantity.filter(|_| figure.status == Status::Measured);
         let mut cells = vec![story.plain(&figure.id)];
         match (quantity, story.outcome(figure)) {
             (Some(quantity), Outcome::Measured(shown)) => {

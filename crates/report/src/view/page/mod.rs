@@ -9,7 +9,7 @@ mod over;
 mod places;
 mod together;
 
-use oscost_results::{Figure, Outline, RunResult, Status};
+use oscost_results::{Check, CheckState, Estimate, Figure, Outline, RunResult, Status, Verdict, quantity};
 use oscost_stats::sorting::SmallSort;
 
 use super::story::{Story, headline};
@@ -50,12 +50,9 @@ fn page_over(runs: &[Run], whole: &[Named<'_>]) -> Page {
     };
     let story = Story::new(newest.result, true);
     // The nearest predecessor first: that is the question most often asked.
-    let against: Vec<Comparison<'_>> = others
-        .iter()
-        .rev()
-        .take(MOST_COMPARED)
-        .map(|other| compare(other, newest, Rules::default()))
-        .collect();
+    let nearest = others.iter().rev().take(MOST_COMPARED);
+    let against: Vec<Comparison<'_>> =
+        nearest.map(|other| compare(other, newest, Rules::default())).collect();
     let mut page = of_one(&story, newest);
     if let Some(first) = against.first() {
         let (heading, cards) = against::answer(first);
@@ -191,14 +188,12 @@ fn answers_first(mut view: View) -> View {
 /// Where and when, and how far to trust it.
 fn chips(story: &Story<'_>, trust: &str) -> Vec<Chip> {
     let result = story.result;
-    let fact = |text: String| Chip { text, tone: None, whole: String::new() };
-    let mut chips: Vec<Chip> = story.place().into_iter().map(fact).collect();
+    let mut chips: Vec<Chip> = story.place().into_iter().map(Chip::fact).collect();
     let started = story.plain(&result.started).replacen('T', " ", 1).replace('Z', " UTC");
-    chips.push(fact(started));
+    chips.push(Chip::fact(started));
     let told = |status: fn(&Figure) -> bool| result.figures.iter().filter(|it| status(it)).count();
     let all = result.figures.len();
-    let checked =
-        told(|it| it.status == Status::Measured && it.evidence.verdict == oscost_results::Verdict::Checked);
+    let checked = told(|it| it.status == Status::Measured && it.evidence.verdict == Verdict::Checked);
     if all > 0 {
         let wrong = told(|it| it.status == Status::Contradicted);
         let rest = all.saturating_sub(checked + wrong);
@@ -210,10 +205,8 @@ fn chips(story: &Story<'_>, trust: &str) -> Vec<Chip> {
             whole: story.closing(None),
         });
     }
-    let quiet = !result.doctor.is_empty()
-        && !result.doctor.iter().any(|check| {
-            matches!(check.state, oscost_results::CheckState::Disturbs | oscost_results::CheckState::Unknown)
-        });
+    let is_fine = |check: &Check| check.state == CheckState::Fine;
+    let quiet = !result.doctor.is_empty() && result.doctor.iter().all(is_fine);
     let tone = Some(if quiet { Tone::Good } else { Tone::Doubt });
     chips.push(Chip { text: trust.to_owned(), tone, whole: story.doctor().0 });
     if result.plan.effort == "quick" {
@@ -244,15 +237,15 @@ fn checksum(result: &RunResult) -> String {
 }
 
 /// The estimate that is quoted, if it is a duration above nothing.
-pub(super) fn nanoseconds(figure: &Figure, name: &str) -> Option<oscost_results::Estimate> {
+pub(super) fn nanoseconds(figure: &Figure, name: &str) -> Option<Estimate> {
     let quantity = figure.quantities.get(name).filter(|_| figure.status == Status::Measured)?;
     let it = quantity.estimate;
     (quantity.unit == "ns" && it.value > 0.0 && it.value.is_finite()).then_some(it)
 }
 
 /// What is paid here: the typical price where there is one, else what is quoted.
-pub(super) fn paid(figure: &Figure) -> Option<oscost_results::Estimate> {
-    nanoseconds(figure, oscost_results::quantity::TYPICAL).or_else(|| nanoseconds(figure, headline(figure)))
+pub(super) fn paid(figure: &Figure) -> Option<Estimate> {
+    nanoseconds(figure, quantity::TYPICAL).or_else(|| nanoseconds(figure, headline(figure)))
 }
 
 #[cfg(test)]
@@ -270,7 +263,7 @@ mod tests {
             table("second"),
             Part::Remarks(vec!["of the second".to_owned()]),
             Part::Judged("Statements".to_owned(), Vec::new()),
-            Part::Words("3 statements".to_owned()),
+            Part::words("3 statements"),
         ];
         let all = answers_first(View { parts, ..View::default() }).parts;
         let told = all.iter().map(|part| match part {

@@ -33,12 +33,7 @@ impl Run {
             Some((figure.id.clone(), figure.revision, quantity.estimate, quantity.unit.clone()))
         });
         let place = [&result.machine.cpu_model, &result.conditions.kernel, &result.tool.version];
-        Self {
-            name: plain(named.name, true),
-            started: plain(&result.started, true),
-            place: place.map(|text| plain(text, true)).join(", "),
-            figures: quoted.collect(),
-        }
+        Self::new(named.name, &result.started, place, quoted.collect())
     }
 
     /// A run that was read in outline.
@@ -48,12 +43,17 @@ impl Run {
             Some((figure.id.clone(), figure.revision, estimate, unit.to_owned()))
         });
         let place = [&run.machine.cpu_model, &run.conditions.kernel, &run.tool.version];
-        Self {
-            name: plain(name, true),
-            started: plain(&run.started, true),
-            place: place.map(|text| plain(text, true)).join(", "),
-            figures: quoted.collect(),
-        }
+        Self::new(name, &run.started, place, quoted.collect())
+    }
+
+    fn new(
+        name: &str,
+        started: &str,
+        place: [&String; 3],
+        figures: Vec<(String, u32, Estimate, String)>,
+    ) -> Self {
+        let place = place.map(|text| plain(text, true)).join(", ");
+        Self { name: plain(name, true), started: plain(started, true), place, figures }
     }
 }
 
@@ -80,24 +80,18 @@ pub(super) fn history(runs: &[Run], newest: &RunResult) -> History {
         }
     }
     let receipts: BTreeSet<&str> = newest.figures.iter().map(|figure| figure.id.as_str()).collect();
-    let mut figures: Vec<(Moved, Course)> = order
-        .iter()
-        .filter_map(|id| {
-            let (_, unit, estimates) = known.get(id)?;
-            course(id, unit, estimates, receipts.contains(id))
-        })
-        .collect();
+    let of = |id: &&str| {
+        let (_, unit, estimates) = known.get(id)?;
+        course(id, unit, estimates, receipts.contains(id))
+    };
+    let mut figures: Vec<(Moved, Course)> = order.iter().filter_map(of).collect();
     figures.small_sort_by(|(one, _), (other, _)| {
         let beyond = |moved: &Moved| if moved.beyond > STILL { moved.beyond } else { 0.0 };
         beyond(other).total_cmp(&beyond(one)).then(other.in_all.total_cmp(&one.in_all))
     });
     let finding = finding(&figures);
-    let runs = runs.iter().map(|run| (run.name.clone(), format!("{}, {}", run.started, run.place)));
-    History {
-        finding,
-        runs: runs.collect(),
-        figures: figures.into_iter().map(|(_, course)| course).collect(),
-    }
+    let runs = runs.iter().map(|run| (run.name.clone(), format!("{}, {}", run.started, run.place))).collect();
+    History { finding, runs, figures: figures.into_iter().map(|(_, course)| course).collect() }
 }
 
 /// How far a figure moved, as shares.
@@ -136,15 +130,13 @@ fn finding(figures: &[(Moved, Course)]) -> String {
     let beyond = figures.iter().filter(|(moved, _)| moved.beyond > STILL).count();
     let scattered = figures.iter().filter(|(moved, _)| moved.in_all > STILL).count();
     match figures.first() {
-        Some(first) if beyond > 0 => format!(
-            "{beyond} of {all} moved by more than {still} beyond the intervals: {}",
-            most(beyond, first)
-        ),
-        Some(_) if scattered > 0 => {
-            format!(
-                "none of {all} moved beyond the intervals by more than {still}; {scattered} scatter by more"
-            )
+        Some(first) if beyond > 0 => {
+            let most = most(beyond, first);
+            format!("{beyond} of {all} moved by more than {still} beyond the intervals: {most}")
         }
+        Some(_) if scattered > 0 => format!(
+            "none of {all} moved beyond the intervals by more than {still}; {scattered} scatter by more"
+        ),
         Some(_) => format!("none of {all} moved by more than {still}"),
         None => "no figure was measured in two runs".to_owned(),
     }

@@ -243,7 +243,7 @@ mod tests {
         let table = |title: &str| Part::Table(Table { title: title.to_owned(), ..Table::default() });
         let inner = View { parts: vec![table("Figure 7: of two")], ..View::default() };
         let parts = vec![
-            Part::Words("what it comes to".to_owned()),
+            Part::words("what it comes to"),
             table("Tables 2 and 10"),
             Part::View(Box::new(inner)),
             table("Figures 7 and 8"),

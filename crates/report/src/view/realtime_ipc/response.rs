@@ -16,27 +16,14 @@ pub(super) fn from_due(story: &Story<'_>, sessions: &[&Session<'_>]) -> Option<S
     if count == 0 || count == sessions.len() {
         return None;
     }
-    let mut found: Vec<(f64, f64, &str)> = sessions
-        .iter()
-        .filter_map(|session| {
-            Some((
-                session.value(quantity::RESPONSE_P50)?,
-                session.value(quantity::RESPONSE_P99)?,
-                session.transport,
-            ))
-        })
-        .collect();
+    let of = |it: &&Session<'_>| {
+        let (p50, p99) = (it.value(quantity::RESPONSE_P50)?, it.value(quantity::RESPONSE_P99)?);
+        let [median, tail] = [p50, p99].map(numbers::duration);
+        Some((p50, format!("{} {median} ({tail})", story.words(it.transport))))
+    };
+    let mut found: Vec<(f64, String)> = sessions.iter().filter_map(of).collect();
     found.small_sort_by(|one, other| one.0.total_cmp(&other.0));
-    let told: Vec<String> = found
-        .iter()
-        .map(|(p50, p99, name)| {
-            format!("{} {} ({})", story.words(name), numbers::duration(*p50), numbers::duration(*p99))
-        })
-        .collect();
-    (told.len() > 1).then(|| {
-        format!(
-            "from the instant that a tick is due, median of all messages (99th percentile): {}",
-            told.join(", ")
-        )
-    })
+    let told: Vec<String> = found.into_iter().map(|(_, words)| words).collect();
+    let what = "from the instant that a tick is due, median of all messages (99th percentile)";
+    (told.len() > 1).then(|| format!("{what}: {}", told.join(", ")))
 }

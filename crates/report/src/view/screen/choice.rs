@@ -1,11 +1,8 @@
 //! Chooses the figures of a screen, and their order.
 
-use std::collections::BTreeSet;
-
 use oscost_results::{Estimate, Figure, RunResult, Status};
 use oscost_stats::sorting::SmallSort;
 
-use crate::blocks::View;
 use crate::view::story::headline;
 use crate::words::distinct;
 
@@ -51,13 +48,6 @@ impl RowOrder {
 pub(super) fn quoted(figure: &Figure) -> Option<Estimate> {
     let estimate = figure.quantities.get(headline(figure))?.estimate;
     (figure.status == Status::Measured && estimate.value.is_finite()).then_some(estimate)
-}
-
-/// The figures that no view tells.
-pub(super) fn told<'r>(result: &'r RunResult, views: &[View]) -> Vec<&'r Figure> {
-    let covered: BTreeSet<&str> = views.iter().flat_map(|view| &view.covers).map(String::as_str).collect();
-    let told = |figure: &&Figure| figure.status != Status::Measured || !covered.contains(figure.id.as_str());
-    result.figures.iter().filter(told).collect()
 }
 
 impl RowChoice {

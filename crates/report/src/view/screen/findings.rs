@@ -29,13 +29,12 @@ pub(super) fn findings(story: &Story<'_>, shown: &[&Figure]) -> Vec<Said> {
         found(story, &carrying).into_iter().map(|finding| finding.pieces).collect();
     if all.is_empty() && !shown.is_empty() {
         let without = shown.len() - carrying.len();
-        all.push(vec![if without == 0 {
-            "nothing stands out".to_owned()
+        all.push(if without == 0 {
+            vec!["nothing stands out".to_owned()]
         } else {
-            format!("none: {without} of {} rows cannot carry one", shown.len())
-        }]);
-        let why = all.last_mut().filter(|_| without > 0);
-        why.into_iter().for_each(|it| it.push(format!(" ({})", reasons(shown))));
+            let none = format!("none: {without} of {} rows cannot carry one", shown.len());
+            vec![none, format!(" ({})", reasons(shown))]
+        });
     }
     let label = |index| if index == 0 { LABEL } else { " " };
     let plain = |pieces: &Vec<String>| pieces.iter().map(|piece| story.plain(piece)).collect::<Vec<_>>();
@@ -143,10 +142,8 @@ fn reasons(shown: &[&Figure]) -> String {
 
 /// A price in words: of what is quoted.
 fn price(figure: &Figure) -> String {
-    figure
-        .quantities
-        .get(headline(figure))
-        .map_or(String::new(), |it| numbers::quantity(it.estimate.value, &it.unit))
+    let quoted = figure.quantities.get(headline(figure));
+    quoted.map_or(String::new(), |it| numbers::quantity(it.estimate.value, &it.unit))
 }
 
 /// For each family the alternative that is furthest from its baseline, and whether that stays so where they must switch.
@@ -205,18 +202,11 @@ fn wake(story: &Story<'_>, carrying: &[&Figure]) -> Option<Finding> {
     let is_certain = two_typical.low / one_typical.high >= enough(one, two);
     let name = one.id.strip_suffix("/same_cpu").unwrap_or(&one.id);
     is_certain.then(|| {
-        let costs = [two_typical, one_typical].map(|it| numbers::duration(it.value));
-        finding(
-            story,
-            (one, name),
-            |name| format!("another CPU makes {name} cost {}", times(ratio)),
-            format!(" ({}, {}; typical)", costs[0], costs[1]),
-            format!(
-                "a {} to another CPU costs {} one on the same CPU",
-                story.short_title(one),
-                in_words(ratio)
-            ),
-        )
+        let [far, near] = [two_typical, one_typical].map(|it| numbers::duration(it.value));
+        let said = |name: &str| format!("another CPU makes {name} cost {}", times(ratio));
+        let (title, often) = (story.short_title(one), in_words(ratio));
+        let in_titles = format!("a {title} to another CPU costs {often} one on the same CPU");
+        finding(story, (one, name), said, format!(" ({far}, {near}; typical)"), in_titles)
     })
 }
 

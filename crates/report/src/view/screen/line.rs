@@ -33,9 +33,8 @@ pub(super) fn line(story: &Story<'_>, figure: &Figure, name: String, choice: Row
         }
         notes.extend(asleep(story, figure));
         notes.extend(differences(story, figure));
-        notes.extend(
-            figure.marks.iter().filter(|mark| is_of_a_row(story, **mark)).map(|it| it.words().into()),
-        );
+        let marks = figure.marks.iter().filter(|mark| is_of_a_row(story, **mark));
+        notes.extend(marks.map(|it| it.words().to_owned()));
     }
     let below = if choice.verbose { below(story, figure) } else { Vec::new() };
     Line { name, cells, notes, ratio: first, below }
@@ -84,10 +83,8 @@ fn cells(story: &Story<'_>, figure: &Figure, notes: &mut Vec<String>) -> Result<
     }
     // A duration below nothing is no price; a difference or a count may be any number.
     if !series && quoted.estimate.value <= 0.0 {
-        return Err(missing(
-            "no price",
-            "it came out at nothing or below: too little to be told from the loop",
-        ));
+        let why = "it came out at nothing or below: too little to be told from the loop";
+        return Err(missing("no price", why));
     }
     let unit = story.plain(&quoted.unit);
     let mut cells = Cells {
@@ -130,7 +127,7 @@ fn calls(calls: f64) -> String {
     }
 }
 
-fn missing(state: &'static str, why: &str) -> Missing {
+pub(crate) fn missing(state: &'static str, why: &str) -> Missing {
     Missing { state, tone: Tone::Doubt, why: why.to_owned() }
 }
 

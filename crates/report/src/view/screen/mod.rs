@@ -12,11 +12,11 @@ use oscost_stats::sorting::SmallSort;
 
 pub use choice::{RowChoice, RowOrder};
 pub(crate) use findings::Finding;
-pub(crate) use line::times;
+pub(crate) use line::{missing, times};
 
-use super::story::{Story, headline};
+use super::story::{Story, headline, told};
 use crate::blocks::screen::{Group, Line, Said, Screen};
-use crate::words::{counted, distinct};
+use crate::words::{counted, distinct, tally};
 
 /// Lines beside the rows of a screen, at most.
 const AROUND: usize = 15;
@@ -30,7 +30,7 @@ const HEADINGS: usize = 8;
 pub(crate) fn screen(result: &RunResult, saved: Option<&str>, choice: RowChoice, unicode: bool) -> Screen {
     let story = Story::new(result, unicode);
     let views = super::of(&story);
-    let told = choice::told(result, &views);
+    let told = told(result, &views);
     let shown = choice.rows(result, &told);
     // Rows that were left out leave no room for tables, either. Without any row the tables are all there is.
     let is_whole = shown.len() == told.len() && (told.is_empty() || choice.views(result));
@@ -57,7 +57,7 @@ pub(crate) fn screen(result: &RunResult, saved: Option<&str>, choice: RowChoice,
 
 /// What a page says first of a result: its findings in short, and how far to trust them.
 pub(crate) fn summary(story: &Story<'_>) -> (Vec<Finding>, String) {
-    let told = choice::told(story.result, &[]);
+    let told = told(story.result, &[]);
     let shown = RowChoice::default().rows(story.result, &told);
     let trust = trust::trust(story, &shown, &told);
     let trust = trust.first().and_then(|said| said.ways.get(1).or_else(|| said.ways.first()));
@@ -102,11 +102,10 @@ fn groups(story: &Story<'_>, shown: &[&Figure], choice: RowChoice) -> Vec<Group>
     });
     let group = |sort: &Sort<'_>| {
         let figures = shown.iter().zip(&sorts).filter(|(_, other)| *other == sort);
+        let end = format!("/{}", story.plain(&sort.ending));
         let rows = figures.map(|(figure, _)| {
             let name = story.name(figure);
-            let name =
-                name.strip_suffix(&*format!("/{}", story.plain(&sort.ending))).unwrap_or(&name).to_owned();
-            line::line(story, figure, name, choice)
+            line::line(story, figure, name.strip_suffix(&*end).unwrap_or(&name).to_owned(), choice)
         });
         Group { heading: sort.heading(story), rows: rows.collect() }
     };
@@ -214,8 +213,7 @@ fn count(story: &Story<'_>, shown: &[&Figure], rows: usize, hidden: usize) -> Sa
         (of(Verdict::Contradicted), "contradicted"),
         (withheld, "without a number"),
     ];
-    let counts = counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
-    let counts = counts.collect::<Vec<_>>().join(", ");
+    let counts = tally(&counts, |count| *count);
     Said { label: "", ways: vec![format!("{rows}: {counts}{common}.{more}")] }
 }
 

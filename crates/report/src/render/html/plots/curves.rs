@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use oscost_stats::sorting::SmallSort;
 
-use super::{APART, LEFT, Picture, ROOM, WIDE, across, brief, looks, mark, named, polyline};
+use super::{APART, LEFT, Picture, ROOM, WIDE, across, brief, looks, named, polyline};
 use crate::blocks::plot::{Curve, Curves, Names, Source};
 
 /// Height of the room of values.
@@ -97,10 +97,7 @@ fn class_of(chart: &Curves, curve: &Curve) -> String {
 }
 
 fn dot(x: f64, y: f64, (chart, curve): (&Curves, &Curve), picture: &mut Picture) {
-    let (class, shape) = (class_of(chart, curve), mark(shape(chart, curve)));
-    picture.add(format_args!(
-        "<svg x=\"{x:.2}%\" y=\"{y:.1}\" overflow=\"visible\"><path class=\"mark {class}\" d=\"{shape}\"/></svg>"
-    ));
+    picture.dot(x, y, &class_of(chart, curve), shape(chart, curve));
 }
 
 /// Steps from point to point: each value holds from its place on.
@@ -130,6 +127,7 @@ mod tests {
     use super::*;
     use crate::blocks::axis::Axis;
     use crate::blocks::plot::Point;
+    use crate::render::html::plots::mark;
 
     fn drawn(names: Names) -> String {
         let curve = |source: Source, y: f64| Curve {

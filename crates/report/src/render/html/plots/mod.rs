@@ -68,11 +68,8 @@ fn drawn(chart: &Chart) -> (String, String) {
 /// Writes a plot with its data; `marks` is where links to it lead, and `of` tells the names of several results apart.
 pub(super) fn figure(plot: &Plot, marks: &str, of: &str, out: &mut dyn Write) -> io::Result<()> {
     let (body, size) = drawn(&plot.chart);
-    let finding = escaped(&plot.finding).to_string();
-    let about = match plot.about.as_str() {
-        "" => String::new(),
-        about => format!("<small>{}. </small>", escaped(about)),
-    };
+    let (finding, about) = (escaped(&plot.finding), escaped(&plot.about));
+    let about = if about.is_empty() { about } else { format!("<small>{about}. </small>") };
     let begin = match plot.chart {
         Chart::Tracks(_) => TRACKS,
         _ if is_small(plot) => "<figure>",
@@ -126,8 +123,7 @@ impl Picture {
     /// A line of letters from the left edge.
     fn line(&mut self, text: &str) {
         self.height += LINE;
-        let y = self.height - 5.0;
-        self.letters(0.0, y, "", text);
+        self.letters(0.0, self.height - 5.0, "", text);
     }
 
     /// What each mark means, one below the other: name, shape, class, whether a line goes through it. What is beyond
@@ -188,11 +184,16 @@ impl Picture {
         // Behind everything that is already there.
         self.body.insert_str(0, &lines);
         self.body.push_str(&labels);
-        self.height += LINE;
-        self.height += LINE;
-        let y = self.height - 5.0;
-        let name = named(axis);
-        self.letters(LEFT + ROOM, y, "end", &name);
+        self.height += 2.0 * LINE;
+        self.letters(LEFT + ROOM, self.height - 5.0, "end", &named(axis));
+    }
+
+    /// A mark of a curve or of a kind of dots.
+    fn dot(&mut self, x: f64, y: f64, class: &str, shape: usize) {
+        let d = mark(shape);
+        self.add(format_args!(
+            "<svg x=\"{x:.2}%\" y=\"{y:.1}\" overflow=\"visible\"><path class=\"mark {class}\" d=\"{d}\"/></svg>"
+        ));
     }
 
     /// A line across the room of values, and its label at the left.

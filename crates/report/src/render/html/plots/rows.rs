@@ -1,6 +1,6 @@
 //! Named rows with dots and intervals on one or more axes side by side.
 
-use super::{LEFT, LINE, Picture, class, escaped, mark, named};
+use super::{LEFT, LINE, Picture, class, escaped, named};
 use crate::blocks::axis::Axis;
 use crate::blocks::plot::{Names, Rows};
 
@@ -43,11 +43,11 @@ pub(super) fn draw(chart: &Rows, picture: &mut Picture) {
         }
         for dot in &row.dots {
             let [low, x, high] = dot.x.map(|value| across(dot.panel, value));
-            let (class, shape) = (class(if has_hues { row.hue } else { dot.kind }), mark(dot.kind));
+            let class = class(if has_hues { row.hue } else { dot.kind });
             picture.add(format_args!(
-                "<line class=\"whisker {class}\" x1=\"{low:.2}%\" x2=\"{high:.2}%\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
-                 <svg x=\"{x:.2}%\" y=\"{y:.1}\" overflow=\"visible\"><path class=\"mark {class}\" d=\"{shape}\"/></svg>"
+                "<line class=\"whisker {class}\" x1=\"{low:.2}%\" x2=\"{high:.2}%\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>"
             ));
+            picture.dot(x, y, &class, dot.kind);
         }
     }
     picture.height = bottom + LINE * 2.0;

@@ -49,9 +49,8 @@ fn head(strip: &Strip, picture: &mut Picture) {
 
 /// The ends of the axis upwards.
 fn scale(axis: &Axis, top: f64, height: f64, picture: &mut Picture) {
-    let ticks = axis.ticks();
     let mut last = f64::INFINITY;
-    for (place, label) in ticks {
+    for (place, label) in axis.ticks() {
         let y = top + height * (1.0 - place);
         // Labels that would touch are left out; the first one stays.
         if last - y < 13.0 {

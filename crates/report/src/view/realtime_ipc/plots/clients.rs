@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::{Session, at};
+use super::{Session, at, several};
 use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Chart, Curve, Curves, Dot, DotRow, Names, Plot, Point, Rows};
+use crate::blocks::plot::{Curve, Curves, Dot, DotRow, Names, Plot, Point, Rows};
 use crate::blocks::{Part, Table};
 use crate::numbers;
 use crate::view::story::Story;
-use crate::words::distinct;
+use crate::words::grouped;
 use oscost_results::quantity;
 
 /// Where a session ran, and how.
@@ -18,16 +18,11 @@ fn place<'a>(session: &'a Session<'_>) -> (&'a str, u64, &'a str) {
 
 /// Service time by number of clients; `families` are the sessions that differ in it alone.
 pub(crate) fn service(story: &Story<'_>, families: &[Vec<&Session<'_>>]) -> Vec<Part> {
-    let places = distinct(families.iter().map(|family| place(family[0])));
-    let here = places.iter().filter_map(|here| {
-        let here: Vec<&Vec<&Session<'_>>> =
-            families.iter().filter(|family| place(family[0]) == *here).collect();
-        service_of(story, &here)
-    });
-    here.map(Part::from).collect()
+    let places = grouped(families, |family| place(family[0]));
+    places.iter().filter_map(|(_, here)| service_of(story, here)).map(Part::from).collect()
 }
 
-fn service_of(story: &Story<'_>, families: &[&Vec<&Session<'_>>]) -> Option<Plot> {
+fn service_of<'s, 'a>(story: &Story<'_>, families: &[&Vec<&'s Session<'a>>]) -> Option<Plot> {
     let first = families.first()?.first()?;
     let (mut curves, mut rows, mut ends) = (Vec::new(), Vec::new(), Vec::new());
     let mut most: Vec<(&Session<'_>, f64)> = Vec::new();
@@ -38,20 +33,17 @@ fn service_of(story: &Story<'_>, families: &[&Vec<&Session<'_>>]) -> Option<Plot
             points
                 .push(Point { x: f64::from(session.clients), y: [service.low, service.value, service.high] });
             ends.extend([service.low, service.high]);
-            rows.push(vec![
-                story.words(session.transport),
-                session.clients.to_string(),
-                numbers::duration(service.value),
-                numbers::range(service.low, service.high, "ns"),
-                session.time(quantity::LAST_P50),
-                session.time(quantity::LAST_P99),
-                session.time(quantity::LAST_MAX),
-            ]);
+            let mut row = vec![story.words(session.transport), session.clients.to_string()];
+            row.push(numbers::duration(service.value));
+            row.push(numbers::range(service.low, service.high, "ns"));
+            let last = [quantity::LAST_P50, quantity::LAST_P99, quantity::LAST_MAX];
+            row.extend(last.map(|name| session.time(name)));
+            rows.push(row);
         }
         if points.len() > 1 {
-            most.extend(
-                family.last().and_then(|session| Some((*session, session.value(quantity::CLIENT_SERVICE)?))),
-            );
+            let with_service =
+                |session: &&'s Session<'a>| Some((*session, session.value(quantity::CLIENT_SERVICE)?));
+            most.extend(family.last().and_then(with_service));
             curves.push(Curve::of_dots(story.words(family[0].transport), points));
         }
     }
@@ -59,10 +51,10 @@ fn service_of(story: &Story<'_>, families: &[&Vec<&Session<'_>>]) -> Option<Plot
     let at_most = || most.iter().filter(|(session, _)| session.clients == clients);
     let least = at_most().min_by(|one, other| one.1.total_cmp(&other.1))?;
     let dearest = at_most().max_by(|one, other| one.1.total_cmp(&other.1))?;
-    let plural = if clients == 1 { "" } else { "s" };
     let mut finding = format!(
-        "{}, {clients} client{plural}: the one served last has its message after {} by {}",
+        "{}, {}: the one served last has its message after {} by {}",
         at(first.placement),
+        several(clients),
         served(least),
         story.words(least.0.transport)
     );
@@ -72,24 +64,11 @@ fn service_of(story: &Story<'_>, families: &[&Vec<&Session<'_>>]) -> Option<Plot
     finding.push_str(&format!(" (tick {})", numbers::duration(first.tick_ns)));
     let counts = curves.iter().flat_map(|curve| &curve.points).map(|point| point.x);
     let heads = ["transport", "clients", "service time", "interval", "last", "last, 99 %", "last, worst"];
-    Some(Plot {
-        about: story.words(&first.rest),
-        ..Plot::of(
-            story.plain(&finding),
-            Chart::Curves(Curves {
-                x: Axis::fitting("clients", "count", 30.0, counts)?,
-                y: Axis::linear(
-                    "mean + sd of the client served last; band: interval",
-                    "ns",
-                    ends.into_iter(),
-                )?,
-                curves,
-                rules: Vec::new(),
-                names: Names::Transports,
-            }),
-            Table::new(heads, rows),
-        )
-    })
+    let x = Axis::fitting("clients", "count", 30.0, counts)?;
+    let y = Axis::linear("mean + sd of the client served last; band: interval", "ns", ends.into_iter())?;
+    let curves = Curves::of(x, y, curves, Names::Transports);
+    let plot = Plot::of(story.plain(&finding), curves, Table::new(heads, rows));
+    Some(plot.about(story.words(&first.rest)))
 }
 
 /// Service time and the worst tick: a sum of a mean and a deviation is no bound, so its name stands with it.
@@ -101,12 +80,8 @@ fn served((session, service): &(&Session<'_>, f64)) -> String {
 
 /// Service time as a share of the tick.
 pub(crate) fn load(story: &Story<'_>, sessions: &[Session<'_>]) -> Vec<Part> {
-    let places = distinct(sessions.iter().map(place));
-    let of = |of: &(&str, u64, &str)| {
-        let here = sessions.iter().filter(|session| place(session) == *of);
-        load_of(story, &here.collect::<Vec<_>>())
-    };
-    places.iter().filter_map(of).map(Part::from).collect()
+    let places = grouped(sessions, |&session| place(session));
+    places.iter().filter_map(|(_, here)| load_of(story, here)).map(Part::from).collect()
 }
 
 fn load_of(story: &Story<'_>, sessions: &[&Session<'_>]) -> Option<Plot> {
@@ -135,35 +110,20 @@ fn load_of(story: &Story<'_>, sessions: &[&Session<'_>]) -> Option<Plot> {
         ]);
     }
     let (session, share) = most?;
-    let plural = if session.clients == 1 { "" } else { "s" };
+    let worst = session.value(quantity::LAST_MAX).map(|worst| numbers::percent(worst / first.tick_ns));
     let finding = format!(
-        "{}, tick {}: the service of {} client{plural} by {} takes the largest share of it: {} (mean + sd){}",
+        "{}, tick {}: the service of {} by {} takes the largest share of it: {} (mean + sd){}",
         at(first.placement),
         numbers::duration(first.tick_ns),
-        session.clients,
+        several(session.clients),
         story.words(session.transport),
         numbers::percent(share),
-        session.value(quantity::LAST_MAX).map_or(String::new(), |worst| format!(
-            ", {} in the worst tick",
-            numbers::percent(worst / first.tick_ns)
-        ))
+        worst.map_or(String::new(), |worst| format!(", {worst} in the worst tick"))
     );
     let all = rows.iter().flat_map(|row| &row.dots).flat_map(|dot| dot.x);
     let panel = Axis::fitting("dispatch load: service time as a share of the tick", "share", 50.0, all)?;
-    Some(Plot {
-        about: story.words(&first.rest),
-        ..Plot::of(
-            story.plain(&finding),
-            Chart::Rows(Rows {
-                panels: vec![panel],
-                kinds: counts
-                    .iter()
-                    .map(|count| crate::words::counted(*count as usize, "client", "clients"))
-                    .collect(),
-                rows,
-                names: Names::Transports,
-            }),
-            Table::new(["transport", "clients", "dispatch load", "interval", "service time"], table),
-        )
-    })
+    let kinds = counts.iter().copied().map(several).collect();
+    let rows = Rows { panels: vec![panel], kinds, rows, names: Names::Transports };
+    let table = Table::new(["transport", "clients", "dispatch load", "interval", "service time"], table);
+    Some(Plot::of(story.plain(&finding), rows, table).about(story.words(&first.rest)))
 }

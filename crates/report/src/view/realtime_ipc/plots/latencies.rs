@@ -6,7 +6,7 @@ use oscost_stats::histogram::{LogHistogram, lower_bound};
 use super::Session;
 use crate::blocks::Table;
 use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Chart, Curve, Curves, Form, Names, Plot, Point, Strip, Strips};
+use crate::blocks::plot::{Curve, Curves, Form, Names, Plot, Point, Strip, Strips};
 use crate::numbers;
 use crate::view::picture::samples;
 use crate::view::story::Story;
@@ -59,15 +59,10 @@ pub(crate) fn tails(
         times.extend(points.iter().map(|point| point.x));
         // A column of the histogram ends above its longest message.
         let at = |q: f64| samples.quantile(q).map_or(String::new(), |ns| numbers::duration(ns.min(*worst)));
-        rows.push(vec![
-            name(session),
-            numbers::count(total),
-            at(0.5),
-            at(0.9),
-            at(0.99),
-            at(0.999),
-            numbers::duration(*worst),
-        ]);
+        let mut row = vec![name(session), numbers::count(total)];
+        row.extend([0.5, 0.9, 0.99, 0.999].map(at));
+        row.push(numbers::duration(*worst));
+        rows.push(row);
         curves.push(Curve::of_steps(name(session), points));
     }
     let by_tail = |q: f64| {
@@ -84,20 +79,10 @@ pub(crate) fn tails(
         name(worst.0)
     );
     let heads = ["transport", "messages", "median", "90 %", "99 %", "99.9 %", "worst"];
-    Some(Plot {
-        about: heading.to_owned(),
-        ..Plot::of(
-            finding,
-            Chart::Curves(Curves {
-                x: Axis::logarithmic("latency", "ns", times.into_iter())?,
-                y: Axis::logarithmic("share of messages that took longer", "share", shares.into_iter())?,
-                curves,
-                rules: Vec::new(),
-                names: Names::Transports,
-            }),
-            Table::new(heads, rows),
-        )
-    })
+    let x = Axis::logarithmic("latency", "ns", times.into_iter())?;
+    let y = Axis::logarithmic("share of messages that took longer", "share", shares.into_iter())?;
+    let curves = Curves::of(x, y, curves, Names::Transports);
+    Some(Plot::of(finding, curves, Table::new(heads, rows)).about(heading))
 }
 
 /// Counts by latency, as cyclictest's users know them: linear microseconds, logarithmic counts, the worst case printed.
@@ -129,19 +114,13 @@ pub(super) fn histogram(story: &Story<'_>, heading: &str, sessions: &[&Session<'
         counts.extend(columns.iter().map(|column| column[2]));
         let far =
             if beyond > 0 { format!("{} beyond, ", numbers::count(beyond as f64)) } else { String::new() };
-        rows.push(vec![
-            story.words(session.transport),
-            numbers::count(samples.total() as f64),
-            samples.quantile(0.0).map_or(String::new(), numbers::duration),
-            samples.quantile(0.5).map_or(String::new(), numbers::duration),
-            numbers::duration(*worst),
-            numbers::count(beyond as f64),
-        ]);
-        strips.push(Strip::of(
-            story.words(session.transport),
-            format!("{far}worst {}", numbers::duration(*worst)),
-            Form::Columns(columns),
-        ));
+        let at = |q: f64| samples.quantile(q).map_or(String::new(), numbers::duration);
+        let (total, worst) = (numbers::count(samples.total() as f64), numbers::duration(*worst));
+        let name = story.words(session.transport);
+        let says = format!("{far}worst {worst}");
+        let beyond = numbers::count(beyond as f64);
+        rows.push(vec![name.clone(), total, at(0.0), at(0.5), worst, beyond]);
+        strips.push(Strip::of(name, says, Form::Columns(columns)));
     }
     let steadiest = sampled.iter().min_by(|one, other| one.2.total_cmp(&other.2))?;
     let least = sampled.iter().map(|(_, samples, _)| samples.total()).min()?;
@@ -151,18 +130,9 @@ pub(super) fn histogram(story: &Story<'_>, heading: &str, sessions: &[&Session<'
         numbers::count(least as f64),
         story.words(steadiest.0.transport)
     );
-    Some(Plot {
-        about: heading.to_owned(),
-        ..Plot::of(
-            finding,
-            Chart::Strips(Strips {
-                x: Axis::between("latency, columns of 1 us and more", "ns", 0.0, end),
-                y: Axis::logarithmic("messages", "count", counts.into_iter().chain([0.6])),
-                strips,
-                rules: Vec::new(),
-                names: Names::Transports,
-            }),
-            Table::new(["transport", "messages", "least", "median", "worst", "beyond the axis"], rows),
-        )
-    })
+    let x = Axis::between("latency, columns of 1 us and more", "ns", 0.0, end);
+    let y = Axis::logarithmic("messages", "count", counts.into_iter().chain([0.6]));
+    let strips = Strips::of(x, y, strips, Names::Transports);
+    let heads = ["transport", "messages", "least", "median", "worst", "beyond the axis"];
+    Some(Plot::of(finding, strips, Table::new(heads, rows)).about(heading))
 }

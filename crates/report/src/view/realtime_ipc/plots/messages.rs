@@ -5,7 +5,7 @@ use oscost_results::quantity;
 
 use super::{Seen, Session, middle, seen, told, worst};
 use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Chart, Form, Names, Plot, Strip, Strips, Track, Tracks};
+use crate::blocks::plot::{Form, Names, Plot, Strip, Strips, Track, Tracks};
 use crate::blocks::{Part, Table};
 use crate::numbers;
 use crate::view::story::Story;
@@ -60,11 +60,8 @@ pub(crate) fn every(story: &Story<'_>, figures: &[(String, &Figure)]) -> Option<
         numbers::duration(height)
     );
     let heads = ["client", "ticks", "median", "worst", "peaks", "under load"];
-    Some(Part::from(Plot::of(
-        finding,
-        Chart::Tracks(Tracks { position: "tick", value: "latency", tracks }),
-        Table::new(heads, rows),
-    )))
+    let tracks = Tracks { position: "tick", value: "latency", tracks };
+    Some(Part::from(Plot::of(finding, tracks, Table::new(heads, rows))))
 }
 
 /// One launch of each transport tick by tick; before, under and after a load in facets of their own.
@@ -103,21 +100,13 @@ pub(crate) fn timeline(story: &Story<'_>, heading: &str, sessions: &[&Session<'_
             }
             let name = if facet.is_empty() { name } else { format!("{name}, {facet}") };
             all.extend([middle, height]);
-            rows.push(vec![
-                name.clone(),
-                values.len().to_string(),
-                numbers::duration(middle),
-                numbers::duration(height),
-                at.to_string(),
-            ]);
-            strips.push(Strip {
-                kind: story.words(session.transport),
-                ..Strip::of(
-                    name,
-                    format!("worst {}", numbers::duration(height)),
-                    Form::Values(values.to_vec()),
-                )
-            });
+            let mut row = vec![name.clone(), values.len().to_string()];
+            row.extend([middle, height].map(numbers::duration));
+            row.push(at.to_string());
+            rows.push(row);
+            let says = format!("worst {}", numbers::duration(height));
+            let strip = Strip::of(name, says, Form::Values(values.to_vec()));
+            strips.push(Strip { kind: story.words(session.transport), ..strip });
         }
     }
     let (height, name) = most?;
@@ -151,14 +140,8 @@ pub(crate) fn timeline(story: &Story<'_>, heading: &str, sessions: &[&Session<'_
     } else {
         Axis::between("course of each, from its first tick to its last", "share", 0.0, 1.0)
     };
-    Some(Plot {
-        about: heading.to_owned(),
-        ..Plot::of(
-            finding,
-            Chart::Strips(Strips { x, y, strips, rules: Vec::new(), names: Names::Transports }),
-            Table::new(["transport", "ticks", "median", "worst", "at tick"], rows),
-        )
-    })
+    let table = Table::new(["transport", "ticks", "median", "worst", "at tick"], rows);
+    Some(Plot::of(finding, Strips::of(x, y, strips, Names::Transports), table).about(heading))
 }
 
 /// Who is served first, tick by tick: the first client or the last.
@@ -180,22 +163,11 @@ pub(super) fn order(story: &Story<'_>, heading: &str, sessions: &[&Session<'_>])
             turned.push(story.words(session.transport));
         }
         let last_first = marked.iter().filter(|marked| **marked).count();
-        rows.push(vec![
-            story.words(session.transport),
-            marked.len().to_string(),
-            last_first.to_string(),
-            share(quantity::REVERSED_SHARE),
-            share(quantity::SAME_ORDER_SHARE),
-        ]);
-        strips.push(Strip::of(
-            story.words(session.transport),
-            format!(
-                "reversed {}, the same {}",
-                share(quantity::REVERSED_SHARE),
-                share(quantity::SAME_ORDER_SHARE)
-            ),
-            Form::Marked(marked),
-        ));
+        let (name, reversed) = (story.words(session.transport), share(quantity::REVERSED_SHARE));
+        let same = share(quantity::SAME_ORDER_SHARE);
+        let says = format!("reversed {reversed}, the same {same}");
+        rows.push(vec![name.clone(), marked.len().to_string(), last_first.to_string(), reversed, same]);
+        strips.push(Strip::of(name, says, Form::Marked(marked)));
     }
     if strips.is_empty() {
         return None;
@@ -206,23 +178,8 @@ pub(super) fn order(story: &Story<'_>, heading: &str, sessions: &[&Session<'_>])
         format!("The order of service turns round from tick to tick by {}", turned.join(", "))
     };
     let heads = ["transport", "ticks", "last client before the first", "order reversed", "order the same"];
-    Some(Plot {
-        about: heading.to_owned(),
-        ..Plot::of(
-            finding,
-            Chart::Strips(Strips {
-                x: Axis::between(
-                    "tick; dark: the last client had it before the first",
-                    "count",
-                    0.5,
-                    ticks as f64 + 0.5,
-                ),
-                y: None,
-                strips,
-                rules: Vec::new(),
-                names: Names::Transports,
-            }),
-            Table::new(heads, rows),
-        )
-    })
+    let name = "tick; dark: the last client had it before the first";
+    let strips =
+        Strips::of(Axis::between(name, "count", 0.5, ticks as f64 + 0.5), None, strips, Names::Transports);
+    Some(Plot::of(finding, strips, Table::new(heads, rows)).about(heading))
 }

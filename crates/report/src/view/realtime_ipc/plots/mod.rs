@@ -13,9 +13,9 @@ pub(crate) use clients::{load, service};
 pub(crate) use latencies::tails;
 pub(crate) use messages::{every, messages};
 
-use super::{LEAST_PEAK_NS, Session};
+use super::{LEAST_PEAK_NS, Session, several};
 use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Chart, Plot, Track, Trail};
+use crate::blocks::plot::{Plot, Track, Trail};
 use crate::blocks::{Part, Table};
 use crate::numbers;
 use crate::view::story::Story;
@@ -71,13 +71,10 @@ pub(crate) fn told(values: &[f64]) -> Option<String> {
     if found.count == 0 {
         return Some("no peak".to_owned());
     }
-    let (low, high) = (numbers::duration(found.low), numbers::duration(found.high));
+    let [low, high] = [found.low, found.high].map(numbers::duration);
     let heights = if low == high { format!("of {high}") } else { format!("{low} to {high}") };
-    Some(format!(
-        "peaks {heights}, {} ({} in a thousand ticks)",
-        frequency(found.per_thousand),
-        numbers::significant(found.per_thousand)
-    ))
+    let (often, per_thousand) = (frequency(found.per_thousand), numbers::significant(found.per_thousand));
+    Some(format!("peaks {heights}, {often} ({per_thousand} in a thousand ticks)"))
 }
 
 fn middle(values: &[f64]) -> Option<f64> {
@@ -101,19 +98,10 @@ pub(crate) fn trail(
     let at = |q: f64| quantile(&ordered, q).map_or(String::new(), numbers::duration);
     let row = vec![values.len().to_string(), at(0.0), at(0.5), at(0.99), at(1.0)];
     let y = Axis::fitting("latency", "ns", FAR, values.iter().copied())?;
-    Some(Part::from(Plot {
-        letters,
-        ..Plot::of(
-            finding,
-            Chart::Trail(Trail {
-                track: Track { name: String::new(), values, phases },
-                position: "tick",
-                y,
-                rules: Vec::new(),
-            }),
-            Table::new(["ticks", "least", "median", "99 %", "most"], [row]),
-        )
-    }))
+    let track = Track { name: String::new(), values, phases };
+    let trail = Trail { track, position: "tick", y, rules: Vec::new() };
+    let table = Table::new(["ticks", "least", "median", "99 %", "most"], [row]);
+    Some(Part::from(Plot { letters, ..Plot::of(finding, trail, table) }))
 }
 
 /// Everything that a situation has a plot of.
