@@ -138,27 +138,69 @@ pub struct Window {
     pub operations: u64,
 }
 
-/// Runs windows of one child, one after the other, each on the database that `open` opens for it in the child, and adds up what
-/// they took. Nothing between them is counted.
+/// One window, run by one of several ways: both are numbers from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Turn {
+    /// Which window.
+    pub window: usize,
+    /// Which way.
+    pub way: usize,
+}
+
+/// Runs turns in one child, one after the other, each on what `open` makes for it there, and adds up what they took, way by way.
+/// `check` looks at what a turn left. Nothing between turns is counted.
 ///
 /// # Errors
 /// As those of [`run`].
-pub fn run_windows<T: CountsCalls, E: std::fmt::Display>(
+pub fn run_turns<T: CountsCalls, E: std::fmt::Display>(
     windows: &[Window],
-    open: impl Fn(usize) -> Result<T, E>,
+    (ways, turns): (usize, &[Turn]),
+    open: impl Fn(Turn) -> Result<T, E>,
+    check: impl Fn(Turn) -> Result<(), E>,
     timeout_ns: u64,
-) -> Result<Result<Done, String>, CallError> {
-    let words = SharedWords::new(1 + WORDS)?;
-    let own = Own { words: &words, first: 1 };
-    let child = Child::fork(|| match own.run_windows(windows, &open) {
-        Ok(()) => 0,
-        Err(text) => {
-            own.fail(&text);
-            1
+) -> Result<Result<Vec<Done>, String>, CallError> {
+    let words = SharedWords::new(1 + ways.max(1) * WORDS)?;
+    let own = |way: usize| Own { words: &words, first: 1 + way * WORDS };
+    let child = Child::fork(|| {
+        own(0).wait_for_all();
+        let all = parts(windows, (ways, turns), &open, &check);
+        // The first way's says that all are there.
+        match all.map(|parts| parts.iter().enumerate().rev().for_each(|(way, part)| own(way).store(part))) {
+            Ok(()) => 0,
+            Err(text) => {
+                own(0).fail(&text);
+                1
+            }
         }
     })?;
-    let done = ended(&words, vec![child], timeout_ns).pop();
-    Ok(done.unwrap_or_else(|| Err("it was not started".to_owned())))
+    let first = ended(&words, vec![child], timeout_ns).pop();
+    let first = first.unwrap_or_else(|| Err("it was not started".to_owned()));
+    Ok(first.map(|_| (0..ways).map(|way| own(way).done()).collect()))
+}
+
+/// What the turns of each way took, in the child.
+fn parts<T: CountsCalls, E: std::fmt::Display>(
+    windows: &[Window],
+    (ways, turns): (usize, &[Turn]),
+    open: &impl Fn(Turn) -> Result<T, E>,
+    check: &impl Fn(Turn) -> Result<(), E>,
+) -> Result<Vec<Part>, String> {
+    let mut sums: Vec<Option<Part>> = (0..ways).map(|_| None).collect();
+    for &turn in turns {
+        let Window { mut sequence, operations } = windows[turn.window].clone();
+        let mut target = open(turn).map_err(|error| error.to_string())?;
+        let part = Part::of(&mut target, |target| {
+            workload::run_some(&mut sequence, operations, target, &mut between::Stamped::default())
+        })?;
+        drop(target);
+        check(turn).map_err(|error| error.to_string())?;
+        let sum = &mut sums[turn.way];
+        *sum = Some(match sum.take() {
+            None => part,
+            Some(sum) => sum.then(&part),
+        });
+    }
+    sums.into_iter().collect::<Option<_>>().ok_or_else(|| "a way had no turn".to_owned())
 }
 
 /// Lets the children begin as soon as all are ready, and waits for them.
@@ -260,29 +302,6 @@ impl<'a> Own<'a> {
         drop(target);
         drop(observer);
         self.store(&part);
-        Ok(())
-    }
-
-    /// In the child.
-    fn run_windows<T: CountsCalls, E: std::fmt::Display>(
-        &self,
-        windows: &[Window],
-        open: &impl Fn(usize) -> Result<T, E>,
-    ) -> Result<(), String> {
-        self.wait_for_all();
-        let mut sum: Option<Part> = None;
-        for (number, window) in windows.iter().enumerate() {
-            let mut sequence = window.sequence.clone();
-            let mut target = open(number).map_err(|error| error.to_string())?;
-            let part = Part::of(&mut target, |target| {
-                workload::run_some(&mut sequence, window.operations, target, &mut between::Stamped::default())
-            })?;
-            sum = Some(match sum {
-                None => part,
-                Some(sum) => sum.then(&part),
-            });
-        }
-        self.store(&sum.ok_or("there is no window")?);
         Ok(())
     }
 

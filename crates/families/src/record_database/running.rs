@@ -17,8 +17,9 @@ use oscost_sys::mandatory_lock::{self, Mandatory};
 use oscost_sys::usage::Usage;
 use oscost_sys::{affinity, file_system};
 
-use super::cell::{Cell, Locking, WINDOWS_MS};
+use super::cell::{Cell, Locking};
 use super::latencies::Latencies;
+use super::windows::InTurn;
 
 /// The book's test program on one cell.
 pub struct Program {
@@ -66,8 +67,9 @@ impl Benchmark for Program {
             enforced(directory.folder())?;
         }
         let cpus = if self.cell.processes == 1 { vec![cx.cpu] } else { cx.cpus.to_vec() };
-        let Self { cell, latencies, windows, stamps, .. } = *self;
-        Ok(Subject::Series(Box::new(Running { cell, latencies, windows, stamps, directory, cpus })))
+        let Self { cell, latencies, stamps, .. } = *self;
+        let in_turn = self.windows.then(|| InTurn::with(cell));
+        Ok(Subject::Series(Box::new(Running { cell, latencies, in_turn, stamps, directory, cpus })))
     }
 }
 
@@ -105,21 +107,32 @@ const LONGEST_TWICE_MS: u64 = 2000;
 pub(super) struct Running {
     pub(super) cell: Cell,
     latencies: bool,
-    windows: bool,
+    /// By windows of the run, in turn with the other ways to lock.
+    in_turn: Option<InTurn>,
     stamps: bool,
     pub(super) directory: Directory,
     pub(super) cpus: Vec<usize>,
 }
 
 /// What the processes of a launch may take that takes `about_ms` on an idle machine, ns: as many times as much as a launch is
-/// granted. A tenth of a CPU is no failure.
-const fn patience_ns(about_ms: u64) -> u64 {
+/// granted. A tenth of a CPU is no failure, and who hangs is told before the launch is ended.
+pub(super) const fn patience_ns(about_ms: u64) -> u64 {
     2_000_000_000 + 100 * about_ms * 1_000_000
 }
 
 /// A failure in the words of a launch. A void launch is rare, and ends its worker.
 pub(super) fn void(what: impl std::fmt::Display) -> CallError {
     CallError::told(Box::leak(format!("record database: {what}").into_boxed_str()))
+}
+
+/// Nothing if a run of this cell locked as often as the book's table has it for its operations.
+pub(super) fn locks_are_the_rules(cell: &Cell, done: &Done) -> Outcome {
+    let Some(rule) = cell.lock_rule() else { return Ok(()) };
+    let expected: u64 = OperationKind::ALL.iter().map(|kind| done.counts.of(*kind) * rule(*kind)).sum();
+    match done.work.lock_calls {
+        made if made == expected => Ok(()),
+        made => Err(void(format_args!("{made} locking calls, but the rules give {expected}"))),
+    }
 }
 
 impl Running {
@@ -148,23 +161,17 @@ impl Running {
                 affinity::pin_to(cpu).map_err(oscost_recorddb::Error::Call)?;
                 Database::open_in(folder, name, &options)
             };
+            let patience_ns = patience_ns(self.cell.about_ms());
             let ran = match latencies {
-                None if self.stamps => driver::run(&plans, open, self.patience_ns()),
-                None => driver::run_observed(&plans, open, |_| Unobserved, self.patience_ns()),
-                Some(seen) => {
-                    driver::run_observed(&plans, open, |plan| seen.of(plan.child), self.patience_ns())
-                }
+                None if self.stamps => driver::run(&plans, open, patience_ns),
+                None => driver::run_observed(&plans, open, |_| Unobserved, patience_ns),
+                Some(seen) => driver::run_observed(&plans, open, |plan| seen.of(plan.child), patience_ns),
             };
             let done: Vec<Done> = ran?.into_iter().collect::<Result<_, String>>().map_err(void)?;
             self.is_clean(name)?;
-            done.iter().try_for_each(|done| self.locks_are_the_rules(done))?;
+            done.iter().try_for_each(|done| locks_are_the_rules(&self.cell, done))?;
             Ok(done)
         })
-    }
-
-    /// How long the processes of a launch may take, ns: who hangs is told before the launch is ended.
-    pub(super) fn patience_ns(&self) -> u64 {
-        patience_ns(if self.windows { WINDOWS_MS } else { self.cell.about_ms() })
     }
 
     /// Nothing if a database of ours is what it must be.
@@ -175,15 +182,6 @@ impl Running {
             return Err(void(format_args!("{damages} damages, {lost} records lost")));
         }
         Ok(())
-    }
-
-    pub(super) fn locks_are_the_rules(&self, done: &Done) -> Outcome {
-        let Some(rule) = self.cell.lock_rule() else { return Ok(()) };
-        let expected: u64 = OperationKind::ALL.iter().map(|kind| done.counts.of(*kind) * rule(*kind)).sum();
-        match done.work.lock_calls {
-            made if made == expected => Ok(()),
-            made => Err(void(format_args!("{made} locking calls, but the rules give {expected}"))),
-        }
     }
 
     /// The whole program of one child with few records, for the audit, and the calls that the database counted.
@@ -217,9 +215,9 @@ impl Series for Running {
         let latencies = self.latencies.then(|| Latencies::new(self.cell.processes)).transpose()?;
         // Where a run takes long, so do its operations: the clock is no matter to them.
         let apart = self.cell.about_ms() <= LONGEST_TWICE_MS;
-        let done = match self.windows {
-            true => vec![self.by_windows(plan.seed)?],
-            false => self.together(plan.seed, latencies.as_ref().filter(|_| !apart))?,
+        let done = match self.in_turn {
+            Some(_) => vec![self.by_windows(plan.seed)?],
+            None => self.together(plan.seed, latencies.as_ref().filter(|_| !apart))?,
         };
         if let Some(latencies) = &latencies {
             let timed = if apart { &self.together(plan.seed, Some(latencies))? } else { &done };

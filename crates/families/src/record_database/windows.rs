@@ -1,21 +1,22 @@
-//! Windows of a long run: equal parts of the book's program at places all over it, on databases that are prepared in memory. What
+//! Windows of a long run: equal parts of the book's program at places all over it, on a database that is prepared in memory. What
 //! they take is put together to what the whole run takes.
 //!
-//! Every way to lock runs the same windows in one launch: the same keys, on the same bytes.
+//! The ways to lock run each window in turn: the same keys, on the same bytes at the same addresses, some milliseconds apart. Whole
+//! launches in turn differed by 2 % without a lock.
 
-use std::ffi::OsString;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::ffi::OsStr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use oscost_harness::CallError;
-use oscost_recorddb::driver::{self, Done, Window, Work};
+use oscost_recorddb::driver::{self, Done, Turn, Window, Work};
 use oscost_recorddb::workload::{self, Counts, OperationKind, Sequence, Unobserved, WorkPlan};
 use oscost_recorddb::{BookImage, Database, DatabaseOptions, LockWay};
 use oscost_stats::order;
 use oscost_sys::usage::Usage;
 use oscost_sys::{affinity, clock};
 
-use super::cell::Cell;
-use super::running::{Running, void};
+use super::cell::{Cell, Locking, WINDOWS_MS};
+use super::running::{Running, locks_are_the_rules, patience_ns, void};
 
 /// How many windows a launch has.
 const WINDOWS: u64 = 16;
@@ -27,62 +28,90 @@ const FEWEST: u64 = 8;
 
 /// The windows of one launch, and the whole run that they stand for.
 struct Prepared {
-    of: (WorkPlan, Cell),
     counts: Counts,
     visits: u64,
     windows: Vec<Window>,
     images: Vec<BookImage>,
 }
 
-/// Those of the launch in this process: the ways to lock share them.
-static PREPARED: Mutex<Option<Arc<Prepared>>> = Mutex::new(None);
+/// The launch in this process: who takes part, and what was found of those who have not asked for it yet.
+struct Launch {
+    ways: Vec<Cell>,
+    found: Vec<(WorkPlan, Cell, Done)>,
+}
+
+static LAUNCH: Mutex<Launch> = Mutex::new(Launch { ways: Vec::new(), found: Vec::new() });
+
+/// A panic elsewhere leaves the lists whole.
+fn launch() -> MutexGuard<'static, Launch> {
+    LAUNCH.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes part in the launch of this process, as long as it is there.
+pub(super) struct InTurn(Cell);
+
+impl InTurn {
+    pub(super) fn with(cell: Cell) -> Self {
+        launch().ways.push(cell);
+        Self(cell)
+    }
+}
+
+impl Drop for InTurn {
+    fn drop(&mut self) {
+        let mut launch = launch();
+        launch.found.clear();
+        if let Some(own) = launch.ways.iter().position(|cell| *cell == self.0) {
+            launch.ways.remove(own);
+        }
+    }
+}
 
 fn failed(what: impl std::fmt::Display) -> CallError {
     void(format_args!("preparing a window: {what}"))
 }
 
 impl Running {
-    /// The whole run, by windows of it.
+    /// The whole run, by windows of it. Who is asked first runs those of all ways.
     pub(super) fn by_windows(&self, seed: u64) -> Result<Done, CallError> {
         let plan = self.plan(seed, 0, self.cell.records);
-        let prepared = self.prepared(&plan)?;
-        let options = self.cell.options();
-        let folder = self.directory.folder();
-        let names: Vec<OsString> =
-            (0..prepared.images.len()).map(|number| OsString::from(format!("db{number}"))).collect();
-        let run = || -> Result<Done, CallError> {
-            for (image, name) in prepared.images.iter().zip(&names) {
-                image.write_in(folder, name, &options).map_err(failed)?;
-            }
-            let opening = DatabaseOptions { create: false, ..options };
-            let open = |number: usize| {
-                affinity::pin_to(self.cpus[0]).map_err(oscost_recorddb::Error::Call)?;
-                Database::open_in(folder, &names[number], &opening)
-            };
-            let done = driver::run_windows(&prepared.windows, open, self.patience_ns())?.map_err(void)?;
-            names.iter().try_for_each(|name| self.is_clean(name))?;
-            self.locks_are_the_rules(&done)?;
-            prepared.whole(&self.cell, &done)
-        };
-        let done = run();
-        self.directory.empty()?;
-        done
-    }
-
-    /// The windows of this plan, which another way to lock may have prepared.
-    fn prepared(&self, plan: &WorkPlan) -> Result<Arc<Prepared>, CallError> {
-        let of = (*plan, self.cell.with(super::cell::Locking::None));
-        // A panic elsewhere leaves what is there whole: it is replaced at once.
-        let mut known = PREPARED.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(prepared) = known.as_ref().filter(|prepared| prepared.of == of) {
-            return Ok(Arc::clone(prepared));
+        let mut launch = launch();
+        let own = |(of, cell, _): &(WorkPlan, Cell, Done)| (*of, *cell) == (plan, self.cell);
+        if !launch.found.iter().any(own) {
+            let alike = |cell: &&Cell| cell.with(Locking::None) == self.cell.with(Locking::None);
+            let ways: Vec<Cell> = launch.ways.iter().filter(alike).copied().collect();
+            let ran = self.in_turn(&plan, &ways);
+            self.directory.empty()?;
+            launch.found = ways.iter().zip(ran?).map(|(way, done)| (plan, *way, done)).collect();
         }
-        let prepared = Arc::new(self.prepare(plan, of)?);
-        *known = Some(Arc::clone(&prepared));
-        Ok(prepared)
+        let found = launch.found.iter().position(own).ok_or_else(|| failed("it takes no part"))?;
+        Ok(launch.found.swap_remove(found).2)
     }
 
-    fn prepare(&self, plan: &WorkPlan, of: (WorkPlan, Cell)) -> Result<Prepared, CallError> {
+    /// What the whole run takes by each way.
+    fn in_turn(&self, plan: &WorkPlan, ways: &[Cell]) -> Result<Vec<Done>, CallError> {
+        let prepared = self.prepare(plan)?;
+        let folder = self.directory.folder();
+        // Files of another mode are other files.
+        let name = |turn: Turn| OsStr::new(if is_mandatory(&ways[turn.way]) { "mandatory" } else { "db" });
+        let open = |turn: Turn| {
+            affinity::pin_to(self.cpus[0]).map_err(oscost_recorddb::Error::Call)?;
+            let options = ways[turn.way].options();
+            prepared.images[turn.window].write_in(folder, name(turn), &options)?;
+            Database::open_in(folder, name(turn), &DatabaseOptions { create: false, ..options })
+        };
+        let check = |turn: Turn| self.is_clean(name(turn)).map_err(oscost_recorddb::Error::Call);
+        let turns = turns(ways.len(), prepared.windows.len(), plan.seed);
+        let patience_ns = patience_ns(WINDOWS_MS * ways.len() as u64);
+        let done = driver::run_turns(&prepared.windows, (ways.len(), &turns), open, check, patience_ns)?;
+        let whole = |(way, done): (&Cell, &Done)| {
+            locks_are_the_rules(way, done)?;
+            prepared.whole(way, done)
+        };
+        ways.iter().zip(&done.map_err(void)?).map(whole).collect()
+    }
+
+    fn prepare(&self, plan: &WorkPlan) -> Result<Prepared, CallError> {
         let mut sequence = Sequence::new(plan);
         let mut operations = 0;
         while sequence.next_action().is_some() {
@@ -108,16 +137,16 @@ impl Running {
             windows.push(Window { sequence: sequence.clone(), operations: length });
             images.push(image.clone());
         }
-        Ok(Prepared { of, counts, visits, windows, images })
+        Ok(Prepared { counts, visits, windows, images })
     }
 
     /// Time of a record that is read here without locks, ns.
     fn watch(&self, sequence: &Sequence, image: &BookImage) -> Result<f64, CallError> {
-        let name = OsString::from("watched");
+        let name = OsStr::new("watched");
         let options = DatabaseOptions { lock: LockWay::None, ..self.cell.options() };
         let (mut sequence, folder) = (sequence.clone(), self.directory.folder());
-        image.write_in(folder, &name, &options).map_err(failed)?;
-        let mut database = Database::open_in(folder, &name, &options).map_err(failed)?;
+        image.write_in(folder, name, &options).map_err(failed)?;
+        let mut database = Database::open_in(folder, name, &options).map_err(failed)?;
         let (from, visits) = (clock::now_ns(), database.counters().visits);
         while clock::now_ns() - from < WATCHED_NS {
             let made = workload::run_some(&mut sequence, FEWEST, &mut database, &mut Unobserved);
@@ -128,6 +157,26 @@ impl Running {
         let visits = (database.counters().visits - visits).max(1);
         Ok((clock::now_ns() - from) as f64 / visits as f64)
     }
+}
+
+fn is_mandatory(way: &Cell) -> bool {
+    way.locking == Locking::Mandatory
+}
+
+/// Every way runs every window: in an order that is drawn for each two of them, and turned about for the second, so that whatever
+/// drifts evenly meets all ways alike.
+fn turns(ways: usize, windows: usize, seed: u64) -> Vec<Turn> {
+    let mut random = order::seeded(seed, 6);
+    let mut order: Vec<usize> = (0..ways).collect();
+    let mut turns = Vec::with_capacity(ways * windows);
+    for window in 0..windows {
+        match window % 2 {
+            0 => order::shuffle(&mut order, &mut random),
+            _ => order.reverse(),
+        }
+        turns.extend(order.iter().map(|&way| Turn { window, way }));
+    }
+    turns
 }
 
 /// Operations of a window: as many as last their part of the time, and no more than lie between two windows.
@@ -179,6 +228,39 @@ impl Prepared {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Sums of three ways that cost the same, but for the last, which costs a tenth more: by turns of this order.
+    fn sums(turns: &[Turn], cost_at: impl Fn(f64) -> f64) -> [f64; 3] {
+        let mut sums = [0.0; 3];
+        for (number, turn) in turns.iter().enumerate() {
+            sums[turn.way] += cost_at(number as f64) * if turn.way == 2 { 1.1 } else { 1.0 };
+        }
+        sums
+    }
+
+    #[test]
+    fn in_turn_the_same_way_twice_costs_the_same_whatever_drifts() {
+        for seed in 0..100 {
+            let turns = turns(3, 16, seed);
+            let mut all: Vec<(usize, usize)> = turns.iter().map(|turn| (turn.way, turn.window)).collect();
+            let whole = {
+                all.sort_unstable();
+                all.iter().map(|&(way, window)| Turn { window, way }).collect::<Vec<Turn>>()
+            };
+            all.dedup();
+            assert_eq!(all.len(), 48, "every way has every window once");
+            // A machine that slows down by a fifth from the first turn to the last.
+            let slows = |at: f64| 1.0 + 0.2 * at / 48.0;
+            let [one, same, dearer] = sums(&turns, slows);
+            assert!((same / one - 1.0).abs() < 1e-9 && (dearer / one - 1.1).abs() < 1e-9, "{one} {same} {dearer}");
+            let [one, same, _] = sums(&whole, slows);
+            assert!((same / one - 1.0).abs() > 0.05, "whole runs, one after the other, do not");
+            // A state that comes and goes within a launch.
+            let comes = |at: f64| if (10.0..34.0).contains(&at) { 1.1 } else { 1.0 };
+            let [one, same, dearer] = sums(&turns, comes);
+            assert!((same / one - 1.0).abs() < 0.02 && (dearer / one - 1.1).abs() < 0.02, "{one} {same} {dearer}");
+        }
+    }
 
     #[test]
     fn a_window_is_as_long_as_its_time_and_never_longer_than_its_part() {

@@ -60,7 +60,7 @@ impl BookImage {
         self.visits
     }
 
-    /// Writes its two files, as `options` make them.
+    /// Writes its two files, as `options` make them; over those that are there, so that each byte stays where it lay in memory.
     ///
     /// # Errors
     /// The error of the call.
@@ -68,8 +68,8 @@ impl BookImage {
         let (index, data) = names::book(name);
         for (name, bytes) in [(index, &self.index), (data, &self.data)] {
             let mut file = open::file(folder, &name, options)?;
-            file.set_len(0).map_err(|error| open::call("ftruncate", &error))?;
             file.write_all(bytes).map_err(|error| open::call("write", &error))?;
+            file.set_len(bytes.len() as u64).map_err(|error| open::call("ftruncate", &error))?;
         }
         Ok(())
     }
