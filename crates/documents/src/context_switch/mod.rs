@@ -253,7 +253,7 @@ mod tests {
                 "clock adjustments",
                 "backward steps of the clock: 0 in the literal runs, 2 in the price list's series",
             ),
-            ("all the runs", "99 %, 99 %, 99 % of the runs of 100"),
+            ("all the runs", "99.0 %, 99.0 %, 99.0 % of the runs of 100"),
             (
                 "~300",
                 "a read of 0 bytes costs 300 ns (298 .. 301), of which 100 ns are an empty kernel entry",

@@ -303,7 +303,7 @@ fn near_minimum(found: &Found<'_>) -> Option<String> {
     let shares: Option<Vec<f64>> =
         READS.iter().map(|&(count, _)| found.literal(&reads(count), quantity::NEAR_MINIMUM)).collect();
     let shares = shares?;
-    let list: Vec<String> = shares.iter().map(|share| format!("{:.0} %", share * 100.0)).collect();
+    let list: Vec<String> = shares.iter().map(|share| format!("{:.1} %", share * 100.0)).collect();
     Some(format!("{} of the runs of 100, 1000 and 10 000 reads are near the minimum", list.join(", ")))
 }
 

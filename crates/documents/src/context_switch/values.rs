@@ -144,7 +144,8 @@ pub(super) fn switch_values(found: &Found<'_>, rows: &mut Rows) {
             rows.value(Value {
                 published: Some(published[index]),
                 literal: found.literal(&id, quantity::MINIMUM).map(each),
-                answer: floor(found, figure),
+                // Where the scheduler places both, a floor is the luckiest placement, and no price of a switch.
+                answer: floor(found, figure).filter(|_| figure != UNPINNED),
                 ..Value::in_table(&table, &name, "a switch", "us")
                     .on_axis(count, "in a row")
                     .called(SWITCH_PLOT)

@@ -117,7 +117,7 @@ pub(super) fn experiments(found: &Found<'_>, settings: &Settings, rows: &mut Row
         let name = format!("{}, {what}", counted(shape.clients));
         rows.value(Value {
             literal: found.figure(&id).and_then(|figure| figure.evidence.switches),
-            ..Value::in_table(table, &name, "switches a tick, counted", "count")
+            ..Value::in_table(table, &name, "switches a tick", "count")
         });
         for (column, quantity) in [("first", quantity::FIRST_P50), ("last", quantity::LAST_P50)] {
             rows.value(Value {

@@ -105,6 +105,11 @@ impl Outcome {
         self.not_in_time <= 0.001
     }
 
+    /// Messages that a client did not get, lost or never sent: one column, so that the table fits 80 columns.
+    fn not_got(&self) -> f64 {
+        self.lost + self.skipped * self.case.shape.clients as f64
+    }
+
     fn why(&self) -> String {
         let unsent = match self.skipped {
             0.0 => String::new(),
@@ -194,13 +199,12 @@ pub(super) fn table(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
         cell("CPU", time(quantity::SERVER_CPU), Some(quantity::SERVER_CPU), String::new());
         let outcome = case.outcome(found);
         let whole = |count: f64| grouped(count as u64);
-        cell("lost", outcome.as_ref().map(|it| whole(it.lost)), None, String::new());
-        cell("skipped", outcome.as_ref().map(|it| whole(it.skipped)), None, String::new());
+        cell("not got", outcome.as_ref().map(|it| whole(it.not_got())), None, String::new());
     }
     rows.note(
         "in time",
         format!(
-            "times of all messages; CPU: of the server, a tick; lost: a client did not get it; skipped: a late server never sent it; \
+            "times of all messages; CPU: of the server, a tick; not got: messages that were lost, or that a late server never sent; \
              loaded: {}, half of the ticks; CPUs asleep or awake: the server on one, its clients on the others, which may sleep \
              between ticks or are kept awake; all others on one CPU{}",
             LOAD.words(),

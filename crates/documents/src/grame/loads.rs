@@ -7,12 +7,12 @@ use super::tables::{answer, latency_us};
 use super::{LOADS, shown_loaded};
 use crate::found::{Found, Rows, Value};
 
-/// A column, what answers it of the document's own session, and of the family's.
-type Column = (&'static str, &'static str, &'static str);
+/// A row, what answers it of the document's own session, and of the family's.
+type Row = (&'static str, &'static str, &'static str);
 
 /// Figures 4 to 22 but those that are idle: each load by itself.
 pub(super) fn tell(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
-    let tables: [(&str, &[Column]); 2] = [
+    let tables: [(&str, &[Row]); 2] = [
         (
             "Figures 4 to 6, 8 to 10, 12 to 14, 16 to 18, 20 to 22: one client by sockets under each load, idle and busy parts of one \
              session",
@@ -39,15 +39,20 @@ pub(super) fn tell(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
             ],
         ),
     ];
-    for (table, columns) in tables {
+    for (number, (table, quantities)) in tables.into_iter().enumerate() {
         for load in LOADS {
             let (session, figure) = (shown_loaded(found, settings, load), loaded_id(load, settings));
-            let row = format!("{} ({})", load.name(), figures_of(load.name()));
-            let short = (!settings.has_time_for_loads()).then(|| {
-                "not measured by the document's method: its sessions are too short for a load".to_owned()
-            });
-            let lack = found.lack(&session).or_else(|| found.lack(&figure)).or(short);
-            for &(column, literal, measured) in columns {
+            let column = format!("{} ({})", load.name(), figures_of(load.name()));
+            if found.figure(&session).is_none() && found.figure(&figure).is_none() {
+                let short = "not measured by the document's method: its sessions are too short for a load";
+                let lack = found.lack(&session).or_else(|| found.lack(&figure));
+                let lack = lack.or_else(|| (!settings.has_time_for_loads()).then(|| short.to_owned()));
+                if let (0, Some(lack)) = (number, lack) {
+                    rows.note(load.name(), lack);
+                }
+                continue;
+            }
+            for &(row, literal, measured) in quantities {
                 let literal = found.literal(&session, literal);
                 let (unit, literal) = match measured {
                     "" => ("count", literal),
@@ -56,8 +61,7 @@ pub(super) fn tell(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
                 rows.value(Value {
                     literal,
                     answer: answer(found, figure.clone(), measured),
-                    because: lack.clone().unwrap_or_default(),
-                    ..Value::in_table(table, &row, column, unit)
+                    ..Value::in_table(table, row, &column, unit)
                 });
             }
         }

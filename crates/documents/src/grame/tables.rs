@@ -257,7 +257,7 @@ pub(super) fn counted(clients: usize) -> String {
 /// Figures 33 and 34, the other curve: service times of what the kernel serves.
 pub(super) fn kernel_side(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
     let table =
-        "Figures 33 and 34 (4.2.4, 5), the module's curves (lost): clients that the kernel wakes, at 1 ms";
+        "Figures 33 and 34 (4.2.4, 5), the module's curves (lost): clients that the kernel wakes, at 1 ms; first and next per tick";
     for name in KERNEL_SIDE {
         let mut told = false;
         for &clients in &settings.clients {
@@ -267,8 +267,8 @@ pub(super) fn kernel_side(found: &Found<'_>, settings: &Settings, rows: &mut Row
             }
             told = true;
             for (column, quantity, unit) in [
-                ("first (per tick)", quantity::FIRST_P50, "us"),
-                ("next (per tick)", quantity::NEXT_P50, "us"),
+                ("first", quantity::FIRST_P50, "us"),
+                ("next", quantity::NEXT_P50, "us"),
                 ("service (33)", quantity::CLIENT_SERVICE, "us"),
                 ("of 1 ms (34)", quantity::DISPATCH_LOAD, "%"),
             ] {
@@ -345,7 +345,7 @@ pub(super) fn outputs(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
             let mut cell = |column: &str, unit: &'static str, literal: f64| {
                 rows.value(Value { literal: Some(literal), ..Value::in_table(table, &row, column, unit) });
             };
-            cell("total msg received", "count", us.len() as f64);
+            cell("received", "count", us.len() as f64);
             if !us.is_empty() {
                 cell("min time", "us", us.iter().copied().fold(f64::MAX, f64::min));
                 cell("max time", "us", us.iter().copied().fold(f64::MIN, f64::max));

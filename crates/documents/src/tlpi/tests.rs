@@ -174,7 +174,11 @@ fn the_numbers_that_decide_are_told() {
     let (figures, ratios) = found_with(47.5, 2.0);
     let rows = judge(&Found::of(&figures, &ratios, &[]), &DocumentParameters::default());
     for (words, expected) in [
-        ("33-48x", "there 33 to 48x, here 47.5x (47.3 .. 47.7), paired"),
+        (
+            "33-48x",
+            "there 33 to 48x, here 47.5x (47.3 .. 47.7) in the batches of the price list; 47.5x (47.3 .. 47.7) by the script's \
+             loop of 1 000 000 cycles",
+        ),
         ("220M", "200.0 M/s (199.0 .. 201.0), two operations a cycle"),
         ("4.5M", "4.21 M/s (4.19 .. 4.23), two operations a cycle"),
         ("stabilizes", "47.5x (47.3 .. 47.7) at 100 000 cycles and 47.5x (47.3 .. 47.7) at 1 000 000"),

@@ -7,3 +7,4 @@ mod fast;
 mod killed;
 mod processes;
 mod support;
+mod turns;

@@ -83,6 +83,10 @@ fn what_was_not_counted_is_no_zero() {
     };
     let whole = machine(&settings, 60_000.0, 0.0);
     assert!(outcome(&whole));
+    let mut unsent = whole.clone();
+    set(&mut unsent[1], "overruns", 3.0);
+    let ten = cases(&settings).into_iter().nth(1).and_then(|case| case.outcome(&Found::of(&unsent, &[], &[])));
+    assert_eq!(ten.map(|it| it.not_got()), Some(30.0), "three ticks of ten clients");
     for name in ["dropped", "missed", "overruns"] {
         let mut less = whole.clone();
         less[0].quantities.remove(name);
