@@ -27,7 +27,7 @@ pub use worksheet::worksheet;
 
 use oscost_harness::{Benchmark, Setting};
 use oscost_results::document::FoundingDocument;
-use oscost_results::{Answer, Judgement, Reproduction};
+use oscost_results::{Answer, Judgement, Reproduction, Status};
 
 /// A founding document.
 pub struct Document {
@@ -53,10 +53,34 @@ impl Document {
     #[must_use]
     pub fn judge(&self, found: &Found<'_>, parameters: &DocumentParameters) -> Vec<Reproduction> {
         let mut rows = (self.rows)(found, parameters);
+        let (verdict, because) = without_figure(found);
         for row in rows.iter_mut().filter(|row| row.verdict == UNMEASURED && row.because.is_empty()) {
-            "a figure that it needs was not measured in this run".clone_into(&mut row.because);
+            row.verdict = Some(verdict);
+            because.clone_into(&mut row.because);
         }
         rows
+    }
+}
+
+/// What a statement is that lacks a figure, and why: on a slow machine there was no time for six launches of some, which is nothing
+/// that the machine lacks.
+fn without_figure(found: &Found<'_>) -> (Judgement, String) {
+    let mut own = found.figures.iter().filter(|figure| !figure.id.contains("/literal/"));
+    let all_measured = own.clone().all(|figure| figure.status == Status::Measured);
+    let few = own.any(|figure| (1..found::LEAST_RUNS).contains(&figure.launches.len()));
+    let seldom = format!(
+        "less often than the {} times that an interval needs: this machine had no time; --thorough takes it",
+        found::LEAST_RUNS
+    );
+    match (few, all_measured) {
+        (true, true) => (Judgement::NotJudged, format!("a figure that it needs was measured {seldom}")),
+        (true, false) => {
+            (Judgement::NotTestableHere, format!("a figure that it needs was not measured here, or {seldom}"))
+        }
+        _ => (
+            Judgement::NotTestableHere,
+            "a figure that it needs was not measured in this run".to_owned(),
+        ),
     }
 }
 
@@ -74,9 +98,29 @@ pub fn resolve(id: &str) -> Option<&'static dyn Benchmark> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use oscost_results::{Trait, older_traits, parameters_of_id};
+    use oscost_results::{LaunchRecord, Trait, older_traits, parameters_of_id};
 
     use super::*;
+
+    /// A run of document 000 under a quota had one launch of its semaphores, and said that they were not measured.
+    #[test]
+    fn a_figure_that_was_launched_too_seldom_is_not_one_that_the_machine_lacks() {
+        let rate = "System V's ~4.5M operations/second";
+        let told = |launches: usize, status: Status| {
+            let mut one = found::test::figure("semaphore/posix_named", "floor", 5.0, Some(0.0));
+            (one.status, one.launches) = (status, vec![LaunchRecord::default(); launches]);
+            let figures = [one];
+            let rows = tlpi::DOCUMENT.judge(&Found::of(&figures, &[], &[]), &DocumentParameters::default());
+            found::test::statement(&rows, rate).clone()
+        };
+        let seldom = told(1, Status::Measured);
+        assert_eq!(seldom.verdict, Some(Judgement::NotJudged));
+        assert!(seldom.because.contains("less often than the 6 times"), "{}", seldom.because);
+        for row in [told(6, Status::Measured), told(0, Status::Unsupported)] {
+            assert_eq!(row.verdict, Some(Judgement::NotTestableHere));
+            assert_eq!(row.because, "a figure that it needs was not measured in this run");
+        }
+    }
 
     /// Families that are younger than parameters on cards: no result has them in the id alone.
     const YOUNG: [&str; 13] = [
