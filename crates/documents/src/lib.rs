@@ -77,10 +77,7 @@ fn without_figure(found: &Found<'_>) -> (Judgement, String) {
         (true, false) => {
             (Judgement::NotTestableHere, format!("a figure that it needs was not measured here, or {seldom}"))
         }
-        _ => (
-            Judgement::NotTestableHere,
-            "a figure that it needs was not measured in this run".to_owned(),
-        ),
+        _ => (Judgement::NotTestableHere, "a figure that it needs was not measured in this run".to_owned()),
     }
 }
 

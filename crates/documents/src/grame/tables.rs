@@ -256,8 +256,7 @@ pub(super) fn counted(clients: usize) -> String {
 
 /// Figures 33 and 34, the other curve: service times of what the kernel serves.
 pub(super) fn kernel_side(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
-    let table =
-        "Figures 33 and 34 (4.2.4, 5), the module's curves (lost): clients that the kernel wakes, at 1 ms; first and next per tick";
+    let table = "Figures 33 and 34 (4.2.4, 5), the module's curves (lost): clients that the kernel wakes, at 1 ms; first and next per tick";
     for name in KERNEL_SIDE {
         let mut told = false;
         for &clients in &settings.clients {

@@ -252,13 +252,19 @@ mod tests {
             // A machine that slows down by a fifth from the first turn to the last.
             let slows = |at: f64| 1.0 + 0.2 * at / 48.0;
             let [one, same, dearer] = sums(&turns, slows);
-            assert!((same / one - 1.0).abs() < 1e-9 && (dearer / one - 1.1).abs() < 1e-9, "{one} {same} {dearer}");
+            assert!(
+                (same / one - 1.0).abs() < 1e-9 && (dearer / one - 1.1).abs() < 1e-9,
+                "{one} {same} {dearer}"
+            );
             let [one, same, _] = sums(&whole, slows);
             assert!((same / one - 1.0).abs() > 0.05, "whole runs, one after the other, do not");
             // A state that comes and goes within a launch.
             let comes = |at: f64| if (10.0..34.0).contains(&at) { 1.1 } else { 1.0 };
             let [one, same, dearer] = sums(&turns, comes);
-            assert!((same / one - 1.0).abs() < 0.02 && (dearer / one - 1.1).abs() < 0.02, "{one} {same} {dearer}");
+            assert!(
+                (same / one - 1.0).abs() < 0.02 && (dearer / one - 1.1).abs() < 0.02,
+                "{one} {same} {dearer}"
+            );
         }
     }
 

@@ -7,8 +7,8 @@ use std::ffi::OsStr;
 use oscost_recorddb::driver::{self, CountsCalls, Done, Turn, Window};
 use oscost_recorddb::workload::{self, OperationKind, Sequence, Target, Unobserved};
 use oscost_recorddb::{
-    BookImage, Counters, Database, DatabaseOptions, Error, Granularity, Layout, LockWay, Primitive, StoreMode,
-    Stored, check_in,
+    BookImage, Counters, Database, DatabaseOptions, Error, Granularity, Layout, LockWay, Primitive,
+    StoreMode, Stored, check_in,
 };
 use oscost_sys::clock::now_ns;
 use oscost_sys::folder::Folder;
@@ -132,7 +132,12 @@ fn the_same_way_twice_costs_the_same_and_a_known_cost_is_found() {
         };
         more[0].push(cpu(1) - cpu(0));
         more[1].push(cpu(2) - cpu(0));
-        println!("{:.0} ns an operation; the same {:+.0}, with 2000 more {:+.0}", cpu(0), cpu(1) - cpu(0), cpu(2) - cpu(0));
+        println!(
+            "{:.0} ns an operation; the same {:+.0}, with 2000 more {:+.0}",
+            cpu(0),
+            cpu(1) - cpu(0),
+            cpu(2) - cpu(0)
+        );
     }
     let [same, known] = more.map(|all| {
         let mean = all.iter().sum::<f64>() / all.len() as f64;

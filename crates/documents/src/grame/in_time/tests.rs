@@ -85,7 +85,8 @@ fn what_was_not_counted_is_no_zero() {
     assert!(outcome(&whole));
     let mut unsent = whole.clone();
     set(&mut unsent[1], "overruns", 3.0);
-    let ten = cases(&settings).into_iter().nth(1).and_then(|case| case.outcome(&Found::of(&unsent, &[], &[])));
+    let ten =
+        cases(&settings).into_iter().nth(1).and_then(|case| case.outcome(&Found::of(&unsent, &[], &[])));
     assert_eq!(ten.map(|it| it.not_got()), Some(30.0), "three ticks of ten clients");
     for name in ["dropped", "missed", "overruns"] {
         let mut less = whole.clone();
