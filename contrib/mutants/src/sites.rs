@@ -167,7 +167,8 @@ impl Finder<'_> {
             _ => &[],
         };
         let start = block.brace_token.span.open().byte_range().end;
-        for value in values {
+        let body = self.source[start..block.brace_token.span.close().byte_range().start].trim();
+        for value in values.iter().filter(|value| **value != body) {
             let line = block.brace_token.span.open().start().line;
             self.add_range(start..start, line, Change::Return((*value).to_owned()));
         }
@@ -340,6 +341,8 @@ mod tests {
             assert!(found.contains(&(before.into(), after.into())), "{before} to {after}: {found:?}");
         }
         assert!(found.iter().any(|(_, after)| after == "return true"));
+        let found = changes("fn f() -> u64 { 1 }");
+        assert_eq!(found, [("fn f() -> u64 { 1 }".into(), "return 0".into()), ("1".into(), "2".into())]);
     }
 
     #[test]

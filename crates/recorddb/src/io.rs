@@ -212,3 +212,28 @@ pub fn append(io: &mut impl Io, first: &[u8], second: &[u8], limit: u64) -> Resu
     }
     Ok(Some(at))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sum_of_two_files_has_the_calls_of_both_by_name() {
+        let one = IoCalls {
+            lseek: 1,
+            read: 2,
+            readv: 3,
+            pread: 4,
+            preadv: 5,
+            write: 6,
+            writev: 7,
+            pwrite: 8,
+            pwritev: 9,
+            ftruncate: 10,
+            fallocate: 11,
+        };
+        let counts = one.plus(&one.plus(&one)).by_name().map(|(_, count)| count);
+        assert_eq!(counts, std::array::from_fn(|place| 3 * (place as u64 + 1)));
+        assert_eq!(one.total(), 66);
+    }
+}

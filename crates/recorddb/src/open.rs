@@ -138,18 +138,17 @@ fn mutex_file((folder, name): (&Folder, &OsStr), count: usize, places: Places) -
     let file = folder.file(&names::mutexes(name), SHARED)?;
     // A mutex on a cache line of its own.
     const STRIDE: usize = 8;
-    let words = count * STRIDE;
+    let bytes = count * STRIDE * 8;
     let file = Arc::new(file);
     // Who is there has made them.
     let presence = Presence::announce(&file, || Ok(false))?;
-    let map = if presence.first {
-        file.set_len((words * 8) as u64).map_err(|error| call("ftruncate", &error))?;
-        let map = MappedFile::new(file.as_fd(), words * 8, true)?;
+    if presence.first {
+        file.set_len(bytes as u64).map_err(|error| call("ftruncate", &error))?;
+    }
+    let map = MappedFile::new(file.as_fd(), bytes, true)?;
+    if presence.first {
         make_mutexes(&map, 0, STRIDE, count)?;
-        map
-    } else {
-        MappedFile::new(file.as_fd(), words * 8, true)?
-    };
+    }
     presence.settle(&file)?;
     Ok(SystemLocks::Mutex { map: Arc::new(map), first: 0, stride: STRIDE, places, _file: file })
 }

@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn counts_shares_ratios_and_foreign_units() {
-        assert_eq!(count(0.0), "0");
+        assert_eq!([count(0.0), bytes(512.0), bytes(16_384.0)], ["0", "512 B", "16 KiB"]);
         assert_eq!(count(2.0), "2");
         assert_eq!(count(1_000_000.0), "1 000 000");
         assert_eq!(count(-12_345.0), "-12 345");

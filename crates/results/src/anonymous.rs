@@ -197,7 +197,9 @@ mod tests {
             counted: vec![crate::bill::CountedRun::default()],
             ..crate::bill::Bill::default()
         };
-        bill.counted[0].unknown.insert("owner".into(), NAME.into());
+        for unknown in [&mut bill.unknown, &mut bill.counted[0].unknown] {
+            unknown.insert("owner".into(), NAME.into());
+        }
         whole.bill = Some(Box::new(bill));
         let maps = [
             &mut whole.unknown,

@@ -8,7 +8,7 @@ mod look_up;
 pub use look_up::{Listing, NoMatch, Tier};
 
 /// Words that other tools and documents use, and the ids that are meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Synonym {
     /// The words.
     pub words: &'static [&'static str],
@@ -18,8 +18,8 @@ pub struct Synonym {
     pub ids: &'static [&'static str],
 }
 
-/// How a pattern found what it found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How a pattern found what it found, the best way first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Way {
     /// It is the id.
     Id,
@@ -104,26 +104,12 @@ impl Pattern {
         for item in items {
             let Some(way) = self.finds(id(&item)) else { continue };
             match &mut best {
-                Some((known, found)) if known.rank() == way.rank() => found.push(item),
-                Some((known, _)) if known.rank() < way.rank() => {}
+                Some((known, found)) if *known == way => found.push(item),
+                Some((known, _)) if *known < way => {}
                 _ => best = Some((way, vec![item])),
             }
         }
         best
-    }
-}
-
-impl Way {
-    fn rank(self) -> u8 {
-        match self {
-            Self::Id => 0,
-            Self::Beginning => 1,
-            Self::Star => 2,
-            Self::Synonym(_) => 3,
-            Self::Parts => 4,
-            Self::Word => 5,
-            Self::Part => 6,
-        }
     }
 }
 
@@ -253,6 +239,7 @@ mod tests {
             ("getpid", Way::Word, pids.clone()),
             ("SYSTEM-V", Way::Word, semaphores),
             ("mutex", Way::Word, vec!["lock/robust_mutex"]),
+            ("clo", Way::Word, vec!["clock/monotonic"]),
             ("system_v/handover", Way::Parts, vec!["semaphore/system_v/handover/same_cpu"]),
             ("m_v/hand", Way::Part, vec!["semaphore/system_v/handover/same_cpu"]),
             ("read", Way::Word, vec!["syscall/read1"]),

@@ -252,6 +252,10 @@ mod tests {
         let beside =
             |by: u64| clock_step(&[1104 + by, 1120 + by, 1136 + by].repeat(100)).map(|step| step.step);
         assert_eq!((beside(0), beside(5)), (Some(16.0), Some(1.0)));
+        // Of which one in ten takes few steps: these are asked alone, and a third of them is off the grid.
+        let near = [[160; 20].as_slice(), &[167; 10]].concat();
+        let step = clock_step(&[[1104, 1120, 1136].repeat(100), near].concat()).map(|step| step.step);
+        assert_eq!(step, Some(1.0));
     }
 
     #[test]

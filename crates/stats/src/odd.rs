@@ -419,14 +419,18 @@ mod tests {
         assert!(missed < 200, "{missed} of 4000");
     }
 
-    /// Distances of 1.00 to 1.39: a far one is a few per cent beyond the others, and 1.40 is a little more than any.
+    /// Distances of 1.00 and so on in steps of 0.01: a far one is a few per cent beyond the others, and the next is a little
+    /// more than any. So many are far: five, or a tenth of the others.
     #[test]
     fn a_tail_of_values_that_differ_little_tells_a_little() {
-        let tail = Tail::of((0..40).map(|step| 1.0 + f64::from(step) / 100.0));
-        let chance = tail.chance(1.4, 0.0);
-        // Six of forty lie as far out as 1.34, of which five tell how far beyond it.
-        let sum: f64 = (34..40).map(|step| ((1.0 + f64::from(step) / 100.0) / 1.34).ln()).sum();
-        let expected = 6.0 / 40.0 * (1.0 + (1.4_f64 / 1.34).ln() / sum).powi(-5);
-        assert!((chance / expected - 1.0).abs() < 1e-9, "{chance} for {expected}");
+        for (count, far) in [(40, 5), (109, 10), (110, 11)] {
+            let value = |step: i32| 1.0 + f64::from(step) / 100.0;
+            let chance = Tail::of((0..=count).map(value)).chance(value(count), 0.0);
+            let begins = value(count - far - 1);
+            let sum: f64 = (count - far..count).map(|step| (value(step) / begins).ln()).sum();
+            let share = f64::from(far + 1) / f64::from(count + 1);
+            let expected = share * (1.0 + (value(count) / begins).ln() / sum).powi(-far);
+            assert!((chance / expected - 1.0).abs() < 1e-9, "{count}: {chance} for {expected}");
+        }
     }
 }

@@ -207,6 +207,20 @@ mod tests {
         }
     }
 
+    /// A probability that is reached exactly is reached, though its sum is rounded.
+    #[test]
+    fn a_quantile_of_ratios_is_the_least_that_is_reached() {
+        let atoms = (1..=10).map(|value| (f64::from(value), 0.1)).collect();
+        let (of, one) = (Distribution { atoms }, Distribution { atoms: vec![(1.0, 1.0)] });
+        for (p, expected) in [(0.3, (3.0, 7.0)), (0.5, (5.0, 5.0))] {
+            let (low, high) = ratio_quantiles(&of, &one, p).unwrap();
+            assert!(
+                (low - expected.0).abs() < 1e-9 && (high - expected.1).abs() < 1e-9,
+                "{p}: {low}, {high}"
+            );
+        }
+    }
+
     /// B against A: equal launches of these values; a step of A's clock is so many ns.
     fn judged(a: &[f64], b: &[f64], step_ns: f64) -> Change {
         let of = |launches, step_ns| VersionOneSide { launches, step_ns, operations: 1, noisy: false };

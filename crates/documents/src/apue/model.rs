@@ -121,10 +121,12 @@ mod tests {
 
     #[test]
     fn an_operation_never_costs_less_than_nothing() {
-        let points = [(500, 4e4, 0.0), (500, 4e4, 2.0), (2000, 5.9e5, 2.0), (6000, 4.6e6, 2.6)]
-            .map(|(nrec, visits, calls)| point(nrec, visits, calls * 1e4, 1e4, [1450.0, 610.0, -500.0]));
-        let model = Model::fit(&points).expect("enough points");
-        assert_eq!(model.operation_ns, 0.0);
+        for (planted, told) in [(-500.0, 0.0), (0.9, 0.9)] {
+            let points = [(500, 4e4, 0.0), (500, 4e4, 2.0), (2000, 5.9e5, 2.0), (6000, 4.6e6, 2.6)]
+                .map(|(nrec, visits, calls)| point(nrec, visits, calls * 1e4, 1e4, [1450.0, 610.0, planted]));
+            let model = Model::fit(&points).expect("enough points");
+            assert!((model.operation_ns - told).abs() < 1e-3, "{planted}: {}", model.operation_ns);
+        }
     }
 
     #[test]

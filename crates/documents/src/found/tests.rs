@@ -184,6 +184,7 @@ fn a_quotient_is_as_wide_as_both_its_intervals_allow() {
 #[test]
 fn words_tell_one_decimal_and_the_interval() {
     assert_eq!(times(&estimate(1.04, 2.06)), "1.6x (1.0 .. 2.1)");
+    assert_eq!(times_to_hundredths(&estimate(1.0, 1.04)), "1.02x (1.00 .. 1.04)");
 }
 
 /// A view cuts no words: what is drawn over a number, and has brackets of words in its table's title, has a title of its own.

@@ -186,7 +186,7 @@ impl<I: Io> Words for FileWords<I> {
     fn read(&mut self, at: u64, words: &mut [u64]) -> Result<(), Error> {
         let position = at.checked_mul(8).ok_or(outside(at))?;
         self.bytes.resize(words.len() * 8, 0);
-        if io::read_all(&mut self.io, position, &mut self.bytes)? < words.len() * 8 {
+        if io::read_all(&mut self.io, position, &mut self.bytes)? < self.bytes.len() {
             return Err(outside(at));
         }
         for (word, bytes) in words.iter_mut().zip(self.bytes.as_chunks::<8>().0) {

@@ -254,3 +254,28 @@ fn a_full_file_is_an_error_and_no_damage() {
     assert!(report.is_clean(), "{report:?}");
     assert_eq!(report.records, 9766);
 }
+
+/// The umask takes from the permissions of a database what it takes from those of any file.
+#[test]
+fn a_database_has_the_permissions_of_any_file_that_is_made_so() {
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+    let directory = Directory::new();
+    let mode = |name: &str| std::fs::metadata(directory.file(name)).expect("made").permissions().mode();
+    drop(Database::open(&directory.file("db"), &DatabaseOptions { mode: 0o666, ..create() }).expect("open"));
+    let mut any = std::fs::OpenOptions::new();
+    any.write(true).create_new(true).mode(0o666).open(directory.file("any")).expect("open");
+    assert_eq!([mode("db.idx"), mode("db.dat")], [mode("any"); 2]);
+}
+
+/// An index is numbers between blanks up to the end of its line; one that is none makes it another file.
+#[test]
+fn an_index_with_one_wrong_pointer_is_another_file() {
+    let directory = Directory::new();
+    let path = directory.file("db");
+    drop(Database::open(&path, &create()).expect("open"));
+    let mut index = std::fs::read(directory.file("db.idx")).expect("read");
+    index[10] = b'x';
+    std::fs::write(directory.file("db.idx"), index).expect("written");
+    let again = Database::open(&path, &DatabaseOptions::default()).map(drop);
+    assert_eq!(again, Err(Error::Refused(oscost_recorddb::Refusal::OtherFile)));
+}

@@ -206,6 +206,31 @@ fn other_files_are_refused_with_the_reason() {
 }
 
 #[test]
+fn a_file_grows_by_as_many_calls_whatever_the_way_to_its_bytes() {
+    let _alone = alone();
+    let grown = ACCESSES.map(|access| {
+        let directory = Directory::new();
+        let mut database =
+            Database::open(&directory.file("db"), &DatabaseOptions { access, ..options() }).expect("open");
+        for number in 0..2000 {
+            database.store(format!("{number}").as_bytes(), &[b'v'; 100], StoreMode::Insert).expect("stored");
+        }
+        database.counters().io.fallocate
+    });
+    assert!(grown[0] > 0 && grown == [grown[0]; 3], "{grown:?}");
+}
+
+#[test]
+fn a_database_that_somebody_has_open_is_not_emptied() {
+    let (_alone, _directory, path) = place();
+    let mut first = Database::open(&path, &options()).expect("open");
+    first.store(b"key", b"value", StoreMode::Insert).expect("stored");
+    let second = Database::open(&path, &DatabaseOptions { truncate: true, ..options() }).map(drop);
+    assert_eq!(second, Err(Error::Refused(Refusal::InUse)));
+    assert_eq!(first.fetch(b"key").expect("fetched").as_deref(), Some(&b"value"[..]));
+}
+
+#[test]
 fn a_reader_changes_nothing_and_may_not_store() {
     let (_alone, directory, path) = place();
     let fcntl = LockWay::By(Primitive::Fcntl, Granularity::Fine);

@@ -110,6 +110,8 @@ mod tests {
     fn beside_bounds_a_call_that_no_claim_speaks_of_has_half_a_call_open() {
         let beside = [("system_calls:write", 1.0, 3.0), ("faults", 0.0, 9.0)];
         assert!(!news(1.0, 1.5, &beside) && news(1.0, 1.6, &beside));
+        let of_another_kind = [("post_condition:read", 0.0, 9.0)];
+        assert!(news(1.0, 1.6, &of_another_kind), "a claim on what was done is none on its calls");
     }
 
     #[test]

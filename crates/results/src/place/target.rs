@@ -21,6 +21,8 @@ const ABSENT_S: i64 = 3;
 const IDLE_S: i64 = 10;
 /// How often somebody is looked for who is not there, ns.
 const LOOK_NS: i64 = 20_000_000;
+/// How often they are looked for.
+const LOOKS: i64 = ABSENT_S * 1_000_000_000 / LOOK_NS;
 
 /// What is to be written.
 pub(crate) enum Target {
@@ -81,7 +83,7 @@ impl Stream {
     pub(crate) fn open(&self) -> io::Result<Writer> {
         let follow = if self.magic { OFlags::empty() } else { OFlags::NOFOLLOW };
         let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC | follow;
-        for _ in 0..ABSENT_S * 1_000_000_000 / LOOK_NS {
+        for _ in 0..LOOKS {
             match fs::openat(&self.parent, &self.name, flags, Mode::empty()) {
                 Err(Errno::NXIO) if self.kind == FileType::Fifo => pause()?,
                 Err(error) => return Err(error.into()),
@@ -130,7 +132,7 @@ impl Read for Reader {
                 // Not yet the end: nobody has written so far.
                 Ok(0) if !self.met => {
                     looks += 1;
-                    if looks > ABSENT_S * 1_000_000_000 / LOOK_NS {
+                    if looks > LOOKS {
                         let says = format!("nobody has written to it for {ABSENT_S} s");
                         return Err(io::Error::new(io::ErrorKind::TimedOut, says));
                     }

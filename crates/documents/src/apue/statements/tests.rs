@@ -366,6 +366,21 @@ fn the_share_of_cpu_time_is_what_decides_the_first_statement() {
 }
 
 #[test]
+fn the_most_waits_for_locks_decide_of_them() {
+    let waited = |nrec, waits| {
+        let mut figure = ran(Locking::Fine, 1, nrec, &[("cpu", [1.0, 1.0])]);
+        figure.evidence.voluntary_switches = Some(waits);
+        figure
+    };
+    let figures = [waited(500, 0.001), waited(1000, 0.002)];
+    let mut rows = Rows::of("apue");
+    statements(&on_disk(&figures), &on_disk(&figures), &plan(), &mut rows);
+    let by = |statement| (statement, figures[1].id.as_str(), WAITS_COUNTED);
+    let named = ["CPU limited and not disk limited", "Even though the locks"].map(by);
+    crate::found::test::assert_named(&rows.rows, &named);
+}
+
+#[test]
 fn what_the_plan_did_not_run_is_not_spoken_of() {
     let figures = [
         ran(Locking::Coarse, 1, 2000, &[("cpu", [1.0, 1.0])]),

@@ -1,9 +1,17 @@
 //! The body of the fuzz target `journal`: the journal of a killed run, up to the partial result that the next run saves.
 
+use std::sync::LazyLock;
+
 use oscost_harness::{Catalogue, Record, rebuild};
 use oscost_results::{RunName, RunResult, Status, Store, from_bytes, recover, to_bytes};
 
 use super::{formats, shown};
+
+static CATALOGUE: LazyLock<Catalogue> = LazyLock::new(|| {
+    Catalogue::new(oscost_families::all())
+        .with_grid(oscost_families::grid)
+        .with_resolver(oscost_families::resolve)
+});
 
 /// Lines of JSON, the header and the records: as they are, and each with a length and a checksum that fit.
 pub fn check(data: &[u8]) {
@@ -44,13 +52,10 @@ fn judge(bytes: &[u8]) -> usize {
         journal.records.iter().filter_map(|record| serde_json::from_value(record.clone()).ok()).collect()
     };
     let header = serde_json::from_value::<RunResult>(journal.header.clone());
-    let header = header.unwrap_or_else(|_| from_bytes(formats::SAMPLE).expect("the sample is a result"));
-    let catalogue = Catalogue::new(oscost_families::all())
-        .with_grid(oscost_families::grid)
-        .with_resolver(oscost_families::resolve);
+    let header = header.unwrap_or_else(|_| formats::BASE.clone());
     let step = header.conditions.clock_step_ns.unwrap_or(10.0);
     let (figures, ratios, differences) =
-        rebuild(&catalogue, &records(&journal), step, header.machine.core.as_ref());
+        rebuild(&CATALOGUE, &records(&journal), step, header.machine.core.as_ref());
     let mut result = RunResult { partial: true, figures, ratios, differences, ..header };
     result.upgrade();
     let saved = match to_bytes(&result) {

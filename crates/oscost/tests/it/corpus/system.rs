@@ -92,7 +92,7 @@ fn judge(system: &System) {
         conditions: conditions_of(system),
         doctor: checks,
         figures: Vec::new(),
-        ..from_bytes(formats::SAMPLE).expect("the sample is a result")
+        ..formats::BASE.clone()
     };
     // No number of a file makes a result that cannot be saved.
     let bytes = to_bytes(&result).expect("a result can be saved");

@@ -21,6 +21,11 @@ fn a_cut_at_every_byte_is_refused_as_damage() {
     assert!(cut.contains("it ends within its first two lines"), "{cut}");
     let cut = from_bytes(&V1[..V1.len() - 1]).unwrap_err().to_string();
     assert!(cut.contains("its end is missing"), "{cut}");
+    // A loss of power may leave zeros: in place of all of a file, or of its end.
+    let zeros = from_bytes(&[0; 100]).unwrap_err().to_string();
+    assert!(zeros.contains("zeros alone"), "{zeros}");
+    let zeroed = from_bytes(&[&V1[..V1.len() - 100], &[0; 100]].concat()).unwrap_err().to_string();
+    assert!(!zeroed.contains("zeros alone"), "{zeroed}");
 }
 
 #[test]

@@ -25,46 +25,65 @@ struct Shares {
     reports: f64,
 }
 
-/// Reports of two runs, of which one figure in ten costs `factor` times as much in B; the shares are of
-/// those that changed, or of the others.
-fn reports(distribution: Distribution, q: f64, plan: Plan, factor: f64, threshold: f64) -> Shares {
+/// Reports of two runs, of which one figure in ten costs `factor` times as much in B; the shares are of those that changed, or of
+/// the others. The runs are the same for every factor and threshold.
+fn reports<const N: usize>(
+    distribution: Distribution,
+    q: f64,
+    plan: Plan,
+    cases: [(f64, f64); N],
+) -> [Shares; N] {
     let mut simulator = Simulator::new(99);
-    let mut counts = [0_usize; 4];
-    let mut alarmed = 0;
+    let mut counts = [[0_usize; 4]; N];
+    let mut alarmed = [0; N];
     let found = |_| {
         let centre = Centre::of(&plan.run(distribution, q, &mut simulator).0, q).expect("it worked");
         DriftFound { value: centre.value, error: centre.error }
     };
     let pool: Vec<DriftFound> = (0..POOL).map(found).collect();
     for _ in 0..REPORTS {
-        let change = |figure: usize| {
+        let runs = |_| {
             let place = order::below(POOL - PAST as u64, &mut simulator.0) as usize;
             let drift = Drift::usual(USUAL).learnt(&[pool[place..place + PAST].to_vec()]);
-            let a = plan.run(distribution, q, &mut simulator).0;
-            let changed = if figure.is_multiple_of(10) { factor } else { 1.0 };
-            let b: Vec<f64> =
-                plan.run(distribution, q, &mut simulator).0.iter().map(|launch| launch * changed).collect();
-            Change::between(&a, &b, q, 0.001, drift)
+            let [a, b] = [(); 2].map(|()| plan.run(distribution, q, &mut simulator).0);
+            let by = move |factor: f64| {
+                let b: Vec<f64> = b.iter().map(|launch| launch * factor).collect();
+                Change::between(&a, &b, q, 0.001, drift)
+            };
+            (by(1.0), by)
         };
-        let changes: Vec<Option<Change>> = (0..FIGURES).map(change).collect();
-        let judged = judge(&changes, threshold);
-        let asked = judged.iter().enumerate().filter(|(figure, _)| factor == 1.0 || figure % 10 == 0);
-        let mut alarm = false;
-        for (_, judged) in asked {
-            let verdict = judged.expect("costs are positive").verdict;
-            alarm |= matches!(verdict, Verdict::Slower | Verdict::Faster);
-            counts[match verdict {
-                Verdict::Slower => 0,
-                Verdict::Faster => 1,
-                Verdict::Within => 2,
-                Verdict::Unclear => 3,
-            }] += 1;
+        let runs: Vec<_> = (0..FIGURES).map(runs).collect();
+        for (case, (factor, threshold)) in cases.into_iter().enumerate() {
+            let changes: Vec<Option<Change>> = runs
+                .iter()
+                .enumerate()
+                .map(
+                    |(figure, (unchanged, by))| {
+                        if factor != 1.0 && figure.is_multiple_of(10) { by(factor) } else { *unchanged }
+                    },
+                )
+                .collect();
+            let judged = judge(&changes, threshold);
+            let asked = judged.iter().enumerate().filter(|(figure, _)| factor == 1.0 || figure % 10 == 0);
+            let mut alarm = false;
+            for (_, judged) in asked {
+                let verdict = judged.expect("costs are positive").verdict;
+                alarm |= matches!(verdict, Verdict::Slower | Verdict::Faster);
+                counts[case][match verdict {
+                    Verdict::Slower => 0,
+                    Verdict::Faster => 1,
+                    Verdict::Within => 2,
+                    Verdict::Unclear => 3,
+                }] += 1;
+            }
+            alarmed[case] += usize::from(alarm);
         }
-        alarmed += usize::from(alarm);
     }
-    let asked = counts.iter().sum::<usize>() as f64;
-    let [slower, faster, within, unclear] = counts.map(|count| count as f64 / asked * 100.0);
-    Shares { slower, faster, within, unclear, reports: alarmed as f64 / REPORTS as f64 * 100.0 }
+    std::array::from_fn(|case| {
+        let asked = counts[case].iter().sum::<usize>() as f64;
+        let [slower, faster, within, unclear] = counts[case].map(|count| count as f64 / asked * 100.0);
+        Shares { slower, faster, within, unclear, reports: alarmed[case] as f64 / REPORTS as f64 * 100.0 }
+    })
 }
 
 const DISTRIBUTIONS: [(&str, Distribution); 10] = [
@@ -103,7 +122,7 @@ fn false_alarms_are_rare() {
                 _ => &[six, ten],
             };
             for &(plan, launches, threshold) in plans {
-                let shares = reports(distribution, q, plan, 1.0, threshold);
+                let [shares] = reports(distribution, q, plan, [(1.0, threshold)]);
                 let alarms = shares.slower + shares.faster;
                 println!(
                     "| {estimate}, {name} | {launches} | {:.0} % | {alarms:.2} % | {:.1} % | {:.1} % | {:.0} % |",
@@ -133,9 +152,8 @@ fn changes_are_found() {
     println!("|---|---|---|---|---|---|---|");
     for (name, distribution) in DISTRIBUTIONS {
         for (estimate, q) in [("floor", LOWER_QUARTILE), ("median", MEDIAN)] {
-            let of = |factor, threshold| reports(distribution, q, Plan::Fixed(10), factor, threshold);
-            let (small, asked, ten) = (of(1.05, 0.02), of(1.05, 0.05), of(1.1, 0.05));
-            let [twenty, double, forty] = [1.2, 2.0, 40.0].map(|factor| of(factor, 0.05));
+            let cases = [(1.05, 0.02), (1.05, 0.05), (1.1, 0.05), (1.2, 0.05), (2.0, 0.05), (40.0, 0.05)];
+            let [small, asked, ten, twenty, double, forty] = reports(distribution, q, Plan::Fixed(10), cases);
             println!(
                 "| {estimate}, {name} | {:.0} % | {:.1} %, {:.1} % | {:.0} % | {:.0} % | {:.0} % | {:.0} % |",
                 small.slower,
