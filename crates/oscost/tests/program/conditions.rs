@@ -14,7 +14,7 @@ fn run(home: &Home, mut command: Command) -> RunResult {
     oscost_results::load(&home.path().join("out.json")).expect("a result")
 }
 
-const RUN: [&str; 6] = ["run", "--quick", "--json", "out.json", "syscall/getppid", "-q"];
+const RUN: [&str; 6] = ["run", "--one-launch", "--json", "out.json", "syscall/getppid", "-q"];
 
 #[test]
 fn a_run_says_how_it_was_made() {

@@ -7,10 +7,10 @@ use std::process::Stdio;
 use crate::outputs::{Who, on_a_full_disk};
 use crate::support::{Home, PROGRAM, finished, is_root, measured, one_at_a_time, skip};
 
-const QUICK: [&str; 3] = ["run", "--quick", "instrument/empty_loop"];
+const SHORT: [&str; 3] = ["run", "--one-launch", "instrument/empty_loop"];
 
-fn quick<'a>(more: &[&'a str]) -> Vec<&'a str> {
-    [&QUICK[..], more].concat()
+fn short<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&SHORT[..], more].concat()
 }
 
 #[test]
@@ -19,12 +19,12 @@ fn files_that_cannot_be_written_are_found_before_measuring() {
     fs::write(home.path().join("file"), "old").unwrap();
     for option in ["--json", "--raw", "-o"] {
         for path in ["/no/such/directory/x", "/", "file/x"] {
-            home.ask(&quick(&[option, path])).refused(4, path);
+            home.ask(&short(&[option, path])).refused(4, path);
         }
     }
-    home.ask(&quick(&["--raw", "-"])).refused(2, "name a file");
-    home.ask(&quick(&["--json", "-", "--format", "csv"])).refused(2, "--json - and --format both");
-    home.ask(&quick(&["--format", "histogram"]))
+    home.ask(&short(&["--raw", "-"])).refused(2, "name a file");
+    home.ask(&short(&["--json", "-", "--format", "csv"])).refused(2, "--json - and --format both");
+    home.ask(&short(&["--format", "histogram"]))
         .refused(2, "text, markdown, csv, ndjson, json, html, openmetrics");
     home.ask(&["report", "@-1", "-o", "/no/such/x"]).refused(4, "/no/such/x");
     assert!(!home.runs().exists(), "nothing was measured");
@@ -92,7 +92,7 @@ fn a_relative_state_directory_is_ignored_and_that_is_said() {
 fn what_was_measured_is_stored_even_where_it_cannot_be_shown() {
     let home = Home::new();
     let done = measured(|| {
-        let mut command = home.command(&QUICK);
+        let mut command = home.command(&SHORT);
         command.stdout(OpenOptions::new().write(true).open("/dev/full").unwrap());
         command
     });
@@ -101,7 +101,7 @@ fn what_was_measured_is_stored_even_where_it_cannot_be_shown() {
     let done = measured(|| {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        let mut command = home.command(&QUICK);
+        let mut command = home.command(&SHORT);
         command.stdout(writer);
         command
     });
@@ -119,7 +119,7 @@ fn a_full_disk_is_code_4_and_leaves_old_files_as_they_are() {
     }
     let home = Home::new();
     let _lock = one_at_a_time();
-    let arguments = quick(&["-q", "--force", "--json", "full/r.json"]);
+    let arguments = short(&["-q", "--force", "--json", "full/r.json"]);
     let done = on_a_full_disk(Who::Own, &home, "printf old >r.json", &arguments, "cat full/r.json");
     done.refused(4, "full/r.json");
     assert!(done.stderr.contains("No space left"), "{done:?}");
@@ -130,7 +130,7 @@ fn a_full_disk_is_code_4_and_leaves_old_files_as_they_are() {
 fn a_state_directory_that_cannot_be_used_is_said_before_and_after() {
     let home = Home::new();
     let done = measured(|| {
-        let mut command = home.command(&QUICK);
+        let mut command = home.command(&SHORT);
         command.env("XDG_STATE_HOME", "/dev/null/state");
         command
     });
@@ -140,7 +140,7 @@ fn a_state_directory_that_cannot_be_used_is_said_before_and_after() {
         "{done:?}"
     );
     let done = measured(|| {
-        let mut command = home.command(&QUICK);
+        let mut command = home.command(&SHORT);
         command.env_remove("XDG_STATE_HOME").env_remove("HOME");
         command
     });
@@ -152,7 +152,7 @@ fn json_and_samples_hold_what_the_table_shows() {
     let home = Home::new();
     fs::write(home.path().join("r.json"), "an older file").unwrap();
     let asked = ["--json", "r.json", "--raw", "r.csv", "--seed", "7", "--note", "a \u{1b}[1m note"];
-    let done = home.measure(&quick(&asked));
+    let done = home.measure(&short(&asked));
     done.well();
     assert!(done.stdout.contains("note: a ") && !done.stdout.contains('\u{1b}'), "{done:?}");
     let result = oscost_results::load(&home.path().join("r.json")).unwrap();
@@ -199,15 +199,15 @@ fn json_and_samples_hold_what_the_table_shows() {
 #[ignore = "longer: it measures for long"]
 fn a_run_is_told_in_the_formats_of_a_report() {
     let home = Home::new();
-    let written = home.measure(&quick(&["--format", "html", "-o", "run.html", "--json", "-"]));
+    let written = home.measure(&short(&["--format", "html", "-o", "run.html", "--json", "-"]));
     let result =
         oscost_results::from_bytes(written.well().stdout.as_bytes()).expect("the result beside the page");
     assert_eq!(home.stored(), [result]);
     let again = home.ask(&["report", "@-1", "--format", "html"]);
     assert_eq!(fs::read_to_string(home.path().join("run.html")).unwrap(), again.well().stdout);
-    let shown = home.measure(&quick(&["--format", "csv"]));
+    let shown = home.measure(&short(&["--format", "csv"]));
     assert_eq!(shown.well().stdout, home.ask(&["report", "@-1", "--format", "csv"]).well().stdout);
-    let table = home.measure(&quick(&["-o", "table"]));
+    let table = home.measure(&short(&["-o", "table"]));
     assert_eq!(table.well().stdout, "");
     assert!(fs::read_to_string(home.path().join("table")).unwrap().contains("empty_loop"));
 }
@@ -215,7 +215,7 @@ fn a_run_is_told_in_the_formats_of_a_report() {
 #[test]
 fn json_on_standard_output_is_the_result_and_nothing_else() {
     let home = Home::new();
-    let done = home.measure(&quick(&["--json", "-"]));
+    let done = home.measure(&short(&["--json", "-"]));
     let result =
         oscost_results::from_bytes(done.well().stdout.as_bytes()).expect("JSON with a valid checksum");
     assert_eq!(home.stored(), std::slice::from_ref(&result));
@@ -229,7 +229,7 @@ fn json_on_standard_output_is_the_result_and_nothing_else() {
 #[test]
 fn colour_and_characters_are_as_asked_for() {
     let home = Home::new();
-    home.measure(&QUICK).well();
+    home.measure(&SHORT).well();
     let shown = |arguments: &[&str], variables: &[(&str, &str)]| {
         let mut command = home.command(&["report", "@-1"]);
         command.args(arguments).envs(variables.iter().copied()).stdout(Stdio::piped());
@@ -268,7 +268,7 @@ fn a_fifo_takes_the_result() {
         std::io::Read::read_to_end(&mut File::open(path).unwrap(), &mut text).unwrap();
         text
     });
-    home.measure(&quick(&["--json", "pipe"])).well();
+    home.measure(&short(&["--json", "pipe"])).well();
     assert!(oscost_results::from_bytes(&reader.join().unwrap()).is_ok());
 }
 

@@ -91,12 +91,23 @@ pub fn plant(result: &mut RunResult, factor: f64, ids: &[String]) {
     }
 }
 
-/// Of figures on one CPU, and of the others. `factor` is planted in every launch of every fourth figure of B, in each figure in
-/// turn, and these are counted; all are where nothing is planted.
-fn count(pairs: &[Pair<'_>], factor: f64, threshold: f64, with_past: bool) -> [Count; 2] {
+/// In which figures of a pair something is planted: in every fourth.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Planted {
+    /// In each figure of every pair, in four turns.
+    InTurn,
+    /// In those of one turn, another one in the next pair.
+    Once,
+}
+
+/// Of figures on one CPU, and of the others. `factor` is planted in every launch of every fourth figure of B, and these are counted;
+/// all are where nothing is planted.
+fn count(pairs: &[Pair<'_>], factor: f64, threshold: f64, with_past: bool, planted: Planted) -> [Count; 2] {
     let turns = if factor == 1.0 { 1 } else { 4 };
     let mut counts = [Count::default(); 2];
-    for (pair, turn) in pairs.iter().flat_map(|pair| (0..turns).map(move |turn| (pair, turn))) {
+    let all = pairs.iter().enumerate().flat_map(|pair| (0..turns).map(move |turn| (pair, turn)));
+    let chosen = all.filter(|((at, _), turn)| planted == Planted::InTurn || *turn == at % turns);
+    for ((_, pair), turn) in chosen {
         let mut b = pair.b.clone();
         let mut ids: [Vec<&str>; 2] = [Vec::new(), Vec::new()];
         let planted: Vec<&Figure> = pair.b.figures.iter().skip(turn).step_by(turns).collect();
@@ -116,17 +127,21 @@ fn count(pairs: &[Pair<'_>], factor: f64, threshold: f64, with_past: bool) -> [C
 const ASKED: [(f64, f64); 7] =
     [(1.0, 0.05), (1.0, 0.02), (1.05, 0.02), (1.05, 0.05), (1.1, 0.05), (1.2, 0.05), (2.0, 0.05)];
 
-fn asked(pairs: &[Pair<'_>], with_past: bool) -> [[Count; 2]; 7] {
-    ASKED.map(|(factor, threshold)| count(pairs, factor, threshold, with_past))
+fn asked(pairs: &[Pair<'_>], with_past: bool, planted: Planted) -> [[Count; 2]; 7] {
+    ASKED.map(|(factor, threshold)| count(pairs, factor, threshold, with_past, planted))
 }
 
 /// Prints a line of the table for each class, and returns what is in it.
 pub fn line(name: &str, pairs: &[Pair<'_>], with_past: bool) -> [[Count; 7]; 2] {
-    told(name, asked(pairs, with_past), with_past)
+    told(name, asked(pairs, with_past, Planted::InTurn), with_past)
+}
+
+fn by_class(asked: [[Count; 2]; 7]) -> [[Count; 7]; 2] {
+    [0, 1].map(|class| asked.map(|counts| counts[class]))
 }
 
 fn told(name: &str, asked: [[Count; 2]; 7], with_past: bool) -> [[Count; 7]; 2] {
-    let classes = [0, 1].map(|class| asked.map(|counts| counts[class]));
+    let classes = by_class(asked);
     for (of, which) in classes.iter().zip(["one CPU", "across CPUs"]) {
         let [same, strict, small, asked, ten, twenty, double] = of;
         println!(
@@ -157,8 +172,27 @@ pub const HEAD: &str = "| runs, figures, past runs | figures | unchanged: called
 
 #[test]
 fn verdicts_on_stored_pairs() {
+    hold_all(Planted::Once);
+}
+
+#[test]
+#[ignore = "longer: it repeats"]
+fn verdicts_on_stored_pairs_with_every_figure_changed() {
+    hold_all(Planted::InTurn);
+    // The first runs of two sittings, the second ones, and so on: half an hour and more lies between them.
+    let [one, other] =
+        ["alone", "disturbed"].map(|kind| sittings().iter().find(|sitting| sitting.is(kind)).unwrap());
+    let pairs: Vec<Pair<'_>> =
+        one.runs.iter().zip(&other.runs).map(|(a, b)| Pair { a, b, past: &[] }).collect();
+    line("alone against disturbed", &pairs, false);
+}
+
+fn hold_all(planted: Planted) {
     let sittings = sittings();
-    println!("{HEAD}");
+    let is_table = planted == Planted::InTurn;
+    if is_table {
+        println!("{HEAD}");
+    }
     for kind in ["alone", "default", "disturbed", "list", "beside", "awake", "across"] {
         let of: Vec<&Sitting> = sittings.iter().filter(|sitting| sitting.is(kind)).collect();
         let pairs = &successive(&of);
@@ -166,25 +200,21 @@ fn verdicts_on_stored_pairs() {
         // A CPU counts without past runs while another counts with them.
         let counted = std::thread::scope(|scope| {
             [false, true]
-                .map(|past| (past, scope.spawn(move || asked(pairs, past))))
+                .map(|past| (past, scope.spawn(move || asked(pairs, past, planted))))
                 .map(|(past, it)| (past, it.join().unwrap()))
         });
         for (with_past, asked) in counted {
-            for (class, counts) in told(kind, asked, with_past).iter().enumerate() {
-                hold(&format!("{kind}, class {class}, past {with_past}"), kind, class, counts);
+            let classes = if is_table { told(kind, asked, with_past) } else { by_class(asked) };
+            for (class, counts) in classes.iter().enumerate() {
+                hold(&format!("{kind}, class {class}, past {with_past}"), kind, class, counts, planted);
             }
         }
     }
-    // The first runs of two sittings, the second ones, and so on: half an hour and more lies between them.
-    let [one, other] =
-        ["alone", "disturbed"].map(|kind| sittings.iter().find(|sitting| sitting.is(kind)).unwrap());
-    let pairs: Vec<Pair<'_>> =
-        one.runs.iter().zip(&other.runs).map(|(a, b)| Pair { a, b, past: &[] }).collect();
-    line("alone against disturbed", &pairs, false);
 }
 
-/// The goals that are reached. What a wrong rule would say is in figures.
-fn hold(name: &str, kind: &str, class: usize, counts: &[Count; 7]) {
+/// The goals that are reached. What a wrong rule would say is in figures. Of a fourth of them, two standard errors of the share that
+/// is the goal may be chance.
+fn hold(name: &str, kind: &str, class: usize, counts: &[Count; 7], planted: Planted) {
     let [same, _, small, asked, ten, twenty, double] = counts;
     if same.figures() == 0 {
         return;
@@ -192,9 +222,13 @@ fn hold(name: &str, kind: &str, class: usize, counts: &[Count; 7]) {
     // Across CPUs a figure is judged well where its other CPU was kept awake.
     let well = if class == 0 { kind != "disturbed" } else { ["awake", "across"].contains(&kind) };
     assert_eq!(double.within + twenty.within, 0, "{name}: {double:?}, {twenty:?}");
-    // The 36 figures of default runs miss this goal: 4 with past runs. Of so few, two standard errors more may be chance.
-    let chance = 200.0 * (0.05 * 0.95 / asked.figures().max(1) as f64).sqrt();
-    let most = if kind == "default" { 5.0 + chance } else { 5.0 };
+    let chance = |percent: f64, of: &Count, may: bool| {
+        let variance = percent * (100.0 - percent) / of.figures().max(1) as f64;
+        if may { 2.0 * variance.sqrt() } else { 0.0 }
+    };
+    let few = planted == Planted::Once;
+    // The 36 figures of default runs miss this goal: 4 with past runs. Of so few it may be chance.
+    let most = 5.0 + chance(5.0, asked, few || kind == "default");
     assert!(asked.share(asked.within) <= most, "{name}: 5 % more is not within 5 %: {asked:?}");
     // Across CPUs a disturbed machine shows nothing.
     if class == 0 || kind != "disturbed" {
@@ -204,14 +238,15 @@ fn hold(name: &str, kind: &str, class: usize, counts: &[Count; 7]) {
     // Default lists have a null of their own: it finds what the launches can show.
     if class == 0 && ["list", "beside"].contains(&kind) {
         assert!(same.share(same.within) >= 99.0, "{name}: {same:?}");
-        assert!(small.share(small.slower) >= 90.0, "{name}: {small:?}");
-        assert!(ten.share(ten.slower) >= 99.0 && twenty.slower == twenty.figures(), "{name}: {ten:?}");
+        assert!(small.share(small.slower) >= 90.0 - chance(90.0, small, few), "{name}: {small:?}");
+        assert!(ten.share(ten.slower) >= 99.0 - chance(99.0, ten, few), "{name}: {ten:?}");
+        assert_eq!(twenty.slower, twenty.figures(), "{name}: {twenty:?}");
     }
     // Six launches a figure, a busy host, or six figures in all: a rule that finds less than today's is worse.
     if well {
         assert_eq!(ten.faster + ten.within, 0, "{name}: {ten:?}");
-        assert!(double.share(double.slower) >= 99.0, "{name}: {double:?}");
-        assert!(twenty.share(twenty.slower) >= 50.0, "{name}: {twenty:?}");
+        assert!(double.share(double.slower) >= 99.0 - chance(99.0, double, few), "{name}: {double:?}");
+        assert!(twenty.share(twenty.slower) >= 50.0 - chance(50.0, twenty, few), "{name}: {twenty:?}");
         assert!(same.share(same.within) >= 45.0, "{name}: {same:?}");
     }
 }

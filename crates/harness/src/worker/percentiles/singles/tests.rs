@@ -133,6 +133,22 @@ fn a_known_cost_is_found_without_the_clock_and_every_moment_is_accounted_for() {
     }
 }
 
+/// 2 us beyond the median, or thrice what one pass in ten takes in the warm-up, whichever is more.
+#[test]
+fn a_gap_begins_where_no_usual_pass_ends() {
+    let slow =
+        |every| (every..2000).step_by(every).map(|pass| (pass as u64, 1_000, GapCause::Unknown)).collect();
+    for (ns, script, limit) in [
+        (40, Vec::new(), 2_060_u64),
+        (5_000, Vec::new(), 15_060),
+        (40, slow(5), 3_180),
+        (40, slow(20), 2_060),
+    ] {
+        let found = timed(ns, script, 100).account.limit_ns;
+        assert!(found.abs_diff(limit) <= limit / 100, "{ns}: {found} for {limit}");
+    }
+}
+
 /// Sizes of the batches of an operation that takes `ns`, where a batch has at least so many iterations.
 fn batches(ns: u64, least_batch: u64) -> Vec<u64> {
     struct Sizes(Op, Vec<u64>);
