@@ -49,11 +49,25 @@ pub(crate) struct Line {
     /// Its numbers, or why it has none.
     pub cells: Result<Cells, Missing>,
     /// The ratio and other short notes, the most telling first.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// The first ratio by itself: "16x", and to what.
     pub ratio: Option<(String, String)>,
     /// Everything else, where somebody wants to know everything.
     pub below: Vec<String>,
+}
+
+/// A few words beside a row.
+pub(crate) struct Note {
+    /// All of them.
+    pub words: String,
+    /// Those that stand where there is no room for all; without any, words may be cut.
+    pub short: Option<String>,
+}
+
+impl From<String> for Note {
+    fn from(words: String) -> Self {
+        Self { words, short: None }
+    }
 }
 
 /// Why a figure shows no numbers.

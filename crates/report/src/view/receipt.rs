@@ -20,7 +20,7 @@ use crate::numbers;
 const FUNCTIONS: usize = 8;
 
 /// The receipt of a figure of which `notes` are noteworthy.
-pub(super) fn receipt(story: &Story<'_>, figure: &Figure, notes: &[String]) -> Receipt {
+pub(super) fn receipt(story: &Story<'_>, figure: &Figure, mut notes: Vec<String>) -> Receipt {
     let title = story.plain(&figure.id);
     let mut parts = Vec::new();
     if figure.status == Status::Measured {
@@ -34,18 +34,17 @@ pub(super) fn receipt(story: &Story<'_>, figure: &Figure, notes: &[String]) -> R
         (items(story, figure), claims(story, figure), totals(story, figure), foot(story, figure));
     let path = story.plain(&figure.call_path);
     let by = if path.is_empty() { String::new() } else { format!(", by {path}") };
-    let mut told: Vec<String> = notes.to_vec();
     if let Outcome::Withheld { state, why } = story.outcome(figure) {
-        told.insert(0, format!("{state}: {why}"));
+        notes.insert(0, format!("{state}: {why}"));
     }
-    told.extend(figure.remarks.iter().map(|remark| story.plain(remark)));
+    notes.extend(figure.remarks.iter().map(|remark| story.plain(remark)));
     Receipt {
         says: format!("{}{by}", story.plain(&figure.operation)),
         items,
         claims,
         totals,
         foot,
-        notes: told,
+        notes,
         command: format!("oscost run {title}"),
         beside: View::new(title.clone(), parts),
         title,

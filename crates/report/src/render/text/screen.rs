@@ -5,7 +5,7 @@ use std::io;
 use super::blocks;
 use super::layout::{DEEP, elided, shortened, wrap};
 use super::lines::Lines;
-use crate::blocks::screen::{Cells, Group, Judges, Line, Said, Screen};
+use crate::blocks::screen::{Cells, Group, Judges, Line, Note, Said, Screen};
 use crate::words::{left, right, width};
 
 /// Columns before a name.
@@ -178,17 +178,19 @@ fn line(row: &Line, columns: &Columns, page: &mut Lines<'_>) -> io::Result<()> {
 }
 
 /// The notes that fit, from the first on; the last of them may be cut.
-fn notes(all: &[String], room: usize) -> String {
+fn notes(all: &[Note], room: usize) -> String {
     let mut line = String::new();
-    for note in all {
+    for Note { words, short } in all {
         let gap = if line.is_empty() { "" } else { "; " };
         let left = room.saturating_sub(width(&line) + gap.len());
-        if width(note) > left {
-            line.push_str(&if line.is_empty() { cut(note, left) } else { String::new() });
+        let Some(fits) = [Some(words), short.as_ref()].into_iter().flatten().find(|it| width(it) <= left) else {
+            if line.is_empty() && short.is_none() {
+                line = cut(words, left);
+            }
             break;
-        }
+        };
         line.push_str(gap);
-        line.push_str(note);
+        line.push_str(fits);
     }
     line
 }
@@ -225,21 +227,38 @@ fn whole_words(name: &str, room: usize) -> Option<String> {
 mod tests {
     use super::*;
 
+    fn of(all: &[&str], room: usize) -> String {
+        notes(&all.iter().map(|words| Note::from((*words).to_owned())).collect::<Vec<_>>(), room)
+    }
+
     #[test]
     fn notes_are_dropped_from_the_right() {
-        let all = ["16x posix_named".to_owned(), "bimodal".to_owned()];
-        assert_eq!(notes(&all, 24), "16x posix_named; bimodal");
-        assert_eq!(notes(&all, 23), "16x posix_named");
-        assert_eq!(notes(&all, 14), "16x posix..", "no word of an id is cut");
-        assert_eq!(notes(&all, 11), "16x posix..");
-        assert_eq!(notes(&all, 10), "", "a ratio to nothing says nothing");
-        let word = ["8.8x monotonic".to_owned()];
-        assert_eq!(notes(&word, 13), "8.8x monoto..", "of one word its beginning");
-        assert_eq!(notes(&word, 10), "", "three letters say nothing");
-        assert_eq!(notes(&all, 9), "");
-        assert_eq!(notes(&["12.3 .. 41.0 us".to_owned()], 14), "", "half an interval is none");
-        let long = ["too scattered for an interval".to_owned()];
-        assert_eq!(notes(&long, 20), "too scattered for...");
-        assert_eq!(notes(&long, 7), "");
+        let all = ["16x posix_named", "bimodal"];
+        assert_eq!(of(&all, 24), "16x posix_named; bimodal");
+        assert_eq!(of(&all, 23), "16x posix_named");
+        assert_eq!(of(&all, 14), "16x posix..", "no word of an id is cut");
+        assert_eq!(of(&all, 11), "16x posix..");
+        assert_eq!(of(&all, 10), "", "a ratio to nothing says nothing");
+        let word = ["8.8x monotonic"];
+        assert_eq!(of(&word, 13), "8.8x monoto..", "of one word its beginning");
+        assert_eq!(of(&word, 10), "", "three letters say nothing");
+        assert_eq!(of(&all, 9), "");
+        assert_eq!(of(&["12.3 .. 41.0 us"], 14), "", "half an interval is none");
+        let long = ["too scattered for an interval"];
+        assert_eq!(of(&long, 20), "too scattered for...");
+        assert_eq!(of(&long, 7), "");
+    }
+
+    #[test]
+    fn a_note_with_short_words_is_never_cut() {
+        let all = |room| {
+            let words = "+19.3 us asleep (17.9 .. 20.8 us)".to_owned();
+            let asleep = Note { words, short: Some("+19.3 us asleep".to_owned()) };
+            notes(&[asleep, "bimodal".to_owned().into()], room)
+        };
+        assert_eq!(all(42), "+19.3 us asleep (17.9 .. 20.8 us); bimodal");
+        assert_eq!(all(32), "+19.3 us asleep; bimodal");
+        assert_eq!(all(15), "+19.3 us asleep");
+        assert_eq!(all(14), "");
     }
 }

@@ -74,7 +74,7 @@ fn priced(story: &Story<'_>, figure: &Figure) -> Priced {
     let calls = figure.evidence.system_calls.keys().map(String::as_str);
     let find = [&*figure.title, &*figure.call_path, &*figure.placement].into_iter().chain(calls);
     Priced {
-        receipt: receipt::receipt(story, figure, &notes),
+        receipt: receipt::receipt(story, figure, notes.into_iter().map(|note| note.words).collect()),
         id: figure.id.clone(),
         name: story.name(figure),
         family: figure.family.clone(),

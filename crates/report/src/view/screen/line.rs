@@ -6,7 +6,7 @@ use oscost_results::{Estimate, Expectation, Figure, Mark, PairedValue, Quantity,
 use super::RowChoice;
 use crate::blocks::Tone;
 use crate::blocks::prices::Outcome;
-use crate::blocks::screen::{Cells, Judges, Line, Missing};
+use crate::blocks::screen::{Cells, Judges, Line, Missing, Note};
 use crate::evidence::system_calls;
 use crate::numbers;
 use crate::view::story::{Story, headline};
@@ -20,21 +20,24 @@ const NO_CALLS: f64 = 0.0005;
 
 /// The line of `figure`, which is called `name` below its heading.
 pub(super) fn line(story: &Story<'_>, figure: &Figure, name: String, choice: RowChoice) -> Line {
-    let (mut notes, mut first) = (Vec::new(), None);
-    let cells = cells(story, figure, &mut notes);
+    let (mut said, mut first) = (Vec::new(), None);
+    let cells = cells(story, figure, &mut said);
+    let mut notes: Vec<Note> = said.into_iter().map(Note::from).collect();
     if cells.is_ok() {
+        let mut say = |words: String| notes.push(words.into());
         if figure.evidence.verdict != Verdict::Checked {
-            notes.push(figure.evidence.verdict.name().to_owned());
+            say(figure.evidence.verdict.name().to_owned());
         }
-        notes.extend(is_beside(story, figure).then(|| BESIDE.to_owned()));
+        if is_beside(story, figure) {
+            say(BESIDE.to_owned());
+        }
         for (note, ratio) in ratios(story, figure) {
-            notes.push(note);
+            say(note);
             first = first.or(ratio);
         }
-        notes.extend(asleep(story, figure));
-        notes.extend(differences(story, figure));
-        let marks = figure.marks.iter().filter(|mark| is_of_a_row(story, **mark));
-        notes.extend(marks.map(|it| it.words().to_owned()));
+        notes.extend(additions(story, figure));
+        let marks = figure.marks.iter().filter(|mark| is_of_a_row(story, **mark)).map(|it| it.words().to_owned());
+        notes.extend(differences(story, figure).into_iter().chain(marks).map(Note::from));
     }
     let below = if choice.verbose { below(story, figure) } else { Vec::new() };
     Line { name, cells, notes, ratio: first, below }
@@ -236,12 +239,16 @@ fn differences(story: &Story<'_>, figure: &Figure) -> Vec<String> {
     of.map(|pair| story.plain(&note(pair))).collect()
 }
 
-/// What the price becomes where the other CPU sleeps.
-fn asleep(story: &Story<'_>, figure: &Figure) -> Option<String> {
-    let adds = figure.quantities.get(quantity::ASLEEP_ADDS).filter(|adds| is_price(adds))?;
-    let (unit, Estimate { value, low, high, .. }) = (story.plain(&adds.unit), adds.estimate);
-    let range = numbers::range(low, high, &unit);
-    Some(format!("+{} asleep ({range})", numbers::quantity(value, &unit)))
+/// What the other CPU's sleep adds to the price, or what a layer has added to it.
+fn additions(story: &Story<'_>, figure: &Figure) -> impl Iterator<Item = Note> {
+    let named = [(quantity::ASLEEP_ADDS, "asleep"), (quantity::LAYER_ADDS, "by the layer")];
+    named.into_iter().filter_map(|(name, what)| {
+        let adds = figure.quantities.get(name).filter(|adds| is_price(adds))?;
+        let (unit, Estimate { value, low, high, .. }) = (story.plain(&adds.unit), adds.estimate);
+        let range = numbers::range(low, high, &unit);
+        let short = format!("+{} {what}", numbers::quantity(value, &unit));
+        Some(Note { words: format!("{short} ({range})"), short: Some(short) })
+    })
 }
 
 /// An id as it is called beside `figure`: without what both begin and end with.
