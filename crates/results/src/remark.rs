@@ -27,7 +27,7 @@ pub enum RemarkCode {
     Changed,
     /// Seconds.
     Slept,
-    /// Seconds.
+    /// Seconds, why or what to do.
     CutOff,
     /// Another run measured at the same time.
     AnotherRun,
@@ -104,7 +104,7 @@ const SAID: [(RemarkCode, &str, &str); 23] = [
     (
         CutOff,
         "W014",
-        "the run was cut off after {} s, before every figure had its launches: measure when the machine is idle, or fewer ids",
+        "the run was cut off after {} s, before every figure had its launches: {}",
     ),
     (KernelNotEntered, "W101", "answered without entering the kernel"),
     (LaunchesThrownAway, "W102", "{} launches were thrown away: {}"),

@@ -17,6 +17,8 @@ pub(crate) struct MemberState {
     pub(crate) choice: Choice,
     pub(crate) outcome: Fate,
     pub(crate) iterations: u64,
+    /// What a batch of them took when they were calibrated, ns.
+    pub(crate) batch_ns: u64,
     /// Its participants work all the time: it is told in cycles.
     pub(crate) works: bool,
     pub(crate) audited: Option<Audited>,
@@ -36,6 +38,7 @@ impl MemberState {
             choice,
             outcome: Fate::Running,
             iterations: 0,
+            batch_ns: 0,
             works: false,
             audited: None,
             launched: Vec::new(),

@@ -120,24 +120,40 @@ impl GroupState {
         }
     }
 
-    /// Its members take no part: a launch would take so long, and only so much time was left, ns.
-    pub(crate) fn leave_out(&mut self, expected_ns: u64, left_ns: u64) {
+    /// Its members take no part: a launch would take so long, and only so much time was left, ns. Alone or with more time they may.
+    pub(crate) fn leave_out(&mut self, expected_ns: u64, left_ns: u64, alone: bool) {
         let (takes, left) = (expected_ns.div_ceil(SECOND), left_ns / SECOND);
-        self.without(&format!("it takes about {takes} s here, and {left} s were left"));
+        self.without(&format!("it takes about {takes} s here, and {left} s were left"), alone);
+    }
+
+    /// What the batches of the fewest rounds take here, ns, as they were calibrated: a round of the warm-up and one that is timed,
+    /// and once more for operations that are timed while idle CPUs sleep, too.
+    pub(crate) fn least_batches_ns(&self) -> u64 {
+        const ROUNDS: u64 = 2;
+        let taken = |index: &usize| {
+            let member = &self.members[*index];
+            member.batch_ns.saturating_mul(if member.choice.card().wakes_another_cpu() { 2 * ROUNDS } else { ROUNDS })
+        };
+        self.active().iter().map(taken).fold(0, u64::saturating_add)
     }
 
     /// The end of the run cut its launch, which had so much time, ns: without another one its members take no part.
     pub(crate) fn leave_out_after(&mut self, had_ns: u64) {
         if self.members.iter().all(|member| member.launched.is_empty()) {
-            self.without(&format!("it takes more than the {} s that were left", had_ns / SECOND));
+            self.without(&format!("it takes more than the {} s that were left", had_ns / SECOND), false);
         }
     }
 
-    /// There is no time for its members.
-    fn without(&mut self, why: &str) {
+    /// There is no time for its members, or not beside others.
+    fn without(&mut self, why: &str, alone: bool) {
         for index in self.active() {
-            self.members[index].outcome =
-                Fate::Unsupported { why: why.to_owned(), remedy: "--thorough".to_owned() };
+            let member = &mut self.members[index];
+            let remedy = if alone {
+                format!("oscost run {}", member.choice.card().id)
+            } else {
+                "--thorough".to_owned()
+            };
+            member.outcome = Fate::Unsupported { why: why.to_owned(), remedy };
         }
     }
 

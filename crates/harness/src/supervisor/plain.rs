@@ -94,6 +94,11 @@ impl Workers for Plain<'_> {
         self.interrupted.load(Ordering::Relaxed)
     }
 
+    /// A sandbox that refuses calls may refuse the files that say it.
+    fn throttled_periods(&self) -> Option<u64> {
+        None
+    }
+
     fn run(&self, mut job: Job, deadline_ns: u64) -> Result<Report, Lost> {
         if self.is_interrupted() {
             return Err(Lost::Interrupted);

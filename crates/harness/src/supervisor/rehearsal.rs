@@ -56,6 +56,8 @@ pub(crate) struct Script<'a> {
     finds: &'a dyn Fn(&Job, u32) -> Result<Report, Lost>,
     /// When the user ends the run.
     pub(crate) interrupted_ns: u64,
+    /// When a CPU quota begins to stop it.
+    pub(crate) throttled_ns: u64,
     /// Launches that were made.
     pub(crate) launches: RefCell<Vec<Launch>>,
 }
@@ -74,7 +76,8 @@ impl<'a> Script<'a> {
         finds: &'a dyn Fn(&Job, u32) -> Result<Report, Lost>,
     ) -> Self {
         let now_ns = Cell::new(0);
-        Self { now_ns, takes, finds, interrupted_ns: u64::MAX, launches: RefCell::default() }
+        let never = u64::MAX;
+        Self { now_ns, takes, finds, interrupted_ns: never, throttled_ns: never, launches: RefCell::default() }
     }
 }
 
@@ -85,6 +88,10 @@ impl Workers for Script<'_> {
 
     fn is_interrupted(&self) -> bool {
         self.now_ns() >= self.interrupted_ns
+    }
+
+    fn throttled_periods(&self) -> Option<u64> {
+        Some(u64::from(self.now_ns() >= self.throttled_ns))
     }
 
     fn run(&self, job: Job, deadline_ns: u64) -> Result<Report, Lost> {

@@ -18,6 +18,7 @@ use crate::protocol::message::{Job, Report};
 use crate::protocol::start::{SETTING_UP, WORKER_ARGUMENT};
 use crate::supervisor::janitor::Janitor;
 use crate::supervisor::run_clock::{LOOK_NS, RunClock};
+use crate::worker::environment;
 
 /// A report is refused beyond this size: a worker that sends rubbish without end must not fill the memory.
 pub(crate) const MOST_REPORT: usize = 64 << 20;
@@ -32,6 +33,8 @@ pub(crate) trait Workers {
     fn now_ns(&self) -> u64;
     /// Whether the user has ended the run.
     fn is_interrupted(&self) -> bool;
+    /// Periods in which a CPU quota has stopped this machine's workers until now; `None` where that is not known.
+    fn throttled_periods(&self) -> Option<u64>;
     /// What a fresh worker found, within `deadline_ns`.
     fn run(&self, job: Job, deadline_ns: u64) -> Result<Report, Lost>;
 }
@@ -43,6 +46,10 @@ impl Workers for Supervisor {
 
     fn is_interrupted(&self) -> bool {
         Self::is_interrupted(self)
+    }
+
+    fn throttled_periods(&self) -> Option<u64> {
+        environment::throttled_periods()
     }
 
     fn run(&self, job: Job, deadline_ns: u64) -> Result<Report, Lost> {

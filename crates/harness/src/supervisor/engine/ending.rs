@@ -33,8 +33,13 @@ impl Engine<'_> {
             self.warnings.push(RemarkCode::NoKernelEntry.with(&[why]));
         }
         if partial && !self.interrupted && self.left() == 0 {
-            self.warnings
-                .push(RemarkCode::CutOff.with(&[&(self.options.effort.deadline_ns / super::SECOND)]));
+            let remedy = if self.is_stopped_by_quota() {
+                "a CPU quota stops it (oscost doctor)"
+            } else {
+                "measure when the machine is idle, or fewer ids"
+            };
+            let seconds = self.options.effort.deadline_ns / super::SECOND;
+            self.warnings.push(RemarkCode::CutOff.with(&[&seconds, &remedy]));
         }
         if self.quota_unknown {
             self.warnings.push(

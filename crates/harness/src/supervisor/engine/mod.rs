@@ -106,6 +106,7 @@ pub(crate) fn measure_by(
         sequence: 0,
         shared_ns: 0,
         began: Environment::read(&options.cpus),
+        throttled_periods: workers.throttled_periods(),
         wrong_clock: None,
         quota_unknown: false,
         interrupted: false,
@@ -137,6 +138,8 @@ struct Engine<'a> {
     shared_ns: u64,
     /// As it was at the start, every source of time among it.
     began: Environment,
+    /// Periods in which a CPU quota had stopped it until then; `None` where that is not known.
+    throttled_periods: Option<u64>,
     wrong_clock: Option<String>,
     /// Whether quotas stopped a launch was not to be read.
     quota_unknown: bool,
@@ -237,8 +240,8 @@ impl Engine<'_> {
     /// Runs a job; remembers how the worker was isolated and watched. Whatever was expected of it, it does not overrun the run.
     fn work(&mut self, job: Job, deadline_ns: u64) -> Result<Report, Lost> {
         let left_ns = self.left().min(self.options.effort.end_ns.saturating_sub(self.now()));
-        let report = self.workers.run(job, deadline_ns.min(left_ns.max(1)));
-        match &report {
+        let mut report = self.workers.run(job, deadline_ns.min(left_ns.max(1)));
+        match &mut report {
             Ok(report) => {
                 self.isolation.get_or_insert_with(|| report.isolation.clone());
                 record::add_awake(&mut self.awake, report.awake.as_ref());
@@ -250,9 +253,18 @@ impl Engine<'_> {
                 }
             }
             Err(Lost::Interrupted) => self.interrupted = true,
+            Err(Lost::Worker { what, .. }) if self.is_stopped_by_quota() => {
+                *what = format!("a CPU quota stops this run (oscost doctor): {what}");
+            }
             Err(Lost::Worker { .. }) => {}
         }
         report
+    }
+
+    /// Whether a CPU quota stopped this run at any time.
+    fn is_stopped_by_quota(&self) -> bool {
+        let now = self.workers.throttled_periods();
+        now.zip(self.throttled_periods).is_some_and(|(now, before)| now > before)
     }
 
     fn find_clock(&mut self) {
@@ -310,8 +322,9 @@ impl Engine<'_> {
                 Ok(Report { finding: TaskFinding::Calibration(members), .. }) => {
                     for (&index, member) in active.iter().zip(members) {
                         match member {
-                            Member::Done(Calibration { iterations, works, .. }) => {
+                            Member::Done(Calibration { iterations, iteration_ns, works }) => {
                                 group.members[index].iterations = iterations;
+                                group.members[index].batch_ns = (iterations as f64 * iteration_ns) as u64;
                                 group.members[index].works = works;
                             }
                             Member::Unsupported { why, remedy } => {

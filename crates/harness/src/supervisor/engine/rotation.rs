@@ -18,6 +18,9 @@ use crate::supervisor::workers::Lost;
 
 use super::{Engine, MILLISECOND, SECOND};
 
+/// A launch whose batches take more than this many times what its rounds should is one of a slow machine.
+const SLOW: u64 = 10;
+
 /// Launches that somebody shared are made again at once, for this part of a run's time at most.
 const SHARED_PART: u64 = 8;
 
@@ -31,6 +34,7 @@ impl Engine<'_> {
         emit: &mut dyn FnMut(&Event<'_>),
     ) -> bool {
         let effort = self.options.effort;
+        let is_alone = groups.len() == 1;
         if effort.end_ns < u64::MAX && effort.launches == 1 {
             // What is launched once is told whole or not at all: as much of it as fits.
             groups.small_sort_by_key(|group| self.expected_ns(group));
@@ -51,8 +55,14 @@ impl Engine<'_> {
                 let expected_ns = self.expected_ns(group);
                 if self.now().saturating_add(expected_ns) > effort.end_ns {
                     if pass == 1 {
-                        group.leave_out(expected_ns, effort.end_ns.saturating_sub(self.now()));
+                        group.leave_out(expected_ns, effort.end_ns.saturating_sub(self.now()), false);
                     }
+                    continue;
+                }
+                // One launch, if there is time at all: not one of a machine on which its batches take many times what all of it should.
+                let is_slow = group.least_batches_ns() > SLOW * self.usual_ns(group);
+                if pass == 1 && is_slow && !is_alone && expected_ns > self.planned_left() {
+                    group.leave_out(expected_ns, self.planned_left(), true);
                     continue;
                 }
                 emit(&Event::Launching { pass, group: group.name, left_ns: self.planned_left() });
@@ -131,7 +141,13 @@ impl Engine<'_> {
         }
         let cards: Vec<&Card> = active.iter().map(|&index| group.members[index].choice.card()).collect();
         let slowness = self.slowness_of(cards.iter().map(|card| card.launch_ms).sum());
-        (plan::launch_ns(&cards, &self.options.effort) as f64 * slowness) as u64
+        (plan::launch_ns(&cards, &self.options.effort) as f64 * slowness) as u64 + group.least_batches_ns()
+    }
+
+    /// What warm-up and timed part of a launch should take, ns.
+    fn usual_ns(&self, group: &GroupState) -> u64 {
+        let effort = &self.options.effort;
+        effort.warm_up_ns + effort.member_ns * group.active().len() as u64
     }
 
     /// How many times as long as its card says a launch takes here: no less than any that was a tenth as long, or than the longest.
@@ -177,7 +193,7 @@ impl Engine<'_> {
         let references = group.references.and_then(|index| self.references.get(index));
         plan.references = references.and_then(|references| references.plan(&plan));
         let own_ms: u64 = active.iter().map(|&index| group.members[index].choice.card().launch_ms).sum();
-        let usual = effort.warm_up_ns + effort.member_ns * active.len() as u64;
+        let usual = self.usual_ns(group) + group.least_batches_ns();
         self.sequence += 1;
         let job = self.job_of(group, &active, Task::Launch(plan), u64::from(self.sequence) << 8);
         let before = self.now();
@@ -282,7 +298,13 @@ impl Engine<'_> {
                 group.void += 1;
                 group.void_reason = Some(format!("a reference ended it ({what})"));
             }
-            Err(Lost::Worker { what, member }) => group.lose(&active, member, &what),
+            Err(Lost::Worker { what, member }) => {
+                group.lose(&active, member, &what);
+                // There may be no time for another launch: the others have theirs now.
+                if group.members.iter().all(|member| member.launched.is_empty()) && !self.over() {
+                    self.launch(group, emit);
+                }
+            }
         }
     }
 

@@ -4,6 +4,7 @@ mod ends;
 mod members;
 mod references;
 mod sharing;
+mod slow;
 
 use std::cell::RefCell;
 
@@ -48,6 +49,7 @@ struct Scene {
     options: Options,
     launch_ns: u64,
     interrupted_ns: u64,
+    throttled_ns: u64,
 }
 
 /// What became of it.
@@ -66,7 +68,8 @@ struct Ran {
 impl Scene {
     fn new(cards: Vec<Card>) -> Self {
         let choices = cards.into_iter().map(choice).collect();
-        Self { choices, options: options(EFFORT), launch_ns: 100 * MILLISECOND, interrupted_ns: u64::MAX }
+        let (interrupted_ns, throttled_ns) = (u64::MAX, u64::MAX);
+        Self { choices, options: options(EFFORT), launch_ns: 100 * MILLISECOND, interrupted_ns, throttled_ns }
     }
 
     /// Runs it; `finds` tells what a job finds, given what it would find if all went well.
@@ -90,7 +93,7 @@ impl Scene {
             finds(job, number, costing(job, 100.0))
         };
         let mut script = Script::new(takes, &found);
-        script.interrupted_ns = self.interrupted_ns;
+        (script.interrupted_ns, script.throttled_ns) = (self.interrupted_ns, self.throttled_ns);
         let (mut told, mut warnings, mut records) = (Vec::new(), Vec::new(), Vec::new());
         let mut planned = (0, 0, 0);
         let mut emit = |event: &Event<'_>| match event {
