@@ -145,7 +145,7 @@ enum { WORDS = 1024, LINE = 16 };
 static uint32_t *words[4];
 static void look_up(uint32_t *own, long n) {
     static __thread unsigned next;
-    LOOP(syscall(SYS_futex, own + LINE * (next++ % WORDS), FUTEX_WAIT | word_flag, 1, NULL, NULL, 0))
+    LOOP(call4(SYS_futex, (long)(uintptr_t)(own + LINE * (next++ % WORDS)), FUTEX_WAIT | word_flag, 1, 0))
 }
 static void *look_up_for_ever(void *own) { for (;;) look_up(own, 1000); return own; }
 static void op_look_up(long n) { look_up(words[0], n); }

@@ -81,6 +81,16 @@ static inline long call3(long number, long a, long b, long c) {
     return syscall(number, a, b, c);
 #endif
 }
+static inline long call4(long number, long a, long b, long c, long fourth) {
+#ifdef __x86_64__
+    long result;
+    register long d __asm__("r10") = fourth;
+    __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(d) : "rcx", "r11", "memory");
+    return result;
+#else
+    return syscall(number, a, b, c, fourth);
+#endif
+}
 
 /* A lock of one word: 0 free, 1 held, 2 held and waited for (Drepper, "Futexes are tricky", mutex 2). */
 static void word_lock(int *word) {

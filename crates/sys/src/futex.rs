@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::memory::SharedWords;
+use crate::system_call::raw4;
 use crate::{CallError, error::check};
 
 /// The low half of a word, on which the kernel waits.
@@ -41,22 +42,22 @@ pub fn wait(word: &AtomicU64, value: u32) -> Result<bool, CallError> {
 }
 
 /// Asks to sleep while the low half of `word` is `value`, where it is another: the kernel looks the word up and comes back.
-/// `private`: as a word that no other process has (FUTEX_PRIVATE_FLAG).
+/// `private`: as a word that no other process has (FUTEX_PRIVATE_FLAG). Made without libc: a return from a function after an entry
+/// into the kernel is predicted wrong, which was a fifth of the price.
 ///
 /// # Errors
 /// The error of futex; where it slept after all, EIO.
 #[inline(always)]
 pub fn wait_mismatch(word: &AtomicU64, value: u32, private: bool) -> Result<(), CallError> {
     let operation = libc::FUTEX_WAIT | if private { libc::FUTEX_PRIVATE_FLAG } else { 0 };
+    let (word, value) = (half(word) as usize, value as usize);
     // SAFETY: the word lives as long as the reference; without a time-out nothing else is read.
-    let result = unsafe {
-        libc::syscall(libc::SYS_futex, half(word), operation, value, std::ptr::null::<libc::timespec>())
-    };
-    if result == 0 {
-        return Err(CallError::short("futex"));
+    let result = unsafe { raw4(libc::SYS_futex, word, operation as usize, value, 0) };
+    match result {
+        0 => Err(CallError::short("futex")),
+        _ if result == -i64::from(libc::EAGAIN) => Ok(()),
+        _ => Err(CallError::new("futex", i32::try_from(-result).unwrap_or(0))),
     }
-    let error = CallError::last("futex");
-    if error.errno == libc::EAGAIN { Ok(()) } else { Err(error) }
 }
 
 /// Wakes at most `most` that wait on `word`; how many were woken.

@@ -73,6 +73,45 @@ pub(crate) unsafe fn raw3(number: i64, a: usize, b: usize, c: usize) -> i64 {
     result
 }
 
+/// Makes a system call with four arguments.
+///
+/// # Safety
+/// The call must not violate memory safety with these arguments: pointers must be valid for what the call does.
+#[inline(always)]
+#[must_use]
+pub(crate) unsafe fn raw4(number: i64, a: usize, b: usize, c: usize, d: usize) -> i64 {
+    let result: i64;
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the caller vouches for the call; rcx and r11 are clobbered by `syscall` and declared so.
+    unsafe {
+        std::arch::asm!(
+            "syscall",
+            inlateout("rax") number => result,
+            in("rdi") a,
+            in("rsi") b,
+            in("rdx") c,
+            in("r10") d,
+            lateout("rcx") _,
+            lateout("r11") _,
+            options(nostack)
+        );
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: the caller vouches for the call; the kernel preserves every register but x0.
+    unsafe {
+        std::arch::asm!(
+            "svc 0",
+            in("x8") number,
+            inlateout("x0") a => result,
+            in("x1") b,
+            in("x2") c,
+            in("x3") d,
+            options(nostack)
+        );
+    }
+    result
+}
+
 /// getppid(2): the cheapest call that does something. It cannot fail.
 #[inline(always)]
 pub fn getppid() -> i64 {
