@@ -85,6 +85,7 @@ mod tests {
             ("GETPID", "syscall/getpid"),
             ("mutex", "lock/pi_mutex"),
             ("pipe", "context_switch/pipe/same_cpu"),
+            ("ipc", "semaphore/eventfd/handover/cross_cpu"),
             ("system-v", "semaphore/system_v"),
             ("Semaphore", "semaphore/posix_named"),
             ("handover", "lock/futex/handover/cross_cpu"),

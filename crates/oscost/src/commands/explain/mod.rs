@@ -234,6 +234,7 @@ mod tests {
             ("turbo", "cpupower"),
             ("isolcpus", "gaps: "),
             ("quota", "cpu.max"),
+            ("ipc", "`oscost run ipc`"),
             ("jitter", "gaps: "),
             ("steal", "gaps: "),
             ("KPTI", "mitigations: "),
