@@ -94,7 +94,8 @@ pub const ALL: &[&dyn Benchmark] = &[
     // CLOCK_MONOTONIC_COARSE: the time of the last timer tick, read from memory.
     gettime!(
         ticks MonotonicCoarse, "clock/monotonic_coarse", "CLOCK_MONOTONIC_COARSE",
-        remark: "cheap because it returns the time of the last timer tick: see clock/step/monotonic_coarse",
+        remark: "cheap because it returns the time of the last timer tick: see clock/step/monotonic_coarse; \
+                 much of the price is the way there through libc, which differs by build",
         tier: Tier::Core
     ),
     // CLOCK_REALTIME: the clock that can be set.

@@ -29,6 +29,8 @@ const CARD: Card = Card {
     // Its batches touch no descriptor: the thread beside it did it no harm.
     revision: 1,
     subtract: None,
+    remark: "with the same calls and switches it settles at one of several prices, here and in plain C: \
+             which one hangs on the launch and the build",
     ..two_pipes::card("context_switch/yield/same_cpu", "switch by sched_yield, one CPU", Placement::SameCpu)
 };
 
