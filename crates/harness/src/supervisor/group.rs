@@ -132,7 +132,11 @@ impl GroupState {
         const ROUNDS: u64 = 2;
         let taken = |index: &usize| {
             let member = &self.members[*index];
-            member.batch_ns.saturating_mul(if member.choice.card().wakes_another_cpu() { 2 * ROUNDS } else { ROUNDS })
+            member.batch_ns.saturating_mul(if member.choice.card().wakes_another_cpu() {
+                2 * ROUNDS
+            } else {
+                ROUNDS
+            })
         };
         self.active().iter().map(taken).fold(0, u64::saturating_add)
     }

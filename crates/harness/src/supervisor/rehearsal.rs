@@ -77,7 +77,14 @@ impl<'a> Script<'a> {
     ) -> Self {
         let now_ns = Cell::new(0);
         let never = u64::MAX;
-        Self { now_ns, takes, finds, interrupted_ns: never, throttled_ns: never, launches: RefCell::default() }
+        Self {
+            now_ns,
+            takes,
+            finds,
+            interrupted_ns: never,
+            throttled_ns: never,
+            launches: RefCell::default(),
+        }
     }
 }
 

@@ -183,7 +183,8 @@ fn notes(all: &[Note], room: usize) -> String {
     for Note { words, short } in all {
         let gap = if line.is_empty() { "" } else { "; " };
         let left = room.saturating_sub(width(&line) + gap.len());
-        let Some(fits) = [Some(words), short.as_ref()].into_iter().flatten().find(|it| width(it) <= left) else {
+        let Some(fits) = [Some(words), short.as_ref()].into_iter().flatten().find(|it| width(it) <= left)
+        else {
             if line.is_empty() && short.is_none() {
                 line = cut(words, left);
             }

@@ -36,7 +36,8 @@ pub(super) fn line(story: &Story<'_>, figure: &Figure, name: String, choice: Row
             first = first.or(ratio);
         }
         notes.extend(additions(story, figure));
-        let marks = figure.marks.iter().filter(|mark| is_of_a_row(story, **mark)).map(|it| it.words().to_owned());
+        let marks =
+            figure.marks.iter().filter(|mark| is_of_a_row(story, **mark)).map(|it| it.words().to_owned());
         notes.extend(differences(story, figure).into_iter().chain(marks).map(Note::from));
     }
     let below = if choice.verbose { below(story, figure) } else { Vec::new() };

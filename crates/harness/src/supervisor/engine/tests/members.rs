@@ -50,9 +50,12 @@ fn a_worker_that_dies_in_a_launch_costs_the_member_that_was_running() {
 fn who_falls_in_the_only_launch_that_there_is_time_for_costs_the_others_nothing() {
     let mut scene = two();
     (scene.launch_ns, scene.options.effort.target_ns) = (2 * SECOND, 50 * MILLISECOND);
-    let ran = scene.run(|job, _, report| {
-        if is_launch(job) && job.ids.len() == 2 { lost("it fell", Some(1)) } else { Ok(report) }
-    });
+    let ran =
+        scene.run(
+            |job, _, report| {
+                if is_launch(job) && job.ids.len() == 2 { lost("it fell", Some(1)) } else { Ok(report) }
+            },
+        );
     assert_eq!((ran.figure("a").status, ran.figure("b").status), (Status::Measured, Status::Failed));
     assert_eq!((ran.launches_of("a"), ran.launches_of("b")), (2, 1));
 }
