@@ -27,7 +27,7 @@ pub use worksheet::worksheet;
 
 use oscost_harness::{Benchmark, Setting};
 use oscost_results::document::FoundingDocument;
-use oscost_results::{Answer, Judgement, Reproduction, Status};
+use oscost_results::{Answer, Figure, Judgement, Reproduction, Status};
 
 /// A founding document.
 pub struct Document {
@@ -65,7 +65,8 @@ impl Document {
 /// What a statement is that lacks a figure, and why: on a slow machine there was no time for six launches of some, which is nothing
 /// that the machine lacks.
 fn without_figure(found: &Found<'_>) -> (Judgement, String) {
-    let mut own = found.figures.iter().filter(|figure| !figure.id.contains("/literal/"));
+    let is_literal = |figure: &&Figure| figure.id.split('/').any(|part| part == "literal");
+    let mut own = found.figures.iter().filter(|figure| !is_literal(figure));
     let all_measured = own.clone().all(|figure| figure.status == Status::Measured);
     let few = own.any(|figure| (1..found::LEAST_RUNS).contains(&figure.launches.len()));
     let seldom = format!(

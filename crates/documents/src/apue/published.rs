@@ -95,6 +95,20 @@ pub(super) const DAMAGED: &str = "damaged in the public text: clock time (96.8 a
 pub(super) const COUNTED: [u64; OperationKind::ALL.len()] =
     [2920, 468, 405, 416, 71, 32_873, 2966, 3388, 422];
 
+/// What its figures say of a call of fcntl, us: the counts of nrec 2000, which grow with nrec.
+pub(super) fn added_by_the_book() -> Vec<(u32, [f64; 2])> {
+    let calls = |of: fn(OperationKind) -> u64| -> f64 {
+        OperationKind::ALL.iter().zip(COUNTED).map(|(kind, count)| of(*kind) * count).sum::<u64>() as f64
+    };
+    let calls = [calls(OperationKind::coarse_lock_calls), calls(OperationKind::fine_lock_calls)];
+    let of = |row: &OneChild| {
+        let times = f64::from(row.nrec) / f64::from(NREC_20_8);
+        let added = |way: usize| (row.times[way][1] - row.times[0][1]) * 1e6 / (calls[way - 1] * times);
+        (row.nrec, [added(1), added(2)])
+    };
+    FIGURE_20_7.iter().map(of).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,5 +152,13 @@ mod tests {
             (calls(OperationKind::coarse_lock_calls), calls(OperationKind::fine_lock_calls)),
             (87_858, 115_520)
         );
+    }
+
+    /// Research on the document's figures: the added time a call grows 3 to 5 times.
+    #[test]
+    fn the_documents_own_numbers_make_a_call_dearer_with_the_records() {
+        let [first, .., last] = added_by_the_book()[..] else { panic!("three rows") };
+        let (coarse, fine) = (last.1[0] / first.1[0], last.1[1] / first.1[1]);
+        assert!((4.0..5.0).contains(&coarse) && (3.0..4.0).contains(&fine), "{coarse} {fine}");
     }
 }

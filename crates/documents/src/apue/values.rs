@@ -12,7 +12,9 @@ use super::laboratory;
 use super::measured::{self, repeated, side_by_side, single, value};
 use super::model::{Model, Point};
 use super::plan::ApuePlan;
-use super::published::{COUNTED, DAMAGED, FIGURE_20_7, FIGURE_20_8, NREC_20_8, OneChild, PROVENANCE, Times};
+use super::published::{
+    COUNTED, DAMAGED, FIGURE_20_7, FIGURE_20_8, NREC_20_8, OneChild, PROVENANCE, Times, added_by_the_book,
+};
 use crate::found::{Found, Rows, Value, grouped};
 use crate::measured::Measured;
 
@@ -285,20 +287,6 @@ fn lock_calls(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
     });
 }
 
-/// What its figures say of a call of fcntl, us: the counts of nrec 2000, which grow with nrec.
-pub(super) fn added_by_the_book() -> Vec<(u32, [f64; 2])> {
-    let calls = |of: fn(OperationKind) -> u64| -> f64 {
-        OperationKind::ALL.iter().zip(COUNTED).map(|(kind, count)| of(*kind) * count).sum::<u64>() as f64
-    };
-    let calls = [calls(OperationKind::coarse_lock_calls), calls(OperationKind::fine_lock_calls)];
-    let of = |row: &super::published::OneChild| {
-        let times = f64::from(row.nrec) / f64::from(NREC_20_8);
-        let added = |way: usize| (row.times[way][1] - row.times[0][1]) * 1e6 / (calls[way - 1] * times);
-        (row.nrec, [added(1), added(2)])
-    };
-    FIGURE_20_7.iter().map(of).collect()
-}
-
 /// Cells of one child with advisory locks or none, that the model is fitted to.
 pub(super) fn fitted(found: &Found<'_>, plan: &ApuePlan) -> Vec<(Cell, Point)> {
     modelled(plan).filter_map(|cell| Some((cell, measured::point(found, &cell)?))).collect()
@@ -439,18 +427,5 @@ fn children(found: &Found<'_>, plan: &ApuePlan, rows: &mut Rows) {
                 rows.value(Value { answer, literal, ..Value::in_table(&table, &row, column, "count") });
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Research on the document's figures: the added time a call grows 3 to 5 times.
-    #[test]
-    fn the_documents_own_numbers_make_a_call_dearer_with_the_records() {
-        let [first, .., last] = added_by_the_book()[..] else { panic!("three rows") };
-        let (coarse, fine) = (last.1[0] / first.1[0], last.1[1] / first.1[1]);
-        assert!((4.0..5.0).contains(&coarse) && (3.0..4.0).contains(&fine), "{coarse} {fine}");
     }
 }

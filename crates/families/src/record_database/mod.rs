@@ -1,6 +1,7 @@
 //! The database of document 001 under its workload: by layout, way to the bytes, way to lock, processes and records.
 
 mod cell;
+mod in_turn;
 mod latencies;
 mod running;
 mod windows;

@@ -18,8 +18,8 @@ use oscost_sys::usage::Usage;
 use oscost_sys::{affinity, file_system};
 
 use super::cell::{Cell, Locking};
+use super::in_turn::InTurn;
 use super::latencies::Latencies;
-use super::windows::InTurn;
 
 /// The book's test program on one cell.
 pub struct Program {

@@ -5,7 +5,6 @@
 //! launches in turn differed by 2 % without a lock.
 
 use std::ffi::OsStr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use oscost_harness::CallError;
 use oscost_recorddb::driver::{self, Done, Turn, Window, Work};
@@ -16,6 +15,7 @@ use oscost_sys::usage::Usage;
 use oscost_sys::{affinity, clock};
 
 use super::cell::{Cell, Locking, WINDOWS_MS};
+use super::in_turn::launch;
 use super::running::{Running, locks_are_the_rules, patience_ns, void};
 
 /// How many windows a launch has.
@@ -32,39 +32,6 @@ struct Prepared {
     visits: u64,
     windows: Vec<Window>,
     images: Vec<BookImage>,
-}
-
-/// The launch in this process: who takes part, and what was found of those who have not asked for it yet.
-struct Launch {
-    ways: Vec<Cell>,
-    found: Vec<(WorkPlan, Cell, Done)>,
-}
-
-static LAUNCH: Mutex<Launch> = Mutex::new(Launch { ways: Vec::new(), found: Vec::new() });
-
-/// A panic elsewhere leaves the lists whole.
-fn launch() -> MutexGuard<'static, Launch> {
-    LAUNCH.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Takes part in the launch of this process, as long as it is there.
-pub(super) struct InTurn(Cell);
-
-impl InTurn {
-    pub(super) fn with(cell: Cell) -> Self {
-        launch().ways.push(cell);
-        Self(cell)
-    }
-}
-
-impl Drop for InTurn {
-    fn drop(&mut self) {
-        let mut launch = launch();
-        launch.found.clear();
-        if let Some(own) = launch.ways.iter().position(|cell| *cell == self.0) {
-            launch.ways.remove(own);
-        }
-    }
 }
 
 fn failed(what: impl std::fmt::Display) -> CallError {

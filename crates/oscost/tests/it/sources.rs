@@ -17,7 +17,7 @@ const COMPLETE: &[(&str, &str)] = &[
     (
         "two or three values that its name defines",
         "Choice Counted DriftFound Entered Instant Interval Knee Lateness Moved Named Null Opening Pipe Range Scanned \
-         SchedulingRefusal Seen SpeedUp Style Synonym Window",
+         SchedulingRefusal Seen SpeedUp Style Synonym Turn Window",
     ),
     (
         "a member of a stored result: it has what its version of the format has",

@@ -9,7 +9,8 @@ use super::super::cell::name_of;
 use super::super::measured::{quantity, ratio, side_by_side, value};
 use super::super::model::Point;
 use super::super::plan::ApuePlan;
-use super::super::values::{added_by_the_book, fitted, model_of};
+use super::super::published::added_by_the_book;
+use super::super::values::{fitted, model_of};
 use super::{ALMOST, added, every, repeated, single, sizes};
 use crate::found::{
     Found, Judged, Ours, Rows, grouped, holds_if, judged, of_parts, times_to_hundredths, within,
