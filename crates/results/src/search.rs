@@ -277,6 +277,7 @@ mod tests {
         let none: [&str; 0] = [];
         assert_eq!(abbreviated("zz/sysv", IDS), none, "another family");
         assert_eq!(abbreviated("semaphore/vsys", IDS), none, "another order");
+        assert_eq!(abbreviated("semaphore/sysz", IDS), none, "a letter that is not there");
         assert_eq!(abbreviated("semaphore", IDS), none, "a family is no short form of an id");
         assert_eq!(abbreviated("sl", ["syscall"]), none, "two letters are of too many words");
     }

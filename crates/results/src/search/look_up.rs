@@ -182,3 +182,27 @@ fn numbers<'a>(pattern: &str, ids: impl Iterator<Item = &'a str>) -> Option<(Str
         (!numbers.is_empty()).then(|| (part.to_owned(), numbers))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_within_a_tier_is_that_and_all_before_it_but_nothing_hidden() {
+        let all = [Tier::Core, Tier::Family, Tier::Thorough, Tier::Hidden];
+        for (most, count) in all.into_iter().zip([1, 2, 3, 3]) {
+            let within = all.map(|tier| tier.is_within(most));
+            assert_eq!(within, std::array::from_fn(|place| place < count), "{most:?}");
+        }
+    }
+
+    #[test]
+    fn of_a_number_that_no_id_has_those_are_told_that_ids_have() {
+        let ids = ["a/size_16/x", "a/size_4", "b/size_16", "b/sizes_9", "b/size_big"];
+        let found = |pattern| numbers(pattern, ids.into_iter());
+        assert_eq!(found("a/size_5"), Some(("size_5".to_owned(), vec![4, 16])));
+        assert_eq!(found("a/size_4"), None, "ids have it");
+        assert_eq!(found("a/depth_4"), None, "no id has such a part");
+        assert_eq!(found("a/size5"), None, "no number of that form");
+    }
+}
