@@ -27,7 +27,7 @@ pub enum RemarkCode {
     Changed,
     /// Seconds.
     Slept,
-    /// Seconds, why or what to do.
+    /// Seconds, why, what to do.
     CutOff,
     /// Another run measured at the same time.
     AnotherRun,
@@ -101,7 +101,7 @@ const SAID: [(RemarkCode, &str, &str); 23] = [
         "W013",
         "the run was stopped for {} s (Ctrl-Z, SIGSTOP or a suspended machine): that time does not count",
     ),
-    (CutOff, "W014", "the run was cut off after {} s, before every figure had its launches: {}"),
+    (CutOff, "W014", "the run was cut off after {} s{}, before every figure had its launches: {}"),
     (KernelNotEntered, "W101", "answered without entering the kernel"),
     (LaunchesThrownAway, "W102", "{} launches were thrown away: {}"),
     (LaunchesVoid, "W103", "{} launches were void: {}"),

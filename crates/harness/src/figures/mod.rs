@@ -52,6 +52,8 @@ pub(crate) struct Context<'a> {
     pub(crate) void_reason: Option<&'a str>,
     pub(crate) clock_step_ns: f64,
     pub(crate) interrupted: bool,
+    /// A CPU quota stopped it meanwhile.
+    pub(crate) stopped_by_quota: bool,
     pub(crate) best: Best,
 }
 
@@ -81,6 +83,9 @@ pub(crate) fn of_member(member: &MemberState, context: &Context<'_>) -> Figure {
                 (Some(failure), ..) => failure.to_string(),
                 (None, Some(reason), _) => {
                     format!("environment: every launch ({}) is void: {reason}", context.void_launches)
+                }
+                (None, None, _) if context.stopped_by_quota => {
+                    "a CPU quota stopped the run before its first launch (oscost doctor)".to_owned()
                 }
                 (None, None, true) => "the run ended before its first launch".to_owned(),
                 (None, None, false) => "the run's time was over before its first launch".to_owned(),

@@ -51,6 +51,7 @@ pub fn rebuild(
                 void_reason: None,
                 clock_step_ns,
                 interrupted: true,
+                stopped_by_quota: false,
                 best,
             };
             figures::of_member(member, &context)

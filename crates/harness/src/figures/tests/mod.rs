@@ -15,6 +15,7 @@ const CONTEXT: Context<'static> = Context {
     void_reason: None,
     clock_step_ns: 1.0,
     interrupted: false,
+    stopped_by_quota: false,
     best: Best::UNKNOWN,
 };
 
@@ -332,6 +333,8 @@ fn a_figure_without_launches_says_why() {
     assert_eq!(why(&nothing, &CONTEXT), "the run's time was over before its first launch");
     let interrupted = Context { interrupted: true, ..CONTEXT };
     assert_eq!(why(&nothing, &interrupted), "the run ended before its first launch");
+    let stopped = Context { stopped_by_quota: true, ..interrupted };
+    assert!(why(&nothing, &stopped).starts_with("a CPU quota stopped the run"));
     let void = Context { void_launches: 10, void_reason: Some("it slept"), ..interrupted };
     assert_eq!(why(&nothing, &void), "environment: every launch (10) is void: it slept");
     let failed = MemberState { first_failure: Some(Failure::new("batch", "it broke")), ..nothing.clone() };

@@ -32,14 +32,15 @@ impl Engine<'_> {
         if let Some(why) = &self.core.no_entry {
             self.warnings.push(RemarkCode::NoKernelEntry.with(&[why]));
         }
+        let stopped_by_quota = !self.interrupted && self.is_stopped_by_quota();
         if partial && !self.interrupted && self.left() == 0 {
-            let remedy = if self.is_stopped_by_quota() {
-                "a CPU quota stops it (oscost doctor)"
+            let (why, remedy) = if stopped_by_quota {
+                (", stopped by a CPU quota again and again", "measure outside the quota (oscost doctor)")
             } else {
-                "measure when the machine is idle, or fewer ids"
+                ("", "measure when the machine is idle, or fewer ids")
             };
             let seconds = self.options.effort.deadline_ns / super::SECOND;
-            self.warnings.push(RemarkCode::CutOff.with(&[&seconds, &remedy]));
+            self.warnings.push(RemarkCode::CutOff.with(&[&seconds, &why, &remedy]));
         }
         if self.quota_unknown {
             self.warnings.push(
@@ -67,6 +68,7 @@ impl Engine<'_> {
                 void_reason: group.void_reason.as_deref(),
                 clock_step_ns: facts.step_ns,
                 interrupted: partial,
+                stopped_by_quota,
                 best: self.best,
             };
             let made: Vec<Figure> =
