@@ -11,8 +11,7 @@ use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use oscost_sys::process;
-use oscost_sys::readiness;
+use oscost_sys::{process, readiness};
 
 use crate::Error;
 use crate::console::Console;

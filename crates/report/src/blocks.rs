@@ -11,7 +11,8 @@ pub(crate) mod prices;
 pub(crate) mod receipt;
 pub(crate) mod screen;
 
-use plot::Plot;
+pub(crate) use axis::Axis;
+pub(crate) use plot::*;
 
 /// What an operation does, as its system calls and switches were counted. A colour means this and nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -210,7 +210,7 @@ fn readable(value: f64) -> bool {
 }
 
 /// Value rounded to three significant digits, so that 999.7 ns is 1.00 us and never 1000 ns.
-fn rounded(value: f64) -> f64 {
+pub(crate) fn rounded(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }
 

@@ -78,15 +78,9 @@ pub const FOLDER: &str = "OSCOST_C";
 macro_rules! copy {
     ($name:expr, $arguments:expr, $counterpart:expr, $quantity:literal, $step:literal, $measures:expr, $reader:expr) => {
         Probe {
-            name: $name,
-            command: $arguments,
-            measures: $measures,
-            conversion: "as the program prints it, in ns",
-            counterpart: Some($counterpart),
             quantity: $quantity,
             step_ns: $step,
-            reader: $reader,
-            ..Probe::PLAIN
+            ..probe!($name, $arguments; $measures, "as the program prints it, in ns", Some($counterpart), ""; $reader)
         }
     };
 }

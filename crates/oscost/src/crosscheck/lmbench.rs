@@ -4,54 +4,33 @@ use std::collections::BTreeMap;
 
 use oscost_harness::ForeignOutput;
 
-use super::{Peer, Probe, before, figure, printed};
+use super::{Peer, before, figure, printed};
 
 /// A program that prints "words: number microseconds".
 macro_rules! microseconds {
-    ($name:literal by $command:expr, $mark:literal, $factor:expr; $measures:literal, $conversion:literal, $counterpart:expr, $differs:literal) => {
-        Probe {
-            name: $name,
-            command: $command,
-            measures: $measures,
-            conversion: $conversion,
-            counterpart: $counterpart,
-            differs: $differs,
-            reader: |output| before(output, $mark, "microseconds", $factor),
-            ..Probe::PLAIN
-        }
+    ($name:literal by $command:expr, $mark:literal, $factor:expr; $($words:expr),*) => {
+        probe!($name, $command; $($words),*; |output| before(output, $mark, "microseconds", $factor))
     };
 }
 
 /// Loads of a chain through a working set, of which each line "MiB ns" is one.
 macro_rules! loads {
     ($name:literal, $most:literal, $size:literal, $counterpart:literal) => {
-        Probe {
-            name: $name,
-            command: &["lat_mem_rd", "-N", "1", "-t", $most, "64"],
-            measures: "one load whose address the load before it found, in random order, one a cache line",
-            conversion: concat!("nanoseconds, as printed for ", $size, " MiB"),
-            counterpart: Some($counterpart),
-            differs: "it walks page by page, and within a page at random; ours is at random over all of it, with more misses of \
-                      the TLB",
-            reader: |output| second(output, $size, |ns| ns),
-            ..Probe::PLAIN
-        }
+        probe!($name, &["lat_mem_rd", "-N", "1", "-t", $most, "64"];
+            "one load whose address the load before it found, in random order, one a cache line",
+            concat!("nanoseconds, as printed for ", $size, " MiB"), Some($counterpart),
+            "it walks page by page, and within a page at random; ours is at random over all of it, with more misses of the TLB";
+            |output| second(output, $size, |ns| ns))
     };
 }
 
 /// Bytes that are read, written or copied, as "MB MB/s".
 macro_rules! moved {
     ($name:literal, $size:literal, $what:literal, $doing:literal, $counterpart:literal) => {
-        Probe {
-            name: $name,
-            command: &["bw_mem", "-N", "1", $size, $what],
-            measures: concat!($doing, " a block of memory again and again"),
-            conversion: "1024000 / (MB/s): ns for 1 KiB",
-            counterpart: Some($counterpart),
-            differs: "a block for each pass, from its beginning to its end; ours goes on piece by piece of 1 KiB",
-            reader: |output| second(output, "", |rate| 1024e3 / rate),
-            ..Probe::PLAIN
-        }
+        probe!($name, &["bw_mem", "-N", "1", $size, $what];
+            concat!($doing, " a block of memory again and again"), "1024000 / (MB/s): ns for 1 KiB", Some($counterpart),
+            "a block for each pass, from its beginning to its end; ours goes on piece by piece of 1 KiB";
+            |output| second(output, "", |rate| 1024e3 / rate))
     };
 }
 
@@ -71,16 +50,11 @@ pub static LMBENCH: Peer = Peer {
         microseconds!("lat_syscall_write" by &["lat_syscall", "-N", "1", "write"], "Simple write", 1e3;
             "one write of one byte to /dev/null through libc", "microseconds x 1000",
             Some("syscall/write1"), "through libc; ours by inline assembly"),
-        Probe {
-            name: "lat_ctx",
-            command: &["lat_ctx", "-N", "1", "-s", "0", "2"],
-            measures: "one switch between two processes by pipes, the pipe's price in one process subtracted",
-            conversion: "(microseconds + the overhead \"ovr\" that it subtracted) x 1000: the hop with its pipe",
-            counterpart: Some("context_switch/pipe/same_cpu"),
-            differs: "",
-            reader: hop,
-            ..Probe::PLAIN
-        },
+        probe!("lat_ctx", &["lat_ctx", "-N", "1", "-s", "0", "2"];
+            "one switch between two processes by pipes, the pipe's price in one process subtracted",
+            "(microseconds + the overhead \"ovr\" that it subtracted) x 1000: the hop with its pipe",
+            Some("context_switch/pipe/same_cpu"), "";
+            hop),
         microseconds!("lat_pipe" by &["lat_pipe", "-N", "1"], "Pipe latency", 1e3 / 2.0;
             "one round trip of two processes by two pipes", "microseconds x 1000 / 2: a round trip has two hops",
             Some("context_switch/pipe/same_cpu"), ""),
@@ -114,26 +88,17 @@ pub static LMBENCH: Peer = Peer {
         microseconds!("lat_fifo" by &["lat_fifo", "-N", "1"], "Fifo latency", 1e3 / 2.0;
             "one round trip of two processes by two FIFOs", "microseconds x 1000 / 2: a round trip has two hops",
             Some("context_switch/pipe/same_cpu"), "FIFOs, which are pipes with a name"),
-        Probe {
-            name: "lat_usleep",
-            command: &["lat_usleep", "-N", "1", "-u", "nanosleep", "200"],
-            measures: "one nanosleep of 200 us",
-            conversion: "(microseconds - 200) x 1000: how late it returns",
-            counterpart: Some("timer/nanosleep_overshoot"),
-            differs: "a mean, and the sleep is relative: the way into the kernel counts too; ours is a median against a due time",
-            reader: late,
-            ..Probe::PLAIN
-        },
-        Probe {
-            name: "lat_fs",
-            command: &["lat_fs", "-N", "1", "/dev/shm"],
-            measures: "making empty files in directories of a hundred, and removing them afterwards",
-            conversion: "10^9 / creations a second + 10^9 / removals a second, of files of 0 KiB",
-            counterpart: Some("file/create_unlink"),
-            differs: "many files are there at once, in another directory of memory; ours removes each before it makes the next",
-            reader: files,
-            ..Probe::PLAIN
-        },
+        probe!("lat_usleep", &["lat_usleep", "-N", "1", "-u", "nanosleep", "200"];
+            "one nanosleep of 200 us", "(microseconds - 200) x 1000: how late it returns",
+            Some("timer/nanosleep_overshoot"),
+            "a mean, and the sleep is relative: the way into the kernel counts too; ours is a median against a due time";
+            late),
+        probe!("lat_fs", &["lat_fs", "-N", "1", "/dev/shm"];
+            "making empty files in directories of a hundred, and removing them afterwards",
+            "10^9 / creations a second + 10^9 / removals a second, of files of 0 KiB",
+            Some("file/create_unlink"),
+            "many files are there at once, in another directory of memory; ours removes each before it makes the next";
+            files),
         loads!("lat_mem_rd_16k", "1", "0.01562", "memory/latency/size_16k/small_pages"),
         loads!("lat_mem_rd_128k", "1", "0.12500", "memory/latency/size_128k/small_pages"),
         loads!("lat_mem_rd_1m", "1", "1.00000", "memory/latency/size_1m/small_pages"),

@@ -1,6 +1,23 @@
 //! Peers: other tools that measure the same operations. One file each: how to find, run and read it, and what its number
 //! means.
 
+/// A measurement as a row: its name, program and arguments; what its number is the cost of, how it becomes ours, our figure, and
+/// why the two may differ; what reads it.
+macro_rules! probe {
+    ($name:expr, $command:expr; $measures:expr, $conversion:expr, $counterpart:expr, $differs:expr; $reader:expr) => {
+        $crate::crosscheck::Probe {
+            name: $name,
+            command: $command,
+            measures: $measures,
+            conversion: $conversion,
+            counterpart: $counterpart,
+            differs: $differs,
+            reader: $reader,
+            ..$crate::crosscheck::Probe::PLAIN
+        }
+    };
+}
+
 pub mod copies;
 mod lmbench;
 mod osbench;

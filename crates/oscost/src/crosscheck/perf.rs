@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use oscost_harness::ForeignOutput;
 
-use super::{Peer, Probe, before};
+use super::{Peer, before};
 
 pub static PERF: Peer = Peer {
     name: "perf",
@@ -12,77 +12,38 @@ pub static PERF: Peer = Peer {
     environment: &[],
     folder_only: false,
     probes: &[
-        Probe {
-            name: "bench_syscall_basic",
-            command: &["perf", "bench", "syscall", "basic", "-l", "1000000"],
-            measures: "one getppid through libc, mean of a million",
-            conversion: "usecs/op x 1000",
-            counterpart: Some("syscall/getpid_libc"),
-            differs: "a mean, which includes every disturbance, against a floor; its loop calls through the PLT",
-            reader: |output| before(output, "usecs/op", "usecs/op", 1e3),
-            ..Probe::PLAIN
-        },
-        Probe {
-            name: "bench_sched_pipe",
-            command: &["perf", "bench", "sched", "pipe", "-l", "50000"],
-            measures: "one round trip of two processes by two pipes, mean of 50 000",
-            conversion: "usecs/op x 1000 / 2: an operation is a round trip of two hops",
-            counterpart: Some("context_switch/pipe/same_cpu"),
-            differs: "a mean, which includes every disturbance, against a floor",
-            reader: |output| before(output, "usecs/op", "usecs/op", 1e3 / 2.0),
-            ..Probe::PLAIN
-        },
-        Probe {
-            name: "bench_futex_wake",
-            command: &["perf", "bench", "futex", "wake", "-t", "1"],
-            measures: "waking one thread that waits, mean of ten",
-            conversion: "ms x 10^6",
-            counterpart: None,
-            differs: "the waker's side of one wake-up with a sleeper: lock/futex_wake wakes nobody, and a hand-over has both \
-                      sides",
-            reader: |output| before(output, "Wokeup", "ms", 1e6),
-            ..Probe::PLAIN
-        },
-        Probe {
-            name: "bench_futex_hash",
-            command: &["perf", "bench", "futex", "hash", "-r", "1", "-t", "1"],
-            measures: "one FUTEX_WAIT on a word of another value, of 1024 in turn, by one thread",
-            conversion: "10^9 / operations a second",
-            counterpart: Some("futex/hash/threads_1/private"),
-            differs: "through the syscall function of libc",
-            reader: |output| rate(output, "Averaged", "operations/sec", 1e9),
-            ..Probe::PLAIN
-        },
-        Probe {
-            name: "bench_mem_memcpy",
-            command: &["perf", "bench", "mem", "memcpy", "-f", "default", "-s", "64MB", "-l", "20"],
-            measures: "memcpy of 64 MiB, twenty times",
-            conversion: "1024 / (GB/sec x 1.0737): ns for 1 KiB; its GB has 2^30 bytes",
-            counterpart: Some("memory/bandwidth/copy/block_64m"),
-            differs: "one memcpy of the whole block, which libc may make past the caches; ours copies piece by piece of 1 KiB",
-            reader: |output| rate(output, "GB/sec", "GB/sec", GIBIBYTE),
-            ..Probe::PLAIN
-        },
-        Probe {
-            name: "bench_mem_memset",
-            command: &["perf", "bench", "mem", "memset", "-f", "default", "-s", "64MB", "-l", "20"],
-            measures: "memset of 64 MiB, twenty times",
-            conversion: "1024 / (GB/sec x 1.0737): ns for 1 KiB; its GB has 2^30 bytes",
-            counterpart: Some("memory/bandwidth/memset/block_64m"),
-            differs: "one memset of the whole block, which libc may make past the caches; ours sets piece by piece of 1 KiB",
-            reader: |output| rate(output, "GB/sec", "GB/sec", GIBIBYTE),
-            ..Probe::PLAIN
-        },
-        Probe {
-            name: "bench_epoll_wait",
-            command: &["perf", "bench", "epoll", "wait", "-r", "1", "-t", "1"],
-            measures: "epoll_wait on 64 eventfds that another thread writes to without a pause",
-            conversion: "10^9 / operations a second",
-            counterpart: None,
-            differs: "the pace is that of the writer: no hop has a beginning and an end",
-            reader: |output| rate(output, "Averaged", "operations/sec", 1e9),
-            ..Probe::PLAIN
-        },
+        probe!("bench_syscall_basic", &["perf", "bench", "syscall", "basic", "-l", "1000000"];
+            "one getppid through libc, mean of a million", "usecs/op x 1000",
+            Some("syscall/getpid_libc"),
+            "a mean, which includes every disturbance, against a floor; its loop calls through the PLT";
+            |output| before(output, "usecs/op", "usecs/op", 1e3)),
+        probe!("bench_sched_pipe", &["perf", "bench", "sched", "pipe", "-l", "50000"];
+            "one round trip of two processes by two pipes, mean of 50 000",
+            "usecs/op x 1000 / 2: an operation is a round trip of two hops",
+            Some("context_switch/pipe/same_cpu"), "a mean, which includes every disturbance, against a floor";
+            |output| before(output, "usecs/op", "usecs/op", 1e3 / 2.0)),
+        probe!("bench_futex_wake", &["perf", "bench", "futex", "wake", "-t", "1"];
+            "waking one thread that waits, mean of ten", "ms x 10^6",
+            None, "the waker's side of one wake-up with a sleeper: lock/futex_wake wakes nobody, and a hand-over has both sides";
+            |output| before(output, "Wokeup", "ms", 1e6)),
+        probe!("bench_futex_hash", &["perf", "bench", "futex", "hash", "-r", "1", "-t", "1"];
+            "one FUTEX_WAIT on a word of another value, of 1024 in turn, by one thread", "10^9 / operations a second",
+            Some("futex/hash/threads_1/private"), "through the syscall function of libc";
+            |output| rate(output, "Averaged", "operations/sec", 1e9)),
+        probe!("bench_mem_memcpy", &["perf", "bench", "mem", "memcpy", "-f", "default", "-s", "64MB", "-l", "20"];
+            "memcpy of 64 MiB, twenty times", "1024 / (GB/sec x 1.0737): ns for 1 KiB; its GB has 2^30 bytes",
+            Some("memory/bandwidth/copy/block_64m"),
+            "one memcpy of the whole block, which libc may make past the caches; ours copies piece by piece of 1 KiB";
+            |output| rate(output, "GB/sec", "GB/sec", GIBIBYTE)),
+        probe!("bench_mem_memset", &["perf", "bench", "mem", "memset", "-f", "default", "-s", "64MB", "-l", "20"];
+            "memset of 64 MiB, twenty times", "1024 / (GB/sec x 1.0737): ns for 1 KiB; its GB has 2^30 bytes",
+            Some("memory/bandwidth/memset/block_64m"),
+            "one memset of the whole block, which libc may make past the caches; ours sets piece by piece of 1 KiB";
+            |output| rate(output, "GB/sec", "GB/sec", GIBIBYTE)),
+        probe!("bench_epoll_wait", &["perf", "bench", "epoll", "wait", "-r", "1", "-t", "1"];
+            "epoll_wait on 64 eventfds that another thread writes to without a pause", "10^9 / operations a second",
+            None, "the pace is that of the writer: no hop has a beginning and an end";
+            |output| rate(output, "Averaged", "operations/sec", 1e9)),
     ],
 };
 

@@ -13,56 +13,35 @@ const WHOLE_US: f64 = 1e3;
 const COLD: &str =
     "one hand-over every 500 us, after others have used the caches; ours follow each other without a pause";
 
+/// A program of which the average is read, in whole microseconds.
+macro_rules! averages {
+    ($name:literal, $command:expr; $($words:expr),*) => {
+        Probe { step_ns: WHOLE_US, ..probe!($name, $command; $($words),*; average) }
+    };
+}
+
 pub static RT_TESTS: Peer = Peer {
     name: "rt-tests",
     package: "rt-tests",
     environment: &[],
     folder_only: false,
     probes: &[
+        averages!("ptsematest", &["ptsematest", "-q", "-t1", "-p50", "-i500", "-l200"];
+            "from one thread unlocking a mutex until the other has it (pthread mutexes, despite the name)", "Avg, us x 1000",
+            Some("lock/shared_mutex/handover/same_cpu"), COLD),
+        averages!("svsematest", &["svsematest", "-f", "-q", "-t1", "-p50", "-i500", "-l200"];
+            "from one process posting a System V semaphore until the other has it", "Avg, us x 1000",
+            Some("semaphore/system_v/handover/same_cpu"), COLD),
+        averages!("pmqtest", &["pmqtest", "-q", "-t1", "-p50", "-i500", "-l200"];
+            "from one thread sending a POSIX message until the other has it", "Avg, us x 1000",
+            Some("context_switch/posix_queue/same_cpu"), COLD),
         Probe {
-            name: "ptsematest",
-            command: &["ptsematest", "-q", "-t1", "-p50", "-i500", "-l200"],
-            measures: "from one thread unlocking a mutex until the other has it (pthread mutexes, despite the name)",
-            conversion: "Avg, us x 1000",
-            counterpart: Some("lock/shared_mutex/handover/same_cpu"),
-            step_ns: WHOLE_US,
-            differs: COLD,
-            reader: average,
-            ..Probe::PLAIN
-        },
-        Probe {
-            name: "svsematest",
-            command: &["svsematest", "-f", "-q", "-t1", "-p50", "-i500", "-l200"],
-            measures: "from one process posting a System V semaphore until the other has it",
-            conversion: "Avg, us x 1000",
-            counterpart: Some("semaphore/system_v/handover/same_cpu"),
-            step_ns: WHOLE_US,
-            differs: COLD,
-            reader: average,
-            ..Probe::PLAIN
-        },
-        Probe {
-            name: "pmqtest",
-            command: &["pmqtest", "-q", "-t1", "-p50", "-i500", "-l200"],
-            measures: "from one thread sending a POSIX message until the other has it",
-            conversion: "Avg, us x 1000",
-            counterpart: Some("context_switch/posix_queue/same_cpu"),
-            step_ns: WHOLE_US,
-            differs: COLD,
-            reader: average,
-            ..Probe::PLAIN
-        },
-        Probe {
-            name: "cyclictest",
-            command: &["cyclictest", "-q", "--laptop", "-p50", "-i1000", "-l200", "-t1"],
-            measures: "how late a sleeper wakes after its timer, in real time",
-            conversion: "Avg, us x 1000",
-            counterpart: Some("realtime_ipc/nanosleep_each/same_cpu/clients_1"),
             quantity: quantity::LATENCY_MEAN,
             // Every wake-up is rounded down before its average is: what prints 7 may be 8.99.
             step_ns: 2.0 * WHOLE_US,
-            differs: "it rounds down every wake-up, and their average too",
-            reader: average,
+            ..averages!("cyclictest", &["cyclictest", "-q", "--laptop", "-p50", "-i1000", "-l200", "-t1"];
+                "how late a sleeper wakes after its timer, in real time", "Avg, us x 1000",
+                Some("realtime_ipc/nanosleep_each/same_cpu/clients_1"), "it rounds down every wake-up, and their average too")
         },
     ],
 };

@@ -4,23 +4,15 @@ use std::collections::BTreeMap;
 
 use oscost_harness::ForeignOutput;
 
-use super::{Peer, Probe, before, figure, printed};
+use super::{Peer, before, figure, printed};
 
 const BOGO: &str = "an operation is bogus: stress-ng counts passes of a stressor's loop, not calls";
 
 /// A stressor for one second, by its bogus operations.
 macro_rules! stressor {
-    ($name:literal by $option:literal; $measures:literal, $counterpart:expr, $differs:expr) => {
-        Probe {
-            name: $name,
-            command: &["stress-ng", $option, "1", "-t", "1", "--metrics"],
-            measures: $measures,
-            conversion: "10^9 / bogo ops/s (real time)",
-            counterpart: $counterpart,
-            differs: $differs,
-            reader: |output| per_operation(output, $name),
-            ..Probe::PLAIN
-        }
+    ($name:literal by $option:literal; $measures:literal, $($words:expr),*) => {
+        probe!($name, &["stress-ng", $option, "1", "-t", "1", "--metrics"];
+            $measures, "10^9 / bogo ops/s (real time)", $($words),*; |output| per_operation(output, $name))
     };
 }
 
@@ -37,30 +29,18 @@ pub static STRESS_NG: Peer = Peer {
         stressor!("mq" by "--mq"; "a POSIX message from one process to another", None, BOGO),
         stressor!("msg" by "--msg"; "a System V message from one process to another", Some("lock/system_v_message"),
             "sender and receiver run ahead of one another by a whole queue; ours sends and receives one message"),
-        Probe {
-            name: "switch",
-            command: &["stress-ng", "--switch", "1", "-t", "1", "--metrics"],
-            measures: "a context switch by a pipe, from one process to the other",
-            conversion: "nanosecs per context switch / 2: for each switch that it counts, the kernel counts two",
-            counterpart: Some("context_switch/pipe/same_cpu"),
-            differs: "one write and one read for two switches; ours has one of each for every switch",
-            reader: |output| {
-                before(output, "nanosecs per context switch", "nanosecs per context switch", 1.0 / 2.0)
-            },
-            ..Probe::PLAIN
-        },
-        Probe {
-            name: "flock",
-            command: &["stress-ng", "--flock", "1", "-t", "1", "--metrics"],
-            measures: "one locking of a whole file that several processes want, with the clock around each call",
-            conversion: "nanosecs per flock lock call, as printed",
-            counterpart: Some("record_lock/flock"),
-            differs: "contended, only the locking call, and it includes two clock readings; ours is a lock and an unlock, not contended",
-            reader: |output| {
-                before(output, "nanosecs per flock lock call", "nanosecs per flock lock call", 1.0)
-            },
-            ..Probe::PLAIN
-        },
+        probe!("switch", &["stress-ng", "--switch", "1", "-t", "1", "--metrics"];
+            "a context switch by a pipe, from one process to the other",
+            "nanosecs per context switch / 2: for each switch that it counts, the kernel counts two",
+            Some("context_switch/pipe/same_cpu"),
+            "one write and one read for two switches; ours has one of each for every switch";
+            |output| before(output, "nanosecs per context switch", "nanosecs per context switch", 1.0 / 2.0)),
+        probe!("flock", &["stress-ng", "--flock", "1", "-t", "1", "--metrics"];
+            "one locking of a whole file that several processes want, with the clock around each call",
+            "nanosecs per flock lock call, as printed",
+            Some("record_lock/flock"),
+            "contended, only the locking call, and it includes two clock readings; ours is a lock and an unlock, not contended";
+            |output| before(output, "nanosecs per flock lock call", "nanosecs per flock lock call", 1.0)),
         stressor!("lockf" by "--lockf"; "locking and unlocking random parts of a file by lockf", Some("record_lock/fcntl"),
             "two lseek and two fcntl, on a file with many other locks that the kernel must search; ours is the only one"),
     ],

@@ -4,21 +4,12 @@ use std::collections::BTreeMap;
 
 use oscost_harness::ForeignOutput;
 
-use super::{Peer, Probe, figure, printed};
+use super::{Peer, figure, printed};
 
 /// A program that runs for one second and prints "COUNT|loops|1|lps".
 macro_rules! loops {
-    ($name:literal by $command:expr, $share:expr; $measures:literal, $conversion:literal, $counterpart:expr, $differs:literal) => {
-        Probe {
-            name: $name,
-            command: $command,
-            measures: $measures,
-            conversion: $conversion,
-            counterpart: $counterpart,
-            differs: $differs,
-            reader: |output| a_loop(output, $share),
-            ..Probe::PLAIN
-        }
+    ($name:literal by $command:expr, $share:expr; $($words:expr),*) => {
+        probe!($name, $command; $($words),*; |output| a_loop(output, $share))
     };
 }
 

@@ -63,6 +63,12 @@ impl Axis {
         Some(Self::new(name, unit, Scale::Logarithmic(low - air, high + air)))
     }
 
+    /// Over all positive values, with so many decades of air at each end; `None` without one.
+    pub fn airy(name: &str, unit: &'static str, air: f64, values: impl Iterator<Item = f64>) -> Option<Self> {
+        let (low, high) = ends(values.filter(|value| *value > 0.0))?;
+        Some(Self::new(name, unit, Scale::Logarithmic(low.log10() - air, high.log10() + air)))
+    }
+
     /// Over all positive values, with a label at each power of two; `None` without one.
     pub fn doubling(name: &str, unit: &'static str, values: impl Iterator<Item = f64>) -> Option<Self> {
         let (low, high) = ends(values.filter(|value| *value > 0.0))?;
@@ -158,6 +164,16 @@ impl Axis {
         values.into_iter().map(|value| (self.place(value), self.label(value))).collect()
     }
 
+    /// Places and labels of the powers of ten on a logarithmic axis: one in so many, the first included, that each has `room`
+    /// beside the next and before the end.
+    pub fn decades(&self, room: f64) -> Vec<(f64, String)> {
+        let Scale::Logarithmic(from, to) = self.scale else { return Vec::new() };
+        let stride = (room * (to - from)).ceil().max(1.0) as usize;
+        let powers = (from.ceil() as i32..=to.floor() as i32).step_by(stride);
+        let all = powers.map(|power| (self.place(10_f64.powi(power)), self.label(10_f64.powi(power))));
+        all.filter(|(place, _)| *place <= 1.0 - room / 2.0).collect()
+    }
+
     /// Whether it is logarithmic.
     pub fn is_logarithmic(&self) -> bool {
         matches!(self.scale, Scale::Logarithmic(..) | Scale::Doubling(..))
@@ -195,6 +211,35 @@ mod tests {
     }
 
     #[test]
+    fn decades_stand_at_equal_distances() {
+        let axis = Axis::airy("", "ns", 0.2, [0.3, 22.0, 10_000.0].into_iter()).expect("values");
+        let decades = axis.decades(0.0);
+        let labels: Vec<&str> = decades.iter().map(|(_, label)| label.as_str()).collect();
+        assert_eq!(labels, ["1 ns", "10 ns", "100 ns", "1 us", "10 us"]);
+        let gaps: Vec<f64> = decades.windows(2).map(|pair| pair[1].0 - pair[0].0).collect();
+        assert!(gaps.iter().all(|gap| (gap - gaps[0]).abs() < 1e-9), "{gaps:?}");
+        assert!(axis.place(0.3) > 0.0 && axis.place(10_000.0) < 1.0);
+        assert_eq!(axis.place(-1.0), 0.0);
+        assert!(Axis::linear("", "ns", [1.0].into_iter()).expect("values").decades(0.0).is_empty());
+    }
+
+    #[test]
+    fn decades_have_room() {
+        for (high, expected) in [
+            (900.0, &["1 ns", "10 ns", "100 ns"][..]),
+            (1e8, &["1 ns", "100 ns", "10 us", "1 ms"]),
+            (1e12, &["1 ns", "1 us", "1 ms", "1 s"]),
+        ] {
+            let axis = Axis::airy("", "ns", 0.2, [0.9, high].into_iter()).expect("values");
+            let labels = axis.decades(0.21);
+            let texts: Vec<&str> = labels.iter().map(|(_, label)| label.as_str()).collect();
+            assert_eq!(texts, expected, "{labels:?}");
+            assert!(labels.windows(2).all(|pair| pair[1].0 - pair[0].0 >= 0.21), "{labels:?}");
+            assert!(labels.iter().all(|(x, _)| *x <= 0.895), "{labels:?}");
+        }
+    }
+
+    #[test]
     fn every_value_stands_on_its_axis_and_in_order() {
         let values = [1.0, 7.0, 90.0, 4000.0];
         for axis in [
@@ -227,6 +272,7 @@ mod tests {
         assert!(Axis::linear("", "ns", [f64::NAN].into_iter()).is_none());
         assert!(Axis::linear("", "ns", [f64::MIN, f64::MAX].into_iter()).is_none());
         assert!(Axis::logarithmic("", "ns", [0.0, -1.0].into_iter()).is_none());
+        assert!(Axis::airy("", "ns", 0.2, [0.0, -1.0, f64::NAN].into_iter()).is_none());
         assert!(Axis::fitting("", "ns", 10.0, [1.0, 100.0].into_iter()).expect("values").is_logarithmic());
         assert!(
             !Axis::fitting("", "ns", 10.0, [0.0, 1.0, 5.0].into_iter()).expect("values").is_logarithmic()

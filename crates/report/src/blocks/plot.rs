@@ -1,7 +1,6 @@
 //! Plots as data: the finding in words, what is drawn, the numbers as a table, and letters for a terminal.
 
-use crate::blocks::Table;
-use crate::blocks::axis::Axis;
+use crate::blocks::{Axis, Table};
 use crate::numbers;
 
 /// A plot of a view. Text is free of control characters, like all of a view.

@@ -8,11 +8,12 @@ use oscost_stats::drift::Drift;
 use oscost_stats::interval::{Interval, MEDIAN, over_launches, over_launches_drifting};
 
 use super::asked::{Asked, Kin, Neighbour, Question};
-use super::core_speed;
 use super::null::{calls, is_disturbed};
 use super::past::Learning;
 use super::quantity::{FEW, FLOOR, clearly_best_way, common, is_on_one_cpu, launches, quantile_of};
-use super::{Compared, Comparison, NOTHING, OneSided, Verdict, evidence, other_cpu, stays, version_one};
+use super::{
+    Compared, Comparison, NOTHING, OneSided, Verdict, core_speed, evidence, other_cpu, stays, version_one,
+};
 use crate::named::Named;
 use crate::words::plain;
 

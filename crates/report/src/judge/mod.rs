@@ -46,7 +46,7 @@ use past::Learning;
 pub const THRESHOLD: f64 = 0.05;
 
 /// B against A: everything that a reader needs to believe a change, or not to.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Comparison<'a> {
     /// Name of the older one, or of the base.
@@ -147,6 +147,14 @@ impl Compared {
             why: String::new(),
             pair: None,
         }
+    }
+}
+
+impl Compared {
+    /// Whether the judged ratio points another way than the two sides by themselves, as it may in rounds of both.
+    pub(crate) fn contradicts_its_sides(&self) -> bool {
+        let against = |change: Shift| (self.b.value - self.a.value) * change.change < 0.0;
+        self.change.is_some_and(against) && self.changed
     }
 }
 
@@ -286,11 +294,7 @@ fn surrounded<'a>(a: &Named<'a>, b: &Named<'a>, rules: Rules<'_>, core_speed: Op
         core_speed,
         machine,
         narrower: "run --thorough, or compare --live (both in turn)",
-        evidence: Vec::new(),
-        rows: Vec::new(),
-        pairs: Vec::new(),
-        one_sided: Vec::new(),
-        neither: Vec::new(),
+        ..Comparison::default()
     }
 }
 

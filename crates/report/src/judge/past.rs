@@ -10,10 +10,8 @@ use oscost_stats::references::ReferenceDrift;
 
 use super::asked::Class;
 use super::null::{is_disturbed, with_a_null};
-use super::other_cpu;
 use super::quantity::{launches, quantile_of};
-use super::references;
-use super::surroundings;
+use super::{other_cpu, references, surroundings};
 use crate::named::Named;
 
 /// Placement under which drift of pairs is looked up.

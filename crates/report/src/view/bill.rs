@@ -6,12 +6,9 @@ use oscost_results::bill::{
 };
 use oscost_results::{Estimate, RunResult};
 
-use crate::blocks::Hue;
 use crate::blocks::Place::{Below, Left, Right, Spare};
-use crate::blocks::axis::Axis;
 use crate::blocks::page::{Card, Chip, Page, Section};
-use crate::blocks::plot::{Plot, Ranked, RankedBar};
-use crate::blocks::{Judged, Part, Table, Tone, View};
+use crate::blocks::{Axis, Hue, Judged, Part, Plot, Ranked, RankedBar, Table, Tone, View};
 use crate::named::Named;
 use crate::numbers::{self, duration, exact};
 use crate::words::{capital, counted as counted_of, plain};

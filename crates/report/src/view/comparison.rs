@@ -140,11 +140,7 @@ impl ComparisonView<'_> {
         }
         let cells = |row: &&Compared| {
             let unit = self.plain(&row.unit);
-            // In rounds of both sides the judged ratio may point the other way than the two sides by themselves.
-            let contradicts = row
-                .change
-                .is_some_and(|change| (row.b.value - row.a.value) * change.change < 0.0 && row.changed);
-            let is_shown = |value: f64| !contradicts && value.is_finite();
+            let is_shown = |value: f64| !row.contradicts_its_sides() && value.is_finite();
             let shown =
                 |value: f64| if is_shown(value) { numbers::quantity(value, &unit) } else { "-".into() };
             let [a, b] = [row.a.value, row.b.value].map(shown);

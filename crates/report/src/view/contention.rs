@@ -5,8 +5,7 @@ mod plots;
 
 use std::collections::BTreeSet;
 
-use oscost_results::quantity;
-use oscost_results::{Estimate, Figure, Parameter, Trait};
+use oscost_results::{Estimate, Figure, Parameter, Trait, quantity};
 use oscost_stats::crossing::crossing;
 use oscost_stats::interval::Interval;
 

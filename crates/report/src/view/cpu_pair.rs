@@ -2,12 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use oscost_results::quantity;
-use oscost_results::{Estimate, Figure, Parameter};
+use oscost_results::{Estimate, Figure, Parameter, quantity};
 use oscost_stats::quantile::{median, sorted};
 
-use crate::blocks::plot::{Heat, Plot};
-use crate::blocks::{Part, Table, View};
+use crate::blocks::{Heat, Part, Plot, Table, View};
 use crate::numbers;
 use crate::view::story::Story;
 use crate::words::{grouped, width};

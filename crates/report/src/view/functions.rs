@@ -3,8 +3,7 @@
 use oscost_results::{Figure, FunctionNode};
 
 use super::story::Story;
-use crate::blocks::Table;
-use crate::blocks::plot::{Boxes, Placed, Plot};
+use crate::blocks::{Boxes, Placed, Plot, Table};
 use crate::numbers::exact as number;
 
 /// Functions deeper than this are not indented any further.

@@ -1,9 +1,7 @@
 //! Notes on one figure in a few words: another operation, ratios, differences, marks, other quantities.
 
-use oscost_results::quantity;
+use oscost_results::{Figure, Mark, PairedValue, quantity};
 use std::collections::BTreeSet;
-
-use oscost_results::{Figure, Mark, PairedValue};
 
 use crate::numbers;
 use crate::view::story::{Story, headline};

@@ -2,9 +2,7 @@
 
 use oscost_results::{AtQuantile, Figure, FirstCallAfter, FirstCalls, GapCause, Percentiles};
 
-use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Curve, Curves, Names, Plot, Point};
-use crate::blocks::{Part, Table, View};
+use crate::blocks::{Axis, Curve, Curves, Names, Part, Plot, Point, Table, View};
 use crate::evidence::timed;
 use crate::numbers;
 use crate::view::story::Story;

@@ -5,8 +5,7 @@ mod cadence;
 pub(crate) mod plots;
 mod response;
 
-use oscost_results::quantity;
-use oscost_results::{Estimate, Figure, Mark, PairedValue, Parameter, RemarkCode, Trait};
+use oscost_results::{Estimate, Figure, Mark, PairedValue, Parameter, RemarkCode, Trait, quantity};
 use oscost_stats::sorting::SmallSort;
 
 use crate::blocks::{Part, Table, View};

@@ -1,8 +1,7 @@
 //! Real-time messages under a load: the idle and the busy part of the same launches beside each other, and one launch from end
 //! to end with the load marked.
 
-use oscost_results::quantity;
-use oscost_results::{Mark, RemarkCode};
+use oscost_results::{Mark, RemarkCode, quantity};
 use oscost_stats::sorting::SmallSort;
 
 use crate::blocks::page::Card;

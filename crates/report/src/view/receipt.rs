@@ -2,17 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use oscost_results::{Figure, Status, quantity};
+use oscost_results::{CheckedClaim, Figure, Status, quantity};
 use oscost_stats::histogram::lower_bound;
 use oscost_stats::sorting::SmallSort;
 
 use super::story::{Story, headline};
 use super::{functions, picture};
 use crate::blocks::Place::{Left, Right};
-use crate::blocks::plot::{Launches, Plot, Samples};
 use crate::blocks::prices::Outcome;
 use crate::blocks::receipt::{Item, Receipt};
-use crate::blocks::{Cell, Part, Table, Tone, View};
+use crate::blocks::{Cell, Launches, Part, Plot, Samples, Table, Tone, View};
 use crate::evidence::{per_operation, system_calls};
 use crate::numbers;
 
@@ -30,8 +29,6 @@ pub(super) fn receipt(story: &Story<'_>, figure: &Figure, mut notes: Vec<String>
         parts.push(Part::Table(quantities(story, figure)));
     }
     parts.push(Part::Table(evidence(story, figure)));
-    let (items, claims, totals, foot) =
-        (items(story, figure), claims(story, figure), totals(story, figure), foot(story, figure));
     let path = story.plain(&figure.call_path);
     let by = if path.is_empty() { String::new() } else { format!(", by {path}") };
     if let Outcome::Withheld { state, why } = story.outcome(figure) {
@@ -40,10 +37,10 @@ pub(super) fn receipt(story: &Story<'_>, figure: &Figure, mut notes: Vec<String>
     notes.extend(figure.remarks.iter().map(|remark| story.plain(remark)));
     Receipt {
         says: format!("{}{by}", story.plain(&figure.operation)),
-        items,
-        claims,
-        totals,
-        foot,
+        items: items(story, figure),
+        claims: claims(story, figure),
+        totals: totals(story, figure),
+        foot: foot(story, figure),
         notes,
         command: format!("oscost run {title}"),
         beside: View::new(title.clone(), parts),
@@ -100,13 +97,18 @@ fn claims(story: &Story<'_>, figure: &Figure) -> Vec<Item> {
         .map(|claim| Item {
             name: claimed(story, &claim.claim),
             amount: claim.observed.map_or("not counted".to_owned(), per_operation),
-            tone: Some(match claim.holds {
-                Some(true) => Tone::Good,
-                Some(false) => Tone::Bad,
-                None => Tone::Doubt,
-            }),
+            tone: Some(held(claim).1),
         })
         .collect()
+}
+
+/// Whether a claim holds, in words and as it is meant.
+fn held(claim: &CheckedClaim) -> (&'static str, Tone) {
+    match claim.holds {
+        Some(true) => ("\u{2713} holds", Tone::Good),
+        Some(false) => ("\u{2717} does not hold", Tone::Bad),
+        None => ("? not counted", Tone::Doubt),
+    }
 }
 
 /// What it came to: the judged quantity, then the others that a price list quotes.
@@ -244,11 +246,7 @@ fn evidence(story: &Story<'_>, figure: &Figure) -> Table {
     };
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     for claim in &evidence.claims {
-        let (says, tone) = match claim.holds {
-            Some(true) => ("\u{2713} holds", Tone::Good),
-            Some(false) => ("\u{2717} does not hold", Tone::Bad),
-            None => ("? not counted", Tone::Doubt),
-        };
+        let (says, tone) = held(claim);
         rows.push(vec![
             claimed(story, &claim.claim).into(),
             claim.expected.to_string().into(),
@@ -268,14 +266,10 @@ fn evidence(story: &Story<'_>, figure: &Figure) -> Table {
     counted("changes of CPU, all launches", evidence.migrations.map(|count| count.to_string()));
     counted("rounds at full speed", evidence.fast_share.map(numbers::percent));
     counted("clean rounds", evidence.clean_share.map(numbers::percent));
-    counted(
-        "void launches",
-        Some(evidence.void_launches).filter(|&count| count > 0).map(|count| count.to_string()),
-    );
-    counted(
-        "tracer of the timed processes",
-        evidence.tracer_pid.map(|pid| if pid == 0 { "none".into() } else { pid.to_string() }),
-    );
+    let void = Some(evidence.void_launches).filter(|&count| count > 0);
+    counted("void launches", void.map(|count| count.to_string()));
+    let tracer = evidence.tracer_pid.map(|pid| if pid == 0 { "none".into() } else { pid.to_string() });
+    counted("tracer of the timed processes", tracer);
     counted("seccomp mode of the timed processes", evidence.seccomp_mode.map(|mode| mode.to_string()));
     let cpus: BTreeSet<u32> = figure.launches.iter().map(|launch| launch.cpu).collect();
     let cpus: Vec<String> = cpus.iter().map(ToString::to_string).collect();

@@ -3,9 +3,7 @@
 use oscost_results::{Estimate, Figure, Parameter, quantity};
 use oscost_stats::sorting::SmallSort;
 
-use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Curve, Curves, Names, Plot, Point};
-use crate::blocks::{Part, Table, View};
+use crate::blocks::{Axis, Curve, Curves, Names, Part, Plot, Point, Table, View};
 use crate::numbers;
 use crate::view::story::{Story, headline};
 use crate::words::{grouped, left, right, width};

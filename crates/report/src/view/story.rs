@@ -2,11 +2,9 @@
 //!
 //! Every string that leaves this module is free of control characters; a format escapes what it alone cares for.
 
-use oscost_results::quantity;
+use oscost_results::{Figure, RunResult, Status, quantity};
 use oscost_stats::sorting::SmallSort;
 use std::collections::BTreeSet;
-
-use oscost_results::{Figure, RunResult, Status};
 
 use crate::blocks::View;
 use crate::blocks::prices::{Numbers, Outcome, PriceFamily, PriceRow};

@@ -2,14 +2,13 @@
 
 use std::path::PathBuf;
 
-use oscost_sys::CallError;
 use oscost_sys::filtered::{self, Asked};
 use oscost_sys::gaps::{self, Scanned};
 use oscost_sys::scheduling::{Policy, SchedulingRefusal, probe_real_time};
 use oscost_sys::system_call::marker;
 use oscost_sys::wakeup::{self, Lateness};
 use oscost_sys::{
-    affinity, audit, clock, distance, identity, namespace, process, processor, time_source, usage,
+    CallError, affinity, audit, clock, distance, identity, namespace, process, processor, time_source, usage,
 };
 
 use super::Thoroughness;

@@ -3,7 +3,7 @@
 mod blocks;
 mod forest;
 mod history;
-mod log_axis;
+
 pub(crate) mod page;
 mod plots;
 mod prices;

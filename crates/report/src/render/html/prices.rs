@@ -3,15 +3,17 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use super::log_axis::LogAxis;
 use super::table::{class, hue, sign};
 use super::{anchor, breakable, escaped, receipt, table};
+use crate::blocks::Axis;
 use crate::blocks::prices::{Amount, PriceChart, Priced, Sums};
 use crate::blocks::screen::Judges;
 use crate::numbers;
 
-/// Places on the axis are per cent of the room that the page has for it.
-const WIDTH: f64 = 100.0;
+/// Decades of air at each end of the axis, so that no dot stands on the frame.
+const AIR: f64 = 0.2;
+/// Room of a label, "100 ns", as a share of the axis in its column of the page.
+const LABEL: f64 = 0.21;
 /// Height of a row's strip, in pixels of the page.
 const HEIGHT: f64 = 26.0;
 /// Height of a small histogram.
@@ -22,7 +24,7 @@ pub(super) fn section(chart: &PriceChart, id: &str, checksum: &str, out: &mut dy
     let amounts = chart.rows.iter().filter_map(|row| row.sums.as_ref().ok()).flat_map(|sums| {
         [Some(&sums.quoted), sums.typical.as_ref()].into_iter().flatten().filter(|it| it.is_placed)
     });
-    let axis = LogAxis::over(amounts.flat_map(|amount| amount.ends), WIDTH);
+    let axis = Axis::airy("price", "ns", AIR, amounts.flat_map(|amount| amount.ends));
     writeln!(
         out,
         "<section class=\"prices\" id=\"{id}\">\n<h2>{}</h2>{}",
@@ -150,22 +152,23 @@ fn paid(row: &Priced) -> Option<&Amount> {
 }
 
 /// The heads of the columns with the axis; its lines are drawn once and used by every row.
-fn head(axis: Option<&LogAxis>, floors: &[(&str, f64)], out: &mut dyn Write) -> io::Result<()> {
+fn head(axis: Option<&Axis>, floors: &[(&str, f64)], out: &mut dyn Write) -> io::Result<()> {
     write!(out, "<div class=\"row head\" aria-hidden=\"true\"><span>figure</span>")?;
     match axis {
         None => write!(out, "<span></span>")?,
         Some(axis) => {
             write!(out, "<svg class=\"strip\"><symbol id=\"lines\">")?;
-            let decades = axis.decades().into_iter().map(|(x, _)| ("decade", x));
-            for (class, x) in decades.chain(floors.iter().map(|(_, ns)| ("floor", axis.x(*ns)))) {
+            let decades = axis.decades(0.0).into_iter().map(|(place, _)| ("decade", 100.0 * place));
+            for (class, x) in decades.chain(floors.iter().map(|(_, ns)| ("floor", x(axis, *ns)))) {
                 write!(
                     out,
                     "<line class=\"{class}\" x1=\"{x:.2}%\" x2=\"{x:.2}%\" y1=\"0\" y2=\"{HEIGHT}\"/>"
                 )?;
             }
             write!(out, "</symbol>")?;
-            for (x, label) in axis.labels() {
-                write!(out, "<text class=\"middle\" x=\"{x:.2}%\" y=\"18\">{}</text>", escaped(&label))?;
+            for (place, label) in axis.decades(LABEL) {
+                let (x, label) = (100.0 * place, escaped(&label));
+                write!(out, "<text class=\"middle\" x=\"{x:.2}%\" y=\"18\">{label}</text>")?;
             }
             write!(out, "</svg>")?;
         }
@@ -190,7 +193,7 @@ fn heading(name: &str, says: &str, family: &str, position: usize, out: &mut dyn 
 fn row(
     one: &Priced,
     position: usize,
-    axis: Option<&LogAxis>,
+    axis: Option<&Axis>,
     checksum: &str,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -240,7 +243,7 @@ fn row(
     writeln!(out, "</details></li>")
 }
 
-fn numbers_of(sums: &Sums, axis: Option<&LogAxis>, out: &mut dyn Write) -> io::Result<()> {
+fn numbers_of(sums: &Sums, axis: Option<&Axis>, out: &mut dyn Write) -> io::Result<()> {
     strip(sums, axis, out)?;
     write!(out, "{}", shape(&sums.shape))?;
     let is_judged = |judges: Judges| sums.judged == Some(judges);
@@ -278,12 +281,12 @@ fn amount(amount: &Amount, class: &str, name: &str, is_judged: bool, out: &mut d
 }
 
 /// The figure on the axis: its interval, the floor as a dot, what is paid here as a tick.
-fn strip(sums: &Sums, axis: Option<&LogAxis>, out: &mut dyn Write) -> io::Result<()> {
+fn strip(sums: &Sums, axis: Option<&Axis>, out: &mut dyn Write) -> io::Result<()> {
     let Some(axis) = axis.filter(|_| sums.quoted.is_placed) else {
         return write!(out, "<span class=\"strip\"></span>");
     };
     let y = HEIGHT / 2.0;
-    let [low, x, high] = sums.quoted.ends.map(|end| axis.x(end));
+    let [low, dot, high] = sums.quoted.ends.map(|end| x(axis, end));
     let says = format!("{} {}", sums.quoted.text, sums.quoted.interval);
     write!(
         out,
@@ -295,7 +298,7 @@ fn strip(sums: &Sums, axis: Option<&LogAxis>, out: &mut dyn Write) -> io::Result
             .map_or(String::new(), |it| escaped(&format!("; typical {} {}", it.text, it.interval))),
     )?;
     if let Some(typical) = sums.typical.as_ref().filter(|it| it.is_placed) {
-        let [low, x, high] = typical.ends.map(|end| axis.x(end));
+        let [low, x, high] = typical.ends.map(|end| x(axis, end));
         write!(
             out,
             "<line class=\"interval\" x1=\"{low:.2}%\" x2=\"{high:.2}%\" y1=\"{y}\" y2=\"{y}\"/>\
@@ -304,7 +307,12 @@ fn strip(sums: &Sums, axis: Option<&LogAxis>, out: &mut dyn Write) -> io::Result
             y + 8.0
         )?;
     }
-    write!(out, "<circle class=\"dot\" cx=\"{x:.2}%\" cy=\"{y}\" r=\"4.5\"/></svg>")
+    write!(out, "<circle class=\"dot\" cx=\"{dot:.2}%\" cy=\"{y}\" r=\"4.5\"/></svg>")
+}
+
+/// Place of a value on the axis, in per cent of the room that the page has for it.
+fn x(axis: &Axis, value: f64) -> f64 {
+    100.0 * axis.place(value)
 }
 
 /// The distribution in a row.

@@ -101,8 +101,7 @@ impl<'a> Layout<'a> {
     /// Columns that stay together, without those whose cells stand below.
     fn units(&self) -> Vec<Range<usize>> {
         if self.table.groups.is_empty() {
-            let beside = |column: &usize| self.table.columns[*column].place != Place::Below;
-            return (1..self.rooms.len()).filter(beside).map(|column| column..column + 1).collect();
+            return self.beside().map(|column| column..column + 1).collect();
         }
         let mut first = 1;
         let unit = |(_, columns): &(String, usize)| {
@@ -189,11 +188,8 @@ impl<'a> Layout<'a> {
                 page.paragraph("  ", name, INDENT)?;
                 beside.clear();
             }
-            let mut line = format!(
-                "  {}{}",
-                left(&beside, self.names),
-                cells(&|column| self.cell(row, column).to_owned())
-            );
+            let row_cells = cells(&|column| self.cell(row, column).to_owned());
+            let mut line = format!("  {}{row_cells}", left(&beside, self.names));
             if page.cuts() {
                 let sentences = self.below(row).collect::<Vec<_>>().join("; ");
                 let room = page.width().saturating_sub(width(&line) + GAP);
@@ -217,14 +213,9 @@ impl<'a> Layout<'a> {
                 Some(format!("{head} {}", self.cell(row, column)).trim().to_owned())
                     .filter(|text| text.len() > head.len())
             };
-            let beside =
-                (1..self.rooms.len()).filter(|column| self.table.columns[*column].place != Place::Below);
-            let cells: Vec<String> = beside.filter_map(named).collect();
-            let text = if cells.is_empty() || self.says_nothing(row) {
-                String::new()
-            } else {
-                format!(": {}", cells.join("; "))
-            };
+            let cells: Vec<String> = self.beside().filter_map(named).collect();
+            let is_empty = cells.is_empty() || self.says_nothing(row);
+            let text = if is_empty { String::new() } else { format!(": {}", cells.join("; ")) };
             page.paragraph("  ", &format!("{}{text}", self.cell(row, 0)), 2 * INDENT)?;
             self.below(row).try_for_each(|text| page.paragraph("      ", text, DEEP))?;
         }
@@ -235,6 +226,11 @@ impl<'a> Layout<'a> {
         self.table.rows[row].get(column).map_or("", |cell| &cell.text)
     }
 
+    /// Columns that stand beside the name of their row.
+    fn beside(&self) -> impl Iterator<Item = usize> + '_ {
+        (1..self.rooms.len()).filter(|column| self.table.columns[*column].place != Place::Below)
+    }
+
     /// Cells of a row that stand below it.
     fn below(&self, row: usize) -> impl Iterator<Item = &'a str> + '_ {
         let below = (1..self.rooms.len()).filter(|column| self.table.columns[*column].place == Place::Below);
@@ -243,10 +239,8 @@ impl<'a> Layout<'a> {
 
     /// A row without a value is said in a sentence where there is one, not shown as dashes.
     fn says_nothing(&self, row: usize) -> bool {
-        let mut beside =
-            (1..self.rooms.len()).filter(|column| self.table.columns[*column].place != Place::Below);
         let is_nothing = |column: usize| matches!(self.cell(row, column), "" | "-");
-        self.below(row).next().is_some() && beside.all(is_nothing)
+        self.below(row).next().is_some() && self.beside().all(is_nothing)
     }
 
     /// Every row is without a value.

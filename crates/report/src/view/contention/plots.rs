@@ -5,9 +5,7 @@ use oscost_stats::interval::Interval;
 use oscost_stats::sorting::SmallSort;
 
 use super::ContentionCell;
-use crate::blocks::Table;
-use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Curve, Curves, Dot, DotRow, Names, Plot, Point, Rows};
+use crate::blocks::{Axis, Curve, Curves, Dot, DotRow, Names, Plot, Point, Rows, Table};
 use crate::numbers;
 use crate::view::story::Story;
 
@@ -19,12 +17,11 @@ pub(super) fn ratios(
     letters: Vec<String>,
 ) -> Option<Plot> {
     let (first, last) = (curve.first()?, curve.last()?);
+    let [one, other] =
+        [first, last].map(|(hold, ratio)| (numbers::ratio(ratio.value, None), format!("{hold:.0} us")));
     let finding = format!(
-        "System V semaphores cost {} what POSIX ones do at a hold of {:.0} us, and {} at {:.0} us.",
-        numbers::ratio(first.1.value, None),
-        first.0,
-        numbers::ratio(last.1.value, None),
-        last.0
+        "System V semaphores cost {} what POSIX ones do at a hold of {}, and {} at {}.",
+        one.0, one.1, other.0, other.1
     );
     let holds: Vec<f64> = curve.iter().map(|(hold, _)| hold * 1000.0).collect();
     let ends = curve.iter().flat_map(|(_, ratio)| [ratio.low, ratio.high, 1.0, 2.0]);
@@ -46,9 +43,9 @@ pub(super) fn ratios(
     Some(Plot { note: crossed.to_owned(), letters, ..plot.about(about) })
 }
 
-/// Three digits of a large number.
-fn rounded(value: f64) -> f64 {
-    format!("{value:.2e}").parse::<f64>().unwrap_or(value).round()
+/// A large number to three digits.
+fn large(value: f64) -> String {
+    numbers::count(numbers::rounded(value).round())
 }
 
 /// A lock that one worker alone may hold: low, value and high.
@@ -62,7 +59,7 @@ struct Rival<'c> {
 fn compared(rivals: &[Rival<'_>]) -> Option<String> {
     let fastest = leaders(rivals, |rival| rival.turns)?;
     let fairest = leaders(rivals, |rival| rival.fairness)?;
-    let turns = |rival: &Rival<'_>| format!("{} turns a second", numbers::count(rounded(rival.turns[1])));
+    let turns = |rival: &Rival<'_>| format!("{} turns a second", large(rival.turns[1]));
     // A lock alone is compared with nothing.
     if let [alone] = rivals {
         return Some(format!("{}: {}, fairness {:.2}", alone.lock, turns(alone), alone.fairness[1]));
@@ -71,15 +68,11 @@ fn compared(rivals: &[Rival<'_>]) -> Option<String> {
         ([fast], [fair]) if fast.lock == fair.lock => {
             format!("{} is both the fastest ({}) and the fairest", fast.lock, turns(fast))
         }
-        ([fast], [fair]) => format!(
-            "{} is the fastest ({}, fairness {:.2}), {} the fairest ({:.2}, {})",
-            fast.lock,
-            turns(fast),
-            fast.fairness[1],
-            fair.lock,
-            fair.fairness[1],
-            turns(fair)
-        ),
+        ([fast], [fair]) => {
+            let one =
+                format!("{} is the fastest ({}, fairness {:.2})", fast.lock, turns(fast), fast.fairness[1]);
+            format!("{one}, {} the fairest ({:.2}, {})", fair.lock, fair.fairness[1], turns(fair))
+        }
         (fast, fair) => {
             let fast = match fast {
                 [one] => format!("{} is the fastest ({})", one.lock, turns(one)),
@@ -159,7 +152,7 @@ pub(super) fn fairness(
             table.push(vec![
                 story.plain(lock),
                 format!("{hold} us"),
-                numbers::count(rounded(turns[1])),
+                large(turns[1]),
                 format!("{:.2}", fair[1]),
                 cell.value(quantity::LONGEST_WAIT).map_or(String::new(), numbers::duration),
             ]);

@@ -1,9 +1,7 @@
 //! Where the hosts of a fleet lie, drawn: a small picture for each group, and for each figure of a group.
 
 use super::{letter, usual};
-use crate::blocks::Table;
-use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Form, Names, Plot, Strip, Strips};
+use crate::blocks::{Axis, Form, Names, Plot, Strip, Strips, Table};
 use crate::judge::fleet::{GroupFigure, HostGroup, JudgedFleet};
 use crate::numbers;
 use crate::words::{counted, plain};

@@ -113,11 +113,8 @@ fn against(row: &Compared, tone: Tone, newest: &RunResult, threshold: f64) -> Ag
         Some(change) if is_told(&change) => (percent(change.change), interval(change.low, change.high)),
         Some(_) => ("unknown".to_owned(), "too scattered for an interval".to_owned()),
     };
-    // In rounds of both sides the judged ratio may point another way than the two sides by themselves.
-    let contradicts =
-        row.change.is_some_and(|change| (row.b.value - row.a.value) * change.change < 0.0 && row.changed);
     let shown = |value: f64| numbers::quantity(value, &unit);
-    let sides = if contradicts || !row.a.value.is_finite() || !row.b.value.is_finite() {
+    let sides = if row.contradicts_its_sides() || !row.a.value.is_finite() || !row.b.value.is_finite() {
         format!("judged round by round, {}", words(&row.quantity, true))
     } else {
         // "cycles" is unit and quantity.

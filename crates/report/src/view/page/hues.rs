@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::blocks::page::Section;
-use crate::blocks::plot::{Chart, Names, Plot};
-use crate::blocks::{Part, View};
+use crate::blocks::{Chart, Names, Part, Plot, View};
 
 /// Names that have a hue already, in the order of their appearance.
 #[derive(Default)]

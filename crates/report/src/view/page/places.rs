@@ -15,7 +15,7 @@ const ABOUT: usize = 72;
 /// comes first.
 pub(super) fn marked(mut view: View, document: &str) -> View {
     let mut found = BTreeMap::new();
-    collect(&view, &mut Vec::new(), &mut found);
+    each(&view, &mut Vec::new(), &mut |path, part| collect(path, part, &mut found));
     let mut places: BTreeMap<Vec<usize>, Vec<Mark>> = BTreeMap::new();
     let mut all: Vec<(Vec<usize>, Entry)> = Vec::new();
     for (number, Spot { path, about, .. }) in found {
@@ -29,8 +29,14 @@ pub(super) fn marked(mut view: View, document: &str) -> View {
     }
     let mut all: Vec<Entry> = all.into_iter().map(|(_, entry)| entry).collect();
     if all.is_empty() {
+        // The titles of all tables, where the document numbers none.
         let mut titles = Vec::new();
-        titled(&view, &mut Vec::new(), &mut titles);
+        each(&view, &mut Vec::new(), &mut |path, part| match part {
+            Part::Table(table) if !table.title.is_empty() => {
+                titles.push((path.to_vec(), table.title.clone()))
+            }
+            _ => {}
+        });
         for (index, (path, title)) in titles.into_iter().enumerate() {
             let mark = Mark { text: short(&title), name: format!("{document}-table-{}", index + 1) };
             places.entry(path).or_default().push(mark.clone());
@@ -77,33 +83,36 @@ struct Spot {
 }
 
 /// Where each number is shown best.
-fn collect(view: &View, path: &mut Vec<usize>, found: &mut BTreeMap<Number, Spot>) {
+fn collect(path: &[usize], part: &Part, found: &mut BTreeMap<Number, Spot>) {
+    let mut meets = |title: &str, says: &str, rank: usize| {
+        let (numbers, rest) = numbers(title);
+        let about = Some(about(rest)).filter(|it| !it.is_empty()).unwrap_or_else(|| short(says));
+        for number in numbers {
+            if found.get(&number).is_none_or(|best| rank < best.rank) {
+                found.insert(number, Spot { rank, path: path.to_vec(), about: about.clone() });
+            }
+        }
+    };
+    match part {
+        Part::Plot(plot) => [&plot.about, &plot.finding].into_iter().for_each(|title| meets(title, "", 0)),
+        Part::Table(table) if table.title.is_empty() => {
+            for row in &table.rows {
+                let text = |index: usize| row.get(index).map_or("", |cell| &*cell.text);
+                meets(text(0), text(1), 2);
+            }
+        }
+        Part::Table(table) => meets(&table.title, "", 1),
+        _ => {}
+    }
+}
+
+/// Calls `told` with each part of a view and of the views in it, and where it stands.
+fn each(view: &View, path: &mut Vec<usize>, told: &mut dyn FnMut(&[usize], &Part)) {
     for (index, part) in view.parts.iter().enumerate() {
         path.push(index);
-        let mut meets = |title: &str, says: &str, rank: usize| {
-            let (numbers, rest) = numbers(title);
-            let about = Some(about(rest)).filter(|it| !it.is_empty()).unwrap_or_else(|| short(says));
-            for number in numbers {
-                if found.get(&number).is_none_or(|best| rank < best.rank) {
-                    found.insert(number, Spot { rank, path: path.clone(), about: about.clone() });
-                }
-            }
-        };
-        match part {
-            Part::Plot(plot) => {
-                [&plot.about, &plot.finding].into_iter().for_each(|title| meets(title, "", 0))
-            }
-            Part::Table(table) if table.title.is_empty() => {
-                for row in &table.rows {
-                    let text = |index: usize| row.get(index).map_or("", |cell| &*cell.text);
-                    meets(text(0), text(1), 2);
-                }
-            }
-            Part::Table(table) => meets(&table.title, "", 1),
-            _ => {}
-        }
+        told(path, part);
         if let Part::View(inner) = part {
-            collect(inner, path, found);
+            each(inner, path, told);
         }
         path.pop();
     }
@@ -126,19 +135,6 @@ fn short(rest: &str) -> String {
     let short: String = rest.chars().take(ABOUT).collect();
     let whole_words = short.rsplit_once(' ').map_or(&*short, |(words, _)| words);
     format!("{} ...", whole_words.trim_end_matches([',', ':', '(']).trim_end())
-}
-
-/// The titles of all tables of a document that numbers none, with their places.
-fn titled(view: &View, path: &mut Vec<usize>, found: &mut Vec<(Vec<usize>, String)>) {
-    for (index, part) in view.parts.iter().enumerate() {
-        path.push(index);
-        match part {
-            Part::Table(table) if !table.title.is_empty() => found.push((path.clone(), table.title.clone())),
-            Part::View(inner) => titled(inner, path, found),
-            _ => {}
-        }
-        path.pop();
-    }
 }
 
 /// Puts `marks` before the part at `path`.

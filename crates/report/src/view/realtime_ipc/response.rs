@@ -1,8 +1,7 @@
 //! From the instant that a tick is due, for transports without a server process beside others: a latency counts from the
 //! stamp, and who wakes late has a late stamp.
 
-use oscost_results::Trait;
-use oscost_results::quantity;
+use oscost_results::{Trait, quantity};
 use oscost_stats::sorting::SmallSort;
 
 use super::Session;

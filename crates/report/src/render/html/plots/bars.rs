@@ -1,33 +1,28 @@
 //! Groups of bars: filled where measured, an outline of dashes where published.
 
 use super::{LEFT, LINE, Picture, ROOM, class, escaped, looks, named};
-use crate::blocks::plot::{BarKind, Bars};
+use crate::blocks::{BarKind, Bars};
 
 /// Height of the room of values.
 const HEIGHT: f64 = 220.0;
 /// Share of a group's room that its bars have.
 const FILLED: f64 = 0.84;
 
+/// What a bar of this look is.
+fn key(class: &str, name: &str, picture: &mut Picture) {
+    let [bar, words] = [3.0, 13.0].map(|down| picture.height + down);
+    let name = escaped(name);
+    picture.add(format_args!(
+        "<rect class=\"bar {class}\" x=\"0\" width=\"26\" y=\"{bar}\" height=\"11\"/><text x=\"34\" y=\"{words}\">{name}</text>"
+    ));
+    picture.height += LINE;
+}
+
 pub(super) fn draw(chart: &Bars, picture: &mut Picture) {
     for BarKind { name, hue, .. } in &chart.kinds {
-        picture.height += LINE;
-        let y = picture.height - LINE;
-        picture.add(format_args!(
-            "<rect class=\"bar {}\" x=\"0\" width=\"26\" y=\"{}\" height=\"11\"/><text x=\"34\" y=\"{}\">{}</text>",
-            class(*hue),
-            y + 3.0,
-            y + 13.0,
-            escaped(name)
-        ));
+        key(&class(*hue), name, picture);
     }
-    picture.height += LINE;
-    let y = picture.height - LINE;
-    picture.add(format_args!(
-        "<rect class=\"bar published s6\" x=\"0\" width=\"26\" y=\"{}\" height=\"11\"/><text x=\"34\" y=\"{}\">published: \
-         dashed; here: filled, one run of each: pale</text>",
-        y + 3.0,
-        y + 13.0
-    ));
+    key("published s6", "published: dashed; here: filled, one run of each: pale", picture);
     picture.height += 4.0;
     picture.line(&named(&chart.y));
     let top = picture.height + 4.0;

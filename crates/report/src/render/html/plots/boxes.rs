@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::escaped;
-use crate::blocks::plot::Boxes;
+use crate::blocks::Boxes;
 
 const WIDTH: f64 = 960.0;
 const ROW: f64 = 18.0;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use oscost_stats::sorting::SmallSort;
 
 use super::{APART, LEFT, Picture, ROOM, WIDE, across, brief, looks, named, polyline};
-use crate::blocks::plot::{Curve, Curves, Names, Source};
+use crate::blocks::{Curve, Curves, Names, Source};
 
 /// Height of the room of values.
 const HEIGHT: f64 = 220.0;

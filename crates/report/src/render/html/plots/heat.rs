@@ -1,7 +1,7 @@
 //! A square of cells: the darker, the larger the value.
 
 use super::{LEFT, LINE, Picture, ROOM, escaped};
-use crate::blocks::plot::Heat;
+use crate::blocks::Heat;
 
 /// Height of the whole square, and the least and the largest of one row.
 const HEIGHT: f64 = 360.0;

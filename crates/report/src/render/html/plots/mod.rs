@@ -14,8 +14,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::{escaped, table};
-use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Chart, Plot, Source};
+use crate::blocks::{Axis, Chart, Plot, Source};
 
 /// Where the room of values begins and how wide it is, in per cent of the whole width: labels stand on its left.
 const LEFT: f64 = 13.0;

@@ -1,7 +1,7 @@
 //! Bars from left to right, one a row, below their names.
 
 use super::{LEFT, LINE, Picture, ROOM, across, class, escaped};
-use crate::blocks::plot::Ranked;
+use crate::blocks::Ranked;
 
 /// Height of a bar.
 const BAR: f64 = 10.0;

@@ -1,8 +1,7 @@
 //! Named rows with dots and intervals on one or more axes side by side.
 
 use super::{LEFT, LINE, Picture, class, escaped, named};
-use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Names, Rows};
+use crate::blocks::{Axis, Names, Rows};
 
 /// Height of a row: its name, and its dots below.
 const ROW: f64 = 38.0;

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{brief, escaped};
-use crate::blocks::plot::{Launches, Samples};
+use crate::blocks::{Launches, Samples};
 
 const WIDTH: f64 = 320.0;
 const HEIGHT: f64 = 90.0;

@@ -3,8 +3,7 @@
 use std::fmt::Write;
 
 use super::{LEFT, LINE, Picture, ROOM, WIDE, across, brief, class, polyline};
-use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Form, Names, Strip, Strips, envelope};
+use crate::blocks::{Axis, Form, Names, Strip, Strips, envelope};
 
 /// Height of a strip's picture, and of one in which height means nothing.
 const HEIGHT: f64 = 52.0;

@@ -3,8 +3,7 @@
 use std::io::{self, Write};
 
 use super::{LEFT, LINE, Picture, ROOM, escaped, named, strips::outline};
-use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Track, Tracks, Trail, envelope};
+use crate::blocks::{Axis, Track, Tracks, Trail, envelope};
 
 /// Height of the picture's room.
 const HEIGHT: f64 = 220.0;

@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Session, at, several};
-use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Curve, Curves, Dot, DotRow, Names, Plot, Point, Rows};
-use crate::blocks::{Part, Table};
+use crate::blocks::{Axis, Curve, Curves, Dot, DotRow, Names, Part, Plot, Point, Rows, Table};
 use crate::numbers;
 use crate::view::story::Story;
 use crate::words::grouped;

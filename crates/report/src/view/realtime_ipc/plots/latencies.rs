@@ -4,9 +4,7 @@ use oscost_results::quantity;
 use oscost_stats::histogram::{LogHistogram, lower_bound};
 
 use super::Session;
-use crate::blocks::Table;
-use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Curve, Curves, Form, Names, Plot, Point, Strip, Strips};
+use crate::blocks::{Axis, Curve, Curves, Form, Names, Plot, Point, Strip, Strips, Table};
 use crate::numbers;
 use crate::view::picture::samples;
 use crate::view::story::Story;

@@ -1,12 +1,9 @@
 //! Plots of single messages: all of them to be looked into, one launch of each transport, and the order of service.
 
-use oscost_results::Figure;
-use oscost_results::quantity;
+use oscost_results::{Figure, quantity};
 
 use super::{Seen, Session, middle, seen, told, worst};
-use crate::blocks::axis::Axis;
-use crate::blocks::plot::{Form, Names, Plot, Strip, Strips, Track, Tracks};
-use crate::blocks::{Part, Table};
+use crate::blocks::{Axis, Form, Names, Part, Plot, Strip, Strips, Table, Track, Tracks};
 use crate::numbers;
 use crate::view::story::Story;
 
