@@ -88,3 +88,30 @@ fn a_cgroup_of_20_mb_is_enough_for_a_bill() {
     }
     assert!(done.well().stdout.contains("counted by ptrace"), "{done:?}");
 }
+
+/// A loss of power that takes the name of a new folder takes what was written to it, too.
+#[test]
+fn each_folder_that_is_made_is_put_on_the_disk() {
+    let home = Home::new();
+    let pages = format!("exec {PROGRAM} --generate man -o made/below/that");
+    // The program of a bill runs twice, so each run begins without the folders.
+    let asked = |first: &str| {
+        let script = format!("rm -rf made; {first} {pages}");
+        let done = home.measure(&["bill", "--no-measure", "--json", "bill.json", "--", "sh", "-c", &script]);
+        if done.stderr.contains("cannot be traced") {
+            skip("each_folder_that_is_made_is_put_on_the_disk", done.stderr.trim());
+            return None;
+        }
+        done.well();
+        let bill = std::fs::read(home.path().join("bill.json")).expect("a bill");
+        let bill: serde_json::Value = serde_json::from_slice(&bill).expect("JSON");
+        let calls = bill["bill"]["counted"][0]["calls"].as_array().expect("calls");
+        calls
+            .iter()
+            .filter(|call| call["name"] == "fsync")
+            .map(|call| call["times"].as_u64())
+            .sum::<Option<u64>>()
+    };
+    let Some(before) = asked("mkdir -p made/below/that;") else { return };
+    assert_eq!(asked(""), Some(before + 3), "calls of fsync for three folders");
+}

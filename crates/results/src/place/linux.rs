@@ -12,15 +12,13 @@ use rustix::fs::{self, AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use super::Owner;
-use super::walk::{End, Make, give, walk};
+use super::walk::{End, LOOK, Make, give, sync, walk};
 
 /// An open directory, and whose the files made in it are.
 pub(crate) struct Directory {
     fd: OwnedFd,
     owner: Option<Owner>,
 }
-
-const LOOK: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// Names of what is in the directory at `path`. The standard library's list ends the program where a sandbox refuses to close it.
 pub(crate) fn names_at(path: &Path) -> io::Result<Vec<OsString>> {
@@ -164,12 +162,9 @@ impl Directory {
         Ok(file.metadata()?.nlink() > 0)
     }
 
-    /// Puts the names on the disk. Some file systems cannot, and need not.
+    /// Puts the names on the disk.
     pub(crate) fn sync(&self) -> io::Result<()> {
-        match rustix::io::retry_on_intr(|| fs::fsync(&self.fd)) {
-            Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok(()),
-            result => Ok(result?),
-        }
+        sync(&self.fd)
     }
 }
 

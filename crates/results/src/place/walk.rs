@@ -15,6 +15,8 @@ use super::Owner;
 
 /// Enough to look things up below a directory, even one that may be entered and not read.
 const PASS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+/// A directory for reading.
+pub(super) const LOOK: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 /// As many links as the kernel follows (path_resolution(7)).
 const MOST_LINKS: u32 = 40;
 
@@ -137,9 +139,8 @@ fn made(parent: &OwnedFd, name: &OsStr, make: &Make<'_>) -> io::Result<OwnedFd> 
         Err(error) => return Err(error.into()),
     };
     // Opened before it is given away, so that whatever a user puts in its place is not given away.
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let directory = if is_new {
-        fs::openat(parent, name, flags, Mode::empty())?
+        fs::openat(parent, name, LOOK | OFlags::NOFOLLOW, Mode::empty())?
     } else {
         fs::openat(parent, name, PASS | OFlags::NOFOLLOW, Mode::empty())?
     };
@@ -151,7 +152,24 @@ fn made(parent: &OwnedFd, name: &OsStr, make: &Make<'_>) -> io::Result<OwnedFd> 
         }
         give(&directory, owner)?;
     }
+    if is_new {
+        // A loss of power that takes its name takes all that is stored in it.
+        match fs::openat(parent, ".", LOOK, Mode::empty()) {
+            Ok(parent) => sync(&parent)?,
+            // Who may not read there has no descriptor to ask with.
+            Err(Errno::ACCESS) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
     Ok(directory)
+}
+
+/// Puts the names in a directory on the disk. Some file systems cannot, and need not.
+pub(super) fn sync(directory: &OwnedFd) -> io::Result<()> {
+    match rustix::io::retry_on_intr(|| fs::fsync(directory)) {
+        Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok(()),
+        result => Ok(result?),
+    }
 }
 
 fn is_own_and_empty(directory: &OwnedFd) -> io::Result<bool> {
