@@ -263,7 +263,7 @@ impl<'a> Worker<'a> {
         }
         affinity::pin_to_all(cpus).map_err(|error| {
             let cpus: Vec<String> = cpus.iter().map(ToString::to_string).collect();
-            Failure::new("environment", format!("{error}: CPU {} cannot be used", cpus.join(",")))
+            Failure::new("environment", format!("CPU {} cannot be used: {error}", cpus.join(",")))
         })
     }
 

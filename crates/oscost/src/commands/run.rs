@@ -11,8 +11,9 @@ use oscost_families::tax;
 use oscost_harness::{Choice, Effort, Given, Launched, estimate_ns, groups};
 use oscost_report::{Named, RowChoice};
 use oscost_results::{NamedFile, RunResult};
+use oscost_sys::cpu_list;
 
-use super::{catalogue, jitter, report};
+use super::{catalogue, explain, jitter, report};
 use crate::args::set::{Whose, refuse_unchosen};
 use crate::args::{Format, Run};
 use crate::choose;
@@ -195,6 +196,9 @@ fn with_pairs(options: &Run, given: &Given, choices: Vec<Choice>) -> Result<Vec<
         return Ok(choices);
     }
     let (cpus, catalogue) = (session::cpus(&options.measuring)?, catalogue());
+    if given.word(PAIRS.key) == Some("all") {
+        refuse_too_many_pairs(cpus.len())?;
+    }
     let mut all = Vec::new();
     for choice in choices {
         all.push(choice);
@@ -206,6 +210,20 @@ fn with_pairs(options: &Run, given: &Given, choices: Vec<Choice>) -> Result<Vec<
         }
     }
     Ok(all)
+}
+
+/// Fails where a plan of all pairs of so many CPUs would take longer to make than to wait for, and none of it could be kept.
+fn refuse_too_many_pairs(cpus: usize) -> Result<(), Ended> {
+    /// Those of 100 CPUs, each in both directions: two hours of launches, and a run has ten minutes.
+    const MOST: usize = 9900;
+    let pairs = cpus * cpus.saturating_sub(1);
+    if pairs <= MOST {
+        return Ok(());
+    }
+    Err(Ended::misuse(format!(
+        "'--set pairs=all': {cpus} CPUs make {pairs} pairs, and {MOST} are planned at most; choose CPUs with --cpu LIST, \
+         or leave pairs=all out: a few pairs of each distance stand for the others"
+    )))
 }
 
 /// With the layers on the operation that they were set to.
@@ -266,35 +284,37 @@ fn dry_run(options: &Run, choices: &[Choice]) -> Result<Exit, Ended> {
     } else {
         format!("what has not converged is launched again until {target} s; hard deadline {deadline} s")
     };
-    output::data(|out| {
-        writeln!(
-            out,
+    let mut plan = vec![
+        format!(
             "{} in {}, {} of {} ms a member each ({}): about {seconds:.0} s; {time}",
             counted(choices.len(), "figure"),
             counted(groups.len(), "group"),
             counted(effort.launches as usize, "launch"),
             effort.member_ns / 1_000_000,
             effort.level.name(),
-        )?;
-        let list: Vec<String> = cpus.iter().map(ToString::to_string).collect();
-        writeln!(out, "CPUs in order of preference: {}", list.join(","))?;
-        writeln!(
-            out,
-            "privileges: none needed; user, IPC and mount namespaces are used where they are allowed, and seccomp or \
-             ptrace for the audit"
-        )?;
-        for (group, members) in &groups {
-            writeln!(out, "{group}")?;
-            for &position in members {
-                let choice = &choices[position];
-                match oscost_harness::lacking(choice, &cpus) {
-                    Some((why, _)) => writeln!(out, "  {}   unsupported: {why}", choice.card().id)?,
-                    None => writeln!(out, "  {}", choice.card().id)?,
-                }
+        ),
+        // Blanks, so that a long list can be broken.
+        format!("CPUs in order of preference: {}", cpu_list::format(&cpus).replace(',', ", ")),
+        "privileges: none needed; user, IPC and mount namespaces are used where they are allowed, and seccomp or ptrace \
+         for the audit"
+            .to_owned(),
+    ];
+    for (group, members) in &groups {
+        plan.push((*group).to_string());
+        plan.extend(members.iter().map(|&position| {
+            let choice = &choices[position];
+            match oscost_harness::lacking(choice, &cpus) {
+                Some((why, _)) => format!("  {}   unsupported: {why}", choice.card().id),
+                None => format!("  {}", choice.card().id),
             }
-        }
-        Ok(())
-    })?;
+        }));
+    }
+    let mut text = String::new();
+    let width = output::told_width().unwrap_or(usize::MAX);
+    for line in &plan {
+        explain::lines(&mut text, "", line, width);
+    }
+    output::data(|out| out.write_all(text.as_bytes()))?;
     Ok(Exit::Done)
 }
 
@@ -344,6 +364,15 @@ mod tests {
     use oscost_results::{Figure, Mark, Status};
 
     use super::*;
+
+    #[test]
+    fn pairs_of_very_many_cpus_are_refused_before_they_are_planned() {
+        for cpus in [0, 1, 2, 100] {
+            assert!(refuse_too_many_pairs(cpus).is_ok(), "{cpus} CPUs");
+        }
+        let refused = refuse_too_many_pairs(300).expect_err("89700 pairs").to_string();
+        assert!(refused.contains("300 CPUs make 89700 pairs") && refused.contains("--cpu LIST"), "{refused}");
+    }
 
     #[test]
     fn every_session_is_found_and_its_partner_comes_along() {

@@ -57,7 +57,7 @@ fn cpus_are_used_in_the_order_given() {
         return crate::support::skip("cpus_are_used_in_the_order_given", "one CPU");
     };
     let done = home.ask(&["run", "--dry-run", "--cpu", &format!("{last},{first},{last}")]);
-    assert!(done.well().stdout.contains(&format!("preference: {last},{first}\n")), "{done:?}");
+    assert!(done.well().stdout.contains(&format!("preference: {last}, {first}\n")), "{done:?}");
 }
 
 #[test]
@@ -242,5 +242,8 @@ fn a_dry_run_shows_the_plan_and_leaves_nothing() {
     ] {
         assert!(plan.contains(words), "{words}: {plan}");
     }
+    let narrow = finished(home.command(&["run", "--dry-run"]).env("COLUMNS", "40"));
+    let wide = narrow.well().stdout.lines().find(|line| line.len() > 40 && line.trim_start().contains(' '));
+    assert_eq!(wide, None, "only a name may be longer than a line");
     assert!(!home.path().join("state").exists());
 }

@@ -19,9 +19,10 @@ pub(super) fn check(system: &System) -> Finding {
             let first: Vec<usize> = siblings.iter().filter_map(|core| core.first().copied()).collect();
             Finding::disturbs(
                 format!(
-                    "on: {} CPUs share {} cores",
+                    "on: {} CPUs share {} core{}",
                     siblings.iter().map(Vec::len).sum::<usize>(),
-                    first.len()
+                    first.len(),
+                    if first.len() == 1 { "" } else { "s" }
                 ),
                 MATTERS,
             )
@@ -89,6 +90,12 @@ mod tests {
         assert_eq!(found.state, CheckState::Disturbs);
         assert_eq!(found.says, "on: 4 CPUs share 2 cores");
         assert!(found.remedy.expect("a remedy").starts_with("one CPU a core: --cpu 0-1;"));
+    }
+
+    #[test]
+    fn one_core_is_one() {
+        let list = "sys/devices/system/cpu/cpu0/topology/thread_siblings_list";
+        assert_eq!(found(false, &[(ACTIVE, "1\n"), (list, "0,2\n")]).says, "on: 2 CPUs share 1 core");
     }
 
     #[test]

@@ -165,7 +165,7 @@ fn keys(command: &str, keys: &[Key]) -> Vec<String> {
 }
 
 /// Writes `words` behind `start`, and the lines that follow below its beginning.
-fn lines(text: &mut String, start: &str, words: &str, width: usize) {
+pub fn lines(text: &mut String, start: &str, words: &str, width: usize) {
     let words = oscost_results::Untrusted::new(words).terminal().to_string();
     let room = width.saturating_sub(start.len()).max(20);
     let mut line = String::new();

@@ -7,7 +7,7 @@ pub(super) const INDENT: usize = 2;
 /// Columns before what belongs to a row.
 pub(super) const DEEP: usize = 6;
 /// `text` in lines of at most `room` columns, broken between words but not before a unit; a word longer than a line is
-/// broken inside. At least one line.
+/// broken behind a comma, as a list of CPUs has them, or else anywhere. At least one line.
 pub(crate) fn wrap(text: &str, room: usize) -> Vec<String> {
     let room = room.max(2);
     let mut lines = Vec::new();
@@ -24,11 +24,16 @@ pub(crate) fn wrap(text: &str, room: usize) -> Vec<String> {
             line.push_str(word);
             continue;
         }
-        for letter in word.chars() {
-            if width(&line) + width(letter.encode_utf8(&mut [0; 4])) > room {
+        for part in word.split_inclusive(',') {
+            if width(part) <= room && width(&line) + width(part) > room {
                 lines.push(std::mem::take(&mut line));
             }
-            line.push(letter);
+            for letter in part.chars() {
+                if width(&line) + width(letter.encode_utf8(&mut [0; 4])) > room {
+                    lines.push(std::mem::take(&mut line));
+                }
+                line.push(letter);
+            }
         }
     }
     if !line.is_empty() || lines.is_empty() {
@@ -118,6 +123,10 @@ mod tests {
         assert_eq!(wrap("one abcdefghij", 4), ["one", "abcd", "efgh", "ij"]);
         assert_eq!(wrap("it took 49.0 us, then", 12), ["it took", "49.0 us,", "then"]);
         assert_eq!(wrap("", 10), [""]);
+        assert_eq!(
+            wrap("CPU 0,2-7,90-149,156-161 online", 10),
+            ["CPU", "0,2-7,", "90-149,", "156-161", "online"]
+        );
         assert_eq!(wrap("  a   b ", 10), ["a b"]);
     }
 
