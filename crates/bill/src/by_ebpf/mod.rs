@@ -1,6 +1,6 @@
 //! Counts by programs in the kernel, on its tracepoints: nobody is stopped for it. bpf(2).
 
-use aya::maps::{Array, HashMap, Map, MapData, MapError, PerCpuHashMap};
+use aya::maps::{Array, HashMap, Map, MapData, MapError, PerCpuArray, PerCpuHashMap};
 use aya::programs::{BtfTracePoint, ProgramError};
 use aya::{Btf, Ebpf, EbpfLoader, VerifierLogLevel};
 use oscost_results::bill::{EndCount, FaultKinds, ForkCount};
@@ -14,7 +14,7 @@ use crate::BillError;
 use crate::key::{CallKey, NONE};
 use crate::rules::{On, Rule, Size, Table};
 use crate::seen::SeenCalls;
-use crate::tally::Sums;
+use crate::tally::{Sums, Tally};
 
 /// Of clang, by `families/src/realtime_ipc/bpf/build`; `.ci/parts` builds it again and compares.
 static OBJECT: &[u8] = aya::include_bytes_aligned!("count.bpf.o");
@@ -36,6 +36,7 @@ const PROGRAMS: [(&str, &str); 11] = [
 
 // How the C source numbers what it is told; its structures are arrays here, of which the loader knows that any bytes are a value.
 const RESULT: u8 = 254;
+const IS_TAKEN: u64 = 1 << 63;
 /// `struct thread`: two calls, since when it is away, whether it may be inside a call whose entry nobody saw, and five more.
 type Thread = [u64; 23];
 /// `struct totals`: token, signals, threads, children, voluntary and involuntary switches, what was lost, process, its end,
@@ -74,7 +75,9 @@ fn missing(what: &str) -> BillError {
 
 /// The object with its maps; no program of it is loaded yet.
 fn opened(btf: Option<&Btf>) -> Result<Ebpf, BillError> {
+    let is_real_time = u8::from(std::path::Path::new("/sys/kernel/realtime").exists());
     let mut loader = EbpfLoader::new();
+    loader.override_global("is_real_time", &is_real_time, true);
     loader.btf(btf).verifier_log_level(VerifierLogLevel::DISABLE).load(OBJECT).map_err(|error| lack(&error))
 }
 
@@ -218,15 +221,24 @@ impl InKernel {
             PerCpuHashMap::try_from(map).map_err(|error| lack(&error))?;
         for entry in counts.iter() {
             let (key, by_cpu) = entry.map_err(|error| lack(&error))?;
-            let sums = seen.tally.entry(key_of(key)).or_default();
-            for &[times, failed, bytes, inside_ns] in by_cpu.iter() {
-                sums.add(Sums { times, failed, bytes, inside_ns });
+            by_cpu.iter().for_each(|&sums| add(&mut seen.tally, key, sums));
+        }
+        let map = self.loaded.map("places").ok_or_else(|| missing("map of places"))?;
+        let places: PerCpuArray<_, [u64; 5]> = PerCpuArray::try_from(map).map_err(|error| lack(&error))?;
+        for place in places.iter() {
+            for &[tag, sums @ ..] in place.map_err(|error| lack(&error))?.iter().filter(|it| it[0] != 0) {
+                add(&mut seen.tally, tag & !IS_TAKEN, sums);
             }
         }
         seen.tally.retain(|_, sums| sums.times > 0);
         let ended = (end >> 32 != 0).then_some(end as u32);
         Ok((seen, ended))
     }
+}
+
+/// `struct sums`, of a key.
+fn add(tally: &mut Tally, key: u64, [times, failed, bytes, inside_ns]: [u64; 4]) {
+    tally.entry(key_of(key)).or_default().add(Sums { times, failed, bytes, inside_ns });
 }
 
 /// `struct rule`.

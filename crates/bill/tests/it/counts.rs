@@ -260,6 +260,24 @@ fn who_slept_is_told_from_who_did_not() {
     }
 }
 
+#[test]
+#[ignore = "a body: another test starts it"]
+fn many_calls() {
+    (0..20_000).for_each(|_| drop(oscost_sys::system_call::getppid()));
+}
+
+/// Of calls that are made often few are timed: these stand for the rest.
+#[test]
+fn all_calls_are_counted_where_few_are_timed() {
+    let _alone = alone();
+    for (_, counted) in counted("many_calls") {
+        let asked: Vec<&Call> = counted.calls.iter().filter(|call| call.name == "getppid").collect();
+        assert!((20_000..20_010).contains(&asked.iter().map(|call| call.times).sum()), "{asked:?}");
+        // No call takes less than 1 ns.
+        assert!(asked.iter().all(|call| call.inside_ns.is_none_or(|ns| ns > call.times)), "{asked:?}");
+    }
+}
+
 /// A program that always does the same: what one way counts, the other does, but for who had to wait.
 #[test]
 fn both_ways_count_the_same() {

@@ -74,7 +74,8 @@ pub struct Call {
     /// Bytes that were transferred, all together.
     #[serde(default)]
     pub bytes: u64,
-    /// Time between entry and exit, all together, in ns, without sleep where the way of counting can tell.
+    /// Time between entry and exit, all together, in ns, without sleep where the way of counting can tell. eBPF
+    /// times one in 17 of the calls that are made often; it stands for the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inside_ns: Option<u64>,
     /// Members that this version does not know.
