@@ -272,7 +272,7 @@ fn all_calls_are_counted_where_few_are_timed() {
     let _alone = alone();
     for (_, counted) in counted("many_calls") {
         let asked: Vec<&Call> = counted.calls.iter().filter(|call| call.name == "getppid").collect();
-        assert!((20_000..20_010).contains(&asked.iter().map(|call| call.times).sum()), "{asked:?}");
+        assert!((20_000..20_010).contains(&asked.iter().map(|call| call.times).sum::<u64>()), "{asked:?}");
         // No call takes less than 1 ns.
         assert!(asked.iter().all(|call| call.inside_ns.is_none_or(|ns| ns > call.times)), "{asked:?}");
     }
