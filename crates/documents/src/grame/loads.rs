@@ -42,7 +42,7 @@ pub(super) fn tell(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
     for (number, (table, quantities)) in tables.into_iter().enumerate() {
         for load in LOADS {
             let (session, figure) = (shown_loaded(found, settings, load), loaded_id(load, settings));
-            let column = format!("{} ({})", load.name(), figures_of(load.name()));
+            let column = load.name();
             if found.figure(&session).is_none() && found.figure(&figure).is_none() {
                 let short = "not measured by the document's method: its sessions are too short for a load";
                 let lack = found.lack(&session).or_else(|| found.lack(&figure));
@@ -68,15 +68,7 @@ pub(super) fn tell(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
     }
     rows.note(
         "loads",
-        "on from the 3rd to the 8th second of a literal session of 11 (in proportion), again and again; of a session at 1 ms \
+        "transfer is figures 4, 8, 12, 16, 20; start_program 5, 9, 13, 17, 21; window 6, 10, 14, 18, 22; on from the 3rd to the 8th second of a literal session of 11 (in proportion), again and again; of a session at 1 ms \
          half of its ticks. Mean - sd is at least 0. What is started, sent and moved stands with the figures (oscost report)",
     );
-}
-
-fn figures_of(load: &str) -> &'static str {
-    match load {
-        "transfer" => "figures 4, 8, 12, 16, 20",
-        "start_program" => "figures 5, 9, 13, 17, 21",
-        _ => "figures 6, 10, 14, 18, 22",
-    }
 }
