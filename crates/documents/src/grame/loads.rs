@@ -61,7 +61,7 @@ pub(super) fn tell(found: &Found<'_>, settings: &Settings, rows: &mut Rows) {
                 rows.value(Value {
                     literal,
                     answer: answer(found, figure.clone(), measured),
-                    ..Value::in_table(table, row, &column, unit)
+                    ..Value::in_table(table, row, column, unit)
                 });
             }
         }
