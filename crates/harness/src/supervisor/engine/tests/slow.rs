@@ -53,6 +53,8 @@ fn a_quota_is_named_where_it_cost_a_figure_or_the_end_of_a_run() {
         let cut: Vec<&String> = ran.measured.warnings.iter().filter(|it| it.contains("cut off")).collect();
         assert_eq!(cut.len(), 1, "{:?}", ran.measured.warnings);
         assert!(why.ends_with("the worker did not end"), "{why}");
+        let unlaunched = ran.figure("b").why.clone().unwrap_or_default();
+        assert_eq!(unlaunched.starts_with("a CPU quota"), why.contains("CPU quota"), "{unlaunched}");
         (why.starts_with("worker: a CPU quota"), cut[0].contains("CPU quota"))
     };
     assert_eq!((ran(SECOND), ran(u64::MAX)), ((true, true), (false, false)));
