@@ -43,7 +43,7 @@ pub fn wait(word: &AtomicU64, value: u32) -> Result<bool, CallError> {
 
 /// Asks to sleep while the low half of `word` is `value`, where it is another: the kernel looks the word up and comes back.
 /// `private`: as a word that no other process has (FUTEX_PRIVATE_FLAG). Made without libc: a return from a function after an entry
-/// into the kernel is predicted wrong, which was a fifth of the price.
+/// into the kernel is predicted wrong, which was a quarter of the price.
 ///
 /// # Errors
 /// The error of futex; where it slept after all, EIO.
