@@ -47,7 +47,7 @@ impl<'a> Plain<'a> {
         measure_by(self, choices, &[], options, emit)
     }
 
-    /// What this program slept through while a worker was waited for, ns: it was stopped, or its machine suspended.
+    /// What this program slept through, ns: it was stopped, or its machine suspended.
     #[must_use]
     pub fn slept_ns(&self) -> u64 {
         self.clock.slept_ns()
@@ -59,10 +59,10 @@ impl<'a> Plain<'a> {
 
     /// What the child says until it has said everything.
     fn hear(&self, mut pipe: PipeReader, deadline_ns: u64) -> Result<Vec<u8>, Lost> {
-        let deadline = self.clock.begin() + deadline_ns;
+        let deadline = self.clock.now_ns() + deadline_ns;
         let (mut said, mut buffer) = (Vec::new(), vec![0; 1 << 16]);
         loop {
-            let now = self.clock.look();
+            let now = self.clock.now_ns();
             if self.is_interrupted() {
                 return Err(Lost::Interrupted);
             }

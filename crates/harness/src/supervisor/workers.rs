@@ -156,7 +156,7 @@ impl Supervisor {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// What this program slept through while a worker was waited for, ns: it was stopped, or its machine suspended.
+    /// What this program slept through, ns: it was stopped, or its machine suspended.
     #[must_use]
     pub fn slept_ns(&self) -> u64 {
         self.clock.slept_ns()
@@ -274,7 +274,7 @@ impl Running {
 
     /// Reads both streams until the worker has closed them or is dead.
     fn listen(&mut self, deadline_ns: u64, clock: &RunClock, interrupted: &AtomicBool) -> Heard {
-        let deadline = clock.begin() + deadline_ns;
+        let deadline = clock.now_ns() + deadline_ns;
         let mut heard = Heard { report: Vec::new(), words: Vec::new(), why: Why::Ended };
         // Before Linux 5.3 there is no pidfd: then the end of the streams is the end of the worker.
         let pidfd = process::pidfd(self.pid()).ok();
@@ -285,7 +285,7 @@ impl Running {
         let (mut out_open, mut err_open, mut dead) = (true, true, false);
         let mut buffer = vec![0; 1 << 16];
         while out_open || (err_open && !dead) {
-            let now = clock.look();
+            let now = clock.now_ns();
             if interrupted.load(Ordering::Relaxed) {
                 heard.why = Why::Interrupted;
                 return heard;
