@@ -154,7 +154,7 @@ mod tests {
         std::thread::sleep(std::time::Duration::from_millis(20));
         assert!(!child.has_ended(), "it waits for the token");
         semaphore.post().expect("given back");
-        assert_eq!(child.wait_at_most(20_000_000_000).expect("in time").code, Some(0));
+        assert_eq!(child.wait_at_most(60_000_000_000).expect("in time").code, Some(0));
         drop(semaphore);
         assert_eq!(remove_named(&name).map_err(|error| error.errno), Err(libc::ENOENT));
     }
