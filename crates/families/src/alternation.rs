@@ -71,7 +71,7 @@ const TURNS: usize = 0;
 const GIVEN: usize = 1;
 const TAKEN: usize = 2;
 /// The other side counts its last turn after it has given us ours: so long that is waited for, ns.
-const PATIENCE_NS: u64 = 200_000_000;
+const PATIENCE_NS: u64 = 1_000_000_000;
 
 struct RoundTrips<E> {
     partner: Child,

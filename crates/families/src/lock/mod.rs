@@ -175,7 +175,7 @@ const BY_CONDITION_ON_TWO_CPUS: [Claim; 3] = [
 
 /// Wakes a sleeper in a process of its own: one, by the call that the batches make.
 fn wakes_a_sleeper() -> Result<PostCondition, CallError> {
-    const PATIENCE_NS: u64 = 1_000_000_000;
+    const PATIENCE_NS: u64 = 5_000_000_000;
     let words = SharedWords::new(1)?;
     let sleeper = Child::fork(|| i32::from(!futex::wait(words.word(0), 0).is_ok_and(|slept| slept)))?;
     let until = clock::now_ns() + PATIENCE_NS;

@@ -17,8 +17,8 @@ use crate::row::row;
 
 /// Operations of the look afterwards.
 const LOOK: u64 = 100;
-/// Others do not run for so long, and something is wrong.
-const PATIENCE_NS: u64 = 1_000_000_000;
+/// Others do not run for so long, and something is wrong: no busy machine keeps them from a CPU as long.
+const PATIENCE_NS: u64 = 5_000_000_000;
 /// What the word of all says.
 const REST: u64 = 0;
 const RUN: u64 = 1;

@@ -17,7 +17,7 @@ struct Planted {
 }
 
 /// The hold of an operation, ns: long beside what a busy machine adds to a sleep.
-const HOLD_NS: u64 = 400_000;
+const HOLD_NS: u64 = 20_000_000;
 
 /// Until the holder wants it again, ns.
 const GAP_NS: u64 = 20_000;

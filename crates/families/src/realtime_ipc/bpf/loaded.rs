@@ -135,7 +135,7 @@ mod tests {
 
     fn is_gone(id: u32) -> bool {
         // The kernel frees a program some time after its last descriptor.
-        (0..2000).any(|_| {
+        (0..60_000).any(|_| {
             std::thread::sleep(std::time::Duration::from_millis(1));
             !aya::programs::loaded_programs().filter_map(Result::ok).any(|program| program.id() == id)
         })
@@ -151,7 +151,7 @@ mod tests {
         bpf.start(&course).expect("started");
         let begun = std::time::Instant::now();
         while !matches!(bpf.page.counted(), Got::Counted { done: true, .. }) {
-            assert!(begun.elapsed().as_secs() < 5, "{:?}", bpf.page.counted());
+            assert!(begun.elapsed().as_secs() < 60, "{:?}", bpf.page.counted());
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
         assert_eq!(bpf.page.counted(), Got::Counted { sent: 20, done: true });

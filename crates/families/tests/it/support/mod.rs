@@ -102,7 +102,7 @@ pub fn each(
 /// One child at a time: what is told of two CPUs holds where nobody else has them.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Runs `body` in a child, in private namespaces where they can be had (which is what it is told), for at most 60 s.
+/// Runs `body` in a child, in private namespaces where they can be had (which is what it is told), for at most ten minutes.
 pub fn in_child(body: impl FnOnce(bool) -> Result<(), String>) -> Result<(), String> {
     // A list that another test's thread is just making would stay half made in the child, and be waited for there.
     let _ = oscost_families::all();
@@ -117,8 +117,8 @@ pub fn in_child(body: impl FnOnce(bool) -> Result<(), String>) -> Result<(), Str
         i32::from(std::fs::File::from(writer).write_all(said.as_bytes()).is_err())
     })
     .expect("fork");
-    if !readiness::poll_readable(&[&reader], 60_000_000_000).expect("poll")[0] {
-        return Err("nothing was heard of it within 60 s".into());
+    if !readiness::poll_readable(&[&reader], 600_000_000_000).expect("poll")[0] {
+        return Err("nothing was heard of it within ten minutes".into());
     }
     let mut said = String::new();
     std::fs::File::from(reader).read_to_string(&mut said).expect("read");
