@@ -42,13 +42,14 @@ if [ "$who" = everybody ]; then
     # It stands still at its call.
     "$@" & sleep 0.5
     kill -KILL -1
-    # Who is dying has its lock still.
-    wait; sleep 0.2
+    # Who is dying has its lock still: all but this shell, the first process, must be gone.
+    dying() { for it in /proc/[0-9]*; do [ $it = /proc/1 ] || { read -r _ _ state _ <$it/stat && [ "$state" != Z ] && return; }; done; false; }
+    while dying; do sleep 0.01; done 2>/dev/null
     "$PROGRAM" $AGAIN || exit 98
 else
     "$@"; code=$?
 fi
-for try in $(seq 100); do [ -z "$(ls -A $folder)" ] && exit $code; sleep 0.1; done
+for try in $(seq 600); do [ -z "$(ls -A $folder)" ] && exit $code; sleep 0.1; done
 ls -A "$folder" | sed 's/^/LEFT /'"#;
 
 /// What is begun: the words that begin it, and the folder in which it leaves nothing.
